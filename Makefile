@@ -111,6 +111,14 @@ docs: ## Rcpp's wrappers, NAMESPACE and man/
 
 document: docs
 
+.PHONY: site
+site: deps install ## pages for a browser, in .build/site (needs pkgdown)
+	@Rscript tools/site.R
+
+.PHONY: spelling
+spelling: ## words of all pages that neither a dictionary nor inst/WORDLIST knows (needs spelling)
+	@Rscript tools/spelling.R
+
 # --- to see it work
 .PHONY: demo test golden interop bench
 demo: ## the example of the README

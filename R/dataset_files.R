@@ -167,7 +167,7 @@ file_list_dataset <- function(file_pattern, shuffle = NULL, seed = NULL) {
 #' @param ... Further arguments of `reader`.
 #' @param parallel_files How many files are read in turn.
 #' @param parallel_interleave How many elements are taken of one file before the next.
-#' @param num_shards,shard_index Reads every so manieth file only, from this one on (from 0).
+#' @param num_shards,shard_index Reads one file of every `num_shards` only, from this one on (from 0).
 #' @export
 #' @examples
 #'

@@ -140,16 +140,20 @@ best_validation_step <- function(validation, stop) {
 }
 
 plot_history_ggplot2 <- function(series, smoothed, marks, theme_bw) {
-  has_smooth <- NROW(smoothed) > 0
+  has_smooth <- paste(series$panel, series$series) %in% paste(smoothed$panel, smoothed$series)
   several <- nlevels(series$series) > 1
   aes <- if (several) {
     ggplot2::aes(x = !!quote(step), y = !!quote(y), colour = !!quote(series))
   } else {
     ggplot2::aes(x = !!quote(step), y = !!quote(y), group = !!quote(series))
   }
-  plot <- ggplot2::ggplot(series, aes) +
-    ggplot2::geom_line(alpha = if (has_smooth) 0.35 else 1, na.rm = TRUE)
-  if (has_smooth) plot <- plot + ggplot2::geom_line(data = smoothed, linewidth = 0.8)
+  plot <- ggplot2::ggplot(series, aes)
+  # what has no smooth line stands for itself
+  for (alpha in c(if (any(has_smooth)) 0.35, if (!all(has_smooth)) 1)) {
+    own <- series[has_smooth == (alpha < 1), ]
+    plot <- plot + ggplot2::geom_line(data = own, alpha = alpha, na.rm = TRUE)
+  }
+  if (any(has_smooth)) plot <- plot + ggplot2::geom_line(data = smoothed, linewidth = 0.8)
   single <- single_values(series)
   if (nrow(single)) plot <- plot + ggplot2::geom_point(data = single, na.rm = TRUE)
   if (length(marks$best)) {

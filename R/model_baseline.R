@@ -1,5 +1,13 @@
 # Models that know nothing of the features.
 
+#' @name baseline_regressor
+#' @rdname baseline_regressor
+#' @usage
+#' # from a formula and a data frame; or from feature columns, as below
+#' # baseline_regressor(y ~ ., data)
+#' # baseline_classifier(y ~ ., data)
+NULL
+
 #' A model to compare others with
 #'
 #' Predicts the same for every example, whatever its features: the mean of the labels, or how

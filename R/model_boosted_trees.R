@@ -1,5 +1,13 @@
 # Boosted trees.
 
+#' @name boosted_trees_regressor
+#' @rdname boosted_trees_regressor
+#' @usage
+#' # from a formula and a data frame; or from feature columns, as below
+#' # boosted_trees_regressor(y ~ ., data)
+#' # boosted_trees_classifier(y ~ ., data)
+NULL
+
 #' Boosted trees
 #'
 #' Numbers (`boosted_trees_regressor()`), classes (`boosted_trees_classifier()`) or what a head says

@@ -1,5 +1,13 @@
 # Deep models.
 
+#' @name dnn_regressor
+#' @rdname dnn_regressor
+#' @usage
+#' # from a formula and a data frame; or from feature columns, as below
+#' # dnn_regressor(y ~ ., data, hidden_units = c(16, 8))
+#' # dnn_classifier(y ~ ., data, hidden_units = c(16, 8))
+NULL
+
 #' A deep neural network
 #'
 #' Numbers (`dnn_regressor()`), classes (`dnn_classifier()`) or what a head says (`dnn_estimator()`)

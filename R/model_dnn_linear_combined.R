@@ -1,5 +1,13 @@
 # Wide and deep models.
 
+#' @name dnn_linear_combined_regressor
+#' @rdname dnn_linear_combined_regressor
+#' @usage
+#' # from a formula and a data frame; or from feature columns, as below
+#' # dnn_linear_combined_regressor(y ~ ., data, dnn_hidden_units = c(16, 8))
+#' # dnn_linear_combined_classifier(y ~ ., data, dnn_hidden_units = c(16, 8))
+NULL
+
 #' A linear model and a deep one together
 #'
 #' The logits of both are added and trained together, each part by an optimizer of its own. Either

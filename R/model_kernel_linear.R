@@ -1,5 +1,13 @@
 # Linear models of random Fourier features.
 
+#' @name kernel_linear_regressor
+#' @rdname kernel_linear_regressor
+#' @usage
+#' # from a formula and a data frame; or from feature columns, as below
+#' # kernel_linear_regressor(y ~ ., data)
+#' # kernel_linear_classifier(y ~ ., data)
+NULL
+
 #' A kernel machine
 #'
 #' A linear model of random Fourier features of dense columns, which is near to a machine with a

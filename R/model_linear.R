@@ -1,5 +1,13 @@
 # Linear models.
 
+#' @name linear_regressor
+#' @rdname linear_regressor
+#' @usage
+#' # from a formula and a data frame; or from feature columns, as below
+#' # linear_regressor(y ~ ., data)
+#' # linear_classifier(y ~ ., data)
+NULL
+
 #' A linear model
 #'
 #' Numbers (`linear_regressor()`), classes (`linear_classifier()`) or what a head says

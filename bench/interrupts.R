@@ -15,44 +15,25 @@ reads <- function(dataset) {
     session <- tf$Session()
   })
 }
-endless <- list(
-  filter = quote(dataset_filter(range_dataset(0, 1e15), ~ .x < 0)),
-  skip = quote(dataset_skip(dataset_repeat(tensor_slices_dataset(1:3)), 1e15)),
-  skip_rows = quote(dataset_batch(dataset_skip(dataset_repeat(tensor_slices_dataset(mtcars)), 1e14), 4)),
-  shard = quote(dataset_shard(range_dataset(0, 1e15), 1e14, 1e14 - 1)),
-  flat_map = quote(dataset_flat_map(dataset_repeat(range_dataset(0, 3)), function(x) {
-    dataset_filter(range_dataset(0, 5), ~ .x < 0)
-  })),
+source("tests/testthat/endless_datasets.R") # and some that are slow in their own ways
+endless <- utils::modifyList(endless_datasets, list(
   interleave = quote(dataset_interleave(dataset_repeat(range_dataset(0, 3)), function(x) {
     dataset_filter(range_dataset(0, 5), ~ .x < 0)
   }, 4)),
-  padded_batch = quote(dataset_padded_batch(dataset_repeat(range_dataset(0, 3)), 1e13)),
   large_batch = quote(dataset_batch(dataset_repeat(tensor_slices_dataset(runif(1e5))), 1e8)),
   shuffle = quote(dataset_shuffle(dataset_repeat(range_dataset(0, 1e9)), 1e8)),
   unique = quote(dataset_unique(dataset_map(range_dataset(0, 1e12), ~ .x * 0)) %>% dataset_skip(1)),
-  window = quote(dataset_flat_map(
-    dataset_window(dataset_repeat(range_dataset(0, 3)), 1e13), function(w) w
-  )),
   slow_steps = quote(dataset_filter(range_dataset(0, 1e15), function(x) {
     m <- tf$fill(list(1000L, 1000L), tf$cast(x, "float32"))
     tf$reduce_sum(tf$matmul(m, m)) < -1
   })),
-  while_loop_of_map = quote(dataset_map(range_dataset(0, 3), function(x) {
-    tf$while_loop(function(i) i < 2, function(i) tf$random_uniform(list()), list(tf$constant(0)))
-  })),
-  generator = quote(dataset_filter(generator_dataset(function() 1, "float32", list()), ~ .x < 0)),
-  prefetch = quote(dataset_prefetch(dataset_filter(range_dataset(0, 1e15), ~ .x < 0), 2)),
-  prefetch_of_loop = quote(dataset_prefetch(dataset_map(range_dataset(0, 3), function(x) {
-    tf$while_loop(function(i) i < 2, function(i) tf$random_uniform(list()), list(tf$constant(0)))
-  }), 2)),
-  prefetch_of_shuffle = quote(dataset_prefetch(
+  prefetched_shuffle = quote(dataset_prefetch(
     dataset_shuffle(dataset_repeat(range_dataset(0, 1e9)), 1e8), 2
   )),
-  parallel_map = quote(dataset_map(dataset_skip(range_dataset(0, 1e15), 1e15), ~ .x + 1, 2)),
-  parallel_map_of_loop = quote(dataset_map(range_dataset(0, 3), function(x) {
+  several_threads_of_loop = quote(dataset_map(range_dataset(0, 3), function(x) {
     tf$while_loop(function(i) i < 2, function(i) tf$random_uniform(list()), list(tf$constant(0)))
   }, 2))
-)
+))
 places <- lapply(endless, function(d) list(before = reads(d), wait = quote(session$run(value))))
 
 step <- function(build) list(before = bquote({

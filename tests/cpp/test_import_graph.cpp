@@ -1,11 +1,11 @@
 // Graphs out of GraphDefs: what comes back, what is refused by name; frozen graphs; savers in
 // graphs.
-#include "base/interrupt.h"
 #include "base/looks.h"
 #include "graph/graph.h"
 #include "graph/lowering.h"
 #include "graph/variable.h"
 #include "import/import_graph.h"
+#include "interrupts_test.h"
 #include "io/graphs/graph_def.h"
 #include "io/graphs/meta_graph.h"
 #include "session/plan.h"
@@ -16,6 +16,7 @@
 #include "training/import_meta_graph.h"
 
 using namespace runhooks;
+using namespace runhooks_test;
 
 namespace {
 
@@ -401,29 +402,6 @@ TEST(import_graph_limits_what_a_number_can_ask_for) {
   }
   CHECK(has(import_problem(def), "outputs"));
 }
-
-namespace {
-
-int questions_left = 0;
-void stop_soon() {
-  if (--questions_left <= 0) throw ForeignUnwind(true);
-}
-
-// Whether the user can stop this while it is under way.
-bool can_be_stopped(const std::function<void()>& run) {
-  questions_left = 1;
-  set_interrupt_check(stop_soon);
-  bool is_stopped = false;
-  try {
-    run();
-  } catch (const ForeignUnwind&) {
-    is_stopped = true;
-  }
-  set_interrupt_check(nullptr);
-  return is_stopped;
-}
-
-}  // namespace
 
 TEST(graphs_can_be_stopped_while_they_are_read_planned_and_lowered) {
   GraphDef def;

@@ -3,9 +3,8 @@
 #include <functional>
 
 #include "autodiff/gradients.h"
-#include "base/interrupt.h"
-#include "base/status.h"
 #include "base/threads.h"
+#include "interrupts_test.h"
 #include "io/graphs/graph_def.h"
 #include "kernels/kernels.h"
 #include "ops/state/gradient_helpers.h"
@@ -17,28 +16,6 @@ using namespace runhooks;
 using namespace runhooks_test;
 
 namespace {
-
-int questions = 0;
-int last_question = 0;
-void count_questions() {
-  if (++questions == last_question) throw ForeignUnwind(/*is_interrupt=*/true);
-}
-
-// How often `run` asks; it is stopped at question `stop`, which `stopped` says.
-int questions_of(const std::function<void()>& run, int stop = 0, bool* stopped = nullptr) {
-  questions = 0;
-  last_question = stop;
-  set_interrupt_check(count_questions);
-  bool is_stopped = false;
-  try {
-    run();
-  } catch (const ForeignUnwind&) {
-    is_stopped = true;
-  }
-  set_interrupt_check(nullptr);
-  if (stopped) *stopped = is_stopped;
-  return questions;
-}
 
 Tensor waves(const Shape& shape) {
   Tensor x(DType::kFloat32, shape);

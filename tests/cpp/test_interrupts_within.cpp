@@ -7,10 +7,9 @@
 #include <random>
 #include <thread>
 
-#include "base/interrupt.h"
 #include "base/may_stop.h"
-#include "base/status.h"
 #include "graph/op_registry.h"
+#include "interrupts_test.h"
 #include "ops/state/gradient_helpers.h"
 #include "session/session.h"
 #include "test.h"
@@ -20,27 +19,6 @@ using namespace runhooks;
 using namespace runhooks_test;
 
 namespace {
-
-int asked = 0;
-int stops_at = 0;
-void ask() {
-  if (++asked == stops_at) throw ForeignUnwind(/*is_interrupt=*/true);
-}
-
-// How often `run` asks. It is stopped at question `stop`; TRUE in `stopped` where it was.
-int asks(const std::function<void()>& run, int stop, bool& stopped) {
-  asked = 0;
-  stops_at = stop;
-  stopped = false;
-  set_interrupt_check(ask);
-  try {
-    run();
-  } catch (const ForeignUnwind&) {
-    stopped = true;
-  }
-  set_interrupt_check(nullptr);
-  return asked;
-}
 
 bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   if (a.size() != b.size()) return false;
@@ -108,14 +86,14 @@ void check_stops_within(const char* what,
     std::vector<Tensor> results;
     const std::vector<Tensor> expected = run(whole);
     // the operation asks within, and the run behind it
-    const int questions = asks([&] { results = run(left); }, 0, stopped);
+    const int questions = questions_of([&] { results = run(left); }, 0, &stopped);
     CHECK(questions >= 2);
     CHECK(same_bits(results, expected));
-    asks([&] { run(left); }, 1, stopped);
+    questions_of([&] { run(left); }, 1, &stopped);
     CHECK(stopped);
     // what it keeps from run to run is as good as before; by the clock there may be no third
     // question
-    asks([&] { run(left); }, 3, stopped);
+    questions_of([&] { run(left); }, 3, &stopped);
     CHECK(same_bits(run(left), expected));
   }
   context() = "";
@@ -191,7 +169,7 @@ TEST(interrupt_of_what_other_threads_run) {
   for (int i = 0; i < 8; ++i) run();  // it has been seen by then that threads are worth it
   waits_to_be_stopped = true;
   bool stopped = false;
-  asks(run, 20, stopped);
+  questions_of(run, 20, &stopped);
   waits_to_be_stopped = false;
   CHECK(stopped);
   CHECK_EQ(not_stopped.load(), 0);

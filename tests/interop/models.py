@@ -60,7 +60,7 @@ def random_layer(kind):
                 "padding": few("same", "valid"), "activation": few(*ACTIVATIONS)}
     return {"kind": few("dense", "dense", "dense", "batch_norm", "residual", "l2_normalize", "split",
                         "moments"),
-            # the length of one number is its sign alone, whose gradient is rounding
+            # the length of one number is its sign alone, whose gradient is rounding (rounding.py)
             "units": rng.randint(1 if IS_DOUBLE else 2, 6),
             "activation": few(*ACTIVATIONS), "bias": rng.random() < 0.8,
             # TensorFlow makes a float32 of 0.9 first, which is seen in float64
@@ -68,13 +68,25 @@ def random_layer(kind):
             "trainable": rng.random() < 0.9}
 
 
+def rounded_layers():
+    """What has no gradient but rounding, before what makes it so."""
+    before, behind = random_layer("dense"), random_layer("dense")
+    before.update(kind="dense", trainable=True)
+    behind["kind"] = few("batch_norm", "l2_normalize")
+    if behind["kind"] == "l2_normalize":
+        before["units"] = 1
+    return [before, behind]
+
+
 def random_model():
     inputs = rng.sample(["x", "image", "tokens"], rng.randint(1, 2))
     head = few("number", "number", "count", "class", "flag")
     layers = [random_layer("dense") for _ in range(rng.randint(0, 3))]
+    if IS_DOUBLE and rng.random() < 0.5:
+        layers += rounded_layers()
     # What stands before a normalization may have no gradient but rounding, which these divide by its
-    # own size: both sides would be right and differ in float32. (That of float64 they take for none,
-    # beside what they add to the divisor, but RMSProp and Adadelta add less.)
+    # own size: both sides would be right and differ in float32, as TensorFlow differs from itself
+    # (rounding.py). (That of float64 they take for none, beside what they add to the divisor.)
     has_norm = any(one["kind"] == "batch_norm" for one in layers)
     adaptive = [] if has_norm and not IS_DOUBLE else ["Adagrad", "Adam", "RMSProp", "CenteredRMSProp", "Ftrl",
                                     "Adadelta", "ProximalAdagrad"]

@@ -80,6 +80,9 @@ for python in $(sh tools/tf_python.sh all); do
   mkdir -p "$work/models"
   "$python" tests/interop/models.py "$work/models" $RUNHOOKS_SEED 2> "$work/models.log" &&
     Rscript tests/interop/models.R "$work/models" || { tail -n 5 "$work/models.log"; failed=1; }
+  "$python" tests/interop/models.py "$work/models" ${RUNHOOKS_SEED:-$seed} 30 float64 2> "$work/models.log" &&
+    Rscript tests/interop/models.R "$work/models" || { tail -n 5 "$work/models.log"; failed=1; }
+  "$python" tests/interop/rounding.py 2> "$work/models.log" || { tail -n 5 "$work/models.log"; failed=1; }
 done
 # TensorFlow 2 has other numbers at some edges (the sign of NaN), so that of 1.x is asked.
 for python in $(sh tools/tf_python.sh all); do

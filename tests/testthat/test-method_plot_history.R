@@ -67,6 +67,15 @@ test_that("the smooth line stays among the values around it", {
   expect_null(smooth_series(series[1:9, ]))
 })
 
+test_that("a series that is too short for a smooth line is not drawn faint", {
+  history <- run_of()
+  history$validation <- history$validation[1:5, ]
+  built <- ggplot2::ggplot_build(plot(history, metrics = "average_loss", method = "ggplot2"))
+  alphas <- lapply(built$data[1:2], function(layer) unique(layer$alpha))
+  expect_equal(alphas, list(0.35, 1))
+  expect_equal(vapply(built$data[1:2], nrow, 0L), c(40L, 5L))
+})
+
 test_that("marks say which checkpoints are there, what was best, and why the run ended", {
   model <- dnn_regressor(mpg ~ wt + hp, mtcars, hidden_units = 4)
   history <- suppressMessages(

@@ -88,7 +88,7 @@ SEXP named_tensors_to_r(const Named<Output>& tensors) {
   return named_values_to_r(tensors, tensor_handle);
 }
 
-SEXP features_to_r(const ModelInput& input) {
+SEXP input_features_to_r(const ModelInput& input) {
   const auto given = std::static_pointer_cast<const Held>(input.given);
   if (given) return list_element(given->get(), "features");
   return named_values_to_r(input.features, feature_to_r);
@@ -104,7 +104,7 @@ SEXP labels_to_r(const ModelInput& input) {
 // Metrics of the user's own (add_metrics()): what an R function of features, labels and predictions
 // returns, a list of pairs by name. They take the place of the model's of the same names.
 void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec) {
-  Rcpp::Shield<SEXP> features(features_to_r(input)), labels(labels_to_r(input));
+  Rcpp::Shield<SEXP> features(input_features_to_r(input)), labels(labels_to_r(input));
   Rcpp::Shield<SEXP> predictions(named_tensors_to_r(spec.predictions));
   Rcpp::Shield<SEXP> call(Rf_lang4(function, features, labels, predictions));
   Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
