@@ -1,6 +1,7 @@
 // Two classes by one logit (TensorFlow 1.x's _BinaryLogisticHeadWithSigmoidCrossEntropyLoss).
 #include "estimators/head_base.h"
 #include "estimators/threshold_metrics.h"
+#include "graph/endpoints.h"
 #include "nn/nn_functions.h"
 
 namespace runhooks {
@@ -39,7 +40,9 @@ class BinaryClassHead : public HeadBase {
   Output checked_labels(Graph& graph, Output labels, Output logits) const override {
     NameScope scope(graph, "labels");
     labels = two_dimensional_labels(graph, labels, logits, 1);
-    return class_labels(graph, labels, 2, vocabulary_, /*as_ids=*/false);
+    labels = class_labels(graph, labels, 2, vocabulary_, /*as_ids=*/false);
+    add_endpoint(graph, kBinaryLabels, "", labels);
+    return labels;
   }
 
   Output losses(Graph& graph, Output labels, Output logits) const override {

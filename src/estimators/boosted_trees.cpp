@@ -10,6 +10,7 @@
 #include "estimators/tree_features.h"
 #include "estimators/tree_model.h"
 #include "estimators/trees_in_memory.h"
+#include "graph/endpoints.h"
 #include "nn/summary_ops.h"
 #include "ops/state/conditional_accumulator.h"
 #include "session/uncounted_steps.h"
@@ -28,6 +29,7 @@ struct GrowthArguments {
   int64_t batches_per_layer, n_trees, max_depth;
   double rate, l1, l2, complexity, min_node_weight, epsilon;
   bool centers_bias;
+  bool is_logistic = false;  // two classes, without weights
   Pruning pruning = Pruning::kNone;
 
   explicit GrowthArguments(const Args& args)
@@ -186,8 +188,22 @@ class Growing {
     add_scalar_summary(graph_, prefix + "num_attempted_layers", states->output(3));
   }
 
+  // As TensorFlow has it for two classes without weights, where no gradient is asked for: other last
+  // bits, which decide between splits that gain as much.
+  void take_logistic_gradients(Graph& g) {
+    const Output labels = endpoint(graph_, kBinaryLabels).at(0).second;
+    const Output one = g.scalar(DType::kFloat32, 1, "one");
+    const Output e = g.op("Exp", {g.op("Neg", {logits_tensor_})});
+    const Output p = g.op("Reciprocal", {g.op("AddV2", {e, one})});
+    const Output rows = g.op("Cast", {g.op("Size", {labels})}).attr("DstT", DType::kFloat32);
+    const Output part = g.op("Reciprocal", {rows});
+    gradients_ = g.op("Mul", {g.op("Sub", {p, labels}), part});
+    hessians_ = g.op("Mul", {g.op("Mul", {p, g.op("Sub", {one, p})}), part});
+  }
+
   // The loss by the logits of each example, once and twice.
   void differentiate(Graph& g, Output loss, bool is_softmax) {
+    if (by_.is_logistic) return take_logistic_gradients(g);
     const auto by_logits = [&](const Output& y, const char* name) {
       const Gradient found = gradients(g, {y}, {logits_tensor_}, {}, {}, name)[0];
       if (found.is_none()) return Output(g.op("ZerosLike", {logits_tensor_}));
@@ -474,7 +490,9 @@ class Growing {
 
 ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   const Args arguments = args;
-  const GrowthArguments checked(args);
+  GrowthArguments checked(args);
+  checked.is_logistic = !args.has("head") && head->labels().family == "binomial" &&
+                        !args.has("weight_column") && !args.has("class_weights");
   return [head, arguments, checked](Graph& graph, const ModelInput& input, Mode mode) {
     const TreeModel model(graph, input.features, arguments, checked.epsilon);
     const int64_t width = head->logits_dimension();

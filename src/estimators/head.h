@@ -29,6 +29,9 @@ struct HeadParts {
 // The signature that a request without a name gets.
 extern const char* const kDefaultSignature;  // "serving_default"
 
+// The endpoint that has the labels of two classes as numbers, [batch, 1], where one head has them.
+inline constexpr char kBinaryLabels[] = "binary_labels";
+
 // One form of predictions as a table has them, for those who show them.
 struct TidyPrediction {
   std::string type;  // how scripts ask for it: "numeric", "class", "prob", ...

@@ -104,10 +104,9 @@ ensemble_trees <- function(bytes, width) {
   })
 }
 
-# Where two questions gain as much, the rounding of exp() decides between them: below them trees are
-# not the same ones any more. TensorFlow's choice, where a gain is nothing or two features part the
-# rows alike, is ours but for so many of all nodes.
-tied_nodes <- c(bt_cls_default_params = 10)
+# Where a gain is the rounding of nothing, as in a node all of whose rows have one label, the last bits
+# of gradients decide between questions: so many nodes of these trees ask something else.
+tied_nodes <- c(bt_cls_default_params = 8)
 
 # How many nodes ask something else than TensorFlow's, and gain as much; what comes below them is left
 # out, everything else is the same.
