@@ -80,7 +80,12 @@ nobs.tf_estimator <- function(object, ...) {
   refuse_more("nobs", list(...)[setdiff(...names(), "use.fallback")])
   kept <- if (!is.null(object$blueprint)) kept_data(object)
   if (!is.null(kept$total)) return(kept$total)
-  sum(training_frame(object, "nobs")$rows)
+  counted_rows(training_frame(object, "nobs"))
+}
+
+# Those of weight 0 are none, as lm() and glm() count.
+counted_rows <- function(frame) {
+  if (is.null(frame$weight)) sum(frame$rows) else sum(frame$weight != 0)
 }
 
 #' @rdname model_methods
