@@ -25,7 +25,9 @@
 #' * `fitted()`, `residuals()`: of each row that is trained on (with `na.exclude` of each row).
 #'   Classes have probabilities: of the second of two, or a matrix; residuals are what is observed
 #'   (0 or 1) minus these.
-#' * `update()`: a new model, not trained yet, by the changed call.
+#' * `update()`: a new model by the changed call. A linear model that was trained, and comes to the
+#'   least loss by itself, is trained again, in a folder of its own unless `model_dir` is given, so that
+#'   [step()] and its like work; others are not trained yet.
 #' * `summary()`: an object to print, with `coefficients` (a table with standard errors where
 #'   [vcov()][model_inference] has any, `NULL` of models that are not linear) and `measures`, in which
 #'   rows count as their weights say.
@@ -49,7 +51,9 @@ NULL
 #' @rdname model_methods
 #' @export
 formula.tf_estimator <- function(x, ...) {
-  refuse_more("formula", list(...))
+  # as.formula() names a place, which it sets itself
+  extras <- list(...)
+  refuse_more("formula", if (!identical(names(extras), "env")) extras)
   if (is.null(x$formula)) stop_no_formula("formula")
   x$formula
 }
@@ -195,6 +199,11 @@ update.tf_estimator <- function(object, formula., ..., evaluate = TRUE) {
   if (!missing(formula.)) call$formula <- stats::update.formula(object$formula, formula.)
   changes <- as.list(substitute(list(...)))[-1]
   for (name in names(changes)) call[name] <- list(changes[[name]])
+  if (is_refit(object)) {
+    call <- refitting_call(
+      call, object, names(changes), if (!evaluate) environment(object$formula)
+    )
+  }
   if (evaluate) eval(call, parent.frame()) else call
 }
 
