@@ -11,8 +11,8 @@
 
 namespace runhooks {
 
-// run(first, last) for pieces of 0..n rows of `bytes` each; a batch may be meant to hold everything,
-// however much that is.
+// run(first, last) for pieces of 0..n rows of `bytes` each; a batch may be meant to hold
+// everything, however much that is.
 template <typename Run>
 void in_stoppable_pieces(int64_t n, size_t bytes, const Run& run) {
   constexpr size_t kBytesOfPiece = 1 << 23;
