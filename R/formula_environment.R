@@ -71,13 +71,13 @@ place_of <- function(name, place) {
   repeat {
     is_top <- identical(place, top)
     if (is_top && isNamespace(top)) return(NULL)
-    if (exists(name, envir = place, inherits = FALSE)) return(if (has_value(name, place)) place)
+    if (exists(name, envir = place, inherits = FALSE)) return(if (is_readable(name, place)) place)
     if (is_top) return(NULL)
     place <- parent.env(place)
   }
 }
 
 # FALSE for an argument that was not given, and for one that cannot be evaluated.
-has_value <- function(name, place) {
+is_readable <- function(name, place) {
   tryCatch(!identical(mget(name, envir = place)[[1]], quote(expr = )), error = function(error) FALSE)
 }

@@ -129,7 +129,7 @@ stream_numbers <- function(state) {
   standard <- rbind((state$shift - scale$center) / scale$scale, diag(1 / scale$scale, k))
   standardized <- state$triangle %*% standard
   list(
-    scale = scale, k = k, decomposed = qr(state$triangle %*% raw, tol = 1e-7),
+    scale = scale, k = k, kept = known_columns(qr(state$triangle %*% raw, tol = 1e-7)),
     triangle = function(kept) {
       qr.R(qr(standardized[, kept, drop = FALSE], tol = 0)) / sqrt(state$n)
     }

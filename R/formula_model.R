@@ -457,19 +457,14 @@ term_column <- function(term, blueprint, is_deep) {
     return(do.call(new_column, c(fields, scale)))
   }
   words <- product_name(parts$words)
-  levels <- if (length(parts$words) > 1) {
-    blueprint$crosses[[words]]
-  } else {
-    blueprint$variables[[words]]$levels
-  }
-  key <- blueprint$keys[[words]]
-  column <- column_categorical_with_vocabulary_list(key, vocabulary_list = levels)
+  column <- word_column(words, blueprint)
   if (length(parts$numbers)) {
     fields <- list(
       "WeightedCategoricalColumn", categorical_column = column, weight_feature_key = feature,
       dtype = tf$float32
     )
-    column <- new_checked_column(fields[[1]], c(fields[-1], scale[lengths(scale) > 0]))
+    fields <- c(fields, scale[lengths(scale) > 0], slope_fields(blueprint, name))
+    column <- new_checked_column(fields[[1]], fields[-1])
   }
   if (is_deep) column_indicator(column) else column
 }

@@ -13,7 +13,7 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
       blueprint$terms[[name]][c("center", "scale")] <-
         if (is.null(scale$center)) list(origin, 1) else scale[c("center", "scale")]
     }
-    if (!is_scaled || !scales_terms || length(term$numbers) == 0 || name %in% blueprint$basis$terms) next
+    if (!is_scaled || !scales_terms || length(term$numbers) == 0 || has_basis(blueprint, name)) next
     scale <- known$terms[[name]]
     if (is.null(scale)) {
       # a weight for each word can do without the mean where each word has a bias, too
@@ -28,6 +28,10 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
     blueprint$response[c("center", "scale")] <- scale[c("center", "scale")]
   }
   blueprint
+}
+
+has_basis <- function(blueprint, name) {
+  name %in% blueprint$basis$terms || !is.null(slopes_of(blueprint, name))
 }
 
 # Of a frame, or of what was learned of a stream.
@@ -90,7 +94,7 @@ is_known_formula <- function(x) {
     is_plain_list(x$crosses) && is_plain_list(x$response) &&
     all(vapply(x$variables, function(v) is_plain_list(v) && is_words(v$levels), NA)) &&
     all(vapply(x$terms, is_plain_list, NA)) && all(vapply(x$terms, is_scale, NA)) &&
-    is_scale(x$response) && is_known_basis(x$basis)
+    is_scale(x$response) && is_known_basis(x$basis) && are_known_slopes(x$slopes)
 }
 
 # Plain data: calls such as poly() with its coefficients are texts, which are only compared.
@@ -111,6 +115,7 @@ formula_record <- function(blueprint) {
   offset <- blueprint$offset
   if (!is.null(offset)) record$terms[[offset$name]] <- list(center = offset$center, scale = 1)
   record$basis <- basis_record(blueprint$basis)
+  record$slopes <- slopes_record(blueprint$slopes)
   record
 }
 
@@ -132,7 +137,7 @@ check_known_basis <- function(name, expr, known, call) {
 is_normalized <- function(settled, known, folder, call) {
   normalize <- settled$args$normalize
   if (!folder$has_checkpoint) return(normalize)
-  was <- !is.null(known$response$scale) || !is.null(known$basis) ||
+  was <- !is.null(known$response$scale) || !is.null(known$basis) || !is.null(known$slopes) ||
     any(vapply(known$terms, function(term) !is.null(term$scale), NA))
   if (normalize == was || !"normalize" %in% settled$given) return(was)
   stop_runhooks(

@@ -510,7 +510,8 @@ check_scales <- function(object, call) {
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
   record <- folder_memory(folder)
   scales <- function(record) {
-    Filter(length, c(record$terms, list(response = record$response, basis = record$basis)))
+    of_all <- list(response = record$response, basis = record$basis, slopes = record$slopes)
+    Filter(length, c(record$terms, of_all))
   }
   own <- formula_record(object$blueprint)
   if (identical(scales(record$formula), scales(own))) return(invisible())

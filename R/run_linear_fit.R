@@ -97,13 +97,21 @@ fit_information <- function(fit) {
 # How far the coefficients are from the optimum: of the largest of their size or standard error.
 fit_distance <- function(fit) {
   if (is.null(fit$root) || is_undetermined(fit)) return(Inf)
-  # what cannot be seen in single precision is not there
-  centered <- sweep(fit$logits, 2, colMeans(fit$logits))
-  if (sum(fit$ahead_of_fit^2) <= 1e-12 * sum(centered^2)) return(0)
+  if (is_within_precision(fit)) return(0)
   beta <- fit$coefficients[fit$kept, , drop = FALSE]
   errors <- sqrt(diag(fit_covariance(fit)))
   errors[!is.finite(errors)] <- 0 # as many coefficients as rows
   max(abs(fit$ahead) / pmax(abs(beta), errors, .Machine$double.xmin))
+}
+
+# What cannot be seen in single precision is not there: of numbers where they are met without an error,
+# so that nothing but rounding would be left of their errors.
+is_within_precision <- function(fit) {
+  centered <- sweep(fit$logits, 2, colMeans(fit$logits))
+  if (fit$family != "gaussian") return(sum(fit$ahead_of_fit^2) <= 1e-12 * sum(centered^2))
+  left <- fit$weights * (fit$errors - fit$orthonormal %*% fit$ahead_of_fit)^2
+  rounding <- sum(fit$weights) * (8 * .Machine$double.eps * max(abs(fit$response)))^2
+  sum(left) <= 1e-20 * sum(fit$weights * centered^2) + rounding
 }
 
 # Classes that a plane separates, or a level without one of them: the weights could grow for ever, and
@@ -136,7 +144,9 @@ note_convergence <- function(fit) {
         " of its size or standard error."
       ),
       x = paste0("The norm of the gradient is ", format(fit$gradient, digits = 2), "."),
-      i = if (is.finite(distance)) {
+      i = if (is_met_closely(fit)) {
+        "Errors as small as these are seen in double precision only; the model is of single precision."
+      } else if (is.finite(distance)) {
         "`train(model)`, with an optimizer of our choice, goes to the least loss."
       } else {
         "Where classes can be told apart without an error there is no least loss."
@@ -144,6 +154,13 @@ note_convergence <- function(fit) {
     ),
     class = c("runhooks_warning_not_converged", "runhooks_warning")
   )
+}
+
+# Whether what is left of numbers is near to what single precision leaves out.
+is_met_closely <- function(fit) {
+  if (fit$family != "gaussian") return(FALSE)
+  centered <- sweep(fit$logits, 2, colMeans(fit$logits))
+  sum(fit$weights * fit$errors^2) <= 1e-8 * sum(fit$weights * centered^2)
 }
 
 # For methods: the fit, with a warning where it is far from the optimum.

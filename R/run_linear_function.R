@@ -104,13 +104,13 @@ linear_logits <- function(object, frame) {
   logits <- matrix(as.vector(bias), n, length(bias), byrow = TRUE)
   basis <- blueprint$basis
   if (!is.null(basis)) {
-    numbers <- standardized(number_matrix(blueprint, basis$terms, frame$values), basis)
+    numbers <- basis_numbers(basis, blueprint, frame$values)
     own <- lapply(weights[match(basis$terms, names(blueprint$terms))], as.matrix)
     logits <- logits + numbers %*% (basis$shares %*% do.call(rbind, unname(own)))
   }
   for (i in which(!names(blueprint$terms) %in% basis$terms)) {
     own <- as.matrix(weights[[i]])
-    logits <- logits + term_logits(blueprint$terms[[i]], own, frame$values, blueprint)
+    logits <- logits + term_logits(names(blueprint$terms)[[i]], own, frame$values, blueprint)
   }
   response <- blueprint$response
   if (!is.null(blueprint$offset)) {
@@ -121,18 +121,20 @@ linear_logits <- function(object, frame) {
   sweep(sweep(logits, 2, response$scale, `*`), 2, response$center, `+`)
 }
 
-term_logits <- function(term, weights, values, blueprint) {
+term_logits <- function(name, weights, values, blueprint) {
   n <- n_rows(values[[1]])
-  x <- if (length(term$numbers)) {
+  term <- blueprint$terms[[name]]
+  slopes <- slopes_of(blueprint, name)
+  x <- if (is.null(slopes) && length(term$numbers)) {
     x <- matrix(as.numeric(feature_value(term$numbers, values)), n)
     if (is.null(term$scale)) x else sweep(sweep(x, 2, term$center), 2, term$scale, `/`)
   }
   if (length(term$words) == 0) return(x %*% weights)
-  name <- product_name(term$words)
-  is_cross <- length(term$words) > 1
-  words <- if (is_cross) crossed_words(values[term$words]) else as.character(values[[name]])
-  levels <- if (is_cross) blueprint$crosses[[name]] else blueprint$variables[[name]]$levels
-  own <- weights[match(words, levels), , drop = FALSE]
+  code <- word_codes(blueprint, values, product_name(term$words))[[1]]
+  own <- weights[code, , drop = FALSE]
+  own <- if (!is.null(slopes)) {
+    own * slope_numbers(slopes, blueprint, values, code)
+  } else if (is.null(x)) own else own * x[, 1]
   own[is.na(own)] <- 0
-  if (is.null(x)) own else own * x[, 1]
+  own
 }

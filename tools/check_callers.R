@@ -1,5 +1,5 @@
 # Functions that nobody calls: in R/ those that no other place of R/ names, no binding either, and
-# that NAMESPACE does not export; in src/ those that are named only where they are declared and
+# that NAMESPACE does not export, and two of one name, of which the package has the last; in src/ those that are named only where they are declared and
 # defined. What only a test calls counts as not called, unless its line says so (`lint: allow caller`)
 # or it is the tests' library inside of the core (tests/inside/) that does.
 source("tools/common.R")
@@ -40,12 +40,22 @@ r_callers <- function(root) {
   methods <- gsub("^S3method\\(|\\)$|[\"`]", "", grep("^S3method\\(", namespace, value = TRUE))
   methods <- sub("^[^:]*::", "", sub(", *", ".", methods))
   known <- c(exported, methods, ".onLoad", ".onUnload", ".onAttach")
+  first <- list()
   found <- lapply(files, function(file) {
     text <- lines[[file]]
     at <- grep(r_definition, text)
     name <- sub(paste0(r_definition, ".*"), "\\1", text[at])
+    twice <- name %in% names(first)
+    again <- violations(
+      file, at[twice], "caller",
+      sprintf("%s() is defined in %s, too: one of them is lost", name[twice], first[name[twice]])
+    )
+    first[name[!twice]] <<- file
     unused <- !name %in% c(known, testing) & counts[name] <= 1L & !allowed(root, file, at)
-    violations(file, at[unused], "caller", sprintf("nothing in R/ calls %s()", name[unused]))
+    rbind(
+      again,
+      violations(file, at[unused], "caller", sprintf("nothing in R/ calls %s()", name[unused]))
+    )
   })
   do.call(rbind, found)
 }

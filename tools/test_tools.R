@@ -403,6 +403,10 @@ expect(
 marked <- uncalled
 marked[["R/a.R"]][2:3] <- paste(marked[["R/a.R"]][2:3], "# lint: allow caller")
 expect("callers that are waived", nrow(check_callers(scratch(marked))) == 2)
+twice <- called
+twice[["R/b.R"]] <- "g <- function(y) y"
+found <- check_callers(scratch(twice))$message
+expect("two of one name", length(found) == 1 && grepl("g() is defined in R/a.R, too", found, fixed = TRUE))
 
 # --- the lock of an install that was killed
 root <- scratch()

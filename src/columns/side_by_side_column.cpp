@@ -1,5 +1,5 @@
-// Several features of numbers side by side, standardized in float64: what numeric columns that count
-// without what others say already are made of.
+// Several features of numbers side by side, standardized in float64, less what words say of them: what
+// columns that count without what others say already are made of.
 #include "columns/feature_column.h"
 #include "columns/standardization.h"
 
@@ -16,6 +16,7 @@ class SideBySideColumn : public FeatureColumn {
     if (keys_.size() != widths_.size()) {
       invalid_argument("`keys` and `widths` must have as many elements.");
     }
+    if (args.has("words")) read_words(args);
   }
   std::string name() const override { return str_join(keys_, ", "); }
   std::vector<FeatureRead> reads() const override {
@@ -26,6 +27,9 @@ class SideBySideColumn : public FeatureColumn {
       read.shape = Shape{widths_[i]};
       read.is_normalized = true;
       all.push_back(read);
+    }
+    for (const auto& words : words_) {
+      for (const FeatureRead& read : words->reads()) all.push_back(read);
     }
     return all;
   }
@@ -38,12 +42,41 @@ class SideBySideColumn : public FeatureColumn {
       const auto width = static_cast<int32_t>(widths_[i]);
       parts.push_back(graph.op("Reshape", {wide, graph.int_vector({-1, width})}));
     }
-    if (parts.size() == 1) return standardization_.apply(graph, parts[0]);
-    parts.push_back(graph.scalar(DType::kInt32, 1, "axis"));
-    return standardization_.apply(graph, graph.op("ConcatV2", parts));
+    Output all = parts[0];
+    if (parts.size() > 1) {
+      parts.push_back(graph.scalar(DType::kInt32, 1, "axis"));
+      all = graph.op("ConcatV2", parts);
+    }
+    all = standardization_.apply(graph, all);
+    for (size_t i = 0; i < words_.size(); ++i) {
+      const Output table = graph.constant(means_[i], "means");
+      const IdsAndWeights ids{cache.transformed(*words_[i]), Output()};
+      all = graph.op("Sub", {all, combined_rows(graph, {table}, ids, "sum")});
+    }
+    return all;
   }
 
  private:
+  // In `means` are the tables of all words, a row for each word, one after the other.
+  void read_words(const Args& args) {
+    const Value* specs = args.find("words");
+    const auto* list = specs->get_if<std::shared_ptr<ValueList>>();
+    if (!list) invalid_argument("`words` must be categorical columns.");
+    const std::vector<double> means = args.numbers("means");
+    const int64_t width = total(widths_);
+    auto next = means.begin();
+    for (const ColumnPtr& column : make_columns(**list)) {
+      const auto words = std::dynamic_pointer_cast<const CategoricalColumn>(column);
+      if (!words) invalid_argument("`words` must be categorical columns.");
+      const int64_t size = words->num_buckets() * width;
+      if (means.end() - next < size) invalid_argument("`means` must have a row for each word.");
+      means_.push_back(Tensor::of<double>(Shape{words->num_buckets(), width},
+                                          std::vector<double>(next, next + size)));
+      next += size;
+      words_.push_back(words);
+    }
+    if (next != means.end()) invalid_argument("`means` must have a row for each word.");
+  }
   static int64_t total(const std::vector<int64_t>& widths) {
     int64_t sum = 0;
     for (const int64_t width : widths) sum += width;
@@ -52,12 +85,15 @@ class SideBySideColumn : public FeatureColumn {
   std::vector<std::string> keys_;
   std::vector<int64_t> widths_;
   Standardization standardization_;
+  std::vector<std::shared_ptr<const CategoricalColumn>> words_;
+  std::vector<Tensor> means_;  // of the numbers of rows that have a word
 };
 
 }  // namespace
 
 RUNHOOKS_REGISTER_COLUMN(SideBySideColumn,
                          "",
-                         {kNameArgument, "keys: words", "widths: vector", "center: numbers", "scale: numbers"});
+                         {kNameArgument, "keys: words", "widths: vector", "center: numbers",
+                          "scale: numbers", "words = NULL: columns", "means = NULL: numbers"});
 
 }  // namespace runhooks

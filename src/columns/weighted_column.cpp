@@ -12,7 +12,17 @@ class WeightedCategoricalColumn : public CategoricalColumn {
       : column_(categorical_argument(args, "categorical_column")),
         weights_(args.text("weight_feature_key")),
         dtype_(dtype_from_name(args.text("dtype", "float32"))),
-        standardization_(args, "center", "scale", 1) {}
+        standardization_(args, "center", "scale", 1) {
+    if (!args.has("among")) return;
+    among_ = column_argument(args, "among");
+    const std::vector<double> shares = args.numbers("shares");
+    const auto size = static_cast<int64_t>(shares.size());
+    const int64_t width = size / column_->num_buckets();
+    if (width == 0 || width * column_->num_buckets() != size) {
+      invalid_argument("`shares` must have a row for each word.");
+    }
+    shares_ = Tensor::of<double>(Shape{column_->num_buckets(), width}, shares);
+  }
 
   std::string name() const override { return column_->name() + "_weighted_by_" + weights_; }
   std::vector<FeatureRead> reads() const override {
@@ -20,7 +30,7 @@ class WeightedCategoricalColumn : public CategoricalColumn {
     all.emplace_back(weights_, dtype_);
     all.back().example_dtype = dtype_;
     all.back().is_weight = true;
-    all.back().is_normalized = static_cast<bool>(standardization_);
+    all.back().is_normalized = standardization_ || among_;
     return all;
   }
   int64_t num_buckets() const override { return column_->num_buckets(); }
@@ -35,6 +45,7 @@ class WeightedCategoricalColumn : public CategoricalColumn {
                        weights_, "' is of type ", dtype_name(weights.dtype()), ".");
     }
     if (standardization_) weights = standardization_.apply(cache.graph(), weights);
+    if (among_) weights = without_others(cache);
     if (weights.dtype() != DType::kFloat32) {
       weights = cache.graph().op("Cast", {weights}).attr("DstT", DType::kFloat32);
     }
@@ -44,6 +55,17 @@ class WeightedCategoricalColumn : public CategoricalColumn {
   }
 
  private:
+  // Of each row as its word says, in float64.
+  Output without_others(TransformationCache& cache) const {
+    Graph& graph = cache.graph();
+    const Output all = cache.transformed(*among_), ids = cache.transformed(*column_);
+    const NameScope scope(graph, "without_others");
+    const Output table = graph.constant(shares_, "shares");
+    const Output shares = combined_rows(graph, {table}, {ids, Output()}, "sum");
+    const Output sums = graph.op("Sum", {graph.op("Mul", {all, shares}), graph.int_vector({1})});
+    return graph.op("Reshape", {sums, graph.int_vector({-1, 1})});
+  }
+
   void check_widths(const Shape& ids, const Shape& weights) const {
     if (!ids.has_rank() || !weights.has_rank() || ids.rank() != 2 || weights.rank() != 2) return;
     const int64_t n = ids.dim(1), m = weights.dim(1);
@@ -57,6 +79,9 @@ class WeightedCategoricalColumn : public CategoricalColumn {
   std::string weights_;
   DType dtype_;
   Standardization standardization_;  // of the weights
+  // In the place of the weights a linear function of these, another one for each word.
+  ColumnPtr among_;
+  Tensor shares_;
 };
 
 }  // namespace
@@ -69,7 +94,8 @@ RUNHOOKS_REGISTER_COLUMN(
      "weight_feature_key: string; kept. The name of the feature of weights, which has as many "
      "values in each row as the categorical one. A weight of 0 leaves its id out.",
      "dtype = tf$float32: type or NULL; kept. `tf$float32`; R's doubles are cast.",
-     "center = NULL: numbers; kept", "scale = NULL: numbers; kept"},
+     "center = NULL: numbers; kept", "scale = NULL: numbers; kept", "among = NULL: column",
+     "shares = NULL: numbers"},
     "The ids of another column with weights.");
 
 }  // namespace runhooks

@@ -8,6 +8,10 @@ optimum_cases <- function() {
   n <- 10000
   rare <- data.frame(g = factor(c("rare", sample(letters[1:3], n - 1, TRUE))), x = rnorm(n))
   rare$y <- rare$x + as.integer(rare$g) + 50 * (rare$g == "rare") + rnorm(n)
+  near <- data.frame(g = factor(rep(1:20, 10)))
+  near$middle <- rnorm(20, 50, 20)[near$g]
+  near$x <- near$middle + rnorm(200, 0, 1e-3)
+  near$y <- near$middle + 3000 * (near$x - near$middle) + rnorm(200)
   cars <- transform(mtcars, pounds = wt * 1000, gear = factor(gear))
   found <- data.frame(n = as.vector(discoveries), year = 1860:1959)
   case <- function(formula, data, kind = "gaussian", weight = NULL) {
@@ -33,7 +37,7 @@ optimum_cases <- function() {
     case(Volume ~ Girth + I(Girth^2) + Height + I(Height^2), trees), case(rating ~ ., attitude),
     case(yield ~ block + N * P * K, npk), case(rate ~ log(conc) * state, Puromycin),
     case(circumference ~ age + Tree, Orange), case(weight ~ Time * Diet, ChickWeight),
-    case(y ~ x + g, rare),
+    case(y ~ x + g, rare), case(y ~ x + g, near), case(y ~ x * g, near),
     case(vs ~ mpg + I(mpg^2), mtcars, "binomial"), case(am ~ wt, mtcars, "binomial"),
     case(case ~ age + parity + education + spontaneous + induced, infert, "binomial"),
     case(Survived ~ Class + Sex + Age, titanic, "binomial", "Freq"),

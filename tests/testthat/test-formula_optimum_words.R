@@ -1,0 +1,99 @@
+# Numbers that hardly vary within the levels of a factor: the model comes to the coefficients of lm() and
+# glm() as it does of any data, or says that it has not.
+
+new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
+
+# Numbers that are their group's mean but for `eps`.
+grouped <- function(eps, levels = 5, size = 200, mean = 1) {
+  g <- factor(rep(seq_len(levels), length.out = size))
+  middle <- mean * rnorm(levels)[g]
+  data.frame(g, middle, x = middle + eps * rnorm(size))
+}
+
+expect_same_as <- function(make, formula, data, reference, ...) {
+  model <- make(formula, data, model_dir = withr::local_tempdir())
+  label <- deparse(formula, 500)
+  expect_no_warning(suppressMessages(train(model)), class = "runhooks_warning_not_converged")
+  expect_no_warning(own <- coef(summary(model)), class = "runhooks_warning_not_converged")
+  theirs <- coef(summary(reference))
+  own <- own[rownames(theirs), ]
+  far <- abs(own[, 1] - theirs[, 1]) / pmax(abs(theirs[, 1]), theirs[, 2])
+  expect_lt(max(far), 1e-3, label = label)
+  expect_lt(max(abs(own[, 2] / theirs[, 2] - 1)), 0.01, label = label)
+  invisible(model)
+}
+
+test_that("a number that is nearly determined by a factor has lm()'s coefficient", {
+  set.seed(22)
+  for (eps in c(1e-1, 1e-3, 1e-4)) {
+    for (levels in c(2, 40)) {
+      data <- grouped(eps, levels, mean = 100)
+      data$y <- data$middle + 3 / eps * (data$x - data$middle) + rnorm(nrow(data))
+      data$z <- data$x + eps * rnorm(nrow(data))
+      for (formula in list(y ~ x + g, y ~ g + x + z, y ~ x * g, y ~ x + I(x^2) + g)) {
+        expect_same_as(linear_regressor, formula, data, lm(formula, data))
+      }
+    }
+  }
+  data$h <- factor(rep(1:3, length.out = nrow(data)))
+  data$w <- data$x + as.integer(data$h)
+  for (formula in list(y ~ w + g + h, y ~ w + g:h)) {
+    expect_same_as(linear_regressor, formula, data, lm(formula, data))
+  }
+})
+
+test_that("so do classes", {
+  set.seed(22)
+  data <- grouped(1e-3, mean = 10)
+  data$y <- as.integer(runif(nrow(data)) < plogis(1e3 * (data$x - data$middle)))
+  for (formula in list(y ~ x + g, y ~ x * g)) {
+    expect_same_as(linear_classifier, formula, data, glm(formula, binomial, data))
+  }
+})
+
+test_that("predictions, other objects of the folder and exports are of the same function", {
+  set.seed(22)
+  data <- grouped(1e-3, mean = 10)
+  data$y <- data$middle + 1e3 * (data$x - data$middle) + as.integer(data$g) * data$x + rnorm(200)
+  folder <- new_folder()
+  model <- linear_regressor(y ~ x * g, data, model_dir = folder)
+  train(model)
+  expected <- unname(predict(lm(y ~ x * g, data)))
+  expect_equal(predict(model, newdata = data)$.pred, expected, tolerance = 1e-5)
+  again <- linear_regressor(y ~ x * g, data, model_dir = folder)
+  expect_identical(coef(again), coef(model))
+  # the folder's means, not those of fewer rows
+  again <- linear_regressor(y ~ x * g, data[1:150, ], model_dir = folder)
+  expect_equal(predict(again, newdata = data)$.pred, expected, tolerance = 1e-5)
+  # a level that the model has not seen has the slope, and no mean of its own
+  new <- data.frame(x = c(0, 1), g = "other")
+  predicted <- suppressWarnings(predict(model, newdata = new))$.pred
+  expect_true(all(is.finite(predicted)))
+  loaded <- load_savedmodel(export_savedmodel(model, new_folder()))
+  exported <- predict(loaded, data[c("x", "g")])
+  expect_equal(as.vector(unlist(exported)), expected, tolerance = 1e-5)
+})
+
+test_that("a number that a factor determines is left out, as lm() leaves it out", {
+  data <- transform(mtcars, gear = factor(gear), weight = c(2, 5, 7)[gear - 2])
+  model <- linear_regressor(mpg ~ gear + weight + wt, data, model_dir = new_folder())
+  train(model)
+  reference <- lm(mpg ~ gear + weight + wt, data)
+  expect_equal(coef(model), coef(reference), tolerance = 1e-5)
+  expect_identical(is.na(coef(model)), is.na(coef(reference)))
+})
+
+test_that("errors that single precision does not see are said", {
+  set.seed(22)
+  data <- data.frame(x = rnorm(100), u = rnorm(100))
+  data$y <- 1 + 100 * data$x + 1e-6 * (data$u + rnorm(100))
+  model <- linear_regressor(y ~ x + u, data, model_dir = new_folder())
+  train(model)
+  expect_warning(coef(model), "double precision", class = "runhooks_warning_not_converged")
+  # where there are none there is nothing to say
+  data$y <- 1 + 100 * data$x
+  exact <- linear_regressor(y ~ x + u, data, model_dir = new_folder())
+  train(exact)
+  expect_no_warning(coef(exact))
+  expect_equal(unname(coef(exact)), c(1, 100, 0), tolerance = 1e-6)
+})
