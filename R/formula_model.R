@@ -30,6 +30,7 @@ formula_arguments <- function(settled, folder, call) {
   if (!is.null(weight) && !weight %in% columns) stop_missing_features(weight, columns, call)
   blueprint <- new_blueprint(formula, columns, weight, call)
   blueprint$as_words <- mode == "classification"
+  blueprint$has_trees <- settled$traits$has_trees
   folder <- open_folder(folder)
   blueprint$known <- remembered_formula(folder)
   terms <- lapply(formulas, formula_variables, columns, blueprint, call)
@@ -54,6 +55,7 @@ formula_arguments <- function(settled, folder, call) {
     args[[slot]] <- lapply(terms[[slot]], term_column, blueprint, is_deep = deep)
     if (!deep) args[[slot]] <- c(args[[slot]], offset_columns(blueprint))
   }
+  if (passes_missing(blueprint)) args$missing_features <- as.list(missing_features(blueprint))
   args <- response_arguments(args, settled$given, blueprint, frame$response, mode, call)
   check_offset(blueprint, args$n_classes, call)
   spec <- label_scale_arguments(blueprint)
@@ -84,10 +86,11 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
       })))
     }
     frame <- learn_stream(blueprint, data, used, wants, call)
-    blueprint <- frame$blueprint
+    blueprint <- learn_missing(frame$blueprint, frame$passed)
     say_learned(frame, used)
   } else {
     frame <- complete_frame(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
+    blueprint <- learn_missing(blueprint, frame$passed)
   }
   blueprint$is_stream <- NULL
   blueprint$response$width <- if (length(dim(frame$response)) == 2) ncol(frame$response) else 1L
@@ -363,7 +366,9 @@ check_product <- function(numbers, is_word, blueprint, call) {
 
 new_variable <- function(name, expr, data, blueprint, call) {
   raw <- raw_value(name, expr, data, blueprint, call)
-  value <- plain_value(raw)
+  # trees do with days and times as they are
+  time <- if (blueprint$has_trees) time_kind(raw)
+  value <- plain_value(if (is.null(time)) raw else time_numbers(raw))
   check_column(value, name, FALSE, call, missing = TRUE)
   known <- blueprint$known$variables[[name]]
   words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_words(value)
@@ -378,7 +383,8 @@ new_variable <- function(name, expr, data, blueprint, call) {
   check_known_basis(name, fixed, known, call)
   list(
     expr = fixed, levels = words,
-    width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L
+    width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
+    time = time, origin = if (identical(time, "POSIXct")) first_time(value)
   )
 }
 
@@ -422,8 +428,11 @@ plain_value <- function(value) {
 
 # The value of a variable of the blueprint.
 formula_value <- function(name, data, blueprint, call) {
-  expr <- blueprint$variables[[name]]$expr
-  plain_value(raw_value(name, expr, data, blueprint, call))
+  variable <- blueprint$variables[[name]]
+  raw <- raw_value(name, variable$expr, data, blueprint, call)
+  if (is.null(variable$time)) return(plain_value(raw))
+  check_time(raw, name, variable$time, call)
+  time_numbers(raw)
 }
 
 response_value <- function(data, blueprint, call) {
