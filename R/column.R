@@ -96,6 +96,9 @@ argument_kinds$words <- function(x, name, call, wanted) {
     na_advice = "NA in the data is a missing value, which is in no bucket."
   )
 }
+argument_kinds$features <- function(x, name, call, wanted) {
+  as.list(check_elements(x, is.character, wanted, name, call, empty = TRUE))
+}
 argument_kinds$columns <- function(x, name, call, wanted) {
   if (length(x) == 0) {
     # a formula may be the same for all rows

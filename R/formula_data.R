@@ -10,6 +10,10 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
   values <- lapply(setNames(nm = names), function(name) {
     value <- formula_value(name, data, blueprint, call)
     levels <- blueprint$variables[[name]]$levels
+    # NA alone, as R writes it, is of any kind
+    if (is.logical(value) && all(is.na(value))) {
+      storage.mode(value) <- if (is.null(levels)) "double" else "character"
+    }
     check_kind(value, name, if (is.null(levels)) "double" else "factor")
     value
   })
@@ -19,12 +23,16 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
     check_column(values[[i]], names[[i]], FALSE, call, missing = TRUE, finite = finite[[i]])
   }
   missing <- lapply(values, is_missing_row)
+  passed <- if (passes_missing(blueprint)) names(missing)[vapply(missing, any, NA)]
+  if (passes_missing(blueprint)) missing <- list()
   offset <- offset_value(data, blueprint, call)
   if (!is.null(offset)) {
     check_column(offset, blueprint$offset$name, FALSE, call, missing = TRUE)
     missing[[blueprint$offset$name]] <- is.na(offset)
   }
-  frame <- list(values = values, n = if (length(data)) n_rows(data[[1]]) else 0L)
+  frame <- list(
+    values = values, n = if (length(data)) n_rows(data[[1]]) else 0L, passed = passed
+  )
   frame$offset <- offset
   if (with_response) {
     frame$response <- response
@@ -76,7 +84,7 @@ frame_features <- function(blueprint, frame) {
   known <- lapply(Filter(function(v) !is.null(v$levels), blueprint$variables), function(variable) {
     list(kind = "character", levels = variable$levels)
   })
-  values <- match_features(frame$values, known)
+  values <- with_missing_words(match_features(frame$values, known), blueprint)
   crosses <- Filter(function(parts) product_name(parts) %in% names(blueprint$crosses),
     blueprint$features
   )

@@ -9,6 +9,7 @@ learn_stream <- function(blueprint, stream, columns, wants, call) {
     frame <- blueprint_frame(blueprint, chunk, TRUE, call)
     learn_levels(state, blueprint, frame$values)
     state$missing <- add_counts(state$missing, missing_counts(frame$missing), state$read)
+    state$passed <- union(state$passed, frame$passed)
     state$read <- state$read + frame$n
     rows <- !Reduce(`|`, frame$missing, logical(frame$n))
     if (any(rows)) learn_rows(state, blueprint, only_rows(frame, rows), call)
@@ -18,6 +19,7 @@ learn_stream <- function(blueprint, stream, columns, wants, call) {
   blueprint <- with_levels(state, blueprint, call)
   list(
     blueprint = blueprint, n = state$n, read = state$read, moments = state$moments,
+    passed = state$passed,
     numbers = if (!is.null(state$triangle)) stream_numbers(state),
     response = response_seen(state, blueprint$response$name, call)
   )

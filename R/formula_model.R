@@ -30,6 +30,7 @@ formula_arguments <- function(settled, folder, call) {
   if (!is.null(weight) && !weight %in% columns) stop_missing_features(weight, columns, call)
   blueprint <- new_blueprint(formula, columns, weight, call)
   blueprint$as_words <- mode == "classification"
+  blueprint$has_trees <- settled$traits$has_trees
   folder <- open_folder(folder)
   blueprint$known <- remembered_formula(folder)
   terms <- lapply(formulas, formula_variables, columns, blueprint, call)
@@ -63,6 +64,7 @@ formula_arguments <- function(settled, folder, call) {
     if (!deep) args[[slot]] <- c(args[[slot]], offset_columns(blueprint))
     if (length(args[[slot]]) == 0) attr(args[[slot]], "is_of_formula") <- TRUE
   }
+  if (passes_missing(blueprint)) args$missing_features <- as.list(missing_features(blueprint))
   args <- response_arguments(args, settled$given, blueprint, frame$response, mode, call)
   check_offset(blueprint, args$n_classes, call)
   spec <- label_scale_arguments(blueprint)
@@ -93,10 +95,11 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
       })))
     }
     frame <- learn_stream(blueprint, data, used, wants, call)
-    blueprint <- frame$blueprint
+    blueprint <- learn_missing(frame$blueprint, frame$passed)
     say_learned(frame, used)
   } else {
     frame <- complete_frame(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
+    blueprint <- learn_missing(blueprint, frame$passed)
   }
   blueprint$is_stream <- NULL
   blueprint$response$width <- if (length(dim(frame$response)) == 2) ncol(frame$response) else 1L
@@ -379,8 +382,9 @@ product_name <- function(names) paste(names, collapse = ":")
 new_variable <- function(name, expr, data, blueprint, call) {
   raw <- raw_value(name, expr, data, blueprint, call)
   known <- blueprint$known$variables[[name]]
-  time <- if (is.null(known)) time_of(raw) else known$time
-  value <- plain_value(without_time(raw, name, time, call))
+  time <- time_kind(raw)
+  if (!is.null(known)) check_time(raw, name, known$time, call)
+  value <- plain_value(if (is.null(time)) raw else time_numbers(raw))
   check_column(value, name, FALSE, call, missing = TRUE)
   words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_words(value)
   # other rows of a stream may have some
@@ -393,8 +397,9 @@ new_variable <- function(name, expr, data, blueprint, call) {
   fixed <- without_contrasts(fixed)
   check_known_basis(name, fixed, known, call)
   list(
-    expr = fixed, levels = words, time = time,
-    width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L
+    expr = fixed, levels = words,
+    width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
+    time = time, origin = if (identical(time, "POSIXct")) first_time(value)
   )
 }
 
@@ -430,13 +435,11 @@ raw_value <- function(name, expr, data, blueprint, call) {
 
 # As lm() refuses lists; what is in one may be anything.
 check_no_list <- function(x, name, call) {
-  if (!is.list(x) || is.data.frame(x) || is_sparse_matrix(x)) return(x)
+  if (!is.list(x) || is.data.frame(x) || inherits(x, "POSIXlt")) return(x)
   stop_runhooks(
     c(
       "{.val {name}} of the formula must be a vector, a factor or a matrix, not {kind_of(x)}.",
-      i = if (inherits(x, "POSIXlt")) "{.fn as.POSIXct} makes a vector of it." else {
-        "{.fn unlist} makes a vector of single values, {.code do.call(rbind, x)} a matrix of rows."
-      }
+      i = "{.fn unlist} makes a vector of single values, {.code do.call(rbind, x)} a matrix of rows."
     ),
     call = call
   )
@@ -454,26 +457,9 @@ plain_value <- function(value) {
 formula_value <- function(name, data, blueprint, call) {
   variable <- blueprint$variables[[name]]
   raw <- raw_value(name, variable$expr, data, blueprint, call)
-  plain_value(without_time(raw, name, variable$time, call))
-}
-
-# Dates, times and differences of them are numbers, as lm() has them: what they are, and in which unit
-# they are taken.
-time_of <- function(x) {
-  kind <- intersect(c("Date", "POSIXct", "difftime"), class(x))
-  if (length(kind)) c(kind[[1]], if (kind[[1]] == "difftime") units(x))
-}
-
-without_time <- function(x, name, was, call) {
-  now <- time_of(x)
-  if (!identical(now[1], was[1])) {
-    say <- function(time) if (is.null(time)) "no time" else paste0("<", time[[1]], ">") # nolint: used by cli
-    stop_runhooks(
-      "The feature {.val {name}} was {say(was)} in training, and is {say(now)} now.", call = call
-    )
-  }
-  if (is.null(now)) return(x)
-  if (now[[1]] == "difftime") as.numeric(x, units = was[[2]]) else as.numeric(x)
+  if (is.null(variable$time)) return(plain_value(raw))
+  check_time(raw, name, variable$time, call)
+  time_numbers(raw)
 }
 
 response_value <- function(data, blueprint, call) {

@@ -1,11 +1,13 @@
-# Missing values of models made from a formula: refused, left out with their row, or replaced by
-# constants, which are plain data. Of words "" is missing, too: no level of a model is called so.
+# Missing values of models made from a formula: refused, left out with their row, replaced by
+# constants, which are plain data, or passed on to models that ask for them. Of words "" is missing,
+# too: no level of a model is called so.
 
-# `kind` is "fail", "omit", "exclude" or "constants", with `constants` by column. `data` are those
-# that the formula reads.
+# `kind` is "fail", "omit", "exclude", "pass" or "constants", with `constants` by column. `data` are
+# those that the formula reads.
 as_na_action <- function(x, data, blueprint, call, stream = NULL) {
   known <- blueprint$known$na
   name <- na_action_name(x)
+  if (name == "pass") return(passing_action(known, blueprint, call))
   if (name %in% c("fail", "omit", "exclude")) return(list(kind = name))
   if (!is.null(known$constants)) return(known)
   constants <- if (name %in% c("mean", "median")) {
@@ -22,7 +24,7 @@ as_na_action <- function(x, data, blueprint, call, stream = NULL) {
 }
 
 na_action_name <- function(x) {
-  for (name in c("fail", "omit", "exclude")) {
+  for (name in c("fail", "omit", "exclude", "pass")) {
     full <- paste0("na.", name)
     if (identical(x, getExportedValue("stats", full)) || identical(x, full)) return(name)
   }
@@ -40,6 +42,7 @@ stop_na_action <- function(x, call) {
     c(
       "{.arg na.action} must be one of the below, not {describe(x)}.",
       "*" = "{.code na.fail}: rows with NA are an error.",
+      "*" = "{.code na.pass}, of models of trees: a split sends NA to the side where it gains more.",
       "*" = "{.code na.omit} or {.code na.exclude}: they are left out.",
       "*" = "{.code \"mean\"}, {.code \"median\"}: of the column, take the place of NA.",
       "*" = "{.code list(<column> = <number>)}: this takes the place of NA."
@@ -98,6 +101,69 @@ check_constants <- function(constants, data, blueprint, call) {
       )
     }
   }
+}
+
+# --- passed on
+
+# `numbers` are the variables that may miss some, `words` the words that those of words have instead.
+# A folder's model knows its own.
+passing_action <- function(known, blueprint, call) {
+  if (identical(known$kind, "pass")) return(known)
+  if (!blueprint$has_trees) {
+    stop_runhooks(
+      c(
+        "{.code na.action = na.pass} is for models of trees, which send NA to one side of a split.",
+        i = "{.code na.omit} leaves rows with NA out; {.code \"mean\"}, {.code \"median\"} and constants take the
+             place of NA."
+      ),
+      call = call
+    )
+  }
+  list(kind = "pass", numbers = list(), words = list())
+}
+
+passes_missing <- function(blueprint) identical(blueprint$na$kind, "pass")
+
+# The blueprint that knows which of its variables miss some, unless it is a folder's.
+learn_missing <- function(blueprint, variables) {
+  if (!passes_missing(blueprint)) return(blueprint)
+  if (is.null(blueprint$known)) {
+    is_word <- vapply(blueprint$variables[variables], function(v) !is.null(v$levels), NA)
+    blueprint$na$numbers <- as.list(variables[!is_word])
+    for (name in variables[is_word]) {
+      levels <- blueprint$variables[[name]]$levels
+      word <- last_of(make.unique(c(levels, "(missing)")))
+      blueprint$variables[[name]]$levels <- c(levels, word)
+      blueprint$na$words[[name]] <- word
+    }
+  }
+  blueprint
+}
+
+# The features of numbers of which some are missing.
+missing_features <- function(blueprint) {
+  is_missing <- vapply(blueprint$features, function(parts) any(parts %in% unlist(blueprint$na$numbers)), NA)
+  is_number <- vapply(blueprint$features, function(parts) {
+    all(vapply(blueprint$variables[parts], function(v) is.null(v$levels), NA))
+  }, NA)
+  unname(blueprint$keys[names(blueprint$features)[is_missing & is_number]])
+}
+
+# The values of variables, words in the place of those that are missing and numbers as doubles, which
+# alone have NA in the core.
+with_missing_words <- function(values, blueprint) {
+  if (!passes_missing(blueprint)) return(values)
+  for (name in names(values)) {
+    x <- values[[name]]
+    word <- blueprint$na$words[[name]]
+    if (!is.null(word)) {
+      x[is.na(x)] <- word
+    } else if (is.integer(x) && !is.factor(x) || is.logical(x)) {
+      storage.mode(x) <- "double"
+    }
+    values[[name]] <- x
+  }
+  values
 }
 
 fill_missing <- function(data, constants) {

@@ -7,6 +7,13 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
   blueprint <- add_offset_center(blueprint, frame, is_scaled)
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
+    is_alone <- length(term$numbers) == 1 && length(term$words) == 0
+    origin <- if (is_alone) blueprint$variables[[term$numbers]]$origin
+    if (!is.null(origin)) {
+      scale <- known$terms[[name]]
+      blueprint$terms[[name]][c("center", "scale")] <-
+        if (is.null(scale$center)) list(origin, 1) else scale[c("center", "scale")]
+    }
     if (!is_scaled || !scales_terms || length(term$numbers) == 0 || has_basis(blueprint, name)) next
     scale <- known$terms[[name]]
     if (is.null(scale)) {

@@ -273,7 +273,9 @@ largest_float32 <- 2^128 - 2^103
 check_float32 <- function(x, name, role) {
   numbers <- stored_numbers(x)
   if (!is.double(numbers) || length(numbers) == 0) return(invisible())
-  if (min(numbers) > -largest_float32 && max(numbers) < largest_float32) return(invisible())
+  # what is missing is no such number; where all is, there is none
+  far <- max(abs(range(numbers, 0, na.rm = TRUE)))
+  if (far < largest_float32) return(invisible())
   stop_values(
     bad_places(x, function(value) abs(value) < largest_float32), x,
     "The {role} {.val {name}} must be below 3.4e38, the largest number of float32.",
@@ -323,7 +325,8 @@ stop_values <- function(places, x, message, advice = NULL, frame) {
 as_trained <- function(columns, features, response, estimator, reads, response_name = response,
                        order = NULL, finite = all_finite(columns)) {
   is_feature <- seq_along(features)
-  columns[is_feature] <- without_missing(columns[is_feature], reads, finite[is_feature])
+  bearing <- bearing_features(estimator, features)
+  columns[is_feature] <- without_missing(columns[is_feature], reads, finite[is_feature], bearing)
   if (is.null(estimator)) return(columns)
   folder <- current_folder(estimator)
   known <- if (!is.null(folder)) folder_memory(folder)
@@ -357,13 +360,22 @@ as_trained <- function(columns, features, response, estimator, reads, response_n
   columns
 }
 
+# The features that may have NA when the model is given them.
+bearing_features <- function(model, names) {
+  if (is.null(model)) return(character())
+  if (identical(model$blueprint$na$kind, "pass")) return(names)
+  unlist(model$spec$missing_features)
+}
+
 # Features with what their columns say in the place of NA; what is left is an error.
-# `finite` says which columns were found to be so before.
-without_missing <- function(columns, reads, finite) {
+# `finite` says which columns were found to be so before, `bearing` names those that may have NA.
+without_missing <- function(columns, reads, finite, bearing) {
   columns <- fill_by_columns(columns, reads)
   for (name in names(columns)) {
     x <- columns[[name]]
-    if (!finite[[name]]) check_column(x, name, FALSE, user_frame())
+    if (!finite[[name]]) {
+      check_column(x, name, FALSE, user_frame(), missing = name %in% bearing)
+    }
   }
   columns
 }

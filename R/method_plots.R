@@ -99,7 +99,7 @@ draw_classes <- function(data, which) {
 # The 30 largest weights beside the intercept; of several responses or classes with their names.
 weight_data <- function(object, call) {
   check_trained(object, "plot", call)
-  weights <- coef(object)
+  weights <- stats::coef(object)
   if (is.matrix(weights)) {
     by_row <- dim(weights)[[1]] == length(tidy_classes_of(object)) - 1
     table <- if (by_row) t(weights) else weights

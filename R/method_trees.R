@@ -13,7 +13,7 @@
 #'   `pruning_mode = "none"` a split may lose, and so may a column.
 #'   * `as.data.frame()`: a row a node, with the `tree` (from 1), the `node` in it (from 0, the root), its
 #'   `depth`, whether it `is_leaf`, the `feature` that it asks, the `question` (who says yes goes
-#'   `left`), the numbers of the nodes `left` and `right`, the `gain` of the split, the `value` of the
+#'   `left`), the `threshold` (the number that it asks about, `NA` of words), the numbers of the nodes `left` and `right`, the `gain` of the split, the `value` of the
 #'   node as a leaf, the `weight` of the tree, whether what is missing goes left, and whether the tree is
 #'   finished. A model of several logits has `value_1`, `value_2`, ...
 #'   * `experimental_predict_with_explanations()`: a list for each row: its predictions, the `bias`, and
@@ -50,11 +50,11 @@ feature_importances <- function(model, normalize = FALSE, by = c("gain", "count"
 #' @rdname feature_importances
 #' @export
 as.data.frame.tf_estimator <- function(x, row.names = NULL, optional = FALSE, ...) {
-  nodes <- trees_of(x, "as.data.frame")$nodes
+  nodes <- with_time_questions(trees_of(x, "as.data.frame")$nodes, x$blueprint)
   value <- nodes$value
   names <- if (ncol(value) > 1) paste0("value_", seq_len(ncol(value))) else "value"
   values <- setNames(lapply(seq_len(ncol(value)), function(k) value[, k]), names)
-  before <- c("tree", "node", "is_leaf", "feature", "question", "left", "right", "gain")
+  before <- c("tree", "node", "is_leaf", "feature", "question", "threshold", "left", "right", "gain")
   after <- c("weight", "missing_goes_left", "is_finished")
   table <- as.data.frame(c(nodes[before], values, nodes[after]), optional = TRUE)
   depth <- node_depths(table)

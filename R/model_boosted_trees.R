@@ -24,8 +24,20 @@ NULL
 #' @return An estimator, as for [linear_regressor()], of class
 #'   `tf_estimator_regressor_boosted_trees_regressor` and its like.
 #' @inheritSection linear_regressor Formulas
-#' @inheritSection linear_regressor Missing values
 #' @inheritSection linear_regressor Predictions
+#' @section Features of a formula: Numbers, logicals, words and factors as they are; a level is a question
+#'   of its own, of an ordered factor, too. Days (`Date`), times (`POSIXct`, `POSIXlt`) and differences of
+#'   times are numbers of days, of seconds and of days; questions show them as dates. `offset()` is for
+#'   models with a linear part, and is refused.
+#' @section Missing values: With a formula, and `na.action = na.pass`, rows with NA stay. Numbers that
+#'   miss some in the training data have two features: what is missing is the least number in one and the
+#'   largest in the other, so that it goes to the side of each split where it gains more; both are
+#'   questions that TensorFlow knows, and an exported model answers NaN alike. Of words NA, and `""`, is
+#'   a level, `"(missing)"`. In a prediction NA of a number that has missed none in training goes where
+#'   the least number goes; NA of a word that has not, and a level that training has not seen, are none
+#'   of the levels (with a warning for a new level); where some were missing, a new level is taken for
+#'   missing, too. A model of columns says by `missing_features` which numbers may be `NaN`; others are
+#'   refused. The response and weights must be there always: `na.action = na.omit` leaves such rows out.
 #' @section Training: Ends when `n_trees` are finished, or after twice the layers that these have,
 #'   where `pruning_mode = "pre"` lets none of them grow; `steps` or a hook may end it before. A
 #'   later [train()] goes on in the middle of a tree, with what it has seen of a layer. A folder

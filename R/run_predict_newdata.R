@@ -136,7 +136,8 @@ new_features <- function(object, data, call) {
     for (key in keys) {
       check_column(columns[[key]], key, FALSE, call, missing = TRUE, finite = finite[[key]])
     }
-    rows <- !Reduce(`|`, lapply(columns, is_missing_row, words = FALSE), logical(n_rows(data[[1]])))
+    wanted <- columns[setdiff(names(columns), bearing_features(object, names(columns)))]
+    rows <- !Reduce(`|`, lapply(wanted, is_missing_row, words = FALSE), logical(n_rows(data[[1]])))
     columns <- lapply(columns, keep_rows, rows)
   }
   if (length(columns) == 0) columns <- row_feature(list(which(rows)))

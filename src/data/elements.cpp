@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/interrupt.h"
 #include "data/numbered_iterator.h"
 
 namespace runhooks {
@@ -27,7 +28,9 @@ void copy_strings(Tensor& to, const std::vector<const Components*>& elements, si
   });
   to.set_dictionary(is_one ? first : std::make_shared<StringDictionary>());
   auto* codes = to.data<int32_t>();
+  InterruptPoll poll;
   for (const Components* element : elements) {
+    poll();
     const Tensor& from = (*element)[k];
     for (int64_t i = 0; i < from.num_elements(); ++i) {
       *codes++ = is_one ? from.data<int32_t>()[i] : to.dictionary()->code(from.string_at(i));
@@ -41,7 +44,9 @@ void copy_stacked(Tensor& to, const std::vector<const Components*>& elements, si
     return;
   }
   auto* place = static_cast<char*>(to.raw());
+  InterruptPoll poll;
   for (const Components* element : elements) {
+    poll();
     const size_t bytes = (*element)[k].num_bytes();
     if (bytes > 0) std::memcpy(place, (*element)[k].raw(), bytes);
     place += bytes;
@@ -75,7 +80,9 @@ void put_stacked(const std::vector<Components>& elements, ElementSink& sink) {
            "Datasets cannot be batched; dataset_flat_map() makes elements of "
            "them first.");
     }
+    InterruptPoll poll;
     for (size_t i = 1; i < elements.size(); ++i) {
+      poll();
       if (elements[i][k].shape() == first.shape()) continue;
       invalid_argument("Cannot batch tensors with different shapes in component ",
                        static_cast<unsigned long>(k), ". First element had shape ", first.shape(),

@@ -1,5 +1,6 @@
 // Numbers from, from + by, ... below (above) to.
 #include "data/numbered_iterator.h"
+#include "data/stoppable_pieces.h"
 
 namespace runhooks {
 
@@ -26,7 +27,9 @@ class RangeDataset : public Dataset, public RowTable {
   }
   void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const override {
     auto* to = sink.allocate(0, DType::kInt64, Shape{n}).data<int64_t>();
-    for (int64_t i = 0; i < n; ++i) to[i] = at(numbers[i]);
+    in_stoppable_pieces(n, sizeof(int64_t), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) to[i] = at(numbers[i]);
+    });
   }
 
  private:

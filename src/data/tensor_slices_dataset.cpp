@@ -5,6 +5,7 @@
 #include "data/elements.h"
 #include "data/in_memory.h"
 #include "data/numbered_iterator.h"
+#include "data/stoppable_pieces.h"
 #include "tensor/copy_rows.h"
 
 namespace runhooks {
@@ -71,7 +72,11 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   void put_rows(size_t k, const int64_t* numbers, int64_t n, Tensor& to) const {
     const InMemoryColumn& column = columns_[k];
     if (column.sparse) {
-      column.sparse->spread(to.data<double>(), numbers, 0, n);
+      const int64_t width = column.sparse->width;
+      const size_t bytes = static_cast<size_t>(width) * sizeof(double);
+      in_stoppable_pieces(n, bytes, [&](int64_t first, int64_t last) {
+        column.sparse->spread(to.data<double>() + first * width, numbers + first, 0, last - first);
+      });
       return;
     }
     if (to.dtype() == DType::kString) to.set_dictionary(column.tensor.dictionary());
@@ -79,10 +84,14 @@ class TensorSlicesDataset : public Dataset, public RowTable {
     if (bytes == 0) return;
     const auto* from = static_cast<const char*>(column.tensor.raw());
     auto* target = static_cast<char*>(to.raw());
-    copy_rows(
-        static_cast<size_t>(n), bytes,
-        [=](size_t i) { return from + static_cast<size_t>(numbers[i]) * bytes; },
-        [=](size_t i) { return target + i * bytes; });
+    in_stoppable_pieces(n, bytes, [=](int64_t first, int64_t last) {
+      const int64_t* piece = numbers + first;
+      char* place = target + static_cast<size_t>(first) * bytes;
+      copy_rows(
+          static_cast<size_t>(last - first), bytes,
+          [=](size_t i) { return from + static_cast<size_t>(piece[i]) * bytes; },
+          [=](size_t i) { return place + i * bytes; });
+    });
   }
 
   // Of a component with all its rows.

@@ -68,7 +68,8 @@ ModelTraits trees_traits() {
   traits.wants_all_rows = true;
   traits.trees = [](const Args& args, const std::string& checkpoint) {
     const auto columns = sorted_columns(make_columns(args.list("feature_columns")));
-    return read_trees(tree_features(columns, epsilon_of(args)), str_cat(kTrees, ":0_serialized"),
+    return read_trees(tree_features(columns, epsilon_of(args), missing_features(args)),
+                      str_cat(kTrees, ":0_serialized"),
                       str_cat(kTrees, "/QuantileAccumulator:0_bucket_boundaries_"), checkpoint);
   };
   traits.planned_steps = [](const Args& args) {
@@ -98,6 +99,12 @@ ModelTraits trees_traits() {
       "finished (`\"post\"`).",
       "quantile_sketch_epsilon = 0.01: plain number in (0, 0.5); kept. How exact the quantiles are "
       "by which numbers are put into buckets: there are `1 / epsilon` of them.",
+      "missing_features = NULL: features; kept. The names of columns of numbers of which some are "
+      "missing (`NaN`); see the section Missing values. A formula finds them in its data.",
+      "na.action = stats::na.pass: any; apart. With a formula, what becomes of NA: `na.pass` (the side "
+      "of a split where it gains more, see the section Missing values), or, as in "
+      "[linear_regressor()], `na.fail`, `na.omit`, `na.exclude`, `\"mean\"`, `\"median\"` or constants "
+      "such as `list(age = 30)`.",
       "formula", "explains = FALSE: flag"};
   return traits;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 #include "columns/bucketed_column.h"
 
@@ -38,6 +39,55 @@ void unpack(Graph& graph, Output x, int64_t elements, std::vector<Output>* into)
   for (int i = 0; i < parts->num_outputs(); ++i) into->push_back(parts->output(i));
 }
 
+// Beyond all numbers, and still one: what is missing has a bucket of its own.
+constexpr float kBeyond = std::numeric_limits<float>::max();
+
+Output in_place_of_missing(Graph& graph, Output x, float value) {
+  const Output other = graph.op(
+      "AddV2", {graph.op("ZerosLike", {x}), graph.scalar(DType::kFloat32, value, "missing")});
+  return graph.op("Select", {graph.op("IsNan", {x}), other, x});
+}
+
+// The numbers of a column, those that are missing in the place of the feature's choice; what is the
+// least is what quantiles are of.
+void add_numbers(Graph& graph,
+                 const std::vector<Output>& elements,
+                 const std::vector<Output>& boundaries,
+                 bool has_missing,
+                 TreeInput* input) {
+  const size_t first = input->numbers.size();
+  std::vector<Output> asked, edges;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const Output least =
+        has_missing ? in_place_of_missing(graph, elements[i], -kBeyond) : elements[i];
+    input->numbers.push_back(least);
+    asked.push_back(least);
+    edges.push_back(boundaries.at(first + i));
+    if (!has_missing) continue;
+    asked.push_back(in_place_of_missing(graph, elements[i], kBeyond));
+    edges.push_back(boundaries.at(first + i));
+  }
+  std::vector<Output> inputs = asked;
+  inputs.insert(inputs.end(), edges.begin(), edges.end());
+  Operation* buckets = graph.op("BoostedTreesBucketize", inputs)
+                           .attr("num_features", static_cast<int64_t>(asked.size()));
+  for (int i = 0; i < buckets->num_outputs(); ++i) input->buckets.push_back(buckets->output(i));
+}
+
+void check_missing(const std::vector<std::string>& missing, const std::vector<TreeFeature>& all) {
+  for (const std::string& name : missing) {
+    const bool is_known = std::any_of(all.begin(), all.end(), [&](const TreeFeature& feature) {
+      return feature.has_missing && feature.name == name;
+    });
+    if (is_known) continue;
+    throw Error(Code::kInvalidArgument,
+                str_cat("`missing_features` names '", name,
+                        "', and there is no column of numbers of this name."),
+                {"Columns of numbers are those whose buckets are quantiles, such as "
+                 "column_numeric(); of words what is missing is a word of its own."});
+  }
+}
+
 }  // namespace
 
 // As short as it can be and still the same float.
@@ -56,15 +106,37 @@ std::string TreeFeature::question(int32_t threshold) const {
       element_name.empty() ? source : str_cat(source, "[", element_name, "]");
   if (threshold < 0) return str_cat(what, " is below all");
   if (static_cast<size_t>(threshold) >= edges.size()) return str_cat(what, " is any number");
+  if (asks_what_is_missing(threshold)) return str_cat(what, " is missing");
+  const float edge = edges[static_cast<size_t>(threshold)];
   const char* compared = group == Group::kNumbers ? " <= " : " < ";
-  return str_cat(what, compared, shortest(edges[static_cast<size_t>(threshold)]));
+  return str_cat(what, compared, shortest(edge));
+}
+
+bool TreeFeature::asks_what_is_missing(int32_t threshold) const {
+  return has_missing && threshold == 0 && !edges.empty() && edges[0] == -kBeyond;
+}
+
+double TreeFeature::threshold(int32_t bucket) const {
+  const bool has_edge = group != Group::kWords && bucket >= 0 &&
+                        static_cast<size_t>(bucket) < edges.size() && !asks_what_is_missing(bucket);
+  if (!has_edge) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(edges[static_cast<size_t>(bucket)]);
+}
+
+// No word is bucket 0; of a bucketized column NaN is in the last bucket.
+bool TreeFeature::sends_missing_left(int32_t threshold) const {
+  if (group == Group::kWords || (group == Group::kNumbers && missing == Missing::kIsLeast)) return true;
+  const size_t last = group == Group::kNumbers ? std::max<size_t>(edges.size(), 1) - 1 : edges.size();
+  return threshold >= 0 && static_cast<size_t>(threshold) >= last;
 }
 
 int64_t quantile_buckets(double epsilon) {
   return std::max<int64_t>(1, static_cast<int64_t>(1 / epsilon));
 }
 
-std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns, double epsilon) {
+std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
+                                       double epsilon,
+                                       const std::vector<std::string>& missing) {
   std::vector<TreeFeature> all;
   int64_t streams = 0;
   for (const ColumnPtr& column : columns) {
@@ -84,13 +156,20 @@ std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns, do
       feature.buckets = quantile_buckets(epsilon);
       feature.group = TreeFeature::Group::kNumbers;
       elements = dense_column(*column).num_elements();
+      feature.has_missing =
+          std::find(missing.begin(), missing.end(), feature.name) != missing.end();
     }
     for (feature.element = 0; feature.element < elements; ++feature.element) {
       if (feature.group == TreeFeature::Group::kNumbers) feature.stream = streams++;
       feature.element_name = element_name_of(bucketed, feature.element, elements);
+      feature.missing = TreeFeature::Missing::kIsLeast;
+      all.push_back(feature);
+      if (!feature.has_missing) continue;
+      feature.missing = TreeFeature::Missing::kIsMost;
       all.push_back(feature);
     }
   }
+  check_missing(missing, all);
   if (all.empty()) invalid_argument("Trees need at least one feature column.");
   return all;
 }
@@ -98,6 +177,7 @@ std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns, do
 TreeInput tree_input(Graph& graph,
                      const Features& features,
                      const std::vector<ColumnPtr>& columns,
+                     const std::vector<TreeFeature>& split,
                      const std::vector<Output>& boundaries) {
   TransformationCache cache(graph, features);
   TreeInput input;
@@ -114,14 +194,10 @@ TreeInput tree_input(Graph& graph,
       invalid_argument("Trees cannot split column '", column->name(),
                        "', which has variables that are trained by gradients.");
     }
-    const size_t first = input.numbers.size();
-    const int64_t elements = dense.num_elements();
-    unpack(graph, in_columns(graph, values, elements), elements, &input.numbers);
-    std::vector<Output> inputs(input.numbers.begin() + static_cast<int64_t>(first),
-                               input.numbers.end());
-    for (size_t i = first; i < input.numbers.size(); ++i) inputs.push_back(boundaries.at(i));
-    Operation* buckets = graph.op("BoostedTreesBucketize", inputs).attr("num_features", elements);
-    for (int i = 0; i < buckets->num_outputs(); ++i) input.buckets.push_back(buckets->output(i));
+    const int64_t count = dense.num_elements();
+    std::vector<Output> elements;
+    unpack(graph, in_columns(graph, values, count), count, &elements);
+    add_numbers(graph, elements, boundaries, split.at(input.buckets.size()).has_missing, &input);
   }
   return input;
 }

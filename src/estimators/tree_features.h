@@ -20,14 +20,29 @@ struct TreeFeature {
   enum class Group { kWords, kNumbers, kBucketized };
   Group group = Group::kWords;
   int64_t stream = -1;  // of a number: its quantiles
+  // Where a number goes that is missing. A column that may miss some has a feature of each kind, so
+  // that questions of buckets alone, as TensorFlow's are, send what is missing to either side.
+  enum class Missing { kIsLeast, kIsMost };
+  Missing missing = Missing::kIsLeast;
+  bool has_missing = false;  // whether it has such a pair
   std::string source;         // what is asked about: "age", "education"
   std::string element_name;   // the word, or "" where there is one element
   std::vector<float> edges;   // of buckets; those of numbers are in a checkpoint
   // What sends an example to the left: "age < 25", "education is not HS-grad".
   std::string question(int32_t threshold) const;
+  // The number that it compares with; NaN where there is none.
+  double threshold(int32_t bucket) const;
+  // Whether what is missing is among the buckets up to this one.
+  bool sends_missing_left(int32_t threshold) const;
+
+ private:
+  bool asks_what_is_missing(int32_t threshold) const;
 };
-// Of columns in TensorFlow's order, by name. Throws where one of them cannot be split.
-std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns, double epsilon);
+// Of columns in TensorFlow's order, by name; `missing` are the names of those of numbers some of which
+// are missing. Throws where a column cannot be split.
+std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
+                                       double epsilon,
+                                       const std::vector<std::string>& missing);
 // How many buckets quantiles make at most.
 int64_t quantile_buckets(double epsilon);
 
@@ -57,6 +72,7 @@ struct TreeInput {
 TreeInput tree_input(Graph& graph,
                      const Features& features,
                      const std::vector<ColumnPtr>& columns,
+                     const std::vector<TreeFeature>& split,
                      const std::vector<Output>& boundaries);
 
 }  // namespace runhooks

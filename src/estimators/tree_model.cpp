@@ -8,9 +8,13 @@
 
 namespace runhooks {
 
+std::vector<std::string> missing_features(const Args& args) {
+  return args.has("missing_features") ? args.texts("missing_features") : std::vector<std::string>();
+}
+
 TreeModel::TreeModel(Graph& graph, const Features& given, const Args& args, double epsilon)
     : columns(sorted_columns(make_columns(args.list("feature_columns")))),
-      features(tree_features(columns, epsilon)) {
+      features(tree_features(columns, epsilon, missing_features(args))) {
   ensemble = add_ensemble(graph, kTrees).handle;
   const NameScope scope(graph, str_cat(kTrees, "/"));
   int64_t streams = 0;
@@ -26,7 +30,7 @@ TreeModel::TreeModel(Graph& graph, const Features& given, const Args& args, doub
   }
   const VariablePtr ready = add_flag(graph, "are_boundaries_ready", streams == 0);
   const NameScope transform(graph, "transform_features");
-  input = tree_input(graph, given, columns, boundaries);
+  input = tree_input(graph, given, columns, features, boundaries);
   input.quantiles = quantiles;
   input.boundaries_ready = ready->handle;
 }

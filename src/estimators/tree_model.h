@@ -15,6 +15,9 @@ namespace runhooks {
 // The name that TensorFlow gives to the ensemble, and the scope of what belongs to it.
 inline constexpr char kTrees[] = "boosted_trees";
 
+// The columns of numbers of which some are missing, by name.
+std::vector<std::string> missing_features(const Args& args);
+
 // The trees and their features.
 struct TreeModel {
   std::vector<ColumnPtr> columns;

@@ -2,6 +2,7 @@
 
 #include "graph/endpoints.h"
 #include "trees/fill_trees_hook.h"
+#include "trees/in_memory_trees.h"
 
 namespace runhooks {
 
@@ -14,7 +15,10 @@ Output TreesInMemory::logits(Graph& graph, const Output& ready) {
   for (const TreeFeature& feature : features_) {
     // the number of the first word of its column
     const auto number = static_cast<int64_t>(groups.size()) - feature.element;
-    groups.push_back(feature.group == TreeFeature::Group::kWords ? number : -1);
+    const bool is_other_side = feature.missing == TreeFeature::Missing::kIsMost;
+    groups.push_back(feature.group == TreeFeature::Group::kWords ? number
+                     : is_other_side                             ? kOtherSide
+                                                                 : -1);
   }
   data_ = graph.op("BoostedTreesInMemoryHandle", {});
   std::vector<Output> inputs = {data_, ready};

@@ -102,6 +102,7 @@ const ArgKind kArgKinds[] = {
     {"shape", "positive whole numbers", nullptr},
     {"widths", "positive whole numbers, one for each layer", nullptr},
     {"words", "strings or integers, and at least one", nullptr},
+    {"features", "names of features", nullptr},
     {"class words", "a character vector, a word for each class", nullptr},
     {"class weights", "a number of 0 or more for each class", nullptr},
     {"column", "a feature column", nullptr},

@@ -13,9 +13,10 @@ namespace runhooks {
 
 // A feature of the model's trees, or several that share a column: an ordered one has a number and
 // asks "bin <= threshold?"; a column of categories is a feature a category, each of the bins 0
-// (another) and 1 (this). It may have more bins than features.
+// (another) and 1 (this). It may have more bins than features. One of sides is two ordered features:
+// what is missing has the least bin of the first one, and the last bin of the second one.
 struct BinnedColumn {
-  enum class Kind { kOrdered, kCategories };
+  enum class Kind { kOrdered, kCategories, kSides };
   Kind kind = Kind::kOrdered;
   int32_t first_feature = 0, features = 1;
   int32_t bins = 1;          // of values

@@ -42,7 +42,7 @@ class Sums {
       std::fill(sums.begin(), sums.end(), 0.0);
       for (size_t row = 0; row < bins.size(); ++row) {
         if (node_[row] < 0) continue;
-        const int32_t bucket = by_category ? bins[row] == feature : bins[row];
+        const int32_t bucket = by_category ? bins[row] == feature : side_of(column, feature, bins[row]);
         double* at = sums.data() + (node_[row] * buckets + bucket) * 2;
         at[0] += static_cast<double>(g_[row]);
         at[1] += static_cast<double>(h_[row]);
@@ -64,6 +64,12 @@ class Sums {
       }
     }
     return best;
+  }
+
+  // What is missing is the least, or the largest.
+  static int32_t side_of(const BinnedColumn& column, int32_t feature, int32_t bin) {
+    if (bin < column.bins) return bin;
+    return feature == 0 ? 0 : column.bins - 1;
   }
 
   static bool beats(float gain, const LayerSplit& than) {
@@ -96,7 +102,9 @@ class Sums {
 bool can_sum_floats(const BinnedMatrix& matrix) {
   return matrix.rows() <= kFewRows &&
          std::none_of(matrix.columns().begin(), matrix.columns().end(),
-                      [](const BinnedColumn& column) { return column.has_missing; });
+                      [](const BinnedColumn& column) {
+                        return column.has_missing && column.kind != BinnedColumn::Kind::kSides;
+                      });
 }
 
 std::vector<LayerSplit> float_splits(const LayerGrower& rows,

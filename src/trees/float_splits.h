@@ -12,7 +12,7 @@ namespace runhooks {
 
 // Histograms are of floats that are sums of doubles in the order of rows: gains that are equal but
 // for rounding fall as they do in TensorFlow. It takes longer than whole numbers do, and knows
-// nothing of missing values.
+// nothing of missing values but in columns of sides.
 bool can_sum_floats(const BinnedMatrix& matrix);
 
 // Of each leaf [begin, end), with gradients and hessians by row.

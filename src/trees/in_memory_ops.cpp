@@ -31,7 +31,14 @@ class ColumnsOfFeatures {
     for (size_t i = 0; i < groups.size();) {
       size_t end = i + 1;
       while (groups[i] >= 0 && end < groups.size() && groups[end] == groups[i]) ++end;
-      groups[i] >= 0 ? add_words(i, end) : add_feature(i);
+      if (groups[i] >= 0) {
+        add_words(i, end);
+      } else if (end < groups.size() && groups[end] == kOtherSide) {
+        add_sides(i);
+        ++end;
+      } else {
+        add_feature(i);
+      }
       i = end;
     }
   }
@@ -52,6 +59,23 @@ class ColumnsOfFeatures {
     column.bins = std::max(*most, 0) + 1;
     column.has_missing = *least < 0;
     columns_.push_back(column);
+  }
+
+  // A feature and the other side of it: only what is missing has two buckets.
+  void add_sides(size_t feature) {
+    const int32_t* most = features_[feature + 1];
+    BinnedColumn column;
+    column.kind = BinnedColumn::Kind::kSides;
+    column.first_feature = static_cast<int32_t>(feature);
+    column.features = 2;
+    for (int64_t row = 0; row < rows_; ++row) {
+      column.bins = std::max(column.bins, most[row] + 1);
+      column.has_missing = column.has_missing || is_missing(feature, row);
+    }
+    columns_.push_back(column);
+  }
+  bool is_missing(size_t feature, int64_t row) const {
+    return features_[feature][row] != features_[feature + 1][row];
   }
 
   // Of each row the word that it has; `words` where it has none, -1 where it has several.
@@ -87,6 +111,12 @@ class ColumnsOfFeatures {
     const auto feature = static_cast<size_t>(column.first_feature);
     if (column.kind == BinnedColumn::Kind::kOrdered) {
       std::copy_n(features_[feature] + first, n, bins);
+      return;
+    }
+    if (column.kind == BinnedColumn::Kind::kSides) {
+      for (int64_t i = 0; i < n; ++i) {
+        bins[i] = is_missing(feature, first + i) ? -1 : features_[feature][first + i];
+      }
       return;
     }
     const size_t end = feature + static_cast<size_t>(column.features);
@@ -173,7 +203,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryFill")
     .summary("Puts the buckets of all rows into memory, once their boundaries are known; features of one group are the words of a "
-             "column.");
+             "column, and one of group -2 is that before it, but for what is missing.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogits")
     .input("tree_ensemble_handle: resource, tree ensemble")

@@ -12,6 +12,10 @@
 
 namespace runhooks {
 
+// In the place of a group of features: this one is that before it, but for what is missing, which is
+// the largest number of all here and the least there.
+constexpr int64_t kOtherSide = -2;
+
 // What BoostedTreesInMemoryHandle refers to. It has no state of its own: it is made anew of the
 // data, and the rows find their places by the trees.
 class InMemoryTrees : public StatefulResource {

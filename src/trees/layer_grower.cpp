@@ -80,7 +80,9 @@ std::vector<uint8_t> LayerGrower::table_of(const TreeNode& node) const {
   std::vector<uint8_t> table(static_cast<size_t>(column.all_bins()));
   for (int32_t bin = 0; bin < column.all_bins(); ++bin) {
     int32_t bucket = bin;
-    if (bin == column.bins) {
+    if (bin == column.bins && column.kind == BinnedColumn::Kind::kSides) {
+      bucket = node.feature_id == column.first_feature ? 0 : column.bins - 1;
+    } else if (bin == column.bins) {
       bucket = kMissingBucket;
     } else if (column.kind == BinnedColumn::Kind::kCategories) {
       bucket = bin == node.feature_id - column.first_feature;

@@ -86,7 +86,9 @@ class Finder {
         left.hessians[static_cast<size_t>(bin)] = sum.hessian += own.hessian;
       }
     }
-    take_best(column_.bins, missing_right);
+    // alone at the right is what is missing alone at the left
+    const bool is_side = column_.kind == BinnedColumn::Kind::kSides && missing_right;
+    take_best(is_side ? column_.bins - 1 : column_.bins, missing_right);
   }
 
   // One category goes right.
@@ -116,13 +118,14 @@ class Finder {
                                       &gain_rules, gains_.data());
     }
     const bool by_category = column_.kind == BinnedColumn::Kind::kCategories;
+    const bool has_sides = column_.kind == BinnedColumn::Kind::kSides;
     for (int32_t i = 0; i < n; ++i) {
       const double gain = gains_[static_cast<size_t>(i)] - parent_gain_ - costs_.tree_complexity;
       if (best_->column >= 0 && !(gain - best_->gain > kEqualGains)) continue;
       best_->column = number_;
-      best_->feature = column_.first_feature + (by_category ? i : 0);
+      best_->feature = column_.first_feature + (by_category ? i : has_sides && missing_right ? 1 : 0);
       best_->threshold = by_category ? 0 : i;
-      best_->missing_goes_right = missing_right;
+      best_->missing_goes_right = missing_right && !has_sides;
       best_->gain = gain;
       set_leaves(static_cast<size_t>(i));
     }

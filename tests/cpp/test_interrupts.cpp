@@ -1,10 +1,13 @@
 // What the user may stop half way, and what asks whether to.
 #include <cstring>
 #include <functional>
+#include <numeric>
 
 #include "autodiff/gradients.h"
 #include "base/threads.h"
+#include "dataset_kinds.h"
 #include "interrupts_test.h"
+#include "io/events/event_file.h"
 #include "io/graphs/graph_def.h"
 #include "kernels/kernels.h"
 #include "ops/state/gradient_helpers.h"
@@ -97,4 +100,25 @@ TEST(interrupt_of_gradients_and_of_writing_a_graph) {
   CHECK(stopped);
   questions_of([&] { GraphDefWriter(*graph, GraphDefOptions()).bytes(); }, 1, &stopped);
   CHECK(stopped);
+}
+
+TEST(interrupt_where_a_large_batch_is_gathered) {
+  const DatasetPtr rows = range_of(3000000);
+  std::vector<int64_t> numbers(3000000);
+  std::iota(numbers.begin(), numbers.end(), int64_t{0});
+  const auto gather = [&] {
+    ComponentsSink sink;
+    rows->row_table()->put_stacked(numbers.data(), 3000000, sink);
+    return sink.take()[0];
+  };
+  CHECK(questions_of([&] { CHECK(has_bits_of(gather(), Tensor::vector(numbers))); }) >= 2);
+  CHECK(can_be_stopped(gather));
+}
+
+TEST(interrupt_where_events_are_read) {
+  const std::string folder = str_cat(temporary_folder(), "/interrupt_events");
+  EventFileWriter writer(folder);
+  for (int step = 0; step < 100; ++step) writer.add_scalars({{"loss", 1}}, step);
+  writer.close();
+  CHECK(can_be_stopped([&] { read_events(writer.path()); }));
 }

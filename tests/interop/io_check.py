@@ -120,11 +120,17 @@ def tensorflow_ops():
 
 
 def args_of(args, op, ours):
-    """Arguments in comparable form; a type that has become an attribute since is its default."""
+    """Arguments in comparable form; a type that has become an attribute since is its default, and a
+    list that an argument has become since has one element by default."""
     known = {attr.name for attr in ours.attr}
-    defaults = {attr.name: attr.default_value.type for attr in op.attr}
-    return [(a.type or (0 if a.type_attr in known else defaults.get(a.type_attr, 0)),
-             a.type_attr if a.type_attr in known else "", a.number_attr, a.type_list_attr, a.is_ref)
+    defaults = {attr.name: attr.default_value for attr in op.attr}
+    def number_attr(a):
+        was_one = a.number_attr not in known and a.number_attr in defaults
+        return "" if was_one and defaults[a.number_attr].i == 1 else a.number_attr
+    def default_type(a):
+        return defaults[a.type_attr].type if a.type_attr in defaults else 0
+    return [(a.type or (0 if a.type_attr in known else default_type(a)),
+             a.type_attr if a.type_attr in known else "", number_attr(a), a.type_list_attr, a.is_ref)
             for a in args]
 
 

@@ -73,7 +73,7 @@ test_that("constants take the place of NA, and are remembered", {
 test_that("an na.action that says nothing is refused", {
   model <- function(na.action) linear_regressor(ozone, airquality, na.action = na.action)
   expect_error(model("zero"), "\"zero\".*na.omit.*median")
-  expect_error(model(na.pass), "must be one of")
+  expect_error(model(na.pass), "for models of trees")
   expect_error(model(list(40)), "must be one of")
   expect_error(model(list(Humidity = 3)), "\"Humidity\", which the formula does not read")
   expect_error(model(list(Ozone = 3)), "cannot make up the response")

@@ -86,12 +86,15 @@ test_that("dates, times and differences are the numbers that lm() takes", {
   # what is no time has no unit
   expect_error(
     predict(model, newdata = transform(data, wait = as.numeric(wait))),
-    "was <difftime> in training, and is no time now"
+    "It was <difftime> and is now <numeric>"
   )
-  expect_error(linear_regressor(mpg ~ wait, transform(data, wait = day), model_dir = folder), "<Date> now")
+  days <- transform(data, wait = day)
+  expect_error(linear_regressor(mpg ~ wait, days, model_dir = folder), "is now <Date>")
   expect_error(linear_regressor(day ~ wt, data), "as.numeric")
   data$parts <- as.POSIXlt(data$time)
-  expect_error(linear_regressor(mpg ~ parts, data), "as.POSIXct")
+  model <- linear_regressor(mpg ~ parts, data, model_dir = new_folder())
+  train(model)
+  expect_equal(unname(coef(model)), unname(coef(lm(mpg ~ time, data))), tolerance = 1e-4)
 })
 
 test_that("lists and counts of classes are refused by name", {

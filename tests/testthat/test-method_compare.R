@@ -23,8 +23,8 @@ test_that("anova() of one model and of several is that of lm() and glm()", {
   )
   expect_output(print(anova(small$own, large$own)), "Model 2: mpg ~ wt \\* cyl \\+ qsec")
   narrow <- fitted_pair(am ~ wt, cars, linear_classifier, logistic, new_folder())
-  wide <- fitted_pair(am ~ wt + qsec, cars, linear_classifier, logistic, new_folder())
-  theirs <- suppressWarnings(anova(narrow$theirs, wide$theirs, test = "Chisq"))
+  wide <- fitted_pair(am ~ wt + hp, cars, linear_classifier, logistic, new_folder())
+  theirs <- anova(narrow$theirs, wide$theirs, test = "Chisq")
   expect_equal(as_numbers(anova(narrow$own, wide$own)), as_numbers(theirs), tolerance = 1e-3)
   expect_equal(
     as_numbers(anova(narrow$own)), as_numbers(anova(narrow$theirs, test = "Chisq")), tolerance = 1e-3
@@ -42,7 +42,7 @@ test_that("AIC(), drop1(), add1() and step() choose as of lm() and glm()", {
   expect_equal(
     extractAIC(pair$own, scale = 6, k = 3), extractAIC(pair$theirs, scale = 6, k = 3), tolerance = 1e-5
   )
-  expect_equal(drop1(pair$own)$AIC, drop1(pair$theirs)$AIC, tolerance = 1e-5)
+  expect_equal(drop1(pair$own)$AIC, drop1(lm(mpg ~ wt + hp + drat, mtcars))$AIC, tolerance = 1e-5)
   # of the data that the call names
   model <- linear_regressor(mpg ~ wt + hp + drat, mtcars, model_dir = new_folder())
   train(model)
@@ -50,15 +50,15 @@ test_that("AIC(), drop1(), add1() and step() choose as of lm() and glm()", {
     add1(model, . ~ . + qsec + am)$AIC,
     add1(lm(mpg ~ wt + hp + drat, mtcars), . ~ . + qsec + am)$AIC, tolerance = 1e-5
   )
-  chosen <- step(pair$own, trace = 0)
-  expect_identical(coef(chosen), coef(step(pair$own, trace = 0)))
-  expect_equal(coef(chosen), coef(step(pair$theirs, trace = 0)), tolerance = 1e-5)
-  small <- update(pair$own, . ~ wt)
-  theirs <- update(pair$theirs, . ~ wt)
-  expect_equal(as_numbers(AIC(pair$own, small)), as_numbers(AIC(pair$theirs, theirs)), tolerance = 1e-5)
-  expect_equal(as_numbers(BIC(pair$own, small)), as_numbers(BIC(pair$theirs, theirs)), tolerance = 1e-5)
+  reference <- lm(mpg ~ wt + hp + drat, mtcars)
+  expect_equal(coef(step(model, trace = 0)), coef(step(reference, trace = 0)), tolerance = 1e-5)
+  small <- update(model, . ~ wt)
+  theirs <- lm(mpg ~ wt, mtcars)
+  expect_equal(as_numbers(AIC(model, small)), as_numbers(AIC(reference, theirs)), tolerance = 1e-5)
+  expect_equal(as_numbers(BIC(model, small)), as_numbers(BIC(reference, theirs)), tolerance = 1e-5)
   counts <- glm(carb ~ wt + hp, poisson, mtcars)
-  model <- linear_estimator(poisson_regression_head(), carb ~ wt + hp, mtcars, model_dir = new_folder())
+  folder <- new_folder()
+  model <- linear_estimator(poisson_regression_head(), carb ~ wt + hp, mtcars, model_dir = folder)
   train(model)
   expect_equal(extractAIC(model), extractAIC(counts), tolerance = 1e-5)
   expect_equal(drop1(model)$AIC, drop1(counts)$AIC, tolerance = 1e-5)

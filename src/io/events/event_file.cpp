@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/interrupt.h"
 #include "base/machine.h"
 #include "io/proto/tensor_proto.h"
 #include "io/proto/wire.h"
@@ -185,7 +186,9 @@ void EventFileWriter::close() { records_->close(); }
 std::vector<Event> read_events(const std::string& path, bool* truncated) {
   std::vector<Event> events;
   const FilledBytes filled;
+  InterruptPoll poll;
   for (const std::string& record : read_records(path, truncated)) {
+    poll();
     events.push_back(read_event(record, path));
   }
   return events;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "io/files/crc32c.h"
 #include "io/files/stale_files.h"
 #include "io/proto/wire.h"
@@ -149,7 +150,11 @@ std::vector<std::string> read_records(const std::string& path,
   std::vector<std::string> records;
   std::string data;
   RecordReader::Result result;
-  while ((result = reader.read(data)) == RecordReader::Result::kRecord) records.push_back(data);
+  InterruptPoll poll;
+  while ((result = reader.read(data)) == RecordReader::Result::kRecord) {
+    poll();
+    records.push_back(data);
+  }
   if (truncated) *truncated = result == RecordReader::Result::kTruncated;
   return records;
 }

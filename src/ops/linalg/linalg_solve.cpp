@@ -85,6 +85,7 @@ class TriangularSolveKernel : public Kernel {
       if (n > 0 && !(a.diagonal().cwiseAbs().minCoeff() > 0)) {
         invalid_argument("Input matrix is not invertible.");
       }
+      if (x.size() == 0) return;
       if (adjoint) a.transposeInPlace();
       if (lower != adjoint) {
         a.triangularView<Eigen::Lower>().solveInPlace(x);

@@ -11,7 +11,8 @@ namespace runhooks {
 template <typename T, typename F>
 constexpr T wrapping(T a, T b, F f) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    using U = std::make_unsigned_t<T>;
+    // at least an unsigned int: shorter ones would be computed as int
+    using U = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
     return static_cast<T>(f(static_cast<U>(a), static_cast<U>(b)));
   } else {
     return f(a, b);

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "ops/array/index_reader.h"
+#include "ops/math/integer_math.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
@@ -38,7 +39,7 @@ struct Product {
   }
   template <typename T>
   static T with(T a, T b) {
-    return a * b;
+    return wrapping_multiply(a, b);
   }
 };
 

@@ -1,5 +1,6 @@
 // A look into models of trees.
 #include <algorithm>
+#include <cmath>
 
 #include "estimators/model_traits.h"
 #include "estimators/tree_features.h"
@@ -20,7 +21,7 @@ SEXP nodes_to_r(const TreesInside& trees) {
   const auto logits = std::max<size_t>(1, trees.ensemble.leaf_size());
   Rcpp::IntegerVector tree_id(n), node_id(n), left(n, NA_INTEGER), right(n, NA_INTEGER);
   Rcpp::CharacterVector feature(n, NA_STRING), question(n, NA_STRING);
-  Rcpp::NumericVector gain(n, NA_REAL), weight(n);
+  Rcpp::NumericVector gain(n, NA_REAL), weight(n), threshold(n, NA_REAL);
   Rcpp::LogicalVector is_leaf(n), missing_left(n, NA_LOGICAL), is_finished(n);
   Rcpp::NumericMatrix value(static_cast<int>(n), static_cast<int>(logits));
   const auto text = [](const std::string& x) { return Rf_mkCharCE(x.c_str(), CE_UTF8); };
@@ -42,15 +43,20 @@ SEXP nodes_to_r(const TreesInside& trees) {
       const TreeFeature& asked = trees.features.at(static_cast<size_t>(node.feature_id));
       feature[row] = text(asked.name);
       question[row] = text(asked.question(node.threshold));
+      threshold[row] = asked.threshold(node.threshold);
       left[row] = node.left_id;
       right[row] = node.right_id;
       gain[row] = node.gain;
-      missing_left[row] = !node.missing_goes_right;
+      missing_left[row] = !node.missing_goes_right && asked.sends_missing_left(node.threshold);
     }
+  }
+  for (double& x : threshold) {
+    if (std::isnan(x)) x = NA_REAL;
   }
   return Rcpp::List::create(
       Rcpp::_["tree"] = tree_id, Rcpp::_["node"] = node_id, Rcpp::_["is_leaf"] = is_leaf,
-      Rcpp::_["feature"] = feature, Rcpp::_["question"] = question, Rcpp::_["left"] = left,
+      Rcpp::_["feature"] = feature, Rcpp::_["question"] = question,
+      Rcpp::_["threshold"] = threshold, Rcpp::_["left"] = left,
       Rcpp::_["right"] = right, Rcpp::_["gain"] = gain, Rcpp::_["value"] = value,
       Rcpp::_["weight"] = weight, Rcpp::_["missing_goes_left"] = missing_left,
       Rcpp::_["is_finished"] = is_finished);
