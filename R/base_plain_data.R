@@ -15,3 +15,10 @@ set_plain_attributes <- function(x, attributes) {
 is_plain_list <- function(x) is.list(x) && !is.object(x)
 
 is_words <- function(x) is.null(x) || (is.character(x) && !is.object(x))
+
+# In the order of their bytes in UTF-8, whatever the locale, and whether R knows how they are encoded or
+# not; without NA.
+sorted_words <- function(x) {
+  x <- x[!is.na(x)]
+  x[order(if (is.character(x)) enc2utf8(x) else x, method = "radix")]
+}

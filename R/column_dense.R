@@ -76,7 +76,7 @@ column_shared_embedding <- function(
     )
   }
   if (is.null(given$shared_embedding_collection_name)) {
-    names <- sort(vapply(columns, `[[`, "", "name"), method = "radix")
+    names <- sorted_words(vapply(columns, `[[`, "", "name"))
     given$shared_embedding_collection_name <-
       paste0(paste(names, collapse = "_"), "_shared_embedding")
   }

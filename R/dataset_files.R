@@ -198,5 +198,5 @@ matching_files <- function(patterns, arg = "file_pattern", call = parent.frame()
     }
     files
   })
-  sort(unique(enc2utf8(unlist(found))), method = "radix")
+  sorted_words(unique(enc2utf8(unlist(found))))
 }

@@ -410,7 +410,7 @@ without_contrasts <- function(expr) {
 }
 
 # The levels of strings.
-plain_words <- function(x) sort(setdiff(x, c(NA, "")), method = "radix")
+plain_words <- function(x) sorted_words(setdiff(x, c(NA, "")))
 
 check_has_levels <- function(words, name, call) {
   if (length(words)) return(invisible())
@@ -562,7 +562,7 @@ response_classes <- function(x, name, call) {
   } else if (is.logical(x)) {
     c("FALSE", "TRUE")
   } else {
-    as.character(sort(unique(as.vector(x)), method = "radix"))
+    as.character(sorted_words(unique(as.vector(x))))
   }
   is_fraction <- is.numeric(x) && any(x != trunc(x), na.rm = TRUE)
   if (length(classes) > 1 && !is_fraction) return(classes)

@@ -252,7 +252,7 @@ stop_missing_rows <- function(missing, blueprint, call) {
   example <- utils::head(c(intersect(numbers, make.names(numbers)), "x"), 1) # nolint: used by cli
   is_word <- !is.null(blueprint$variables[[example]]$levels)
   # nolint: used by cli
-  value <- if (is_word) paste0('"', blueprint$variables[[example]]$levels[[1]], '"') else "0"
+  value <- if (is_word) paste0('"', plain_words(blueprint$variables[[example]]$levels)[[1]], '"') else "0"
   advice <- c(
     i = "{.code na.action = na.omit} in the constructor leaves these rows out.",
     i = if (length(numbers)) {

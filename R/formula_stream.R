@@ -309,7 +309,7 @@ feature_types <- function(model, has_response) {
   names(types) <- unname(blueprint$keys[names(blueprint$features)])
   if (!is.null(blueprint$offset)) types[[blueprint$offset$name]] <- list(dtype = "float64")
   if (length(types) == 0) types$rows <- list(dtype = "float32")
-  types <- types[order(names(types), method = "radix")]
+  types <- types[sorted_words(names(types))]
   if (!is.null(blueprint$weight)) types[[blueprint$weight]] <- list(dtype = "float64")
   if (!has_response) return(types)
   width <- blueprint$response$width

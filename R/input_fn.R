@@ -217,7 +217,7 @@ new_input_fn <- function(
   }
   # canned models take features by name, the user's own the columns as selected
   selected <- features
-  features <- sort(features, method = "radix")
+  features <- sorted_words(features)
   columns <- lapply(data[c(features, response)], flat_column)
   # labels are few
   sparse <- names(columns) %in% response & vapply(columns, is_sparse_matrix, NA)

@@ -116,7 +116,7 @@ as_anova <- function(table, heading, test, largest) {
 # to those before it.
 anova_of_terms <- function(object, fit, test) {
   root <- sqrt(fit$weights)
-  fitted <- fit$logits[, 1] - offset_of(fit$frame)
+  fitted <- fit$logits[, 1] - fit$offset
   along <- qr.qty(qr(root * fit$design[, fit$kept, drop = FALSE], tol = 0), root * fitted)
   term <- attr(fit$design, "assign")[fit$kept]
   squares <- along[seq_along(term)]^2

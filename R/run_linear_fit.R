@@ -22,7 +22,19 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   if (length(classes) > 2) logits <- logits[, -1, drop = FALSE] - logits[, 1]
   # the weights in the contrasts of lm(): both say the same linear function
   design <- design_matrix(object, frame)
-  fitted <- stats::lm.fit(design, logits - offset_of(frame))
+  response <- observed(object, frame$response)
+  offset <- if (is.null(frame$offset)) numeric(nrow(design)) else frame$offset
+  weights <- row_weights(object, frame, nrow(design))
+  # rows of weight 0 are none, also where a level is in these alone
+  used <- weights != 0
+  if (!all(used)) {
+    about <- attributes(design)[c("assign", "contrasts")]
+    design <- design[used, , drop = FALSE]
+    attributes(design) <- c(attributes(design), about)
+    logits <- logits[used, , drop = FALSE]
+    response <- response[used, , drop = FALSE]
+  }
+  fitted <- stats::lm.fit(design, logits - offset[used])
   coefficients <- as.matrix(fitted$coefficients)
   dimnames(coefficients) <- list(
     colnames(design),
@@ -32,16 +44,13 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   )
   fit <- list(
     family = labels$family, coefficients = coefficients, design = design, logits = logits,
-    frame = frame,
-    kept = !is.na(coefficients[, 1]), response = observed(object, frame$response),
-    weights = row_weights(object, frame, nrow(design)),
+    frame = frame, offset = offset[used],
+    kept = !is.na(coefficients[, 1]), response = response, weights = weights[used],
     is_penalized = is_penalized(optimizer_argument_of(object))
   )
   if (length(classes) > 2) fit$response <- fit$response[, -1, drop = FALSE]
   if (nzchar(fit$family)) c(fit, fit_information(fit)) else fit
 }
-
-offset_of <- function(frame) if (is.null(frame$offset)) 0 else frame$offset
 
 optimizer_argument_of <- function(object) {
   object$spec[[model_traits(object$spec$type)$parts[[1]]$optimizer]]

@@ -124,6 +124,14 @@ test_that("rows of weight 0 are not counted, and some row must have one", {
   expect_equal(nobs(model), nobs(reference))
   expect_equal(generics::glance(model)$nobs, nobs(reference))
   for (f in list(sigma, df.residual, AIC, BIC)) expect_equal(f(model), f(reference), tolerance = 1e-5)
+  # what is collinear among those that count is so, as lm() finds it
+  few <- transform(mtcars, w = rep(1:0, c(5, 27)))
+  model <- linear_regressor(mpg ~ wt + hp + factor(cyl), few, weight_column = "w", model_dir = new_folder())
+  suppressMessages(train(model))
+  reference <- lm(mpg ~ wt + hp + factor(cyl), few, weights = w)
+  expect_equal(coef(model), coef(reference), tolerance = 1e-3)
+  expect_equal(vcov(model), vcov(reference), tolerance = 1e-3)
+  expect_equal(anova(model)[["Sum Sq"]], anova(reference)[["Sum Sq"]], tolerance = 1e-3)
   none <- transform(mtcars, w = 0)
   model <- linear_regressor(mpg ~ wt, none, weight_column = "w", model_dir = new_folder())
   expect_error(train(model), "All weights \"w\" are 0", class = "runhooks_error")
@@ -150,4 +158,22 @@ test_that("a class without rows is said", {
     linear_classifier(am ~ wt, droplevels(data), model_dir = new_folder()),
     class = "runhooks_message_empty_class"
   )
+})
+
+test_that("names and words need not say how they are encoded", {
+  if (!l10n_info()$`UTF-8`) skip("the locale has no such letters")
+  unmarked <- function(x) {
+    Encoding(x) <- "unknown"
+    x
+  }
+  set.seed(3)
+  words <- unmarked(c("\u00e4", "\u00df", "z"))
+  data <- data.frame(y = rnorm(30), size = rnorm(30), word = rep(words, 10))
+  names(data)[2] <- unmarked("gr\u00f6\u00dfe")
+  model <- linear_regressor(y ~ ., data, model_dir = new_folder())
+  train(model)
+  expect_equal(sort(unname(fitted(model))), sort(unname(fitted(lm(y ~ ., data)))), tolerance = 1e-4)
+  classes <- linear_classifier(word ~ y, data, model_dir = new_folder())
+  train(classes, steps = 2)
+  expect_setequal(levels(predict(classes, newdata = data)$.pred_class), words)
 })
