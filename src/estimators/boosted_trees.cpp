@@ -511,10 +511,8 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
       }
       EstimatorSpec spec = head->create_estimator_spec(graph, input, mode, logits, {});
       if (mode == Mode::kPredict && arguments.flag("explains", false)) {
-        const Output parts = contributions(graph, model, link_of(*head));
-        const int64_t columns = parts.shape().dim(1) - 1;
-        spec.predictions.emplace_back("contributions",
-                                      in_label_units(graph, parts, arguments, columns));
+        const Output parts = contributions(graph, model, *head);
+        spec.predictions.emplace_back("contributions", in_label_units(graph, parts, arguments, width));
       }
       return spec;
     }
