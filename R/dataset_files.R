@@ -40,7 +40,9 @@
 #'
 #' write_tfrecord(data.frame(x = 1:3), file)
 #' tfrecord_dataset(file) %>%
-#'   dataset_map(function(record) tf$parse_single_example(record, list(x = tf$FixedLenFeature(1L, tf$int64)))) %>%
+#'   dataset_map(function(record) {
+#'     tf$parse_single_example(record, list(x = tf$FixedLenFeature(1L, tf$int64)))
+#'   }) %>%
 #'   dataset_collect(2)
 text_line_dataset <- function(filenames, compression_type = NULL, record_spec = NULL,
                               parallel_records = NULL, on_error = c("stop", "skip"),

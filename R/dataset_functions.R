@@ -89,7 +89,9 @@ dataset_interleave <- function(dataset, map_func, cycle_length, block_length = 1
 #' @export
 #' @examples
 #'
-#' range_dataset(0, 4) %>% dataset_map_and_batch(function(x) x * x, batch_size = 2) %>% dataset_collect()
+#' range_dataset(0, 4) %>%
+#'   dataset_map_and_batch(function(x) x * x, batch_size = 2) %>%
+#'   dataset_collect()
 dataset_map_and_batch <- function(dataset, map_func, batch_size, num_parallel_batches = NULL,
                                   drop_remainder = FALSE, num_parallel_calls = NULL) {
   check_positive_whole(num_parallel_batches, null = TRUE)

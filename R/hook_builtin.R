@@ -238,8 +238,9 @@ complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("wt"))
-#' model %>% train(mpg ~ wt, mtcars, steps = 2)
-#' model %>% evaluate(input_fn(mpg ~ wt, mtcars, batch_size = 4), hooks = hook_stop_after_n_evals(2))
+#' cars <- input_fn(mpg ~ wt, mtcars, batch_size = 4)
+#' model %>% train(cars, steps = 2)
+#' model %>% evaluate(cars, hooks = hook_stop_after_n_evals(2))
 hook_stop_after_n_evals <- builtin_hook("StopAfterNEvalsHook")
 
 #' Stop when the optimizer has nothing left to do

@@ -36,6 +36,7 @@
 #' @section Warnings: `runhooks_warning_not_converged` where coefficients are further than a
 #'   thousandth from those of the least loss, with how far, and the norm of the gradient: after few
 #'   steps, with an optimizer of one's own, or of classes that a line separates.
+#' @param data Of `model.frame()`: other rows than those of training.
 #' @name model_methods
 #' @family estimator methods
 #' @examples

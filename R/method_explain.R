@@ -74,7 +74,7 @@ as_plain <- function(table) {
 #' @exportS3Method marginaleffects::get_coef
 get_coef.tf_estimator <- function(model, ...) {
   if (!is.null(model$coefficients)) return(model$coefficients)
-  coef(model, complete = FALSE)
+  stats::coef(model, complete = FALSE)
 }
 
 #' @exportS3Method marginaleffects::set_coef

@@ -100,14 +100,15 @@ draw_classes <- function(data, which) {
   draw_legend(classes)
 }
 
-# Those of trees: the importances of their features. The 30 largest weights beside the intercept; of several responses or classes with their names.
+# The 30 largest weights beside the intercept; of several responses or classes with their names. Of
+# trees the importances of their features.
 weight_data <- function(object, call) {
   check_trained(object, "plot", call)
   if (asks_features(object)) {
     data <- utils::head(feature_importances(object, normalize = TRUE), 30)
     return(structure(data.frame(term = data$feature, weight = data$importance), what = "importance"))
   }
-  weights <- coef(object)
+  weights <- stats::coef(object)
   if (is.matrix(weights)) {
     by_row <- dim(weights)[[1]] == length(tidy_classes_of(object)) - 1
     table <- if (by_row) t(weights) else weights

@@ -50,15 +50,6 @@ is.tensor <- function(object) is_tensor(object) # nolint
 
 #' @rdname tensors
 #' @export
-`[[.tensorflow.tensor` <- function(x, name) {
-  if (is_string(name)) return(column_of_tensor(x, name))
-  stop_runhooks(
-    "{.code [[} of a tensor takes the name of a column; {.code x[, 1]} takes a column by its number."
-  )
-}
-
-#' @rdname tensors
-#' @export
 `$.tensorflow.operation` <- function(x, name) {
   switch(name,
     name = cpp_element_info(x)$name,

@@ -6,6 +6,8 @@ source("tools/common.R")
 
 # --- R
 
+# methods of operators, `[[.x`, too, and values
+any_definition <- "^(`[^`]+`|[A-Za-z.][A-Za-z0-9._]*) *<- "
 r_definition <- "^`?([A-Za-z.][A-Za-z0-9._]*)`? *<- *function\\b"
 
 # How often each symbol stands in some lines of R; words in strings count, since functions are named
@@ -45,12 +47,14 @@ r_callers <- function(root) {
     text <- lines[[file]]
     at <- grep(r_definition, text)
     name <- sub(paste0(r_definition, ".*"), "\\1", text[at])
-    twice <- name %in% names(first)
+    all_at <- grep(any_definition, text)
+    all_names <- gsub("`", "", sub(paste0(any_definition, ".*"), "\\1", text[all_at]))
+    twice <- all_names %in% names(first) | duplicated(all_names)
+    first[setdiff(all_names, names(first))] <<- file
     again <- violations(
-      file, at[twice], "caller",
-      sprintf("%s() is defined in %s, too: one of them is lost", name[twice], first[name[twice]])
+      file, all_at[twice], "caller",
+      sprintf("%s is defined in %s, too: one is lost", all_names[twice], first[all_names[twice]])
     )
-    first[name[!twice]] <<- file
     unused <- !name %in% c(known, testing) & counts[name] <= 1L & !allowed(root, file, at)
     rbind(
       again,

@@ -82,3 +82,12 @@ clear_stale_lock() {
     rm -rf "$lock"
   fi
 }
+
+# The sources of this tree in the new folder $1, without what was built of them: R CMD build would
+# install with objects in subfolders as they lie there, which its rules take for made of today's sources.
+copy_sources() {
+  rm -rf "$1"
+  mkdir -p "$1"
+  tar -cf - --exclude=./.build --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.dll' \
+    --exclude='./src/*.mk' . | tar -xf - -C "$1"
+}

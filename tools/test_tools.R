@@ -406,7 +406,11 @@ expect("callers that are waived", nrow(check_callers(scratch(marked))) == 2)
 twice <- called
 twice[["R/b.R"]] <- "g <- function(y) y"
 found <- check_callers(scratch(twice))$message
-expect("two of one name", length(found) == 1 && grepl("g() is defined in R/a.R, too", found, fixed = TRUE))
+expect("two of one name", length(found) == 1 && grepl("g is defined in R/a.R, too", found, fixed = TRUE))
+twice[["R/b.R"]] <- c("`[[.mine` <- function(x, i) i", "`[[.mine` <- function(x, ...) x")
+twice[["NAMESPACE"]] <- c(twice[["NAMESPACE"]], "S3method(\"[[\",mine)")
+found <- check_callers(scratch(twice))$message
+expect("two methods of one operator", any(grepl("[[.mine is defined in R/b.R", found, fixed = TRUE)))
 
 # --- the lock of an install that was killed
 root <- scratch()
@@ -416,6 +420,13 @@ compiler <- normalizePath("tools/compiler.sh")
 system(sprintf("cd %1$s && . %2$s && clear_stale_lock %1$s > said", root, compiler))
 expect("a stale lock goes, another's stays", identical(dir.exists(locks), c(FALSE, TRUE)))
 expect("it is said", any(grepl("which a killed install left", readLines(file.path(root, "said")))))
+
+# --- the sources that a source package is made of
+root <- scratch(list("src/units/a.cpp" = "", "src/a.h" = "", "src/units/a.o" = "", "src/deps.mk" = ""))
+system(sprintf("cd %s && . %s && copy_sources .build/source", root, compiler))
+copied <- list.files(file.path(root, ".build/source/src"), recursive = TRUE)
+expect("sources are copied", all(c("a.h", "units/a.cpp") %in% copied))
+expect("what was built is not", !any(grepl("[.](o|mk)$", copied)))
 
 # --- the counts of `make test`
 log <- tempfile()

@@ -119,7 +119,8 @@ RUNHOOKS_REGISTER_OP("TreeContributions")
     .shape([](ShapeContext& c) {
       const Shape& first = c.input(1);
       const int64_t rows = first.has_rank() && first.rank() > 0 ? first.dim(0) : -1;
-      c.set_output(0, Shape{rows, (c.op().attr_int("num_columns") + 1) * c.op().attr_int("logits_dimension")});
+      const int64_t width = sum_of_dims(c.op().attr_int("num_columns"), 1);
+      c.set_output(0, Shape{rows, product_of_dims(width, c.op().attr_int("logits_dimension"))});
     })
     .kernel(kernel_of<ContributionsKernel>())
     .stateful()

@@ -303,10 +303,12 @@ class AdjustContrastKernel : public Kernel {
 
 struct Response {
   explicit Response(const Operation& op)
-      : radius(op.attr_int("depth_radius")),
+      : radius(std::clamp(op.attr_int("depth_radius"), -kFarthest, kFarthest)),
         bias(op.attr<float>("bias")),
         alpha(op.attr<float>("alpha")),
         beta(op.attr<float>("beta")) {}
+  // farther than any channel, and still a number that others can be added to
+  static constexpr int64_t kFarthest = int64_t{1} << 60;
   int64_t radius;
   float bias, alpha, beta;
 
