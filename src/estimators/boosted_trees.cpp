@@ -193,6 +193,8 @@ class Growing {
     add_scalar_summary(graph_, prefix + "num_trees", states->output(1));
     add_scalar_summary(graph_, prefix + "num_finalized_trees", states->output(2));
     add_scalar_summary(graph_, prefix + "num_attempted_layers", states->output(3));
+    add_endpoint(graph_, "progress", "tree", states->output(2));
+    add_endpoint(graph_, "progress", "layer", states->output(3));
   }
 
   // As TensorFlow has it for two classes without weights, where no gradient is asked for: other last

@@ -83,3 +83,18 @@ test_that("print() and summary() show trees", {
   expect_output(print(model), "trees: 6, of [0-9]+ leaves; asked most: x")
   expect_output(print(summary(model)), "trees: 6, of")
 })
+
+test_that("the bar counts trees and layers", {
+  lines <- c()
+  drawn <- function(run, loss, global_step, is_last, rows, seconds, waited, parts) {
+    lines <<- c(lines, paste(global_step, parts))
+  }
+  bar <- rebuild_hook(list(type = "ProgressBarHook", draw = drawn, min_secs = 0))
+  train(loop_trees(), hooks = bar)
+  # the first look at numbers is no step; the counts are those from which the last step began
+  expect_equal(lines[[5]], "4 1 tree, 3 layers")
+  expect_match(last_of(lines), "^18 5 trees, 17 layers")
+  withr::local_options(runhooks.progress = TRUE, cli.dynamic = TRUE, cli.num_colors = 1L)
+  text <- capture.output(type = "message", train(loop_trees()))
+  expect_match(paste(text, collapse = " "), "trees, [0-9]+ layers")
+})
