@@ -11,7 +11,8 @@
 #' @param which Which plots: 1 is observed over fitted values (of classes: the probability of the
 #'   observed one), 2 is residuals over fitted values (of classes: how often each was there among
 #'   rows with some probability of it, by tenths of the rows), 3 is the weights of a linear model, the
-#'   30 largest.
+#'   30 largest, or the importances of the features of trees, 4 is a tree: yes is to the left.
+#' @param tree Which tree plot 4 draws.
 #' @param type Of `residuals()`, as [residuals.glm()] has them: `"response"` is what is observed minus
 #'   what is fitted.
 #' @param complete FALSE leaves out coefficients that are NA.
