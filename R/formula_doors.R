@@ -9,7 +9,9 @@ is_open_table <- function(x) is.data.frame(x) || is.matrix(x) || is_matrix_packa
 settle_doors <- function(settled, extras, defaults, call) {
   columns <- vapply(settled$traits$parts, function(part) part$columns, "")
   seats <- union(names(settled$seats), columns[nzchar(columns)])
-  given <- c(settled$args[intersect(seats, settled$given)], extras)
+  # the places of arguments that were called by their names are taken by those behind them
+  places <- c(intersect(seats, settled$given), setdiff(settled$given, c(seats, settled$written)))
+  given <- c(settled$args[places], extras)
   is_open <- vapply(given, function(x) is_recipe(x) || is_open_table(x), NA)
   if (!any(is_open) || any(vapply(given, is_formula, NA)) || !is.null(settled$args$formula)) {
     return(refuse_lone(settled, extras, call))
@@ -21,7 +23,7 @@ settle_doors <- function(settled, extras, defaults, call) {
     open_table(given, names(given)[is_open][[1]])
   }
   if (is.null(opened)) return(refuse_lone(settled, extras, call))
-  taken <- intersect(opened$taken, seats)
+  taken <- intersect(opened$taken, places)
   settled$args[taken] <- defaults[taken]
   settled$args$formula <- opened$formula
   settled$args$data <- opened$data

@@ -198,10 +198,19 @@ coef.tf_estimator <- function(object, complete = TRUE, ...) {
 update.tf_estimator <- function(object, formula., ..., evaluate = TRUE) {
   call <- object$call
   if (is.null(object$formula) || is.null(call)) stop_no_formula("update")
+  if (!missing(formula.) && is.null(call$formula)) {
+    stop_runhooks(
+      c(
+        "{.fn update} has no formula to change: the model was made from
+         {if (is.null(object$recipe)) 'x and y' else 'a recipe'}.",
+        i = "Make it again of other columns, or from a formula and data."
+      )
+    )
+  }
   if (!missing(formula.)) call$formula <- stats::update.formula(object$formula, formula.)
   changes <- as.list(substitute(list(...)))[-1]
   for (name in names(changes)) call[name] <- list(changes[[name]])
-  if (is_refit(object)) {
+  if (is_refit(object) && !"optimizer" %in% names(changes)) {
     call <- refitting_call(
       call, object, names(changes), if (!evaluate) environment(object$formula)
     )

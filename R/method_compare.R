@@ -68,7 +68,10 @@ anova.tf_estimator <- function(object, ..., test = NULL) {
   good <- is_string(test) && test %in% c("F", "Chisq", "Cp", "none")
   check_arg(good, test, '"F", "Chisq", "Cp" or "none"', "test", environment())
   if (length(models) > 1) return(anova_of_models(models, fits, test))
-  if (fits[[1]]$family == "gaussian") return(anova_of_terms(object, fits[[1]], test))
+  if (fits[[1]]$family == "gaussian") {
+    check_arg(test %in% c("F", "none"), test, '"F" or "none" for one regressor', "test", environment())
+    return(anova_of_terms(object, fits[[1]], test))
+  }
   anova_of_steps(object, test)
 }
 

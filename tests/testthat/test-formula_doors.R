@@ -7,7 +7,9 @@ test_that("x and y are the formula of all columns", {
   for (model in list(
     linear_regressor(x, mtcars$mpg), linear_regressor(as.matrix(x), mtcars$mpg),
     linear_regressor(x = x, y = mtcars$mpg), linear_regressor(x, y = mtcars["mpg"]),
-    linear_regressor(x, matrix(mtcars$mpg, dimnames = list(NULL, "mpg")))
+    linear_regressor(x, matrix(mtcars$mpg, dimnames = list(NULL, "mpg"))),
+    linear_regressor(x, mtcars$mpg, model_dir = withr::local_tempdir()),
+    linear_regressor(model_dir = withr::local_tempdir(), x, mtcars$mpg)
   )) {
     suppressMessages(train(model))
     expect_equal(coef(model), coef(expected), tolerance = 1e-4)

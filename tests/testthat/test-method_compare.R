@@ -33,6 +33,7 @@ test_that("anova() of one model and of several is that of lm() and glm()", {
   refused(anova(small$own, narrow$own), "one response in the same rows; model 2")
   refused(anova(small$own, tets = "F"), "no argument `tets`")
   refused(anova(small$own, test = "t"), "\"Chisq\"")
+  refused(anova(small$own, test = "Chisq"), "for one regressor")
   refused(anova(dnn_regressor(mpg ~ wt, cars, hidden_units = 2)), "linear models")
 })
 
@@ -91,7 +92,10 @@ test_that("update() trains what was trained and comes to the least loss, in a fo
     model_dir(update(model, model_dir = other)),
     model_dir(linear_regressor(mpg ~ wt, mtcars, model_dir = other))
   )
+  plain <- linear_regressor(mtcars[c("wt", "hp")], mtcars$mpg)
+  expect_error(update(plain, . ~ . - hp), "made from x and y", class = "runhooks_error_invalid_argument")
   # what is trained for so many steps is not
+  expect_null(cpp_latest_checkpoint(model_dir(update(model, optimizer = "Adam"))))
   deep <- dnn_regressor(mpg ~ wt, mtcars, hidden_units = 2, model_dir = new_folder())
   train(deep, steps = 2)
   expect_match(deparse1(update(deep, . ~ . + hp, evaluate = FALSE)), "^dnn_regressor")
