@@ -198,7 +198,7 @@ coef.tf_estimator <- function(object, complete = TRUE, ...) {
 update.tf_estimator <- function(object, formula., ..., evaluate = TRUE) {
   call <- object$call
   if (is.null(object$formula) || is.null(call)) stop_no_formula("update")
-  if (!missing(formula.) && is.null(call$formula)) {
+  if (!missing(formula.) && (is.null(call[["data"]]) || !is.null(object$recipe))) {
     stop_runhooks(
       c(
         "{.fn update} has no formula to change: the model was made from
