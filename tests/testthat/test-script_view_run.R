@@ -67,6 +67,18 @@ test_that("names of a run are text on its page", {
   expect_true("&lt;b&gt;x" %in% labels)
 })
 
+test_that("shares of a histogram are those of its values", {
+  # -2, 0.5, 0.5, 3, 10
+  limits <- c(-2, 0.5, 0.6, 2.9, 3.2, 9, 11)
+  shares <- shares_of(limits, c(0, 1, 2, 0, 1, 0, 1), -2, 10)
+  expect_equal(shares[c(1, length(shares))], c(-2, 10))
+  expect_false(is.unsorted(shares))
+  expect_true(shares[[5]] >= 0.5 && shares[[5]] <= 0.6)
+  even <- shares_of(1:100, rep(1, 100), 0, 100)
+  expect_equal(even, 100 * shown_shares)
+  expect_true(all(is.na(shares_of(1, 0, 0, 1))))
+})
+
 test_that("several runs stand side by side with what differs", {
   dir <- withr::local_tempdir()
   run_to_see(file.path(dir, "slow"), rate = 0.01)
