@@ -38,6 +38,11 @@ curves <- function(models, several) {
   section("Scalars", paragraph(words), charts)
 }
 
+# To be told apart on white and on black.
+line_colors <- c(
+  "#1b9e77", "#d95f02", "#4f9be8", "#e7298a", "#66a61e", "#a97bf0", "#c99700", "#8c8c8c"
+)
+
 chart <- function(series, tag) {
   series <- series[is.finite(series$value), ]
   steps <- sort(unique(series$step))
@@ -54,9 +59,10 @@ chart <- function(series, tag) {
     max(series$value) / min(series$value) > 100
   widget <- dygraphs::dygraph(data, xlab = "step", height = 240, width = "100%")
   widget <- dygraphs::dyOptions(
-    widget, connectSeparatedPoints = TRUE, logscale = spans, drawPoints = length(steps) < 30,
+    widget, connectSeparatedPoints = TRUE, colors = rep_len(line_colors, length(names)), logscale = spans, drawPoints = length(steps) < 30,
     pointSize = 2, strokeWidth = 1.5
   )
+  if (length(steps) > 1000) widget$x$plotter <- "thinned"
   widget <- dygraphs::dyLegend(widget, show = "always", hideOnMouseOut = FALSE)
   widget <- dygraphs::dyRoller(dygraphs::dyRangeSelector(widget, height = 20), rollPeriod = 1)
   box <- htmltools::tags$label(

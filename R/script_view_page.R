@@ -124,7 +124,8 @@ different_fields <- function(last) {
 
 # --- time and graph
 
-# Mean microseconds a step, by type of operation, from the timelines in the folder.
+# Microseconds a step, by type of operation: of the timelines in the folder the median, for in the
+# first step constants are made.
 timeline_table <- function(folder) {
   if (!requireNamespace("jsonlite", quietly = TRUE)) return(NULL)
   files <- list.files(c(folder, file.path(folder, "logs")), "^timeline-[0-9]+[.]json$", full.names = TRUE)
@@ -137,10 +138,11 @@ timeline_table <- function(folder) {
       time = vapply(spans, function(event) as.numeric(event$dur), 0)
     )
   })
-  all <- do.call(rbind, events)
+  all <- do.call(rbind, Map(cbind, events, file = seq_along(events)))
   if (NROW(all) == 0) return(NULL)
-  total <- sort(tapply(all$time, all$op, sum) / length(events), decreasing = TRUE)
-  shown <- utils::head(total, 25)
+  sums <- tapply(all$time, all[c("op", "file")], sum, default = 0)
+  total <- sort(apply(sums, 1, stats::median), decreasing = TRUE)
+  shown <- utils::head(total[total > 0], 25)
   data.frame(
     operation = names(shown), "microseconds a step" = shown_number(as.vector(shown)),
     share = sprintf("%.1f%%", 100 * shown / sum(total)), check.names = FALSE
@@ -221,6 +223,32 @@ function logscale(box) {
   var widget = box.closest('.chart').querySelector('.dygraphs');
   HTMLWidgets.find('#' + widget.id).dygraph.updateOptions({ logscale: box.checked });
 }
+// A path of many points takes a browser half a minute: of those in one column of the screen the first,
+// the lowest, the highest and the last one are drawn, which looks the same.
+if (window.Dygraph) Dygraph.Plotters.thinned = function (e) {
+  var shown = [], column = [], at = NaN;
+  function flush() {
+    if (column.length <= 4) return column.forEach(function (point) { shown.push(point); });
+    var low = 0, high = 0;
+    column.forEach(function (point, i) {
+      if (point.canvasy < column[low].canvasy) low = i;
+      if (point.canvasy > column[high].canvasy) high = i;
+    });
+    [0, Math.min(low, high), Math.max(low, high), column.length - 1].forEach(function (i) {
+      shown.push(column[i]);
+    });
+  }
+  e.points.forEach(function (point) {
+    if (point.yval === null || isNaN(point.yval)) return;
+    if (Math.floor(point.canvasx) !== at) { flush(); column = []; at = Math.floor(point.canvasx); }
+    column.push(point);
+  });
+  flush();
+  var part = {};
+  for (var name in e) part[name] = e[name];
+  part.points = shown;
+  Dygraph.Plotters.linePlotter(part);
+};
 "
 
 html_page <- function(title, refresh, ...) {

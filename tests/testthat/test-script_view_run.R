@@ -67,6 +67,20 @@ test_that("names of a run are text on its page", {
   expect_true("&lt;b&gt;x" %in% labels)
 })
 
+test_that("what only the first step does is no part of the time of a step", {
+  folder <- withr::local_tempdir()
+  write_timeline <- function(step, ...) {
+    events <- Map(function(name, dur) list(ph = "X", name = name, dur = dur), c(...), c(50, 7, 3)[seq_along(c(...))])
+    text <- jsonlite::toJSON(list(traceEvents = unname(events)), auto_unbox = TRUE)
+    writeLines(text, file.path(folder, sprintf("timeline-%d.json", step)))
+  }
+  write_timeline(1, "Const", "MatMul", "Add")
+  for (step in 2:3) write_timeline(step, "MatMul", "Add", "Add")
+  table <- timeline_table(folder)
+  expect_equal(table$operation, c("MatMul", "Add"))
+  expect_equal(table[["microseconds a step"]], c("50", "10"))
+})
+
 test_that("shares of a histogram are those of its values", {
   # -2, 0.5, 0.5, 3, 10
   limits <- c(-2, 0.5, 0.6, 2.9, 3.2, 9, 11)
