@@ -25,7 +25,7 @@ hook_progress_bar <- function() {
 }
 
 # The functions that the core's hook calls: draw(run, loss, global_step, is_last, rows, seconds,
-# waited) and finish(runs).
+# waited, parts) and finish(runs).
 # `watch` may have `planned`, the number of steps that the data give, and `suffix`, a function that
 # gives what else belongs on the line, and `may_stop`, TRUE where fewer steps are nothing to tell.
 progress_bar <- function(mode, steps, watch = list()) {
@@ -35,9 +35,9 @@ progress_bar <- function(mode, steps, watch = list()) {
   total <- if (is.null(steps)) watch$planned else steps
   suffix <- if (is.null(watch$suffix)) function() "" else watch$suffix
   line <- new_progress_line()
-  draw <- function(run, loss, global_step, is_last, rows = 0, seconds = 0, waited = 0) {
+  draw <- function(run, loss, global_step, is_last, rows = 0, seconds = 0, waited = 0, parts = "") {
     drawn <<- drawn + 1L
-    tail <- paste0(suffix(), input_text(rows, seconds, waited, watch$rows))
+    tail <- paste0(if (nzchar(parts)) paste0(" - ", parts), suffix(), input_text(rows, seconds, waited, watch$rows))
     line$show(if (is.null(total)) {
       step <- if (mode == "train") global_step else run
       paste0(spinner_line(label, loss, step, drawn), tail)

@@ -41,15 +41,18 @@ calibration <- function(probabilities, seen) {
 
 #' @rdname model_methods
 #' @export
-plot.tf_estimator <- function(x, which = 1:2, ...) {
-  refuse_more("plot", list(...), "which")
-  which <- check_which(which)
+plot.tf_estimator <- function(x, which = 1:2, tree = 1, ...) {
+  refuse_more("plot", list(...), c("which", "tree"))
+  which <- check_which(which, asks_features(x))
+  if (!missing(tree)) check_tree_plot(which, x, environment())
   data <- if (any(which < 3)) plot_data(x, "plot", environment())
   old <- graphics::par(mfrow = c(1, length(which)))
   on.exit(graphics::par(old))
   for (one in which) {
     if (one == 3) {
       draw_weights(weight_data(x, environment()))
+    } else if (one == 4) {
+      draw_tree(tree_plot_data(x, tree, environment()))
     } else if (is.null(data$probability)) {
       draw_numbers(data, one)
     } else {
@@ -59,9 +62,10 @@ plot.tf_estimator <- function(x, which = 1:2, ...) {
   invisible(x)
 }
 
-check_which <- function(which, call = parent.frame()) {
-  good <- is.numeric(which) && length(which) > 0 && all(which %in% 1:3)
-  check_arg(good, which, "numbers of plots, 1 to 3", "which", call)
+check_which <- function(which, has_trees = FALSE, call = parent.frame()) {
+  last <- if (has_trees) 4 else 3
+  good <- is.numeric(which) && length(which) > 0 && all(which %in% seq_len(last))
+  check_arg(good, which, paste("numbers of plots, 1 to", last), "which", call)
   unique(which)
 }
 
@@ -96,9 +100,14 @@ draw_classes <- function(data, which) {
   draw_legend(classes)
 }
 
-# The 30 largest weights beside the intercept; of several responses or classes with their names.
+# The 30 largest weights beside the intercept; of several responses or classes with their names. Of
+# trees the importances of their features.
 weight_data <- function(object, call) {
   check_trained(object, "plot", call)
+  if (asks_features(object)) {
+    data <- utils::head(feature_importances(object, normalize = TRUE), 30)
+    return(structure(data.frame(term = data$feature, weight = data$importance), what = "importance"))
+  }
   weights <- stats::coef(object)
   if (is.matrix(weights)) {
     by_row <- dim(weights)[[1]] == length(tidy_classes_of(object)) - 1
@@ -115,11 +124,14 @@ weight_data <- function(object, call) {
 }
 
 draw_weights <- function(data) {
+  what <- weight_words(data)
   data <- data[rev(seq_len(nrow(data))), ]
   old <- graphics::par(mar = c(4, min(2 + max(nchar(data$term)) * 0.5, 15), 1, 1))
   on.exit(graphics::par(old))
-  graphics::barplot(data$weight, names.arg = data$term, horiz = TRUE, las = 1, xlab = "weight")
+  graphics::barplot(data$weight, names.arg = data$term, horiz = TRUE, las = 1, xlab = what)
 }
+
+weight_words <- function(data) if (is.null(attr(data, "what"))) "weight" else attr(data, "what")
 
 #' Plots by ggplot2
 #'
@@ -127,7 +139,7 @@ draw_weights <- function(data) {
 #' of a history its metrics by step.
 #'
 #' @param object A trained model, or a history.
-#' @param which Which plot, as of [plot()][plot.tf_estimator].
+#' @param which,tree Which plot, as of [plot()][plot.tf_estimator].
 #' @param ... For histories as for [plot()][plot.tf_estimator_history].
 #' @return A plot of ggplot2.
 #' @name autoplot_models
@@ -143,10 +155,12 @@ NULL
 
 #' @rdname autoplot_models
 #' @exportS3Method ggplot2::autoplot
-autoplot.tf_estimator <- function(object, which = 1, ...) {
-  refuse_more("autoplot", list(...), "which")
+autoplot.tf_estimator <- function(object, which = 1, tree = 1, ...) {
+  refuse_more("autoplot", list(...), c("which", "tree"))
   check_arg(length(which) == 1, which, "the number of one plot", "which", environment())
-  which <- check_which(which)
+  which <- check_which(which, asks_features(object))
+  if (!missing(tree)) check_tree_plot(which, object, environment())
+  if (which == 4) return(tree_ggplot2(tree_plot_data(object, tree, environment())))
   if (which == 3) return(weights_ggplot2(weight_data(object, environment())))
   data <- plot_data(object, "autoplot", environment())
   if (is.null(data$probability)) numbers_ggplot2(data, which) else classes_ggplot2(data, which)
@@ -186,10 +200,11 @@ classes_ggplot2 <- function(data, which) {
 }
 
 weights_ggplot2 <- function(data) {
+  what <- weight_words(data)
   data$term <- factor(data$term, rev(data$term))
   ggplot2::ggplot(data, ggplot2::aes(x = !!quote(weight), y = !!quote(term))) +
     ggplot2::geom_col() +
-    ggplot2::labs(y = NULL)
+    ggplot2::labs(y = NULL, x = what)
 }
 
 #' @rdname autoplot_models

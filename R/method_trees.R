@@ -19,10 +19,11 @@
 #'   * `experimental_predict_with_explanations()`: a list for each row: its predictions, the `bias`, and
 #'   `dfc`, what each feature adds to it, the largest first; the sum is the prediction (of two classes:
 #'   the probability of the second). `predict(model, newdata, type = "contributions")` is the same as a
-#'   tibble: `.bias` and a column a feature.
+#'   tibble: `.bias` and a column a feature. Of more classes, or several responses, each has its own,
+#'   which TensorFlow lacks: `bias` by class and `dfc` a matrix with a column a class, and in the tibble
+#'   `.bias_<class>` and `<feature>_<class>`; the sums are the probabilities.
 #' @section Errors: `runhooks_error_invalid_argument` for models without trees,
-#'   `runhooks_error_failed_precondition` where nothing is trained, `runhooks_error_unimplemented` for
-#'   contributions in a model of several logits.
+#'   `runhooks_error_failed_precondition` where nothing is trained.
 #' @seealso `experimental_feature_importances()` and `experimental_predict_with_explanations()` of
 #'   TensorFlow 1.15's `tf.estimator.BoostedTreesRegressor`.
 #' @family estimator methods
@@ -78,10 +79,14 @@ experimental_predict_with_explanations <- function(object, input_fn, predict_key
   input <- as_model_input(input_fn, object)
   batches <- prediction_start(explaining(object), input, keys, checkpoint_path, hooks)(all = TRUE)
   lapply(cpp_batch_examples(batches), function(row) {
-    said <- as.vector(row$contributions)
-    dfc <- setNames(said[-1], columns)
+    said <- matrix(row$contributions, length(columns) + 1)
+    logits <- logit_names(object, ncol(said))
+    dimnames(said) <- list(c("", columns), if (length(logits) > 1) logits)
     row$contributions <- NULL
-    c(row, list(bias = said[[1]], dfc = dfc[order(-abs(dfc))]))
+    dfc <- said[-1, , drop = FALSE]
+    dfc <- dfc[order(-do.call(pmax, as.data.frame(abs(dfc)))), , drop = FALSE]
+    if (length(logits) > 1) return(c(row, list(bias = said[1, ], dfc = dfc)))
+    c(row, list(bias = said[[1]], dfc = dfc[, 1]))
   })
 }
 

@@ -157,7 +157,8 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
   # no rows have the types of one row, which is not there
   if (n == 0) return(no_predictions(model_labels(object), keys))
   input <- new_input_fn(
-    columns, names(columns), character(), min(n, 1024), shuffle = FALSE, num_epochs = 1, call = call
+    columns, names(columns), character(), min(n, rows_at_once(object)), shuffle = FALSE,
+    num_epochs = 1, call = call
   )
   input <- as_model_input(input, object, call = call)
   batches <- prediction_start(object, input, keys, checkpoint_path, hooks, call)(all = TRUE)
@@ -168,6 +169,9 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
     }))
   })
 }
+
+# What asks for features row by row has nothing to keep of a batch but its features.
+rows_at_once <- function(object) if (model_traits(object$spec$type)$wants_all_rows) 16384 else 1024
 
 # As wide as those of rows would be.
 no_predictions <- function(labels, keys) {

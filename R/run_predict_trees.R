@@ -31,5 +31,17 @@ predict_contributions <- function(object, newdata, checkpoint_path, hooks, call)
   values <- predicted_rows(
     explaining(object), data, "contributions", checkpoint_path, hooks, call
   )[[1]]
-  quick_tibble(prediction_columns(values, c(".bias", columns)), nrow(values))
+  logits <- logit_names(object, ncol(values) / (length(columns) + 1))
+  names <- outer(c(".bias", columns), logits, function(column, logit) {
+    if (length(logits) == 1) column else paste(column, logit, sep = "_")
+  })
+  quick_tibble(prediction_columns(values, as.vector(names)), nrow(values))
+}
+
+# Of several classes or responses each has contributions of its own.
+logit_names <- function(object, n) {
+  if (n == 1) return("")
+  labels <- model_labels(object)
+  classes <- if (labels$n_classes == n) tidy_classes(object, labels)
+  if (is.null(classes)) as.character(seq_len(n)) else classes
 }

@@ -14,7 +14,7 @@
 #' @param train_spec,eval_spec What `train_spec()` and `eval_spec()` give.
 #' @param input_fn An [input_fn()], or what else [train()] takes.
 #' @param max_steps Up to which global step; `NULL`: until the input ends, which no
-#'   [final_exporter()] can foresee.
+#'   [final_exporter()] can foresee, or the model has what it was asked for, as trees have.
 #' @param hooks A hook or a list of hooks: of the training, of the evaluations.
 #' @param saving_listeners A [checkpoint_saver_listener()] or a list of them, which come before the
 #'   evaluation.
@@ -145,7 +145,9 @@ trained_and_evaluated <- function(object, train_spec, eval_spec, call = parent.f
     none_or_number(config$save_checkpoints_steps), " or save_checkpoints_secs ",
     none_or_number(config$save_checkpoints_secs), "."
   )
-  evaluator <- checkpoint_evaluator(object, eval_spec$args, train_spec$args$max_steps)
+  # a model may end by itself before that
+  last_step <- min(train_spec$args$max_steps, model_planned_steps(object), Inf)
+  evaluator <- checkpoint_evaluator(object, eval_spec$args, last_step)
   history <- train_to_evaluate(object, train_spec$args, evaluator$listener, call)
   done <- evaluator$done()
   history$evaluations <- done$evaluations
@@ -168,12 +170,15 @@ train_to_evaluate <- function(object, args, listener, call) {
   folder <- enter_folder(object, writes = TRUE)
   input <- as_model_input(args$input_fn, object, is_limited = !is.null(max_steps), call = call)
   planned <- planned_steps(input)
+  own_end <- model_planned_steps(object)
   limit <- NULL
   if (!is.null(max_steps)) {
     planned <- limit <- max(max_steps - folder$step, 0)
   }
+  if (!is.null(own_end)) planned <- min(planned, max(own_end - folder$step, 0))
   hooks <- name_evaluations(args$hooks, object, call)
-  hooks <- complete_hooks(hooks, "train", limit, list(planned = planned, rows = known_rows(input)))
+  watch <- list(planned = planned, rows = known_rows(input), may_stop = !is.null(own_end))
+  hooks <- complete_hooks(hooks, "train", limit, watch)
   run_training(
     object, args$input_fn, input, NULL, max_steps, hooks,
     c(args$saving_listeners, list(listener)), leaves_events = TRUE, limit = limit, call = call
@@ -182,7 +187,7 @@ train_to_evaluate <- function(object, args, listener, call) {
 
 # What evaluates each new checkpoint: a listener of the saver, and done(), which says what came of
 # it.
-checkpoint_evaluator <- function(object, args, max_steps) {
+checkpoint_evaluator <- function(object, args, last_step) {
   timer <- NULL
   is_first <- TRUE
   evaluated <- NULL
@@ -207,7 +212,7 @@ checkpoint_evaluator <- function(object, args, max_steps) {
     last <<- list(losses = c(losses, step = metrics$global_step))
     attr(metrics, "history") <- NULL
     last$metrics <<- metrics
-    is_final <- !is.null(max_steps) && metrics$global_step >= max_steps
+    is_final <- metrics$global_step >= last_step
     last$exports <<- export_all(args$exporters, object, checkpoint, metrics, is_final)
   }
   listener <- checkpoint_saver_listener(

@@ -193,6 +193,8 @@ class Growing {
     add_scalar_summary(graph_, prefix + "num_trees", states->output(1));
     add_scalar_summary(graph_, prefix + "num_finalized_trees", states->output(2));
     add_scalar_summary(graph_, prefix + "num_attempted_layers", states->output(3));
+    add_endpoint(graph_, "progress", "tree", states->output(2));
+    add_endpoint(graph_, "progress", "layer", states->output(3));
   }
 
   // As TensorFlow has it for two classes without weights, where no gradient is asked for: other last
@@ -511,10 +513,8 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
       }
       EstimatorSpec spec = head->create_estimator_spec(graph, input, mode, logits, {});
       if (mode == Mode::kPredict && arguments.flag("explains", false)) {
-        const Output parts = contributions(graph, model, link_of(*head));
-        const int64_t columns = parts.shape().dim(1) - 1;
-        spec.predictions.emplace_back("contributions",
-                                      in_label_units(graph, parts, arguments, columns));
+        const Output parts = contributions(graph, model, *head);
+        spec.predictions.emplace_back("contributions", in_label_units(graph, parts, arguments, width));
       }
       return spec;
     }

@@ -52,27 +52,32 @@ Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits) {
       .attr("logits_dimension", logits);
 }
 
-std::string link_of(const Head& head) {
+// What the head makes of logits, as TensorFlow's explanations have it.
+static std::string link_of(const Head& head) {
   const std::string family = head.labels().family;
-  if (head.logits_dimension() != 1) {
-    fail(Code::kUnimplemented, "Contributions are those to one number, and the model has ",
-         head.logits_dimension(), " logits.");
-  }
+  if (family == "multinomial") return "softmax";
   return family == "binomial" ? "sigmoid" : family == "poisson" ? "exp" : "identity";
 }
 
-Output in_label_units(Graph& graph, Output parts, const Args& given, int64_t columns) {
+Output in_label_units(Graph& graph, Output parts, const Args& given, int64_t logits) {
   const Args args = given.has("head") ? given.args("head") : given;
   if (!args.has("label_scale")) return parts;
-  std::vector<float> center(static_cast<size_t>(columns) + 1, 0.0f);
-  center[0] = static_cast<float>(args.numbers("label_center").at(0));
-  const double scale = args.numbers("label_scale").at(0);
+  const std::vector<double> centers = args.numbers("label_center"), scales = args.numbers("label_scale");
+  const int64_t width = parts.shape().dim(1) / logits;
+  std::vector<float> center(static_cast<size_t>(width * logits), 0.0f), scale(center.size());
+  for (size_t i = 0; i < center.size(); ++i) {
+    const size_t logit = i / static_cast<size_t>(width);
+    if (i % static_cast<size_t>(width) == 0) {
+      center[i] = static_cast<float>(centers[std::min(logit, centers.size() - 1)]);
+    }
+    scale[i] = static_cast<float>(scales[std::min(logit, scales.size() - 1)]);
+  }
   const Output scaled =
-      graph.op("Mul", {parts, graph.scalar(DType::kFloat32, scale, "label_scale")});
+      graph.op("Mul", {parts, graph.constant(Tensor::vector<float>(scale), "label_scale")});
   return graph.op("AddV2", {scaled, graph.constant(Tensor::vector<float>(center), "label_center")});
 }
 
-Output contributions(Graph& graph, const TreeModel& model, const std::string& link) {
+Output contributions(Graph& graph, const TreeModel& model, const Head& head) {
   TreesInside inside;
   inside.features = model.features;
   std::vector<Output> inputs = {model.ensemble};
@@ -81,7 +86,8 @@ Output contributions(Graph& graph, const TreeModel& model, const std::string& li
       .attr("num_features", static_cast<int64_t>(model.features.size()))
       .attr("columns", inside.column_of_feature())
       .attr("num_columns", static_cast<int64_t>(inside.columns().size()))
-      .attr("link", link);
+      .attr("logits_dimension", head.logits_dimension())
+      .attr("link", link_of(head));
 }
 
 }  // namespace runhooks

@@ -33,13 +33,10 @@ VariablePtr add_flag(Graph& graph, const std::string& name, bool value);
 
 Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits);
 
-// What the head makes of a logit, as TensorFlow's explanations have it.
-std::string link_of(const Head& head);
-
-// What each column contributes to a prediction, behind the bias.
-Output contributions(Graph& graph, const TreeModel& model, const std::string& link);
+// What each column contributes to the predictions, behind the bias, of each logit after another.
+Output contributions(Graph& graph, const TreeModel& model, const Head& head);
 
 // The same in the units of the labels, where these were standardized.
-Output in_label_units(Graph& graph, Output parts, const Args& given, int64_t columns);
+Output in_label_units(Graph& graph, Output parts, const Args& given, int64_t logits);
 
 }  // namespace runhooks

@@ -1,14 +1,16 @@
 // Tells the embedding language how far a loop has come; the language draws.
 #include "base/clock.h"
 #include "data/input_progress.h"
+#include "graph/endpoints.h"
 #include "hooks/hook_registry.h"
 
 namespace runhooks {
 
 namespace {
 
-// `draw` is called as draw(run, loss, global_step, is_last, rows, seconds, waited), the last three
-// as an InputMeter reads them (0 where the input is no dataset), at most every `min_secs` seconds and
+// `draw` is called as draw(run, loss, global_step, is_last, rows, seconds, waited, parts), rows to
+// waited as an InputMeter reads them (0 where the input is no dataset), `parts` what the model counts
+// beside steps (its endpoint "progress"; "2 trees, 7 layers"), at most every `min_secs` seconds and
 // once at the end; without it nothing is fetched. `finish` is called as finish(runs) when the loop
 // has ended well; runs of training are counted by the global step, which also knows what was lost
 // and made again.
@@ -27,6 +29,10 @@ class ProgressBarHook : public RunHook {
     const std::vector<CollectionItem> losses = graph.collection(collection_keys::kLosses);
     const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.back());
     if (draw_ && loss) run_args_.fetches = {*loss};
+    if (draw_ && loss) {
+      counted_ = endpoint(graph, "progress");
+      for (const auto& part : counted_) run_args_.fetches.push_back(part.second);
+    }
     run_args_.changed();
     step_.find(graph, name());
   }
@@ -41,7 +47,10 @@ class ProgressBarHook : public RunHook {
   void after_run(RunContext& context, const RunValues& values) override {
     ++runs_;
     if (!draw_) return;
-    if (values.size() > 0) loss_ = mean(values.result(0));
+    if (values.size() > 0) {
+      loss_ = mean(values.result(0));
+      count_parts(values);
+    }
     const double now = now_seconds();
     if (now < next_draw_) return;
     next_draw_ = now + min_secs_;
@@ -59,12 +68,19 @@ class ProgressBarHook : public RunHook {
     for (int64_t i = 0; i < loss.num_elements(); ++i) total += loss.number_at(i);
     return total / static_cast<double>(loss.num_elements());
   }
+  void count_parts(const RunValues& values) {
+    parts_.clear();
+    for (size_t i = 0; i < counted_.size(); ++i) {
+      const auto n = static_cast<int64_t>(values.result(i + 1).number_at(0));
+      parts_ += str_cat(i == 0 ? "" : ", ", n, " ", counted_[i].first, n == 1 ? "" : "s");
+    }
+  }
   void draw(Session& session, bool is_last) {
     const double step = static_cast<double>(step_.now(session));
     const InputMeter::Reading input = meter_.read(session);
     draw_->call({Value::of(static_cast<double>(runs_)), Value::of(loss_), Value::of(step),
                  Value::of(is_last), Value::of(input.rows), Value::of(input.seconds),
-                 Value::of(input.waited)});
+                 Value::of(input.waited), Value::of(parts_)});
   }
 
   std::shared_ptr<Callable> draw_, finish_;
@@ -72,6 +88,8 @@ class ProgressBarHook : public RunHook {
   GlobalStep step_;
   RunArgs run_args_;
   InputMeter meter_;
+  EndpointTensors counted_;
+  std::string parts_;
   bool has_started_ = false;
   int64_t runs_ = 0, first_step_ = 0;
   double loss_ = 0, next_draw_ = 0;

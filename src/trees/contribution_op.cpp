@@ -2,6 +2,7 @@
 // through the trees, by the column that was asked (TensorFlow's directional feature contributions).
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "graph/op_registry.h"
 #include "trees/ensemble_resource.h"
@@ -10,9 +11,18 @@ namespace runhooks {
 
 namespace {
 
-double by_link(const std::string& link, double logit) {
-  if (link == "sigmoid") return 1 / (1 + std::exp(-logit));
-  return link == "exp" ? std::exp(logit) : logit;
+// What a head makes of logits, in place.
+void apply_link(const std::string& link, std::vector<double>& logits) {
+  if (link == "softmax") {
+    const double largest = *std::max_element(logits.begin(), logits.end());
+    double sum = 0;
+    for (double& x : logits) sum += x = std::exp(x - largest);
+    for (double& x : logits) x /= sum;
+  } else if (link == "sigmoid") {
+    for (double& x : logits) x = 1 / (1 + std::exp(-x));
+  } else if (link == "exp") {
+    for (double& x : logits) x = std::exp(x);
+  }
 }
 
 class ContributionsKernel : public Kernel {
@@ -21,24 +31,33 @@ class ContributionsKernel : public Kernel {
     const auto& columns = c.op().attr<std::vector<int64_t>>("columns");
     const auto& link = c.op().attr<std::string>("link");
     const int64_t rows = c.input(1).num_elements(), width = c.op().attr_int("num_columns") + 1;
+    const int64_t logits = c.op().attr_int("logits_dimension");
     check(c, columns, rows, width);
     const TreeEnsemble& ensemble = c.input_resource<EnsembleResource>(0).ensemble();
-    std::vector<double> sums(static_cast<size_t>(width));
+    std::vector<double> sums(static_cast<size_t>(width * logits));
     for (int64_t row = 0; row < rows; ++row) {
       std::fill(sums.begin(), sums.end(), 0.0);
-      explain(c, ensemble, columns, link, row, sums);
-      float* out = c.output(0).data<float>() + row * width;
+      explain(c, ensemble, {columns, link, static_cast<size_t>(width), static_cast<size_t>(logits)}, row,
+              sums);
+      float* out = c.output(0).data<float>() + row * width * logits;
       for (size_t k = 0; k < sums.size(); ++k) out[k] = static_cast<float>(sums[k]);
     }
   }
 
  private:
+  struct Wanted {
+    const std::vector<int64_t>& columns;
+    const std::string& link;
+    size_t width, logits;
+  };
+
   static void check(const KernelContext& c,
                     const std::vector<int64_t>& columns,
                     int64_t rows,
                     int64_t width) {
     const auto features = static_cast<int32_t>(c.num_inputs() - 1);
-    c.input_resource<EnsembleResource>(0).check_fits(features, 1);
+    c.input_resource<EnsembleResource>(0).check_fits(
+        features, static_cast<int32_t>(c.op().attr_int("logits_dimension")));
     if (columns.size() != static_cast<size_t>(features)) {
       invalid_argument("There must be a column for each of ", features, " features.");
     }
@@ -52,32 +71,36 @@ class ContributionsKernel : public Kernel {
     }
   }
 
-  static double said(const Tree& tree, const TreeNode& node) {
-    return tree.weight * leaf_value(node.is_leaf() ? node.leaf : node.original_leaf, 0);
+  // What was before the tree, and the node's own.
+  static std::vector<double> said(const std::vector<double>& before, const Tree& tree, const TreeNode& node) {
+    std::vector<double> sum = before;
+    const std::vector<float>& own = node.is_leaf() ? node.leaf : node.original_leaf;
+    for (size_t k = 0; k < sum.size(); ++k) sum[k] += tree.weight * leaf_value(own, k);
+    return sum;
   }
 
   static void explain(const KernelContext& c,
                       const TreeEnsemble& ensemble,
-                      const std::vector<int64_t>& columns,
-                      const std::string& link,
+                      const Wanted& by,
                       int64_t row,
                       std::vector<double>& sums) {
-    double before = 0;
-    double last = by_link(link, ensemble.trees.empty()
-                                    ? 0
-                                    : said(ensemble.trees[0], ensemble.trees[0].nodes[0]));
-    sums[0] = last;
+    std::vector<double> before(by.logits, 0.0), last = before;
+    if (!ensemble.trees.empty()) last = said(before, ensemble.trees[0], ensemble.trees[0].nodes[0]);
+    apply_link(by.link, last);
+    for (size_t k = 0; k < by.logits; ++k) sums[k * by.width] = last[k];
     for (const Tree& tree : ensemble.trees) {
       const TreeNode* node = &tree.nodes[0];
       while (!node->is_leaf()) {
         const int32_t feature = node->feature_id;
         const int32_t bucket = c.input(feature + 1).data<int32_t>()[row];
         node = &tree.nodes[static_cast<size_t>(node->child(bucket))];
-        const double now = by_link(link, before + said(tree, *node));
-        sums[static_cast<size_t>(columns[static_cast<size_t>(feature)]) + 1] += now - last;
-        last = now;
+        std::vector<double> now = said(before, tree, *node);
+        apply_link(by.link, now);
+        const auto column = static_cast<size_t>(by.columns[static_cast<size_t>(feature)]) + 1;
+        for (size_t k = 0; k < by.logits; ++k) sums[k * by.width + column] += now[k] - last[k];
+        last = std::move(now);
       }
-      before += said(tree, *node);
+      before = said(before, tree, *node);
     }
   }
 };
@@ -91,15 +114,17 @@ RUNHOOKS_REGISTER_OP("TreeContributions")
     .attr("num_features: int >= 1")
     .attr("columns: list(int)")
     .attr("num_columns: int >= 1")
-    .attr("link: {'identity', 'sigmoid', 'exp'} = 'identity'")
+    .attr("link: {'identity', 'sigmoid', 'exp', 'softmax'} = 'identity'")
+    .attr("logits_dimension: int >= 1 = 1")
     .shape([](ShapeContext& c) {
       const Shape& first = c.input(1);
       const int64_t rows = first.has_rank() && first.rank() > 0 ? first.dim(0) : -1;
-      c.set_output(0, Shape{rows, c.op().attr_int("num_columns") + 1});
+      const int64_t width = sum_of_dims(c.op().attr_int("num_columns"), 1);
+      c.set_output(0, Shape{rows, product_of_dims(width, c.op().attr_int("logits_dimension"))});
     })
     .kernel(kernel_of<ContributionsKernel>())
     .stateful()
     .not_differentiable()
-    .summary("The bias of trees, and what each column adds to the prediction.");
+    .summary("Of each logit the bias of trees, and what each column adds to the prediction.");
 
 }  // namespace runhooks

@@ -6,68 +6,122 @@
 
 namespace runhooks {
 
+namespace {
+
+// So many rows are in a block, and of these so many are under way at once.
+constexpr int64_t kBlock = 64, kLanes = 8;
+constexpr int32_t kMostBuckets = UINT16_MAX - 1;
+
+uint64_t node_of(uint16_t place, uint16_t threshold, uint32_t next) {
+  return static_cast<uint64_t>(place) << 48 | static_cast<uint64_t>(threshold) << 32 | next;
+}
+
+// run(i) of each row under way, without a loop: the ids of their nodes stay in registers.
+template <typename Run, int64_t... kI>
+void each_lane(const Run& run, std::integer_sequence<int64_t, kI...>) {
+  (run(kI), ...);
+}
+
+bool has_place(const TreeNode& node) {
+  if (node.is_leaf()) return node.leaf.size() <= 1;
+  return node.kind == TreeNode::Kind::kBucketized && node.threshold >= -1 &&
+         node.threshold < kMostBuckets && node.feature_id < kMostBuckets / 2;
+}
+
+}  // namespace
+
 bool FlatForest::can_hold(const TreeEnsemble& ensemble) {
-  for (const Tree& tree : ensemble.trees) {
-    for (const TreeNode& node : tree.nodes) {
-      if (node.kind == TreeNode::Kind::kCategorical || node.threshold < -1) return false;
-      if (node.is_leaf() && node.leaf.size() > 1) return false;
-    }
-  }
-  return true;
+  return std::all_of(ensemble.trees.begin(), ensemble.trees.end(), [](const Tree& tree) {
+    return std::all_of(tree.nodes.begin(), tree.nodes.end(), has_place);
+  });
 }
 
 FlatForest::FlatForest(const TreeEnsemble& ensemble) {
   for (const Tree& tree : ensemble.trees) add_tree(tree);
 }
 
+uint16_t FlatForest::place_of(const TreeNode& node) {
+  const size_t at = static_cast<size_t>(node.feature_id) * 2 + node.missing_goes_right;
+  if (places_.size() <= at) places_.resize(at + 1, -1);
+  if (places_[at] < 0) {
+    places_[at] = static_cast<int32_t>(asked_.size());
+    asked_.push_back({node.feature_id, node.missing_goes_right});
+  }
+  return static_cast<uint16_t>(places_[at]);
+}
+
 // Layer by layer, the children of a node side by side.
 void FlatForest::add_tree(const Tree& tree) {
-  const auto first = static_cast<int32_t>(nodes_.size());
+  const auto first = static_cast<uint32_t>(nodes_.size());
   std::vector<std::pair<int32_t, int32_t>> waiting = {{0, 0}};  // nodes of the tree, and how deep
   int32_t depth = 0;
   for (size_t i = 0; i < waiting.size(); ++i) {
     const auto [id, level] = waiting[i];
     const TreeNode& from = tree.nodes[static_cast<size_t>(id)];
     depth = std::max(depth, level);
-    Node node;
     if (from.is_leaf()) {
-      node.next = static_cast<int32_t>(nodes_.size());
+      nodes_.push_back(node_of(0, UINT16_MAX, static_cast<uint32_t>(nodes_.size())));
     } else {
-      node.shift = from.missing_goes_right ? 0 : 1;
-      node.threshold = static_cast<uint32_t>(from.threshold) + node.shift;
-      node.feature = from.feature_id;
-      node.next = first + static_cast<int32_t>(waiting.size());
+      const auto next = first + static_cast<uint32_t>(waiting.size());
+      nodes_.push_back(
+          node_of(place_of(from), static_cast<uint16_t>(from.threshold + 1), next));
       waiting.emplace_back(from.left_id, level + 1);
       waiting.emplace_back(from.right_id, level + 1);
     }
-    nodes_.push_back(node);
     values_.push_back(from.is_leaf() ? tree.weight * leaf_value(from.leaf, 0) : 0);
   }
-  roots_.push_back({first, depth});
+  roots_.push_back({static_cast<int32_t>(first), depth});
+}
+
+// The rest of a block that has less rows is as it was: nobody reads what comes of it.
+void FlatForest::fill_block(const int32_t* const* features,
+                            int64_t begin,
+                            int64_t n,
+                            uint16_t* block) const {
+  for (size_t place = 0; place < asked_.size(); ++place) {
+    const int32_t* from = features[asked_[place].feature] + begin;
+    uint16_t* to = block + static_cast<int64_t>(place) * kBlock;
+    // what is above all thresholds stays so
+    for (int64_t i = 0; i < n; ++i) {
+      to[i] = static_cast<uint16_t>(std::clamp(from[i], -1, kMostBuckets) + 1);
+    }
+    if (!asked_[place].missing_is_most) continue;
+    for (int64_t i = 0; i < n; ++i) to[i] = to[i] == 0 ? UINT16_MAX : to[i];
+  }
+}
+
+void FlatForest::walk(const uint16_t* block, float* sums) const {
+  const Node* nodes = nodes_.data();
+  for (const Root& root : roots_) {
+    for (int64_t first = 0; first < kBlock; first += kLanes) {
+      const uint16_t* rows = block + first;
+      uint32_t id[kLanes];
+      std::fill_n(id, kLanes, static_cast<uint32_t>(root.node));
+      for (int32_t level = 0; level < root.depth; ++level) {
+        each_lane([&](int64_t i) {
+          const Node at = nodes[id[i]];
+          const uint16_t bucket = rows[(at >> 48) * kBlock + static_cast<uint64_t>(i)];
+          id[i] = static_cast<uint32_t>(at) +
+                  static_cast<uint32_t>(bucket > static_cast<uint16_t>(at >> 32));
+        }, std::make_integer_sequence<int64_t, kLanes>());
+      }
+      for (int64_t i = 0; i < kLanes; ++i) sums[first + i] += values_[id[i]];
+    }
+  }
 }
 
 void FlatForest::add(const int32_t* const* features,
                      int64_t first,
                      int64_t n,
                      float* logits) const {
-  // so many rows are under way at once
-  constexpr int64_t kRows = 64;
-  for (int64_t begin = first; begin < first + n; begin += kRows) {
-    const int64_t count = std::min(kRows, first + n - begin);
-    int32_t at[kRows];
-    for (const Root& root : roots_) {
-      std::fill_n(at, count, root.node);
-      for (int32_t level = 0; level < root.depth; ++level) {
-        for (int64_t i = 0; i < count; ++i) {
-          const Node& node = nodes_[static_cast<size_t>(at[i])];
-          const uint32_t bucket = static_cast<uint32_t>(features[node.feature][begin + i]);
-          at[i] = node.next + static_cast<int32_t>(bucket + node.shift > node.threshold);
-        }
-      }
-      for (int64_t i = 0; i < count; ++i) {
-        logits[begin + i] += values_[static_cast<size_t>(at[i])];
-      }
-    }
+  std::vector<uint16_t> block(std::max<size_t>(asked_.size(), 1) * kBlock);
+  for (int64_t begin = first; begin < first + n; begin += kBlock) {
+    const int64_t count = std::min(kBlock, first + n - begin);
+    float sums[kBlock] = {};
+    fill_block(features, begin, count, block.data());
+    std::copy_n(logits + begin, count, sums);
+    walk(block.data(), sums);
+    std::copy_n(sums, count, logits + begin);
   }
 }
 

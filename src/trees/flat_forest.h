@@ -20,22 +20,29 @@ class FlatForest {
   void add(const int32_t* const* features, int64_t first, int64_t n, float* logits) const;
 
  private:
-  // A row goes on to `next`, or the node after it where bucket + shift > threshold as unsigned
-  // numbers: by the shift a missing bucket, -1, is the least of all or the largest. A leaf leads to
-  // itself.
-  struct Node {
-    uint32_t threshold = UINT32_MAX, shift = 0;
-    int32_t feature = 0, next = 0;
-  };
+  // A node is one number, which one load brings: where a row goes on (32 bits; the node after it
+  // where its bucket is above), the threshold (16) and the place of the feature in a block (16).
+  // Buckets count from 1 there; what is missing is 0, or the largest of all in a second place of the
+  // feature. A leaf leads to itself.
+  using Node = uint64_t;
   struct Root {
     int32_t node, depth;
   };
 
   void add_tree(const Tree& tree);
+  uint16_t place_of(const TreeNode& node);
+  void fill_block(const int32_t* const* features, int64_t begin, int64_t n, uint16_t* block) const;
+  void walk(const uint16_t* block, float* sums) const;
 
   std::vector<Node> nodes_;
   std::vector<float> values_;  // of each node
   std::vector<Root> roots_;
+  struct Asked {
+    int32_t feature;
+    bool missing_is_most;
+  };
+  std::vector<Asked> asked_;      // by place
+  std::vector<int32_t> places_;   // two of each feature; -1: not asked
 };
 
 }  // namespace runhooks

@@ -124,8 +124,10 @@ class BestGainsPerFeatureKernel : public Kernel {
       Found found;
       const int64_t buckets = c.input(1 + f).shape().dim(1);
       if (c.input(1 + f).shape().dim(0) < range.end || c.input(1 + f).shape().dim(2) != 2) {
-        invalid_argument("stats_summary_list must have the shape [max_splits, num_buckets, 2], "
-                         "not ", c.input(1 + f).shape(), ".");
+        invalid_argument(
+            "stats_summary_list must have the shape [max_splits, num_buckets, 2], "
+            "not ",
+            c.input(1 + f).shape(), ".");
       }
       for (int32_t node = range.first; node < range.end; ++node) {
         best_of(node, c.input(1 + f).data<float>() + node * buckets * 2, buckets, &found);
@@ -324,8 +326,9 @@ RUNHOOKS_REGISTER_OP("BoostedTreesMakeStatsSummary")
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesMakeStatsSummary")
     .summary("The sums of gradients and hessians by feature, node and bucket.")
-    .example("i{0,1,0} e[3,1] e[3,1] i{0,1,2} i{1,0,0} | max_splits=2 num_buckets=3 "
-             "num_features=2");
+    .example(
+        "i{0,1,0} e[3,1] e[3,1] i{0,1,2} i{1,0,0} | max_splits=2 num_buckets=3 "
+        "num_features=2");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesAggregateStats")
     .input("node_ids: int32, vector")
@@ -338,13 +341,15 @@ RUNHOOKS_REGISTER_OP("BoostedTreesAggregateStats")
     .shape([](ShapeContext& c) {
       const Shape g = c.with_rank(1, 2), h = c.with_rank(2, 2), feature = c.with_rank(3, 2);
       c.set_output(0, Shape{c.op().attr_int("max_splits"), feature.dim(1),
-                            c.op().attr_int("num_buckets") + 1, sum_of_dims(g.dim(1), h.dim(1))});
+                            sum_of_dims(c.op().attr_int("num_buckets"), 1),
+                            sum_of_dims(g.dim(1), h.dim(1))});
     })
     .kernel(kernel_of<AggregateStatsKernel>())
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesAggregateStats")
-    .summary("The sums of gradients and hessians of a feature by node, column and bucket; the "
-             "last bucket has what is missing.")
+    .summary(
+        "The sums of gradients and hessians of a feature by node, column and bucket; the "
+        "last bucket has what is missing.")
     .example("i{0,1,0} e[3,2] e[3,4] i[3,1]{0,-1,2} | max_splits=2 num_buckets=3");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesCalculateBestGainsPerFeature")

@@ -76,5 +76,35 @@ for (case in cases) {
   exported <- quietly(export_savedmodel(model, file.path(place, "exports")))
   file.rename(exported, file.path(place, "export"))
 }
+
+# Models that send what is missing to either side, which TensorFlow's own cannot: exports, and what
+# these must answer, for trees.py.
+gaps <- lapply(seq_len(max(3, length(cases) %/% 10)), function(i) {
+  case <- cases[[(i - 1) %% length(cases) + 1]]
+  data <- as.data.frame(lapply(case$data, unlist), stringsAsFactors = FALSE)
+  set.seed(i)
+  for (name in c("x", "z", "c")) {
+    at <- sample(nrow(data), nrow(data) / 4)
+    data[[name]][at] <- NA
+    # what is missing is high here, low there
+    data$y[at] <- data$y[at] + c(x = 3, z = -3, c = 1)[[name]]
+  }
+  model <- boosted_trees_regressor(
+    y ~ x + z + c, data, n_trees = 4L, max_depth = 3L, learning_rate = 0.5,
+    model_dir = file.path(folder, paste0("gaps", i))
+  )
+  quietly(train(model, data))
+  exported <- quietly(export_savedmodel(model, file.path(folder, paste0("gaps_exports", i))))
+  place <- file.path(folder, paste0("gaps_export", i))
+  file.rename(exported, place)
+  data$c[is.na(data$c)] <- "(missing)"
+  sides <- unique(as.data.frame(model)$missing_goes_left[as.data.frame(model)$feature %in% c("x", "z")])
+  if (length(sides) != 2) {
+    cat("gaps ", i, ": what is missing goes to one side only\n", sep = "")
+    bad <<- bad + 1
+  }
+  list(export = place, data = lapply(data[c("x", "z", "c")], as.list), predictions = predict(model, data)$.pred)
+})
+jsonlite::write_json(gaps, file.path(folder, "gaps.json"), auto_unbox = TRUE, digits = NA, na = "null")
 cat("trees: ", bad, " of ", length(cases), " models differ here\n", sep = "")
 if (bad > 0) quit(status = 1)

@@ -153,6 +153,13 @@ def end(folder):
         if far(served(case, place + "/export"), case["predictions"]):
             print("model %d: our export answers otherwise in TensorFlow" % case["number"])
             bad += 1
+    for gaps in json.load(open(folder + "/gaps.json")):
+        gaps["is_classifier"] = False
+        for name in ["x", "z"]:
+            gaps["data"][name] = [float("nan") if x is None else x for x in gaps["data"][name]]
+        if far(served(gaps, gaps["export"]), gaps["predictions"]):
+            print("%s answers otherwise in TensorFlow where values are missing" % gaps["export"])
+            bad += 1
     print("trees: %d of ours differ in TensorFlow" % bad)
     return bad
 

@@ -139,20 +139,47 @@ check_next <- function(folder, what, go_on = function() train_to(folder, 6),
   check_left(folder, known, what)
 }
 
-training_way <- function(before, least, to, name = "counter") {
+training_way <- function(before, least, to, name = "counter", train = train_to, wanted = at_step,
+                         known = whole_files) {
   list(
     prepare = function() copy_to(before, place("run")),
-    act = function() train_to(place("run"), to, name),
+    act = function() train(place("run"), to, name),
     check = function(what) {
-      check_model(place("run"), least, what)
+      check_model(place("run"), least, what, wanted)
       check_records(place("run"), before, what)
     },
-    done = function(what) check_model(place("run"), to, what),
+    done = function(what) check_model(place("run"), to, what, wanted),
     again = function(what) {
-      check_next(place("run"), what)
+      check_next(place("run"), what, function() train(place("run"), 6, "counter"), wanted, known)
       check_records(place("run"), before, paste(what, "and the next run"))
     }
   )
+}
+
+# --- trees, in the middle of one, of a layer and of the first look at numbers
+
+grow_to <- function(folder, steps, name) {
+  model <- boosted_trees_regressor(
+    column_numeric("x"), model_dir = folder, n_batches_per_layer = 2, n_trees = 3, max_depth = 2,
+    config = run_config(
+      tf_random_seed = 3, save_checkpoints_steps = 1, keep_checkpoint_max = 2,
+      checkpoint_input_pipeline = TRUE
+    )
+  )
+  train(model, input_fn(input(), x, y), max_steps = steps)
+}
+growing_way <- function() {
+  whole <- file.path(here, "growing")
+  at_step <- apart(function() {
+    lapply(1:6, function(step) {
+      grow_to(whole, step)
+      values_of(whole)
+    })
+  })
+  if (inherits(at_step, "failed")) stop(at_step)
+  begun <- file.path(here, "grown")
+  invisible(apart(function() grow_to(begun, 3)))
+  training_way(begun, 3, 5, train = grow_to, wanted = at_step, known = files_of(whole))
 }
 
 # --- evaluations beside the model
@@ -455,6 +482,7 @@ mounted <- list(disk = place("model"))
 makers <- list(
   save = function() training_way(empty, 0, 4),
   resume = function() training_way(begun, 3, 5),
+  grow_trees = growing_way,
   resume_with_another_hook = function() training_way(begun, 3, 4, "other"),
   evaluate = evaluation_way,
   exporters = exporters_way,

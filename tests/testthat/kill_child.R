@@ -1,4 +1,5 @@
 # A training that may be killed at any moment and started again: Rscript kill_child.R folder steps
+# kind ("deep" or "trees")
 
 library(runhooks)
 args <- commandArgs(TRUE)
@@ -17,10 +18,19 @@ data <- tensor_slices_dataset(list(x = x, y = cos(seq_len(n)))) %>%
   dataset_repeat() %>%
   dataset_batch(8) %>%
   dataset_prefetch(2)
-model <- dnn_regressor(
-  c(16, 8), column_numeric("x", shape = 3), model_dir = folder, optimizer = "Adam", dropout = 0.3,
-  config = run_config(save_checkpoints_steps = 5, checkpoint_input_pipeline = TRUE)
-)
+config <- run_config(save_checkpoints_steps = 5, checkpoint_input_pipeline = TRUE)
+column <- column_numeric("x", shape = 3)
+model <- if (args[[3]] == "trees") {
+  # a checkpoint is in the middle of a layer more often than not
+  boosted_trees_regressor(
+    column, n_batches_per_layer = 3, model_dir = folder, n_trees = 1e4, max_depth = 3,
+    learning_rate = 0.01, config = config
+  )
+} else {
+  dnn_regressor(
+    c(16, 8), column, model_dir = folder, optimizer = "Adam", dropout = 0.3, config = config
+  )
+}
 # slow enough to be hit
 slow <- session_run_hook(
   after_create_session = function(session, coord) {

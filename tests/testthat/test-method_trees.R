@@ -82,7 +82,7 @@ test_that("contributions add up to predictions", {
   expect_null(rows[[2]]$contributions)
 })
 
-test_that("models without trees, or of several logits, say so", {
+test_that("models without trees say so, and several logits are several values", {
   linear <- linear_regressor(mpg ~ wt, mtcars)
   suppressMessages(train(linear))
   expect_error(feature_importances(linear), class = "runhooks_error_invalid_argument")
@@ -93,13 +93,68 @@ test_that("models without trees, or of several logits, say so", {
   expect_error(feature_importances(untrained), class = "runhooks_error_failed_precondition")
   classes <- boosted_trees_classifier(Species ~ Sepal.Length, iris, n_trees = 2L, max_depth = 2L)
   suppressMessages(train(classes))
-  expect_error(
-    predict(classes, newdata = iris, type = "contributions"), class = "runhooks_error_unimplemented"
-  )
   expect_true(all(c("value_1", "value_2", "value_3") %in% names(as.data.frame(classes))))
 })
 
 test_that("a formula's model prints its trees", {
   fit <- small_trees()
   expect_output(print(fit$model), "trees: 6, of [0-9]+ leaves; asked most: x")
+})
+
+test_that("contributions of several classes add up to their probabilities", {
+  classes <- boosted_trees_classifier(Species ~ ., iris, n_trees = 4L, max_depth = 2L)
+  suppressMessages(train(classes))
+  probabilities <- predict(classes, newdata = iris, type = "prob")
+  parts <- predict(classes, newdata = iris, type = "contributions")
+  expect_equal(ncol(parts), 3 * 5)
+  for (class in levels(iris$Species)) {
+    own <- parts[grepl(paste0("_", class, "$"), names(parts))]
+    expect_named(own, paste0(c(".bias", sort(names(iris)[1:4])), "_", class))
+    expect_equal(rowSums(own), probabilities[[paste0(".pred_", class)]], tolerance = 1e-5)
+  }
+  # what is no part of the questions says nothing
+  asked <- feature_importances(classes)$feature[feature_importances(classes)$importance == 0]
+  for (feature in asked) expect_true(all(parts[startsWith(names(parts), feature)] == 0))
+  row <- experimental_predict_with_explanations(classes, iris[100, ])[[1]]
+  expect_equal(dim(row$dfc), c(4, 3))
+  expect_equal(row$bias + colSums(row$dfc), setNames(as.vector(row$probabilities), levels(iris$Species)),
+    tolerance = 1e-5
+  )
+
+  wide <- transform(mtcars, y = I(cbind(mpg, 10 * qsec)))
+  both <- boosted_trees_regressor(y ~ wt + hp, wide, n_trees = 3L, max_depth = 2L)
+  suppressMessages(train(both))
+  parts <- predict(both, newdata = wide, type = "contributions")
+  predicted <- predict(both, newdata = wide)
+  for (k in 1:2) {
+    expect_equal(rowSums(parts[grepl(paste0("_", k, "$"), names(parts))]), predicted[[k]], tolerance = 1e-5)
+  }
+})
+
+test_that("importances and trees are drawn by both", {
+  withr::local_pdf(NULL)
+  fit <- small_trees()
+  expect_identical(plot(fit$model, which = 1:4), fit$model)
+  expect_identical(plot(fit$model, which = 4, tree = 6), fit$model)
+  for (which in 1:4) expect_s3_class(ggplot2::autoplot(fit$model, which), "ggplot")
+  nodes <- as.data.frame(fit$model)
+  nodes <- nodes[nodes$tree == 2, ]
+  drawn <- ggplot2::ggplot_build(ggplot2::autoplot(fit$model, 4, tree = 2))$data
+  expect_equal(nrow(drawn[[1]]), nrow(nodes))
+  expect_setequal(drawn[[2]]$label[!nodes$is_leaf], nodes$question[!nodes$is_leaf])
+  # no two nodes in one place, children on both sides of their parents
+  expect_false(anyDuplicated(drawn[[2]][c("x", "y")]) > 0)
+  left <- match(nodes$left[!nodes$is_leaf], nodes$node)
+  expect_true(all(drawn[[2]]$x[left] < drawn[[2]]$x[which(!nodes$is_leaf)]))
+  bars <- ggplot2::ggplot_build(ggplot2::autoplot(fit$model, 3))$data[[1]]
+  expect_equal(sum(bars$x), 1)
+  expect_error(plot(fit$model, which = 4, tree = 99), "no tree 99", class = "runhooks_error_not_found")
+  expect_error(plot(fit$model, which = 5), "1 to 4", class = "runhooks_error_invalid_argument")
+  expect_error(plot(fit$model, which = 1, tree = 2), "which = 4", class = "runhooks_error_invalid_argument")
+  linear <- linear_regressor(mpg ~ wt, mtcars)
+  suppressMessages(train(linear))
+  expect_error(plot(linear, which = 4), "1 to 3", class = "runhooks_error_invalid_argument")
+  classes <- boosted_trees_classifier(Species ~ ., iris, n_trees = 1L, max_depth = 2L)
+  suppressMessages(train(classes))
+  expect_s3_class(ggplot2::autoplot(classes, 4), "ggplot")
 })

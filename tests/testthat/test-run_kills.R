@@ -1,10 +1,10 @@
 # Runs that are killed at random moments and started again. RUNHOOKS_KILLS says how often (`make
 # kills` has 20); RUNHOOKS_SEED repeats the moments, as far as a machine can.
 
-train_child <- function(folder, steps) {
+train_child <- function(folder, steps, kind) {
   script <- normalizePath(test_path("kill_child.R"))
   processx::process$new(
-    child_rscript(), c(script, folder, steps), stdout = "|", stderr = "2>&1", env = child_env()
+    child_rscript(), c(script, folder, steps, kind), stdout = "|", stderr = "2>&1", env = child_env()
   )
 }
 
@@ -19,16 +19,16 @@ wait_for <- function(child, last) {
   said
 }
 
-run_to_end <- function(folder, steps) {
-  child <- train_child(folder, steps)
+run_to_end <- function(folder, steps, kind) {
+  child <- train_child(folder, steps, kind)
   said <- wait_for(child, "done")
   child$wait()
   if (!"done" %in% said) stop("the child has failed: ", paste(said, collapse = "\n"))
 }
 
 # TRUE where it was hit while it trained.
-run_and_kill <- function(folder, steps, seconds) {
-  child <- train_child(folder, steps)
+run_and_kill <- function(folder, steps, kind, seconds) {
+  child <- train_child(folder, steps, kind)
   said <- wait_for(child, "training")
   if (!"training" %in% said) stop("the child has failed: ", paste(said, collapse = "\n"))
   Sys.sleep(seconds)
@@ -42,21 +42,18 @@ values_in <- function(folder) {
   cpp_checkpoint_values(path, checkpoint_names(path))
 }
 
-test_that("a run that was killed again and again ends with the bits of one that never was", {
-  skip_if_not_installed("processx")
-  skip_on_os("windows") # which has no signals
-  kills <- as.numeric(Sys.getenv("RUNHOOKS_KILLS", "3"))
+expect_same_after_kills <- function(kind, kills) {
   steps <- 100 * (kills + 1)
   set.seed(property_seed("kills"))
   moments <- stats::runif(kills, 0, 0.3)
   here <- withr::local_tempdir()
   whole <- file.path(here, "whole")
   killed <- file.path(here, "killed")
-  run_to_end(whole, steps)
+  run_to_end(whole, steps, kind)
   hits <- 0
   reached <- numeric()
   for (seconds in moments) {
-    hits <- hits + run_and_kill(killed, steps, seconds)
+    hits <- hits + run_and_kill(killed, steps, kind, seconds)
     reached <- c(reached, cpp_saved_global_step(killed))
   }
   message("killed at checkpoints ", paste(reached, collapse = " "), " of ", steps)
@@ -64,6 +61,18 @@ test_that("a run that was killed again and again ends with the bits of one that 
   # not all at the beginning, none at the end
   expect_gt(max(reached), 0)
   expect_lt(max(reached), steps)
-  run_to_end(killed, steps)
+  run_to_end(killed, steps, kind)
   expect_identical(values_in(killed), values_in(whole))
+}
+
+test_that("a run that was killed again and again ends with the bits of one that never was", {
+  skip_if_not_installed("processx")
+  skip_on_os("windows") # which has no signals
+  expect_same_after_kills("deep", as.numeric(Sys.getenv("RUNHOOKS_KILLS", "3")))
+})
+
+test_that("and so do trees, killed in the middle of one and of a layer", {
+  skip_if_not_installed("processx")
+  skip_on_os("windows")
+  expect_same_after_kills("trees", as.numeric(Sys.getenv("RUNHOOKS_KILLS", "2")))
 })

@@ -1,0 +1,119 @@
+# What trees say of data, folders and arguments that do not fit.
+
+ill_data <- function(n = 60) {
+  set.seed(74)
+  data <- data.frame(x = rnorm(n), f = factor(sample(c("a", "b"), n, TRUE)))
+  data$y <- data$x + (data$f == "a")
+  data$class <- ifelse(data$y > 0, "yes", "no")
+  data
+}
+
+fitted_trees <- function(formula = y ~ x + f, data = ill_data(), ...) {
+  model <- boosted_trees_regressor(
+    formula, data, n_trees = 3L, max_depth = 2L, model_dir = withr::local_tempdir(.local_envir = parent.frame()), ...
+  )
+  suppressMessages(suppressWarnings(train(model)))
+  model
+}
+
+test_that("features that are all constant are named, and the mean is predicted", {
+  data <- transform(ill_data(), x = 1, f = factor("a"))
+  model <- boosted_trees_regressor(y ~ x + f, data, n_trees = 3L, max_depth = 2L)
+  expect_warning(
+    said <- testthat::capture_messages(train(model)), "No split of the trees has gained anything",
+    class = "runhooks_warning_trees"
+  )
+  expect_match(paste(said, collapse = ""), "\"f\" \\(a\\), and \"x\" \\(1\\)|\"f\" \\(a\\) and \"x\" \\(1\\)")
+  expect_equal(predict(model, data)$.pred, rep(mean(data$y), nrow(data)), tolerance = 1e-5)
+  # what has one number and some that are missing is asked for that
+  gappy <- transform(ill_data(), x = ifelse(y > 0, NA, 1))
+  model <- fitted_trees(y ~ x, gappy)
+  expect_true("x is missing" %in% as.data.frame(model)$question)
+})
+
+test_that("labels that a head does not know are named with their rows", {
+  data <- ill_data()
+  data$k <- rep(0:3, 15)
+  refused <- function(model, response, words) {
+    input <- input_fn(data, features = x, response = tidyselect::all_of(response))
+    expect_error(train(model, input), words, class = "runhooks_error_invalid_argument")
+    expect_null(latest_checkpoint(model_dir(model)))
+  }
+  column <- column_numeric("x")
+  classes <- function(...) {
+    boosted_trees_classifier(column, n_batches_per_layer = 1, ..., model_dir = withr::local_tempdir())
+  }
+  refused(classes(), "k", "from 0 to n_classes - 1.*Got 2 in row 3")
+  refused(classes(n_classes = 3), "k", "Got 3 in row 4")
+  refused(classes(label_vocabulary = c("yes", "maybe")), "class", "\"no\"")
+  refused(boosted_trees_regressor(column), "class", "must be numbers")
+  data$k <- data$k - 1
+  refused(
+    boosted_trees_estimator(poisson_regression_head(), column), "k", "Got -1 in row 1"
+  )
+})
+
+test_that("a feature of another type is refused in a prediction, a new level is told", {
+  model <- fitted_trees()
+  data <- ill_data()
+  expect_error(
+    predict(model, transform(data, x = "a")), "\"x\".*numbers and is now strings",
+    class = "runhooks_error_invalid_argument"
+  )
+  expect_error(
+    predict(model, transform(data, f = 1)), "\"f\".*a factor and is now numbers",
+    class = "runhooks_error_invalid_argument"
+  )
+  expect_error(predict(model, data["x"]), "\"f\"", class = "runhooks_error_not_found")
+  expect_warning(
+    new <- predict(model, transform(data, f = "c")), "\"f\": \"c\"", class = "runhooks_warning_new_levels"
+  )
+  expect_false(anyNA(new$.pred))
+  expect_error(predict(model, transform(data, x = Inf)), "\"x\"", class = "runhooks_error_invalid_argument")
+})
+
+test_that("more batches in a layer than there are is told, and the next training goes on", {
+  data <- ill_data()
+  model <- boosted_trees_regressor(
+    column_numeric("x"), n_batches_per_layer = 20, n_trees = 1, max_depth = 1,
+    model_dir = withr::local_tempdir()
+  )
+  input <- function(epochs) {
+    input_fn(data, features = x, response = y, batch_size = 10, num_epochs = epochs, shuffle = FALSE)
+  }
+  said <- capture.output(train(model, input(1)), type = "message")
+  expect_match(paste(said, collapse = " "), "a layer takes 20 batches.*ended after 6")
+  expect_equal(nrow(as.data.frame(model)), 0)
+  expect_error(feature_importances(model), NA)
+  said <- capture.output(train(model, input(NULL)), type = "message")
+  expect_equal(sum(!as.data.frame(model)$is_leaf), 1)
+  # of data in memory layers are of all rows, as often as they come
+  model <- fitted_trees(n_batches_per_layer = 4L)
+  expect_equal(variable_value(model, "global_step")[[1]], 3 * 2 * 4)
+})
+
+test_that("an offset is refused with what to do", {
+  for (make in list(
+    function(formula) boosted_trees_regressor(formula, ill_data()),
+    function(formula) boosted_trees_estimator(formula, ill_data(), head = poisson_regression_head())
+  )) {
+    expect_error(make(y ~ f + offset(x)), "linear part.*y - a", class = "runhooks_error_invalid_argument")
+  }
+})
+
+test_that("a checkpoint of trees that ask for more than the model has is refused, whole", {
+  wide <- boosted_trees_regressor(
+    list(column_numeric("x"), column_numeric("z")), n_batches_per_layer = 1, n_trees = 4, max_depth = 2,
+    model_dir = withr::local_tempdir()
+  )
+  data <- transform(ill_data(), z = y, x = 0)
+  suppressMessages(train(wide, input_fn(data, features = c(x, z), response = y, num_epochs = NULL, batch_size = 60)))
+  path <- latest_checkpoint(model_dir(wide))
+  narrow <- boosted_trees_regressor(
+    column_numeric("x"), n_batches_per_layer = 1, n_trees = 4, max_depth = 2, model_dir = withr::local_tempdir()
+  )
+  input <- input_fn(data, features = x, batch_size = 60)
+  expect_error(
+    predict(narrow, input, checkpoint_path = path), "boundaries of 2 features, and the model 1", class = "runhooks_error_data_loss"
+  )
+})
