@@ -101,6 +101,8 @@ argument_kinds$features <- function(x, name, call, wanted) {
 }
 argument_kinds$columns <- function(x, name, call, wanted) {
   if (length(x) == 0) {
+    # a formula may be the same for all rows
+    if (isTRUE(attr(x, "is_of_formula"))) return(x)
     stop_runhooks("{.arg {name}} must have at least one column.", call = call)
   }
   as_column_list(x, name, call)

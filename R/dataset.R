@@ -63,14 +63,15 @@ new_dataset <- function(type, fun, args, call = parent.frame()) {
   made <- tf_dataset(cpp_dataset(type, handles, paste0(fun, "()")), form)
   gaps <- attr(args$dataset, "gaps")
   if (is.null(gaps)) return(made)
-  with_gaps(made, function() {
-    args$dataset <- gaps()
+  with_gaps(made, function(...) {
+    args$dataset <- gaps(...)
     new_dataset(type, fun, args, call)
   })
 }
 
 # A dataset whose source puts something in the place of what is missing. `gaps` makes the same
-# dataset with NA there, for who knows what to do about it.
+# dataset with NA there, for who knows what to do about it; with TRUE integers are doubles, whose NaN
+# goes through what functions compute.
 with_gaps <- function(dataset, gaps) {
   attr(dataset, "gaps") <- gaps
   dataset
@@ -78,7 +79,28 @@ with_gaps <- function(dataset, gaps) {
 
 as_read_with_gaps <- function(dataset) {
   gaps <- attr(dataset, "gaps")
-  if (is.null(gaps)) dataset else gaps()
+  if (is.null(gaps)) dataset else gaps(FALSE)
+}
+
+# What `again` makes by a function, of a dataset with NA in its gaps, too. Where the function cannot
+# do with that, the gaps are what they were, which is said.
+with_gaps_through <- function(made, dataset, fun, again) {
+  gaps <- attr(dataset, "gaps")
+  if (is.null(gaps)) return(made)
+  with_gaps(made, function(...) {
+    tryCatch(again(gaps(TRUE)), runhooks_error = function(error) {
+      cli::cli_inform(
+        c(
+          "The function of {.fn {fun}} does without NA: what is missing is 0, {.val {\"\"}} or FALSE there,
+           as TensorFlow reads it.",
+          x = conditionMessage(error),
+          i = "Rows that lack something can be left out before, by {.fn dataset_filter}."
+        ),
+        class = "runhooks_message_gaps"
+      )
+      made
+    })
+  })
 }
 
 # --- elements: nested lists of components

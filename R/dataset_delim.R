@@ -191,12 +191,13 @@ csv_dataset <- function(fun, args, spec) {
 with_csv_gaps <- function(dataset, spec, make) {
   if (!isTRUE(spec$are_ours)) return(dataset)
   force(make)
-  with_gaps(dataset, function() make(spec_with_gaps(spec)))
+  with_gaps(dataset, function(wide) make(spec_with_gaps(spec, wide)))
 }
 
 # An empty field is what R reads as NA; int64 has nothing that it does, there an empty field is an error.
-spec_with_gaps <- function(spec) {
+spec_with_gaps <- function(spec, wide) {
   spec$are_ours <- FALSE
+  if (wide) spec$types[spec$types %in% c("int32", "int64")] <- "float64"
   spec$defaults <- c(
     int32 = "-2147483648", int64 = "0", float32 = "NaN", float64 = "NaN", string = ""
   )[spec$types]

@@ -37,7 +37,9 @@ dataset_map <- function(dataset, map_func, num_parallel_calls = NULL) {
     dataset = dataset, `function` = built$handle, num_parallel_calls = num_parallel_calls
   )
   made <- new_dataset("MapDataset", "dataset_map", args)
-  tf_dataset(made$handle, built$form)
+  with_gaps_through(tf_dataset(made$handle, built$form), dataset, "dataset_map", function(with_na) {
+    dataset_map(with_na, map_func, num_parallel_calls)
+  })
 }
 
 #' @rdname dataset_map
@@ -45,7 +47,11 @@ dataset_map <- function(dataset, map_func, num_parallel_calls = NULL) {
 dataset_filter <- function(dataset, predicate) {
   check_dataset(dataset)
   built <- tensor_function(dataset, predicate, "predicate")
-  new_dataset("FilterDataset", "dataset_filter", list(dataset = dataset, predicate = built$handle))
+  args <- list(dataset = dataset, predicate = built$handle)
+  made <- new_dataset("FilterDataset", "dataset_filter", args)
+  with_gaps_through(made, dataset, "dataset_filter", function(with_na) {
+    dataset_filter(with_na, predicate)
+  })
 }
 
 #' @rdname dataset_map
@@ -60,7 +66,10 @@ dataset_flat_map <- function(dataset, map_func) {
   check_dataset(dataset)
   built <- dataset_function(dataset, map_func)
   args <- list(dataset = dataset, map_func = built$handle)
-  tf_dataset(new_dataset("FlatMapDataset", "dataset_flat_map", args)$handle, built$form)
+  made <- new_dataset("FlatMapDataset", "dataset_flat_map", args)
+  with_gaps_through(tf_dataset(made$handle, built$form), dataset, "dataset_flat_map", function(with_na) {
+    dataset_flat_map(with_na, map_func)
+  })
 }
 
 #' @rdname dataset_map

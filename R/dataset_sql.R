@@ -39,9 +39,9 @@ sql_dataset <- function(connection, query, chunk_size = 10000) {
     open <- function() sql_stream(connection, query, chunk_size, types, has_gaps)
     chunks_dataset(types, open, query)
   }
-  with_gaps(rows(types, FALSE), function() {
+  with_gaps(rows(types, FALSE), function(wide) {
     # of these, NA is one
-    types[types == "int64"] <- "float64"
+    types[types %in% c("int64", if (wide) "int32")] <- "float64"
     rows(types, TRUE)
   })
 }

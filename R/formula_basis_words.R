@@ -85,6 +85,7 @@ new_slopes <- function(blueprint, values, codes) {
     all(vapply(blueprint$variables[c(term$words, term$numbers)], `[[`, 1L, "width") == 1L)
   }, NA)
   terms <- terms[is_narrow]
+  if (length(terms) == 0) return(NULL)
   by_words <- split(names(terms), vapply(terms, function(term) product_name(term$words), ""))
   slopes <- lapply(setNames(nm = names(by_words)), function(name) {
     code <- codes[[name]]

@@ -131,6 +131,7 @@ blueprint_input_fn <- function(
   check_some_rows(data, call)
   frame <- blueprint_frame(blueprint, data, TRUE, call)
   frame <- complete_frame(blueprint, frame, call, note = TRUE)
+  if (is_training) check_some_weight(blueprint, frame, call)
   columns <- frame_features(blueprint, frame)
   if (length(columns) == 0) columns <- row_feature(list(frame$response))
   if (!is.null(blueprint$weight)) columns[[blueprint$weight]] <- frame$weight
@@ -152,6 +153,13 @@ blueprint_input_fn <- function(
 
 check_some_rows <- function(data, call) {
   if (n_rows(data[[1]]) == 0) stop_runhooks("The data have no rows.", call = call)
+}
+
+check_some_weight <- function(blueprint, frame, call) {
+  if (is.null(frame$weight) || !is.numeric(frame$weight) || any(frame$weight != 0)) return(invisible())
+  stop_runhooks(
+    "All weights {.val {blueprint$weight}} are 0: no row of the data counts.", call = call
+  )
 }
 
 # --- how training reads data

@@ -43,9 +43,17 @@ formula_arguments <- function(settled, folder, call) {
     response = is_scaled && (mode == "regression" || head_scales_labels(args$head))
   )
   if (is_streamed(data)) data <- frame_or_stream(data, used)
+  check_has_features(terms, parts, settled$traits, call)
   frame <- learn_formula(blueprint, terms, data, used, args$na.action, wants, call)
   blueprint <- frame$blueprint
-  if (length(terms) == 1) blueprint$labels <- attr(terms[[1]], "labels")
+  if (length(terms) == 1) {
+    blueprint$labels <- attr(terms[[1]], "labels")
+    blueprint$has_intercept <- attr(terms[[1]], "intercept") == 1
+  }
+  for (slot in names(terms)) {
+    check_intercept(terms[[slot]], formulas[[slot]], blueprint, call)
+    terms[[slot]] <- narrow_terms(terms[[slot]], blueprint)
+  }
   blueprint <- add_basis(blueprint, frame, wants$is_whitened)
   # what asks whether a number is below another can do with numbers as they are
   by_gradients <- length(trained_parts(settled$traits)) > 0
@@ -54,6 +62,7 @@ formula_arguments <- function(settled, folder, call) {
     deep <- parts[[slot]]$is_deep
     args[[slot]] <- lapply(terms[[slot]], term_column, blueprint, is_deep = deep)
     if (!deep) args[[slot]] <- c(args[[slot]], offset_columns(blueprint))
+    if (length(args[[slot]]) == 0) attr(args[[slot]], "is_of_formula") <- TRUE
   }
   if (passes_missing(blueprint)) args$missing_features <- as.list(missing_features(blueprint))
   args <- response_arguments(args, settled$given, blueprint, frame$response, mode, call)
@@ -245,23 +254,10 @@ formula_variables <- function(formula, columns, blueprint, call) {
   )
   right <- stats::as.formula(call("~", formula[[length(formula)]]), environment(formula))
   terms <- stats::terms(right, data = stub)
-  if (attr(terms, "intercept") == 0) {
-    stop_runhooks(
-      c(
-        "A formula of a model cannot leave out the intercept.",
-        x = "{.code {term_name(formula)}} does, by {.code - 1} or {.code 0 +}.",
-        i = "The models have a variable of that name always, as TensorFlow's do."
-      ),
-      call = call
-    )
-  }
   variables <- as.list(attr(terms, "variables"))[-1]
-  if (length(attr(terms, "term.labels")) == 0) {
-    stop_runhooks("The formula has no features.", call = call)
-  }
   names(variables) <- vapply(variables, term_name, "")
   uses <- attr(terms, "factors") > 0
-  all_terms <- lapply(seq_len(ncol(uses)), function(i) {
+  all_terms <- lapply(seq_along(attr(terms, "term.labels")), function(i) {
     structure(variables[uses[, i]], frame = environment(formula))
   })
   is_left <- !isTRUE(attr(formula, "main_effects")) | lengths(all_terms) == 1
@@ -269,11 +265,39 @@ formula_variables <- function(formula, columns, blueprint, call) {
   if (any(is_response)) {
     warn_response_dropped(blueprint$response$name)
     is_left <- is_left & !is_response
-    if (!any(is_left)) stop_runhooks("The formula has no features.", call = call)
+    if (!any(is_left)) stop_runhooks("The formula has no features beside its response.", call = call)
   }
   structure(
     all_terms[is_left], labels = attr(terms, "term.labels")[is_left],
-    offsets = variables[attr(terms, "offset")]
+    offsets = variables[attr(terms, "offset")], intercept = attr(terms, "intercept")
+  )
+}
+
+# A linear model may be the same for all rows, as `y ~ 1` says, whatever the offset adds.
+check_has_features <- function(terms, parts, traits, call) {
+  may_lack <- length(parts) == 1 && isTRUE(traits$has_coefficients) && !parts[[1]]$is_deep
+  if (may_lack || all(lengths(terms) > 0)) return(invisible())
+  stop_runhooks(
+    c("The formula has no features.", i = "{.fn linear_regressor} and its like do without."),
+    call = call
+  )
+}
+
+# Words of which each row has one say what an intercept would.
+check_intercept <- function(terms, formula, blueprint, call) {
+  if (attr(terms, "intercept") == 1) return(invisible())
+  is_of_words <- vapply(terms, function(term) {
+    parts <- blueprint$terms[[product_name(names(term))]]
+    length(parts$words) > 0 && length(parts$numbers) == 0
+  }, NA)
+  if (any(is_of_words)) return(invisible())
+  stop_runhooks(
+    c(
+      "A formula of a model cannot leave out the intercept, unless it has a factor.",
+      x = "{.code {term_name(formula)}} does, by {.code - 1} or {.code 0 +}.",
+      i = "The models have a variable of that name always, as TensorFlow's do: it would be trained."
+    ),
+    call = call
   )
 }
 
@@ -297,6 +321,9 @@ add_terms <- function(blueprint, terms, data, call) {
       blueprint$constants[names(new)] <- new
       blueprint$variables[[name]] <- new_variable(name, expr, data, blueprint, call)
     }
+    blueprint <- add_parts_of_terms(blueprint, term)
+  }
+  for (term in narrow_terms(terms, blueprint)) {
     is_word <- vapply(blueprint$variables[names(term)], function(v) !is.null(v$levels), NA)
     words <- names(term)[is_word]
     numbers <- names(term)[!is_word]
@@ -305,10 +332,7 @@ add_terms <- function(blueprint, terms, data, call) {
       values <- lapply(setNames(nm = words), formula_value, data, blueprint, call)
       blueprint$crosses[[product_name(words)]] <- crossed_levels(values, blueprint, words)
     }
-    if (length(numbers)) {
-      check_product(numbers, is_word, blueprint, call)
-      blueprint <- add_feature(blueprint, numbers)
-    }
+    if (length(numbers)) blueprint <- add_feature(blueprint, numbers)
     blueprint$terms[[product_name(names(term))]] <- list(words = words, numbers = numbers)
   }
   blueprint
@@ -355,22 +379,13 @@ crossed_words <- function(values) {
 
 product_name <- function(names) paste(names, collapse = ":")
 
-check_product <- function(numbers, is_word, blueprint, call) {
-  widths <- vapply(blueprint$variables[numbers], `[[`, 1L, "width")
-  if (length(is_word) == 1 || all(widths == 1L)) return(invisible())
-  wide <- numbers[widths > 1][[1]] # nolint: used by cli
-  stop_runhooks(
-    "{.val {wide}} has several columns and cannot be part of an interaction.", call = call
-  )
-}
-
 new_variable <- function(name, expr, data, blueprint, call) {
   raw <- raw_value(name, expr, data, blueprint, call)
-  # trees do with days and times as they are
-  time <- if (blueprint$has_trees) time_kind(raw)
+  known <- blueprint$known$variables[[name]]
+  time <- time_kind(raw)
+  if (!is.null(known)) check_time(raw, name, known$time, call)
   value <- plain_value(if (is.null(time)) raw else time_numbers(raw))
   check_column(value, name, FALSE, call, missing = TRUE)
-  known <- blueprint$known$variables[[name]]
   words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_words(value)
   # other rows of a stream may have some
   if (!is.null(words) && !blueprint$is_stream) check_has_levels(words, name, call)
@@ -405,17 +420,29 @@ check_has_levels <- function(words, name, call) {
 # The value of a variable: a column of the data, or computed from them. Where it cannot be computed
 # with the rows that have NA, as poly() cannot, it is computed of the others.
 raw_value <- function(name, expr, data, blueprint, call) {
-  if (name %in% names(data)) return(data[[name]])
+  if (name %in% names(data)) return(check_no_list(data[[name]], name, call))
   if (is.null(expr)) expr <- as.name(name)
   frame <- list2env(blueprint$constants, parent = globalenv())
   computed <- function(data) computed_column(expr, data, frame, names(data), call)
   read <- intersect(all.vars(expr), names(data))
   missing <- Reduce(`|`, lapply(data[read], is_missing_row))
-  if (!any(missing)) return(computed(data))
+  if (!any(missing)) return(check_no_list(computed(data), name, call))
   tryCatch(computed(data), runhooks_error = function(error) {
     few <- computed(lapply(data, keep_rows, !missing))
     spread_rows(few, !missing)
   })
+}
+
+# As lm() refuses lists; what is in one may be anything.
+check_no_list <- function(x, name, call) {
+  if (!is.list(x) || is.data.frame(x) || inherits(x, "POSIXlt")) return(x)
+  stop_runhooks(
+    c(
+      "{.val {name}} of the formula must be a vector, a factor or a matrix, not {kind_of(x)}.",
+      i = "{.fn unlist} makes a vector of single values, {.code do.call(rbind, x)} a matrix of rows."
+    ),
+    call = call
+  )
 }
 
 # Numbers with a class, such as poly() gives, are numbers.
@@ -437,7 +464,23 @@ formula_value <- function(name, data, blueprint, call) {
 
 response_value <- function(data, blueprint, call) {
   response <- blueprint$response
-  plain_value(raw_value(response$name, response$expr, data, blueprint, call))
+  value <- plain_value(raw_value(response$name, response$expr, data, blueprint, call))
+  if (isTRUE(blueprint$as_words) && isTRUE(ncol(value) > 1)) {
+    stop_counted_classes(response$name, ncol(value), call)
+  }
+  value
+}
+
+# As glm() has them for two classes.
+stop_counted_classes <- function(name, n, call) {
+  stop_runhooks(
+    c(
+      "The response {.code {name}} of a classifier must be one class in each row, not {n} columns.",
+      i = "Counts of classes are a row for each class, with the counts in a column of the data that
+           {.arg weight_column} names."
+    ),
+    call = call
+  )
 }
 
 # The column of a term: numbers standardized, words by their vocabulary, several words by the
@@ -491,11 +534,26 @@ response_arguments <- function(args, given, blueprint, value, mode, call) {
   }
   if (mode == "classification") {
     if (!"label_vocabulary" %in% given || is.null(args$label_vocabulary)) {
+      note_empty_classes(value, name)
       args$label_vocabulary <- response_classes(value, name, call)
     }
     if (!"n_classes" %in% given) args$n_classes <- length(args$label_vocabulary)
   }
   args
+}
+
+# A level of which there is no row is a class as others are, as a stream's or later data may have it.
+note_empty_classes <- function(x, name) {
+  empty <- if (is.factor(x)) setdiff(levels(x), as.character(x))
+  if (length(empty) == 0) return(invisible())
+  cli::cli_inform(
+    c(
+      "No row has the class{cli::qty(length(empty))}{?/es} {.val {empty}} of {.val {name}}; a class
+       without rows is kept, its probability goes to 0, and there is no least loss.",
+      i = "{.fn droplevels} leaves such classes out."
+    ),
+    class = "runhooks_message_empty_class"
+  )
 }
 
 response_classes <- function(x, name, call) {

@@ -7,7 +7,8 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
   blueprint <- add_offset_center(blueprint, frame, is_scaled)
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
-    origin <- if (length(term$numbers) == 1) blueprint$variables[[term$numbers]]$origin
+    is_alone <- length(term$numbers) == 1 && length(term$words) == 0
+    origin <- if (is_alone) blueprint$variables[[term$numbers]]$origin
     if (!is.null(origin)) {
       scale <- known$terms[[name]]
       blueprint$terms[[name]][c("center", "scale")] <-
@@ -103,7 +104,7 @@ formula_record <- function(blueprint) {
   present <- function(...) Filter(Negate(is.null), list(...))
   record <- list(
     variables = lapply(blueprint$variables, function(variable) {
-      present(levels = variable$levels, basis = basis_text(variable$expr))
+      present(levels = variable$levels, basis = basis_text(variable$expr), time = variable$time)
     }),
     crosses = blueprint$crosses,
     terms = lapply(blueprint$terms, function(term) {

@@ -1,4 +1,5 @@
-# Days, times and differences of times as features of models that can do with numbers as they are.
+# Days, times and differences of times as features: the numbers that lm() makes of them, differences in
+# one unit, whatever that of the data is.
 
 # NULL of what is none.
 time_kind <- function(x) {

@@ -26,7 +26,9 @@
 #' * `fitted()`, `residuals()`: of each row that is trained on (with `na.exclude` of each row).
 #'   Classes have probabilities: of the second of two, or a matrix; residuals are what is observed
 #'   (0 or 1) minus these.
-#' * `update()`: a new model, not trained yet, by the changed call.
+#' * `update()`: a new model by the changed call. A linear model that was trained, and comes to the
+#'   least loss by itself, is trained again, in a folder of its own unless `model_dir` is given, so that
+#'   [step()] and its like work; others are not trained yet.
 #' * `summary()`: an object to print, with `coefficients` (a table with standard errors where
 #'   [vcov()][model_inference] has any, `NULL` of models that are not linear) and `measures`, in which
 #'   rows count as their weights say.
@@ -51,7 +53,9 @@ NULL
 #' @rdname model_methods
 #' @export
 formula.tf_estimator <- function(x, ...) {
-  refuse_more("formula", list(...))
+  # as.formula() names a place, which it sets itself
+  extras <- list(...)
+  refuse_more("formula", if (!identical(names(extras), "env")) extras)
   if (is.null(x$formula)) stop_no_formula("formula")
   x$formula
 }
@@ -82,7 +86,12 @@ nobs.tf_estimator <- function(object, ...) {
   refuse_more("nobs", list(...)[setdiff(...names(), "use.fallback")])
   kept <- if (!is.null(object$blueprint)) kept_data(object)
   if (!is.null(kept$total)) return(kept$total)
-  sum(training_frame(object, "nobs")$rows)
+  counted_rows(training_frame(object, "nobs"))
+}
+
+# Those of weight 0 are none, as lm() and glm() count.
+counted_rows <- function(frame) {
+  if (is.null(frame$weight)) sum(frame$rows) else sum(frame$weight != 0)
 }
 
 #' @rdname model_methods
@@ -192,6 +201,11 @@ update.tf_estimator <- function(object, formula., ..., evaluate = TRUE) {
   if (!missing(formula.)) call$formula <- stats::update.formula(object$formula, formula.)
   changes <- as.list(substitute(list(...)))[-1]
   for (name in names(changes)) call[name] <- list(changes[[name]])
+  if (is_refit(object)) {
+    call <- refitting_call(
+      call, object, names(changes), if (!evaluate) environment(object$formula)
+    )
+  }
   if (evaluate) eval(call, parent.frame()) else call
 }
 

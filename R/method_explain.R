@@ -12,6 +12,10 @@
 #' * marginaleffects: after `options(marginaleffects_model_classes = "tf_estimator")`, for linear models.
 #' * pdp: `pdp::partial(model, pred.var = , pred.fun = function(object, newdata)
 #'   mean(predict(object, newdata)$.pred), train = data)`.
+#' * emmeans and sandwich, for linear models of one response: `emmeans::emmeans(model, "g")`,
+#'   `sandwich::vcovHC(model)`, `lmtest::coeftest(model, vcov = sandwich::vcovHC)`.
+#' * modelr: [predict()][predict.tf_estimator] gives a table, which `modelr::add_predictions()` keeps as
+#'   one column; `augment()` adds its columns to the data.
 #' * insight, broom, lmtest, car: what goes by the methods of [model_methods].
 #'
 #' @param object A model that was made from a formula.
@@ -97,4 +101,82 @@ get_predict.tf_estimator <- function(model, newdata, type = "response", ...) {
   logits <- drop(design[, names(coefficients), drop = FALSE] %*% coefficients)
   link <- if (identical(type, "link")) identity else family(model)$linkinv
   data.frame(rowid = seq_along(logits), estimate = unname(link(logits)))
+}
+
+# --- sandwich: what each row adds to the gradient, and the curvature
+
+#' @exportS3Method sandwich::estfun
+estfun.tf_estimator <- function(x, ...) {
+  fit <- one_function_fit(x, "estfun")
+  rows <- fit$weights * fit$errors[, 1] * fit$design[, fit$kept, drop = FALSE]
+  dimnames(rows) <- dimnames(fit$design[, fit$kept, drop = FALSE])
+  rows
+}
+
+#' @exportS3Method sandwich::bread
+bread.tf_estimator <- function(x, ...) {
+  fit <- one_function_fit(x, "bread")
+  names <- colnames(fit$design)[fit$kept]
+  inverse <- fit$basis %*% chol2inv(fit$root) %*% t(fit$basis)
+  matrix(fit_nobs(fit) * inverse, length(names), dimnames = list(names, names))
+}
+
+one_function_fit <- function(object, what, call = parent.frame()) {
+  fit <- inference_fit(object, what, call)
+  if (ncol(fit$errors) == 1) return(fit)
+  stop_runhooks("{.fn {what}} is for models with one linear function.", call = call)
+}
+
+#' @importFrom stats model.matrix
+#' @export
+model.matrix.tf_estimator <- function(object, ...) {
+  refuse_more("model.matrix", list(...))
+  if (is.null(object$formula)) stop_no_formula("model.matrix")
+  design_matrix(object, training_frame(object, "model.matrix"))
+}
+
+#' @importFrom stats hatvalues
+#' @export
+hatvalues.tf_estimator <- function(model, ...) {
+  refuse_more("hatvalues", list(...))
+  fit <- one_function_fit(model, "hatvalues")
+  along <- backsolve(fit$root, t(fit$orthonormal), transpose = TRUE)
+  mean <- fit$means[, 1]
+  variance <- switch(fit$family, gaussian = 1, binomial = mean * (1 - mean), poisson = mean)
+  setNames(colSums(along^2) * fit$weights * variance, rownames(fit$design))
+}
+
+# --- emmeans: a grid of predictors, and the linear function there
+
+#' @exportS3Method emmeans::recover_data
+recover_data.tf_estimator <- function(object, data = NULL, ...) {
+  recover <- getExportedValue("emmeans", "recover_data")
+  if (is.null(data)) data <- kept_data(object)
+  recover(object$call, grid_terms(object), NULL, data = data, ...)
+}
+
+# With what poly() and its like have learned of the data.
+grid_terms <- function(object) stats::delete.response(attr(stats::model.frame(object), "terms"))
+
+#' @exportS3Method emmeans::emm_basis
+emm_basis.tf_estimator <- function(object, trms, xlev, grid, ...) {
+  fit <- one_function_fit(object, "emmeans")
+  model <- stats::model.frame(trms, grid, na.action = stats::na.pass, xlev = xlev)
+  x <- stats::model.matrix(trms, model, contrasts.arg = attr(fit$design, "contrasts"))
+  from <- function(package, name) getExportedValue(package, name)
+  is_whole <- all(fit$kept)
+  list(
+    X = x, bhat = as.vector(fit$coefficients[, 1]),
+    nbasis = if (is_whole) {
+      from("estimability", "all.estble")
+    } else {
+      from("estimability", "nonest.basis")(qr(fit$design))
+    },
+    V = vcov(object, complete = FALSE),
+    dffun = function(k, dfargs) dfargs$df,
+    dfargs = list(df = if (fit$family == "gaussian") fit_df(fit) else Inf),
+    misc = if (fit$family == "gaussian") list() else {
+      from("emmeans", ".std.link.labels")(family(object), list())
+    }
+  )
 }

@@ -70,7 +70,7 @@ glance.tf_estimator <- function(x, ...) {
   frame <- training_frame(x, "glance")
   measures <- as.list(fit_measures(x, frame))
   steps <- cpp_saved_global_step(model_dir(x))
-  known <- c(list(nobs = sum(frame$rows), steps = steps), measures)
+  known <- c(list(nobs = counted_rows(frame), steps = steps), measures)
   if (has_coefficients(x)) known <- c(known, likelihood_measures(linear_fit(x, "glance", frame)))
   tibble::as_tibble(known)
 }

@@ -33,7 +33,8 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   spec <- prepared_arguments(args[own$name], own, call)
   # NULL says that an argument is not given, as does an empty list of columns; no hidden units are a
   # model without hidden layers
-  is_vector <- own$kind == "widths" & !vapply(spec, is.null, NA)
+  is_vector <- !vapply(spec, is.null, NA) &
+    (own$kind == "widths" | vapply(spec, function(x) isTRUE(attr(x, "is_of_formula")), NA))
   spec <- c(spec[is_vector | lengths(spec) > 0], derived$spec)
   traits <- settled$traits
   kind <- tolower(sub(".*(?=(Regressor|Classifier|Estimator)$)", "", traits$class, perl = TRUE))

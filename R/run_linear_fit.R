@@ -242,12 +242,7 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
   )
   if (is.null(object$blueprint)) stop_no_formula("predict(interval = )", call)
   fit <- inference_fit(object, "predict", call)
-  if (fit$family == "multinomial" || (interval == "prediction" && fit$family != "gaussian")) {
-    stop_runhooks(
-      "{.code interval = \"{interval}\"} is not for a {model_words(object)} of this kind.",
-      call = call
-    )
-  }
+  refuse_interval(fit, interval, object, call)
   data <- check_new_data(bake_newdata(object, newdata, call), call)
   made <- linear_predictions(object, data, fit)
   error <- made$error
@@ -265,6 +260,28 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
     setNames(lapply(limits, function(x) x[, i]), names)
   })
   quick_tibble(do.call(c, columns), nrow(half))
+}
+
+# A probability among several is no function of one linear function, and a class or a count has no
+# interval that normal errors would give.
+refuse_interval <- function(fit, interval, object, call) {
+  is_joint <- fit$family == "multinomial"
+  if (!is_joint && (interval == "confidence" || fit$family == "gaussian")) return(invisible())
+  n <- ncol(fit$errors) + 1 # nolint: used by cli
+  stop_runhooks(
+    c(
+      "{.code interval = \"{interval}\"} is not for a {model_words(object)} of this kind.",
+      x = if (is_joint) {
+        "It has {n} classes: their probabilities are not of one linear function."
+      } else {
+        "What it predicts has no normal errors."
+      },
+      i = if (is_joint) "{.fn confint} has intervals of its coefficients." else {
+        "{.code interval = \"confidence\"} is that of the mean."
+      }
+    ),
+    call = call
+  )
 }
 
 inverse_link <- function(family) {

@@ -72,25 +72,53 @@ has_coefficients <- function(object) model_traits(object$spec$type)$has_coeffici
 design_matrix <- function(object, frame, newdata = NULL) {
   blueprint <- object$blueprint
   data <- as.data.frame(rows_of(frame$data, frame$rows), optional = TRUE)
-  data <- fill_missing(data, blueprint$na$constants)
+  data <- plain_times(fill_missing(data, blueprint$na$constants))
   frame <- list2env(blueprint$constants, parent = globalenv())
   # each label is one term: `am == 1` is none beside others as a text
   sum <- Reduce(function(a, b) call("+", a, b), lapply(blueprint$labels, str2lang))
+  if (is.null(sum)) sum <- 1
+  if (isFALSE(blueprint$has_intercept)) sum <- call("-", sum, 1)
   terms <- stats::terms(stats::as.formula(call("~", sum), frame))
-  model <- stats::model.frame(terms, data, drop.unused.levels = TRUE)
+  model <- with_lone_levels(stats::model.frame(terms, data, drop.unused.levels = TRUE))
   if (is.null(newdata)) return(stats::model.matrix(terms, model))
   terms <- attr(model, "terms")
-  newdata <- as.data.frame(fill_missing(newdata, blueprint$na$constants), optional = TRUE)
+  newdata <- plain_times(fill_missing(newdata, blueprint$na$constants))
+  newdata <- as.data.frame(newdata, optional = TRUE)
   # few rows do not have all levels, which contrasts must know
   for (name in intersect(names(newdata), names(data))) {
+    if (inherits(data[[name]], "difftime") && inherits(newdata[[name]], "difftime")) {
+      units(newdata[[name]]) <- units(data[[name]])
+    }
     if (!is.factor(data[[name]]) && !is.character(data[[name]])) next
     known <- levels(droplevels(as.factor(data[[name]])))
     newdata[[name]] <- factor(as.character(newdata[[name]]), levels = known)
   }
   levels <- stats::.getXlevels(terms, model)
   new <- stats::model.frame(terms, newdata, xlev = levels, na.action = stats::na.pass)
+  new <- with_lone_levels(new)
   contrasts <- attr(stats::model.matrix(terms, model), "contrasts")
-  stats::model.matrix(terms, new, contrasts.arg = contrasts)
+  is_open <- vapply(new[names(contrasts)], function(x) is.null(attr(x, "contrasts")), NA)
+  stats::model.matrix(terms, new, contrasts.arg = contrasts[is_open])
+}
+
+# R's model.frame() refuses times that are lists.
+plain_times <- function(data) {
+  for (name in names(data)) {
+    if (inherits(data[[name]], "POSIXlt")) data[[name]] <- as.POSIXct(data[[name]])
+  }
+  data
+}
+
+# A factor of one level has no contrasts in R; its column is that of the intercept.
+with_lone_levels <- function(model) {
+  for (name in names(model)) {
+    x <- model[[name]]
+    if (is.character(x)) x <- factor(x)
+    if (!is.factor(x) || nlevels(x) != 1) next
+    attr(x, "contrasts") <- matrix(1, 1, 1, dimnames = list(levels(x), levels(x)))
+    model[[name]] <- x
+  }
+  model
 }
 
 # The linear function of each row in the units of the response, in double precision.

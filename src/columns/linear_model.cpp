@@ -74,6 +74,22 @@ int64_t weight_rows(const FeatureColumn& column) {
 
 }  // namespace
 
+Output ones_of_rows(Graph& graph, const Features& features) {
+  if (features.empty()) invalid_argument("The features must have at least one entry.");
+  const Feature& feature = features.begin()->second;
+  Output shape;
+  if (feature.is_sparse()) {
+    shape = graph.op("Cast", {feature.dense_shape}).attr("DstT", DType::kInt32);
+  } else {
+    shape = graph.op("Shape", {feature.values});
+  }
+  const Output rows =
+      graph.op("Slice", {shape, graph.int_vector({0}, "begin"), graph.int_vector({1}, "size")});
+  const Output column = graph.op(
+      "ConcatV2", {rows, graph.int_vector({1}, "one"), graph.scalar(DType::kInt32, 0, "axis")});
+  return graph.op("Fill", {column, graph.scalar(DType::kFloat32, 1, "value")});
+}
+
 LinearModel linear_model(Graph& graph,
                          const Features& features,
                          const std::vector<ColumnPtr>& columns,
@@ -82,7 +98,7 @@ LinearModel linear_model(Graph& graph,
   for (const ColumnPtr& column : sorted_columns(columns)) {
     (dynamic_cast<const FixedColumn*>(column.get()) ? fixed : sorted).push_back(column);
   }
-  if (sorted.empty() && !fixed.empty()) {
+  if (sorted.empty() && !fixed.empty() && !model_options.may_be_bias_alone) {
     invalid_argument("A linear model needs a column with a weight, beside '", fixed[0]->name(), "'.");
   }
   LinearModel model;
@@ -118,6 +134,12 @@ LinearModel linear_model(Graph& graph,
     model.variables.emplace_back(sorted[i]->name(), all);
   }
   model.variables.emplace_back("bias", model.bias);
+  if (sums.empty() && model_options.may_be_bias_alone) {
+    const Output none = graph.scalar(DType::kFloat32, 0, "none");
+    const Output width = graph.int_vector({1, static_cast<int32_t>(model_options.units)}, "units");
+    sums.push_back(graph.op(
+        "Tile", {graph.op("Mul", {ones_of_rows(graph, features), none}), width}));
+  }
   Output no_bias = sums.size() == 1 ? graph.op("Identity", sums).named("weighted_sum_no_bias")
                                     : graph.op("AddN", sums).named("weighted_sum_no_bias");
   for (const ColumnPtr& column : fixed) {

@@ -28,8 +28,12 @@ struct LinearModelOptions {
   // How the weights of the several ids of an example are combined: "sum", "mean" or "sqrtn".
   std::string sparse_combiner = "sum";
   bool trainable = true;
+  bool may_be_bias_alone = false;  // of no columns the same for all rows that features have
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
+
+// 1 for each row of the features, [batch, 1].
+Output ones_of_rows(Graph& graph, const Features& features);
 
 // tf.feature_column.linear_model as the canned linear estimators use it: variables
 // "linear_model/<column>/weights" and "linear_model/bias_weights", starting from 0, as resource

@@ -1,5 +1,6 @@
 // Models that look at no feature: a bias, the same for every example
 // (tf.estimator.BaselineRegressor and its relatives).
+#include "columns/linear_model.h"
 #include "estimators/canned.h"
 #include "estimators/head.h"
 
@@ -30,19 +31,9 @@ Output baseline_logits(Graph& graph, const Features& features, int64_t units) {
   VariableOptions options;
   options.initializer = zeros_initializer();
   const VariablePtr bias = graph.variables().get("bias", Shape{units}, options);
-  const Feature& feature = features.begin()->second;
-  Output shape;
-  if (feature.is_sparse()) {
-    shape = graph.op("Cast", {feature.dense_shape}).attr("DstT", DType::kInt32);
-  } else {
-    shape = graph.op("Shape", {feature.values});
-  }
-  const Output rows =
-      graph.op("Slice", {shape, graph.int_vector({0}, "begin"), graph.int_vector({1}, "size")});
-  const Output column = graph.op(
-      "ConcatV2", {rows, graph.int_vector({1}, "one"), graph.scalar(DType::kInt32, 0, "axis")});
-  const Output ones = graph.op("Fill", {column, graph.scalar(DType::kFloat32, 1, "value")});
+  const Output ones = ones_of_rows(graph, features);
   const Output logits = graph.op("Mul", {ones, bias->snapshot}).named("logits");
+  const Feature& feature = features.begin()->second;
   const int64_t batch = feature.is_sparse() ? Shape::kUnknownDim : feature.values.shape().dim(0);
   logits.op->set_output_shape(0, Shape{batch, units});
   return logits;

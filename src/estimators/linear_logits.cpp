@@ -57,6 +57,7 @@ void summarize(Graph& graph, const LinearModel& model, int64_t units) {
         graph, "bias",
         graph.op("Reshape", {bias, graph.int_vector({}, "shape")}).named("strided_slice"));
   }
+  if (model.weights.empty()) return;
   add_scalar_summary(graph, "fraction_of_zero_weights", zero_fraction(graph, model.weights));
 }
 
@@ -72,6 +73,7 @@ Output linear_logits(Graph& graph,
       args, args.has("partitioner") ? "partitioner" : "input_layer_partitioner");
   LinearModelOptions options;
   options.units = units;
+  options.may_be_bias_alone = true;
   options.sparse_combiner = args.text("sparse_combiner", "sum");
   const LinearModel model = linear_model(graph, features, columns, options);
   summarize(graph, model, units);

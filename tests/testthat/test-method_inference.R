@@ -134,3 +134,13 @@ test_that("what has no likelihood is refused by its name", {
   expect_error(predict(model, newdata = mtcars, level = 0.9), "goes with `interval`", class = "runhooks_error")
   expect_error(predict(mtcars_model(), newdata = mtcars, interval = "confidence"), "made from a formula")
 })
+
+test_that("intervals that there are not are refused with what there is", {
+  refused <- function(expr, words) expect_error(expr, words, class = "runhooks_error_invalid_argument")
+  several <- linear_classifier(Species ~ Sepal.Width, iris, model_dir = withr::local_tempdir())
+  train(several)
+  refused(predict(several, newdata = iris[1:2, ], interval = "confidence"), "3 classes.*confint")
+  two <- linear_classifier(am ~ wt, mtcars, model_dir = withr::local_tempdir())
+  train(two)
+  refused(predict(two, newdata = mtcars[1:2, ], interval = "prediction"), "no normal errors")
+})

@@ -244,7 +244,7 @@ class SparseFillEmptyRowsGradKernel : public Kernel {
       taken[static_cast<size_t>(place)] = true;
     }
     for (int64_t i = 0; i < grad.num_elements(); ++i) {
-      if (!taken[static_cast<size_t>(i)]) filler += grad.data<T>()[i];
+      if (!taken[static_cast<size_t>(i)]) filler = wrapping_add(filler, grad.data<T>()[i]);
     }
     *c.output(1).template data<T>() = filler;
   }

@@ -7,6 +7,7 @@
 #include "base/may_stop.h"
 #include "ops/array/copy_elements.h"
 #include "ops/array/index_reader.h"
+#include "ops/math/integer_math.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
@@ -36,7 +37,8 @@ class SparseTensorDenseMatMulKernel : public Kernel {
       }
       T* to = out.data<T>() + row * columns;
       for (int64_t j = 0; j < columns; ++j) {
-        to[j] += values[i] * (flip_b ? b[j * width + k] : b[k * width + j]);
+        const T factor = flip_b ? b[j * width + k] : b[k * width + j];
+        to[j] = wrapping_add(to[j], wrapping_multiply(values[i], factor));
       }
     }
   }

@@ -1,0 +1,44 @@
+# Products with numbers that have several columns, such as poly(x, 2):f or m:z: a term for each column,
+# or for each combination of them.
+
+# The variables that are columns of others, as `poly(x, 2)[, 1]`.
+add_parts_of_terms <- function(blueprint, term) {
+  if (length(term) < 2) return(blueprint)
+  for (name in names(term)) {
+    whole <- blueprint$variables[[name]]
+    if (whole$width == 1L || !is.null(whole$levels)) next
+    expr <- if (is.null(whole$expr)) as.name(name) else whole$expr
+    for (i in seq_len(whole$width)) {
+      part <- whole
+      part$expr <- call("[", expr, quote(expr = ), i)
+      part$width <- 1L
+      blueprint$variables[[part_name(name, i)]] <- part
+    }
+  }
+  # the whole is read where it is a term of its own
+  blueprint
+}
+
+part_name <- function(name, i) paste0(name, "[, ", i, "]")
+
+# The terms with those of columns in the place of those of matrices.
+narrow_terms <- function(terms, blueprint) {
+  narrow <- lapply(terms, function(term) {
+    widths <- vapply(blueprint$variables[names(term)], function(v) {
+      if (is.null(v$levels)) v$width else 1L
+    }, 1L)
+    if (length(term) < 2 || all(widths == 1L)) return(list(term))
+    choices <- expand.grid(lapply(unname(widths), seq_len))
+    lapply(seq_len(nrow(choices)), function(row) {
+      part <- term
+      names(part) <- ifelse(
+        widths > 1L, part_name(names(term), unlist(choices[row, ])), names(term)
+      )
+      part[widths > 1L] <- lapply(names(part)[widths > 1L], function(name) {
+        blueprint$variables[[name]]$expr
+      })
+      part
+    })
+  })
+  unlist(narrow, recursive = FALSE)
+}

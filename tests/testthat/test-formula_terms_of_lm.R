@@ -1,0 +1,153 @@
+# What lm() and glm() take in formulas that is no plain number or factor, and what they refuse.
+
+new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
+
+expect_as_lm <- function(formula, data, make = linear_regressor, fit = lm, ...) {
+  folder <- withr::local_tempdir(.local_envir = parent.frame())
+  model <- make(formula, data, model_dir = folder, ...)
+  suppressMessages(train(model))
+  expect_no_warning(own <- coef(model), class = "runhooks_warning_not_converged")
+  theirs <- coef(fit(formula, data = data))
+  expect_named(own, names(theirs))
+  expect_equal(unname(own), unname(theirs), tolerance = 1e-3, label = deparse(formula, 500))
+  invisible(model)
+}
+
+logistic <- function(...) glm(..., family = binomial())
+
+test_that("a formula may have no features", {
+  model <- expect_as_lm(mpg ~ 1, mtcars)
+  expect_equal(predict(model, newdata = mtcars[1:3, ])$.pred, rep(mean(mtcars$mpg), 3), tolerance = 1e-6)
+  expect_equal(nobs(model), 32)
+  expect_equal(AIC(model), AIC(lm(mpg ~ 1, mtcars)), tolerance = 1e-6)
+  interval <- predict(model, newdata = mtcars[1:2, ], interval = "prediction")
+  expected <- predict(lm(mpg ~ 1, mtcars), mtcars[1:2, ], interval = "prediction")
+  expect_equal(interval$.pred_upper, unname(expected[, "upr"]), tolerance = 1e-5)
+  expect_as_lm(am ~ 1, mtcars, linear_classifier, logistic)
+  counts <- linear_estimator(
+    poisson_regression_head(), carb ~ offset(log(wt)), mtcars, model_dir = new_folder()
+  )
+  train(counts)
+  expect_equal(coef(counts), coef(glm(carb ~ offset(log(wt)), poisson, mtcars)), tolerance = 1e-4)
+  # what learns of features has nothing to learn
+  expect_error(dnn_regressor(mpg ~ 1, mtcars, hidden_units = 3), "no features")
+  expect_error(boosted_trees_regressor(mpg ~ 1, mtcars), "no features")
+})
+
+test_that("a factor may take the place of the intercept, a number not", {
+  for (formula in list(mpg ~ factor(cyl) - 1, mpg ~ 0 + factor(cyl) + wt, mpg ~ 0 + wt:hp + factor(am):factor(gear))) {
+    expect_as_lm(formula, mtcars)
+  }
+  expect_as_lm(am ~ 0 + factor(vs) + wt, mtcars, linear_classifier, logistic)
+  for (formula in list(mpg ~ 0 + wt, mpg ~ wt - 1, mpg ~ 0 + wt:factor(cyl))) {
+    expect_error(linear_regressor(formula, mtcars), "cannot leave out the intercept, unless")
+  }
+})
+
+test_that("products with matrices are products with their columns", {
+  data <- transform(mtcars, am = factor(am))
+  data$m <- unname(as.matrix(mtcars[c("hp", "qsec")]))
+  for (formula in list(
+    mpg ~ poly(wt, 2) * am, mpg ~ poly(wt, 2):hp, mpg ~ splines::ns(wt, 3):am, mpg ~ m:wt + m,
+    mpg ~ poly(wt, 2):poly(qsec, 2)
+  )) {
+    model <- expect_as_lm(formula, data)
+    expected <- unname(predict(lm(formula, data), data[3:9, ]))
+    expect_equal(predict(model, newdata = data[3:9, ])$.pred, expected, tolerance = 1e-4)
+  }
+  folder <- new_folder()
+  model <- linear_regressor(mpg ~ poly(wt, 2) * am, data, model_dir = folder)
+  train(model)
+  again <- linear_regressor(mpg ~ poly(wt, 2) * am, data, model_dir = folder)
+  expect_identical(coef(again), coef(model))
+  expect_error(linear_regressor(mpg ~ poly(wt, 2) * am, data[1:20, ], model_dir = folder), "another one")
+})
+
+test_that("dates, times and differences are the numbers that lm() takes", {
+  data <- transform(mtcars, day = as.Date("2020-01-01") + seq_len(32))
+  data$time <- as.POSIXct("2020-01-01", tz = "UTC") + 3600 * seq_len(32)
+  data$wait <- as.difftime(as.numeric(seq_len(32))^2, units = "hours")
+  for (formula in list(mpg ~ day, mpg ~ time + wt, mpg ~ wait, mpg ~ day * factor(am))) {
+    expect_as_lm(formula, data)
+  }
+  folder <- new_folder()
+  model <- linear_regressor(mpg ~ wait, data, model_dir = folder)
+  train(model)
+  expected <- unname(predict(lm(mpg ~ wait, data)))
+  # other units are the same time
+  other <- data
+  units(other$wait) <- "days"
+  expect_equal(predict(model, newdata = other)$.pred, expected, tolerance = 1e-4)
+  interval <- predict(model, newdata = other, interval = "confidence")
+  expect_equal(interval$.pred, expected, tolerance = 1e-4)
+  again <- linear_regressor(mpg ~ wait, other, model_dir = folder)
+  expect_equal(unname(fitted(again)), expected, tolerance = 1e-4)
+  expect_equal(coef(again)[["wait"]], 24 * coef(model)[["wait"]], tolerance = 1e-6)
+  # what is no time has no unit
+  expect_error(
+    predict(model, newdata = transform(data, wait = as.numeric(wait))),
+    "It was <difftime> and is now <numeric>"
+  )
+  days <- transform(data, wait = day)
+  expect_error(linear_regressor(mpg ~ wait, days, model_dir = folder), "is now <Date>")
+  expect_error(linear_regressor(day ~ wt, data), "as.numeric")
+  data$parts <- as.POSIXlt(data$time)
+  model <- linear_regressor(mpg ~ parts, data, model_dir = new_folder())
+  train(model)
+  expect_equal(unname(coef(model)), unname(coef(lm(mpg ~ time, data))), tolerance = 1e-4)
+})
+
+test_that("lists and counts of classes are refused by name", {
+  data <- data.frame(y = 1:4, s = c(3, 5, 8, 9), f = c(7, 5, 2, 1))
+  data$l <- list(1, 2, 3, 4)
+  for (formula in list(y ~ l, l ~ y, y ~ s + l)) {
+    expect_error(linear_regressor(formula, data), "\"l\" of the formula must be a vector", class = "runhooks_error")
+  }
+  expect_error(linear_classifier(l ~ y, data), "\"l\" of the formula", class = "runhooks_error")
+  expect_error(dnn_regressor(y ~ l, data, hidden_units = 2), "\"l\" of the formula", class = "runhooks_error")
+  expect_error(
+    linear_classifier(cbind(s, f) ~ y, data), "`cbind\\(s, f\\)` of a classifier must be one class",
+    class = "runhooks_error"
+  )
+  # what the advice says is glm()'s model
+  long <- data.frame(y = rep(data$y, 2), n = c(data$s, data$f), is_s = rep(1:0, each = 4))
+  model <- linear_classifier(is_s ~ y, long, weight_column = "n", model_dir = new_folder())
+  train(model)
+  expect_equal(coef(model), coef(glm(cbind(s, f) ~ y, binomial, data)), tolerance = 1e-4)
+})
+
+test_that("rows of weight 0 are not counted, and some row must have one", {
+  data <- transform(mtcars, w = rep(0:1, 16))
+  model <- linear_regressor(mpg ~ wt, data, weight_column = "w", model_dir = new_folder())
+  train(model)
+  reference <- lm(mpg ~ wt, data, weights = w)
+  expect_equal(nobs(model), nobs(reference))
+  expect_equal(generics::glance(model)$nobs, nobs(reference))
+  for (f in list(sigma, df.residual, AIC, BIC)) expect_equal(f(model), f(reference), tolerance = 1e-5)
+  none <- transform(mtcars, w = 0)
+  model <- linear_regressor(mpg ~ wt, none, weight_column = "w", model_dir = new_folder())
+  expect_error(train(model), "All weights \"w\" are 0", class = "runhooks_error")
+})
+
+test_that("a factor of one level has no coefficient of its own", {
+  data <- transform(mtcars, f = factor("a"), g = "b")
+  model <- linear_regressor(mpg ~ wt + f + g, data, model_dir = new_folder())
+  suppressMessages(train(model))
+  expect_equal(coef(model)[1:2], coef(lm(mpg ~ wt, data)), tolerance = 1e-5)
+  expect_equal(coef(model)[3:4], c(fa = NA_real_, gb = NA_real_))
+  interval <- predict(model, newdata = data[1:2, ], interval = "confidence")
+  expected <- predict(lm(mpg ~ wt, data), data[1:2, ], interval = "confidence")
+  expect_equal(interval$.pred_lower, unname(expected[, "lwr"]), tolerance = 1e-5)
+})
+
+test_that("a class without rows is said", {
+  data <- transform(mtcars, am = factor(am, levels = 0:2))
+  expect_message(
+    linear_classifier(am ~ wt, data, model_dir = new_folder()), "class \"2\" of \"am\"",
+    class = "runhooks_message_empty_class"
+  )
+  expect_no_message(
+    linear_classifier(am ~ wt, droplevels(data), model_dir = new_folder()),
+    class = "runhooks_message_empty_class"
+  )
+})

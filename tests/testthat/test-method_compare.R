@@ -1,0 +1,134 @@
+# Linear models beside others of the same data, as lm() and glm() have it.
+
+new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
+
+fitted_pair <- function(formula, data, make, fit, folder, ...) {
+  model <- make(formula, data, model_dir = folder, ...)
+  suppressMessages(train(model))
+  list(own = model, theirs = fit(formula, data = data))
+}
+
+as_numbers <- function(table) unname(as.matrix(table))
+
+test_that("anova() of one model and of several is that of lm() and glm()", {
+  cars <- transform(mtcars, cyl = factor(cyl))
+  logistic <- function(...) glm(..., family = binomial)
+  small <- fitted_pair(mpg ~ wt, cars, linear_regressor, lm, new_folder())
+  large <- fitted_pair(mpg ~ wt * cyl + qsec, cars, linear_regressor, lm, new_folder())
+  expect_equal(as_numbers(anova(large$own)), as_numbers(anova(large$theirs)), tolerance = 1e-4)
+  expect_identical(rownames(anova(large$own)), rownames(anova(large$theirs)))
+  expect_equal(
+    as_numbers(anova(small$own, large$own)), as_numbers(anova(small$theirs, large$theirs)),
+    tolerance = 1e-4
+  )
+  expect_output(print(anova(small$own, large$own)), "Model 2: mpg ~ wt \\* cyl \\+ qsec")
+  narrow <- fitted_pair(am ~ wt, cars, linear_classifier, logistic, new_folder())
+  wide <- fitted_pair(am ~ wt + hp, cars, linear_classifier, logistic, new_folder())
+  theirs <- anova(narrow$theirs, wide$theirs, test = "Chisq")
+  expect_equal(as_numbers(anova(narrow$own, wide$own)), as_numbers(theirs), tolerance = 1e-3)
+  expect_equal(
+    as_numbers(anova(narrow$own)), as_numbers(anova(narrow$theirs, test = "Chisq")), tolerance = 1e-3
+  )
+  refused <- function(expr, words) expect_error(expr, words, class = "runhooks_error_invalid_argument")
+  refused(anova(small$own, narrow$own), "one response in the same rows; model 2")
+  refused(anova(small$own, tets = "F"), "no argument `tets`")
+  refused(anova(small$own, test = "t"), "\"Chisq\"")
+  refused(anova(dnn_regressor(mpg ~ wt, cars, hidden_units = 2)), "linear models")
+})
+
+test_that("AIC(), drop1(), add1() and step() choose as of lm() and glm()", {
+  pair <- fitted_pair(mpg ~ wt + hp + drat, mtcars, linear_regressor, lm, new_folder())
+  expect_equal(extractAIC(pair$own), extractAIC(pair$theirs), tolerance = 1e-5)
+  expect_equal(
+    extractAIC(pair$own, scale = 6, k = 3), extractAIC(pair$theirs, scale = 6, k = 3), tolerance = 1e-5
+  )
+  expect_equal(drop1(pair$own)$AIC, drop1(lm(mpg ~ wt + hp + drat, mtcars))$AIC, tolerance = 1e-5)
+  # of the data that the call names
+  model <- linear_regressor(mpg ~ wt + hp + drat, mtcars, model_dir = new_folder())
+  train(model)
+  expect_equal(
+    add1(model, . ~ . + qsec + am)$AIC,
+    add1(lm(mpg ~ wt + hp + drat, mtcars), . ~ . + qsec + am)$AIC, tolerance = 1e-5
+  )
+  reference <- lm(mpg ~ wt + hp + drat, mtcars)
+  expect_equal(coef(step(model, trace = 0)), coef(step(reference, trace = 0)), tolerance = 1e-5)
+  small <- update(model, . ~ wt)
+  theirs <- lm(mpg ~ wt, mtcars)
+  expect_equal(as_numbers(AIC(model, small)), as_numbers(AIC(reference, theirs)), tolerance = 1e-5)
+  expect_equal(as_numbers(BIC(model, small)), as_numbers(BIC(reference, theirs)), tolerance = 1e-5)
+  counts <- glm(carb ~ wt + hp, poisson, mtcars)
+  folder <- new_folder()
+  model <- linear_estimator(poisson_regression_head(), carb ~ wt + hp, mtcars, model_dir = folder)
+  train(model)
+  expect_equal(extractAIC(model), extractAIC(counts), tolerance = 1e-5)
+  expect_equal(drop1(model)$AIC, drop1(counts)$AIC, tolerance = 1e-5)
+})
+
+test_that("models made within functions are refitted of their data", {
+  folder <- new_folder()
+  choose <- function(data) {
+    model <- linear_regressor(mpg ~ wt + hp + qsec, data, model_dir = folder)
+    train(model)
+    model
+  }
+  model <- choose(mtcars[1:25, ])
+  reference <- lm(mpg ~ wt + hp + qsec, mtcars[1:25, ])
+  expect_equal(drop1(model)$AIC, drop1(reference)$AIC, tolerance = 1e-5)
+})
+
+test_that("update() trains what was trained and comes to the least loss, in a folder of its own", {
+  folder <- new_folder()
+  model <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
+  expect_null(cpp_latest_checkpoint(model_dir(update(model, . ~ . + hp))))
+  train(model)
+  before <- coef(model)
+  wider <- update(model, . ~ . + hp)
+  expect_equal(coef(wider), coef(lm(mpg ~ wt + hp, mtcars)), tolerance = 1e-5)
+  expect_false(model_dir(wider) == model_dir(model))
+  expect_identical(coef(model), before)
+  other <- new_folder()
+  expect_identical(
+    model_dir(update(model, model_dir = other)),
+    model_dir(linear_regressor(mpg ~ wt, mtcars, model_dir = other))
+  )
+  # what is trained for so many steps is not
+  deep <- dnn_regressor(mpg ~ wt, mtcars, hidden_units = 2, model_dir = new_folder())
+  train(deep, steps = 2)
+  expect_match(deparse1(update(deep, . ~ . + hp, evaluate = FALSE)), "^dnn_regressor")
+})
+
+test_that("sandwich has what it asks for", {
+  skip_if_not_installed("sandwich") # suggested
+  weighted <- transform(mtcars, w = qsec)
+  model <- linear_regressor(mpg ~ wt + factor(cyl), weighted, weight_column = "w", model_dir = new_folder())
+  train(model)
+  reference <- lm(mpg ~ wt + factor(cyl), weighted, weights = w)
+  expect_equal(sandwich::vcovHC(model), sandwich::vcovHC(reference), tolerance = 1e-4)
+  expect_equal(sandwich::sandwich(model), sandwich::sandwich(reference), tolerance = 1e-4)
+  expect_equal(hatvalues(model), hatvalues(reference), tolerance = 1e-5)
+  expect_equal(model.matrix(model), model.matrix(reference), ignore_attr = TRUE)
+  model <- linear_classifier(am ~ wt, mtcars, model_dir = new_folder())
+  train(model)
+  reference <- glm(am ~ wt, binomial, mtcars)
+  expect_equal(sandwich::vcovHC(model), sandwich::vcovHC(reference), tolerance = 1e-3)
+  expect_equal(hatvalues(model), hatvalues(reference), tolerance = 1e-3)
+})
+
+test_that("emmeans has what it asks for", {
+  skip_if_not_installed("emmeans") # suggested
+  cars <- transform(mtcars, cyl = factor(cyl))
+  means <- function(model, ...) {
+    as.data.frame(suppressMessages(emmeans::emmeans(model, ..., data = cars)))
+  }
+  for (formula in list(mpg ~ wt + cyl, mpg ~ poly(wt, 2) * cyl)) {
+    pair <- fitted_pair(formula, cars, linear_regressor, lm, new_folder())
+    expect_equal(means(pair$own, "cyl"), means(pair$theirs, "cyl"), tolerance = 1e-4, ignore_attr = TRUE)
+  }
+  model <- linear_classifier(am ~ wt + factor(vs), cars, model_dir = new_folder())
+  train(model)
+  reference <- glm(am ~ wt + factor(vs), binomial, cars)
+  expect_equal(
+    means(model, "vs", type = "response"), means(reference, "vs", type = "response"), tolerance = 1e-3,
+    ignore_attr = TRUE
+  )
+})
