@@ -169,6 +169,10 @@ cpp_read_events <- function(paths) {
     .Call(`_runhooks_cpp_read_events`, paths)
 }
 
+cpp_read_histograms <- function(paths) {
+    .Call(`_runhooks_cpp_read_histograms`, paths)
+}
+
 cpp_summary_op <- function(is_histogram, name, values, collections, family) {
     .Call(`_runhooks_cpp_summary_op`, is_histogram, name, values, collections, family)
 }

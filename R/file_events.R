@@ -26,8 +26,12 @@
 read_events <- function(dir) {
   check_string(dir)
   if (!dir.exists(dir)) stop_runhooks("There is no folder {.path {dir}}.", kind = "not_found")
+  tibble::as_tibble(cpp_read_events(event_files(dir)))
+}
+
+event_files <- function(dir) {
   folders <- path.expand(c(dir, file.path(dir, "logs")))
   files <- list.files(folders, "tfevents", full.names = TRUE)
   files <- files[!dir.exists(files)]
-  tibble::as_tibble(cpp_read_events(files[order(basename(files), method = "radix")]))
+  files[order(basename(files), method = "radix")]
 }

@@ -47,7 +47,9 @@ progress_bar <- function(mode, steps, watch = list()) {
     })
     if (is_last) line$finish()
   }
-  finish <- function(runs) if (!isTRUE(watch$may_stop)) check_reached(mode, runs, steps)
+  # what ended a training is known when it is recorded, see run_training()
+  is_checked <- mode != "train" && !isTRUE(watch$may_stop)
+  finish <- function(runs) if (is_checked) check_reached(mode, runs, steps)
   list(draw = if (shows_progress()) draw, finish = finish)
 }
 
@@ -139,12 +141,18 @@ vague_time <- function(secs) {
   sprintf("%.0fd", secs / 86400)
 }
 
-check_reached <- function(mode, runs, steps) {
+# `why` and `reason` as run_history() has them.
+check_reached <- function(mode, runs, steps, why = "", reason = "") {
   if (is.null(steps) || runs == steps) return(invisible())
   verb <- if (mode == "train") "Training" else "Evaluation"
-  advice <- if (mode == "train" && runs < steps) {
-    "\nWhere the input has ended, `num_epochs = NULL` in input_fn() reads it as often as needed."
-  }
+  advice <- switch(why,
+    data = "\nThe input has ended: `num_epochs = NULL` in input_fn() reads it as often as needed.",
+    hook = sprintf("\nIt was ended by hook `%s`.", reason),
+    early_stopping = paste0(
+      "\nIt was ended by early stopping", if (grepl("^(since|as) ", reason)) ", " else ": ",
+      sub("[.]?$", ".", reason)
+    )
+  )
   message(
     sprintf("\n%s completed after %.0f steps but %.0f steps was specified", verb, runs, steps),
     advice

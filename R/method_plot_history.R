@@ -88,13 +88,13 @@ with_panel_scales <- function(series) {
   series
 }
 
-# A line for each series of 10 steps and more that stays among its values: local means of running
+# A line for each series of 20 steps and more that stays among its values: local means of running
 # medians, so that one wild value draws no curve after it.
 smooth_series <- function(series) {
   parts <- split(series, list(series$panel, series$series), drop = TRUE)
   smoothed <- lapply(parts, function(part) {
     part <- part[is.finite(part$y), ]
-    if (length(unique(part$step)) < 10) return(NULL)
+    if (length(unique(part$step)) < 20) return(NULL)
     width <- 2 * (nrow(part) %/% 20) + 3
     part$y <- as.vector(stats::runmed(part$y, min(width, 2 * ((nrow(part) - 1) %/% 2) + 1)))
     spread <- width * stats::median(diff(sort(unique(part$step))))

@@ -27,7 +27,7 @@ runs_file <- "runhooks.runs"
 #'   how many seconds the steps have waited for rows (all NA where the input is no dataset); `why`
 #'   and `reason`; `evaluations`, a tibble of each evaluation by [evaluate()], a hook or
 #'   `train(validation = )` until the next run (`at`, `step`, `name`, `metric`, `value`); `hooks`,
-#'   the names of all; `config`, what [run_config()] said; `arguments`, those of `train()` and how
+#'   the names of all; `log`, the last 100 lines that they and the run have shown; `config`, what [run_config()] said; `arguments`, those of `train()` and how
 #'   the data were read; `seed`, that of the configuration, and `seeds`, those that were drawn;
 #'   `version` of runhooks, `host`, `machine`, `process`. Of what nobody knows (the end of a run that
 #'   was killed) there is NA. A folder in which nothing was trained has no rows, nor has one that
@@ -73,6 +73,7 @@ new_run_history <- function(runs, folder) {
     reason = texts("reason"),
     evaluations = lapply(runs, function(row) evaluation_table(row[["evaluations"]])),
     hooks = lapply(runs, function(row) as.character(row[["hooks"]])),
+    log = lapply(runs, function(row) as.character(row[["log"]])),
     config = lapply(runs, function(row) as.list(row[["config"]])),
     arguments = lapply(runs, function(row) as.list(row[["arguments"]])),
     seed = vapply(runs, function(row) if (is_number(row[["seed"]])) row[["seed"]] else NA_real_, 0),

@@ -115,9 +115,9 @@ train.tf_estimator <- function(
   watched <- validation_hooks(object, validation, stop, as_hook_list(hooks), planned)
   hooks <- name_evaluations(watched$hooks, object)
   if (ends_itself) hooks <- with_convergence(hooks)
+  may_stop <- ends_itself || !is.null(stop) || !is.null(own_end)
   watch <- list(
     planned = planned, rows = known_rows(input), suffix = validation_suffix(watched$record, watched$metric),
-    may_stop = ends_itself || !is.null(stop) || !is.null(own_end),
     folder = current_folder(object)$path
   )
   hooks <- complete_hooks(hooks, "train", limit, watch)
@@ -125,7 +125,7 @@ train.tf_estimator <- function(
     object, input_fn, input, steps, max_steps, hooks, as_listener_list(saving_listeners),
     watched$record,
     asked = list(validation = if (!is.null(validation)) TRUE, stop = if (!is_hook(stop)) unclass(stop)),
-    notes_few_rows = is.null(validation)
+    notes_few_rows = is.null(validation), limit = if (!may_stop) limit
   )
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
   if (is_one_pass) say_one_pass(planned, nrow(input_fn))
@@ -143,10 +143,11 @@ with_convergence <- function(hooks) {
 
 # What the core makes of it, and what is remembered of it. `input` is what as_model_input() makes of
 # `input_fn`, `hooks` are complete; `leaves_events`: the event files stay in the folder itself;
-# `asked`: further arguments, for the record of the run; `notes_few_rows`: of a new model.
+# `asked`: further arguments, for the record of the run; `notes_few_rows`: of a new model; `limit`: as
+# many steps are expected.
 run_training <- function(object, input_fn, input, steps, max_steps, hooks, listeners,
                          validation = NULL, leaves_events = FALSE, asked = list(),
-                         notes_few_rows = FALSE, call = parent.frame()) {
+                         notes_few_rows = FALSE, limit = NULL, call = parent.frame()) {
   folder <- current_folder(object)
   notes_few_rows <- notes_few_rows && !folder$has_checkpoint
   check_model_dir(folder, call)
@@ -174,6 +175,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   )
   is_done <- TRUE
   if (result$was_skipped) say_skipped(folder, max_steps)
+  check_reached("train", result$global_step - folder$step, limit, result$why, result$reason)
   history <- history(result$global_step, result$history)
   if (notes_few_rows) note_few_rows(object, result$num_weights, attr(input, "about")$rows)
   if (result$has_checkpoint) {

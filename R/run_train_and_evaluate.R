@@ -181,7 +181,7 @@ train_to_evaluate <- function(object, args, listener, call) {
   hooks <- complete_hooks(hooks, "train", limit, watch)
   run_training(
     object, args$input_fn, input, NULL, max_steps, hooks,
-    c(args$saving_listeners, list(listener)), leaves_events = TRUE, call = call
+    c(args$saving_listeners, list(listener)), leaves_events = TRUE, limit = limit, call = call
   )
 }
 

@@ -106,7 +106,7 @@ read_evaluations <- function(folder, started) {
 #'   `eval/` a metric of evaluations is shown with what training records of it (`"average_loss"` with
 #'   `mean_losses`, `"loss"` with `total_losses`). `NULL`: all but those that never change.
 #' @param method `"ggplot2"`, `"base"`, or `"auto"`: ggplot2 where it is installed.
-#' @param smooth Draw a smooth line over each series of 10 records and more? It is made of local means
+#' @param smooth Draw a smooth line over each series of 20 records and more? It is made of local means
 #'   of running medians, so that it stays among the values.
 #' @param theme_bw Use `ggplot2::theme_bw()`?
 #' @param ... Not used.

@@ -1,5 +1,5 @@
-# The parts of the page that view_run() writes: curves, tables, the graph, as text of HTML in which
-# whatever comes from a run is escaped.
+# The parts of the page that view_run() writes: tables, the graph, as text of HTML in which whatever
+# comes from a run is escaped. R/script_view_charts.R has the curves.
 
 run_page <- function(folder, runs, refresh = NULL) {
   check_page_packages(rlang::caller_env())
@@ -10,6 +10,7 @@ run_page <- function(folder, runs, refresh = NULL) {
     refresh = if (is_running) refresh,
     section("", paragraph(folder), paragraph(status_words(last))),
     curves(list(folder_series(folder)), FALSE),
+    histograms(folder),
     section("Runs", runs_table(runs), Map(run_details, seq_len(nrow(runs)), split_runs(runs))),
     section("Evaluations", html_table(last_evaluations(runs))),
     section("Checkpoints", html_table(checkpoint_table(folder, runs))),
@@ -56,13 +57,15 @@ plain_runs <- function(runs) {
 
 runs_table <- function(runs) html_table(plain_runs(runs))
 
-# What a run was asked for, folded.
+# What a run was asked for, and what it and its hooks have shown, folded.
 run_details <- function(number, run) {
   fields <- c(
     list(hooks = run$hooks[[1]], seed = run$seed, version = run$version, host = run$host),
     run$arguments[[1]], run$config[[1]]
   )
-  details(paste("Run", number), html_table(field_table(fields)))
+  log <- run$log[[1]]
+  shown <- if (length(log)) htmltools::tags$pre(paste(log, collapse = "\n"))
+  details(paste("Run", number), html_table(field_table(fields)), shown)
 }
 
 field_table <- function(fields) {
@@ -119,75 +122,10 @@ different_fields <- function(last) {
   data.frame(field = names[differs], text[differs, , drop = FALSE], check.names = FALSE)
 }
 
-# --- curves
-
-# The numbers of all event files of a model: whose they are, their tag, step and value.
-folder_series <- function(folder) {
-  evaluations <- grep("^eval(_|$)", list.dirs(folder, full.names = FALSE, recursive = FALSE), value = TRUE)
-  parts <- c(list(training = folder), stats::setNames(file.path(folder, evaluations), evaluations))
-  names(parts)[-1] <- ifelse(evaluations == "eval", "evaluation", sub("^eval_", "", evaluations))
-  tables <- Map(function(dir, name) {
-    events <- read_events(dir)
-    data.frame(
-      series = rep(name, nrow(events)), tag = events$tag, step = events$step, value = events$value
-    )
-  }, parts, names(parts))
-  do.call(rbind, c(tables, list(data.frame(series = character(), tag = character(), step = numeric(), value = numeric()))))
-}
-
-# A chart for each tag; of several models each has lines of its own.
-curves <- function(models, several) {
-  if (several) {
-    models <- Map(function(table, name) {
-      table$series <- rep_len(paste0(name, ": ", table$series), nrow(table))
-      table
-    }, models, names(models))
-  }
-  all <- do.call(rbind, unname(models))
-  # what is evaluated stands first
-  tags <- unique(all$tag)
-  is_evaluated <- tags %in% c("loss", "average_loss", all$tag[!grepl("training$", all$series)])
-  charts <- lapply(tags[order(!is_evaluated)], function(tag) chart(all[all$tag == tag, ], tag))
-  if (length(charts) == 0) return(section("Scalars", paragraph("No event files.")))
-  words <- "Drag to zoom, double-click for all; the number in a corner is how many points are averaged."
-  section("Scalars", paragraph(words), charts)
-}
-
-chart <- function(series, tag) {
-  series <- series[is.finite(series$value), ]
-  steps <- sort(unique(series$step))
-  names <- unique(series$series)
-  # of a step that was made again the last value counts
-  columns <- lapply(names, function(name) {
-    own <- series[series$series == name, ]
-    own$value[match(steps, rev(own$step), nomatch = NA) * -1 + nrow(own) + 1]
-  })
-  data <- data.frame(step = steps, columns)
-  # legends of dygraphs are HTML
-  names(data) <- c("step", htmltools::htmlEscape(names))
-  spans <- length(series$value) > 0 && all(series$value > 0) &&
-    max(series$value) / min(series$value) > 100
-  widget <- dygraphs::dygraph(data, xlab = "step", height = 240, width = "100%")
-  widget <- dygraphs::dyOptions(
-    widget, connectSeparatedPoints = TRUE, logscale = spans, drawPoints = length(steps) < 30,
-    pointSize = 2, strokeWidth = 1.5
-  )
-  widget <- dygraphs::dyLegend(widget, show = "always", hideOnMouseOut = FALSE)
-  widget <- dygraphs::dyRoller(dygraphs::dyRangeSelector(widget, height = 20), rollPeriod = 1)
-  htmltools::tags$div(
-    class = "chart", htmltools::tags$h3(tag),
-    htmltools::tags$label(
-      htmltools::tags$input(
-        type = "checkbox", checked = if (spans) NA, onchange = "logscale(this)"
-      ), "logarithmic"
-    ),
-    widget
-  )
-}
-
 # --- time and graph
 
-# Mean microseconds a step, by type of operation, from the timelines in the folder.
+# Microseconds a step, by type of operation: of the timelines in the folder the median, for in the
+# first step constants are made.
 timeline_table <- function(folder) {
   if (!requireNamespace("jsonlite", quietly = TRUE)) return(NULL)
   files <- list.files(c(folder, file.path(folder, "logs")), "^timeline-[0-9]+[.]json$", full.names = TRUE)
@@ -200,10 +138,11 @@ timeline_table <- function(folder) {
       time = vapply(spans, function(event) as.numeric(event$dur), 0)
     )
   })
-  all <- do.call(rbind, events)
+  all <- do.call(rbind, Map(cbind, events, file = seq_along(events)))
   if (NROW(all) == 0) return(NULL)
-  total <- sort(tapply(all$time, all$op, sum) / length(events), decreasing = TRUE)
-  shown <- utils::head(total, 25)
+  sums <- tapply(all$time, all[c("op", "file")], sum, default = 0)
+  total <- sort(apply(sums, 1, stats::median), decreasing = TRUE)
+  shown <- utils::head(total[total > 0], 25)
   data.frame(
     operation = names(shown), "microseconds a step" = shown_number(as.vector(shown)),
     share = sprintf("%.1f%%", 100 * shown / sum(total)), check.names = FALSE
@@ -253,9 +192,7 @@ section <- function(title, ...) {
 
 paragraph <- function(text) htmltools::tags$p(text)
 
-details <- function(title, content) {
-  htmltools::tags$details(htmltools::tags$summary(title), content)
-}
+details <- function(title, ...) htmltools::tags$details(htmltools::tags$summary(title), ...)
 
 html_table <- function(data) {
   if (NROW(data) == 0) return(NULL)
@@ -286,6 +223,32 @@ function logscale(box) {
   var widget = box.closest('.chart').querySelector('.dygraphs');
   HTMLWidgets.find('#' + widget.id).dygraph.updateOptions({ logscale: box.checked });
 }
+// A path of many points takes a browser half a minute: of those in one column of the screen the first,
+// the lowest, the highest and the last one are drawn, which looks the same.
+if (window.Dygraph) Dygraph.Plotters.thinned = function (e) {
+  var shown = [], column = [], at = NaN;
+  function flush() {
+    if (column.length <= 4) return column.forEach(function (point) { shown.push(point); });
+    var low = 0, high = 0;
+    column.forEach(function (point, i) {
+      if (point.canvasy < column[low].canvasy) low = i;
+      if (point.canvasy > column[high].canvasy) high = i;
+    });
+    [0, Math.min(low, high), Math.max(low, high), column.length - 1].forEach(function (i) {
+      shown.push(column[i]);
+    });
+  }
+  e.points.forEach(function (point) {
+    if (point.yval === null || isNaN(point.yval)) return;
+    if (Math.floor(point.canvasx) !== at) { flush(); column = []; at = Math.floor(point.canvasx); }
+    column.push(point);
+  });
+  flush();
+  var part = {};
+  for (var name in e) part[name] = e[name];
+  part.points = shown;
+  Dygraph.Plotters.linePlotter(part);
+};
 "
 
 html_page <- function(title, refresh, ...) {

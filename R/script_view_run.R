@@ -4,7 +4,7 @@
 #'
 #' `view_run()` writes what a model's folder says of its training into one page: curves of the losses
 #' and of all evaluations (zoom by dragging, values under the pointer, smoothing, logarithmic scale),
-#' the runs with their hooks, arguments, configuration, rows a second and why they ended, the
+#' histograms over steps, the runs with their hooks and the lines that these have shown, arguments, configuration, rows a second and why they ended, the
 #' checkpoints, the graph by name scopes, and the time a step took by operation where a
 #' [hook_profiler()] wrote a timeline into the folder. `view_runs()` puts the models in the folders of
 #' `dir` side by side, with what differs between them. `hook_view_run()` writes the page anew while

@@ -474,6 +474,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_read_histograms
+SEXP cpp_read_histograms(Texts paths);
+RcppExport SEXP _runhooks_cpp_read_histograms(SEXP pathsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Texts >::type paths(pathsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_read_histograms(paths));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_summary_op
 SEXP cpp_summary_op(bool is_histogram, Text name, SEXP values, Texts collections, Text family);
 RcppExport SEXP _runhooks_cpp_summary_op(SEXP is_histogramSEXP, SEXP nameSEXP, SEXP valuesSEXP, SEXP collectionsSEXP, SEXP familySEXP) {
@@ -2225,6 +2235,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_event_writer_close", (DL_FUNC) &_runhooks_cpp_event_writer_close, 1},
     {"_runhooks_cpp_write_graph", (DL_FUNC) &_runhooks_cpp_write_graph, 3},
     {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 1},
+    {"_runhooks_cpp_read_histograms", (DL_FUNC) &_runhooks_cpp_read_histograms, 1},
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},

@@ -10,12 +10,14 @@
 #endif
 
 #include "base/interrupt.h"
+#include "base/log_watch.h"
 
 namespace runhooks {
 
 namespace {
 LogLevel verbosity = LogLevel::kWarn;
 LogSink sink = nullptr;
+LogWatch* innermost_watch = nullptr;
 
 std::atomic<bool> has_waiting{false};
 std::mutex waiting_mutex;
@@ -39,17 +41,27 @@ void set_log_verbosity(LogLevel level) { verbosity = level; }
 LogLevel log_verbosity() { return verbosity; }
 void set_log_sink(LogSink new_sink) { sink = new_sink; }
 
+LogWatch::LogWatch(Seen seen) : seen_(std::move(seen)), outer_(innermost_watch) {
+  innermost_watch = this;
+}
+LogWatch::~LogWatch() { innermost_watch = outer_; }
+
+void show_line(LogLevel level, const char* kind, const std::string& text) {
+  if (innermost_watch) innermost_watch->seen_(level, text);
+  if (sink) sink(level, kind, text);
+}
+
 void log(LogLevel level, const std::string& text) {
   show_waiting_lines();
   if (is_logged(level)) log_always(level, text);
 }
 
 void log_always(LogLevel level, const std::string& text) {
-  if (sink) sink(level, "", text);
+  show_line(level, "", text);
 }
 
 void warn(const char* kind, const std::string& text) {
-  if (sink && is_logged(LogLevel::kWarn)) sink(LogLevel::kWarn, kind, text);
+  if (is_logged(LogLevel::kWarn)) show_line(LogLevel::kWarn, kind, text);
 }
 
 void log_later(LogLevel level, std::string text) {

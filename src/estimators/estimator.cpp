@@ -264,7 +264,9 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, const TrainOpti
   }
   try {
     TrainResult result = train_in(run, input_fn, options);
-    run.end();
+    const RunEnd& end = run.end();
+    result.why = end.why;
+    result.reason = end.reason;
     return result;
   } catch (...) {
     run.fail();

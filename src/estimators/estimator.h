@@ -123,6 +123,7 @@ class Estimator {
     bool made_steps = false;
     Tensor loss;  // of the last step
     int64_t global_step = 0;
+    std::string why, reason;  // it ended, in the words of RunEnd
   };
   TrainResult train(const InputFn& input_fn, const TrainOptions& options);
   // Metrics by name, in the order of the names, "global_step" last.

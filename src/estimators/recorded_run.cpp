@@ -85,6 +85,11 @@ RecordedRun::RecordedRun(const RunConfig& config, int64_t from_step, const Train
         if (seeds_.size() < kMost) seeds_.push_back(static_cast<double>(seed));
         return seed;
       }),
+      watching_([this](LogLevel, const std::string& text) {
+        constexpr size_t kMost = 100, kLongest = 1000;
+        if (lines_.size() == kMost) lines_.pop_front();
+        lines_.push_back(text.substr(0, kLongest));
+      }),
       record_(config.model_dir, from_step, begin_of(config, options)),
       watcher_(std::make_shared<Watcher>(from_step)) {}
 
@@ -120,7 +125,10 @@ void RecordedRun::skip() {
   write({"steps", str_cat("max_steps = ", max_steps_, " had been reached before")});
 }
 
-void RecordedRun::end() { write(end_); }
+const RunEnd& RecordedRun::end() {
+  write(end_);
+  return end_;
+}
 
 RunEnd RecordedRun::failed_end() const {
   try {
@@ -141,7 +149,7 @@ RunEnd RecordedRun::failed_end() const {
 void RecordedRun::fail() { write(failed_end()); }
 
 void RecordedRun::write(const RunEnd& end) {
-  record_.end(watcher_->step(), watcher_->input(), end, seeds_);
+  record_.end(watcher_->step(), watcher_->input(), end, seeds_, {lines_.begin(), lines_.end()});
 }
 
 }  // namespace runhooks

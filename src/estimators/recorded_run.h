@@ -3,10 +3,12 @@
 // What it must not know: any particular model, R.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/log_watch.h"
 #include "base/random.h"
 #include "estimators/estimator.h"
 #include "estimators/run_record.h"
@@ -28,7 +30,7 @@ class RecordedRun {
   void note_end(const LoopEnder& ender, bool input_ended);
   // No step is made, since so many were made before.
   void skip();
-  void end();
+  const RunEnd& end();
   // By the exception that is being handled.
   void fail();
   int64_t step() const;
@@ -42,6 +44,8 @@ class RecordedRun {
   int64_t steps_, max_steps_;
   std::vector<double> seeds_;  // that were drawn, the first ones
   SeedsFrom noting_;
+  std::deque<std::string> lines_;  // of the log, the last ones
+  LogWatch watching_;
   RunRecord record_;
   std::shared_ptr<Watcher> watcher_;
   HookList limits_;

@@ -128,6 +128,7 @@ PlainData shown_row(const Row& row, const ClaimHolder& holder, bool is_held) {
   }
   copy_field(shown, row.begun, "seed", PlainData::Kind::kDouble);
   copy_field(shown, row.ended, "seeds", PlainData::Kind::kDouble);
+  copy_field(shown, row.ended, "log", PlainData::Kind::kCharacter);
   // the hooks of all the loop where it has begun, else those that were given
   const PlainData& hooks = row.more.empty() ? row.begun : row.more.front();
   copy_field(shown, hooks, "hooks", PlainData::Kind::kCharacter);
@@ -160,7 +161,8 @@ void RunRecord::add(PlainFields more) { append("more", std::move(more)); }
 void RunRecord::end(int64_t step,
                     const RunInput& input,
                     const RunEnd& end,
-                    const std::vector<double>& seeds) {
+                    const std::vector<double>& seeds,
+                    const std::vector<std::string>& log) {
   PlainFields fields;
   fields.add("ended", now_seconds())
       .add("to", static_cast<double>(step))
@@ -169,7 +171,8 @@ void RunRecord::end(int64_t step,
       .add("waited", input.waited)
       .add("why", end.why)
       .add("reason", end.reason)
-      .add("seeds", plain_numbers(seeds));
+      .add("seeds", plain_numbers(seeds))
+      .add("log", plain_strings(log));
   append("end", std::move(fields));
 }
 

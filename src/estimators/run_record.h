@@ -37,11 +37,12 @@ class RunRecord {
   RunRecord& operator=(const RunRecord&) = delete;
   // More of it, known later.
   void add(PlainFields more);
-  // `seeds`: those that were drawn for it.
+  // `seeds`: those that were drawn for it; `log`: the last lines that were shown.
   void end(int64_t step,
            const RunInput& input,
            const RunEnd& end,
-           const std::vector<double>& seeds);
+           const std::vector<double>& seeds,
+           const std::vector<std::string>& log);
 
  private:
   void append(const char* kind, PlainFields fields) const;

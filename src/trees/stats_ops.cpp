@@ -75,19 +75,26 @@ class AggregateStatsKernel : public Kernel {
                        " node ids.");
     }
     const auto* nodes = c.input(0).data<int32_t>();
-    auto* out = c.output(0).data<float>();
-    std::fill(out, out + c.output(0).num_elements(), 0.0f);
+    // as in TensorFlow
+    std::vector<double> sums(static_cast<size_t>(c.output(0).num_elements()));
     for (int64_t row = 0; row < rows; ++row) {
       check_node_fits(nodes[row], max_splits, row);
       for (int64_t j = 0; j < columns; ++j) {
         int32_t bucket = feature.data<int32_t>()[row * columns + j];
         if (bucket == -1) bucket = static_cast<int32_t>(num_buckets);
         if (bucket < 0 || bucket > num_buckets) fail_bucket(j, bucket, num_buckets, row);
-        float* at = out + ((nodes[row] * columns + j) * (num_buckets + 1) + bucket) * width;
-        for (int64_t k = 0; k < num_g; ++k) at[k] += g.data<float>()[row * num_g + k];
-        for (int64_t k = 0; k < num_h; ++k) at[num_g + k] += h.data<float>()[row * num_h + k];
+        double* at = sums.data() + ((nodes[row] * columns + j) * (num_buckets + 1) + bucket) * width;
+        add(g.data<float>() + row * num_g, num_g, at);
+        add(h.data<float>() + row * num_h, num_h, at + num_g);
       }
     }
+    std::transform(sums.begin(), sums.end(), c.output(0).data<float>(),
+                   [](double x) { return static_cast<float>(x); });
+  }
+
+ private:
+  static void add(const float* x, int64_t n, double* sums) {
+    for (int64_t k = 0; k < n; ++k) sums[k] += static_cast<double>(x[k]);
   }
 };
 

@@ -99,7 +99,7 @@ test_that("what an input function was not asked is said to have no effect", {
 test_that("an input that ends before its steps says how it would not", {
   expect_message(
     train(mtcars_model(), mtcars_input(), steps = 500),
-    "4 steps but 500 steps was specified\nWhere the input has ended, `num_epochs = NULL`",
+    "4 steps but 500 steps was specified\nThe input has ended: `num_epochs = NULL`",
     fixed = TRUE
   )
 })

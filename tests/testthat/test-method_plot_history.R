@@ -64,7 +64,7 @@ test_that("the smooth line stays among the values around it", {
   attr(with_gap, "is_log") <- attr(series, "is_log")
   smooth <- smooth_series(with_gap)
   expect_true(all(smooth$y >= min(with_gap$y) & smooth$y <= max(with_gap$y)))
-  expect_null(smooth_series(series[1:9, ]))
+  expect_null(smooth_series(series[1:19, ]))
 })
 
 test_that("a series that is too short for a smooth line is not drawn faint", {

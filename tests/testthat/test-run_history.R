@@ -83,6 +83,19 @@ test_that("early stopping says of which metric, and since when", {
   expect_equal(unique(seen$step), seq(0, 20, by = 5))
 })
 
+test_that("the lines that a run and its hooks have shown are kept, the last ones", {
+  model <- mtcars_model()
+  logs <- hook_logging_tensor("global_step", every_n_iter = 1)
+  suppressMessages(train(model, endless(), steps = 3, hooks = logs))
+  expect_match(last_run(model)$log[[1]], "global_step = [0-3]", all = FALSE)
+  shown <- testthat::capture_messages(train(model, endless(), steps = 150, hooks = logs))
+  lines <- last_run(model)$log[[1]]
+  expect_length(lines, 100)
+  expect_equal(lines, sub("\n$", "", sub("^INFO:tensorflow:", "", utils::tail(
+    grep("^INFO:tensorflow", shown, value = TRUE), 100
+  ))))
+})
+
 test_that("an error is told with the hook that raised it; a loss that is NaN is one", {
   model <- mtcars_model()
   train(model, mtcars_input())

@@ -26,6 +26,25 @@ test_that("training ends with the input, and says so where more was asked for", 
   expect_no_message(train(model, mtcars_input(), steps = 4))
 })
 
+test_that("training that a hook ends says which one", {
+  model <- mtcars_model()
+  input <- mtcars_input(num_epochs = NULL)
+  made <- 0
+  third <- session_run_hook(after_run = function(context, values) {
+    made <<- made + 1
+    if (made == 3) context$request_stop()
+  })
+  # what is said is what run_history() knows
+  said <- capture_messages(train(model, input, steps = 10, hooks = list(mine = third)))
+  expect_match(said, "Training completed after 3 steps but 10 steps was specified", all = FALSE)
+  expect_match(said, sprintf("ended by hook `%s`", run_history(model)$reason), all = FALSE)
+  expect_no_match(said, "num_epochs")
+  lower <- hook_stop_if_higher(model, "loss", 0, run_every_secs = NULL, run_every_steps = 1)
+  evaluated <- hook_in_memory_evaluator(model, mtcars_input(), every_n_iter = 1)
+  said <- capture_messages(train(model, input, steps = 10, hooks = list(evaluated, lower)))
+  expect_match(said, "early stopping, since \"loss\" was", all = FALSE)
+})
+
 test_that("train() returns the history invisibly and prints nothing", {
   out <- capture.output(
     result <- withVisible(train(mtcars_model(), mtcars_input(), hooks = list(hook_progress_bar())))

@@ -67,6 +67,32 @@ test_that("names of a run are text on its page", {
   expect_true("&lt;b&gt;x" %in% labels)
 })
 
+test_that("what only the first step does is no part of the time of a step", {
+  folder <- withr::local_tempdir()
+  write_timeline <- function(step, ...) {
+    events <- Map(function(name, dur) list(ph = "X", name = name, dur = dur), c(...), c(50, 7, 3)[seq_along(c(...))])
+    text <- jsonlite::toJSON(list(traceEvents = unname(events)), auto_unbox = TRUE)
+    writeLines(text, file.path(folder, sprintf("timeline-%d.json", step)))
+  }
+  write_timeline(1, "Const", "MatMul", "Add")
+  for (step in 2:3) write_timeline(step, "MatMul", "Add", "Add")
+  table <- timeline_table(folder)
+  expect_equal(table$operation, c("MatMul", "Add"))
+  expect_equal(table[["microseconds a step"]], c("50", "10"))
+})
+
+test_that("shares of a histogram are those of its values", {
+  # -2, 0.5, 0.5, 3, 10
+  limits <- c(-2, 0.5, 0.6, 2.9, 3.2, 9, 11)
+  shares <- shares_of(limits, c(0, 1, 2, 0, 1, 0, 1), -2, 10)
+  expect_equal(shares[c(1, length(shares))], c(-2, 10))
+  expect_false(is.unsorted(shares))
+  expect_true(shares[[5]] >= 0.5 && shares[[5]] <= 0.6)
+  even <- shares_of(1:100, rep(1, 100), 0, 100)
+  expect_equal(even, 100 * shown_shares)
+  expect_true(all(is.na(shares_of(1, 0, 0, 1))))
+})
+
 test_that("several runs stand side by side with what differs", {
   dir <- withr::local_tempdir()
   run_to_see(file.path(dir, "slow"), rate = 0.01)

@@ -76,3 +76,23 @@ test_that("trees in memory bear ill data", {
   suppressWarnings(train(model, same))
   expect_equal(predict(model, same)[[1]], rep(2, 5), tolerance = 1e-4)
 })
+
+test_that("histograms are sums of doubles, as TensorFlow's", {
+  # the sum of floats is 2^24
+  sums <- function(op, ...) {
+    with(tf$Graph()$as_default(), {
+      one <- function(x) tf$constant(matrix(x, 3), "float32")
+      op <- op(
+        node_ids = tf$constant(c(0L, 0L, 0L)), gradients = one(c(2^24, 1, 1)), hessians = one(c(1, 1, 1)),
+        ..., max_splits = 1L, num_buckets = 1L
+      )
+      with(tf$Session() %as% session, session$run(op))
+    })
+  }
+  expect_equal(sums(
+    tf$raw_ops$BoostedTreesAggregateStats, feature = matrix(0L, 3)
+  )[1, 1, 1, 1], 2^24 + 2)
+  expect_equal(sums(
+    tf$raw_ops$BoostedTreesMakeStatsSummary, bucketized_features_list = list(c(0L, 0L, 0L))
+  )[1, 1, 1, 1], 2^24 + 2)
+})

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/math/elementwise.h"
+#include "ops/math/integer_math.h"
 #include "ops/nn/window.h"
 #include "ops/state/gradient_helpers.h"
 
@@ -171,7 +172,8 @@ class MaxPoolGradKernel : public PoolKernel {
           const T* grad = grads + place + channel;
           largest.each(cells, [=](int64_t cell, int i, bool is_it) {
             const T added = grad[i];
-            to[cell + channel + i] += is_it ? added : T(0);
+            T& sum = to[cell + channel + i];
+            sum = wrapping_add(sum, is_it ? added : T(0));
           });
         });
       });
@@ -211,7 +213,7 @@ struct Mean {
     std::fill(out, out + channels, T(0));
     cells([&](int64_t cell) {
       const T* in = image + cell;
-      for_elements<T>(channels, [=](int64_t i) { out[i] += in[i]; });
+      for_elements<T>(channels, [=](int64_t i) { out[i] = wrapping_add(out[i], in[i]); });
       ++count;
     });
     for (int64_t i = 0; i < channels; ++i) out[i] /= static_cast<T>(count);

@@ -64,6 +64,35 @@ SEXP cpp_read_events(Texts paths) {
   });
 }
 
+// A histogram for each element: where it begins and ends, and its buckets' limits and counts.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_read_histograms(Texts paths) {
+  return border([&]() -> SEXP {
+    std::vector<double> steps, lowest, highest;
+    std::vector<std::string> tags;
+    std::vector<std::vector<double>> limits, counts;
+    for (const std::string& path : paths) {
+      bool truncated = false;
+      for (const Event& event : read_events(path, &truncated)) {
+        for (const SummaryValue& value : event.summary) {
+          const Histogram* histogram = value.histogram();
+          if (!histogram) continue;
+          steps.push_back(static_cast<double>(event.step));
+          tags.push_back(value.tag);
+          lowest.push_back(histogram->min);
+          highest.push_back(histogram->max);
+          limits.push_back(histogram->bucket_limit);
+          counts.push_back(histogram->bucket);
+        }
+      }
+    }
+    return Rcpp::List::create(Rcpp::_["step"] = steps, Rcpp::_["tag"] = tags,
+                              Rcpp::_["min"] = lowest, Rcpp::_["max"] = highest,
+                              Rcpp::_["limits"] = Rcpp::wrap(limits),
+                              Rcpp::_["counts"] = Rcpp::wrap(counts));
+  });
+}
+
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_summary_op(bool is_histogram, Text name, SEXP values, Texts collections, Text family) {
   return border([&]() -> SEXP {

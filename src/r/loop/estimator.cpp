@@ -366,6 +366,7 @@ SEXP cpp_estimator_train(SEXP spec,
     Rcpp::Shield<SEXP> history(history_of(options.hooks));
     return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
                               Rcpp::_["was_skipped"] = result.was_skipped,
+                              Rcpp::_["why"] = result.why, Rcpp::_["reason"] = result.reason,
                               Rcpp::_["has_checkpoint"] = has_checkpoint(folder),
                               // of the graph that was built for it
                               Rcpp::_["num_weights"] = *model->num_weights,
