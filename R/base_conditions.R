@@ -255,6 +255,7 @@ add_note <- function(condition, note) {
 #'
 #' @param message The text of the condition.
 #' @return Does not return: raises a condition of class `runhooks_error_stop_iteration`.
+#' @section Errors: `runhooks_error_invalid_argument` for a message that is no single string.
 #' @family hooks
 #' @export
 #' @examples

@@ -6,6 +6,7 @@
 #' @param ... `latest_filename`: the name of the file that lists the folder's checkpoints, where it
 #'   is not `"checkpoint"`.
 #' @return The path without its endings, or `NULL` where there is none.
+#' @section Errors: `runhooks_error_invalid_argument` for what is no single string.
 #' @family inspecting
 #' @export
 #' @examples

@@ -62,6 +62,8 @@ column_categorical_with_hash_bucket <- builtin_column("HashedCategoricalColumn")
 #'
 #' @eval column_params("WeightedCategoricalColumn")
 #' @return The column.
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, or a column of a kind that
+#'   does not go there.
 #' @seealso `tf.feature_column.weighted_categorical_column` of TensorFlow 1.x.
 #' @family feature columns
 #' @export
@@ -79,6 +81,8 @@ column_categorical_weighted <- builtin_column("WeightedCategoricalColumn")
 #' @return The column. Its name is that of the keys, sorted: `"a_X_b"`.
 #' @section Missing values: As in TensorFlow, the name of a feature crosses its values as they are,
 #'   `""` and `-1` too; a categorical column leaves out what it has no bucket for.
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, or a column of a kind that
+#'   does not go there.
 #' @seealso `tf.feature_column.crossed_column` of TensorFlow 1.x.
 #' @family feature columns
 #' @export

@@ -22,6 +22,8 @@ column_bucketized <- builtin_column("BucketizedColumn")
 #'
 #' @eval column_params("IndicatorColumn")
 #' @return The column.
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, or a column of a kind that
+#'   does not go there.
 #' @seealso `tf.feature_column.indicator_column` of TensorFlow 1.x.
 #' @family feature columns
 #' @export
@@ -37,6 +39,8 @@ column_indicator <- builtin_column("IndicatorColumn")
 #'
 #' @eval column_params("EmbeddingColumn", "SharedEmbeddingColumn")
 #' @return The column; for `column_shared_embedding()` an unnamed list of columns.
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, or a column of a kind that
+#'   does not go there.
 #' @seealso `tf.feature_column.embedding_column` and `shared_embedding_columns` of TensorFlow 1.x.
 #' @family feature columns
 #' @export
@@ -93,6 +97,8 @@ column_shared_embedding <- function(
 #' @eval column_params("CyclicColumn")
 #' @return For one name the column, which is dense and two numbers wide; for several an unnamed list
 #'   of columns.
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, or a column of a kind that
+#'   does not go there.
 #' @family feature columns
 #' @export
 #' @examples

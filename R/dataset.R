@@ -215,6 +215,8 @@ component_type <- function(x) wanted_type(x)
 #' @param dataset A dataset.
 #' @param n At most so many.
 #' @return A list of elements, each an R value or a list of them.
+#' @section Errors: `runhooks_error_invalid_argument` for what is no dataset, and for other arguments that do
+#'   not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -231,6 +233,8 @@ dataset_collect <- function(dataset, n = Inf) {
 #' @param object A dataset or an iterator.
 #' @return Of a single tensor its type or shape, else a list in the form of an element. Shapes have
 #'   NA for unknown dimensions.
+#' @section Errors: `runhooks_error_invalid_argument` for what is no dataset, and for other arguments that do
+#'   not hold.
 #' @family datasets
 #' @export
 #' @examples

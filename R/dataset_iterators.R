@@ -181,6 +181,7 @@ print.tf_iterator <- function(x, ...) {
 #'   read in another way: `"stop"` refuses it with an error that names both, `"begin"` begins at the
 #'   first element, which the log says.
 #' @return An object for `tf$add_to_collection("saveable_objects", )`.
+#' @section Errors: `runhooks_error_invalid_argument` for what is no iterator.
 #' @seealso [hook_checkpoint_input_pipeline()]
 #' @family datasets
 #' @export
@@ -200,6 +201,7 @@ make_saveable_from_iterator <- function(iterator, on_other_data = c("stop", "beg
 #'
 #' @param dataset A dataset or an iterator.
 #' @return The next element as tensors of the default graph, in the form of the dataset's elements.
+#' @section Errors: `runhooks_error_invalid_argument` for what is neither a dataset nor an iterator.
 #' @family datasets
 #' @export
 #' @examples

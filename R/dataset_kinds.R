@@ -47,6 +47,8 @@ dataset_padded_batch <- function(dataset, batch_size, padded_shapes = NULL, padd
 #' @param stride How far the elements of a window are from one another.
 #' @param drop_remainder TRUE leaves windows out that are short.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for what is no dataset, and for other arguments that do
+#'   not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -93,6 +95,8 @@ dataset_cache <- function(dataset, filename = NULL) {
 #' @param weights How often each is drawn, numbers; `NULL`: equally often.
 #' @param seed Fixes the order: with the seed of the graph it is TensorFlow's for both.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for what is no dataset, and for other arguments that do
+#'   not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -146,6 +150,8 @@ sample_from_datasets <- function(datasets, weights = NULL, seed = NULL) {
 #' @param num_parallel_batches As many batches' elements are made at the same time.
 #' @param drop_remainder TRUE leaves a last batch out that is short.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for what is no dataset, and for other arguments that do
+#'   not hold.
 #' @family datasets
 #' @export
 #' @examples

@@ -6,6 +6,7 @@
 #' @param batch_size How many elements.
 #' @param drop_remainder TRUE leaves a last batch out that is short.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -19,6 +20,7 @@ dataset_batch <- function(dataset, batch_size, drop_remainder = FALSE) {
 #' @param dataset A dataset.
 #' @param other A dataset with elements of the same types.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -34,6 +36,7 @@ dataset_concatenate <- function(dataset, other) {
 #' @param buffer_size How many elements are made before they are asked for; `NULL` and -1 leave it
 #'   to the package.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -47,6 +50,7 @@ dataset_prefetch <- function(dataset, buffer_size = NULL) {
 #' @param dataset A dataset.
 #' @param count How often; `NULL` or -1 for ever.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -61,6 +65,7 @@ dataset_repeat <- function(dataset, count = NULL) {
 #' @param num_shards Into how many parts.
 #' @param index Which of them, from 0 on.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -77,6 +82,7 @@ dataset_shard <- function(dataset, num_shards, index) {
 #' @param seed With the seed of the graph it gives TensorFlow's order for both.
 #' @param reshuffle_each_iteration FALSE gives each pass through the data the same order.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -93,6 +99,7 @@ dataset_shuffle <- function(dataset, buffer_size, seed = NULL, reshuffle_each_it
 #' @param count How often; `NULL` or -1 for ever.
 #' @param seed With the seed of the graph it gives TensorFlow's order for both.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -109,6 +116,7 @@ dataset_shuffle_and_repeat <- function(dataset, buffer_size, count = NULL, seed 
 #' @param dataset A dataset.
 #' @param count How many; -1 for all.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -122,6 +130,7 @@ dataset_skip <- function(dataset, count) {
 #' @param dataset A dataset.
 #' @param count How many; -1 for all.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -134,6 +143,7 @@ dataset_take <- function(dataset, count) {
 #'
 #' @param dataset A dataset.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold.
 #' @family datasets
 #' @export
 #' @examples
@@ -148,6 +158,7 @@ dataset_unique <- function(dataset) {
 #' @param to The numbers end before this one.
 #' @param by The difference of two numbers, which may be negative.
 #' @return A dataset, see [datasets].
+#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold.
 #' @family datasets
 #' @export
 #' @examples

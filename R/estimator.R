@@ -76,6 +76,7 @@ required_checkpoint <- function(folder, call = parent.frame()) {
 #' @param object An estimator.
 #' @param ... Not used.
 #' @return A path.
+#' @section Errors: `runhooks_error_invalid_argument` for what is no model.
 #' @family inspecting
 #' @export
 #' @examples

@@ -15,6 +15,8 @@ listener_methods <- list(
 #'   not after the first checkpoint, which is made before the first step).
 #' @return A listener for the argument `saving_listeners` of [train()] or `listeners` of
 #'   [hook_checkpoint_saver()].
+#' @section Errors: `runhooks_error_invalid_argument` for what is no function of the arguments
+#'   that are said.
 #' @seealso The class `tf.train.CheckpointSaverListener` of TensorFlow 1.x.
 #' @family hooks
 #' @export

@@ -142,6 +142,7 @@ weight_words <- function(data) if (is.null(attr(data, "what"))) "weight" else at
 #' @param which,tree Which plot, as of [plot()][plot.tf_estimator].
 #' @param ... For histories as for [plot()][plot.tf_estimator_history].
 #' @return A plot of ggplot2.
+#' @section Errors: `runhooks_error_invalid_argument` for a plot that there is not.
 #' @name autoplot_models
 #' @family estimator methods
 #' @examples

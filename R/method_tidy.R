@@ -22,6 +22,7 @@
 #'     `BIC`, `deviance` and `df.residual`, too. Of a history `steps` and its last losses.
 #'   * `augment()`: the data with `.fitted` and, where the response is there, `.resid`; of classes
 #'     with `.pred_class` and a probability `.pred_<class>` for each.
+#' @section Errors: `runhooks_error_not_found` where nothing is trained yet.
 #' @name tidy_models
 #' @family estimator methods
 #' @examples

@@ -32,6 +32,7 @@ runs_file <- "runhooks.runs"
 #'   `version` of runhooks, `host`, `machine`, `process`. Of what nobody knows (the end of a run that
 #'   was killed) there is NA. A folder in which nothing was trained has no rows, nor has one that
 #'   TensorFlow or an earlier version of runhooks wrote.
+#' @section Errors: `runhooks_error_invalid_argument` for what is neither a folder nor a model.
 #' @seealso [tf_estimator_history] for the losses of a run.
 #' @family history
 #' @export

@@ -199,6 +199,7 @@ split_batch <- function(batch) cpp_batch_examples(list(batch))
 #' @param completed What `iter_next()` returns at the end.
 #' @return `iterate()` reads all: a list of the items, or of what `f` made of them. `iter_next()`
 #'   reads one.
+#' @section Errors: `runhooks_error_invalid_argument` for what is no iterator.
 #' @family estimator methods
 #' @export
 #' @examples

@@ -118,6 +118,7 @@ read_evaluations <- function(folder, started) {
 #'   on a logarithmic scale where values span decades. While the model's folder is there, ticks below
 #'   are checkpoints, a dashed line is the best step of the validation (as early stopping saw it, else
 #'   the least loss), and the words below say why the run ended.
+#' @section Errors: `runhooks_error_not_found` for `metrics` that the history does not have.
 #' @name tf_estimator_history
 #' @family history
 #' @examples

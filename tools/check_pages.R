@@ -25,6 +25,15 @@ exported_names <- function(root) {
   gsub("\"", "", sub("^export\\((.*)\\)$", "\\1", grep("^export\\(", lines, value = TRUE)))
 }
 
+# The lines on which running text, which is not code, has the letter.
+lines_of_text <- function(rd, letter) {
+  if (!is.list(rd)) {
+    is_text <- identical(attr(rd, "Rd_tag"), "TEXT") && grepl(letter, rd, fixed = TRUE)
+    return(if (is_text) attr(rd, "srcref")[[1]])
+  }
+  sort(unique(unlist(lapply(rd, lines_of_text, letter))))
+}
+
 check_page <- function(root, file, exported) {
   rd <- tools::parse_Rd(file.path(root, file))
   tags <- vapply(rd, function(part) attr(part, "Rd_tag"), "")
@@ -32,10 +41,10 @@ check_page <- function(root, file, exported) {
   if ("internal" %in% unlist(rd[tags == "\\keyword"])) return(violations())
   missing <- setdiff(intersect(aliases, exported), called(example_code(rd)))
   words <- sprintf("no example that runs has %s()", missing)
-  raw <- grep("^\\|.*\\|$", read_lines(root, file))
+  raw <- lines_of_text(rd, "|")
   rbind(
     violations(file, rep(1L, length(missing)), "example", words),
-    violations(file, raw, "table", "a raw | of a table")
+    violations(file, raw, "table", "a raw |, of a table or in a sentence, which is not code")
   )
 }
 

@@ -12,7 +12,9 @@ dataset_function <- function(own) {
     params <- c("@param dataset A dataset.", params)
   }
   lines <- c(
-    own$summary[[1]], "", params, "@return A dataset, see [datasets].", "@family datasets",
+    own$summary[[1]], "", params, "@return A dataset, see [datasets].",
+    "@section Errors: `runhooks_error_invalid_argument` for arguments that do not hold.",
+    "@family datasets",
     "@export", "@examples"
   )
   wrapped <- unlist(lapply(lines, function(line) {

@@ -134,6 +134,8 @@ expect("no example", has_rule("example", 1L, page(examples = "2 # f(1)")))
 expect("one that does not run", has_rule("example", 1L, page(examples = "\\dontrun{f(1)}")))
 expect("two functions on a page", has_rule("example", 1L, page("\\alias{g}")))
 expect("a raw table", has_rule("table", 4L, page("| a | b |")))
+expect("a raw letter in a sentence", has_rule("table", 4L, page("\\description{What |x| is.}")))
+expect("in code it may be", !has_rule("table", 4L, page("\\description{So \\code{a | b} is.}")))
 
 # --- rooms of R/
 rooms <- list(

@@ -193,7 +193,7 @@ RUNHOOKS_UNARY_OP("Abs")
     .attr("T: numbertype")
     .kernel(unary_of_numbers<AbsFn>())
     .gradient(times([](Graph& g, Output x, Output) -> Output { return g.op("Sign", {x}); }))
-    .summary("|x|, elementwise.")
+    .summary("The absolute value, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Sign")

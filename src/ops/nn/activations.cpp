@@ -245,7 +245,7 @@ RUNHOOKS_ACTIVATION("Softsign")
     .gradient(through_input("SoftsignGrad"))
     .endpoint("nn.softsign")
     .endpoint("math.softsign")
-    .summary("x / (|x| + 1), elementwise.");
+    .summary("x / (abs(x) + 1), elementwise.");
 RUNHOOKS_ACTIVATION_GRAD("SoftsignGrad", "features")
     .kernel(binary<SoftsignGradFn>())
     .gradient(again("SoftsignGrad", softsign_curvature))
