@@ -62,13 +62,15 @@ TEST(the_record_of_runs_stays_where_it_was_there_before) {
     CHECK_EQ(rows.size(), size_t{2});
     CHECK_EQ(text_field(rows[0], "why", ""), "killed");
     CHECK_EQ(text_field(rows[1], "why", ""), "running");
-    run.end(7, {10, 2, 1}, {"data", "the input ended"}, {1, 2});
+    run.end(7, {10, 2, 1}, {"data", "the input ended"}, {1, 2}, {"step 7", "done"});
   }
   const std::vector<PlainData> rows = run_rows(folder);
   CHECK_EQ(text_field(rows[1], "why", ""), "data");
   CHECK_EQ(text_field(rows[1], "version", ""), "1");
   CHECK_EQ(number_field(rows[1], "to", -1), 7.0);
   CHECK_EQ(number_field(rows[1], "rows", -1), 10.0);
+  const PlainData* log = plain_field(rows[1], "log");
+  CHECK(log && log->texts.size() == 2 && log->texts[1].bytes == "done");
   CHECK_EQ(number_field(rows[0], "to", -1), -1.0);
 }
 
@@ -79,7 +81,7 @@ TEST(evaluations_are_of_the_run_before_them) {
   RunRecord first(folder, 0, PlainFields());
   record_evaluation(folder, "test", 1, {{"loss", 0.5}});
   const RunRecord second(folder, 1, PlainFields());
-  first.end(1, RunInput(), {"data", ""}, {});
+  first.end(1, RunInput(), {"data", ""}, {}, {});
   record_evaluation(folder, "", 2, {{"loss", 0.25}, {"auc", 1}});
   const std::vector<PlainData> rows = run_rows(folder);
   for (size_t i = 0; i < 2; ++i) {

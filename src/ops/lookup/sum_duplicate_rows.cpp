@@ -52,10 +52,10 @@ class SumDuplicateRowsKernel : public Kernel {
       }
       largest = std::max(largest, indices[i]);
     }
-    check_memory(largest + 1, sizeof(int32_t));
-    if (static_cast<size_t>(largest + 1) > place_.size()) {
-      place_.resize(static_cast<size_t>(largest + 1), -1);
-    }
+    if (largest < 0) return;
+    const int64_t rows = sum_of_dims(largest, 1);
+    check_memory(rows, sizeof(int32_t));
+    if (static_cast<size_t>(rows) > place_.size()) place_.resize(static_cast<size_t>(rows), -1);
   }
   int32_t place(int64_t index) {
     const auto at = static_cast<size_t>(index);
