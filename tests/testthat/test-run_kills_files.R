@@ -17,13 +17,14 @@ test_that("whoever is killed or fails at a change of a file has lost nothing", {
   if (built$status != 0) stop("faults.c does not compile: ", built$stderr)
   folder <- file.path(here, "runs")
   dir.create(folder)
+  preloads <- trimws(paste(Sys.getenv("LD_PRELOAD"), shim)) # sanitizers want to be the first
   said <- processx::run(
     child_rscript(),
     c(
       normalizePath(test_path("faults_child.R")), folder, Sys.getenv("RUNHOOKS_FAULTS", "1"),
       Sys.getenv("RUNHOOKS_KILLS", "4"), property_seed("faults"), Sys.getenv("RUNHOOKS_WAYS", "")
     ),
-    env = c(child_env(), LD_PRELOAD = shim), error_on_status = FALSE
+    env = c(child_env(), RUNHOOKS_SHIM = shim, LD_PRELOAD = preloads), error_on_status = FALSE
   )
   lines <- strsplit(said$stdout, "\n")[[1]]
   expect_identical(grep("^wrong", lines, value = TRUE), character())
