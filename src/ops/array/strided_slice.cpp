@@ -51,13 +51,15 @@ SliceSpec::Part range_of(const Operation& op, const SliceArguments& a, size_t i,
   if (part.stride == 0) invalid_argument("strides[", i, "] must be non-zero.");
   const bool all_before = has_bit(op, "begin_mask", i), all_behind = has_bit(op, "end_mask", i);
   if (n < 0) return part;
+  // a longer stride takes no other element, and could not be multiplied
+  part.stride = std::clamp(part.stride, -n - 1, n + 1);
   const bool forward = part.stride > 0;
   const int64_t low = forward ? 0 : -1, high = forward ? n : n - 1;
   part.begin = all_before ? (forward ? low : high) : clamped(a.begin[i], n, low, high);
   const int64_t end = all_behind ? (forward ? high : low) : clamped(a.end[i], n, low, high);
   const int64_t reach = forward ? end - part.begin : part.begin - end;
   const int64_t step = forward ? part.stride : -part.stride;
-  part.size = reach <= 0 ? 0 : (reach + step - 1) / step;
+  part.size = reach <= 0 ? 0 : (reach - 1) / step + 1;
   return part;
 }
 
