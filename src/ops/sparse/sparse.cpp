@@ -1,5 +1,6 @@
 // Sparse tensors as TensorFlow has them, a triple of indices [n, rank], values [n] and a shape
 // [rank]; and what finds, gathers and counts elements.
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 #include <unordered_set>
@@ -129,7 +130,7 @@ class SparseReshapeKernel : public Kernel {
       }
     }
     Tensor& shape = c.allocate_output(1, DType::kInt64, Shape{rank});
-    std::memcpy(shape.raw(), to.data(), shape.num_bytes());
+    std::copy(to.begin(), to.end(), shape.data<int64_t>());
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/array/copy_elements.h"
+#include "ops/math/integer_math.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
@@ -84,7 +85,7 @@ class SparseSliceGradKernel : public Kernel {
     for (int64_t i = 0; i < count; ++i) {
       bool is_kept = k < grad.num_elements();
       for (int64_t d = 0; is_kept && d < rank; ++d) {
-        is_kept = from[i * rank + d] - start[d] == to[k * rank + d];
+        is_kept = wrapping_subtract(from[i * rank + d], start[d]) == to[k * rank + d];
       }
       out.data<T>()[i] = is_kept ? grad.data<T>()[k] : T(0);
       k += is_kept;
