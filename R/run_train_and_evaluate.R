@@ -177,11 +177,11 @@ train_to_evaluate <- function(object, args, listener, call) {
   }
   if (!is.null(own_end)) planned <- min(planned, max(own_end - folder$step, 0))
   hooks <- name_evaluations(args$hooks, object, call)
-  watch <- list(planned = planned, rows = known_rows(input), may_stop = !is.null(own_end))
-  hooks <- complete_hooks(hooks, "train", limit, watch)
+  hooks <- complete_hooks(hooks, "train", limit, list(planned = planned, rows = known_rows(input)))
   run_training(
     object, args$input_fn, input, NULL, max_steps, hooks,
-    c(args$saving_listeners, list(listener)), leaves_events = TRUE, limit = limit, call = call
+    c(args$saving_listeners, list(listener)),
+    leaves_events = TRUE, limit = if (is.null(own_end)) limit, call = call
   )
 }
 

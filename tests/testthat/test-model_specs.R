@@ -18,7 +18,7 @@ refused <- list(
   words = list(NA, list(c("a", "b")), list()),
   "class weights" = list(c(-1, 2), c(1, NA), "even"), "class words" = list(3, "one", c("a", NA)), widths = list(0, c(3, 2.5), "wide", c(1, NA)),
   probabilities = list(2, "half", 0), "weight column" = list(3, c("a", "b")),
-  column = list(3, "x"), "column or name" = list(3), columns = list(3, "x", list()),
+  features = list(3, TRUE, NA), column = list(3, "x"), "column or name" = list(3), columns = list(3, "x", list()),
   head = list("binary", 3), heads = list("binary", list()),
   optimizer = list(3, "Nobody"), activation = list(3, "nobody"), partitioner = list(3, function(x) x),
   "warm start" = list(3), configuration = list(3), formula = list(3)
