@@ -98,7 +98,7 @@ anova_of_models <- function(models, fits, test, call = parent.frame()) {
   } else {
     c("Resid. Df", "Resid. Dev", "Df", "Deviance")
   }
-  formulas <- vapply(models, function(model) term_name(formula(model)), "")
+  formulas <- vapply(models, function(model) term_name(stats::formula(model)), "")
   heading <- c(
     if (is_gaussian) "Analysis of Variance Table\n" else "Analysis of Deviance Table\n",
     paste0("Model ", format(seq_along(models)), ": ", formulas, collapse = "\n")
@@ -196,6 +196,6 @@ has_same_data <- function(expr, data, place) {
 }
 
 refit <- function(object, formula) {
-  call <- update(object, formula, evaluate = FALSE)
-  eval(call, environment(formula(object)))
+  call <- stats::update(object, formula, evaluate = FALSE)
+  eval(call, environment(stats::formula(object)))
 }
