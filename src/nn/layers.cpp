@@ -271,7 +271,7 @@ Output flatten(Graph& graph, Output inputs, const std::string& name) {
   const Shape& shape = inputs.shape();
   int64_t width = 1;
   for (int i = 1; i < shape.rank(); ++i) {
-    width = shape.dim(i) < 0 || width < 0 ? -1 : width * shape.dim(i);
+    width = product_of_dims(width, shape.dim(i));
   }
   if (!shape.has_rank() || shape.rank() < 1 || width < 0) {
     invalid_argument("flatten needs inputs whose dimensions but the first are known; got shape ",

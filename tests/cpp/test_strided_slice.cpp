@@ -32,3 +32,12 @@ TEST(strides_beyond_all_elements_take_one) {
   CHECK(slice(0, kMost, 3) == (Floats{1, 4}));
   CHECK(slice(3, kLeast, -3) == (Floats{4, 1}));
 }
+
+TEST(tiles_beyond_all_memory_are_refused_where_they_are_made) {
+  const auto graph = std::make_shared<Graph>();
+  const Output x = graph->constant(Tensor::vector<float>({1, 2, 3, 4}), "x");
+  const Output times =
+      graph->constant(Tensor::vector<int64_t>({std::numeric_limits<int64_t>::max()}), "times");
+  CHECK_THROWS(graph->op("Tile", {x, times}).build(), Code::kResourceExhausted,
+               "too many elements");
+}

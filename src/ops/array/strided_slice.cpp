@@ -231,7 +231,7 @@ void tile_shape(ShapeContext& c) {
   Shape out = Shape::unknown_of_rank(x.rank());
   for (int i = 0; multiples && i < x.rank(); ++i) {
     const int64_t times = multiples->integers()[static_cast<size_t>(i)];
-    if (x.dim(i) >= 0) out.set_dim(i, x.dim(i) * times);
+    out.set_dim(i, product_of_dims(x.dim(i), times));
   }
   c.set_output(0, out);
 }

@@ -158,7 +158,7 @@ Shape depthwise_shape(const Operation& op, const Shape& x, const Shape& filter) 
   }
   const Window window(op, image, weights.dim(0), weights.dim(1));
   const int64_t known = channels >= 0 ? channels : depth;
-  const int64_t outputs = known >= 0 && weights.dim(3) >= 0 ? known * weights.dim(3) : -1;
+  const int64_t outputs = product_of_dims(known, weights.dim(3));
   return Shape{image.dim(0), window.height.out, window.width.out, outputs};
 }
 
