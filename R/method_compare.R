@@ -38,7 +38,7 @@ extractAIC.tf_estimator <- function(fit, scale = 0, k = 2, ...) { # nolint: its 
   check_arg(is_number(scale) && scale >= 0, scale, "a number, 0 or more", "scale", environment())
   check_arg(is_number(k), k, "a number", "k", environment())
   n <- fit_nobs(own)
-  edf <- sum(own$kept) * ncol(own$coefficients)
+  edf <- fit_edf(own)
   if (own$family != "gaussian") {
     return(c(edf, -2 * fit_log_likelihood(own) + k * edf))
   }
@@ -89,7 +89,7 @@ anova_of_models <- function(models, fits, test, call = parent.frame()) {
       )
     }
   }
-  left <- vapply(fits, function(fit) fit_nobs(fit) - sum(fit$kept) * ncol(fit$coefficients), 0)
+  left <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
   deviance <- vapply(fits, fit_deviance, 0)
   is_gaussian <- first$family == "gaussian"
   table <- data.frame(left, deviance, c(NA, -diff(left)), c(NA, -diff(deviance)))
@@ -149,7 +149,7 @@ anova_of_steps <- function(object, test) {
     refit(object, stats::as.formula(paste(". ~", right), environment(formula(object))))
   })
   fits <- lapply(c(wholes, list(object)), single_fit, "anova")
-  left <- vapply(fits, function(fit) fit_nobs(fit) - sum(fit$kept) * ncol(fit$coefficients), 0)
+  left <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
   deviance <- vapply(fits, fit_deviance, 0)
   table <- data.frame(c(NA, -diff(left)), c(NA, -diff(deviance)), left, deviance)
   dimnames(table) <- list(c("NULL", labels), c("Df", "Deviance", "Resid. Df", "Resid. Dev"))

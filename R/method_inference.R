@@ -147,7 +147,7 @@ logLik.tf_estimator <- function(object, ...) {
 
 as_log_likelihood <- function(fit) {
   n <- fit_nobs(fit)
-  df <- sum(fit$kept) * ncol(fit$coefficients) + if (fit$family == "gaussian") ncol(fit$errors) else 0
+  df <- fit_edf(fit) + if (fit$family == "gaussian") ncol(fit$errors) else 0
   structure(fit_log_likelihood(fit), df = df, nobs = n, nall = n, class = "logLik")
 }
 

@@ -197,6 +197,9 @@ fit_nobs <- function(fit) sum(fit$weights != 0)
 
 fit_df <- function(fit) fit_nobs(fit) - sum(fit$kept)
 
+# The coefficients that there are, of all outputs.
+fit_edf <- function(fit) sum(fit$kept) * ncol(fit$coefficients)
+
 # The dispersion of each response, 1 where the family has none.
 fit_dispersion <- function(fit) {
   if (fit$family != "gaussian") return(diag(ncol(fit$errors)))

@@ -16,7 +16,7 @@ field() {
 
 required="$(field Imports) $(field LinkingTo) testthat"
 optional="$(field Suggests) roxygen2 lintr bench"
-optional_tools="pandoc qpdf ccache clang-format"
+optional_tools="pandoc qpdf ccache clang-format chromium"
 if [ "$1" = install ]; then
   required="$(field Imports) $(field LinkingTo)"
   optional=
@@ -72,7 +72,7 @@ apt_name() {
   case $1 in
     R) echo r-base-core r-base-dev ;;
     make | c++) echo r-base-dev ;;
-    pandoc | qpdf | ccache | clang-format) echo "$1" ;;
+    pandoc | qpdf | ccache | clang-format | chromium) echo "$1" ;;
     *) echo "r-cran-$(echo "$1" | tr '[:upper:]' '[:lower:]')" ;;
   esac
 }

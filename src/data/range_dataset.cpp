@@ -1,6 +1,6 @@
 // Numbers from, from + by, ... below (above) to.
+#include "base/stoppable_pieces.h"
 #include "data/numbered_iterator.h"
-#include "data/stoppable_pieces.h"
 
 namespace runhooks {
 

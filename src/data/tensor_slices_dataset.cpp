@@ -1,11 +1,11 @@
 // An element for each row of tensors and sparse matrices.
 #include <algorithm>
 
+#include "base/stoppable_pieces.h"
 #include "data/data_content.h"
 #include "data/elements.h"
 #include "data/in_memory.h"
 #include "data/numbered_iterator.h"
-#include "data/stoppable_pieces.h"
 #include "tensor/copy_rows.h"
 
 namespace runhooks {

@@ -37,8 +37,8 @@ class ContributionsKernel : public Kernel {
     std::vector<double> sums(static_cast<size_t>(width * logits));
     for (int64_t row = 0; row < rows; ++row) {
       std::fill(sums.begin(), sums.end(), 0.0);
-      explain(c, ensemble, {columns, link, static_cast<size_t>(width), static_cast<size_t>(logits)}, row,
-              sums);
+      explain(c, ensemble, {columns, link, static_cast<size_t>(width), static_cast<size_t>(logits)},
+              row, sums);
       float* out = c.output(0).data<float>() + row * width * logits;
       for (size_t k = 0; k < sums.size(); ++k) out[k] = static_cast<float>(sums[k]);
     }
@@ -71,38 +71,47 @@ class ContributionsKernel : public Kernel {
     }
   }
 
-  // What was before the tree, and the node's own.
-  static std::vector<double> said(const std::vector<double>& before, const Tree& tree, const TreeNode& node) {
-    std::vector<double> sum = before;
+  // Into `sum`, what was before the tree and the node's own.
+  static void add_said(const std::vector<double>& before,
+                       const Tree& tree,
+                       const TreeNode& node,
+                       std::vector<double>* sum) {
     const std::vector<float>& own = node.is_leaf() ? node.leaf : node.original_leaf;
-    for (size_t k = 0; k < sum.size(); ++k) sum[k] += tree.weight * leaf_value(own, k);
-    return sum;
+    for (size_t k = 0; k < before.size(); ++k) {
+      (*sum)[k] = before[k] + tree.weight * leaf_value(own, k);
+    }
   }
 
-  static void explain(const KernelContext& c,
-                      const TreeEnsemble& ensemble,
-                      const Wanted& by,
-                      int64_t row,
-                      std::vector<double>& sums) {
-    std::vector<double> before(by.logits, 0.0), last = before;
-    if (!ensemble.trees.empty()) last = said(before, ensemble.trees[0], ensemble.trees[0].nodes[0]);
-    apply_link(by.link, last);
-    for (size_t k = 0; k < by.logits; ++k) sums[k * by.width] = last[k];
+  void explain(const KernelContext& c,
+               const TreeEnsemble& ensemble,
+               const Wanted& by,
+               int64_t row,
+               std::vector<double>& sums) {
+    before_.assign(by.logits, 0.0);
+    now_ = last_ = before_;
+    if (!ensemble.trees.empty()) {
+      add_said(before_, ensemble.trees[0], ensemble.trees[0].nodes[0], &last_);
+    }
+    apply_link(by.link, last_);
+    for (size_t k = 0; k < by.logits; ++k) sums[k * by.width] = last_[k];
     for (const Tree& tree : ensemble.trees) {
       const TreeNode* node = &tree.nodes[0];
       while (!node->is_leaf()) {
         const int32_t feature = node->feature_id;
         const int32_t bucket = c.input(feature + 1).data<int32_t>()[row];
         node = &tree.nodes[static_cast<size_t>(node->child(bucket))];
-        std::vector<double> now = said(before, tree, *node);
-        apply_link(by.link, now);
+        add_said(before_, tree, *node, &now_);
+        apply_link(by.link, now_);
         const auto column = static_cast<size_t>(by.columns[static_cast<size_t>(feature)]) + 1;
-        for (size_t k = 0; k < by.logits; ++k) sums[k * by.width + column] += now[k] - last[k];
-        last = std::move(now);
+        for (size_t k = 0; k < by.logits; ++k) sums[k * by.width + column] += now_[k] - last_[k];
+        std::swap(now_, last_);
       }
-      before = said(before, tree, *node);
+      add_said(before_, tree, *node, &before_);
     }
   }
+
+  // The logits before a tree, at a node, and at the one above it; kept for their memory.
+  std::vector<double> before_, now_, last_;
 };
 
 }  // namespace

@@ -30,6 +30,17 @@ SummaryOptions summary_options(const std::vector<std::string>& collections,
   return options;
 }
 
+// Of these event files, in their order; what is cut off at a file's end is left out.
+template <typename Use>
+void each_summary(const Texts& paths, const Use& use) {
+  for (const std::string& path : paths) {
+    bool truncated = false;
+    for (const Event& event : read_events(path, &truncated)) {
+      for (const SummaryValue& value : event.summary) use(event, value);
+    }
+  }
+}
+
 Output summary_value(SEXP x) { return is_variable(x) ? variable_of(x)->snapshot : tensor_of(x); }
 
 }  // namespace
@@ -40,25 +51,20 @@ Output summary_value(SEXP x) { return is_variable(x) ? variable_of(x)->snapshot 
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The numbers of these event files, in their order; what is cut off at a file's end is left out.
+// The numbers of these event files.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_read_events(Texts paths) {
   return border([&]() -> SEXP {
     std::vector<double> steps, times, values;
     std::vector<std::string> tags;
-    for (const std::string& path : paths) {
-      bool truncated = false;
-      for (const Event& event : read_events(path, &truncated)) {
-        for (const SummaryValue& value : event.summary) {
-          double number = 0;
-          if (!number_of(value, &number)) continue;
-          steps.push_back(static_cast<double>(event.step));
-          times.push_back(event.wall_time);
-          tags.push_back(value.tag);
-          values.push_back(number);
-        }
-      }
-    }
+    each_summary(paths, [&](const Event& event, const SummaryValue& value) {
+      double number = 0;
+      if (!number_of(value, &number)) return;
+      steps.push_back(static_cast<double>(event.step));
+      times.push_back(event.wall_time);
+      tags.push_back(value.tag);
+      values.push_back(number);
+    });
     return Rcpp::List::create(Rcpp::_["step"] = steps, Rcpp::_["wall_time"] = times,
                               Rcpp::_["tag"] = tags, Rcpp::_["value"] = values);
   });
@@ -71,21 +77,16 @@ SEXP cpp_read_histograms(Texts paths) {
     std::vector<double> steps, lowest, highest;
     std::vector<std::string> tags;
     std::vector<std::vector<double>> limits, counts;
-    for (const std::string& path : paths) {
-      bool truncated = false;
-      for (const Event& event : read_events(path, &truncated)) {
-        for (const SummaryValue& value : event.summary) {
-          const Histogram* histogram = value.histogram();
-          if (!histogram) continue;
-          steps.push_back(static_cast<double>(event.step));
-          tags.push_back(value.tag);
-          lowest.push_back(histogram->min);
-          highest.push_back(histogram->max);
-          limits.push_back(histogram->bucket_limit);
-          counts.push_back(histogram->bucket);
-        }
-      }
-    }
+    each_summary(paths, [&](const Event& event, const SummaryValue& value) {
+      const Histogram* histogram = value.histogram();
+      if (!histogram) return;
+      steps.push_back(static_cast<double>(event.step));
+      tags.push_back(value.tag);
+      lowest.push_back(histogram->min);
+      highest.push_back(histogram->max);
+      limits.push_back(histogram->bucket_limit);
+      counts.push_back(histogram->bucket);
+    });
     return Rcpp::List::create(Rcpp::_["step"] = steps, Rcpp::_["tag"] = tags,
                               Rcpp::_["min"] = lowest, Rcpp::_["max"] = highest,
                               Rcpp::_["limits"] = Rcpp::wrap(limits),

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/interrupt.h"
+#include "base/stoppable_pieces.h"
 #include "r/values/text_element.h"
 #include "r/values/values.h"
 
@@ -285,12 +286,11 @@ void turn_rows(const double* from, int64_t rows, int64_t columns, T* to) {
 template <typename T>
 bool copy_doubles(const double* from, Tensor& tensor) {
   if (is_line(tensor.shape())) {
-    constexpr int64_t kPiece = int64_t{1} << 20;
-    for (int64_t i = 0; i < tensor.num_elements(); i += kPiece) {
-      if (i > 0) check_interrupt_at_times();
-      std::transform(from + i, from + std::min(i + kPiece, tensor.num_elements()),
-                     tensor.data<T>() + i, [](double x) { return static_cast<T>(x); });
-    }
+    T* to = tensor.data<T>();
+    in_stoppable_pieces(tensor.num_elements(), sizeof *from, [=](int64_t first, int64_t last) {
+      std::transform(from + first, from + last, to + first,
+                     [](double x) { return static_cast<T>(x); });
+    });
     return true;
   }
   if (tensor.shape().rank() != 2) return false;

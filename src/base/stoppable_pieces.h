@@ -1,5 +1,5 @@
 // What lives here: in_stoppable_pieces(), loops over rows that a user may leave between two pieces.
-// Who may use it: data.
+// Who may use it: every layer.
 // What it must not know: what is done with the rows, R.
 #pragma once
 
