@@ -392,7 +392,7 @@ new_variable <- function(name, expr, data, blueprint, call) {
   if (!is.null(words) && !is.null(known$levels)) words <- known$levels
   # scale() and its like as they were for these data; a stream has none of these
   fixed <- if (is.call(expr)) {
-    if (blueprint$is_stream) expr else stats::makepredictcall(raw, expr)
+    if (blueprint$is_stream) expr else fixed_call(raw, expr, data, blueprint, known)
   }
   fixed <- without_contrasts(fixed)
   check_known_basis(name, fixed, known, call)
@@ -401,12 +401,6 @@ new_variable <- function(name, expr, data, blueprint, call) {
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
     time = time, origin = if (identical(time, "POSIXct")) first_time(value)
   )
-}
-
-# C(f, sum) are the levels of f: contrasts are for coef() and its like.
-without_contrasts <- function(expr) {
-  is_c <- is.call(expr) && (identical(expr[[1]], quote(C)) || identical(expr[[1]], quote(stats::C)))
-  if (is_c) expr[[2]] else expr
 }
 
 # The levels of strings.
