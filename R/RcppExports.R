@@ -165,12 +165,8 @@ cpp_write_graph <- function(graph, path, as_text) {
     invisible(.Call(`_runhooks_cpp_write_graph`, graph, path, as_text))
 }
 
-cpp_read_events <- function(paths) {
-    .Call(`_runhooks_cpp_read_events`, paths)
-}
-
-cpp_read_histograms <- function(paths) {
-    .Call(`_runhooks_cpp_read_histograms`, paths)
+cpp_read_events <- function(paths, with_histograms) {
+    .Call(`_runhooks_cpp_read_events`, paths, with_histograms)
 }
 
 cpp_summary_op <- function(is_histogram, name, values, collections, family) {

@@ -465,22 +465,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_read_events
-SEXP cpp_read_events(Texts paths);
-RcppExport SEXP _runhooks_cpp_read_events(SEXP pathsSEXP) {
+SEXP cpp_read_events(Texts paths, bool with_histograms);
+RcppExport SEXP _runhooks_cpp_read_events(SEXP pathsSEXP, SEXP with_histogramsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Texts >::type paths(pathsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_read_events(paths));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_read_histograms
-SEXP cpp_read_histograms(Texts paths);
-RcppExport SEXP _runhooks_cpp_read_histograms(SEXP pathsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Texts >::type paths(pathsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_read_histograms(paths));
+    Rcpp::traits::input_parameter< bool >::type with_histograms(with_histogramsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_read_events(paths, with_histograms));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2234,8 +2225,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_event_writer_flush", (DL_FUNC) &_runhooks_cpp_event_writer_flush, 1},
     {"_runhooks_cpp_event_writer_close", (DL_FUNC) &_runhooks_cpp_event_writer_close, 1},
     {"_runhooks_cpp_write_graph", (DL_FUNC) &_runhooks_cpp_write_graph, 3},
-    {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 1},
-    {"_runhooks_cpp_read_histograms", (DL_FUNC) &_runhooks_cpp_read_histograms, 1},
+    {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 2},
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
