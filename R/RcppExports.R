@@ -589,8 +589,8 @@ cpp_save_running <- function(folder, scratch) {
     .Call(`_runhooks_cpp_save_running`, folder, scratch)
 }
 
-cpp_model_make <- function(spec) {
-    .Call(`_runhooks_cpp_model_make`, spec)
+cpp_model_make <- function(spec, is_fixed) {
+    .Call(`_runhooks_cpp_model_make`, spec, is_fixed)
 }
 
 cpp_head_check <- function(head) {
@@ -651,6 +651,14 @@ cpp_coordinator_should_stop <- function(pointer) {
 
 cpp_hook_check <- function(hook) {
     invisible(.Call(`_runhooks_cpp_hook_check`, hook))
+}
+
+cpp_known_checkpoint <- function(model) {
+    .Call(`_runhooks_cpp_known_checkpoint`, model)
+}
+
+cpp_known_predictions <- function(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows) {
+    .Call(`_runhooks_cpp_known_predictions`, model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows)
 }
 
 cpp_estimator_spec_check <- function(fields) {

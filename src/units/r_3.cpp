@@ -1,5 +1,6 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "r/loop/interrupt.cpp"
+#include "r/loop/known_predictions.cpp"
 #include "r/loop/listener.cpp"
 #include "r/loop/model_fn.cpp"
 #include "r/loop/monitored.cpp"
