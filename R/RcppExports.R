@@ -653,10 +653,6 @@ cpp_hook_check <- function(hook) {
     invisible(.Call(`_runhooks_cpp_hook_check`, hook))
 }
 
-cpp_known_checkpoint <- function(model) {
-    .Call(`_runhooks_cpp_known_checkpoint`, model)
-}
-
 cpp_known_predictions <- function(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows) {
     .Call(`_runhooks_cpp_known_predictions`, model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows)
 }

@@ -35,16 +35,16 @@ way_source <- function(object) {
 
 # After a prediction that went well: how its data became features. Models whose features are more than
 # columns of the data have no such way.
-note_way <- function(object, newdata, type, keys, finish) {
-  if (!is.data.frame(newdata)) return(invisible())
+# `checkpoint`: the core's number of the one that was read, NULL where it has not kept what it made.
+note_way <- function(object, newdata, type, shape, checkpoint) {
+  if (!is.data.frame(newdata) || is.null(checkpoint)) return(invisible())
   fields <- way_fields(object)
-  made <- made_model(object)
-  checkpoint <- cpp_known_checkpoint(made$pointer)
-  if (is.null(fields) || checkpoint == 0) return(invisible())
+  if (is.null(fields)) return(invisible())
   kept <- unclass(object$estimator)$kept
   way <- c(fields, list(
-    source = way_source(object), model = made$pointer, folder = model_dir(object),
-    checkpoint = checkpoint, keys = unname(keys), finish = finish, most_rows = rows_at_once(object)
+    source = way_source(object), model = core_model(object), folder = model_dir(object),
+    checkpoint = checkpoint, keys = unname(shape$keys), finish = shape$finish,
+    most_rows = rows_at_once(object)
   ))
   ways <- if (typeof(kept$ways) == "weakref") cpp_part(kept$ways)
   if (is.null(ways)) {
@@ -99,7 +99,8 @@ way_columns <- function(object, reads) {
     keys <- read_keys(reads)
     return(setNames(keys, keys))
   }
-  if (!is.null(blueprint$offset) || any(lengths(blueprint$features) != 1)) return(NULL)
+  if (!is.null(blueprint$offset) || length(blueprint$features) == 0) return(NULL)
+  if (any(lengths(blueprint$features) != 1)) return(NULL)
   variables <- unlist(blueprint$features)
   is_plain <- vapply(variables, function(name) {
     variable <- blueprint$variables[[name]]

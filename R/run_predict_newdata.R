@@ -18,7 +18,7 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   data <- check_new_data(bake_newdata(object, newdata, call), call)
   values <- predicted_rows(object, data, shape$keys, checkpoint_path, hooks, call)
   if (is.null(checkpoint_path) && length(hooks) == 0) {
-    note_way(object, newdata, type, shape$keys, shape$finish)
+    note_way(object, newdata, type, shape, attr(values, "checkpoint"))
   }
   shape$finish(values)
 }
@@ -59,11 +59,12 @@ predict_stream <- function(object, newdata, type, interval, level, checkpoint_pa
   do.call(rbind, parts)
 }
 
-# What the model gives for each key in each row, NA where it cannot.
+# What the model gives for each key in each row, NA where it cannot. The attribute `checkpoint` is the
+# core's number of the one that was read.
 predicted_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
   ready <- new_features(object, data, call)
   values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
-  lapply(values, spread_rows, ready$rows)
+  structure(lapply(values, spread_rows, ready$rows), checkpoint = attr(values, "checkpoint"))
 }
 
 # type = "response" and "link", in the words of glm().
@@ -174,12 +175,10 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
   )
   input <- as_model_input(input, object, call = call)
   batches <- prediction_start(object, input, keys, checkpoint_path, hooks, call)(all = TRUE)
-  lapply(setNames(nm = keys), function(key) {
-    do.call(rbind, lapply(batches, function(batch) {
-      values <- batch[[key]]
-      matrix(values, nrow = dim(values)[[1]])
-    }))
+  values <- lapply(setNames(nm = keys), function(key) {
+    do.call(rbind, lapply(batches, function(batch) as_rows(batch[[key]])))
   })
+  structure(values, checkpoint = attr(batches, "checkpoint"))
 }
 
 # What asks for features row by row has nothing to keep of a batch but its features.

@@ -1814,16 +1814,6 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_known_checkpoint
-double cpp_known_checkpoint(SEXP model);
-RcppExport SEXP _runhooks_cpp_known_checkpoint(SEXP modelSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_known_checkpoint(model));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_known_predictions
 SEXP cpp_known_predictions(SEXP model, Text folder, double checkpoint, Texts features, SEXP columns, Texts dtypes, SEXP levels, Texts keys, SEXP data, double most_rows);
 RcppExport SEXP _runhooks_cpp_known_predictions(SEXP modelSEXP, SEXP folderSEXP, SEXP checkpointSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP dtypesSEXP, SEXP levelsSEXP, SEXP keysSEXP, SEXP dataSEXP, SEXP most_rowsSEXP) {
@@ -2386,7 +2376,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_coordinator_request_stop", (DL_FUNC) &_runhooks_cpp_coordinator_request_stop, 3},
     {"_runhooks_cpp_coordinator_should_stop", (DL_FUNC) &_runhooks_cpp_coordinator_should_stop, 1},
     {"_runhooks_cpp_hook_check", (DL_FUNC) &_runhooks_cpp_hook_check, 1},
-    {"_runhooks_cpp_known_checkpoint", (DL_FUNC) &_runhooks_cpp_known_checkpoint, 1},
     {"_runhooks_cpp_known_predictions", (DL_FUNC) &_runhooks_cpp_known_predictions, 10},
     {"_runhooks_cpp_estimator_spec_check", (DL_FUNC) &_runhooks_cpp_estimator_spec_check, 1},
     {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},

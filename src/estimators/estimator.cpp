@@ -384,9 +384,11 @@ std::string Estimator::checkpoint_for(const std::string& given, const char* purp
   return newest;
 }
 
-// Only of the newest checkpoint, and where nobody is given the graph or the session.
+// Only of the newest checkpoint, and where nobody is given the graph or the session. A log of what
+// is done tells of all of it, as TensorFlow's does: then it is done.
 bool Estimator::may_keep(const std::string& given, const HookList& hooks) const {
-  return kept_ && kept_->knows_checkpoint() && given.empty() && leave_no_trace(hooks);
+  return kept_ && kept_->knows_checkpoint() && given.empty() && leave_no_trace(hooks) &&
+         !is_logged(LogLevel::kInfo);
 }
 
 Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions options) {

@@ -125,12 +125,9 @@ class KeptSessionCreator : public SessionCreator {
   // What ChiefSessionCreator does, as far as there is something left to do.
   void make_ready(Session& session) const {
     const Scaffold& scaffold = *graph_->spec.scaffold;
-    log(LogLevel::kInfo, "The graph of an earlier call is used again.");
     graph_->graph->finalize();
     if (graph_->restored != number_) scaffold.saver->restore(session, checkpoint_);
-    log(LogLevel::kInfo, "Running local_init_op.");
     session.run({scaffold.local_init_op}, scaffold.local_init_feeds);
-    log(LogLevel::kInfo, "Done running local_init_op.");
   }
 
   std::unique_ptr<ModelGraph> graph_;
@@ -213,7 +210,8 @@ bool KeptGraphs::predict(const std::string& folder,
                          const std::vector<std::string>& keys,
                          Named<Tensor>* predictions) {
   // a model that is being trained has newer weights than its folder
-  if (checkpoint != number_ || hook_decorator() || RunningTraining::is_in(folder)) return false;
+  if (checkpoint != number_ || RunningTraining::is_in(folder)) return false;
+  if (hook_decorator() || is_logged(LogLevel::kInfo)) return false;
   if (checkpoint_in(folder).empty()) return false;
   const ModelGraph* found = predictions_of(features);
   if (!found) return false;

@@ -71,7 +71,7 @@ class KeptGraphs : public std::enable_shared_from_this<KeptGraphs> {
   void keep(std::unique_ptr<ModelGraph> graph);
   // Predictions for the rows of these features, in the order of their names, as one batch. FALSE
   // where the folder's newest checkpoint is not this one any more, or no graph is at hand that has its
-  // weights and takes these features; or where somebody wants to see a loop.
+  // weights and takes these features; or where somebody watches loops, or reads of them in the log.
   bool predict(const std::string& folder,
                uint64_t checkpoint,
                const Named<Tensor>& features,

@@ -35,6 +35,8 @@ class ChiefSessionCreator : public SessionCreator {
                       std::string checkpoint_path = "");
   std::unique_ptr<Session> create_session() override;
   std::shared_ptr<Saver> ready_saver() override;
+  // How many sessions were made so in this process; lint: allow caller (tests count them)
+  static int64_t num_made();
 
  private:
   void check_ready(const std::string& missing, const char* purpose) const;

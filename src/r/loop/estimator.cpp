@@ -404,7 +404,8 @@ SEXP cpp_estimator_evaluate(SEXP spec,
 }
 
 // The batches of a prediction: all of them, each as a named list of arrays; or, where they are
-// asked for one by one, a handle.
+// asked for one by one, a handle. The attribute `checkpoint` is the number of the one that was read,
+// where what it was read into is kept for the next call.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_predict(SEXP spec,
                            SEXP config,
@@ -432,6 +433,9 @@ SEXP cpp_estimator_predict(SEXP spec,
     }
     Rcpp::List list(batches.size());
     for (size_t i = 0; i < batches.size(); ++i) list[i] = batches[i].get();
+    const auto kept = kept_graphs_of(spec);
+    const uint64_t checkpoint = kept ? kept->checkpoint_number() : 0;
+    if (checkpoint > 0) list.attr("checkpoint") = static_cast<double>(checkpoint);
     return list;
   });
 }

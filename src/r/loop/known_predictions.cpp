@@ -113,18 +113,9 @@ bool as_tensor(SEXP x, const std::string& dtype, SEXP levels, Tensor* to) {
 
 }  // namespace
 
-// The number of the checkpoint that the model's last call has read, 0 where that is not known.
-// [[Rcpp::export(rng = false)]]
-double cpp_known_checkpoint(SEXP model) {
-  return border([&] {
-    const auto kept = kept_graphs_of(model);
-    return kept ? static_cast<double>(kept->checkpoint_number()) : 0.0;
-  });
-}
-
 // What the model gives for `keys` in each row of `data`, a named list of arrays; NULL where that
-// takes a call with all that belongs to it. `checkpoint`: what cpp_known_checkpoint() has said when
-// `features`, in the order of their names, were found to be the `columns` of these types and levels.
+// takes a call with all that belongs to it. `checkpoint`: the number that cpp_estimator_predict() has
+// given when `features`, in the order of their names, were found to be the `columns` of these types and levels.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_known_predictions(SEXP model,
                            Text folder,
