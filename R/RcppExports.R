@@ -165,12 +165,8 @@ cpp_write_graph <- function(graph, path, as_text) {
     invisible(.Call(`_runhooks_cpp_write_graph`, graph, path, as_text))
 }
 
-cpp_read_events <- function(paths) {
-    .Call(`_runhooks_cpp_read_events`, paths)
-}
-
-cpp_read_histograms <- function(paths) {
-    .Call(`_runhooks_cpp_read_histograms`, paths)
+cpp_read_events <- function(paths, with_histograms) {
+    .Call(`_runhooks_cpp_read_events`, paths, with_histograms)
 }
 
 cpp_summary_op <- function(is_histogram, name, values, collections, family) {
@@ -801,5 +797,9 @@ cpp_batch_cells <- function(values) {
 
 cpp_batch_examples <- function(batches) {
     .Call(`_runhooks_cpp_batch_examples`, batches)
+}
+
+cpp_batch_columns <- function(batches) {
+    .Call(`_runhooks_cpp_batch_columns`, batches)
 }
 

@@ -1,15 +1,22 @@
 # The charts of the page that view_run() writes: curves of numbers, and of how values were distributed.
 
-# The numbers of all event files of a model: whose they are, their tag, step and value.
-folder_series <- function(folder) {
-  parts <- event_folders(folder)
-  tables <- Map(function(dir, name) {
-    events <- read_events(dir)
+# What the event files of a model and of its evaluations say, each file read once: a list of numbers and
+# histograms for each.
+folder_events <- function(folder, histograms = FALSE) {
+  lapply(event_folders(folder), function(dir) cpp_read_events(event_files(dir), histograms))
+}
+
+# The numbers: whose they are, their tag, step and value.
+event_series <- function(events) {
+  none <- list(step = numeric(), tag = character(), value = numeric())
+  tables <- Map(function(part, name) {
+    numbers <- part$numbers
     data.frame(
-      series = rep(name, nrow(events)), tag = events$tag, step = events$step, value = events$value
+      series = rep(name, length(numbers$step)), tag = numbers$tag, step = numbers$step,
+      value = numbers$value
     )
-  }, parts, names(parts))
-  do.call(rbind, c(tables, list(data.frame(series = character(), tag = character(), step = numeric(), value = numeric()))))
+  }, c(events, list(list(numbers = none))), c(names(events), ""))
+  do.call(rbind, unname(tables))
 }
 
 # The model's own, and those of its evaluations, by what they are called on the page.
@@ -80,13 +87,12 @@ shown_shares <- c(0, stats::pnorm(c(-1.5, -1, -0.5, 0, 0.5, 1, 1.5)), 1)
 
 most_histograms <- 60L
 
-histograms <- function(folder) {
-  parts <- event_folders(folder)
-  tables <- Map(function(dir, name) {
-    table <- histogram_shares(cpp_read_histograms(event_files(dir)))
+histograms <- function(events) {
+  tables <- Map(function(part, name) {
+    table <- histogram_shares(part$histograms)
     if (name != "training") table$tag <- sprintf("%s (%s)", table$tag, name)
     table
-  }, parts, names(parts))
+  }, events, names(events))
   all <- do.call(rbind, unname(tables))
   tags <- unique(all$tag)
   if (length(tags) == 0) return(NULL)

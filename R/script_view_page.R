@@ -5,15 +5,16 @@ run_page <- function(folder, runs, refresh = NULL) {
   check_page_packages(rlang::caller_env())
   last <- utils::tail(runs, 1)
   is_running <- last$why == "running"
+  events <- folder_events(folder, histograms = TRUE)
   html_page(
     title = basename(folder),
     refresh = if (is_running) refresh,
     section("", paragraph(folder), paragraph(status_words(last))),
-    curves(list(folder_series(folder)), FALSE),
-    histograms(folder),
+    curves(list(event_series(events)), FALSE),
+    histograms(events),
     section("Runs", runs_table(runs), Map(run_details, seq_len(nrow(runs)), split_runs(runs))),
     section("Evaluations", html_table(last_evaluations(runs))),
-    section("Checkpoints", html_table(checkpoint_table(folder, runs))),
+    section("Checkpoints", html_table(checkpoint_table(folder))),
     section("Time of a step by operation", html_table(timeline_table(folder))),
     section("Graph", graph_tree(folder))
   )
@@ -27,7 +28,7 @@ runs_page <- function(dir, folders) {
     title = basename(dir), refresh = NULL,
     section("", paragraph(dir)),
     section("What differs", html_table(different_fields(last))),
-    curves(lapply(folders, folder_series), TRUE),
+    curves(lapply(folders, function(folder) event_series(folder_events(folder))), TRUE),
     section("Last runs", html_table(cbind(model = names(folders), do.call(rbind, lapply(last, plain_runs)))))
   )
 }
@@ -87,24 +88,24 @@ last_evaluations <- function(runs) {
   )
 }
 
-# The kept ones, with their size, and which of them are the newest and the best.
-checkpoint_table <- function(folder, runs) {
-  steps <- saved_steps(folder)
+# The kept ones and the best, which has a folder of its own, with their size.
+checkpoint_table <- function(folder) {
+  best_folder <- file.path(folder, "best")
+  kept <- saved_steps(folder)
+  best <- if (dir.exists(best_folder)) saved_steps(best_folder) else numeric()
+  steps <- sort(union(kept, best))
   if (length(steps) == 0) return(NULL)
-  files <- lapply(steps, function(step) {
-    list.files(folder, sprintf("^model[.]ckpt-%.0f[.]", step), full.names = TRUE)
-  })
-  best <- saved_steps_of_best(folder)
+  size <- function(step) {
+    place <- if (step %in% kept) folder else best_folder
+    files <- list.files(place, sprintf("^model[.]ckpt-%.0f[.]", step), full.names = TRUE)
+    sum(file.size(files))
+  }
+  newest <- if (length(kept)) max(kept)
+  marks <- function(step) toString(c(if (step %in% newest) "newest", if (step %in% best) "best"))
   data.frame(
-    step = shown_number(steps),
-    MB = shown_number(vapply(files, function(paths) sum(file.size(paths)), 0) / 1e6),
-    what = ifelse(steps == max(steps), "newest", ifelse(steps %in% best, "best", ""))
+    step = shown_number(steps), MB = shown_number(vapply(steps, size, 0) / 1e6),
+    what = vapply(steps, marks, "")
   )
-}
-
-saved_steps_of_best <- function(folder) {
-  best <- file.path(folder, "best")
-  if (dir.exists(best)) saved_steps(best) else numeric()
 }
 
 # Fields of the last runs that are not the same in all models.

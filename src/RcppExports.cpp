@@ -465,22 +465,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_read_events
-SEXP cpp_read_events(Texts paths);
-RcppExport SEXP _runhooks_cpp_read_events(SEXP pathsSEXP) {
+SEXP cpp_read_events(Texts paths, bool with_histograms);
+RcppExport SEXP _runhooks_cpp_read_events(SEXP pathsSEXP, SEXP with_histogramsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Texts >::type paths(pathsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_read_events(paths));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_read_histograms
-SEXP cpp_read_histograms(Texts paths);
-RcppExport SEXP _runhooks_cpp_read_histograms(SEXP pathsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Texts >::type paths(pathsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_read_histograms(paths));
+    Rcpp::traits::input_parameter< bool >::type with_histograms(with_histogramsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_read_events(paths, with_histograms));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2211,6 +2202,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_batch_columns
+SEXP cpp_batch_columns(SEXP batches);
+RcppExport SEXP _runhooks_cpp_batch_columns(SEXP batchesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type batches(batchesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_batch_columns(batches));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_arrow_room", (DL_FUNC) &_runhooks_cpp_arrow_room, 0},
@@ -2254,8 +2255,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_event_writer_flush", (DL_FUNC) &_runhooks_cpp_event_writer_flush, 1},
     {"_runhooks_cpp_event_writer_close", (DL_FUNC) &_runhooks_cpp_event_writer_close, 1},
     {"_runhooks_cpp_write_graph", (DL_FUNC) &_runhooks_cpp_write_graph, 3},
-    {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 1},
-    {"_runhooks_cpp_read_histograms", (DL_FUNC) &_runhooks_cpp_read_histograms, 1},
+    {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 2},
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
@@ -2413,6 +2413,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_part", (DL_FUNC) &_runhooks_cpp_part, 1},
     {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},
     {"_runhooks_cpp_batch_examples", (DL_FUNC) &_runhooks_cpp_batch_examples, 1},
+    {"_runhooks_cpp_batch_columns", (DL_FUNC) &_runhooks_cpp_batch_columns, 1},
     {NULL, NULL, 0}
 };
 

@@ -48,9 +48,24 @@ class GetNextKernel : public Kernel, public ElementSink {
   Tensor& allocate(int i, DType dtype, const Shape& shape) override {
     return context_->allocate_output(i, dtype, shape);
   }
+  // All rows of data in memory come as one tensor in each step. What is another one each time goes
+  // into the buffer at hand: who reads it would be prepared anew otherwise.
+  void put(int i, Tensor value) override {
+    const auto place = static_cast<size_t>(i);
+    if (last_.size() <= place) last_.resize(place + 1, nullptr);
+    const bool may_stay = value.num_bytes() > 0 && value.dtype() != DType::kVariant &&
+                          (!last_[place] || last_[place] == value.raw());
+    last_[place] = value.raw();
+    if (may_stay) {
+      context_->alias_output(i, value);
+    } else {
+      copy(i, value);
+    }
+  }
 
  private:
   KernelContext* context_ = nullptr;
+  std::vector<const void*> last_;  // of each component: to be compared, never read
 };
 
 // A file holds no dataset that TensorFlow could begin.
