@@ -585,8 +585,8 @@ cpp_save_running <- function(folder, scratch) {
     .Call(`_runhooks_cpp_save_running`, folder, scratch)
 }
 
-cpp_model_make <- function(spec) {
-    .Call(`_runhooks_cpp_model_make`, spec)
+cpp_model_make <- function(spec, is_fixed) {
+    .Call(`_runhooks_cpp_model_make`, spec, is_fixed)
 }
 
 cpp_head_check <- function(head) {
@@ -647,6 +647,10 @@ cpp_coordinator_should_stop <- function(pointer) {
 
 cpp_hook_check <- function(hook) {
     invisible(.Call(`_runhooks_cpp_hook_check`, hook))
+}
+
+cpp_known_predictions <- function(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows) {
+    .Call(`_runhooks_cpp_known_predictions`, model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows)
 }
 
 cpp_estimator_spec_check <- function(fields) {
@@ -793,5 +797,9 @@ cpp_batch_cells <- function(values) {
 
 cpp_batch_examples <- function(batches) {
     .Call(`_runhooks_cpp_batch_examples`, batches)
+}
+
+cpp_batch_columns <- function(batches) {
+    .Call(`_runhooks_cpp_batch_columns`, batches)
 }
 
