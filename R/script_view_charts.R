@@ -39,7 +39,9 @@ curves <- function(models, several) {
   # what is evaluated stands first
   tags <- unique(all$tag)
   is_evaluated <- tags %in% c("loss", "average_loss", all$tag[!grepl("training$", all$series)])
-  charts <- lapply(tags[order(!is_evaluated)], function(tag) chart(all[all$tag == tag, ], tag))
+  names <- unique(all$series)
+  colors <- stats::setNames(rep_len(line_colors, length(names)), names)
+  charts <- lapply(tags[order(!is_evaluated)], function(tag) chart(all[all$tag == tag, ], tag, colors))
   if (length(charts) == 0) return(section("Scalars", paragraph("No event files.")))
   words <- "Drag to zoom, double-click for all; the number in a corner is how many points are averaged."
   section("Scalars", paragraph(words), charts)
@@ -50,7 +52,8 @@ line_colors <- c(
   "#1b9e77", "#d95f02", "#4f9be8", "#e7298a", "#66a61e", "#a97bf0", "#c99700", "#8c8c8c"
 )
 
-chart <- function(series, tag) {
+# `colors` are those of all series, which have the same one in each chart.
+chart <- function(series, tag, colors) {
   series <- series[is.finite(series$value), ]
   steps <- sort(unique(series$step))
   names <- unique(series$series)
@@ -66,8 +69,8 @@ chart <- function(series, tag) {
     max(series$value) / min(series$value) > 100
   widget <- dygraphs::dygraph(data, xlab = "step", height = 240, width = "100%")
   widget <- dygraphs::dyOptions(
-    widget, connectSeparatedPoints = TRUE, colors = rep_len(line_colors, length(names)), logscale = spans, drawPoints = length(steps) < 30,
-    pointSize = 2, strokeWidth = 1.5
+    widget, connectSeparatedPoints = TRUE, colors = unname(colors[names]), logscale = spans,
+    drawPoints = length(steps) < 30, pointSize = 2, strokeWidth = 1.5
   )
   if (length(steps) > 1000) widget$x$plotter <- "thinned"
   widget <- dygraphs::dyLegend(widget, show = "always", hideOnMouseOut = FALSE)

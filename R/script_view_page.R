@@ -35,13 +35,15 @@ runs_page <- function(dir, folders) {
 
 status_words <- function(run) {
   sprintf(
-    "Run %d: step %s, %s rows a second, %s. %s", run$run, shown_number(run$to_step),
+    "Run %d: step %s, %s rows a second, %s: %s", run$run, shown_number(run$to_step),
     shown_number(run$rows_per_sec), run$why, run$reason
   )
 }
 
+# Each by itself: what is small has more digits behind its point.
 shown_number <- function(x) {
-  ifelse(is.na(x), "?", format(signif(x, 5), big.mark = ",", scientific = FALSE, trim = TRUE))
+  one <- function(x) format(signif(x, 5), big.mark = ",", scientific = FALSE)
+  vapply(x, function(x) if (is.na(x)) "?" else one(x), "")
 }
 
 split_runs <- function(runs) lapply(seq_len(nrow(runs)), function(i) runs[i, ])
@@ -75,7 +77,8 @@ field_table <- function(fields) {
 
 field_text <- function(value) {
   if (is.list(value)) value <- paste(names(value), vapply(value, field_text, ""), sep = " = ")
-  toString(format(value, scientific = FALSE, trim = TRUE, digits = 7), width = 500)
+  if (is.numeric(value)) value <- format(value, scientific = FALSE, trim = TRUE, digits = 7)
+  toString(value, width = 500)
 }
 
 last_evaluations <- function(runs) {
@@ -83,7 +86,7 @@ last_evaluations <- function(runs) {
   if (NROW(all) == 0) return(NULL)
   last <- all[!duplicated(all[c("name", "metric")], fromLast = TRUE), ]
   data.frame(
-    name = last$name, metric = last$metric, step = shown_number(last$step),
+    name = ifelse(nzchar(last$name), last$name, "evaluation"), metric = last$metric, step = shown_number(last$step),
     value = shown_number(last$value)
   )
 }
@@ -209,7 +212,7 @@ html_table <- function(data) {
 page_style <- "
 :root { color-scheme: light dark; }
 body { font: 15px/1.4 system-ui, sans-serif; margin: 0 auto; max-width: 1100px; padding: 0 12px; }
-h3 { font-size: 1em; margin: 1em 0 0; }
+h3 { font-size: 1em; margin: 1em 0 0; overflow-wrap: anywhere; }
 .chart { margin-bottom: 1.5em; } .chart label { font-size: 0.8em; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.9em; }
 td, th { border-bottom: 1px solid #8884; padding: 3px 10px 3px 0; text-align: left; vertical-align: top; }

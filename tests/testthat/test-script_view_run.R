@@ -90,6 +90,7 @@ test_that("the page says how a run was configured, how long it waited, and which
   expect_identical(value_of("save_checkpoints_steps"), "20")
   expect_identical(value_of("keep_checkpoint_max"), "9")
   expect_identical(value_of("steps"), "200")
+  expect_identical(value_of("features"), "hp, wt")
   runs <- table_of(page, "Runs")
   history <- run_history(folder)
   expect_gt(history$waited, 0)
@@ -106,6 +107,18 @@ test_that("the page says how a run was configured, how long it waited, and which
   expect_identical(grepl("best", checkpoints$what), is_best)
   expect_identical(grepl("newest", checkpoints$what), checkpoints$step == shown_number(max(kept)))
   expect_true(all(as.numeric(checkpoints$MB) > 0))
+  # a series has one colour in all charts, also where others are not in them
+  evaluate(model, mtcars)
+  page <- page_of(view_run(folder, open = FALSE))
+  expect_true("evaluation" %in% table_of(page, "Evaluations")$name)
+  charts <- charts_of(page)
+  color_of <- function(chart, series) {
+    unlist(chart$attrs$colors)[match(series, unlist(chart$attrs$labels)[-1])]
+  }
+  for (series in c("evaluation", "validation")) {
+    colors <- vapply(charts[c("average_loss", "label/mean")], color_of, "", series)
+    expect_identical(colors[[1]], colors[[2]])
+  }
 })
 
 test_that("each event file is read once for a page", {
