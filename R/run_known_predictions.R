@@ -1,9 +1,9 @@
-# predict() of plain data by what an earlier call has left (r/loop/known_predictions.cpp): the way of a
-# row through the folder, the input function and the loop is found once, and noted beside the model as
-# long as that, the folder and its checkpoint stay the same.
+# predict() of plain data by what an earlier call has left (r/loop/known_predictions.cpp): the way of
+# a row through the folder, the input function and the loop is found once, and noted beside the model
+# as long as that, the folder and its checkpoint stay the same.
 
-# What noted_way() has noted for this kind of prediction, applied to the data; NULL where the data, the
-# model or the folder are another case.
+# What note_way() has noted for this kind of prediction, applied to the data; NULL where the data,
+# the model or the folder are another case.
 known_predictions <- function(object, data, type) {
   kept <- unclass(object$estimator)$kept
   # one that was read may stand for another folder (R/estimator_snapshot.R)
@@ -33,8 +33,8 @@ way_source <- function(object) {
   )
 }
 
-# After a prediction that went well: how its data became features. Models whose features are more than
-# columns of the data have no such way.
+# After a prediction that went well: how its data became features. Models whose features are more
+# than columns of the data have no such way.
 # `checkpoint`: the core's number of the one that was read, NULL where it has not kept what it made.
 note_way <- function(object, newdata, type, shape, checkpoint) {
   if (!is.data.frame(newdata) || is.null(checkpoint)) return(invisible())
@@ -55,8 +55,8 @@ note_way <- function(object, newdata, type, shape, checkpoint) {
   if (is.null(type)) ways$all <- way else ways$typed[[type]] <- way
 }
 
-# For each feature, in the order of their names, the column that it is, its type and the levels that it
-# may have (NULL: any); NULL where there is more to do than to look.
+# For each feature, in the order of their names, the column that it is, its type and the levels that
+# it may have (NULL: any); NULL where there is more to do than to look.
 way_fields <- function(object) {
   record <- training_record(object)
   has_recipe <- !is.null(object$recipe) || isTRUE(record$recipe) ||

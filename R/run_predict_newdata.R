@@ -59,8 +59,8 @@ predict_stream <- function(object, newdata, type, interval, level, checkpoint_pa
   do.call(rbind, parts)
 }
 
-# What the model gives for each key in each row, NA where it cannot. The attribute `checkpoint` is the
-# core's number of the one that was read.
+# What the model gives for each key in each row, NA where it cannot. The attribute `checkpoint` is
+# the core's number of the one that was read.
 predicted_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
   ready <- new_features(object, data, call)
   values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)

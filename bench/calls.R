@@ -82,7 +82,9 @@ child <- function() {
     "predict() of one row, formula" = ms_a_call(function() predict(formula, newdata = row), 40),
     "the same, 10 columns" = ms_a_call(function() predict(full, newdata = row), 200),
     "predict.glm() of it" = ms_a_call(function() predict(peer, newdata = row), 200),
-    "evaluate() of 150 rows" = ms_a_call(function() suppressMessages(evaluate(flowers, of_flowers())), 25),
+    "evaluate() of 150 rows" = ms_a_call(
+      function() suppressMessages(evaluate(flowers, of_flowers())), 25
+    ),
     "60,000 rows as R lists" = ms_a_call(function() predict(flowers, many), 1, 3),
     "evaluate() of 32 rows" = ms_a_call(function() evaluate(model, all_rows), 25),
     "a model" = ms_a_call(function() usual(), 50),

@@ -15,7 +15,8 @@ std::shared_ptr<const Dataset> dataset_of(const Output& iterator);
 void begin_again(const Output& iterator,
                  std::shared_ptr<const Dataset> dataset,
                  ResourceManager& resources);
-// The data go, from the graph and from the session. Returns how many bytes an element had in the mean.
+// The data go, from the graph and from the session. Returns how many bytes an element had, in the
+// mean.
 uint64_t let_go_of_data(const Output& iterator, ResourceManager& resources);
 
 }  // namespace runhooks

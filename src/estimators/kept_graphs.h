@@ -32,7 +32,7 @@ struct ModelGraph {
   uint64_t restored = 0;  // the number of the checkpoint that the variables are of
   uint64_t bytes = 0, last_used = 0;
 
-  // The rows of this call, and the graph that they were read in; none where they are the graph's own.
+  // The rows of this call, and the graph that they were read in; none where they are its own.
   std::shared_ptr<const Dataset> rows;
   std::shared_ptr<Graph> rows_graph;
 };
@@ -48,8 +48,8 @@ Output rows_of_input(const Graph& graph);
 // Whether all of them leave graph and session as they are.
 bool leave_no_trace(const HookList& hooks);
 
-// What one model keeps from call to call. How many graphs all models of the process keep is limited,
-// and how much memory they take: the one that was used the longest time ago is let go.
+// What one model keeps from call to call. How many graphs all models of the process keep, and how
+// much memory they take, is limited: the one that was used the longest time ago is let go.
 class KeptGraphs : public std::enable_shared_from_this<KeptGraphs> {
  public:
   KeptGraphs();
@@ -70,8 +70,9 @@ class KeptGraphs : public std::enable_shared_from_this<KeptGraphs> {
   std::unique_ptr<ModelGraph> take(const std::string& key);
   void keep(std::unique_ptr<ModelGraph> graph);
   // Predictions for the rows of these features, in the order of their names, as one batch. FALSE
-  // where the folder's newest checkpoint is not this one any more, or no graph is at hand that has its
-  // weights and takes these features; or where somebody watches loops, or reads of them in the log.
+  // where the folder's newest checkpoint is not this one any more, or no graph is at hand that has
+  // its weights and takes these features; or where somebody watches loops, or reads of them in the
+  // log.
   bool predict(const std::string& folder,
                uint64_t checkpoint,
                const Named<Tensor>& features,

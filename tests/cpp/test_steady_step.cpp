@@ -92,9 +92,8 @@ TEST(steady_steps_take_no_memory) {
     options.batch_size = 2;
     options.num_epochs = 0;
     ModelInput made;
-    const std::vector<Output> next = next_element(
-        graph, in_memory_dataset({Tensor::vector<float>({1, 2, 3, 4}), Tensor::vector<float>({2, 4, 6, 8})},
-                                 options));
+    const Tensor x = Tensor::vector<float>({1, 2, 3, 4}), y = Tensor::vector<float>({2, 4, 6, 8});
+    const std::vector<Output> next = next_element(graph, in_memory_dataset({x, y}, options));
     made.features["x"] = next[0];
     made.labels = next[1];
     return made;

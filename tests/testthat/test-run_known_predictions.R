@@ -31,13 +31,19 @@ known_kinds <- function() {
     hashed <- column_categorical_with_hash_bucket("Species", hash_bucket_size = 5)
     list(column_numeric("Petal.Width"), column_numeric("id"), words, hashed)
   }
-  input <- input_fn(data, features = c("Petal.Width", "id", "word", "Species"), response = "Sepal.Length")
+  input <- input_fn(
+    data, features = c("Petal.Width", "id", "word", "Species"), response = "Sepal.Length"
+  )
   list(
     numbers = list(
-      make = function(dir) linear_regressor(Sepal.Length ~ Petal.Width + id + Species, data, model_dir = dir)
+      make = function(dir) {
+        linear_regressor(Sepal.Length ~ Petal.Width + id + Species, data, model_dir = dir)
+      }
     ),
     computed = list(
-      make = function(dir) linear_regressor(Sepal.Length ~ log(Petal.Width) * Species, data, model_dir = dir)
+      make = function(dir) {
+        linear_regressor(Sepal.Length ~ log(Petal.Width) * Species, data, model_dir = dir)
+      }
     ),
     classes = list(
       make = function(dir) dnn_classifier(4, Species ~ Petal.Width + word, data, model_dir = dir),
@@ -64,7 +70,9 @@ test_that("a second predict() builds no graph, makes no session, and gives the s
     one <- known_kinds()[[kind]]
     folder <- withr::local_tempdir()
     model <- one$make(folder)
-    suppressMessages(if (is.null(one$input)) train(model, steps = 3) else train(model, one$input, steps = 3))
+    suppressMessages({
+      if (is.null(one$input)) train(model, steps = 3) else train(model, one$input, steps = 3)
+    })
     for (type in if (is.null(one$types)) list(NULL, "numeric") else one$types) {
       ask <- function(seed, n) function(m) predict(m, newdata = iris_rows(seed, n), type = type)
       expect_equal(made_by(ask(1, 1)(model))[["sessions"]], 0 + is.null(type), info = kind)
@@ -137,7 +145,7 @@ test_that("what is trained on, replaced or taken away is seen", {
   expect_error(ask(model), class = "runhooks_error_not_found")
 })
 
-test_that("an earlier checkpoint that is named, and a model that is being trained, are asked themselves", {
+test_that("a checkpoint that is named, and a model that is being trained, are asked themselves", {
   folder <- withr::local_tempdir()
   model <- mtcars_model(folder, save_checkpoints_steps = 2)
   within <- list()
@@ -148,7 +156,9 @@ test_that("an earlier checkpoint that is named, and a model that is being traine
   ))
   expect_equal(anyDuplicated(unlist(within)), 0)
   expect_identical(predict(model, mtcars[1, ])$.pred, within[[4]])
-  earlier <- predict(model, newdata = mtcars[1, ], checkpoint_path = file.path(folder, "model.ckpt-2"))
+  earlier <- predict(
+    model, newdata = mtcars[1, ], checkpoint_path = file.path(folder, "model.ckpt-2")
+  )
   expect_identical(earlier$.pred, within[[2]])
   expect_identical(predict(model, mtcars[1, ])$.pred, within[[4]])
 })
@@ -156,7 +166,9 @@ test_that("an earlier checkpoint that is named, and a model that is being traine
 test_that("data that are not plain are treated as by a model that is asked first", {
   data <- iris_rows(3, 60)
   folder <- withr::local_tempdir()
-  make <- function(dir) linear_regressor(Sepal.Length ~ Petal.Width + id + word, data, model_dir = dir)
+  make <- function(dir) {
+    linear_regressor(Sepal.Length ~ Petal.Width + id + word, data, model_dir = dir)
+  }
   model <- make(folder)
   train(model, steps = 3)
   rows <- iris_rows(4, 5)
@@ -188,9 +200,8 @@ test_that("data that are not plain are treated as by a model that is asked first
     tibble = tibble::as_tibble(rows), latin = transform(rows, word = c("a", "b", "c", "\xe4", "a"))
   )
   for (case in names(cases)) {
-    expect_identical(
-      outcome(model, cases[[case]]), anew(make, folder, function(m) outcome(m, cases[[case]])), info = case
-    )
+    as_first <- anew(make, folder, function(m) outcome(m, cases[[case]]))
+    expect_identical(outcome(model, cases[[case]]), as_first, info = case)
   }
 })
 
@@ -261,7 +272,9 @@ test_that("so many graphs are kept and no more; those of models that are gone go
     model
   })
   expect_equal(cpp_model_graphs()[["kept"]], 16)
-  for (model in models[c(1, 20)]) expect_identical(predict(model, mtcars[1, ]), predict(model, mtcars[1, ]))
+  for (model in models[c(1, 20)]) {
+    expect_identical(predict(model, mtcars[1, ]), predict(model, mtcars[1, ]))
+  }
   lapply(models, function(model) unlink(model_dir(model), recursive = TRUE))
   rm(models, model)
   gc()

@@ -1,6 +1,6 @@
 // Predictions of plain data by a graph that an earlier call has left, without a loop, an input
-// function, a look into the folder: what a row costs is then what is computed. Whatever is not plain
-// is somebody else's, who does it all, and says what is wrong.
+// function, a look into the folder: what a row costs is then what is computed. Whatever is not
+// plain is somebody else's, who does it all, and says what is wrong.
 #include <cmath>
 
 #include "r/loop/loop.h"
@@ -63,8 +63,8 @@ bool as_integers(SEXP x, Tensor* to) {
   return true;
 }
 
-// The words that training has seen; any where `levels` is NULL. R has each text once, whatever holds
-// it: what is another object is another word, or the same in another encoding.
+// The words that training has seen; any where `levels` is NULL. R has each text once, whatever
+// holds it: what is another object is another word, or the same in another encoding.
 bool as_words(SEXP x, SEXP levels, Tensor* to) {
   if (!Rf_isFactor(x) && TYPEOF(x) != STRSXP) return false;
   if (Rf_isFactor(x) && TYPEOF(Rf_getAttrib(x, R_LevelsSymbol)) != STRSXP) return false;
@@ -114,8 +114,9 @@ bool as_tensor(SEXP x, const std::string& dtype, SEXP levels, Tensor* to) {
 }  // namespace
 
 // What the model gives for `keys` in each row of `data`, a named list of arrays; NULL where that
-// takes a call with all that belongs to it. `checkpoint`: the number that cpp_estimator_predict() has
-// given when `features`, in the order of their names, were found to be the `columns` of these types and levels.
+// takes a call with all that belongs to it. `checkpoint`: the number that cpp_estimator_predict()
+// has given when `features`, in the order of their names, were found to be the `columns` of these
+// types and levels.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_known_predictions(SEXP model,
                            Text folder,
@@ -134,7 +135,8 @@ SEXP cpp_known_predictions(SEXP model,
     if (!kept || !is_list || TYPEOF(columns) != STRSXP) return R_NilValue;
     const RList known(levels, "the levels of features");
     const auto n = static_cast<R_xlen_t>(features.size());
-    if (Rf_xlength(columns) != n || known.size() != n || static_cast<R_xlen_t>(dtypes.size()) != n) {
+    const bool go_together = dtypes.size() == features.size() && known.size() == n;
+    if (!go_together || Rf_xlength(columns) != n) {
       invalid_argument("Each feature needs a column, a type and levels, or NULL.");
     }
     Named<Tensor> rows;
