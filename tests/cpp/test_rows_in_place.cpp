@@ -60,6 +60,18 @@ Kept kept(std::mt19937_64& random, DType dtype, int64_t rows, int64_t width, boo
   return made;
 }
 
+Tensor random_rows(std::mt19937_64& random, DType dtype, int64_t rows) {
+  if (dtype == DType::kString) {
+    std::vector<std::string> words(static_cast<size_t>(rows));
+    for (std::string& word : words) word = str_cat(random() % 9);
+    return Tensor::strings(Shape{rows}, words);
+  }
+  Tensor tensor(dtype, Shape{rows});
+  auto* bytes = static_cast<uint8_t*>(tensor.raw());
+  for (size_t i = 0; i < tensor.num_bytes(); ++i) bytes[i] = random() % 2;
+  return tensor;
+}
+
 InMemoryColumn in_place(const Kept& kept) {
   return std::make_shared<const RowsInPlace>(kept.tensor.dtype(), kept.tensor.shape(), kept.columns);
 }
@@ -104,6 +116,38 @@ TEST(rows_in_place_are_those_of_tensors) {
     }
     CHECK(!other->next(b));
     CHECK_EQ(one->rows_seen(), other->rows_seen());
+  }
+}
+
+TEST(many_columns_are_shuffled_as_few_are) {
+  std::mt19937_64 random = seeded_generator();
+  for (const int64_t rows : {5, 3000, 40000}) {
+    const std::vector<DType> types = {DType::kFloat32, DType::kInt64,  DType::kBool,
+                                      DType::kFloat64, DType::kString, DType::kInt32};
+    std::vector<InMemoryColumn> columns;
+    for (size_t k = 0; k < RowsAhead::kManyColumns; ++k) {
+      columns.emplace_back(random_rows(random, types[k % types.size()], rows));
+    }
+    InMemoryOptions options;
+    options.batch_size = 1 + static_cast<int64_t>(random() % 500);
+    options.num_epochs = rows > 10000 ? 1 : 2;
+    options.shuffle = true;
+    options.seed = random();
+    const auto all = in_memory_dataset(columns, options);
+    auto together = all->make_iterator();
+    std::vector<std::unique_ptr<DatasetIterator>> each;
+    for (const InMemoryColumn& column : columns) {
+      each.push_back(in_memory_dataset({column}, options)->make_iterator());
+    }
+    KeepingSink a;
+    while (together->next(a)) {
+      for (size_t k = 0; k < columns.size(); ++k) {
+        KeepingSink b;
+        CHECK(each[k]->next(b));
+        CHECK(a.tensors.back()[k].equals(b.tensors[0][0]));
+      }
+    }
+    CHECK_EQ(together->rows_seen(), rows * options.num_epochs);
   }
 }
 
