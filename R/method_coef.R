@@ -269,7 +269,10 @@ fit_measures <- function(object, frame) {
     return(unlist(measured["average_loss"]))
   }
   errors <- mean_of(rowMeans((truth - fit)^2))
-  total <- mean_of(rowMeans(sweep(truth, 2, apply(truth, 2, mean_of))^2))
+  # as lm() has it, what is compared with is the intercept, or nothing
+  has_none <- has_coefficients(object) && isFALSE(object$blueprint$has_intercept)
+  means <- if (has_none) 0 * truth[1, ] else apply(truth, 2, mean_of)
+  total <- mean_of(rowMeans(sweep(truth, 2, means)^2))
   c(rmse = sqrt(errors), r.squared = 1 - errors / total)
 }
 

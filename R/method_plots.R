@@ -97,7 +97,7 @@ draw_classes <- function(data, which) {
     own <- table[table$class == classes[[k]], ]
     graphics::lines(own$predicted, own$observed, type = "b", col = series_colours(classes)[[k]])
   }
-  draw_legend(classes)
+  draw_legend(classes, "topleft")
 }
 
 # The 30 largest weights beside the intercept; of several responses or classes with their names. Of

@@ -1,5 +1,6 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "estimators/export_folder.cpp"
+#include "estimators/kept_graphs.cpp"
 #include "estimators/loaded_model.cpp"
 #include "estimators/logistic_regression_head.cpp"
 #include "estimators/model_fn.cpp"

@@ -156,6 +156,7 @@ SEXP cpp_next_batch(SEXP columns,
     const int64_t num_rows = rows.empty() ? 0 : rows[0].shape().dim(0);
     const std::vector<Output> outputs =
         next_element(*default_graph(), in_memory_dataset(std::move(rows), options));
+    add_endpoint(*default_graph(), "rows_in_memory", "", outputs[0]);
     const bool is_one = options.batch_size > num_rows && options.num_epochs == 1;
     if (options.batch_size == num_rows || is_one) {
       add_endpoint(*default_graph(), "all_rows", "", outputs[0]);
