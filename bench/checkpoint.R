@@ -38,6 +38,9 @@ for (what in names(rounds[[1]])) {
 }
 python <- system2("sh", "tools/tf_python.sh", stdout = TRUE, stderr = FALSE)
 if (length(python) == 1 && nzchar(python)) {
-  cat(system2(python, c("bench/checkpoint_tf.py", shQuote(folder)), stdout = TRUE, stderr = FALSE), sep = "\n")
+  said <- system2(
+    python, c("bench/checkpoint_tf.py", shQuote(folder)), stdout = TRUE, stderr = FALSE
+  )
+  cat(grep("^TensorFlow", said, value = TRUE), sep = "\n")
 }
 unlink(folder, recursive = TRUE)

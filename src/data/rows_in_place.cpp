@@ -70,8 +70,11 @@ constexpr size_t kSmallColumn = size_t{1} << 18;
 
 }  // namespace
 
-RowsInPlace::RowsInPlace(DType dtype, const Shape& shape, std::vector<ColumnInPlace> columns)
-    : dtype_(dtype), shape_(shape), columns_(std::move(columns)) {
+RowsInPlace::RowsInPlace(DType dtype,
+                         const Shape& shape,
+                         std::vector<ColumnInPlace> columns,
+                         std::shared_ptr<const void> owner)
+    : dtype_(dtype), shape_(shape), columns_(std::move(columns)), owner_(std::move(owner)) {
   const bool is_known =
       dtype == DType::kFloat32 || dtype == DType::kFloat64 || dtype == DType::kInt32;
   if (!is_known) invalid_argument("No rows of type ", dtype_name(dtype), " are read in place.");

@@ -18,12 +18,15 @@ struct ColumnInPlace {
 };
 
 // Columns of which rows become those of a tensor of another type and order as they are read: no copy
-// of all of them is made. Whoever makes it sees to it that the numbers outlive it, and stay.
+// of all of them is made. The numbers stay as they are as long as their owner is held.
 class RowsInPlace {
  public:
   // `shape` begins with the rows; int32 takes integers only.
-  RowsInPlace(DType dtype, const Shape& shape, std::vector<ColumnInPlace> columns);
-  // A tensor of one element a row.
+  RowsInPlace(DType dtype,
+              const Shape& shape,
+              std::vector<ColumnInPlace> columns,
+              std::shared_ptr<const void> owner);
+  // A tensor of one element a row, which must outlive it.
   explicit RowsInPlace(const Tensor& tensor);
 
   DType dtype() const { return dtype_; }
@@ -47,6 +50,7 @@ class RowsInPlace {
   DType dtype_;
   Shape shape_;
   std::vector<ColumnInPlace> columns_;
+  std::shared_ptr<const void> owner_;
 };
 
 // The next rows of a shuffled order, made ahead. One row of many columns is as many lines of memory,

@@ -73,7 +73,8 @@ Tensor random_rows(std::mt19937_64& random, DType dtype, int64_t rows) {
 }
 
 InMemoryColumn in_place(const Kept& kept) {
-  return std::make_shared<const RowsInPlace>(kept.tensor.dtype(), kept.tensor.shape(), kept.columns);
+  return std::make_shared<const RowsInPlace>(kept.tensor.dtype(), kept.tensor.shape(), kept.columns,
+                                             nullptr);
 }
 
 }  // namespace
@@ -155,14 +156,14 @@ TEST(rows_in_place_say_what_they_are) {
   const std::vector<double> x = {1, 2, 3}, y = {1, 2, 4};
   const auto content = [](const std::vector<double>& numbers, DType dtype) {
     const auto rows = std::make_shared<const RowsInPlace>(
-        dtype, Shape{3}, std::vector<ColumnInPlace>{{numbers.data(), nullptr}});
+        dtype, Shape{3}, std::vector<ColumnInPlace>{{numbers.data()}}, nullptr);
     return in_memory_dataset({InMemoryColumn(rows)}, InMemoryOptions())->content().fingerprint();
   };
   CHECK_EQ(content(x, DType::kFloat32), content(std::vector<double>(x), DType::kFloat32));
   CHECK(content(x, DType::kFloat32) != content(y, DType::kFloat32));
   CHECK(content(x, DType::kFloat32) != content(x, DType::kFloat64));
   const std::vector<ColumnInPlace> one = {{x.data(), nullptr}};
-  CHECK_THROWS(RowsInPlace(DType::kInt64, Shape{3}, one), Code::kInvalidArgument, "int64");
-  CHECK_THROWS(RowsInPlace(DType::kInt32, Shape{3}, one), Code::kInternal, "no numbers of its type");
-  CHECK_THROWS(RowsInPlace(DType::kFloat32, Shape{3, 2}, one), Code::kInternal, "have the shape");
+  CHECK_THROWS(RowsInPlace(DType::kInt64, Shape{3}, one, nullptr), Code::kInvalidArgument, "int64");
+  CHECK_THROWS(RowsInPlace(DType::kInt32, Shape{3}, one, nullptr), Code::kInternal, "no numbers of its type");
+  CHECK_THROWS(RowsInPlace(DType::kFloat32, Shape{3, 2}, one, nullptr), Code::kInternal, "have the shape");
 }
