@@ -1,7 +1,7 @@
-# The peak memory of training a network of 256 and 128 units on 60,000 rows of 784 doubles (376 MB in
-# R), a process each: as the columns of a data frame, as one matrix, and by a dataset; what the process
-# had before, and the most that it had from then on. What counts is the kernel's own record (VmHWM,
-# begun anew before the training), so this runs on Linux only.
+# The peak memory of training a network of 256 and 128 units on 60,000 rows of 784 doubles (376 MB
+# in R), a process each: as the columns of a data frame, as one matrix, and by a dataset; what the
+# process had before, and the most that it had from then on. What counts is the kernel's own record
+# (VmHWM, begun anew before the training), so this runs on Linux only.
 #   Rscript bench/memory_input.R [rows]
 arguments <- commandArgs(TRUE)
 
@@ -49,7 +49,9 @@ if (length(arguments) == 3 && arguments[[1]] == "--one") {
 }
 
 rows <- if (length(arguments) >= 1) arguments[[1]] else "60000"
-cat(sprintf("%-22s %12s %12s %12s %12s\n", "data", "before, MB", "peak, MB", "by training", "seconds"))
+cat(sprintf(
+  "%-22s %12s %12s %12s %12s\n", "data", "before, MB", "peak, MB", "by training", "seconds"
+))
 for (what in c("data frame", "matrix", "dataset of a matrix")) {
   ran <- system2(
     file.path(R.home("bin"), "Rscript"), c("bench/memory_input.R", "--one", shQuote(what), rows),

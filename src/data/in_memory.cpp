@@ -77,7 +77,9 @@ class InMemoryIterator : public DatasetIterator {
  public:
   explicit InMemoryIterator(std::shared_ptr<const InMemoryDataset> dataset)
       : dataset_(std::move(dataset)), seed_(dataset_->options().seed) {
-    for (const InMemoryColumn& column : dataset_->columns()) row_bytes_.push_back(bytes_of_row(column));
+    for (const InMemoryColumn& column : dataset_->columns()) {
+      row_bytes_.push_back(bytes_of_row(column));
+    }
     if (dataset_->options().shuffle) choose_ahead();
   }
 

@@ -14,10 +14,14 @@ namespace {
 template <typename Use>
 void with_bits(DType dtype, const Use& use) {
   switch (dtype_size(dtype)) {
-    case 1: return use(uint8_t{});
-    case 2: return use(uint16_t{});
-    case 4: return use(uint32_t{});
-    default: return use(uint64_t{});
+    case 1:
+      return use(uint8_t{});
+    case 2:
+      return use(uint16_t{});
+    case 4:
+      return use(uint32_t{});
+    default:
+      return use(uint64_t{});
   }
 }
 
@@ -25,9 +29,8 @@ void with_bits(DType dtype, const Use& use) {
 template <typename Use>
 void with_types(const ColumnInPlace& column, DType dtype, const Use& use) {
   if (column.same) {
-    return with_bits(dtype, [&](auto bits) {
-      use(static_cast<const decltype(bits)*>(column.same), bits);
-    });
+    return with_bits(
+        dtype, [&](auto bits) { use(static_cast<const decltype(bits)*>(column.same), bits); });
   }
   if (dtype == DType::kInt32) return use(column.integers, int32_t{});
   const bool is_float = dtype == DType::kFloat32;
@@ -148,7 +151,9 @@ void RowsAhead::prepare(const std::vector<std::shared_ptr<const RowsInPlace>>& a
   end_ = position + count;
 }
 
-void RowsAhead::fill(const std::vector<std::shared_ptr<const RowsInPlace>>& all, const int64_t* order, int64_t n) {
+void RowsAhead::fill(const std::vector<std::shared_ptr<const RowsInPlace>>& all,
+                     const int64_t* order,
+                     int64_t n) {
   made_.resize(all.size());
   struct Column {
     size_t of;
@@ -171,15 +176,16 @@ void RowsAhead::fill(const std::vector<std::shared_ptr<const RowsInPlace>>& all,
     std::sort(places.begin(), places.end(),
               [](const auto& a, const auto& b) { return a.row < b.row; });
   }
-  in_stoppable_pieces(static_cast<int64_t>(columns.size()), bytes, [&](int64_t first, int64_t last) {
-    share_each(last - first, [&](int64_t i) {
-      const Column& column = columns[static_cast<size_t>(first + i)];
-      Tensor& made = made_[column.of];
-      char* const to = static_cast<char*>(made.raw()) +
-                       static_cast<size_t>(column.k * n) * dtype_size(made.dtype());
-      all[column.of]->spread(column.k, places.data(), n, to);
-    });
-  });
+  in_stoppable_pieces(
+      static_cast<int64_t>(columns.size()), bytes, [&](int64_t first, int64_t last) {
+        share_each(last - first, [&](int64_t i) {
+          const Column& column = columns[static_cast<size_t>(first + i)];
+          Tensor& made = made_[column.of];
+          char* const to = static_cast<char*>(made.raw()) +
+                           static_cast<size_t>(column.k * n) * dtype_size(made.dtype());
+          all[column.of]->spread(column.k, places.data(), n, to);
+        });
+      });
 }
 
 void RowsAhead::read(size_t i, int64_t position, int64_t n, void* to) const {

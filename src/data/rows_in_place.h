@@ -17,8 +17,8 @@ struct ColumnInPlace {
   const void* same = nullptr;
 };
 
-// Columns of which rows become those of a tensor of another type and order as they are read: no copy
-// of all of them is made. The numbers stay as they are as long as their owner is held.
+// Columns of which rows become those of a tensor of another type and order as they are read: no
+// copy of all of them is made. The numbers stay as they are as long as their owner is held.
 class RowsInPlace {
  public:
   // `shape` begins with the rows; int32 takes integers only.
@@ -53,8 +53,9 @@ class RowsInPlace {
   std::shared_ptr<const void> owner_;
 };
 
-// The next rows of a shuffled order, made ahead. One row of many columns is as many lines of memory,
-// of which it needs an eighth: many rows at once take each column from its begin to its end.
+// The next rows of a shuffled order, made ahead. One row of many columns is as many lines of
+// memory, of which it needs an eighth: many rows at once take each column from its begin to its
+// end.
 class RowsAhead {
  public:
   // Fewer columns than that are found soon enough.
@@ -71,7 +72,9 @@ class RowsAhead {
   void read(size_t i, int64_t position, int64_t n, void* to) const;
 
  private:
-  void fill(const std::vector<std::shared_ptr<const RowsInPlace>>& all, const int64_t* order, int64_t n);
+  void fill(const std::vector<std::shared_ptr<const RowsInPlace>>& all,
+            const int64_t* order,
+            int64_t n);
 
   std::vector<Tensor> made_;  // a column is a row of these
   int64_t begin_ = 0, end_ = 0, wanted_ = 0;
