@@ -66,10 +66,10 @@ void ExampleParser::begin(std::vector<ParsedFeature> features) {
 }
 
 void ExampleParser::add(std::string_view bytes, const std::string& name) {
-  const std::string where =
-      str_cat("Name: ", name.empty() ? std::string("<unknown>") : name, ", Index: ", num_examples_);
-  const ExampleView example = read_example(bytes, where);
-  for (ParsedFeature& feature : features_) take(feature, example, where);
+  where_.assign("Name: ").append(name.empty() ? "<unknown>" : name).append(", Index: ");
+  where_ += std::to_string(num_examples_);
+  read_example(bytes, where_, example_);
+  for (ParsedFeature& feature : features_) take(feature, example_, where_);
   ++num_examples_;
 }
 

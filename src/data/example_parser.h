@@ -63,6 +63,8 @@ class ExampleParser {
 
   std::vector<ParsedFeature> features_;
   std::vector<OutputDictionary> dictionaries_;
+  ExampleView example_;  // the one at hand, and its place in words; kept for the next
+  std::string where_;
   int64_t num_examples_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "io/files/atomic_file.h"
 
@@ -188,8 +189,34 @@ void FileIterator::restore(const NamedTensors& state) {
   rows_seen_ = rows_seen;
 }
 
+namespace {
+
+// Strings of a batch go into one dictionary, without a tensor each.
+class StringIterator : public FileIterator {
+ public:
+  using FileIterator::FileIterator;
+  int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink) override {
+    const auto dictionary = std::make_shared<StringDictionary>();
+    std::vector<int32_t> codes;
+    InterruptPoll poll;
+    const auto take = [&](FileRecords& records) {
+      codes.push_back(dictionary->code(static_cast<StringRecords&>(records).text()));
+    };
+    while (static_cast<int64_t>(codes.size()) < n && cursor_.next(take)) poll();
+    const auto rows = static_cast<int64_t>(codes.size());
+    rows_seen_ += rows;
+    if (rows == 0 || (rows < n && only_whole)) return rows;
+    Tensor& tensor = sink.allocate(0, DType::kString, Shape{rows});
+    tensor.set_dictionary(dictionary);
+    std::copy(codes.begin(), codes.end(), tensor.data<int32_t>());
+    return rows;
+  }
+};
+
+}  // namespace
+
 std::unique_ptr<DatasetIterator> FileSource::iterator(IteratorContext&) const {
-  return std::make_unique<FileIterator>(self(this));
+  return std::make_unique<StringIterator>(self(this));
 }
 
 }  // namespace runhooks

@@ -34,10 +34,18 @@ class FileRecords {
   virtual void seek(const FilePlace& place) = 0;
 };
 
+// Records that are a string each.
+class StringRecords : public FileRecords {
+ public:
+  // Of the record, until there is another one.
+  virtual const std::string& text() const = 0;
+  void put(ElementSink& sink) override { sink.put(0, Tensor::string_scalar(text())); }
+};
+
 class FileSource : public Dataset {
  public:
   explicit FileSource(const Args& args);
-  // Records of one string each, where a kind does not say otherwise.
+  // StringRecords, where a kind does not say otherwise.
   std::vector<DType> dtypes() const override { return {DType::kString}; }
   std::vector<Shape> shapes() const override { return {Shape()}; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;

@@ -13,7 +13,7 @@ struct RecordFormat {
   uint64_t header, record, footer;
 };
 
-class FixedRecords : public FileRecords {
+class FixedRecords : public StringRecords {
  public:
   FixedRecords(const std::string& path, const RecordFormat& format) : file_(path), format_(format) {
     const uint64_t around = format.header + format.footer;
@@ -39,7 +39,7 @@ class FixedRecords : public FileRecords {
     return true;
   }
   bool skip() override { return false; }
-  void put(ElementSink& sink) override { sink.put(0, Tensor::string_scalar(data_)); }
+  const std::string& text() const override { return data_; }
   FilePlace place() const override {
     FilePlace place;
     place.records = at_;
@@ -60,7 +60,7 @@ class FixedRecords : public FileRecords {
 };
 
 // Of what has no length that is known: a record is one once its end and a footer have come.
-class StreamedRecords : public FileRecords {
+class StreamedRecords : public StringRecords {
  public:
   StreamedRecords(const ByteSource& source, const RecordFormat& format)
       : bytes_(source, Compression::kNone), format_(format) {}
@@ -78,7 +78,7 @@ class StreamedRecords : public FileRecords {
     return true;
   }
   bool skip() override { return false; }
-  void put(ElementSink& sink) override { sink.put(0, Tensor::string_scalar(data_)); }
+  const std::string& text() const override { return data_; }
   FilePlace place() const override {
     FilePlace place;
     place.records = count_;

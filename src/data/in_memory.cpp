@@ -77,19 +77,10 @@ class InMemoryIterator : public DatasetIterator {
  public:
   explicit InMemoryIterator(std::shared_ptr<const InMemoryDataset> dataset)
       : dataset_(std::move(dataset)), seed_(dataset_->options().seed) {
-    const auto rows = static_cast<size_t>(dataset_->rows());
     for (const InMemoryColumn& column : dataset_->columns()) {
-      if (column.in_place) {
-        row_bytes_.push_back(column.in_place->row_bytes());
-        place_.push_back(in_place_.size());
-        in_place_.push_back(column.in_place.get());
-        continue;
-      }
-      const size_t dense = rows == 0 || column.sparse ? 0 : column.tensor.num_bytes() / rows;
-      row_bytes_.push_back(
-          column.sparse ? static_cast<size_t>(column.sparse->width) * sizeof(double) : dense);
-      place_.push_back(0);
+      row_bytes_.push_back(bytes_of_row(column));
     }
+    if (dataset_->options().shuffle) choose_ahead();
   }
 
   bool next(ElementSink& sink) override {
@@ -154,6 +145,31 @@ class InMemoryIterator : public DatasetIterator {
   }
 
  private:
+  size_t bytes_of_row(const InMemoryColumn& column) const {
+    if (column.in_place) return column.in_place->row_bytes();
+    if (column.sparse) return static_cast<size_t>(column.sparse->width) * sizeof(double);
+    const auto rows = static_cast<size_t>(dataset_->rows());
+    return rows == 0 ? 0 : column.tensor.num_bytes() / rows;
+  }
+  // What is read in place, and tensors of one element a row where there are many.
+  void choose_ahead() {
+    ahead_of_.assign(row_bytes_.size(), -1);
+    const auto is_narrow = [](const InMemoryColumn& column) {
+      return !column.sparse && !column.in_place && column.tensor.shape().rank() == 1;
+    };
+    const auto& columns = dataset_->columns();
+    const auto narrow = std::count_if(columns.begin(), columns.end(), is_narrow);
+    const bool takes_narrow = narrow >= static_cast<int64_t>(RowsAhead::kManyColumns);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      std::shared_ptr<const RowsInPlace> rows = columns[i].in_place;
+      if (takes_narrow && is_narrow(columns[i])) {
+        rows = std::make_shared<const RowsInPlace>(columns[i].tensor);
+      }
+      if (!rows) continue;
+      ahead_of_[i] = static_cast<int>(in_place_.size());
+      in_place_.push_back(std::move(rows));
+    }
+  }
   // All rows in their order, without a copy of them; whether that can be.
   bool put_all(ElementSink& sink) {
     if (dataset_->options().shuffle) return false;
@@ -218,10 +234,10 @@ class InMemoryIterator : public DatasetIterator {
       column.sparse->spread(reinterpret_cast<double*>(target), order, position_, n);
       return;
     }
-    if (column.in_place) {
-      return order ? ahead_.read(place_[i], position_, n, target)
-                   : column.in_place->read(position_, n, target);
+    if (order && ahead_of_[i] >= 0) {
+      return ahead_.read(static_cast<size_t>(ahead_of_[i]), position_, n, target);
     }
+    if (column.in_place) return column.in_place->read(position_, n, target);
     const auto* source = static_cast<const char*>(column.tensor.raw());
     const size_t bytes = row_bytes_[i], rows = static_cast<size_t>(n);
     if (!order) {
@@ -237,8 +253,8 @@ class InMemoryIterator : public DatasetIterator {
   std::vector<size_t> row_bytes_;
   std::vector<char*> targets_;
   std::vector<int64_t> order_;  // of this epoch; empty when not shuffled
-  std::vector<const RowsInPlace*> in_place_;
-  std::vector<size_t> place_;  // of each column that is read in place, the place among these
+  std::vector<std::shared_ptr<const RowsInPlace>> in_place_;  // what is made ahead
+  std::vector<int> ahead_of_;  // of each column its place among these, or -1
   RowsAhead ahead_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;

@@ -10,9 +10,28 @@ namespace runhooks {
 
 namespace {
 
+// Calls use(an element) with an unsigned number of as many bytes as one of type `dtype` has.
+template <typename Use>
+void with_bits(DType dtype, const Use& use) {
+  switch (dtype_size(dtype)) {
+    case 1:
+      return use(uint8_t{});
+    case 2:
+      return use(uint16_t{});
+    case 4:
+      return use(uint32_t{});
+    default:
+      return use(uint64_t{});
+  }
+}
+
 // Calls use(from, a number of the type that `dtype` means) with the numbers of a column.
 template <typename Use>
 void with_types(const ColumnInPlace& column, DType dtype, const Use& use) {
+  if (column.same) {
+    return with_bits(
+        dtype, [&](auto bits) { use(static_cast<const decltype(bits)*>(column.same), bits); });
+  }
   if (dtype == DType::kInt32) return use(column.integers, int32_t{});
   const bool is_float = dtype == DType::kFloat32;
   if (column.doubles) {
@@ -20,13 +39,6 @@ void with_types(const ColumnInPlace& column, DType dtype, const Use& use) {
   } else {
     is_float ? use(column.integers, float{}) : use(column.integers, double{});
   }
-}
-
-// The same for what is of that type already.
-template <typename Use>
-void with_type(DType dtype, const Use& use) {
-  if (dtype == DType::kInt32) return use(int32_t{});
-  dtype == DType::kFloat32 ? use(float{}) : use(double{});
 }
 
 // Integers by way of doubles, as elsewhere.
@@ -56,11 +68,16 @@ void in_blocks(int64_t rows, int64_t columns, const Put& put) {
 constexpr int64_t kFirstRows = 1024;
 // Of the bytes that are kept, the part that is made ahead, and the least.
 constexpr size_t kPartAhead = 8, kLeastBytesAhead = size_t{16} << 20;
+// A column of more bytes is read from its begin to its end; a smaller one stays at hand.
+constexpr size_t kSmallColumn = size_t{1} << 18;
 
 }  // namespace
 
-RowsInPlace::RowsInPlace(DType dtype, const Shape& shape, std::vector<ColumnInPlace> columns)
-    : dtype_(dtype), shape_(shape), columns_(std::move(columns)) {
+RowsInPlace::RowsInPlace(DType dtype,
+                         const Shape& shape,
+                         std::vector<ColumnInPlace> columns,
+                         std::shared_ptr<const void> owner)
+    : dtype_(dtype), shape_(shape), columns_(std::move(columns)), owner_(std::move(owner)) {
   const bool is_known =
       dtype == DType::kFloat32 || dtype == DType::kFloat64 || dtype == DType::kInt32;
   if (!is_known) invalid_argument("No rows of type ", dtype_name(dtype), " are read in place.");
@@ -76,10 +93,16 @@ RowsInPlace::RowsInPlace(DType dtype, const Shape& shape, std::vector<ColumnInPl
   }
 }
 
+RowsInPlace::RowsInPlace(const Tensor& tensor)
+    : dtype_(tensor.dtype()), shape_(tensor.shape()), columns_(1) {
+  columns_[0].same = tensor.raw();
+}
+
 size_t RowsInPlace::num_bytes() const {
   size_t bytes = 0;
   for (const ColumnInPlace& column : columns_) {
-    bytes += static_cast<size_t>(rows()) * (column.doubles ? sizeof(double) : sizeof(int32_t));
+    const size_t own = column.same ? dtype_size(dtype_) : sizeof(int32_t);
+    bytes += static_cast<size_t>(rows()) * (column.doubles ? sizeof(double) : own);
   }
   return bytes;
 }
@@ -107,13 +130,13 @@ void RowsInPlace::spread(int64_t k, const Place* places, int64_t n, void* to) co
   });
 }
 
-void RowsAhead::prepare(const std::vector<const RowsInPlace*>& all,
+void RowsAhead::prepare(const std::vector<std::shared_ptr<const RowsInPlace>>& all,
                         const std::vector<int64_t>& order,
                         int64_t position,
                         int64_t n) {
   if (position >= begin_ && position + n <= end_) return;
   size_t kept = 0, row = 1;
-  for (const RowsInPlace* rows : all) {
+  for (const auto& rows : all) {
     kept += rows->num_bytes();
     row += rows->row_bytes();
   }
@@ -128,7 +151,9 @@ void RowsAhead::prepare(const std::vector<const RowsInPlace*>& all,
   end_ = position + count;
 }
 
-void RowsAhead::fill(const std::vector<const RowsInPlace*>& all, const int64_t* order, int64_t n) {
+void RowsAhead::fill(const std::vector<std::shared_ptr<const RowsInPlace>>& all,
+                     const int64_t* order,
+                     int64_t n) {
   made_.resize(all.size());
   struct Column {
     size_t of;
@@ -144,26 +169,30 @@ void RowsAhead::fill(const std::vector<const RowsInPlace*>& all, const int64_t* 
     }
     for (int64_t k = 0; k < width; ++k) columns.push_back({i, k});
   }
+  const size_t bytes = static_cast<size_t>(all[0]->rows()) * sizeof(double);
   std::vector<RowsInPlace::Place> places(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) places[static_cast<size_t>(i)] = {order[i], i};
-  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.row < b.row; });
-  const size_t bytes = static_cast<size_t>(all[0]->rows()) * sizeof(double);
-  in_stoppable_pieces(static_cast<int64_t>(columns.size()), bytes, [&](int64_t first, int64_t last) {
-    share_each(last - first, [&](int64_t i) {
-      const Column& column = columns[static_cast<size_t>(first + i)];
-      Tensor& made = made_[column.of];
-      char* const to = static_cast<char*>(made.raw()) +
-                       static_cast<size_t>(column.k * n) * dtype_size(made.dtype());
-      all[column.of]->spread(column.k, places.data(), n, to);
-    });
-  });
+  if (columns.size() >= kManyColumns && bytes > kSmallColumn) {
+    std::sort(places.begin(), places.end(),
+              [](const auto& a, const auto& b) { return a.row < b.row; });
+  }
+  in_stoppable_pieces(
+      static_cast<int64_t>(columns.size()), bytes, [&](int64_t first, int64_t last) {
+        share_each(last - first, [&](int64_t i) {
+          const Column& column = columns[static_cast<size_t>(first + i)];
+          Tensor& made = made_[column.of];
+          char* const to = static_cast<char*>(made.raw()) +
+                           static_cast<size_t>(column.k * n) * dtype_size(made.dtype());
+          all[column.of]->spread(column.k, places.data(), n, to);
+        });
+      });
 }
 
 void RowsAhead::read(size_t i, int64_t position, int64_t n, void* to) const {
   const Tensor& made = made_[i];
   const int64_t width = made.shape().dim(0), rows = made.shape().dim(1);
-  with_type(made.dtype(), [&](auto type) {
-    using T = decltype(type);
+  with_bits(made.dtype(), [&](auto bits) {
+    using T = decltype(bits);
     const T* from = made.data<T>() + (position - begin_);
     T* out = static_cast<T*>(to);
     in_blocks(n, width, [&](int64_t c0, int64_t c1, int64_t r0, int64_t r1) {

@@ -3,24 +3,31 @@
 // What it must not know: whose they are, R.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "tensor/tensor.h"
 
 namespace runhooks {
 
-// Numbers of one of two types, a row behind the other.
+// Numbers of one of two types, or elements of the type that is wanted, a row behind the other.
 struct ColumnInPlace {
   const double* doubles = nullptr;
   const int32_t* integers = nullptr;
+  const void* same = nullptr;
 };
 
-// Columns of which rows become those of a tensor of another type and order as they are read: no copy
-// of all of them is made. Whoever makes it sees to it that the numbers outlive it, and stay.
+// Columns of which rows become those of a tensor of another type and order as they are read: no
+// copy of all of them is made. The numbers stay as they are as long as their owner is held.
 class RowsInPlace {
  public:
   // `shape` begins with the rows; int32 takes integers only.
-  RowsInPlace(DType dtype, const Shape& shape, std::vector<ColumnInPlace> columns);
+  RowsInPlace(DType dtype,
+              const Shape& shape,
+              std::vector<ColumnInPlace> columns,
+              std::shared_ptr<const void> owner);
+  // A tensor of one element a row, which must outlive it.
+  explicit RowsInPlace(const Tensor& tensor);
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
@@ -43,17 +50,21 @@ class RowsInPlace {
   DType dtype_;
   Shape shape_;
   std::vector<ColumnInPlace> columns_;
+  std::shared_ptr<const void> owner_;
 };
 
-// The next rows of a shuffled order, made ahead. One row of many columns is as many lines of memory,
-// of which it needs an eighth: many rows at once take each column from its begin to its end.
+// The next rows of a shuffled order, made ahead. One row of many columns is as many lines of
+// memory, of which it needs an eighth: many rows at once take each column from its begin to its
+// end.
 class RowsAhead {
  public:
+  // Fewer columns than that are found soon enough.
+  static constexpr size_t kManyColumns = 32;
   // Forgets what there is.
   void clear() { begin_ = end_ = 0; }
   // Sees to it that rows `order[position]` to `order[position + n - 1]` are there; `all` is what
   // there is of rows, and always the same.
-  void prepare(const std::vector<const RowsInPlace*>& all,
+  void prepare(const std::vector<std::shared_ptr<const RowsInPlace>>& all,
                const std::vector<int64_t>& order,
                int64_t position,
                int64_t n);
@@ -61,7 +72,9 @@ class RowsAhead {
   void read(size_t i, int64_t position, int64_t n, void* to) const;
 
  private:
-  void fill(const std::vector<const RowsInPlace*>& all, const int64_t* order, int64_t n);
+  void fill(const std::vector<std::shared_ptr<const RowsInPlace>>& all,
+            const int64_t* order,
+            int64_t n);
 
   std::vector<Tensor> made_;  // a column is a row of these
   int64_t begin_ = 0, end_ = 0, wanted_ = 0;

@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-class Lines : public FileRecords {
+class Lines : public StringRecords {
  public:
   Lines(const ByteSource& source, Compression compression, int64_t skip)
       : bytes_(source, compression) {
@@ -23,7 +23,7 @@ class Lines : public FileRecords {
   }
   // Lines are ill only where a compressed file is: there is nothing behind.
   bool skip() override { return false; }
-  void put(ElementSink& sink) override { sink.put(0, Tensor::string_scalar(line_)); }
+  const std::string& text() const override { return line_; }
   FilePlace place() const override {
     FilePlace place = place_;
     place.offset = bytes_.offset();

@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-class Records : public FileRecords {
+class Records : public StringRecords {
  public:
   Records(const ByteSource& source, Compression compression) : reader_(source, compression) {}
   bool next() override {
@@ -24,7 +24,7 @@ class Records : public FileRecords {
     ++count_;
     return reader_.skip();
   }
-  void put(ElementSink& sink) override { sink.put(0, Tensor::string_scalar(data_)); }
+  const std::string& text() const override { return data_; }
   FilePlace place() const override {
     FilePlace place;
     place.offset = reader_.offset();

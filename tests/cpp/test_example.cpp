@@ -69,7 +69,8 @@ struct Parsed {
 
 TEST(example_is_read_as_it_was_written) {
   const std::string bytes = example_of(1.5, {"a", ""});
-  const ExampleView example = read_example(bytes, "test");
+  ExampleView example, other;
+  read_example(bytes, "test", example);
   CHECK_EQ(example.size(), 3u);
   std::vector<float> floats;
   read_float_list(*find_feature(example, "x"), "test", floats);
@@ -78,7 +79,7 @@ TEST(example_is_read_as_it_was_written) {
   read_bytes_list(*find_feature(example, "w"), "test", words);
   CHECK_EQ(words.size(), 2u);
   CHECK(find_feature(example, "nothing") == nullptr);
-  CHECK(message_of([&] { read_example(bytes.substr(0, bytes.size() - 1), "test"); }) != "");
+  CHECK(message_of([&] { read_example(bytes.substr(0, bytes.size() - 1), "test", other); }) != "");
 }
 
 TEST(example_is_parsed_in_batches) {

@@ -348,3 +348,27 @@ TEST(io_bundle_reports_any_damage) {
   CHECK_THROWS(BundleReader(prefix).read("i32"), Code::kDataLoss,
                ".data-00000-of-00001': tensor 'i32' does not match its checksum");
 }
+
+// Of many parts, which several threads read.
+TEST(io_bundle_reads_large_tensors_and_finds_damage_in_them) {
+  std::mt19937_64 random = seeded_generator();
+  const std::string prefix = fresh_folder("large") + "/x", data = prefix + ".data-00000-of-00001";
+  const Tensor large = random_tensor(random, DType::kInt64, {(int64_t{9} << 17) + 5}),
+               small = random_tensor(random, DType::kFloat32, {3});
+  BundleWriter writer(prefix);
+  writer.add("large", large);
+  writer.add("small", small);
+  writer.finish();
+  CHECK(BundleReader(prefix).read("large").equals(large));
+  CHECK(BundleReader(prefix).read("small").equals(small));
+  const std::string bytes = read_whole_file(data);
+  for (int i = 0; i < 5; ++i) {
+    std::string bent = bytes;
+    const size_t at = random() % large.num_bytes();
+    bent[at] = static_cast<char>(bent[at] ^ 1 << (random() % 8));
+    write_bytes(data, bent);
+    CHECK_THROWS(BundleReader(prefix).read("large"), Code::kDataLoss,
+                 "tensor 'large' does not match its checksum");
+    CHECK(BundleReader(prefix).read("small").equals(small));
+  }
+}

@@ -60,8 +60,21 @@ Kept kept(std::mt19937_64& random, DType dtype, int64_t rows, int64_t width, boo
   return made;
 }
 
+Tensor random_rows(std::mt19937_64& random, DType dtype, int64_t rows) {
+  if (dtype == DType::kString) {
+    std::vector<std::string> words(static_cast<size_t>(rows));
+    for (std::string& word : words) word = str_cat(random() % 9);
+    return Tensor::strings(Shape{rows}, words);
+  }
+  Tensor tensor(dtype, Shape{rows});
+  auto* bytes = static_cast<uint8_t*>(tensor.raw());
+  for (size_t i = 0; i < tensor.num_bytes(); ++i) bytes[i] = random() % 2;
+  return tensor;
+}
+
 InMemoryColumn in_place(const Kept& kept) {
-  return std::make_shared<const RowsInPlace>(kept.tensor.dtype(), kept.tensor.shape(), kept.columns);
+  return std::make_shared<const RowsInPlace>(kept.tensor.dtype(), kept.tensor.shape(), kept.columns,
+                                             nullptr);
 }
 
 }  // namespace
@@ -107,18 +120,50 @@ TEST(rows_in_place_are_those_of_tensors) {
   }
 }
 
+TEST(many_columns_are_shuffled_as_few_are) {
+  std::mt19937_64 random = seeded_generator();
+  for (const int64_t rows : {5, 3000, 40000}) {
+    const std::vector<DType> types = {DType::kFloat32, DType::kInt64,  DType::kBool,
+                                      DType::kFloat64, DType::kString, DType::kInt32};
+    std::vector<InMemoryColumn> columns;
+    for (size_t k = 0; k < RowsAhead::kManyColumns; ++k) {
+      columns.emplace_back(random_rows(random, types[k % types.size()], rows));
+    }
+    InMemoryOptions options;
+    options.batch_size = 1 + static_cast<int64_t>(random() % 500);
+    options.num_epochs = rows > 10000 ? 1 : 2;
+    options.shuffle = true;
+    options.seed = random();
+    const auto all = in_memory_dataset(columns, options);
+    auto together = all->make_iterator();
+    std::vector<std::unique_ptr<DatasetIterator>> each;
+    for (const InMemoryColumn& column : columns) {
+      each.push_back(in_memory_dataset({column}, options)->make_iterator());
+    }
+    KeepingSink a;
+    while (together->next(a)) {
+      for (size_t k = 0; k < columns.size(); ++k) {
+        KeepingSink b;
+        CHECK(each[k]->next(b));
+        CHECK(a.tensors.back()[k].equals(b.tensors[0][0]));
+      }
+    }
+    CHECK_EQ(together->rows_seen(), rows * options.num_epochs);
+  }
+}
+
 TEST(rows_in_place_say_what_they_are) {
   const std::vector<double> x = {1, 2, 3}, y = {1, 2, 4};
   const auto content = [](const std::vector<double>& numbers, DType dtype) {
     const auto rows = std::make_shared<const RowsInPlace>(
-        dtype, Shape{3}, std::vector<ColumnInPlace>{{numbers.data(), nullptr}});
+        dtype, Shape{3}, std::vector<ColumnInPlace>{{numbers.data()}}, nullptr);
     return in_memory_dataset({InMemoryColumn(rows)}, InMemoryOptions())->content().fingerprint();
   };
   CHECK_EQ(content(x, DType::kFloat32), content(std::vector<double>(x), DType::kFloat32));
   CHECK(content(x, DType::kFloat32) != content(y, DType::kFloat32));
   CHECK(content(x, DType::kFloat32) != content(x, DType::kFloat64));
   const std::vector<ColumnInPlace> one = {{x.data(), nullptr}};
-  CHECK_THROWS(RowsInPlace(DType::kInt64, Shape{3}, one), Code::kInvalidArgument, "int64");
-  CHECK_THROWS(RowsInPlace(DType::kInt32, Shape{3}, one), Code::kInternal, "no numbers of its type");
-  CHECK_THROWS(RowsInPlace(DType::kFloat32, Shape{3, 2}, one), Code::kInternal, "have the shape");
+  CHECK_THROWS(RowsInPlace(DType::kInt64, Shape{3}, one, nullptr), Code::kInvalidArgument, "int64");
+  CHECK_THROWS(RowsInPlace(DType::kInt32, Shape{3}, one, nullptr), Code::kInternal, "no numbers of its type");
+  CHECK_THROWS(RowsInPlace(DType::kFloat32, Shape{3, 2}, one, nullptr), Code::kInternal, "have the shape");
 }

@@ -102,6 +102,51 @@ TEST(sources_of_files_go_on_where_they_stopped) {
            "string()=a ; string()= ; string()=b ; string()=last ; string()=c ; string()=d ; ");
 }
 
+TEST(batches_of_records_are_those_of_elements) {
+  std::mt19937_64 random = seeded_generator();
+  const std::string folder = fresh_folder("sources");
+  std::string text_lines;
+  for (int i = 0; i < 100; ++i) text_lines += str_cat("line ", random() % 30, "\n");
+  const std::string lines = file_of(folder, "lines", text_lines),
+                    records = records_of(join_path(folder, "records"), Compression::kNone, 50);
+  std::string bytes = read_whole_file(records);
+  bytes[24 * 7 + 12 + 2] = 'X';  // within the eighth
+  const std::string bent = file_of(folder, "bent", bytes);
+  const std::vector<DatasetPtr> all = {
+      dataset_of("TextLineDataset", {{"filenames", list(Texts{lines, lines})}}),
+      dataset_of("TFRecordDataset", {{"filenames", list(Texts{records, bent, records})},
+                                     {"on_error", text("skip")}}),
+      dataset_of("FixedLengthRecordDataset",
+                 {{"filenames", text(records)}, {"record_bytes", number(4)}})};
+  for (const DatasetPtr& dataset : all) {
+    std::vector<std::string> expected, found;
+    for (const Components& one : elements_of(*dataset->make_iterator())) {
+      expected.push_back(one[0].string_at(0));
+    }
+    const auto size = static_cast<int64_t>(1 + random() % 60);
+    for (const bool drops : {false, true}) {
+      const auto batched = dataset_of(
+          "BatchDataset", {{"batch_size", number(size)}, {"drop_remainder", Value::of(drops)}},
+          dataset);
+      found.clear();
+      const auto iterator = batched->make_iterator();
+      for (const Components& batch : elements_of(*iterator)) {
+        CHECK_EQ(batch[0].shape().rank(), 1);
+        for (int64_t i = 0; i < batch[0].num_elements(); ++i) {
+          found.push_back(batch[0].string_at(i));
+        }
+      }
+      const size_t rest = drops ? expected.size() % static_cast<size_t>(size) : 0;
+      CHECK(found == std::vector<std::string>(expected.begin(),
+                                              expected.end() - static_cast<long>(rest)));
+      CHECK_EQ(iterator->rows_seen(), static_cast<int64_t>(expected.size()));
+    }
+  }
+  const auto strict = dataset_of("BatchDataset", {{"batch_size", number(20)}},
+                                 dataset_of("TFRecordDataset", {{"filenames", text(bent)}}));
+  CHECK_THROWS(elements_of(*strict->make_iterator()), Code::kDataLoss, "Record 8 of '" + bent);
+}
+
 TEST(another_file_is_refused_when_a_reader_goes_on) {
   const std::string folder = fresh_folder("sources");
   const std::string path = file_of(folder, "lines", "one\ntwo\nthree\n");

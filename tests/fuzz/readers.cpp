@@ -242,7 +242,9 @@ void load_model_of(const std::string& bytes) {
 }
 
 void read_example_of(const std::string& bytes) {
-  for (const auto& [name, feature] : read_example(bytes, "example")) {
+  ExampleView example;
+  read_example(bytes, "example", example);
+  for (const auto& [name, feature] : example) {
     std::vector<std::string_view> texts;
     std::vector<float> floats;
     std::vector<int64_t> ints;

@@ -1,12 +1,14 @@
 #include "io/checkpoint/tensor_bundle.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
 #include "base/interrupt.h"
 #include "base/near_names.h"
+#include "base/shared_pieces.h"
 #include "io/checkpoint/table.h"
 #include "io/files/crc32c.h"
 #include "io/proto/tensor_proto.h"
@@ -98,7 +100,7 @@ BundleEntry describe(const Tensor& tensor, Use use) {
     bytes = strings.bytes;
   } else {
     bytes = tensor_bytes(tensor, copy);
-    strings.crc = crc32c(bytes);
+    strings.crc = crc32c_of_large(bytes.data(), bytes.size());
   }
   entry.size = static_cast<int64_t>(bytes.size());
   entry.masked_crc = mask_crc(strings.crc);
@@ -331,20 +333,46 @@ InputFile& BundleReader::file_of(const std::string& name, const BundleEntry& ent
 
 namespace {
 
+// As many bytes as there are from `offset`, at most `size`, and their checksum: in rounds of parts,
+// each read and summed up by one thread, between which the user may stop.
+size_t read_with_crc(InputFile& file, uint64_t offset, char* to, size_t size, uint32_t* crc) {
+  constexpr size_t kPart = size_t{1} << 20, kParts = 8;
+  struct Part {
+    int64_t got = 0;
+    int error = 0;
+    uint32_t crc = 0;
+  };
+  *crc = 0;
+  size_t got = 0;
+  while (got < size) {
+    if (got > 0) check_interrupt();
+    const size_t begin = got, round = std::min(size - got, kParts * kPart);
+    const auto size_of = [=](size_t i) { return std::min(kPart, round - i * kPart); };
+    const size_t count = (round - 1) / kPart + 1;
+    std::array<Part, kParts> parts;
+    share_each(static_cast<int64_t>(count), [&](int64_t number) {
+      const auto i = static_cast<size_t>(number);
+      const size_t at = begin + i * kPart;
+      Part& part = parts[i];
+      part.got = file.read_part(offset + at, to + at, size_of(i));
+      if (part.got < 0) part.error = errno;
+      if (part.got > 0) part.crc = crc32c(to + at, static_cast<size_t>(part.got));
+    });
+    for (size_t i = 0; i < count; ++i) {
+      if (parts[i].got < 0) fail_system("Cannot read", file.path(), parts[i].error);
+      const auto part = static_cast<size_t>(parts[i].got);
+      *crc = crc32c_joined(*crc, parts[i].crc, part);
+      got += part;
+      if (part < size_of(i)) return got;
+    }
+  }
+  return got;
+}
+
 Tensor read_numbers(InputFile& file, const BundleEntry& entry, uint32_t* crc) {
   Tensor tensor(entry.dtype, entry.shape);
-  constexpr size_t kPart = size_t{4} << 20;
-  auto* const to = static_cast<char*>(tensor.raw());
-  size_t got = 0;
-  *crc = crc32c(nullptr, 0);
-  for (const size_t all = tensor.num_bytes(); got < all;) {
-    if (got > 0) check_interrupt();
-    const size_t wanted = std::min(kPart, all - got);
-    const size_t part = file.read_at(static_cast<uint64_t>(entry.offset) + got, to + got, wanted);
-    *crc = crc32c_extend(*crc, to + got, part);
-    got += part;
-    if (part < wanted) break;
-  }
+  const size_t got = read_with_crc(file, static_cast<uint64_t>(entry.offset),
+                                   static_cast<char*>(tensor.raw()), tensor.num_bytes(), crc);
   swap_on_big_endian(tensor.raw(), dtype_size(entry.dtype),
                      static_cast<size_t>(tensor.num_elements()));
   if (entry.dtype == DType::kBool) {

@@ -18,6 +18,8 @@
 
 #if defined(_WIN32)
 #include <io.h>
+
+#include <mutex>
 #else
 #include <poll.h>
 #include <signal.h>
@@ -340,6 +342,28 @@ size_t InputFile::read_at(uint64_t offset, void* data, size_t size) {
   if (!seek(file_, offset)) fail_system("Cannot read", path_, errno);
   return read(data, size);
 }
+
+#if defined(_WIN32)
+int64_t InputFile::read_part(uint64_t offset, void* data, size_t size) noexcept {
+  static std::mutex one;  // a file has one place there
+  const std::lock_guard<std::mutex> lock(one);
+  if (!seek(file_, offset)) return -1;
+  const size_t got = size ? std::fread(data, 1, size, file_) : 0;
+  return got < size && std::ferror(file_) ? -1 : static_cast<int64_t>(got);
+}
+#else
+int64_t InputFile::read_part(uint64_t offset, void* data, size_t size) noexcept {
+  size_t got = 0;
+  while (got < size) {
+    const ssize_t part = pread(fileno(file_), static_cast<char*>(data) + got, size - got,
+                               static_cast<off_t>(offset + got));
+    if (part == 0) break;
+    if (part < 0 && errno != EINTR) return -1;
+    if (part > 0) got += static_cast<size_t>(part);
+  }
+  return static_cast<int64_t>(got);
+}
+#endif
 
 size_t InputFile::read(void* data, size_t size) {
   const size_t got = size ? std::fread(data, 1, size, file_) : 0;

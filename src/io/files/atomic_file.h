@@ -58,6 +58,9 @@ class InputFile {
   uint64_t size() const { return size_; }  // when it was opened
   // As many bytes as there are, at most `size`, from `offset`.
   size_t read_at(uint64_t offset, void* data, size_t size);
+  // The same, from any thread at any time; nothing is thrown: below 0 the system has failed, and
+  // errno says why.
+  int64_t read_part(uint64_t offset, void* data, size_t size) noexcept;
   // The next ones.
   size_t read(void* data, size_t size);
 

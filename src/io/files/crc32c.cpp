@@ -1,7 +1,11 @@
 #include "io/files/crc32c.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
+
+#include "base/shared_pieces.h"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define RUNHOOKS_CRC_SSE42 1
@@ -52,14 +56,10 @@ uint32_t eight_bytes_step(uint32_t state, const uint8_t* p) {
          kTables[0][p[7]];
 }
 
-#if defined(RUNHOOKS_CRC_SSE42) || defined(RUNHOOKS_CRC_ARM)
+// What zeros make of a checksum is a linear map: this is where each of its bits goes.
+using BitMap = std::array<uint32_t, 32>;
 
-// The instruction has a latency of three cycles: three streams at once keep it busy. Their
-// checksums are joined by moving the earlier ones over the zeros of as many bytes as follow, a
-// linear map kept as four tables.
-constexpr size_t kStream = 1024;
-
-constexpr uint32_t apply_map(const std::array<uint32_t, 32>& map, uint32_t crc) {
+constexpr uint32_t apply_map(const BitMap& map, uint32_t crc) {
   uint32_t out = 0;
   for (size_t bit = 0; crc; ++bit, crc >>= 1) {
     if (crc & 1) out ^= map[bit];
@@ -67,17 +67,32 @@ constexpr uint32_t apply_map(const std::array<uint32_t, 32>& map, uint32_t crc) 
   return out;
 }
 
+constexpr BitMap over_one_bit() {
+  BitMap map{};
+  map[0] = kPolynomial;
+  for (size_t bit = 1; bit < 32; ++bit) map[bit] = uint32_t{1} << (bit - 1);
+  return map;
+}
+
+// Over twice as many zeros.
+constexpr BitMap squared(const BitMap& map) {
+  BitMap twice{};
+  for (size_t bit = 0; bit < 32; ++bit) twice[bit] = apply_map(map, map[bit]);
+  return twice;
+}
+
+#if defined(RUNHOOKS_CRC_SSE42) || defined(RUNHOOKS_CRC_ARM)
+
+// The instruction has a latency of three cycles: three streams at once keep it busy. Their
+// checksums are joined by moving the earlier ones over the zeros of as many bytes as follow, a
+// linear map kept as four tables.
+constexpr size_t kStream = 1024;
+
 using ShiftTables = std::array<std::array<uint32_t, 256>, 4>;
 
 ShiftTables make_shift_tables(size_t bytes) {
-  std::array<uint32_t, 32> map{};  // over one zero bit, then squared up to `bytes`, a power of two
-  map[0] = kPolynomial;
-  for (size_t bit = 1; bit < 32; ++bit) map[bit] = uint32_t{1} << (bit - 1);
-  for (size_t bits = 1; bits < 8 * bytes; bits *= 2) {
-    std::array<uint32_t, 32> squared{};
-    for (size_t bit = 0; bit < 32; ++bit) squared[bit] = apply_map(map, map[bit]);
-    map = squared;
-  }
+  BitMap map = over_one_bit();  // squared up to `bytes`, a power of two
+  for (size_t bits = 1; bits < 8 * bytes; bits *= 2) map = squared(map);
   ShiftTables tables{};
   for (size_t k = 0; k < 4; ++k) {
     for (uint32_t i = 0; i < 256; ++i) tables[k][i] = apply_map(map, i << (8 * k));
@@ -169,6 +184,31 @@ uint32_t crc32c_extend_hardware(uint32_t crc, const void* data, size_t size) {
 
 uint32_t crc32c_extend(uint32_t crc, const void* data, size_t size) {
   return internal::crc32c_extend_hardware(crc, data, size);
+}
+
+uint32_t crc32c_joined(uint32_t crc, uint32_t behind, uint64_t size) {
+  BitMap map = squared(squared(squared(over_one_bit())));  // over one byte
+  for (; size > 0; size >>= 1) {
+    if (size & 1) crc = apply_map(map, crc);
+    if (size > 1) map = squared(map);
+  }
+  return crc ^ behind;
+}
+
+uint32_t crc32c_of_large(const void* data, size_t size) {
+  constexpr size_t kPart = size_t{1} << 20;
+  if (size < 2 * kPart) return crc32c(data, size);
+  const size_t count = (size - 1) / kPart + 1;
+  std::vector<uint32_t> crcs(count);
+  const auto* bytes = static_cast<const char*>(data);
+  const auto size_of = [=](size_t i) { return std::min(kPart, size - i * kPart); };
+  share_each(static_cast<int64_t>(count), [&](int64_t part) {
+    const auto i = static_cast<size_t>(part);
+    crcs[i] = crc32c(bytes + i * kPart, size_of(i));
+  });
+  uint32_t crc = 0;
+  for (size_t i = 0; i < count; ++i) crc = crc32c_joined(crc, crcs[i], size_of(i));
+  return crc;
 }
 
 }  // namespace runhooks

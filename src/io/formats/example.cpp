@@ -35,12 +35,11 @@ const char* feature_kind_name(FeatureView::Kind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-ExampleView read_example(std::string_view bytes, std::string_view where) {
-  ExampleView example;
+void read_example(std::string_view bytes, std::string_view where, ExampleView& example) {
+  example.clear();
   for (WireReader r(bytes, where); r.next();) {
     if (r.field() == 1) read_features(r.message(), example);
   }
-  return example;
 }
 
 const FeatureView* find_feature(const ExampleView& example, std::string_view name) {

@@ -26,9 +26,9 @@ const char* feature_kind_name(FeatureView::Kind kind);
 
 using ExampleView = std::vector<std::pair<std::string_view, FeatureView>>;
 
-// The features in the order of the message; of two with one name the later one counts. Damaged
-// bytes are kDataLoss and name `where`.
-ExampleView read_example(std::string_view bytes, std::string_view where);
+// The features in the order of the message, in the place of what `example` had; of two with one name
+// the later one counts. Damaged bytes are kDataLoss and name `where`.
+void read_example(std::string_view bytes, std::string_view where, ExampleView& example);
 // NULL where there is no such feature, or one of no kind.
 const FeatureView* find_feature(const ExampleView& example, std::string_view name);
 

@@ -97,13 +97,12 @@ InMemoryColumn column_from_r(SEXP x, DType wanted) {
 
 namespace {
 
-std::vector<InMemoryColumn> columns_of_batches(Graph& graph,
-                                               const RList& given,
+std::vector<InMemoryColumn> columns_of_batches(const RList& given,
                                                SEXP dtypes,
                                                int64_t batch_size) {
   std::vector<DType> wanted;
   for (R_xlen_t i = 0; i < given.size(); ++i) wanted.push_back(wanted_type(dtypes, i));
-  const auto in_place = large_rows_in_place(graph, given, wanted, batch_size);
+  const auto in_place = large_rows_in_place(given, wanted, batch_size);
   std::vector<InMemoryColumn> columns;
   for (size_t i = 0; i < wanted.size(); ++i) {
     columns.push_back(in_place[i] ? InMemoryColumn(in_place[i])
@@ -144,8 +143,7 @@ SEXP cpp_next_batch(SEXP columns,
     InMemoryOptions options;
     options.batch_size = whole_from_r(batch_size, "`batch_size`");
     const RList given(columns, "the columns of a dataset");
-    std::vector<InMemoryColumn> rows =
-        columns_of_batches(*default_graph(), given, dtypes, options.batch_size);
+    std::vector<InMemoryColumn> rows = columns_of_batches(given, dtypes, options.batch_size);
     options.num_epochs = whole_from_r(num_epochs, "`num_epochs`");
     options.shuffle = shuffle;
     options.seed = seed < 0 ? shuffle_seed(*default_graph())

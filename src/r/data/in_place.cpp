@@ -3,7 +3,8 @@
 
 #include "data/in_memory.h"
 #include "r/data/input.h"
-#include "r/graph/kept_function.h"
+#include "r/values/handles.h"
+#include "r/values/held_together.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -70,13 +71,16 @@ std::shared_ptr<const RowsInPlace> rows_in_place(SEXP x, DType wanted) {
   const bool is_matrix = is_list || Rf_getAttrib(x, R_DimSymbol) != R_NilValue;
   const auto width = static_cast<int64_t>(parts.columns.size());
   const Shape shape = is_matrix ? Shape{parts.rows, width} : Shape{parts.rows};
-  return std::make_shared<RowsInPlace>(dtype, shape, std::move(parts.columns));
+  // R copies what it changes while somebody else has it; until the dataset goes
+  const HeldTogether::Scope apart(nullptr);
+  return std::make_shared<RowsInPlace>(dtype, shape, std::move(parts.columns),
+                                       std::make_shared<const Held>(x));
 }
 
 }  // namespace
 
 std::vector<std::shared_ptr<const RowsInPlace>> large_rows_in_place(
-    Graph& graph, const RList& columns, const std::vector<DType>& wanted, int64_t batch_size) {
+    const RList& columns, const std::vector<DType>& wanted, int64_t batch_size) {
   std::vector<std::shared_ptr<const RowsInPlace>> all(static_cast<size_t>(columns.size()));
   size_t bytes = 0;
   for (R_xlen_t i = 0; i < columns.size(); ++i) bytes += bytes_of_numbers(columns[i]);
@@ -85,13 +89,6 @@ std::vector<std::shared_ptr<const RowsInPlace>> large_rows_in_place(
     all[i] = rows_in_place(columns[static_cast<R_xlen_t>(i)], wanted[i]);
     if (all[i] && all[i]->rows() / kLeastBatches < batch_size) all[i] = nullptr;
   }
-  // R copies what it changes while somebody else has it
-  Rcpp::Shield<SEXP> kept(Rf_allocVector(VECSXP, columns.size()));
-  for (size_t i = 0; i < all.size(); ++i) {
-    const auto at = static_cast<R_xlen_t>(i);
-    if (all[i]) SET_VECTOR_ELT(kept, at, columns[at]);
-  }
-  keep_for_graph(graph, kept);
   return all;
 }
 

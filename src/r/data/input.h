@@ -25,10 +25,10 @@ InMemoryColumn column_from_r(SEXP x, DType wanted);
 
 // --- r/data/in_place.cpp
 
-// Of the columns of a dataset in `graph`, which keeps them, those that are read where they lie: where
-// they are many numbers, in many batches. The others are NULL.
+// Of the columns of a dataset those that are read where they lie, and held: where they are many
+// numbers, in many batches. The others are NULL.
 std::vector<std::shared_ptr<const RowsInPlace>> large_rows_in_place(
-    Graph& graph, const RList& columns, const std::vector<DType>& wanted, int64_t batch_size);
+    const RList& columns, const std::vector<DType>& wanted, int64_t batch_size);
 
 // --- r/data/content.cpp
 
