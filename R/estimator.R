@@ -248,3 +248,8 @@ model_traits <- function(type) {
   if (is.null(the$model_traits[[type]])) the$model_traits[[type]] <- cpp_model_traits(type)
   the$model_traits[[type]]
 }
+
+# Whether a model is of trees, which ask its features.
+asks_features <- function(object) {
+  !is_custom(object) && isTRUE(model_traits(object$spec$type)$has_trees)
+}

@@ -74,8 +74,8 @@ kind_words <- c(
 )
 
 # Values of the kind and with the levels that `known` says, by the names of features. One warning
-# names all levels that are new; they have no weight, but for features in `open`.
-match_features <- function(columns, known, open = character()) {
+# names all levels that are new, and what they are to the model, but for features in `open`.
+match_features <- function(columns, known, open = character(), has_trees = FALSE) {
   new <- list()
   for (name in intersect(names(columns), names(known))) {
     was <- known[[name]]
@@ -92,7 +92,7 @@ match_features <- function(columns, known, open = character()) {
     }
     columns[[name]] <- x
   }
-  if (length(new)) warn_new_levels(new)
+  if (length(new)) warn_new_levels(new, has_trees)
   columns
 }
 
@@ -102,15 +102,19 @@ array_like <- function(x, like) {
   x
 }
 
-warn_new_levels <- function(new) {
+warn_new_levels <- function(new, has_trees) {
   lines <- vapply(names(new), function(name) {
     words <- new[[name]] # nolint: used by cli
     cli::format_inline("{.val {name}}: {.val {words}}")
   }, "")
   names(lines) <- rep("x", length(lines))
+  are <- if (has_trees) {
+    "are none of those that trees ask for; where training has missed some, they are missing."
+  } else {
+    "have no weight."
+  }
   rlang::warn(
-    c("Levels that training has not seen have no weight.", lines),
-    class = "runhooks_warning_new_levels"
+    c(paste("Levels that training has not seen", are), lines), class = "runhooks_warning_new_levels"
   )
 }
 

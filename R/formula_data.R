@@ -87,7 +87,8 @@ frame_features <- function(blueprint, frame) {
   known <- lapply(Filter(function(v) !is.null(v$levels), blueprint$variables), function(variable) {
     list(kind = "character", levels = variable$levels)
   })
-  values <- with_missing_words(match_features(frame$values, known), blueprint)
+  has_trees <- isTRUE(blueprint$has_trees)
+  values <- with_missing_words(match_features(frame$values, known, has_trees = has_trees), blueprint)
   crosses <- Filter(function(parts) product_name(parts) %in% names(blueprint$crosses),
     blueprint$features
   )
@@ -95,7 +96,9 @@ frame_features <- function(blueprint, frame) {
   crossed <- lapply(names(words), function(name) {
     list(kind = "character", levels = blueprint$crosses[[name]])
   })
-  values[names(words)] <- match_features(words, setNames(crossed, names(words)))
+  values[names(words)] <- match_features(
+    words, setNames(crossed, names(words)), has_trees = has_trees
+  )
   features <- lapply(names(blueprint$features), function(name) {
     parts <- if (name %in% names(words)) name else blueprint$features[[name]]
     value <- feature_value(parts, values)

@@ -345,7 +345,9 @@ as_trained <- function(columns, features, response, estimator, reads, response_n
     note_useless_features(columns[intersect(features, read_keys(reads))], estimator, folder)
   }
   open <- read_keys(Filter(function(read) read$takes_unknown, reads))
-  columns[is_feature] <- match_features(columns[is_feature], record$features, open)
+  columns[is_feature] <- match_features(
+    columns[is_feature], record$features, open, asks_features(estimator)
+  )
   check_feature_values(columns[is_feature], reads)
   if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)
   if (length(response)) {

@@ -1,10 +1,5 @@
 # A tree of a model as a plot: questions, yes to the left, and what the leaves say.
 
-# Whether a model is of trees, which ask its features.
-asks_features <- function(object) {
-  !is_custom(object) && isTRUE(model_traits(object$spec$type)$has_trees)
-}
-
 check_tree_plot <- function(which, object, call) {
   if (4 %in% which) return(invisible())
   advice <- if (asks_features(object)) "Plot 4 draws one: {.code which = 4}." else "This model has no trees."

@@ -10,7 +10,8 @@
 #' @param input_fn,predict_keys,hooks,checkpoint_path As in [predict()][predict.tf_estimator].
 #' @param ... Not used.
 #' @return * `feature_importances()`: a tibble of `feature` and `importance`, falling. Of a model with
-#'   `pruning_mode = "none"` a split may lose, and so may a column.
+#'   `pruning_mode = "none"` a split may lose, and so may a column. Before the first split all are 0, and a
+#'   message says so.
 #'   * `as.data.frame()`: a row a node, with the `tree` (from 1), the `node` in it (from 0, the root), its
 #'   `depth`, whether it `is_leaf`, the `feature` that it asks, the `question` (who says yes goes
 #'   `left`), the `threshold` (the number that it asks about, `NA` of words), the numbers of the nodes `left` and `right`, the `gain` of the split, the `value` of the
@@ -42,8 +43,18 @@ feature_importances <- function(model, normalize = FALSE, by = c("gain", "count"
   check_flag(normalize)
   by <- match.arg(by)
   trees <- trees_of(model, "feature_importances")
+  if (all(trees$nodes$is_leaf)) {
+    cli::cli_inform(
+      "No tree asks for anything yet, so that all importances are 0.",
+      class = "runhooks_message_no_splits"
+    )
+  }
+  importances_of(trees, normalize, by)
+}
+
+importances_of <- function(trees, normalize, by = "gain") {
   values <- trees[[by]]
-  if (normalize) values <- values / sum(values)
+  if (normalize && any(values != 0)) values <- values / sum(values)
   falling <- order(-values, trees$columns)
   tibble::tibble(feature = trees$columns[falling], importance = values[falling])
 }
@@ -103,9 +114,10 @@ node_depths <- function(table) {
 
 # "20, of 74 leaves; asked most: wt (74%), hp (26%)"
 tree_words <- function(object) {
-  nodes <- trees_of(object, "print")$nodes
+  trees <- trees_of(object, "print")
+  nodes <- trees$nodes
   done <- nodes$is_finished
-  parts <- utils::head(feature_importances(object, normalize = TRUE), 3)
+  parts <- utils::head(importances_of(trees, normalize = TRUE), 3)
   parts <- parts[is.finite(parts$importance) & parts$importance > 0, ]
   asked <- sprintf("%s (%.0f%%)", parts$feature, 100 * parts$importance)
   paste0(

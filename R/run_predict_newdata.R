@@ -6,8 +6,7 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   if (is_custom(object)) return(predict_recorded(object, newdata, type, checkpoint_path, hooks, call))
   if (length(forms) == 0) stop_no_kind(call)
   names(forms) <- vapply(forms, `[[`, "", "type")
-  has_trees <- model_traits(object$spec$type)$has_trees
-  choices <- c(names(forms), "response", "link", if (has_trees) "contributions")
+  choices <- c(names(forms), "response", "link", if (asks_features(object)) "contributions")
   good <- is.null(type) || (is_string(type) && type %in% choices)
   shown <- paste0("\"", choices, "\"", collapse = " or ")
   check_arg(good, type, paste(shown, "for this model"), "type", call)

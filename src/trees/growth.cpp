@@ -69,6 +69,8 @@ bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowt
 
 bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step) {
   constexpr float kSmall = 0.01f;
+  // A bias of 0, which standardized labels have, is rounding, of which each step is a large part.
+  constexpr float kRounding = 1e-6f;
   ++ensemble.stamp;
   if (ensemble.trees.empty()) {
     begin_tree(ensemble);
@@ -82,7 +84,8 @@ bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step) {
   bool is_large = false;
   root.leaf.resize(std::max(root.leaf.size(), step.size()));
   for (size_t k = 0; k < step.size(); ++k) {
-    is_large = is_large || std::fabs(step[k] / root.leaf[k]) > kSmall;
+    const bool moves = std::fabs(step[k]) > kRounding;
+    is_large = is_large || (moves && std::fabs(step[k] / root.leaf[k]) > kSmall);
     root.leaf[k] += step[k];
   }
   return is_large;

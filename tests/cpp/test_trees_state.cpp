@@ -173,3 +173,10 @@ TEST(trees_bias_ends_when_it_hardly_moves) {
   CHECK(center_bias(nothing, {0}));
   CHECK(!center_bias(nothing, {0}));
 }
+
+TEST(trees_bias_of_nothing_ends) {
+  TreeEnsemble trees;
+  CHECK(center_bias(trees, {3e-9f}));
+  CHECK(!center_bias(trees, {-5e-9f}));
+  CHECK(center_bias(trees, {2e-3f}));
+}

@@ -158,3 +158,16 @@ test_that("importances and trees are drawn by both", {
   suppressMessages(train(classes))
   expect_s3_class(ggplot2::autoplot(classes, 4), "ggplot")
 })
+
+test_that("importances before the first split say that there is none", {
+  model <- boosted_trees_regressor(mpg ~ wt + hp, mtcars, n_trees = 2L, center_bias = TRUE)
+  suppressMessages(train(model, steps = 1))
+  expect_message(
+    shown <- feature_importances(model, normalize = TRUE), "all importances are 0",
+    class = "runhooks_message_no_splits"
+  )
+  expect_equal(shown$importance, c(0, 0))
+  expect_no_message(capture.output(print(model)))
+  suppressMessages(train(model))
+  expect_no_message(feature_importances(model))
+})
