@@ -65,6 +65,7 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
                                  yield_single_examples = TRUE, newdata = NULL, type = NULL,
                                  interval = NULL, level = 0.95, ...) {
   check_string(checkpoint_path, null = TRUE)
+  begin_together(object, "predict()")
   enter_folder(object)
   refuse_prediction(list(...), environment())
   if (is.null(newdata) && missing(input_fn)) newdata <- kept_data(object)

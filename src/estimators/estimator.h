@@ -34,6 +34,8 @@ struct RunConfig {
   // Ours: where input and random numbers stand is in the model's checkpoints.
   bool checkpoint_input_pipeline = false;
   OnOtherData on_other_data = OnOtherData::kStop;
+  // So many processes train the model together, each on its part of the data.
+  int replicas = 1;
 };
 
 struct ServingReceiver;
@@ -139,6 +141,7 @@ class Estimator {
   struct Built {
     std::shared_ptr<Graph> graph;
     EstimatorSpec spec;
+    Operation* together = nullptr;  // what all processes do in a step; NULL in one process
   };
   Built build(const InputFn& input_fn, Mode mode) const;
   HookList training_hooks(const Built& built,

@@ -20,5 +20,6 @@
 #include "estimators/linear.cpp"
 #include "estimators/linear_logits.cpp"
 #include "estimators/model_traits.cpp"
+#include "estimators/replica_saveable.cpp"
 #include "estimators/softmax_derivatives.cpp"
 #include "estimators/steps_exporter.cpp"

@@ -11,6 +11,7 @@
 #include "estimators/quantile_head.cpp"
 #include "estimators/recorded_run.cpp"
 #include "estimators/regression_head.cpp"
+#include "estimators/replica_run.cpp"
 #include "estimators/resumable_run.cpp"
 #include "estimators/run_folder.cpp"
 #include "estimators/run_record.cpp"
