@@ -2,7 +2,7 @@
 
 #' Several processes, by MPI
 #'
-#' A script that is started with `mpirun -n 4 Rscript script.R`, or with `srun`, trains one model by
+#' A script that is started with `mpirun -n 4 Rscript`, or with `srun`, trains one model by
 #' four processes, on one machine or many, where its configuration says
 #' `run_config(train_distribute = mpi_strategy())`. Each process has its part of the data and computes
 #' gradients of its own batch, of which all take the mean: with K processes and batches of B / K rows
@@ -115,13 +115,16 @@ mpi_launcher <- function(call = parent.frame()) {
   if (nzchar(said)) of(said, NA)
 }
 
-mpi_object <- function(mpi, call = parent.frame(2)) {
-  place <- function(name) {
+# The shared objects that the package was installed with, by their MPI.
+mpi_built <- function() {
+  paths <- vapply(names(mpi_names), function(name) {
     system.file("mpi", paste0(name, ".so"), package = "runhooks")
-  }
-  path <- place(mpi)
-  if (nzchar(path)) return(path)
-  built <- Filter(function(name) nzchar(place(name)), names(mpi_names))
+  }, "")
+  paths[nzchar(paths)]
+}
+
+mpi_object <- function(mpi, built = mpi_built(), call = parent.frame(2)) {
+  if (mpi %in% names(built)) return(built[[mpi]])
   wanted <- mpi_names[[mpi]] # nolint: used by cli
   packages <- list( # nolint: used by cli
     openmpi = "libopenmpi-dev openmpi-bin", mpich = "libmpich-dev mpich"
@@ -129,7 +132,7 @@ mpi_object <- function(mpi, call = parent.frame(2)) {
   stop_runhooks(
     c(
       "This process was started by {wanted}, with which runhooks was not installed.",
-      x = if (length(built)) "It was installed with {mpi_names[built]}." else {
+      x = if (length(built)) "It was installed with {mpi_names[names(built)]}." else {
         "It was installed where no MPI was found."
       },
       i = "Install {wanted} with its compiler (on Debian {.code apt install {packages}}), then

@@ -345,7 +345,9 @@ next_rows <- function(columns, features, response, options, texts = character(),
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
   # for the folder of the model that is trained
-  data <- list(content = attr(tensors, "content"), rows = as.double(n_rows(columns[[1]])))
+  data <- if (is.null(the$dealing)) {
+    list(content = attr(tensors, "content"), rows = as.double(n_rows(columns[[1]])))
+  }
   structure(if (is.null(labels)) feature_tensors else list(feature_tensors, labels), data = data)
 }
 

@@ -43,7 +43,9 @@ class MpiCommunicator : public Communicator {
   std::string library() const override {
     char text[160];
     calls_.library(text, sizeof text);
-    const std::string full(text);
+    std::string full(text);
+    const std::string word = " Version:";
+    if (full.find(word) != std::string::npos) full.erase(full.find(word), word.size());
     return full.substr(0, full.find(','));
   }
   void add(void* values, int64_t n, DType dtype) override { calls_.add(values, n, mpi_type(dtype)); }

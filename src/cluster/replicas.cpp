@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-ReplicaScope*& current() {
+ReplicaScope*& current_scope() {
   static ReplicaScope* scope = nullptr;
   return scope;
 }
@@ -50,18 +50,17 @@ Gradient gathered_rows(Graph& graph, const Gradient& gradient) {
 }  // namespace
 
 ReplicaScope::ReplicaScope(Graph& graph, int replicas)
-    : graph_(graph), replicas_(replicas), outer_(current()) {
-  current() = this;
+    : graph_(graph), replicas_(replicas), outer_(current_scope()) {
+  current_scope() = this;
 }
-ReplicaScope::~ReplicaScope() { current() = outer_; }
+ReplicaScope::~ReplicaScope() { current_scope() = outer_; }
 
 ReplicaScope* ReplicaScope::of(const Graph& graph) {
-  ReplicaScope* scope = current();
+  ReplicaScope* scope = current_scope();
   return scope && scope->replicas_ > 1 && &scope->graph_ == &graph.root() ? scope : nullptr;
 }
 
 void ReplicaScope::add_gate() {
-  if (replicas_ == 1) return;
   std::vector<Operation*> data;
   for (const CollectionItem& item : graph_.collection("iterators")) {
     const auto* handle = std::get_if<Output>(&item);
@@ -72,14 +71,14 @@ void ReplicaScope::add_gate() {
       }
     }
   }
+  const NameScope root(graph_, "");
   last_ = graph_.op("ReplicaGate").after(data).named("replica_gate");
 }
 
 Operation* ReplicaScope::add(OpBuilder builder) {
   const ControlDependencies alone(graph_, {}, /*clears=*/true);
-  std::vector<Operation*> after;
-  if (last_) after.push_back(last_);
-  last_ = builder.after(after);
+  if (!last_) add_gate();
+  last_ = builder.after({last_});
   return last_;
 }
 

@@ -23,10 +23,9 @@ class ReplicaScope {
   static ReplicaScope* of(const Graph& graph);
 
   int replicas() const { return replicas_; }
-  // The data are there: what waits for them comes behind the gate.
-  void add_gate();
   // One of the operations by which processes speak. All run in every step, in the order in which they
-  // were added: else one would wait for another's other one.
+  // were added: else one would wait for another's other one. The first comes behind a gate, at which
+  // the data are there. It is added late: initial values depend on how many operations there are.
   Operation* add(OpBuilder builder);
   // What runs them all; an invalid one where there are none.
   Operation* last() const { return last_; }
@@ -42,6 +41,8 @@ class ReplicaScope {
   bool is_mean(const Output& x) const { return means_.count(x.op) > 0; }
 
  private:
+  void add_gate();
+
   Graph& graph_;
   int replicas_;
   ReplicaScope* outer_;

@@ -19,6 +19,7 @@
 #include "estimators/running_training.h"
 #include "graph/endpoints.h"
 #include "hooks/final_ops_hook.h"
+#include "hooks/history_saver_hook.h"
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
 #include "io/events/recorded_evaluations.h"
@@ -193,6 +194,26 @@ int64_t seed_of_all(const RunConfig& config) {
   return seed;
 }
 
+// What the history records: the sum of the losses of a step, and how many they are.
+void add_losses_of_all(Graph& graph) {
+  const auto losses = graph.collection(collection_keys::kLosses);
+  const Output* own = losses.empty() ? nullptr : std::get_if<Output>(&losses.front());
+  if (!own || !is_floating(own->dtype()) || !own->shape().has_rank()) return;
+  const NameScope scope(graph, "losses_of_all");
+  if (own->shape().rank() == 0) {
+    const Output one = graph.scalar(own->dtype(), 1);
+    return add_endpoint(graph, kLossesOfAll, "",
+                        mean_over_replicas(graph, graph.op("Pack", {*own, one})));
+  }
+  std::vector<int32_t> axes;
+  for (int i = 0; i < own->shape().rank(); ++i) axes.push_back(i);
+  const Output sum = graph.op("Sum", {*own, graph.int_vector(axes)});
+  const Output size = graph.op("Size", {*own});
+  const Output n = graph.op("Cast", {size}).attr("DstT", own->dtype());
+  const Output both = sum_over_replicas(graph, graph.op("Pack", {sum, n}));
+  add_endpoint(graph, kLossesOfAll, "", both);
+}
+
 // What the model function has not said for all processes is said here, or refused.
 void take_together(ReplicaScope& replicas, EstimatorSpec& spec) {
   if (!replicas.has_gradients()) {
@@ -205,6 +226,7 @@ void take_together(ReplicaScope& replicas, EstimatorSpec& spec) {
     check_own_loss(spec.loss);
     spec.loss = mean_over_replicas(spec.loss.graph(), spec.loss);
   }
+  add_losses_of_all(spec.loss.graph());
 }
 
 }  // namespace
@@ -218,7 +240,6 @@ Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
   if (config_.has_seed || !is_alone) built.graph->set_seed(seed);
   get_or_create_global_step(*built.graph);
   const ModelInput input = input_fn(*built.graph, mode);
-  replicas.add_gate();
   // each process draws of its own; what variables begin with they have of the chief
   if (!is_alone) built.graph->set_seed(seed + communicator().rank() * kSeedStride);
   log(LogLevel::kInfo, "Calling model_fn.");

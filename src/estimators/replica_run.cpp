@@ -72,7 +72,7 @@ void take_state(const std::string& folder) {
 std::vector<std::string> lines_of(const Graph& graph) {
   std::vector<std::string> lines;
   for (const auto& op : graph.operations()) {
-    std::string line = str_cat("'", op->name(), "' (", op->type());
+    std::string line = str_cat("'", op->name(), "' (", op->type());  // lint: allow op-type
     for (const Output& input : op->inputs()) line += " " + input.name();
     if (op->def().holds_variable) line += str_cat(", of shape ", op->output_shape(0));
     for (int i = 0; i < op->num_outputs(); ++i) {
@@ -122,7 +122,7 @@ bool depends_on_data(const Operation* from) {
 bool is_sum_of_scalars(const Operation* op) {
   static const auto* types = new std::set<std::string>{
       "Identity", "Reshape", "Squeeze", "Cast", "Neg", "Add", "AddV2", "AddN", "Sub", "Mul"};
-  return types->count(op->type()) > 0;
+  return types->count(op->type()) > 0;  // lint: allow op-type
 }
 
 class ReplicaHook : public RunHook {
@@ -222,7 +222,8 @@ void check_own_loss(const Output& loss) {
     const Operation* op = open.back();
     open.pop_back();
     if (!seen.insert(op).second || replicas->is_loss(op)) continue;
-    const bool adds_up = op->type() == "Sum" || op->type() == "L2Loss";
+    // no definition says whether rows are added up
+    const bool adds_up = op->type() == "Sum" || op->type() == "L2Loss";  // lint: allow op-type
     if (adds_up && depends_on_data(op)) {
       throw Error(Code::kUnimplemented,
                   str_cat("Loss '", loss.name(), "' adds up rows in '", op->name(),

@@ -1,5 +1,7 @@
 #include "estimators/replica_saveable.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "cluster/communicator.h"
 #include "cluster/step_gate.h"
@@ -73,9 +75,7 @@ class ReplicaSaveable : public Saveable {
     const Communicator& all = communicator();
     const PartOf here(source, prefix_of(all.size(), all.rank()));
     if (here.names_with(name()).empty()) {
-      const bool is_of_others =
-          !source.names_with(kPrefix).empty() || !source.names_with(name()).empty();
-      if (is_of_others) {
+      if (is_of_others(source)) {
         log_always(LogLevel::kInfo,
                    str_cat("Checkpoint ", source.path(), " was saved by another number of processes "
                            "than ", all.size(), ": a new pass over the data begins."));
@@ -99,6 +99,13 @@ class ReplicaSaveable : public Saveable {
       }
       specs->push_back(std::move(spec));
     }
+  }
+  bool is_of_others(const TensorSource& source) const {
+    if (!source.names_with(name()).empty()) return true;
+    const std::vector<std::string> all = source.names_with(kPrefix);
+    return std::any_of(all.begin(), all.end(), [this](const std::string& one) {
+      return one.find("/" + name()) != std::string::npos;
+    });
   }
   // The data of one have ended, and with them those of all.
   bool is_over(const TensorSource& source) const {

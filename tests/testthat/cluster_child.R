@@ -15,6 +15,11 @@ small <- function(config, ...) {
     optimizer = tf$train$AdagradOptimizer(0.1), ...
   )
 }
+weights <- function(model) {
+  path <- latest_checkpoint(runhooks:::model_dir(model))
+  names <- grep("^linear", runhooks:::checkpoint_names(path), value = TRUE)
+  runhooks:::cpp_checkpoint_values(path, names)
+}
 endless <- function(...) cluster_input(c("x", "z"), strategy$size, epochs = NULL, ...)
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "cluster_models.R"))
 
@@ -34,7 +39,7 @@ scenarios <- list(
     for (steps in c(5, 6)) train(small(config), input, steps = steps)
     whole <- small(configured())
     train(whole, input, steps = 11)
-    keep(list(parts = coef(small(config)), whole = coef(whole)))
+    keep(list(parts = weights(small(config)), whole = weights(whole)))
   },
   # each ends by its own reason, in one process, at a step of all
   stops = function() {
@@ -42,7 +47,7 @@ scenarios <- list(
     trained <- function(input, hooks = list()) {
       model <- small(configured())
       suppressMessages(train(model, input, hooks = hooks))
-      runhooks:::cpp_saved_global_step(model$model_dir)
+      runhooks:::cpp_saved_global_step(runhooks:::model_dir(model))
     }
     n <- 0
     asks <- session_run_hook(after_run = function(context, values) {
@@ -63,7 +68,7 @@ scenarios <- list(
       suppressMessages(train(model, endless(), hooks = interrupted)),
       interrupt = function(condition) "interrupted"
     )
-    ends$interrupted_at <- runhooks:::cpp_saved_global_step(model$model_dir)
+    ends$interrupted_at <- runhooks:::cpp_saved_global_step(runhooks:::model_dir(model))
     keep(ends)
   },
   error = function() {
@@ -99,7 +104,7 @@ scenarios <- list(
     train(small(config), input, hooks = dies)
     whole <- small(configured())
     train(whole, input)
-    keep(list(parts = coef(small(config)), whole = coef(whole)))
+    keep(list(parts = weights(small(config)), whole = weights(whole)))
   },
   refused = function() {
     words <- function(expr) tryCatch({ expr; "nothing" }, error = conditionMessage)
