@@ -154,7 +154,7 @@ bench: deps install ## the budgets of DESIGN
 	done
 
 # --- to keep it good
-.PHONY: lint warnings format sanitize sanitizer valgrind clean
+.PHONY: lint warnings format sanitize sanitizer valgrind torture clean
 lint: deps ## the house rules, the tests of the tools that check them, stale generated files
 	@sh tools/lint.sh
 
@@ -174,6 +174,9 @@ sanitizer: sanitize ## the same, and the R tests (slow)
 
 valgrind: deps install ## the R tests under valgrind (slow)
 	@sh tools/valgrind.sh $(T)
+
+torture: deps install ## the R tests with a collector that runs all the time within the core (slow)
+	@Rscript tools/torture.R $(T)
 
 clean: ## all that was built here (not what was installed)
 	rm -rf .build src/*.so src/*.dll src/*.mk

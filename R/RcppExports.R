@@ -165,12 +165,8 @@ cpp_write_graph <- function(graph, path, as_text) {
     invisible(.Call(`_runhooks_cpp_write_graph`, graph, path, as_text))
 }
 
-cpp_read_events <- function(paths) {
-    .Call(`_runhooks_cpp_read_events`, paths)
-}
-
-cpp_read_histograms <- function(paths) {
-    .Call(`_runhooks_cpp_read_histograms`, paths)
+cpp_read_events <- function(paths, with_histograms) {
+    .Call(`_runhooks_cpp_read_events`, paths, with_histograms)
 }
 
 cpp_summary_op <- function(is_histogram, name, values, collections, family) {
@@ -605,8 +601,8 @@ cpp_save_running <- function(folder, scratch) {
     .Call(`_runhooks_cpp_save_running`, folder, scratch)
 }
 
-cpp_model_make <- function(spec) {
-    .Call(`_runhooks_cpp_model_make`, spec)
+cpp_model_make <- function(spec, is_fixed) {
+    .Call(`_runhooks_cpp_model_make`, spec, is_fixed)
 }
 
 cpp_head_check <- function(head) {
@@ -667,6 +663,10 @@ cpp_coordinator_should_stop <- function(pointer) {
 
 cpp_hook_check <- function(hook) {
     invisible(.Call(`_runhooks_cpp_hook_check`, hook))
+}
+
+cpp_known_predictions <- function(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows) {
+    .Call(`_runhooks_cpp_known_predictions`, model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows)
 }
 
 cpp_estimator_spec_check <- function(fields) {
@@ -813,5 +813,9 @@ cpp_batch_cells <- function(values) {
 
 cpp_batch_examples <- function(batches) {
     .Call(`_runhooks_cpp_batch_examples`, batches)
+}
+
+cpp_batch_columns <- function(batches) {
+    .Call(`_runhooks_cpp_batch_columns`, batches)
 }
 

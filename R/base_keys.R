@@ -16,6 +16,7 @@ print.runhooks_keys <- function(x, ...) {
 #' by, as lists.
 #'
 #' @return A named list of strings.
+#' @section Errors: none of their own; as of any list, a name that is not there is `NULL`.
 #' @name keys
 #' @family keys
 #' @examples

@@ -161,7 +161,10 @@ model_source <- function(object) {
 
 make_model <- function(object) {
   core <- core_spec(object)
-  made <- list2env(cpp_model_make(core), parent = emptyenv())
+  # the words of a file may change between two calls
+  reads_files <- has_file(spec_columns(object$spec))
+  made <- list2env(cpp_model_make(core, !reads_files), parent = emptyenv())
+  made$reads_files <- reads_files
   # a custom one's function knows the object, which then would never be let go
   if (!is_custom(object)) made$core <- core
   made$source <- model_source(object)
@@ -171,7 +174,6 @@ make_model <- function(object) {
 # model_memory(), once for a model that reads no files: their words may change between two calls.
 made_memory <- function(object) {
   made <- made_model(object)
-  if (is.null(made$reads_files)) made$reads_files <- has_file(spec_columns(object$spec))
   if (is.null(made$memory) || made$reads_files) made$memory <- model_memory(object)
   made$memory
 }

@@ -26,7 +26,7 @@
 read_events <- function(dir) {
   check_string(dir)
   if (!dir.exists(dir)) stop_runhooks("There is no folder {.path {dir}}.", kind = "not_found")
-  tibble::as_tibble(cpp_read_events(event_files(dir)))
+  tibble::as_tibble(cpp_read_events(event_files(dir), FALSE)$numbers)
 }
 
 event_files <- function(dir) {

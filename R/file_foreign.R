@@ -33,6 +33,10 @@
 #'   The answers. A model of somebody else may say anything, and its texts are not made safe for a web
 #'   page. What R itself runs is beyond this package: `readRDS()`, `source()` and a `model_fn` of
 #'   somebody else's script act as they like.
+#' @section Errors: `runhooks_error_permission_denied` for what is refused of a stranger: an operation
+#'   that writes or calls, by its name, or a path beyond the model's folder; `runhooks_error_data_loss` for a
+#'   file that is damaged; `runhooks_error_resource_exhausted` for one that asks for too much;
+#'   `runhooks_error_failed_precondition` for a pipe, a device or a folder in the place of a file.
 #' @name foreign_files
 #' @family exported models
 NULL

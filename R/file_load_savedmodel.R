@@ -63,8 +63,9 @@ predict.runhooks_saved_model <- function(object, newdata, signature = "serving_d
   check_string(signature)
   check_flag(simplify)
   data <- served_data(newdata)
-  for (key in intersect(names(object$signatures[[signature]]$inputs), names(data))) {
-    data[[key]] <- served_rows(data[[key]], key)
+  keys <- names(object$signatures[[signature]]$inputs)
+  for (key in keys[keys %in% names(data)]) {
+    if (is.list(data[[key]])) data[[key]] <- served_rows(data[[key]], key)
   }
   values <- cpp_loaded_predict(object$pointer, signature, data)
   cells <- row_cells(values)
@@ -122,7 +123,7 @@ served_column <- function(x) {
 # The rows of a list column or of a data frame as a matrix, which an input takes; examples as they
 # are.
 served_rows <- function(x, name, call = parent.frame()) {
-  if (!is.list(x) || length(x) == 0 || all(vapply(x, is.raw, NA))) return(x)
+  if (length(x) == 0 || all(vapply(x, is.raw, NA))) return(x)
   kinds <- unique(vapply(x, typeof, ""))
   mixes <- any(kinds == "character") && length(kinds) > 1
   if (!all(vapply(x, is.atomic, NA)) || any(lengths(x) == 0) || mixes) {

@@ -48,7 +48,9 @@ learn_columns <- function(record, columns, features, response) {
     x <- columns[[name]]
     known <- record$features[[name]]
     if (is.null(known)) {
-      record$features[[name]] <- list(kind = column_kind(x), levels = levels(x))
+      record$features[[name]] <- list(
+        kind = column_kind(x), levels = if (is.factor(x)) levels(x)
+      )
     } else if (known$kind == "factor" && is.factor(x)) {
       record$features[[name]]$levels <- union(known$levels, levels(x))
     }

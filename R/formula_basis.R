@@ -17,7 +17,8 @@ add_basis <- function(blueprint, frame, is_whitened) {
   if (length(names)) {
     numbers <- frame$numbers
     if (is.null(numbers)) {
-      numbers <- frame_numbers(number_matrix(blueprint, names, frame$values), codes)
+      x <- number_matrix(blueprint, names, frame$values)
+      numbers <- frame_numbers(x, codes, blueprint$has_bias)
     }
     if (numbers$k >= 2 || length(numbers$means)) {
       blueprint$basis <- new_basis(numbers, names, blueprint)
@@ -61,11 +62,12 @@ new_basis <- function(numbers, names, blueprint) {
 whitening <- function(r) backsolve(r * sign(diag(r)), diag(ncol(r)))
 
 # What is to be known of numbers: their scales, which of them there are for lm(), and the triangle of
-# standardized ones of some columns. `means` are by words, where these say much of numbers.
-frame_numbers <- function(x, codes = NULL) {
-  scale <- column_scale(x, TRUE)
+# standardized ones of some columns. `means` are by words, where these say much of numbers. Beside a bias they
+# are what is left of their means.
+frame_numbers <- function(x, codes = NULL, has_bias = TRUE) {
+  scale <- column_scale(x, has_bias)
   z <- standardized(x, scale)
-  kept <- known_columns(qr(cbind(1, x), tol = 1e-7))
+  kept <- known_columns(qr(if (has_bias) cbind(1, x) else x, tol = 1e-7), has_bias)
   means <- NULL
   if (length(kept)) {
     found <- sweep_words(z, codes)
@@ -83,9 +85,10 @@ frame_numbers <- function(x, codes = NULL) {
   )
 }
 
-# Of the decomposed (1, x).
-known_columns <- function(decomposed) {
-  sort(decomposed$pivot[seq_len(decomposed$rank)])[-1] - 1
+# Of the decomposed (1, x), or of x.
+known_columns <- function(decomposed, has_bias) {
+  known <- sort(decomposed$pivot[seq_len(decomposed$rank)])
+  if (has_bias) known[-1] - 1 else known
 }
 
 triangle_of <- function(z, kept) {

@@ -20,7 +20,7 @@ learn_stream <- function(blueprint, stream, columns, wants, call) {
   list(
     blueprint = blueprint, n = state$n, read = state$read, moments = state$moments,
     passed = state$passed,
-    numbers = if (!is.null(state$triangle)) stream_numbers(state),
+    numbers = if (!is.null(state$triangle)) stream_numbers(state, blueprint$has_bias),
     response = response_seen(state, blueprint$response$name, call)
   )
 }
@@ -122,14 +122,15 @@ learn_triangle <- function(state, x) {
 }
 
 # What new_basis() asks numbers for.
-stream_numbers <- function(state) {
+stream_numbers <- function(state, has_bias) {
   k <- length(state$shift)
-  scale <- moments_scale(state$moments$.basis, TRUE)
+  scale <- moments_scale(state$moments$.basis, has_bias)
   raw <- rbind(c(1, state$shift), cbind(0, diag(k)))
+  if (!has_bias) raw <- raw[, -1, drop = FALSE]
   standard <- rbind((state$shift - scale$center) / scale$scale, diag(1 / scale$scale, k))
   standardized <- state$triangle %*% standard
   list(
-    scale = scale, k = k, kept = known_columns(qr(state$triangle %*% raw, tol = 1e-7)),
+    scale = scale, k = k, kept = known_columns(qr(state$triangle %*% raw, tol = 1e-7), has_bias),
     triangle = function(kept) {
       qr.R(qr(standardized[, kept, drop = FALSE], tol = 0)) / sqrt(state$n)
     }

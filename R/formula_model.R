@@ -50,10 +50,9 @@ formula_arguments <- function(settled, folder, call) {
     blueprint$labels <- attr(terms[[1]], "labels")
     blueprint$has_intercept <- attr(terms[[1]], "intercept") == 1
   }
-  for (slot in names(terms)) {
-    check_intercept(terms[[slot]], formulas[[slot]], blueprint, call)
-    terms[[slot]] <- narrow_terms(terms[[slot]], blueprint)
-  }
+  check_bias(blueprint, formulas, parts, settled$traits, call)
+  check_known_bias(blueprint, folder, call)
+  for (slot in names(terms)) terms[[slot]] <- narrow_terms(terms[[slot]], blueprint)
   blueprint <- add_basis(blueprint, frame, wants$is_whitened)
   # what asks whether a number is below another can do with numbers as they are
   by_gradients <- length(trained_parts(settled$traits)) > 0
@@ -70,9 +69,10 @@ formula_arguments <- function(settled, folder, call) {
   spec <- label_scale_arguments(blueprint)
   is_of_head <- !is.null(args$head)
   if (is_of_head && length(spec)) args$head[names(spec)] <- spec
+  if (is_of_head) spec <- NULL
   list(
-    args = args, spec = if (!is_of_head) spec, blueprint = blueprint,
-    formula = formula, data = as_kept_data(data, used, settled$args$data, frame)
+    args = args, spec = c(spec, if (!blueprint$has_bias) list(has_bias = FALSE)),
+    blueprint = blueprint, formula = formula, data = as_kept_data(data, used, settled$args$data, frame)
   )
 }
 
@@ -86,6 +86,7 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
   blueprint$is_stream <- is_stream
   filled <- fill_missing(seen, blueprint$na$constants)
   for (slot in names(terms)) blueprint <- add_terms(blueprint, terms[[slot]], filled, call)
+  blueprint$has_bias <- all(vapply(terms, has_bias, NA, blueprint))
   if (is_stream) {
     check_by_row(blueprint, filled, call)
     wants$basis <- if (wants$is_whitened) number_terms(blueprint)
@@ -275,28 +276,9 @@ formula_variables <- function(formula, columns, blueprint, call) {
 
 # A linear model may be the same for all rows, as `y ~ 1` says, whatever the offset adds.
 check_has_features <- function(terms, parts, traits, call) {
-  may_lack <- length(parts) == 1 && isTRUE(traits$has_coefficients) && !parts[[1]]$is_deep
-  if (may_lack || all(lengths(terms) > 0)) return(invisible())
+  if (is_linear_alone(parts, traits) || all(lengths(terms) > 0)) return(invisible())
   stop_runhooks(
     c("The formula has no features.", i = "{.fn linear_regressor} and its like do without."),
-    call = call
-  )
-}
-
-# Words of which each row has one say what an intercept would.
-check_intercept <- function(terms, formula, blueprint, call) {
-  if (attr(terms, "intercept") == 1) return(invisible())
-  is_of_words <- vapply(terms, function(term) {
-    parts <- blueprint$terms[[product_name(names(term))]]
-    length(parts$words) > 0 && length(parts$numbers) == 0
-  }, NA)
-  if (any(is_of_words)) return(invisible())
-  stop_runhooks(
-    c(
-      "A formula of a model cannot leave out the intercept, unless it has a factor.",
-      x = "{.code {term_name(formula)}} does, by {.code - 1} or {.code 0 +}.",
-      i = "The models have a variable of that name always, as TensorFlow's do: it would be trained."
-    ),
     call = call
   )
 }
@@ -392,7 +374,7 @@ new_variable <- function(name, expr, data, blueprint, call) {
   if (!is.null(words) && !is.null(known$levels)) words <- known$levels
   # scale() and its like as they were for these data; a stream has none of these
   fixed <- if (is.call(expr)) {
-    if (blueprint$is_stream) expr else stats::makepredictcall(raw, expr)
+    if (blueprint$is_stream) expr else fixed_call(raw, expr, data, blueprint, known)
   }
   fixed <- without_contrasts(fixed)
   check_known_basis(name, fixed, known, call)
@@ -401,12 +383,6 @@ new_variable <- function(name, expr, data, blueprint, call) {
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
     time = time, origin = if (identical(time, "POSIXct")) first_time(value)
   )
-}
-
-# C(f, sum) are the levels of f: contrasts are for coef() and its like.
-without_contrasts <- function(expr) {
-  is_c <- is.call(expr) && (identical(expr[[1]], quote(C)) || identical(expr[[1]], quote(stats::C)))
-  if (is_c) expr[[2]] else expr
 }
 
 # The levels of strings.

@@ -43,7 +43,7 @@ offset_value <- function(data, blueprint, call) {
 add_offset_center <- function(blueprint, frame, is_scaled) {
   if (is.null(blueprint$offset)) return(blueprint)
   known <- blueprint$known$terms[[blueprint$offset$name]]
-  blueprint$offset$center <- if (!is_scaled) 0 else if (!is.null(known)) known$center else {
+  blueprint$offset$center <- if (!is_scaled || !blueprint$has_bias) 0 else if (!is.null(known)) known$center else {
     if (is.null(frame$moments)) mean(frame$offset) else frame$moments$.offset$mean
   }
   blueprint

@@ -12,20 +12,22 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
     if (!is.null(origin)) {
       scale <- known$terms[[name]]
       blueprint$terms[[name]][c("center", "scale")] <-
-        if (is.null(scale$center)) list(origin, 1) else scale[c("center", "scale")]
+        if (is.null(scale$center)) list(if (blueprint$has_bias) origin else 0, 1)
+        else scale[c("center", "scale")]
     }
     if (!is_scaled || !scales_terms || length(term$numbers) == 0 || has_basis(blueprint, name)) next
     scale <- known$terms[[name]]
     if (is.null(scale)) {
       # a weight for each word can do without the mean where each word has a bias, too
-      is_centered <- length(term$words) == 0 ||
+      is_centered <- if (length(term$words) == 0) blueprint$has_bias else {
         product_name(term$words) %in% names(blueprint$terms)
+      }
       scale <- feature_scale(frame, term$numbers, is_centered)
     }
     blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
   }
   if (is_scaled && scales_labels && is.numeric(frame$response)) {
-    scale <- if (is.null(known)) response_scale(frame) else known$response
+    scale <- if (is.null(known)) response_scale(frame, blueprint$has_bias) else known$response
     blueprint$response[c("center", "scale")] <- scale[c("center", "scale")]
   }
   blueprint
@@ -41,9 +43,9 @@ feature_scale <- function(frame, numbers, is_centered) {
   moments_scale(frame$moments[[product_name(numbers)]], is_centered)
 }
 
-response_scale <- function(frame) {
-  if (is.null(frame$moments)) return(column_scale(frame$response, TRUE))
-  moments_scale(frame$moments$.response, TRUE)
+response_scale <- function(frame, is_centered) {
+  if (is.null(frame$moments)) return(column_scale(frame$response, is_centered))
+  moments_scale(frame$moments$.response, is_centered)
 }
 
 # A head that can be given standardized labels says so by its arguments.
@@ -95,7 +97,8 @@ is_known_formula <- function(x) {
     is_plain_list(x$crosses) && is_plain_list(x$response) &&
     all(vapply(x$variables, function(v) is_plain_list(v) && is_words(v$levels), NA)) &&
     all(vapply(x$terms, is_plain_list, NA)) && all(vapply(x$terms, is_scale, NA)) &&
-    is_scale(x$response) && is_known_basis(x$basis) && are_known_slopes(x$slopes)
+    is_scale(x$response) && is_known_basis(x$basis) && are_known_slopes(x$slopes) &&
+    (is.null(x$has_bias) || is_flag(x$has_bias))
 }
 
 # Plain data: calls such as poly() with its coefficients are texts, which are only compared.
@@ -117,6 +120,7 @@ formula_record <- function(blueprint) {
   if (!is.null(offset)) record$terms[[offset$name]] <- list(center = offset$center, scale = 1)
   record$basis <- basis_record(blueprint$basis)
   record$slopes <- slopes_record(blueprint$slopes)
+  if (isFALSE(blueprint$has_bias)) record$has_bias <- FALSE
   record
 }
 

@@ -55,7 +55,15 @@ progress_bar <- function(mode, steps, watch = list()) {
 
 # Where cli would show it as one line that changes.
 shows_progress <- function() {
-  !isFALSE(getOption("runhooks.progress")) && !is_forked() && cli::is_dynamic_tty()
+  !isFALSE(getOption("runhooks.progress")) && !is_forked() && may_be_dynamic() &&
+    cli::is_dynamic_tty()
+}
+
+# FALSE where cli would say so, too: loading it to be told takes longer than many a training.
+may_be_dynamic <- function() {
+  is_told <- !is.null(getOption("cli.dynamic")) ||
+    any(nzchar(Sys.getenv(c("R_CLI_DYNAMIC", "RSTUDIO"))))
+  is_told || interactive() || isatty(stdout()) || isatty(stderr()) || isNamespaceLoaded("cli")
 }
 
 is_forked <- function() !identical(the$pid, Sys.getpid())

@@ -10,7 +10,9 @@ the$users_depth <- 0L
 #'
 #' Describes how [train()], [evaluate()] and [predict()][predict.tf_estimator] read a data frame,
 #' matrix or list: which columns are features and which is the response, in batches of which size,
-#' how often and in which order. The data are copied into the core when the loop starts.
+#' how often and in which order. The core copies the data when the loop starts, but for many numbers
+#' (32 MB and more, in 8 batches and more), which it reads where they are: what changes them in place,
+#' as `data.table::set()` does, waits until the training has ended.
 #'
 #' @param object A data frame; a list of vectors, matrices or arrays of the same number of rows; a
 #'   matrix with column names, also one of the package Matrix (of which the selected columns become

@@ -154,10 +154,16 @@ stop_no_residuals <- function(fitted, observed, call = parent.frame()) {
 
 # Numbers, or probabilities of classes: a matrix, without the first of two classes.
 model_fit <- function(object, frame) {
-  predicted <- predict(object, newdata = rows_of(frame$data, frame$rows))
+  predicted <- frame_predictions(object, frame)
   fit <- as.matrix(predicted[vapply(predicted, is.numeric, NA)])
   colnames(fit) <- sub("^[.]pred_?", "", colnames(fit))
   if (".pred_class" %in% names(predicted) && ncol(fit) == 2) fit[, 2, drop = FALSE] else fit
+}
+
+# Of the rows that are trained on. All rows are predicted, as they were all there when scale(x) and its like
+# were computed.
+frame_predictions <- function(object, frame) {
+  predict(object, newdata = frame$data)[frame$rows, , drop = FALSE]
 }
 
 # A vector where it is one column, with NA where na.exclude left rows out.
@@ -244,7 +250,7 @@ fit_measures <- function(object, frame) {
   weights <- row_weights(object, frame, sum(frame$rows))
   mean_of <- function(x) sum(weights * x) / sum(weights)
   if (!is.null(classes)) {
-    predicted <- predict(object, newdata = rows_of(frame$data, frame$rows))
+    predicted <- frame_predictions(object, frame)
     truth <- as.character(frame$response)
     at <- cbind(seq_along(truth), match(truth, classes))
     chances <- as.matrix(predicted[-1])[at]
@@ -256,10 +262,17 @@ fit_measures <- function(object, frame) {
   truth <- as.matrix(frame$response)
   fit <- model_fit(object, frame)
   if (ncol(fit) != ncol(truth)) {
-    return(unlist(evaluate(object, rows_of(frame$data, frame$rows))["average_loss"]))
+    # training has said what is left out
+    measured <- suppressMessages(
+      evaluate(object, frame$data), classes = "runhooks_message_omitted"
+    )
+    return(unlist(measured["average_loss"]))
   }
   errors <- mean_of(rowMeans((truth - fit)^2))
-  total <- mean_of(rowMeans(sweep(truth, 2, apply(truth, 2, mean_of))^2))
+  # as lm() has it, what is compared with is the intercept, or nothing
+  has_none <- has_coefficients(object) && isFALSE(object$blueprint$has_intercept)
+  means <- if (has_none) 0 * truth[1, ] else apply(truth, 2, mean_of)
+  total <- mean_of(rowMeans(sweep(truth, 2, means)^2))
   c(rmse = sqrt(errors), r.squared = 1 - errors / total)
 }
 

@@ -118,9 +118,16 @@ history_marks <- function(history, series) {
   marks$best <- best_validation_step(history$validation, run$arguments[[1]]$stop)
   marks$end <- paste0(
     if (run$why == "early_stopping") "Stopped early at step " else "Ended at step ",
-    big_number(run$to_step), if (run$why == "early_stopping") ", " else ": ", run$reason
+    big_number(run$to_step), switch(run$why, early_stopping = ", ", hook = " by ", ": "),
+    if (run$why == "hook") hook_maker(run$reason) else run$reason
   )
   marks
+}
+
+# What makes a hook of the core in R; hooks of R's have names of their own.
+hook_maker <- function(name) {
+  known <- registered("hook", name)
+  if (length(known)) paste0(endpoints_of(known[[1]])[[1]], "()") else name
 }
 
 saved_steps <- function(folder) {
@@ -246,9 +253,9 @@ plot_history_base <- function(series, smoothed, marks) {
 
 series_colours <- function(names) grDevices::palette()[seq_along(names)]
 
-draw_legend <- function(names) {
+draw_legend <- function(names, place = "topright") {
   if (length(names) < 2) return(invisible())
-  graphics::legend("topright", names, col = series_colours(names), lty = 1, lwd = 2, bty = "n")
+  graphics::legend(place, names, col = series_colours(names), lty = 1, lwd = 2, bty = "n")
 }
 
 draw_panel <- function(shown, smoothed, marks, panel, is_log) {

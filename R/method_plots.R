@@ -11,7 +11,7 @@ plot_data <- function(object, what, call) {
     seen <- as.vector(as.matrix(frame$response))
     return(data.frame(fitted = fit, observed = seen, residual = seen - fit))
   }
-  predicted <- predict(object, newdata = rows_of(frame$data, frame$rows))
+  predicted <- frame_predictions(object, frame)
   seen <- factor(as.character(frame$response), levels = classes)
   probabilities <- as.matrix(predicted[-1])
   at <- cbind(seq_along(seen), as.integer(seen))
@@ -97,7 +97,7 @@ draw_classes <- function(data, which) {
     own <- table[table$class == classes[[k]], ]
     graphics::lines(own$predicted, own$observed, type = "b", col = series_colours(classes)[[k]])
   }
-  draw_legend(classes)
+  draw_legend(classes, "topleft")
 }
 
 # The 30 largest weights beside the intercept; of several responses or classes with their names. Of

@@ -97,10 +97,11 @@ augment.tf_estimator <- function(x, data = NULL, newdata = NULL, ...) {
   check_trained(x, "augment")
   if (is.null(x$blueprint)) stop_no_formula("augment")
   shown <- if (!is.null(newdata)) newdata else data
+  keep <- TRUE
   if (is.null(shown)) {
     frame <- training_frame(x, "augment")
-    keep <- if (x$blueprint$na$kind == "exclude") rep(TRUE, length(frame$rows)) else frame$rows
-    shown <- rows_of(frame$data, keep)
+    if (x$blueprint$na$kind != "exclude") keep <- frame$rows
+    shown <- frame$data
   }
   added <- predict(x, newdata = shown)
   names(added) <- sub("^[.]pred$", ".fitted", names(added))
@@ -108,7 +109,7 @@ augment.tf_estimator <- function(x, data = NULL, newdata = NULL, ...) {
   response <- known_response(x, as.list(shown))
   if (is.numeric(response) && ".fitted" %in% names(added)) added$.resid <- response - added$.fitted
   shown[names(added)] <- added
-  shown
+  shown[keep, ]
 }
 
 # NULL where the data do not have it.

@@ -23,7 +23,9 @@ NULL
 #'   and logicals are numeric columns, factors and strings have the vocabulary of their levels (as
 #'   indicators in deep models). `a:b` of words is a word for each combination in `data`, of numbers
 #'   is their product, of both is a weight for each word. `.`, `a * b`, `- a` and calls such as
-#'   `log(x)` or `poly(x, 2)` are as in [lm()]; an intercept is always there, and `offset()` is
+#'   `log(x)` or `poly(x, 2)` are as in [lm()]. `0 +` or `- 1` leave out the intercept of a linear
+#'   model: its bias stays 0, or takes the place of the first level of a factor (other models refuse
+#'   it where there is no factor). `offset()` is
 #'   added to the linear function (models without a linear part, and more than two classes, refuse it).
 #'   Classifiers take their classes, and how many there are, from the response; `weight_column`
 #'   names the column of [lm()]'s weights. [train()], [evaluate()] and

@@ -185,7 +185,7 @@ export_all <- function(exporters, estimator, checkpoint, metrics, is_final) {
 earlier_evaluations <- function(folder, pattern, global_step) {
   files <- Sys.glob(file.path(folder, pattern))
   files <- files[!dir.exists(files)]
-  events <- cpp_read_events(files)
+  events <- cpp_read_events(files, FALSE)$numbers
   events <- as.data.frame(events)[events$step != global_step, ]
   # an event's values have one time
   ends <- which(diff(events$step) != 0 | diff(events$wall_time) != 0)

@@ -52,13 +52,6 @@ tidy_classes_of <- function(object) {
   if (isTRUE(labels$has_one_class)) tidy_classes(object, labels)
 }
 
-rows_of <- function(data, rows) {
-  kept <- if (is.data.frame(data)) data[rows, , drop = FALSE] else lapply(data, keep_rows, rows)
-  # a recipe has prepared them, once
-  attr(kept, "is_baked") <- attr(data, "is_baked", exact = TRUE)
-  kept
-}
-
 # Several numbers of an example have the names that the head gives them, or those of the response.
 output_names <- function(object, response) {
   own <- unlist(lapply(model_labels(object)$predictions, `[[`, "names"))
@@ -71,15 +64,20 @@ has_coefficients <- function(object) model_traits(object$spec$type)$has_coeffici
 # lm()'s columns for the rows that are trained on, and with `newdata` for others.
 design_matrix <- function(object, frame, newdata = NULL) {
   blueprint <- object$blueprint
-  data <- as.data.frame(rows_of(frame$data, frame$rows), optional = TRUE)
+  data <- as.data.frame(frame$data, optional = TRUE)
   data <- plain_times(fill_missing(data, blueprint$na$constants))
+  rows <- frame$rows
   frame <- list2env(blueprint$constants, parent = globalenv())
   # each label is one term: `am == 1` is none beside others as a text
   sum <- Reduce(function(a, b) call("+", a, b), lapply(blueprint$labels, str2lang))
   if (is.null(sum)) sum <- 1
   if (isFALSE(blueprint$has_intercept)) sum <- call("-", sum, 1)
-  terms <- stats::terms(stats::as.formula(call("~", sum), frame))
-  model <- with_lone_levels(stats::model.frame(terms, data, drop.unused.levels = TRUE))
+  terms <- with_predvars(stats::terms(stats::as.formula(call("~", sum), frame)), blueprint, data)
+  # all rows make the variables, as they do in lm()
+  model <- do.call(stats::model.frame, list(
+    terms, data, subset = rows, na.action = stats::na.pass, drop.unused.levels = TRUE
+  ))
+  model <- with_lone_levels(model)
   if (is.null(newdata)) return(stats::model.matrix(terms, model))
   terms <- attr(model, "terms")
   newdata <- plain_times(fill_missing(newdata, blueprint$na$constants))
@@ -90,7 +88,7 @@ design_matrix <- function(object, frame, newdata = NULL) {
       units(newdata[[name]]) <- units(data[[name]])
     }
     if (!is.factor(data[[name]]) && !is.character(data[[name]])) next
-    known <- levels(droplevels(as.factor(data[[name]])))
+    known <- levels(droplevels(as.factor(data[[name]][rows])))
     newdata[[name]] <- factor(as.character(newdata[[name]]), levels = known)
   }
   levels <- stats::.getXlevels(terms, model)
@@ -99,6 +97,18 @@ design_matrix <- function(object, frame, newdata = NULL) {
   contrasts <- attr(stats::model.matrix(terms, model), "contrasts")
   is_open <- vapply(new[names(contrasts)], function(x) is.null(attr(x, "contrasts")), NA)
   stats::model.matrix(terms, new, contrasts.arg = contrasts[is_open])
+}
+
+# Calls such as poly(x, 2) as they were for the data of the training; contrasts are those of the formula.
+with_predvars <- function(terms, blueprint, data) {
+  variables <- as.list(attr(terms, "variables"))[-1]
+  known <- lapply(variables, function(variable) {
+    if (term_name(variable) %in% names(data)) return(as.name(term_name(variable)))
+    expr <- blueprint$variables[[term_name(variable)]]$expr
+    if (is.call(expr) && identical(without_contrasts(variable), variable)) expr else variable
+  })
+  attr(terms, "predvars") <- as.call(c(quote(list), known))
+  terms
 }
 
 # R's model.frame() refuses times that are lists.

@@ -64,6 +64,14 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
                                  hooks = NULL, as_iterable = FALSE, simplify = TRUE,
                                  yield_single_examples = TRUE, newdata = NULL, type = NULL,
                                  interval = NULL, level = 0.95, ...) {
+  # data and nothing else, as who serves a model asks for row after row
+  if (nargs() == 2L + !missing(type)) {
+    data <- if (!missing(input_fn)) input_fn else if (!missing(newdata)) newdata
+    if (is.data.frame(data)) {
+      known <- known_predictions(object, data, type)
+      if (!is.null(known)) return(known)
+    }
+  }
   check_string(checkpoint_path, null = TRUE)
   begin_together(object, "predict()")
   enter_folder(object)
@@ -96,13 +104,13 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   keys <- if (all_keys) character() else strings_of(predict_keys)
   input <- as_model_input(input_fn, object)
   start <- prediction_start(object, input, keys, checkpoint_path, hooks)
-  by_example <- yield_single_examples || (simplify && !as_iterable)
   if (as_iterable) {
-    return(prediction_iterator(function() start(all = FALSE), by_example, worded_classes(object)))
+    first <- function() start(all = FALSE)
+    return(prediction_iterator(first, yield_single_examples, worded_classes(object)))
   }
   batches <- lapply(start(all = TRUE), worded_classes(object))
-  examples <- if (by_example) cpp_batch_examples(batches) else batches
-  if (simplify) simplify_predictions(examples) else examples
+  if (simplify) return(simplify_predictions(batches))
+  if (yield_single_examples) cpp_batch_examples(batches) else batches
 }
 
 # What runs the predictions, once all is looked at that must be there: a function that gives all
@@ -231,11 +239,10 @@ check_examples <- function(x, call = parent.frame()) {
   )
 }
 
-simplify_predictions <- function(examples) {
-  if (length(examples) == 0) return(tibble::tibble())
-  keys <- names(examples[[1]])
-  columns <- lapply(setNames(nm = keys), function(key) lapply(examples, `[[`, key))
-  quick_tibble(columns, length(examples))
+simplify_predictions <- function(batches) {
+  columns <- cpp_batch_columns(batches)
+  n <- if (length(columns)) length(columns[[1]]) else 0L
+  if (n == 0) tibble::tibble() else quick_tibble(columns, n)
 }
 
 # The table shows the numbers instead of a type.

@@ -11,19 +11,31 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   good <- is.null(type) || (is_string(type) && type %in% choices)
   shown <- paste0("\"", choices, "\"", collapse = " or ")
   check_arg(good, type, paste(shown, "for this model"), "type", call)
-  if (is.null(type)) type <- names(forms)
-  if (type[[1]] %in% c("response", "link")) {
-    return(predict_mean(object, newdata, type, labels, forms, checkpoint_path, hooks, call))
-  }
-  if (type[[1]] == "contributions") {
+  if (identical(type, "contributions")) {
     return(predict_contributions(object, newdata, checkpoint_path, hooks, call))
   }
+  shape <- prediction_shape(object, labels, forms, type)
   data <- check_new_data(bake_newdata(object, newdata, call), call)
-  values <- predicted_rows(object, data, vapply(forms, `[[`, "", "key"), checkpoint_path, hooks, call)
-  tables <- lapply(unname(forms[type]), function(form) {
-    tidy_prediction(values[[form$key]], form, object, labels)
-  })
-  quick_tibble(do.call(c, tables), n_rows(values[[1]]))
+  values <- predicted_rows(object, data, shape$keys, checkpoint_path, hooks, call)
+  if (is.null(checkpoint_path) && length(hooks) == 0) {
+    note_way(object, newdata, type, shape, attr(values, "checkpoint"))
+  }
+  shape$finish(values)
+}
+
+# What is asked of the model, and what becomes a table of it: of matrices by the keys.
+prediction_shape <- function(object, labels, forms, type) {
+  classes <- if (labels$n_classes > 0) tidy_classes(object, labels)
+  if (identical(type, "response") || identical(type, "link")) {
+    return(mean_shape(labels, last_of(forms), type, classes))
+  }
+  forms <- unname(if (is.null(type)) forms else forms[type])
+  keys <- vapply(forms, `[[`, "", "key")
+  finish <- function(values) {
+    columns <- lapply(forms, function(form) tidy_prediction(values[[form$key]], form, classes))
+    quick_tibble(do.call(c, columns), nrow(values[[keys[[1]]]]))
+  }
+  list(keys = keys, finish = finish)
 }
 
 # Chunk by chunk, bound together.
@@ -47,31 +59,33 @@ predict_stream <- function(object, newdata, type, interval, level, checkpoint_pa
   do.call(rbind, parts)
 }
 
-# What the model gives for each key in each row, NA where it cannot.
+# What the model gives for each key in each row, NA where it cannot. The attribute `checkpoint` is the
+# core's number of the one that was read.
 predicted_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
   ready <- new_features(object, data, call)
   values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
-  lapply(values, spread_rows, ready$rows)
+  structure(lapply(values, spread_rows, ready$rows), checkpoint = attr(values, "checkpoint"))
 }
 
 # type = "response" and "link", in the words of glm().
-predict_mean <- function(object, newdata, type, labels, forms, checkpoint_path, hooks, call) {
-  has_classes <- labels$n_classes > 0
+mean_shape <- function(labels, form, type, classes) {
+  has_classes <- !is.null(classes)
   has_logits <- has_classes || labels$family %in% c("binomial", "poisson")
-  key <- if (type == "link" && has_logits) "logits" else last_of(forms)$key
-  data <- check_new_data(bake_newdata(object, newdata, call), call)
-  values <- predicted_rows(object, data, key, checkpoint_path, hooks, call)[[1]]
-  if (isTRUE(labels$has_one_class) && labels$n_classes == 2) {
-    values <- values[, ncol(values), drop = FALSE]
+  key <- if (type == "link" && has_logits) "logits" else form$key
+  is_second <- isTRUE(labels$has_one_class) && labels$n_classes == 2
+  finish <- function(values) {
+    values <- values[[1]]
+    if (is_second) values <- values[, ncol(values), drop = FALSE]
+    names <- if (has_classes && ncol(values) > 1) {
+      paste0(".pred_", classes)
+    } else if (length(form$names)) {
+      paste0(".pred_", form$names)
+    } else {
+      numbered_names(values)
+    }
+    quick_tibble(prediction_columns(values, names), nrow(values))
   }
-  names <- if (has_classes && ncol(values) > 1) {
-    paste0(".pred_", tidy_classes(object, labels))
-  } else if (length(last_of(forms)$names)) {
-    paste0(".pred_", last_of(forms)$names)
-  } else {
-    numbered_names(values)
-  }
-  quick_tibble(prediction_columns(values, names), nrow(values))
+  list(keys = key, finish = finish)
 }
 
 # An interval is computed of the newest weights, without a loop.
@@ -87,13 +101,12 @@ refuse_with_interval <- function(type, checkpoint_path, hooks, call = parent.fra
 
 # One form of the predictions as named columns: the class, a number for each class, or numbers that
 # have the names that the head gives them.
-tidy_prediction <- function(values, form, object, labels) {
+tidy_prediction <- function(values, form, classes) {
   if (form$columns == "class") {
     ids <- as.integer(values) + 1L
-    class <- structure(ids, levels = tidy_classes(object, labels), class = "factor")
-    return(list(.pred_class = class))
+    return(list(.pred_class = structure(ids, levels = classes, class = "factor")))
   }
-  names <- if (form$columns == "by_class") tidy_classes(object, labels) else form$names
+  names <- if (form$columns == "by_class") classes else form$names
   prediction_columns(values, if (length(names)) paste0(".pred_", names) else numbered_names(values))
 }
 
@@ -162,12 +175,10 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
   )
   input <- as_model_input(input, object, call = call)
   batches <- prediction_start(object, input, keys, checkpoint_path, hooks, call)(all = TRUE)
-  lapply(setNames(nm = keys), function(key) {
-    do.call(rbind, lapply(batches, function(batch) {
-      values <- batch[[key]]
-      matrix(values, nrow = dim(values)[[1]])
-    }))
+  values <- lapply(setNames(nm = keys), function(key) {
+    do.call(rbind, lapply(batches, function(batch) as_rows(batch[[key]])))
   })
+  structure(values, checkpoint = attr(batches, "checkpoint"))
 }
 
 # What asks for features row by row has nothing to keep of a batch but its features.

@@ -1,15 +1,22 @@
 # The charts of the page that view_run() writes: curves of numbers, and of how values were distributed.
 
-# The numbers of all event files of a model: whose they are, their tag, step and value.
-folder_series <- function(folder) {
-  parts <- event_folders(folder)
-  tables <- Map(function(dir, name) {
-    events <- read_events(dir)
+# What the event files of a model and of its evaluations say, each file read once: a list of numbers and
+# histograms for each.
+folder_events <- function(folder, histograms = FALSE) {
+  lapply(event_folders(folder), function(dir) cpp_read_events(event_files(dir), histograms))
+}
+
+# The numbers: whose they are, their tag, step and value.
+event_series <- function(events) {
+  none <- list(step = numeric(), tag = character(), value = numeric())
+  tables <- Map(function(part, name) {
+    numbers <- part$numbers
     data.frame(
-      series = rep(name, nrow(events)), tag = events$tag, step = events$step, value = events$value
+      series = rep(name, length(numbers$step)), tag = numbers$tag, step = numbers$step,
+      value = numbers$value
     )
-  }, parts, names(parts))
-  do.call(rbind, c(tables, list(data.frame(series = character(), tag = character(), step = numeric(), value = numeric()))))
+  }, c(events, list(list(numbers = none))), c(names(events), ""))
+  do.call(rbind, unname(tables))
 }
 
 # The model's own, and those of its evaluations, by what they are called on the page.
@@ -32,7 +39,9 @@ curves <- function(models, several) {
   # what is evaluated stands first
   tags <- unique(all$tag)
   is_evaluated <- tags %in% c("loss", "average_loss", all$tag[!grepl("training$", all$series)])
-  charts <- lapply(tags[order(!is_evaluated)], function(tag) chart(all[all$tag == tag, ], tag))
+  names <- unique(all$series)
+  colors <- stats::setNames(rep_len(line_colors, length(names)), names)
+  charts <- lapply(tags[order(!is_evaluated)], function(tag) chart(all[all$tag == tag, ], tag, colors))
   if (length(charts) == 0) return(section("Scalars", paragraph("No event files.")))
   words <- "Drag to zoom, double-click for all; the number in a corner is how many points are averaged."
   section("Scalars", paragraph(words), charts)
@@ -43,7 +52,8 @@ line_colors <- c(
   "#1b9e77", "#d95f02", "#4f9be8", "#e7298a", "#66a61e", "#a97bf0", "#c99700", "#8c8c8c"
 )
 
-chart <- function(series, tag) {
+# `colors` are those of all series, which have the same one in each chart.
+chart <- function(series, tag, colors) {
   series <- series[is.finite(series$value), ]
   steps <- sort(unique(series$step))
   names <- unique(series$series)
@@ -59,8 +69,8 @@ chart <- function(series, tag) {
     max(series$value) / min(series$value) > 100
   widget <- dygraphs::dygraph(data, xlab = "step", height = 240, width = "100%")
   widget <- dygraphs::dyOptions(
-    widget, connectSeparatedPoints = TRUE, colors = rep_len(line_colors, length(names)), logscale = spans, drawPoints = length(steps) < 30,
-    pointSize = 2, strokeWidth = 1.5
+    widget, connectSeparatedPoints = TRUE, colors = unname(colors[names]), logscale = spans,
+    drawPoints = length(steps) < 30, pointSize = 2, strokeWidth = 1.5
   )
   if (length(steps) > 1000) widget$x$plotter <- "thinned"
   widget <- dygraphs::dyLegend(widget, show = "always", hideOnMouseOut = FALSE)
@@ -80,13 +90,12 @@ shown_shares <- c(0, stats::pnorm(c(-1.5, -1, -0.5, 0, 0.5, 1, 1.5)), 1)
 
 most_histograms <- 60L
 
-histograms <- function(folder) {
-  parts <- event_folders(folder)
-  tables <- Map(function(dir, name) {
-    table <- histogram_shares(cpp_read_histograms(event_files(dir)))
+histograms <- function(events) {
+  tables <- Map(function(part, name) {
+    table <- histogram_shares(part$histograms)
     if (name != "training") table$tag <- sprintf("%s (%s)", table$tag, name)
     table
-  }, parts, names(parts))
+  }, events, names(events))
   all <- do.call(rbind, unname(tables))
   tags <- unique(all$tag)
   if (length(tags) == 0) return(NULL)

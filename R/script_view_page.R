@@ -5,15 +5,16 @@ run_page <- function(folder, runs, refresh = NULL) {
   check_page_packages(rlang::caller_env())
   last <- utils::tail(runs, 1)
   is_running <- last$why == "running"
+  events <- folder_events(folder, histograms = TRUE)
   html_page(
     title = basename(folder),
     refresh = if (is_running) refresh,
     section("", paragraph(folder), paragraph(status_words(last))),
-    curves(list(folder_series(folder)), FALSE),
-    histograms(folder),
+    curves(list(event_series(events)), FALSE),
+    histograms(events),
     section("Runs", runs_table(runs), Map(run_details, seq_len(nrow(runs)), split_runs(runs))),
     section("Evaluations", html_table(last_evaluations(runs))),
-    section("Checkpoints", html_table(checkpoint_table(folder, runs))),
+    section("Checkpoints", html_table(checkpoint_table(folder))),
     section("Time of a step by operation", html_table(timeline_table(folder))),
     section("Graph", graph_tree(folder))
   )
@@ -27,20 +28,22 @@ runs_page <- function(dir, folders) {
     title = basename(dir), refresh = NULL,
     section("", paragraph(dir)),
     section("What differs", html_table(different_fields(last))),
-    curves(lapply(folders, folder_series), TRUE),
+    curves(lapply(folders, function(folder) event_series(folder_events(folder))), TRUE),
     section("Last runs", html_table(cbind(model = names(folders), do.call(rbind, lapply(last, plain_runs)))))
   )
 }
 
 status_words <- function(run) {
   sprintf(
-    "Run %d: step %s, %s rows a second, %s. %s", run$run, shown_number(run$to_step),
+    "Run %d: step %s, %s rows a second, %s: %s", run$run, shown_number(run$to_step),
     shown_number(run$rows_per_sec), run$why, run$reason
   )
 }
 
+# Each by itself: what is small has more digits behind its point.
 shown_number <- function(x) {
-  ifelse(is.na(x), "?", format(signif(x, 5), big.mark = ",", scientific = FALSE, trim = TRUE))
+  one <- function(x) format(signif(x, 5), big.mark = ",", scientific = FALSE)
+  vapply(x, function(x) if (is.na(x)) "?" else one(x), "")
 }
 
 split_runs <- function(runs) lapply(seq_len(nrow(runs)), function(i) runs[i, ])
@@ -74,7 +77,8 @@ field_table <- function(fields) {
 
 field_text <- function(value) {
   if (is.list(value)) value <- paste(names(value), vapply(value, field_text, ""), sep = " = ")
-  toString(format(value, scientific = FALSE, trim = TRUE, digits = 7), width = 500)
+  if (is.numeric(value)) value <- format(value, scientific = FALSE, trim = TRUE, digits = 7)
+  toString(value, width = 500)
 }
 
 last_evaluations <- function(runs) {
@@ -82,29 +86,29 @@ last_evaluations <- function(runs) {
   if (NROW(all) == 0) return(NULL)
   last <- all[!duplicated(all[c("name", "metric")], fromLast = TRUE), ]
   data.frame(
-    name = last$name, metric = last$metric, step = shown_number(last$step),
+    name = ifelse(nzchar(last$name), last$name, "evaluation"), metric = last$metric, step = shown_number(last$step),
     value = shown_number(last$value)
   )
 }
 
-# The kept ones, with their size, and which of them are the newest and the best.
-checkpoint_table <- function(folder, runs) {
-  steps <- saved_steps(folder)
+# The kept ones and the best, which has a folder of its own, with their size.
+checkpoint_table <- function(folder) {
+  best_folder <- file.path(folder, "best")
+  kept <- saved_steps(folder)
+  best <- if (dir.exists(best_folder)) saved_steps(best_folder) else numeric()
+  steps <- sort(union(kept, best))
   if (length(steps) == 0) return(NULL)
-  files <- lapply(steps, function(step) {
-    list.files(folder, sprintf("^model[.]ckpt-%.0f[.]", step), full.names = TRUE)
-  })
-  best <- saved_steps_of_best(folder)
+  size <- function(step) {
+    place <- if (step %in% kept) folder else best_folder
+    files <- list.files(place, sprintf("^model[.]ckpt-%.0f[.]", step), full.names = TRUE)
+    sum(file.size(files))
+  }
+  newest <- if (length(kept)) max(kept)
+  marks <- function(step) toString(c(if (step %in% newest) "newest", if (step %in% best) "best"))
   data.frame(
-    step = shown_number(steps),
-    MB = shown_number(vapply(files, function(paths) sum(file.size(paths)), 0) / 1e6),
-    what = ifelse(steps == max(steps), "newest", ifelse(steps %in% best, "best", ""))
+    step = shown_number(steps), MB = shown_number(vapply(steps, size, 0) / 1e6),
+    what = vapply(steps, marks, "")
   )
-}
-
-saved_steps_of_best <- function(folder) {
-  best <- file.path(folder, "best")
-  if (dir.exists(best)) saved_steps(best) else numeric()
 }
 
 # Fields of the last runs that are not the same in all models.
@@ -208,7 +212,7 @@ html_table <- function(data) {
 page_style <- "
 :root { color-scheme: light dark; }
 body { font: 15px/1.4 system-ui, sans-serif; margin: 0 auto; max-width: 1100px; padding: 0 12px; }
-h3 { font-size: 1em; margin: 1em 0 0; }
+h3 { font-size: 1em; margin: 1em 0 0; overflow-wrap: anywhere; }
 .chart { margin-bottom: 1.5em; } .chart label { font-size: 0.8em; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.9em; }
 td, th { border-bottom: 1px solid #8884; padding: 3px 10px 3px 0; text-align: left; vertical-align: top; }

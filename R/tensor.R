@@ -13,6 +13,11 @@
 #' @param name Name of a member.
 #' @param ... Passed on.
 #' @return Depends on the member; arithmetic gives a tensor.
+#' @section Errors: `runhooks_error_not_found` for a member that there is not, and
+#'   `runhooks_error_invalid_argument` where shapes or types do not go together, for an index beyond a
+#'   dimension, for tensors of several graphs, and for an assignment to a part of a tensor. A tensor has no
+#'   value while the graph is built: `if (x > 0)` is an error of R's, `tf$cond()` and `tf$where()` choose
+#'   when it runs.
 #' @name tensors
 #' @examples
 #' column <- column_numeric("age", normalizer_fn = function(x) (x - 40) / 10)

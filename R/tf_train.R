@@ -48,7 +48,7 @@ read_event_files <- function(path, call = parent.frame()) {
   if (!file.exists(path)) {
     stop_runhooks("{.path {path}} does not exist.", kind = "not_found", call = call)
   }
-  as.data.frame(cpp_read_events(path))
+  as.data.frame(cpp_read_events(path, FALSE)$numbers)
 }
 
 # --- checkpoints

@@ -465,22 +465,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_read_events
-SEXP cpp_read_events(Texts paths);
-RcppExport SEXP _runhooks_cpp_read_events(SEXP pathsSEXP) {
+SEXP cpp_read_events(Texts paths, bool with_histograms);
+RcppExport SEXP _runhooks_cpp_read_events(SEXP pathsSEXP, SEXP with_histogramsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Texts >::type paths(pathsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_read_events(paths));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_read_histograms
-SEXP cpp_read_histograms(Texts paths);
-RcppExport SEXP _runhooks_cpp_read_histograms(SEXP pathsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Texts >::type paths(pathsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_read_histograms(paths));
+    Rcpp::traits::input_parameter< bool >::type with_histograms(with_histogramsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_read_events(paths, with_histograms));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1687,12 +1678,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_model_make
-SEXP cpp_model_make(SEXP spec);
-RcppExport SEXP _runhooks_cpp_model_make(SEXP specSEXP) {
+SEXP cpp_model_make(SEXP spec, bool is_fixed);
+RcppExport SEXP _runhooks_cpp_model_make(SEXP specSEXP, SEXP is_fixedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_model_make(spec));
+    Rcpp::traits::input_parameter< bool >::type is_fixed(is_fixedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_model_make(spec, is_fixed));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1848,6 +1840,25 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type hook(hookSEXP);
     cpp_hook_check(hook);
     return R_NilValue;
+END_RCPP
+}
+// cpp_known_predictions
+SEXP cpp_known_predictions(SEXP model, Text folder, double checkpoint, Texts features, SEXP columns, Texts dtypes, SEXP levels, Texts keys, SEXP data, double most_rows);
+RcppExport SEXP _runhooks_cpp_known_predictions(SEXP modelSEXP, SEXP folderSEXP, SEXP checkpointSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP dtypesSEXP, SEXP levelsSEXP, SEXP keysSEXP, SEXP dataSEXP, SEXP most_rowsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< double >::type checkpoint(checkpointSEXP);
+    Rcpp::traits::input_parameter< Texts >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< Texts >::type dtypes(dtypesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< Texts >::type keys(keysSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< double >::type most_rows(most_rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_known_predictions(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_estimator_spec_check
@@ -2228,6 +2239,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_batch_columns
+SEXP cpp_batch_columns(SEXP batches);
+RcppExport SEXP _runhooks_cpp_batch_columns(SEXP batchesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type batches(batchesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_batch_columns(batches));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_arrow_room", (DL_FUNC) &_runhooks_cpp_arrow_room, 0},
@@ -2271,8 +2292,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_event_writer_flush", (DL_FUNC) &_runhooks_cpp_event_writer_flush, 1},
     {"_runhooks_cpp_event_writer_close", (DL_FUNC) &_runhooks_cpp_event_writer_close, 1},
     {"_runhooks_cpp_write_graph", (DL_FUNC) &_runhooks_cpp_write_graph, 3},
-    {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 1},
-    {"_runhooks_cpp_read_histograms", (DL_FUNC) &_runhooks_cpp_read_histograms, 1},
+    {"_runhooks_cpp_read_events", (DL_FUNC) &_runhooks_cpp_read_events, 2},
     {"_runhooks_cpp_summary_op", (DL_FUNC) &_runhooks_cpp_summary_op, 5},
     {"_runhooks_cpp_summary_merge", (DL_FUNC) &_runhooks_cpp_summary_merge, 3},
     {"_runhooks_cpp_summary_merge_all", (DL_FUNC) &_runhooks_cpp_summary_merge_all, 3},
@@ -2381,7 +2401,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
     {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
     {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},
-    {"_runhooks_cpp_model_make", (DL_FUNC) &_runhooks_cpp_model_make, 1},
+    {"_runhooks_cpp_model_make", (DL_FUNC) &_runhooks_cpp_model_make, 2},
     {"_runhooks_cpp_head_check", (DL_FUNC) &_runhooks_cpp_head_check, 1},
     {"_runhooks_cpp_model_memory", (DL_FUNC) &_runhooks_cpp_model_memory, 1},
     {"_runhooks_cpp_estimator_coefficients", (DL_FUNC) &_runhooks_cpp_estimator_coefficients, 1},
@@ -2397,6 +2417,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_coordinator_request_stop", (DL_FUNC) &_runhooks_cpp_coordinator_request_stop, 3},
     {"_runhooks_cpp_coordinator_should_stop", (DL_FUNC) &_runhooks_cpp_coordinator_should_stop, 1},
     {"_runhooks_cpp_hook_check", (DL_FUNC) &_runhooks_cpp_hook_check, 1},
+    {"_runhooks_cpp_known_predictions", (DL_FUNC) &_runhooks_cpp_known_predictions, 10},
     {"_runhooks_cpp_estimator_spec_check", (DL_FUNC) &_runhooks_cpp_estimator_spec_check, 1},
     {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
     {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 4},
@@ -2433,6 +2454,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_part", (DL_FUNC) &_runhooks_cpp_part, 1},
     {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},
     {"_runhooks_cpp_batch_examples", (DL_FUNC) &_runhooks_cpp_batch_examples, 1},
+    {"_runhooks_cpp_batch_columns", (DL_FUNC) &_runhooks_cpp_batch_columns, 1},
     {NULL, NULL, 0}
 };
 

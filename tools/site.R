@@ -1,5 +1,58 @@
 # The pages for a browser, in .build/site: Rscript tools/site.R. All topics stand in a group of
 # _pkgdown.yml, or it ends here.
-options(pkgdown.internet = FALSE)
-pkgdown::check_pkgdown()
-pkgdown::build_site(preview = FALSE, install = FALSE, devel = FALSE)
+source("tools/common.R")
+
+# pkgdown's pages have their contents ("On this page") made in the browser, by a script from elsewhere; here
+# they are in the page, which then needs no network.
+site_headings <- function(page) {
+  heading <- "(?s)<h([23])[^>]* id=\"[^\"]+\"[^>]*>.*?<a class=\"anchor\""
+  found <- regmatches(page, gregexpr(heading, page, perl = TRUE))[[1]]
+  data.frame(
+    level = as.integer(sub("^<h([23]).*", "\\1", found)),
+    id = sub("(?s)^.*? id=\"([^\"]+)\".*", "\\1", found, perl = TRUE),
+    text = gsub("<[^>]*>", "", sub("<a class=\"anchor\"$", "", found))
+  )
+}
+
+contents_html <- function(headings) {
+  if (nrow(headings) == 0) return("")
+  link <- sprintf("<a class=\"nav-link\" href=\"#%s\">%s</a>", headings$id, trimws(headings$text))
+  groups <- split(seq_along(link), cumsum(headings$level == min(headings$level)))
+  items <- vapply(groups, function(rows) {
+    below <- if (length(rows) > 1) contents_list(link[rows[-1]])
+    paste0("<li>", link[rows[[1]]], below, "</li>")
+  }, "")
+  paste0("<ul class=\"nav navbar-nav\">", paste(items, collapse = "\n"), "</ul>")
+}
+
+contents_list <- function(links) {
+  paste0("<ul class=\"nav navbar-nav\">", paste0("<li>", links, "</li>", collapse = "\n"), "</ul>")
+}
+
+complete_page <- function(path) {
+  page <- paste(readLines(path, encoding = "UTF-8", warn = FALSE), collapse = "\n")
+  page <- sub("<script src=\"https://[^\"]*/bootstrap-toc[^>]*></script>", "", page)
+  page <- sub("<img src=\"\" class=\"logo\" alt=\"\">", "", page, fixed = TRUE)
+  place <- regexpr("(?<=<h2>On this page</h2>)\\s*(?=</nav>)", page, perl = TRUE)
+  if (place > 0) regmatches(page, place) <- contents_html(site_headings(page))
+  writeLines(enc2utf8(page), path, useBytes = TRUE)
+}
+
+# Of what comes from elsewhere nothing may be missed by the rest of the script.
+complete_script <- function(path) {
+  script <- paste(readLines(path, encoding = "UTF-8", warn = FALSE), collapse = "\n")
+  script <- sub("Toc\\.init\\(\\{[^}]*\\}\\);", "", script)
+  hides <- "$('nav.navbar').headroom();"
+  script <- sub(hides, paste("if ($.fn.headroom)", hides), script, fixed = TRUE)
+  writeLines(enc2utf8(script), path, useBytes = TRUE)
+}
+
+run_tool(function(arguments) {
+  options(pkgdown.internet = FALSE)
+  pkgdown::check_pkgdown()
+  pkgdown::build_site(preview = FALSE, install = FALSE, devel = FALSE)
+  site <- file.path(".build", "site")
+  for (page in list.files(site, "[.]html$", full.names = TRUE, recursive = TRUE)) complete_page(page)
+  complete_script(file.path(site, "pkgdown.js"))
+  0L
+}, sys.nframe())

@@ -3,7 +3,7 @@
 tools <- c(
   "objects", "check_units", "check_inside", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
   "attributes", "check_generated", "check_callers", "check_comments",
-  "check_rooms", "check_pages"
+  "check_rooms", "check_pages", "site"
 )
 for (tool in tools) source(file.path("tools", paste0(tool, ".R")))
 
@@ -448,6 +448,20 @@ expect("names of failures", identical(r_failed(c(results[1], list(good))), "test
 expect("testthat's results", all(r_counts(results) == c(4, 4, 2)))
 expect("no results", all(r_counts(list()) == 0))
 expect("the last line", last_line(r_counts(results)) == "4 passed, 4 failed, 2 skipped")
+
+# a page of the site has its contents, and asks for no script from elsewhere to make them
+page <- tempfile(fileext = ".html")
+writeLines(c(
+  "<script src=\"https://cdn.x/bootstrap-toc.min.js\" integrity=\"a\"></script><script src=\"own.js\"></script>",
+  "<h2 id=\"one\">One <code>x</code><a class=\"anchor\" href=\"#one\"></a></h2>",
+  "<h3 class=\"hasAnchor\" id=\"two\">Two<a class=\"anchor\" href=\"#two\"></a></h3>",
+  "<nav id=\"toc\"><h2>On this page</h2>", "    </nav>"
+), page)
+complete_page(page)
+page <- paste(readLines(page), collapse = "\n")
+expect("contents are in the page", grepl("page</h2><ul[^>]*><li><a[^>]*#one\">One x</a><ul", page))
+expect("contents have two levels", grepl("#two\">Two</a></li></ul></li></ul></nav>", page))
+expect("other scripts stay", grepl("own.js", page) && !grepl("bootstrap-toc", page))
 
 cat(sprintf("test_tools: %d passed, %d failed\n", counts[["passed"]], counts[["failed"]]))
 quit(save = "no", status = as.integer(counts[["failed"]] > 0))

@@ -23,6 +23,8 @@ class ReplicaScope {
   static ReplicaScope* of(const Graph& graph);
 
   int replicas() const { return replicas_; }
+  // That of the graph, where all processes draw the same.
+  int64_t seed = 0;
   // One of the operations by which processes speak. All run in every step, in the order in which they
   // were added: else one would wait for another's other one. The first comes behind a gate, at which
   // the data are there. It is added late: initial values depend on how many operations there are.

@@ -114,8 +114,10 @@ LinearModel linear_model(Graph& graph,
         scope_of(*column) + "/weights", Shape{weight_rows(*column), model_options.units}, options));
     model.weights.insert(model.weights.end(), weights.back().begin(), weights.back().end());
   }
+  VariableOptions bias_options = options;
+  bias_options.trainable = options.trainable && model_options.has_bias;
   model.bias =
-      graph.variables().get_partitioned("bias_weights", Shape{model_options.units}, options);
+      graph.variables().get_partitioned("bias_weights", Shape{model_options.units}, bias_options);
 
   // TensorFlow's layers within layers leave these scopes.
   NameScope outer_layer(graph, "linear_model");

@@ -28,6 +28,7 @@ struct LinearModelOptions {
   // How the weights of the several ids of an example are combined: "sum", "mean" or "sqrtn".
   std::string sparse_combiner = "sum";
   bool trainable = true;
+  bool has_bias = true;            // else the bias stays 0
   bool may_be_bias_alone = false;  // of no columns the same for all rows that features have
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };

@@ -17,6 +17,17 @@ bool is_true(const Tensor& x) {
   return x.number_at(0) != 0;
 }
 
+// Whether no operation but its own writes what it holds: it is no variable's, nor an argument that
+// might be one.
+bool has_own_buffer(const Output& x) {
+  const Operation* op = x.op;
+  while (op->def().forwards || op->def().may_forward || op->def().is_identity) {
+    op = op->input(0).op;
+  }
+  const OpDef& def = op->def();
+  return !op->inputs().empty() && !def.reads_variable && !def.holds_variable && def.mutates.empty();
+}
+
 class IfKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -35,7 +46,10 @@ class IfKernel : public Kernel {
     const FuncGraph& function = function_attr(c.op(), kBranches[branch]);
     std::vector<Output> fetches = function.results;
     fetches.resize(static_cast<size_t>(c.num_outputs()));
-    const std::vector<bool> stays(function.arguments().size(), !changes_variables(function));
+    std::vector<bool> stays(function.arguments().size(), !changes_variables(function));
+    for (size_t i = 0; i < stays.size() && i + 1 < c.op().inputs().size(); ++i) {
+      stays[i] = stays[i] || has_own_buffer(c.op().inputs()[i + 1]);
+    }
     runners_[branch] = std::make_unique<FunctionRunner>(function, fetches, stays, c.resources());
   }
   std::unique_ptr<FunctionRunner> runners_[2];

@@ -51,6 +51,15 @@ void DataContent::add(const Tensor& tensor) {
 }
 
 void DataContent::add(const InMemoryColumn& column) {
+  if (column.in_place) {
+    add(str_cat(dtype_name(column.dtype()), column.shape()));
+    const auto rows = static_cast<size_t>(column.in_place->rows());
+    for (const ColumnInPlace& from : column.in_place->columns()) {
+      add(from.doubles ? of_bytes(from.doubles, rows * sizeof *from.doubles)
+                       : of_bytes(from.integers, rows * sizeof *from.integers));
+    }
+    return;
+  }
   if (!column.sparse) {
     if (column.tensor.is_valid()) add(column.tensor);
     return;
@@ -86,7 +95,8 @@ void add_columns(DataContent& content,
   constexpr size_t kMost = 8;
   std::vector<std::string> types;
   for (size_t k = 0; k < std::min(kMost, columns.size()); ++k) {
-    const bool is_known = columns[k].sparse || columns[k].tensor.is_valid();
+    const bool is_known =
+        columns[k].sparse || columns[k].in_place || columns[k].tensor.is_valid();
     types.push_back(is_known ? str_cat(dtype_name(columns[k].dtype()), columns[k].shape())
                              : "not known yet");
   }

@@ -79,19 +79,27 @@ class InMemoryIterator : public DatasetIterator {
       : dataset_(std::move(dataset)), seed_(dataset_->options().seed) {
     const auto rows = static_cast<size_t>(dataset_->rows());
     for (const InMemoryColumn& column : dataset_->columns()) {
+      if (column.in_place) {
+        row_bytes_.push_back(column.in_place->row_bytes());
+        place_.push_back(in_place_.size());
+        in_place_.push_back(column.in_place.get());
+        continue;
+      }
       const size_t dense = rows == 0 || column.sparse ? 0 : column.tensor.num_bytes() / rows;
       row_bytes_.push_back(
           column.sparse ? static_cast<size_t>(column.sparse->width) * sizeof(double) : dense);
+      place_.push_back(0);
     }
   }
 
   bool next(ElementSink& sink) override {
     if (position_ == dataset_->rows()) begin_epoch(epoch_ + 1);
     if (!dataset_->has_epoch(epoch_ - first_epoch_)) return false;
-    if (dataset_->options().shuffle && order_.empty()) shuffle();
     const int64_t n = std::min(dataset_->options().batch_size, rows_left());
-    rows_seen_ += n;
-    if (n == dataset_->rows() && position_ == 0 && put_all(sink)) return true;
+    if (n == dataset_->rows() && position_ == 0 && put_all(sink)) {
+      rows_seen_ += n;
+      return true;
+    }
     targets_.clear();
     for (size_t i = 0; i < row_bytes_.size(); ++i) {
       const InMemoryColumn& source = dataset_->columns()[i];
@@ -101,7 +109,15 @@ class InMemoryIterator : public DatasetIterator {
       if (source.dtype() == DType::kString) target.set_dictionary(source.tensor.dictionary());
       targets_.push_back(static_cast<char*>(target.raw()));
     }
-    fill(n);
+    const int64_t epoch = epoch_, position = position_;
+    try {
+      fill(n);
+    } catch (...) {  // stopped half way: the batch is still the next one
+      if (epoch_ != epoch) begin_epoch(epoch);
+      position_ = position;
+      throw;
+    }
+    rows_seen_ += n;
     return true;
   }
 
@@ -143,7 +159,7 @@ class InMemoryIterator : public DatasetIterator {
     if (dataset_->options().shuffle) return false;
     Components all;
     for (const InMemoryColumn& column : dataset_->columns()) {
-      if (column.sparse) return false;
+      if (column.sparse || column.in_place) return false;
       all.push_back(column.tensor);
     }
     sink.put_all(all);
@@ -166,6 +182,7 @@ class InMemoryIterator : public DatasetIterator {
     epoch_ = epoch;
     position_ = 0;
     order_.clear();
+    ahead_.clear();
   }
 
   void shuffle() {
@@ -178,7 +195,11 @@ class InMemoryIterator : public DatasetIterator {
   void fill(int64_t n) {
     int64_t done = 0;
     while (true) {
+      if (dataset_->options().shuffle && order_.empty()) shuffle();
       const int64_t part = std::min(n - done, dataset_->rows() - position_);
+      if (!order_.empty() && !in_place_.empty()) {
+        ahead_.prepare(in_place_, order_, position_, part);
+      }
       for (size_t i = 0; i < row_bytes_.size(); ++i) {
         fill_column(i, targets_[i] + static_cast<size_t>(done) * row_bytes_[i], part);
       }
@@ -186,7 +207,6 @@ class InMemoryIterator : public DatasetIterator {
       position_ += part;
       if (done == n) return;
       begin_epoch(epoch_ + 1);
-      if (dataset_->options().shuffle) shuffle();
     }
   }
 
@@ -197,6 +217,10 @@ class InMemoryIterator : public DatasetIterator {
     if (column.sparse) {
       column.sparse->spread(reinterpret_cast<double*>(target), order, position_, n);
       return;
+    }
+    if (column.in_place) {
+      return order ? ahead_.read(place_[i], position_, n, target)
+                   : column.in_place->read(position_, n, target);
     }
     const auto* source = static_cast<const char*>(column.tensor.raw());
     const size_t bytes = row_bytes_[i], rows = static_cast<size_t>(n);
@@ -213,6 +237,9 @@ class InMemoryIterator : public DatasetIterator {
   std::vector<size_t> row_bytes_;
   std::vector<char*> targets_;
   std::vector<int64_t> order_;  // of this epoch; empty when not shuffled
+  std::vector<const RowsInPlace*> in_place_;
+  std::vector<size_t> place_;  // of each column that is read in place, the place among these
+  RowsAhead ahead_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;
 };
@@ -243,7 +270,13 @@ void SparseRows::spread(double* to, const int64_t* order, int64_t position, int6
   }
 }
 
+DType InMemoryColumn::dtype() const {
+  if (in_place) return in_place->dtype();
+  return sparse ? DType::kFloat64 : tensor.dtype();
+}
+
 Shape InMemoryColumn::shape() const {
+  if (in_place) return in_place->shape();
   if (!sparse) return tensor.shape();
   return Shape{static_cast<int64_t>(sparse->starts.size()) - 1, sparse->width};
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "data/dataset.h"
+#include "data/rows_in_place.h"
 
 namespace runhooks {
 
@@ -19,15 +20,17 @@ struct SparseRows : Made {
   std::vector<double> values;
 };
 
-// A tensor, or rows that become dense batch by batch.
+// A tensor, or rows that become one batch by batch.
 struct InMemoryColumn {
   InMemoryColumn(Tensor rows) : tensor(std::move(rows)) {}
   InMemoryColumn(std::shared_ptr<const SparseRows> rows) : sparse(std::move(rows)) {}
-  DType dtype() const { return sparse ? DType::kFloat64 : tensor.dtype(); }
+  InMemoryColumn(std::shared_ptr<const RowsInPlace> rows) : in_place(std::move(rows)) {}
+  DType dtype() const;
   Shape shape() const;
 
   Tensor tensor;
   std::shared_ptr<const SparseRows> sparse;
+  std::shared_ptr<const RowsInPlace> in_place;
 };
 
 struct InMemoryOptions {

@@ -3,6 +3,7 @@
 
 #include "base/ticks.h"
 #include "data/iterator_resource.h"
+#include "data/rows_again.h"
 
 namespace runhooks {
 
@@ -47,9 +48,24 @@ class GetNextKernel : public Kernel, public ElementSink {
   Tensor& allocate(int i, DType dtype, const Shape& shape) override {
     return context_->allocate_output(i, dtype, shape);
   }
+  // All rows of data in memory come as one tensor in each step. What is another one each time goes
+  // into the buffer at hand: who reads it would be prepared anew otherwise.
+  void put(int i, Tensor value) override {
+    const auto place = static_cast<size_t>(i);
+    if (last_.size() <= place) last_.resize(place + 1, nullptr);
+    const bool may_stay = value.num_bytes() > 0 && value.dtype() != DType::kVariant &&
+                          (!last_[place] || last_[place] == value.raw());
+    last_[place] = value.raw();
+    if (may_stay) {
+      context_->alias_output(i, value);
+    } else {
+      copy(i, value);
+    }
+  }
 
  private:
   KernelContext* context_ = nullptr;
+  std::vector<const void*> last_;  // of each component: to be compared, never read
 };
 
 // A file holds no dataset that TensorFlow could begin.
@@ -160,6 +176,35 @@ std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> da
   const std::vector<DType> dtypes = dataset->dtypes();
   const std::vector<Shape> shapes = dataset->shapes();
   return iterator_get_next(make_iterator_op(graph, dtypes, shapes, std::move(dataset)));
+}
+
+void begin_again(const Output& iterator,
+                 std::shared_ptr<const Dataset> dataset,
+                 ResourceManager& resources) {
+  IteratorResource& own = iterator_resource(resources, *iterator.op);
+  own.begin(std::move(dataset), iterator.graph());
+  own.waited_ticks = own.num_elements = 0;
+}
+
+std::shared_ptr<const Dataset> dataset_of(const Output& iterator) {
+  return dataset_of(*iterator.op);
+}
+
+uint64_t let_go_of_data(const Output& iterator, ResourceManager& resources) {
+  iterator.op->payload = nullptr;
+  IteratorResource& own = iterator_resource(resources, *iterator.op);
+  const auto rows = static_cast<uint64_t>(own.iterator ? own.iterator->rows_seen() : 0);
+  uint64_t row_bytes = 0;
+  for (size_t i = 0; own.dataset && i < own.dataset->dtypes().size(); ++i) {
+    Shape row = own.dataset->shapes()[i];
+    row.set_dim(0, 1);
+    row_bytes += static_cast<uint64_t>(row.num_elements()) * dtype_size(own.dataset->dtypes()[i]);
+  }
+  own.iterator = nullptr;
+  own.dataset = nullptr;
+  const auto reads = static_cast<uint64_t>(std::max<int64_t>(own.num_elements, 1));
+  own.num_elements = 0;
+  return rows * row_bytes / reads;
 }
 
 }  // namespace runhooks

@@ -43,7 +43,9 @@ class IteratorResource : public Resource {
       bool& is_reading;
       ~End() { is_reading = false; }
     } const end{is_reading_};
-    return iterator->next(sink);
+    if (!iterator->next(sink)) return false;
+    ++num_elements;
+    return true;
   }
 
   std::shared_ptr<const Dataset> dataset;
@@ -53,6 +55,7 @@ class IteratorResource : public Resource {
   std::function<std::shared_ptr<DatasetIterator>(const std::shared_ptr<const Dataset>&)> take_up;
   // How long steps have waited for elements, in this session.
   int64_t waited_ticks = 0;
+  int64_t num_elements = 0;  // that were read
 
  private:
   bool is_reading_ = false;

@@ -115,22 +115,23 @@ class Growing {
  public:
   Growing(Graph& graph,
           const GrowthArguments& by,
-          const std::vector<TreeFeature>& features,
-          const TreeInput& input,
-          const Output& ensemble,
+          const TreeModel& model,
+          const Features& given,
           int64_t logits,
           TreesInMemory* in_memory)
       : graph_(graph),
         by_(by),
-        features_(features),
-        input_(input),
-        ensemble_(ensemble),
+        model_(model),
+        given_(given),
+        features_(model.features),
+        input_(model.input),
+        ensemble_(model.ensemble),
         logits_(logits),
         in_memory_(in_memory) {
     const auto groups = {TreeFeature::Group::kWords, TreeFeature::Group::kNumbers,
                          TreeFeature::Group::kBucketized};
     for (const auto group : groups) add_group(group);
-    Operation* states = graph.op("BoostedTreesGetEnsembleStates", {ensemble});
+    Operation* states = graph.op("BoostedTreesGetEnsembleStates", {ensemble_});
     stamp_ = states->output(0);
     last_layer_ = states->output(4);
     summarize(states);
@@ -456,7 +457,9 @@ class Growing {
 
   // A batch of the first pass.
   std::vector<Output> add_quantiles(Graph& g) {
-    std::vector<Output> inputs = input_.numbers;
+    // in memory the other steps have no use for them
+    std::vector<Output> inputs =
+        in_memory_ ? tree_numbers(g, given_, model_.columns, features_) : input_.numbers;
     const auto n = static_cast<int64_t>(inputs.size());
     inputs.push_back(g.constant(Tensor::vector<float>({1}), "weights"));
     inputs.push_back(g.scalar(DType::kFloat32, by_.epsilon, "epsilon"));
@@ -484,6 +487,8 @@ class Growing {
 
   Graph& graph_;
   const GrowthArguments& by_;
+  const TreeModel& model_;
+  const Features& given_;
   const std::vector<TreeFeature>& features_;
   const TreeInput& input_;
   Output ensemble_;
@@ -522,8 +527,7 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     const NameScope root(graph, str_cat(kTrees, "/"));
     TreesInMemory in_memory(model.features, model.input, model.ensemble);
     const bool is_whole = has_same_rows(graph) && checked.batches_per_layer == 1 && width == 1;
-    Growing growing(graph, checked, model.features, model.input, model.ensemble, width,
-                    is_whole ? &in_memory : nullptr);
+    Growing growing(graph, checked, model, input.features, width, is_whole ? &in_memory : nullptr);
     const Output logits = growing.predict();
     growing.add_accumulators();
     const NameScope none(graph, "");

@@ -8,18 +8,17 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/near_names.h"
-#include "base/random.h"
 #include "cluster/communicator.h"
-#include "cluster/replicas.h"
+#include "data/rows_again.h"
 #include "estimators/evaluation_hooks.h"
 #include "estimators/recorded_run.h"
+#include "estimators/replica_graph.h"
 #include "estimators/replica_run.h"
 #include "estimators/resumable_run.h"
 #include "estimators/run_folder.h"
 #include "estimators/running_training.h"
 #include "graph/endpoints.h"
 #include "hooks/final_ops_hook.h"
-#include "hooks/history_saver_hook.h"
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
 #include "io/events/recorded_evaluations.h"
@@ -121,6 +120,8 @@ void log_evaluation_end(double seconds) {
   log(LogLevel::kInfo, "Finished evaluation at " + local_time("%Y-%m-%d-%H:%M:%S"));
 }
 
+int64_t times_built = 0;
+
 // What ends a loop by the number of its steps.
 HookList step_limits(const TrainOptions& options) {
   HookList limits;
@@ -181,69 +182,23 @@ void add_rate_summaries(Graph& graph) {
 
 }  // namespace
 
-namespace {
+int64_t Estimator::num_built() { return times_built; }
 
-// Between the seeds of two processes: any number that nobody adds to a seed.
-constexpr int64_t kSeedStride = 1000003;
-
-// Of all processes, for what must be the same in them: elements of datasets are dealt one by one.
-int64_t seed_of_all(const RunConfig& config) {
-  int64_t seed = config.tf_random_seed;
-  if (!config.has_seed) seed = static_cast<int64_t>(fresh_seed() >> 33);
-  communicator().broadcast(&seed, sizeof seed, 0);
-  return seed;
-}
-
-// What the history records: the sum of the losses of a step, and how many they are.
-void add_losses_of_all(Graph& graph) {
-  const auto losses = graph.collection(collection_keys::kLosses);
-  const Output* own = losses.empty() ? nullptr : std::get_if<Output>(&losses.front());
-  if (!own || !is_floating(own->dtype()) || !own->shape().has_rank()) return;
-  const NameScope scope(graph, "losses_of_all");
-  if (own->shape().rank() == 0) {
-    const Output one = graph.scalar(own->dtype(), 1);
-    return add_endpoint(graph, kLossesOfAll, "",
-                        mean_over_replicas(graph, graph.op("Pack", {*own, one})));
-  }
-  std::vector<int32_t> axes;
-  for (int i = 0; i < own->shape().rank(); ++i) axes.push_back(i);
-  const Output sum = graph.op("Sum", {*own, graph.int_vector(axes)});
-  const Output size = graph.op("Size", {*own});
-  const Output n = graph.op("Cast", {size}).attr("DstT", own->dtype());
-  const Output both = sum_over_replicas(graph, graph.op("Pack", {sum, n}));
-  add_endpoint(graph, kLossesOfAll, "", both);
-}
-
-// What the model function has not said for all processes is said here, or refused.
-void take_together(ReplicaScope& replicas, EstimatorSpec& spec) {
-  if (!replicas.has_gradients()) {
-    throw Error(Code::kUnimplemented,
-                "This model is not trained by the gradients of an optimizer, which is what several "
-                "processes add up.",
-                {"Train it in one process, without `train_distribute`."});
-  }
-  if (!replicas.is_mean(spec.loss)) {
-    check_own_loss(spec.loss);
-    spec.loss = mean_over_replicas(spec.loss.graph(), spec.loss);
-  }
-  add_losses_of_all(spec.loss.graph());
-}
-
-}  // namespace
-
-Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
+Estimator::Built Estimator::begin(const InputFn& input_fn, Mode mode) const {
   Built built;
   built.graph = std::make_shared<Graph>();
-  ReplicaScope replicas(*built.graph, mode == Mode::kTrain ? config_.replicas : 1);
-  const bool is_alone = replicas.replicas() == 1;
-  const int64_t seed = is_alone ? config_.tf_random_seed : seed_of_all(config_);
-  if (config_.has_seed || !is_alone) built.graph->set_seed(seed);
+  if (config_.has_seed) built.graph->set_seed(config_.tf_random_seed);
   get_or_create_global_step(*built.graph);
-  const ModelInput input = input_fn(*built.graph, mode);
-  // each process draws of its own; what variables begin with they have of the chief
-  if (!is_alone) built.graph->set_seed(seed + communicator().rank() * kSeedStride);
+  const int step_version = built.graph->version();
+  built.input = input_fn(*built.graph, mode);
+  built.key = key_of_input(*built.graph, built.input, mode, step_version);
+  return built;
+}
+
+void Estimator::finish(Built& built, Mode mode) const {
+  ++times_built;
   log(LogLevel::kInfo, "Calling model_fn.");
-  built.spec = model_fn_(*built.graph, input, mode);
+  built.spec = model_fn_(*built.graph, built.input, mode);
   log(LogLevel::kInfo, "Done calling model_fn.");
   check_spec(built.spec, *built.graph);
   // A loss of shape [1] is taken as the number it holds.
@@ -251,12 +206,11 @@ Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
   if (loss && loss.shape().has_rank() && loss.shape().rank() == 1) {
     loss = built.graph->op("Reshape", {loss, built.graph->constant(Tensor(DType::kInt32, {0}))});
   }
-  if (!is_alone) {
-    built.graph->set_seed(seed);
-    take_together(replicas, built.spec);
+  if (ReplicaScope* replicas = ReplicaScope::of(*built.graph)) {
+    take_together(*replicas, built.spec);
+    built.together = replicas->last();
   }
-  built.together = replicas.last();
-  add_endpoints(*built.graph, input, built.spec);
+  add_endpoints(*built.graph, built.input, built.spec);
   if (!built.spec.scaffold) built.spec.scaffold = std::make_shared<Scaffold>();
   if (!built.spec.scaffold->saver) {
     SaverOptions options;
@@ -265,7 +219,40 @@ Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
     options.save_relative_paths = true;
     built.spec.scaffold->saver = std::make_shared<Saver>(options);
   }
+}
+
+Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
+  const bool is_alone = config_.replicas == 1 || mode != Mode::kTrain;
+  std::unique_ptr<ReplicaScope> scope;
+  Built built = begin(is_alone ? input_fn : input_of_replicas(input_fn, config_, &scope), mode);
+  finish(built, mode);
   return built;
+}
+
+std::unique_ptr<ModelGraph> Estimator::graph_for(const InputFn& input_fn,
+                                                 Mode mode,
+                                                 bool keeps) const {
+  auto made = std::make_unique<ModelGraph>(begin(input_fn, mode));
+  if (!keeps) made->key.clear();
+  if (!made->key.empty()) {
+    if (auto known = kept_->take(made->key)) {
+      known->rows = dataset_of(rows_of_input(*made->graph));
+      known->rows_graph = made->graph;
+      return known;
+    }
+  }
+  finish(*made, mode);
+  // they may hold what they have seen
+  if (!made->spec.evaluation_hooks.empty() || !made->spec.prediction_hooks.empty()) {
+    made->key.clear();
+  }
+  return made;
+}
+
+std::unique_ptr<SessionCreator> Estimator::session_creator(std::unique_ptr<ModelGraph> model,
+                                                           const std::string& checkpoint) const {
+  if (!model->key.empty()) return kept_->session_creator(std::move(model), checkpoint);
+  return std::make_unique<ChiefSessionCreator>(model->graph, model->spec.scaffold, "", checkpoint);
 }
 
 // In TensorFlow's order: the saver, the chief's hooks, steps per second, summaries, the user's, the
@@ -421,19 +408,34 @@ Estimator::TrainResult Estimator::train_in(RecordedRun& recorded,
 
 std::string Estimator::checkpoint_for(const std::string& given, const char* purpose) const {
   if (!given.empty()) return given;
+  const std::string known = kept_ ? kept_->checkpoint_in(config_.model_dir) : "";
+  if (!known.empty()) return known;
   const std::string newest =
       newest_checkpoint(config_.model_dir, kCheckpointStateName, CheckpointLook::kContent);
   if (newest.empty()) {
     log(LogLevel::kInfo, str_cat("Could not find trained model in model_dir: ", config_.model_dir,
                                  ", running initialization to ", purpose, "."));
   }
+  if (kept_) kept_->note_checkpoint(config_.model_dir, newest);
   return newest;
+}
+
+// Only of the newest checkpoint, and where nobody is given the graph or the session. A log of what
+// is done tells of all of it, as TensorFlow's does: then it is done.
+bool Estimator::may_keep(const std::string& given, const HookList& hooks) const {
+  return kept_ && kept_->knows_checkpoint() && given.empty() && leave_no_trace(hooks) &&
+         !is_logged(LogLevel::kInfo);
 }
 
 Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions options) {
   const std::string checkpoint = checkpoint_for(options.checkpoint_path, "evaluate");
-  const std::unique_ptr<Evaluation> evaluation = make_evaluation(input_fn);
-  const Named<Tensor> metrics = evaluation->run(options, checkpoint);
+  auto model = graph_for(input_fn, Mode::kEval, may_keep(options.checkpoint_path, options.hooks));
+  if (!model->evaluation) {
+    model->evaluation = std::make_shared<Evaluation>(model->graph, model->spec);
+  }
+  const std::shared_ptr<Evaluation> evaluation = model->evaluation;
+  const Named<Tensor> metrics =
+      evaluation->run(options, session_creator(std::move(model), checkpoint));
   evaluation->write(config_.model_dir, options.name, metrics, checkpoint);
   return metrics;
 }
@@ -458,6 +460,13 @@ Evaluation::Evaluation(std::shared_ptr<Graph> graph, EstimatorSpec spec)
 Named<Tensor> Evaluation::run(const EvaluateOptions& options,
                               const std::string& checkpoint,
                               const std::function<void(Session&)>& init_fn) {
+  if (init_fn) spec_.scaffold->init_fn = init_fn;
+  return run(options,
+             std::make_unique<ChiefSessionCreator>(graph_, spec_.scaffold, "", checkpoint));
+}
+
+Named<Tensor> Evaluation::run(const EvaluateOptions& options,
+                              std::unique_ptr<SessionCreator> creator) {
   std::vector<Fetch> values;
   for (const auto& metric : metrics_) values.push_back(metric.second.value);
   values.push_back(global_step(*graph_)->snapshot);
@@ -466,11 +475,9 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
   append(hooks, spec_.evaluation_hooks);
   const auto final_ops = std::make_shared<FinalOpsHook>(values);
   hooks.push_back(final_ops);
-  if (init_fn) spec_.scaffold->init_fn = init_fn;
   log(LogLevel::kInfo, "Starting evaluation at " + local_time("%Y-%m-%dT%H:%M:%S"));
   const double start = now_seconds();
-  MonitoredSession session(
-      graph_, std::make_unique<ChiefSessionCreator>(graph_, spec_.scaffold, "", checkpoint), hooks);
+  MonitoredSession session(graph_, std::move(creator), hooks);
   run_block(session, [&] {
     while (!session.should_stop()) session.run(run_args_);
   });
@@ -484,15 +491,15 @@ Named<Tensor> Evaluation::run(const EvaluateOptions& options,
 }
 
 std::shared_ptr<EventFileWriter> Evaluation::writer(const std::string& model_dir,
-                                                    const std::string& name) const {
+                                                    const std::string& name) {
   const std::string folder = name.empty() ? "eval" : "eval_" + name;
-  return summary_writer(join_path(model_dir, folder), *graph_);
+  return summary_writer(join_path(model_dir, folder), *graph_, exported_);
 }
 
 void Evaluation::write(const std::string& model_dir,
                        const std::string& name,
                        const Named<Tensor>& metrics,
-                       const std::string& checkpoint) const {
+                       const std::string& checkpoint) {
   try {
     const auto file = writer(model_dir, name);
     RunningTraining::keep_open(model_dir, file);
@@ -507,10 +514,11 @@ void Evaluation::write(const std::string& model_dir,
 
 std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, PredictOptions options) {
   const std::string checkpoint = checkpoint_for(options.checkpoint_path, "predict");
-  Built built = build(input_fn, Mode::kPredict);
+  const bool keeps = options.reads_all && may_keep(options.checkpoint_path, options.hooks);
+  std::unique_ptr<ModelGraph> model = graph_for(input_fn, Mode::kPredict, keeps);
   Named<Output> outputs;
   std::vector<std::string> existing;
-  for (const auto& prediction : built.spec.predictions) {
+  for (const auto& prediction : model->spec.predictions) {
     existing.push_back(prediction.first);
     const auto& wanted = options.predict_keys;
     if (wanted.empty() ||
@@ -525,11 +533,10 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
                 near_hint(options.predict_keys.empty() ? "" : options.predict_keys[0], existing));
   }
   HookList hooks = options.hooks;
-  append(hooks, built.spec.prediction_hooks);
+  append(hooks, model->spec.prediction_hooks);
+  const std::shared_ptr<Graph> graph = model->graph;
   auto session = std::make_unique<MonitoredSession>(
-      built.graph,
-      std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, "", checkpoint),
-      hooks);
+      graph, session_creator(std::move(model), checkpoint), hooks);
   return std::make_unique<Predictions>(std::move(session), std::move(outputs));
 }
 

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "data/on_other_data.h"
+#include "estimators/kept_graphs.h"
 #include "estimators/model_fn.h"
 #include "estimators/warm_start.h"
 #include "hooks/checkpoint_saver_hook.h"
 #include "io/events/event_file.h"
 #include "io/files/plain_fields.h"
 #include "monitored/monitored_session.h"
+#include "training/graph_export.h"
 #include "training/saved_step.h"
 
 namespace runhooks {
@@ -69,6 +71,7 @@ struct PredictOptions {
   std::string checkpoint_path;
   std::vector<std::string> predict_keys;  // empty: all that the model gives
   HookList hooks;
+  bool reads_all = false;  // the batches are read one after the other until they end
 };
 
 // The batches of a prediction, computed as they are asked for.
@@ -97,27 +100,31 @@ class Evaluation {
   Named<Tensor> run(const EvaluateOptions& options,
                     const std::string& checkpoint,
                     const std::function<void(Session&)>& init_fn = {});
+  // The same in sessions that somebody else makes.
+  Named<Tensor> run(const EvaluateOptions& options, std::unique_ptr<SessionCreator> creator);
   // The event file of model_dir/eval or, with a name, eval_<name>.
   std::shared_ptr<EventFileWriter> writer(const std::string& model_dir,
-                                          const std::string& name) const;
+                                          const std::string& name);
   void write(const std::string& model_dir,
              const std::string& name,
              const Named<Tensor>& metrics,
-             const std::string& checkpoint) const;
+             const std::string& checkpoint);
 
  private:
   std::shared_ptr<Graph> graph_;
   EstimatorSpec spec_;
   Named<Metric> metrics_;
   RunArgs run_args_;
+  GraphExport exported_;  // as its event files have the graph
 };
 
 class RecordedRun;
 
 class Estimator {
  public:
-  Estimator(ModelFn model_fn, RunConfig config)
-      : model_fn_(std::move(model_fn)), config_(std::move(config)) {}
+  // `kept`: where graphs stay from call to call; NULL: nowhere.
+  Estimator(ModelFn model_fn, RunConfig config, std::shared_ptr<KeptGraphs> kept = nullptr)
+      : model_fn_(std::move(model_fn)), config_(std::move(config)), kept_(std::move(kept)) {}
   const RunConfig& config() const { return config_; }
 
   struct TrainResult {
@@ -136,22 +143,29 @@ class Estimator {
   void export_saved_model(const ReceiverFn& receiver_fn,
                           const ExportOptions& options,
                           const std::string& folder) const;
+  // How often a model function was called in this process; lint: allow caller (tests count them)
+  static int64_t num_built();
 
  private:
-  struct Built {
-    std::shared_ptr<Graph> graph;
-    EstimatorSpec spec;
-    Operation* together = nullptr;  // what all processes do in a step; NULL in one process
-  };
+  using Built = ModelGraph;
+  // The graph with its step and its input, and the rest.
+  Built begin(const InputFn& input_fn, Mode mode) const;
+  void finish(Built& built, Mode mode) const;
   Built build(const InputFn& input_fn, Mode mode) const;
+  // One that was kept, or a new one; `keeps`: it may serve another call.
+  std::unique_ptr<ModelGraph> graph_for(const InputFn& input_fn, Mode mode, bool keeps) const;
+  std::unique_ptr<SessionCreator> session_creator(std::unique_ptr<ModelGraph> model,
+                                                  const std::string& checkpoint) const;
   HookList training_hooks(const Built& built,
                           const TrainOptions& options,
                           const HookList& limits) const;
   TrainResult train_in(RecordedRun& recorded, const InputFn& input_fn, const TrainOptions& options);
   std::string checkpoint_for(const std::string& given, const char* purpose) const;
+  bool may_keep(const std::string& checkpoint, const HookList& hooks) const;
 
   ModelFn model_fn_;
   RunConfig config_;
+  std::shared_ptr<KeptGraphs> kept_;
 };
 
 }  // namespace runhooks

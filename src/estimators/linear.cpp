@@ -22,8 +22,9 @@ ModelTraits linear_traits() {
     return linear_coefficients("linear", columns);
   };
   traits.arguments = {
-      "head",        "feature_columns", "model_dir",       "labels",          "optimizer", "config",
-      "partitioner", "loss_reduction",  "sparse_combiner", "warm_start_from", "formula"};
+      "head", "feature_columns", "model_dir", "labels", "optimizer", "config", "partitioner",
+      "loss_reduction", "sparse_combiner", "warm_start_from", "formula",
+      "has_bias = TRUE: flag; kept"};
   return traits;
 }
 

@@ -74,6 +74,7 @@ Output linear_logits(Graph& graph,
   LinearModelOptions options;
   options.units = units;
   options.may_be_bias_alone = true;
+  options.has_bias = args.flag("has_bias", true);
   options.sparse_combiner = args.text("sparse_combiner", "sum");
   const LinearModel model = linear_model(graph, features, columns, options);
   summarize(graph, model, units);

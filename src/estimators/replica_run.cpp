@@ -1,11 +1,9 @@
 #include "estimators/replica_run.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/fingerprint.h"
 #include "cluster/communicator.h"
-#include "cluster/replicas.h"
 #include "estimators/run_folder.h"
 #include "graph/variable.h"
 #include "io/files/atomic_file.h"
@@ -103,28 +101,6 @@ std::string_view bytes_of(const Tensor& value) {
   return {static_cast<const char*>(value.raw()), value.num_bytes()};
 }
 
-bool depends_on_data(const Operation* from) {
-  std::set<const Operation*> seen;
-  std::vector<const Operation*> open = {from};
-  while (!open.empty()) {
-    const Operation* op = open.back();
-    open.pop_back();
-    if (!seen.insert(op).second) continue;
-    for (const ArgDef& input : op->def().inputs) {
-      if (input.handle_of == "iterator") return true;
-    }
-    for (const Output& input : op->inputs()) open.push_back(input.op);
-  }
-  return false;
-}
-
-// What hands sums of rows on as sums: a division may make a mean of them.
-bool is_sum_of_scalars(const Operation* op) {
-  static const auto* types = new std::set<std::string>{
-      "Identity", "Reshape", "Squeeze", "Cast", "Neg", "Add", "AddV2", "AddN", "Sub", "Mul"};
-  return types->count(op->type()) > 0;  // lint: allow op-type
-}
-
 class ReplicaHook : public RunHook {
  public:
   std::string name() const override { return "ReplicaHook"; }
@@ -212,29 +188,6 @@ void check_same_graph(const Graph& graph) {
               str_cat("The processes train different models: process ", other, " has ",
                       line_at(second, line), " where process 0 has ", line_at(first, line), "."),
               {"All processes run the same script, on data of the same columns."});
-}
-
-void check_own_loss(const Output& loss) {
-  const ReplicaScope* replicas = ReplicaScope::of(loss.graph());
-  std::set<const Operation*> seen;
-  std::vector<const Operation*> open = {loss.op};
-  while (!open.empty()) {
-    const Operation* op = open.back();
-    open.pop_back();
-    if (!seen.insert(op).second || replicas->is_loss(op)) continue;
-    // no definition says whether rows are added up
-    const bool adds_up = op->type() == "Sum" || op->type() == "L2Loss";  // lint: allow op-type
-    if (adds_up && depends_on_data(op)) {
-      throw Error(Code::kUnimplemented,
-                  str_cat("Loss '", loss.name(), "' adds up rows in '", op->name(),
-                          "': of several processes the mean is taken, which would not be the loss of "
-                          "all rows."),
-                  {"Use tf$reduce_mean() in its place, or a loss of tf$losses with "
-                   "reduction = \"sum\"."});
-    }
-    if (!is_sum_of_scalars(op)) continue;
-    for (const Output& input : op->inputs()) open.push_back(input.op);
-  }
 }
 
 HookPtr replica_hook() { return std::make_shared<ReplicaHook>(); }

@@ -21,10 +21,6 @@ void end_together();
 // An error, in all processes, that names what differs between the graphs they train.
 void check_same_graph(const Graph& graph);
 
-// A loss of the model function's own, of the rows of a process: refused where it adds rows up, since
-// the mean over all processes would not be the loss of all rows.
-void check_own_loss(const Output& loss);
-
 // The first hook of a training: the chief's values are handed round when the session is there, and
 // every so many steps, and at the end, all processes compare what their variables hold.
 HookPtr replica_hook();

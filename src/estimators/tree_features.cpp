@@ -29,9 +29,8 @@ std::string element_name_of(const BucketedColumn* column, int64_t element, int64
   return elements == 1 ? "" : str_cat(element + 1);
 }
 
-Output in_columns(Graph& graph, Output x, int64_t elements) {
-  const Tensor shape = Tensor::vector<int64_t>({-1, elements});
-  return graph.op("Reshape", {x, graph.constant(shape, "shape")});
+Output in_rows(Graph& graph, const Output& x, const std::vector<int64_t>& shape) {
+  return graph.op("Reshape", {x, graph.constant(Tensor::vector<int64_t>(shape), "shape")});
 }
 
 void unpack(Graph& graph, Output x, int64_t elements, std::vector<Output>* into) {
@@ -48,8 +47,28 @@ Output in_place_of_missing(Graph& graph, Output x, float value) {
   return graph.op("Select", {graph.op("IsNan", {x}), other, x});
 }
 
-// The numbers of a column, those that are missing in the place of the feature's choice; what is the
-// least is what quantiles are of.
+// The elements of a column of numbers, each a vector.
+std::vector<Output> elements_of(const DenseColumn& column, TransformationCache& cache) {
+  ColumnVariables variables;
+  const Output values = column.dense_tensor(cache, variables);
+  if (!variables.made.empty()) {
+    invalid_argument("Trees cannot split column '", column.name(),
+                     "', which has variables that are trained by gradients.");
+  }
+  const int64_t count = column.num_elements();
+  // the usual column as it is, without a copy
+  if (count == 1) return {in_rows(cache.graph(), values, {-1})};
+  std::vector<Output> elements;
+  unpack(cache.graph(), in_rows(cache.graph(), values, {-1, count}), count, &elements);
+  return elements;
+}
+
+// What quantiles are of: what is missing is the least of all.
+Output least_form(Graph& graph, const Output& x, bool has_missing) {
+  return has_missing ? in_place_of_missing(graph, x, -kBeyond) : x;
+}
+
+// The numbers of a column, those that are missing in the place of the feature's choice.
 void add_numbers(Graph& graph,
                  const std::vector<Output>& elements,
                  const std::vector<Output>& boundaries,
@@ -58,8 +77,7 @@ void add_numbers(Graph& graph,
   const size_t first = input->numbers.size();
   std::vector<Output> asked, edges;
   for (size_t i = 0; i < elements.size(); ++i) {
-    const Output least =
-        has_missing ? in_place_of_missing(graph, elements[i], -kBeyond) : elements[i];
+    const Output least = least_form(graph, elements[i], has_missing);
     input->numbers.push_back(least);
     asked.push_back(least);
     edges.push_back(boundaries.at(first + i));
@@ -187,19 +205,32 @@ TreeInput tree_input(Graph& graph,
       unpack(graph, bucketed->bucket_tensor(cache), bucketed->elements(), &input.buckets);
       continue;
     }
-    const DenseColumn& dense = dense_column(*column);
-    ColumnVariables variables;
-    const Output values = dense.dense_tensor(cache, variables);
-    if (!variables.made.empty()) {
-      invalid_argument("Trees cannot split column '", column->name(),
-                       "', which has variables that are trained by gradients.");
-    }
-    const int64_t count = dense.num_elements();
-    std::vector<Output> elements;
-    unpack(graph, in_columns(graph, values, count), count, &elements);
-    add_numbers(graph, elements, boundaries, split.at(input.buckets.size()).has_missing, &input);
+    const bool has_missing = split.at(input.buckets.size()).has_missing;
+    add_numbers(graph, elements_of(dense_column(*column), cache), boundaries, has_missing, &input);
   }
   return input;
+}
+
+std::vector<Output> tree_numbers(Graph& graph,
+                                 const Features& features,
+                                 const std::vector<ColumnPtr>& columns,
+                                 const std::vector<TreeFeature>& split) {
+  TransformationCache cache(graph, features);
+  std::vector<Output> numbers;
+  size_t next = 0;
+  for (const ColumnPtr& column : columns) {
+    const NameScope scope(graph, scope_of(*column));
+    if (const auto* bucketed = dynamic_cast<const BucketedColumn*>(column.get())) {
+      next += static_cast<size_t>(bucketed->elements());
+      continue;
+    }
+    const bool has_missing = split.at(next).has_missing;
+    for (const Output& element : elements_of(dense_column(*column), cache)) {
+      numbers.push_back(least_form(graph, element, has_missing));
+      next += has_missing ? 2 : 1;
+    }
+  }
+  return numbers;
 }
 
 }  // namespace runhooks

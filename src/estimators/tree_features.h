@@ -74,5 +74,10 @@ TreeInput tree_input(Graph& graph,
                      const std::vector<ColumnPtr>& columns,
                      const std::vector<TreeFeature>& split,
                      const std::vector<Output>& boundaries);
+// The numbers alone, in a graph that may be a function: no other step takes them from the features.
+std::vector<Output> tree_numbers(Graph& graph,
+                                 const Features& features,
+                                 const std::vector<ColumnPtr>& columns,
+                                 const std::vector<TreeFeature>& split);
 
 }  // namespace runhooks

@@ -9,6 +9,7 @@
 
 #include "data/input_progress.h"
 #include "hooks/hook_registry.h"
+#include "session/traceless_hook.h"
 
 namespace runhooks {
 
@@ -32,7 +33,7 @@ struct History {
 // Records at the first run of the loop and at each multiple of `every_n_step`: mean and sum of the
 // first tensor of the collection `losses`, the mean of each of the `tensors` that are asked for,
 // and the global step after the run.
-class HistorySaverHook : public RunHook {
+class HistorySaverHook : public RunHook, public TracelessHook {
  public:
   explicit HistorySaverHook(const Args& args);
   std::string name() const override { return "HistorySaverHook"; }

@@ -3,6 +3,7 @@
 #include "data/input_progress.h"
 #include "graph/endpoints.h"
 #include "hooks/hook_registry.h"
+#include "session/traceless_hook.h"
 
 namespace runhooks {
 
@@ -14,7 +15,7 @@ namespace {
 // once at the end; without it nothing is fetched. `finish` is called as finish(runs) when the loop
 // has ended well; runs of training are counted by the global step, which also knows what was lost
 // and made again.
-class ProgressBarHook : public RunHook {
+class ProgressBarHook : public RunHook, public TracelessHook {
  public:
   explicit ProgressBarHook(const Args& args)
       : draw_(args.callable("draw")),

@@ -123,6 +123,17 @@ struct GainRules {
   double gradient, hessian;  // all
   double l1, l2;
 };
+// A tree whose leaves all lie in one depth, 1 to kDeepestByteTree: node i (from 1 on) has the children 2i and
+// 2i + 1, and a row goes right where the code at the node's place is above the threshold.
+constexpr int64_t kForestRows = 64;
+constexpr int32_t kDeepestByteTree = 8;
+struct ByteNode {
+  uint16_t place;
+  uint8_t threshold;
+};
+struct ByteTree {
+  int32_t depth, first_node, first_leaf;
+};
 struct HistogramKernels {
   // sums[(f * 256 + bin of f) * logits + k] += packed[i * logits + k] for all n rows. With one
   // logit the features are rounded up to fours: their sums must be there.
@@ -170,6 +181,14 @@ struct HistogramKernels {
                     const double* hessians,
                     const GainRules* rules,
                     double* gains);
+  // Adds to the sums of kForestRows rows the leaves of n trees, one tree after another. The codes of
+  // a place lie side by side in `block`.
+  void (*add_trees)(int64_t n,
+                    const ByteTree* trees,
+                    const ByteNode* nodes,
+                    const float* leaves,
+                    const uint8_t* block,
+                    float* sums);
 };
 
 struct Kernels {

@@ -421,6 +421,14 @@ void MonitoredSession::close() {
     tell_failure(failure_in_flight());
     throw;
   }
+  give_session_back();
+}
+
+void MonitoredSession::give_session_back() {
+  requests_.clear();
+  where_.session = nullptr;
+  chief_.reset();
+  creator_->take_back(std::move(session_));
 }
 
 void MonitoredSession::close_after(const LoopFailure& failure) {

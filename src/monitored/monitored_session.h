@@ -99,6 +99,7 @@ class MonitoredSession {
   void hand_over_states();
   void note_states();
   void close_session();
+  void give_session_back();
   void tell_failure(LoopFailure failure);
   void forget_saver();
   const Executor& run_once(const RunArgs& caller);

@@ -36,6 +36,8 @@ std::string not_ready(Session& session) {
   return uninitialized(session, all);
 }
 
+int64_t sessions_made = 0;
+
 std::vector<Session*>& chief_sessions() {
   static auto* all = new std::vector<Session*>;
   return *all;
@@ -60,7 +62,10 @@ std::shared_ptr<Saver> ChiefSessionCreator::ready_saver() {
   return scaffold_->saver;
 }
 
+int64_t ChiefSessionCreator::num_made() { return sessions_made; }
+
 std::unique_ptr<Session> ChiefSessionCreator::create_session() {
+  ++sessions_made;
   scaffold_->finalize(*graph_);
   log(LogLevel::kInfo, "Graph was finalized.");
   auto session = std::make_unique<Session>(graph_);

@@ -16,6 +16,8 @@ class SessionCreator {
   virtual ~SessionCreator() = default;
   // Called again after each failure that a loop recovers from.
   virtual std::unique_ptr<Session> create_session() = 0;
+  // A loop that has ended well is done with its session.
+  virtual void take_back(std::unique_ptr<Session> session) { session->close(); }
   // Who saves and restores the sessions, before the first is made; NULL where nobody does.
   virtual std::shared_ptr<Saver> ready_saver() { return nullptr; }
   // Whether its sessions are those that others take their values from.
@@ -33,6 +35,8 @@ class ChiefSessionCreator : public SessionCreator {
                       std::string checkpoint_path = "");
   std::unique_ptr<Session> create_session() override;
   std::shared_ptr<Saver> ready_saver() override;
+  // How many sessions were made so in this process; lint: allow caller (tests count them)
+  static int64_t num_made();
 
  private:
   void check_ready(const std::string& missing, const char* purpose) const;

@@ -8,11 +8,16 @@
 
 #include "graph/graph.h"
 #include "io/events/event_file.h"
+#include "training/graph_export.h"
 
 namespace runhooks {
 
 // The writer of this folder: the open one, or a new one, whose file begins with the graph. It is
 // closed when the last who holds it lets go.
 std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir, const Graph& graph);
+// The same for whoever keeps what it was written as.
+std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
+                                                const Graph& graph,
+                                                GraphExport& exported);
 
 }  // namespace runhooks

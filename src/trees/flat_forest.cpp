@@ -8,8 +8,8 @@ namespace runhooks {
 
 namespace {
 
-// So many rows are in a block, and of these so many are under way at once.
-constexpr int64_t kBlock = 64, kLanes = 8;
+// So many rows of a block are under way at once.
+constexpr int64_t kLanes = 8;
 constexpr int32_t kMostBuckets = UINT16_MAX - 1;
 
 uint64_t node_of(uint16_t place, uint16_t threshold, uint32_t next) {
@@ -73,21 +73,28 @@ void FlatForest::add_tree(const Tree& tree) {
   roots_.push_back({static_cast<int32_t>(first), depth});
 }
 
-// The rest of a block that has less rows is as it was: nobody reads what comes of it.
-void FlatForest::fill_block(const int32_t* const* features,
-                            int64_t begin,
-                            int64_t n,
-                            uint16_t* block) const {
-  for (size_t place = 0; place < asked_.size(); ++place) {
-    const int32_t* from = features[asked_[place].feature] + begin;
-    uint16_t* to = block + static_cast<int64_t>(place) * kBlock;
+size_t FlatForest::block_bytes() const {
+  return std::max<size_t>(asked_.size(), 1) * static_cast<size_t>(kBlock) * sizeof(uint16_t);
+}
+
+void FlatForest::add_block(const int32_t* const* features,
+                           int64_t begin,
+                           int64_t n,
+                           void* block,
+                           float* sums) const {
+  auto* to = static_cast<uint16_t*>(block);
+  for (const Asked& asked : asked_) {
+    const int32_t* from = features[asked.feature] + begin;
     // what is above all thresholds stays so
     for (int64_t i = 0; i < n; ++i) {
       to[i] = static_cast<uint16_t>(std::clamp(from[i], -1, kMostBuckets) + 1);
     }
-    if (!asked_[place].missing_is_most) continue;
-    for (int64_t i = 0; i < n; ++i) to[i] = to[i] == 0 ? UINT16_MAX : to[i];
+    for (int64_t i = 0; asked.missing_is_most && i < n; ++i) {
+      to[i] = to[i] == 0 ? UINT16_MAX : to[i];
+    }
+    to += kBlock;
   }
+  walk(static_cast<uint16_t*>(block), sums);
 }
 
 void FlatForest::walk(const uint16_t* block, float* sums) const {
@@ -107,21 +114,6 @@ void FlatForest::walk(const uint16_t* block, float* sums) const {
       }
       for (int64_t i = 0; i < kLanes; ++i) sums[first + i] += values_[id[i]];
     }
-  }
-}
-
-void FlatForest::add(const int32_t* const* features,
-                     int64_t first,
-                     int64_t n,
-                     float* logits) const {
-  std::vector<uint16_t> block(std::max<size_t>(asked_.size(), 1) * kBlock);
-  for (int64_t begin = first; begin < first + n; begin += kBlock) {
-    const int64_t count = std::min(kBlock, first + n - begin);
-    float sums[kBlock] = {};
-    fill_block(features, begin, count, block.data());
-    std::copy_n(logits + begin, count, sums);
-    walk(block.data(), sums);
-    std::copy_n(sums, count, logits + begin);
   }
 }
 

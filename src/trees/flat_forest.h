@@ -1,23 +1,20 @@
-// What lives here: FlatForest, trees of one logit in a form that answers many rows fast.
-// Who may use it: the ops that predict.
+// What lives here: FlatForest, trees of any depth whose nodes are a number each.
+// Who may use it: forest.h, tests.
 // What it must not know: graphs, R.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "trees/ensemble.h"
+#include "trees/forest.h"
 
 namespace runhooks {
 
-class FlatForest {
+class FlatForest : public Forest {
  public:
   // Of trees that ask for buckets up to a threshold and have one logit.
   static bool can_hold(const TreeEnsemble& ensemble);
   explicit FlatForest(const TreeEnsemble& ensemble);
-  // Adds what the trees say of rows [first, first + n), tree by tree; features[f] are the buckets of
-  // a feature.
-  void add(const int32_t* const* features, int64_t first, int64_t n, float* logits) const;
 
  private:
   // A node is one number, which one load brings: where a row goes on (32 bits; the node after it
@@ -31,7 +28,12 @@ class FlatForest {
 
   void add_tree(const Tree& tree);
   uint16_t place_of(const TreeNode& node);
-  void fill_block(const int32_t* const* features, int64_t begin, int64_t n, uint16_t* block) const;
+  size_t block_bytes() const override;
+  void add_block(const int32_t* const* features,
+                 int64_t begin,
+                 int64_t n,
+                 void* block,
+                 float* sums) const override;
   void walk(const uint16_t* block, float* sums) const;
 
   std::vector<Node> nodes_;

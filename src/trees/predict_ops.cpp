@@ -7,7 +7,7 @@
 #include "graph/op_registry.h"
 #include "io/proto/wire.h"
 #include "trees/ensemble_resource.h"
-#include "trees/flat_forest.h"
+#include "trees/forest.h"
 
 namespace runhooks {
 
@@ -73,9 +73,9 @@ class PredictKernel : public Kernel {
     const int64_t width = c.op().attr_int("logits_dimension");
     auto* logits = c.output(0).data<float>();
     std::fill(logits, logits + rows * width, 0.0f);
-    if (const FlatForest* flat = flat_form(c.input_resource<EnsembleResource>(0), rows)) {
+    if (const Forest* forest = fast_form(c.input_resource<EnsembleResource>(0), rows)) {
       share_range(rows, [&](int64_t first, int64_t n) {
-        flat->add(buckets.columns(), first, n, logits);
+        forest->add(buckets.columns(), first, n, logits);
       });
       return;
     }
@@ -91,17 +91,17 @@ class PredictKernel : public Kernel {
  private:
   // The trees in the form that is made for many rows; NULL where these are few, or it has no place
   // for them.
-  const FlatForest* flat_form(const EnsembleResource& trees, int64_t rows) {
+  const Forest* fast_form(const EnsembleResource& trees, int64_t rows) {
     constexpr int64_t kFewRows = 256;
     const std::pair<uint64_t, int64_t> now = {trees.revision(), trees.ensemble().stamp};
-    if (now == of_ && flat_) return flat_.get();
-    if (rows < kFewRows || !FlatForest::can_hold(trees.ensemble())) return nullptr;
-    flat_ = std::make_unique<FlatForest>(trees.ensemble());
+    if (now == of_ && forest_) return forest_.get();
+    if (rows < kFewRows) return nullptr;
+    forest_ = forest_of(trees.ensemble());
     of_ = now;
-    return flat_.get();
+    return forest_.get();
   }
 
-  std::unique_ptr<FlatForest> flat_;
+  std::unique_ptr<Forest> forest_;
   std::pair<uint64_t, int64_t> of_;
 };
 

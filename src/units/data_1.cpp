@@ -12,3 +12,4 @@
 #include "data/decode_delim_dataset.cpp"
 #include "data/element_graph.cpp"
 #include "data/elements.cpp"
+#include "data/rows_in_place.cpp"

@@ -4,6 +4,7 @@
 #include "io/files/buffered_bytes.cpp"
 #include "io/files/crc32c.cpp"
 #include "io/files/file_claim.cpp"
+#include "io/files/file_stamps.cpp"
 #include "io/files/plain_data.cpp"
 #include "io/files/record.cpp"
 #include "io/files/zlib_stream.cpp"

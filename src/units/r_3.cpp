@@ -1,6 +1,7 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "r/loop/cluster.cpp"
 #include "r/loop/interrupt.cpp"
+#include "r/loop/known_predictions.cpp"
 #include "r/loop/listener.cpp"
 #include "r/loop/model_fn.cpp"
 #include "r/loop/monitored.cpp"

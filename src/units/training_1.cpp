@@ -19,3 +19,4 @@
 #include "training/momentum.cpp"
 #include "training/optimizer.cpp"
 #include "training/own_optimizer.cpp"
+#include "trees/byte_forest.cpp"

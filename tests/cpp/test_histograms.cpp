@@ -1,6 +1,7 @@
 // The loops of growing trees, of every instruction set, beside plain ones.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <random>
 #include <vector>
@@ -179,6 +180,42 @@ TEST(histograms_add_gains_of_both_leaves) {
         const double expected = 1 + gain(g[i], h[i]) + gain(0.3 - g[i], 2 - h[i]);
         CHECK(std::abs(is[i] - expected) <= 1e-12 * (1 + std::abs(expected)));
       }
+    }
+  }
+}
+
+TEST(histograms_trees_of_all_depths_reach_their_leaves) {
+  const auto seed = static_cast<uint32_t>(std::random_device()());
+  std::printf("histograms: seed %u\n", seed);
+  std::mt19937 random(seed);
+  constexpr uint32_t kPlaces = 5;
+  std::vector<uint8_t> block(kPlaces * kForestRows);
+  for (uint8_t& code : block) code = static_cast<uint8_t>(random());
+  std::vector<ByteTree> trees;
+  std::vector<ByteNode> nodes;
+  std::vector<float> leaves;
+  for (int32_t depth = 1; depth <= kDeepestByteTree; ++depth) {
+    trees.push_back({depth, static_cast<int32_t>(nodes.size()), static_cast<int32_t>(leaves.size())});
+    for (int32_t i = 1; i < 1 << depth; ++i) {
+      nodes.push_back({static_cast<uint16_t>(random() % kPlaces), static_cast<uint8_t>(random())});
+    }
+    for (int32_t i = 0; i < 1 << depth; ++i) leaves.push_back(static_cast<float>(random() % 1000) / 7);
+  }
+  for (const HistogramKernels* table : tables()) {
+    std::vector<float> sums(kForestRows, 0.5f);
+    table->add_trees(static_cast<int64_t>(trees.size()), trees.data(), nodes.data(), leaves.data(),
+                     block.data(), sums.data());
+    for (int64_t row = 0; row < kForestRows; ++row) {
+      float expected = 0.5f;
+      for (const ByteTree& tree : trees) {
+        int32_t at = 1;
+        for (int32_t level = 0; level < tree.depth; ++level) {
+          const ByteNode& node = nodes[static_cast<size_t>(tree.first_node + at - 1)];
+          at = 2 * at + (block[static_cast<size_t>(node.place * kForestRows + row)] > node.threshold);
+        }
+        expected += leaves[static_cast<size_t>(tree.first_leaf + at - (1 << tree.depth))];
+      }
+      CHECK_EQ(sums[static_cast<size_t>(row)], expected);
     }
   }
 }

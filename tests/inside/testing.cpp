@@ -418,6 +418,16 @@ double cpp_folder_reads() {
   return border([] { return static_cast<double>(RunFolder::reads()); });
 }
 
+// How many graphs of models were built in this process, and how many stay for later calls.
+SEXP cpp_model_graphs() {
+  return border([]() -> SEXP {
+    return Rcpp::NumericVector::create(
+        Rcpp::_["built"] = static_cast<double>(Estimator::num_built()),
+        Rcpp::_["sessions"] = static_cast<double>(ChiefSessionCreator::num_made()),
+        Rcpp::_["kept"] = static_cast<double>(KeptGraphs::num_kept()));
+  });
+}
+
 void cpp_write_plain_file(Text path, SEXP x, Text owner) {
   border([&] {
     create_directories(parent_folder(path));
@@ -516,6 +526,12 @@ SEXP inside_arrow_stream(SEXP batches, SEXP null_row, SEXP pointer, SEXP format)
 SEXP inside_folder_reads() {
   BEGIN_RCPP
   return Rf_ScalarReal(cpp_folder_reads());
+  END_RCPP
+}
+
+SEXP inside_model_graphs() {
+  BEGIN_RCPP
+  return cpp_model_graphs();
   END_RCPP
 }
 

@@ -88,7 +88,7 @@ runs_of <- function(folder) as.data.frame(run_history(folder))[c("began", "to_st
 check_records <- function(folder, before, what) {
   if (!all(events_of(before) %in% events_of(folder))) wrong(what, " has lost events")
   files <- list.files(folder, "tfevents", recursive = TRUE, full.names = TRUE)
-  read <- tryCatch(runhooks:::cpp_read_events(files), error = conditionMessage)
+  read <- tryCatch(runhooks:::cpp_read_events(files, FALSE)$numbers, error = conditionMessage)
   if (is.character(read)) wrong(what, ": events cannot be read: ", read)
   old <- runs_of(before)
   now <- tryCatch(

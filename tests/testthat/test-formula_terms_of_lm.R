@@ -34,14 +34,75 @@ test_that("a formula may have no features", {
   expect_error(boosted_trees_regressor(mpg ~ 1, mtcars), "no features")
 })
 
-test_that("a factor may take the place of the intercept, a number not", {
+test_that("a factor may take the place of the intercept", {
   for (formula in list(mpg ~ factor(cyl) - 1, mpg ~ 0 + factor(cyl) + wt, mpg ~ 0 + wt:hp + factor(am):factor(gear))) {
     expect_as_lm(formula, mtcars)
   }
   expect_as_lm(am ~ 0 + factor(vs) + wt, mtcars, linear_classifier, logistic)
-  for (formula in list(mpg ~ 0 + wt, mpg ~ wt - 1, mpg ~ 0 + wt:factor(cyl))) {
-    expect_error(linear_regressor(formula, mtcars), "cannot leave out the intercept, unless")
+})
+
+test_that("numbers without an intercept are those of lm() and glm()", {
+  data <- transform(mtcars, far = 1000 + wt, day = as.POSIXct("2020-01-01", tz = "UTC") + 86400 * seq_len(32))
+  for (formula in list(
+    mpg ~ 0 + wt, mpg ~ wt + hp - 1, mpg ~ 0 + wt:factor(cyl), mpg ~ 0 + far + wt + hp, mpg ~ 0 + day,
+    mpg ~ 0 + wt + wt:factor(am), mpg ~ 0 + poly(wt, 2), cbind(mpg, qsec) ~ 0 + wt + hp,
+    mpg ~ 0 + wt + offset(qsec)
+  )) {
+    reference <- lm(formula, data)
+    model <- linear_regressor(formula, data, model_dir = new_folder())
+    suppressMessages(train(model))
+    label <- deparse(formula)
+    expect_no_warning(own <- coef(model))
+    expect_equal(own, coef(reference), tolerance = 1e-3, label = label)
+    expect_equal(fitted(model), fitted(reference), tolerance = 1e-3, label = label, ignore_attr = TRUE)
+    expect_equal(vcov(model), vcov(reference), tolerance = 1e-2, label = label, ignore_attr = TRUE)
+    expect_identical(variable_value(model, "linear/linear_model/bias_weights")[[1]][[1]], 0)
+    if (is.matrix(own) || label == "mpg ~ 0 + wt + offset(qsec)") next
+    expect_equal(
+      summary(model)$measures[["r.squared"]], summary(reference)$r.squared, tolerance = 1e-4,
+      label = label
+    )
   }
+  expect_equal(
+    summary(expect_as_lm(mpg ~ 0 + factor(cyl), mtcars))$measures[["r.squared"]],
+    summary(lm(mpg ~ 0 + factor(cyl), mtcars))$r.squared, tolerance = 1e-5
+  )
+  expect_as_lm(am ~ 0 + wt + hp, mtcars, linear_classifier, logistic)
+  # by another optimizer, and as the data are
+  plain <- linear_regressor(
+    mpg ~ 0 + wt, mtcars, normalize = FALSE, optimizer = "Adam", model_dir = new_folder()
+  )
+  train(plain, batch_size = 32, num_epochs = 300)
+  expect_equal(suppressWarnings(coef(plain)), coef(lm(mpg ~ 0 + wt, mtcars)), tolerance = 0.02)
+  expect_error(linear_regressor(mpg ~ 0, mtcars), "neither features nor an intercept")
+})
+
+test_that("a model without an intercept goes on, is exported, and is read from a stream", {
+  folder <- new_folder()
+  model <- linear_regressor(mpg ~ 0 + wt + hp, mtcars, model_dir = folder)
+  train(model, steps = 2)
+  again <- linear_regressor(mpg ~ 0 + wt + hp, mtcars, model_dir = folder)
+  train(again)
+  reference <- lm(mpg ~ 0 + wt + hp, mtcars)
+  expect_equal(coef(again), coef(reference), tolerance = 1e-3)
+  expect_error(
+    linear_regressor(mpg ~ wt + hp, mtcars, model_dir = folder), "without an intercept.*is with",
+    class = "runhooks_error_failed_precondition"
+  )
+  path <- export_savedmodel(again, file.path(new_folder(), "exported"))
+  served <- predict(load_savedmodel(path), mtcars[1:3, ])
+  expect_equal(unname(unlist(served)), unname(fitted(reference)[1:3]), tolerance = 1e-3)
+  file <- withr::local_tempfile(fileext = ".csv")
+  set.seed(3)
+  many <- data.frame(a = rnorm(20000, 5), b = runif(20000))
+  many$y <- 2 * many$a - 3 * many$b + rnorm(20000, 0, 0.1)
+  write.csv(many, file, row.names = FALSE)
+  stream <- make_csv_dataset(file, batch_size = 1000, num_epochs = 1, shuffle = FALSE)
+  streamed <- linear_regressor(y ~ 0 + a + b, stream, model_dir = new_folder())
+  suppressMessages(train(streamed))
+  expect_identical(variable_value(streamed, "linear/linear_model/bias_weights")[[1]][[1]], 0)
+  expected <- predict(lm(y ~ 0 + a + b, many), many[1:5, ])
+  expect_equal(predict(streamed, newdata = many[1:5, ])$.pred, unname(expected), tolerance = 0.02)
 })
 
 test_that("products with matrices are products with their columns", {

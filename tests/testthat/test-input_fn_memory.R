@@ -55,3 +55,81 @@ test_that("the columns of a custom model are put side by side by the core", {
   expect_identical(first(data, "m"), list("float64", data$m))
   expect_identical(first(data, "x"), list("float64", matrix(data$x)))
 })
+
+# A process that trains on 80 MB of doubles, of which float32 would be 40 MB: how much more it has had
+# in memory than before. The kernel counts anew from where it is told to.
+peak_of_training <- function(lines) {
+  skip_on_cran()
+  skip_if_not_installed("processx")
+  skip_if_not(file.exists("/proc/self/clear_refs"), "the system does not count memory anew")
+  script <- withr::local_tempfile(fileext = ".R")
+  writeLines(c(
+    "suppressMessages(library(runhooks))",
+    "trained <- function(columns, data, features, ...) {",
+    "  model <- dnn_classifier(columns, hidden_units = c(16, 8), n_classes = 10,",
+    "    model_dir = tempfile('memory', folder))",
+    "  input <- input_fn(data, features, 'y', batch_size = 128, num_epochs = NULL)",
+    "  suppressMessages(train(model, input, steps = 50))",
+    "}",
+    "memory <- function(what) {",
+    "  line <- grep(paste0('^', what), readLines('/proc/self/status'), value = TRUE)",
+    "  as.numeric(gsub('[^0-9]', '', line)) / 1024",
+    "}",
+    sprintf("folder <- '%s'", withr::local_tempdir()),
+    "n <- 100000",
+    "y <- rep(0:9, n / 10)",
+    lines[[1]],
+    # what is loaded for a first training is no matter
+    "trained(list(column_numeric('a')), list(a = runif(1000), y = y[1:1000]), 'a')",
+    "invisible(gc())",
+    "before <- memory('VmRSS')",
+    "writeLines('5', '/proc/self/clear_refs')",
+    lines[-1],
+    "cat(memory('VmHWM') - before)"
+  ), script)
+  run <- processx::run(child_rscript(), script, env = child_env(), timeout = 300)
+  as.numeric(run$stdout)
+}
+
+test_that("columns and matrices of many numbers are read where they are", {
+  expect_lt(peak_of_training(c(
+    "x <- matrix(runif(n * 100), n)",
+    "trained(list(column_numeric('x', shape = 100)), list(x = x, y = y), 'x')"
+  )), 30)
+  expect_lt(peak_of_training(c(
+    "x <- c(lapply(setNames(nm = paste0('x', 1:100)), function(name) runif(n)), list(y = y))",
+    "trained(column_numeric(paste0('x', 1:100)), x, paste0('x', 1:100))"
+  )), 30)
+})
+
+test_that("what is read where it is stays what it was when the training began", {
+  n <- 50000
+  data <- list(x = matrix(as.numeric(seq_len(n * 100)), n), y = seq_len(n))
+  state <- new.env()
+  model <- estimator(function(features, labels, mode, params, config) {
+    state$batch <- list(features, labels)
+    w <- tf$get_variable("w", shape = 1L, initializer = tf$zeros_initializer())
+    estimator_spec(
+      mode = mode, loss = tf$reduce_sum(w),
+      train_op = tf$assign_add(tf$train$get_global_step(), 1L)
+    )
+  }, model_dir = withr::local_tempdir())
+  state$rows <- integer()
+  hook <- session_run_hook(
+    before_run = function(context) {
+      data$x[] <<- 0
+      data$y[] <<- 0L
+      session_run_args(batch = state$batch)
+    },
+    after_run = function(context, values) {
+      batch <- values$results$batch
+      state$rows <- c(state$rows, batch[[2]])
+      state$wrong <- any(batch[[1]] != outer(as.vector(batch[[2]]), (0:99) * n, "+"))
+      stopifnot(!state$wrong)
+    }
+  )
+  input <- input_fn(data, "x", "y", batch_size = 1500, num_epochs = 1)
+  train(model, input, hooks = list(hook))
+  expect_false(state$wrong)
+  expect_identical(sort(as.integer(state$rows)), seq_len(n))
+})

@@ -108,3 +108,12 @@ test_that("plots look as they did", {
   vdiffr::expect_doppelganger("history base", function() plot(run_of(), method = "base"))
   vdiffr::expect_doppelganger("short history", plot(run_of(4), method = "ggplot2"))
 })
+
+test_that("a hook that ends a run has the name of the function that makes it", {
+  model <- linear_regressor(mpg ~ wt, mtcars, model_dir = withr::local_tempdir())
+  plot <- plot(train(model), method = "ggplot2")
+  expect_match(plot$labels$caption, "by hook_stop_when_converged().", fixed = TRUE)
+  stops <- session_run_hook(after_run = function(context, values) context$request_stop())
+  plot <- plot(train(model, hooks = stops, steps = 5), method = "ggplot2")
+  expect_match(plot$labels$caption, paste("by", tail(run_history(model)$reason, 1)), fixed = TRUE)
+})

@@ -55,6 +55,89 @@ test_that("the page of a run has its curves, runs, checkpoints, times and graph"
   expect_no_match(page, "http-equiv=\"refresh\"")
 })
 
+# The cells of the table below a title, a row each.
+table_of <- function(page, title) {
+  pattern <- sprintf("(?s)%s</(h2|summary)>.*?<table>(.*?)</table>", title)
+  found <- regmatches(page, regexec(pattern, page, perl = TRUE))[[1]]
+  expect_length(found, 3)
+  rows <- strsplit(found[[3]], "</tr>", fixed = TRUE)[[1]]
+  cells <- lapply(rows, function(row) {
+    parts <- regmatches(row, gregexpr("(?s)(?<=<td>|<th>).*?(?=</t[dh]>)", row, perl = TRUE))[[1]]
+    gsub("&gt;", ">", parts, fixed = TRUE)
+  })
+  cells <- cells[lengths(cells) > 0]
+  table <- as.data.frame(do.call(rbind, cells[-1]))
+  stats::setNames(table, cells[[1]])
+}
+
+test_that("the page says how a run was configured, how long it waited, and which checkpoint is best", {
+  folder <- withr::local_tempdir()
+  model <- dnn_regressor(
+    mpg ~ wt + hp, mtcars, hidden_units = 4, model_dir = folder, learning_rate = 0.1,
+    config = run_config(
+      tf_random_seed = 7, save_summary_steps = 11, save_checkpoints_steps = 20, keep_checkpoint_max = 9
+    )
+  )
+  suppressMessages(train(
+    model, mtcars[1:24, ], validation = mtcars[25:32, ], steps = 200,
+    stop = early_stopping("average_loss", patience = 1000)
+  ))
+  page <- page_of(view_run(folder, open = FALSE))
+  fields <- table_of(page, "Run 1")
+  value_of <- function(name) fields$value[fields$field == name]
+  expect_identical(value_of("seed"), "7")
+  expect_identical(value_of("save_summary_steps"), "11")
+  expect_identical(value_of("save_checkpoints_steps"), "20")
+  expect_identical(value_of("keep_checkpoint_max"), "9")
+  expect_identical(value_of("steps"), "200")
+  expect_identical(value_of("features"), "hp, wt")
+  runs <- table_of(page, "Runs")
+  history <- run_history(folder)
+  expect_gt(history$waited, 0)
+  expect_identical(runs$waited, shown_number(history$waited))
+  expect_identical(runs[["rows/s"]], shown_number(history$rows_per_sec))
+  checkpoints <- table_of(page, "Checkpoints")
+  # the object has the weights of the best step, which a folder of its own keeps
+  values <- history$evaluations[[1]]
+  values <- values[values$metric == "average_loss", ]
+  best <- values$step[[which.min(values$value)]]
+  kept <- saved_steps(folder)
+  expect_identical(checkpoints$step, shown_number(sort(union(kept, best))))
+  is_best <- checkpoints$step == shown_number(best)
+  expect_identical(grepl("best", checkpoints$what), is_best)
+  expect_identical(grepl("newest", checkpoints$what), checkpoints$step == shown_number(max(kept)))
+  expect_true(all(as.numeric(checkpoints$MB) > 0))
+  # a series has one colour in all charts, also where others are not in them
+  evaluate(model, mtcars)
+  page <- page_of(view_run(folder, open = FALSE))
+  expect_true("evaluation" %in% table_of(page, "Evaluations")$name)
+  charts <- charts_of(page)
+  color_of <- function(chart, series) {
+    unlist(chart$attrs$colors)[match(series, unlist(chart$attrs$labels)[-1])]
+  }
+  for (series in c("evaluation", "validation")) {
+    colors <- vapply(charts[c("average_loss", "label/mean")], color_of, "", series)
+    expect_identical(colors[[1]], colors[[2]])
+  }
+})
+
+test_that("each event file is read once for a page", {
+  folder <- withr::local_tempdir()
+  model <- run_to_see(folder)
+  evaluate(model, mtcars, name = "more")
+  read <- character()
+  package <- asNamespace("runhooks")
+  note <- function(paths) read <<- c(read, paths)
+  suppressMessages(trace(
+    "cpp_read_events", tracer = as.call(list(note, quote(paths))), print = FALSE, where = package
+  ))
+  withr::defer(suppressMessages(untrace("cpp_read_events", where = package)))
+  page <- page_of(view_run(folder, open = FALSE))
+  expect_match(page, "Histograms")
+  expect_gt(length(read), 1)
+  expect_identical(anyDuplicated(read), 0L)
+})
+
 test_that("names of a run are text on its page", {
   name <- "<script>alert(1)</script>"
   folder <- file.path(withr::local_tempdir(), gsub("/", "", name, fixed = TRUE))

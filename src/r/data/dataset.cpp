@@ -97,6 +97,25 @@ InMemoryColumn column_from_r(SEXP x, DType wanted) {
 }  // namespace r
 }  // namespace runhooks
 
+namespace {
+
+std::vector<InMemoryColumn> columns_of_batches(Graph& graph,
+                                               const RList& given,
+                                               SEXP dtypes,
+                                               int64_t batch_size) {
+  std::vector<DType> wanted;
+  for (R_xlen_t i = 0; i < given.size(); ++i) wanted.push_back(wanted_type(dtypes, i));
+  const auto in_place = large_rows_in_place(graph, given, wanted, batch_size);
+  std::vector<InMemoryColumn> columns;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    columns.push_back(in_place[i] ? InMemoryColumn(in_place[i])
+                                  : column_from_r(given[static_cast<R_xlen_t>(i)], wanted[i]));
+  }
+  return columns;
+}
+
+}  // namespace
+
 // Of each of several vectors of numbers or logicals whether none is NA or infinite; a vector of the
 // answers would take half as much memory as the numbers.
 // [[Rcpp::export(rng = false)]]
@@ -124,13 +143,11 @@ SEXP cpp_next_batch(SEXP columns,
                     SEXP on_other_data = R_NilValue,
                     bool says_content = false) {
   return border([&]() -> SEXP {
-    std::vector<InMemoryColumn> rows;
-    const RList given(columns, "the columns of a dataset");
-    for (R_xlen_t i = 0; i < given.size(); ++i) {
-      rows.push_back(column_from_r(given[i], wanted_type(dtypes, i)));
-    }
     InMemoryOptions options;
     options.batch_size = whole_from_r(batch_size, "`batch_size`");
+    const RList given(columns, "the columns of a dataset");
+    std::vector<InMemoryColumn> rows =
+        columns_of_batches(*default_graph(), given, dtypes, options.batch_size);
     options.num_epochs = whole_from_r(num_epochs, "`num_epochs`");
     options.shuffle = shuffle;
     options.seed = seed < 0 ? shuffle_seed(*default_graph())
@@ -141,6 +158,7 @@ SEXP cpp_next_batch(SEXP columns,
     const int64_t num_rows = rows.empty() ? 0 : rows[0].shape().dim(0);
     const std::vector<Output> outputs =
         next_element(*default_graph(), in_memory_dataset(std::move(rows), options));
+    add_endpoint(*default_graph(), "rows_in_memory", "", outputs[0]);
     const bool is_one = options.batch_size > num_rows && options.num_epochs == 1;
     if (options.batch_size == num_rows || is_one) {
       add_endpoint(*default_graph(), "all_rows", "", outputs[0]);

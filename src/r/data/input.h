@@ -3,7 +3,9 @@
 // What it must not know: how anything is computed.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "data/dataset.h"
 #include "graph/saveable.h"
@@ -12,6 +14,7 @@
 namespace runhooks {
 
 struct InMemoryColumn;
+class RowsInPlace;
 
 namespace r {
 
@@ -19,6 +22,13 @@ namespace r {
 
 // What R gave for the rows of a column of a dataset: a tensor or a sparse matrix.
 InMemoryColumn column_from_r(SEXP x, DType wanted);
+
+// --- r/data/in_place.cpp
+
+// Of the columns of a dataset in `graph`, which keeps them, those that are read where they lie: where
+// they are many numbers, in many batches. The others are NULL.
+std::vector<std::shared_ptr<const RowsInPlace>> large_rows_in_place(
+    Graph& graph, const RList& columns, const std::vector<DType>& wanted, int64_t batch_size);
 
 // --- r/data/content.cpp
 

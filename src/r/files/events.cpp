@@ -41,6 +41,48 @@ void each_summary(const Texts& paths, const Use& use) {
   }
 }
 
+struct Numbers {
+  std::vector<double> steps, times, values;
+  std::vector<std::string> tags;
+
+  void take(const Event& event, const SummaryValue& value) {
+    double number = 0;
+    if (!number_of(value, &number)) return;
+    steps.push_back(static_cast<double>(event.step));
+    times.push_back(event.wall_time);
+    tags.push_back(value.tag);
+    values.push_back(number);
+  }
+  Rcpp::List table() const {
+    return Rcpp::List::create(Rcpp::_["step"] = steps, Rcpp::_["wall_time"] = times,
+                              Rcpp::_["tag"] = tags, Rcpp::_["value"] = values);
+  }
+};
+
+// Of each where it begins and ends, and its buckets' limits and counts.
+struct Histograms {
+  std::vector<double> steps, lowest, highest;
+  std::vector<std::string> tags;
+  std::vector<std::vector<double>> limits, counts;
+
+  void take(const Event& event, const SummaryValue& value) {
+    const Histogram* histogram = value.histogram();
+    if (!histogram) return;
+    steps.push_back(static_cast<double>(event.step));
+    tags.push_back(value.tag);
+    lowest.push_back(histogram->min);
+    highest.push_back(histogram->max);
+    limits.push_back(histogram->bucket_limit);
+    counts.push_back(histogram->bucket);
+  }
+  Rcpp::List table() const {
+    return Rcpp::List::create(Rcpp::_["step"] = steps, Rcpp::_["tag"] = tags,
+                              Rcpp::_["min"] = lowest, Rcpp::_["max"] = highest,
+                              Rcpp::_["limits"] = Rcpp::wrap(limits),
+                              Rcpp::_["counts"] = Rcpp::wrap(counts));
+  }
+};
+
 Output summary_value(SEXP x) { return is_variable(x) ? variable_of(x)->snapshot : tensor_of(x); }
 
 }  // namespace
@@ -51,46 +93,19 @@ Output summary_value(SEXP x) { return is_variable(x) ? variable_of(x)->snapshot 
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The numbers of these event files.
+// The numbers of these event files; where `with_histograms` says so, their histograms, too.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_read_events(Texts paths) {
+SEXP cpp_read_events(Texts paths, bool with_histograms) {
   return border([&]() -> SEXP {
-    std::vector<double> steps, times, values;
-    std::vector<std::string> tags;
+    Numbers numbers;
+    Histograms histograms;
     each_summary(paths, [&](const Event& event, const SummaryValue& value) {
-      double number = 0;
-      if (!number_of(value, &number)) return;
-      steps.push_back(static_cast<double>(event.step));
-      times.push_back(event.wall_time);
-      tags.push_back(value.tag);
-      values.push_back(number);
+      numbers.take(event, value);
+      if (with_histograms) histograms.take(event, value);
     });
-    return Rcpp::List::create(Rcpp::_["step"] = steps, Rcpp::_["wall_time"] = times,
-                              Rcpp::_["tag"] = tags, Rcpp::_["value"] = values);
-  });
-}
-
-// A histogram for each element: where it begins and ends, and its buckets' limits and counts.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_read_histograms(Texts paths) {
-  return border([&]() -> SEXP {
-    std::vector<double> steps, lowest, highest;
-    std::vector<std::string> tags;
-    std::vector<std::vector<double>> limits, counts;
-    each_summary(paths, [&](const Event& event, const SummaryValue& value) {
-      const Histogram* histogram = value.histogram();
-      if (!histogram) return;
-      steps.push_back(static_cast<double>(event.step));
-      tags.push_back(value.tag);
-      lowest.push_back(histogram->min);
-      highest.push_back(histogram->max);
-      limits.push_back(histogram->bucket_limit);
-      counts.push_back(histogram->bucket);
-    });
-    return Rcpp::List::create(Rcpp::_["step"] = steps, Rcpp::_["tag"] = tags,
-                              Rcpp::_["min"] = lowest, Rcpp::_["max"] = highest,
-                              Rcpp::_["limits"] = Rcpp::wrap(limits),
-                              Rcpp::_["counts"] = Rcpp::wrap(counts));
+    return Rcpp::List::create(
+        Rcpp::_["numbers"] = numbers.table(),
+        Rcpp::_["histograms"] = with_histograms ? SEXP(histograms.table()) : R_NilValue);
   });
 }
 

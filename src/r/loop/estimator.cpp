@@ -188,6 +188,8 @@ struct MadeModel {
   std::shared_ptr<Args> warm_start;  // may be missing
   // of the graph that was built last
   std::shared_ptr<double> num_weights = std::make_shared<double>(0);
+  // NULL where each call has to build its graph anew
+  std::shared_ptr<KeptGraphs> kept;
 };
 const HandleKind kModel("runhooks_model");
 
@@ -290,8 +292,11 @@ SEXP history_of(const HookList& hooks) {
 }  // namespace
 
 Estimator estimator_from_r(SEXP spec, SEXP config) {
-  return Estimator(model_from_r(spec)->model_fn, config_from_r(config));
+  const std::shared_ptr<MadeModel> model = model_from_r(spec);
+  return Estimator(model->model_fn, config_from_r(config), model->kept);
 }
+
+std::shared_ptr<KeptGraphs> kept_graphs_of(SEXP model) { return model_from_r(model)->kept; }
 
 ModelInput model_input_from_r(SEXP result) {
   ModelInput input;
@@ -400,7 +405,8 @@ SEXP cpp_estimator_evaluate(SEXP spec,
 }
 
 // The batches of a prediction: all of them, each as a named list of arrays; or, where they are
-// asked for one by one, a handle.
+// asked for one by one, a handle. The attribute `checkpoint` is the number of the one that was read,
+// where what it was read into is kept for the next call.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_predict(SEXP spec,
                            SEXP config,
@@ -415,6 +421,7 @@ SEXP cpp_estimator_predict(SEXP spec,
     options.checkpoint_path = checkpoint_path;
     options.predict_keys = predict_keys;
     options.hooks = hooks_from_r(hooks);
+    options.reads_all = all;
     std::shared_ptr<Predictions> predictions =
         estimator.predict(input_fn_from_r(input_fn, ""), options);
     note_light_graph();
@@ -427,6 +434,9 @@ SEXP cpp_estimator_predict(SEXP spec,
     }
     Rcpp::List list(batches.size());
     for (size_t i = 0; i < batches.size(); ++i) list[i] = batches[i].get();
+    const auto kept = kept_graphs_of(spec);
+    const uint64_t checkpoint = kept ? kept->checkpoint_number() : 0;
+    if (checkpoint > 0) list.attr("checkpoint") = static_cast<double>(checkpoint);
     return list;
   });
 }
@@ -456,9 +466,10 @@ SEXP cpp_save_running(Text folder, Text scratch) {
 
 // A model that all calls are given from now on, what a canned one's head says of its labels and
 // predictions, and of the features that it reads itself, and what its columns read. What is wrong
-// with the specification is found; nothing is run.
+// with the specification is found; nothing is run. `is_fixed`: the same graph comes of it each time,
+// unless functions of R make it.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_model_make(SEXP spec) {
+SEXP cpp_model_make(SEXP spec, bool is_fixed) {
   return border([&]() -> SEXP {
     std::shared_ptr<MadeModel> made;
     NewFunctions functions;
@@ -468,6 +479,7 @@ SEXP cpp_model_make(SEXP spec) {
       check_canned_model(spec);
       throw;
     }
+    if (is_fixed && functions.empty()) made->kept = std::make_shared<KeptGraphs>();
     Rcpp::Shield<SEXP> labels(made->head ? labels_to_r(*made->head) : R_NilValue);
     Rcpp::Shield<SEXP> reads(made->head ? column_reads_to_r(spec) : R_NilValue);
     Rcpp::Shield<SEXP> pointer(make_handle(made, kModel));

@@ -1,0 +1,136 @@
+#include "trees/byte_forest.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+
+namespace runhooks {
+
+namespace {
+
+constexpr int32_t kMostCoded = UINT16_MAX, kMostThresholds = UINT8_MAX;
+// No code is above it.
+constexpr uint8_t kNobodyRight = UINT8_MAX;
+
+// The number of a feature, for each of the two ways that what is missing may go.
+size_t key_of(const TreeNode& node) {
+  return static_cast<size_t>(node.feature_id) * 2 + node.missing_goes_right;
+}
+
+using Thresholds = std::map<size_t, std::set<int32_t>>;  // by key
+
+Thresholds thresholds_of(const TreeEnsemble& ensemble) {
+  Thresholds all;
+  for (const Tree& tree : ensemble.trees) {
+    for (const TreeNode& node : tree.nodes) {
+      if (!node.is_leaf()) all[key_of(node)].insert(node.threshold);
+    }
+  }
+  return all;
+}
+
+bool fits_bytes(const TreeNode& node) {
+  if (node.is_leaf()) return node.leaf.size() <= 1;
+  return node.kind == TreeNode::Kind::kBucketized && node.threshold >= -1 &&
+         node.threshold < kMostCoded;
+}
+
+// At least one: a root alone becomes a question that nobody answers with "right".
+int32_t depth_of(const Tree& tree) {
+  std::vector<int32_t> depth(tree.nodes.size(), 0);
+  int32_t most = 1;
+  // children come after their parents
+  for (size_t i = 0; i < tree.nodes.size(); ++i) {
+    const TreeNode& node = tree.nodes[i];
+    if (node.is_leaf()) continue;
+    for (const int32_t child : {node.left_id, node.right_id}) {
+      depth[static_cast<size_t>(child)] = depth[i] + 1;
+      most = std::max(most, depth[i] + 1);
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+bool ByteForest::can_hold(const TreeEnsemble& ensemble) {
+  for (const Tree& tree : ensemble.trees) {
+    if (!std::all_of(tree.nodes.begin(), tree.nodes.end(), fits_bytes)) return false;
+    if (depth_of(tree) > kDeepestByteTree) return false;
+  }
+  const Thresholds all = thresholds_of(ensemble);
+  return all.size() <= UINT16_MAX &&
+         std::all_of(all.begin(), all.end(), [](const auto& of_feature) {
+           return of_feature.second.size() <= static_cast<size_t>(kMostThresholds);
+         });
+}
+
+ByteForest::ByteForest(const TreeEnsemble& ensemble) {
+  for (const auto& [key, thresholds] : thresholds_of(ensemble)) {
+    if (place_of_.size() <= key) place_of_.resize(key + 1, -1);
+    place_of_[key] = static_cast<int32_t>(places_.size());
+    Place place;
+    place.feature = static_cast<int32_t>(key / 2);
+    const bool missing_goes_right = key % 2 == 1;
+    place.codes.push_back(static_cast<uint8_t>(missing_goes_right ? thresholds.size() : 0));
+    size_t below = 0;
+    auto next = thresholds.begin();
+    for (int32_t bucket = 0; bucket <= *thresholds.rbegin() + 1; ++bucket) {
+      for (; next != thresholds.end() && *next < bucket; ++next) ++below;
+      place.codes.push_back(static_cast<uint8_t>(below));
+    }
+    places_.push_back(std::move(place));
+  }
+  for (const Tree& tree : ensemble.trees) add_tree(tree);
+}
+
+// A leaf above the others goes on as questions that all answer with "left".
+void ByteForest::add_tree(const Tree& tree) {
+  const int32_t depth = depth_of(tree);
+  const size_t questions = (size_t{1} << depth) - 1;
+  trees_.push_back({depth, static_cast<int32_t>(nodes_.size()), static_cast<int32_t>(leaves_.size())});
+  std::vector<int32_t> ids(2 * questions + 1, 0);  // the tree's node at each place of the complete one
+  for (size_t i = 0; i < questions; ++i) {
+    const TreeNode& node = tree.nodes[static_cast<size_t>(ids[i])];
+    if (node.is_leaf()) {
+      nodes_.push_back({0, kNobodyRight});
+      ids[2 * i + 1] = ids[2 * i + 2] = ids[i];
+      continue;
+    }
+    const auto place = static_cast<uint16_t>(place_of_[key_of(node)]);
+    // as many thresholds as are below the bucket after it, but for its own
+    const auto code = places_[place].codes[static_cast<size_t>(node.threshold) + 2];
+    nodes_.push_back({place, static_cast<uint8_t>(code - 1)});
+    ids[2 * i + 1] = node.left_id;
+    ids[2 * i + 2] = node.right_id;
+  }
+  for (size_t i = questions; i < ids.size(); ++i) {
+    leaves_.push_back(tree.weight * leaf_value(tree.nodes[static_cast<size_t>(ids[i])].leaf, 0));
+  }
+}
+
+size_t ByteForest::block_bytes() const {
+  // questions that nobody answers with "right" read a place, too
+  return std::max<size_t>(places_.size(), 1) * static_cast<size_t>(kBlock);
+}
+
+void ByteForest::add_block(const int32_t* const* features,
+                           int64_t begin,
+                           int64_t n,
+                           void* block,
+                           float* sums) const {
+  auto* codes = static_cast<uint8_t*>(block);
+  for (const Place& place : places_) {
+    const int32_t* from = features[place.feature] + begin;
+    const int32_t last = static_cast<int32_t>(place.codes.size()) - 2;
+    for (int64_t i = 0; i < n; ++i) {
+      codes[i] = place.codes[static_cast<size_t>(std::clamp(from[i], -1, last) + 1)];
+    }
+    codes += kBlock;
+  }
+  kernels().histograms->add_trees(static_cast<int64_t>(trees_.size()), trees_.data(), nodes_.data(),
+                                  leaves_.data(), static_cast<uint8_t*>(block), sums);
+}
+
+}  // namespace runhooks

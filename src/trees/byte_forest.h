@@ -1,0 +1,42 @@
+// What lives here: ByteForest, trees that are not deep, whose questions are asked of a register of rows at once.
+// Who may use it: forest.h, tests.
+// What it must not know: graphs, R.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trees/forest.h"
+
+namespace runhooks {
+
+// In place of a bucket a row has a code: how many of the thresholds that are asked for lie below it. A
+// byte holds it, however many buckets there are.
+class ByteForest : public Forest {
+ public:
+  static bool can_hold(const TreeEnsemble& ensemble);
+  explicit ByteForest(const TreeEnsemble& ensemble);
+
+ private:
+  // A feature, and which way goes what is missing.
+  struct Place {
+    int32_t feature = 0;
+    std::vector<uint8_t> codes;  // of what is missing, then of bucket 0 and so on; the last of all beyond
+  };
+
+  void add_tree(const Tree& tree);
+  size_t block_bytes() const override;
+  void add_block(const int32_t* const* features,
+                 int64_t begin,
+                 int64_t n,
+                 void* block,
+                 float* sums) const override;
+
+  std::vector<Place> places_;
+  std::vector<int32_t> place_of_;  // two of each feature; -1: not asked
+  std::vector<ByteTree> trees_;
+  std::vector<ByteNode> nodes_;
+  std::vector<float> leaves_;
+};
+
+}  // namespace runhooks
