@@ -173,7 +173,15 @@ behave_in_cluster <- function(place) {
 
 leave_cluster <- function(e) {
   if (!identical(Sys.getpid(), the$pid)) return(invisible()) # a child of fork()
-  tryCatch(cpp_cluster_finish(), error = function(error) end_all(error))
+  check_none_left()
+  tryCatch(cpp_cluster_finish(), error = end_all)
+}
+
+# The others are still in a training that this process has left, by an error that its script caught or
+# by quit(): they would wait for ever.
+check_none_left <- function() {
+  if (is.null(the$together)) return(invisible())
+  end_all(simpleCondition(paste0(the$together, " was left before its end, which all wait for.")))
 }
 
 # Shows the error of this process and ends all. The chief's comes first where all have the same.
@@ -186,21 +194,25 @@ end_all <- function(error) {
   cpp_cluster_abort(1L)
 }
 
-# All processes begin `what` on a model, unless that is done while it is trained.
-begin_together <- function(object, what) {
+# All processes begin `what` on a model, unless that is done while it is trained. What is a training
+# lasts until in_all_processes() has ended.
+begin_together <- function(object, what, lasts = FALSE) {
   if (replicas_of(engine_config(object)) == 1) return(invisible())
   path <- model_dir(object)
   if (cpp_run_folder(path, FALSE)$is_training) return(invisible())
+  check_none_left()
   tryCatch(
     cpp_cluster_begin(paste(what, "of runhooks", utils::packageVersion("runhooks")), path),
     error = end_all
   )
+  if (lasts) the$together <- what
   invisible()
 }
 
 # The value of a training, which all processes leave together: by an error of one all end.
 in_all_processes <- function(object, expr) {
   if (replicas_of(engine_config(object)) == 1) return(expr)
+  on.exit(the$together <- NULL)
   tryCatch(expr, error = end_all)
 }
 

@@ -103,7 +103,7 @@ train.tf_estimator <- function(
   }
   is_limited <- !is.null(steps) || !is.null(max_steps)
   input_fn <- as_formula_data(input_fn, object)
-  begin_together(object, "train()")
+  begin_together(object, "train()", lasts = TRUE)
   folder <- enter_folder(object, writes = TRUE)
   input <- as_model_input(input_fn, object, ..., is_limited = is_limited)
   limit <- steps

@@ -31,7 +31,10 @@ std::unique_ptr<Communicator>& current() {
 }  // namespace
 
 Communicator& communicator() { return *current(); }
-void set_communicator(std::unique_ptr<Communicator> other) { current() = std::move(other); }
+void set_communicator(std::unique_ptr<Communicator> other) {
+  if (!other) other = std::make_unique<Alone>();
+  current() = std::move(other);
+}
 
 std::string broadcast_text(Communicator& all, const std::string& text, int root) {
   auto size = static_cast<int64_t>(text.size());

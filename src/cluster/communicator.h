@@ -37,7 +37,7 @@ class Communicator {
   virtual void finish() = 0;
 };
 
-// Of this process: alone, until one of several is set.
+// Of this process: alone, until one of several is set, or where none is (NULL).
 Communicator& communicator();
 void set_communicator(std::unique_ptr<Communicator> other);
 

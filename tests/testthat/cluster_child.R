@@ -77,6 +77,28 @@ scenarios <- list(
     })
     train(small(configured()), endless(), hooks = fails)
   },
+  quits = function() {
+    leaves <- session_run_hook(after_run = function(context, values) if (rank == 1) quit())
+    train(small(configured()), endless(), hooks = leaves)
+  },
+  caught = function() {
+    input <- if (rank == 1) function() stop("no data") else endless()
+    steps <- if (rank == 1) "many" else 10
+    try(train(small(configured()), input, steps = steps, hooks = if (rank == 1) "none"), silent = TRUE)
+  },
+  evaluations = function() {
+    config <- configured(save_checkpoints_steps = 5)
+    done <- train_and_evaluate(
+      small(config),
+      train_spec(cluster_input(c("x", "z"), strategy$size, epochs = 4), max_steps = 20),
+      eval_spec(cluster_input(c("x", "z"), 1, 1), start_delay_secs = 0, throttle_secs = 0)
+    )
+    validated <- train(
+      small(config), endless(), steps = 40, validation = cluster_input(c("x", "z"), 1, 1),
+      stop = early_stopping("loss", patience = 1, every_n_steps = 5, min_delta = 1e6)
+    )
+    keep(list(done = done$evaluations, validated = validated$validation))
+  },
   script_error = function() {
     if (rank == 1) stop("the script of one process failed")
     train(small(configured()), endless(), steps = 10)

@@ -150,6 +150,20 @@ if (length(launchers) == 0) {
     expect_ended("script_error", "the script of one process failed")
   })
 
+  test_that("a process that leaves a training for its own reasons ends all", {
+    expect_ended("quits", "train.. was left before its end")
+    expect_ended("caught", "process 0 has come to|was left before its end")
+  })
+
+  test_that("evaluations while all train are the same in all, and early stopping ends all", {
+    folder <- withr::local_tempdir()
+    run_processes(2, "evaluations", folder)
+    ended <- result_of(folder, "evaluations", 0)
+    expect_equal(unique(ended$done$step), c(5, 10, 15, 20))
+    expect_lt(max(ended$validated$step), 40)
+    expect_identical(result_of(folder, "evaluations", 1)$done, ended$done)
+  })
+
   test_that("processes that do not do the same are refused at the start", {
     expect_ended("other_graph", "train different models: process 1 has")
     expect_ended("other_call", "process 0 has come to train.. of runhooks [0-9.]+, process 1 to the end")
