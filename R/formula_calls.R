@@ -1,17 +1,22 @@
 # Calls in formulas, as the rows of the training fix them.
 
 # With what the rows of the training say: makepredictcall() of functions that have one, and the breaks of
-# cut(x, 3), of which a folder of earlier times does not know.
+# cut(x, 3) and cut(x, quantile(x)), of which a folder of earlier times does not know.
 fixed_call <- function(raw, expr, data, blueprint, known) {
   is_cut <- identical(expr[[1]], quote(cut)) || identical(expr[[1]], quote(base::cut))
   if (!is_cut) return(stats::makepredictcall(raw, expr))
-  if (identical(known$basis, basis_text(expr))) return(expr)
+  # it may be a column that somebody has called so
+  if (basis_text(expr) %in% c(known$basis, names(data))) return(expr)
   call <- match.call(base::cut.default, expr)
   frame <- list2env(blueprint$constants, parent = globalenv())
   x <- eval(call$x, data, frame)
   breaks <- eval(call$breaks, data, frame)
-  if (!is.numeric(x) || is.object(x) || !is_number(breaks)) return(expr)
-  call$breaks <- cut_breaks(range(x, na.rm = TRUE), breaks)
+  if (!is.numeric(x) || is.object(x) || !is.numeric(breaks)) return(expr)
+  if (is_number(breaks)) {
+    call$breaks <- cut_breaks(range(x, na.rm = TRUE), breaks)
+  } else if (any(all.vars(call$breaks) %in% names(data))) {
+    call$breaks <- as.vector(breaks) # such as quantile(x)
+  }
   call
 }
 

@@ -40,7 +40,10 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
       response, blueprint$response$name, TRUE, call, missing = TRUE, finite = last_of(finite)
     )
     missing[[blueprint$response$name]] <- is_missing_row(frame$response, blanks = FALSE)
-    frame$weight <- if (!is.null(blueprint$weight)) required_column(data, blueprint$weight, call)
+    if (!is.null(blueprint$weight)) {
+      frame$weight <- required_column(data, blueprint$weight, call)
+      missing[[blueprint$weight]] <- is_missing_row(frame$weight)
+    }
   }
   frame$missing <- missing
   frame

@@ -209,6 +209,13 @@ prediction_columns <- function(values, names) {
   setNames(lapply(seq_len(ncol(values)), function(i) values[, i]), names)
 }
 
-# A tibble of columns that are as long as they have to be: looking again takes longer than
-# predicting a row.
-quick_tibble <- function(columns, n) tibble::new_tibble(columns, nrow = n)
+# A tibble of columns that are as long as they have to be: looking again, and what new_tibble() asks
+# besides, takes longer than predicting a row. What tibbles do is tibble's: it is there by then.
+quick_tibble <- function(columns, n) {
+  if (length(columns) == 0 || !isNamespaceLoaded("tibble")) {
+    return(tibble::new_tibble(columns, nrow = n))
+  }
+  attr(columns, "row.names") <- .set_row_names(n)
+  class(columns) <- c("tbl_df", "tbl", "data.frame")
+  columns
+}

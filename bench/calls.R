@@ -1,5 +1,6 @@
-# What the calls around the steps cost: predict() of one row, evaluate() of 32, a model and its first
-# step, a hook of R's beside the loop. By processor time, all threads of the process, which neighbours
+# What the calls around the steps cost: predict() of one row and, as its peer, predict.glm(), evaluate()
+# of 32 and of 150 rows, predictions as R lists, a model and its first step, a hook of R's beside the
+# loop. By processor time, all threads of the process, which neighbours
 # on the machine change less than the clock. Of one library or of several, side by side: fresh
 # processes in turns, the medians, and how many times as slow the last is as each of the others.
 #   Rscript bench/calls.R [library] [more libraries] [rounds]
@@ -37,6 +38,19 @@ child <- function() {
     },
     error = function(e) NULL
   )
+  flowers <- linear_classifier(
+    feature_columns(column_numeric("Sepal.Length")), n_classes = 3, model_dir = tempfile("bench")
+  )
+  of_flowers <- function(...) {
+    input_fn(iris, response = "Species", features = "Sepal.Length", ...)
+  }
+  suppressMessages(train(flowers, of_flowers(num_epochs = NULL), steps = 50))
+  many <- input_fn(
+    data.frame(Sepal.Length = rep(iris$Sepal.Length, 400)), features = "Sepal.Length"
+  )
+  peer <- stats::glm(mpg ~ ., data = mtcars)
+  full <- linear_regressor(mpg ~ ., data = mtcars, model_dir = tempfile("bench"))
+  suppressMessages(train(full, steps = 50))
   after <- session_run_hook(after_run = function(context, values) NULL)
   before <- session_run_hook(before_run = function(context) NULL)
   looping <- function(hooks, steps) {
@@ -66,6 +80,10 @@ child <- function() {
     "predict(newdata = one row)" = ms_a_call(function() predict(model, newdata = row), 40),
     "predict() of one row, input_fn" = ms_a_call(function() predict(model, one_row), 40),
     "predict() of one row, formula" = ms_a_call(function() predict(formula, newdata = row), 40),
+    "the same, 10 columns" = ms_a_call(function() predict(full, newdata = row), 200),
+    "predict.glm() of it" = ms_a_call(function() predict(peer, newdata = row), 200),
+    "evaluate() of 150 rows" = ms_a_call(function() suppressMessages(evaluate(flowers, of_flowers())), 25),
+    "60,000 rows as R lists" = ms_a_call(function() predict(flowers, many), 1, 3),
     "evaluate() of 32 rows" = ms_a_call(function() evaluate(model, all_rows), 25),
     "a model" = ms_a_call(function() usual(), 50),
     "a model and its first step" = ms_a_call(function() train(usual(), input(), steps = 1), 12),

@@ -14,6 +14,7 @@ child <- function(script) {
 clock <- "now <- function() as.numeric(Sys.time()); t0 <- as.numeric(commandArgs(TRUE)[[1]])"
 scripts <- list(
   nothing = "cat(now() - t0)",
+  rcpp = "loadNamespace('Rcpp'); cat(now() - t0)",
   library = paste(
     "before <- now(); library(runhooks); took <- now() - before;",
     "status <- grep('^VmRSS', readLines('/proc/self/status'), value = TRUE);",
@@ -25,6 +26,10 @@ scripts <- list(
     "input <- input_fn(mtcars, response = 'mpg', features = c('drat', 'cyl'), batch_size = 8L);",
     "train(model, input, steps = 1, hooks = session_run_hook(",
     "  after_run = function(context, values) cat(now() - t0, '\\n')))"
+  ),
+  train = paste(
+    "library(runhooks); model <- linear_regressor(mpg ~ wt + hp, data = mtcars);",
+    "before <- now(); train(model); cat(1000 * (now() - before), '\\n')"
   )
 )
 measured <- lapply(scripts, function(script) {
@@ -35,11 +40,16 @@ measured <- lapply(scripts, function(script) {
 })
 cat(sprintf("%d fresh processes each, medians\n", rounds))
 cat(sprintf("R that does nothing               %.2f s\n", measured$nothing))
+cat(sprintf("R that loads Rcpp                 %.2f s\n", measured$rcpp))
 cat(sprintf(
   "library(runhooks)                 %.2f s, then %.0f MB resident (budget: 0.3 s, 100 MB)\n",
   measured$library[[1]], measured$library[[2]]
 ))
-cat(sprintf("start of R to the first step      %.2f s (budget: 0.6 s)\n", measured$step))
+cat(sprintf(
+  "start of R to the first step      %.2f s (budget: 0.6 s), %.1f times R that does nothing\n",
+  measured$step, measured$step / measured$nothing
+))
+cat(sprintf("the first train() of a formula    %.0f ms\n", measured$train))
 
 python <- suppressWarnings(system2("sh", "tools/tf_python.sh", stdout = TRUE, stderr = FALSE))
 if (length(python)) {

@@ -107,6 +107,12 @@ cat(sprintf("%d steps, %d rounds, medians\n", steps, rounds))
 cat(sprintf("%-42s %9s %11s %12s\n", "", "us a step", "x the floor", "x a closure"))
 cat(sprintf("%-42s %9.2f %11.1f %12.1f\n", names(us), us, us / floor_us, us / closure_us), sep = "")
 plain <- us[["no R hook"]]
+storing <- us[["one R hook: fetches the loss, stores it"]]
+stored <- us[["bare: the closures of the storing hook"]]
+cat(sprintf(
+  "a storing hook: %.2f times its bare closures, %.2f beyond the loop without it\n",
+  storing / stored, (storing - plain) / stored
+))
 cat(sprintf(
   "a hook beyond the loop without it: storing %+.2f us (bare %.2f), constant %+.2f us (bare %.2f)\n",
   us[["one R hook: fetches the loss, stores it"]] - plain,

@@ -181,10 +181,8 @@ class Growing {
     for (size_t i = 0; i < features_.size(); ++i) {
       if (features_[i].group != kind) continue;
       group.ids.push_back(static_cast<int32_t>(i));
-      group.buckets = std::max(group.buckets, features_[i].buckets);
+      group.buckets = std::max(group.buckets, features_[i].most_buckets());
     }
-    // a summary may have one or two values more than were asked for
-    if (kind == TreeFeature::Group::kNumbers) group.buckets += 2;
     if (!group.ids.empty()) groups_.push_back(group);
   }
 

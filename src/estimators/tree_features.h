@@ -17,6 +17,8 @@ struct TreeFeature {
   std::string name;       // of the column, as importances have it: "age_bucketized", "education"
   int64_t element = 0;    // of the column: which word, or which of several numbers
   int64_t buckets = 0;
+  // A summary of quantiles may have one or two values more than were asked for.
+  int64_t most_buckets() const { return buckets + (group == Group::kNumbers ? 2 : 0); }
   enum class Group { kWords, kNumbers, kBucketized };
   Group group = Group::kWords;
   int64_t stream = -1;  // of a number: its quantiles

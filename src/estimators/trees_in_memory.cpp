@@ -1,5 +1,7 @@
 #include "estimators/trees_in_memory.h"
 
+#include <algorithm>
+
 #include "graph/endpoints.h"
 #include "trees/fill_trees_hook.h"
 #include "trees/in_memory_trees.h"
@@ -38,6 +40,8 @@ Operation* TreesInMemory::grow(Graph& graph,
                                const Output& hessians,
                                const Rules& rules) {
   const auto number = [](double x) { return static_cast<float>(x); };
+  int64_t buckets = 1;
+  for (const TreeFeature& feature : features_) buckets = std::max(buckets, feature.most_buckets());
   return graph
       .op("BoostedTreesInMemoryGrowLayer", {ensemble_, data_, gradients, hessians})
       .attr("l1", number(rules.l1))
@@ -46,7 +50,8 @@ Operation* TreesInMemory::grow(Graph& graph,
       .attr("min_node_weight", number(rules.min_node_weight))
       .attr("learning_rate", number(rules.learning_rate))
       .attr("max_depth", rules.max_depth)
-      .attr("pruning_mode", static_cast<int64_t>(rules.pruning));
+      .attr("pruning_mode", static_cast<int64_t>(rules.pruning))
+      .attr("num_buckets", buckets);
 }
 
 }  // namespace runhooks

@@ -187,17 +187,48 @@ class Lowering {
     return controls;
   }
   Operation* copy(const Operation& op) {
-    AttrMap attrs = op.attrs();
+    AttrMap attrs;
+    std::vector<FuncGraph*> functions;
+    size_t arguments = 0;
     for (const auto& item : op.attrs().items()) {
       const auto* function = std::get_if<FunctionPtr>(&item.second);
-      if (function) attrs.set(item.first, lowered(**function));
+      if (function) {
+        arguments = (*function)->arguments().size();
+        const FunctionPtr own = lowered(**function);
+        functions.push_back(own.get());
+        attrs.set(item.first, own);
+      } else {
+        attrs.set(item.first, item.second);
+      }
     }
     // in a function the name of the operation is not that of the session's thing
     const AttrValue* shared_name = attrs.find("shared_name");
     if (to_.is_function() && shared_name && std::get<std::string>(*shared_name).empty()) {
       attrs.set("shared_name", op.name());
     }
-    return to_.create_op(op.type(), inputs_of(op), attrs, op.name() + "/", controls_of(op));
+    std::vector<Output> inputs = inputs_of(op);
+    add_captures(op, functions, arguments, &inputs, &attrs);
+    return to_.create_op(op.type(), inputs, attrs, op.name() + "/", controls_of(op));
+  }
+  // What lowering has made its functions take beyond the arguments that they had.
+  void add_captures(const Operation& op,
+                    const std::vector<FuncGraph*>& functions,
+                    size_t arguments,
+                    std::vector<Output>* inputs,
+                    AttrMap* attrs) const {
+    const auto has_more = [=](const FuncGraph* f) { return f->arguments().size() > arguments; };
+    if (std::none_of(functions.begin(), functions.end(), has_more)) return;
+    if (!attrs->find("then_branch")) {
+      fail(Code::kInternal, "What '", op.name(), "' (", op.type(),
+           ") calls cannot take more arguments than it has.");
+    }
+    FuncGraph::unify_captures(functions, arguments);
+    std::vector<DType> types = std::get<std::vector<DType>>(*attrs->find("Tin"));
+    for (size_t i = arguments; i < functions[0]->arguments().size(); ++i) {
+      inputs->push_back(functions[0]->arguments()[i].outside);
+      types.push_back(inputs->back().dtype());
+    }
+    attrs->set("Tin", types);
   }
   FunctionPtr lowered(const FuncGraph& from) {
     auto to = std::make_shared<FuncGraph>(to_, from.scope(), "");

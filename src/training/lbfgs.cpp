@@ -317,7 +317,8 @@ Operation* Lbfgs::assign(Graph& graph, const Variable& variable, Output value) c
 }
 
 Operation* Lbfgs::finish(Graph& graph, const std::vector<Operation*>& updates) {
-  const ControlDependencies after_gradients(graph, updates);
+  // one operation for all: what waits for each by itself makes a graph that grows by the square
+  const ControlDependencies after_gradients(graph, {graph.group(updates, "gradients")});
   Formulas f(graph);
   std::vector<Output> values, gradients;
   for (const auto& part : parts_) {
@@ -335,7 +336,7 @@ Operation* Lbfgs::finish(Graph& graph, const std::vector<Operation*>& updates) {
   for (const Output& value : next) {
     if (value) computed.push_back(value.op);
   }
-  const ControlDependencies after(graph, computed);
+  const ControlDependencies after(graph, {graph.group(computed, "computed")});
   std::vector<Operation*> all;
   for (size_t i = 0; i < next.size(); ++i) {
     if (next[i]) all.push_back(assign(graph, *own_[i], next[i]));

@@ -114,6 +114,14 @@ class ContributionsKernel : public Kernel {
   std::vector<double> before_, now_, last_;
 };
 
+void lower_contributions(Graph&, const Operation& op, const std::vector<Output>&) {
+  throw Error(Code::kUnimplemented,
+              str_cat("'", op.name(), "' gives the contributions of columns to predictions of trees, and no "
+                      "operation of TensorFlow's does: a graph with it cannot be written."),
+              {"TensorFlow computes them outside of its graphs, by "
+               "experimental_predict_with_explanations()."});
+}
+
 }  // namespace
 
 RUNHOOKS_REGISTER_OP("TreeContributions")
@@ -132,6 +140,7 @@ RUNHOOKS_REGISTER_OP("TreeContributions")
       c.set_output(0, Shape{rows, product_of_dims(width, c.op().attr_int("logits_dimension"))});
     })
     .kernel(kernel_of<ContributionsKernel>())
+    .lower(lower_contributions)
     .stateful()
     .not_differentiable()
     .summary("Of each logit the bias of trees, and what each column adds to the prediction.");

@@ -7,6 +7,7 @@
 #include "graph/resource_kernel.h"
 #include "trees/ensemble_resource.h"
 #include "trees/in_memory_trees.h"
+#include "trees/lower_in_memory.h"
 
 namespace runhooks {
 
@@ -184,6 +185,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryHandle")
     .output("resource: resource")
     .shape(scalar_shape)
     .kernel(resource_handle_kernel)
+    .lower(lower_in_memory_handle)
     .keeps(InMemoryTrees::make)
     .stateful()
     .not_differentiable()
@@ -198,6 +200,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .attr("num_features: int >= 1")
     .shape(no_outputs)
     .kernel(kernel_of<InMemoryFillKernel>())
+    .lower(lower_in_memory_fill)
     .mutates(0)
     .stateful()
     .not_differentiable()
@@ -215,6 +218,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogits")
       c.set_output(0, Shape{c.input(2).has_rank() ? c.input(2).dim(0) : Shape::kUnknownDim, 1});
     })
     .kernel(kernel_of<InMemoryLogitsKernel>())
+    .lower(lower_in_memory_logits)
     .mutates(1)
     .stateful()
     .not_differentiable()
@@ -233,8 +237,10 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
     .attr("learning_rate: float")
     .attr("max_depth: int >= 1")
     .attr("pruning_mode: int >= 0")
+    .attr("num_buckets: int >= 1")
     .shape(no_outputs)
     .kernel(kernel_of<GrowLayerKernel>())
+    .lower(lower_grow_layer)
     .mutates(0)
     .mutates(1)
     .stateful()

@@ -18,4 +18,5 @@
 #include "trees/gains.cpp"
 #include "trees/growth.cpp"
 #include "trees/growth_ops.cpp"
+#include "trees/lower_in_memory.cpp"
 #include "trees/threshold_search.cpp"

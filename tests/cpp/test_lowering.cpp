@@ -256,3 +256,16 @@ TEST(lowered_updates_wait_for_what_reads_the_variable) {
   }
   CHECK_EQ(readers, 2);  // the product, and the gradient of what it was made of
 }
+
+TEST(a_graph_with_contributions_of_trees_is_not_written) {
+  Graph g;
+  const Output trees = g.op("BoostedTreesEnsembleResourceHandleOp");
+  const Output bucket = g.constant(Tensor::vector<int32_t>({0, 1}));
+  g.op("TreeContributions", {trees, bucket})
+      .attr("num_features", 1)
+      .attr("columns", std::vector<int64_t>{0})
+      .attr("num_columns", 1)
+      .named("parts")
+      .build();
+  CHECK_THROWS(lowered_graph(g), Code::kUnimplemented, "'parts' gives the contributions of columns");
+}

@@ -106,5 +106,29 @@ gaps <- lapply(seq_len(max(3, length(cases) %/% 10)), function(i) {
   list(export = place, data = lapply(data[c("x", "z", "c")], as.list), predictions = predict(model, data)$.pred)
 })
 jsonlite::write_json(gaps, file.path(folder, "gaps.json"), auto_unbox = TRUE, digits = NA, na = "null")
+# Trainings of data in memory, whose graph TensorFlow imports: what it must predict from the checkpoint,
+# and after a layer that it grows itself.
+metas <- lapply(c(FALSE, TRUE), function(center_bias) {
+  n <- 300
+  data <- data.frame(
+    c = sample(c("red", "green", "blue"), n, TRUE), x = ifelse(runif(n) < 0.1, NA, rnorm(n)), z = runif(n)
+  )
+  data$y <- as.integer(data$z + (data$c == "red") + rnorm(n) > 1)
+  run <- file.path(folder, paste0("meta", center_bias))
+  model <- boosted_trees_classifier(
+    y ~ c + x + z, data, n_trees = 5L, max_depth = 3L, center_bias = center_bias, model_dir = run
+  )
+  quietly(train(model, data, steps = 7))
+  place <- file.path(folder, paste0("meta_of_7_", center_bias))
+  dir.create(place)
+  file.copy(list.files(run, full.names = TRUE), place, recursive = TRUE)
+  logits <- predict(model, data, type = "link")[[1]]
+  quietly(train(model, data, steps = 1))
+  list(
+    folder = place, data = lapply(data, as.list), logits = logits,
+    next_logits = predict(model, data, type = "link")[[1]]
+  )
+})
+jsonlite::write_json(metas, file.path(folder, "metas.json"), auto_unbox = TRUE, digits = NA, na = "null")
 cat("trees: ", bad, " of ", length(cases), " models differ here\n", sep = "")
 if (bad > 0) quit(status = 1)

@@ -141,8 +141,30 @@ def served(case, folder):
         return session.run(signature.outputs[key].name, feeds)[:, -1]
 
 
+def imported(meta):
+    """The logits from the graph and checkpoint of a training in memory here, before and after a step."""
+    checkpoint = tf.train.latest_checkpoint(meta["folder"])
+    with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
+        tf.compat.v1.train.import_meta_graph(checkpoint + ".meta").restore(session, checkpoint)
+        session.run(tf.compat.v1.tables_initializer())
+        ops = {op.type: op for op in graph.get_operations()}
+        data = meta["data"]
+        columns = [np.array(data["c"]), np.array([np.nan if x is None else x for x in data["x"]]),
+                   np.array(data["z"]), np.array(data["y"]).astype(str)]
+        feed = dict(zip(ops["IteratorGetNext"].outputs, columns))
+        logits = ops["BoostedTreesTrainingPredict"].outputs[0]
+        before = session.run(logits, feed)[:, 0]
+        session.run(ops["If"], feed)
+        return before, session.run(logits, feed)[:, 0]
+
+
 def end(folder):
     bad = 0
+    for meta in json.load(open(folder + "/metas.json")):
+        before, after = imported(meta)
+        if far(before, meta["logits"]) or far(after, meta["next_logits"]):
+            print("%s: its graph computes otherwise in TensorFlow" % meta["folder"])
+            bad += 1
     for case in json.load(open(folder + "/trees.json")):
         place = os.path.join(folder, str(case["number"]))
         model = model_of(case, place + "/ours")

@@ -65,6 +65,17 @@ test_that("the intervals of cut() stay those of the training data", {
   again <- linear_regressor(mpg ~ cut(hp, 3), mtcars, model_dir = folder)
   expect_identical(coef(again), coef(model))
   expect_error(linear_regressor(mpg ~ cut(hp, 3), mtcars[1:9, ], model_dir = folder), "another one")
+  # what the rows of the training say of breaks they say once
+  quarters <- mpg ~ cut(hp, quantile(hp), include.lowest = TRUE)
+  model <- linear_regressor(quarters, mtcars, model_dir = withr::local_tempdir())
+  train(model)
+  expect_no_warning(few <- predict(model, newdata = mtcars[c(1, 7), ])$.pred)
+  expect_equal(few, unname(fitted(lm(quarters, mtcars))[c(1, 7)]), tolerance = 1e-4)
+  # a column may be called so
+  named <- data.frame(mpg = mtcars$mpg, `cut(hp, 3)` = factor(mtcars$cyl), check.names = FALSE)
+  model <- linear_regressor(mpg ~ ., named, model_dir = withr::local_tempdir())
+  train(model)
+  expect_equal(fitted(model), fitted(lm(mpg ~ factor(cyl), mtcars)), tolerance = 1e-4, ignore_attr = TRUE)
   # breaks that are given are as they are
   for (formula in list(
     mpg ~ cut(hp, c(0, 100, 400)), mpg ~ cut(hp, breaks = 2, labels = c("low", "high")),

@@ -167,3 +167,19 @@ test_that("column_numeric(default_value = ) fills NA; without one they are refus
   train(wide, input_fn(pair, features = "x", response = "y"))
   expect_equal(predict(wide, newdata = pair), predict(wide, newdata = whole))
 })
+
+test_that("a row whose weight is missing is one that lacks something", {
+  data <- transform(mtcars, w = replace(qsec, c(1, 7), NA))
+  folder <- withr::local_tempdir()
+  expect_error(linear_regressor(mpg ~ wt, data, weight_column = "w"), "2 of 32 rows.*\"w\"")
+  model <- linear_regressor(
+    mpg ~ wt, data, weight_column = "w", na.action = na.omit, model_dir = folder
+  )
+  expect_message(train(model), "2 of 32 rows are left out.*\"w\"")
+  reference <- lm(mpg ~ wt, data, weights = w)
+  expect_equal(coef(model), coef(reference), tolerance = 1e-5)
+  expect_equal(fitted(model), fitted(reference), tolerance = 1e-5)
+  expect_equal(nobs(model), 30)
+  # predictions need no weights
+  expect_false(anyNA(predict(model, newdata = data)$.pred))
+})

@@ -154,3 +154,13 @@ test_that("large responses keep what they differ by", {
   train(deep, steps = 300)
   expect_lt(sd(data$y - predict(deep, newdata = data)$.pred), 0.2)
 })
+
+test_that("the graph of many columns is as long as they are many", {
+  sizes <- vapply(c(20, 40), function(columns) {
+    data <- data.frame(y = 1:6, matrix(sin(seq_len(6 * columns)), 6))
+    model <- linear_regressor(y ~ ., data, model_dir = withr::local_tempdir())
+    suppressMessages(train(model, steps = 1))
+    file.size(file.path(model_dir(model), "graph.pbtxt"))
+  }, 0)
+  expect_lt(sizes[[2]] / sizes[[1]], 2.2)
+})

@@ -96,3 +96,15 @@ test_that("histograms are sums of doubles, as TensorFlow's", {
     tf$raw_ops$BoostedTreesMakeStatsSummary, bucketized_features_list = list(c(0L, 0L, 0L))
   )[1, 1, 1, 1], 2^24 + 2)
 })
+
+test_that("the graph of trees in memory is written in TensorFlow's ops", {
+  dir <- withr::local_tempdir()
+  grown(some_rows(), center_bias = TRUE, dir = dir)
+  graph <- readLines(file.path(dir, "graph.pbtxt"))
+  ops <- unique(gsub('.*op: "(.*)".*', "\\1", grep("^ *op: ", graph, value = TRUE)))
+  expect_equal(grep("InMemory", ops, value = TRUE), character())
+  wanted <- c(
+    "BoostedTreesTrainingPredict", "BoostedTreesMakeStatsSummary", "BoostedTreesUpdateEnsemble"
+  )
+  expect_equal(setdiff(wanted, ops), character())
+})

@@ -1,0 +1,111 @@
+#include "trees/lower_in_memory.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "graph/func_graph.h"
+
+namespace runhooks {
+
+namespace {
+
+const Graph& root_of(const Graph& graph) {
+  const Graph* g = &graph;
+  while (g->is_function()) g = &static_cast<const FuncGraph*>(g)->outer();
+  return *g;
+}
+
+// The op of this type beside the one that refers to the same data; in a function there are copies of
+// handles, which have the names of those that they stand for.
+const Operation& partner_of(const Operation& op, const char* type, size_t handle_of_partner) {
+  const std::string& handle = op.input(1).op->name();
+  for (const auto& other : root_of(op.graph()).operations()) {
+    if (other->type() == type && other->inputs()[handle_of_partner].op->name() == handle) {
+      return *other;
+    }
+  }
+  invalid_argument("There is no ", type, " of the data that '", op.name(), "' (", op.type(),
+                   ") refers to, so that it cannot be written in TensorFlow's ops.");
+}
+
+std::vector<Output> outputs_of(Operation& op) {
+  std::vector<Output> all;
+  for (int i = 0; i < op.num_outputs(); ++i) all.push_back(op.output(i));
+  return all;
+}
+
+}  // namespace
+
+// A handle that nobody uses.
+void lower_in_memory_handle(Graph& g, const Operation& op, const std::vector<Output>&) {
+  g.op("VarHandleOp")
+      .attr("dtype", DType::kFloat32)
+      .attr("shape", Shape())
+      .attr("shared_name", op.name())
+      .named(op.name() + "/")
+      .build();
+}
+
+void lower_in_memory_fill(Graph& g, const Operation& op, const std::vector<Output>&) {
+  g.op("NoOp").named(op.name() + "/").build();
+}
+
+void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
+  const Operation& fill = partner_of(op, "BoostedTreesInMemoryFill", 0);
+  std::vector<Output> given = {inputs[0], Output(), Output()};
+  for (size_t i = 2; i < fill.inputs().size(); ++i) {
+    const Output& bucket = fill.inputs()[i];
+    given.emplace_back(g.find_operation(bucket.op->name()), bucket.index);
+  }
+  given[1] = g.op("ZerosLike", {given[3]});
+  given[2] = g.op("Sub", {given[1], g.scalar(DType::kInt32, 1, "one")});
+  Operation* predicted = g.op("BoostedTreesTrainingPredict", given)
+                             .attr("num_bucketized_features", fill.attr_int("num_features"))
+                             .attr("logits_dimension", 1);
+  g.op("Identity", {predicted->output(0)}).named(op.name() + "/").build();
+}
+
+// All features in one histogram, which has room for the one with the most buckets: further buckets
+// are empty and gain nothing.
+void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
+  Operation* logits =
+      root_of(g).find_operation(partner_of(op, "BoostedTreesInMemoryLogits", 1).name());
+  Operation& predicted = *logits->input(0).op;
+  const auto features = static_cast<int>(predicted.inputs().size()) - 3;
+  const int64_t max_depth = op.attr_int("max_depth"), max_splits = (int64_t{1} << max_depth) - 1;
+  std::vector<Output> sums = {predicted.output(2), inputs[2], inputs[3]};
+  sums.insert(sums.end(), predicted.inputs().begin() + 3, predicted.inputs().end());
+  const Output summary = g.op("BoostedTreesMakeStatsSummary", sums)
+                             .attr("max_splits", max_splits)
+                             .attr("num_buckets", op.attr_int("num_buckets"))
+                             .attr("num_features", int64_t{features});
+  Operation* each = g.op("Unpack", {summary}).attr("num", int64_t{features}).attr("axis", 0);
+  Operation* states = g.op("BoostedTreesGetEnsembleStates", {inputs[0]});
+
+  std::vector<Output> judged = {states->output(4)};
+  const std::vector<Output> stats = outputs_of(*each);
+  judged.insert(judged.end(), stats.begin(), stats.end());
+  for (const char* name : {"l1", "l2", "tree_complexity", "min_node_weight"}) {
+    judged.push_back(g.scalar(DType::kFloat32, static_cast<double>(op.attr<float>(name)), name));
+  }
+  Operation* best = g.op("BoostedTreesCalculateBestGainsPerFeature", judged)
+                        .attr("max_splits", max_splits)
+                        .attr("num_features", int64_t{features});
+
+  std::vector<int32_t> ids(static_cast<size_t>(features));
+  std::iota(ids.begin(), ids.end(), 0);
+  std::vector<Output> update = {inputs[0], g.constant(Tensor::vector<int32_t>(ids), "feature_ids")};
+  const std::vector<Output> lists = outputs_of(*best);
+  update.insert(update.end(), lists.begin(), lists.end());
+  update.push_back(g.scalar(DType::kInt32, static_cast<double>(max_depth), "max_depth"));
+  update.push_back(g.scalar(DType::kFloat32, static_cast<double>(op.attr<float>("learning_rate")),
+                            "learning_rate"));
+  g.op("BoostedTreesUpdateEnsemble", update)
+      .attr("pruning_mode", op.attr_int("pruning_mode"))
+      .attr("num_features", int64_t{features})
+      .named(op.name() + "/")
+      .build();
+}
+
+}  // namespace runhooks

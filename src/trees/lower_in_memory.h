@@ -1,0 +1,19 @@
+// What lives here: the ops of trees in memory in TensorFlow's, as files have them.
+// Who may use it: the registration of these ops.
+// What it must not know: how trees grow in memory.
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace runhooks {
+
+// The rows come anew in each step of TensorFlow's, which finds their leaves from the roots on and sums
+// them in histograms of all features.
+void lower_in_memory_handle(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_in_memory_fill(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+
+}  // namespace runhooks

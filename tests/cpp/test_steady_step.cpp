@@ -1,0 +1,108 @@
+// A step that is like those before it takes no memory.
+#include <cstdlib>
+#include <new>
+
+#include "data/in_memory.h"
+#include "estimators/estimator.h"
+#include "test.h"
+
+using namespace runhooks;
+using namespace runhooks_test;
+
+namespace {
+
+// What the thread of the test has asked for while it counts.
+thread_local bool is_counting = false;
+thread_local int64_t pieces_taken = 0;
+
+}  // namespace
+
+// Not inlined: a compiler that sees through one of the pair only warns of the other.
+#if defined(__GNUC__)
+#define RUNHOOKS_APART __attribute__((noinline))
+#else
+#define RUNHOOKS_APART
+#endif
+RUNHOOKS_APART void* operator new(std::size_t size) {
+  if (is_counting) ++pieces_taken;
+  if (void* piece = std::malloc(size == 0 ? 1 : size)) return piece;
+  throw std::bad_alloc();
+}
+RUNHOOKS_APART void operator delete(void* piece) noexcept { std::free(piece); }
+RUNHOOKS_APART void operator delete(void* piece, std::size_t) noexcept { std::free(piece); }
+
+namespace {
+
+// Counts from the end of one step to the end of another.
+class CountingHook : public RunHook {
+ public:
+  CountingHook(int from, int to) : from_(from), to_(to) {}
+  std::string name() const override { return "CountingHook"; }
+  void begin(Graph& graph) override {
+    const auto losses = graph.collection(collection_keys::kLosses);
+    args_.fetches = {*std::get_if<Output>(&losses.front())};
+    args_.changed();
+  }
+  const RunArgs* before_run(RunContext&) override { return &args_; }
+  void after_run(RunContext&, const RunValues& values) override {
+    loss_ = values.result(0).number_at(0);
+    ++runs_;
+    if (runs_ == from_) pieces_taken = 0;
+    is_counting = runs_ >= from_ && runs_ < to_;
+    if (runs_ == to_) taken_ = pieces_taken;
+  }
+  int64_t taken() const { return taken_; }
+
+ private:
+  int from_, to_, runs_ = 0;
+  int64_t taken_ = -1;
+  double loss_ = 0;
+  RunArgs args_;
+};
+
+Estimator regressor(const std::string& folder) {
+  const auto column = std::make_shared<Args>("column_numeric()");
+  column->set("type", Value::of(std::string("NumericColumn")));
+  column->set("name", Value::of(std::string("x")));
+  column->set("key", Value::of(std::string("x")));
+  const auto columns = std::make_shared<ValueList>();
+  columns->push_back(Value::of(column));
+  Args args("linear_regressor()");
+  args.set("feature_columns", Value::of(columns));
+  RunConfig config;
+  config.model_dir = folder;
+  config.save_checkpoints_secs = 0;
+  config.save_checkpoints_steps = 1000000;
+  config.log_step_count_steps = 0;
+  config.save_summary_steps = 0;
+  return Estimator(make_canned_model("linear_regressor", args).model_fn, config);
+}
+
+}  // namespace
+
+TEST(steady_steps_take_no_memory) {
+  pieces_taken = 0;
+  is_counting = true;
+  const std::vector<double> some(10);
+  is_counting = false;
+  CHECK_EQ(pieces_taken, int64_t{1});
+  Estimator estimator = regressor(temporary_folder() + "/steady");
+  const InputFn input = [](Graph& graph, Mode) {
+    InMemoryOptions options;
+    options.batch_size = 2;
+    options.num_epochs = 0;
+    ModelInput made;
+    const std::vector<Output> next = next_element(
+        graph, in_memory_dataset({Tensor::vector<float>({1, 2, 3, 4}), Tensor::vector<float>({2, 4, 6, 8})},
+                                 options));
+    made.features["x"] = next[0];
+    made.labels = next[1];
+    return made;
+  };
+  const auto hook = std::make_shared<CountingHook>(50, 250);
+  TrainOptions options;
+  options.steps = 300;
+  options.hooks = {hook};
+  estimator.train(input, options);
+  CHECK_EQ(hook->taken(), int64_t{0});
+}
