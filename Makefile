@@ -179,5 +179,5 @@ torture: deps install ## the R tests with a collector that runs all the time wit
 	@Rscript tools/torture.R $(T)
 
 clean: ## all that was built here (not what was installed)
-	rm -rf .build src/*.so src/*.dll src/*.mk
+	rm -rf .build inst/mpi src/*.so src/*.dll src/*.mk
 	find src -name '*.o' -exec rm -f {} +

@@ -561,6 +561,22 @@ cpp_tf_symbols <- function() {
     .Call(`_runhooks_cpp_tf_symbols`)
 }
 
+cpp_cluster_start <- function(path) {
+    .Call(`_runhooks_cpp_cluster_start`, path)
+}
+
+cpp_cluster_begin <- function(what, folder) {
+    invisible(.Call(`_runhooks_cpp_cluster_begin`, what, folder))
+}
+
+cpp_cluster_finish <- function() {
+    invisible(.Call(`_runhooks_cpp_cluster_finish`))
+}
+
+cpp_cluster_abort <- function(code) {
+    invisible(.Call(`_runhooks_cpp_cluster_abort`, code))
+}
+
 cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events, about) {
     .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events, about)
 }

@@ -51,13 +51,22 @@
 #' })
 make_iterator_one_shot <- function(dataset) {
   check_dataset(dataset)
+  dataset <- dealt_dataset(dataset)
   new_iterator(dataset$handle, cpp_dataset_info(dataset$handle), dataset$form)
+}
+
+# In the input function of a training by several processes: the batches of this one.
+dealt_dataset <- function(dataset) {
+  strategy <- the$dealing
+  if (is.null(strategy) || grepl("Shard", cpp_dataset_info(dataset$handle)$description)) return(dataset)
+  dataset_shard(dataset, strategy$size, strategy$rank)
 }
 
 #' @rdname make_iterator_one_shot
 #' @export
 make_iterator_initializable <- function(dataset, shared_name = NULL) {
   check_dataset(dataset)
+  dataset <- dealt_dataset(dataset)
   iterator <- new_iterator(NULL, cpp_dataset_info(dataset$handle), dataset$form)
   begin <- cpp_iterator_initializer(unclass(iterator)$handle, dataset$handle, "MakeIterator")
   with_initializer(iterator, begin)

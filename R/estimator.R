@@ -205,6 +205,8 @@ core_config <- function(object) {
   config <- unclass(unclass(object$estimator)$config)
   config <- config[names(config_defaults)]
   config$model_dir <- model_dir(object)
+  config$replicas <- replicas_of(config)
+  config["train_distribute"] <- list(NULL)
   config[vapply(config, is.null, NA)] <- NULL
   config[c("session_config", "device_fn")] <- NULL
   config

@@ -38,8 +38,8 @@ config_read_only <- list(
 #' @param on_other_data What `checkpoint_input_pipeline` does about a position that belongs to other
 #'   data, or to data that are read in another way: `"stop"` refuses it with an error that names
 #'   both, `"begin"` begins at the first element, which the log says.
-#' @param ... `train_distribute`, `device_fn`, `protocol`, `eval_distribute`,
-#'   `experimental_distribute`: accepted; have no effect.
+#' @param ... `train_distribute`: an [mpi_strategy()], by which several processes train a model;
+#'   `device_fn`, `protocol`, `eval_distribute`, `experimental_distribute`: accepted; have no effect.
 #' @return An object of class `RunConfig`. `config$replace(tf_random_seed = 11)` gives a changed
 #'   copy; `names(config)` lists the fields.
 #' @section Environment: `TF_CONFIG`, JSON as schedulers of clusters set it for TensorFlow, gives
@@ -113,6 +113,8 @@ config_replace <- function(config, changes, call) {
   if (length(given) == 1) changes[setdiff(both, given)] <- list(NULL)
   fields <- unclass(config)
   fields[names(changes)] <- changes
+  of_process <- strategy_fields(changes$train_distribute)
+  fields[names(of_process)] <- of_process
   structure(fields, class = "RunConfig")
 }
 
@@ -146,6 +148,8 @@ check_config_value <- function(name, value, call) {
   } else if (name == "device_fn") {
     good <- is.function(value) && identical(names(formals(args(value))), "op")
     check_arg(good, value, "a function of one argument `op`", name, call)
+  } else if (name == "train_distribute") {
+    check_arg(is_strategy(value), value, "what mpi_strategy() gives", name, call)
   } else if (name == "protocol") {
     check_arg(value %in% c("grpc", "grpc+verbs"), value, "\"grpc\" or \"grpc+verbs\"", name, call)
   }
@@ -198,7 +202,7 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
   if (is.null(folder)) folder <- active_run_dir()
   if (is.null(folder)) folder <- config$model_dir
   if (is.null(folder)) folder <- tempfile("runhooks-model-")
-  config_replace(config, list(model_dir = folder), call)
+  config_replace(config, list(model_dir = folder_of_process(folder, config)), call)
 }
 
 # The folder of the tfruns run that is active, if there is one.

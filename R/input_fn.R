@@ -31,6 +31,8 @@ the$users_depth <- 0L
 #' @param resume TRUE: a training that was stopped in the middle of these data (by `steps`, by
 #'   Ctrl-C, by the end of the process) goes on where it stopped. FALSE: each call of [train()]
 #'   begins at the first row, as TensorFlow's estimators do. See below.
+#' @param auto_shard Where several processes train ([mpi_strategy()]): TRUE deals row i to process i
+#'   mod their number, FALSE gives each of them all rows.
 #' @param on_other_data What `resume` does where the training before stopped in the middle of other
 #'   data, or of data that were read in another way: `"begin"` begins at the first row, which the
 #'   log says, `"stop"` refuses with an error that names both.
@@ -85,14 +87,14 @@ input_fn.default <- function(object, ...) {
 input_fn.data.frame <- function(object, features, response = NULL, batch_size = 128,
                                 shuffle = "auto", num_epochs = 1, queue_capacity = 1000,
                                 num_threads = 1, ..., resume = TRUE,
-                                on_other_data = c("begin", "stop")) {
+                                on_other_data = c("begin", "stop"), auto_shard = TRUE) {
   check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
   note_unused(...)
   new_input_fn(
     as.list(object), features, response, batch_size, shuffle, num_epochs, resume = resume,
-    on_other_data = check_one_of(on_other_data, c("begin", "stop"))
+    on_other_data = check_one_of(on_other_data, c("begin", "stop")), auto_shard = auto_shard
   )
 }
 
@@ -100,7 +102,7 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
 #' @export
 input_fn.list <- function(object, features, response = NULL, batch_size = 128, shuffle = "auto",
                           num_epochs = 1, queue_capacity = 1000, num_threads = 1, ...,
-                          resume = TRUE, on_other_data = c("begin", "stop")) {
+                          resume = TRUE, on_other_data = c("begin", "stop"), auto_shard = TRUE) {
   if (is.null(names(object)) || any(names(object) == "")) {
     stop_runhooks("Every element of {.arg object} needs a name.")
   }
@@ -110,7 +112,7 @@ input_fn.list <- function(object, features, response = NULL, batch_size = 128, s
   note_unused(...)
   new_input_fn(
     object, features, response, batch_size, shuffle, num_epochs, resume = resume,
-    on_other_data = check_one_of(on_other_data, c("begin", "stop"))
+    on_other_data = check_one_of(on_other_data, c("begin", "stop")), auto_shard = auto_shard
   )
 }
 
@@ -205,9 +207,11 @@ new_input_fn <- function(
   resume = FALSE,
   on_other_data = "begin",
   response_name = response,
+  auto_shard = TRUE,
   call = parent.frame()
 ) {
   check_flag(resume, call = call)
+  check_flag(auto_shard, call = call)
   check_positive_whole(batch_size, call = call)
   check_positive_whole(num_epochs, null = TRUE, call = call)
   check_shuffle(shuffle, call)
@@ -227,7 +231,7 @@ new_input_fn <- function(
   finite <- check_columns(columns, response, call)
   options <- list(
     batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume,
-    on_other_data = on_other_data
+    on_other_data = on_other_data, auto_shard = auto_shard
   )
   input <- function(estimator) {
     if (!is_estimator(estimator)) estimator <- NULL
@@ -241,6 +245,7 @@ new_input_fn <- function(
         columns, features, response, estimator, reads, response_name, if (is_matrix) selected,
         finite = finite
       )
+      trained <- dealt_rows(trained, auto_shard)
       if (is_matrix) {
         return(next_matrix(trained, selected, response, options))
       }
@@ -342,7 +347,9 @@ next_rows <- function(columns, features, response, options, texts = character(),
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
   # for the folder of the model that is trained
-  data <- list(content = attr(tensors, "content"), rows = as.double(n_rows(columns[[1]])))
+  data <- if (is.null(the$dealing)) {
+    list(content = attr(tensors, "content"), rows = as.double(n_rows(columns[[1]])))
+  }
   structure(if (is.null(labels)) feature_tensors else list(feature_tensors, labels), data = data)
 }
 
@@ -429,13 +436,17 @@ as_model_input <- function(
   }
   n <- length(formals(args(input_fn)))
   if (n > 1) stop_plain("'input_fn' should accept 0 or 1 arguments", call = call)
+  takes_context <- identical(names(formals(args(input_fn))), "input_context")
   read <- function(mode) {
     outer <- the$mode
     on.exit(the$mode <- outer)
     the$mode <- mode
-    result <- if (n == 1) input_fn(estimator) else input_fn()
-    if (is.function(result)) result <- result()
-    if (is_dataset(result)) result <- next_batch(result)
+    result <- with_dealing(estimator, mode, deals_itself = takes_context, function(context) {
+      argument <- if (takes_context) context else estimator
+      made <- if (n == 1) input_fn(argument) else input_fn()
+      if (is.function(made)) made <- made()
+      if (is_dataset(made)) next_batch(made) else made
+    })
     input <- split_input(result)
     data <- attr(result, "data", exact = TRUE)
     if (is_custom(estimator)) return(structure(list(given = lapply(input, as_tensors)), data = data))
@@ -444,7 +455,10 @@ as_model_input <- function(
     check_labels(input$labels)
     structure(input, data = data)
   }
-  structure(read, about = attr(input_fn, "about"))
+  about <- attr(input_fn, "about")
+  # in training each process has its part of the rows
+  if (!is.null(is_limited) && !isFALSE(about$auto_shard)) about$parts <- replicas_of(engine_config(estimator))
+  structure(read, about = about)
 }
 
 # Whatever an input function returned, with tensors in the place of R's arrays.
@@ -461,7 +475,8 @@ as_tensors <- function(x) {
 planned_steps <- function(input) {
   about <- attr(input, "about")
   if (is.null(about$num_epochs) || is.null(about$rows)) return(NULL)
-  ceiling(about$rows * about$num_epochs / about$batch_size)
+  parts <- if (is.null(about$parts)) 1 else about$parts
+  ceiling(ceiling(about$rows / parts) * about$num_epochs / about$batch_size)
 }
 
 # How many rows these are, all passes together; NULL likewise.

@@ -40,6 +40,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   check_string(checkpoint_path, null = TRUE)
   check_string(name, null = TRUE)
   check_flag(simplify)
+  begin_together(object, "evaluate()")
   enter_folder(object)
   restore_random_state <- keep_random_state()
   on.exit(restore_random_state(), add = TRUE)

@@ -73,6 +73,7 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
     }
   }
   check_string(checkpoint_path, null = TRUE)
+  begin_together(object, "predict()")
   enter_folder(object)
   refuse_prediction(list(...), environment())
   if (is.null(newdata) && missing(input_fn)) newdata <- kept_data(object)

@@ -103,6 +103,7 @@ train.tf_estimator <- function(
   }
   is_limited <- !is.null(steps) || !is.null(max_steps)
   input_fn <- as_formula_data(input_fn, object)
+  begin_together(object, "train()", lasts = TRUE)
   folder <- enter_folder(object, writes = TRUE)
   input <- as_model_input(input_fn, object, ..., is_limited = is_limited)
   limit <- steps
@@ -165,14 +166,14 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
     the$last_history <- made
     made
   }
-  result <- with_loop_conditions(
+  result <- in_all_processes(object, with_loop_conditions(
     cpp_estimator_train(
       core_model(object), config, remembering_input(input, object, folder),
       if (is.null(steps)) 0 else steps, if (is.null(max_steps)) 0 else max_steps,
       lapply(hooks, core_hook), listeners, leaves_events, run_about(steps, max_steps, input, asked)
     ),
     history = history, interrupted = function() say_interrupted(folder$path)
-  )
+  ))
   is_done <- TRUE
   if (result$was_skipped) say_skipped(folder, max_steps)
   check_reached("train", result$global_step - folder$step, limit, result$why, result$reason)

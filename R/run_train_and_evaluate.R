@@ -167,6 +167,7 @@ none_or_number <- function(x) if (is.null(x)) "None" else format(x, scientific =
 # train() of what a specification says; its events stay in the folder of the model.
 train_to_evaluate <- function(object, args, listener, call) {
   max_steps <- args$max_steps
+  begin_together(object, "train_and_evaluate()", lasts = TRUE)
   folder <- enter_folder(object, writes = TRUE)
   input <- as_model_input(args$input_fn, object, is_limited = !is.null(max_steps), call = call)
   planned <- planned_steps(input)

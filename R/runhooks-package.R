@@ -23,6 +23,7 @@
 #'   * what [train()] returns: [histories][plot.tf_estimator_history] to print, plot and make a data frame of
 #'   * [run_history()], [read_events()], [view_run()], [tensorboard()]: what was, and what is going on
 #'   * [early_stopping()] for `train(validation = , stop = )`
+#'   * on several machines: [mpi_strategy()]; `vignette("several-machines")`
 #' @section Hooks:
 #'   * one of your own: [session_run_hook()], [session_run_args()], [checkpoint_saver_listener()]
 #'   * to see: [hook_history_saver()], [hook_progress_bar()], [hook_logging_tensor()],

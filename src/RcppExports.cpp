@@ -1560,6 +1560,43 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_cluster_start
+SEXP cpp_cluster_start(Text path);
+RcppExport SEXP _runhooks_cpp_cluster_start(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_cluster_start(path));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_cluster_begin
+void cpp_cluster_begin(Text what, Text folder);
+RcppExport SEXP _runhooks_cpp_cluster_begin(SEXP whatSEXP, SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    cpp_cluster_begin(what, folder);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_cluster_finish
+void cpp_cluster_finish();
+RcppExport SEXP _runhooks_cpp_cluster_finish() {
+BEGIN_RCPP
+    cpp_cluster_finish();
+    return R_NilValue;
+END_RCPP
+}
+// cpp_cluster_abort
+void cpp_cluster_abort(int code);
+RcppExport SEXP _runhooks_cpp_cluster_abort(SEXP codeSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< int >::type code(codeSEXP);
+    cpp_cluster_abort(code);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_estimator_train
 SEXP cpp_estimator_train(SEXP spec, SEXP config, SEXP input_fn, double steps, double max_steps, SEXP hooks, SEXP listeners, bool leaves_events, SEXP about);
 RcppExport SEXP _runhooks_cpp_estimator_train(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP max_stepsSEXP, SEXP hooksSEXP, SEXP listenersSEXP, SEXP leaves_eventsSEXP, SEXP aboutSEXP) {
@@ -2354,6 +2391,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_model_traits", (DL_FUNC) &_runhooks_cpp_model_traits, 1},
     {"_runhooks_cpp_tf_call", (DL_FUNC) &_runhooks_cpp_tf_call, 2},
     {"_runhooks_cpp_tf_symbols", (DL_FUNC) &_runhooks_cpp_tf_symbols, 0},
+    {"_runhooks_cpp_cluster_start", (DL_FUNC) &_runhooks_cpp_cluster_start, 1},
+    {"_runhooks_cpp_cluster_begin", (DL_FUNC) &_runhooks_cpp_cluster_begin, 2},
+    {"_runhooks_cpp_cluster_finish", (DL_FUNC) &_runhooks_cpp_cluster_finish, 0},
+    {"_runhooks_cpp_cluster_abort", (DL_FUNC) &_runhooks_cpp_cluster_abort, 1},
     {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 9},
     {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
     {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 7},

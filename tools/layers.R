@@ -3,7 +3,7 @@
 
 layers <- local({
   ground <- c("base", "tensor", "graph")
-  engine <- c(ground, "ops", "autodiff", "io", "import", "session", "data", "control", "nn")
+  engine <- c(ground, "ops", "autodiff", "io", "import", "session", "data", "control", "cluster", "nn")
   list(
     base = character(),
     tensor = "base",
@@ -19,8 +19,12 @@ layers <- local({
     data = c(ground, "io", "session"),
     # operations that call functions, which run by plans
     control = c(ground, "autodiff", "io", "session"),
+    # processes that compute one graph together
+    cluster = ground,
+    # one MPI, in a shared object of its own: plain C
+    mpi = character(),
     # functions that add several ops
-    nn = c(ground, "ops", "autodiff", "io"),
+    nn = c(ground, "ops", "autodiff", "io", "cluster"),
     columns = engine,
     # updates of optimizers are hot loops
     training = c(engine, "kernels"),
@@ -38,8 +42,9 @@ binding_files <- function(root) {
   sort(tree_files(root, "src/r", "[.]cpp$"), method = "radix")
 }
 
-# Single headers beyond that: kernels hand parts of their work to threads by plain C.
-extra_headers <- list(kernels = "base/shared_work.h")
+# Single headers beyond that: kernels hand parts of their work to threads by plain C, and the shared
+# objects of MPI have a table in it.
+extra_headers <- list(kernels = "base/shared_work.h", mpi = "cluster/mpi_calls.h")
 
 # The rooms of R/, the prefixes of its files, from the ground up: each may call those before it.
 r_rooms <- c(

@@ -9,7 +9,7 @@ source("tools/layers.R")
 # (tools/check_units.R). A family stands for itself where it is named.
 unit_groups <- list(
   ground = c("base", "tensor"), graph = c("graph", "autodiff"), ops = "ops", io = c("io", "import"),
-  session = c("session", "control"), data = "data", nn = "nn", columns = "columns",
+  session = c("session", "control", "cluster"), data = "data", nn = "nn", columns = "columns",
   training = c("training", "trees"), hooks = c("hooks", "monitored"), estimators = "estimators",
   r = "r",
   # with Eigen's templates, see uses_eigen()

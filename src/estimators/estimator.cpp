@@ -8,9 +8,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/near_names.h"
+#include "cluster/communicator.h"
 #include "data/rows_again.h"
 #include "estimators/evaluation_hooks.h"
 #include "estimators/recorded_run.h"
+#include "estimators/replica_graph.h"
+#include "estimators/replica_run.h"
 #include "estimators/resumable_run.h"
 #include "estimators/run_folder.h"
 #include "estimators/running_training.h"
@@ -147,6 +150,16 @@ void keep_value(const Tensor& value, Tensor* kept) {
 
 namespace {
 
+// Those of a process that is not the chief: without what shows or writes something, but the saver of
+// its own folder.
+HookList hooks_of_others(HookList hooks, const HookPtr& saver = nullptr) {
+  const auto gone = std::remove_if(hooks.begin(), hooks.end(), [&saver](const HookPtr& hook) {
+    return hook->is_for_chief() && hook != saver;
+  });
+  hooks.erase(gone, hooks.end());
+  return hooks;
+}
+
 // What hooks may ask every model for.
 void add_endpoints(Graph& graph, const ModelInput& input, const EstimatorSpec& spec) {
   if (spec.loss) add_endpoint(graph, "loss", "", spec.loss);
@@ -193,6 +206,10 @@ void Estimator::finish(Built& built, Mode mode) const {
   if (loss && loss.shape().has_rank() && loss.shape().rank() == 1) {
     loss = built.graph->op("Reshape", {loss, built.graph->constant(Tensor(DType::kInt32, {0}))});
   }
+  if (ReplicaScope* replicas = ReplicaScope::of(*built.graph)) {
+    take_together(*replicas, built.spec);
+    built.together = replicas->last();
+  }
   add_endpoints(*built.graph, built.input, built.spec);
   if (!built.spec.scaffold) built.spec.scaffold = std::make_shared<Scaffold>();
   if (!built.spec.scaffold->saver) {
@@ -205,7 +222,9 @@ void Estimator::finish(Built& built, Mode mode) const {
 }
 
 Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
-  Built built = begin(input_fn, mode);
+  const bool is_alone = config_.replicas == 1 || mode != Mode::kTrain;
+  std::unique_ptr<ReplicaScope> scope;
+  Built built = begin(is_alone ? input_fn : input_of_replicas(input_fn, config_, &scope), mode);
   finish(built, mode);
   return built;
 }
@@ -242,9 +261,11 @@ HookList Estimator::training_hooks(const Built& built,
                                    const TrainOptions& options,
                                    const HookList& limits) const {
   const EstimatorSpec& spec = built.spec;
-  HookList others = options.hooks;
+  const bool is_chief = config_.replicas == 1 || communicator().is_chief();
+  const HookList own = is_chief ? options.hooks : hooks_of_others(options.hooks);
+  HookList others = own;
   append(others, spec.training_hooks);
-  append(others, spec.training_chief_hooks);
+  if (is_chief) append(others, spec.training_chief_hooks);
   std::shared_ptr<CheckpointSaverHook> saver = find_saver_hook(others);
   HookList hooks;
   if (!saver && (config_.save_checkpoints_steps > 0 || config_.save_checkpoints_secs > 0)) {
@@ -255,6 +276,15 @@ HookList Estimator::training_hooks(const Built& built,
                                            by_steps ? Value::of(config_.save_checkpoints_steps)
                                                     : Value::of(config_.save_checkpoints_secs)}}));
     hooks.push_back(saver);
+  }
+  if (saver && config_.replicas > 1) {
+    if (hooks.empty()) {
+      throw Error(Code::kUnimplemented,
+                  "Where several processes train, a saver of its own would save where one of them "
+                  "stands.",
+                  {"Say when to save in run_config(save_checkpoints_steps = )."});
+    }
+    saver->save_with_peers();
   }
   if (saver && !saver->has_scaffold()) saver->set_scaffold(spec.scaffold);
   if (!saver && config_.checkpoint_input_pipeline) {
@@ -268,14 +298,14 @@ HookList Estimator::training_hooks(const Built& built,
         "RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs.");
   }
   for (const ListenerPtr& listener : options.saving_listeners) saver->add_listener(listener);
-  append(hooks, spec.training_chief_hooks);
+  if (is_chief) append(hooks, spec.training_chief_hooks);
   if (config_.log_step_count_steps > 0) {
     hooks.push_back(
         hook_with("StepCounterHook", {{"every_n_steps", Value::of(config_.log_step_count_steps)},
                                       {"output_dir", Value::of(config_.model_dir)}}));
   }
   if (config_.save_summary_steps > 0) hooks.push_back(summary_hook(config_, spec.scaffold));
-  append(hooks, options.hooks);
+  append(hooks, own);
   append(hooks, limits);
   // TensorFlow goes on with an infinite loss, from which no step can come back.
   hooks.push_back(hook_with("NanTensorHook", {{"loss_tensor", Value::of(spec.loss)},
@@ -290,7 +320,7 @@ HookList Estimator::training_hooks(const Built& built,
                                         {"asked_for", Value::of(false)}}));
   }
   append(hooks, spec.training_hooks);
-  return hooks;
+  return is_chief ? hooks : hooks_of_others(hooks, saver);
 }
 
 Estimator::TrainResult Estimator::train(const InputFn& input_fn, const TrainOptions& options) {
@@ -326,19 +356,25 @@ Estimator::TrainResult Estimator::train_in(RecordedRun& recorded,
   built.graph->add_to_collection(collection_keys::kLosses, built.spec.loss);
   add_loss_summary(*built.graph, built.spec.loss);
   add_rate_summaries(*built.graph);
-  keep_random_positions(*built.graph, {built.spec.train_op.op, built.spec.loss.op});
+  const bool has_peers = config_.replicas > 1;
+  keep_random_positions(*built.graph, {built.spec.train_op.op, built.spec.loss.op}, has_peers);
   if (config_.checkpoint_input_pipeline) {
-    keep_input_positions(*built.graph, config_.on_other_data);
+    keep_input_positions(*built.graph, config_.on_other_data, has_peers);
   }
+  if (has_peers) check_same_graph(*built.graph);
   RunArgs run_args;
   run_args.fetches = {built.spec.train_op, Fetch(built.spec.loss)};
+  if (built.together) run_args.fetches.push_back(built.together);
   HookList limits = step_limits(options);
   HookList hooks = training_hooks(built, options, limits);
   hooks.push_back(recorded.hook());
+  if (has_peers) hooks.insert(hooks.begin(), replica_hook());
+  MonitoredOptions monitored;
+  monitored.has_peers = has_peers;
   MonitoredSession session(
       built.graph,
       std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, config_.model_dir),
-      std::move(hooks));
+      std::move(hooks), monitored);
   const RunningTraining running(config_.model_dir, session);
   recorded.begin(session, std::move(limits));
   bool was_asked = false;

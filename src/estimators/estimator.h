@@ -36,6 +36,8 @@ struct RunConfig {
   // Ours: where input and random numbers stand is in the model's checkpoints.
   bool checkpoint_input_pipeline = false;
   OnOtherData on_other_data = OnOtherData::kStop;
+  // So many processes train the model together, each on its part of the data.
+  int replicas = 1;
 };
 
 struct ServingReceiver;

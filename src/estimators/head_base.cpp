@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "cluster/replicas.h"
 #include "nn/summary_ops.h"
 
 namespace runhooks {
@@ -216,6 +217,7 @@ EstimatorSpec finish_spec(Graph& graph,
   spec.export_outputs = std::move(parts.export_outputs);
   if (mode != Mode::kTrain) return spec;
   const Output minimized = parts.training_loss ? parts.training_loss : spec.loss;
+  spec.loss = mean_over_replicas(graph, spec.loss);
   spec.train_op = head.is_public ? public_training_step(graph, minimized, train_op, inner_heads)
                                  : training_step(graph, minimized, train_op);
   const std::string suffix = head.name().empty() ? "" : "/" + head.name();
@@ -234,7 +236,8 @@ Output HeadBase::mean_loss(Graph& graph, Output loss, Output losses, Output weig
   std::vector<int32_t> axes;
   for (int i = 0; i < losses.shape().rank(); ++i) axes.push_back(i);
   const Output number = graph.op("Sum", {spread, graph.int_vector(axes)}).named("Sum");
-  return graph.op("RealDiv", {loss, number}).named("truediv");
+  return graph.op("RealDiv", {mean_over_replicas(graph, loss), sum_over_replicas(graph, number)})
+      .named("truediv");
 }
 
 // --- labels

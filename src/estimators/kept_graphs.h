@@ -25,6 +25,8 @@ struct ModelGraph {
   std::shared_ptr<Graph> graph;
   ModelInput input;
   EstimatorSpec spec;
+  // What all processes do together in a step of training; NULL where one trains.
+  Operation* together = nullptr;
   std::shared_ptr<Evaluation> evaluation;
 
   // Between two calls: variables and plans.

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "data/dataset.h"
+#include "estimators/replica_saveable.h"
 #include "graph/func_graph.h"
 
 namespace runhooks {
@@ -138,12 +139,15 @@ void check_begins(const Operation& iterator) {
 
 }  // namespace
 
-void keep_random_positions(Graph& graph, const std::vector<const Operation*>& step) {
-  graph.add_to_collection(collection_keys::kSaveableObjects,
-                          SaveablePtr(std::make_shared<RandomPositions>(graph, step)));
+void keep_random_positions(Graph& graph,
+                           const std::vector<const Operation*>& step,
+                           bool of_replicas) {
+  SaveablePtr own = std::make_shared<RandomPositions>(graph, step);
+  if (of_replicas) own = replica_saveable(own);
+  graph.add_to_collection(collection_keys::kSaveableObjects, own);
 }
 
-void keep_input_positions(Graph& graph, OnOtherData on_other_data) {
+void keep_input_positions(Graph& graph, OnOtherData on_other_data, bool of_replicas) {
   const std::vector<CollectionItem> iterators = graph.collection("iterators");
   if (iterators.empty()) {
     throw Error(Code::kInvalidArgument, "The input has no position to be saved.",
@@ -161,7 +165,8 @@ void keep_input_positions(Graph& graph, OnOtherData on_other_data) {
   for (const CollectionItem& item : iterators) {
     if (const auto* handle = std::get_if<Output>(&item)) {
       check_begins(*handle->op);
-      add(std::make_shared<InputPosition>(*handle, on_other_data));
+      const SaveablePtr own = std::make_shared<InputPosition>(*handle, on_other_data);
+      add(of_replicas ? replica_saveable(own) : own);
     }
   }
 }

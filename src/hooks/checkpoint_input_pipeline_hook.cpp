@@ -44,6 +44,7 @@ class CheckpointInputPipelineHook : public RunHook {
     trigger_ = trigger_of(args, "save_steps", "save_secs");
   }
   std::string name() const override { return "CheckpointInputPipelineHook"; }
+  bool is_for_chief() const override { return true; }
 
   void begin(Graph& graph) override {
     trigger_.reset();

@@ -1,6 +1,8 @@
 #include "hooks/checkpoint_saver_hook.h"
 
 #include "base/log.h"
+#include "cluster/communicator.h"
+#include "cluster/step_gate.h"
 #include "graph/collection_item.h"
 #include "io/files/atomic_file.h"
 
@@ -10,7 +12,8 @@ CheckpointSaverHook::CheckpointSaverHook(const Args& args)
     : checkpoint_dir_(args.text("checkpoint_dir")),
       checkpoint_basename_(args.text("checkpoint_basename", "model.ckpt")),
       save_path_(checkpoint_dir_ + "/" + checkpoint_basename_),
-      saves_graph_(args.flag("save_graph_def", true)) {
+      saves_graph_(args.flag("save_graph_def", true)),
+      is_by_clock_(args.has("save_secs")) {
   const bool has_secs = args.has("save_secs"), has_steps = args.has("save_steps");
   if (has_secs && has_steps) {
     // tfestimators' words, leading blank included
@@ -51,11 +54,19 @@ void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
   trigger_.update(step);
 }
 
+bool CheckpointSaverHook::is_due(int64_t global_step) const {
+  const bool is_so = trigger_.should_trigger(global_step);
+  if (!has_peers_ || !is_by_clock_) return is_so;
+  int64_t chiefs = is_so;
+  communicator().broadcast(&chiefs, sizeof chiefs, 0);
+  return chiefs != 0;
+}
+
 const RunArgs* CheckpointSaverHook::before_run(RunContext&) { return &run_args_; }
 
 void CheckpointSaverHook::after_run(RunContext& context, const RunValues&) {
   const int64_t step = step_.now(context.session());
-  if (!trigger_.should_trigger(step)) return;
+  if (!is_due(step)) return;
   trigger_.update(step);
   if (save(context.session(), step)) context.request_stop();
 }
@@ -101,6 +112,7 @@ Saver& CheckpointSaverHook::saver(Session& session) const {
 }
 
 void CheckpointSaverHook::write_checkpoint(Session& session, int64_t global_step) {
+  const SavedTogether together(has_peers_);
   saver(session).save(session, save_path_, global_step, saves_graph_);
   saved_changes_ = session.changes();
   writer_->add_session_log(SessionLog::kCheckpoint, save_path_, global_step);

@@ -37,6 +37,8 @@ class CheckpointSaverHook : public RunHook {
 
   void set_scaffold(std::shared_ptr<Scaffold> scaffold) { scaffold_ = std::move(scaffold); }
   bool has_scaffold() const { return scaffold_ != nullptr; }
+  // All processes of a run have one, and save at the same steps: those of the chief's clock.
+  void save_with_peers() { has_peers_ = true; }
   void add_listener(ListenerPtr listener) { listeners_.push_back(std::move(listener)); }
 
   void begin(Graph& graph) override;
@@ -48,6 +50,7 @@ class CheckpointSaverHook : public RunHook {
   bool saves_checkpoints() const override { return true; }
 
  private:
+  bool is_due(int64_t global_step) const;
   void write_checkpoint(Session& session, int64_t global_step);
   // TRUE where a listener asks to stop.
   bool save(Session& session, int64_t global_step);
@@ -61,6 +64,7 @@ class CheckpointSaverHook : public RunHook {
   RunArgs run_args_;
   std::shared_ptr<EventFileWriter> writer_;
   bool saves_graph_, has_session_ = false;
+  bool is_by_clock_, has_peers_ = false;
   int saved_changes_ = 0;  // of the session, when it was last saved
 };
 

@@ -1,5 +1,7 @@
 #include "hooks/history_saver_hook.h"
 
+#include "graph/endpoints.h"
+
 namespace runhooks {
 
 namespace {
@@ -27,6 +29,9 @@ void HistorySaverHook::begin(Graph& graph) {
   *history_ = History();
   const std::vector<CollectionItem> losses = graph.collection(collection_keys::kLosses);
   const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.front());
+  const EndpointTensors& of_all = endpoint(graph, kLossesOfAll);
+  is_of_all_ = !of_all.empty();
+  if (is_of_all_) loss = &of_all.front().second;
   has_loss_ = loss != nullptr;
   run_args_.fetches.clear();
   if (has_loss_) run_args_.fetches.emplace_back(*loss);
@@ -56,8 +61,9 @@ void HistorySaverHook::after_run(RunContext& context, const RunValues& values) {
   size_t next = 0;
   if (has_loss_) {
     const Tensor& loss = values.result(next++);
-    history_->total_losses.push_back(sum_of(loss));
-    history_->mean_losses.push_back(mean_of(loss));
+    const double total = is_of_all_ ? loss.number_at(0) : sum_of(loss);
+    history_->total_losses.push_back(total);
+    history_->mean_losses.push_back(is_of_all_ ? total / loss.number_at(1) : mean_of(loss));
   }
   for (History::Column& column : history_->tensors) {
     column.values.push_back(mean_of(values.result(next++)));

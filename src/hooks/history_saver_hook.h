@@ -13,6 +13,9 @@
 
 namespace runhooks {
 
+// An endpoint, where several processes train: the sum of the losses of a step, and their number.
+constexpr const char* kLossesOfAll = "losses_of_all";
+
 // One entry a record; it grows while the loop runs, so an interrupted run leaves what it has seen.
 struct History {
   std::vector<double> mean_losses, total_losses;
@@ -48,7 +51,7 @@ class HistorySaverHook : public RunHook, public TracelessHook {
   int64_t every_n_step_;
   std::vector<std::pair<std::string, Value>> tensors_;
   int64_t runs_ = 0;
-  bool has_loss_ = false;
+  bool has_loss_ = false, is_of_all_ = false;
   bool is_due_ = false;
   InputMeter meter_;
   GlobalStep step_;

@@ -40,6 +40,7 @@ class LoggingTensorHook : public RunHook {
     }
   }
   std::string name() const override { return "LoggingTensorHook"; }
+  bool is_for_chief() const override { return true; }
 
   void begin(Graph& graph) override {
     trigger_.reset();

@@ -25,6 +25,7 @@ class ProfilerHook : public RunHook {
     traced_.options.trace_level = RunOptions::kFullTrace;
   }
   std::string name() const override { return "ProfilerHook"; }
+  bool is_for_chief() const override { return true; }
 
   void begin(Graph& graph) override {
     trigger_.reset();

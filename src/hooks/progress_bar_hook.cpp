@@ -22,6 +22,7 @@ class ProgressBarHook : public RunHook, public TracelessHook {
         finish_(args.callable("finish")),
         min_secs_(args.number("min_secs", 0.1)) {}
   std::string name() const override { return "ProgressBarHook"; }
+  bool is_for_chief() const override { return true; }
 
   void begin(Graph& graph) override {
     runs_ = 0;

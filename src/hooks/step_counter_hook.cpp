@@ -22,6 +22,7 @@ class StepCounterHook : public RunHook {
     trigger_ = trigger_of(args, "every_n_steps", "every_n_secs");
   }
   std::string name() const override { return "StepCounterHook"; }
+  bool is_for_chief() const override { return true; }
 
   void begin(Graph& graph) override {
     trigger_.reset();

@@ -14,6 +14,7 @@ class SummaryAtEndHook : public RunHook {
     }
   }
   std::string name() const override { return "SummaryAtEndHook"; }
+  bool is_for_chief() const override { return true; }
 
   void begin(Graph& graph) override {
     step_ = global_step(graph);

@@ -19,6 +19,7 @@ class SummarySaverHook : public RunHook {
  public:
   explicit SummarySaverHook(const Args& args, std::shared_ptr<Scaffold> scaffold = nullptr);
   std::string name() const override { return "SummarySaverHook"; }
+  bool is_for_chief() const override { return true; }
 
   void begin(Graph& graph) override;
   void after_create_session(Session& session, Coordinator& coordinator) override;

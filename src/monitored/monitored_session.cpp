@@ -129,7 +129,7 @@ void MonitoredSession::note_stop(const RunHook& hook, const char* method, bool i
 }
 
 bool MonitoredSession::is_recoverable(const Error& error) const {
-  return options_.recovers &&
+  return options_.recovers && !options_.has_peers &&
          (error.code() == Code::kAborted || error.code() == Code::kUnavailable);
 }
 
@@ -150,6 +150,7 @@ void MonitoredSession::create_session() {
                   [this](RunHook& h) { h.after_create_session(*session_, coordinator_); });
         note_stop(*hook, "after_create_session", false);
       }
+      if (options_.has_peers) agree_with_peers();
       return;
     } catch (const Error& error) {
       const bool again = is_recoverable(error) && ++failures < options_.max_failures;
@@ -296,9 +297,51 @@ Session& MonitoredSession::ready_session() {
 
 const Executor& MonitoredSession::run_in_step(const RunArgs& caller) {
   ready_session();
+  if (options_.has_peers) return run_with_peers(caller);
   const Executor& executor = run_once(caller);
   check_interrupt();
   return executor;
+}
+
+// All processes end a step by the same question; who leaves it earlier answers where the others are
+// waiting: at the gate, before anything has changed, or here, after it.
+const Executor& MonitoredSession::run_with_peers(const RunArgs& caller) {
+  struct Closed {
+    ~Closed() { StepGate::close(); }
+  } closed;
+  StepGate::open();
+  try {
+    const Executor& executor = run_once(caller);
+    check_interrupt();
+    agree_with_peers();
+    return executor;
+  } catch (const Error& error) {
+    if (ends_well(error)) tell_peers(GoesOn::kNoData);
+    throw;
+  } catch (const ForeignUnwind& unwind) {
+    if (unwind.is_interrupt()) tell_peers(GoesOn::kInterrupted);
+    throw;
+  }
+}
+
+void MonitoredSession::tell_peers(GoesOn why) {
+  if (StepGate::is_open()) return StepGate::miss(why);
+  if (!StepGate::is_passed()) return;  // they have told us
+  if (!was_run_) {
+    fail(Code::kInternal,
+         "This process left a step in its midst, which the others cannot finish without it.");
+  }
+  StepGate::close();
+  agree(why);
+}
+
+void MonitoredSession::agree_with_peers() {
+  const bool stops = stop_requested_ || coordinator_.should_stop();
+  const Agreement agreed = agree(stops ? GoesOn::kStops : GoesOn::kYes);
+  StepGate::close();
+  if (agreed.goes_on == GoesOn::kYes) return;
+  if (agreed.goes_on == GoesOn::kInterrupted) interrupt_with(agreed.rank);
+  stop_requested_ = true;
 }
 
 bool MonitoredSession::gives_up_session(const Error& error) {
@@ -324,7 +367,7 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
     fail(Code::kFailedPrecondition, "Run called even after should_stop requested.");
   }
   RunContext context(*session_, caller);
-  was_left_half_way_ = false;
+  was_left_half_way_ = was_run_ = false;
   requests_.begin();
   for (const HookPtr& hook : hooks_) {
     const RunArgs* args = nullptr;
@@ -345,6 +388,7 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
     was_left_half_way_ = left_half_way();
     throw;
   }
+  was_run_ = true;
   // A hook that runs the session itself must not change the results that others have still to see.
   const Executor::Hold hold(executor);
   for (size_t i = 0; i < hooks_.size(); ++i) {

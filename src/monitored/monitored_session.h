@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "cluster/step_gate.h"
 #include "monitored/hook_saveable.h"
 #include "monitored/run_requests.h"
 #include "monitored/session_creator.h"
@@ -20,6 +21,9 @@ struct MonitoredOptions {
   bool recovers = true;
   // TensorFlow tries for ever; after so many failures of one run the last error surfaces.
   int max_failures = 10;
+  // The other processes of the run make the same steps, in which they speak with this one: all go on
+  // or none does (cluster/step_gate.h). A session that is lost is not made again.
+  bool has_peers = false;
 };
 
 // The hook that ended a loop, by asking for it or by an error; none where the input or the caller
@@ -99,6 +103,9 @@ class MonitoredSession {
   void tell_failure(LoopFailure failure);
   void forget_saver();
   const Executor& run_once(const RunArgs& caller);
+  const Executor& run_with_peers(const RunArgs& caller);
+  void tell_peers(GoesOn why);
+  void agree_with_peers();
   bool is_recoverable(const Error& error) const;
 
   std::shared_ptr<Graph> graph_;
@@ -118,6 +125,7 @@ class MonitoredSession {
   bool stop_requested_ = false;
   bool is_running_ = false;  // the session, not the hooks
   bool has_failed_ = false;
+  bool was_run_ = false;            // the session, in the last step
   bool was_left_half_way_ = false;  // the last step, within its changes of variables
   bool closed_ = false;
 };

@@ -2,6 +2,7 @@
 
 #include "graph/graph_function.h"
 #include "graph/partitioned.h"
+#include "cluster/replicas.h"
 #include "nn/layer_parts.h"
 #include "nn/nn_functions.h"
 #include "ops/state/gradient_helpers.h"
@@ -84,7 +85,9 @@ void update_moving_average(Graph& graph, const GotVariable& moving, Output batch
   }
   const NameScope scope(graph, "AssignMovingAvg");
   const Output decay = graph.scalar(average->dtype, 1 - momentum, "decay");
-  const Output difference = subtract(graph, average->snapshot, batch);
+  // each of several processes follows the mean of all
+  const Output followed = mean_over_replicas(graph, batch);
+  const Output difference = subtract(graph, average->snapshot, followed);
   const Output step = multiply(graph, difference, decay);
   const char* type = average->is_resource ? "AssignSubVariableOp" : "AssignSub";
   Operation* update = graph.op(type, {average->handle, step}).named(scope.name());

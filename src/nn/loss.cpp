@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "cluster/replicas.h"
 #include "nn/nn_functions.h"
 #include "ops/state/gradient_helpers.h"
 
@@ -54,15 +55,22 @@ Output safe_quotient(Graph& graph, Output x, Output by) {
   return graph.op("SelectV2", {good, quotient, zero}).named("value");
 }
 
+// Where several processes train, the mean of what they have is the loss of all rows.
+Output sum_of_replica(Graph& graph, Output sum) {
+  const int replicas = replicas_of(graph);
+  if (replicas == 1) return sum;
+  return graph.op("Mul", {sum, graph.scalar(sum.dtype(), replicas, "num_replicas")});
+}
+
 Output reduced(Graph& graph, Output losses, Output weights, Reduction reduction) {
   const Output weighted = graph.op("Mul", {losses, weights});
   if (reduction == Reduction::kNone) return weighted;
   const Output sum = sum_all(graph, weighted, "Sum");
-  if (reduction == Reduction::kSum) return sum;
+  if (reduction == Reduction::kSum) return sum_of_replica(graph, sum);
   if (reduction == Reduction::kSumOverBatchSize) {
     const Output size = graph.op("Size", {losses}).named("num_elements");
     const Output number = graph.op("Cast", {size}).attr("DstT", losses.dtype());
-    return safe_quotient(graph, sum, number);
+    return safe_quotient(graph, sum, mean_over_replicas(graph, number));
   }
   const Output shape = graph.op("Shape", {losses});
   Output counted = weights;
@@ -72,7 +80,8 @@ Output reduced(Graph& graph, Output losses, Output weights, Reduction reduction)
   }
   const Output present = graph.op("BroadcastTo", {counted, shape});
   present.op->set_output_shape(0, losses.shape());
-  return safe_quotient(graph, sum, sum_all(graph, present, "num_present"));
+  const Output number = sum_all(graph, present, "num_present");
+  return safe_quotient(graph, sum, mean_over_replicas(graph, number));
 }
 
 }  // namespace
@@ -93,6 +102,7 @@ Output compute_weighted_loss(Graph& graph,
     weights = graph.scalar(DType::kFloat32, 1, "Cast/x");
   }
   const Output loss = cast(graph, reduced(graph, losses, weights, reduction), dtype);
+  if (ReplicaScope* replicas = ReplicaScope::of(graph)) replicas->note_loss(loss.op);
   if (!collection.empty()) graph.add_to_collection(collection, loss);
   return loss;
 }

@@ -103,6 +103,9 @@ class RunHook {
   virtual void on_error(Session*, const LoopFailure&) {}
 
   virtual bool saves_checkpoints() const { return false; }
+  // Where several processes train it is at work in the first of them alone: it shows or writes
+  // something.
+  virtual bool is_for_chief() const { return saves_checkpoints(); }
   // Its after_run() or end() may change variables: it comes after all others, and savers after it.
   virtual bool changes_variables() const { return false; }
   virtual bool has_state() const { return false; }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "autodiff/gradients.h"
+#include "cluster/replicas.h"
 #include "graph/endpoints.h"
 
 namespace runhooks {
@@ -18,12 +19,40 @@ Operation* noted(Graph& graph, Operation* train_op) {
 
 }  // namespace
 
+namespace {
+
+// Those that are not the means of all processes yet become it.
+void take_means(Graph& graph, std::vector<GradientAndVariable>& pairs) {
+  const ReplicaScope* scope = ReplicaScope::of(graph);
+  if (!scope) return;
+  std::vector<size_t> own;
+  std::vector<Gradient> gradients;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const Gradient& gradient = pairs[i].gradient;
+    if (gradient.is_none() || scope->is_of_all(gradient.values)) continue;
+    own.push_back(i);
+    gradients.push_back(gradient);
+  }
+  if (own.empty()) return;
+  const NameScope names(graph, "all_replicas");
+  const std::vector<Gradient> means = mean_gradients(graph, gradients);
+  for (size_t k = 0; k < own.size(); ++k) pairs[own[k]].gradient = means[k];
+}
+
+}  // namespace
+
 std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph,
                                                               Output loss,
                                                               std::vector<VariablePtr> variables,
                                                               Output grad_loss) {
   if (variables.empty()) variables = variables_in(graph, collection_keys::kTrainableVariables);
   if (variables.empty()) invalid_argument("No variables to optimize.");
+  if (wants_all_rows() && ReplicaScope::of(graph)) {
+    throw Error(Code::kUnimplemented,
+                str_cat("Optimizer ", name(), " sees all rows in each step and works in one process."),
+                {"Give another `optimizer`, such as \"Ftrl\" or \"Adagrad\", where several processes "
+                 "train."});
+  }
   std::vector<Output> xs;
   for (const VariablePtr& variable : variables) xs.push_back(variable->handle);
   std::vector<Output> weights;
@@ -31,6 +60,7 @@ std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph,
   const std::vector<Gradient> grads = gradients(graph, {loss}, xs, weights);
   std::vector<GradientAndVariable> result;
   for (size_t i = 0; i < variables.size(); ++i) result.push_back({grads[i], variables[i]});
+  take_means(graph, result);
   return result;
 }
 
@@ -80,6 +110,7 @@ Operation* Optimizer::apply_gradients(Graph& graph,
   if (given.empty()) {
     invalid_argument("No gradients provided for any variable: ", str_join(names, ", "), ".");
   }
+  take_means(graph, given);
   {
     // Slots belong to no step and depend on nothing that is computed.
     ControlDependencies none(graph, {}, true);

@@ -5,6 +5,7 @@
 #include "r/data/dataset_function.cpp"
 #include "r/data/delimited_text.cpp"
 #include "r/data/example.cpp"
+#include "r/data/in_place.cpp"
 #include "r/data/iterator.cpp"
 #include "r/files/carried_checkpoint.cpp"
 #include "r/files/checkpoints.cpp"

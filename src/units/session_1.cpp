@@ -1,4 +1,9 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "cluster/collective_ops.cpp"
+#include "cluster/communicator.cpp"
+#include "cluster/mpi_communicator.cpp"
+#include "cluster/replicas.cpp"
+#include "cluster/step_gate.cpp"
 #include "control/cond.cpp"
 #include "control/functions.cpp"
 #include "control/while.cpp"

@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "cluster/replicas.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
+#include "estimators/replica_saveable.h"
 #include "graph/endpoints.h"
 #include "r/data/input.h"
 #include "r/graph/handles_of_graph.h"
@@ -161,10 +163,11 @@ SEXP cpp_next_batch(SEXP columns,
       if (!shuffle) add_endpoint(*default_graph(), "same_rows", "", outputs[0]);
     }
     if (on_other_data != R_NilValue) {
-      default_graph()->add_to_collection(
-          collection_keys::kSaveableObjects,
+      SaveablePtr position =
           make_resumable_input(outputs[0].op->input(0), num_rows, options.num_epochs,
-                               on_other_data_from_name(string_from_r(on_other_data))));
+                               on_other_data_from_name(string_from_r(on_other_data)));
+      if (replicas_of(*default_graph()) > 1) position = replica_saveable(position);
+      default_graph()->add_to_collection(collection_keys::kSaveableObjects, position);
     }
     Rcpp::List list(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);

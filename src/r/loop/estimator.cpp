@@ -34,6 +34,7 @@ RunConfig config_from_r(SEXP list) {
   config.keep_checkpoint_every_n_hours = args->number("keep_checkpoint_every_n_hours", 10000);
   config.log_step_count_steps = args->integer("log_step_count_steps", 0);
   config.checkpoint_input_pipeline = args->flag("checkpoint_input_pipeline", false);
+  config.replicas = static_cast<int>(args->integer("replicas", 1));
   config.on_other_data = on_other_data_from_name(args->text("on_other_data", "stop"));
   return config;
 }

@@ -1,0 +1,240 @@
+# Several processes that train one model: which of them this one is, and where they meet.
+
+#' Several processes, by MPI
+#'
+#' A script that is started with `mpirun -n 4 Rscript`, or with `srun`, trains one model by
+#' four processes, on one machine or many, where its configuration says
+#' `run_config(train_distribute = mpi_strategy())`. Each process has its part of the data and computes
+#' gradients of its own batch, of which all take the mean: with K processes and batches of B / K rows
+#' the model is what one process makes of batches of B rows. Started without `mpirun` the script
+#' trains in one process, as it would without a strategy.
+#'
+#' @return An object with `$rank`, from 0 on, of this process, `$size`, how many there are,
+#'   `$local_rank` among those of this machine, and `$is_chief`, TRUE for rank 0. It prints itself in
+#'   words.
+#' @section What all do: [train()], [evaluate()], [predict()][predict.tf_estimator] and
+#'   [train_and_evaluate()] are called by all processes, in the same order; where they are not it is an
+#'   error that says so. The chief alone writes `model_dir`, and draws the line of progress; the others
+#'   have a temporary folder each, with the chief's newest checkpoint. `hooks` run in all processes but
+#'   those built-in ones that show or write something, and `training_chief_hooks`, which are the
+#'   chief's. A stop that is asked for in one process, the end of its data and Ctrl-C end all at that
+#'   step.
+#' @section Data: `batch_size` is that of each process. [input_fn()] of data in memory deals row i to
+#'   process i mod K in training (`auto_shard = FALSE`: it does not), a dataset that an input function
+#'   returns is dealt by its batches, unless [dataset_shard()] has dealt it or the input function has
+#'   an argument `input_context`, with `$num_input_pipelines` and `$input_pipeline_id`. Evaluations and
+#'   predictions read all rows in each process.
+#' @section Losses: Those of the estimators and of `tf$losses` are of all rows of a step. Another loss of
+#'   a model of one's own is a mean of its rows: the processes' mean is taken. One that adds rows up is
+#'   refused.
+#' @section Errors: One in [train()] in one process ends all with a status that is not 0; its text is
+#'   shown with the rank of that process. `runhooks_error_failed_precondition` where the process was
+#'   started by an MPI that the package was not installed with.
+#' @section Installing: The package is built with the MPI that it finds: Debian's `libopenmpi-dev
+#'   openmpi-bin` or `libmpich-dev mpich`, `open-mpi` of Homebrew. Both may be there; that one is taken
+#'   whose `mpirun` has started the script (the environment variable `RUNHOOKS_MPI`, `openmpi` or
+#'   `mpich`, says it where that cannot be seen).
+#' @export
+#' @examples
+#' strategy <- mpi_strategy()
+#' strategy
+#' config <- run_config(train_distribute = strategy)
+#' config$num_worker_replicas
+mpi_strategy <- function() {
+  if (!is.null(the$strategy)) return(the$strategy)
+  launcher <- mpi_launcher()
+  place <- list(rank = 0L, size = 1L, local_rank = 0L, library = "")
+  if (!is.null(launcher)) {
+    place <- cpp_cluster_start(mpi_object(launcher$mpi))
+    check_launcher(launcher, place)
+    if (place$size > 1) behave_in_cluster(place)
+  }
+  the$strategy <- structure(
+    c(place[c("rank", "size", "local_rank", "library")], is_chief = place$rank == 0),
+    class = "runhooks_mpi_strategy"
+  )
+  the$strategy
+}
+
+#' @export
+print.runhooks_mpi_strategy <- function(x, ...) {
+  words <- if (x$size == 1) {
+    "One process"
+  } else {
+    sprintf(
+      "Process %d of %d%s, number %d on its machine, by %s", x$rank, x$size,
+      if (x$is_chief) ", the chief" else "", x$local_rank, x$library
+    )
+  }
+  cat(words, "\n", sep = "") # lint: allow stdout
+  invisible(x)
+}
+
+is_strategy <- function(x) inherits(x, "runhooks_mpi_strategy")
+
+engine_config <- function(object) unclass(object$estimator)$config
+
+# How many processes train a model of this configuration.
+replicas_of <- function(config) {
+  strategy <- unclass(config)$train_distribute
+  if (is_strategy(strategy)) strategy$size else 1L
+}
+
+# --- who has started us
+
+mpi_names <- c(openmpi = "Open MPI", mpich = "MPICH")
+
+# The MPI that has started this process, and how many of them; NULL: nobody has.
+mpi_launcher <- function(call = parent.frame()) {
+  number <- function(name) suppressWarnings(as.integer(Sys.getenv(name)))
+  said <- Sys.getenv("RUNHOOKS_MPI")
+  if (nzchar(said) && !said %in% names(mpi_names)) {
+    stop_runhooks(
+      "The environment variable {.envvar RUNHOOKS_MPI} must be {.or {.val {names(mpi_names)}}},
+       not {.val {said}}.",
+      call = call
+    )
+  }
+  of <- function(mpi, size) list(mpi = if (nzchar(said)) said else mpi, size = size)
+  if (nzchar(Sys.getenv("OMPI_COMM_WORLD_SIZE"))) {
+    return(of("openmpi", number("OMPI_COMM_WORLD_SIZE")))
+  }
+  if (nzchar(Sys.getenv("PMI_RANK"))) return(of("mpich", number("PMI_SIZE")))
+  tasks <- number("SLURM_STEP_NUM_TASKS")
+  if (nzchar(Sys.getenv("PMIX_RANK"))) return(of("openmpi", tasks))
+  if (!is.na(tasks) && tasks > 1) {
+    stop_runhooks(
+      c(
+        "Slurm has started {tasks} processes that do not know of each other.",
+        i = "Start them with {.code srun --mpi=pmix} (or {.code --mpi=pmi2}), see
+             {.code srun --mpi=list}."
+      ),
+      kind = "failed_precondition", call = call
+    )
+  }
+  if (nzchar(said)) of(said, NA)
+}
+
+# The shared objects that the package was installed with, by their MPI.
+mpi_built <- function() {
+  paths <- vapply(names(mpi_names), function(name) {
+    system.file("mpi", paste0(name, ".so"), package = "runhooks")
+  }, "")
+  paths[nzchar(paths)]
+}
+
+mpi_object <- function(mpi, built = mpi_built(), call = parent.frame(2)) {
+  if (mpi %in% names(built)) return(built[[mpi]])
+  wanted <- mpi_names[[mpi]] # nolint: used by cli
+  packages <- list( # nolint: used by cli
+    openmpi = "libopenmpi-dev openmpi-bin", mpich = "libmpich-dev mpich"
+  )[[mpi]]
+  stop_runhooks(
+    c(
+      "This process was started by {wanted}, with which runhooks was not installed.",
+      x = if (length(built)) "It was installed with {mpi_names[names(built)]}." else {
+        "It was installed where no MPI was found."
+      },
+      i = "Install {wanted} with its compiler (on Debian {.code apt install {packages}}), then
+           runhooks again."
+    ),
+    kind = "failed_precondition", call = call
+  )
+}
+
+# One MPI that is started by another's mpirun is alone.
+check_launcher <- function(launcher, place, call = parent.frame()) {
+  if (is.na(launcher$size) || launcher$size == place$size) return(invisible())
+  stop_runhooks(
+    c(
+      "{launcher$size} processes were started together, and {place$library} knows of
+       {place$size}: they were started by another MPI.",
+      i = "Start them with the {.code mpirun} of {place$library}, or install runhooks with the other
+           one."
+    ),
+    kind = "failed_precondition", call = call
+  )
+}
+
+# --- how such a process behaves
+
+# An error that nobody catches ends all processes, the end of the script waits for all, and one of
+# them shows what it does.
+behave_in_cluster <- function(place) {
+  if (!interactive() && is.null(getOption("error"))) {
+    options(error = function() cpp_cluster_abort(1L))
+  }
+  if (place$rank > 0) {
+    options(runhooks.progress = FALSE)
+    cpp_log_verbosity(log_levels[["ERROR"]])
+  }
+  reg.finalizer(the, leave_cluster, onexit = TRUE)
+}
+
+leave_cluster <- function(e) {
+  if (!identical(Sys.getpid(), the$pid)) return(invisible()) # a child of fork()
+  check_none_left()
+  tryCatch(cpp_cluster_finish(), error = end_all)
+}
+
+# The others are still in a training that this process has left, by an error that its script caught or
+# by quit(): they would wait for ever.
+check_none_left <- function() {
+  if (is.null(the$together)) return(invisible())
+  end_all(simpleCondition(paste0(the$together, " was left before its end, which all wait for.")))
+}
+
+# Shows the error of this process and ends all. The chief's comes first where all have the same.
+end_all <- function(error) {
+  strategy <- the$strategy
+  if (!strategy$is_chief) Sys.sleep(1)
+  message( # lint: allow message
+    sprintf("Error in process %d of %d: %s", strategy$rank, strategy$size, conditionMessage(error))
+  )
+  cpp_cluster_abort(1L)
+}
+
+# All processes begin `what` on a model, unless that is done while it is trained. What is a training
+# lasts until in_all_processes() has ended.
+begin_together <- function(object, what, lasts = FALSE) {
+  if (replicas_of(engine_config(object)) == 1) return(invisible())
+  path <- model_dir(object)
+  if (cpp_run_folder(path, FALSE)$is_training) return(invisible())
+  check_none_left()
+  tryCatch(
+    cpp_cluster_begin(paste(what, "of runhooks", utils::packageVersion("runhooks")), path),
+    error = end_all
+  )
+  if (lasts) the$together <- what
+  invisible()
+}
+
+# The value of a training, which all processes leave together: by an error of one all end.
+in_all_processes <- function(object, expr) {
+  if (replicas_of(engine_config(object)) == 1) return(expr)
+  on.exit(the$together <- NULL)
+  tryCatch(expr, error = end_all)
+}
+
+# Where a process that is not the chief has what the chief has in `folder`.
+folder_of_process <- function(folder, config) {
+  strategy <- unclass(config)$train_distribute
+  if (replicas_of(config) == 1 || strategy$is_chief) return(folder)
+  if (folder %in% the$own_folders) return(folder)
+  own <- unname(the$own_folders[folder])
+  if (is.null(own) || is.na(own)) {
+    own <- tempfile("runhooks-process-")
+    the$own_folders[folder] <- own
+  }
+  own
+}
+
+# What follows for a configuration.
+strategy_fields <- function(strategy) {
+  if (!is_strategy(strategy) || strategy$size == 1) return(list())
+  list(
+    is_chief = strategy$is_chief, task_type = if (strategy$is_chief) "chief" else "worker",
+    task_id = max(strategy$rank - 1L, 0L), num_worker_replicas = strategy$size,
+    global_id_in_cluster = strategy$rank
+  )
+}

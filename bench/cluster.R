@@ -1,0 +1,110 @@
+# Several processes on this machine: a step of one process with and without a strategy, of two, the
+# latency of a bare MPI_Allreduce, and what follows for 1 to 256 processes. `Rscript bench/cluster.R`
+
+suppressPackageStartupMessages(library(runhooks))
+options(runhooks.progress = FALSE, runhooks.threads = 1)
+
+# --- what each process runs: seconds of `steps` steps of a workload, without the first ones
+
+step_seconds <- function(workload, strategy, steps) {
+  size <- if (is.null(strategy)) 1 else strategy$size
+  config <- run_config(
+    tf_random_seed = 1, train_distribute = strategy, save_summary_steps = 0,
+    log_step_count_steps = NULL, save_checkpoints_secs = NULL
+  )
+  times <- NULL
+  n <- 0
+  clock <- session_run_hook(after_run = function(context, values) {
+    n <<- n + 1
+    if (n == 20 || n == steps) times <<- c(times, proc.time()[[3]])
+  })
+  if (workload == "mtcars") {
+    model <- linear_regressor(
+      feature_columns(column_numeric("wt"), column_numeric("hp")), config = config, optimizer = "Ftrl"
+    )
+    input <- input_fn(mtcars, c(wt, hp), mpg, batch_size = 8 / size, num_epochs = NULL)
+  } else {
+    set.seed(1)
+    model <- dnn_classifier(
+      hidden_units = c(256, 128), n_classes = 10, config = config, optimizer = "Adagrad",
+      feature_columns = feature_columns(column_numeric("x", shape = 784))
+    )
+    x <- matrix(runif(2048 * 784), 2048)
+    input <- numpy_input_fn(
+      list(x = x), sample(0:9, 2048, replace = TRUE), batch_size = 256 / size, num_epochs = NULL,
+      shuffle = TRUE
+    )
+  }
+  suppressMessages(train(model, input, steps = steps, hooks = clock))
+  diff(times) / (steps - 20)
+}
+
+workloads <- c(mtcars = 100020, W3 = 120)
+if (identical(commandArgs(TRUE), "process")) {
+  strategy <- mpi_strategy()
+  seconds <- vapply(names(workloads), function(name) {
+    step_seconds(name, strategy, workloads[[name]])
+  }, 0)
+  if (strategy$is_chief) cat("step", seconds, "\n")
+  quit()
+}
+
+# --- alone, with two processes, and the bare message
+
+launcher <- Sys.which(c("mpirun.openmpi", "mpirun"))
+launcher <- launcher[nzchar(launcher)]
+if (length(launcher) == 0) {
+  cat("There is no mpirun.openmpi here.\n")
+  quit()
+}
+Sys.setenv(
+  OMPI_ALLOW_RUN_AS_ROOT = 1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1, OMPI_MCA_rmaps_base_oversubscribe = 1
+)
+load <- strsplit(system2("uptime", stdout = TRUE), "load average: ")[[1]][[2]]
+cat("load average:", load, "\n")
+alone <- vapply(names(workloads), function(name) step_seconds(name, NULL, workloads[[name]]), 0)
+of_one <- vapply(names(workloads), function(name) {
+  step_seconds(name, mpi_strategy(), workloads[[name]])
+}, 0)
+said <- system2(launcher[[1]], c("-n", 2, "Rscript", "bench/cluster.R", "process"), stdout = TRUE)
+of_two <- as.numeric(strsplit(grep("^step", said, value = TRUE), " ")[[1]][2:3])
+program <- tempfile("allreduce-")
+system2("mpicc.openmpi", c("-O2", "bench/allreduce.c", "-o", program))
+bare <- utils::read.table(
+  text = system2(launcher[[1]], c("-n", 2, program), stdout = TRUE),
+  col.names = c("bytes", "microseconds")
+)
+steps <- data.frame(
+  workload = names(workloads), alone_us = alone * 1e6, strategy_of_one_us = of_one * 1e6,
+  two_us = of_two * 1e6, times = alone / of_two
+)
+cat("\nA step, one thread a process, the same rows together:\n")
+print(steps, row.names = FALSE, digits = 3)
+cat("\nMPI_Allreduce of two processes here:\n")
+print(bare, row.names = FALSE, digits = 3)
+
+# --- a model: compute is divided, each step has a small message for the gate, one at its end, three
+# of losses and one of gradients, by recursive doubling or, where they are large, in a ring
+
+messages <- function(k, bytes, latency_us, gbit) {
+  if (k == 1) return(0)
+  small <- 5 * latency_us * ceiling(log2(k))
+  small + latency_us * ceiling(log2(k)) + 2 * (k - 1) / k * bytes * 8 / (gbit * 1e3)
+}
+gradients <- c(mtcars = 12, W3 = 4 * (784 * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10))
+processes <- 2^(0:8)
+for (name in names(workloads)) {
+  table <- data.frame(processes = processes)
+  for (gbit in c(10, 100)) {
+    # 20 and 2 microseconds are usual between machines of such networks
+    latency <- if (gbit == 10) 20 else 2
+    us <- vapply(processes, function(k) {
+      alone[[name]] * 1e6 / k + messages(k, gradients[[name]], latency, gbit)
+    }, 0)
+    table[[paste0("us_", gbit, "_Gbit")]] <- us
+    share <- 1 - alone[[name]] * 1e6 / processes / us
+    table[[paste0("limit_", gbit)]] <- ifelse(share > 0.5, "messages", "compute")
+  }
+  cat("\nA step of ", name, " as the model has it, the same rows together:\n", sep = "")
+  print(table, row.names = FALSE, digits = 3)
+}

@@ -1,0 +1,210 @@
+// Ops by which the processes of a run compute together. They have TensorFlow's names and attributes,
+// where TensorFlow has them.
+#include <algorithm>
+#include <cstring>
+
+#include "cluster/communicator.h"
+#include "cluster/step_gate.h"
+#include "graph/graph.h"
+
+namespace runhooks {
+
+namespace {
+
+// Whoever runs such an op does so in a step of all, with as many as it was made for.
+Communicator& all_of(const Operation& op) {
+  Communicator& all = communicator();
+  const int64_t wanted = op.attr_int("group_size");
+  if (wanted != all.size()) {
+    fail(Code::kFailedPrecondition, "'", op.name(), "' is computed by ", wanted,
+         wanted == 1 ? " process" : " processes", ", and here ", all.size() == 1 ? "is " : "are ",
+         all.size(), ".");
+  }
+  if (wanted > 1) StepGate::check_passed(op.type().c_str());
+  return all;
+}
+
+template <typename T>
+void divide(T* values, int64_t n, int by) {
+  for (int64_t i = 0; i < n; ++i) values[i] = static_cast<T>(values[i] / by);
+}
+
+template <typename T>
+class ReduceKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    Communicator& all = all_of(c.op());
+    const Tensor& x = c.input(0);
+    Tensor& sum = c.output(0);
+    if (x.num_bytes() > 0) std::memcpy(sum.raw(), x.raw(), x.num_bytes());
+    all.add(sum.raw(), x.num_elements(), x.dtype());
+    if (c.op().attr<std::string>("final_op") == "Div") {
+      divide(sum.data<T>(), x.num_elements(), all.size());
+    }
+  }
+};
+
+// All inputs in one message.
+template <typename T>
+class ReduceTogetherKernel : public Kernel {
+ public:
+  void prepare(KernelContext& c) override {
+    size_t n = 0;
+    for (int i = 0; i < c.num_inputs(); ++i) n += static_cast<size_t>(c.input(i).num_elements());
+    packed_.resize(n);
+  }
+  void compute(KernelContext& c) override {
+    Communicator& all = all_of(c.op());
+    T* at = packed_.data();
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      const Tensor& x = c.input(i);
+      if (x.num_bytes() > 0) std::memcpy(at, x.raw(), x.num_bytes());
+      at += x.num_elements();
+    }
+    const auto n = static_cast<int64_t>(packed_.size());
+    all.add(packed_.data(), n, c.input(0).dtype());
+    divide(packed_.data(), n, all.size());
+    at = packed_.data();
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      Tensor& mean = c.output(i);
+      if (mean.num_bytes() > 0) std::memcpy(mean.raw(), at, mean.num_bytes());
+      at += mean.num_elements();
+    }
+  }
+
+ private:
+  std::vector<T> packed_;
+};
+
+// Processes may have different numbers of rows: each sends as many as the one that has most.
+class GatherKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    Communicator& all = all_of(c.op());
+    const Tensor& x = c.input(0);
+    Shape shape = x.shape();
+    const size_t row = row_bytes(x);
+    std::vector<int64_t> rows(static_cast<size_t>(all.size()));
+    const int64_t own = shape.dim(0);
+    all.gather(&own, sizeof own, rows.data());
+    int64_t most = 0, sum = 0;
+    for (const int64_t n : rows) {
+      most = std::max(most, n);
+      sum += n;
+    }
+    const size_t part = static_cast<size_t>(most) * row;
+    own_.resize(part);
+    parts_.resize(part * rows.size());
+    if (x.num_bytes() > 0) std::memcpy(own_.data(), x.raw(), x.num_bytes());
+    all.gather(own_.data(), static_cast<int64_t>(part), parts_.data());
+    shape.set_dim(0, sum);
+    auto* to = static_cast<char*>(c.allocate_output(0, x.dtype(), shape).raw());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const size_t size = static_cast<size_t>(rows[i]) * row;
+      if (size > 0) std::memcpy(to, parts_.data() + i * part, size);
+      to += size;
+    }
+  }
+
+ private:
+  static size_t row_bytes(const Tensor& x) {
+    int64_t width = 1;
+    for (int i = 1; i < x.shape().rank(); ++i) width = product_of_dims(width, x.shape().dim(i));
+    return static_cast<size_t>(width) * dtype_size(x.dtype());
+  }
+  std::vector<char> own_, parts_;
+};
+
+class GateKernel : public Kernel {
+ public:
+  void compute(KernelContext&) override { StepGate::pass(); }
+};
+
+void unchanged_shapes(ShapeContext& c) {
+  for (int i = 0; i < c.num_inputs(); ++i) c.set_output(i, c.input(i));
+}
+
+// In TensorFlow each goes alone.
+void lower_reduce_together(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
+  std::vector<Output> means;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    means.push_back(g.op("CollectiveReduce", {inputs[i]})
+                        .attr("group_size", op.attr_int("group_size"))
+                        .attr("group_key", op.attr_int("group_key"))
+                        .attr("instance_key", op.attr_int("instance_key") + static_cast<int64_t>(i))
+                        .attr("merge_op", "Add")
+                        .attr("final_op", "Div")
+                        .attr("subdiv_offsets", std::vector<int64_t>{0}));
+  }
+  g.op("IdentityN", means).named(op.name() + "/").build();
+}
+
+void lower_gate(Graph& g, const Operation& op, const std::vector<Output>&) {
+  g.op("NoOp").named(op.name() + "/").build();
+}
+
+}  // namespace
+
+RUNHOOKS_REGISTER_OP("CollectiveReduce")
+    .input("input: T")
+    .output("data: T")
+    .attr("T: {float, double, int32, int64}")
+    .attr("group_size: int >= 1")
+    .attr("group_key: int")
+    .attr("instance_key: int")
+    .attr("merge_op: {'Add'}")
+    .attr("final_op: {'Id', 'Div'}")
+    .attr("subdiv_offsets: list(int)")
+    .shape(unchanged_shape)
+    .kernel(kernel_by_type<ReduceKernel, float, double, int32_t, int64_t>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.CollectiveReduce")
+    .summary("The sum of a tensor over all processes of a run, or their mean.");
+
+RUNHOOKS_REGISTER_OP("CollectiveReduceTogether")
+    .input("inputs: N * T")
+    .output("means: N * T")
+    .attr("N: int >= 1")
+    .attr("T: {float, double}")
+    .attr("group_size: int >= 1")
+    .attr("group_key: int")
+    .attr("instance_key: int")
+    .shape(unchanged_shapes)
+    .kernel(kernel_by_type<ReduceTogetherKernel, float, double>())
+    .stateful()
+    .not_differentiable()
+    .lower(lower_reduce_together)
+    .endpoint("raw_ops.CollectiveReduceTogether")
+    .summary("The means of several tensors over all processes of a run, in one message.");
+
+RUNHOOKS_REGISTER_OP("CollectiveGather")
+    .input("input: T, rank >= 1")
+    .output("data: T")
+    .attr("T: {float, double, int32, int64}")
+    .attr("group_size: int >= 1")
+    .attr("group_key: int")
+    .attr("instance_key: int")
+    .attr("shape: shape")
+    .shape([](ShapeContext& c) {
+      Shape shape = c.input(0);
+      if (shape.has_rank()) shape.set_dim(0, -1);
+      c.set_output(0, shape);
+    })
+    .kernel(kernel_of<GatherKernel>())
+    .stateful()
+    .allocates_outputs()
+    .not_differentiable()
+    .endpoint("raw_ops.CollectiveGather")
+    .summary("The rows of all processes of a run, by their ranks.");
+
+RUNHOOKS_REGISTER_OP("ReplicaGate")
+    .shape(no_outputs)
+    .kernel(kernel_of<GateKernel>())
+    .stateful()
+    .not_differentiable()
+    .lower(lower_gate)
+    .endpoint("raw_ops.ReplicaGate")
+    .summary("Goes on once all processes of a run have the data of a step.");
+
+}  // namespace runhooks

@@ -1,0 +1,141 @@
+#include "cluster/replicas.h"
+
+#include <map>
+
+#include "cluster/communicator.h"
+
+namespace runhooks {
+
+namespace {
+
+ReplicaScope*& current_scope() {
+  static ReplicaScope* scope = nullptr;
+  return scope;
+}
+
+Operation* reduce(Graph& graph, Output x, const char* final_op) {
+  ReplicaScope& scope = *ReplicaScope::of(graph);
+  if (graph.is_function()) {
+    fail(Code::kUnimplemented, "'", x.name(), "' is computed by all processes together, which the ",
+         "branches and loops of a graph cannot: they need not run in every process.");
+  }
+  return scope.add(graph.op("CollectiveReduce", {x})
+                       .attr("group_size", scope.replicas())
+                       .attr("group_key", 1)
+                       .attr("instance_key", graph.version())
+                       .attr("merge_op", "Add")
+                       .attr("final_op", final_op)
+                       .attr("subdiv_offsets", std::vector<int64_t>{0}));
+}
+
+Gradient gathered_rows(Graph& graph, const Gradient& gradient) {
+  ReplicaScope& scope = *ReplicaScope::of(graph);
+  const auto gather = [&](Output x) {
+    return scope
+        .add(graph.op("CollectiveGather", {x})
+                 .attr("group_size", scope.replicas())
+                 .attr("group_key", 1)
+                 .attr("instance_key", graph.version())
+                 .attr("shape", Shape::unknown()))
+        ->output(0);
+  };
+  Gradient all = gradient;
+  all.indices = gather(gradient.indices);
+  const Output rows = gather(gradient.values);
+  all.values =
+      graph.op("RealDiv", {rows, graph.scalar(rows.dtype(), scope.replicas(), "num_replicas")});
+  return all;
+}
+
+}  // namespace
+
+ReplicaScope::ReplicaScope(Graph& graph, int replicas)
+    : graph_(graph), replicas_(replicas), outer_(current_scope()) {
+  current_scope() = this;
+}
+ReplicaScope::~ReplicaScope() { current_scope() = outer_; }
+
+ReplicaScope* ReplicaScope::of(const Graph& graph) {
+  ReplicaScope* scope = current_scope();
+  return scope && scope->replicas_ > 1 && &scope->graph_ == &graph.root() ? scope : nullptr;
+}
+
+void ReplicaScope::add_gate() {
+  std::vector<Operation*> data;
+  for (const CollectionItem& item : graph_.collection("iterators")) {
+    const auto* handle = std::get_if<Output>(&item);
+    if (!handle) continue;
+    for (const auto& op : graph_.operations()) {
+      for (const Output& input : op->inputs()) {
+        if (input == *handle && op->num_outputs() > 0) data.push_back(op.get());
+      }
+    }
+  }
+  const NameScope root(graph_, "");
+  last_ = graph_.op("ReplicaGate").after(data).named("replica_gate");
+}
+
+Operation* ReplicaScope::add(OpBuilder builder) {
+  const ControlDependencies alone(graph_, {}, /*clears=*/true);
+  if (!last_) add_gate();
+  last_ = builder.after({last_});
+  return last_;
+}
+
+bool ReplicaScope::is_of_all(const Output& x) const {
+  std::set<const Operation*> seen;
+  std::vector<const Operation*> open = {x.op};
+  while (!open.empty()) {
+    const Operation* op = open.back();
+    open.pop_back();
+    if (!seen.insert(op).second) continue;
+    if (of_gradients_.count(op) > 0) return true;
+    for (const Output& input : op->inputs()) open.push_back(input.op);
+  }
+  return false;
+}
+
+int replicas_of(const Graph& graph) {
+  const ReplicaScope* scope = ReplicaScope::of(graph);
+  return scope ? scope->replicas() : 1;
+}
+
+Output sum_over_replicas(Graph& graph, Output x) {
+  return replicas_of(graph) == 1 ? x : reduce(graph, x, "Id")->output(0);
+}
+
+Output mean_over_replicas(Graph& graph, Output x) {
+  if (replicas_of(graph) == 1) return x;
+  Operation* mean = reduce(graph, x, "Div");
+  ReplicaScope::of(graph)->note_mean(mean);
+  return mean->output(0);
+}
+
+std::vector<Gradient> mean_gradients(Graph& graph, const std::vector<Gradient>& gradients) {
+  ReplicaScope& scope = *ReplicaScope::of(graph);
+  std::vector<Gradient> means = gradients;
+  std::map<DType, std::vector<size_t>> dense;
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i].is_indexed_slices()) {
+      dense[gradients[i].values.dtype()].push_back(i);
+      continue;
+    }
+    means[i] = gathered_rows(graph, gradients[i]);
+    scope.note_gradients(means[i].values.op);
+  }
+  for (const auto& [dtype, which] : dense) {
+    std::vector<Output> inputs;
+    for (const size_t i : which) inputs.push_back(gradients[i].values);
+    const Operation* op = scope.add(graph.op("CollectiveReduceTogether", inputs)
+                                        .attr("group_size", scope.replicas())
+                                        .attr("group_key", 1)
+                                        .attr("instance_key", graph.version()));
+    scope.note_gradients(op);
+    for (size_t k = 0; k < which.size(); ++k) {
+      means[which[k]].values = Output(const_cast<Operation*>(op), static_cast<int>(k));
+    }
+  }
+  return means;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,64 @@
+// What lives here: a graph that each of several processes trains on its part of the data, and what it computes of all.
+// Who may use it: nn, training, estimators, while they build such a graph.
+// What it must not know: particular losses, optimizers or models, R.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace runhooks {
+
+// While it lives, what is added to the graph for a step of training is added for so many processes:
+// the loss of each is one whose mean over all processes is the loss of all rows, and gradients are
+// the mean of all. In one process nothing is added.
+class ReplicaScope {
+ public:
+  ReplicaScope(Graph& graph, int replicas);
+  ~ReplicaScope();
+  ReplicaScope(const ReplicaScope&) = delete;
+  ReplicaScope& operator=(const ReplicaScope&) = delete;
+  // NULL where the graph is trained by one process.
+  static ReplicaScope* of(const Graph& graph);
+
+  int replicas() const { return replicas_; }
+  // That of the graph, where all processes draw the same.
+  int64_t seed = 0;
+  // One of the operations by which processes speak. All run in every step, in the order in which they
+  // were added: else one would wait for another's other one. The first comes behind a gate, at which
+  // the data are there. It is added late: initial values depend on how many operations there are.
+  Operation* add(OpBuilder builder);
+  // What runs them all; an invalid one where there are none.
+  Operation* last() const { return last_; }
+  void note_gradients(const Operation* op) { of_gradients_.insert(op); }
+  bool has_gradients() const { return !of_gradients_.empty(); }
+  // Whether `x` is made of gradients of all.
+  bool is_of_all(const Output& x) const;
+  // A loss whose mean over all processes is the loss of all rows.
+  void note_loss(const Operation* op) { losses_.insert(op); }
+  bool is_loss(const Operation* op) const { return losses_.count(op) > 0; }
+  void note_mean(const Operation* op) { means_.insert(op); }
+  // Whether `x` is what mean_over_replicas() gave.
+  bool is_mean(const Output& x) const { return means_.count(x.op) > 0; }
+
+ private:
+  void add_gate();
+
+  Graph& graph_;
+  int replicas_;
+  ReplicaScope* outer_;
+  Operation* last_ = nullptr;
+  std::set<const Operation*> of_gradients_, losses_, means_;
+};
+
+// 1 where the graph is trained by one process.
+int replicas_of(const Graph& graph);
+// The sum over all processes, or their mean; `x` itself in one process.
+Output sum_over_replicas(Graph& graph, Output x);
+Output mean_over_replicas(Graph& graph, Output x);
+// The means of gradients: dense ones of one type go together, rows are gathered. None of them is
+// "none".
+std::vector<Gradient> mean_gradients(Graph& graph, const std::vector<Gradient>& gradients);
+
+}  // namespace runhooks

@@ -1,0 +1,195 @@
+#include "estimators/replica_run.h"
+
+#include <algorithm>
+
+#include "base/fingerprint.h"
+#include "cluster/communicator.h"
+#include "estimators/run_folder.h"
+#include "graph/variable.h"
+#include "io/files/atomic_file.h"
+#include "session/session.h"
+#include "training/saved_step.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr const char* kEndOfScript = "the end of its script";
+
+// The first process that says something else than the chief; 0 where none does.
+template <typename Value>
+int first_other(const std::vector<Value>& said) {
+  const auto other = std::find_if(said.begin(), said.end(),
+                                  [&said](const Value& value) { return value != said[0]; });
+  return other == said.end() ? 0 : static_cast<int>(other - said.begin());
+}
+
+void meet(const std::string& what) {
+  const std::vector<std::string> said = gather_texts(communicator(), what);
+  const int other = first_other(said);
+  if (other == 0) return;
+  throw Error(Code::kFailedPrecondition,
+              str_cat("The processes do not do the same: process 0 has come to ", said[0],
+                      ", process ", other, " to ", said[static_cast<size_t>(other)], "."),
+              {"All processes train, evaluate and predict with a model together: these calls are for "
+               "none of them alone, such as below `if (strategy$is_chief)`."});
+}
+
+// What the folder of a process has: its newest checkpoint.
+std::string state_of(const std::string& folder) {
+  const std::string newest = newest_checkpoint(folder);
+  if (newest.empty()) return "";
+  return str_cat(base_name(newest), " ", step_in(newest));
+}
+
+// In the folder of a process that is not the chief: nothing else has been written there than by us.
+void write_state(const std::string& folder, const Files& files) {
+  create_directories(folder);
+  for (const std::string& name : list_directory(folder)) {
+    const std::string path = join_path(folder, name);
+    if (!is_directory(path)) remove_file(path);
+  }
+  write_carried_files(folder, files, "");
+}
+
+void take_state(const std::string& folder) {
+  Communicator& all = communicator();
+  Files files;
+  if (all.is_chief()) files = files_to_carry(folder, UINT64_MAX);
+  auto n = static_cast<int64_t>(files.size());
+  all.broadcast(&n, sizeof n, 0);
+  files.resize(static_cast<size_t>(n));
+  for (auto& file : files) {
+    file.first = broadcast_text(all, file.first);
+    file.second = broadcast_text(all, file.second);
+  }
+  if (!all.is_chief()) write_state(folder, files);
+}
+
+// A line for each operation: what it is, and what it takes.
+std::vector<std::string> lines_of(const Graph& graph) {
+  std::vector<std::string> lines;
+  for (const auto& op : graph.operations()) {
+    std::string line = str_cat("'", op->name(), "' (", op->type());  // lint: allow op-type
+    for (const Output& input : op->inputs()) line += " " + input.name();
+    if (op->def().holds_variable) line += str_cat(", of shape ", op->output_shape(0));
+    for (int i = 0; i < op->num_outputs(); ++i) {
+      line += str_cat(i == 0 ? ", " : " ", dtype_name(op->output_dtype(i)));
+    }
+    lines.push_back(line + ")");
+  }
+  return lines;
+}
+
+std::string line_at(const std::string& text, size_t n) {
+  size_t begin = 0;
+  for (; n > 0; --n) {
+    begin = text.find('\n', begin);
+    if (begin == std::string::npos) return "nothing";
+    ++begin;
+  }
+  return begin == text.size() ? "nothing" : text.substr(begin, text.find('\n', begin) - begin);
+}
+
+size_t first_other_line(const std::string& a, const std::string& b) {
+  const size_t n = std::min(a.size(), b.size());
+  const auto at = std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(n), b.begin());
+  return static_cast<size_t>(std::count(a.begin(), at.first, '\n'));
+}
+
+std::string_view bytes_of(const Tensor& value) {
+  return {static_cast<const char*>(value.raw()), value.num_bytes()};
+}
+
+class ReplicaHook : public RunHook {
+ public:
+  std::string name() const override { return "ReplicaHook"; }
+  void begin(Graph& graph) override {
+    variables_.clear();
+    for (const VariablePtr& one : variables_in(graph, collection_keys::kGlobalVariables)) {
+      if (one->dtype != DType::kString) variables_.push_back(one);
+    }
+    steps_ = 0;
+  }
+  void after_create_session(Session& session, Coordinator&) override {
+    Communicator& all = communicator();
+    for (const VariablePtr& variable : variables_) {
+      Tensor value = session.value(*variable).copy();
+      all.broadcast(value.raw(), static_cast<int64_t>(value.num_bytes()), 0);
+      if (!all.is_chief()) assign_variable(session.resources(), *variable, value);
+    }
+  }
+  void after_run(RunContext& context, const RunValues&) override {
+    if (++steps_ % kStepsBetween == 0) compare(context.session());
+  }
+  void end(Session& session) override { compare(session); }
+
+ private:
+  static constexpr int64_t kStepsBetween = 100;
+
+  void compare(Session& session) const {
+    std::vector<uint64_t> own;
+    uint64_t together = 0;
+    for (const VariablePtr& variable : variables_) {
+      own.push_back(fingerprint64(bytes_of(session.value(*variable))));
+      together = fingerprint_cat64(together, own.back());
+    }
+    Communicator& all = communicator();
+    std::vector<uint64_t> of_all(static_cast<size_t>(all.size()));
+    all.gather(&together, sizeof together, of_all.data());
+    if (first_other(of_all) > 0) fail_at_first(own);
+  }
+  [[noreturn]] void fail_at_first(const std::vector<uint64_t>& own) const {
+    Communicator& all = communicator();
+    std::vector<uint64_t> of_all(own.size() * static_cast<size_t>(all.size()));
+    all.gather(own.data(), static_cast<int64_t>(own.size() * sizeof(uint64_t)), of_all.data());
+    for (size_t i = 0; i < own.size(); ++i) {
+      std::vector<uint64_t> said;
+      for (size_t rank = 0; rank < static_cast<size_t>(all.size()); ++rank) {
+        said.push_back(of_all[rank * own.size() + i]);
+      }
+      const int other = first_other(said);
+      if (other == 0) continue;
+      throw Error(Code::kInternal,
+                  str_cat("Variable '", variables_[i]->name(), "' is not the same in process ", other,
+                          " as in process 0, after ", steps_, steps_ == 1 ? " step." : " steps."),
+                  {"What changes variables beside the gradients of an optimizer must not depend on "
+                   "the rows that a process has."});
+    }
+    fail(Code::kInternal, "The processes hold different values.");
+  }
+
+  std::vector<VariablePtr> variables_;
+  int64_t steps_ = 0;
+};
+
+}  // namespace
+
+void begin_together(const std::string& what, const std::string& folder) {
+  meet(what);
+  const std::string own = communicator().is_chief() || is_directory(folder) ? state_of(folder) : "";
+  if (first_other(gather_texts(communicator(), own)) > 0) take_state(folder);
+}
+
+void end_together() { meet(kEndOfScript); }
+
+void check_same_graph(const Graph& graph) {
+  Communicator& all = communicator();
+  std::string text;
+  for (const std::string& line : lines_of(graph)) text += line + "\n";
+  const uint64_t own = fingerprint64(text);
+  std::vector<uint64_t> of_all(static_cast<size_t>(all.size()));
+  all.gather(&own, sizeof own, of_all.data());
+  const int other = first_other(of_all);
+  if (other == 0) return;
+  const std::string first = broadcast_text(all, text), second = broadcast_text(all, text, other);
+  const size_t line = first_other_line(first, second);
+  throw Error(Code::kFailedPrecondition,
+              str_cat("The processes train different models: process ", other, " has ",
+                      line_at(second, line), " where process 0 has ", line_at(first, line), "."),
+              {"All processes run the same script, on data of the same columns."});
+}
+
+HookPtr replica_hook() { return std::make_shared<ReplicaHook>(); }
+
+}  // namespace runhooks

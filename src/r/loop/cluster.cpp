@@ -1,0 +1,49 @@
+// The processes of a run in R: how they begin, meet and end.
+#include "cluster/communicator.h"
+#include "estimators/replica_run.h"
+#include "r/values/border.h"
+#include "r/values/values.h"
+
+using namespace runhooks;
+using namespace runhooks::r;
+
+namespace {
+
+SEXP place_to_r() {
+  const Communicator& all = communicator();
+  return Rcpp::List::create(Rcpp::_["rank"] = all.rank(), Rcpp::_["size"] = all.size(),
+                            Rcpp::_["local_rank"] = all.local_rank(),
+                            Rcpp::_["library"] = all.library());
+}
+
+}  // namespace
+
+// Loads the shared object of an MPI and begins; what this process is among all.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_cluster_start(Text path) {
+  return border([&]() -> SEXP {
+    if (communicator().size() == 1) set_communicator(mpi_communicator(path));
+    return place_to_r();
+  });
+}
+
+// The beginning of `what`, at which all processes meet.
+// [[Rcpp::export(rng = false)]]
+void cpp_cluster_begin(Text what, Text folder) {
+  border([&] { begin_together(what, folder); });
+}
+
+// The good end of a script.
+// [[Rcpp::export(rng = false)]]
+void cpp_cluster_finish() {
+  border([&] {
+    end_together();
+    communicator().finish();
+  });
+}
+
+// Ends all processes.
+// [[Rcpp::export(rng = false)]]
+void cpp_cluster_abort(int code) {
+  border([&] { communicator().abort(code); });
+}

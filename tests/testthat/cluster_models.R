@@ -1,0 +1,90 @@
+# Models that one process trains in the test, and several in cluster_child.R: each a function of the
+# number of processes and of the configuration, that gives numbers. Batches are of 24 rows together.
+
+cluster_data <- local({
+  set.seed(5)
+  n <- 192
+  data.frame(
+    x = rnorm(n), z = runif(n, -1, 1), w = rep(c(0.5, 1, 2), n / 3),
+    word = sample(letters[1:12], n, replace = TRUE), y = 0
+  )
+})
+cluster_data$y <- with(cluster_data, 1 + 2 * x - z + as.integer(factor(word)) / 10)
+
+cluster_input <- function(features, size, epochs = 3, data = cluster_data) {
+  input_fn(
+    data, tidyselect::all_of(features), "y", batch_size = 24 / size, shuffle = FALSE,
+    num_epochs = epochs
+  )
+}
+
+trained_numbers <- function(model, input, evaluated, ...) {
+  history <- suppressMessages(train(model, input, hooks = hook_history_saver(every_n_step = 1), ...))
+  losses <- history$losses
+  path <- latest_checkpoint(runhooks:::model_dir(model))
+  values <- runhooks:::cpp_checkpoint_values(path, runhooks:::checkpoint_names(path))
+  is_model <- !grepl("^runhooks/", names(values))
+  list(
+    losses = as.numeric(losses$total_losses), means = as.numeric(losses$mean_losses),
+    values = values[is_model], evaluated = suppressMessages(evaluate(model, evaluated))
+  )
+}
+
+cluster_models <- list(
+  linear = function(size, config) {
+    model <- linear_regressor(
+      feature_columns(column_numeric("x"), column_numeric("z")), config = config,
+      optimizer = tf$train$AdagradOptimizer(0.1), weight_column = "w"
+    )
+    features <- c("x", "z", "w")
+    trained_numbers(model, cluster_input(features, size), cluster_input(features, 1, 1))
+  },
+  deep = function(size, config) {
+    model <- dnn_regressor(
+      hidden_units = c(8, 4), feature_columns(column_numeric("x"), column_numeric("z")),
+      config = config, optimizer = tf$train$GradientDescentOptimizer(0.001)
+    )
+    features <- c("x", "z")
+    trained_numbers(model, cluster_input(features, size), cluster_input(features, 1, 1))
+  },
+  wide_and_deep = function(size, config) {
+    words <- column_categorical_with_vocabulary_list("word", vocabulary_list = letters[1:12])
+    model <- dnn_linear_combined_regressor(
+      linear_feature_columns = words, linear_optimizer = tf$train$AdagradOptimizer(0.05),
+      dnn_feature_columns = feature_columns(column_numeric("x"), column_embedding(words, 3)),
+      dnn_hidden_units = 6, dnn_optimizer = tf$train$AdagradOptimizer(0.05), config = config
+    )
+    features <- c("x", "word")
+    trained_numbers(model, cluster_input(features, size), cluster_input(features, 1, 1))
+  },
+  stream = function(size, config) {
+    model <- linear_regressor(
+      feature_columns(column_numeric("x"), column_numeric("z")), config = config,
+      optimizer = tf$train$AdagradOptimizer(0.1)
+    )
+    data <- tensor_slices_dataset(as.list(cluster_data[c("x", "z", "y")]))
+    batches <- dataset_batch(dataset_shuffle(data, 50, seed = 3), 24 / size)
+    input <- input_fn(batches, features = c(x, z), response = y)
+    trained_numbers(model, input, cluster_input(c("x", "z"), 1, 1))
+  },
+  # moving averages are means of those of all; its statistics are each process's, so that they do not
+  # touch the loss here
+  custom = function(size, config) {
+    model_fn <- function(features, labels, mode, params, config) {
+      x <- tf$cast(features, tf$float32)
+      beside <- tf$layers$batch_normalization(x, training = mode == "train", trainable = FALSE)
+      predicted <- tf$squeeze(tf$layers$dense(x, 1L, kernel_initializer = tf$zeros_initializer()), 1L)
+      if (mode == "infer") return(estimator_spec(predictions = list(y = predicted), mode = mode))
+      loss <- tf$reduce_mean(tf$square(predicted - tf$cast(labels, tf$float32)))
+      optimizer <- tf$train$GradientDescentOptimizer(0.05)
+      pairs <- optimizer$compute_gradients(loss)
+      step <- optimizer$apply_gradients(pairs, global_step = tf$train$get_global_step())
+      updates <- tf$get_collection("update_ops")
+      train_op <- do.call(tf$group, c(list(step, beside$op), updates))
+      estimator_spec(mode = mode, loss = loss, train_op = train_op)
+    }
+    model <- estimator(model_fn, model_dir = NULL, config = config)
+    features <- c("x", "z")
+    trained_numbers(model, cluster_input(features, size), cluster_input(features, 1, 1))
+  }
+)

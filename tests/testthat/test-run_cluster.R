@@ -1,0 +1,185 @@
+# Several processes by MPI, on this machine: cluster_child.R is what each of them runs.
+set.seed(1)
+source(test_path("cluster_models.R"), local = TRUE)
+
+mpi_env <- c(
+  OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1",
+  OMPI_MCA_rmaps_base_oversubscribe = "1", OMPI_MCA_btl_vader_single_copy_mechanism = "none",
+  RUNHOOKS_MPI = "", OMP_THREAD_LIMIT = "1"
+)
+
+# Of those that the package was installed with, and whose mpirun is here.
+launchers <- local({
+  all <- c(openmpi = "mpirun.openmpi", mpich = "mpirun.mpich")
+  here <- nzchar(Sys.which(all)) & vapply(names(all), function(name) {
+    nzchar(system.file("mpi", paste0(name, ".so"), package = "runhooks"))
+  }, NA)
+  all[here]
+})
+
+start_processes <- function(n, scenario, folder, mpi = names(launchers)[[1]]) {
+  script <- normalizePath(test_path("cluster_child.R"))
+  processx::run(
+    launchers[[mpi]], c("-n", n, child_rscript(), script, scenario, folder),
+    env = c(child_env(), mpi_env), error_on_status = FALSE, timeout = 60
+  )
+}
+
+run_processes <- function(n, scenario, folder, ...) {
+  run <- start_processes(n, scenario, folder, ...)
+  if (run$status != 0) stop(run$stdout, run$stderr)
+  run
+}
+
+result_of <- function(folder, name, rank) readRDS(file.path(folder, sprintf("%s-%d.rds", name, rank)))
+
+test_that("without mpirun there is one process, and nothing changes", {
+  strategy <- mpi_strategy()
+  expect_identical(c(strategy$rank, strategy$size, strategy$local_rank), c(0L, 1L, 0L))
+  expect_true(strategy$is_chief)
+  expect_output(print(strategy), "^One process$")
+  train_one <- function(...) {
+    config <- run_config(tf_random_seed = 11, ...)
+    cluster_models$linear(1, config)[c("losses", "values")]
+  }
+  expect_identical(train_one(train_distribute = strategy), train_one())
+})
+
+test_that("what has started the process says which MPI is loaded, and what to install", {
+  withr::local_envvar(RUNHOOKS_MPI = "other")
+  expect_error(mpi_launcher(), "RUNHOOKS_MPI", class = "runhooks_error_invalid_argument")
+  withr::local_envvar(RUNHOOKS_MPI = NA, PMI_RANK = "1", PMI_SIZE = "2")
+  expect_identical(mpi_launcher(), list(mpi = "mpich", size = 2L))
+  withr::local_envvar(OMPI_COMM_WORLD_SIZE = "3")
+  expect_identical(mpi_launcher(), list(mpi = "openmpi", size = 3L))
+  withr::local_envvar(OMPI_COMM_WORLD_SIZE = NA, PMI_RANK = NA, SLURM_STEP_NUM_TASKS = "2")
+  expect_error(mpi_launcher(), "--mpi=pmix", class = "runhooks_error_failed_precondition")
+  nothing <- mpi_built()[0]
+  expect_error(
+    mpi_object("openmpi", nothing), "libopenmpi-dev", class = "runhooks_error_failed_precondition"
+  )
+  other <- c(openmpi = "here")
+  expect_error(mpi_object("mpich", other), "It was installed with Open MPI")
+  expect_identical(mpi_object("openmpi", other), "here")
+  expect_error(
+    check_launcher(list(size = 2L), list(size = 1L, library = "MPICH")), "another MPI",
+    class = "runhooks_error_failed_precondition"
+  )
+})
+
+expect_same_numbers <- function(got, alone) {
+  expect_equal(got$losses, alone$losses, tolerance = 1e-6)
+  expect_equal(got$means, alone$means, tolerance = 1e-6)
+  expect_identical(names(got$values), names(alone$values))
+  # variances are those of each process's batches
+  same <- grep("moving_variance", names(alone$values), value = TRUE, invert = TRUE)
+  expect_equal(got$values[same], alone$values[same], tolerance = 1e-6)
+  expect_equal(got$evaluated, alone$evaluated, tolerance = 1e-6, ignore_attr = TRUE)
+}
+
+# What one process makes of it.
+alone <- NULL
+numbers_alone <- function() {
+  if (is.null(alone)) {
+    alone <<- lapply(cluster_models, function(train) train(1, run_config(tf_random_seed = 11)))
+  }
+  alone
+}
+
+if (length(launchers) == 0) {
+  test_that("there is no MPI here, and mpi_strategy() says what to install", {
+    expect_error(mpi_object("mpich", mpi_built()[0]), "libmpich-dev")
+  })
+} else {
+  for (mpi in names(launchers)) {
+    n <- if (mpi == "openmpi") 2 else 3
+    test_that(sprintf("%d processes by %s make what one makes, with the same bits in all", n, mpi), {
+      folder <- withr::local_tempdir()
+      run_processes(n, "models", folder, mpi)
+      for (name in names(cluster_models)) {
+        results <- lapply(seq_len(n) - 1, function(rank) result_of(folder, name, rank))
+        for (other in results[-1]) {
+          expect_identical(other$values, results[[1]]$values)
+          expect_identical(other$losses, results[[1]]$losses)
+        }
+        expect_same_numbers(results[[1]], numbers_alone()[[name]])
+      }
+      said <- lapply(seq_len(n) - 1, function(rank) result_of(folder, "strategy", rank))
+      expect_identical(vapply(said, function(one) one$strategy$rank, 1L), seq_len(n) - 1L)
+      expect_identical(vapply(said, function(one) one$strategy$is_chief, NA), seq_len(n) == 1)
+      expect_identical(said[[n]]$config$task_type, "worker")
+      expect_identical(said[[1]]$config$task_type, "chief")
+      expect_identical(said[[n]]$config$num_worker_replicas, as.integer(n))
+      expect_identical(said[[n]]$config$global_id_in_cluster, as.integer(n - 1))
+    })
+  }
+
+  test_that("a run in parts ends with the bits of one in a piece, the position of each process is saved", {
+    folder <- withr::local_tempdir()
+    run_processes(2, "resume", folder)
+    ended <- result_of(folder, "resume", 0)
+    expect_identical(ended$parts, ended$whole)
+    expect_identical(result_of(folder, "resume", 1), ended)
+  })
+
+  test_that("a stop, the end of data and an interrupt of one process end all at that step", {
+    folder <- withr::local_tempdir()
+    run_processes(2, "stops", folder)
+    for (rank in 0:1) {
+      ends <- result_of(folder, "stops", rank)
+      expect_equal(ends$asked, 5)
+      expect_equal(ends$data, 2)
+      expect_identical(ends$interrupt, "interrupted")
+      expect_equal(ends$interrupted_at, 7)
+    }
+  })
+
+  expect_ended <- function(scenario, words, n = 2) {
+    folder <- withr::local_tempdir()
+    started <- Sys.time()
+    run <- start_processes(n, scenario, folder)
+    expect_false(run$timeout)
+    expect_true(run$status != 0)
+    expect_match(run$stderr, words)
+    # once
+    expect_length(gregexpr(words, run$stderr)[[1]], 1)
+  }
+
+  test_that("an error of one process ends all, and is shown once with its rank", {
+    expect_ended("error", "process 1 of 2: the hook of one process failed")
+    expect_ended("script_error", "the script of one process failed")
+  })
+
+  test_that("a process that leaves a training for its own reasons ends all", {
+    expect_ended("quits", "train.. was left before its end")
+    expect_ended("caught", "process 0 has come to|was left before its end")
+  })
+
+  test_that("evaluations while all train are the same in all, and early stopping ends all", {
+    folder <- withr::local_tempdir()
+    run_processes(2, "evaluations", folder)
+    ended <- result_of(folder, "evaluations", 0)
+    expect_equal(unique(ended$done$step), c(5, 10, 15, 20))
+    expect_lt(max(ended$validated$step), 40)
+    expect_identical(result_of(folder, "evaluations", 1)$done, ended$done)
+  })
+
+  test_that("processes that do not do the same are refused at the start", {
+    expect_ended("other_graph", "train different models: process 1 has")
+    expect_ended("other_call", "process 0 has come to train.. of runhooks [0-9.]+, process 1 to the end")
+    expect_ended("refused", "not trained by the gradients")
+  })
+
+  test_that("a process that is killed ends all, and the next run goes on", {
+    folder <- withr::local_tempdir()
+    run <- start_processes(2, "killed", folder)
+    expect_true(run$status != 0)
+    expect_false(run$timeout)
+    expect_equal(cpp_saved_global_step(file.path(folder, "model")), 10)
+    file.create(file.path(folder, "again"))
+    run_processes(2, "killed", folder)
+    ended <- result_of(folder, "killed", 0)
+    expect_identical(ended$parts, ended$whole)
+    expect_identical(result_of(folder, "killed", 1), ended)
+  })
+}
