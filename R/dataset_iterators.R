@@ -58,7 +58,7 @@ make_iterator_one_shot <- function(dataset) {
 # In the input function of a training by several processes: the batches of this one.
 dealt_dataset <- function(dataset) {
   strategy <- the$dealing
-  if (is.null(strategy) || grepl("Shard", cpp_dataset_info(dataset$handle)$description)) return(dataset)
+  if (is.null(strategy) || cpp_dataset_info(dataset$handle)$is_part) return(dataset)
   dataset_shard(dataset, strategy$size, strategy$rank)
 }
 

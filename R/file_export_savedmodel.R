@@ -81,6 +81,8 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   base <- absolute_path(export_dir_base, "export_dir_base")
   check_export_dir(base, object, overwrite, versioned)
   receiver <- as_receiver(object, serving_input_receiver_fn)
+  check_folder_memory(object, "infer")
+  check_scales(object, environment())
   if (is.null(checkpoint_path)) {
     # where none was ever there it is refused below, in TensorFlow's words
     suppressWarnings(

@@ -118,6 +118,26 @@ stop_other_model <- function(folder, lines, call) {
   )
 }
 
+# A word, once for each such training, where the folder of an object that was trained has weights by now
+# that another object has trained.
+note_other_training <- function(object, folder) {
+  kept <- unclass(object$estimator)$kept
+  was <- kept$trained_to
+  if (is.null(was) || folder$is_training || folder$mark %in% c(was, "")) return(invisible())
+  kept$trained_to <- folder$mark
+  then <- sub(":.*", "", was)
+  now <- sub(":.*", "", folder$mark) # nolint: used by cli
+  cli::cli_inform(
+    c(
+      "The model in {.path {folder$path}} has been trained by another object or process since:
+       {if (then == now) 'it is another one by now, both' else paste('at step', then, 'then,')}
+       at step {now}{if (then != now) ' by now'}.",
+      i = "What is asked of this object is of that model; another {.arg model_dir} keeps models apart."
+    ),
+    class = "runhooks_message_other_training"
+  )
+}
+
 # --- remembering
 
 # The input of a training, which writes down what is trained: when the graph is built, since only
@@ -179,10 +199,11 @@ is_known_model <- function(x) {
 
 # --- whether there is something to predict by
 
-# After a training: that the object was trained, where, and by which recipe.
-note_training <- function(object, input_fn, folder) {
+# After a training: that the object was trained, where, to which checkpoint, and by which recipe.
+note_training <- function(object, input_fn, folder, mark = folder$mark) {
   kept <- unclass(object$estimator)$kept
   kept$trained_in <- folder$path
+  if (nzchar(mark)) kept$trained_to <- mark
   keep_recipe(object, attr(input_fn, "recipe", exact = TRUE), folder)
 }
 
@@ -199,7 +220,8 @@ note_left_training <- function(object, input_fn) {
 # it was, elsewhere. `purpose` is what is asked of it.
 check_weights_there <- function(object, purpose, call = parent.frame()) {
   folder <- current_folder(object)
-  if (folder$has_checkpoint || folder$is_training) return(invisible())
+  if (folder$has_checkpoint) return(note_other_training(object, folder))
+  if (folder$is_training) return(invisible())
   trained_in <- unclass(object$estimator)$kept$trained_in
   if (!is.null(trained_in)) stop_lost_folder(trained_in, folder$path, call)
   rlang::warn(

@@ -7,6 +7,9 @@
 add_basis <- function(blueprint, frame, is_whitened) {
   known <- blueprint$known
   if (!is.null(known)) {
+    # one of other terms is refused where the folder is read
+    own <- c(names(blueprint$terms), blueprint$offset$name)
+    if (!setequal(names(known$terms), own)) return(blueprint)
     if (!is.null(known$basis)) blueprint$basis <- known_basis(known$basis)
     if (!is.null(known$slopes)) blueprint$slopes <- lapply(known$slopes, known_slopes)
     return(blueprint)

@@ -34,10 +34,13 @@
 #'   rows count as their weights say.
 #' * `plot()`: the model, invisibly.
 #' @section Errors: `runhooks_error_invalid_argument` for models of columns, and for `coef()` of
-#'   models that are not linear; `runhooks_error_not_found` where nothing is trained yet.
+#'   models that are not linear; `runhooks_error_not_found` where nothing is trained yet;
+#'   `runhooks_error_failed_precondition` where another model is in the folder by now.
 #' @section Warnings: `runhooks_warning_not_converged` where coefficients are further than a
 #'   thousandth from those of the least loss, with how far, and the norm of the gradient: after few
 #'   steps, with an optimizer of one's own, or of classes that a line separates.
+#'   `runhooks_warning_perfect_fit` from `summary()` and whatever has standard errors, where so little
+#'   of the response is left over that single precision, which a model computes in, has a part in it.
 #' @param data Of `model.frame()`: other rows than those of training.
 #' @name model_methods
 #' @family estimator methods
@@ -232,7 +235,7 @@ summary.tf_estimator <- function(object, ...) {
   frame <- training_frame(object, "summary")
   coefficients <- if (has_coefficients(object)) {
     fit <- linear_fit(object, "summary", frame)
-    note_convergence(fit)
+    note_inference(fit)
     coefficient_table(fit)
   }
   structure(

@@ -140,7 +140,7 @@ model.matrix.tf_estimator <- function(object, ...) {
 hatvalues.tf_estimator <- function(model, ...) {
   refuse_more("hatvalues", list(...))
   fit <- one_function_fit(model, "hatvalues")
-  along <- backsolve(fit$root, t(fit$orthonormal), transpose = TRUE)
+  along <- backsolve(fit$root, t(orthonormal_columns(fit)), transpose = TRUE)
   mean <- fit$means[, 1]
   variance <- switch(fit$family, gaussian = 1, binomial = mean * (1 - mean), poisson = mean)
   setNames(colSums(along^2) * fit$weights * variance, rownames(fit$design))

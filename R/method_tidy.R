@@ -43,7 +43,7 @@ tidy.tf_estimator <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
     stop_runhooks("{.arg conf.level} goes with {.code conf.int = TRUE}.")
   }
   fit <- if (conf.int) inference_fit(x, "tidy") else linear_fit(x, "tidy")
-  if (!conf.int) note_convergence(fit)
+  if (!conf.int) note_inference(fit)
   table <- coefficient_table(fit)
   terms <- rownames(fit$coefficients)
   outputs <- colnames(fit$coefficients)
@@ -79,7 +79,7 @@ glance.tf_estimator <- function(x, ...) {
 # Of a model whose loss is a likelihood, by the names that broom has for them.
 likelihood_measures <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(list())
-  note_convergence(fit)
+  note_inference(fit)
   log_likelihood <- as_log_likelihood(fit)
   c(
     if (fit$family == "gaussian" && ncol(fit$errors) == 1) list(sigma = fit_sigma(fit)),

@@ -114,7 +114,7 @@ node_depths <- function(table) {
 
 # "20, of 74 leaves; asked most: wt (74%), hp (26%)"
 tree_words <- function(object) {
-  trees <- trees_of(object, "print")
+  trees <- trees_of(object, "print", checks = FALSE)
   nodes <- trees$nodes
   done <- nodes$is_finished
   parts <- utils::head(importances_of(trees, normalize = TRUE), 3)

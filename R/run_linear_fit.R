@@ -45,7 +45,8 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   fit <- list(
     family = labels$family, coefficients = coefficients, design = design, logits = logits,
     frame = frame, offset = offset[used],
-    kept = !is.na(coefficients[, 1]), response = response, weights = weights[used],
+    kept = !is.na(coefficients[, 1]), decomposed = fitted$qr,
+    response = response, weights = weights[used],
     is_penalized = is_penalized(optimizer_argument_of(object))
   )
   if (length(classes) > 2) fit$response <- fit$response[, -1, drop = FALSE]
@@ -58,10 +59,10 @@ optimizer_argument_of <- function(object) {
 
 # Means of the responses, and the likelihood's gradient and information. They are those of the
 # coefficients of orthonormal columns, `basis` makes of these the coefficients of the design: however
-# collinear that is, nothing is lost.
+# collinear that is, nothing is lost. The columns themselves, as many numbers as the design has, are in
+# its decomposition and are seldom made.
 fit_information <- function(fit) {
-  decomposed <- qr(fit$design[, fit$kept, drop = FALSE], tol = 0)
-  q <- qr.Q(decomposed)
+  p <- sum(fit$kept)
   w <- fit$weights
   means <- switch(fit$family,
     gaussian = fit$logits, binomial = stats::plogis(fit$logits), poisson = exp(fit$logits),
@@ -72,35 +73,76 @@ fit_information <- function(fit) {
     }
   )
   errors <- fit$response - means
-  k <- ncol(errors)
-  # between outputs a and b: how their errors vary together
-  variance <- function(a, b) {
-    switch(fit$family,
-      gaussian = (a == b) + 0 * w,
-      binomial = means[, a] * (1 - means[, a]),
-      poisson = means[, a],
-      multinomial = means[, a] * ((a == b) - means[, b])
-    )
-  }
-  is_joint <- fit$family == "multinomial"
-  blocks <- lapply(seq_len(k), function(a) {
-    do.call(cbind, lapply(seq_len(k), function(b) {
-      if (a != b && !is_joint) return(matrix(0, ncol(q), ncol(q)))
-      crossprod(q, w * variance(a, b) * q)
-    }))
-  })
-  information <- do.call(rbind, blocks)
-  gradient <- crossprod(q, w * errors)
-  root <- tryCatch(chol(information), error = function(error) NULL)
-  basis <- backsolve(qr.R(decomposed), diag(ncol(q)))
+  gradient <- qr.qty(fit$decomposed, w * errors)[seq_len(p), , drop = FALSE]
+  triangle <- qr.R(fit$decomposed)[seq_len(p), seq_len(p), drop = FALSE]
+  root <- information_root(fit, means, triangle)
+  basis <- backsolve(triangle, diag(p))
   steps <- if (!is.null(root)) {
-    matrix(backsolve(root, backsolve(root, as.vector(gradient), transpose = TRUE)), ncol = k)
+    along <- backsolve(root, as.vector(gradient), transpose = TRUE)
+    matrix(backsolve(root, along), ncol = ncol(errors))
   }
   list(
     means = means, errors = errors, gradient = sqrt(sum(gradient^2)), root = root, basis = basis,
     # what one step of Newton's would add to coefficients, and to the fit
-    ahead = if (!is.null(steps)) basis %*% steps, ahead_of_fit = steps, orthonormal = q
+    ahead = if (!is.null(steps)) basis %*% steps, ahead_of_fit = steps
   )
+}
+
+# The triangle whose square is the information, of all outputs; NULL where there is none.
+information_root <- function(fit, means, triangle) {
+  if (fit$family == "multinomial") return(joint_root(fit, means))
+  k <- ncol(means)
+  variance <- switch(fit$family,
+    gaussian = array(1, dim(means)), binomial = means * (1 - means), poisson = means
+  )
+  is_plain <- fit$family == "gaussian" && all(fit$weights == 1)
+  outputs <- if (fit$family == "gaussian") 1 else seq_len(k)
+  roots <- lapply(outputs, function(i) {
+    if (is_plain) diag(ncol(triangle)) else root_of_rows(fit, fit$weights * variance[, i], triangle)
+  })
+  if (any(vapply(roots, is.null, NA))) return(NULL)
+  if (k == 1) return(roots[[1]])
+  root <- matrix(0, k * ncol(triangle), k * ncol(triangle))
+  for (i in seq_len(k)) {
+    own <- (i - 1) * ncol(triangle) + seq_len(ncol(triangle))
+    root[own, own] <- roots[[min(i, length(roots))]]
+  }
+  root
+}
+
+# Of rows that count so much, in the columns of the design as `triangle` makes them orthonormal.
+root_of_rows <- function(fit, amounts, triangle) {
+  if (!all(is.finite(amounts))) return(NULL)
+  decomposed <- qr(sqrt(amounts) * fit$design[, fit$kept, drop = FALSE], tol = 0)
+  root <- t(backsolve(triangle, t(qr.R(decomposed)), transpose = TRUE))
+  sizes <- abs(diag(root))
+  if (all(sizes > .Machine$double.eps * max(sizes))) root
+}
+
+# Of classes, whose errors vary together.
+joint_root <- function(fit, means) {
+  q <- orthonormal_columns(fit)
+  k <- ncol(means)
+  own <- function(i) (i - 1) * ncol(q) + seq_len(ncol(q))
+  information <- matrix(0, k * ncol(q), k * ncol(q))
+  for (a in seq_len(k)) {
+    for (b in seq_len(a)) {
+      block <- crossprod(q, fit$weights * means[, a] * ((a == b) - means[, b]) * q)
+      information[own(a), own(b)] <- block
+      information[own(b), own(a)] <- t(block)
+    }
+  }
+  tryCatch(chol(information), error = function(error) NULL)
+}
+
+orthonormal_columns <- function(fit) {
+  qr.qy(fit$decomposed, diag(1, nrow(fit$design), sum(fit$kept)))
+}
+
+# What is left of numbers at the least loss.
+least_errors <- function(fit) {
+  rest <- matrix(0, nrow(fit$errors) - nrow(fit$ahead_of_fit), ncol(fit$errors))
+  fit$errors - qr.qy(fit$decomposed, rbind(fit$ahead_of_fit, rest))
 }
 
 # How far the coefficients are from the optimum: of the largest of their size or standard error.
@@ -118,7 +160,7 @@ fit_distance <- function(fit) {
 is_within_precision <- function(fit) {
   centered <- sweep(fit$logits, 2, colMeans(fit$logits))
   if (fit$family != "gaussian") return(sum(fit$ahead_of_fit^2) <= 1e-12 * sum(centered^2))
-  left <- fit$weights * (fit$errors - fit$orthonormal %*% fit$ahead_of_fit)^2
+  left <- fit$weights * least_errors(fit)^2
   rounding <- sum(fit$weights) * (8 * .Machine$double.eps * max(abs(fit$response)))^2
   sum(left) <= 1e-20 * sum(fit$weights * centered^2) + rounding
 }
@@ -128,19 +170,26 @@ is_within_precision <- function(fit) {
 is_undetermined <- function(fit) {
   if (fit$family == "gaussian") return(FALSE)
   inverse <- chol2inv(fit$root)
-  q <- fit$orthonormal
-  any(vapply(seq_len(ncol(fit$logits)), function(i) {
-    own <- (i - 1) * ncol(q) + seq_len(ncol(q))
+  p <- sum(fit$kept)
+  blocks <- lapply(seq_len(ncol(fit$logits)), function(i) (i - 1) * p + seq_len(p))
+  # no row is longer than 1
+  largest <- vapply(blocks, function(own) {
+    eigen(inverse[own, own, drop = FALSE], symmetric = TRUE, only.values = TRUE)$values[[1]]
+  }, 0)
+  if (all(largest <= 100)) return(FALSE)
+  q <- orthonormal_columns(fit)
+  any(vapply(seq_along(blocks), function(i) {
+    own <- blocks[[i]]
     error <- sqrt(pmax(rowSums((q %*% inverse[own, own, drop = FALSE]) * q), 0))
     any(error > 10 * (1 + abs(fit$logits[, i])))
   }, NA))
 }
 
-# A word where coefficients are not those of the least loss.
+# A word where coefficients are not those of the least loss. Whether there was one.
 note_convergence <- function(fit) {
-  if (!nzchar(fit$family) || fit$is_penalized) return(invisible())
+  if (!nzchar(fit$family) || fit$is_penalized) return(invisible(FALSE))
   distance <- fit_distance(fit)
-  if (distance <= 1e-3) return(invisible())
+  if (distance <= 1e-3) return(invisible(FALSE))
   far <- if (is.finite(distance)) {
     paste0(format(100 * distance, digits = 2, scientific = distance > 1e3), " %")
   } else {
@@ -163,6 +212,28 @@ note_convergence <- function(fit) {
     ),
     class = c("runhooks_warning_not_converged", "runhooks_warning")
   )
+  invisible(TRUE)
+}
+
+# As summary() of lm() says it of double precision: where next to nothing is left of a response, what
+# single precision rounds is a part of that, and of all that is computed from it.
+note_perfect_fit <- function(fit) {
+  if (fit$family != "gaussian" || is.null(fit$root) || fit_df(fit) < 1) return(invisible())
+  size <- function(x) colSums(fit$weights * x^2)
+  left <- size(fit$errors)
+  least <- size(least_errors(fit))
+  if (all(left <= 1.02 * least & least > 1e-30 * size(fit$response))) return(invisible())
+  rlang::warn(
+    c(
+      "The fit is essentially perfect: standard errors may be unreliable.",
+      x = paste0(
+        "They are of what the model of single precision misses; the least loss has ",
+        format(sqrt(min(least / left, 1, na.rm = TRUE)), digits = 2), " of that."
+      ),
+      i = "lm() computes in double precision."
+    ),
+    class = c("runhooks_warning_perfect_fit", "runhooks_warning")
+  )
 }
 
 # Whether what is left of numbers is near to what single precision leaves out.
@@ -170,6 +241,12 @@ is_met_closely <- function(fit) {
   if (fit$family != "gaussian") return(FALSE)
   centered <- sweep(fit$logits, 2, colMeans(fit$logits))
   sum(fit$weights * fit$errors^2) <= 1e-8 * sum(fit$weights * centered^2)
+}
+
+# A word where coefficients, and the errors that are said of them, are not those of the least loss.
+note_inference <- function(fit) {
+  if (!nzchar(fit$family) || fit$is_penalized) return(invisible())
+  if (!note_convergence(fit)) note_perfect_fit(fit)
 }
 
 # For methods: the fit, with a warning where it is far from the optimum.
@@ -188,7 +265,7 @@ inference_fit <- function(object, what, call = parent.frame()) {
       call = call
     )
   }
-  note_convergence(fit)
+  note_inference(fit)
   fit
 }
 

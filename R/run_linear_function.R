@@ -27,8 +27,10 @@ training_frame <- function(object, what, call = parent.frame()) {
   frame
 }
 
+# The model of the object, and no other, is in its folder.
 check_trained <- function(object, what, call = parent.frame()) {
-  if (!is.null(cpp_latest_checkpoint(model_dir(object)))) return(invisible())
+  folder <- enter_folder(object)
+  if (folder$has_checkpoint) return(check_own_weights(object, folder, call))
   stop_runhooks(
     c(
       "{.fn {what}} needs a trained model.",
@@ -37,6 +39,14 @@ check_trained <- function(object, what, call = parent.frame()) {
     ),
     kind = "not_found", call = call
   )
+}
+
+# For what reads the newest checkpoint and no data: the whole model of the folder must be that of the
+# object.
+check_own_weights <- function(object, folder, call) {
+  check_folder_memory(object, "infer", call)
+  check_scales(object, call)
+  note_other_training(object, folder)
 }
 
 observed <- function(object, response) {

@@ -1,9 +1,11 @@
 # Trees of models, and predictions that say where they come from.
 
-# The trees of the newest checkpoint, with the columns that they ask.
-trees_of <- function(object, what, call = parent.frame()) {
+# The trees of the newest checkpoint, with the columns that they ask; `checks`: those of another model in the
+# folder are refused.
+trees_of <- function(object, what, call = parent.frame(), checks = TRUE) {
   check_estimator(object, call = call)
   checkpoint <- trained_checkpoint(object, what, call)
+  if (checks) check_own_weights(object, enter_folder(object), call)
   trees <- if (!is_custom(object)) cpp_estimator_trees(core_spec(object), checkpoint)
   if (is.null(trees)) stop_no_trees(what, call)
   trees

@@ -51,7 +51,9 @@
 #'   training in parts draws what one in a piece does.
 #' @section Messages: `runhooks_message_few_rows` where a new model has more weights than rows and no
 #'   `validation`; `runhooks_message_other_data` where data in memory are others than those that
-#'   the folder was trained on before; `runhooks_message_skipped`, see `max_steps`.
+#'   the folder was trained on before; `runhooks_message_skipped`, see `max_steps`. Whatever reads
+#'   the weights of an object that was trained says once (`runhooks_message_other_training`) where
+#'   another object or process has trained in its folder since.
 #' @section Warnings: `runhooks_warning_not_converged` where a linear model of a formula that was not
 #'   told how long to train has not come to the least loss in 200 steps, with the norm of the gradient.
 #'   What the core warns of (class `runhooks_warning`, and
@@ -181,7 +183,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   if (notes_few_rows) note_few_rows(object, result$num_weights, attr(input, "about")$rows)
   if (result$has_checkpoint) {
     if (!result$was_skipped) remember_model(object, folder)
-    note_training(object, input_fn, folder)
+    note_training(object, input_fn, folder, result$mark)
     remember_training(object, input_fn, input, history, folder)
     finish_training(object, folder)
   }

@@ -3,7 +3,7 @@
 
 layers <- local({
   ground <- c("base", "tensor", "graph")
-  engine <- c(ground, "ops", "autodiff", "io", "import", "session", "data", "control", "cluster", "nn")
+  engine <- c(ground, "ops", "autodiff", "io", "import", "session", "data", "control", "nn")
   list(
     base = character(),
     tensor = "base",
@@ -19,21 +19,21 @@ layers <- local({
     data = c(ground, "io", "session"),
     # operations that call functions, which run by plans
     control = c(ground, "autodiff", "io", "session"),
+    # functions that add several ops
+    nn = c(ground, "ops", "autodiff", "io"),
+    columns = engine,
     # processes that compute one graph together
     cluster = ground,
     # one MPI, in a shared object of its own: plain C
     mpi = character(),
-    # functions that add several ops
-    nn = c(ground, "ops", "autodiff", "io", "cluster"),
-    columns = engine,
     # updates of optimizers are hot loops
     training = c(engine, "kernels"),
     # histograms are a hot loop
     trees = c(engine, "kernels"),
     # these meet in session/run_hook.h
-    hooks = c(engine, "training"),
-    monitored = c(engine, "training"),
-    estimators = c(engine, "kernels", "training", "columns", "trees", "hooks", "monitored")
+    hooks = c(engine, "cluster", "training"),
+    monitored = c(engine, "cluster", "training"),
+    estimators = c(engine, "cluster", "kernels", "training", "columns", "trees", "hooks", "monitored")
   )
 })
 

@@ -36,7 +36,9 @@ void add_operations_after(const Graph& graph,
       if (argument.outside && depends(argument.outside)) dependents.insert(argument.inside.op);
     }
   }
+  InterruptPoll poll;
   for (const auto& op : graph.operations()) {
+    poll();
     if (std::any_of(op->inputs().begin(), op->inputs().end(), depends)) dependents.insert(op.get());
   }
 }

@@ -8,6 +8,7 @@
 #include "autodiff/gradients.h"
 #include "control/functions.h"
 #include "control/while_op.h"
+#include "graph/behind.h"
 
 namespace runhooks {
 
@@ -15,19 +16,10 @@ namespace {
 
 // The arguments of the body that a result depends on.
 std::vector<size_t> arguments_behind(const FuncGraph& body, const Output& result) {
-  std::vector<const Operation*> open = {result.op};
-  std::vector<bool> seen(body.operations().size(), false);
-  while (!open.empty()) {
-    const Operation* op = open.back();
-    open.pop_back();
-    const auto id = static_cast<size_t>(op->id());
-    if (seen[id]) continue;
-    seen[id] = true;
-    for (const Output& input : op->inputs()) open.push_back(input.op);
-  }
+  const NumberedOperations needed = operations_behind({result.op}, Through::kInputs);
   std::vector<size_t> behind;
   for (size_t i = 0; i < body.arguments().size(); ++i) {
-    if (seen[static_cast<size_t>(body.argument(i).op->id())]) behind.push_back(i);
+    if (needed.count(body.argument(i).op->id()) > 0) behind.push_back(i);
   }
   return behind;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -150,6 +151,8 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   // TRUE where TensorFlow makes one op of it and of a repeat behind it: this one does not begin a
   // pass behind the last one.
   virtual bool is_repeated_as_one() const { return false; }
+  // TRUE where it, or what it reads from, is one of several parts of some data.
+  virtual bool is_part() const { return reads_part_; }
   // Of what component k, which is a dataset, is: its types and shapes are those of the real ones.
   virtual std::shared_ptr<const Dataset> inner(size_t k) const;
 
@@ -176,12 +179,13 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   virtual std::shared_ptr<const Dataset> replaced(const KnownValues&) const { return nullptr; }
   // Throws where numbers do not go together; asked when all of them are known.
   virtual void check_together(const Args& /*args*/) const {}
-  // Of the deepest dataset among the arguments; 0 where there is none.
-  static int depth_of(const Value& value);
+  // The datasets that an argument is, or has.
+  static void each_dataset(const Value& value, const std::function<void(const Dataset&)>& visit);
   std::string type_;
   Args args_;
   int depth_ = 1;  // with what it reads from
   bool is_known_ = true;
+  bool reads_part_ = false;
 };
 
 // A dataset of a registered kind. Where a number is a tensor that is not known yet it is 1.

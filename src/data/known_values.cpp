@@ -2,9 +2,9 @@
 // make.
 #include <algorithm>
 #include <optional>
-#include <unordered_set>
 
 #include "data/dataset_function.h"
+#include "graph/behind.h"
 #include "graph/func_graph.h"
 #include "graph/variable.h"
 #include "session/executor.h"
@@ -139,21 +139,23 @@ Value known_value(const Value& value, const KnownValues& known) {
 
 }  // namespace
 
-int Dataset::depth_of(const Value& value) {
-  int depth = 0;
+void Dataset::each_dataset(const Value& value, const std::function<void(const Dataset&)>& visit) {
   if (const auto* made = value.get_if<std::shared_ptr<Made>>()) {
     const auto* dataset = dynamic_cast<const Dataset*>(made->get());
-    if (dataset) depth = dataset->depth_;
+    if (dataset) visit(*dataset);
   } else if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    for (const Value& item : **list) depth = std::max(depth, depth_of(item));
+    for (const Value& item : **list) each_dataset(item, visit);
   }
-  return depth;
 }
 
 std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& given) {
   int depth = 1;
+  bool reads_part = false;
   for (const auto& item : given.items()) {
-    depth = std::max(depth, 1 + Dataset::depth_of(item.second));
+    Dataset::each_dataset(item.second, [&](const Dataset& input) {
+      depth = std::max(depth, 1 + input.depth_);
+      reads_part = reads_part || input.is_part();
+    });
   }
   if (depth > kDeepest) {
     throw Error(Code::kResourceExhausted,
@@ -166,6 +168,7 @@ std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& given
   std::shared_ptr<Dataset> dataset = Factory<Dataset>::instance().make("dataset", type, known);
   if (!has_unknowns) dataset->check_together(args);
   dataset->depth_ = depth;
+  dataset->reads_part_ = reads_part;
   dataset->type_ = type;
   dataset->args_ = args;
   dataset->is_known_ = std::all_of(args.items().begin(), args.items().end(),
@@ -217,20 +220,11 @@ bool is_argument(const Operation& op) {
 
 // The operation that keeps a tensor from being a constant, or NULL.
 const Operation* what_may_change(const Output& tensor) {
-  std::vector<const Operation*> open = {tensor.op};
-  std::unordered_set<const Operation*> seen;
-  while (!open.empty()) {
-    const Operation* op = open.back();
-    open.pop_back();
-    if (!seen.insert(op).second) continue;
-    const bool may_change = any_inside(*op, [op](const Operation& x) {
-      return x.def().is_stateful && !x.def().calls_functions && (&x == op || !is_argument(x));
+  return find_behind(tensor.op, Through::kInputsAndControl, [](const Operation& op) {
+    return any_inside(op, [&op](const Operation& x) {
+      return x.def().is_stateful && !x.def().calls_functions && (&x == &op || !is_argument(x));
     });
-    if (may_change) return op;
-    for (const Output& input : op->inputs()) open.push_back(input.op);
-    for (const Operation* control : op->control_inputs()) open.push_back(control);
-  }
-  return nullptr;
+  });
 }
 
 }  // namespace

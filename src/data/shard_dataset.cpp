@@ -14,6 +14,7 @@ class ShardDataset : public Transformation {
         index_(args.integer("index")) {}
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
+  bool is_part() const override { return true; }
   bool has(int64_t position) const { return position % num_shards_ == index_; }
 
  private:

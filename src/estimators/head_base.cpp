@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "cluster/replicas.h"
+#include "nn/replicas.h"
 #include "nn/summary_ops.h"
 
 namespace runhooks {

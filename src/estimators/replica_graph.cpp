@@ -1,9 +1,11 @@
 #include "estimators/replica_graph.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/random.h"
 #include "cluster/communicator.h"
+#include "graph/behind.h"
 #include "graph/endpoints.h"
 #include "hooks/history_saver_hook.h"
 
@@ -46,51 +48,37 @@ void add_losses_of_all(Graph& graph) {
   add_endpoint(graph, kLossesOfAll, "", both);
 }
 
-bool depends_on_data(const Operation* from) {
-  std::set<const Operation*> seen;
-  std::vector<const Operation*> open = {from};
-  while (!open.empty()) {
-    const Operation* op = open.back();
-    open.pop_back();
-    if (!seen.insert(op).second) continue;
-    for (const ArgDef& input : op->def().inputs) {
-      if (input.handle_of == "iterator") return true;
-    }
-    for (const Output& input : op->inputs()) open.push_back(input.op);
-  }
-  return false;
+bool reads_data(const Operation& op) {
+  const auto& inputs = op.def().inputs;
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const ArgDef& input) { return input.handle_of == "iterator"; });
 }
 
 // What hands sums of rows on as sums: a division may make a mean of them.
-bool is_sum_of_scalars(const Operation* op) {
+bool is_sum_of_scalars(const Operation& op) {
   static const auto* types = new std::set<std::string>{
       "Identity", "Reshape", "Squeeze", "Cast", "Neg", "Add", "AddV2", "AddN", "Sub", "Mul"};
-  return types->count(op->type()) > 0;  // lint: allow op-type
+  return types->count(op.type()) > 0;  // lint: allow op-type
 }
 
 // A loss of the model function's own, of the rows of a process: refused where it adds rows up, since
 // the mean over all processes would not be the loss of all rows.
 void check_own_loss(const Output& loss) {
   const ReplicaScope* replicas = ReplicaScope::of(loss.graph());
-  std::set<const Operation*> seen;
-  std::vector<const Operation*> open = {loss.op};
-  while (!open.empty()) {
-    const Operation* op = open.back();
-    open.pop_back();
-    if (!seen.insert(op).second || replicas->is_loss(op)) continue;
+  operations_behind({loss.op}, Through::kInputs, [&](const Operation& op) {
+    if (replicas->is_loss(&op)) return false;
     // no definition says whether rows are added up
-    const bool adds_up = op->type() == "Sum" || op->type() == "L2Loss";  // lint: allow op-type
-    if (adds_up && depends_on_data(op)) {
+    const bool adds_up = op.type() == "Sum" || op.type() == "L2Loss";  // lint: allow op-type
+    if (adds_up && find_behind(&op, Through::kInputs, reads_data)) {
       throw Error(Code::kUnimplemented,
-                  str_cat("Loss '", loss.name(), "' adds up rows in '", op->name(),
+                  str_cat("Loss '", loss.name(), "' adds up rows in '", op.name(),
                           "': of several processes the mean is taken, which would not be the loss of "
                           "all rows."),
                   {"Use tf$reduce_mean() in its place, or a loss of tf$losses with "
                    "reduction = \"sum\"."});
     }
-    if (!is_sum_of_scalars(op)) continue;
-    for (const Output& input : op->inputs()) open.push_back(input.op);
-  }
+    return is_sum_of_scalars(op);
+  });
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "cluster/replicas.h"
 #include "estimators/estimator.h"
+#include "nn/replicas.h"
 
 namespace runhooks {
 

@@ -1,5 +1,6 @@
 #include "estimators/resumable_run.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "base/log.h"
 #include "data/dataset.h"
 #include "estimators/replica_saveable.h"
+#include "graph/behind.h"
 #include "graph/func_graph.h"
 
 namespace runhooks {
@@ -38,17 +40,10 @@ class InputPosition : public Saveable {
 
 using Operations = std::vector<const Operation*>;
 
-// Those that these need, and they themselves, by their numbers.
-std::set<int> needed_by(Operations open) {
-  std::set<int> ids;
-  while (!open.empty()) {
-    const Operation* op = open.back();
-    open.pop_back();
-    if (!op || !ids.insert(op->id()).second) continue;
-    for (const Output& input : op->inputs()) open.push_back(input.op);
-    for (const Operation* control : op->control_inputs()) open.push_back(control);
-  }
-  return ids;
+// Those that these need, and they themselves.
+NumberedOperations needed_by(Operations open) {
+  open.erase(std::remove(open.begin(), open.end(), nullptr), open.end());
+  return operations_behind(std::move(open), Through::kInputsAndControl);
 }
 
 Operations initializers_of(const Graph& graph) {
@@ -65,7 +60,7 @@ Operations initializers_of(const Graph& graph) {
 Operations drawing_operations(const Graph& graph, const Operations& step) {
   std::set<const Operation*> saved;
   for (const SaveablePtr& saveable : saveables_in(graph)) saved.insert(saveable->op());
-  const std::set<int> first = needed_by(initializers_of(graph)), steps = needed_by(step);
+  const NumberedOperations first = needed_by(initializers_of(graph)), steps = needed_by(step);
   Operations drawing;
   for (const auto& op : graph.operations()) {
     if (first.count(op->id()) > 0 && steps.count(op->id()) == 0) continue;

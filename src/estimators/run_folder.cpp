@@ -4,6 +4,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/fingerprint.h"
 #include "estimators/run_record.h"
 #include "io/files/atomic_file.h"
 #include "io/checkpoint/checkpoint_state.h"
@@ -93,6 +94,12 @@ void copy_values(const std::string& from, const std::string& to) {
   output.commit();
 }
 
+std::string mark_of(const std::string& checkpoint) {
+  const std::string index = checkpoint + kIndexEnding;
+  if (checkpoint.empty() || !file_exists(index)) return "";
+  return str_cat(step_in(checkpoint), ":", fingerprint64(read_whole_file(index)));
+}
+
 int64_t reads_made = 0;
 
 // In words: which process, where, since when.
@@ -131,6 +138,15 @@ bool has_checkpoint(const std::string& folder) {
   }
 }
 
+std::string newest_mark(const std::string& folder) {
+  try {
+    std::vector<std::string> warnings;
+    return mark_of(latest_checkpoint(folder, &warnings));
+  } catch (const Error&) {
+    return "";
+  }
+}
+
 RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
   ++reads_made;
   const std::string file = join_path(path_, kRecordName);
@@ -145,6 +161,7 @@ RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
     const std::string checkpoint = latest_checkpoint(path_, &warnings);
     has_checkpoint_ = !checkpoint.empty();
     if (has_checkpoint_) step_ = step_in(checkpoint);
+    mark_ = mark_of(checkpoint);
   } catch (const Error&) {
     has_checkpoint_ = true;
   }

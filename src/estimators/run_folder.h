@@ -21,6 +21,9 @@ constexpr const char* kClaimName = ".runhooks.lock";
 
 // TRUE also where the state file is one that cannot be read: whoever reads it says so.
 bool has_checkpoint(const std::string& folder);
+// Which checkpoint is the newest, to be compared: "step:fingerprint of its index". Another training of
+// as many steps has other check sums there. "" where there is none that can be read.
+std::string newest_mark(const std::string& folder);
 
 // A folder as a call finds it: read once, when it is made.
 class RunFolder {
@@ -29,6 +32,7 @@ class RunFolder {
   // As has_checkpoint() below; the global step of the newest one.
   bool has_checkpoint() const { return has_checkpoint_; }
   int64_t step() const { return step_; }
+  const std::string& mark() const { return mark_; }
   // What was trained there. Its kind is NULL where the file is none of plain data, too.
   bool has_memory() const { return has_memory_; }
   const PlainData& memory() const { return memory_; }
@@ -40,7 +44,7 @@ class RunFolder {
   static int64_t reads();
 
  private:
-  std::string path_;
+  std::string path_, mark_;
   bool has_checkpoint_ = false, has_memory_ = false;
   int64_t step_ = 0;
   PlainData memory_;

@@ -1,7 +1,8 @@
 #include "graph/func_graph.h"
 
 #include <algorithm>
-#include <set>
+
+#include "graph/behind.h"
 
 namespace runhooks {
 
@@ -133,18 +134,11 @@ std::vector<std::string> changed_variables(const Operation& op) {
 }
 
 std::vector<const Operation*> needed_operations(const FuncGraph& function) {
-  std::vector<const Operation*> open;
-  std::set<int> ids;
-  for (const Output& result : function.results) open.push_back(result.op);
-  while (!open.empty()) {
-    const Operation* op = open.back();
-    open.pop_back();
-    if (!ids.insert(op->id()).second) continue;
-    for (const Output& input : op->inputs()) open.push_back(input.op);
-    for (const Operation* control : op->control_inputs()) open.push_back(control);
+  std::vector<const Operation*> results, needed;
+  for (const Output& result : function.results) results.push_back(result.op);
+  for (const auto& entry : operations_behind(results, Through::kInputsAndControl)) {
+    needed.push_back(entry.second);
   }
-  std::vector<const Operation*> needed;
-  for (const int id : ids) needed.push_back(function.operations()[static_cast<size_t>(id)].get());
   return needed;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/interrupt.h"
 #include "base/looks.h"
+#include "graph/behind.h"
 #include "graph/collection_item.h"
 #include "graph/func_graph.h"
 
@@ -26,10 +27,12 @@ const Operation* operation_of(const CollectionItem& item) {
 class ReadersFirst {
  public:
   explicit ReadersFirst(const Graph& graph) {
+    std::vector<const Operation*> last;
     for (const CollectionItem& item : graph.collection(collection_keys::kTrainOp)) {
-      const Operation* last = operation_of(item);
-      if (last && &last->graph() == &graph) add_step(last);
+      const Operation* op = operation_of(item);
+      if (op && &op->graph() == &graph) last.push_back(op);
     }
+    step_ = operations_behind(last, Through::kInputsAndControl);
     // inputs come before what uses them, so in the order of creation all readers so far are known
     for (const auto& entry : step_) visit(entry.second);
   }
@@ -40,16 +43,6 @@ class ReadersFirst {
   }
 
  private:
-  void add_step(const Operation* last) {
-    std::vector<const Operation*> open = {last};
-    while (!open.empty()) {
-      const Operation* op = open.back();
-      open.pop_back();
-      if (!step_.emplace(op->id(), op).second) continue;
-      for (const Output& input : op->inputs()) open.push_back(input.op);
-      for (const Operation* control : op->control_inputs()) open.push_back(control);
-    }
-  }
   static bool is_variable(const Output& x) {
     return x.op->inputs().empty() && (x.is_ref() || x.dtype() == DType::kResource);
   }
@@ -87,7 +80,7 @@ class ReadersFirst {
     }
   }
 
-  std::map<int, const Operation*> step_;  // by id
+  NumberedOperations step_;
   std::map<const Operation*, const Operation*> value_of_;
   std::map<const Operation*, std::set<const Operation*>> readers_;
   std::map<const Operation*, std::vector<const Operation*>> before_;

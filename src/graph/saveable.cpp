@@ -19,6 +19,19 @@ bool is_optional(const VariablePtr& variable) {
   });
 }
 
+VariableState& state_of(ResourceManager& resources, const Variable& variable) {
+  return resources.get_or_create<VariableState>(variable.op_name(), [&variable] {
+    return std::make_unique<VariableState>(variable.op_name(), variable.dtype);
+  });
+}
+
+// Without a copy where nobody else has the value: what reads a variable asks for its buffer anew in
+// each run.
+void take_value(VariableState& state, Tensor value) {
+  if (value.dtype() != state.dtype() || value.buffer_is_shared()) return state.assign(value);
+  state.value() = std::move(value);
+}
+
 class VariableSaveable : public Saveable {
  public:
   VariableSaveable(VariablePtr variable, std::string name, bool reshape)
@@ -34,8 +47,8 @@ class VariableSaveable : public Saveable {
     return {{name_, state->value(), variable_->slice}};
   }
   Assign read(const TensorSource& source, const ResourceManager&) override {
-    return [variable = variable_, value = value_in(source)](ResourceManager& resources) {
-      assign_variable(resources, *variable, value);
+    return [variable = variable_, value = value_in(source)](ResourceManager& resources) mutable {
+      take_value(state_of(resources, *variable), std::move(value));
     };
   }
   bool is_in(const TensorSource& source) const override { return source.find(name_).has_value(); }
@@ -152,10 +165,7 @@ StatefulResource* stateful_resource(ResourceManager& resources, const Operation&
 }
 
 void assign_variable(ResourceManager& resources, const Variable& variable, const Tensor& value) {
-  auto& state = resources.get_or_create<VariableState>(variable.op_name(), [&variable] {
-    return std::make_unique<VariableState>(variable.op_name(), variable.dtype);
-  });
-  state.assign(value);
+  state_of(resources, variable).assign(value);
 }
 
 std::string slice_spec(const Variable& variable) {

@@ -2,9 +2,9 @@
 
 #include "graph/graph_function.h"
 #include "graph/partitioned.h"
-#include "cluster/replicas.h"
 #include "nn/layer_parts.h"
 #include "nn/nn_functions.h"
+#include "nn/replicas.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {

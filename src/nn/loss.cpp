@@ -2,8 +2,8 @@
 
 #include <cctype>
 
-#include "cluster/replicas.h"
 #include "nn/nn_functions.h"
+#include "nn/replicas.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {

@@ -58,7 +58,9 @@ Executor::Executor(std::shared_ptr<NodeTable> table,
                    const std::vector<Output>& feeds)
     : plan_(std::move(table), fetches, feeds), results_(fetches.size()) {
   bool may_stop = true;
+  InterruptPoll poll;
   for (const Plan::Node& node : plan_.nodes()) {
+    poll();
     may_stop = may_stop && !has_effects(node.item->op.def());
     steps_.push_back({&node, node.item});
     steps_.back().may_stop = may_stop;
@@ -211,8 +213,10 @@ void Executor::run_hot() {
 
 void Executor::run_all_from(size_t first) {
   bool always_prepare_changed = false;
+  InterruptPoll poll;
   for (size_t i = first; i < steps_.size(); ++i) {
     Step& step = steps_[i];
+    if (step.may_stop) poll();
     always_prepare_changed = prepare_if_needed(step) || always_prepare_changed;
     if (observer_) {
       execute_observed(step);

@@ -68,7 +68,9 @@ void Plan::add_copies(const std::vector<Fetch>& fetches) {
 void Plan::mark_snapshots() {
   std::unordered_map<const Operation*, size_t> reads;  // the reader whose value output 0 may be
   std::unordered_map<std::string, size_t> changes;     // the last, by the variable's name
+  InterruptPoll poll;
   for (size_t i = 0; i < nodes_.size(); ++i) {
+    poll();
     const Operation& op = nodes_[i].item->op;
     for (const Output& input : op.inputs()) {
       ++looks();
@@ -100,7 +102,9 @@ void Plan::find_live_ranges() {
     range.last = std::max(range.last, position);
     range.last_level = std::max(range.last_level, level);
   };
+  InterruptPoll poll;
   for (size_t i = nodes_.size(); i-- > 0;) {
+    poll();
     Operation& op = nodes_[i].item->op;
     const int position = static_cast<int>(i), level = nodes_[i].level;
     for (int k = 0; k < op.num_outputs(); ++k) {

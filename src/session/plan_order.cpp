@@ -50,7 +50,9 @@ class Followers {
   Followers(const Needed& needed, const OutputSet& feeds)
       : ends_(needed.ops.size() + 1), waits_for_(needed.ops.size()) {
     std::vector<std::pair<size_t, size_t>> pairs;  // who is waited for, who waits
+    InterruptPoll poll;
     for (size_t i = 0; i < needed.ops.size(); ++i) {
+      poll();
       const Operation* op = needed.ops[i];
       const size_t before = pairs.size();
       for (const Output& input : op->inputs()) {

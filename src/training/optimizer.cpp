@@ -4,8 +4,8 @@
 #include <set>
 
 #include "autodiff/gradients.h"
-#include "cluster/replicas.h"
 #include "graph/endpoints.h"
+#include "nn/replicas.h"
 
 namespace runhooks {
 
@@ -16,10 +16,6 @@ Operation* noted(Graph& graph, Operation* train_op) {
   graph.add_to_collection(collection_keys::kTrainOp, train_op);
   return train_op;
 }
-
-}  // namespace
-
-namespace {
 
 // Those that are not the means of all processes yet become it.
 void take_means(Graph& graph, std::vector<GradientAndVariable>& pairs) {

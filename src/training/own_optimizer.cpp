@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "graph/behind.h"
 #include "graph/indexed_slices.h"
 #include "nn/initializer.h"
 #include "training/optimizer.h"
@@ -30,19 +31,6 @@ void append_operations(const Value& value, const std::string& who, std::vector<O
   } else {
     invalid_argument("`", who, "` must return operations or tensors, not ", value.kind(), ".");
   }
-}
-
-// What runs before any of `ends`, and they.
-std::set<const Operation*> needed_by(std::vector<const Operation*> ends) {
-  std::set<const Operation*> needed;
-  while (!ends.empty()) {
-    const Operation* op = ends.back();
-    ends.pop_back();
-    if (!needed.insert(op).second) continue;
-    for (const Output& input : op->inputs()) ends.push_back(input.op);
-    for (const Operation* control : op->control_inputs()) ends.push_back(control);
-  }
-  return needed;
 }
 
 // What a function does is not looked into.
@@ -150,7 +138,7 @@ class OwnOptimizer : public Optimizer {
 
   // An assignment that nothing waits for would be made never, without a word.
   void check_all_run(const Graph& graph, const std::vector<const Operation*>& ends) const {
-    const std::set<const Operation*> needed = needed_by(ends);
+    const NumberedOperations needed = operations_behind(ends, Through::kInputsAndControl);
     std::set<const Operation*> initial;
     for (const VariablePtr& variable : variables_in(graph, collection_keys::kGlobalVariables)) {
       initial.insert(variable->initializer);
@@ -160,8 +148,8 @@ class OwnOptimizer : public Optimizer {
     for (size_t i = first_; i < all.size(); ++i) {
       const Operation* op = all[i].get();
       const OpDef& def = op->def();
-      changes = changes || (needed.count(op) && may_change(def));
-      if (def.mutates.empty() || needed.count(op) || initial.count(op)) continue;
+      changes = changes || (needed.count(op->id()) && may_change(def));
+      if (def.mutates.empty() || needed.count(op->id()) || initial.count(op)) continue;
       throw Error(Code::kInvalidArgument,
                   str_cat(args().owner(), " makes an operation that would never run: '", op->name(),
                           "' changes a variable, and nothing that was returned waits for it."),

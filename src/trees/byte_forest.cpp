@@ -13,18 +13,13 @@ constexpr int32_t kMostCoded = UINT16_MAX, kMostThresholds = UINT8_MAX;
 // No code is above it.
 constexpr uint8_t kNobodyRight = UINT8_MAX;
 
-// The number of a feature, for each of the two ways that what is missing may go.
-size_t key_of(const TreeNode& node) {
-  return static_cast<size_t>(node.feature_id) * 2 + node.missing_goes_right;
-}
-
 using Thresholds = std::map<size_t, std::set<int32_t>>;  // by key
 
 Thresholds thresholds_of(const TreeEnsemble& ensemble) {
   Thresholds all;
   for (const Tree& tree : ensemble.trees) {
     for (const TreeNode& node : tree.nodes) {
-      if (!node.is_leaf()) all[key_of(node)].insert(node.threshold);
+      if (!node.is_leaf()) all[asked_key(node)].insert(node.threshold);
     }
   }
   return all;
@@ -98,7 +93,7 @@ void ByteForest::add_tree(const Tree& tree) {
       ids[2 * i + 1] = ids[2 * i + 2] = ids[i];
       continue;
     }
-    const auto place = static_cast<uint16_t>(place_of_[key_of(node)]);
+    const auto place = static_cast<uint16_t>(place_of_[asked_key(node)]);
     // as many thresholds as are below the bucket after it, but for its own
     const auto code = places_[place].codes[static_cast<size_t>(node.threshold) + 2];
     nodes_.push_back({place, static_cast<uint8_t>(code - 1)});

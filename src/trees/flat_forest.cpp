@@ -41,7 +41,7 @@ FlatForest::FlatForest(const TreeEnsemble& ensemble) {
 }
 
 uint16_t FlatForest::place_of(const TreeNode& node) {
-  const size_t at = static_cast<size_t>(node.feature_id) * 2 + node.missing_goes_right;
+  const size_t at = asked_key(node);
   if (places_.size() <= at) places_.resize(at + 1, -1);
   if (places_[at] < 0) {
     places_[at] = static_cast<int32_t>(asked_.size());

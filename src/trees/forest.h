@@ -12,6 +12,11 @@
 
 namespace runhooks {
 
+// The number of what a node asks: a feature, for each of the two ways that what is missing may go.
+inline size_t asked_key(const TreeNode& node) {
+  return static_cast<size_t>(node.feature_id) * 2 + node.missing_goes_right;
+}
+
 class Forest {
  public:
   virtual ~Forest() = default;

@@ -1,5 +1,6 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "graph/arg_spec.cpp"
+#include "graph/behind.cpp"
 #include "graph/curvature.cpp"
 #include "graph/indexed_slices.cpp"
 #include "graph/kernel.cpp"

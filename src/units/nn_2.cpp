@@ -7,6 +7,7 @@
 #include "nn/pad.cpp"
 #include "nn/parse_functions.cpp"
 #include "nn/random_functions.cpp"
+#include "nn/replicas.cpp"
 #include "nn/shape_functions.cpp"
 #include "nn/summary_media.cpp"
 #include "nn/summary_ops.cpp"

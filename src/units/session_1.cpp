@@ -2,7 +2,6 @@
 #include "cluster/collective_ops.cpp"
 #include "cluster/communicator.cpp"
 #include "cluster/mpi_communicator.cpp"
-#include "cluster/replicas.cpp"
 #include "cluster/step_gate.cpp"
 #include "control/cond.cpp"
 #include "control/functions.cpp"

@@ -2,10 +2,11 @@
 #include <cstring>
 
 #include "cluster/communicator.h"
-#include "cluster/replicas.h"
 #include "cluster/step_gate.h"
+#include "estimators/replica_run.h"
 #include "nn/initializer.h"
 #include "nn/loss.h"
+#include "nn/replicas.h"
 #include "session/session.h"
 #include "test.h"
 #include "training/optimizer.h"
@@ -34,11 +35,15 @@ class Twins : public Communicator {
   }
   void broadcast(void*, int64_t, int) override {}
   void gather(const void* own, int64_t n, void* all) override {
-    std::memcpy(all, own, static_cast<size_t>(n));
-    std::memcpy(static_cast<char*>(all) + n, own, static_cast<size_t>(n));
+    auto* const bytes = static_cast<char*>(all);
+    std::memcpy(bytes, own, static_cast<size_t>(n));
+    std::memcpy(bytes + n, own, static_cast<size_t>(n));
+    if (differ) bytes[2 * n - 1] ^= 1;
   }
   [[noreturn]] void abort(int) override { std::abort(); }
   void finish() override {}
+
+  bool differ = false;  // in the end of what is gathered
 
  private:
   int64_t other_;
@@ -122,4 +127,25 @@ TEST(cluster_gradients_are_the_means_of_all_once) {
   const Operation* last = scope.last();
   optimizer->apply_gradients(*graph, pairs, nullptr);
   CHECK(scope.last() == last);
+}
+
+TEST(cluster_a_variable_that_is_another_elsewhere_is_named) {
+  auto twins = std::make_unique<Twins>();
+  Twins& other = *twins;
+  set_communicator(std::move(twins));
+  const auto graph = std::make_shared<Graph>();
+  VariableOptions options;
+  options.initializer = ones_initializer();
+  std::vector<Fetch> initializers;
+  for (const char* name : {"a", "b"}) {
+    initializers.emplace_back(graph->variables().get(name, Shape{2}, options)->initializer);
+  }
+  const HookPtr hook = replica_hook();
+  hook->begin(*graph);
+  Session session(graph);
+  session.run(initializers);
+  hook->end(session);
+  other.differ = true;
+  CHECK_THROWS(hook->end(session), Code::kInternal, "'b:0' is not the same in process 1");
+  set_communicator(nullptr);
 }

@@ -199,6 +199,25 @@ TEST(io_text_files_have_lines) {
   CHECK(lines == (std::vector<std::string>{"a", "", "bc", std::string(200000, 'd')}));
 }
 
+TEST(io_atomic_file_takes_large_writes_between_small_ones) {
+  const std::string path = fresh_folder("large") + "/data";
+  std::string large((size_t{9} << 20) + 5, '\0');
+  for (size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 2654435761u >> 24);
+  AtomicFile file(path);
+  file.write("begin");
+  file.write(large);
+  file.write("middle");
+  file.write(large.data(), large.size() - 3);
+  CHECK_EQ(file.bytes_written(), 2 * large.size() + 8);
+  file.commit();
+  CHECK(read_whole_file(path) ==
+        "begin" + large + "middle" + large.substr(0, large.size() - 3));
+  struct stat info;
+  CHECK(stat(path.c_str(), &info) == 0);
+  // no place on the disk is kept beyond the end
+  CHECK(static_cast<size_t>(info.st_blocks) * 512 < 2 * large.size() + (size_t{1} << 20));
+}
+
 TEST(io_file_rights_end_at_a_folder) {
   const std::string top = fresh_folder("rights"), folder = top + "/model";
   create_directories(folder + "/assets");

@@ -49,6 +49,54 @@ TEST(saver_writes_and_restores) {
   CHECK_EQ(str_join(other.saver.last_checkpoints(), " "), path);
 }
 
+namespace {
+
+// One tensor under any name, which it keeps where it is told to.
+class OneTensor : public TensorSource {
+ public:
+  OneTensor(const Tensor& value, bool keeps) : value_(value), keeps_(keeps) {}
+  const std::string& path() const override { return path_; }
+  std::optional<Info> find(const std::string&) const override {
+    return Info{value_.dtype(), value_.shape()};
+  }
+  std::vector<std::string> names_with(const std::string&) const override { return {}; }
+  Tensor read(const std::string&) const override {
+    if (keeps_) return value_;
+    Tensor made = value_.copy();
+    made_ = made.raw();
+    return made;
+  }
+  Tensor read_part(const std::string& name, const SaveSliceInfo&) const override {
+    return read(name);
+  }
+  const void* made() const { return made_; }
+
+ private:
+  std::string path_ = "here";
+  Tensor value_;
+  bool keeps_;
+  mutable const void* made_ = nullptr;
+};
+
+}  // namespace
+
+TEST(saver_restores_without_a_copy_of_what_nobody_else_has) {
+  Model model({3}, 0);
+  const Tensor seven = Tensor::of<float>({3}, {7, 7, 7}), eight = Tensor::of<float>({3}, {8, 8, 8});
+  const std::vector<SaveablePtr> w = {variable_saveable(model.w, "w", false)};
+  const OneTensor fresh(seven, false), kept(eight, true);
+  restore_saveables(w, fresh, model.session->resources());
+  CHECK(model.session->value(*model.w).raw() == fresh.made());
+  restore_saveables(w, kept, model.session->resources());
+  CHECK_EQ(model.first(), 8.0);
+  model.session->assign(*model.w, seven);
+  CHECK_EQ(model.first(), 7.0);
+  CHECK_EQ(eight.number_at(0), 8.0);  // still the source's own
+  // what reads the variable sees the value at its new place
+  restore_saveables(w, OneTensor(eight, false), model.session->resources());
+  CHECK_EQ(model.session->run(model.w->snapshot).number_at(0), 8.0);
+}
+
 TEST(saver_refuses_other_shapes_and_missing_variables) {
   Model one({2, 3}, 1.5), wider({2, 4}, 0), renamed({2, 3}, 0, "c");
   create_directories(folder("b"));

@@ -34,7 +34,7 @@ new_data <- function() {
 
 vocabulary_file <- file.path(folder, "words.txt")
 writeLines(words, vocabulary_file)
-bucketized <- function() column_bucketized(column_numeric("x"), sort(round(stats::rnorm(3), 2)))
+bucketized <- function() column_bucketized(column_numeric("x"), sort(sample(-200:200, 3)) / 100)
 categorical <- list(
   function() column_categorical_with_identity("i", num_buckets = 7),
   function() column_categorical_with_identity("i", num_buckets = 4, default_value = 2),

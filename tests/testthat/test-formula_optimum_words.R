@@ -97,3 +97,52 @@ test_that("errors that single precision does not see are said", {
   expect_no_warning(coef(exact))
   expect_equal(unname(coef(exact)), c(1, 100, 0), tolerance = 1e-6)
 })
+
+fit_model <- function(formula, data, ...) {
+  model <- linear_regressor(formula, data, model_dir = tempfile(), ...)
+  suppressMessages(train(model))
+  model
+}
+
+test_that("standard errors that are those of rounding come with a word, as lm() has one", {
+  skip_if_not_installed("generics")
+  set.seed(5)
+  kind <- "runhooks_warning_perfect_fit"
+  data <- data.frame(x = 1:50 + 0, z = rnorm(50))
+  noise <- rnorm(50)
+  for (size in c(1e-3, 1e-7, 0)) {
+    data$y <- 3 + 2 * data$x - data$z + size * noise
+    model <- fit_model(y ~ x + z, data)
+    expect_no_warning(expect_equal(coef(model), coef(lm(y ~ x + z, data)), tolerance = 1e-6))
+    readers <- list(
+      summary, vcov, confint, sigma, logLik, generics::tidy, generics::glance,
+      function(model) predict(model, newdata = data[1:2, ], interval = "confidence")
+    )
+    for (read in readers) {
+      if (size == 1e-3) expect_no_warning(read(model)) else expect_warning(read(model), class = kind)
+    }
+    if (size != 1e-3) next
+    own <- sqrt(diag(vcov(model)))
+    expect_equal(own, sqrt(diag(vcov(lm(y ~ x + z, data)))), tolerance = 0.01)
+  }
+  # of a number that is the same in all rows, too; not where there is no row to spare, or less to be said
+  data$y <- 4
+  expect_warning(summary(fit_model(y ~ x, data)), class = kind)
+  expect_no_warning(summary(fit_model(dist ~ speed, cars[c(1, 9), ])), class = kind)
+})
+
+test_that("coefficients of a factor of many levels take little more than lm() takes for all", {
+  set.seed(6)
+  n <- 2500
+  data <- data.frame(g = factor(rep(1:160, length.out = n)), x = rnorm(n))
+  data$y <- as.integer(data$g) / 10 + data$x + rnorm(n)
+  data$w <- runif(n)
+  model <- fit_model(y ~ g + x, data)
+  least <- function(what) min(replicate(3, system.time(what(), gcFirst = FALSE)[["user.self"]]))
+  own <- least(function() coef(model))
+  theirs <- least(function() lm(y ~ g + x, data))
+  expect_lt(own, 3 * theirs + 0.02)
+  # weights have an information of their own
+  weighted <- fit_model(y ~ g + x, data, weight_column = "w")
+  expect_equal(vcov(weighted), vcov(lm(y ~ g + x, data, weights = w)), tolerance = 1e-3)
+})

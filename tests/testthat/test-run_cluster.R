@@ -45,6 +45,18 @@ test_that("without mpirun there is one process, and nothing changes", {
   expect_identical(train_one(train_distribute = strategy), train_one())
 })
 
+test_that("a dataset is dealt unless it is a part already, whatever its files are called", {
+  withr::defer(the$dealing <- NULL)
+  the$dealing <- list(size = 2L, rank = 1L)
+  path <- file.path(withr::local_tempdir(), "ShardDataset.txt")
+  writeLines(letters[1:4], path)
+  lines <- text_line_dataset(path)
+  elements <- function(dataset) unlist(dataset_collect(dealt_dataset(dataset)))
+  expect_identical(unname(elements(lines)), c("b", "d"))
+  part <- dataset_repeat(dataset_map(dataset_shard(lines, 2, 0), identity), 1)
+  expect_identical(unname(elements(part)), c("a", "c"))
+})
+
 test_that("what has started the process says which MPI is loaded, and what to install", {
   withr::local_envvar(RUNHOOKS_MPI = "other")
   expect_error(mpi_launcher(), "RUNHOOKS_MPI", class = "runhooks_error_invalid_argument")

@@ -47,6 +47,26 @@ bool seek(std::FILE* file, uint64_t offset) {
 #endif
 }
 
+// Of what the disk is told about at once.
+constexpr size_t kPart = size_t{8} << 20;
+
+#if defined(__linux__)
+// Large writes get their place on the disk before, and are on their way there at once: little is
+// left to sync(). What fails here is no error: the bytes are written all the same, and sync() says
+// more.
+void prepare_place(std::FILE* file, uint64_t at, size_t size) {
+  (void)!fallocate(fileno(file), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
+                   static_cast<off_t>(size));
+}
+void send_to_disk(std::FILE* file, uint64_t at, size_t size) {
+  (void)!sync_file_range(fileno(file), static_cast<off_t>(at), static_cast<off_t>(size),
+                         SYNC_FILE_RANGE_WRITE);
+}
+#else
+void prepare_place(std::FILE*, uint64_t, size_t) {}
+void send_to_disk(std::FILE*, uint64_t, size_t) {}
+#endif
+
 // Not to be foreseen by who could lay a link there. The process says whose it is when it is left.
 std::string temporary_name(const std::string& path) {
   std::random_device random;  // of the system
@@ -411,10 +431,21 @@ void OutputFile::write(const void* data, size_t size) {
   if (!is_open()) fail(Code::kFailedPrecondition, "Cannot write '", shown_, "': it is closed.");
   if (stream_ >= 0) {
     write_to_stream(static_cast<const char*>(data), size);
-  } else if (size && std::fwrite(data, 1, size, file_) != size) {
-    fail_write();
+    bytes_written_ += size;
+    return;
   }
-  bytes_written_ += size;
+  const bool is_large = size >= kPart;
+  if (is_large) prepare_place(file_, bytes_written_, size);
+  for (size_t done = 0; done < size;) {
+    const size_t part = std::min(size - done, kPart);
+    if (std::fwrite(static_cast<const char*>(data) + done, 1, part, file_) != part) fail_write();
+    if (is_large) {
+      flush();
+      send_to_disk(file_, bytes_written_, part);
+    }
+    done += part;
+    bytes_written_ += part;
+  }
 }
 
 // Whoever waits for a reader can be stopped; one that has gone is an error.

@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "cluster/replicas.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
 #include "estimators/replica_saveable.h"
 #include "graph/endpoints.h"
+#include "nn/replicas.h"
 #include "r/data/input.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/border.h"

@@ -10,6 +10,7 @@
 #include "nn/parse_functions.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/border.h"
+#include "r/values/named_values.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -317,14 +318,7 @@ SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_singl
     const auto parsed =
         parse_example(input.graph(), input, names == R_NilValue ? Output() : tensor_of(names),
                       specs, is_single, name);
-    Rcpp::List result(parsed.size());
-    Rcpp::CharacterVector keys(parsed.size());
-    for (size_t i = 0; i < parsed.size(); ++i) {
-      result[i] = parsed_to_r(parsed[i].second);
-      keys[i] = parsed[i].first;
-    }
-    result.names() = keys;
-    return result;
+    return named_values_to_r(parsed, parsed_to_r);
   });
 }
 

@@ -131,7 +131,8 @@ SEXP cpp_dataset_info(SEXP handle) {
     return Rcpp::List::create(Rcpp::_["description"] = dataset->description(),
                               Rcpp::_["dtypes"] = dtypes, Rcpp::_["shapes"] = shapes,
                               Rcpp::_["dims"] = dims,
-                              Rcpp::_["is_endless"] = dataset->is_endless());
+                              Rcpp::_["is_endless"] = dataset->is_endless(),
+                              Rcpp::_["is_part"] = dataset->is_part());
   });
 }
 

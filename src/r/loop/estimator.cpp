@@ -14,6 +14,7 @@
 #include "r/loop/loop.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
+#include "r/values/named_values.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -69,20 +70,6 @@ SEXP feature_to_r(const Feature& feature) {
   Rcpp::Shield<SEXP> classes(Rf_mkString("tensorflow.sparse_tensor"));
   Rf_setAttrib(sparse, R_ClassSymbol, classes);
   return sparse;
-}
-
-// Of pairs of a name and a value, which `to_r` makes an R object of.
-template <typename Pairs, typename ToR>
-SEXP named_values_to_r(const Pairs& pairs, ToR to_r) {
-  Rcpp::List values(pairs.size());
-  Rcpp::CharacterVector names(pairs.size());
-  R_xlen_t at = 0;
-  for (const auto& pair : pairs) {
-    values[at] = to_r(pair.second);
-    names[at++] = pair.first;
-  }
-  values.names() = names;
-  return values;
 }
 
 SEXP named_tensors_to_r(const Named<Output>& tensors) {
@@ -374,6 +361,7 @@ SEXP cpp_estimator_train(SEXP spec,
                               Rcpp::_["was_skipped"] = result.was_skipped,
                               Rcpp::_["why"] = result.why, Rcpp::_["reason"] = result.reason,
                               Rcpp::_["has_checkpoint"] = has_checkpoint(folder),
+                              Rcpp::_["mark"] = newest_mark(folder),
                               // of the graph that was built for it
                               Rcpp::_["num_weights"] = *model->num_weights,
                               Rcpp::_["history"] = history);

@@ -6,6 +6,7 @@
 #include "r/loop/loop.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
+#include "r/values/named_values.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -156,13 +157,6 @@ SEXP cpp_known_predictions(SEXP model,
     if (!kept->predict(folder, static_cast<uint64_t>(checkpoint), rows, keys, &predictions)) {
       return R_NilValue;
     }
-    Rcpp::List list(predictions.size());
-    Rcpp::CharacterVector list_names(predictions.size());
-    for (size_t i = 0; i < predictions.size(); ++i) {
-      list[i] = tensor_to_r(predictions[i].second);
-      list_names[i] = predictions[i].first;
-    }
-    list.names() = list_names;
-    return list;
+    return named_values_to_r(predictions, [](const Tensor& values) { return tensor_to_r(values); });
   });
 }

@@ -16,7 +16,7 @@ SEXP cpp_run_folder(Text path, bool writes) {
     const RunFolder folder(path);
     Rcpp::List answer = Rcpp::List::create(
         Rcpp::_["has_checkpoint"] = folder.has_checkpoint(),
-        Rcpp::_["step"] = static_cast<double>(folder.step()),
+        Rcpp::_["step"] = static_cast<double>(folder.step()), Rcpp::_["mark"] = folder.mark(),
         Rcpp::_["is_training"] = RunningTraining::is_in(path),
         Rcpp::_["can_be_written"] = writes && folder.can_be_written(),
         Rcpp::_["has_memory"] = folder.has_memory(), Rcpp::_["memory"] = R_NilValue);

@@ -1,8 +1,8 @@
-#include "cluster/replicas.h"
+#include "nn/replicas.h"
 
 #include <map>
 
-#include "cluster/communicator.h"
+#include "graph/behind.h"
 
 namespace runhooks {
 
@@ -83,16 +83,8 @@ Operation* ReplicaScope::add(OpBuilder builder) {
 }
 
 bool ReplicaScope::is_of_all(const Output& x) const {
-  std::set<const Operation*> seen;
-  std::vector<const Operation*> open = {x.op};
-  while (!open.empty()) {
-    const Operation* op = open.back();
-    open.pop_back();
-    if (!seen.insert(op).second) continue;
-    if (of_gradients_.count(op) > 0) return true;
-    for (const Output& input : op->inputs()) open.push_back(input.op);
-  }
-  return false;
+  const auto is_gradient = [this](const Operation& op) { return of_gradients_.count(&op) > 0; };
+  return find_behind(x.op, Through::kInputs, is_gradient) != nullptr;
 }
 
 int replicas_of(const Graph& graph) {

@@ -1,0 +1,26 @@
+// What lives here: named_values_to_r(), pairs of names and values as R's named lists.
+// Who may use it: the bindings.
+// What it must not know: what the values are.
+#pragma once
+
+#include "r/values/values.h"
+
+namespace runhooks {
+namespace r {
+
+// `to_r` makes an R object of a value.
+template <typename Pairs, typename ToR>
+SEXP named_values_to_r(const Pairs& pairs, ToR to_r) {
+  Rcpp::List values(pairs.size());
+  Rcpp::CharacterVector names(pairs.size());
+  R_xlen_t at = 0;
+  for (const auto& pair : pairs) {
+    values[at] = to_r(pair.second);
+    names[at++] = pair.first;
+  }
+  values.names() = names;
+  return values;
+}
+
+}  // namespace r
+}  // namespace runhooks
