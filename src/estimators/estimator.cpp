@@ -357,9 +357,10 @@ Estimator::TrainResult Estimator::train_in(RecordedRun& recorded,
   add_loss_summary(*built.graph, built.spec.loss);
   add_rate_summaries(*built.graph);
   const bool has_peers = config_.replicas > 1;
-  keep_random_positions(*built.graph, {built.spec.train_op.op, built.spec.loss.op}, has_peers);
+  keep_random_positions(*built.graph, {built.spec.train_op.op, built.spec.loss.op},
+                        config_.replicas);
   if (config_.checkpoint_input_pipeline) {
-    keep_input_positions(*built.graph, config_.on_other_data, has_peers);
+    keep_input_positions(*built.graph, config_.on_other_data, config_.replicas);
   }
   if (has_peers) check_same_graph(*built.graph);
   RunArgs run_args;

@@ -18,6 +18,43 @@ cluster_input <- function(features, size, epochs = 3, data = cluster_data) {
   )
 }
 
+cluster_shuffled <- function() {
+  input_fn(cluster_data, c(x, z), y, batch_size = 8, shuffle = TRUE, num_epochs = 3)
+}
+
+cluster_small <- function(config, ...) {
+  linear_regressor(
+    feature_columns(column_numeric("x"), column_numeric("z")), config = config,
+    optimizer = tf$train$AdagradOptimizer(0.1), ...
+  )
+}
+
+cluster_weights <- function(path) {
+  if (!is.character(path)) path <- latest_checkpoint(runhooks:::model_dir(path))
+  names <- grep("^linear", runhooks:::checkpoint_names(path), value = TRUE)
+  runhooks:::cpp_checkpoint_values(path, names)
+}
+
+# Two steps more, with what is said then, and the weights before and after.
+continue_training <- function(config) {
+  model <- cluster_small(config)
+  folder <- runhooks:::model_dir(model)
+  before <- runhooks:::cpp_saved_global_step(folder)
+  said <- character()
+  withCallingHandlers(
+    train(model, cluster_shuffled(), steps = 2),
+    message = function(one) {
+      said <<- c(said, conditionMessage(one))
+      invokeRestart("muffleMessage")
+    }
+  )
+  list(
+    said = said, step = runhooks:::cpp_saved_global_step(folder),
+    began = if (before > 0) cluster_weights(file.path(folder, paste0("model.ckpt-", before))),
+    ended = cluster_weights(model)
+  )
+}
+
 trained_numbers <- function(model, input, evaluated, ...) {
   history <- suppressMessages(train(model, input, hooks = hook_history_saver(every_n_step = 1), ...))
   losses <- history$losses

@@ -163,11 +163,12 @@ SEXP cpp_next_batch(SEXP columns,
       if (!shuffle) add_endpoint(*default_graph(), "same_rows", "", outputs[0]);
     }
     if (on_other_data != R_NilValue) {
-      SaveablePtr position =
+      const SaveablePtr position =
           make_resumable_input(outputs[0].op->input(0), num_rows, options.num_epochs,
                                on_other_data_from_name(string_from_r(on_other_data)));
-      if (replicas_of(*default_graph()) > 1) position = replica_saveable(position);
-      default_graph()->add_to_collection(collection_keys::kSaveableObjects, position);
+      default_graph()->add_to_collection(
+          collection_keys::kSaveableObjects,
+          input_of_replica(position, replicas_of(*default_graph())));
     }
     Rcpp::List list(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);
