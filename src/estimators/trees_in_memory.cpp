@@ -26,11 +26,21 @@ Output TreesInMemory::logits(Graph& graph, const Output& ready) {
   std::vector<Output> inputs = {data_, ready};
   inputs.insert(inputs.end(), input_.buckets.begin(), input_.buckets.end());
   // before the logits: in a step that has both they are in this order
-  fill_ = graph.op("BoostedTreesInMemoryFill", inputs)
-              .attr("num_features", static_cast<int64_t>(features_.size()))
-              .attr("groups", groups);
+  Operation* fill = graph.op("BoostedTreesInMemoryFill", inputs)
+                        .attr("num_features", static_cast<int64_t>(features_.size()))
+                        .attr("groups", groups);
+  fill_ = {fill};
   return graph.op("BoostedTreesInMemoryLogits",
                   {ensemble_, data_, endpoint(graph, kSameRows)[0].second});
+}
+
+Output TreesInMemory::logistic_loss(Graph& graph, const Output& labels) {
+  fill_.push_back(graph.op("BoostedTreesInMemoryLabels", {data_, labels}));
+  Operation* op = graph.op("BoostedTreesInMemoryLogisticLoss",
+                           {ensemble_, data_, endpoint(graph, kSameRows)[0].second});
+  logistic_ = {op->output(1), op->output(2)};
+  const NameScope scope(graph, "weighted_loss");
+  return graph.op("Identity", {op->output(0)}).named("value");
 }
 
 HookPtr TreesInMemory::hook() const { return fill_trees(data_, fill_); }

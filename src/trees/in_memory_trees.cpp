@@ -3,6 +3,8 @@
 // What it must not know: how splits are found, losses.
 #include "trees/in_memory_trees.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/status.h"
@@ -58,6 +60,30 @@ const std::vector<float>& InMemoryTrees::logits(const EnsembleResource& trees) {
   }
   stamp_ = ensemble.stamp;
   return logits_;
+}
+
+void InMemoryTrees::keep_labels(const float* labels, int64_t rows) {
+  labels_.assign(labels, labels + rows);
+}
+
+float InMemoryTrees::logistic_loss(const EnsembleResource& trees,
+                                   float* gradients,
+                                   float* hessians) {
+  const int64_t rows = labelled_rows();
+  const std::vector<float> none(is_filled() ? 0 : labels_.size());
+  const std::vector<float>& by = is_filled() ? logits(trees) : none;
+  const float part = 1.0f / static_cast<float>(rows);
+  // sums of pieces are added in their order, whatever thread they come from
+  constexpr int64_t kPiece = 1 << 13;
+  std::vector<double> sums(static_cast<size_t>((rows + kPiece - 1) / kPiece));
+  share_each(static_cast<int64_t>(sums.size()), [&](int64_t i) {
+    const int64_t at = i * kPiece;
+    sums[static_cast<size_t>(i)] =
+        kernels().histograms->logistic(std::min(kPiece, rows - at), by.data() + at,
+                                       labels_.data() + at, part, gradients + at, hessians + at);
+  });
+  return static_cast<float>(std::accumulate(sums.begin(), sums.end(), 0.0) /
+                            static_cast<double>(rows));
 }
 
 std::vector<LayerSplit> InMemoryTrees::best_splits(const TreeEnsemble& ensemble,

@@ -30,6 +30,12 @@ class InMemoryTrees : public StatefulResource {
   int64_t rows() const { return grower_->rows(); }
   // Of the trees as they are now, by row.
   const std::vector<float>& logits(const EnsembleResource& trees);
+  // Those of all rows, which come with the data.
+  void keep_labels(const float* labels, int64_t rows);
+  // The mean logistic loss of all rows by the trees as they are, and what it changes by with each logit, once
+  // and twice. Before there are bins and trees all logits are 0.
+  float logistic_loss(const EnsembleResource& trees, float* gradients, float* hessians);
+  int64_t labelled_rows() const { return static_cast<int64_t>(labels_.size()); }
   // Adds a layer of the best splits.
   void grow(EnsembleResource& trees,
             const float* gradients,
@@ -50,6 +56,7 @@ class InMemoryTrees : public StatefulResource {
   std::unique_ptr<LayerGrower> grower_;
   // Of the trees before the last one, and of all.
   std::vector<float> before_, logits_;
+  std::vector<float> labels_;
   size_t trees_before_ = 0;
   bool is_on_way_ = false;  // in the tree after those
   uint64_t revision_ = 0;

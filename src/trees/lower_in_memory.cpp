@@ -5,8 +5,20 @@
 #include <string>
 
 #include "graph/func_graph.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
+
+// In an order of its own: other last bits decide between splits that gain as much.
+LogisticDerivatives logistic_derivatives(Graph& g, const Output& labels, const Output& logits) {
+  const Output one = g.scalar(DType::kFloat32, 1, "one");
+  const Output e = g.op("Exp", {g.op("Neg", {logits})});
+  const Output p = g.op("Reciprocal", {g.op("AddV2", {e, one})});
+  const Output rows = g.op("Cast", {g.op("Size", {labels})}).attr("DstT", DType::kFloat32);
+  const Output part = g.op("Reciprocal", {rows});
+  return {g.op("Mul", {g.op("Sub", {p, labels}), part}),
+          g.op("Mul", {g.op("Mul", {p, g.op("Sub", {one, p})}), part})};
+}
 
 namespace {
 
@@ -64,6 +76,21 @@ void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Out
                              .attr("num_bucketized_features", fill.attr_int("num_features"))
                              .attr("logits_dimension", 1);
   g.op("Identity", {predicted->output(0)}).named(op.name() + "/").build();
+}
+
+void lower_in_memory_labels(Graph& g, const Operation& op, const std::vector<Output>&) {
+  g.op("NoOp").named(op.name() + "/").build();
+}
+
+void lower_in_memory_logistic(Graph& g, const Operation& op, const std::vector<Output>&) {
+  const Output& kept = partner_of(op, "BoostedTreesInMemoryLabels", 0).input(1);
+  const Output labels(g.find_operation(kept.op->name()), kept.index);
+  const Output logits =
+      g.find_operation(partner_of(op, "BoostedTreesInMemoryLogits", 1).name())->output(0);
+  const Output losses = sigmoid_cross_entropy_with_logits(g, labels, logits);
+  const Output loss = g.op("Mean", {losses, g.int_vector({0, 1})});
+  const LogisticDerivatives by = logistic_derivatives(g, labels, logits);
+  g.op("IdentityN", {loss, by.gradients, by.hessians}).named(op.name() + "/").build();
 }
 
 // All features in one histogram, which has room for the one with the most buckets: further buckets

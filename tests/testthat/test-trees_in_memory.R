@@ -20,8 +20,9 @@ grown <- function(data, shuffle = FALSE, n_trees = 4L, ..., dir = withr::local_t
     data, features = c(a, b, c), response = y, batch_size = nrow(data), shuffle = shuffle,
     num_epochs = NULL
   )
-  suppressMessages(suppressWarnings(train(model, input, steps = steps)))
+  history <- suppressMessages(suppressWarnings(train(model, input, steps = steps)))
   list(
+    losses = history$losses$mean_losses,
     model = model,
     logits = predict(model, input_fn(data, features = c(a, b, c), batch_size = 64, shuffle = FALSE)),
     trees = variable_value(model, "boosted_trees:0_serialized")
@@ -39,6 +40,16 @@ test_that("trees grown in memory are those of TensorFlow's ops", {
     expect_equal(whole$logits$logits, batch$logits$logits, tolerance = 1e-5)
     expect_gt(sd(unlist(whole$logits$logits)), 0.1)
   }
+})
+
+test_that("the loss of rows in memory is that of the head, and bad labels are refused as there", {
+  data <- some_rows()
+  # rows in another order add up to a loss with other last bits
+  losses <- lapply(c(FALSE, TRUE), function(shuffle) grown(data, shuffle)$losses)
+  expect_gt(length(losses[[1]]), 1)
+  expect_equal(losses[[1]], losses[[2]], tolerance = 1e-6)
+  data$y[[7]] <- 2L
+  expect_error(grown(data), "class numbers from 0 to n_classes - 1", class = "runhooks_error")
 })
 
 test_that("trees grown in memory have the same bits for one thread and for two", {
