@@ -30,6 +30,8 @@ struct ModelInput {
   std::map<std::string, Output> named_labels;
   // The same as the bindings have it, for model functions of the user; canned ones do not look.
   std::shared_ptr<const void> given;
+  // Other processes have other rows.
+  bool is_part = false;
 };
 
 template <typename T>
