@@ -33,6 +33,8 @@ struct ModelInput {
   std::function<Output(Graph&, const Output& labels)> mean_loss;
   // The same as the bindings have it, for model functions of the user; canned ones do not look.
   std::shared_ptr<const void> given;
+  // Other processes have other rows.
+  bool is_part = false;
 };
 
 template <typename T>

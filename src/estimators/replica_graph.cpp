@@ -97,6 +97,13 @@ InputFn input_of_replicas(const InputFn& input_fn,
   };
 }
 
+InputFn with_seed_of_all(const InputFn& input_fn, const RunConfig& config) {
+  return [&input_fn, &config](Graph& graph, Mode mode) {
+    graph.set_seed(seed_of_all(config));
+    return input_fn(graph, mode);
+  };
+}
+
 void take_together(ReplicaScope& replicas, EstimatorSpec& spec) {
   // shuffles ask for it when a session begins
   Graph& graph = spec.loss.graph();

@@ -19,6 +19,12 @@ scenarios <- list(
     }
     keep(list(strategy = strategy, config = unclass(configured())), "strategy")
   },
+  asks = function() {
+    runs <- 0
+    counts <- session_run_hook(after_run = function(context, values) runs <<- runs + 1)
+    asked <- asked_numbers(strategy$size, configured(), counts)
+    keep(c(asked, runs = runs))
+  },
   # a checkpoint of all, from which all go on
   resume = function() {
     config <- configured(model_dir = file.path(folder, "resume"), save_checkpoints_steps = 4)

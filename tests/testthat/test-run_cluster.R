@@ -19,14 +19,16 @@ test_that("without mpirun there is one process, and nothing changes", {
 
 test_that("a dataset is dealt unless it is a part already, whatever its files are called", {
   withr::defer(the$dealing <- NULL)
-  the$dealing <- list(size = 2L, rank = 1L)
+  the$dealing <- list2env(list(size = 2L, rank = 1L, deals_rows = TRUE))
   path <- file.path(withr::local_tempdir(), "ShardDataset.txt")
   writeLines(letters[1:4], path)
   lines <- text_line_dataset(path)
   elements <- function(dataset) unlist(dataset_collect(dealt_dataset(dataset)))
   expect_identical(unname(elements(lines)), c("b", "d"))
   part <- dataset_repeat(dataset_map(dataset_shard(lines, 2, 0), identity), 1)
+  expect_identical(the$dealing$parts, "us")
   expect_identical(unname(elements(part)), c("a", "c"))
+  expect_identical(the$dealing$parts, "user")
 })
 
 test_that("what has started the process says which MPI is loaded, and what to install", {
@@ -85,12 +87,12 @@ if (length(launchers) == 0) {
   named_run <- function(folder, scenarios = folder, n = 2, mpi = names(launchers)[[1]], ...) {
     list(folder = file.path(place, folder), scenarios = scenarios, n = n, mpi = mpi, ...)
   }
-  good <- c("models", "resume", "continues", "stops", "evaluations")
+  good <- c("models", "asks", "resume", "continues", "stops", "evaluations")
   two <- named_run("two", good, env = c(RUNHOOKS_MODELS = "again"))
   ends_badly <- c("error", "script_error", "quits", "caught", "other_graph", "other_call", "refused")
   runs <- c(
     list(three = named_run(
-      "three", c("models", "continues"), 3, utils::tail(names(launchers), 1),
+      "three", c("models", "asks", "continues"), 3, utils::tail(names(launchers), 1),
       env = c(RUNHOOKS_MODELS = "one,three,again"), then = list(two = two)
     )),
     list(killed = named_run("killed", then = list(goes_on = named_run("killed")))),
@@ -132,6 +134,19 @@ if (length(launchers) == 0) {
       expect_identical(said[[n]]$config$global_id_in_cluster, as.integer(n - 1))
     })
   }
+
+  test_that("processes that evaluate and predict together give what one gives, all of them", {
+    one <- asked_numbers(1, run_config(tf_random_seed = 11))
+    for (run in c("two", "three")) {
+      asked <- lapply(ranks_of(run), function(rank) result_of(run, "asks", rank))
+      for (own in asked) {
+        for (name in names(one)) expect_equal(own[[name]], one[[name]], tolerance = 1e-6, label = name)
+      }
+      runs <- vapply(asked, function(own) own$runs, 0)
+      expect_equal(sum(runs), 12)
+      expect_lte(diff(range(runs)), 1)
+    }
+  })
 
   test_that("a run in parts ends with the bits of one in a piece, the position of each process is saved", {
     ended <- result_of("two", "resume")

@@ -130,7 +130,8 @@ SEXP cpp_all_finite(SEXP columns) {
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
 // counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
 // a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With
-// `on_other_data` checkpoints have the position. The attribute `content` says which columns these are,
+// `on_other_data` checkpoints have the position. `reader`: which of how many readers this is. The
+// attribute `content` says which columns these are,
 // where it is asked for.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
@@ -140,7 +141,8 @@ SEXP cpp_next_batch(SEXP columns,
                     bool shuffle,
                     double seed,
                     SEXP on_other_data = R_NilValue,
-                    bool says_content = false) {
+                    bool says_content = false,
+                    SEXP reader = R_NilValue) {
   return border([&]() -> SEXP {
     InMemoryOptions options;
     options.batch_size = whole_from_r(batch_size, "`batch_size`");
@@ -153,12 +155,17 @@ SEXP cpp_next_batch(SEXP columns,
     for (R_xlen_t i = 0; given.has_names() && i < given.size(); ++i) {
       options.names.push_back(given.name(i));
     }
+    if (reader != R_NilValue) {
+      const RList which(reader, "a reader");
+      options.reader = whole_from_r(Rcpp::as<double>(which[0]), "`rank`");
+      options.readers = whole_from_r(Rcpp::as<double>(which[1]), "`size`");
+    }
     const int64_t num_rows = rows.empty() ? 0 : rows[0].shape().dim(0);
     const std::vector<Output> outputs =
         next_element(*default_graph(), in_memory_dataset(std::move(rows), options));
     add_endpoint(*default_graph(), "rows_in_memory", "", outputs[0]);
     const bool is_one = options.batch_size > num_rows && options.num_epochs == 1;
-    if (options.batch_size == num_rows || is_one) {
+    if (options.readers == 1 && (options.batch_size == num_rows || is_one)) {
       add_endpoint(*default_graph(), "all_rows", "", outputs[0]);
       if (!shuffle) add_endpoint(*default_graph(), "same_rows", "", outputs[0]);
     }
