@@ -3,6 +3,7 @@
 // What it must not know: losses, heads, R.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -29,7 +30,9 @@ class InMemoryTrees : public StatefulResource {
   void fill(std::unique_ptr<BinnedMatrix> matrix);
   int64_t rows() const { return grower_->rows(); }
   // Of the trees as they are now, by row.
-  const std::vector<float>& logits(const EnsembleResource& trees);
+  const std::vector<float>& logits(const EnsembleResource& trees) {
+    return logits(trees, [](int64_t, int64_t) {});
+  }
   // Those of all rows, which come with the data.
   void keep_labels(const float* labels, int64_t rows);
   // The mean logistic loss of all rows by the trees as they are, and what it changes by with each logit, once
@@ -50,8 +53,12 @@ class InMemoryTrees : public StatefulResource {
                                       const float* gradients,
                                       const float* hessians,
                                       const SplitCosts& costs);
+  // then(first, n) for all rows, in pieces and on several threads, once their logits are known.
+  using Then = std::function<void(int64_t first, int64_t n)>;
+  const std::vector<float>& logits(const EnsembleResource& trees, const Then& then);
+  void each_chunk(const Then& then) const;
   // Into `to`, what the tree adds to the sums before it.
-  void add_tree(const Tree& tree, std::vector<float>* to);
+  void add_tree(const Tree& tree, std::vector<float>* to, const Then& then);
 
   std::unique_ptr<LayerGrower> grower_;
   // Of the trees before the last one, and of all.
