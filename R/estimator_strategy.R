@@ -32,6 +32,10 @@
 #'   batches of their process, and so does `history`. Within a training (validation, hooks,
 #'   [train_and_evaluate()]), for `newdata` and for `as_iterable = TRUE` each process reads all rows. An
 #'   error or Ctrl-C in one process ends all.
+#' @section Random numbers: All come from the one seed of the configuration, or one that the chief
+#'   draws: weights begin with the same values in all processes, a dataset that is dealt is shuffled
+#'   alike in all; the order of rows in memory and dropout are each process's own. A run again with the
+#'   same seed and as many processes has the same bits.
 #' @section Losses: Those of the estimators and of `tf$losses` are of all rows of a step. Another loss of
 #'   a model of one's own is a mean of its rows: the processes' mean is taken. One that adds rows up is
 #'   refused.
@@ -192,13 +196,14 @@ check_none_left <- function() {
   end_all(simpleCondition(paste0(the$together, " was left before its end, which all wait for.")))
 }
 
-# Shows the error of this process and ends all. The chief's comes first where all have the same.
+# Shows the error of this process and ends all. The chief's comes first where all have the same. No
+# message: who suppresses those of a training is to see why it has ended.
 end_all <- function(error) {
   strategy <- the$strategy
   if (!strategy$is_chief) Sys.sleep(1)
-  message( # lint: allow message
-    sprintf("Error in process %d of %d: %s", strategy$rank, strategy$size, conditionMessage(error))
-  )
+  text <- conditionMessage(error)
+  text <- sprintf("Error in process %d of %d: %s\n", strategy$rank, strategy$size, text)
+  cat(text, file = stderr())
   cpp_cluster_abort(1L)
 }
 

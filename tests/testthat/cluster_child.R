@@ -25,6 +25,8 @@ scenarios <- list(
     asked <- asked_numbers(strategy$size, configured(), counts)
     keep(c(asked, runs = runs))
   },
+  # what is drawn: the order of rows, dropout; and the weights that come of it, twice
+  seeds = function() keep(lapply(1:2, function(i) drawn_numbers(strategy$size, configured()))),
   # a checkpoint of all, from which all go on
   resume = function() {
     config <- configured(model_dir = file.path(folder, "resume"), save_checkpoints_steps = 4)
@@ -75,7 +77,7 @@ scenarios <- list(
     fails <- session_run_hook(after_run = function(context, values) {
       if (rank == 1) stop("the hook of one process failed")
     })
-    train(cluster_small(configured()), endless(), hooks = fails)
+    suppressMessages(train(cluster_small(configured()), endless(), hooks = fails))
   },
   quits = function() {
     leaves <- session_run_hook(after_run = function(context, values) if (rank == 1) quit())

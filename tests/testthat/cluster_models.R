@@ -55,6 +55,34 @@ continue_training <- function(config) {
   )
 }
 
+# The rows of each step of two passes, what dropout left of the first one, and the weights at the end.
+drawn_numbers <- function(size, config) {
+  model_fn <- function(features, labels, mode, params, config) {
+    x <- tf$cast(features, tf$float32)
+    dropped <- tf$reshape(tf$nn$dropout(tf$ones_like(x), rate = 0.5), c(-1L, 1L), name = "dropped")
+    predicted <- tf$squeeze(tf$layers$dense(x * dropped, 1L), 1L)
+    loss <- tf$losses$mean_squared_error(labels, predicted)
+    step <- tf$train$AdagradOptimizer(0.1)$minimize(loss, global_step = tf$train$get_global_step())
+    estimator_spec(mode = mode, loss = loss, train_op = step)
+  }
+  rows <- list()
+  dropped <- NULL
+  looks <- session_run_hook(
+    before_run = function(context) session_run_args("labels", "dropped:0"),
+    after_run = function(context, values) {
+      rows[[length(rows) + 1]] <<- as.numeric(values$results[[1]])
+      if (is.null(dropped)) dropped <<- as.numeric(values$results[[2]])
+    }
+  )
+  model <- estimator(model_fn, model_dir = NULL, config = config)
+  data <- data.frame(x = cluster_data$x, row = seq_len(192))
+  input <- input_fn(data, x, row, batch_size = 24 / size, num_epochs = 2, shuffle = TRUE)
+  suppressMessages(train(model, input, hooks = looks))
+  path <- latest_checkpoint(runhooks:::model_dir(model))
+  weights <- runhooks:::cpp_checkpoint_values(path, c("dense/kernel", "dense/bias"))
+  list(rows = unlist(rows), dropped = dropped, weights = weights)
+}
+
 # Evaluations and predictions of one model, of inputs that are dealt and of some that are not.
 asked_numbers <- function(size, config, hooks = NULL) {
   quietly <- function(expr) unlist(suppressMessages(expr))

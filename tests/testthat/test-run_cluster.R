@@ -12,7 +12,7 @@ test_that("without mpirun there is one process, and nothing changes", {
   expect_output(print(strategy), "^One process$")
   train_one <- function(...) {
     config <- run_config(tf_random_seed = 11, ...)
-    cluster_models$linear(1, config)[c("losses", "values")]
+    list(cluster_models$linear(1, config)[c("losses", "values")], drawn_numbers(1, config))
   }
   expect_identical(train_one(train_distribute = strategy), train_one())
 })
@@ -87,7 +87,7 @@ if (length(launchers) == 0) {
   named_run <- function(folder, scenarios = folder, n = 2, mpi = names(launchers)[[1]], ...) {
     list(folder = file.path(place, folder), scenarios = scenarios, n = n, mpi = mpi, ...)
   }
-  good <- c("models", "asks", "resume", "continues", "stops", "evaluations")
+  good <- c("models", "asks", "seeds", "resume", "continues", "stops", "evaluations")
   two <- named_run("two", good, env = c(RUNHOOKS_MODELS = "again"))
   ends_badly <- c("error", "script_error", "quits", "caught", "other_graph", "other_call", "refused")
   runs <- c(
@@ -146,6 +146,19 @@ if (length(launchers) == 0) {
       expect_equal(sum(runs), 12)
       expect_lte(diff(range(runs)), 1)
     }
+  })
+
+  test_that("each process draws its own, from one seed: a run again has the same bits", {
+    drawn <- lapply(ranks_of("two"), function(rank) result_of("two", "seeds", rank))
+    for (own in drawn) expect_identical(own[[1]], own[[2]])
+    one <- lapply(drawn, function(own) own[[1]])
+    expect_identical(one[[1]]$weights, one[[2]]$weights)
+    expect_false(identical(one[[1]]$dropped, one[[2]]$dropped))
+    for (rank in 0:1) expect_setequal(one[[rank + 1]]$rows[1:96], seq(rank + 1, 192, by = 2))
+    # of its own rows the first, the second, ...
+    orders <- lapply(0:1, function(rank) (one[[rank + 1]]$rows - rank - 1) / 2)
+    expect_false(identical(orders[[1]], orders[[2]]))
+    expect_false(identical(orders[[1]][1:96], orders[[1]][97:192]))
   })
 
   test_that("a run in parts ends with the bits of one in a piece, the position of each process is saved", {

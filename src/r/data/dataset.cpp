@@ -8,6 +8,7 @@
 #include "base/shared_pieces.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
+#include "estimators/replica_graph.h"
 #include "estimators/replica_saveable.h"
 #include "graph/endpoints.h"
 #include "nn/replicas.h"
@@ -23,8 +24,11 @@ using namespace runhooks::r;
 namespace {
 
 // The graph's where it has one, else one from R's generator: set.seed() alone makes a script
-// repeat.
+// repeat. Where several processes train, each has rows of its own, in an order of its own.
 uint64_t shuffle_seed(const Graph& graph) {
+  if (const ReplicaScope* replicas = ReplicaScope::of(graph)) {
+    return static_cast<uint64_t>(seed_of_process(*replicas));
+  }
   return graph.has_seed() ? static_cast<uint64_t>(graph.seed()) : fresh_seed();
 }
 
