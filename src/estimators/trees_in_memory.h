@@ -39,6 +39,10 @@ class TreesInMemory {
   Operation* grow(Graph& graph, const Output& gradients, const Output& hessians, const Rules& rules);
 
  private:
+  Operation* add_fill(Graph& graph,
+                      const Output& ready,
+                      const std::vector<int64_t>& groups) const;
+
   const std::vector<TreeFeature>& features_;
   const TreeInput& input_;
   Output ensemble_, data_;

@@ -1,7 +1,9 @@
 #include "trees/lower_in_memory.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
+#include <sstream>
 #include <string>
 
 #include "graph/func_graph.h"
@@ -41,6 +43,15 @@ const Operation& partner_of(const Operation& op, const char* type, size_t handle
                    ") refers to, so that it cannot be written in TensorFlow's ops.");
 }
 
+Output bucket_of(Graph& g, const std::string& name, const Operation& op) {
+  const size_t colon = name.rfind(':');
+  Operation* made = g.find_operation(name.substr(0, colon));
+  const int index = colon == std::string::npos ? -1 : std::atoi(name.c_str() + colon + 1);
+  if (made && index >= 0 && index < made->num_outputs()) return made->output(index);
+  invalid_argument("There is no tensor '", name, "' of buckets, so that '", op.name(),
+                   "' cannot be written in TensorFlow's ops.");
+}
+
 std::vector<Output> outputs_of(Operation& op) {
   std::vector<Output> all;
   for (int i = 0; i < op.num_outputs(); ++i) all.push_back(op.output(i));
@@ -66,14 +77,12 @@ void lower_in_memory_fill(Graph& g, const Operation& op, const std::vector<Outpu
 void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   const Operation& fill = partner_of(op, "BoostedTreesInMemoryFill", 0);
   std::vector<Output> given = {inputs[0], Output(), Output()};
-  for (size_t i = 2; i < fill.inputs().size(); ++i) {
-    const Output& bucket = fill.inputs()[i];
-    given.emplace_back(g.find_operation(bucket.op->name()), bucket.index);
-  }
+  std::istringstream names(fill.attr<std::string>("buckets"));
+  for (std::string name; std::getline(names, name, ',');) given.push_back(bucket_of(g, name, op));
   given[1] = g.op("ZerosLike", {given[3]});
   given[2] = g.op("Sub", {given[1], g.scalar(DType::kInt32, 1, "one")});
   Operation* predicted = g.op("BoostedTreesTrainingPredict", given)
-                             .attr("num_bucketized_features", fill.attr_int("num_features"))
+                             .attr("num_bucketized_features", static_cast<int64_t>(given.size()) - 3)
                              .attr("logits_dimension", 1);
   g.op("Identity", {predicted->output(0)}).named(op.name() + "/").build();
 }
