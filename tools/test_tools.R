@@ -448,6 +448,9 @@ good <- list(file = "test-a.R", test = "c", results = expectations[1:2])
 expect("names of failures", identical(r_failed(c(results[1], list(good))), "test-a.R: b"))
 expect("testthat's results", all(r_counts(results) == c(4, 4, 2)))
 expect("no results", all(r_counts(list()) == 0))
+by_size <- dealt(c(a = 1, b = 5, c = 3, d = 2), 2)
+expect("files are dealt evenly", identical(by_size, list(c("a", "b"), c("c", "d"))))
+expect("one file is one process's", identical(dealt(c(a = 1), 2), list("a")))
 expect("the last line", last_line(r_counts(results)) == "4 passed, 4 failed, 2 skipped")
 
 # a page of the site has its contents, and asks for no script from elsewhere to make them
