@@ -146,8 +146,8 @@ anova_of_steps <- function(object, test) {
     right <- sum_of_terms(object$blueprint, n)
     offset <- object$blueprint$offset
     if (!is.null(offset)) right <- call("+", right, str2lang(offset$name))
-    response <- formula(object)[[2]]
-    refit(object, stats::as.formula(call("~", response, right), environment(formula(object))))
+    response <- stats::formula(object)[[2]]
+    refit(object, stats::as.formula(call("~", response, right), environment(stats::formula(object))))
   })
   fits <- lapply(c(wholes, list(object)), single_fit, "anova")
   left <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
