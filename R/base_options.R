@@ -19,6 +19,12 @@
 #' The environment variable `RUNHOOKS_ISA` (`base`, `avx2` or `avx512`), read once, asks for an
 #' older instruction set than the best one of the machine. The last bits of a result depend on it.
 #'
+#' @section Errors: `runhooks_error_invalid_argument`, which names the option, of the call that reads
+#'   it: for `runhooks.threads` the next training, evaluation or prediction, for
+#'   `runhooks.values_in_memory` the next model of a formula and a stream, for those of plots the
+#'   next plot. `saveRDS()` cannot fail for an option: a `runhooks.carried_mb` that is no number of
+#'   0 or more is the default, and so is a `RUNHOOKS_ISA` that is none of the three, or that the
+#'   machine does not have.
 #' @name runhooks_options
 #' @examples
 #' old <- options(runhooks.threads = 1)

@@ -10,6 +10,10 @@
 #' @param columns A character vector, or an object with column names or names; `NULL` for none.
 #' @param expr What is evaluated.
 #' @return `with_columns()` the value of `expr`, the others the names before, invisibly.
+#' @section Errors: `runhooks_error_invalid_argument` for what has no names, or not a name for each
+#'   column, and of a constructor given a selection where no names are set;
+#'   `runhooks_error_not_found` of a constructor whose selection is empty. An error in `expr` leaves
+#'   the names as they were before.
 #' @family feature columns
 #' @export
 #' @examples
@@ -53,7 +57,8 @@ scoped_columns <- function(columns) {
 column_names <- function(x, call = parent.frame()) {
   if (is.null(x)) return(NULL)
   names <- if (!is.null(dim(x))) colnames(x) else if (is.character(x)) x else names(x)
-  check_arg(is.character(names), x, "names, or an object with names", "columns", call)
+  good <- is.character(names) && !anyNA(names) && all(nzchar(names))
+  check_arg(good, x, "names, or an object with a name for each column", "columns", call)
   as.character(names)
 }
 

@@ -28,6 +28,10 @@
 #'   a fixed number of elements ahead: where [dataset_take()] leaves these, random functions before it
 #'   have drawn for them, and a second pass has other numbers than without the queue; they are the same
 #'   in each run.
+#' @section Errors: `runhooks_error_invalid_argument` at once for arguments that do not hold: what is
+#'   no dataset, a function whose graph cannot be made. What only the data show comes when they are
+#'   read, with the file and line or the row: `runhooks_error_not_found` for a file that is not
+#'   there, `runhooks_error_data_loss` for one that is damaged; see the pages of the sources.
 #' @param x A dataset.
 #' @param ... Without effect.
 #' @name datasets

@@ -237,6 +237,9 @@ next_batch <- function(dataset) {
 #' @param expr An expression, evaluated where it stands.
 #' @param e A condition.
 #' @return `NULL`, invisibly; of `with_dataset()` the value of the expression.
+#' @section Errors: those of the expression, but for `runhooks_error_out_of_range`, the end of a
+#'   dataset. `out_of_range_handler()` raises other errors again, and
+#'   `runhooks_error_invalid_argument` for what is no condition.
 #' @family datasets
 #' @export
 #' @examples

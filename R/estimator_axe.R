@@ -16,6 +16,10 @@
 #' @param verbose Not used.
 #' @param ... Not used.
 #' @return The model.
+#' @section Errors: none of their own. What needs the data afterwards ([train()], [evaluate()],
+#'   [predict()], [fitted()], `summary()` and their like without data) stops with
+#'   `runhooks_error_invalid_argument`, which says that they were taken out; with a data frame as
+#'   argument [train()], [evaluate()] and [predict()] go on as before.
 #' @family inspecting
 #' @name axe_model
 NULL

@@ -174,7 +174,7 @@ check_launcher <- function(launcher, place, call = parent.frame()) {
 # them shows what it does.
 behave_in_cluster <- function(place) {
   if (!interactive() && is.null(getOption("error"))) {
-    options(error = function() cpp_cluster_abort(1L))
+    options(error = end_processes)
   }
   if (place$rank > 0) {
     options(runhooks.progress = FALSE)
@@ -204,7 +204,12 @@ end_all <- function(error) {
   text <- conditionMessage(error)
   text <- sprintf("Error in process %d of %d: %s\n", strategy$rank, strategy$size, text)
   cat(text, file = stderr())
+  end_processes()
+}
+
+end_processes <- function() {
   cpp_cluster_abort(1L)
+  quit("no", 1, runLast = FALSE)
 }
 
 # All processes begin `what` on a model, unless that is done while it is trained, where one may be

@@ -182,7 +182,7 @@ remember_data <- function(data, folder) {
     cli::cli_inform(
       c(
         "The model in {.path {folder$path}} was trained on other data until step {folder$step}:
-         {was$rows} row{?s}, and now {data$rows}.",
+         {was$rows} row{?s}, and now {if (was$rows == data$rows) 'as many others' else data$rows}.",
         i = "It goes on from there with these; another {.arg model_dir} begins anew."
       ),
       class = "runhooks_message_other_data"

@@ -65,7 +65,12 @@ settle_arguments <- function(settled, defaults, call) {
   }
   for (name in settled$given) {
     value <- args[[name]]
-    if ((is_formula_data(value) || inherits(value, "DBIConnection")) && name != "data") {
+    is_data <- is_formula_data(value) || inherits(value, "DBIConnection")
+    # where lm() has its data, whatever it is, is the place of a folder's name
+    is_named <- name %in% settled$written || "data" %in% settled$given
+    is_folder <- is.null(value) || is.character(value) || is_formula(value)
+    is_meant <- name == "model_dir" && !is_folder || is_list_of_columns(value)
+    if (name != "data" && (is_data || is_meant && !is_named)) {
       settled <- reseat(settled, name, "data", defaults, call)
     }
   }
@@ -83,6 +88,12 @@ settle_arguments <- function(settled, defaults, call) {
     settled <- reseat(settled, "formula", home_of("columns"), defaults, call)
   }
   settled
+}
+
+# As lm() takes them in the place of a data frame.
+is_list_of_columns <- function(x) {
+  is_plain_list(x) && length(x) > 0 && !is.null(names(x)) && all(vapply(x, is.atomic, NA)) &&
+    length(unique(lengths(x))) == 1
 }
 
 # Data in one of the first places, where no formula says what is wanted of them.

@@ -35,7 +35,7 @@ formula_arguments <- function(settled, folder, call) {
   blueprint$known <- remembered_formula(folder)
   terms <- lapply(formulas, formula_variables, columns, blueprint, call)
   blueprint <- add_offset(blueprint, terms, parts, columns, environment(formula), call)
-  blueprint$columns <- used <- used_columns(formula, terms, columns, weight)
+  blueprint$columns <- used <- used_columns(formula, terms, columns, weight, call)
   is_scaled <- is_normalized(settled, blueprint$known, folder, call)
   wants <- list(
     is_scaled = is_scaled, is_whitened = is_scaled && goes_to_optimum(args, settled$traits),
@@ -48,6 +48,8 @@ formula_arguments <- function(settled, folder, call) {
   blueprint <- frame$blueprint
   if (length(terms) == 1) {
     blueprint$labels <- attr(terms[[1]], "labels")
+    blueprint$summands <- lapply(terms[[1]], product_call)
+    blueprint$lead <- leading_call(terms[[1]])
     blueprint$has_intercept <- attr(terms[[1]], "intercept") == 1
   }
   check_bias(blueprint, formulas, parts, settled$traits, call)
@@ -146,13 +148,18 @@ refuse_formula_arguments <- function(settled, call) {
 }
 
 # The columns of the data that the model is made of, in their order.
-used_columns <- function(formula, terms, columns, weight) {
+used_columns <- function(formula, terms, columns, weight, call) {
   read <- unlist(lapply(unlist(unname(terms), recursive = FALSE), function(term) {
     c(names(term), unlist(lapply(term, all.vars)))
   }))
   offsets <- lapply(unname(terms), attr, "offsets")
   read <- c(read, unlist(lapply(unlist(offsets), all.vars)))
-  intersect(columns, c(all.vars(formula[[2]]), term_name(formula[[2]]), read, weight))
+  used <- intersect(columns, c(all.vars(formula[[2]]), term_name(formula[[2]]), read, weight))
+  if (length(used) > 0) return(used)
+  stop_runhooks(
+    c("The formula {.code {term_name(formula)}} reads no column of {.arg data}.", i = existing_names(columns)),
+    kind = "not_found", call = call
+  )
 }
 
 # What fitted(), residuals() and train() without data go by: a reference, no copy.
@@ -257,7 +264,7 @@ formula_variables <- function(formula, columns, blueprint, call) {
   terms <- stats::terms(right, data = stub)
   variables <- as.list(attr(terms, "variables"))[-1]
   names(variables) <- vapply(variables, term_name, "")
-  uses <- attr(terms, "factors") > 0
+  uses <- matrix(attr(terms, "factors") > 0, length(variables))
   all_terms <- lapply(seq_along(attr(terms, "term.labels")), function(i) {
     structure(variables[uses[, i]], frame = environment(formula))
   })
@@ -268,8 +275,9 @@ formula_variables <- function(formula, columns, blueprint, call) {
     is_left <- is_left & !is_response
     if (!any(is_left)) stop_runhooks("The formula has no features beside its response.", call = call)
   }
+  own <- vapply(seq_along(variables), function(i) any(uses[i, is_left]), NA)
   structure(
-    all_terms[is_left], labels = attr(terms, "term.labels")[is_left],
+    all_terms[is_left], labels = attr(terms, "term.labels")[is_left], order = variables[own],
     offsets = variables[attr(terms, "offset")], intercept = attr(terms, "intercept")
   )
 }

@@ -42,3 +42,29 @@ narrow_terms <- function(terms, blueprint) {
   })
   unlist(narrow, recursive = FALSE)
 }
+
+# --- the terms as calls: as a text `(x > 3):z` is another one
+
+product_call <- function(variables) {
+  Reduce(function(a, b) call(":", a, b), unname(as.list(variables)))
+}
+
+# What makes terms() take the variables in the order of the formula, which is that in which names such
+# as `a:b` have them; NULL where the sum of the terms alone does.
+leading_call <- function(terms) {
+  order <- attr(terms, "order")
+  if (identical(unique(unlist(lapply(terms, names))), names(order))) return(NULL)
+  product_call(order)
+}
+
+# The right side of the formula, or of one with the first `n` terms.
+sum_of_terms <- function(blueprint, n = length(blueprint$summands)) {
+  add <- function(a, b) call("+", a, b)
+  summands <- blueprint$summands[seq_len(n)]
+  sum <- Reduce(add, summands)
+  if (is.null(sum)) return(1)
+  lead <- blueprint$lead
+  if (is.null(lead)) return(sum)
+  is_own <- any(vapply(summands, identical, NA, lead))
+  if (is_own) add(lead, sum) else call("-", add(lead, sum), lead)
+}

@@ -32,6 +32,9 @@ as_context <- function(object, enter, exit, swallows = function(condition) FALSE
 #' @param object A context.
 #' @param ... Unused.
 #' @return The value of the block; `%as%` gives an object for `with()`.
+#' @section Errors: `runhooks_error_invalid_argument` for an `as` that is not a name, or a scope whose name
+#'   the graph does not take; errors of the block after the context was left; and
+#'   `runhooks_error_failed_precondition` from what a session that was closed is asked to run.
 #' @name with_context
 #' @family sessions
 #' @examples
@@ -46,6 +49,7 @@ NULL
 with.runhooks_context <- function(data, expr, as = NULL, ...) {
   # `as` may come from the `%as%` of package reticulate, which notes it as an attribute.
   if (is.null(as)) as <- attr(data, "as")
+  check_string(as, null = TRUE)
   in_context(data, expr, as, parent.frame())
 }
 
@@ -58,7 +62,9 @@ with.runhooks_context_as <- function(data, expr, ...) {
 #' @rdname with_context
 #' @export
 `%as%` <- function(object, as) {
-  name <- deparse(substitute(as))
+  as <- substitute(as)
+  check_arg(is.name(as) || is.character(as), as, "a name", "as", environment())
+  name <- as.character(as)
   if (inherits(object, "runhooks_context")) {
     return(structure(list(context = object, name = name), class = "runhooks_context_as"))
   }

@@ -12,6 +12,8 @@
 #' into waiting for them.
 #' Where the number of steps was asked for and not reached, a message says so at the end.
 #'
+#' @section Errors: none: where a line cannot be drawn, none is. Any value of
+#'   `options(runhooks.progress = )` but `FALSE` leaves it on.
 #' @inherit hook_logging_tensor return
 #' @family hooks
 #' @export

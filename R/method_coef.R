@@ -23,6 +23,8 @@
 #'   three classes or more a matrix with a row for each class but the first, with which they are
 #'   compared. NA where the data do not tell a term from others.
 #' * `formula()`, `nobs()`: the formula, and how many rows are trained on.
+#' * `weights()`: those of the rows, `NULL` where no column has any; `na.action()`: which rows are left
+#'   out, `NULL` for none.
 #' * `fitted()`, `residuals()`: of each row that is trained on (with `na.exclude` of each row).
 #'   Classes have probabilities: of the second of two, or a matrix; residuals are what is observed
 #'   (0 or 1) minus these.
@@ -95,6 +97,26 @@ nobs.tf_estimator <- function(object, ...) {
 # Those of weight 0 are none, as lm() and glm() count.
 counted_rows <- function(frame) {
   if (is.null(frame$weight)) sum(frame$rows) else sum(frame$weight != 0)
+}
+
+#' @rdname model_methods
+#' @importFrom stats weights
+#' @export
+weights.tf_estimator <- function(object, ...) {
+  refuse_more("weights", list(...))
+  frame <- training_frame(object, "weights")
+  if (!is.null(frame$weight)) as_fitted(object, frame, cbind(as.numeric(frame$weight)))
+}
+
+#' @rdname model_methods
+#' @importFrom stats na.action
+#' @export
+na.action.tf_estimator <- function(object, ...) {
+  refuse_more("na.action", list(...))
+  frame <- training_frame(object, "na.action")
+  left_out <- which(!frame$rows)
+  if (length(left_out) == 0) return(NULL)
+  structure(setNames(left_out, rownames_of(frame)[left_out]), class = object$blueprint$na$kind)
 }
 
 #' @rdname model_methods

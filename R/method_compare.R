@@ -143,10 +143,11 @@ anova_of_terms <- function(object, fit, test) {
 anova_of_steps <- function(object, test) {
   labels <- object$blueprint$labels
   wholes <- lapply(seq_along(labels) - 1, function(n) {
-    right <- if (n == 0) "1" else paste(labels[seq_len(n)], collapse = " + ")
+    right <- sum_of_terms(object$blueprint, n)
     offset <- object$blueprint$offset
-    if (!is.null(offset)) right <- paste(c(right, offset$name), collapse = " + ")
-    refit(object, stats::as.formula(paste(". ~", right), environment(formula(object))))
+    if (!is.null(offset)) right <- call("+", right, str2lang(offset$name))
+    response <- stats::formula(object)[[2]]
+    refit(object, stats::as.formula(call("~", response, right), environment(stats::formula(object))))
   })
   fits <- lapply(c(wholes, list(object)), single_fit, "anova")
   left <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
@@ -196,6 +197,9 @@ has_same_data <- function(expr, data, place) {
 }
 
 refit <- function(object, formula) {
-  call <- stats::update(object, formula, evaluate = FALSE)
-  eval(call, environment(stats::formula(object)))
+  has_call <- !is.null(object$call[["data"]]) && is.null(object$recipe)
+  if (!has_call) return(stats::update(object, formula))
+  # update.formula() would take it for a text, in which `(x > 3):z` is another term
+  object$call$formula <- formula
+  eval(stats::update(object, evaluate = FALSE), environment(stats::formula(object)))
 }

@@ -146,6 +146,38 @@ hatvalues.tf_estimator <- function(model, ...) {
   setNames(colSums(along^2) * fit$weights * variance, rownames(fit$design))
 }
 
+# Residuals as far as they go where each row has a part in its own fitted value.
+
+#' @importFrom stats rstandard
+#' @export
+rstandard.tf_estimator <- function(model, ...) {
+  refuse_more("rstandard", list(...))
+  leverage <- hatvalues(model)
+  shown <- stats::residuals(model, type = "deviance")
+  rows <- !is.na(shown)
+  shown[rows] <- shown[rows] / sqrt(residual_variance(model) * (1 - leverage))
+  shown[is.infinite(shown)] <- NaN
+  shown
+}
+
+#' @importFrom stats cooks.distance
+#' @export
+cooks.distance.tf_estimator <- function(model, ...) {
+  refuse_more("cooks.distance", list(...))
+  leverage <- hatvalues(model)
+  shown <- stats::residuals(model, type = "pearson")
+  rows <- !is.na(shown)
+  n_coefficients <- length(stats::coef(model, complete = FALSE))
+  far <- (shown[rows] / (1 - leverage))^2 * leverage
+  shown[rows] <- far / (residual_variance(model) * n_coefficients)
+  shown[is.infinite(shown)] <- NaN
+  shown
+}
+
+residual_variance <- function(object) {
+  if (identical(model_labels(object)$family, "gaussian")) stats::sigma(object)^2 else 1
+}
+
 # --- emmeans: a grid of predictors, and the linear function there
 
 #' @exportS3Method emmeans::recover_data

@@ -78,9 +78,7 @@ design_matrix <- function(object, frame, newdata = NULL) {
   data <- plain_times(fill_missing(data, blueprint$na$constants))
   rows <- frame$rows
   frame <- list2env(blueprint$constants, parent = globalenv())
-  # each label is one term: `am == 1` is none beside others as a text
-  sum <- Reduce(function(a, b) call("+", a, b), lapply(blueprint$labels, str2lang))
-  if (is.null(sum)) sum <- 1
+  sum <- sum_of_terms(blueprint)
   if (isFALSE(blueprint$has_intercept)) sum <- call("-", sum, 1)
   terms <- with_predvars(stats::terms(stats::as.formula(call("~", sum), frame)), blueprint, data)
   # all rows make the variables, as they do in lm()

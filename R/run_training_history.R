@@ -60,6 +60,8 @@ validation_table <- function(record) {
 #' error: after Ctrl-C at the prompt it has the losses until then.
 #'
 #' @return A [history][tf_estimator_history], or `NULL` where nothing was trained in this session.
+#' @section Errors: none. After a training that failed before its first step, for a column that is
+#'   not there, it is a history of no step.
 #' @family history
 #' @export
 #' @examples

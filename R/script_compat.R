@@ -6,8 +6,8 @@
 #' `array_reshape()` gives an array other dimensions in the order of rows, as NumPy does, and
 #' `np_array()` an array with a type of its own.
 #'
-#' @param ... Of `shape()` whole numbers, `NULL` for a dimension that is not known, -1 for one that
-#'   `tf$reshape()` finds; of `tuple()` values.
+#' @param ... Of `shape()` whole numbers, `NULL` or `NA` for a dimension that is not known, -1 for one
+#'   that `tf$reshape()` finds; of `tuple()` values.
 #' @param x,data A vector or an array.
 #' @param dim The new dimensions; one may be -1, which stands for what is left.
 #' @param order `"C"`: the last index is the fastest; `"F"`: the first one, as in R.
@@ -27,6 +27,7 @@ NULL
 #' @export
 shape <- function(...) {
   lapply(list(...), function(n) {
+    if (identical(n, NA)) return(NULL)
     # TensorFlow's functions take -1 for a dimension that follows from the others
     good <- is.null(n) || (is_whole(n) && n >= -1)
     check_arg(good, n, "a whole number of -1 or more, or NULL", "...", rlang::caller_env(2))

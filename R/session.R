@@ -37,12 +37,16 @@ print.tensorflow.python.client.session.Session <- function(x, ...) {
 #'
 #' @param ... Named values.
 #' @return A named list, with the keys as attribute `keys`.
+#' @section Errors: `runhooks_error_invalid_argument` for a value without a name. Whether a name is
+#'   one of the graph shows when the session runs.
 #' @family sessions
 #' @export
 #' @examples
 #' dict(a = 1, b = "text")
 dict <- function(...) {
   values <- list(...)
+  is_named <- length(values) == 0 || !is.null(names(values)) && all(nzchar(names(values)))
+  check_arg(is_named, values, "values, each with the name of its tensor", "...", environment())
   frame <- parent.frame()
   keys <- lapply(names(values), function(name) {
     found <- get0(name, envir = frame)

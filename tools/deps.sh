@@ -16,7 +16,7 @@ field() {
 
 required="$(field Imports) $(field LinkingTo) testthat"
 optional="$(field Suggests) roxygen2 lintr bench"
-optional_tools="pandoc qpdf ccache clang-format chromium mpicc.openmpi mpicc.mpich"
+optional_tools="pandoc qpdf ccache checkbashisms clang-format chromium mpicc.openmpi mpicc.mpich"
 if [ "$1" = install ]; then
   required="$(field Imports) $(field LinkingTo)"
   optional=
@@ -74,6 +74,7 @@ apt_name() {
     make | c++) echo r-base-dev ;;
     mpicc.openmpi) echo libopenmpi-dev openmpi-bin ;;
     mpicc.mpich) echo libmpich-dev mpich ;;
+    checkbashisms) echo devscripts ;;
     pandoc | qpdf | ccache | clang-format | chromium) echo "$1" ;;
     *) echo "r-cran-$(echo "$1" | tr '[:upper:]' '[:lower:]')" ;;
   esac

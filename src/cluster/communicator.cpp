@@ -1,6 +1,5 @@
 #include "cluster/communicator.h"
 
-#include <cstdlib>
 #include <cstring>
 
 namespace runhooks {
@@ -19,7 +18,7 @@ class Alone : public Communicator {
   void gather(const void* own, int64_t n, void* all) override {
     if (n > 0) std::memcpy(all, own, static_cast<size_t>(n));
   }
-  [[noreturn]] void abort(int code) override { std::_Exit(code); }
+  void abort(int) override {}
   void finish() override {}
 };
 

@@ -31,8 +31,8 @@ class Communicator {
   virtual void broadcast(void* bytes, int64_t n, int root) = 0;
   // As many bytes of each process, one behind the other.
   virtual void gather(const void* own, int64_t n, void* all) = 0;
-  // Ends all processes, with this status.
-  [[noreturn]] virtual void abort(int code) = 0;
+  // Ends all processes, with this status; returns where there is but this one, which R ends.
+  virtual void abort(int code) = 0;
   // The script has come to a good end: waits for all others.
   virtual void finish() = 0;
 };

@@ -40,7 +40,7 @@ class Twins : public Communicator {
     std::memcpy(bytes + n, own, static_cast<size_t>(n));
     if (differ) bytes[2 * n - 1] ^= 1;
   }
-  [[noreturn]] void abort(int) override { std::abort(); }
+  void abort(int) override { std::abort(); }
   void finish() override {}
 
   bool differ = false;  // in the end of what is gathered

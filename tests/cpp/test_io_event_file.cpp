@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/looks.h"
 #include "io/events/event_file.h"
 #include "io/proto/tensor_proto.h"
 #include "io/proto/wire.h"
@@ -109,6 +110,26 @@ TEST(io_event_writer_gives_tensorflows_first_record) {
   EventFileWriter writer(fresh_folder("events"), "", [] { return 1795252877.5; });
   const auto golden = read_records(golden_file(kTraining));
   CHECK(read_records(writer.path())[0] == golden[0]);
+}
+
+// Evaluations in a loop are many in a second: each finds a name without looking at all of them.
+TEST(io_event_writers_of_one_second_find_names_soon) {
+  const std::string folder = fresh_folder("events");
+  std::vector<std::string> paths;
+  for (int i = 0; i < 300; ++i) {
+    const uint64_t before = looks();
+    paths.push_back(EventFileWriter(folder, "", [] { return 100.0; }).path());
+    CHECK(looks() - before < 25);
+  }
+  CHECK(list_event_files(folder) == paths);
+  CHECK(base_name(paths[299]).rfind("events.out.tfevents.0000000399.", 0) == 0);
+  // a name that is free again is taken by the next, or stays so: never one that is taken
+  remove_file(paths[150]);
+  for (int i = 0; i < 5; ++i) {
+    const std::string path = EventFileWriter(folder, "", [] { return 120.0; }).path();
+    CHECK_EQ(read_events(path).size(), 1u);
+  }
+  CHECK_EQ(list_event_files(folder).size(), 304u);
 }
 
 TEST(io_event_writers_of_one_second_do_not_share_a_file) {

@@ -116,8 +116,15 @@ def trained(spec):
                 "variables": [v.ravel().tolist() for v in session.run(variables)]}
 
 
-models = [random_model() for _ in range(count)]
-for model in models:
-    model["result"] = trained(model)
+def trained_model():
+    """One whose training stays finite: neither JSON nor a comparison takes infinity."""
+    while True:
+        model = random_model()
+        model["result"] = trained(model)
+        if np.isfinite(model["result"]["losses"]).all():
+            return model
+
+
+models = [trained_model() for _ in range(count)]
 with open(os.path.join(folder, "rows.json"), "w") as file:
     json.dump({"seed": seed, "models": models}, file)

@@ -47,9 +47,11 @@ kill_at_random <- function(count, n, mpi, place) {
     row <- killed_run(folder, n, mpi, after)
     kills <- kills + !is.na(row$rank)
     is_end <- identical(row$status, 0L)
+    failed <- !is_end && is.na(row$rank)
     wrong <- c(
+      if (failed) c("failed", readLines(paste0(folder, ".err"), warn = FALSE)),
       if (row$hangs) "hangs", if (row$step < last) "lost steps",
-      if (!is_end && is.na(row$rank)) c("failed", readLines(paste0(folder, ".err"), warn = FALSE)), if (row$step %% 5 != 0) "half a checkpoint",
+      if (row$step %% 5 != 0) "half a checkpoint",
       if (is_end && !identical(weights_in(folder), expected)) "other weights"
     )
     rows <- rbind(rows, cbind(row, wrong = paste(wrong, collapse = ", ")))

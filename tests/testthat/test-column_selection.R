@@ -32,3 +32,10 @@ test_that("an empty or impossible selection is named", {
   )
   expect_error(feature_columns(~ column_numeric("a")), "selection on its left side")
 })
+
+test_that("names to select from are a name for each column", {
+  for (wrong in list(1, list(1), c("a", NA), c("a", ""))) {
+    expect_error(with_columns(wrong, 1), "name for each", class = "runhooks_error_invalid_argument")
+  }
+  expect_null(set_columns(NULL))
+})

@@ -90,3 +90,25 @@ test_that("a formula without a name is the formula wherever names leave its plac
     class = "runhooks_error_invalid_argument"
   )
 })
+
+test_that("a list of columns is data where lm() has them, and other things there are said to be none", {
+  columns <- as.list(mtcars[c("mpg", "wt")])
+  model <- linear_regressor(mpg ~ wt, columns)
+  expect_named(model$data, c("mpg", "wt"))
+  folder <- withr::local_tempdir()
+  expect_equal(model_dir(linear_regressor(mpg ~ wt, columns, model_dir = folder)), folder)
+  invalid <- "runhooks_error_invalid_argument"
+  for (wrong in list(3, as.environment(columns), mean)) {
+    expect_error(linear_regressor(mpg ~ wt, wrong), "`data` must be a data frame", class = invalid)
+  }
+  expect_error(linear_regressor(mpg ~ wt, model_dir = 3, data = columns), "single string", class = invalid)
+})
+
+test_that("a formula that reads nothing of the data is refused", {
+  ys <- rnorm(32)
+  xs <- rnorm(32)
+  expect_error(
+    linear_regressor(ys ~ xs, mtcars), "reads no column of `data`", class = "runhooks_error_not_found"
+  )
+  expect_silent(linear_regressor(mpg ~ xs, mtcars))
+})

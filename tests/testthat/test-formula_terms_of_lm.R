@@ -238,3 +238,28 @@ test_that("names and words need not say how they are encoded", {
   train(classes, steps = 2)
   expect_setequal(levels(predict(classes, newdata = data)$.pred_class), words)
 })
+
+test_that("operators within a product are those of its variables, and its name is lm()'s", {
+  cars <- transform(mtcars, manual = am == 1, am = factor(am), vs = factor(vs), gear = factor(gear))
+  formulas <- list(
+    mpg ~ (wt > 3) * hp, mpg ~ (!manual) * wt, mpg ~ (carb %% 2):hp + wt, mpg ~ I(-wt):hp + hp,
+    mpg ~ vs:am + am, mpg ~ gear:am + am + vs:am:wt, mpg ~ wt:am + am + qsec - 1
+  )
+  for (formula in formulas) {
+    model <- linear_regressor(formula, cars)
+    suppressMessages(train(model))
+    classic <- lm(formula, cars)
+    expect_equal(coef(model), coef(classic), tolerance = 1e-4, label = deparse(formula))
+    expect_equal(rownames(anova(model)), rownames(anova(classic)))
+    expect_equal(
+      as.matrix(predict(model, newdata = cars[3:6, ], interval = "confidence")),
+      suppressWarnings(predict(classic, cars[3:6, ], interval = "confidence")),
+      tolerance = 1e-4, ignore_attr = TRUE
+    )
+  }
+  # glm() takes such a formula apart as a text
+  model <- linear_classifier(am ~ (qsec > 18) * hp, mtcars)
+  train(model)
+  classic <- glm(am ~ slow * hp, binomial, transform(mtcars, slow = qsec > 18))
+  expect_equal(anova(model)$Deviance, anova(classic)$Deviance, tolerance = 1e-4)
+})

@@ -120,3 +120,16 @@ test_that("the end of the data leaves the session's block, not one inside of it"
     expect_true(s_is_closed <- !exists("s", inherits = FALSE))
   })
 })
+
+test_that("the name of what is entered may be a string, and is nothing else", {
+  invalid <- "runhooks_error_invalid_argument"
+  with(tf$Graph()$as_default(), {
+    x <- tf$constant(2)
+    expect_equal(with(tf$Session() %as% "sess", sess$run(x)), 2)
+    expect_error(tf$Session() %as% 1, "must be a name", class = invalid)
+    expect_error(tf$Session() %as% c(a, b), "must be a name", class = invalid)
+    for (wrong in list(3, c("a", "b"), NA_character_)) {
+      expect_error(with(tf$Session(), 1, as = wrong), "`as` must be", class = invalid)
+    }
+  })
+})

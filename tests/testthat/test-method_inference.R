@@ -144,3 +144,28 @@ test_that("intervals that there are not are refused with what there is", {
   train(two)
   refused(predict(two, newdata = mtcars[1:2, ], interval = "prediction"), "no normal errors")
 })
+
+test_that("weights, rows left out and measures of single rows are those of lm() and glm()", {
+  air <- transform(airquality, w = Day)
+  for (action in list(na.omit, na.exclude)) {
+    model <- linear_regressor(
+      Ozone ~ Wind + Solar.R, air, weight_column = "w", na.action = action
+    )
+    suppressMessages(train(model))
+    classic <- lm(Ozone ~ Wind + Solar.R, air, weights = w, na.action = action)
+    expect_equal(weights(model), weights(classic), ignore_attr = TRUE)
+    expect_equal(na.action(model), na.action(classic))
+    expect_equal(rstandard(model), rstandard(classic), tolerance = 1e-4, ignore_attr = TRUE)
+    expect_equal(
+      cooks.distance(model), cooks.distance(classic), tolerance = 1e-4, ignore_attr = TRUE
+    )
+  }
+  model <- linear_classifier(am ~ wt, mtcars)
+  train(model)
+  classic <- glm(am ~ wt, binomial, mtcars)
+  expect_null(weights(model))
+  expect_null(na.action(model))
+  expect_equal(rstandard(model), rstandard(classic), tolerance = 1e-3)
+  expect_equal(cooks.distance(model), cooks.distance(classic), tolerance = 1e-3)
+  expect_error(weights(model, type = "working"), "type", class = "runhooks_error_invalid_argument")
+})

@@ -252,7 +252,7 @@ test_that("other data than those that a folder was trained on are said", {
   expect_no_message(train(model, steps = 2), class = "runhooks_message_other_data")
   other <- transform(mtcars, mpg = rev(mpg))
   expect_message(
-    train(model, other, steps = 2), "trained on other data until step 5.*32 rows, and now 32",
+    train(model, other, steps = 2), "trained on other data until step 5.*32 rows, and now as many others",
     class = "runhooks_message_other_data"
   )
   expect_no_message(train(model, other, steps = 2), class = "runhooks_message_other_data")

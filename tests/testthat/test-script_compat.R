@@ -1,6 +1,7 @@
 test_that("shapes are lists of integers and NULL", {
   expect_identical(shape(NULL, 784), list(NULL, 784L))
   expect_identical(shape(), list())
+  expect_identical(shape(NA, 3), list(NULL, 3L))
   expect_identical(shape(-1L, 28), list(-1L, 28L))
   expect_error(shape("a"), "whole number")
   expect_error(shape(-2), "whole number of -1 or more")

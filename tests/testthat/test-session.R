@@ -94,3 +94,10 @@ test_that("what R has no text or numbers for is refused by a condition of ours",
     session$close()
   })
 })
+
+test_that("a dictionary has a name for each value", {
+  expect_length(dict(), 0)
+  for (wrong in c(quote(dict(1)), quote(dict(1, b = 2)))) {
+    expect_error(eval(wrong), "each with the name", class = "runhooks_error_invalid_argument")
+  }
+})

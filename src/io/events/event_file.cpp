@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/interrupt.h"
+#include "base/looks.h"
 #include "base/machine.h"
 #include "io/proto/tensor_proto.h"
 #include "io/proto/wire.h"
@@ -62,6 +63,26 @@ Event event_of_bytes(Event::Kind kind, std::string bytes, int64_t step) {
   return event;
 }
 
+// The second from `now` on whose name is free. Writers of one second have taken one after the other,
+// so that as many looks as their number has digits find the end of them.
+int64_t free_second(const std::string& logdir, const std::string& suffix, int64_t now) {
+  const auto is_taken = [&](int64_t second) {
+    ++looks();
+    return file_exists(join_path(logdir, event_file_name(second, suffix)));
+  };
+  if (!is_taken(now)) return now;
+  int64_t taken = now, free = now + 1;
+  for (int64_t step = 1; is_taken(free); step *= 2) {
+    taken = free;
+    free += step;
+  }
+  while (free - taken > 1) {
+    const int64_t between = taken + (free - taken) / 2;
+    (is_taken(between) ? taken : free) = between;
+  }
+  return free;
+}
+
 }  // namespace
 
 std::optional<float> Event::scalar(const std::string& tag) const {
@@ -112,6 +133,7 @@ EventFileWriter::EventFileWriter(const std::string& logdir, const std::string& s
   const double now = std::floor(clock_());
   // Another writer of this second keeps its file; the next second's name is free.
   for (auto seconds = static_cast<int64_t>(now); !records_; ++seconds) {
+    seconds = free_second(logdir, suffix, seconds);
     const std::string path = join_path(logdir, event_file_name(seconds, suffix));
     try {
       records_.emplace(path, Compression::kNone, RecordWriter::Mode::kNew);

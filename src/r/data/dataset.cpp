@@ -1,8 +1,11 @@
 // R data as datasets.
 #include <algorithm>
-#include <cmath>
+#include <atomic>
+#include <cstring>
+#include <limits>
 
 #include "base/random.h"
+#include "base/shared_pieces.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
 #include "estimators/replica_graph.h"
@@ -29,12 +32,28 @@ uint64_t shuffle_seed(const Graph& graph) {
   return graph.has_seed() ? static_cast<uint64_t>(graph.seed()) : fresh_seed();
 }
 
-bool is_finite(SEXP x) {
+// Whether the absolute values of all are below `limit`, which NaN is not. By their bits, which rise with
+// them: so many numbers take as long as memory gives them.
+bool are_below(const double* values, int64_t n, double limit) {
+  int64_t most;
+  std::memcpy(&most, &limit, sizeof(most));
+  std::atomic<bool> found{false};
+  share_range(n, [&](int64_t first, int64_t count) {
+    if (found.load(std::memory_order_relaxed)) return;
+    int64_t beyond = 0;  // negative once one is
+    for (int64_t i = first; i < first + count; ++i) {
+      int64_t bits;
+      std::memcpy(&bits, values + i, sizeof(bits));
+      beyond |= most - 1 - (bits & INT64_MAX);
+    }
+    if (beyond < 0) found = true;
+  });
+  return !found;
+}
+
+bool is_below(SEXP x, double limit) {
   const R_xlen_t n = Rf_xlength(x);
-  if (TYPEOF(x) == REALSXP) {
-    const double* values = REAL(x);
-    return std::all_of(values, values + n, [](double value) { return std::isfinite(value); });
-  }
+  if (TYPEOF(x) == REALSXP) return are_below(REAL(x), n, limit);
   if (TYPEOF(x) != LGLSXP && TYPEOF(x) != INTSXP) {
     invalid_argument("Only numbers and logicals can be finite, not ", Rf_type2char(TYPEOF(x)), ".");
   }
@@ -117,6 +136,13 @@ std::vector<InMemoryColumn> columns_of_batches(const RList& given,
   return columns;
 }
 
+SEXP all_below(SEXP columns, double limit) {
+  const RList given(columns, "the columns of data");
+  Rcpp::LogicalVector are(given.size());
+  for (R_xlen_t i = 0; i < given.size(); ++i) are[i] = is_below(given[i], limit);
+  return are;
+}
+
 }  // namespace
 
 // Of each of several vectors of numbers or logicals whether none is NA or infinite; a vector of the
@@ -124,11 +150,14 @@ std::vector<InMemoryColumn> columns_of_batches(const RList& given,
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_all_finite(SEXP columns) {
   return border([&]() -> SEXP {
-    const RList given(columns, "the columns of data");
-    Rcpp::LogicalVector finite(given.size());
-    for (R_xlen_t i = 0; i < given.size(); ++i) finite[i] = is_finite(given[i]);
-    return finite;
+    return all_below(columns, std::numeric_limits<double>::infinity());
   });
+}
+
+// The same of float32: whether none is NA or becomes infinite there.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_all_float32(SEXP columns) {
+  return border([&]() -> SEXP { return all_below(columns, 0x1.ffffffp127); });
 }
 
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension

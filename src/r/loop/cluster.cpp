@@ -57,7 +57,7 @@ void cpp_cluster_finish() {
   });
 }
 
-// Ends all processes.
+// Ends all processes; returns where there is but this one.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_abort(int code) {
   border([&] { communicator().abort(code); });

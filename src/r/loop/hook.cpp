@@ -406,18 +406,31 @@ HookList hooks_from_r(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
 }
 
 SEXP history_to_r(const History& history) {
-  const bool has_loss = !history.mean_losses.empty() || history.tensors.empty();
-  Rcpp::List columns;
-  if (has_loss) {
-    columns["mean_losses"] = history.mean_losses;
-    columns["total_losses"] = history.total_losses;
+  std::vector<const char*> names;
+  std::vector<const std::vector<double>*> values;
+  const auto add = [&](const char* name, const std::vector<double>& column) {
+    names.push_back(name);
+    values.push_back(&column);
+  };
+  if (!history.mean_losses.empty() || history.tensors.empty()) {
+    add("mean_losses", history.mean_losses);
+    add("total_losses", history.total_losses);
   }
-  for (const History::Column& column : history.tensors) columns[column.name] = column.values;
-  Rcpp::List all = Rcpp::List::create(Rcpp::_["step"] = history.steps, Rcpp::_["losses"] = columns);
-  if (!history.rows.empty()) {
-    all["input"] =
-        Rcpp::List::create(Rcpp::_["rows"] = history.rows, Rcpp::_["seconds"] = history.seconds,
-                           Rcpp::_["waited"] = history.waited);
+  for (const History::Column& column : history.tensors) add(column.name.c_str(), column.values);
+  Rcpp::Shield<SEXP> columns(named_list(names));
+  for (size_t i = 0; i < values.size(); ++i) {
+    SET_VECTOR_ELT(columns, static_cast<R_xlen_t>(i), Rcpp::wrap(*values[i]));
+  }
+  const bool has_input = !history.rows.empty();
+  Rcpp::Shield<SEXP> all(has_input ? named_list({"step", "losses", "input"})
+                                   : named_list({"step", "losses"}));
+  SET_VECTOR_ELT(all, 0, Rcpp::wrap(history.steps));
+  SET_VECTOR_ELT(all, 1, columns);
+  if (has_input) {
+    SET_VECTOR_ELT(all, 2,
+                   Rcpp::List::create(Rcpp::_["rows"] = history.rows,
+                                      Rcpp::_["seconds"] = history.seconds,
+                                      Rcpp::_["waited"] = history.waited));
   }
   return all;
 }
