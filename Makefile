@@ -142,6 +142,10 @@ kills: deps install ## runs are killed until KILLS are hit, and each change of a
 	@RUNHOOKS_KILLS=$(KILLS) RUNHOOKS_FAULTS=$(FAULTS) RUNHOOKS_WAYS=$(WAYS) RUNHOOKS_SEED=$(SEED) \
 	  Rscript tools/run_tests.R kills
 
+.PHONY: cluster-kills
+cluster-kills: deps install ## processes of trainings by mpirun are killed at random moments [KILLS=20]
+	@Rscript tools/cluster_kills.R $(KILLS)
+
 .PHONY: nightly
 nightly: deps ## the long tests at their full length, and all tests on separate objects and on units
 	@sh tools/nightly.sh

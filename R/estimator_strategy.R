@@ -29,8 +29,8 @@
 #'   all batches. [predict()][predict.tf_estimator] of an input function deals batches, too, and
 #'   gives all rows, in their order, to all processes. Where the input function has dealt the data
 #'   itself, figures are of all parts, and predictions of the part of the process. Hooks see the
-#'   batches of their process, and so does `history`. Within a training (validation, hooks,
-#'   [train_and_evaluate()]), for `newdata` and for `as_iterable = TRUE` each process reads all rows. An
+#'   batches of their process, and so does `history`. Within a training (validation, hooks; not
+#'   in [train_and_evaluate()]), for `newdata` and for `as_iterable = TRUE` each process reads all rows. An
 #'   error or Ctrl-C in one process ends all.
 #' @section Random numbers: All come from the one seed of the configuration, or one that the chief
 #'   draws: weights begin with the same values in all processes, a dataset that is dealt is shuffled
@@ -212,12 +212,13 @@ end_processes <- function() {
   quit("no", 1, runLast = FALSE)
 }
 
-# All processes begin `what` on a model, unless that is done while it is trained. What is a training
+# All processes begin `what` on a model, unless that is done while it is trained, where one may be
+# alone (all_are_here() says that none is). What is a training
 # lasts until in_all_processes() has ended. Whether all do so.
 begin_together <- function(object, what, lasts = FALSE) {
   if (replicas_of(engine_config(object)) == 1) return(invisible(FALSE))
   path <- model_dir(object)
-  if (cpp_run_folder(path, FALSE)$is_training) return(invisible(FALSE))
+  if (cpp_run_folder(path, FALSE)$is_training) return(invisible(isTRUE(the$all_are_here)))
   check_none_left()
   tryCatch(
     cpp_cluster_begin(paste(what, "of runhooks", utils::packageVersion("runhooks")), path),
@@ -238,11 +239,26 @@ in_all_processes <- function(object, expr) {
 # all end, as it says nothing to the others on its way.
 in_all_to_the_end <- function(together, what, expr) {
   if (!together) return(expr)
+  outer <- the$together
   the$together <- what
-  on.exit(the$together <- NULL)
+  on.exit(the$together <- outer)
   tryCatch(expr, error = end_all, interrupt = function(condition) {
     end_all(simpleCondition(paste(what, "was interrupted.")))
   })
+}
+
+# `expr` at a moment of a training at which all processes of `object` do the same.
+all_are_here <- function(object, expr) {
+  outer <- the$all_are_here
+  the$all_are_here <- replicas_of(engine_config(object)) > 1
+  on.exit(the$all_are_here <- outer)
+  expr
+}
+
+# What the chief says to a question of yes or no that all ask, such as one of its clock.
+as_the_chief <- function(object, is_so) {
+  if (replicas_of(engine_config(object)) == 1) return(is_so)
+  as.logical(cpp_cluster_gather("a question to the chief", as.raw(is_so))[[1]])
 }
 
 # Where a process that is not the chief has what the chief has in `folder`.

@@ -204,10 +204,10 @@ checkpoint_evaluator <- function(object, args, last_step) {
       )
     }
     evaluated <<- checkpoint
-    metrics <- evaluate(
+    metrics <- all_are_here(object, evaluate(
       object, args$input_fn, steps = args$steps, checkpoint_path = checkpoint, name = args$name,
       hooks = with_silent_bar(args$hooks), simplify = FALSE
-    )
+    ))
     tables <<- c(tables, list(evaluation_rows(metrics, args$name)))
     losses <- lapply(attr(metrics, "history")$losses[c("mean_losses", "total_losses")], last_of)
     last <<- list(losses = c(losses, step = metrics$global_step))
@@ -227,7 +227,7 @@ checkpoint_evaluator <- function(object, args, last_step) {
         is_first <<- FALSE
         return(FALSE)
       }
-      if (timer$should_trigger_for_step(global_step)) {
+      if (as_the_chief(object, timer$should_trigger_for_step(global_step))) {
         evaluate_now(global_step)
       } else {
         tf_log(

@@ -1,6 +1,8 @@
 # One of several processes: mpirun -n 2 Rscript cluster_child.R scenario,scenario folder
-suppressPackageStartupMessages(library(runhooks))
 arguments <- commandArgs(TRUE)
+own_rank <- Sys.getenv("OMPI_COMM_WORLD_RANK", Sys.getenv("PMI_RANK"))
+writeLines(as.character(Sys.getpid()), file.path(arguments[[2]], paste0("pid-", own_rank)))
+suppressPackageStartupMessages(library(runhooks))
 scenario <- NULL
 folder <- arguments[[2]]
 strategy <- mpi_strategy()
@@ -57,8 +59,8 @@ scenarios <- list(
       if (rank == 1 && n == 5) context$request_stop()
     })
     ends$asked <- trained(endless(), asks)
-    # the second process has no row for the third step
-    short <- utils::head(cluster_data, if (strategy$size == 2) 49 else 73)
+    # of three the second process has no row for the fourth step
+    short <- utils::head(cluster_data, 73)
     ends$data <- trained(cluster_input(c("x", "z"), strategy$size, 1, short))
     n <- 0
     interrupted <- session_run_hook(after_run = function(context, values) {
@@ -74,8 +76,9 @@ scenarios <- list(
     keep(ends)
   },
   error = function() {
+    failing <- as.integer(Sys.getenv("RUNHOOKS_RANK"))
     fails <- session_run_hook(after_run = function(context, values) {
-      if (rank == 1) stop("the hook of one process failed")
+      if (rank == failing) stop("the hook of one process failed")
     })
     suppressMessages(train(cluster_small(configured()), endless(), hooks = fails))
   },
@@ -90,16 +93,14 @@ scenarios <- list(
   },
   evaluations = function() {
     config <- configured(save_checkpoints_steps = 5)
-    done <- train_and_evaluate(
-      cluster_small(config),
-      train_spec(cluster_input(c("x", "z"), strategy$size, epochs = 4), max_steps = 20),
-      eval_spec(cluster_input(c("x", "z"), 1, 1), start_delay_secs = 0, throttle_secs = 0)
-    )
+    runs <- 0
+    counts <- session_run_hook(after_run = function(context, values) runs <<- runs + 1)
+    done <- evaluated_numbers(strategy$size, config, counts)
     validated <- train(
       cluster_small(config), endless(), steps = 40, validation = cluster_input(c("x", "z"), 1, 1),
       stop = early_stopping("loss", patience = 1, every_n_steps = 5, min_delta = 1e6)
     )
-    keep(list(done = done$evaluations, validated = validated$validation))
+    keep(list(done = done, validated = validated$validation, runs = runs))
   },
   script_error = function() {
     if (rank == 1) stop("the script of one process failed")
@@ -128,6 +129,15 @@ scenarios <- list(
     whole <- cluster_small(configured())
     train(whole, input)
     keep(list(parts = cluster_weights(cluster_small(config)), whole = cluster_weights(whole), began_at = began_at))
+  },
+  # for those who kill one of them
+  many_steps = function() {
+    config <- configured(model_dir = file.path(folder, "many_steps"), save_checkpoints_steps = 5)
+    input <- input_fn(
+      cluster_data, c(x, z), y, batch_size = 24 / strategy$size, shuffle = TRUE, num_epochs = 20
+    )
+    waits <- session_run_hook(after_run = function(context, values) Sys.sleep(0.01))
+    train(cluster_small(config), input, hooks = waits, max_steps = 160)
   },
   refused = function() {
     words <- function(expr) tryCatch({ expr; "nothing" }, error = conditionMessage)

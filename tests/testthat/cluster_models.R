@@ -55,6 +55,18 @@ continue_training <- function(config) {
   )
 }
 
+# Those of a training that is evaluated at each checkpoint.
+evaluated_numbers <- function(size, config, hooks = NULL) {
+  done <- suppressMessages(train_and_evaluate(
+    cluster_small(config),
+    train_spec(cluster_input(c("x", "z"), size, epochs = 4), max_steps = 20),
+    eval_spec(
+      cluster_input(c("x", "z"), 1, 1), hooks = hooks, start_delay_secs = 0, throttle_secs = 0
+    )
+  ))
+  done$evaluations
+}
+
 # The rows of each step of two passes, what dropout left of the first one, and the weights at the end.
 drawn_numbers <- function(size, config) {
   model_fn <- function(features, labels, mode, params, config) {
@@ -182,6 +194,20 @@ cluster_models <- list(
     data <- tensor_slices_dataset(as.list(cluster_data[c("x", "z", "y")]))
     batches <- dataset_batch(dataset_shuffle(data, 50, seed = 3), 24 / size)
     input <- input_fn(batches, features = c(x, z), response = y)
+    trained_numbers(model, input, cluster_input(c("x", "z"), 1, 1))
+  },
+  # an input function that deals by itself
+  context = function(size, config) {
+    model <- cluster_small(config)
+    input <- function(input_context) {
+      data <- tensor_slices_dataset(as.list(cluster_data[c("x", "z", "y")]))
+      batches <- dataset_batch(dataset_shuffle(data, 50, seed = 4), 24 / size)
+      of_all <- input_context$num_input_pipelines
+      batch <- iterator_get_next(make_iterator_one_shot(
+        dataset_shard(batches, of_all, input_context$input_pipeline_id)
+      ))
+      list(batch[c("x", "z")], batch$y)
+    }
     trained_numbers(model, input, cluster_input(c("x", "z"), 1, 1))
   },
   # moving averages are means of those of all; its statistics are each process's, so that they do not

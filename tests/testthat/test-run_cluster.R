@@ -88,15 +88,22 @@ if (length(launchers) == 0) {
     list(folder = file.path(place, folder), scenarios = scenarios, n = n, mpi = mpi, ...)
   }
   good <- c("models", "asks", "seeds", "resume", "continues", "stops", "evaluations")
-  two <- named_run("two", good, env = c(RUNHOOKS_MODELS = "again"))
-  ends_badly <- c("error", "script_error", "quits", "caught", "other_graph", "other_call", "refused")
+  # MPICH's processes wait by asking again and again: no more of them than cores
+  two <- named_run(
+    "two", c("models", "asks", "continues"), mpi = utils::tail(names(launchers), 1),
+    env = c(RUNHOOKS_MODELS = "again")
+  )
+  ends_badly <- c("script_error", "quits", "caught", "other_graph", "other_call", "refused")
   runs <- c(
     list(three = named_run(
-      "three", c("models", "asks", "continues"), 3, utils::tail(names(launchers), 1),
-      env = c(RUNHOOKS_MODELS = "one,three,again"), then = list(two = two)
+      "three", good, 3, env = c(RUNHOOKS_MODELS = "one,three,again"), then = list(two = two)
     )),
     list(killed = named_run("killed", then = list(goes_on = named_run("killed")))),
-    lapply(stats::setNames(nm = ends_badly), named_run)
+    lapply(stats::setNames(nm = ends_badly), named_run),
+    list(
+      error_0 = named_run("error_0", "error", env = c(RUNHOOKS_RANK = 0)),
+      error_1 = named_run("error_1", "error", 4, env = c(RUNHOOKS_RANK = 1))
+    )
   )
   came <- NULL
   outcome <- function(name) {
@@ -149,22 +156,23 @@ if (length(launchers) == 0) {
   })
 
   test_that("each process draws its own, from one seed: a run again has the same bits", {
-    drawn <- lapply(ranks_of("two"), function(rank) result_of("two", "seeds", rank))
+    drawn <- lapply(ranks_of("three"), function(rank) result_of("three", "seeds", rank))
     for (own in drawn) expect_identical(own[[1]], own[[2]])
     one <- lapply(drawn, function(own) own[[1]])
     expect_identical(one[[1]]$weights, one[[2]]$weights)
     expect_false(identical(one[[1]]$dropped, one[[2]]$dropped))
-    for (rank in 0:1) expect_setequal(one[[rank + 1]]$rows[1:96], seq(rank + 1, 192, by = 2))
+    for (rank in 0:2) expect_setequal(one[[rank + 1]]$rows[1:64], seq(rank + 1, 192, by = 3))
     # of its own rows the first, the second, ...
-    orders <- lapply(0:1, function(rank) (one[[rank + 1]]$rows - rank - 1) / 2)
+    orders <- lapply(0:2, function(rank) (one[[rank + 1]]$rows - rank - 1) / 3)
     expect_false(identical(orders[[1]], orders[[2]]))
-    expect_false(identical(orders[[1]][1:96], orders[[1]][97:192]))
+    expect_false(identical(orders[[2]], orders[[3]]))
+    expect_false(identical(orders[[1]][1:64], orders[[1]][65:128]))
   })
 
   test_that("a run in parts ends with the bits of one in a piece, the position of each process is saved", {
-    ended <- result_of("two", "resume")
+    ended <- result_of("three", "resume")
     expect_identical(ended$parts, ended$whole)
-    expect_identical(result_of("two", "resume", 1), ended)
+    expect_identical(result_of("three", "resume", 1), ended)
   })
 
   test_that("another number of processes goes on with weights and step, and says that it begins a pass", {
@@ -191,10 +199,10 @@ if (length(launchers) == 0) {
   })
 
   test_that("a stop, the end of data and an interrupt of one process end all at that step", {
-    for (rank in 0:1) {
-      ends <- result_of("two", "stops", rank)
+    for (rank in ranks_of("three")) {
+      ends <- result_of("three", "stops", rank)
       expect_equal(ends$asked, 5)
-      expect_equal(ends$data, 2)
+      expect_equal(ends$data, 3)
       expect_identical(ends$interrupt, "interrupted")
       expect_equal(ends$interrupted_at, 7)
     }
@@ -210,7 +218,8 @@ if (length(launchers) == 0) {
   }
 
   test_that("an error of one process ends all, and is shown once with its rank", {
-    expect_ended("error", "process 1 of 2: the hook of one process failed")
+    expect_ended("error_0", "process 0 of 2: the hook of one process failed")
+    expect_ended("error_1", "process 1 of 4: the hook of one process failed")
     expect_ended("script_error", "the script of one process failed")
   })
 
@@ -220,10 +229,14 @@ if (length(launchers) == 0) {
   })
 
   test_that("evaluations while all train are the same in all, and early stopping ends all", {
-    ended <- result_of("two", "evaluations")
+    ended <- result_of("three", "evaluations")
     expect_equal(unique(ended$done$step), c(5, 10, 15, 20))
     expect_lt(max(ended$validated$step), 40)
-    expect_identical(result_of("two", "evaluations", 1)$done, ended$done)
+    one <- evaluated_numbers(1, run_config(tf_random_seed = 11, save_checkpoints_steps = 5))
+    expect_equal(ended$done, one, tolerance = 1e-6)
+    # four evaluations of eight batches
+    expect_equal(sum(vapply(0:2, function(rank) result_of("three", "evaluations", rank)$runs, 0)), 32)
+    expect_identical(result_of("three", "evaluations", 1)$done, ended$done)
   })
 
   test_that("processes that do not do the same are refused at the start", {
