@@ -21,8 +21,12 @@ cpp_all_finite <- function(columns) {
     .Call(`_runhooks_cpp_all_finite`, columns)
 }
 
-cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data = NULL, says_content = FALSE) {
-    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, says_content)
+cpp_all_float32 <- function(columns) {
+    .Call(`_runhooks_cpp_all_float32`, columns)
+}
+
+cpp_next_batch <- function(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data = NULL, says_content = FALSE, reader = NULL) {
+    .Call(`_runhooks_cpp_next_batch`, columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, says_content, reader)
 }
 
 cpp_tensors_dataset <- function(type, columns, dtypes, owner) {
@@ -569,6 +573,10 @@ cpp_cluster_begin <- function(what, folder) {
     invisible(.Call(`_runhooks_cpp_cluster_begin`, what, folder))
 }
 
+cpp_cluster_gather <- function(what, bytes) {
+    .Call(`_runhooks_cpp_cluster_gather`, what, bytes)
+}
+
 cpp_cluster_finish <- function() {
     invisible(.Call(`_runhooks_cpp_cluster_finish`))
 }
@@ -581,12 +589,12 @@ cpp_estimator_train <- function(spec, config, input_fn, steps, max_steps, hooks,
     .Call(`_runhooks_cpp_estimator_train`, spec, config, input_fn, steps, max_steps, hooks, listeners, leaves_events, about)
 }
 
-cpp_estimator_evaluate <- function(spec, config, input_fn, steps, checkpoint_path, name, hooks) {
-    .Call(`_runhooks_cpp_estimator_evaluate`, spec, config, input_fn, steps, checkpoint_path, name, hooks)
+cpp_estimator_evaluate <- function(spec, config, input_fn, whole_input, steps, checkpoint_path, name, hooks) {
+    .Call(`_runhooks_cpp_estimator_evaluate`, spec, config, input_fn, whole_input, steps, checkpoint_path, name, hooks)
 }
 
-cpp_estimator_predict <- function(spec, config, input_fn, checkpoint_path, predict_keys, hooks, all) {
-    .Call(`_runhooks_cpp_estimator_predict`, spec, config, input_fn, checkpoint_path, predict_keys, hooks, all)
+cpp_estimator_predict <- function(spec, config, input_fn, checkpoint_path, predict_keys, hooks, all, together) {
+    .Call(`_runhooks_cpp_estimator_predict`, spec, config, input_fn, checkpoint_path, predict_keys, hooks, all, together)
 }
 
 cpp_predictions_next <- function(pointer) {

@@ -3,6 +3,8 @@
 check_arg <- function(good, x, wanted, arg, call) {
   if (!isTRUE(good)) {
     force(x) # one that is missing is R's own error, and not one of the text
+    # what was not given, out of the environment of the call that it was not given to
+    if (identical(x, quote(expr = ))) stop_runhooks("{.arg {arg}} is missing.", call = call)
     stop_runhooks("{.arg {arg}} must be {wanted}, not {describe(x)}.", call = call)
   }
   invisible(x)
@@ -117,13 +119,9 @@ is_string <- function(x) is.character(x) && length(x) == 1 && !is.na(x)
 
 check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
   if (is.data.frame(x) || inherits(x, "tf_dataset")) stop_data_for_string(x, arg, call)
-  check_arg(
-    (null && is.null(x)) || (is.character(x) && length(x) == 1 && !is.na(x)),
-    x,
-    "a single string",
-    arg,
-    call
-  )
+  check_arg((null && is.null(x)) || is_string(x), x, "a single string", arg, call)
+  # what is no text in any encoding R's own functions would refuse later, without its name
+  check_arg(is.null(x) || validEnc(x), x, "a string of valid letters", arg, call)
 }
 
 # Arguments in each other's place.
@@ -142,7 +140,7 @@ stop_data_for_string <- function(x, arg, call) {
 # A path that the system can be asked about.
 check_path <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   check_string(x, arg = arg, call = call)
-  check_arg(nzchar(x) && validUTF8(enc2utf8(x)), x, "a path in valid letters", arg, call)
+  check_arg(nzchar(x), x, "a path, which no empty string is", arg, call)
 }
 
 # One of `choices`; all of them, as the default has it, is the first.

@@ -55,11 +55,13 @@ make_iterator_one_shot <- function(dataset) {
   new_iterator(dataset$handle, cpp_dataset_info(dataset$handle), dataset$form)
 }
 
-# In the input function of a training by several processes: the batches of this one.
+# In the input function of several processes: the batches of this one.
 dealt_dataset <- function(dataset) {
-  strategy <- the$dealing
-  if (is.null(strategy) || cpp_dataset_info(dataset$handle)$is_part) return(dataset)
-  dataset_shard(dataset, strategy$size, strategy$rank)
+  place <- the$dealing
+  if (is.null(place)) return(dataset)
+  is_part <- cpp_dataset_info(dataset$handle)$is_part
+  place$parts <- if (is_part) "user" else "us"
+  if (is_part) dataset else dataset_shard(dataset, place$size, place$rank)
 }
 
 #' @rdname make_iterator_one_shot

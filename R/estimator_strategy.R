@@ -22,8 +22,20 @@
 #' @section Data: `batch_size` is that of each process. [input_fn()] of data in memory deals row i to
 #'   process i mod K in training (`auto_shard = FALSE`: it does not), a dataset that an input function
 #'   returns is dealt by its batches, unless [dataset_shard()] has dealt it or the input function has
-#'   an argument `input_context`, with `$num_input_pipelines` and `$input_pipeline_id`. Evaluations and
-#'   predictions read all rows in each process.
+#'   an argument `input_context`, with `$num_input_pipelines` and `$input_pipeline_id`.
+#' @section Evaluations and predictions: [evaluate()] deals batches, so that `batch_size` and `steps` are those
+#'   of one process, and so are the figures, which all processes get: what metrics have counted is
+#'   added up at the end. Metrics that keep something else than sums are evaluated by each process on
+#'   all batches. [predict()][predict.tf_estimator] of an input function deals batches, too, and
+#'   gives all rows, in their order, to all processes. Where the input function has dealt the data
+#'   itself, figures are of all parts, and predictions of the part of the process. Hooks see the
+#'   batches of their process, and so does `history`. Within a training (validation, hooks,
+#'   [train_and_evaluate()]), for `newdata` and for `as_iterable = TRUE` each process reads all rows. An
+#'   error or Ctrl-C in one process ends all.
+#' @section Random numbers: All come from the one seed of the configuration, or one that the chief
+#'   draws: weights begin with the same values in all processes, a dataset that is dealt is shuffled
+#'   alike in all; the order of rows in memory and dropout are each process's own. A run again with the
+#'   same seed and as many processes has the same bits.
 #' @section Losses: Those of the estimators and of `tf$losses` are of all rows of a step. Another loss of
 #'   a model of one's own is a mean of its rows: the processes' mean is taken. One that adds rows up is
 #'   refused.
@@ -184,13 +196,14 @@ check_none_left <- function() {
   end_all(simpleCondition(paste0(the$together, " was left before its end, which all wait for.")))
 }
 
-# Shows the error of this process and ends all. The chief's comes first where all have the same.
+# Shows the error of this process and ends all. The chief's comes first where all have the same. No
+# message: who suppresses those of a training is to see why it has ended.
 end_all <- function(error) {
   strategy <- the$strategy
   if (!strategy$is_chief) Sys.sleep(1)
-  message( # lint: allow message
-    sprintf("Error in process %d of %d: %s", strategy$rank, strategy$size, conditionMessage(error))
-  )
+  text <- conditionMessage(error)
+  text <- sprintf("Error in process %d of %d: %s\n", strategy$rank, strategy$size, text)
+  cat(text, file = stderr())
   end_processes()
 }
 
@@ -200,18 +213,18 @@ end_processes <- function() {
 }
 
 # All processes begin `what` on a model, unless that is done while it is trained. What is a training
-# lasts until in_all_processes() has ended.
+# lasts until in_all_processes() has ended. Whether all do so.
 begin_together <- function(object, what, lasts = FALSE) {
-  if (replicas_of(engine_config(object)) == 1) return(invisible())
+  if (replicas_of(engine_config(object)) == 1) return(invisible(FALSE))
   path <- model_dir(object)
-  if (cpp_run_folder(path, FALSE)$is_training) return(invisible())
+  if (cpp_run_folder(path, FALSE)$is_training) return(invisible(FALSE))
   check_none_left()
   tryCatch(
     cpp_cluster_begin(paste(what, "of runhooks", utils::packageVersion("runhooks")), path),
     error = end_all
   )
   if (lasts) the$together <- what
-  invisible()
+  invisible(TRUE)
 }
 
 # The value of a training, which all processes leave together: by an error of one all end.
@@ -219,6 +232,17 @@ in_all_processes <- function(object, expr) {
   if (replicas_of(engine_config(object)) == 1) return(expr)
   on.exit(the$together <- NULL)
   tryCatch(expr, error = end_all)
+}
+
+# The value of what all make together to its end, where they do: by an error or an interrupt of one
+# all end, as it says nothing to the others on its way.
+in_all_to_the_end <- function(together, what, expr) {
+  if (!together) return(expr)
+  the$together <- what
+  on.exit(the$together <- NULL)
+  tryCatch(expr, error = end_all, interrupt = function(condition) {
+    end_all(simpleCondition(paste(what, "was interrupted.")))
+  })
 }
 
 # Where a process that is not the chief has what the chief has in `folder`.

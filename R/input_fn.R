@@ -342,7 +342,7 @@ next_rows <- function(columns, features, response, options, texts = character(),
     setNames(encoded, names(columns)), types, options$batch_size,
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) -1 else 0,
     if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data,
-    identical(the$mode, "train")
+    identical(the$mode, "train"), if (!isFALSE(options$auto_shard)) reader_of_batches()
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
@@ -411,13 +411,15 @@ note_unread <- function(unread) {
 
 # A function of the mode that calls the user's input function and gives list(features, labels) for
 # the core.
-# `is_limited` is NULL but in training, where it says that the number of steps is given; `arg` is
-# what the caller's argument is called.
+# `is_limited` is NULL but in training, where it says that the number of steps is given; `deals`: in
+# evaluations and predictions, too, each process has its part; `arg` is what the caller's argument is
+# called.
 as_model_input <- function(
   input_fn,
   estimator,
   ...,
   is_limited = NULL,
+  deals = FALSE,
   arg = "input_fn",
   call = parent.frame()
 ) {
@@ -437,28 +439,33 @@ as_model_input <- function(
   n <- length(formals(args(input_fn)))
   if (n > 1) stop_plain("'input_fn' should accept 0 or 1 arguments", call = call)
   takes_context <- identical(names(formals(args(input_fn))), "input_context")
+  dealt <- new.env(parent = emptyenv())
   read <- function(mode) {
     outer <- the$mode
     on.exit(the$mode <- outer)
     the$mode <- mode
-    result <- with_dealing(estimator, mode, deals_itself = takes_context, function(context) {
+    deals <- deals || identical(mode, "train")
+    result <- with_dealing(estimator, mode, deals, deals_itself = takes_context, function(context) {
       argument <- if (takes_context) context else estimator
       made <- if (n == 1) input_fn(argument) else input_fn()
       if (is.function(made)) made <- made()
       if (is_dataset(made)) next_batch(made) else made
     })
-    input <- split_input(result)
-    data <- attr(result, "data", exact = TRUE)
-    if (is_custom(estimator)) return(structure(list(given = lapply(input, as_tensors)), data = data))
+    parts <- dealt$parts <- result$parts
+    input <- split_input(result$input)
+    data <- attr(result$input, "data", exact = TRUE)
+    if (is_custom(estimator)) {
+      return(structure(list(given = lapply(input, as_tensors)), data = data, parts = parts))
+    }
     if (is.list(input$features) && !is_sparse(input$features)) input <- lapply(input, as_tensors)
     check_features(input$features)
     check_labels(input$labels)
-    structure(input, data = data)
+    structure(input, data = data, parts = parts)
   }
   about <- attr(input_fn, "about")
   # in training each process has its part of the rows
   if (!is.null(is_limited) && !isFALSE(about$auto_shard)) about$parts <- replicas_of(engine_config(estimator))
-  structure(read, about = about)
+  structure(read, about = about, dealt = dealt)
 }
 
 # Whatever an input function returned, with tensors in the place of R's arrays.

@@ -8,7 +8,7 @@ plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "
                                       theme_bw =
                                         getOption("tf.estimator.plot.history.theme_bw", FALSE),
                                       ...) {
-  method <- match.arg(method)
+  method <- check_one_of(method, c("auto", "ggplot2", "base"))
   check_flag(smooth)
   check_flag(theme_bw)
   if (method == "auto") {

@@ -41,7 +41,7 @@
 #' explained[[1]]$dfc
 feature_importances <- function(model, normalize = FALSE, by = c("gain", "count")) {
   check_flag(normalize)
-  by <- match.arg(by)
+  by <- check_one_of(by, c("gain", "count"))
   trees <- trees_of(model, "feature_importances")
   if (all(trees$nodes$is_leaf)) {
     cli::cli_inform(

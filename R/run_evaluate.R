@@ -40,26 +40,29 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   check_string(checkpoint_path, null = TRUE)
   check_string(name, null = TRUE)
   check_flag(simplify)
-  begin_together(object, "evaluate()")
+  together <- begin_together(object, "evaluate()")
   enter_folder(object)
   restore_random_state <- keep_random_state()
   on.exit(restore_random_state(), add = TRUE)
-  input <- if (is.data.frame(input_fn) && knows_features(object)) {
+  if (is.data.frame(input_fn) && knows_features(object)) {
     refuse_reading(list(...), environment())
-    as_model_input(recorded_input_fn(object, input_fn, environment()), object)
+    input_fn <- recorded_input_fn(object, input_fn, environment())
+    input <- as_model_input(input_fn, object)
   } else {
-    as_model_input(input_fn, object, ...)
+    input <- as_model_input(input_fn, object, ...)
   }
+  part <- if (together) as_model_input(input_fn, object, ..., deals = TRUE)
   watch <- list(planned = planned_steps(input))
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
   check_folder_memory(object, "eval")
   if (is.null(checkpoint_path)) check_weights_there(object, "it is evaluated")
   weights <- weights_of_now(object, checkpoint_path)
   on.exit(weights$forget(), add = TRUE)
-  result <- with_loop_conditions(cpp_estimator_evaluate(
-    core_model(object), core_config(object), input, if (is.null(steps)) 0 else steps,
-    weights$path, if (is.null(name)) "" else name, lapply(hooks, core_hook)
-  ))
+  result <- in_all_to_the_end(together, "evaluate()", with_loop_conditions(cpp_estimator_evaluate(
+    core_model(object), core_config(object), if (together) part else input, if (together) input,
+    if (is.null(steps)) 0 else steps, weights$path, if (is.null(name)) "" else name,
+    lapply(hooks, core_hook)
+  )))
   metrics <- result$metrics
   history <- recorded_history(hooks, result$history, metrics$global_step)
   # two evaluations of the same are equal: no times

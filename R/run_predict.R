@@ -73,7 +73,7 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
     }
   }
   check_string(checkpoint_path, null = TRUE)
-  begin_together(object, "predict()")
+  together <- begin_together(object, "predict()")
   enter_folder(object)
   refuse_prediction(list(...), environment())
   if (is.null(newdata) && missing(input_fn)) newdata <- kept_data(object)
@@ -102,20 +102,33 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   check_flag(yield_single_examples)
   all_keys <- missing(predict_keys) && !has_usual_keys(object)
   keys <- if (all_keys) character() else strings_of(predict_keys)
-  input <- as_model_input(input_fn, object)
-  start <- prediction_start(object, input, keys, checkpoint_path, hooks)
+  together <- together && !as_iterable
+  input <- as_model_input(input_fn, object, deals = together)
+  start <- prediction_start(object, input, keys, checkpoint_path, hooks, together = together)
   if (as_iterable) {
     first <- function() start(all = FALSE)
     return(prediction_iterator(first, yield_single_examples, worded_classes(object)))
   }
-  batches <- lapply(start(all = TRUE), worded_classes(object))
+  batches <- in_all_to_the_end(together, "predict()", batches_of_all(start(all = TRUE), input))
+  batches <- lapply(batches, worded_classes(object))
   if (simplify) return(simplify_predictions(batches))
   if (yield_single_examples) cpp_batch_examples(batches) else batches
 }
 
+# Where we have dealt batches to several processes, those of all in their order.
+batches_of_all <- function(batches, input) {
+  force(batches) # the input is read by then
+  if (!identical(attr(input, "dealt")$parts, "us")) return(batches)
+  said <- cpp_cluster_gather("the end of predict()", serialize(batches, NULL))
+  all <- lapply(said, unserialize)
+  place <- unlist(lapply(seq_along(all), function(i) (seq_along(all[[i]]) - 1) * length(all) + i))
+  do.call(c, all)[order(place)]
+}
+
 # What runs the predictions, once all is looked at that must be there: a function that gives all
 # batches, or a handle of them.
-prediction_start <- function(object, input, keys, checkpoint_path, hooks, call = parent.frame()) {
+prediction_start <- function(object, input, keys, checkpoint_path, hooks, call = parent.frame(),
+                             together = FALSE) {
   hooks <- finish_hooks(as_hook_list(hooks, call), "infer")
   check_folder_memory(object, "infer", call)
   if (is.null(checkpoint_path)) check_weights_there(object, "it predicts", call)
@@ -126,7 +139,7 @@ prediction_start <- function(object, input, keys, checkpoint_path, hooks, call =
     on.exit(weights$forget(), add = TRUE)
     with_loop_conditions(cpp_estimator_predict(
       core_model(object), core_config(object), input, weights$path, keys, lapply(hooks, core_hook),
-      all
+      all, together
     ))
   }
 }

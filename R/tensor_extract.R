@@ -38,7 +38,7 @@
 #' })
 `[.tensorflow.tensor` <- function(x, ..., drop = TRUE,
                                   style = getOption("tensorflow.extract.style", "R")) {
-  style <- match.arg(style, c("R", "python"))
+  style <- check_one_of(style, c("R", "python"))
   check_flag(drop)
   given <- as.list(substitute(list(...)))[-1]
   frame <- parent.frame()

@@ -217,7 +217,8 @@ tf_constant <- function(value, dtype, shape, name) {
   }
   if (is.list(value) && !is.object(value)) value <- list_as_input(value)
   is_plain <- is.double(value) && (is.null(dim(value)) || !is.null(attr(value, "is_plain")))
-  if (!is.null(shape)) {
+  # what has no elements cpp_constant() refuses
+  if (!is.null(shape) && (is.atomic(value) || is.object(value))) {
     dims <- as.integer(as_dims(shape))
     # R fills the first dimension first, TensorFlow the last one.
     rows_first <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)

@@ -24,6 +24,8 @@ contrib_symbols <- function() {
       })
     },
     apply_regularization = function(regularizer, weights_list = NULL) {
+      is_callable <- is.function(regularizer)
+      check_arg(is_callable, regularizer, "a function of weights", "regularizer", environment())
       if (is.null(weights_list)) {
         weights_list <- cpp_graph_default()$get_collection("weights", NULL)
       }

@@ -294,6 +294,9 @@ along_last_axis <- function(values, axis, direction, which, call = parent.frame(
   }
   values <- as_tensor(values)
   rank <- length(dim(values))
+  if (rank == 0) stop_runhooks("{.arg values} must have a known rank of 1 or more.", call = call)
+  wanted <- sprintf("a whole number from %d to %d", -rank, rank - 1L)
+  check_arg(is_whole(axis) && axis >= -rank && axis < rank, axis, wanted, "axis", call)
   axis <- if (axis < 0) axis + rank else axis
   swapped <- seq_len(rank) - 1
   swapped[c(axis + 1, rank)] <- swapped[c(rank, axis + 1)]

@@ -60,9 +60,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_all_float32
+SEXP cpp_all_float32(SEXP columns);
+RcppExport SEXP _runhooks_cpp_all_float32(SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_all_float32(columns));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_next_batch
-SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, SEXP on_other_data, bool says_content);
-RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP on_other_dataSEXP, SEXP says_contentSEXP) {
+SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, SEXP on_other_data, bool says_content, SEXP reader);
+RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP on_other_dataSEXP, SEXP says_contentSEXP, SEXP readerSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
@@ -73,7 +83,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< double >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< SEXP >::type on_other_data(on_other_dataSEXP);
     Rcpp::traits::input_parameter< bool >::type says_content(says_contentSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, says_content));
+    Rcpp::traits::input_parameter< SEXP >::type reader(readerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, says_content, reader));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1580,6 +1591,17 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_cluster_gather
+SEXP cpp_cluster_gather(Text what, SEXP bytes);
+RcppExport SEXP _runhooks_cpp_cluster_gather(SEXP whatSEXP, SEXP bytesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type bytes(bytesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_cluster_gather(what, bytes));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_cluster_finish
 void cpp_cluster_finish();
 RcppExport SEXP _runhooks_cpp_cluster_finish() {
@@ -1616,24 +1638,25 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_estimator_evaluate
-SEXP cpp_estimator_evaluate(SEXP spec, SEXP config, SEXP input_fn, double steps, Text checkpoint_path, Text name, SEXP hooks);
-RcppExport SEXP _runhooks_cpp_estimator_evaluate(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP stepsSEXP, SEXP checkpoint_pathSEXP, SEXP nameSEXP, SEXP hooksSEXP) {
+SEXP cpp_estimator_evaluate(SEXP spec, SEXP config, SEXP input_fn, SEXP whole_input, double steps, Text checkpoint_path, Text name, SEXP hooks);
+RcppExport SEXP _runhooks_cpp_estimator_evaluate(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP whole_inputSEXP, SEXP stepsSEXP, SEXP checkpoint_pathSEXP, SEXP nameSEXP, SEXP hooksSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
     Rcpp::traits::input_parameter< SEXP >::type config(configSEXP);
     Rcpp::traits::input_parameter< SEXP >::type input_fn(input_fnSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type whole_input(whole_inputSEXP);
     Rcpp::traits::input_parameter< double >::type steps(stepsSEXP);
     Rcpp::traits::input_parameter< Text >::type checkpoint_path(checkpoint_pathSEXP);
     Rcpp::traits::input_parameter< Text >::type name(nameSEXP);
     Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_evaluate(spec, config, input_fn, steps, checkpoint_path, name, hooks));
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_evaluate(spec, config, input_fn, whole_input, steps, checkpoint_path, name, hooks));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_estimator_predict
-SEXP cpp_estimator_predict(SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks, bool all);
-RcppExport SEXP _runhooks_cpp_estimator_predict(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP checkpoint_pathSEXP, SEXP predict_keysSEXP, SEXP hooksSEXP, SEXP allSEXP) {
+SEXP cpp_estimator_predict(SEXP spec, SEXP config, SEXP input_fn, Text checkpoint_path, Texts predict_keys, SEXP hooks, bool all, bool together);
+RcppExport SEXP _runhooks_cpp_estimator_predict(SEXP specSEXP, SEXP configSEXP, SEXP input_fnSEXP, SEXP checkpoint_pathSEXP, SEXP predict_keysSEXP, SEXP hooksSEXP, SEXP allSEXP, SEXP togetherSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type spec(specSEXP);
@@ -1643,7 +1666,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Texts >::type predict_keys(predict_keysSEXP);
     Rcpp::traits::input_parameter< SEXP >::type hooks(hooksSEXP);
     Rcpp::traits::input_parameter< bool >::type all(allSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_estimator_predict(spec, config, input_fn, checkpoint_path, predict_keys, hooks, all));
+    Rcpp::traits::input_parameter< bool >::type together(togetherSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_estimator_predict(spec, config, input_fn, checkpoint_path, predict_keys, hooks, all, together));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2256,7 +2280,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_arrow_columns", (DL_FUNC) &_runhooks_cpp_arrow_columns, 1},
     {"_runhooks_cpp_arrow_next", (DL_FUNC) &_runhooks_cpp_arrow_next, 1},
     {"_runhooks_cpp_all_finite", (DL_FUNC) &_runhooks_cpp_all_finite, 1},
-    {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 8},
+    {"_runhooks_cpp_all_float32", (DL_FUNC) &_runhooks_cpp_all_float32, 1},
+    {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 9},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
     {"_runhooks_cpp_dataset_maker", (DL_FUNC) &_runhooks_cpp_dataset_maker, 2},
@@ -2393,11 +2418,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_tf_symbols", (DL_FUNC) &_runhooks_cpp_tf_symbols, 0},
     {"_runhooks_cpp_cluster_start", (DL_FUNC) &_runhooks_cpp_cluster_start, 1},
     {"_runhooks_cpp_cluster_begin", (DL_FUNC) &_runhooks_cpp_cluster_begin, 2},
+    {"_runhooks_cpp_cluster_gather", (DL_FUNC) &_runhooks_cpp_cluster_gather, 2},
     {"_runhooks_cpp_cluster_finish", (DL_FUNC) &_runhooks_cpp_cluster_finish, 0},
     {"_runhooks_cpp_cluster_abort", (DL_FUNC) &_runhooks_cpp_cluster_abort, 1},
     {"_runhooks_cpp_estimator_train", (DL_FUNC) &_runhooks_cpp_estimator_train, 9},
-    {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 7},
-    {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 7},
+    {"_runhooks_cpp_estimator_evaluate", (DL_FUNC) &_runhooks_cpp_estimator_evaluate, 8},
+    {"_runhooks_cpp_estimator_predict", (DL_FUNC) &_runhooks_cpp_estimator_predict, 8},
     {"_runhooks_cpp_predictions_next", (DL_FUNC) &_runhooks_cpp_predictions_next, 1},
     {"_runhooks_cpp_predictions_close", (DL_FUNC) &_runhooks_cpp_predictions_close, 1},
     {"_runhooks_cpp_save_running", (DL_FUNC) &_runhooks_cpp_save_running, 2},

@@ -69,8 +69,8 @@ makevars <- function(root) {
     "# Each unit holds many sources, so that an install compiles few.",
     "CXX_STD = CXX17",
     "PKG_CPPFLAGS = -I.",
-    # threads are a library of their own where glibc is older than 2.34
-    paste0("PKG_LIBS = -pthread", if (needs_zlib(root)) " -lz"),
+    # threads are a library of their own where glibc is older than 2.34; the flags are configure's
+    paste0("PKG_LIBS = -pthread", if (needs_zlib(root)) " -lz", " `cat bound.flags 2> /dev/null`"),
     "",
     strip_rules,
     "",

@@ -1,7 +1,7 @@
 # Runs the R tests of the installed package: `Rscript tools/run_tests.R [--core=<log of cpptest>]
-# [--lint=<log of lint>] [part of a name]`. The tests run in a child process, so that one that takes R
-# down still leaves a last line: `N passed, N failed, N skipped`, the other logs' counts added. What
-# failed stands right above it by name. Each test file begins with the same seed; tests of properties
+# [--lint=<log of lint>] [part of a name]`. The tests run in child processes, two where there is more
+# than one file, so that one that takes R down still leaves a last line: `N passed, N failed, N
+# skipped`, the other logs' counts added. What failed stands right above it by name. Each test file begins with the same seed; tests of properties
 # begin at RUNHOOKS_SEED, drawn and printed where it is not set.
 
 no_counts <- c(passed = 0L, failed = 0L, skipped = 0L)
@@ -61,19 +61,33 @@ place_reporter <- function(place) {
   ))$new()
 }
 
+test_folder <- file.path("tests", "testthat")
+
+# The names of the test files that have `filter` in them, as testthat's filters see them.
+test_names <- function(filter) {
+  files <- testthat::find_test_scripts(test_folder, filter = filter, full.names = FALSE)
+  sub("^test-?", "", sub("[.][rR]$", "", files))
+}
+
+# The files of each process: the heaviest first, each to the one that has the least. What a file takes
+# nobody knows before; how long it is says something.
+dealt <- function(weights, processes) {
+  load <- numeric(processes)
+  hand <- integer(length(weights))
+  for (i in order(-weights)) {
+    hand[i] <- which.min(load)
+    load[hand[i]] <- load[hand[i]] + weights[[i]]
+  }
+  unname(split(names(weights), hand))
+}
+
 run_child <- function(arguments) {
   place <- arguments[1]
   outcome <- arguments[2]
   filter <- if (length(arguments) > 2) arguments[3]
-  folder <- file.path("tests", "testthat")
-  # a name may be one of the core's tests only
-  if (!is.null(filter) && !length(testthat::find_test_scripts(folder, filter = filter))) {
-    message(sprintf("run_tests: no file of tests/testthat has `%s` in its name", filter))
-    return(saveRDS(outcome_of(no_counts), outcome))
-  }
   reporters <- list(testthat::CheckReporter$new(), place_reporter(place))
   results <- testthat::test_dir(
-    folder,
+    test_folder,
     filter = filter, reporter = testthat::MultiReporter$new(reporters = reporters),
     stop_on_failure = FALSE, package = "runhooks", load_package = "installed"
   )
@@ -81,22 +95,48 @@ run_child <- function(arguments) {
   saveRDS(outcome_of(r_counts(results), r_failed(results)), outcome)
 }
 
-# The outcome of the R tests, run by a child; it must write it and leave with 0.
-run_in_child <- function(filter) {
+# A process that runs these files, and the paths of what it leaves.
+start_child <- function(names, folder) {
+  stem <- tempfile("child", folder)
+  files <- paste0(stem, c("_place", "_counts.rds"))
+  filter <- sprintf("^(%s)$", paste(names, collapse = "|"))
+  child <- processx::process$new(
+    file.path(R.home("bin"), "Rscript"), c("tools/run_tests.R", "--child", files, filter),
+    stdout = "", stderr = ""
+  )
+  list(process = child, place = files[1], outcome = files[2])
+}
+
+# The outcome of a child, which must write it and leave with 0.
+outcome_of_child <- function(child) {
+  child$process$wait()
+  status <- child$process$get_exit_status()
+  if (identical(status, 0L) && file.exists(child$outcome)) return(readRDS(child$outcome))
+  where <- if (file.exists(child$place)) readLines(child$place) else "no test file yet"
+  words <- sprintf("R died (status %d) in %s: %s", status, test_folder, where)
+  message("run_tests: ", words)
+  outcome_of(one_failure, words)
+}
+
+# The outcome of the R tests, run by children.
+run_in_children <- function(filter, processes = 2) {
+  names <- test_names(if (length(filter)) filter)
+  if (!length(names)) {
+    # a name may be one of the core's tests only
+    message(sprintf("run_tests: no file of %s has `%s` in its name", test_folder, filter))
+    return(outcome_of(no_counts))
+  }
   folder <- tempfile("run_tests")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
-  place <- file.path(folder, "place")
-  outcome <- file.path(folder, "counts.rds")
   # snapshots and the tests of a run's life are meant for us, not for CRAN
   if (!nzchar(Sys.getenv("NOT_CRAN"))) Sys.setenv(NOT_CRAN = "true")
-  rscript <- file.path(R.home("bin"), "Rscript")
-  status <- system2(rscript, shQuote(c("tools/run_tests.R", "--child", place, outcome, filter)))
-  if (status == 0 && file.exists(outcome)) return(readRDS(outcome))
-  where <- if (file.exists(place)) readLines(place) else "no test file yet"
-  words <- sprintf("R died (status %d) in tests/testthat: %s", status, where)
-  message("run_tests: ", words)
-  outcome_of(one_failure, words)
+  # the children find it built, and do not build it at the same time; what fails here they say
+  system2("sh", "tools/inside.sh", stdout = FALSE, stderr = FALSE)
+  files <- file.path(test_folder, sprintf("test-%s.R", names))
+  hands <- dealt(stats::setNames(file.size(files), names), processes)
+  children <- lapply(hands, start_child, folder = folder)
+  Reduce(both, lapply(children, outcome_of_child))
 }
 
 run_tests <- function(arguments) {
@@ -105,7 +145,7 @@ run_tests <- function(arguments) {
     return(0L)
   }
   announce_seed()
-  outcome <- run_in_child(setdiff(arguments, grep("^--", arguments, value = TRUE)))
+  outcome <- run_in_children(setdiff(arguments, grep("^--", arguments, value = TRUE)))
   for (what in c("lint", "core")) {
     option <- sprintf("^--%s=", what)
     log <- sub(option, "", grep(option, arguments, value = TRUE))

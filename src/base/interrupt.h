@@ -8,7 +8,7 @@
 namespace runhooks {
 
 // Throws a ForeignUnwind where the user has asked to stop. To be called between pieces of work; it
-// costs some 40 ns.
+// costs some 20 ns, and where nobody has been asked for a while 100.
 void check_interrupt();
 // The same where some time has passed since this thread did it last.
 void check_interrupt_at_times();

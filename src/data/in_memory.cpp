@@ -49,6 +49,7 @@ class InMemoryDataset : public Dataset {
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::string description() const override;
+  bool is_part() const override { return options_.readers > 1; }
   std::string steps() const override {
     return str_cat("rows in memory, batch_size = ", options_.batch_size,
                    ", num_epochs = ", options_.num_epochs,
@@ -84,9 +85,9 @@ class InMemoryIterator : public DatasetIterator {
   }
 
   bool next(ElementSink& sink) override {
-    if (position_ == dataset_->rows()) begin_epoch(epoch_ + 1);
-    if (!dataset_->has_epoch(epoch_ - first_epoch_)) return false;
-    const int64_t n = std::min(dataset_->options().batch_size, rows_left());
+    int64_t n = rows_of_batch();
+    for (; n > 0 && !is_own(); n = rows_of_batch()) pass_over(n);
+    if (n == 0) return false;
     if (n == dataset_->rows() && position_ == 0 && put_all(sink)) {
       rows_seen_ += n;
       return true;
@@ -183,6 +184,27 @@ class InMemoryIterator : public DatasetIterator {
     return true;
   }
 
+  // 0 at the end.
+  int64_t rows_of_batch() {
+    if (position_ == dataset_->rows()) begin_epoch(epoch_ + 1);
+    if (!dataset_->has_epoch(epoch_ - first_epoch_)) return 0;
+    return std::min(dataset_->options().batch_size, rows_left());
+  }
+  bool is_own() const {
+    const InMemoryOptions& options = dataset_->options();
+    if (options.readers == 1) return true;
+    const int64_t row = (epoch_ - first_epoch_) * dataset_->rows() + position_;
+    return row / options.batch_size % options.readers == options.reader;
+  }
+  void pass_over(int64_t n) {
+    for (;;) {
+      const int64_t part = std::min(n, dataset_->rows() - position_);
+      position_ += part;
+      n -= part;
+      if (n == 0) return;
+      begin_epoch(epoch_ + 1);
+    }
+  }
   // Enough to tell whether a batch is full.
   int64_t rows_left() const {
     const InMemoryOptions& options = dataset_->options();

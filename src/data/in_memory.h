@@ -38,6 +38,8 @@ struct InMemoryOptions {
   int64_t num_epochs = 1;  // 0: for ever
   bool shuffle = false;
   uint64_t seed = 0;
+  // Of so many readers this is one, from 0 on: batch i is that of reader i mod `readers`.
+  int64_t readers = 1, reader = 0;
   std::vector<std::string> names;  // of the columns, where they have any: a part of what they are
 };
 

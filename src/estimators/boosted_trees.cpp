@@ -199,14 +199,11 @@ class Growing {
   // As TensorFlow has it for two classes without weights, where no gradient is asked for: other last
   // bits, which decide between splits that gain as much.
   void take_logistic_gradients(Graph& g) {
-    const Output labels = endpoint(graph_, kBinaryLabels).at(0).second;
-    const Output one = g.scalar(DType::kFloat32, 1, "one");
-    const Output e = g.op("Exp", {g.op("Neg", {logits_tensor_})});
-    const Output p = g.op("Reciprocal", {g.op("AddV2", {e, one})});
-    const Output rows = g.op("Cast", {g.op("Size", {labels})}).attr("DstT", DType::kFloat32);
-    const Output part = g.op("Reciprocal", {rows});
-    gradients_ = g.op("Mul", {g.op("Sub", {p, labels}), part});
-    hessians_ = g.op("Mul", {g.op("Mul", {p, g.op("Sub", {one, p})}), part});
+    const auto by = in_memory_ ? in_memory_->logistic_by_logits()
+                               : logistic_derivatives(g, endpoint(graph_, kBinaryLabels).at(0).second,
+                                                      logits_tensor_);
+    gradients_ = by.gradients;
+    hessians_ = by.hessians;
   }
 
   // The loss by the logits of each example, once and twice.
@@ -529,8 +526,14 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     const Output logits = growing.predict();
     growing.add_accumulators();
     const NameScope none(graph, "");
+    ModelInput own = input;
+    if (is_whole && checked.is_logistic) {
+      own.mean_loss = [&in_memory](Graph& g, const Output& labels) {
+        return in_memory.logistic_loss(g, labels);
+      };
+    }
     EstimatorSpec spec = head->create_estimator_spec(
-        graph, input, mode, logits,
+        graph, own, mode, logits,
         [&growing, &head](Graph& g, Output loss) {
           return growing.step(g, loss, head->labels().family == "multinomial");
         });

@@ -1,16 +1,12 @@
 #include "estimators/estimator.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
-#include <ctime>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/near_names.h"
 #include "cluster/communicator.h"
 #include "data/rows_again.h"
-#include "estimators/evaluation_hooks.h"
 #include "estimators/recorded_run.h"
 #include "estimators/replica_graph.h"
 #include "estimators/replica_run.h"
@@ -18,12 +14,9 @@
 #include "estimators/run_folder.h"
 #include "estimators/running_training.h"
 #include "graph/endpoints.h"
-#include "hooks/final_ops_hook.h"
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
-#include "io/events/recorded_evaluations.h"
 #include "io/files/atomic_file.h"
-#include "nn/metric.h"
 #include "nn/summary_ops.h"
 
 namespace runhooks {
@@ -62,62 +55,6 @@ void add_loss_summary(Graph& graph, Output loss) {
     if (summary && summary->op->name() == "loss") return;
   }
   add_scalar_summary(graph, "loss", loss);
-}
-
-// The numbers of an evaluation into the record of the run that it belongs to.
-void record_metrics(const std::string& model_dir,
-                    const std::string& name,
-                    const Named<Tensor>& result) {
-  std::vector<std::pair<std::string, double>> numbers;
-  for (size_t i = 0; i + 1 < result.size(); ++i) {
-    const Tensor& value = result[i].second;
-    const bool is_number = is_numeric(value.dtype()) && value.shape().rank() == 0;
-    if (is_number) numbers.emplace_back(result[i].first, value.number_at(0));
-  }
-  const auto step = static_cast<int64_t>(result.back().second.number_at(0));
-  record_evaluation(model_dir, name, step, numbers);
-}
-
-// The metrics of an evaluation in an event file of its folder, as TensorFlow's estimators write
-// them.
-void write_evaluation(EventFileWriter& writer,
-                      const Named<Tensor>& result,
-                      const std::string& checkpoint) {
-  const auto step = static_cast<int64_t>(result.back().second.number_at(0));
-  Summary metrics;
-  std::vector<std::string> texts = {"global_step = " + format_value(result.back().second)};
-  for (size_t i = 0; i + 1 < result.size(); ++i) {
-    const Tensor& value = result[i].second;
-    texts.push_back(result[i].first + " = " + format_value(value));
-    const bool is_number = is_numeric(value.dtype()) && value.shape().rank() == 0;
-    if (is_number) metrics.push_back(scalar_summary(result[i].first, value.number_at(0)));
-  }
-  std::sort(texts.begin(), texts.end());
-  log(LogLevel::kInfo, str_cat("Saving dict for global step ", step, ": ", str_join(texts, ", ")));
-  writer.add_summary(metrics, step);
-  writer.flush();  // who waits for evaluations looks right away
-  note_evaluation();
-  if (checkpoint.empty()) return;
-  log(LogLevel::kInfo,
-      str_cat("Saving 'checkpoint_path' summary for global step ", step, ": ", checkpoint));
-  SummaryValue path;
-  path.tag = "checkpoint_path";
-  path.value = Tensor::string_scalar(checkpoint);
-  writer.add_summary({path}, step);
-}
-
-std::string local_time(const char* format) {
-  const auto now = static_cast<std::time_t>(now_seconds());
-  char text[40];
-  const size_t length = std::strftime(text, sizeof text, format, std::localtime(&now));
-  return std::string(text, length);
-}
-
-void log_evaluation_end(double seconds) {
-  char text[60];
-  std::snprintf(text, sizeof text, "Inference Time : %.5fs", seconds);
-  log(LogLevel::kInfo, text);
-  log(LogLevel::kInfo, "Finished evaluation at " + local_time("%Y-%m-%d-%H:%M:%S"));
 }
 
 int64_t times_built = 0;
@@ -357,9 +294,10 @@ Estimator::TrainResult Estimator::train_in(RecordedRun& recorded,
   add_loss_summary(*built.graph, built.spec.loss);
   add_rate_summaries(*built.graph);
   const bool has_peers = config_.replicas > 1;
-  keep_random_positions(*built.graph, {built.spec.train_op.op, built.spec.loss.op}, has_peers);
+  keep_random_positions(*built.graph, {built.spec.train_op.op, built.spec.loss.op},
+                        config_.replicas);
   if (config_.checkpoint_input_pipeline) {
-    keep_input_positions(*built.graph, config_.on_other_data, has_peers);
+    keep_input_positions(*built.graph, config_.on_other_data, config_.replicas);
   }
   if (has_peers) check_same_graph(*built.graph);
   RunArgs run_args;
@@ -429,7 +367,18 @@ bool Estimator::may_keep(const std::string& given, const HookList& hooks) const 
 
 Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions options) {
   const std::string checkpoint = checkpoint_for(options.checkpoint_path, "evaluate");
-  auto model = graph_for(input_fn, Mode::kEval, may_keep(options.checkpoint_path, options.hooks));
+  std::unique_ptr<ModelGraph> model;
+  // there are batches for each process
+  const int replicas = config_.replicas;
+  const bool is_for_all = options.steps == 0 || options.steps >= replicas;
+  if (options.whole_input && is_for_all) model = graph_of_part(input_fn);
+  if (model && options.steps > 0) {
+    options.steps = (options.steps + replicas - 1 - communicator().rank()) / replicas;
+  }
+  if (!model) {
+    model = graph_for(options.whole_input ? options.whole_input : input_fn, Mode::kEval,
+                      may_keep(options.checkpoint_path, options.hooks));
+  }
   if (!model->evaluation) {
     model->evaluation = std::make_shared<Evaluation>(model->graph, model->spec);
   }
@@ -440,82 +389,29 @@ Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions optio
   return metrics;
 }
 
+std::unique_ptr<ModelGraph> Estimator::graph_of_part(const InputFn& input_fn) const {
+  auto made = std::make_unique<ModelGraph>(begin(with_seed_of_all(input_fn, config_), Mode::kEval));
+  made->key.clear();
+  bool is_divided = made->input.is_part;
+  if (is_divided) {
+    finish(*made, Mode::kEval);
+    made->evaluation = std::make_shared<Evaluation>(made->graph, made->spec);
+    is_divided = made->evaluation->divide();
+  }
+  meet(is_divided ? "evaluate() of a part of the batches" : "evaluate() of all batches");
+  return is_divided ? std::move(made) : nullptr;
+}
+
 std::unique_ptr<Evaluation> Estimator::make_evaluation(const InputFn& input_fn) const {
   Built built = build(input_fn, Mode::kEval);
   return std::make_unique<Evaluation>(built.graph, std::move(built.spec));
 }
 
-Evaluation::Evaluation(std::shared_ptr<Graph> graph, EstimatorSpec spec)
-    : graph_(std::move(graph)), spec_(std::move(spec)) {
-  graph_->add_to_collection(collection_keys::kLosses, spec_.loss);
-  metrics_ = spec_.eval_metric_ops;
-  metrics_.emplace_back("loss", mean_metric(*graph_, spec_.loss, Output(), "mean"));
-  std::sort(metrics_.begin(), metrics_.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<Operation*> updates;
-  for (const auto& metric : metrics_) updates.push_back(metric.second.update);
-  run_args_.fetches = {graph_->group(updates)};
-}
-
-Named<Tensor> Evaluation::run(const EvaluateOptions& options,
-                              const std::string& checkpoint,
-                              const std::function<void(Session&)>& init_fn) {
-  if (init_fn) spec_.scaffold->init_fn = init_fn;
-  return run(options,
-             std::make_unique<ChiefSessionCreator>(graph_, spec_.scaffold, "", checkpoint));
-}
-
-Named<Tensor> Evaluation::run(const EvaluateOptions& options,
-                              std::unique_ptr<SessionCreator> creator) {
-  std::vector<Fetch> values;
-  for (const auto& metric : metrics_) values.push_back(metric.second.value);
-  values.push_back(global_step(*graph_)->snapshot);
-  HookList hooks = options.hooks;
-  if (options.steps > 0) hooks.push_back(std::make_shared<StopAfterNEvalsHook>(options.steps));
-  append(hooks, spec_.evaluation_hooks);
-  const auto final_ops = std::make_shared<FinalOpsHook>(values);
-  hooks.push_back(final_ops);
-  log(LogLevel::kInfo, "Starting evaluation at " + local_time("%Y-%m-%dT%H:%M:%S"));
-  const double start = now_seconds();
-  MonitoredSession session(graph_, std::move(creator), hooks);
-  run_block(session, [&] {
-    while (!session.should_stop()) session.run(run_args_);
-  });
-  log_evaluation_end(now_seconds() - start);
-  Named<Tensor> result;
-  for (size_t i = 0; i < metrics_.size(); ++i) {
-    result.emplace_back(metrics_[i].first, final_ops->values()[i]);
-  }
-  result.emplace_back("global_step", final_ops->values().back());
-  return result;
-}
-
-std::shared_ptr<EventFileWriter> Evaluation::writer(const std::string& model_dir,
-                                                    const std::string& name) {
-  const std::string folder = name.empty() ? "eval" : "eval_" + name;
-  return summary_writer(join_path(model_dir, folder), *graph_, exported_);
-}
-
-void Evaluation::write(const std::string& model_dir,
-                       const std::string& name,
-                       const Named<Tensor>& metrics,
-                       const std::string& checkpoint) {
-  try {
-    const auto file = writer(model_dir, name);
-    RunningTraining::keep_open(model_dir, file);
-    write_evaluation(*file, metrics, checkpoint);
-    record_metrics(model_dir, name, metrics);
-  } catch (const Error& error) {
-    // A model in a folder that is only to be read can be evaluated all the same.
-    if (error.code() != Code::kPermissionDenied) throw;
-    warn("permission_denied", "The evaluation is not kept. " + error.message());
-  }
-}
-
 std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, PredictOptions options) {
   const std::string checkpoint = checkpoint_for(options.checkpoint_path, "predict");
   const bool keeps = options.reads_all && may_keep(options.checkpoint_path, options.hooks);
-  std::unique_ptr<ModelGraph> model = graph_for(input_fn, Mode::kPredict, keeps);
+  std::unique_ptr<ModelGraph> model = graph_for(
+      options.together ? with_seed_of_all(input_fn, config_) : input_fn, Mode::kPredict, keeps);
   Named<Output> outputs;
   std::vector<std::string> existing;
   for (const auto& prediction : model->spec.predictions) {

@@ -65,6 +65,9 @@ struct EvaluateOptions {
   std::string checkpoint_path;  // "": the newest
   std::string name;
   HookList hooks;
+  // Several processes evaluate together, each what the input function gives it, or where that does
+  // not add up all of this input; none: one process evaluates.
+  InputFn whole_input;
 };
 
 struct PredictOptions {
@@ -72,6 +75,7 @@ struct PredictOptions {
   std::vector<std::string> predict_keys;  // empty: all that the model gives
   HookList hooks;
   bool reads_all = false;  // the batches are read one after the other until they end
+  bool together = false;   // each of several processes has its part of the input
 };
 
 // The batches of a prediction, computed as they are asked for.
@@ -102,6 +106,8 @@ class Evaluation {
                     const std::function<void(Session&)>& init_fn = {});
   // The same in sessions that somebody else makes.
   Named<Tensor> run(const EvaluateOptions& options, std::unique_ptr<SessionCreator> creator);
+  // From now on each of several processes makes its part; FALSE where parts do not add up.
+  bool divide();
   // The event file of model_dir/eval or, with a name, eval_<name>.
   std::shared_ptr<EventFileWriter> writer(const std::string& model_dir,
                                           const std::string& name);
@@ -115,6 +121,7 @@ class Evaluation {
   EstimatorSpec spec_;
   Named<Metric> metrics_;
   RunArgs run_args_;
+  bool is_divided_ = false;
   GraphExport exported_;  // as its event files have the graph
 };
 
@@ -154,6 +161,8 @@ class Estimator {
   Built build(const InputFn& input_fn, Mode mode) const;
   // One that was kept, or a new one; `keeps`: it may serve another call.
   std::unique_ptr<ModelGraph> graph_for(const InputFn& input_fn, Mode mode, bool keeps) const;
+  // That of a part of the rows; NULL where parts do not add up, or each process has all rows.
+  std::unique_ptr<ModelGraph> graph_of_part(const InputFn& input_fn) const;
   std::unique_ptr<SessionCreator> session_creator(std::unique_ptr<ModelGraph> model,
                                                   const std::string& checkpoint) const;
   HookList training_hooks(const Built& built,

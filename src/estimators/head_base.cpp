@@ -158,6 +158,11 @@ HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Outp
     invalid_argument("You must provide labels: the input function returns features only.");
   }
   const Output labels = checked_labels(graph, input.labels, logits);
+  if (mode == Mode::kTrain && input.mean_loss) {
+    made.loss = input.mean_loss(graph, labels);
+    graph.add_to_collection(collection_keys::kLosses, made.loss);
+    return made;
+  }
   const Output weights = with_class_weights(graph, labels, weights_of(graph, input.features));
   const Output minimized = losses(graph, labels, logits);
   const Output unreduced = losses_of_data(graph, minimized);

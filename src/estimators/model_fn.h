@@ -28,8 +28,13 @@ struct ModelInput {
   Features features;
   Output labels;
   std::map<std::string, Output> named_labels;
+  // Of a model that finds the mean loss of a head's checked labels in a way of its own; heads find it
+  // themselves where there is none.
+  std::function<Output(Graph&, const Output& labels)> mean_loss;
   // The same as the bindings have it, for model functions of the user; canned ones do not look.
   std::shared_ptr<const void> given;
+  // Other processes have other rows.
+  bool is_part = false;
 };
 
 template <typename T>

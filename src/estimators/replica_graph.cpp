@@ -24,10 +24,6 @@ int64_t seed_of_all(const RunConfig& config) {
   return seed;
 }
 
-int64_t own_seed(const ReplicaScope& scope) {
-  return scope.seed + communicator().rank() * kSeedStride;
-}
-
 // What the history records: the sum of the losses of a step, and how many they are.
 void add_losses_of_all(Graph& graph) {
   const auto losses = graph.collection(collection_keys::kLosses);
@@ -83,6 +79,10 @@ void check_own_loss(const Output& loss) {
 
 }  // namespace
 
+int64_t seed_of_process(const ReplicaScope& replicas) {
+  return replicas.seed + communicator().rank() * kSeedStride;
+}
+
 InputFn input_of_replicas(const InputFn& input_fn,
                           const RunConfig& config,
                           std::unique_ptr<ReplicaScope>* scope) {
@@ -92,15 +92,22 @@ InputFn input_of_replicas(const InputFn& input_fn,
     graph.set_seed((*scope)->seed);
     ModelInput input = input_fn(graph, mode);
     // what variables begin with all have of the chief
-    graph.set_seed(own_seed(**scope));
+    graph.set_seed(seed_of_process(**scope));
     return input;
+  };
+}
+
+InputFn with_seed_of_all(const InputFn& input_fn, const RunConfig& config) {
+  return [&input_fn, &config](Graph& graph, Mode mode) {
+    graph.set_seed(seed_of_all(config));
+    return input_fn(graph, mode);
   };
 }
 
 void take_together(ReplicaScope& replicas, EstimatorSpec& spec) {
   // shuffles ask for it when a session begins
   Graph& graph = spec.loss.graph();
-  if (graph.seed() == own_seed(replicas)) graph.set_seed(replicas.seed);
+  if (graph.seed() == seed_of_process(replicas)) graph.set_seed(replicas.seed);
   if (!replicas.has_gradients()) {
     throw Error(Code::kUnimplemented,
                 "This model is not trained by the gradients of an optimizer, which is what several "

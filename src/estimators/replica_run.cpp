@@ -24,17 +24,6 @@ int first_other(const std::vector<Value>& said) {
   return other == said.end() ? 0 : static_cast<int>(other - said.begin());
 }
 
-void meet(const std::string& what) {
-  const std::vector<std::string> said = gather_texts(communicator(), what);
-  const int other = first_other(said);
-  if (other == 0) return;
-  throw Error(Code::kFailedPrecondition,
-              str_cat("The processes do not do the same: process 0 has come to ", said[0],
-                      ", process ", other, " to ", said[static_cast<size_t>(other)], "."),
-              {"All processes train, evaluate and predict with a model together: these calls are for "
-               "none of them alone, such as below `if (strategy$is_chief)`."});
-}
-
 // What the folder of a process has: its newest checkpoint.
 std::string state_of(const std::string& folder) {
   const std::string newest = newest_checkpoint(folder);
@@ -164,6 +153,17 @@ class ReplicaHook : public RunHook {
 };
 
 }  // namespace
+
+void meet(const std::string& what) {
+  const std::vector<std::string> said = gather_texts(communicator(), what);
+  const int other = first_other(said);
+  if (other == 0) return;
+  throw Error(Code::kFailedPrecondition,
+              str_cat("The processes do not do the same: process 0 has come to ", said[0],
+                      ", process ", other, " to ", said[static_cast<size_t>(other)], "."),
+              {"All processes train, evaluate and predict with a model together: these calls are for "
+               "none of them alone, such as below `if (strategy$is_chief)`."});
+}
 
 void begin_together(const std::string& what, const std::string& folder) {
   meet(what);

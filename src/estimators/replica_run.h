@@ -15,6 +15,8 @@ namespace runhooks {
 // of the model; each has a folder of its own. Where another process does something else it is an
 // error, in all of them, that names both.
 void begin_together(const std::string& what, const std::string& folder);
+// All processes have come to the same. An error as above.
+void meet(const std::string& what);
 // The script of this process has come to its end. An error as above.
 void end_together();
 

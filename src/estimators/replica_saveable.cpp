@@ -1,6 +1,8 @@
 #include "estimators/replica_saveable.h"
 
-#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <set>
 
 #include "base/log.h"
 #include "cluster/communicator.h"
@@ -52,37 +54,40 @@ class PartOf : public TensorSource {
   std::string prefix_;
 };
 
+std::string in_words(int size) { return size == 1 ? "one process" : str_cat(size, " processes"); }
+
 class ReplicaSaveable : public Saveable {
  public:
-  explicit ReplicaSaveable(SaveablePtr own) : own_(std::move(own)) {}
+  ReplicaSaveable(SaveablePtr own, int size, std::string begins)
+      : own_(std::move(own)), size_(size), begins_(std::move(begins)) {}
   const std::string& name() const override { return own_->name(); }
-  bool is_in(const TensorSource& source) const override {
-    return !source.names_with(prefix_of(communicator().size())).empty();
-  }
+  bool is_in(const TensorSource& source) const override { return sizes_in(source).count(size_) > 0; }
 
   std::vector<SaveSpec> save(ResourceManager& resources) override {
-    const std::vector<SaveSpec> here = own_->save(resources);
+    std::vector<SaveSpec> here = own_->save(resources);
+    if (size_ == 1) return here;
     if (!SavedTogether::is_now()) return {};
     const std::vector<std::string> said = gather_texts(communicator(), packed(here));
     std::vector<SaveSpec> specs;
-    for (size_t rank = 0; rank < said.size(); ++rank) {
-      add_specs(said[rank], prefix_of(communicator().size(), static_cast<int>(rank)), &specs);
+    for (int rank = 0; rank < size_; ++rank) {
+      add_specs(said[static_cast<size_t>(rank)], prefix_of(size_, rank), &specs);
     }
     return specs;
   }
 
   Assign read(const TensorSource& source, const ResourceManager& resources) override {
-    const Communicator& all = communicator();
-    const PartOf here(source, prefix_of(all.size(), all.rank()));
-    if (here.names_with(name()).empty()) {
-      if (is_of_others(source)) {
-        log_always(LogLevel::kInfo,
-                   str_cat("Checkpoint ", source.path(), " was saved by another number of processes "
-                           "than ", all.size(), ": a new pass over the data begins."));
-      }
+    const std::set<int> sizes = sizes_in(source);
+    const bool is_known = sizes.count(size_) > 0;
+    if (!is_known && !sizes.empty()) {
+      if (!is_over(source, *sizes.begin())) tell_begins(source, *sizes.begin());
       return {};
     }
-    return is_over(source) ? Assign() : own_->read(here, resources);
+    if (size_ == 1) return own_->read(source, resources);
+    if (is_known && is_over(source, size_)) return {};
+    const Communicator& all = communicator();
+    // what nobody knows one of all says
+    if (!is_known && !all.is_chief()) return {};
+    return own_->read(PartOf(source, prefix_of(size_, all.rank())), resources);
   }
 
  private:
@@ -100,30 +105,47 @@ class ReplicaSaveable : public Saveable {
       specs->push_back(std::move(spec));
     }
   }
-  bool is_of_others(const TensorSource& source) const {
-    if (!source.names_with(name()).empty()) return true;
-    const std::vector<std::string> all = source.names_with(kPrefix);
-    return std::any_of(all.begin(), all.end(), [this](const std::string& one) {
-      return one.find("/" + name()) != std::string::npos;
-    });
+  // By how many processes a checkpoint was saved that knows of it.
+  std::set<int> sizes_in(const TensorSource& source) const {
+    std::set<int> sizes;
+    if (!source.names_with(name()).empty()) sizes.insert(1);
+    for (const std::string& one : source.names_with(kPrefix)) {
+      const int size = std::atoi(one.c_str() + std::strlen(kPrefix));
+      const std::string first = prefix_of(size, 0) + name();
+      if (one.compare(0, first.size(), first) == 0) sizes.insert(size);
+    }
+    return sizes;
   }
-  // The data of one have ended, and with them those of all.
-  bool is_over(const TensorSource& source) const {
-    const int size = communicator().size();
+  // The data of one have ended, and with them those of all: what goes on begins a pass anyway.
+  bool is_over(const TensorSource& source, int size) const {
     for (int rank = 0; rank < size; ++rank) {
-      const std::string ended = prefix_of(size, rank) + name() + "ended";
+      const std::string ended = (size == 1 ? "" : prefix_of(size, rank)) + name() + "ended";
       if (source.find(ended) && source.read(ended).number_at(0) != 0) return true;
     }
     return false;
   }
+  void tell_begins(const TensorSource& source, int size) const {
+    if (size_ > 1 && !communicator().is_chief()) return;
+    log_always(LogLevel::kInfo,
+               str_cat("Checkpoint ", source.path(), " was saved by ", in_words(size), ", and ",
+                       in_words(size_), size_ == 1 ? " goes" : " go", " on from it: ", begins_));
+  }
 
   SaveablePtr own_;
+  int size_;
+  std::string begins_;
 };
 
 }  // namespace
 
-SaveablePtr replica_saveable(SaveablePtr own) {
-  return std::make_shared<ReplicaSaveable>(std::move(own));
+SaveablePtr input_of_replica(SaveablePtr position, int replicas) {
+  return std::make_shared<ReplicaSaveable>(std::move(position), replicas,
+                                           "a new pass over the data begins.");
+}
+
+SaveablePtr random_numbers_of_replica(SaveablePtr positions, int replicas) {
+  return std::make_shared<ReplicaSaveable>(std::move(positions), replicas,
+                                           "its random numbers begin anew.");
 }
 
 }  // namespace runhooks

@@ -136,13 +136,13 @@ void check_begins(const Operation& iterator) {
 
 void keep_random_positions(Graph& graph,
                            const std::vector<const Operation*>& step,
-                           bool of_replicas) {
-  SaveablePtr own = std::make_shared<RandomPositions>(graph, step);
-  if (of_replicas) own = replica_saveable(own);
-  graph.add_to_collection(collection_keys::kSaveableObjects, own);
+                           int replicas) {
+  const SaveablePtr own = std::make_shared<RandomPositions>(graph, step);
+  graph.add_to_collection(collection_keys::kSaveableObjects,
+                          random_numbers_of_replica(own, replicas));
 }
 
-void keep_input_positions(Graph& graph, OnOtherData on_other_data, bool of_replicas) {
+void keep_input_positions(Graph& graph, OnOtherData on_other_data, int replicas) {
   const std::vector<CollectionItem> iterators = graph.collection("iterators");
   if (iterators.empty()) {
     throw Error(Code::kInvalidArgument, "The input has no position to be saved.",
@@ -160,8 +160,7 @@ void keep_input_positions(Graph& graph, OnOtherData on_other_data, bool of_repli
   for (const CollectionItem& item : iterators) {
     if (const auto* handle = std::get_if<Output>(&item)) {
       check_begins(*handle->op);
-      const SaveablePtr own = std::make_shared<InputPosition>(*handle, on_other_data);
-      add(of_replicas ? replica_saveable(own) : own);
+      add(input_of_replica(std::make_shared<InputPosition>(*handle, on_other_data), replicas));
     }
   }
 }

@@ -13,13 +13,13 @@ namespace runhooks {
 // From now on checkpoints of this graph say where its random generators stand (dropout's and those of
 // the user's own steps), so that a run that goes on draws what it would have drawn. `step` is what a
 // step asks for: what initializers alone draw from is left out. A graph that draws nothing has
-// TensorFlow's checkpoints. `of_replicas`: each of several processes has its own.
+// TensorFlow's checkpoints. Each of several processes (`replicas`) has its own.
 void keep_random_positions(Graph& graph,
                            const std::vector<const Operation*>& step,
-                           bool of_replicas = false);
+                           int replicas = 1);
 
 // The positions of all its iterators besides. A graph without iterators is refused: nothing could keep
 // model and data in step.
-void keep_input_positions(Graph& graph, OnOtherData on_other_data, bool of_replicas = false);
+void keep_input_positions(Graph& graph, OnOtherData on_other_data, int replicas = 1);
 
 }  // namespace runhooks

@@ -89,7 +89,10 @@ void add_numbers(Graph& graph,
   inputs.insert(inputs.end(), edges.begin(), edges.end());
   Operation* buckets = graph.op("BoostedTreesBucketize", inputs)
                            .attr("num_features", static_cast<int64_t>(asked.size()));
-  for (int i = 0; i < buckets->num_outputs(); ++i) input->buckets.push_back(buckets->output(i));
+  for (int i = 0; i < buckets->num_outputs(); ++i) {
+    input->buckets.push_back(buckets->output(i));
+    input->asked.push_back({asked[static_cast<size_t>(i)], edges[static_cast<size_t>(i)]});
+  }
 }
 
 void check_missing(const std::vector<std::string>& missing, const std::vector<TreeFeature>& all) {
@@ -203,6 +206,7 @@ TreeInput tree_input(Graph& graph,
     const NameScope scope(graph, scope_of(*column));
     if (const auto* bucketed = dynamic_cast<const BucketedColumn*>(column.get())) {
       unpack(graph, bucketed->bucket_tensor(cache), bucketed->elements(), &input.buckets);
+      input.asked.resize(input.buckets.size());
       continue;
     }
     const bool has_missing = split.at(input.buckets.size()).has_missing;

@@ -68,6 +68,11 @@ std::shared_ptr<const TreesInside> read_trees(std::vector<TreeFeature> features,
 struct TreeInput {
   std::vector<Output> buckets;  // int32 [batch], of each feature
   std::vector<Output> numbers;  // float32 [batch], of each stream
+  // What the buckets of a feature are made of where it is a number: float32 [batch], and its edges.
+  struct Asked {
+    Output x, edges;
+  };
+  std::vector<Asked> asked;  // of each feature
   Output quantiles, boundaries_ready;  // missing where there are no numbers
 };
 // `boundaries` are those of each stream.

@@ -12,6 +12,36 @@ const char* const kSameRows = "same_rows";
 
 bool has_same_rows(const Graph& graph) { return !endpoint(graph, kSameRows).empty(); }
 
+// Numbers go straight into bins: their buckets would take four times the memory of these.
+Operation* TreesInMemory::add_fill(Graph& graph,
+                                   const Output& ready,
+                                   const std::vector<int64_t>& groups) const {
+  std::vector<Output> inputs = {data_, ready}, numbers, edges;
+  std::vector<int64_t> are_numbers;
+  std::string names;
+  for (size_t i = 0; i < input_.buckets.size(); ++i) {
+    const Output& bucket = input_.buckets[i];
+    const TreeInput::Asked& asked = input_.asked.at(i);
+    names += str_cat(i > 0 ? "," : "", bucket.op->name(), ":", bucket.index);
+    are_numbers.push_back(asked.x ? 1 : 0);
+    if (asked.x) {
+      numbers.push_back(asked.x);
+      edges.push_back(asked.edges);
+    } else {
+      inputs.push_back(bucket);
+    }
+  }
+  const auto bucketized = static_cast<int64_t>(inputs.size()) - 2;
+  inputs.insert(inputs.end(), numbers.begin(), numbers.end());
+  inputs.insert(inputs.end(), edges.begin(), edges.end());
+  return graph.op("BoostedTreesInMemoryFill", inputs)
+      .attr("num_bucketized", bucketized)
+      .attr("num_numbers", static_cast<int64_t>(numbers.size()))
+      .attr("are_numbers", are_numbers)
+      .attr("groups", groups)
+      .attr("buckets", names);
+}
+
 Output TreesInMemory::logits(Graph& graph, const Output& ready) {
   std::vector<int64_t> groups;
   for (const TreeFeature& feature : features_) {
@@ -23,14 +53,19 @@ Output TreesInMemory::logits(Graph& graph, const Output& ready) {
                                                                  : -1);
   }
   data_ = graph.op("BoostedTreesInMemoryHandle", {});
-  std::vector<Output> inputs = {data_, ready};
-  inputs.insert(inputs.end(), input_.buckets.begin(), input_.buckets.end());
-  // before the logits: in a step that has both they are in this order
-  fill_ = graph.op("BoostedTreesInMemoryFill", inputs)
-              .attr("num_features", static_cast<int64_t>(features_.size()))
-              .attr("groups", groups);
+  Operation* fill = add_fill(graph, ready, groups);
+  fill_ = {fill};
   return graph.op("BoostedTreesInMemoryLogits",
                   {ensemble_, data_, endpoint(graph, kSameRows)[0].second});
+}
+
+Output TreesInMemory::logistic_loss(Graph& graph, const Output& labels) {
+  fill_.push_back(graph.op("BoostedTreesInMemoryLabels", {data_, labels}));
+  Operation* op = graph.op("BoostedTreesInMemoryLogisticLoss",
+                           {ensemble_, data_, endpoint(graph, kSameRows)[0].second});
+  logistic_ = {op->output(1), op->output(2)};
+  const NameScope scope(graph, "weighted_loss");
+  return graph.op("Identity", {op->output(0)}).named("value");
 }
 
 HookPtr TreesInMemory::hook() const { return fill_trees(data_, fill_); }

@@ -8,6 +8,7 @@
 #include "estimators/tree_features.h"
 #include "session/run_hook.h"
 #include "trees/growth.h"
+#include "trees/lower_in_memory.h"
 
 namespace runhooks {
 
@@ -30,15 +31,23 @@ class TreesInMemory {
 
   // By the trees as they are. `ready` says whether the boundaries of buckets are known.
   Output logits(Graph& graph, const Output& ready);
+  // The mean logistic loss, with what it changes by, of rows whose labels are kept as well.
+  Output logistic_loss(Graph& graph, const Output& labels);
+  const LogisticDerivatives& logistic_by_logits() const { return logistic_; }
   // Puts the rows into bins in the first step in which that can be.
   HookPtr hook() const;
   Operation* grow(Graph& graph, const Output& gradients, const Output& hessians, const Rules& rules);
 
  private:
+  Operation* add_fill(Graph& graph,
+                      const Output& ready,
+                      const std::vector<int64_t>& groups) const;
+
   const std::vector<TreeFeature>& features_;
   const TreeInput& input_;
   Output ensemble_, data_;
-  Operation* fill_ = nullptr;
+  std::vector<Operation*> fill_;  // with what is the same in each step
+  LogisticDerivatives logistic_;
 };
 
 }  // namespace runhooks

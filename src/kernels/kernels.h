@@ -189,6 +189,14 @@ struct HistogramKernels {
                     const float* leaves,
                     const uint8_t* block,
                     float* sums);
+  // The sum of the logistic losses of n logits x whose labels are probabilities; what each loss,
+  // times `part`, changes by with its logit, once and twice. The same bits by all sets.
+  double (*logistic)(int64_t n,
+                     const float* x,
+                     const float* labels,
+                     float part,
+                     float* gradients,
+                     float* hessians);
 };
 
 struct Kernels {

@@ -63,8 +63,13 @@ Executor::Executor(std::shared_ptr<NodeTable> table,
     poll();
     may_stop = may_stop && !has_effects(node.item->op.def());
     steps_.push_back({&node, node.item});
-    steps_.back().may_stop = may_stop;
-    steps_.back().always_prepare = hands_on_variant(node.item->op);
+    Step& step = steps_.back();
+    if (!node.is_invariant) step.computed = node.item->kernel.get();
+    step.may_stop = may_stop;
+    step.always_prepare = hands_on_variant(node.item->op);
+  }
+  for (const Step& step : steps_) {
+    if (step.item->op.def().reads_variable) readers_.push_back(&step);
   }
   choose_hot_steps();
 }
@@ -76,8 +81,7 @@ Executor::~Executor() {
 void Executor::choose_hot_steps() {
   hot_.clear();
   for (Step& step : steps_) {
-    const Kernel* kernel = step.item->kernel.get();
-    const bool computes = kernel && kernel->computes() && !step.node->is_invariant;
+    const bool computes = step.computed && step.computed->computes();
     step.is_hot = computes || step.always_prepare || !step.node->copies.empty();
     if (step.is_hot) hot_.push_back(&step);
   }
@@ -93,6 +97,7 @@ void Executor::run_fed(SetFeeds set_feeds) {
   const Hold hold(*this);
   const NodeTable::Run running(table);
   const FlushDenormals flushed;
+  const MayStopWithin none(false);
   take_over_table();
   const uint64_t moves = table.buffers().moves();
   left_half_way() = false;
@@ -151,12 +156,21 @@ void Executor::take_over_table() {
   NodeTable& table = plan_.table();
   if (table.bound == this) return;
   table.bound = this;
+  for (const Step* step : readers_) {
+    step->item->context.needs_snapshot = step->node->needs_snapshot;
+  }
+  const uint64_t invariants = table.invariants.load(std::memory_order_relaxed);
+  if (invariants_seen_ == invariants) return;
+  forget_invariants_of_others();
+  invariants_seen_ = invariants;
+}
+
+void Executor::forget_invariants_of_others() {
   for (const Step& step : steps_) {
-    step.item->context.needs_snapshot = step.node->needs_snapshot;
     if (step.node->is_invariant || !step.node->entry->holds_invariant) continue;
     // An input that is computed otherwise is fed here: the others' value gets lost.
     step.node->entry->holds_invariant = false;
-    ++table.epoch;
+    ++plan_.table().epoch;
   }
 }
 
@@ -199,10 +213,10 @@ void Executor::share_feed(Slot& slot, const Tensor& value) {
 }
 
 void Executor::run_hot() {
-  for (size_t k = 0; k < hot_.size(); ++k) {
-    Step& step = *hot_[k];
-    execute(step);
-    stop_if_asked(step);
+  for (Step* const* at = hot_.data(); at != hot_.data() + hot_.size(); ++at) {
+    Step& step = **at;
+    execute_hot(step);
+    if (step.is_long) check_interrupt();
     if (step.item->layout_changed) {
       settle(step);
       run_all_from(static_cast<size_t>(&step - steps_.data()) + 1);
@@ -253,22 +267,38 @@ void Executor::settle(Step& step) {
   ++plan_.table().epoch;
 }
 
-void Executor::execute(Step& step) {
-  NodeItem& item = *step.item;
+void Executor::execute(Step& step) { execute_hot(step); }
+
+// Of the small operations that most steps are, each instruction here counts: who may be left half
+// way is noted for the long ones alone, a run has begun with nobody.
+inline void Executor::execute_hot(Step& step) {
   if (step.always_prepare) prepare(step);
-  if (item.kernel && !step.node->is_invariant) {
+  if (step.computed) {
     try {
-      const MayStopWithin within(step.is_long);
-      item.kernel->compute(item.context);
-    } catch (...) {
-      // what comes in the plan's order before it may have been done
-      for (const Step* at = steps_.data(); at <= &step; ++at) {
-        if (changes_variable(at->node->item->op)) left_half_way() = true;
+      if (step.is_long) {
+        compute_long(step);
+      } else {
+        step.computed->compute(step.item->context);
       }
-      rethrow_at(item.op);
+    } catch (...) {
+      fail_within(step);
     }
   }
-  for (const Plan::ResultCopy& copy : step.node->copies) copy_result(copy, item.op.name());
+  for (const Plan::ResultCopy& copy : step.node->copies) copy_result(copy, step.item->op.name());
+}
+
+void Executor::compute_long(Step& step) {
+  const MayStopWithin within(true);
+  step.computed->compute(step.item->context);
+}
+
+// Of the exception that is being handled.
+void Executor::fail_within(const Step& step) const {
+  // what comes in the plan's order before it may have been done
+  for (const Step* at = steps_.data(); at <= &step; ++at) {
+    if (changes_variable(at->node->item->op)) left_half_way() = true;
+  }
+  rethrow_at(step.item->op);
 }
 
 void Executor::execute_observed(Step& step) {

@@ -63,6 +63,7 @@ class Executor {
   struct Step {
     const Plan::Node* node;
     NodeItem* item;
+    Kernel* computed = nullptr;  // that which each run computes
     bool is_hot = false;  // has something to do in every run
     // Its preparation reads values that change from run to run.
     bool always_prepare = false;
@@ -76,6 +77,7 @@ class Executor {
 
   void choose_hot_steps();
   void take_over_table();
+  void forget_invariants_of_others();
   template <typename SetFeeds>
   void run_fed(SetFeeds set_feeds);
   void set_feed(size_t i, const Tensor& value, bool is_shared);
@@ -96,6 +98,9 @@ class Executor {
   void compute_invariant(NodeItem& item, bool is_first);
 
   void execute(Step& step);
+  void execute_hot(Step& step);
+  static void compute_long(Step& step);
+  [[noreturn]] void fail_within(const Step& step) const;
   static void stop_if_asked(const Step& step);
   void execute_observed(Step& step);
   void copy_result(const Plan::ResultCopy& copy, const std::string& name);
@@ -103,6 +108,8 @@ class Executor {
   Plan plan_;
   std::vector<Step> steps_;
   std::vector<Step*> hot_;
+  std::vector<const Step*> readers_;  // of variables
+  uint64_t invariants_seen_ = 0;      // the table's count when they were looked at
   std::vector<Tensor> results_;
   StepStatsCollector* observer_ = nullptr;  // of the run under way
   // The table's epoch for which every step is known to be prepared.

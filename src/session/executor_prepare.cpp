@@ -35,6 +35,9 @@ void Executor::prepare(Step& step) {
     if (!item.values_read.is_subset_of(step.node->invariant_inputs)) step.always_prepare = true;
     // A buffer of another shape is a new one: there is nothing in it to compare with.
     if (is_invariant) compute_invariant(item, is_first || shapes != output_shapes(item.context));
+    if (is_invariant && !step.node->entry->holds_invariant) {
+      plan_.table().invariants.fetch_add(1, std::memory_order_relaxed);
+    }
     step.node->entry->holds_invariant = is_invariant;
     item.prepared_inputs = version;
     item.prepared_outputs = item.context.output_version();

@@ -3,6 +3,7 @@
 // What it must not know: fetches, the order of a run, what the operations compute, R.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -86,6 +87,8 @@ class NodeTable {
 
   // Another number whenever a slot has got another version.
   uint64_t epoch = 1;
+  // How often an entry was made to hold what stays: helping threads prepare, too.
+  std::atomic<uint64_t> invariants{0};
   // Who ran last.
   const Executor* bound = nullptr;
   int users = 0;  // held results among the table's plans

@@ -2,10 +2,7 @@
 
 namespace runhooks {
 
-RunWhere*& RunWhere::innermost() {
-  static RunWhere* current = nullptr;
-  return current;
-}
+RunWhere* RunWhere::innermost_ = nullptr;
 
 int64_t RunWhere::global_step() const {
   if (!session || session->is_closed()) return -1;

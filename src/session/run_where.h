@@ -21,7 +21,7 @@ struct RunWhere {
   int64_t global_step() const;
 
   // The loop of which a hook is running now; NULL where none is.
-  static RunWhere*& innermost();
+  static RunWhere*& innermost() { return innermost_; }
 
   // While it lives, `method` of `hook` is what runs.
   class Scope {
@@ -46,6 +46,9 @@ struct RunWhere {
     const RunHook* outer_hook_;  // a saver, while it asks others for their state
     const char* outer_method_;
   };
+
+ private:
+  static RunWhere* innermost_;
 };
 
 }  // namespace runhooks

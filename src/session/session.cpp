@@ -97,12 +97,15 @@ bool Session::is_initialized(const Variable& variable) const {
 }
 
 const Tensor& Session::value(const Variable& variable) const {
-  VariableState* state = find_variable_state(resources_, *variable.handle.op);
-  if (!state || !state->is_initialized()) {
+  // Hooks ask for the global step after each step.
+  if (asked_.op != variable.handle.op || !asked_.state) {
+    asked_ = {variable.handle.op, find_variable_state(resources_, *variable.handle.op)};
+  }
+  if (!asked_.state || !asked_.state->is_initialized()) {
     fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", variable.op_name(),
          ".");
   }
-  return state->value();
+  return asked_.state->value();
 }
 
 void Session::assign(const Variable& variable, const Tensor& value) {
@@ -118,6 +121,7 @@ void Session::close() {
   }
   executors_.clear();
   tables_.clear();
+  asked_ = {};
   resources_.clear();
 }
 

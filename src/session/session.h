@@ -68,6 +68,12 @@ class Session {
   std::shared_ptr<Graph> graph_;
   SessionOptions options_;
   ResourceManager resources_;
+  // The variable that value() was asked for last; resources stay where they are until close().
+  struct Asked {
+    const Operation* op = nullptr;
+    VariableState* state = nullptr;
+  };
+  mutable Asked asked_;
   // One for each depth of runs inside of runs; they have buffers of their own.
   std::vector<std::shared_ptr<NodeTable>> tables_;
   ExecutorCache executors_;

@@ -8,8 +8,8 @@ namespace {
 
 class FillTreesHook : public RunHook {
  public:
-  FillTreesHook(const Output& data, Operation* fill) : data_(data.op->name()) {
-    args_.fetches = {fill};
+  FillTreesHook(const Output& data, const std::vector<Operation*>& fill) : data_(data.op->name()) {
+    args_.fetches.assign(fill.begin(), fill.end());
   }
   std::string name() const override { return "FillTreesHook"; }
 
@@ -25,7 +25,7 @@ class FillTreesHook : public RunHook {
 
 }  // namespace
 
-HookPtr fill_trees(const Output& data, Operation* fill) {
+HookPtr fill_trees(const Output& data, const std::vector<Operation*>& fill) {
   return std::make_shared<FillTreesHook>(data, fill);
 }
 

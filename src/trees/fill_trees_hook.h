@@ -3,12 +3,14 @@
 // What it must not know: how trees grow, R.
 #pragma once
 
+#include <vector>
+
 #include "graph/graph.h"
 #include "session/run_hook.h"
 
 namespace runhooks {
 
 // Runs `fill` beside the step until the data that `data` refers to are there.
-HookPtr fill_trees(const Output& data, Operation* fill);
+HookPtr fill_trees(const Output& data, const std::vector<Operation*>& fill);
 
 }  // namespace runhooks

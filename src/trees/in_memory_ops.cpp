@@ -5,6 +5,7 @@
 
 #include "graph/op_registry.h"
 #include "graph/resource_kernel.h"
+#include "trees/bin_finder.h"
 #include "trees/ensemble_resource.h"
 #include "trees/in_memory_trees.h"
 #include "trees/lower_in_memory.h"
@@ -13,21 +14,66 @@ namespace runhooks {
 
 namespace {
 
+// The buckets of a feature, or what they are found of.
+struct Feature {
+  const int32_t* buckets = nullptr;
+  const float* x = nullptr;
+  std::shared_ptr<const BinFinder> finder;
+  int32_t last = 0;
+
+  void read(int64_t first, int64_t n, int32_t* out) const {
+    if (buckets) {
+      std::copy_n(buckets + first, n, out);
+    } else {
+      finder->find(x + first, n, out);
+      for (int64_t i = 0; i < n; ++i) out[i] = std::clamp(out[i], 0, last);
+    }
+  }
+};
+
+// Those of an operation, in the order of its features.
+std::vector<Feature> features_of(KernelContext& c) {
+  const auto& are_numbers = c.op().attr<std::vector<int64_t>>("are_numbers");
+  const auto numbers = static_cast<int>(c.op().attr_int("num_numbers"));
+  int bucketized = 2, number = 2 + static_cast<int>(c.op().attr_int("num_bucketized"));
+  if (static_cast<int>(are_numbers.size()) != c.num_inputs() - 2 - numbers ||
+      std::count(are_numbers.begin(), are_numbers.end(), 0) != number - 2) {
+    invalid_argument("are_numbers must say of each feature whether it is one of ", numbers,
+                     " numbers.");
+  }
+  if (are_numbers.empty()) invalid_argument("Trees need a feature at least.");
+  std::vector<Feature> all;
+  for (const int64_t is_number : are_numbers) {
+    Feature feature;
+    if (is_number) {
+      const Tensor& edges = c.input(number + numbers);
+      feature.x = c.input(number++).data<float>();
+      feature.finder = std::make_shared<BinFinder>(std::vector<float>(
+          edges.data<float>(), edges.data<float>() + edges.num_elements()));
+      feature.last = static_cast<int32_t>(std::max<int64_t>(edges.num_elements() - 1, 0));
+    } else {
+      feature.buckets = c.input(bucketized++).data<int32_t>();
+    }
+    all.push_back(std::move(feature));
+  }
+  return all;
+}
+
 // Features as the columns of a BinnedMatrix. Those of one `group` are the words of a column: where
 // a row never has two of them, they are its categories.
 class ColumnsOfFeatures {
  public:
-  explicit ColumnsOfFeatures(KernelContext& c) : rows_(c.input(2).num_elements()) {
+  explicit ColumnsOfFeatures(KernelContext& c)
+      : features_(features_of(c)), rows_(c.input(2).num_elements()) {
     const auto& groups = c.op().attr<std::vector<int64_t>>("groups");
-    if (static_cast<int>(groups.size()) != c.num_inputs() - 2) {
-      invalid_argument("groups must have a number for each of ", c.num_inputs() - 2, " features.");
+    if (groups.size() != features_.size()) {
+      invalid_argument("groups must have a number for each of ", features_.size(), " features.");
     }
-    for (int i = 2; i < c.num_inputs(); ++i) {
-      if (c.input(i).num_elements() != rows_) {
-        invalid_argument("Feature ", i - 2, " has ", c.input(i).num_elements(), " buckets for ",
-                         rows_, " rows.");
-      }
-      features_.push_back(c.input(i).data<int32_t>());
+    const int with_rows = c.num_inputs() - static_cast<int>(c.op().attr_int("num_numbers"));
+    for (int i = 2; i < with_rows; ++i) {
+      if (c.input(i).num_elements() == rows_) continue;
+      invalid_argument("Feature ", i - 2, " has ", c.input(i).num_elements(), " buckets for ", rows_,
+                       " rows.");
     }
     for (size_t i = 0; i < groups.size();) {
       size_t end = i + 1;
@@ -53,37 +99,44 @@ class ColumnsOfFeatures {
   }
 
  private:
-  void add_feature(size_t feature) {
+  void add_feature(size_t number) {
+    const Feature& feature = features_[number];
     BinnedColumn column;
-    column.first_feature = static_cast<int32_t>(feature);
-    const auto [least, most] = std::minmax_element(features_[feature], features_[feature] + rows_);
-    column.bins = std::max(*most, 0) + 1;
-    column.has_missing = *least < 0;
+    column.first_feature = static_cast<int32_t>(number);
+    column.bins = feature.last + 1;
+    if (feature.buckets) {
+      const auto [least, most] = std::minmax_element(feature.buckets, feature.buckets + rows_);
+      column.bins = std::max(*most, 0) + 1;
+      column.has_missing = *least < 0;
+    }
     columns_.push_back(column);
   }
 
   // A feature and the other side of it: only what is missing has two buckets.
   void add_sides(size_t feature) {
-    const int32_t* most = features_[feature + 1];
+    constexpr int64_t kPiece = 1 << 12;
     BinnedColumn column;
     column.kind = BinnedColumn::Kind::kSides;
     column.first_feature = static_cast<int32_t>(feature);
     column.features = 2;
-    for (int64_t row = 0; row < rows_; ++row) {
-      column.bins = std::max(column.bins, most[row] + 1);
-      column.has_missing = column.has_missing || is_missing(feature, row);
+    std::vector<int32_t> least(kPiece), most(kPiece);
+    for (int64_t first = 0; first < rows_; first += kPiece) {
+      const auto n = static_cast<size_t>(std::min(kPiece, rows_ - first));
+      features_[feature].read(first, static_cast<int64_t>(n), least.data());
+      features_[feature + 1].read(first, static_cast<int64_t>(n), most.data());
+      for (size_t i = 0; i < n; ++i) {
+        column.bins = std::max(column.bins, most[i] + 1);
+        column.has_missing = column.has_missing || least[i] != most[i];
+      }
     }
     columns_.push_back(column);
-  }
-  bool is_missing(size_t feature, int64_t row) const {
-    return features_[feature][row] != features_[feature + 1][row];
   }
 
   // Of each row the word that it has; `words` where it has none, -1 where it has several.
   int32_t word_of(size_t begin, size_t end, int64_t row) const {
     auto word = static_cast<int32_t>(end - begin);
     for (size_t i = begin; i < end; ++i) {
-      const int32_t bucket = features_[i][row];
+      const int32_t bucket = features_[i].buckets[row];
       if (bucket == 0) continue;
       if (bucket != 1 || word != static_cast<int32_t>(end - begin)) return -1;
       word = static_cast<int32_t>(i - begin);
@@ -93,6 +146,7 @@ class ColumnsOfFeatures {
 
   void add_words(size_t begin, size_t end) {
     bool are_categories = end - begin > 1 && end - begin < BinnedMatrix::kMostBins;
+    for (size_t i = begin; i < end; ++i) are_categories = are_categories && features_[i].buckets;
     for (int64_t row = 0; are_categories && row < rows_; ++row) {
       are_categories = word_of(begin, end, row) >= 0;
     }
@@ -111,21 +165,22 @@ class ColumnsOfFeatures {
   void read(const BinnedColumn& column, int64_t first, int64_t n, int32_t* bins) const {
     const auto feature = static_cast<size_t>(column.first_feature);
     if (column.kind == BinnedColumn::Kind::kOrdered) {
-      std::copy_n(features_[feature] + first, n, bins);
+      features_[feature].read(first, n, bins);
       return;
     }
     if (column.kind == BinnedColumn::Kind::kSides) {
-      for (int64_t i = 0; i < n; ++i) {
-        bins[i] = is_missing(feature, first + i) ? -1 : features_[feature][first + i];
-      }
+      std::vector<int32_t> other(static_cast<size_t>(n));
+      features_[feature].read(first, n, bins);
+      features_[feature + 1].read(first, n, other.data());
+      for (int64_t i = 0; i < n; ++i) bins[i] = bins[i] == other[static_cast<size_t>(i)] ? bins[i] : -1;
       return;
     }
     const size_t end = feature + static_cast<size_t>(column.features);
     for (int64_t i = 0; i < n; ++i) bins[i] = word_of(feature, end, first + i);
   }
 
+  std::vector<Feature> features_;
   int64_t rows_;
-  std::vector<const int32_t*> features_;
   std::vector<BinnedColumn> columns_;
 };
 
@@ -195,9 +250,14 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryHandle")
 RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .input("data: resource, trees in memory")
     .input("are_boundaries_ready: bool, scalar")
-    .input("bucketized_features: num_features * int32, vector")
+    .input("bucketized_features: num_bucketized * int32, vector")
+    .input("numbers: num_numbers * float, vector")
+    .input("boundaries: num_numbers * float, vector")
+    .attr("num_bucketized: int >= 0")
+    .attr("num_numbers: int >= 0")
+    .attr("are_numbers: list(int)")
     .attr("groups: list(int)")
-    .attr("num_features: int >= 1")
+    .attr("buckets: string")
     .shape(no_outputs)
     .kernel(kernel_of<InMemoryFillKernel>())
     .lower(lower_in_memory_fill)
@@ -205,8 +265,9 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryFill")
-    .summary("Puts the buckets of all rows into memory, once their boundaries are known; features of one group are the words of a "
-             "column, and one of group -2 is that before it, but for what is missing.");
+    .summary("Puts the buckets of all rows into memory, once their boundaries are known: of each feature they are given, or found of "
+             "numbers, and `buckets` names them all, with commas. Features of one group are the words of a column, and one of group -2 is that "
+             "before it, but for what is missing.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogits")
     .input("tree_ensemble_handle: resource, tree ensemble")

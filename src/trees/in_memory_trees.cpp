@@ -3,6 +3,8 @@
 // What it must not know: how splits are found, losses.
 #include "trees/in_memory_trees.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/status.h"
@@ -29,35 +31,75 @@ void InMemoryTrees::begin() {
   stamp_ = -1;
 }
 
-void InMemoryTrees::add_tree(const Tree& tree, std::vector<float>* to) {
+void InMemoryTrees::each_chunk(const Then& then) const {
+  const BinnedMatrix& matrix = grower_->matrix();
+  share_each(matrix.num_chunks(), [&](int64_t chunk) {
+    then(chunk * BinnedMatrix::kChunkRows, matrix.chunk_rows(chunk));
+  });
+}
+
+void InMemoryTrees::add_tree(const Tree& tree, std::vector<float>* to, const Then& then) {
   // the nodes of a pruned tree have other numbers now
   if (!is_on_way_ || !tree.pruned.empty()) grower_->start_tree();
   is_on_way_ = true;
-  grower_->follow(tree);
-  grower_->each_piece([&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t) {
+  const auto add = [&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t) {
     const float leaf = tree.weight * leaf_value(tree.nodes[static_cast<size_t>(node)].leaf, 0);
     const float* from = before_.data() + first;
     float* sums = to->data() + first;
     for (int64_t i = 0; i < n; ++i) sums[ids[i]] = from[ids[i]] + leaf;
+  };
+  grower_->follow(tree, [&](int64_t chunk) {
+    grower_->each_piece_of(chunk, add);
+    then(chunk * BinnedMatrix::kChunkRows, grower_->matrix().chunk_rows(chunk));
   });
 }
 
-const std::vector<float>& InMemoryTrees::logits(const EnsembleResource& trees) {
+const std::vector<float>& InMemoryTrees::logits(const EnsembleResource& trees, const Then& then) {
   const TreeEnsemble& ensemble = trees.ensemble();
   if (trees.revision() != revision_ || ensemble.stamp < stamp_) begin();
-  if (ensemble.stamp == stamp_) return logits_;
+  if (ensemble.stamp == stamp_) {
+    each_chunk(then);
+    return logits_;
+  }
   revision_ = trees.revision();
   while (trees_before_ + 1 < ensemble.trees.size()) {
-    add_tree(ensemble.trees[trees_before_++], &before_);
+    add_tree(ensemble.trees[trees_before_++], &before_, [](int64_t, int64_t) {});
     is_on_way_ = false;
   }
   if (ensemble.trees.empty()) {
     logits_ = before_;
+    each_chunk(then);
   } else {
-    add_tree(ensemble.trees.back(), &logits_);
+    add_tree(ensemble.trees.back(), &logits_, then);
   }
   stamp_ = ensemble.stamp;
   return logits_;
+}
+
+void InMemoryTrees::keep_labels(const float* labels, int64_t rows) {
+  labels_.assign(labels, labels + rows);
+}
+
+float InMemoryTrees::logistic_loss(const EnsembleResource& trees,
+                                   float* gradients,
+                                   float* hessians) {
+  constexpr int64_t kPiece = BinnedMatrix::kChunkRows;
+  const int64_t rows = labelled_rows(), pieces = (rows + kPiece - 1) / kPiece;
+  const float part = 1.0f / static_cast<float>(rows);
+  // sums of pieces are added in their order, whatever thread they come from
+  std::vector<double> sums(static_cast<size_t>(pieces));
+  const auto add = [&](const float* logits, int64_t first, int64_t n) {
+    sums[static_cast<size_t>(first / kPiece)] = kernels().histograms->logistic(
+        n, logits, labels_.data() + first, part, gradients + first, hessians + first);
+  };
+  if (is_filled()) {
+    logits(trees, [&](int64_t first, int64_t n) { add(logits_.data() + first, first, n); });
+  } else {
+    const std::vector<float> none(static_cast<size_t>(kPiece));
+    for (int64_t at = 0; at < rows; at += kPiece) add(none.data(), at, std::min(kPiece, rows - at));
+  }
+  return static_cast<float>(std::accumulate(sums.begin(), sums.end(), 0.0) /
+                            static_cast<double>(rows));
 }
 
 std::vector<LayerSplit> InMemoryTrees::best_splits(const TreeEnsemble& ensemble,

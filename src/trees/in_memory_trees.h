@@ -3,6 +3,7 @@
 // What it must not know: losses, heads, R.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -29,7 +30,15 @@ class InMemoryTrees : public StatefulResource {
   void fill(std::unique_ptr<BinnedMatrix> matrix);
   int64_t rows() const { return grower_->rows(); }
   // Of the trees as they are now, by row.
-  const std::vector<float>& logits(const EnsembleResource& trees);
+  const std::vector<float>& logits(const EnsembleResource& trees) {
+    return logits(trees, [](int64_t, int64_t) {});
+  }
+  // Those of all rows, which come with the data.
+  void keep_labels(const float* labels, int64_t rows);
+  // The mean logistic loss of all rows by the trees as they are, and what it changes by with each logit, once
+  // and twice. Before there are bins and trees all logits are 0.
+  float logistic_loss(const EnsembleResource& trees, float* gradients, float* hessians);
+  int64_t labelled_rows() const { return static_cast<int64_t>(labels_.size()); }
   // Adds a layer of the best splits.
   void grow(EnsembleResource& trees,
             const float* gradients,
@@ -44,12 +53,17 @@ class InMemoryTrees : public StatefulResource {
                                       const float* gradients,
                                       const float* hessians,
                                       const SplitCosts& costs);
+  // then(first, n) for all rows, in pieces and on several threads, once their logits are known.
+  using Then = std::function<void(int64_t first, int64_t n)>;
+  const std::vector<float>& logits(const EnsembleResource& trees, const Then& then);
+  void each_chunk(const Then& then) const;
   // Into `to`, what the tree adds to the sums before it.
-  void add_tree(const Tree& tree, std::vector<float>* to);
+  void add_tree(const Tree& tree, std::vector<float>* to, const Then& then);
 
   std::unique_ptr<LayerGrower> grower_;
   // Of the trees before the last one, and of all.
   std::vector<float> before_, logits_;
+  std::vector<float> labels_;
   size_t trees_before_ = 0;
   bool is_on_way_ = false;  // in the tree after those
   uint64_t revision_ = 0;

@@ -92,53 +92,85 @@ std::vector<uint8_t> LayerGrower::table_of(const TreeNode& node) const {
   return table;
 }
 
-void LayerGrower::follow(const Tree& tree) {
-  std::vector<std::vector<uint8_t>> tables(tree.nodes.size());
+LayerGrower::Tables LayerGrower::tables_of(const Tree& tree) const {
+  Tables tables(tree.nodes.size());
   for (size_t i = 0; i < tables.size(); ++i) {
     if (!tree.nodes[i].is_leaf()) tables[i] = table_of(tree.nodes[i]);
   }
-  each_on_threads(matrix_->num_chunks(),
-                  [&](int64_t chunk) { follow_chunk(chunk, tree, tables); });
+  return tables;
 }
 
-void LayerGrower::follow_chunk(int64_t chunk,
-                               const Tree& tree,
-                               const std::vector<std::vector<uint8_t>>& tables) {
-  const int64_t first = chunk * BinnedMatrix::kChunkRows;
-  const size_t most = static_cast<size_t>(matrix_->chunk_rows(chunk));
-  std::vector<uint8_t> goes_left, spare;
-  std::vector<uint16_t> spare_ids;
+// Room of a chunk for as long as this lives: it is made once and not cleared.
+class LayerGrower::Borrowed {
+ public:
+  explicit Borrowed(LayerGrower& from) : from_(from) {
+    const std::lock_guard<std::mutex> lock(from_.spare_mutex_);
+    if (from_.spare_.empty()) return;
+    spare_ = std::move(from_.spare_.back());
+    from_.spare_.pop_back();
+  }
+  ~Borrowed() {
+    const std::lock_guard<std::mutex> lock(from_.spare_mutex_);
+    if (spare_) from_.spare_.push_back(std::move(spare_));
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+
+  Spare& with_room(size_t rows) {
+    if (!spare_) spare_ = std::make_unique<Spare>();
+    if (spare_->ids.size() >= rows) return *spare_;
+    spare_->goes_left.resize(rows);
+    spare_->rows.resize(rows * kBinRowBytes);
+    spare_->ids.resize(rows);
+    return *spare_;
+  }
+
+ private:
+  LayerGrower& from_;
+  std::unique_ptr<Spare> spare_;
+};
+
+void LayerGrower::follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables) {
+  const auto rows = static_cast<size_t>(matrix_->chunk_rows(chunk));
+  Borrowed borrowed(*this);
   std::vector<Segment> settled, open = std::move(segments_[static_cast<size_t>(chunk)]);
   std::reverse(open.begin(), open.end());
   while (!open.empty()) {
     const Segment segment = open.back();
     open.pop_back();
-    const TreeNode& node = tree.nodes[static_cast<size_t>(segment.node)];
+    const auto number = static_cast<size_t>(segment.node);
+    const TreeNode& node = tree.nodes[number];
     if (node.is_leaf()) {
       settled.push_back(segment);
       continue;
     }
-    goes_left.resize(most);
-    spare.resize(most * kBinRowBytes);
-    spare_ids.resize(most);
-    const int64_t n = segment.end - segment.begin, begin = first + segment.begin;
-    const BinnedMatrix::Place place =
-        matrix_->place(static_cast<size_t>(matrix_->column_of_feature(node.feature_id)));
-    const BinnedMatrix::Group& asked = matrix_->groups()[static_cast<size_t>(place.group)];
-    const uint8_t* bins =
-        asked.bytes.data() + begin * kBinRowBytes + place.slot * (asked.is_wide ? 2 : 1);
-    (asked.is_wide ? hot().look_up16 : hot().look_up8)(
-        n, bins, tables[static_cast<size_t>(segment.node)].data(), goes_left.data());
-    for (BinnedMatrix::Group& group : matrix_->groups()) {
-      hot().part_rows(n, goes_left.data(), group.bytes.data() + begin * kBinRowBytes, spare.data());
-    }
-    const int32_t middle =
-        segment.begin + static_cast<int32_t>(hot().part_ids(n, goes_left.data(), ids_.data() + begin,
-                                                            spare_ids.data()));
+    const int32_t middle = part(segment, chunk * BinnedMatrix::kChunkRows, node,
+                                tables[number].data(), borrowed.with_room(rows));
     if (middle < segment.end) open.push_back({node.right_id, middle, segment.end});
     if (middle > segment.begin) open.push_back({node.left_id, segment.begin, middle});
   }
   segments_[static_cast<size_t>(chunk)] = std::move(settled);
+}
+
+// Where those begin that go right.
+int32_t LayerGrower::part(const Segment& segment,
+                          int64_t first,
+                          const TreeNode& node,
+                          const uint8_t* table,
+                          Spare& spare) {
+  const int64_t n = segment.end - segment.begin, begin = first + segment.begin;
+  const BinnedMatrix::Place place =
+      matrix_->place(static_cast<size_t>(matrix_->column_of_feature(node.feature_id)));
+  const BinnedMatrix::Group& asked = matrix_->groups()[static_cast<size_t>(place.group)];
+  const uint8_t* bins =
+      asked.bytes.data() + begin * kBinRowBytes + place.slot * (asked.is_wide ? 2 : 1);
+  (asked.is_wide ? hot().look_up16 : hot().look_up8)(n, bins, table, spare.goes_left.data());
+  for (BinnedMatrix::Group& group : matrix_->groups()) {
+    hot().part_rows(n, spare.goes_left.data(), group.bytes.data() + begin * kBinRowBytes,
+                    spare.rows.data());
+  }
+  return segment.begin + static_cast<int32_t>(hot().part_ids(n, spare.goes_left.data(),
+                                                             ids_.data() + begin, spare.ids.data()));
 }
 
 LayerGrower::Scales LayerGrower::pack(const float* gradients,

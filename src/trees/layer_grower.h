@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "trees/binned_matrix.h"
@@ -36,8 +37,13 @@ class LayerGrower {
 
   // All rows in the root of a new tree.
   void start_tree();
-  // Brings the rows to the leaves of a tree whose questions above them have not changed.
-  void follow(const Tree& tree);
+  // Brings the rows to the leaves of a tree whose questions above them have not changed; on several
+  // threads then(chunk) for each chunk, while its rows are near.
+  template <typename Then>
+  void follow(const Tree& tree, const Then& then);
+  void follow(const Tree& tree) {
+    follow(tree, [](int64_t) {});
+  }
   // The best split of each leaf [begin, end), of equals by the first column, with gradients and hessians by row
   // and logit. `layer` counts all layers: the rounding of a layer is not that of the next one.
   // Throws a kInvalidArgument error where a gradient or hessian is not finite.
@@ -52,8 +58,13 @@ class LayerGrower {
   // rows, on several threads.
   template <typename Run>
   void each_piece(const Run& run) const;
+  // The same of one chunk, on this thread.
+  template <typename Run>
+  void each_piece_of(int64_t chunk, const Run& run) const;
 
  private:
+  // For each bin of a node's column 1 where it goes left; of leaves nothing.
+  using Tables = std::vector<std::vector<uint8_t>>;
   struct Segment {
     int32_t node;
     int32_t begin, end;  // in the chunk
@@ -64,27 +75,49 @@ class LayerGrower {
   class Layer;
 
   Scales pack(const float* gradients, const float* hessians, int64_t layer);
-  void follow_chunk(int64_t chunk, const Tree& tree,
-                    const std::vector<std::vector<uint8_t>>& tables);
-  // 1 for each bin of the node's column that goes left.
+  // Where a chunk's rows are put aside.
+  struct Spare {
+    std::vector<uint8_t> goes_left, rows;
+    std::vector<uint16_t> ids;
+  };
+  class Borrowed;
+
+  Tables tables_of(const Tree& tree) const;
   std::vector<uint8_t> table_of(const TreeNode& node) const;
+  void follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables);
+  int32_t part(const Segment& segment, int64_t first, const TreeNode& node, const uint8_t* table,
+               Spare& spare);
 
   std::unique_ptr<BinnedMatrix> matrix_;
   int32_t logits_;
   std::vector<uint16_t> ids_;                   // of rows, in their chunk
   std::vector<std::vector<Segment>> segments_;  // of a chunk, in order
   std::vector<int64_t> packed_;                 // by place, then logit
+  std::mutex spare_mutex_;
+  std::vector<std::unique_ptr<Spare>> spare_;  // one for each thread that has needed it
 };
+
+template <typename Then>
+void LayerGrower::follow(const Tree& tree, const Then& then) {
+  const Tables tables = tables_of(tree);
+  each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
+    follow_chunk(chunk, tree, tables);
+    then(chunk);
+  });
+}
+
+template <typename Run>
+void LayerGrower::each_piece_of(int64_t chunk, const Run& run) const {
+  const int64_t first = chunk * BinnedMatrix::kChunkRows;
+  for (const Segment& segment : segments_[static_cast<size_t>(chunk)]) {
+    run(segment.node, ids_.data() + first + segment.begin, segment.end - segment.begin, first,
+        first + segment.begin);
+  }
+}
 
 template <typename Run>
 void LayerGrower::each_piece(const Run& run) const {
-  each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
-    const int64_t first = chunk * BinnedMatrix::kChunkRows;
-    for (const Segment& segment : segments_[static_cast<size_t>(chunk)]) {
-      run(segment.node, ids_.data() + first + segment.begin, segment.end - segment.begin, first,
-          first + segment.begin);
-    }
-  });
+  each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) { each_piece_of(chunk, run); });
 }
 
 }  // namespace runhooks

@@ -1,12 +1,26 @@
 #include "trees/lower_in_memory.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
+#include <sstream>
 #include <string>
 
 #include "graph/func_graph.h"
+#include "nn/nn_functions.h"
 
 namespace runhooks {
+
+// In an order of its own: other last bits decide between splits that gain as much.
+LogisticDerivatives logistic_derivatives(Graph& g, const Output& labels, const Output& logits) {
+  const Output one = g.scalar(DType::kFloat32, 1, "one");
+  const Output e = g.op("Exp", {g.op("Neg", {logits})});
+  const Output p = g.op("Reciprocal", {g.op("AddV2", {e, one})});
+  const Output rows = g.op("Cast", {g.op("Size", {labels})}).attr("DstT", DType::kFloat32);
+  const Output part = g.op("Reciprocal", {rows});
+  return {g.op("Mul", {g.op("Sub", {p, labels}), part}),
+          g.op("Mul", {g.op("Mul", {p, g.op("Sub", {one, p})}), part})};
+}
 
 namespace {
 
@@ -27,6 +41,15 @@ const Operation& partner_of(const Operation& op, const char* type, size_t handle
   }
   invalid_argument("There is no ", type, " of the data that '", op.name(), "' (", op.type(),
                    ") refers to, so that it cannot be written in TensorFlow's ops.");
+}
+
+Output bucket_of(Graph& g, const std::string& name, const Operation& op) {
+  const size_t colon = name.rfind(':');
+  Operation* made = g.find_operation(name.substr(0, colon));
+  const int index = colon == std::string::npos ? -1 : std::atoi(name.c_str() + colon + 1);
+  if (made && index >= 0 && index < made->num_outputs()) return made->output(index);
+  invalid_argument("There is no tensor '", name, "' of buckets, so that '", op.name(),
+                   "' cannot be written in TensorFlow's ops.");
 }
 
 std::vector<Output> outputs_of(Operation& op) {
@@ -54,16 +77,29 @@ void lower_in_memory_fill(Graph& g, const Operation& op, const std::vector<Outpu
 void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   const Operation& fill = partner_of(op, "BoostedTreesInMemoryFill", 0);
   std::vector<Output> given = {inputs[0], Output(), Output()};
-  for (size_t i = 2; i < fill.inputs().size(); ++i) {
-    const Output& bucket = fill.inputs()[i];
-    given.emplace_back(g.find_operation(bucket.op->name()), bucket.index);
-  }
+  std::istringstream names(fill.attr<std::string>("buckets"));
+  for (std::string name; std::getline(names, name, ',');) given.push_back(bucket_of(g, name, op));
   given[1] = g.op("ZerosLike", {given[3]});
   given[2] = g.op("Sub", {given[1], g.scalar(DType::kInt32, 1, "one")});
   Operation* predicted = g.op("BoostedTreesTrainingPredict", given)
-                             .attr("num_bucketized_features", fill.attr_int("num_features"))
+                             .attr("num_bucketized_features", static_cast<int64_t>(given.size()) - 3)
                              .attr("logits_dimension", 1);
   g.op("Identity", {predicted->output(0)}).named(op.name() + "/").build();
+}
+
+void lower_in_memory_labels(Graph& g, const Operation& op, const std::vector<Output>&) {
+  g.op("NoOp").named(op.name() + "/").build();
+}
+
+void lower_in_memory_logistic(Graph& g, const Operation& op, const std::vector<Output>&) {
+  const Output& kept = partner_of(op, "BoostedTreesInMemoryLabels", 0).input(1);
+  const Output labels(g.find_operation(kept.op->name()), kept.index);
+  const Output logits =
+      g.find_operation(partner_of(op, "BoostedTreesInMemoryLogits", 1).name())->output(0);
+  const Output losses = sigmoid_cross_entropy_with_logits(g, labels, logits);
+  const Output loss = g.op("Mean", {losses, g.int_vector({0, 1})});
+  const LogisticDerivatives by = logistic_derivatives(g, labels, logits);
+  g.op("IdentityN", {loss, by.gradients, by.hessians}).named(op.name() + "/").build();
 }
 
 // All features in one histogram, which has room for the one with the most buckets: further buckets

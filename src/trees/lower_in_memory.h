@@ -1,5 +1,5 @@
 // What lives here: the ops of trees in memory in TensorFlow's, as files have them.
-// Who may use it: the registration of these ops.
+// Who may use it: the registration of these ops, models of trees.
 // What it must not know: how trees grow in memory.
 #pragma once
 
@@ -9,11 +9,20 @@
 
 namespace runhooks {
 
+// Of the mean logistic loss of two classes by their logits, as TensorFlow's trees have it where there are no
+// weights and no gradient is asked for.
+struct LogisticDerivatives {
+  Output gradients, hessians;
+};
+LogisticDerivatives logistic_derivatives(Graph& g, const Output& labels, const Output& logits);
+
 // The rows come anew in each step of TensorFlow's, which finds their leaves from the roots on and sums
 // them in histograms of all features.
 void lower_in_memory_handle(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_in_memory_fill(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_in_memory_labels(Graph& g, const Operation& op, const std::vector<Output>& inputs);
+void lower_in_memory_logistic(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 
 }  // namespace runhooks

@@ -1,8 +1,9 @@
-// What lives here: each_on_threads(), share_each() for work that may throw.
+// What lives here: each_on_threads(), share_each() for work that may throw; share_pieces() for elements that take long.
 // Who may use it: the files of trees/.
 // What it must not know: what the work is.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -30,6 +31,18 @@ void each_on_threads(int64_t n, const Run& run) {
     }
   });
   if (error) std::rethrow_exception(error);
+}
+
+// run(first, count) for pieces of 0..n, each worth a thread where an element takes `work` steps. It
+// must not throw. In rounds, between which the user may stop a long one.
+template <typename Run>
+void share_pieces(int64_t n, int64_t piece, int64_t work, const Run& run) {
+  in_rounds((n + piece - 1) / piece, piece * work, [&](int64_t begin, int64_t end) {
+    share_each(end - begin, [&](int64_t i) {
+      const int64_t first = (begin + i) * piece;
+      run(first, std::min(piece, n - first));
+    });
+  });
 }
 
 }  // namespace runhooks

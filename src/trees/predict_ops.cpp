@@ -3,11 +3,11 @@
 #include <memory>
 #include <utility>
 
-#include "base/shared_pieces.h"
 #include "graph/op_registry.h"
 #include "io/proto/wire.h"
 #include "trees/ensemble_resource.h"
 #include "trees/forest.h"
+#include "trees/parallel.h"
 
 namespace runhooks {
 
@@ -74,7 +74,9 @@ class PredictKernel : public Kernel {
     auto* logits = c.output(0).data<float>();
     std::fill(logits, logits + rows * width, 0.0f);
     if (const Forest* forest = fast_form(c.input_resource<EnsembleResource>(0), rows)) {
-      share_range(rows, [&](int64_t first, int64_t n) {
+      constexpr int64_t kPiece = 1 << 10;
+      const auto steps = static_cast<int64_t>(ensemble.trees.size()) + 1;
+      share_pieces(rows, kPiece, steps, [&](int64_t first, int64_t n) {
         forest->add(buckets.columns(), first, n, logits);
       });
       return;

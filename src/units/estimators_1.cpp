@@ -8,6 +8,7 @@
 #include "estimators/dnn_linear_combined.cpp"
 #include "estimators/dnn_logits.cpp"
 #include "estimators/estimator.cpp"
+#include "estimators/evaluation.cpp"
 #include "estimators/evaluation_hooks.cpp"
 #include "estimators/export.cpp"
 #include "estimators/export_folder.cpp"

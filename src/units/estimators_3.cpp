@@ -3,6 +3,7 @@
 #include "estimators/quantile_head.cpp"
 #include "estimators/recorded_run.cpp"
 #include "estimators/regression_head.cpp"
+#include "estimators/replica_evaluation.cpp"
 #include "estimators/replica_run.cpp"
 #include "estimators/replica_saveable.cpp"
 #include "estimators/resumable_run.cpp"

@@ -1,6 +1,7 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "trees/float_splits.cpp"
 #include "trees/forest.cpp"
+#include "trees/in_memory_loss_ops.cpp"
 #include "trees/in_memory_ops.cpp"
 #include "trees/in_memory_trees.cpp"
 #include "trees/layer_grower.cpp"

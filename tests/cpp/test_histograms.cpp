@@ -219,3 +219,41 @@ TEST(histograms_trees_of_all_depths_reach_their_leaves) {
     }
   }
 }
+
+TEST(histograms_have_the_logistic_loss_by_the_same_bits_of_all_sets) {
+  std::mt19937 random(11);
+  for (const int64_t n : {1, 15, 16, 17, 1000}) {
+    const auto size = static_cast<size_t>(n);
+    std::vector<float> x(size), y(size), first_g, first_h;
+    double first_sum = 0;
+    for (size_t i = 0; i < size; ++i) {
+      x[i] = static_cast<float>(random() % 20001) / 500 - 20;
+      y[i] = static_cast<float>(random() % 3) / 2;
+    }
+    x[size / 2] = 500;
+    x[0] = -500;
+    for (const HistogramKernels* table : tables()) {
+      std::vector<float> g(size), h(size);
+      const double sum = table->logistic(n, x.data(), y.data(), 0.25f, g.data(), h.data());
+      double expected = 0;
+      for (size_t i = 0; i < size; ++i) {
+        const double a = static_cast<double>(x[i]), b = static_cast<double>(y[i]);
+        const double p = 1 / (1 + std::exp(-a));
+        expected += std::max(a, 0.0) - a * b + std::log1p(std::exp(-std::abs(a)));
+        CHECK(std::abs(static_cast<double>(g[i]) - (p - b) / 4) < 1e-7);
+        CHECK(std::abs(static_cast<double>(h[i]) - p * (1 - p) / 4) < 1e-7);
+      }
+      CHECK(std::abs(sum - expected) < 1e-6 * (1 + expected));
+      if (first_g.empty()) first_g = g, first_h = h, first_sum = sum;
+      CHECK(g == first_g);
+      CHECK(h == first_h);
+      CHECK_EQ(sum, first_sum);
+    }
+    x[size - 1] = std::numeric_limits<float>::quiet_NaN();
+    for (const HistogramKernels* table : tables()) {
+      std::vector<float> g(size), h(size);
+      CHECK(std::isnan(table->logistic(n, x.data(), y.data(), 1, g.data(), h.data())));
+      CHECK(std::isnan(g[size - 1]));
+    }
+  }
+}

@@ -92,6 +92,30 @@ TEST(plan_reads_parameters_that_are_fed) {
   }
 }
 
+// What one plan keeps from run to run another one computes, since it is fed: in turns, each run has
+// its own; and what a plan reads beside a change is the value before it, also after others ran.
+TEST(plan_takes_over_from_others) {
+  auto g = new_graph();
+  const VariablePtr w = new_variable(*g, 1, "w", true);
+  const Output kept = g->scalar(DType::kFloat32, 2);
+  const Output twice = add(*g, kept, kept);
+  const Output sum = add(*g, twice, w->snapshot);
+  Operation* update = g->op("AssignAddVariableOp", {w->handle, g->scalar(DType::kFloat32, 10)});
+  Session session(g);
+  session.run(w->initializer);
+  float at = 1;
+  for (const float fed : {5, 5, 7, 5}) {
+    CHECK_EQ(number(session.run(sum)), 4 + at);
+    CHECK_EQ(number(session.run({sum}, {{kept, Tensor::scalar<float>(fed)}})[0]), 2 * fed + at);
+    CHECK_EQ(number(session.run(sum)), 4 + at);
+    const auto results = session.run({update, sum, w->snapshot});
+    CHECK_EQ(number(results[1]), 4 + at);
+    CHECK_EQ(number(results[2]), at);
+    at += 10;
+    CHECK_EQ(number(session.value(*w)), at);
+  }
+}
+
 TEST(plan_runs_only_what_is_needed_and_not_what_is_fed) {
   auto g = new_graph();
   const Output x = g->op("Placeholder").attr("dtype", DType::kFloat32).attr("shape", Shape());

@@ -2,7 +2,11 @@
 // state that goes on.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "test.h"
 #include "trees/quantiles.h"
@@ -45,6 +49,29 @@ TEST(trees_quantiles_are_tensorflows) {
   CHECK(of_batches(waves(500), 2, 0.1f).quantiles(9) ==
         (std::vector<float>{-125, -117.625f, -99, -61.625f, -28.375f, 21.625f, 65.875f, 94.5f,
                             114.25f, 125}));
+}
+
+TEST(trees_quantiles_of_many_values_are_in_order_with_their_weights) {
+  std::mt19937 random(20261124);
+  std::vector<std::pair<float, float>> values = {{0.0f, 1.0f}, {-0.0f, 1.0f}};
+  std::map<float, float> weights = {{0.0f, 2.0f}};
+  const float large = std::numeric_limits<float>::max(), small = std::numeric_limits<float>::denorm_min();
+  for (int i = 0; i < 3000; ++i) {
+    const float some[] = {large, -large, small, -small, std::numeric_limits<float>::infinity()};
+    const int k = static_cast<int>(random() % 1000);
+    const float value = k < 5 ? some[k] : static_cast<float>(k - 500) * 0.37f;
+    const auto weight = static_cast<float>(1 + random() % 3);
+    values.emplace_back(value, weight);
+    weights[value] += weight;
+  }
+  const QuantileSummary summary = QuantileSummary::of(values);
+  CHECK_EQ(summary.entries().size(), weights.size());
+  auto expected = weights.begin();
+  for (const QuantileEntry& entry : summary.entries()) {
+    CHECK_EQ(entry.value, expected->first);
+    CHECK_EQ(entry.weight, expected->second);
+    ++expected;
+  }
 }
 
 TEST(trees_quantiles_are_as_exact_as_they_say) {

@@ -1,24 +1,13 @@
-# One of several processes: mpirun -n 2 Rscript cluster_child.R scenario folder
+# One of several processes: mpirun -n 2 Rscript cluster_child.R scenario,scenario folder
 suppressPackageStartupMessages(library(runhooks))
 arguments <- commandArgs(TRUE)
-scenario <- arguments[[1]]
+scenario <- NULL
 folder <- arguments[[2]]
 strategy <- mpi_strategy()
 rank <- strategy$rank
 configured <- function(...) run_config(tf_random_seed = 11, train_distribute = strategy, ...)
 keep <- function(result, name = scenario) {
   saveRDS(result, file.path(folder, sprintf("%s-%d.rds", name, rank)))
-}
-small <- function(config, ...) {
-  linear_regressor(
-    feature_columns(column_numeric("x"), column_numeric("z")), config = config,
-    optimizer = tf$train$AdagradOptimizer(0.1), ...
-  )
-}
-weights <- function(model) {
-  path <- latest_checkpoint(runhooks:::model_dir(model))
-  names <- grep("^linear", runhooks:::checkpoint_names(path), value = TRUE)
-  runhooks:::cpp_checkpoint_values(path, names)
 }
 endless <- function(...) cluster_input(c("x", "z"), strategy$size, epochs = NULL, ...)
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "cluster_models.R"))
@@ -30,22 +19,35 @@ scenarios <- list(
     }
     keep(list(strategy = strategy, config = unclass(configured())), "strategy")
   },
+  asks = function() {
+    runs <- 0
+    counts <- session_run_hook(after_run = function(context, values) runs <<- runs + 1)
+    asked <- asked_numbers(strategy$size, configured(), counts)
+    keep(c(asked, runs = runs))
+  },
+  # what is drawn: the order of rows, dropout; and the weights that come of it, twice
+  seeds = function() keep(lapply(1:2, function(i) drawn_numbers(strategy$size, configured()))),
   # a checkpoint of all, from which all go on
   resume = function() {
-    config <- configured(model_dir = file.path(folder, "model"), save_checkpoints_steps = 4)
-    input <- input_fn(
-      cluster_data, c(x, z), y, batch_size = 8, shuffle = TRUE, num_epochs = 3
-    )
-    for (steps in c(5, 6)) train(small(config), input, steps = steps)
-    whole <- small(configured())
+    config <- configured(model_dir = file.path(folder, "resume"), save_checkpoints_steps = 4)
+    input <- cluster_shuffled()
+    for (steps in c(5, 6)) train(cluster_small(config), input, steps = steps)
+    whole <- cluster_small(configured())
     train(whole, input, steps = 11)
-    keep(list(parts = weights(small(config)), whole = weights(whole)))
+    keep(list(parts = cluster_weights(cluster_small(config)), whole = cluster_weights(whole)))
+  },
+  # checkpoints of another number of processes, or of one
+  continues = function() {
+    for (before in strsplit(Sys.getenv("RUNHOOKS_MODELS"), ",")[[1]]) {
+      config <- configured(model_dir = file.path(dirname(folder), "continued", before))
+      keep(continue_training(config), before)
+    }
   },
   # each ends by its own reason, in one process, at a step of all
   stops = function() {
     ends <- list()
     trained <- function(input, hooks = list()) {
-      model <- small(configured())
+      model <- cluster_small(configured())
       suppressMessages(train(model, input, hooks = hooks))
       runhooks:::cpp_saved_global_step(runhooks:::model_dir(model))
     }
@@ -63,7 +65,7 @@ scenarios <- list(
       n <<- n + 1
       if (rank == 1 && n == 7) tools::pskill(Sys.getpid(), tools::SIGINT)
     })
-    model <- small(configured())
+    model <- cluster_small(configured())
     ends$interrupt <- tryCatch(
       suppressMessages(train(model, endless(), hooks = interrupted)),
       interrupt = function(condition) "interrupted"
@@ -75,33 +77,33 @@ scenarios <- list(
     fails <- session_run_hook(after_run = function(context, values) {
       if (rank == 1) stop("the hook of one process failed")
     })
-    train(small(configured()), endless(), hooks = fails)
+    suppressMessages(train(cluster_small(configured()), endless(), hooks = fails))
   },
   quits = function() {
     leaves <- session_run_hook(after_run = function(context, values) if (rank == 1) quit())
-    train(small(configured()), endless(), hooks = leaves)
+    train(cluster_small(configured()), endless(), hooks = leaves)
   },
   caught = function() {
     input <- if (rank == 1) function() stop("no data") else endless()
     steps <- if (rank == 1) "many" else 10
-    try(train(small(configured()), input, steps = steps, hooks = if (rank == 1) "none"), silent = TRUE)
+    try(train(cluster_small(configured()), input, steps = steps, hooks = if (rank == 1) "none"), silent = TRUE)
   },
   evaluations = function() {
     config <- configured(save_checkpoints_steps = 5)
     done <- train_and_evaluate(
-      small(config),
+      cluster_small(config),
       train_spec(cluster_input(c("x", "z"), strategy$size, epochs = 4), max_steps = 20),
       eval_spec(cluster_input(c("x", "z"), 1, 1), start_delay_secs = 0, throttle_secs = 0)
     )
     validated <- train(
-      small(config), endless(), steps = 40, validation = cluster_input(c("x", "z"), 1, 1),
+      cluster_small(config), endless(), steps = 40, validation = cluster_input(c("x", "z"), 1, 1),
       stop = early_stopping("loss", patience = 1, every_n_steps = 5, min_delta = 1e6)
     )
     keep(list(done = done$evaluations, validated = validated$validation))
   },
   script_error = function() {
     if (rank == 1) stop("the script of one process failed")
-    train(small(configured()), endless(), steps = 10)
+    train(cluster_small(configured()), endless(), steps = 10)
   },
   other_graph = function() {
     data <- cluster_data
@@ -110,23 +112,22 @@ scenarios <- list(
     train(model, cluster_input(columns, strategy$size))
   },
   other_call = function() {
-    model <- small(configured())
+    model <- cluster_small(configured())
     if (rank == 0) train(model, endless(), steps = 2)
   },
   killed = function() {
-    config <- configured(model_dir = file.path(folder, "model"), save_checkpoints_steps = 5)
+    config <- configured(model_dir = file.path(folder, "killed"), save_checkpoints_steps = 5)
+    began_at <- runhooks:::cpp_saved_global_step(file.path(folder, "killed"))
     n <- 0
     dies <- session_run_hook(after_run = function(context, values) {
       n <<- n + 1
-      if (rank == 1 && n == 12 && !file.exists(file.path(folder, "again"))) {
-        tools::pskill(Sys.getpid(), tools::SIGKILL)
-      }
+      if (rank == 1 && n == 12 && began_at == 0) tools::pskill(Sys.getpid(), tools::SIGKILL)
     })
     input <- cluster_input(c("x", "z"), strategy$size, epochs = 4)
-    train(small(config), input, hooks = dies)
-    whole <- small(configured())
+    train(cluster_small(config), input, hooks = dies)
+    whole <- cluster_small(configured())
     train(whole, input)
-    keep(list(parts = weights(small(config)), whole = weights(whole)))
+    keep(list(parts = cluster_weights(cluster_small(config)), whole = cluster_weights(whole), began_at = began_at))
   },
   refused = function() {
     words <- function(expr) tryCatch({ expr; "nothing" }, error = conditionMessage)
@@ -138,4 +139,4 @@ scenarios <- list(
     train(model, cluster_input("x", strategy$size), steps = 3)
   }
 )
-scenarios[[scenario]]()
+for (scenario in strsplit(arguments[[1]], ",")[[1]]) scenarios[[scenario]]()

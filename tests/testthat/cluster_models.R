@@ -18,6 +18,123 @@ cluster_input <- function(features, size, epochs = 3, data = cluster_data) {
   )
 }
 
+cluster_shuffled <- function() {
+  input_fn(cluster_data, c(x, z), y, batch_size = 8, shuffle = TRUE, num_epochs = 3)
+}
+
+cluster_small <- function(config, ...) {
+  linear_regressor(
+    feature_columns(column_numeric("x"), column_numeric("z")), config = config,
+    optimizer = tf$train$AdagradOptimizer(0.1), ...
+  )
+}
+
+cluster_weights <- function(path) {
+  if (!is.character(path)) path <- latest_checkpoint(runhooks:::model_dir(path))
+  names <- grep("^linear", runhooks:::checkpoint_names(path), value = TRUE)
+  runhooks:::cpp_checkpoint_values(path, names)
+}
+
+# Two steps more, with what is said then, and the weights before and after.
+continue_training <- function(config) {
+  model <- cluster_small(config)
+  folder <- runhooks:::model_dir(model)
+  before <- runhooks:::cpp_saved_global_step(folder)
+  said <- character()
+  withCallingHandlers(
+    train(model, cluster_shuffled(), steps = 2),
+    message = function(one) {
+      said <<- c(said, conditionMessage(one))
+      invokeRestart("muffleMessage")
+    }
+  )
+  list(
+    said = said, step = runhooks:::cpp_saved_global_step(folder),
+    began = if (before > 0) cluster_weights(file.path(folder, paste0("model.ckpt-", before))),
+    ended = cluster_weights(model)
+  )
+}
+
+# The rows of each step of two passes, what dropout left of the first one, and the weights at the end.
+drawn_numbers <- function(size, config) {
+  model_fn <- function(features, labels, mode, params, config) {
+    x <- tf$cast(features, tf$float32)
+    dropped <- tf$reshape(tf$nn$dropout(tf$ones_like(x), rate = 0.5), c(-1L, 1L), name = "dropped")
+    predicted <- tf$squeeze(tf$layers$dense(x * dropped, 1L), 1L)
+    loss <- tf$losses$mean_squared_error(labels, predicted)
+    step <- tf$train$AdagradOptimizer(0.1)$minimize(loss, global_step = tf$train$get_global_step())
+    estimator_spec(mode = mode, loss = loss, train_op = step)
+  }
+  rows <- list()
+  dropped <- NULL
+  looks <- session_run_hook(
+    before_run = function(context) session_run_args("labels", "dropped:0"),
+    after_run = function(context, values) {
+      rows[[length(rows) + 1]] <<- as.numeric(values$results[[1]])
+      if (is.null(dropped)) dropped <<- as.numeric(values$results[[2]])
+    }
+  )
+  model <- estimator(model_fn, model_dir = NULL, config = config)
+  data <- data.frame(x = cluster_data$x, row = seq_len(192))
+  input <- input_fn(data, x, row, batch_size = 24 / size, num_epochs = 2, shuffle = TRUE)
+  suppressMessages(train(model, input, hooks = looks))
+  path <- latest_checkpoint(runhooks:::model_dir(model))
+  weights <- runhooks:::cpp_checkpoint_values(path, c("dense/kernel", "dense/bias"))
+  list(rows = unlist(rows), dropped = dropped, weights = weights)
+}
+
+# Evaluations and predictions of one model, of inputs that are dealt and of some that are not.
+asked_numbers <- function(size, config, hooks = NULL) {
+  quietly <- function(expr) unlist(suppressMessages(expr))
+  model <- dnn_classifier(
+    hidden_units = 4, feature_columns = feature_columns(column_numeric("x"), column_numeric("z")),
+    config = config, optimizer = tf$train$AdagradOptimizer(0.1)
+  )
+  data <- transform(cluster_data, y = as.integer(y > 1))
+  input <- function(rows, ...) input_fn(data[rows, ], c(x, z), y, ...)
+  train(model, input(1:192, batch_size = 24 / size, shuffle = FALSE), steps = 5)
+  stream <- function() {
+    rows <- tensor_slices_dataset(as.list(data[c("x", "z", "y")]))
+    batches <- dataset_batch(dataset_shuffle(rows, 60), 20)
+    input_fn(batches, features = c(x, z), response = y)
+  }
+  given <- function() {
+    list(list(x = tf$constant(data$x[1:9]), z = tf$constant(data$z[1:9])), tf$constant(data$y[1:9]))
+  }
+  own_part <- function(input_context) {
+    rows <- tensor_slices_dataset(as.list(data[c("x", "z", "y")]))
+    size <- input_context$num_input_pipelines
+    part <- dataset_shard(dataset_batch(rows, 32), size, input_context$input_pipeline_id)
+    batch <- iterator_get_next(make_iterator_one_shot(part))
+    list(batch[c("x", "z")], batch$y)
+  }
+  largest <- add_metrics(model, function(features, labels, predictions) {
+    most <- tf$Variable(0, trainable = FALSE, collections = list("local_variables"))
+    seen <- tf$reduce_max(tf$cast(predictions$logits, tf$float32))
+    list(largest = list(tf$add(most, 0), tf$assign(most, tf$maximum(most, seen))))
+  })
+  order <- function(...) unname(unlist(predict(model, input(...), predict_keys = "logits")))
+  list(
+    short_batch = quietly(evaluate(model, input(1:190, batch_size = 17, shuffle = FALSE), hooks = hooks)),
+    shuffled = quietly(evaluate(model, input(1:190, batch_size = 17, shuffle = TRUE, num_epochs = 2))),
+    one_batch = quietly(evaluate(model, input(1:50, batch_size = 128, shuffle = FALSE))),
+    steps = quietly(evaluate(model, input(1:190, batch_size = 17, shuffle = FALSE), steps = 7)),
+    one_step = quietly(evaluate(model, input(1:190, batch_size = 17, shuffle = FALSE), steps = 1)),
+    stream = quietly(evaluate(model, stream())), context = quietly(evaluate(model, own_part)), given = quietly(evaluate(model, given, steps = 3)),
+    largest = quietly(evaluate(largest, input(1:190, batch_size = 17, shuffle = FALSE))),
+    order = order(1:190, batch_size = 17), order_one = order(1:5, batch_size = 128),
+    order_again = order(1:50, batch_size = 16, num_epochs = 2),
+    batches = lengths(lapply(predict(
+      model, input(1:50, batch_size = 16), predict_keys = "logits", simplify = FALSE,
+      yield_single_examples = FALSE
+    ), unlist)),
+    iterated = unlist(iterate(predict(
+      model, input(1:50, batch_size = 16), predict_keys = "logits", as_iterable = TRUE
+    ))),
+    newdata = predict(model, newdata = data[1:50, ], type = "prob")
+  )
+}
+
 trained_numbers <- function(model, input, evaluated, ...) {
   history <- suppressMessages(train(model, input, hooks = hook_history_saver(every_n_step = 1), ...))
   losses <- history$losses

@@ -77,6 +77,23 @@ test_that("an error names the argument, what it was and what is expected", {
   })
 })
 
+test_that("what 20,000 random calls found is refused in words", {
+  refused <- function(expr, ...) {
+    error <- expect_error(expr, class = "runhooks_error_invalid_argument")
+    for (word in c(...)) expect_match(conditionMessage(error), word, fixed = TRUE)
+  }
+  with_graph(tf$Graph(), {
+    images <- tf$constant(array(1, c(1, 2, 2, 1)))
+    refused(tf$contrib$layers$convolution2d_transpose(images, kernel_size = 2), "`num_outputs`")
+    refused(tf$contrib$layers$apply_regularization("file", list(images)), "`regularizer`", "file")
+    refused(tf$sort(images, axis = -2^31), "`axis`", "from -4 to 3")
+    refused(tf$argsort(tf$constant(1)), "`values`", "rank")
+    refused(tf$constant(function() 1, shape = shape(2, 2)), "closure", "tensor")
+    refused(tf$linalg$einsum("\xff\xfe", images, images), "`equation`", "valid letters", "xff")
+  })
+  refused(feature_importances(boosted_trees_regressor(), by = 2L), "`by`", "\"gain\"", "2")
+})
+
 test_that("logging takes what Python's does", {
   before <- tf$logging$get_verbosity()
   withr::defer(tf$logging$set_verbosity(before))

@@ -265,6 +265,14 @@ test_that("values that a column has no place for are named with their row", {
   expect_no_error(train(linear_regressor(ids), input_of("y", changed("i", 26, -1L), "i")))
   large <- input_of("y", changed("x", 5, -1e300), "x")
   expect_error(train(linear_regressor(column_numeric("x")), large), "\"x\".*3.4e38.*row 5")
+  # many rows are looked at in another way
+  for (bad in c(1e39, -Inf)) {
+    many <- data.frame(x = c(rnorm(2e4), NA), y = 0)
+    many$x[[12345]] <- bad
+    many$x[[20001]] <- 0
+    input <- function() input_fn(many, features = x, response = y)
+    expect_error(train(linear_regressor(column_numeric("x")), input()), "\"x\".*12345")
+  }
   logarithm <- column_numeric("x", normalizer_fn = function(x) log(abs(x)))
   expect_no_error(train(linear_regressor(logarithm), large))
   weighted <- column_categorical_weighted(

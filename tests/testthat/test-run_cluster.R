@@ -1,35 +1,7 @@
 # Several processes by MPI, on this machine: cluster_child.R is what each of them runs.
 set.seed(1)
 source(test_path("cluster_models.R"), local = TRUE)
-
-mpi_env <- c(
-  OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1",
-  OMPI_MCA_rmaps_base_oversubscribe = "1", OMPI_MCA_btl_vader_single_copy_mechanism = "none",
-  RUNHOOKS_MPI = "", OMP_THREAD_LIMIT = "1"
-)
-
-# Of those that the package was installed with, and whose mpirun is here.
-launchers <- local({
-  all <- c(openmpi = "mpirun.openmpi", mpich = "mpirun.mpich")
-  here <- nzchar(Sys.which(all)) & vapply(names(all), function(name) {
-    nzchar(system.file("mpi", paste0(name, ".so"), package = "runhooks"))
-  }, NA)
-  all[here]
-})
-
-start_processes <- function(n, scenario, folder, mpi = names(launchers)[[1]]) {
-  script <- normalizePath(test_path("cluster_child.R"))
-  processx::run(
-    launchers[[mpi]], c("-n", n, child_rscript(), script, scenario, folder),
-    env = c(child_env(), mpi_env), error_on_status = FALSE, timeout = 60
-  )
-}
-
-run_processes <- function(n, scenario, folder, ...) {
-  run <- start_processes(n, scenario, folder, ...)
-  if (run$status != 0) stop(run$stdout, run$stderr)
-  run
-}
+source(test_path("cluster_runs.R"), local = TRUE)
 
 result_of <- function(folder, name, rank) readRDS(file.path(folder, sprintf("%s-%d.rds", name, rank)))
 
@@ -40,21 +12,23 @@ test_that("without mpirun there is one process, and nothing changes", {
   expect_output(print(strategy), "^One process$")
   train_one <- function(...) {
     config <- run_config(tf_random_seed = 11, ...)
-    cluster_models$linear(1, config)[c("losses", "values")]
+    list(cluster_models$linear(1, config)[c("losses", "values")], drawn_numbers(1, config))
   }
   expect_identical(train_one(train_distribute = strategy), train_one())
 })
 
 test_that("a dataset is dealt unless it is a part already, whatever its files are called", {
   withr::defer(the$dealing <- NULL)
-  the$dealing <- list(size = 2L, rank = 1L)
+  the$dealing <- list2env(list(size = 2L, rank = 1L, deals_rows = TRUE))
   path <- file.path(withr::local_tempdir(), "ShardDataset.txt")
   writeLines(letters[1:4], path)
   lines <- text_line_dataset(path)
   elements <- function(dataset) unlist(dataset_collect(dealt_dataset(dataset)))
   expect_identical(unname(elements(lines)), c("b", "d"))
   part <- dataset_repeat(dataset_map(dataset_shard(lines, 2, 0), identity), 1)
+  expect_identical(the$dealing$parts, "us")
   expect_identical(unname(elements(part)), c("a", "c"))
+  expect_identical(the$dealing$parts, "user")
 })
 
 test_that("what has started the process says which MPI is loaded, and what to install", {
@@ -98,25 +72,60 @@ numbers_alone <- function() {
   alone
 }
 
+# What a checkpoint of several processes says to one that goes on from it, or begins.
+said_alone <- list()
+continued_alone <- function(name) {
+  continue_training(run_config(tf_random_seed = 11, model_dir = file.path(place, "continued", name)))
+}
+
 if (length(launchers) == 0) {
   test_that("there is no MPI here, and mpi_strategy() says what to install", {
     expect_error(mpi_object("mpich", mpi_built()[0]), "libmpich-dev")
   })
 } else {
-  for (mpi in names(launchers)) {
-    n <- if (mpi == "openmpi") 2 else 3
-    test_that(sprintf("%d processes by %s make what one makes, with the same bits in all", n, mpi), {
-      folder <- withr::local_tempdir()
-      run_processes(n, "models", folder, mpi)
+  place <- withr::local_tempdir()
+  named_run <- function(folder, scenarios = folder, n = 2, mpi = names(launchers)[[1]], ...) {
+    list(folder = file.path(place, folder), scenarios = scenarios, n = n, mpi = mpi, ...)
+  }
+  good <- c("models", "asks", "seeds", "resume", "continues", "stops", "evaluations")
+  two <- named_run("two", good, env = c(RUNHOOKS_MODELS = "again"))
+  ends_badly <- c("error", "script_error", "quits", "caught", "other_graph", "other_call", "refused")
+  runs <- c(
+    list(three = named_run(
+      "three", c("models", "asks", "continues"), 3, utils::tail(names(launchers), 1),
+      env = c(RUNHOOKS_MODELS = "one,three,again"), then = list(two = two)
+    )),
+    list(killed = named_run("killed", then = list(goes_on = named_run("killed")))),
+    lapply(stats::setNames(nm = ends_badly), named_run)
+  )
+  came <- NULL
+  outcome <- function(name) {
+    if (is.null(came)) {
+      said_alone$one <<- continued_alone("one")
+      came <<- run_all(runs, meanwhile = numbers_alone)
+    }
+    came[[name]]
+  }
+  # What process `rank` of a run that ended well kept.
+  result_of <- function(run, name, rank = 0) {
+    one <- outcome(run)
+    if (one$status != 0) stop(one$stdout, one$stderr)
+    readRDS(file.path(one$folder, sprintf("%s-%d.rds", name, rank)))
+  }
+  ranks_of <- function(run) seq_len(outcome(run)$n) - 1
+
+  for (run in c("two", "three")) {
+    test_that(sprintf("%s processes make what one makes, with the same bits in all", run), {
       for (name in names(cluster_models)) {
-        results <- lapply(seq_len(n) - 1, function(rank) result_of(folder, name, rank))
+        results <- lapply(ranks_of(run), function(rank) result_of(run, name, rank))
         for (other in results[-1]) {
           expect_identical(other$values, results[[1]]$values)
           expect_identical(other$losses, results[[1]]$losses)
         }
         expect_same_numbers(results[[1]], numbers_alone()[[name]])
       }
-      said <- lapply(seq_len(n) - 1, function(rank) result_of(folder, "strategy", rank))
+      n <- outcome(run)$n
+      said <- lapply(ranks_of(run), function(rank) result_of(run, "strategy", rank))
       expect_identical(vapply(said, function(one) one$strategy$rank, 1L), seq_len(n) - 1L)
       expect_identical(vapply(said, function(one) one$strategy$is_chief, NA), seq_len(n) == 1)
       expect_identical(said[[n]]$config$task_type, "worker")
@@ -126,19 +135,64 @@ if (length(launchers) == 0) {
     })
   }
 
+  test_that("processes that evaluate and predict together give what one gives, all of them", {
+    one <- asked_numbers(1, run_config(tf_random_seed = 11))
+    for (run in c("two", "three")) {
+      asked <- lapply(ranks_of(run), function(rank) result_of(run, "asks", rank))
+      for (own in asked) {
+        for (name in names(one)) expect_equal(own[[name]], one[[name]], tolerance = 1e-6, label = name)
+      }
+      runs <- vapply(asked, function(own) own$runs, 0)
+      expect_equal(sum(runs), 12)
+      expect_lte(diff(range(runs)), 1)
+    }
+  })
+
+  test_that("each process draws its own, from one seed: a run again has the same bits", {
+    drawn <- lapply(ranks_of("two"), function(rank) result_of("two", "seeds", rank))
+    for (own in drawn) expect_identical(own[[1]], own[[2]])
+    one <- lapply(drawn, function(own) own[[1]])
+    expect_identical(one[[1]]$weights, one[[2]]$weights)
+    expect_false(identical(one[[1]]$dropped, one[[2]]$dropped))
+    for (rank in 0:1) expect_setequal(one[[rank + 1]]$rows[1:96], seq(rank + 1, 192, by = 2))
+    # of its own rows the first, the second, ...
+    orders <- lapply(0:1, function(rank) (one[[rank + 1]]$rows - rank - 1) / 2)
+    expect_false(identical(orders[[1]], orders[[2]]))
+    expect_false(identical(orders[[1]][1:96], orders[[1]][97:192]))
+  })
+
   test_that("a run in parts ends with the bits of one in a piece, the position of each process is saved", {
-    folder <- withr::local_tempdir()
-    run_processes(2, "resume", folder)
-    ended <- result_of(folder, "resume", 0)
+    ended <- result_of("two", "resume")
     expect_identical(ended$parts, ended$whole)
-    expect_identical(result_of(folder, "resume", 1), ended)
+    expect_identical(result_of("two", "resume", 1), ended)
+  })
+
+  test_that("another number of processes goes on with weights and step, and says that it begins a pass", {
+    # by none, 3, 2 and one process, one after the other
+    expect_said <- function(said, words) {
+      expect_length(said, 1)
+      expect_match(said, paste0(words, " on from it: a new pass over the data begins"))
+    }
+    first <- result_of("three", "again")
+    expect_identical(first$said, character())
+    second <- result_of("two", "again")
+    expect_said(second$said, "was saved by 3 processes, and 2 processes go")
+    expect_identical(second$began, first$ended)
+    expect_equal(c(first$step, second$step), c(2, 4))
+    expect_identical(result_of("two", "again", 1)$said, character())
+    expect_identical(result_of("two", "again", 1)$ended, second$ended)
+    from_one <- result_of("three", "one")
+    expect_said(from_one$said, "was saved by one process, and 3 processes go")
+    expect_identical(from_one$began, said_alone$one$ended)
+    to_one <- continued_alone("three")
+    expect_said(to_one$said, "was saved by 3 processes, and one process goes")
+    expect_identical(to_one$began, result_of("three", "three")$ended)
+    expect_equal(to_one$step, 4)
   })
 
   test_that("a stop, the end of data and an interrupt of one process end all at that step", {
-    folder <- withr::local_tempdir()
-    run_processes(2, "stops", folder)
     for (rank in 0:1) {
-      ends <- result_of(folder, "stops", rank)
+      ends <- result_of("two", "stops", rank)
       expect_equal(ends$asked, 5)
       expect_equal(ends$data, 2)
       expect_identical(ends$interrupt, "interrupted")
@@ -146,10 +200,8 @@ if (length(launchers) == 0) {
     }
   })
 
-  expect_ended <- function(scenario, words, n = 2) {
-    folder <- withr::local_tempdir()
-    started <- Sys.time()
-    run <- start_processes(n, scenario, folder)
+  expect_ended <- function(name, words) {
+    run <- outcome(name)
     expect_false(run$timeout)
     expect_true(run$status != 0)
     expect_match(run$stderr, words)
@@ -168,12 +220,10 @@ if (length(launchers) == 0) {
   })
 
   test_that("evaluations while all train are the same in all, and early stopping ends all", {
-    folder <- withr::local_tempdir()
-    run_processes(2, "evaluations", folder)
-    ended <- result_of(folder, "evaluations", 0)
+    ended <- result_of("two", "evaluations")
     expect_equal(unique(ended$done$step), c(5, 10, 15, 20))
     expect_lt(max(ended$validated$step), 40)
-    expect_identical(result_of(folder, "evaluations", 1)$done, ended$done)
+    expect_identical(result_of("two", "evaluations", 1)$done, ended$done)
   })
 
   test_that("processes that do not do the same are refused at the start", {
@@ -183,15 +233,12 @@ if (length(launchers) == 0) {
   })
 
   test_that("a process that is killed ends all, and the next run goes on", {
-    folder <- withr::local_tempdir()
-    run <- start_processes(2, "killed", folder)
-    expect_true(run$status != 0)
-    expect_false(run$timeout)
-    expect_equal(cpp_saved_global_step(file.path(folder, "model")), 10)
-    file.create(file.path(folder, "again"))
-    run_processes(2, "killed", folder)
-    ended <- result_of(folder, "killed", 0)
+    killed <- outcome("killed")
+    expect_true(killed$status != 0)
+    expect_false(killed$timeout)
+    ended <- result_of("goes_on", "killed")
+    expect_equal(ended$began_at, 10)
     expect_identical(ended$parts, ended$whole)
-    expect_identical(result_of(folder, "killed", 1), ended)
+    expect_identical(result_of("goes_on", "killed", 1)[1:2], ended[1:2])
   })
 }

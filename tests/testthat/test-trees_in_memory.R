@@ -20,8 +20,9 @@ grown <- function(data, shuffle = FALSE, n_trees = 4L, ..., dir = withr::local_t
     data, features = c(a, b, c), response = y, batch_size = nrow(data), shuffle = shuffle,
     num_epochs = NULL
   )
-  suppressMessages(suppressWarnings(train(model, input, steps = steps)))
+  history <- suppressMessages(suppressWarnings(train(model, input, steps = steps)))
   list(
+    losses = history$losses$mean_losses,
     model = model,
     logits = predict(model, input_fn(data, features = c(a, b, c), batch_size = 64, shuffle = FALSE)),
     trees = variable_value(model, "boosted_trees:0_serialized")
@@ -39,6 +40,16 @@ test_that("trees grown in memory are those of TensorFlow's ops", {
     expect_equal(whole$logits$logits, batch$logits$logits, tolerance = 1e-5)
     expect_gt(sd(unlist(whole$logits$logits)), 0.1)
   }
+})
+
+test_that("the loss of rows in memory is that of the head, and bad labels are refused as there", {
+  data <- some_rows()
+  # rows in another order add up to a loss with other last bits
+  losses <- lapply(c(FALSE, TRUE), function(shuffle) grown(data, shuffle)$losses)
+  expect_gt(length(losses[[1]]), 1)
+  expect_equal(losses[[1]], losses[[2]], tolerance = 1e-6)
+  data$y[[7]] <- 2L
+  expect_error(grown(data), "class numbers from 0 to n_classes - 1", class = "runhooks_error")
 })
 
 test_that("trees grown in memory have the same bits for one thread and for two", {
@@ -107,4 +118,43 @@ test_that("the graph of trees in memory is written in TensorFlow's ops", {
     "BoostedTreesTrainingPredict", "BoostedTreesMakeStatsSummary", "BoostedTreesUpdateEnsemble"
   )
   expect_equal(setdiff(wanted, ops), character())
+})
+
+test_that("the ops of data in memory refuse what does not go together", {
+  fill <- function(x = c(1, 2, 3), are_numbers = c(0L, 1L), groups = c(-1L, -1L)) {
+    with(tf$Graph()$as_default(), {
+      data <- tf$raw_ops$BoostedTreesInMemoryHandle()
+      op <- tf$raw_ops$BoostedTreesInMemoryFill(
+        data = data, are_boundaries_ready = tf$constant(TRUE),
+        bucketized_features = list(tf$constant(c(0L, 1L, 0L))),
+        numbers = list(tf$constant(x, "float32")), boundaries = list(tf$constant(c(1, 2), "float32")),
+        are_numbers = are_numbers, groups = groups, buckets = "a:0,b:0"
+      )
+      with(tf$Session() %as% session, session$run(op))
+    })
+  }
+  expect_no_error(fill())
+  expect_error(fill(x = c(1, 2)), "Feature 1 has 2 buckets for 3 rows")
+  expect_error(fill(are_numbers = c(1L, 1L)), "whether it is one of 1")
+  expect_error(fill(are_numbers = 0L), "whether it is one of 1")
+  expect_error(fill(groups = -1L), "groups must have a number for each of 2")
+  loss <- function(labels, rows = c(1, 2, 3)) {
+    with(tf$Graph()$as_default(), {
+      trees <- tf$raw_ops$BoostedTreesEnsembleResourceHandleOp(shared_name = "trees")
+      create <- tf$raw_ops$BoostedTreesCreateEnsemble(trees, tf$constant(0, "int64"), tf$constant(""))
+      data <- tf$raw_ops$BoostedTreesInMemoryHandle()
+      kept <- tf$raw_ops$BoostedTreesInMemoryLabels(data, tf$constant(labels, "float32"))
+      loss <- tf$raw_ops$BoostedTreesInMemoryLogisticLoss(trees, data, tf$constant(rows, "float32"))
+      with(tf$Session() %as% session, {
+        session$run(create)
+        session$run(kept)
+        session$run(loss)
+      })
+    })
+  }
+  made <- loss(c(0, 1, 1))
+  expect_equal(made[[1]], log(2), tolerance = 1e-6)
+  expect_equal(as.vector(made[[2]]), c(1, -1, -1) / 6, tolerance = 1e-6)
+  expect_equal(as.vector(made[[3]]), rep(1, 3) / 12, tolerance = 1e-6)
+  expect_error(loss(c(0, 1)), "have 2 labels; now there are features of shape")
 })

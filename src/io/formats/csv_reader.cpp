@@ -5,6 +5,11 @@
 #include <cstring>
 #include <limits>
 
+#if defined(__SSE2__) && defined(__GNUC__)
+#include <emmintrin.h>
+#define RUNHOOKS_CSV_BY_32 1
+#endif
+
 namespace runhooks {
 
 // --- a record
@@ -13,6 +18,67 @@ namespace {
 
 bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
+// Finds in a text, one after the other, what ends a field without quotes: a delimiter, a line's end,
+// a quote where quotes count (`quote`, else the delimiter again), the text's end. Many characters at
+// once, whose stops do not wait for the field before.
+class Stops {
+ public:
+  Stops(std::string_view text, char delim, char quote)
+      : text_(text), delim_(delim), quote_(quote) {}
+  // To look at what stands from there on.
+  void go_to(size_t at) {
+    block_ = at;
+    look();
+  }
+  // The next stop.
+  size_t next() {
+    while (found_ == 0) {
+      if (block_ + kBlock > text_.size()) return next_alone();
+      block_ += kBlock;
+      look();
+    }
+    const size_t at = block_ + static_cast<size_t>(__builtin_ctz(found_));
+    found_ &= found_ - 1;
+    return at;
+  }
+
+ private:
+  bool is_stop(char c) const { return c == delim_ || c == quote_ || c == '\n' || c == '\r'; }
+  // What is left of the text, and is less than a block.
+  size_t next_alone() {
+    while (block_ < text_.size() && !is_stop(text_[block_])) ++block_;
+    return block_ < text_.size() ? block_++ : block_;
+  }
+#ifdef RUNHOOKS_CSV_BY_32
+  static constexpr size_t kBlock = 32;
+  unsigned found_in(const char* part) const {
+    const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(part));
+    const auto are = [&all](char c) { return _mm_cmpeq_epi8(all, _mm_set1_epi8(c)); };
+    return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(
+        _mm_or_si128(are(delim_), are(quote_)), _mm_or_si128(are('\n'), are('\r')))));
+  }
+  void look() {
+    found_ = 0;
+    if (block_ + kBlock > text_.size()) return;
+    const char* at = text_.data() + block_;
+    found_ = found_in(at) | found_in(at + 16) << 16;
+  }
+#else
+  static constexpr size_t kBlock = 32;
+  void look() {
+    found_ = 0;
+    for (size_t i = 0; block_ + kBlock <= text_.size() && i < kBlock; ++i) {
+      found_ |= static_cast<unsigned>(is_stop(text_[block_ + i])) << i;
+    }
+  }
+#endif
+
+  std::string_view text_;
+  char delim_, quote_;
+  size_t block_ = 0;    // where the characters begin that are looked at
+  unsigned found_ = 0;  // the stops among them that were not given yet
+};
+
 }  // namespace
 
 CsvSplit CsvSplitter::split(std::string_view text, bool is_all) {
@@ -20,14 +86,17 @@ CsvSplit CsvSplitter::split(std::string_view text, bool is_all) {
   unescaped_used_ = size_ = 0;
   lines_ = 1;
   CsvSplit result = CsvSplit::kRecord;
+  Stops stops(text, format_.delim, format_.has_quotes ? '"' : format_.delim);
+  stops.go_to(0);
   for (;;) {
     if (format_.has_quotes && size_ < text.size() && text[size_] == '"') {
       if (!quoted(text, is_all, &result)) return result;
+      stops.go_to(size_ + (size_ < text.size() ? 1 : 0));
     } else {
       const size_t begin = size_;
-      while (size_ < text.size() && text[size_] != format_.delim && !is_line_end(text[size_])) {
-        if (text[size_] == '"' && format_.has_quotes) return CsvSplit::kStrayQuote;
-        ++size_;
+      size_ = stops.next();
+      if (format_.has_quotes && size_ < text.size() && text[size_] == '"') {
+        return CsvSplit::kStrayQuote;
       }
       if (size_ == text.size() && !is_all) return CsvSplit::kCutOff;
       fields_.push_back(text.substr(begin, size_ - begin));
@@ -174,23 +243,25 @@ bool parse_exact(std::string_view field, double* value) {
   static constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                        1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                        1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-  const bool is_negative = !field.empty() && field[0] == '-';
-  if (is_negative) field.remove_prefix(1);
-  if (field.empty() || field.size() > 19) return false;
+  const char *at = field.data(), *const end = at + field.size();
+  const bool is_negative = at != end && *at == '-';
+  at += is_negative;
+  if (end - at > 19) return false;
   uint64_t digits = 0;
-  size_t decimals = 0, count = 0;
-  bool has_point = false;
-  for (const char c : field) {
-    if (c == '.' && !has_point) {
-      has_point = true;
-      continue;
+  const auto take_digits = [&] {
+    const char* const first = at;
+    for (; at != end && *at >= '0' && *at <= '9'; ++at) {
+      digits = digits * 10 + static_cast<uint64_t>(*at - '0');
     }
-    if (c < '0' || c > '9') return false;
-    digits = digits * 10 + static_cast<uint64_t>(c - '0');
-    decimals += has_point;
-    ++count;
+    return at - first;
+  };
+  int64_t count = take_digits(), decimals = 0;
+  if (at != end && *at == '.') {
+    ++at;
+    decimals = take_digits();
+    count += decimals;
   }
-  if (count == 0 || digits > (uint64_t{1} << 53)) return false;
+  if (at != end || count == 0 || digits > (uint64_t{1} << 53)) return false;
   const double x = static_cast<double>(digits) / kPowers[decimals];
   *value = is_negative ? -x : x;
   return true;

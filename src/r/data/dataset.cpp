@@ -1,10 +1,14 @@
 // R data as datasets.
 #include <algorithm>
-#include <cmath>
+#include <atomic>
+#include <cstring>
+#include <limits>
 
 #include "base/random.h"
+#include "base/shared_pieces.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
+#include "estimators/replica_graph.h"
 #include "estimators/replica_saveable.h"
 #include "graph/endpoints.h"
 #include "nn/replicas.h"
@@ -20,17 +24,36 @@ using namespace runhooks::r;
 namespace {
 
 // The graph's where it has one, else one from R's generator: set.seed() alone makes a script
-// repeat.
+// repeat. Where several processes train, each has rows of its own, in an order of its own.
 uint64_t shuffle_seed(const Graph& graph) {
+  if (const ReplicaScope* replicas = ReplicaScope::of(graph)) {
+    return static_cast<uint64_t>(seed_of_process(*replicas));
+  }
   return graph.has_seed() ? static_cast<uint64_t>(graph.seed()) : fresh_seed();
 }
 
-bool is_finite(SEXP x) {
+// Whether the absolute values of all are below `limit`, which NaN is not. By their bits, which rise with
+// them: so many numbers take as long as memory gives them.
+bool are_below(const double* values, int64_t n, double limit) {
+  int64_t most;
+  std::memcpy(&most, &limit, sizeof(most));
+  std::atomic<bool> found{false};
+  share_range(n, [&](int64_t first, int64_t count) {
+    if (found.load(std::memory_order_relaxed)) return;
+    int64_t beyond = 0;  // negative once one is
+    for (int64_t i = first; i < first + count; ++i) {
+      int64_t bits;
+      std::memcpy(&bits, values + i, sizeof(bits));
+      beyond |= most - 1 - (bits & INT64_MAX);
+    }
+    if (beyond < 0) found = true;
+  });
+  return !found;
+}
+
+bool is_below(SEXP x, double limit) {
   const R_xlen_t n = Rf_xlength(x);
-  if (TYPEOF(x) == REALSXP) {
-    const double* values = REAL(x);
-    return std::all_of(values, values + n, [](double value) { return std::isfinite(value); });
-  }
+  if (TYPEOF(x) == REALSXP) return are_below(REAL(x), n, limit);
   if (TYPEOF(x) != LGLSXP && TYPEOF(x) != INTSXP) {
     invalid_argument("Only numbers and logicals can be finite, not ", Rf_type2char(TYPEOF(x)), ".");
   }
@@ -113,6 +136,13 @@ std::vector<InMemoryColumn> columns_of_batches(const RList& given,
   return columns;
 }
 
+SEXP all_below(SEXP columns, double limit) {
+  const RList given(columns, "the columns of data");
+  Rcpp::LogicalVector are(given.size());
+  for (R_xlen_t i = 0; i < given.size(); ++i) are[i] = is_below(given[i], limit);
+  return are;
+}
+
 }  // namespace
 
 // Of each of several vectors of numbers or logicals whether none is NA or infinite; a vector of the
@@ -120,17 +150,21 @@ std::vector<InMemoryColumn> columns_of_batches(const RList& given,
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_all_finite(SEXP columns) {
   return border([&]() -> SEXP {
-    const RList given(columns, "the columns of data");
-    Rcpp::LogicalVector finite(given.size());
-    for (R_xlen_t i = 0; i < given.size(); ++i) finite[i] = is_finite(given[i]);
-    return finite;
+    return all_below(columns, std::numeric_limits<double>::infinity());
   });
+}
+
+// The same of float32: whether none is NA or becomes infinite there.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_all_float32(SEXP columns) {
+  return border([&]() -> SEXP { return all_below(columns, 0x1.ffffffp127); });
 }
 
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
 // counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
 // a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With
-// `on_other_data` checkpoints have the position. The attribute `content` says which columns these are,
+// `on_other_data` checkpoints have the position. `reader`: which of how many readers this is. The
+// attribute `content` says which columns these are,
 // where it is asked for.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
@@ -140,7 +174,8 @@ SEXP cpp_next_batch(SEXP columns,
                     bool shuffle,
                     double seed,
                     SEXP on_other_data = R_NilValue,
-                    bool says_content = false) {
+                    bool says_content = false,
+                    SEXP reader = R_NilValue) {
   return border([&]() -> SEXP {
     InMemoryOptions options;
     options.batch_size = whole_from_r(batch_size, "`batch_size`");
@@ -153,21 +188,27 @@ SEXP cpp_next_batch(SEXP columns,
     for (R_xlen_t i = 0; given.has_names() && i < given.size(); ++i) {
       options.names.push_back(given.name(i));
     }
+    if (reader != R_NilValue) {
+      const RList which(reader, "a reader");
+      options.reader = whole_from_r(Rcpp::as<double>(which[0]), "`rank`");
+      options.readers = whole_from_r(Rcpp::as<double>(which[1]), "`size`");
+    }
     const int64_t num_rows = rows.empty() ? 0 : rows[0].shape().dim(0);
     const std::vector<Output> outputs =
         next_element(*default_graph(), in_memory_dataset(std::move(rows), options));
     add_endpoint(*default_graph(), "rows_in_memory", "", outputs[0]);
     const bool is_one = options.batch_size > num_rows && options.num_epochs == 1;
-    if (options.batch_size == num_rows || is_one) {
+    if (options.readers == 1 && (options.batch_size == num_rows || is_one)) {
       add_endpoint(*default_graph(), "all_rows", "", outputs[0]);
       if (!shuffle) add_endpoint(*default_graph(), "same_rows", "", outputs[0]);
     }
     if (on_other_data != R_NilValue) {
-      SaveablePtr position =
+      const SaveablePtr position =
           make_resumable_input(outputs[0].op->input(0), num_rows, options.num_epochs,
                                on_other_data_from_name(string_from_r(on_other_data)));
-      if (replicas_of(*default_graph()) > 1) position = replica_saveable(position);
-      default_graph()->add_to_collection(collection_keys::kSaveableObjects, position);
+      default_graph()->add_to_collection(
+          collection_keys::kSaveableObjects,
+          input_of_replica(position, replicas_of(*default_graph())));
     }
     Rcpp::List list(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);

@@ -33,6 +33,21 @@ void cpp_cluster_begin(Text what, Text folder) {
   border([&] { begin_together(what, folder); });
 }
 
+// The bytes of all processes, by their ranks, once all have come to `what`.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_cluster_gather(Text what, SEXP bytes) {
+  return border([&]() -> SEXP {
+    if (TYPEOF(bytes) != RAWSXP) invalid_argument("Processes gather bytes.");
+    const std::string own(reinterpret_cast<const char*>(RAW(bytes)),
+                          static_cast<size_t>(Rf_xlength(bytes)));
+    meet(what);
+    const std::vector<std::string> said = gather_texts(communicator(), own);
+    Rcpp::List all(said.size());
+    for (size_t i = 0; i < said.size(); ++i) all[i] = Rcpp::RawVector(said[i].begin(), said[i].end());
+    return all;
+  });
+}
+
 // The good end of a script.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_finish() {

@@ -57,7 +57,9 @@ InputFn input_fn_from_r(SEXP build, const std::string& folder) {
     Rcpp::Shield<SEXP> call(Rf_lang2(function->get(), name));
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
     if (mode == Mode::kTrain) remember_from_r(result, folder);
-    return model_input_from_r(result);
+    ModelInput input = model_input_from_r(result);
+    input.is_part = Rf_getAttrib(result, Rf_install("parts")) != R_NilValue;
+    return input;
   };
 }
 
@@ -372,6 +374,7 @@ SEXP cpp_estimator_train(SEXP spec,
 SEXP cpp_estimator_evaluate(SEXP spec,
                             SEXP config,
                             SEXP input_fn,
+                            SEXP whole_input,
                             double steps,
                             Text checkpoint_path,
                             Text name,
@@ -383,6 +386,7 @@ SEXP cpp_estimator_evaluate(SEXP spec,
     options.checkpoint_path = checkpoint_path;
     options.name = name;
     options.hooks = hooks_from_r(hooks);
+    if (whole_input != R_NilValue) options.whole_input = input_fn_from_r(whole_input, "");
     const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn, ""), options);
     note_light_graph();
     Rcpp::Shield<SEXP> values(
@@ -394,7 +398,8 @@ SEXP cpp_estimator_evaluate(SEXP spec,
 
 // The batches of a prediction: all of them, each as a named list of arrays; or, where they are
 // asked for one by one, a handle. The attribute `checkpoint` is the number of the one that was read,
-// where what it was read into is kept for the next call.
+// where what it was read into is kept for the next call. `together`: each of several processes has
+// its part.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_predict(SEXP spec,
                            SEXP config,
@@ -402,7 +407,8 @@ SEXP cpp_estimator_predict(SEXP spec,
                            Text checkpoint_path,
                            Texts predict_keys,
                            SEXP hooks,
-                           bool all) {
+                           bool all,
+                           bool together) {
   return border([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     PredictOptions options;
@@ -410,6 +416,7 @@ SEXP cpp_estimator_predict(SEXP spec,
     options.predict_keys = predict_keys;
     options.hooks = hooks_from_r(hooks);
     options.reads_all = all;
+    options.together = together;
     std::shared_ptr<Predictions> predictions =
         estimator.predict(input_fn_from_r(input_fn, ""), options);
     note_light_graph();

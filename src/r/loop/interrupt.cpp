@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/ticks.h"
 #include "r/loop/loop.h"
 #include "r/values/border.h"
 
@@ -27,8 +28,23 @@ bool is_time_for_limits() {
   return is_long;
 }
 
+// Whether R is to be asked: it has run since the last time, or some time has passed. R's own check
+// takes as long as several operations of a small step. Of the processor's counter, or of the clock
+// in nanoseconds, so many are less than a millisecond.
+bool is_time_to_ask() {
+  constexpr int64_t kTicks = 500 * 1000;
+  static int64_t last = 0;
+  static uint64_t calls = 0;
+  const int64_t now = now_ticks();
+  if (now - last >= 0 && now - last < kTicks && calls == calls_of_r()) return false;
+  last = now;
+  calls = calls_of_r() + 1;  // with that which is to come
+  return true;
+}
+
 // Leaves by R's jump where the user has asked to stop, or where a time limit of R's is reached.
 void check_user_interrupt() {
+  if (!is_time_to_ask()) return;
   static auto* token = new UnwindToken;
   int checks = is_time_for_limits() ? kChecksOfALimit : 1;
   call_r(

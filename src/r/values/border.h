@@ -107,6 +107,8 @@ SEXP eval_r(SEXP call, SEXP env, UnwindToken& token);
 SEXP eval_r(SEXP call, SEXP env);
 // The same for a function of R's API that may jump.
 SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token);
+// How many such calls there have been.
+uint64_t calls_of_r();
 
 }  // namespace r
 }  // namespace runhooks

@@ -114,7 +114,14 @@ void RUnwind::go_on() const {
 UnwindToken::UnwindToken() : token_(R_MakeUnwindCont()) { R_PreserveObject(token_); }
 UnwindToken::~UnwindToken() { R_ReleaseObject(token_); }
 
+namespace {
+uint64_t number_of_calls = 0;
+}  // namespace
+
+uint64_t calls_of_r() { return number_of_calls; }
+
 SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token) {
+  ++number_of_calls;
   if (token.in_use_) {
     UnwindToken another;
     return call_r(function, data, another);

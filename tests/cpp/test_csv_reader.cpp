@@ -1,0 +1,118 @@
+// What a record of delimited text is, beside one that is split a character at a time.
+#include <random>
+
+#include "io/formats/csv_reader.h"
+#include "test.h"
+
+using namespace runhooks;
+
+namespace {
+
+struct Split {
+  CsvSplit result = CsvSplit::kRecord;
+  std::vector<std::string> fields;
+  size_t size = 0;  // with the record's end
+};
+
+// By the words of the header, for texts in which quotes stand as `has_quotes` says.
+Split split_slowly(const std::string& text, const CsvFormat& format, bool is_all) {
+  Split split;
+  size_t at = 0;
+  const auto fail = [&split](CsvSplit result) {
+    split.result = result;
+    return split;
+  };
+  const auto is_end = [&](size_t i) { return text[i] == '\n' || text[i] == '\r'; };
+  for (;; ++at) {
+    std::string field;
+    if (format.has_quotes && at < text.size() && text[at] == '"') {
+      for (++at;; ++at) {
+        if (at == text.size() || (at + 1 == text.size() && text[at] == '"' && !is_all)) {
+          return fail(CsvSplit::kCutOff);
+        }
+        if (text[at] != '"') {
+          field += text[at];
+        } else if (at + 1 < text.size() && text[at + 1] == '"') {
+          field += text[at++];
+        } else {
+          break;
+        }
+      }
+      ++at;
+      if (at < text.size() && text[at] != format.delim && !is_end(at)) {
+        split.fields.push_back(field);
+        return fail(CsvSplit::kAfterQuote);
+      }
+    } else {
+      for (; at < text.size() && text[at] != format.delim && !is_end(at); ++at) {
+        if (format.has_quotes && text[at] == '"') return fail(CsvSplit::kStrayQuote);
+        field += text[at];
+      }
+      if (at == text.size() && !is_all) return fail(CsvSplit::kCutOff);
+    }
+    split.fields.push_back(field);
+    if (at == text.size() || text[at] != format.delim) break;
+  }
+  if (at < text.size() && text[at] == '\r') {
+    if (at + 1 == text.size() && !is_all) return fail(CsvSplit::kCutOff);
+    if (at + 1 < text.size() && text[at + 1] == '\n') ++at;
+  }
+  split.size = at + (at < text.size() ? 1 : 0);
+  return split;
+}
+
+}  // namespace
+
+TEST(csv_records_are_split_as_a_character_at_a_time) {
+  std::mt19937 random(7);
+  const auto below = [&random](size_t n) { return random() % n; };
+  CsvFormat plain;
+  plain.has_quotes = false;
+  CsvFormat tabs;
+  tabs.delim = '\t';
+  int records = 0, ill = 0;
+  for (int round = 0; round < 40000; ++round) {
+    // fields of any length beside blocks of 16 and 32; now and then what is special
+    std::string text;
+    const size_t size = below(round % 2 == 0 ? 150 : 24), every = 2 + below(12);
+    for (size_t i = 0; i < size; ++i) text += below(every) == 0 ? ",,\"\n\r\t"[below(6)] : 'a';
+    const CsvFormat format = std::vector<CsvFormat>{CsvFormat(), plain, tabs}[below(3)];
+    for (const bool is_all : {false, true}) {
+      // on the heap and no longer than it is: a sanitizer sees who reads beyond it
+      const std::vector<char> exact(text.begin(), text.end());
+      CsvSplitter splitter(format);
+      const CsvSplit result = splitter.split(std::string_view(exact.data(), exact.size()), is_all);
+      const Split expected = split_slowly(text, format, is_all);
+      CHECK(result == expected.result);
+      if (result == CsvSplit::kCutOff) continue;
+      const auto& found = splitter.fields();
+      const std::vector<std::string> fields(found.begin(), found.end());
+      CHECK(fields == expected.fields);
+      if (result == CsvSplit::kRecord) CHECK_EQ(splitter.size(), expected.size);
+      ++(result == CsvSplit::kRecord ? records : ill);
+    }
+  }
+  CHECK(records > 10000 && ill > 1000);
+}
+
+TEST(csv_fields_of_any_characters_are_numbers_where_the_library_says_so) {
+  std::mt19937 random(11);
+  const auto below = [&random](size_t n) { return random() % n; };
+  int numbers = 0;
+  for (int round = 0; round < 100000; ++round) {
+    std::string text;
+    const size_t size = below(round % 10 == 0 ? 24 : 9);
+    for (size_t i = 0; i < size; ++i) text += "01234567890123456789.-+e "[below(25)];
+    double value = 0;
+    const bool is_number = parse_field(text, &value);
+    char* end = nullptr;
+    const double expected = std::strtod(text.c_str(), &end);
+    while (*end == ' ') ++end;
+    const bool is_expected = *end == '\0' && end != text.c_str() &&
+                             text.find_first_not_of(' ') != std::string::npos;
+    CHECK_EQ(is_number, is_expected);
+    if (is_number && is_expected) CHECK(value == expected);
+    numbers += is_number;
+  }
+  CHECK(numbers > 10000);
+}
