@@ -52,6 +52,29 @@ test_that("train_and_evaluate() evaluates each checkpoint, exports, and ends wit
   }
 })
 
+test_that("final_exporter() exports once where the trees end long before max_steps, and again by each further call", {
+  dir <- withr::local_tempdir()
+  run <- function(...) {
+    model <- loop_trees(dir = dir, config = run_config(save_checkpoints_steps = 6))
+    spec <- eval_spec(
+      loop_data(76), steps = NULL, throttle_secs = 600, start_delay_secs = 600,
+      exporters = final_exporter("final")
+    )
+    suppressMessages(train_and_evaluate(model, train_spec(loop_data(), ...), spec))
+    exports <- dir(file.path(dir, "export", "final"), full.names = TRUE)
+    answers <- predict(load_savedmodel(last_of(exports)), loop_data()[1:5, c("x", "f")])
+    expect_equal(
+      as.vector(unlist(answers)), predict(model, loop_data()[1:5, ])$.pred, tolerance = 1e-5
+    )
+    c(as.integer(variable_value(model, "global_step")), length(exports))
+  }
+  # in the middle of a tree, then to the end of the last one
+  expect_identical(run(max_steps = 8), c(8L, 1L))
+  expect_identical(run(max_steps = 1000), c(18L, 2L))
+  # a folder that has its trees
+  expect_warning(expect_identical(run(max_steps = 1000), c(18L, 3L)), "made no steps")
+})
+
 test_that("early stopping leaves the trees up to the best evaluation, bit for bit", {
   others <- loop_data(76)
   model <- loop_trees(n_trees = 40L)
