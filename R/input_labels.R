@@ -217,12 +217,14 @@ class_labels <- function(object, labels = model_labels(object)) {
 # Numbers that weights and ids of the model's columns cannot be. `reads` is what model_reads()
 # gives.
 check_feature_values <- function(columns, reads) {
+  is_plain <- function(read) read$dtype == "float32" && !read$is_normalized
+  fitting <- fitting_float32(columns[intersect(read_keys(Filter(is_plain, reads)), names(columns))])
   for (read in reads) {
     x <- columns[[read$key]]
     if (is.null(x)) next
     if (read$is_weight && is.factor(x)) stop_word_weights(x, read$key)
     if (read$has_shape && read$dtype != "string") check_is_numeric(x, read)
-    if (read$dtype == "float32" && !read$is_normalized) check_float32(x, read$key, "feature")
+    if (is_plain(read) && !read$key %in% fitting) check_float32(x, read$key, "feature")
     if (read$num_ids > 0) check_ids(x, read$key, read$num_ids)
   }
 }
@@ -270,10 +272,17 @@ stop_word_weights <- function(x, name) {
 # Beyond this a double is infinite in float32.
 largest_float32 <- 2^128 - 2^103
 
+# The names of those whose numbers are all below it, by one look of the core's; of few rows none,
+# since R is as quick.
+fitting_float32 <- function(columns) {
+  numbers <- Filter(is.double, lapply(columns, stored_numbers))
+  if (sum(lengths(numbers)) < 1e4) return(character())
+  names(numbers)[cpp_all_float32(numbers)]
+}
+
 check_float32 <- function(x, name, role) {
   numbers <- stored_numbers(x)
   if (!is.double(numbers) || length(numbers) == 0) return(invisible())
-  if (length(numbers) > 1e4 && cpp_all_float32(list(numbers))) return(invisible())
   # what is missing is no such number; where all is, there is none; range() would copy all of them
   far <- max(max(numbers, 0, na.rm = TRUE), -min(numbers, 0, na.rm = TRUE))
   if (far < largest_float32) return(invisible())
