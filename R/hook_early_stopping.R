@@ -41,8 +41,10 @@ hook_early_stopping <- function(
 # Called by the core when the loop ends: kind is "message" or "warning".
 say_early_stopping <- function(kind, text) say_in_loop(kind, text, "early_stopping")
 
-# A message or warning of class runhooks_<kind>_<topic>, below the line of progress.
+# A message or warning of class runhooks_<kind>_<topic>, below the line of progress. Of several
+# processes, which all come to it, the chief says it.
 say_in_loop <- function(kind, text, topic) {
+  if (isFALSE(the$strategy$is_chief)) return(invisible())
   end_progress_line()
   class <- paste0("runhooks_", kind, "_", topic)
   if (kind == "warning") {

@@ -96,11 +96,15 @@ scenarios <- list(
     runs <- 0
     counts <- session_run_hook(after_run = function(context, values) runs <<- runs + 1)
     done <- evaluated_numbers(strategy$size, config, counts)
-    validated <- train(
-      cluster_small(config), endless(), steps = 40, validation = cluster_input(c("x", "z"), 1, 1),
-      stop = early_stopping("loss", patience = 1, every_n_steps = 5, min_delta = 1e6)
+    said <- 0
+    validated <- withCallingHandlers(
+      train(
+        cluster_small(config), endless(), steps = 40, validation = cluster_input(c("x", "z"), 1, 1),
+        stop = early_stopping("loss", patience = 1, every_n_steps = 5, min_delta = 1e6)
+      ),
+      runhooks_message_early_stopping = function(m) said <<- said + 1
     )
-    keep(list(done = done, validated = validated$validation, runs = runs))
+    keep(list(done = done, validated = validated$validation, runs = runs, said = said))
   },
   script_error = function() {
     if (rank == 1) stop("the script of one process failed")

@@ -237,6 +237,9 @@ if (length(launchers) == 0) {
     # four evaluations of eight batches
     expect_equal(sum(vapply(0:2, function(rank) result_of("three", "evaluations", rank)$runs, 0)), 32)
     expect_identical(result_of("three", "evaluations", 1)$done, ended$done)
+    # all stop, and one says it
+    said <- vapply(0:2, function(rank) result_of("three", "evaluations", rank)$said, 0)
+    expect_equal(said, c(1, 0, 0))
   })
 
   test_that("processes that do not do the same are refused at the start", {
