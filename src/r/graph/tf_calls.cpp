@@ -211,8 +211,9 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
   }
   SEXP name = R_NilValue;
   for (const auto& [target, bound] : bindings) {
-    const bool is_input = std::any_of(def.inputs.begin(), def.inputs.end(),
-                                      [&](const ArgDef& arg) { return arg.name == target; });
+    // clang does not capture what a binding of several names has named
+    const auto is_it = [&wanted = target](const ArgDef& arg) { return arg.name == wanted; };
+    const bool is_input = std::any_of(def.inputs.begin(), def.inputs.end(), is_it);
     if (is_input || bound.value == R_NilValue) continue;
     if (target == "name") {
       name = bound.value;
