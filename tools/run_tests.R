@@ -1,7 +1,7 @@
 # Runs the R tests of the installed package: `Rscript tools/run_tests.R [--core=<log of cpptest>]
-# [--lint=<log of lint>] [part of a name]`. The tests run in a child process (or several, see below)
-# so that one that takes R down still leaves a last line: `N passed, N failed, N
-# skipped`, the other logs' counts added. What failed stands right above it by name. Each test file begins with the same seed; tests of properties
+# [--lint=<log of lint>] [part of a name]`. The tests run in two child processes, so that one that takes R
+# down still leaves a last line: `N passed, N failed, N skipped`, the other logs' counts added. What
+# failed stands right above it by name. Each test file begins with the same seed; tests of properties
 # begin at RUNHOOKS_SEED, drawn and printed where it is not set.
 
 no_counts <- c(passed = 0L, failed = 0L, skipped = 0L)
@@ -119,8 +119,7 @@ outcome_of_child <- function(child) {
 }
 
 # The outcome of the R tests, run by children.
-# One process as long as tests are seen to fail at times where two run side by side.
-run_in_children <- function(filter, processes = 1) {
+run_in_children <- function(filter, processes = 2) {
   names <- test_names(if (length(filter)) filter)
   if (!length(names)) {
     # a name may be one of the core's tests only

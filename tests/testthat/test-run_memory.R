@@ -41,6 +41,29 @@ test_that("over many steps with an R hook memory is flat, and no more objects ar
   expect_equal(measured[[2]][["held"]], measured[[1]][["held"]])
 })
 
+test_that("a graph that R let go of is not given to a hook just before it is finalized", {
+  # R collects now, and calls finalizers at some later time
+  collect_without_finalizers <- function() {
+    gctorture(TRUE)
+    numeric(10)
+    gctorture(FALSE)
+  }
+  found <- integer()
+  looks <- session_run_hook(begin = function() {
+    tf$get_default_graph()$finalized
+    NULL
+  })
+  collects <- session_run_hook(
+    begin = collect_without_finalizers,
+    after_create_session = function(session, coord) gc(),
+    after_run = function(context, values) {
+      found <<- c(found, length(context$session$graph$get_collection("global_step")))
+    }
+  )
+  train(mtcars_model(), mtcars_input(), steps = 3, hooks = list(looks, collects))
+  expect_equal(found, c(1, 1, 1))
+})
+
 test_that("a run survives a collector that runs at every opportunity", {
   skip_if_not_installed("processx")
   script <- "

@@ -145,9 +145,8 @@ void note_light_graph() {
 }
 
 SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
-  auto* binding = static_cast<GraphBinding*>(graph->foreign.get());
-  if (binding) {
-    SEXP known = R_WeakRefKey(binding->weak_ref);
+  if (graph->foreign) {
+    SEXP known = key_of(binding_of(*graph).weak_ref);
     if (known != R_NilValue) return known;
   }
   collect_now_and_then();
@@ -164,16 +163,16 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   made->weak_ref = R_MakeWeakRef(object, R_NilValue, R_NilValue, FALSE);
   R_PreserveObject(made->weak_ref);
   made->pointer = pointer;
-  if (binding) {
-    made->sessions = binding->sessions;
-    made->keeps = std::move(binding->keeps);
+  if (graph->foreign) {
+    made->sessions = binding_of(*graph).sessions;
+    made->keeps = std::move(binding_of(*graph).keeps);
   }
   graph->foreign = made;
   return object;
 }
 
 bool has_object(const Graph& graph) {
-  return graph.foreign && R_WeakRefKey(binding_of(graph).weak_ref) != R_NilValue;
+  return graph.foreign && key_of(binding_of(graph).weak_ref) != R_NilValue;
 }
 
 void keep_with_graph(Graph& graph, SEXP object) {

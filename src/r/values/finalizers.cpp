@@ -45,6 +45,12 @@ void when_collected(SEXP object, std::function<void(SEXP)> then) {
   awaited()[object] = {std::move(then), Held(newer)};
 }
 
+SEXP key_of(SEXP weak_reference) {
+  const HeldTogether::Scope apart(nullptr);
+  R_RunPendingFinalizers();
+  return R_WeakRefKey(weak_reference);
+}
+
 void at_next_collection(std::function<void()> then) {
   Rcpp::Shield<SEXP> sentinel(new_sentinel());
   when_collected(sentinel, [then = std::move(then)](SEXP) { then(); });

@@ -17,6 +17,11 @@ namespace r {
 // still there. Here something is.
 void when_collected(SEXP object, std::function<void(SEXP object)> then);
 
+// The object that a weak reference points to, or NULL of R. R sees first that nobody needs an object
+// and calls the finalizers later: in between the reference still gives it, and who then took it would
+// have one that is finalized under his hands. Here the finalizers come first.
+SEXP key_of(SEXP weak_reference);
+
 // When R collects next, whatever that lets go of.
 void at_next_collection(std::function<void()> then);
 
