@@ -114,11 +114,13 @@ docs: ## Rcpp's wrappers, NAMESPACE and man/
 document: docs
 
 .PHONY: site
-site: deps install ## pages for a browser, in .build/site (needs pkgdown)
+site: deps install ## pages for a browser, in .build/site
+	@sh tools/deps.sh with pkgdown
 	@Rscript tools/site.R
 
 .PHONY: spelling
-spelling: ## words of all pages that neither a dictionary nor inst/WORDLIST knows (needs spelling)
+spelling: ## words of all pages that neither a dictionary nor inst/WORDLIST knows
+	@sh tools/deps.sh with spelling
 	@Rscript tools/spelling.R
 
 # --- to see it work

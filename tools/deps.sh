@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what building and testing need and this machine lacks: R and a compiler, DESCRIPTION's
-# packages, tools; `deps.sh install`: only what installing needs. As root on Debian or Ubuntu by
-# apt-get, elsewhere by install.packages(). Quick when nothing is missing.
+# packages, tools; `deps.sh install`: only what installing needs; `deps.sh with NAME`: that package of
+# R's, too. As root on Debian or Ubuntu by apt-get, elsewhere by install.packages(). Quick when nothing
+# is missing.
 cd "$(dirname "$0")/.." || exit 1
 
 say() { echo "deps: $*"; }
@@ -17,6 +18,7 @@ field() {
 required="$(field Imports) $(field LinkingTo) testthat"
 optional="$(field Suggests) roxygen2 lintr bench"
 optional_tools="pandoc qpdf ccache checkbashisms clang-format chromium mpicc.openmpi mpicc.mpich"
+if [ "$1" = with ]; then optional="$optional $2"; fi
 if [ "$1" = install ]; then
   required="$(field Imports) $(field LinkingTo)"
   optional=
