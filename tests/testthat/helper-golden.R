@@ -227,10 +227,10 @@ measure_of <- function(name) if (startsWith(name, "lin_reg")) relative_measure e
 # A wider bound than 1e-5, with its reason.
 wider_bounds <- c(
   # Gradients through the moments of small batches cancel: in 200 runs in float64 with float32's
-  # rounding drawn at random, variables end 3.6e-5 (the median) to 1.8e-4 from the exact ones
-  # (tests/golden/rounding_of_batch_norm.py). TensorFlow's are 1.9e-5 from them, ours 2.0e-5 by gcc
-  # and 8.6e-5 by clang.
-  dnn_reg_batch_norm = 1e-4
+  # rounding drawn at random, variables end 3.6e-5 (the median) to 1.84e-4 from the exact ones, and
+  # TensorFlow's are 1.9e-5 from them (tests/golden/rounding_of_batch_norm.py). Ours are 2.0e-5 from
+  # them by gcc, 8.6e-5 by clang.
+  dnn_reg_batch_norm = 2.03e-4
 )
 bound_of <- function(name) if (name %in% names(wider_bounds)) wider_bounds[[name]] else 1e-5
 
