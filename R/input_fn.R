@@ -169,6 +169,8 @@ select_names <- function(data, literal, expr, arg, call = parent.frame()) {
   if (!is.null(given) && all(given %in% names(data))) return(unique(given))
   if (rlang::quo_is_missing(expr)) stop_runhooks("{.arg {arg}} is missing.", call = call)
   if (rlang::quo_is_null(expr)) return(character())
+  held <- held_strings(expr, names(data))
+  if (!is.null(held)) return(unique(held))
   # scripts of tfestimators name a variable that holds the names, which tidyselect wants wrapped in
   # all_of() by now
   quiet <- options(lifecycle_verbosity = "quiet")
@@ -188,6 +190,15 @@ literal_strings <- function(expr) {
   if (!is.call(expr) || !identical(expr[[1]], quote(c))) return(NULL)
   parts <- unname(as.list(expr)[-1])
   if (all(vapply(parts, is.character, logical(1)))) unlist(parts)
+}
+
+# The words that a variable holds, where it is no column and they are names of such: what tidyselect
+# makes of them without loading it, which takes longer than a small training. NULL of all else.
+held_strings <- function(expr, columns) {
+  name <- rlang::quo_get_expr(expr)
+  if (!is.symbol(name) || as.character(name) %in% columns) return(NULL)
+  held <- get0(as.character(name), rlang::quo_get_env(expr))
+  if (is.character(held) && !is.object(held) && all(held %in% columns)) as.vector(held)
 }
 
 note_unused <- function(...) {

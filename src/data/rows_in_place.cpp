@@ -70,6 +70,9 @@ constexpr int64_t kFirstRows = 1024;
 constexpr size_t kPartAhead = 8, kLeastBytesAhead = size_t{16} << 20;
 // A column of more bytes is read from its begin to its end; a smaller one stays at hand.
 constexpr size_t kSmallColumn = size_t{1} << 18;
+// A block has so many rows at least, so that a column's part of it is some lines.
+constexpr int64_t kLeastBlock = 64;
+constexpr size_t kLine = 64;
 
 }  // namespace
 
@@ -122,15 +125,28 @@ void RowsInPlace::read(int64_t first, int64_t n, void* to) const {
   });
 }
 
-void RowsInPlace::spread(int64_t k, const Place* places, int64_t n, void* to) const {
+void RowsInPlace::gather(int64_t k, const int64_t* rows, int64_t n, void* to) const {
   with_types(columns_[static_cast<size_t>(k)], dtype_, [&](const auto* from, auto type) {
     using To = decltype(type);
     To* out = static_cast<To*>(to);
-    for (int64_t i = 0; i < n; ++i) out[places[i].at] = converted<To>(from[places[i].row]);
+    for (int64_t i = 0; i < n; ++i) out[i] = converted<To>(from[rows[i]]);
   });
 }
 
-void RowsAhead::prepare(const std::vector<std::shared_ptr<const RowsInPlace>>& all,
+void RowsInPlace::spread(int64_t k,
+                         const std::vector<Place>& places,
+                         char* to,
+                         size_t block_bytes) const {
+  with_types(columns_[static_cast<size_t>(k)], dtype_, [&](const auto* from, auto type) {
+    using To = decltype(type);
+    for (const Place& place : places) {
+      To* const block = reinterpret_cast<To*>(to + static_cast<size_t>(place.block) * block_bytes);
+      block[place.at] = converted<To>(from[place.row]);
+    }
+  });
+}
+
+void RowsAhead::prepare(const All& all,
                         const std::vector<int64_t>& order,
                         int64_t position,
                         int64_t n) {
@@ -146,60 +162,103 @@ void RowsAhead::prepare(const std::vector<std::shared_ptr<const RowsInPlace>>& a
   const int64_t left = static_cast<int64_t>(order.size()) - position;
   const int64_t count = std::min(left, std::max(n, wanted_));
   clear();
-  fill(all, order.data() + position, count);
+  if (n > block_) lay_out(all, n);
+  lead_ = (block_ - n % block_) % block_;
+  reserve(lead_ + count);
+  fill(order.data() + position, count);
   begin_ = position;
   end_ = position + count;
 }
 
-void RowsAhead::fill(const std::vector<std::shared_ptr<const RowsInPlace>>& all,
-                     const int64_t* order,
-                     int64_t n) {
-  made_.resize(all.size());
-  struct Column {
-    size_t of;
-    int64_t k;
-  };
-  std::vector<Column> columns;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const int64_t width = all[i]->width();
-    const Tensor& made = made_[i];
-    if (!made.is_valid() || made.shape().dim(1) != n) {
-      made_[i] = Tensor();  // before there is another one
-      made_[i] = Tensor(all[i]->dtype(), Shape{width, n});
+// Blocks of whole batches of `n` rows.
+void RowsAhead::lay_out(const All& all, int64_t n) {
+  block_ = n * ((kLeastBlock + n - 1) / n);
+  columns_.clear();
+  first_columns_.clear();
+  block_bytes_ = 0;
+  for (const auto& rows : all) {
+    const size_t bytes = static_cast<size_t>(block_) * dtype_size(rows->dtype());
+    first_columns_.push_back(columns_.size());
+    for (int64_t k = 0; k < rows->width(); ++k) {
+      columns_.push_back({rows.get(), k, block_bytes_});
+      block_bytes_ += (bytes + kLine - 1) / kLine * kLine;
     }
-    for (int64_t k = 0; k < width; ++k) columns.push_back({i, k});
   }
-  const size_t bytes = static_cast<size_t>(all[0]->rows()) * sizeof(double);
+  first_columns_.push_back(columns_.size());
+}
+
+void RowsAhead::reserve(int64_t rows) {
+  const int64_t blocks = (rows + block_ - 1) / block_;
+  const Shape shape{blocks, static_cast<int64_t>(block_bytes_)};
+  if (made_.is_valid() && made_.shape() == shape) return;
+  made_ = Tensor();  // before there is another one
+  made_ = Tensor(DType::kUint8, shape);
+}
+
+// Where each row goes, in the order in which a column has them.
+std::vector<RowsInPlace::Place> RowsAhead::places(const int64_t* order, int64_t n) const {
   std::vector<RowsInPlace::Place> places(static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i) places[static_cast<size_t>(i)] = {order[i], i};
-  if (columns.size() >= kManyColumns && bytes > kSmallColumn) {
-    std::sort(places.begin(), places.end(),
-              [](const auto& a, const auto& b) { return a.row < b.row; });
+  for (int64_t i = 0; i < n; ++i) {
+    places[static_cast<size_t>(i)] = {order[i], static_cast<int32_t>((lead_ + i) / block_),
+                                      static_cast<int32_t>((lead_ + i) % block_)};
   }
+  std::sort(places.begin(), places.end(),
+            [](const auto& a, const auto& b) { return a.row < b.row; });
+  return places;
+}
+
+void RowsAhead::fill(const int64_t* order, int64_t n) {
+  if (columns_.empty()) return;
+  const size_t bytes = static_cast<size_t>(columns_[0].of->rows()) * sizeof(double);
+  std::vector<RowsInPlace::Place> sorted;
+  if (columns_.size() >= kManyColumns && bytes > kSmallColumn) sorted = places(order, n);
+  char* const made = static_cast<char*>(made_.raw());
+  const auto fill_column = [&](const Column& column) {
+    char* to = made + column.begin;
+    if (!sorted.empty()) return column.of->spread(column.k, sorted, to, block_bytes_);
+    const size_t element = dtype_size(column.of->dtype());
+    int64_t at = lead_;  // in the first block
+    for (int64_t i = 0; i < n; to += block_bytes_) {
+      const int64_t part = std::min(n - i, block_ - at);
+      column.of->gather(column.k, order + i, part, to + static_cast<size_t>(at) * element);
+      i += part;
+      at = 0;
+    }
+  };
   in_stoppable_pieces(
-      static_cast<int64_t>(columns.size()), bytes, [&](int64_t first, int64_t last) {
-        share_each(last - first, [&](int64_t i) {
-          const Column& column = columns[static_cast<size_t>(first + i)];
-          Tensor& made = made_[column.of];
-          char* const to = static_cast<char*>(made.raw()) +
-                           static_cast<size_t>(column.k * n) * dtype_size(made.dtype());
-          all[column.of]->spread(column.k, places.data(), n, to);
-        });
+      static_cast<int64_t>(columns_.size()), bytes, [&](int64_t first, int64_t last) {
+        share_each(last - first,
+                   [&](int64_t i) { fill_column(columns_[static_cast<size_t>(first + i)]); });
       });
 }
 
 void RowsAhead::read(size_t i, int64_t position, int64_t n, void* to) const {
-  const Tensor& made = made_[i];
-  const int64_t width = made.shape().dim(0), rows = made.shape().dim(1);
-  with_bits(made.dtype(), [&](auto bits) {
+  const Column* const columns = columns_.data() + first_columns_[i];
+  const auto width = static_cast<int64_t>(first_columns_[i + 1] - first_columns_[i]);
+  if (width == 0) return;
+  with_bits(columns->of->dtype(), [&](auto bits) {
     using T = decltype(bits);
-    const T* from = made.data<T>() + (position - begin_);
     T* out = static_cast<T*>(to);
-    in_blocks(n, width, [&](int64_t c0, int64_t c1, int64_t r0, int64_t r1) {
-      for (int64_t c = c0; c < c1; ++c) {
-        for (int64_t r = r0; r < r1; ++r) out[r * width + c] = from[c * rows + r];
+    for (int64_t row = lead_ + position - begin_, end = row + n; row < end;) {
+      const int64_t at = row % block_, part = std::min(end - row, block_ - at);
+      const char* const block =
+          static_cast<const char*>(made_.raw()) + static_cast<size_t>(row / block_) * block_bytes_;
+      const auto from = [&](int64_t c) {
+        return reinterpret_cast<const T*>(block + columns[c].begin) + at;
+      };
+      if (width == 1) {
+        std::copy(from(0), from(0) + part, out);
+      } else {
+        in_blocks(part, width, [&](int64_t c0, int64_t c1, int64_t r0, int64_t r1) {
+          for (int64_t c = c0; c < c1; ++c) {
+            const T* const column = from(c);
+            for (int64_t r = r0; r < r1; ++r) out[r * width + c] = column[r];
+          }
+        });
       }
-    });
+      out += part * width;
+      row += part;
+    }
   });
 }
 

@@ -25,13 +25,6 @@ VariableState& state_of(ResourceManager& resources, const Variable& variable) {
   });
 }
 
-// Without a copy where nobody else has the value: what reads a variable asks for its buffer anew in
-// each run.
-void take_value(VariableState& state, Tensor value) {
-  if (value.dtype() != state.dtype() || value.buffer_is_shared()) return state.assign(value);
-  state.value() = std::move(value);
-}
-
 class VariableSaveable : public Saveable {
  public:
   VariableSaveable(VariablePtr variable, std::string name, bool reshape)
@@ -48,7 +41,7 @@ class VariableSaveable : public Saveable {
   }
   Assign read(const TensorSource& source, const ResourceManager&) override {
     return [variable = variable_, value = value_in(source)](ResourceManager& resources) mutable {
-      take_value(state_of(resources, *variable), std::move(value));
+      state_of(resources, *variable).take(std::move(value));
     };
   }
   bool is_in(const TensorSource& source) const override { return source.find(name_).has_value(); }

@@ -18,9 +18,21 @@ void VariableState::assign(const Tensor& value) {
       if (value.dtype() == DType::kString) value_.set_dictionary(value.dictionary());
     }
   } else {
-    value_ = value.copy();
+    move_to(value.copy());
   }
 }
+
+void VariableState::take(Tensor value) {
+  if (value.dtype() != dtype_ || value.buffer_is_shared()) return assign(value);
+  move_to(std::move(value));
+}
+
+void VariableState::move_to(Tensor value) {
+  value_ = std::move(value);
+  moves_.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::atomic<uint64_t> VariableState::moves_{1};
 
 Initializer constant_initializer(double value) {
   return [value](Graph& graph, const Shape& shape, DType dtype) -> Output {

@@ -3,6 +3,7 @@
 // What it must not know: optimizers, checkpoints' files, R.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,11 +23,18 @@ class VariableState : public Resource {
   DType dtype() const { return dtype_; }
   bool is_initialized() const { return value_.is_valid(); }
   Tensor& value() { return value_; }
+  // How often a variable of this process has got another buffer: as long as the number is the same,
+  // who knows where a value is need not ask again.
+  static uint64_t moves() { return moves_.load(std::memory_order_relaxed); }
   // Copies into the buffer at hand where the shape is the same, so that what has been prepared for
   // it stays valid. Throws where the value has another type.
   void assign(const Tensor& value);
+  // The same with the buffer of the value in place of a copy, where nobody else has it.
+  void take(Tensor value);
 
  private:
+  void move_to(Tensor value);
+  static std::atomic<uint64_t> moves_;
   std::string name_;
   DType dtype_;
   Tensor value_;

@@ -31,6 +31,11 @@ bool changes_variable(const Operation& op) {
   return any_inside(op, [](const Operation& x) { return !x.def().mutates.empty(); });
 }
 
+// What reads a variable's value where it is does so once for all runs.
+bool hands_out_place(const Plan::Node& node) {
+  return node.item->op.def().reads_variable && !node.needs_snapshot && node.copies.empty();
+}
+
 // Work on so many bytes takes much longer than the question whether to stop.
 bool is_long_work(const KernelContext& context) {
   constexpr size_t kLong = 64 * 1024;
@@ -67,6 +72,7 @@ Executor::Executor(std::shared_ptr<NodeTable> table,
     if (!node.is_invariant) step.computed = node.item->kernel.get();
     step.may_stop = may_stop;
     step.always_prepare = hands_on_variant(node.item->op);
+    step.may_move = has_effects(node.item->op.def());
   }
   for (const Step& step : steps_) {
     if (step.item->op.def().reads_variable) readers_.push_back(&step);
@@ -80,10 +86,14 @@ Executor::~Executor() {
 
 void Executor::choose_hot_steps() {
   hot_.clear();
+  resting_.clear();
+  moves_seen_ = kNeverRead;
   for (Step& step : steps_) {
     const bool computes = step.computed && step.computed->computes();
     step.is_hot = computes || step.always_prepare || !step.node->copies.empty();
-    if (step.is_hot) hot_.push_back(&step);
+    if (!step.is_hot) continue;
+    const bool rests = hands_out_place(*step.node) && !step.always_prepare;
+    (rests ? resting_ : hot_).push_back(&step);
   }
   levels_.reset();
 }
@@ -157,7 +167,10 @@ void Executor::take_over_table() {
   if (table.bound == this) return;
   table.bound = this;
   for (const Step* step : readers_) {
-    step->item->context.needs_snapshot = step->node->needs_snapshot;
+    bool& needs_snapshot = step->item->context.needs_snapshot;
+    if (needs_snapshot == step->node->needs_snapshot) continue;
+    needs_snapshot = step->node->needs_snapshot;
+    moves_seen_ = kNeverRead;
   }
   const uint64_t invariants = table.invariants.load(std::memory_order_relaxed);
   if (invariants_seen_ == invariants) return;
@@ -213,16 +226,29 @@ void Executor::share_feed(Slot& slot, const Tensor& value) {
 }
 
 void Executor::run_hot() {
+  if (moves_seen_ != VariableState::moves() && read_again()) return run_all_from(0);
   for (Step* const* at = hot_.data(); at != hot_.data() + hot_.size(); ++at) {
     Step& step = **at;
     execute_hot(step);
     if (step.is_long) check_interrupt();
-    if (step.item->layout_changed) {
-      settle(step);
-      run_all_from(static_cast<size_t>(&step - steps_.data()) + 1);
-      return;
-    }
+    bool changed = step.item->layout_changed;
+    if (changed) settle(step);
+    if (step.may_move && moves_seen_ != VariableState::moves() && read_again()) changed = true;
+    if (changed) return run_all_from(static_cast<size_t>(&step - steps_.data()) + 1);
   }
+}
+
+// Whether a value was found in another place than before.
+bool Executor::read_again() {
+  moves_seen_ = VariableState::moves();
+  bool changed = false;
+  for (Step* step : resting_) {
+    execute_hot(*step);
+    if (!step->item->layout_changed) continue;
+    settle(*step);
+    changed = true;
+  }
+  return changed;
 }
 
 void Executor::run_all_from(size_t first) {

@@ -71,9 +71,11 @@ class Executor {
     // Nothing has been changed when it is done, so that a run may be left there.
     bool may_stop = false;
     bool is_long = false;  // the last time when it was prepared
+    // May move a variable, or call what does.
+    bool may_move = false;
   };
   class Levels;
-  static constexpr uint64_t kNeverVerified = 0;
+  static constexpr uint64_t kNeverVerified = 0, kNeverRead = 0;
 
   void choose_hot_steps();
   void take_over_table();
@@ -84,6 +86,7 @@ class Executor {
   void share_feed(Slot& slot, const Tensor& value);
   void run_all_from(size_t first);
   void run_hot();
+  bool read_again();
   bool prepare_if_needed(Step& step);
   void settle(Step& step);
   bool is_verified() const { return verified_epoch_ == plan_.table().epoch; }
@@ -109,6 +112,10 @@ class Executor {
   std::vector<Step> steps_;
   std::vector<Step*> hot_;
   std::vector<const Step*> readers_;  // of variables
+  // Those of them that have nothing to do while variables stay where they are, and the number of
+  // their moves when these have been looked at.
+  std::vector<Step*> resting_;
+  uint64_t moves_seen_ = kNeverRead;
   uint64_t invariants_seen_ = 0;      // the table's count when they were looked at
   std::vector<Tensor> results_;
   StepStatsCollector* observer_ = nullptr;  // of the run under way

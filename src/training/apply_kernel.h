@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -140,18 +141,23 @@ struct ApplyRule {
    public:
     bool uses_threads() const override { return is_shared_; }
     void prepare(KernelContext& c) override {
+      inputs_.reset();
       const OpDef& def = c.op().def();
       gradient_ = std::max(input_place(def, "grad"), input_place(def, "delta"));
       is_shared_ = !NeedsAll<Rule>::value && gradient_ >= 0 &&
                    is_worth_sharing(c.input(gradient_).num_elements());
     }
     void compute(KernelContext& c) override {
-      ApplyInputs<T> inputs(c, Rule::kRefs);
+      const uint64_t moves = VariableState::moves();
+      if (!inputs_ || moves_seen_ != moves) {
+        inputs_.emplace(c, Rule::kRefs);
+        moves_seen_ = moves;
+      }
       if (is_shared_) {
-        inputs.gradient(gradient_);  // throws here, not on another thread
-        apply_in_pieces(inputs);
+        inputs_->gradient(gradient_);  // throws here, not on another thread
+        apply_in_pieces(*inputs_);
       } else {
-        Rule::apply(inputs);
+        Rule::apply(*inputs_);
       }
       pass_on(c);
     }
@@ -164,6 +170,9 @@ struct ApplyRule {
         Rule::apply(piece);
       });
     }
+    // As they were found: many small updates would look for little else.
+    std::optional<ApplyInputs<T>> inputs_;
+    uint64_t moves_seen_ = 0;
     int gradient_ = -1;
     bool is_shared_ = false;
   };

@@ -29,6 +29,12 @@ test_that("selections may be written in any of tidyselect's ways", {
   expect_equal(names_of(features = tidyselect::one_of("drat", "cyl")), wanted)
   expect_equal(names_of(features = -c(mpg, disp, hp, wt, qsec, vs, am, gear, carb)), wanted)
   expect_equal(names_of(features = features), "drat")
+  repeated <- c(one = "drat", two = "cyl", three = "drat")
+  expect_equal(names_of(features = repeated), wanted)
+  cyl <- "drat" # a column goes before a variable
+  expect_equal(names_of(features = cyl), "cyl")
+  absent <- c("drat", "cylinders")
+  expect_error(names_of(features = absent), class = "runhooks_error_not_found")
   expect_equal(names_of(features = setdiff(names(mtcars)[1:5], c("mpg", "disp", "hp"))), wanted)
   labels <- batches_of(
     input_fn(mtcars, features = "drat", response = response, shuffle = FALSE)

@@ -174,18 +174,35 @@ class BiasAddGradKernel : public Kernel {
 template <typename T>
 class AddNKernel : public Kernel {
  public:
+  void prepare(KernelContext& c) override {
+    inputs_.clear();
+    for (int k = 0; k < c.num_inputs(); ++k) inputs_.push_back(c.input(k).data<T>());
+  }
   void compute(KernelContext& c) override {
     T* y = c.output(0).template data<T>();
-    const int64_t n = c.output(0).num_elements();
-    share_range(n, [&](int64_t begin, int64_t count) {
-      const T* first = c.input(0).data<T>();
-      std::copy_n(first + begin, count, y + begin);
-      for (int k = 1; k < c.num_inputs(); ++k) {
-        const T* x = c.input(k).data<T>();
-        for (int64_t i = begin; i < begin + count; ++i) y[i] = wrapping_add(y[i], x[i]);
+    share_range(c.output(0).num_elements(), [&](int64_t begin, int64_t count) {
+      const int64_t end = begin + count;
+      for (; begin + kBlock <= end; begin += kBlock) add_block(begin, y + begin);
+      std::copy(inputs_[0] + begin, inputs_[0] + end, y + begin);
+      for (size_t k = 1; k < inputs_.size(); ++k) {
+        for (int64_t i = begin; i < end; ++i) y[i] = wrapping_add(y[i], inputs_[k][i]);
       }
     });
   }
+
+ private:
+  // The sums of a block stay at hand while any number of inputs are added.
+  static constexpr int64_t kBlock = 64;
+  void add_block(int64_t begin, T* y) const {
+    T sums[kBlock];
+    std::copy_n(inputs_[0] + begin, kBlock, sums);
+    for (size_t k = 1; k < inputs_.size(); ++k) {
+      const T* x = inputs_[k] + begin;
+      for (int64_t i = 0; i < kBlock; ++i) sums[i] = wrapping_add(sums[i], x[i]);
+    }
+    std::copy_n(sums, kBlock, y);
+  }
+  std::vector<const T*> inputs_;
 };
 
 void bias_add_shape(ShapeContext& c) {

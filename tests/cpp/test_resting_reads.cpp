@@ -1,0 +1,105 @@
+// Variables are looked for once; who moves one is noticed by all that know where it was.
+#include "graph/variable.h"
+#include "ops/state/gradient_helpers.h"
+#include "session/session.h"
+#include "test.h"
+
+using namespace runhooks;
+
+namespace {
+
+// A variable of any shape, and what sets it and reads it.
+struct Moving {
+  std::shared_ptr<Graph> g = std::make_shared<Graph>();
+  Output handle = g->op("VarHandleOp")
+                      .attr("dtype", DType::kFloat32)
+                      .attr("shape", Shape::unknown())
+                      .named("v");
+  Output given = g->op("Placeholder").attr("dtype", DType::kFloat32);
+  Operation* assign = g->op("AssignVariableOp", {handle, given}).attr("dtype", DType::kFloat32);
+
+  Output read() { return g->op("ReadVariableOp", {handle}).attr("dtype", DType::kFloat32); }
+  Output twice(Output x) { return add(*g, x, x); }
+};
+
+Tensor numbers(int64_t n, float first) {
+  Tensor made(DType::kFloat32, Shape{n});
+  for (int64_t i = 0; i < n; ++i) made.data<float>()[i] = first + static_cast<float>(i);
+  return made;
+}
+
+Tensor doubled(const Tensor& x) {
+  Tensor made = x.copy();
+  for (int64_t i = 0; i < x.num_elements(); ++i) made.data<float>()[i] *= 2;
+  return made;
+}
+
+}  // namespace
+
+TEST(a_read_finds_a_variable_that_was_moved_between_runs) {
+  Moving m;
+  const Output y = m.twice(m.read());
+  Session session(m.g);
+  session.run({m.assign}, {{m.given, numbers(2, 0)}});
+  float first = 0;
+  for (const int64_t n : {2, 2, 3, 3, 3, 1, 4}) {
+    const Tensor value = numbers(n, ++first);
+    find_variable_state(session.resources(), *m.handle.op)->take(value.copy());
+    for (int i = 0; i < 3; ++i) CHECK(session.run(y).equals(doubled(value)));
+  }
+}
+
+TEST(a_read_finds_a_variable_that_its_own_run_has_moved) {
+  Moving m;
+  Output y;
+  {
+    ControlDependencies after(*m.g, {m.assign});
+    y = m.twice(m.read());
+  }
+  for (int fresh = 0; fresh < 2; ++fresh) {
+    Session session(m.g);
+    for (int i = 0; i < 4; ++i) {
+      const Tensor value = numbers(3, static_cast<float>(i));
+      CHECK(session.run({y}, {{m.given, value}})[0].equals(doubled(value)));
+      if (i < 2) find_variable_state(session.resources(), *m.handle.op)->take(numbers(3, 9));
+    }
+  }
+}
+
+TEST(plans_that_need_a_copy_and_plans_that_do_not_take_turns) {
+  Moving m;
+  const Output value = m.read(), y = m.twice(value);
+  Operation* update = m.g->op("AssignAddVariableOp", {m.handle, m.g->scalar(DType::kFloat32, 1)});
+  Output late;
+  {
+    ControlDependencies after(*m.g, {update});
+    late = add(*m.g, value, m.g->scalar(DType::kFloat32, 0));
+  }
+  Session session(m.g);
+  session.run({m.assign}, {{m.given, Tensor::scalar<float>(5)}});
+  for (int i = 0; i < 4; ++i) {
+    const float now = 5 + static_cast<float>(i);
+    for (int k = 0; k < 2; ++k) CHECK_EQ(session.run(y).number_at(0), 2 * now);
+    CHECK_EQ(session.run(late).number_at(0), now);
+  }
+}
+
+TEST(an_update_finds_a_variable_that_was_moved) {
+  auto g = std::make_shared<Graph>();
+  const Output place = g->op("Placeholder").attr("dtype", DType::kFloat32);
+  const Output ref =
+      g->op("VariableV2").attr("dtype", DType::kFloat32).attr("shape", Shape::unknown());
+  Operation* assign = g->op("Assign", {ref, place}).attr("validate_shape", false);
+  const Output gradient = g->op("Placeholder").attr("dtype", DType::kFloat32);
+  Operation* update = g->op("ApplyGradientDescent", {ref, g->scalar(DType::kFloat32, 1), gradient});
+  Session session(g);
+  for (const int64_t n : {2, 3, 3, 1}) {
+    session.run({assign}, {{place, numbers(n, 7)}});
+    for (int i = 0; i < 3; ++i) session.run({update}, {{gradient, numbers(n, 0)}});
+    const Tensor now = session.run(ref);
+    CHECK_EQ(now.num_elements(), n);
+    for (int64_t i = 0; i < n; ++i) CHECK_EQ(now.number_at(i), static_cast<double>(7 - 2 * i));
+  }
+  CHECK_THROWS(session.run({update}, {{gradient, numbers(2, 0)}}), Code::kInvalidArgument,
+               "The gradient has shape");
+}
