@@ -123,14 +123,30 @@ struct GainRules {
   double gradient, hessian;  // all
   double l1, l2;
 };
+// What gradients and hessians are times, and the numbers of their first elements.
+struct PackRules {
+  float gradient_scale, hessian_scale;
+  uint32_t first_gradient, first_hessian;
+};
+// The rows of a node and their ids, where both go, and where it is put down which rows go left.
+struct RowsToPart {
+  const uint8_t* rows;
+  const uint16_t* ids;
+  uint8_t* to_rows;
+  uint16_t* to_ids;
+  uint8_t* goes_left;
+};
 // A tree whose leaves all lie in one depth, 1 to kDeepestByteTree: node i (from 1 on) has the children 2i and
 // 2i + 1, and a row goes right where the code at the node's place is above the threshold.
 constexpr int64_t kForestRows = 64;
 constexpr int32_t kDeepestByteTree = 8;
 struct ByteNode {
-  uint16_t place;
-  uint8_t threshold;
+  uint32_t first;      // where the codes of its place begin
+  uint32_t threshold;  // four times, as registers take it without a detour
 };
+constexpr ByteNode byte_node(uint32_t place, uint8_t threshold) noexcept {
+  return {place * static_cast<uint32_t>(kForestRows), threshold * 0x01010101u};
+}
 struct ByteTree {
   int32_t depth, first_node, first_leaf;
 };
@@ -153,28 +169,32 @@ struct HistogramKernels {
                 int64_t* sums);
   // Adds n packed sums to those of gradients and of hessians, and makes them zero.
   void (*flush)(int64_t n, int64_t* sums, int64_t* gradients, int64_t* hessians);
-  // x * scale as whole numbers below 2^30; fractions go up or down by the element's number, which
-  // begins with `first`, so that sums stay in the middle. Whole numbers stay as they are.
-  void (*quantize)(int64_t n, const float* x, float scale, uint32_t first, int32_t* out);
+  // Gradients and hessians as whole numbers below 2^30, packed; fractions go up or down by the number of
+  // the element, so that sums stay in the middle. Whole numbers stay as they are.
+  void (*pack)(int64_t n,
+               const float* gradients,
+               const float* hessians,
+               const PackRules* rules,
+               int64_t* packed);
   // The largest |x|, as bits: above those of the infinity where one is NaN.
   uint32_t (*largest)(int64_t n, const float* x);
-  // packed[i] = the gradients and hessians of row ids[i].
-  void (*pack)(int64_t n,
-               int64_t logits,
-               const uint16_t* ids,
-               const int32_t* gradients,
-               const int32_t* hessians,
-               int64_t* packed);
+  // to[i] = from[ids[i]], each of `logits` numbers.
+  void (*gather)(
+      int64_t n, int64_t logits, const uint16_t* ids, const int64_t* from, int64_t* to);
   // out[i] = table[the first bin of row i].
   void (*look_up8)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
   void (*look_up16)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
-  // Brings those of n rows that go to the left (1, the others 0) to the front, both kinds in the
-  // order they had; `spare` has room for n. Returns how many go left.
-  int64_t (*part_rows)(int64_t n, const uint8_t* goes_left, uint8_t* rows, uint8_t* spare);
-  int64_t (*part_ids)(int64_t n, const uint8_t* goes_left, uint16_t* ids, uint16_t* spare);
-  // out[i] = how many of the bounds are below x[i], -1 for NaN. The bounds are 2^steps - 1 rising
-  // numbers, the last ones may be infinite.
+  // Those of n rows whose bin in this slot goes to the left (table: 1, the others 0) to the front of
+  // where they go, the others behind them, in any order. Returns how many go left.
+  int64_t (*part8)(int64_t n, int64_t slot, const uint8_t* table, const RowsToPart* rows);
+  int64_t (*part16)(int64_t n, int64_t slot, const uint8_t* table, const RowsToPart* rows);
+  // The same of further bins of these rows.
+  void (*part_others)(int64_t n, const uint8_t* goes_left, const uint8_t* rows, uint8_t* to);
+  // out[i] = how many of the bounds are below x[i], 0 for NaN. The bounds are 2^steps - 1 numbers as a
+  // heap from place 1 on: the lower ones of bound i are at 2i and below, the upper ones at 2i + 1.
   void (*find_bins)(int64_t n, const float* x, int32_t steps, const float* bounds, int32_t* out);
+  // codes[i] = bins[i] + 1, or most + 1 where that is less; `missing` where the bin is negative.
+  void (*encode)(int64_t n, const int32_t* bins, int32_t most, int32_t missing, uint8_t* codes);
   // Adds to gains[i] those of two leaves, one with these sums, the other with the rest of all.
   void (*add_gains)(int64_t n,
                     const double* gradients,

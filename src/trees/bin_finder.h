@@ -10,14 +10,14 @@ namespace runhooks {
 
 class BinFinder {
  public:
-  // Of boundaries that rise.
-  explicit BinFinder(std::vector<float> boundaries);
-  // How many boundaries are below each number; -1 for NaN.
+  // Of the upper edges of bins, which rise.
+  explicit BinFinder(std::vector<float> edges);
+  // As TensorFlow: what is above all edges is in the last bin, what is no number in the first.
   void find(const float* x, int64_t n, int32_t* bins) const;
 
  private:
-  int32_t steps_ = 0;
-  std::vector<float> boundaries_;
+  int32_t steps_;
+  std::vector<float> heap_;  // as the kernel reads them
 };
 
 }  // namespace runhooks

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "kernels/kernels.h"
@@ -29,12 +31,21 @@ class BinnedMatrix {
   static constexpr int32_t kMostBins = 65536;
   static constexpr int64_t kChunkRows = 16384;
 
-  // Columns that lie side by side, 32 bytes a row.
+  // The rows of a chunk, kBinRowBytes each, none of which lies across two lines of a cache.
+  struct Free {
+    void operator()(uint8_t* bytes) const { ::operator delete[](bytes, std::align_val_t{kLine}); }
+  };
+  using Rows = std::unique_ptr<uint8_t[], Free>;
+  // Columns that lie side by side.
   struct Group {
     bool is_wide = false;          // two bytes a bin
     int32_t bins = 0;              // room for as many in the sums of each column
     std::vector<int32_t> columns;  // by place
-    std::vector<uint8_t> bytes;    // all rows
+    std::vector<Rows> chunks;
+    const uint8_t* row(int64_t place) const {
+      return chunks[static_cast<size_t>(place / kChunkRows)].get() +
+             place % kChunkRows * kBinRowBytes;
+    }
   };
   struct Place {
     int32_t group, slot;
@@ -52,6 +63,8 @@ class BinnedMatrix {
   int64_t rows() const { return rows_; }
   int64_t num_chunks() const { return (rows_ + kChunkRows - 1) / kChunkRows; }
   int64_t chunk_rows(int64_t chunk) const;
+  // Room for the rows of any chunk, all bins 0.
+  Rows make_chunk() const;
   const std::vector<BinnedColumn>& columns() const { return columns_; }
   const BinnedColumn& column(size_t i) const { return columns_[i]; }
   Place place(size_t column) const { return places_[column]; }
@@ -61,6 +74,7 @@ class BinnedMatrix {
   int32_t column_of_feature(int32_t feature) const;
 
  private:
+  static constexpr size_t kLine = 64;
   void fill_chunk(const Reader& read, size_t group, int64_t chunk);
 
   int64_t rows_;

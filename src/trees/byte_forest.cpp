@@ -12,6 +12,8 @@ namespace {
 constexpr int32_t kMostCoded = UINT16_MAX, kMostThresholds = UINT8_MAX;
 // No code is above it.
 constexpr uint8_t kNobodyRight = UINT8_MAX;
+// Their codes, and another above them, are bytes.
+constexpr int32_t kMostPlain = UINT8_MAX - 2;
 
 using Thresholds = std::map<size_t, std::set<int32_t>>;  // by key
 
@@ -61,21 +63,35 @@ bool ByteForest::can_hold(const TreeEnsemble& ensemble) {
          });
 }
 
+ByteForest::Place ByteForest::place_of(size_t key, const std::set<int32_t>& thresholds) {
+  const bool missing_goes_right = key % 2 == 1;
+  Place place;
+  place.feature = static_cast<int32_t>(key / 2);
+  place.most = *thresholds.rbegin() + 1;
+  if (place.most <= kMostPlain) {
+    place.missing = missing_goes_right ? UINT8_MAX : 0;
+    return place;
+  }
+  place.missing = static_cast<uint8_t>(missing_goes_right ? thresholds.size() : 0);
+  place.codes.push_back(place.missing);
+  size_t below = 0;
+  auto next = thresholds.begin();
+  for (int32_t bucket = 0; bucket <= place.most; ++bucket) {
+    for (; next != thresholds.end() && *next < bucket; ++next) ++below;
+    place.codes.push_back(static_cast<uint8_t>(below));
+  }
+  return place;
+}
+
+uint8_t ByteForest::Place::code_of(int32_t bucket) const {
+  return codes.empty() ? static_cast<uint8_t>(bucket + 1) : codes[static_cast<size_t>(bucket) + 1];
+}
+
 ByteForest::ByteForest(const TreeEnsemble& ensemble) {
   for (const auto& [key, thresholds] : thresholds_of(ensemble)) {
-    if (place_of_.size() <= key) place_of_.resize(key + 1, -1);
-    place_of_[key] = static_cast<int32_t>(places_.size());
-    Place place;
-    place.feature = static_cast<int32_t>(key / 2);
-    const bool missing_goes_right = key % 2 == 1;
-    place.codes.push_back(static_cast<uint8_t>(missing_goes_right ? thresholds.size() : 0));
-    size_t below = 0;
-    auto next = thresholds.begin();
-    for (int32_t bucket = 0; bucket <= *thresholds.rbegin() + 1; ++bucket) {
-      for (; next != thresholds.end() && *next < bucket; ++next) ++below;
-      place.codes.push_back(static_cast<uint8_t>(below));
-    }
-    places_.push_back(std::move(place));
+    if (number_of_.size() <= key) number_of_.resize(key + 1, -1);
+    number_of_[key] = static_cast<int32_t>(places_.size());
+    places_.push_back(place_of(key, thresholds));
   }
   for (const Tree& tree : ensemble.trees) add_tree(tree);
 }
@@ -89,14 +105,14 @@ void ByteForest::add_tree(const Tree& tree) {
   for (size_t i = 0; i < questions; ++i) {
     const TreeNode& node = tree.nodes[static_cast<size_t>(ids[i])];
     if (node.is_leaf()) {
-      nodes_.push_back({0, kNobodyRight});
+      nodes_.push_back(byte_node(0, kNobodyRight));
       ids[2 * i + 1] = ids[2 * i + 2] = ids[i];
       continue;
     }
-    const auto place = static_cast<uint16_t>(place_of_[asked_key(node)]);
-    // as many thresholds as are below the bucket after it, but for its own
-    const auto code = places_[place].codes[static_cast<size_t>(node.threshold) + 2];
-    nodes_.push_back({place, static_cast<uint8_t>(code - 1)});
+    const auto place = static_cast<uint32_t>(number_of_[asked_key(node)]);
+    // the code before that of the next bucket
+    const uint8_t above = places_[place].code_of(node.threshold + 1);
+    nodes_.push_back(byte_node(place, static_cast<uint8_t>(above - 1)));
     ids[2 * i + 1] = node.left_id;
     ids[2 * i + 2] = node.right_id;
   }
@@ -118,9 +134,10 @@ void ByteForest::add_block(const int32_t* const* features,
   auto* codes = static_cast<uint8_t*>(block);
   for (const Place& place : places_) {
     const int32_t* from = features[place.feature] + begin;
-    const int32_t last = static_cast<int32_t>(place.codes.size()) - 2;
-    for (int64_t i = 0; i < n; ++i) {
-      codes[i] = place.codes[static_cast<size_t>(std::clamp(from[i], -1, last) + 1)];
+    if (place.codes.empty()) {
+      kernels().histograms->encode(n, from, place.most, place.missing, codes);
+    } else {
+      for (int64_t i = 0; i < n; ++i) codes[i] = place.code_of(std::clamp(from[i], -1, place.most));
     }
     codes += kBlock;
   }

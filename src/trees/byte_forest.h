@@ -4,14 +4,15 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "trees/forest.h"
 
 namespace runhooks {
 
-// In place of a bucket a row has a code: how many of the thresholds that are asked for lie below it. A
-// byte holds it, however many buckets there are.
+// In place of a bucket a row has a code that a byte holds: the number after the bucket's where these are
+// few, else how many of the thresholds that are asked for lie below it.
 class ByteForest : public Forest {
  public:
   static bool can_hold(const TreeEnsemble& ensemble);
@@ -21,8 +22,12 @@ class ByteForest : public Forest {
   // A feature, and which way goes what is missing.
   struct Place {
     int32_t feature = 0;
-    std::vector<uint8_t> codes;  // of what is missing, then of bucket 0 and so on; the last of all beyond
+    int32_t most = 0;     // buckets beyond it are as this one
+    uint8_t missing = 0;  // the code of what is missing
+    std::vector<uint8_t> codes;  // of many buckets, from that of what is missing to `most`
+    uint8_t code_of(int32_t bucket) const;
   };
+  static Place place_of(size_t key, const std::set<int32_t>& thresholds);
 
   void add_tree(const Tree& tree);
   size_t block_bytes() const override;
@@ -33,7 +38,7 @@ class ByteForest : public Forest {
                  float* sums) const override;
 
   std::vector<Place> places_;
-  std::vector<int32_t> place_of_;  // two of each feature; -1: not asked
+  std::vector<int32_t> number_of_;  // two of each feature; -1: not asked
   std::vector<ByteTree> trees_;
   std::vector<ByteNode> nodes_;
   std::vector<float> leaves_;

@@ -83,7 +83,7 @@ class Sums {
     const BinnedMatrix::Group& group = matrix_.groups()[static_cast<size_t>(place.group)];
     std::vector<int32_t> bins(places_.size());
     for (size_t row = 0; row < bins.size(); ++row) {
-      const uint8_t* of_row = group.bytes.data() + places_[row] * kBinRowBytes;
+      const uint8_t* of_row = group.row(places_[row]);
       bins[row] = group.is_wide ? reinterpret_cast<const uint16_t*>(of_row)[place.slot]
                                 : of_row[place.slot];
     }

@@ -26,7 +26,6 @@ struct Feature {
       std::copy_n(buckets + first, n, out);
     } else {
       finder->find(x + first, n, out);
-      for (int64_t i = 0; i < n; ++i) out[i] = std::clamp(out[i], 0, last);
     }
   }
 };

@@ -4,6 +4,7 @@
 #include "trees/in_memory_trees.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -11,6 +12,14 @@
 #include "trees/float_splits.h"
 
 namespace runhooks {
+
+namespace {
+
+float said_by(const Tree& tree, int32_t leaf) {
+  return tree.weight * leaf_value(tree.nodes[static_cast<size_t>(leaf)].leaf, 0);
+}
+
+}  // namespace
 
 std::unique_ptr<StatefulResource> InMemoryTrees::make(const Operation&) {
   return std::make_unique<InMemoryTrees>();
@@ -38,14 +47,29 @@ void InMemoryTrees::each_chunk(const Then& then) const {
   });
 }
 
-void InMemoryTrees::add_tree(const Tree& tree, std::vector<float>* to, const Then& then) {
+void InMemoryTrees::begin_tree(const Tree& tree) {
   // the nodes of a pruned tree have other numbers now
   if (!is_on_way_ || !tree.pruned.empty()) grower_->start_tree();
+}
+
+void InMemoryTrees::finish_tree(const Tree& tree) {
+  begin_tree(tree);
+  is_on_way_ = false;
+  grower_->each_leaf(tree, [&](const std::array<int32_t, 2>& nodes, const uint16_t* ids,
+                               const uint8_t* which, int64_t n, int64_t first) {
+    const float leaves[] = {said_by(tree, nodes[0]), said_by(tree, nodes[1])};
+    float* sums = before_.data() + first;
+    for (int64_t i = 0; i < n; ++i) sums[ids[i]] += leaves[which[i]];
+  });
+}
+
+void InMemoryTrees::add_tree(const Tree& tree, const Then& then) {
+  begin_tree(tree);
   is_on_way_ = true;
   const auto add = [&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t) {
-    const float leaf = tree.weight * leaf_value(tree.nodes[static_cast<size_t>(node)].leaf, 0);
+    const float leaf = said_by(tree, node);
     const float* from = before_.data() + first;
-    float* sums = to->data() + first;
+    float* sums = logits_.data() + first;
     for (int64_t i = 0; i < n; ++i) sums[ids[i]] = from[ids[i]] + leaf;
   };
   grower_->follow(tree, [&](int64_t chunk) {
@@ -63,14 +87,13 @@ const std::vector<float>& InMemoryTrees::logits(const EnsembleResource& trees, c
   }
   revision_ = trees.revision();
   while (trees_before_ + 1 < ensemble.trees.size()) {
-    add_tree(ensemble.trees[trees_before_++], &before_, [](int64_t, int64_t) {});
-    is_on_way_ = false;
+    finish_tree(ensemble.trees[trees_before_++]);
   }
   if (ensemble.trees.empty()) {
     logits_ = before_;
     each_chunk(then);
   } else {
-    add_tree(ensemble.trees.back(), &logits_, then);
+    add_tree(ensemble.trees.back(), then);
   }
   stamp_ = ensemble.stamp;
   return logits_;

@@ -57,8 +57,11 @@ class InMemoryTrees : public StatefulResource {
   using Then = std::function<void(int64_t first, int64_t n)>;
   const std::vector<float>& logits(const EnsembleResource& trees, const Then& then);
   void each_chunk(const Then& then) const;
-  // Into `to`, what the tree adds to the sums before it.
-  void add_tree(const Tree& tree, std::vector<float>* to, const Then& then);
+  // Into the logits, what the last tree adds to the sums before it.
+  void add_tree(const Tree& tree, const Then& then);
+  // To the sums before, what a tree says that does not grow any more.
+  void finish_tree(const Tree& tree);
+  void begin_tree(const Tree& tree);
 
   std::unique_ptr<LayerGrower> grower_;
   // Of the trees before the last one, and of all.

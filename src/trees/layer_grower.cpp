@@ -59,17 +59,18 @@ bool is_better(const LayerSplit& split, const LayerSplit& than) {
 
 LayerGrower::LayerGrower(std::unique_ptr<BinnedMatrix> matrix, int32_t logits)
     : matrix_(std::move(matrix)), logits_(logits) {
-  const size_t n = static_cast<size_t>(matrix_->rows());
-  ids_.resize(n);
-  for (size_t i = 0; i < n; ++i) ids_[i] = static_cast<uint16_t>(i % BinnedMatrix::kChunkRows);
-  segments_.resize(static_cast<size_t>(matrix_->num_chunks()));
-  packed_.resize(n * static_cast<size_t>(logits_));
+  for (int64_t chunk = 0; chunk < matrix_->num_chunks(); ++chunk) {
+    ids_.emplace_back(static_cast<size_t>(matrix_->chunk_rows(chunk)));
+    std::iota(ids_.back().begin(), ids_.back().end(), uint16_t{0});
+  }
+  segments_.resize(ids_.size());
+  packed_.resize(static_cast<size_t>(matrix_->rows() * logits_));
   start_tree();
 }
 
 void LayerGrower::start_tree() {
   for (size_t i = 0; i < segments_.size(); ++i) {
-    segments_[i] = {{0, 0, static_cast<int32_t>(matrix_->chunk_rows(static_cast<int64_t>(i)))}};
+    segments_[i] = {{0, 0, static_cast<int32_t>(ids_[i].size())}};
   }
 }
 
@@ -117,11 +118,15 @@ class LayerGrower::Borrowed {
   Borrowed& operator=(const Borrowed&) = delete;
 
   Spare& with_room(size_t rows) {
-    if (!spare_) spare_ = std::make_unique<Spare>();
-    if (spare_->ids.size() >= rows) return *spare_;
-    spare_->goes_left.resize(rows);
-    spare_->rows.resize(rows * kBinRowBytes);
+    if (!spare_) {
+      spare_ = std::make_unique<Spare>();
+      for (size_t i = 0; i < from_.matrix_->groups().size(); ++i) {
+        spare_->rows.push_back(from_.matrix_->make_chunk());
+      }
+    }
+    // it becomes that of a chunk
     spare_->ids.resize(rows);
+    spare_->goes_left.resize(rows);
     return *spare_;
   }
 
@@ -130,47 +135,93 @@ class LayerGrower::Borrowed {
   std::unique_ptr<Spare> spare_;
 };
 
-void LayerGrower::follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables) {
-  const auto rows = static_cast<size_t>(matrix_->chunk_rows(chunk));
+bool LayerGrower::is_there(const Tree& tree, int32_t number, Goal goal) {
+  const TreeNode& node = tree.nodes[static_cast<size_t>(number)];
+  if (node.is_leaf()) return true;
+  return goal == Goal::kParentsOfLeaves && tree.nodes[static_cast<size_t>(node.left_id)].is_leaf() &&
+         tree.nodes[static_cast<size_t>(node.right_id)].is_leaf();
+}
+
+void LayerGrower::follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal) {
+  const std::vector<Segment>& segments = segments_[static_cast<size_t>(chunk)];
+  while (!std::all_of(segments.begin(), segments.end(), [&](const Segment& segment) {
+    return is_there(tree, segment.node, goal);
+  })) {
+    part_layer(chunk, tree, tables, goal);
+  }
+}
+
+// All rows are written elsewhere, which becomes their chunk: what they leave is the next one's elsewhere.
+void LayerGrower::part_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal) {
+  const auto number = static_cast<size_t>(chunk);
   Borrowed borrowed(*this);
-  std::vector<Segment> settled, open = std::move(segments_[static_cast<size_t>(chunk)]);
-  std::reverse(open.begin(), open.end());
-  while (!open.empty()) {
-    const Segment segment = open.back();
-    open.pop_back();
-    const auto number = static_cast<size_t>(segment.node);
-    const TreeNode& node = tree.nodes[number];
-    if (node.is_leaf()) {
-      settled.push_back(segment);
+  Spare& spare = borrowed.with_room(ids_[number].size());
+  std::vector<Segment> next;
+  for (const Segment& segment : segments_[number]) {
+    if (is_there(tree, segment.node, goal)) {
+      keep(chunk, segment, spare);
+      next.push_back(segment);
       continue;
     }
-    const int32_t middle = part(segment, chunk * BinnedMatrix::kChunkRows, node,
-                                tables[number].data(), borrowed.with_room(rows));
-    if (middle < segment.end) open.push_back({node.right_id, middle, segment.end});
-    if (middle > segment.begin) open.push_back({node.left_id, segment.begin, middle});
+    const auto id = static_cast<size_t>(segment.node);
+    const TreeNode& node = tree.nodes[id];
+    const int32_t middle = part(chunk, segment, node, tables[id].data(), spare);
+    if (middle > segment.begin) next.push_back({node.left_id, segment.begin, middle});
+    if (middle < segment.end) next.push_back({node.right_id, middle, segment.end});
   }
-  segments_[static_cast<size_t>(chunk)] = std::move(settled);
+  segments_[number] = std::move(next);
+  ids_[number].swap(spare.ids);
+  for (size_t i = 0; i < spare.rows.size(); ++i) {
+    matrix_->groups()[i].chunks[number].swap(spare.rows[i]);
+  }
+}
+
+void LayerGrower::keep(int64_t chunk, const Segment& segment, Spare& spare) const {
+  const auto number = static_cast<size_t>(chunk);
+  const int64_t at = segment.begin * kBinRowBytes, n = segment.end - segment.begin;
+  for (size_t i = 0; i < spare.rows.size(); ++i) {
+    std::copy_n(matrix_->groups()[i].chunks[number].get() + at, n * kBinRowBytes,
+                spare.rows[i].get() + at);
+  }
+  std::copy_n(ids_[number].begin() + segment.begin, n, spare.ids.begin() + segment.begin);
 }
 
 // Where those begin that go right.
-int32_t LayerGrower::part(const Segment& segment,
-                          int64_t first,
+int32_t LayerGrower::part(int64_t chunk,
+                          const Segment& segment,
                           const TreeNode& node,
                           const uint8_t* table,
                           Spare& spare) {
-  const int64_t n = segment.end - segment.begin, begin = first + segment.begin;
+  const int64_t n = segment.end - segment.begin, at = segment.begin * kBinRowBytes;
   const BinnedMatrix::Place place =
       matrix_->place(static_cast<size_t>(matrix_->column_of_feature(node.feature_id)));
-  const BinnedMatrix::Group& asked = matrix_->groups()[static_cast<size_t>(place.group)];
-  const uint8_t* bins =
-      asked.bytes.data() + begin * kBinRowBytes + place.slot * (asked.is_wide ? 2 : 1);
-  (asked.is_wide ? hot().look_up16 : hot().look_up8)(n, bins, table, spare.goes_left.data());
-  for (BinnedMatrix::Group& group : matrix_->groups()) {
-    hot().part_rows(n, spare.goes_left.data(), group.bytes.data() + begin * kBinRowBytes,
-                    spare.rows.data());
+  const auto rows_of = [&](size_t group) {
+    return matrix_->groups()[group].chunks[static_cast<size_t>(chunk)].get() + at;
+  };
+  const auto asked = static_cast<size_t>(place.group);
+  const RowsToPart rows = {rows_of(asked), ids_[static_cast<size_t>(chunk)].data() + segment.begin,
+                           spare.rows[asked].get() + at, spare.ids.data() + segment.begin,
+                           spare.goes_left.data()};
+  const auto kernel = matrix_->groups()[asked].is_wide ? hot().part16 : hot().part8;
+  const int64_t left = kernel(n, place.slot, table, &rows);
+  for (size_t group = 0; group < spare.rows.size(); ++group) {
+    if (group == asked) continue;
+    hot().part_others(n, spare.goes_left.data(), rows_of(group), spare.rows[group].get() + at);
   }
-  return segment.begin + static_cast<int32_t>(hot().part_ids(n, spare.goes_left.data(),
-                                                             ids_.data() + begin, spare.ids.data()));
+  return segment.begin + static_cast<int32_t>(left);
+}
+
+void LayerGrower::ask(int64_t chunk,
+                      const Segment& segment,
+                      const TreeNode& node,
+                      const uint8_t* table,
+                      uint8_t* goes_left) const {
+  const BinnedMatrix::Place place =
+      matrix_->place(static_cast<size_t>(matrix_->column_of_feature(node.feature_id)));
+  const BinnedMatrix::Group& group = matrix_->groups()[static_cast<size_t>(place.group)];
+  const uint8_t* bins = group.chunks[static_cast<size_t>(chunk)].get() +
+                        segment.begin * kBinRowBytes + place.slot * (group.is_wide ? 2 : 1);
+  (group.is_wide ? hot().look_up16 : hot().look_up8)(segment.end - segment.begin, bins, table, goes_left);
 }
 
 LayerGrower::Scales LayerGrower::pack(const float* gradients,
@@ -182,13 +233,13 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
   each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
     const int64_t row = chunk * BinnedMatrix::kChunkRows, first = row * logits_;
     const int64_t count = matrix_->chunk_rows(chunk) * logits_;
-    std::vector<int32_t> whole(static_cast<size_t>(2 * count));
+    std::vector<int64_t> by_row(static_cast<size_t>(count));
     const uint32_t at = static_cast<uint32_t>(first) + static_cast<uint32_t>(layer) * 0x85ebca6bu;
-    hot().quantize(count, gradients + first, static_cast<float>(scales.gradient), at, whole.data());
-    hot().quantize(count, hessians + first, static_cast<float>(scales.hessian), at + 0x1b873593u,
-                   whole.data() + count);
-    hot().pack(count / logits_, logits_, ids_.data() + row, whole.data(), whole.data() + count,
-               packed_.data() + first);
+    const PackRules rules = {static_cast<float>(scales.gradient), static_cast<float>(scales.hessian),
+                             at, at + 0x1b873593u};
+    hot().pack(count, gradients + first, hessians + first, &rules, by_row.data());
+    hot().gather(count / logits_, logits_, ids_[static_cast<size_t>(chunk)].data(), by_row.data(),
+                 packed_.data() + first);
   });
   return scales;
 }
@@ -282,7 +333,7 @@ class LayerGrower::Layer {
     std::vector<int64_t> sums = spare_sums(size);
     for (size_t i = piece.first_run; i < piece.end_run; ++i) {
       const int64_t from = runs_[i].begin, n = runs_[i].end - from;
-      const uint8_t* rows = group.bytes.data() + from * kBinRowBytes;
+      const uint8_t* rows = group.row(from);
       const int64_t* packed = grower_.packed_.data() + from * logits;
       if (group.is_wide) {
         hot().add16(n, features, group.bins, logits, rows, packed, sums.data());

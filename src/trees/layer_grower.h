@@ -3,6 +3,8 @@
 // What it must not know: losses, graphs, R.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -24,7 +26,7 @@ struct LayerSplit {
   std::vector<float> left, right;  // contributions, not yet times the learning rate
 };
 
-// Rows lie in chunks; those of a chunk are kept in the order of their nodes. All sums are of whole
+// Rows lie in chunks; those of a chunk are kept in the order of their nodes, those of a node in any. All sums are of whole
 // numbers, the gradients and hessians times a power of two: what comes out has the same bits for
 // any number of threads and any order of the rows.
 class LayerGrower {
@@ -44,6 +46,10 @@ class LayerGrower {
   void follow(const Tree& tree) {
     follow(tree, [](int64_t) {});
   }
+  // For a tree that does not grow any more, without bringing rows to its last leaves; afterwards another
+  // one must start. run(nodes, rows, which[], how many, what they count from): row i is in nodes[which[i]].
+  template <typename Run>
+  void each_leaf(const Tree& tree, const Run& run);
   // The best split of each leaf [begin, end), of equals by the first column, with gradients and hessians by row
   // and logit. `layer` counts all layers: the rounding of a layer is not that of the next one.
   // Throws a kInvalidArgument error where a gradient or hessian is not finite.
@@ -77,20 +83,29 @@ class LayerGrower {
   Scales pack(const float* gradients, const float* hessians, int64_t layer);
   // Where a chunk's rows are put aside.
   struct Spare {
-    std::vector<uint8_t> goes_left, rows;
+    std::vector<uint8_t> goes_left;
     std::vector<uint16_t> ids;
+    std::vector<BinnedMatrix::Rows> rows;  // by group
   };
   class Borrowed;
 
   Tables tables_of(const Tree& tree) const;
   std::vector<uint8_t> table_of(const TreeNode& node) const;
-  void follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables);
-  int32_t part(const Segment& segment, int64_t first, const TreeNode& node, const uint8_t* table,
+  // Of those of a chunk that are not in leaves, all or only those which do not come to leaves next.
+  enum class Goal { kLeaves, kParentsOfLeaves };
+  void follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
+  void part_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
+  static bool is_there(const Tree& tree, int32_t node, Goal goal);
+  int32_t part(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table,
                Spare& spare);
+  void keep(int64_t chunk, const Segment& segment, Spare& spare) const;
+  // Of rows that are in a node, whether they go left.
+  void ask(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table,
+           uint8_t* goes_left) const;
 
   std::unique_ptr<BinnedMatrix> matrix_;
   int32_t logits_;
-  std::vector<uint16_t> ids_;                   // of rows, in their chunk
+  std::vector<std::vector<uint16_t>> ids_;      // by chunk: of rows in it
   std::vector<std::vector<Segment>> segments_;  // of a chunk, in order
   std::vector<int64_t> packed_;                 // by place, then logit
   std::mutex spare_mutex_;
@@ -101,8 +116,30 @@ template <typename Then>
 void LayerGrower::follow(const Tree& tree, const Then& then) {
   const Tables tables = tables_of(tree);
   each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
-    follow_chunk(chunk, tree, tables);
+    follow_chunk(chunk, tree, tables, Goal::kLeaves);
     then(chunk);
+  });
+}
+
+template <typename Run>
+void LayerGrower::each_leaf(const Tree& tree, const Run& run) {
+  const Tables tables = tables_of(tree);
+  each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
+    follow_chunk(chunk, tree, tables, Goal::kParentsOfLeaves);
+    std::vector<uint8_t> goes_left(static_cast<size_t>(matrix_->chunk_rows(chunk)));
+    each_piece_of(chunk, [&](int32_t number, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
+      const TreeNode& node = tree.nodes[static_cast<size_t>(number)];
+      std::array<int32_t, 2> nodes = {number, number};
+      if (node.is_leaf()) {
+        std::fill_n(goes_left.begin(), n, uint8_t{0});
+      } else {
+        nodes = {node.right_id, node.left_id};
+        const auto begin = static_cast<int32_t>(at - first);
+        ask(chunk, {number, begin, begin + static_cast<int32_t>(n)}, node,
+            tables[static_cast<size_t>(number)].data(), goes_left.data());
+      }
+      run(nodes, ids, goes_left.data(), n, first);
+    });
   });
 }
 
@@ -110,8 +147,8 @@ template <typename Run>
 void LayerGrower::each_piece_of(int64_t chunk, const Run& run) const {
   const int64_t first = chunk * BinnedMatrix::kChunkRows;
   for (const Segment& segment : segments_[static_cast<size_t>(chunk)]) {
-    run(segment.node, ids_.data() + first + segment.begin, segment.end - segment.begin, first,
-        first + segment.begin);
+    run(segment.node, ids_[static_cast<size_t>(chunk)].data() + segment.begin,
+        segment.end - segment.begin, first, first + segment.begin);
   }
 }
 

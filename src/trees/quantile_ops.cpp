@@ -123,13 +123,10 @@ class QuantileBucketizeKernel : public Kernel {
  private:
   // A number takes as long as many steps of arithmetic: few of them are worth a thread.
   static void find(const Tensor& x, const Tensor& edges, int32_t* out) {
-    constexpr int64_t kPiece = 1 << 12, kSteps = 32;
+    constexpr int64_t kPiece = 1 << 12, kSteps = 16;
     const BinFinder finder({edges.data<float>(), edges.data<float>() + edges.num_elements()});
-    // as TensorFlow: what is above all is in the last bucket, what is no number in the first
-    const auto last = static_cast<int32_t>(std::max<int64_t>(edges.num_elements() - 1, 0));
     share_pieces(x.num_elements(), kPiece, kSteps, [&](int64_t first, int64_t count) {
       finder.find(x.data<float>() + first, count, out + first);
-      for (int64_t i = first; i < first + count; ++i) out[i] = std::clamp(out[i], 0, last);
     });
   }
 };

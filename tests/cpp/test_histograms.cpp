@@ -82,20 +82,42 @@ TEST(histograms_add_up_by_bin) {
 }
 
 TEST(histograms_round_up_as_often_as_a_fraction_is_large) {
+  const PackRules rules = {8, 4, 12345, 777};
   for (const HistogramKernels* table : tables()) {
     const size_t n = 10007;
-    const std::vector<float> x(n, -0.30f);
-    std::vector<int32_t> is(n);
-    table->quantize(static_cast<int64_t>(n), x.data(), 8, 12345, is.data());
-    double sum = 0;
-    for (const int32_t q : is) {
-      CHECK(q == -2 || q == -3);
-      sum += q;
+    const std::vector<float> g(n, -0.30f), h(n, 0.15f);
+    std::vector<int64_t> is(n);
+    table->pack(static_cast<int64_t>(n), g.data(), h.data(), &rules, is.data());
+    int64_t sum = 0;
+    for (const int64_t both : is) {
+      const bool is_known = both == packed(-2, 0) || both == packed(-2, 1) ||
+                            both == packed(-3, 0) || both == packed(-3, 1);
+      CHECK(is_known);
+      sum += both;
     }
-    CHECK(std::abs(sum / static_cast<double>(n) + 2.4) < 0.002);
+    const auto hessian = static_cast<double>(static_cast<int32_t>(sum));
+    const auto gradient = static_cast<double>((sum - static_cast<int32_t>(sum)) >> 32);
+    CHECK(std::abs(gradient / static_cast<double>(n) + 2.4) < 0.002);
+    CHECK(std::abs(hessian / static_cast<double>(n) - 0.6) < 0.002);
     const std::vector<float> whole = {0, 1, -1, 0.125f, -0.25f, 1 << 20, -(1 << 26), 3, 5, 7, 9, 11};
-    table->quantize(static_cast<int64_t>(whole.size()), whole.data(), 8, 999, is.data());
-    for (size_t i = 0; i < whole.size(); ++i) CHECK_EQ(is[i], static_cast<int32_t>(whole[i] * 8));
+    const std::vector<float> others(whole.rbegin(), whole.rend());
+    const PackRules same = {8, 8, 999, 5};
+    table->pack(static_cast<int64_t>(whole.size()), whole.data(), others.data(), &same, is.data());
+    for (size_t i = 0; i < whole.size(); ++i) {
+      CHECK_EQ(is[i], packed(static_cast<int64_t>(whole[i] * 8), static_cast<int64_t>(others[i] * 8)));
+    }
+  }
+}
+
+TEST(histograms_gather_packed_numbers) {
+  const std::vector<int64_t> from = {10, 11, 20, 21, 30, 31};
+  const std::vector<uint16_t> ids = {2, 0, 1};
+  for (const HistogramKernels* table : tables()) {
+    std::vector<int64_t> to(6);
+    table->gather(3, 1, ids.data(), from.data(), to.data());
+    CHECK(to == std::vector<int64_t>({20, 10, 11, 0, 0, 0}));
+    table->gather(3, 2, ids.data(), from.data(), to.data());
+    CHECK(to == std::vector<int64_t>({30, 31, 10, 11, 20, 21}));
   }
 }
 
@@ -119,47 +141,89 @@ TEST(histograms_know_the_largest_number_and_what_is_none) {
   }
 }
 
-TEST(histograms_part_rows_in_order) {
+TEST(histograms_part_rows) {
   std::mt19937 random(5);
   for (const HistogramKernels* table : tables()) {
     for (const int64_t n : {1, 2, 31, 500}) {
-      std::vector<uint8_t> rows(static_cast<size_t>(n * kBinRowBytes)), spare(rows.size()), left, lookup(256);
-      std::vector<uint16_t> ids, spare_ids(static_cast<size_t>(n)), expected;
-      for (uint8_t& goes : lookup) goes = random() % 3 == 0;
-      for (uint8_t& bin : rows) bin = static_cast<uint8_t>(random());
-      for (int64_t i = 0; i < n; ++i) ids.push_back(static_cast<uint16_t>(i * 3));
-      left.resize(static_cast<size_t>(n));
-      table->look_up8(n, rows.data() + 5, lookup.data(), left.data());
-      for (const int goes : {1, 0}) {
-        for (size_t i = 0; i < left.size(); ++i) {
-          CHECK_EQ(left[i], lookup[rows[i * 32 + 5]]);
-          if (left[i] == goes) expected.push_back(ids[i]);
+      for (const bool is_wide : {false, true}) {
+        const auto size = static_cast<size_t>(n), bytes = static_cast<size_t>(n * kBinRowBytes);
+        std::vector<uint8_t> rows(bytes), to(bytes), others(bytes), left(size), answers(size);
+        std::vector<uint8_t> lookup(is_wide ? 65536 : 256);
+        std::vector<uint16_t> ids, to_ids(size);
+        for (uint8_t& goes : lookup) goes = random() % 3 == 0;
+        for (uint8_t& bin : rows) bin = static_cast<uint8_t>(random());
+        for (size_t i = 0; i < size; ++i) ids.push_back(static_cast<uint16_t>(i));
+        const RowsToPart given = {rows.data(), ids.data(), to.data(), to_ids.data(), left.data()};
+        const int64_t middle = (is_wide ? table->part16 : table->part8)(n, 5, lookup.data(), &given);
+        table->part_others(n, left.data(), rows.data(), others.data());
+        CHECK(others == to);
+        (is_wide ? table->look_up16 : table->look_up8)(n, rows.data() + (is_wide ? 10 : 5),
+                                                      lookup.data(), answers.data());
+        CHECK(answers == left);
+        for (size_t i = 0; i < size; ++i) {
+          const uint16_t from = to_ids[i];
+          CHECK_EQ(static_cast<int64_t>(i) < middle, left[from] == 1);
+          CHECK(std::equal(to.begin() + 32 * static_cast<int64_t>(i),
+                           to.begin() + 32 * static_cast<int64_t>(i + 1), rows.begin() + 32 * from));
+          const uint8_t* row = rows.data() + 32 * from;
+          const int bin = is_wide ? row[10] + 256 * row[11] : row[5];
+          CHECK_EQ(left[from], lookup[static_cast<size_t>(bin)]);
         }
-      }
-      const std::vector<uint8_t> before = rows;
-      const int64_t middle = table->part_rows(n, left.data(), rows.data(), spare.data());
-      CHECK_EQ(table->part_ids(n, left.data(), ids.data(), spare_ids.data()), middle);
-      CHECK(ids == expected);
-      for (int64_t i = 0; i < n * kBinRowBytes; ++i) {
-        const int64_t from = ids[static_cast<size_t>(i / kBinRowBytes)] / 3 * kBinRowBytes;
-        CHECK_EQ(rows[static_cast<size_t>(i)], before[static_cast<size_t>(from + i % kBinRowBytes)]);
+        std::sort(to_ids.begin(), to_ids.end());
+        CHECK(to_ids == ids);
       }
     }
   }
 }
 
+namespace {
+
+// What comes below place `at` of a heap, from left to right.
+void fill_heap(size_t at, std::vector<float>::const_iterator* next, std::vector<float>* heap) {
+  if (at >= heap->size()) return;
+  fill_heap(2 * at, next, heap);
+  (*heap)[at] = *(*next)++;
+  fill_heap(2 * at + 1, next, heap);
+}
+
+}  // namespace
+
 TEST(histograms_find_bins) {
-  const float inf = std::numeric_limits<float>::infinity();
-  const std::vector<float> bounds = {-1, 0, 2.5f, inf, inf, inf, inf};
-  const std::vector<float> x = {-inf, -1, -0.5f, 0, 1e-30f, 2.5f, 3, inf, std::nanf("")};
-  const std::vector<int32_t> expected = {0, 0, 1, 1, 2, 2, 3, 3, -1};
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  std::mt19937 random(5);
+  std::uniform_int_distribution<int> draw(-300, 300);
+  for (int32_t steps = 0; steps <= 10; ++steps) {
+    std::vector<float> bounds((size_t{1} << steps) - 1), x = {-inf, inf, nan, -0.0f, 1e-30f};
+    for (float& bound : bounds) bound = static_cast<float>(draw(random));
+    if (steps > 2) std::fill_n(bounds.begin(), 3, inf);
+    std::sort(bounds.begin(), bounds.end());
+    std::vector<float> heap(bounds.size() + 1);
+    auto next = bounds.cbegin();
+    fill_heap(1, &next, &heap);
+    while (x.size() < 77) x.push_back(static_cast<float>(draw(random)));
+    for (const HistogramKernels* table : tables()) {
+      std::vector<int32_t> is(x.size());
+      table->find_bins(static_cast<int64_t>(x.size()), x.data(), steps, heap.data(), is.data());
+      for (size_t i = 0; i < x.size(); ++i) {
+        const auto below = std::lower_bound(bounds.begin(), bounds.end(), x[i]) - bounds.begin();
+        CHECK_EQ(is[i], std::isnan(x[i]) ? 0 : static_cast<int32_t>(below));
+      }
+    }
+  }
+}
+
+TEST(histograms_encode_bins_as_bytes) {
+  std::vector<int32_t> bins;
+  for (int32_t bin = -3; bin < 300; ++bin) bins.push_back(bin);
   for (const HistogramKernels* table : tables()) {
-    std::vector<int32_t> is(x.size());
-    table->find_bins(static_cast<int64_t>(x.size()), x.data(), 3, bounds.data(), is.data());
-    CHECK(is == expected);
-    table->find_bins(static_cast<int64_t>(x.size()), x.data(), 0, bounds.data(), is.data());
-    CHECK_EQ(is[7], 0);
-    CHECK_EQ(is[8], -1);
+    for (const int32_t missing : {0, 255}) {
+      std::vector<uint8_t> codes(bins.size());
+      table->encode(static_cast<int64_t>(bins.size()), bins.data(), 253, missing, codes.data());
+      for (size_t i = 0; i < bins.size(); ++i) {
+        const int32_t expected = bins[i] < 0 ? missing : std::min(bins[i], 253) + 1;
+        CHECK_EQ(static_cast<int32_t>(codes[i]), expected);
+      }
+    }
   }
 }
 
@@ -197,7 +261,7 @@ TEST(histograms_trees_of_all_depths_reach_their_leaves) {
   for (int32_t depth = 1; depth <= kDeepestByteTree; ++depth) {
     trees.push_back({depth, static_cast<int32_t>(nodes.size()), static_cast<int32_t>(leaves.size())});
     for (int32_t i = 1; i < 1 << depth; ++i) {
-      nodes.push_back({static_cast<uint16_t>(random() % kPlaces), static_cast<uint8_t>(random())});
+      nodes.push_back(byte_node(random() % kPlaces, static_cast<uint8_t>(random())));
     }
     for (int32_t i = 0; i < 1 << depth; ++i) leaves.push_back(static_cast<float>(random() % 1000) / 7);
   }
@@ -211,7 +275,7 @@ TEST(histograms_trees_of_all_depths_reach_their_leaves) {
         int32_t at = 1;
         for (int32_t level = 0; level < tree.depth; ++level) {
           const ByteNode& node = nodes[static_cast<size_t>(tree.first_node + at - 1)];
-          at = 2 * at + (block[static_cast<size_t>(node.place * kForestRows + row)] > node.threshold);
+          at = 2 * at + (block[static_cast<size_t>(node.first + row)] > node.threshold % 256);
         }
         expected += leaves[static_cast<size_t>(tree.first_leaf + at - (1 << tree.depth))];
       }

@@ -296,6 +296,19 @@ TEST(layer_grower_goes_on_in_the_middle_of_a_tree) {
     }
     CHECK_EQ(nodes(grower)[static_cast<size_t>(row)], node);
   }
+  // a tree that is done, whose last questions are asked and no more
+  const std::vector<int32_t> expected = nodes(other);
+  for (const bool is_new : {false, true}) {
+    LayerGrower last(table.matrix(), 1);
+    LayerGrower& of = is_new ? last : other;
+    of.start_tree();
+    std::vector<int32_t> leaves(20000, -1);
+    of.each_leaf(tree, [&](const std::array<int32_t, 2>& pair, const uint16_t* ids, const uint8_t* which,
+                           int64_t n, int64_t first) {
+      for (int64_t i = 0; i < n; ++i) leaves[static_cast<size_t>(first + ids[i])] = pair[which[i]];
+    });
+    CHECK(leaves == expected);
+  }
 }
 
 TEST(layer_grower_bears_ill_data) {
