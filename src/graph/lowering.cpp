@@ -1,7 +1,6 @@
 #include "graph/lowering.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/interrupt.h"
@@ -21,28 +20,45 @@ const Operation* operation_of(const CollectionItem& item) {
   return op ? *op : nullptr;
 }
 
+// What belongs to an operation, of all of its graph.
+template <typename T>
+auto& of(T& all, const Operation* op) {
+  return all[static_cast<size_t>(op->id())];
+}
+
 // Within a step our sessions read a variable before they update it. TensorFlow's order is that of
 // the graph alone, so what is written has to say it: an update waits for what else the training
 // step does with the values that it changes. (Its optimizers gate gradients for the same end.)
 class ReadersFirst {
  public:
+  using Operations = std::vector<const Operation*>;
   explicit ReadersFirst(const Graph& graph) {
     std::vector<const Operation*> last;
     for (const CollectionItem& item : graph.collection(collection_keys::kTrainOp)) {
       const Operation* op = operation_of(item);
       if (op && &op->graph() == &graph) last.push_back(op);
     }
-    step_ = operations_behind(last, Through::kInputsAndControl);
+    if (last.empty()) return;
+    const size_t n = graph.operations().size();
+    before_.resize(n);
+    readers_.resize(n);
+    value_of_.resize(n);
     // inputs come before what uses them, so in the order of creation all readers so far are known
-    for (const auto& entry : step_) visit(entry.second);
+    for (const auto& entry : operations_behind(last, Through::kInputsAndControl)) {
+      visit(entry.second);
+    }
   }
-  const std::vector<const Operation*>& before(const Operation& op) const {
-    static const std::vector<const Operation*> kNone;
-    const auto found = before_.find(&op);
-    return found == before_.end() ? kNone : found->second;
+  const Operations& before(const Operation& op) const {
+    static const Operations kNone;
+    return before_.empty() ? kNone : of(before_, &op);
   }
 
  private:
+  void add_before(const Operation* op, const Operation* variable) {
+    const Operations& readers = of(readers_, variable);
+    looks() += readers.size();
+    of(before_, op).insert(of(before_, op).end(), readers.begin(), readers.end());
+  }
   static bool is_variable(const Output& x) {
     return x.op->inputs().empty() && (x.is_ref() || x.dtype() == DType::kResource);
   }
@@ -52,20 +68,16 @@ class ReadersFirst {
     for (size_t i = 0; i < op->inputs().size(); ++i) {
       const Output& input = op->inputs()[i];
       if (std::find(mutates.begin(), mutates.end(), static_cast<int>(i)) != mutates.end()) {
-        const auto& readers = readers_[input.op];
-        looks() += readers.size();
-        before_[op].insert(before_[op].end(), readers.begin(), readers.end());
+        add_before(op, input.op);
         continue;
       }
-      const auto shared = value_of_.find(input.op);
-      const Operation* variable = is_variable(input)          ? input.op
-                                  : shared != value_of_.end() ? shared->second
-                                                              : nullptr;
+      const Operation* variable = is_variable(input) ? input.op : of(value_of_, input.op);
       if (!variable) continue;
-      readers_[variable].insert(op);
+      Operations& readers = of(readers_, variable);
+      if (readers.empty() || readers.back() != op) readers.push_back(op);
       // what hands the value on shares its memory, in TensorFlow too
       const bool hands_on = is_variable(input) || op->def().forwards;
-      if (i == 0 && hands_on) value_of_[op] = variable;
+      if (i == 0 && hands_on) of(value_of_, op) = variable;
     }
   }
 
@@ -74,16 +86,13 @@ class ReadersFirst {
     const std::vector<std::string> names = changed_variables(*op);
     const std::set<std::string> changed(names.begin(), names.end());
     for (const Output& input : op->inputs()) {
-      if (!is_variable(input) || changed.count(input.op->name()) == 0) continue;
-      const auto& readers = readers_[input.op];
-      before_[op].insert(before_[op].end(), readers.begin(), readers.end());
+      if (is_variable(input) && changed.count(input.op->name()) > 0) add_before(op, input.op);
     }
   }
 
-  NumberedOperations step_;
-  std::map<const Operation*, const Operation*> value_of_;
-  std::map<const Operation*, std::set<const Operation*>> readers_;
-  std::map<const Operation*, std::vector<const Operation*>> before_;
+  // By the operation's number, or empty.
+  Operations value_of_;  // the variable whose value it hands on
+  std::vector<Operations> readers_, before_;
 };
 
 class Lowering {

@@ -262,7 +262,9 @@ std::vector<SaveablePtr> exported_saveables_in(const Graph& graph) {
   std::vector<SaveablePtr> all = only(saveables_in(graph), [](const Saveable& saveable) {
     return !saveable.lowered().specs.empty();
   });
-  const auto place = [](const SaveablePtr& s) { return s->op() ? s->op()->name() : s->name(); };
+  const auto place = [](const SaveablePtr& s) -> const std::string& {
+    return s->op() ? s->op()->name() : s->name();
+  };
   std::stable_sort(all.begin(), all.end(), [&place](const SaveablePtr& a, const SaveablePtr& b) {
     return place(a) < place(b);
   });

@@ -257,6 +257,32 @@ TEST(lowered_updates_wait_for_what_reads_the_variable) {
   CHECK_EQ(readers, 2);  // the product, and the gradient of what it was made of
 }
 
+// What is written is the same in each process, wherever operations lie in memory.
+TEST(lowered_updates_wait_for_readers_in_the_order_of_their_making) {
+  const auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  VariableOptions options;
+  options.initializer = constant_initializer(0.5);
+  const VariablePtr w = g.variables().get("w", Shape{}, options);
+  std::vector<Output> read;
+  for (int i = 0; i < 40; ++i) read.push_back(g.op("Exp", {w->snapshot}));
+  Args args("the optimizer");
+  args.set("learning_rate", Value::of(0.1));
+  make_optimizer("SGD", args)->minimize(g, g.op("AddN", read), nullptr, {w});
+  size_t waited_for = 0;
+  const auto lowered = lowered_graph(g);
+  for (const auto& update : lowered->operations()) {
+    if (update->type() != "ApplyGradientDescent") continue;
+    const auto& before = update->control_inputs();
+    waited_for = before.size();
+    const auto is_earlier = [](const Operation* a, const Operation* b) {
+      return a->id() < b->id();
+    };
+    CHECK(std::is_sorted(before.begin(), before.end(), is_earlier));
+  }
+  CHECK(waited_for >= 40);
+}
+
 TEST(a_graph_with_contributions_of_trees_is_not_written) {
   Graph g;
   const Output trees = g.op("BoostedTreesEnsembleResourceHandleOp");
@@ -267,5 +293,6 @@ TEST(a_graph_with_contributions_of_trees_is_not_written) {
       .attr("num_columns", 1)
       .named("parts")
       .build();
-  CHECK_THROWS(lowered_graph(g), Code::kUnimplemented, "'parts' gives the contributions of columns");
+  CHECK_THROWS(lowered_graph(g), Code::kUnimplemented,
+               "'parts' gives the contributions of columns");
 }
