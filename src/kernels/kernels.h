@@ -167,8 +167,9 @@ struct HistogramKernels {
                 const uint8_t* rows,
                 const int64_t* packed,
                 int64_t* sums);
-  // Adds n packed sums to those of gradients and of hessians, and makes them zero.
-  void (*flush)(int64_t n, int64_t* sums, int64_t* gradients, int64_t* hessians);
+  // Adds n packed sums to those of gradients and of hessians, or writes them there if they are the
+  // first; makes them zero.
+  void (*flush)(int64_t n, bool are_first, int64_t* sums, int64_t* gradients, int64_t* hessians);
   // Gradients and hessians as whole numbers below 2^30, packed; fractions go up or down by the number of
   // the element, so that sums stay in the middle. Whole numbers stay as they are.
   void (*pack)(int64_t n,

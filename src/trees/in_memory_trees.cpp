@@ -66,16 +66,25 @@ void InMemoryTrees::finish_tree(const Tree& tree) {
 void InMemoryTrees::add_tree(const Tree& tree, const Then& then) {
   begin_tree(tree);
   is_on_way_ = true;
-  const auto add = [&](int32_t node, const uint16_t* ids, int64_t n, int64_t first, int64_t) {
-    const float leaf = said_by(tree, node);
-    const float* from = before_.data() + first;
-    float* sums = logits_.data() + first;
-    for (int64_t i = 0; i < n; ++i) sums[ids[i]] = from[ids[i]] + leaf;
-  };
   grower_->follow(tree, [&](int64_t chunk) {
-    grower_->each_piece_of(chunk, add);
+    add_leaves(tree, chunk);
     then(chunk * BinnedMatrix::kChunkRows, grower_->matrix().chunk_rows(chunk));
   });
+}
+
+// By way of the number of each row's leaf: these are so small that writing them here and there stays
+// in the nearest cache, and the logits come in their order.
+void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk) {
+  const auto rows = static_cast<size_t>(grower_->matrix().chunk_rows(chunk));
+  std::vector<uint16_t> leaf_of(rows);
+  std::vector<float> leaves;
+  grower_->each_piece_of(chunk, [&](int32_t node, const uint16_t* ids, int64_t n, int64_t, int64_t) {
+    const auto leaf = static_cast<uint16_t>(leaves.size());
+    for (int64_t i = 0; i < n; ++i) leaf_of[ids[i]] = leaf;
+    leaves.push_back(said_by(tree, node));
+  });
+  const auto first = static_cast<size_t>(chunk * BinnedMatrix::kChunkRows);
+  for (size_t i = 0; i < rows; ++i) logits_[first + i] = before_[first + i] + leaves[leaf_of[i]];
 }
 
 const std::vector<float>& InMemoryTrees::logits(const EnsembleResource& trees, const Then& then) {

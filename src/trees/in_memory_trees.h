@@ -59,6 +59,7 @@ class InMemoryTrees : public StatefulResource {
   void each_chunk(const Then& then) const;
   // Into the logits, what the last tree adds to the sums before it.
   void add_tree(const Tree& tree, const Then& then);
+  void add_leaves(const Tree& tree, int64_t chunk);
   // To the sums before, what a tree says that does not grow any more.
   void finish_tree(const Tree& tree);
   void begin_tree(const Tree& tree);

@@ -244,6 +244,35 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
   return scales;
 }
 
+namespace {
+
+// Sums that nobody needs any more, for whoever needs as many next.
+class SpareSums {
+ public:
+  // New ones are zero.
+  std::vector<int64_t> take(size_t size) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (std::vector<int64_t>& sums : spare_) {
+      if (sums.size() != size) continue;
+      std::vector<int64_t> found = std::move(sums);
+      std::swap(sums, spare_.back());
+      spare_.pop_back();
+      return found;
+    }
+    return std::vector<int64_t>(size);
+  }
+  void keep(std::vector<int64_t> sums) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    spare_.push_back(std::move(sums));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::vector<int64_t>> spare_;
+};
+
+}  // namespace
+
 // The work of one call of best_splits(): jobs, each a node and a group of columns, cut into pieces
 // of rows.
 class LayerGrower::Layer {
@@ -330,7 +359,7 @@ class LayerGrower::Layer {
     const int64_t logits = grower_.logits_, features = static_cast<int64_t>(group.columns.size());
     // one logit: the kernel takes four features at a time
     const size_t size = static_cast<size_t>((features + 3) / 4 * 4 * group.bins * logits);
-    std::vector<int64_t> sums = spare_sums(size);
+    std::vector<int64_t> sums = spare_.take(size);
     for (size_t i = piece.first_run; i < piece.end_run; ++i) {
       const int64_t from = runs_[i].begin, n = runs_[i].end - from;
       const uint8_t* rows = group.row(from);
@@ -342,14 +371,18 @@ class LayerGrower::Layer {
       }
     }
     const std::lock_guard<std::mutex> lock(job.mutex);
-    job.gradients.resize(size);
-    job.hessians.resize(size);
-    hot().flush(static_cast<int64_t>(size), sums.data(), job.gradients.data(), job.hessians.data());
-    keep_sums(std::move(sums));
+    const bool are_first = job.gradients.empty();
+    if (are_first) {
+      job.gradients = spare_totals_.take(size);
+      job.hessians = spare_totals_.take(size);
+    }
+    hot().flush(static_cast<int64_t>(size), are_first, sums.data(), job.gradients.data(),
+                job.hessians.data());
+    spare_.keep(std::move(sums));
     if (--job.pieces > 0) return;
     judge(job);
-    job.gradients = {};
-    job.hessians = {};
+    spare_totals_.keep(std::move(job.gradients));
+    spare_totals_.keep(std::move(job.hessians));
   }
 
   void judge(Job& job) {
@@ -365,31 +398,14 @@ class LayerGrower::Layer {
     }
   }
 
-  // Sums that are all zero, as flushing leaves them.
-  std::vector<int64_t> spare_sums(size_t size) {
-    const std::lock_guard<std::mutex> lock(spare_mutex_);
-    for (std::vector<int64_t>& sums : spare_) {
-      if (sums.size() != size) continue;
-      std::vector<int64_t> found = std::move(sums);
-      std::swap(sums, spare_.back());
-      spare_.pop_back();
-      return found;
-    }
-    return std::vector<int64_t>(size);
-  }
-  void keep_sums(std::vector<int64_t> sums) {
-    const std::lock_guard<std::mutex> lock(spare_mutex_);
-    spare_.push_back(std::move(sums));
-  }
-
   LayerGrower& grower_;
   const Scales scales_;
   const SplitCosts& costs_;
   std::vector<Run> runs_;
   std::vector<Piece> pieces_;
   std::vector<std::unique_ptr<Job>> jobs_;
-  std::mutex spare_mutex_;
-  std::vector<std::vector<int64_t>> spare_;
+  SpareSums spare_;         // all zero, as flushing leaves them
+  SpareSums spare_totals_;  // of any numbers
 };
 
 std::vector<LayerSplit> LayerGrower::best_splits(int32_t begin,

@@ -11,6 +11,7 @@ namespace runhooks {
 namespace {
 
 using Weighted = std::pair<float, float>;
+constexpr size_t kMostReserved = size_t{1} << 14;
 
 // Whole numbers that rise with x; -0 is 0.
 uint32_t rising(float x) {
@@ -50,6 +51,7 @@ void sort_by_value(std::vector<Weighted>& values) {
 QuantileSummary QuantileSummary::of(std::vector<std::pair<float, float>> values) {
   sort_by_value(values);
   QuantileSummary summary;
+  summary.entries_.reserve(values.size());
   float before = 0;
   for (size_t i = 0; i < values.size();) {
     QuantileEntry entry;
@@ -184,6 +186,8 @@ QuantileStream::QuantileStream(double epsilon, int64_t max_elements) : epsilon_(
 
 void QuantileStream::add(float value, float weight) {
   if (!(weight > 0) || std::isnan(value)) return;
+  // a summary has taken the last one; an exact stream has no bound that memory could hold
+  if (buffer_.empty()) buffer_.reserve(std::min(buffer_size_, kMostReserved));
   buffer_.emplace_back(value, weight);
   if (buffer_.size() >= buffer_size_) flush_buffer();
 }

@@ -57,8 +57,15 @@ void check_sums(const HistogramKernels& table, int64_t n, int64_t features, int6
   } else {
     table.add8(n, features, logits, rows.data(), values.data(), sums.data());
   }
-  table.flush(static_cast<int64_t>(sums.size()), sums.data(), is_gradients.data(),
-              is_hessians.data());
+  const std::vector<int64_t> kept = sums;
+  const auto size = static_cast<int64_t>(sums.size());
+  // added to what there is, then in its place
+  std::fill(is_gradients.begin(), is_gradients.end(), 1);
+  table.flush(size, false, sums.data(), is_gradients.data(), is_hessians.data());
+  CHECK_EQ(is_gradients[0], gradients[0] + 1);
+  CHECK_EQ(is_hessians[0], hessians[0]);
+  sums = kept;
+  table.flush(size, true, sums.data(), is_gradients.data(), is_hessians.data());
   for (int64_t f = 0; f < features * bins * logits; ++f) {
     const auto at = static_cast<size_t>(f);
     CHECK_EQ(is_gradients[at], gradients[at]);
