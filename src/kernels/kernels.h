@@ -154,8 +154,10 @@ struct HistogramKernels {
   // Adds n packed sums to those of gradients and of hessians, and makes them zero.
   void (*flush)(int64_t n, int64_t* sums, int64_t* gradients, int64_t* hessians);
   // x * scale as whole numbers below 2^30; fractions go up or down by the element's number, which
-  // begins with `first`, so that sums stay in the middle. Whole numbers stay as they are.
-  void (*quantize)(int64_t n, const float* x, float scale, uint32_t first, int32_t* out);
+  // begins with `first` and goes on by `by`, so that sums stay in the middle. Whole numbers stay as
+  // they are.
+  void (*quantize)(
+      int64_t n, const float* x, float scale, uint32_t first, uint32_t by, int32_t* out);
   // The largest |x|, as bits: above those of the infinity where one is NaN.
   uint32_t (*largest)(int64_t n, const float* x);
   // packed[i] = the gradients and hessians of row ids[i].

@@ -86,7 +86,7 @@ TEST(histograms_round_up_as_often_as_a_fraction_is_large) {
     const size_t n = 10007;
     const std::vector<float> x(n, -0.30f);
     std::vector<int32_t> is(n);
-    table->quantize(static_cast<int64_t>(n), x.data(), 8, 12345, is.data());
+    table->quantize(static_cast<int64_t>(n), x.data(), 8, 12345, 1, is.data());
     double sum = 0;
     for (const int32_t q : is) {
       CHECK(q == -2 || q == -3);
@@ -94,7 +94,7 @@ TEST(histograms_round_up_as_often_as_a_fraction_is_large) {
     }
     CHECK(std::abs(sum / static_cast<double>(n) + 2.4) < 0.002);
     const std::vector<float> whole = {0, 1, -1, 0.125f, -0.25f, 1 << 20, -(1 << 26), 3, 5, 7, 9, 11};
-    table->quantize(static_cast<int64_t>(whole.size()), whole.data(), 8, 999, is.data());
+    table->quantize(static_cast<int64_t>(whole.size()), whole.data(), 8, 999, 1, is.data());
     for (size_t i = 0; i < whole.size(); ++i) CHECK_EQ(is[i], static_cast<int32_t>(whole[i] * 8));
   }
 }
