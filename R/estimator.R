@@ -206,6 +206,7 @@ core_config <- function(object) {
   config <- config[names(config_defaults)]
   config$model_dir <- model_dir(object)
   config$replicas <- replicas_of(config)
+  config$normalizes_together <- isTRUE(unclass(config)$train_distribute$sync_batch_norm)
   config["train_distribute"] <- list(NULL)
   config[vapply(config, is.null, NA)] <- NULL
   config[c("session_config", "device_fn")] <- NULL

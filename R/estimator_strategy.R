@@ -9,6 +9,10 @@
 #' the model is what one process makes of batches of B rows. Started without `mpirun` the script
 #' trains in one process, as it would without a strategy.
 #'
+#' @param sync_batch_norm TRUE: batch normalization (`tf$layers$batch_normalization()`, `batch_norm = TRUE` of
+#'   deep models) takes mean and variance of the rows of all processes, as one process has them of the
+#'   whole batch, by two more messages a layer, and as many for gradients. FALSE: of the rows of each
+#'   process; what the moving averages follow is the mean of all either way.
 #' @return An object with `$rank`, from 0 on, of this process, `$size`, how many there are,
 #'   `$local_rank` among those of this machine, and `$is_chief`, TRUE for rank 0. It prints itself in
 #'   words.
@@ -36,6 +40,10 @@
 #'   draws: weights begin with the same values in all processes, a dataset that is dealt is shuffled
 #'   alike in all; the order of rows in memory and dropout are each process's own. A run again with the
 #'   same seed and as many processes has the same bits.
+#' @section Boosted trees: A layer is that of one process with the rows of all: the same splits, leaves
+#'   to rounding. The quantiles are those of the numbers of all rows, histograms are added up before
+#'   splits are sought. `batch_size = n` or `ceiling(n / strategy$size)` of `n` rows in memory gives
+#'   each process all of its own in each step, with `n_batches_per_layer = 1`.
 #' @section Losses: Those of the estimators and of `tf$losses` are of all rows of a step. Another loss of
 #'   a model of one's own is a mean of its rows: the processes' mean is taken. One that adds rows up is
 #'   refused.
@@ -52,13 +60,19 @@
 #' strategy
 #' config <- run_config(train_distribute = strategy)
 #' config$num_worker_replicas
-mpi_strategy <- function() {
-  if (!is.null(the$strategy)) return(the$strategy)
-  launcher <- mpi_launcher()
+mpi_strategy <- function(sync_batch_norm = FALSE) {
+  check_flag(sync_batch_norm)
+  strategy <- if (is.null(the$strategy)) begin_strategy(parent.frame()) else the$strategy
+  strategy$sync_batch_norm <- sync_batch_norm
+  strategy
+}
+
+begin_strategy <- function(call) {
+  launcher <- mpi_launcher(call)
   place <- list(rank = 0L, size = 1L, local_rank = 0L, library = "")
   if (!is.null(launcher)) {
-    place <- cpp_cluster_start(mpi_object(launcher$mpi))
-    check_launcher(launcher, place)
+    place <- cpp_cluster_start(mpi_object(launcher$mpi, call = call))
+    check_launcher(launcher, place, call)
     if (place$size > 1) behave_in_cluster(place)
   }
   the$strategy <- structure(
@@ -77,6 +91,9 @@ print.runhooks_mpi_strategy <- function(x, ...) {
       "Process %d of %d%s, number %d on its machine, by %s", x$rank, x$size,
       if (x$is_chief) ", the chief" else "", x$local_rank, x$library
     )
+  }
+  if (x$sync_batch_norm) {
+    words <- paste0(words, "; batch normalization has the rows of all")
   }
   cat(words, "\n", sep = "") # lint: allow stdout
   invisible(x)

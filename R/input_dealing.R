@@ -38,6 +38,14 @@ dealt_rows <- function(columns, auto_shard) {
   })
 }
 
+# How many of its rows a process has in a batch. Batches that have all rows, together or by what is
+# asked for, have all of each process, which may be one row less than another has.
+dealt_batch <- function(batch_size, n, own) {
+  place <- the$dealing
+  is_whole <- !is.null(place) && own < n && batch_size %in% c(n, ceiling(n / place$size))
+  if (is_whole) own else batch_size
+}
+
 # Which reader of batches this process is, of how many; NULL: the only one.
 reader_of_batches <- function() {
   place <- the$dealing

@@ -257,6 +257,7 @@ new_input_fn <- function(
         finite = finite
       )
       trained <- dealt_rows(trained, auto_shard)
+      options$batch_size <- dealt_batch(batch_size, n_rows(columns[[1]]), n_rows(trained[[1]]))
       if (is_matrix) {
         return(next_matrix(trained, selected, response, options))
       }

@@ -6,8 +6,7 @@ options(runhooks.progress = FALSE, runhooks.threads = 1)
 
 # --- what each process runs: seconds of `steps` steps of a workload, without the first ones
 
-step_seconds <- function(workload, strategy, steps) {
-  size <- if (is.null(strategy)) 1 else strategy$size
+step_seconds <- function(workload, strategy, steps, size = if (is.null(strategy)) 1 else strategy$size) {
   config <- run_config(
     tf_random_seed = 1, train_distribute = strategy, save_summary_steps = 0,
     log_step_count_steps = NULL, save_checkpoints_secs = NULL
@@ -49,6 +48,15 @@ if (identical(commandArgs(TRUE), "process")) {
   quit()
 }
 
+if (identical(commandArgs(TRUE), "half")) {
+  seconds <- vapply(names(workloads), function(name) {
+    step_seconds(name, NULL, workloads[[name]], size = 2)
+  }, 0)
+  cat("step", seconds, "\n")
+  quit()
+}
+step_said <- function(lines) as.numeric(strsplit(grep("^step", lines, value = TRUE), " ")[[1]][2:3])
+
 # --- alone, with two processes, and the bare message
 
 launcher <- Sys.which(c("mpirun.openmpi", "mpirun"))
@@ -67,7 +75,13 @@ of_one <- vapply(names(workloads), function(name) {
   step_seconds(name, mpi_strategy(), workloads[[name]])
 }, 0)
 said <- system2(launcher[[1]], c("-n", 2, "Rscript", "bench/cluster.R", "process"), stdout = TRUE)
-of_two <- as.numeric(strsplit(grep("^step", said, value = TRUE), " ")[[1]][2:3])
+of_two <- step_said(said)
+# two that know nothing of each other, each with half of the rows: no two processes are faster here
+halves <- lapply(1:2, function(i) {
+  processx::process$new("Rscript", c("bench/cluster.R", "half"), stdout = "|")
+})
+for (one in halves) one$wait()
+of_halves <- rowMeans(vapply(halves, function(one) step_said(one$read_all_output_lines()), c(0, 0)))
 program <- tempfile("allreduce-")
 system2("mpicc.openmpi", c("-O2", "bench/allreduce.c", "-o", program))
 bare <- utils::read.table(
@@ -76,7 +90,8 @@ bare <- utils::read.table(
 )
 steps <- data.frame(
   workload = names(workloads), alone_us = alone * 1e6, strategy_of_one_us = of_one * 1e6,
-  two_us = of_two * 1e6, times = alone / of_two
+  two_us = of_two * 1e6, times = alone / of_two, two_strangers_us = of_halves * 1e6,
+  most_times = alone / of_halves
 )
 cat("\nA step, one thread a process, the same rows together:\n")
 print(steps, row.names = FALSE, digits = 3)

@@ -28,8 +28,8 @@ layers <- local({
     mpi = character(),
     # updates of optimizers are hot loops
     training = c(engine, "kernels"),
-    # histograms are a hot loop
-    trees = c(engine, "kernels"),
+    # histograms are a hot loop; several processes add theirs up
+    trees = c(engine, "cluster", "kernels"),
     # these meet in session/run_hook.h
     hooks = c(engine, "cluster", "training"),
     monitored = c(engine, "cluster", "training"),

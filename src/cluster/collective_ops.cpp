@@ -3,26 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cluster/communicator.h"
+#include "cluster/group.h"
 #include "cluster/step_gate.h"
 #include "graph/graph.h"
 
 namespace runhooks {
 
 namespace {
-
-// Whoever runs such an op does so in a step of all, with as many as it was made for.
-Communicator& all_of(const Operation& op) {
-  Communicator& all = communicator();
-  const int64_t wanted = op.attr_int("group_size");
-  if (wanted != all.size()) {
-    fail(Code::kFailedPrecondition, "'", op.name(), "' is computed by ", wanted,
-         wanted == 1 ? " process" : " processes", ", and here ", all.size() == 1 ? "is " : "are ",
-         all.size(), ".");
-  }
-  if (wanted > 1) StepGate::check_passed(op.type().c_str());
-  return all;
-}
 
 template <typename T>
 void divide(T* values, int64_t n, int by) {
@@ -33,7 +20,7 @@ template <typename T>
 class ReduceKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    Communicator& all = all_of(c.op());
+    Communicator& all = group_of(c.op());
     const Tensor& x = c.input(0);
     Tensor& sum = c.output(0);
     if (x.num_bytes() > 0) std::memcpy(sum.raw(), x.raw(), x.num_bytes());
@@ -54,7 +41,7 @@ class ReduceTogetherKernel : public Kernel {
     packed_.resize(n);
   }
   void compute(KernelContext& c) override {
-    Communicator& all = all_of(c.op());
+    Communicator& all = group_of(c.op());
     T* at = packed_.data();
     for (int i = 0; i < c.num_inputs(); ++i) {
       const Tensor& x = c.input(i);
@@ -80,7 +67,7 @@ class ReduceTogetherKernel : public Kernel {
 class GatherKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    Communicator& all = all_of(c.op());
+    Communicator& all = group_of(c.op());
     const Tensor& x = c.input(0);
     Shape shape = x.shape();
     const size_t row = row_bytes(x);
@@ -113,6 +100,57 @@ class GatherKernel : public Kernel {
     return static_cast<size_t>(width) * dtype_size(x.dtype());
   }
   std::vector<char> own_, parts_;
+};
+
+// The one process of a run that sends, as all find out. An error, in all of them, where there is
+// none or another one, too.
+int sender_of(const Operation& op, Communicator& all, bool is_sender) {
+  std::vector<int64_t> said(static_cast<size_t>(all.size()));
+  const int64_t own = is_sender;
+  all.gather(&own, sizeof own, said.data());
+  const auto senders = std::count(said.begin(), said.end(), 1);
+  if (senders != 1) {
+    fail(Code::kFailedPrecondition, "Of ", all.size(), " processes that come to '", op.name(), "' ",
+         static_cast<int64_t>(senders), senders == 1 ? " sends" : " send",
+         ": one has CollectiveBcastSend, and the others CollectiveBcastRecv.");
+  }
+  return static_cast<int>(std::find(said.begin(), said.end(), 1) - said.begin());
+}
+
+// What does not fit is found out by all before anything is sent.
+void check_sent(const Operation& op, Communicator& all, const Tensor& own, int sender) {
+  const std::string said = str_cat(dtype_name(own.dtype()), " of shape ", own.shape());
+  const std::vector<std::string> texts = gather_texts(all, said);
+  for (size_t rank = 0; rank < texts.size(); ++rank) {
+    if (texts[rank] == texts[static_cast<size_t>(sender)]) continue;
+    fail(Code::kInvalidArgument, "'", op.name(), "': process ", sender, " sends ",
+         texts[static_cast<size_t>(sender)], ", and process ", static_cast<int64_t>(rank),
+         " waits for ", texts[rank], ".");
+  }
+}
+
+class BcastSendKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    Communicator& all = group_of(c.op());
+    const Tensor& x = c.input(0);
+    Tensor& sent = c.output(0);
+    if (x.num_bytes() > 0) std::memcpy(sent.raw(), x.raw(), x.num_bytes());
+    const int sender = sender_of(c.op(), all, true);
+    check_sent(c.op(), all, sent, sender);
+    all.broadcast(sent.raw(), static_cast<int64_t>(sent.num_bytes()), sender);
+  }
+};
+
+class BcastRecvKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    Communicator& all = group_of(c.op());
+    Tensor& got = c.output(0);
+    const int sender = sender_of(c.op(), all, false);
+    check_sent(c.op(), all, got, sender);
+    all.broadcast(got.raw(), static_cast<int64_t>(got.num_bytes()), sender);
+  }
 };
 
 class GateKernel : public Kernel {
@@ -197,6 +235,35 @@ RUNHOOKS_REGISTER_OP("CollectiveGather")
     .not_differentiable()
     .endpoint("raw_ops.CollectiveGather")
     .summary("The rows of all processes of a run, by their ranks.");
+
+RUNHOOKS_REGISTER_OP("CollectiveBcastSend")
+    .input("input: T")
+    .output("data: T")
+    .attr("T: {float, double, int32, int64}")
+    .attr("group_size: int >= 1")
+    .attr("group_key: int")
+    .attr("instance_key: int")
+    .attr("shape: shape")
+    .shape(unchanged_shape)
+    .kernel(kernel_of<BcastSendKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.CollectiveBcastSend")
+    .summary("A tensor of this process for all others of a run, which have CollectiveBcastRecv.");
+
+RUNHOOKS_REGISTER_OP("CollectiveBcastRecv")
+    .output("data: T")
+    .attr("T: {float, double, int32, int64}")
+    .attr("group_size: int >= 1")
+    .attr("group_key: int")
+    .attr("instance_key: int")
+    .attr("shape: shape")
+    .shape([](ShapeContext& c) { c.set_output(0, c.op().attr<Shape>("shape")); })
+    .kernel(kernel_of<BcastRecvKernel>())
+    .stateful()
+    .not_differentiable()
+    .endpoint("raw_ops.CollectiveBcastRecv")
+    .summary("The tensor of that process of a run that has CollectiveBcastSend.");
 
 RUNHOOKS_REGISTER_OP("ReplicaGate")
     .shape(no_outputs)

@@ -7,10 +7,12 @@
 #include "estimators/canned.h"
 #include "estimators/head.h"
 #include "estimators/softmax_derivatives.h"
+#include "estimators/tree_arguments.h"
 #include "estimators/tree_features.h"
 #include "estimators/tree_model.h"
 #include "estimators/trees_in_memory.h"
 #include "graph/endpoints.h"
+#include "nn/replicas.h"
 #include "nn/summary_ops.h"
 #include "ops/state/conditional_accumulator.h"
 #include "session/uncounted_steps.h"
@@ -22,42 +24,6 @@
 namespace runhooks {
 
 namespace {
-
-double epsilon_of(const Args& args) { return args.number("quantile_sketch_epsilon", 0.01); }
-
-struct GrowthArguments {
-  int64_t batches_per_layer, n_trees, max_depth;
-  double rate, l1, l2, complexity, min_node_weight, epsilon;
-  bool centers_bias;
-  bool is_logistic = false;  // two classes, without weights
-  Pruning pruning = Pruning::kNone;
-
-  explicit GrowthArguments(const Args& args)
-      : batches_per_layer(args.integer("n_batches_per_layer", 1)),
-        n_trees(args.integer("n_trees", 100)),
-        max_depth(args.integer("max_depth", 6)),
-        rate(args.number("learning_rate", 0.1)),
-        l1(args.number("l1_regularization", 0)),
-        l2(args.number("l2_regularization", 0)),
-        complexity(args.number("tree_complexity", 0)),
-        min_node_weight(args.number("min_node_weight", 0)),
-        epsilon(epsilon_of(args)),
-        centers_bias(args.flag("center_bias", false)) {
-    const std::string mode = args.text("pruning_mode", "none");
-    if (mode == "pre") pruning = Pruning::kPre;
-    if (mode == "post") pruning = Pruning::kPost;
-    if (complexity > 0 && pruning == Pruning::kNone) {
-      throw Error(Code::kInvalidArgument,
-                  "`tree_complexity` is nothing without pruning, and `pruning_mode` is \"none\".",
-                  {"Give `pruning_mode = \"pre\"` or `\"post\"`."});
-    }
-  }
-  TreesInMemory::Rules rules() const {
-    return {l1, l2, complexity, min_node_weight, rate, max_depth, pruning};
-  }
-  // The nodes of the layers that may be split.
-  int64_t max_splits() const { return (int64_t{1} << max_depth) - 1; }
-};
 
 ModelTraits trees_traits() {
   ModelTraits traits;
@@ -140,7 +106,9 @@ class Growing {
 
   // The logits of a batch, and the nodes that its examples are in.
   Output predict() {
-    if (in_memory_) return logits_tensor_ = in_memory_->logits(graph_, ready(graph_));
+    if (in_memory_) {
+      return logits_tensor_ = in_memory_->logits(graph_, ready(graph_), by_.is_logistic);
+    }
     const Output ids = input_.buckets.front();
     const Output zeros = graph_.op("ZerosLike", {ids});
     const Output minus = graph_.op("Sub", {zeros, graph_.scalar(DType::kInt32, 1, "one")});
@@ -156,16 +124,33 @@ class Growing {
 
   Operation* step(Graph& g, Output loss, bool is_softmax) {
     differentiate(g, loss, is_softmax);
+    Operation* grown = grow(g);
+    if (ReplicaScope* replicas = ReplicaScope::of(g)) replicas->note_gradients(grown);
+    return grown;
+  }
+
+ private:
+  Operation* grow(Graph& g) {
     if (!input_.quantiles) return g.group({learn(g), next_step(g)}, "grow_op");
     const auto learned = [&](FuncGraph& f, const std::vector<Output>&) {
       return done(f, f.group({learn(f), next_step(f)}, "grow_op"));
     };
     const auto looked = [&](FuncGraph& f, const std::vector<Output>&) { return add_quantiles(f); };
     // read before a first pass may set it
-    return add_cond(g, ready(g), learned, looked, "cond")[0].op;
+    return choice(g, ready(g), learned, looked, "cond");
   }
 
- private:
+  // All processes choose the same, and speak with each other in what they choose.
+  static Operation* choice(Graph& g,
+                           const Output& by,
+                           const FunctionBuilder& yes,
+                           const FunctionBuilder& no,
+                           const char* name) {
+    const auto build = [&] { return add_cond(g, by, yes, no, name)[0].op; };
+    ReplicaScope* replicas = ReplicaScope::of(g);
+    return replicas && !g.is_function() ? replicas->add_choice(build) : build();
+  }
+
   struct FeatureGroup {
     std::vector<int32_t> ids;
     int64_t buckets = 2;
@@ -198,10 +183,14 @@ class Growing {
 
   // As TensorFlow has it for two classes without weights, where no gradient is asked for: other last
   // bits, which decide between splits that gain as much.
+  LogisticDerivatives logistic_derivatives_of_all(Graph& g) const {
+    const Output labels = endpoint(graph_, kBinaryLabels).at(0).second;
+    return logistic_derivatives(g, labels, logits_tensor_,
+                                sum_over_replicas(g, number_of(g, labels)));
+  }
+
   void take_logistic_gradients(Graph& g) {
-    const auto by = in_memory_ ? in_memory_->logistic_by_logits()
-                               : logistic_derivatives(g, endpoint(graph_, kBinaryLabels).at(0).second,
-                                                      logits_tensor_);
+    const auto by = in_memory_ ? in_memory_->logistic_by_logits() : logistic_derivatives_of_all(g);
     gradients_ = by.gradients;
     hessians_ = by.hessians;
   }
@@ -209,6 +198,16 @@ class Growing {
   // The loss by the logits of each example, once and twice.
   void differentiate(Graph& g, Output loss, bool is_softmax) {
     if (by_.is_logistic) return take_logistic_gradients(g);
+    differentiate_own(g, loss, is_softmax);
+    const int replicas = replicas_of(g);
+    if (replicas == 1) return;
+    // the loss of all is the mean of those of all processes
+    for (Output* x : {&gradients_, &hessians_}) {
+      *x = g.op("RealDiv", {*x, g.scalar(DType::kFloat32, replicas, "num_replicas")});
+    }
+  }
+
+  void differentiate_own(Graph& g, Output loss, bool is_softmax) {
     const auto by_logits = [&](const Output& y, const char* name) {
       const Gradient found = gradients(g, {y}, {logits_tensor_}, {}, {}, name)[0];
       if (found.is_none()) return Output(g.op("ZerosLike", {logits_tensor_}));
@@ -244,12 +243,9 @@ class Growing {
     if (!by_.centers_bias) return layer(g);
     const Output needed =
         g.op("ReadVariableOp", {center_needed_->handle}).attr("dtype", DType::kBool);
-    return add_cond(
-               g, needed,
-               [&](FuncGraph& f, const std::vector<Output>&) { return done(f, bias(f)); },
-               [&](FuncGraph& f, const std::vector<Output>&) { return done(f, layer(f)); },
-               "center_bias")[0]
-        .op;
+    return choice(
+        g, needed, [&](FuncGraph& f, const std::vector<Output>&) { return done(f, bias(f)); },
+        [&](FuncGraph& f, const std::vector<Output>&) { return done(f, layer(f)); }, "center_bias");
   }
 
   // What a batch gives, or, where there are several in a layer, the mean of them, once they are
@@ -313,6 +309,7 @@ class Growing {
 
   // The histograms of a group.
   Output summary(Graph& g, const FeatureGroup& group) const {
+    if (ReplicaScope::of(g)) return summary_of_all(g, group);
     std::vector<Output> inputs = {nodes_, gradients_, hessians_};
     if (logits_ == 1) {
       for (const int32_t id : group.ids) inputs.push_back(bucket(id));
@@ -329,6 +326,21 @@ class Growing {
                          .attr("num_buckets", group.buckets));
     }
     return g.op("Pack", each).attr("axis", 0);
+  }
+  // Of the rows of all processes, before what several batches have given is added up: so that is
+  // the same in all, as a checkpoint has it.
+  Output summary_of_all(Graph& g, const FeatureGroup& group) const {
+    std::vector<Output> inputs = {last_layer_, nodes_, gradients_, hessians_};
+    for (const int32_t id : group.ids) inputs.push_back(bucket(id));
+    const int64_t missing = logits_ == 1 ? 0 : 1;
+    const Output sums = in_turn(g, g.op("BoostedTreesStatsSummaryOfAll", inputs)
+                                       .attr("max_splits", by_.max_splits())
+                                       .attr("num_buckets", group.buckets + missing)
+                                       .attr("num_features", static_cast<int64_t>(group.ids.size()))
+                                       .attr("group_size", replicas_of(g)))
+                            ->output(0);
+    if (logits_ == 1) return sums;
+    return g.op("ExpandDims", {sums, g.scalar(DType::kInt32, 2)});
   }
   Output bucket(int32_t id) const { return input_.buckets[static_cast<size_t>(id)]; }
 
@@ -430,8 +442,17 @@ class Growing {
   Operation* bias(Graph& g) {
     const Output axis = g.int_vector({0}, "axis");
     const auto mean = [&](const Output& x) { return Output(g.op("Mean", {x, axis})); };
-    const Output both = g.op("ConcatV2", {mean(gradients_), mean(hessians_),
-                                          g.scalar(DType::kInt32, 0, "concat_axis")});
+    const auto joined = [&](const Output& x, const Output& y) {
+      return Output(g.op("ConcatV2", {x, y, g.scalar(DType::kInt32, 0, "concat_axis")}));
+    };
+    Output both = joined(mean(gradients_), mean(hessians_));
+    if (ReplicaScope::of(g)) {
+      const Output rows = g.op("Shape", {gradients_});
+      const Output n = g.op("Cast", {g.op("Slice", {rows, g.int_vector({0}), g.int_vector({1})})})
+                           .attr("DstT", DType::kFloat32);
+      const Output of_all = g.op("RealDiv", {n, sum_where_all_are(g, n)});
+      both = sum_where_all_are(g, g.op("Mul", {both, of_all}));
+    }
     return with_means(g, {both}, "wait_until_n_batches_for_bias_accumulated", &bias_accumulators_,
                       [this](Graph& f, const std::vector<Output>& means) {
                         return center(f, means[0]);
@@ -450,15 +471,26 @@ class Growing {
     return g.op("AssignVariableOp", {center_needed_->handle, goes_on});
   }
 
+  Operation* quantile_summaries(Graph& g, std::vector<Output> inputs) const {
+    const auto n = static_cast<int64_t>(inputs.size());
+    const bool is_of_all = ReplicaScope::of(g) != nullptr;
+    if (!is_of_all) inputs.push_back(g.constant(Tensor::vector<float>({1}), "weights"));
+    inputs.push_back(g.scalar(DType::kFloat32, by_.epsilon, "epsilon"));
+    if (!is_of_all) {
+      return g.op("BoostedTreesMakeQuantileSummaries", inputs).attr("num_features", n);
+    }
+    return in_turn(g, g.op("BoostedTreesQuantileSummariesOfAll", inputs)
+                          .attr("num_features", n)
+                          .attr("group_size", replicas_of(g)));
+  }
+
   // A batch of the first pass.
   std::vector<Output> add_quantiles(Graph& g) {
     // in memory the other steps have no use for them
     std::vector<Output> inputs =
         in_memory_ ? tree_numbers(g, given_, model_.columns, features_) : input_.numbers;
     const auto n = static_cast<int64_t>(inputs.size());
-    inputs.push_back(g.constant(Tensor::vector<float>({1}), "weights"));
-    inputs.push_back(g.scalar(DType::kFloat32, by_.epsilon, "epsilon"));
-    Operation* made = g.op("BoostedTreesMakeQuantileSummaries", inputs).attr("num_features", n);
+    Operation* made = quantile_summaries(g, inputs);
     std::vector<Output> adding = {input_.quantiles};
     for (int i = 0; i < made->num_outputs(); ++i) adding.push_back(made->output(i));
     Operation* added =

@@ -38,6 +38,8 @@ struct RunConfig {
   OnOtherData on_other_data = OnOtherData::kStop;
   // So many processes train the model together, each on its part of the data.
   int replicas = 1;
+  // Batch normalization has the moments of the batches of all of them.
+  bool normalizes_together = false;
 };
 
 struct ServingReceiver;

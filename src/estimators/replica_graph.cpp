@@ -89,6 +89,7 @@ InputFn input_of_replicas(const InputFn& input_fn,
   return [&input_fn, &config, scope](Graph& graph, Mode mode) {
     *scope = std::make_unique<ReplicaScope>(graph, config.replicas);
     (*scope)->seed = seed_of_all(config);
+    (*scope)->normalizes_together = config.normalizes_together;
     graph.set_seed((*scope)->seed);
     ModelInput input = input_fn(graph, mode);
     // what variables begin with all have of the chief

@@ -5,7 +5,7 @@
 #include "base/fingerprint.h"
 #include "cluster/communicator.h"
 #include "estimators/run_folder.h"
-#include "graph/variable.h"
+#include "graph/saveable.h"
 #include "io/files/atomic_file.h"
 #include "session/session.h"
 #include "training/saved_step.h"
@@ -86,9 +86,22 @@ size_t first_other_line(const std::string& a, const std::string& b) {
   return static_cast<size_t>(std::count(a.begin(), at.first, '\n'));
 }
 
-std::string_view bytes_of(const Tensor& value) {
-  return {static_cast<const char*>(value.raw()), value.num_bytes()};
+uint64_t fingerprint_of(const Tensor& value) {
+  if (value.dtype() != DType::kString) {
+    return fingerprint64({static_cast<const char*>(value.raw()), value.num_bytes()});
+  }
+  uint64_t all = 0;
+  for (int64_t i = 0; i < value.num_elements(); ++i) {
+    all = fingerprint_cat64(all, fingerprint64(value.string_at(i)));
+  }
+  return all;
 }
+
+// Of a process: what it holds, by name.
+struct Held {
+  std::string name;
+  uint64_t fingerprint;
+};
 
 class ReplicaHook : public RunHook {
  public:
@@ -97,6 +110,10 @@ class ReplicaHook : public RunHook {
     variables_.clear();
     for (const VariablePtr& one : variables_in(graph, collection_keys::kGlobalVariables)) {
       if (one->dtype != DType::kString) variables_.push_back(one);
+    }
+    learned_.clear();
+    for (const SaveablePtr& one : model_saveables_in(graph)) {
+      if (one->is_trainable() && !one->variable()) learned_.push_back(one);
     }
     steps_ = 0;
   }
@@ -117,19 +134,28 @@ class ReplicaHook : public RunHook {
   static constexpr int64_t kStepsBetween = 100;
 
   void compare(Session& session) const {
-    std::vector<uint64_t> own;
-    uint64_t together = 0;
+    std::vector<Held> own;
     for (const VariablePtr& variable : variables_) {
-      own.push_back(fingerprint64(bytes_of(session.value(*variable))));
-      together = fingerprint_cat64(together, own.back());
+      own.push_back({variable->name(), fingerprint_of(session.value(*variable))});
     }
+    for (const SaveablePtr& one : learned_) {
+      own.push_back({one->title(), 0});
+      for (const SaveSpec& spec : one->save(session.resources())) {
+        own.back().fingerprint =
+            fingerprint_cat64(own.back().fingerprint, fingerprint_of(spec.tensor));
+      }
+    }
+    uint64_t together = 0;
+    for (const Held& held : own) together = fingerprint_cat64(together, held.fingerprint);
     Communicator& all = communicator();
     std::vector<uint64_t> of_all(static_cast<size_t>(all.size()));
     all.gather(&together, sizeof together, of_all.data());
     if (first_other(of_all) > 0) fail_at_first(own);
   }
-  [[noreturn]] void fail_at_first(const std::vector<uint64_t>& own) const {
+  [[noreturn]] void fail_at_first(const std::vector<Held>& held) const {
     Communicator& all = communicator();
+    std::vector<uint64_t> own;
+    for (const Held& one : held) own.push_back(one.fingerprint);
     std::vector<uint64_t> of_all(own.size() * static_cast<size_t>(all.size()));
     all.gather(own.data(), static_cast<int64_t>(own.size() * sizeof(uint64_t)), of_all.data());
     for (size_t i = 0; i < own.size(); ++i) {
@@ -140,7 +166,7 @@ class ReplicaHook : public RunHook {
       const int other = first_other(said);
       if (other == 0) continue;
       throw Error(Code::kInternal,
-                  str_cat("Variable '", variables_[i]->name(), "' is not the same in process ", other,
+                  str_cat("Variable '", held[i].name, "' is not the same in process ", other,
                           " as in process 0, after ", steps_, steps_ == 1 ? " step." : " steps."),
                   {"What changes variables beside the gradients of an optimizer must not depend on "
                    "the rows that a process has."});
@@ -149,6 +175,7 @@ class ReplicaHook : public RunHook {
   }
 
   std::vector<VariablePtr> variables_;
+  std::vector<SaveablePtr> learned_;  // beside them, such as trees
   int64_t steps_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/endpoints.h"
+#include "nn/replicas.h"
 #include "trees/fill_trees_hook.h"
 #include "trees/in_memory_trees.h"
 
@@ -34,7 +35,12 @@ Operation* TreesInMemory::add_fill(Graph& graph,
   const auto bucketized = static_cast<int64_t>(inputs.size()) - 2;
   inputs.insert(inputs.end(), numbers.begin(), numbers.end());
   inputs.insert(inputs.end(), edges.begin(), edges.end());
+  ReplicaScope* replicas = ReplicaScope::of(graph);
+  const std::vector<Operation*> gate =
+      replicas ? std::vector<Operation*>{replicas->gate()} : std::vector<Operation*>();
   return graph.op("BoostedTreesInMemoryFill", inputs)
+      .after(gate)
+      .attr("group_size", replicas_of(graph))
       .attr("num_bucketized", bucketized)
       .attr("num_numbers", static_cast<int64_t>(numbers.size()))
       .attr("are_numbers", are_numbers)
@@ -42,7 +48,7 @@ Operation* TreesInMemory::add_fill(Graph& graph,
       .attr("buckets", names);
 }
 
-Output TreesInMemory::logits(Graph& graph, const Output& ready) {
+Output TreesInMemory::logits(Graph& graph, const Output& ready, bool is_logistic) {
   std::vector<int64_t> groups;
   for (const TreeFeature& feature : features_) {
     // the number of the first word of its column
@@ -55,14 +61,16 @@ Output TreesInMemory::logits(Graph& graph, const Output& ready) {
   data_ = graph.op("BoostedTreesInMemoryHandle", {});
   Operation* fill = add_fill(graph, ready, groups);
   fill_ = {fill};
-  return graph.op("BoostedTreesInMemoryLogits",
-                  {ensemble_, data_, endpoint(graph, kSameRows)[0].second});
+  OpBuilder logits = graph.op("BoostedTreesInMemoryLogits",
+                              {ensemble_, data_, endpoint(graph, kSameRows)[0].second});
+  return is_logistic ? Output(logits) : in_turn(graph, logits)->output(0);
 }
 
 Output TreesInMemory::logistic_loss(Graph& graph, const Output& labels) {
   fill_.push_back(graph.op("BoostedTreesInMemoryLabels", {data_, labels}));
-  Operation* op = graph.op("BoostedTreesInMemoryLogisticLoss",
-                           {ensemble_, data_, endpoint(graph, kSameRows)[0].second});
+  Operation* op =
+      in_turn(graph, graph.op("BoostedTreesInMemoryLogisticLoss",
+                              {ensemble_, data_, endpoint(graph, kSameRows)[0].second}));
   logistic_ = {op->output(1), op->output(2)};
   const NameScope scope(graph, "weighted_loss");
   return graph.op("Identity", {op->output(0)}).named("value");
@@ -77,16 +85,17 @@ Operation* TreesInMemory::grow(Graph& graph,
   const auto number = [](double x) { return static_cast<float>(x); };
   int64_t buckets = 1;
   for (const TreeFeature& feature : features_) buckets = std::max(buckets, feature.most_buckets());
-  return graph
-      .op("BoostedTreesInMemoryGrowLayer", {ensemble_, data_, gradients, hessians})
-      .attr("l1", number(rules.l1))
-      .attr("l2", number(rules.l2))
-      .attr("tree_complexity", number(rules.tree_complexity))
-      .attr("min_node_weight", number(rules.min_node_weight))
-      .attr("learning_rate", number(rules.learning_rate))
-      .attr("max_depth", rules.max_depth)
-      .attr("pruning_mode", static_cast<int64_t>(rules.pruning))
-      .attr("num_buckets", buckets);
+  const std::vector<Output> inputs = {ensemble_, data_, gradients, hessians};
+  return in_turn(graph, graph.op("BoostedTreesInMemoryGrowLayer", inputs)
+                            .attr("group_size", replicas_of(graph))
+                            .attr("l1", number(rules.l1))
+                            .attr("l2", number(rules.l2))
+                            .attr("tree_complexity", number(rules.tree_complexity))
+                            .attr("min_node_weight", number(rules.min_node_weight))
+                            .attr("learning_rate", number(rules.learning_rate))
+                            .attr("max_depth", rules.max_depth)
+                            .attr("pruning_mode", static_cast<int64_t>(rules.pruning))
+                            .attr("num_buckets", buckets));
 }
 
 }  // namespace runhooks

@@ -29,8 +29,10 @@ class TreesInMemory {
                 const Output& ensemble)
       : features_(features), input_(input), ensemble_(ensemble) {}
 
-  // By the trees as they are. `ready` says whether the boundaries of buckets are known.
-  Output logits(Graph& graph, const Output& ready);
+  // By the trees as they are. `ready` says whether the boundaries of buckets are known. Of several
+  // processes one step puts the rows of all into bins, before any asks for the first logits or for
+  // their loss (`is_logistic`).
+  Output logits(Graph& graph, const Output& ready, bool is_logistic);
   // The mean logistic loss, with what it changes by, of rows whose labels are kept as well.
   Output logistic_loss(Graph& graph, const Output& labels);
   const LogisticDerivatives& logistic_by_logits() const { return logistic_; }

@@ -121,6 +121,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
   int extensions() const { return root_->extensions_; }
   // No two operations of all the functions of a root have the same; the ids in a plain graph.
   int64_t seed_number() const { return first_seed_number_ + version(); }
+  // The next operation has this one: what was added since then draws nothing, and is not there in
+  // every graph of the model.
+  void set_seed_number(int64_t number) { first_seed_number_ = number - version(); }
 
   void finalize() { finalized_ = true; }
   void unfinalize() { finalized_ = false; }

@@ -123,10 +123,11 @@ struct GainRules {
   double gradient, hessian;  // all
   double l1, l2;
 };
-// What gradients and hessians are times, and the numbers of their first elements.
+// What gradients and hessians are times, the numbers of their first elements, and by how much those of the
+// next ones are larger.
 struct PackRules {
   float gradient_scale, hessian_scale;
-  uint32_t first_gradient, first_hessian;
+  uint32_t first_gradient, first_hessian, by;
 };
 // The rows of a node and their ids, where both go, and where it is put down which rows go left.
 struct RowsToPart {

@@ -76,6 +76,11 @@ Output times_matrix(Graph& graph, Output x, Output matrix) {
   return result;
 }
 
+bool normalizes_together(const Graph& graph) {
+  const ReplicaScope* replicas = ReplicaScope::of(graph);
+  return replicas && replicas->normalizes_together;
+}
+
 // Follows `batch` by the share 1 - momentum; the operation joins `update_ops`.
 void update_moving_average(Graph& graph, const GotVariable& moving, Output batch, double momentum) {
   const VariablePtr& average = moving.variable;
@@ -86,7 +91,7 @@ void update_moving_average(Graph& graph, const GotVariable& moving, Output batch
   const NameScope scope(graph, "AssignMovingAvg");
   const Output decay = graph.scalar(average->dtype, 1 - momentum, "decay");
   // each of several processes follows the mean of all
-  const Output followed = mean_over_replicas(graph, batch);
+  const Output followed = normalizes_together(graph) ? batch : mean_over_replicas(graph, batch);
   const Output difference = subtract(graph, average->snapshot, followed);
   const Output step = multiply(graph, difference, decay);
   const char* type = average->is_resource ? "AssignSubVariableOp" : "AssignSub";
@@ -198,13 +203,37 @@ Output chosen(Graph& graph, Output is_training, Output batch, Output moving) {
   return graph.op("Select", {is_training, batch, moving}).named("cond/Merge");
 }
 
-// How many elements of the batch each mean is of, to the number of degrees of freedom.
-Output bessel_correction(Graph& graph, Output inputs, Output mean) {
+// How many elements of the batch each mean is of.
+Output count_of(Graph& graph, Output inputs, Output mean) {
   const Output n = cast(graph, graph.op("Size", {inputs}), mean.dtype());
   const Output means = cast(graph, graph.op("Size", {mean}), mean.dtype());
-  const Output count = divide(graph, n, means), one = graph.scalar(mean.dtype(), 1);
+  const Output count = divide(graph, n, means);
+  return normalizes_together(graph) ? sum_over_replicas(graph, count) : count;
+}
+
+// That to the number of degrees of freedom.
+Output bessel_correction(Graph& graph, Output inputs, Output mean) {
+  const Output count = count_of(graph, inputs, mean), one = graph.scalar(mean.dtype(), 1);
   const Output freedom = graph.op("Maximum", {subtract(graph, count, one), one});
   return divide(graph, count, freedom);
+}
+
+// The moments of the batches of all processes.
+Moments moments_of_all(Graph& graph, Output x, const std::vector<int64_t>& axes) {
+  const SameSeeds same(graph);
+  const NameScope scope(graph, "moments");
+  const Output dims = graph.int_vector({axes.begin(), axes.end()}, "reduction_indices");
+  const auto sum = [&](Output y) {
+    return Output(graph.op("Sum", {y, dims}).attr("keep_dims", true));
+  };
+  const Output own = sum(x), count = count_of(graph, x, own);
+  const Output mean = divide(graph, flowing_sum_over_replicas(graph, own), count);
+  // its gradient is 0 because the mean minimizes the sum of squares
+  const Output centre = graph.op("StopGradient", {mean});
+  const Output squares = sum(graph.op("SquaredDifference", {x, centre}));
+  const Output variance = divide(graph, flowing_sum_over_replicas(graph, squares), count);
+  return {graph.op("Squeeze", {mean}).attr("squeeze_dims", axes),
+          graph.op("Squeeze", {variance}).attr("squeeze_dims", axes)};
 }
 
 }  // namespace
@@ -254,7 +283,8 @@ Output batch_normalization_layer(Graph& graph,
     for (int i = 0; i < rank; ++i) {
       if (i != axis) axes.push_back(i);
     }
-    const Moments batch = moments(graph, inputs, axes);
+    Moments batch = moments(graph, inputs, axes);
+    if (normalizes_together(graph)) batch = moments_of_all(graph, inputs, axes);
     used.mean = chosen(graph, options.is_training, batch.mean, used.mean);
     used.variance = chosen(graph, options.is_training, batch.variance, used.variance);
     update_moving_average(graph, moving_mean, used.mean, options.momentum);

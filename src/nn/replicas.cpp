@@ -3,6 +3,7 @@
 #include <map>
 
 #include "graph/behind.h"
+#include "graph/op_registry.h"
 
 namespace runhooks {
 
@@ -13,19 +14,23 @@ ReplicaScope*& current_scope() {
   return scope;
 }
 
+OpBuilder reduce_op(Graph& graph, Output x, const char* final_op) {
+  return graph.op("CollectiveReduce", {x})
+      .attr("group_size", replicas_of(graph))
+      .attr("group_key", 1)
+      .attr("instance_key", graph.version())
+      .attr("merge_op", "Add")
+      .attr("final_op", final_op)
+      .attr("subdiv_offsets", std::vector<int64_t>{0});
+}
+
 Operation* reduce(Graph& graph, Output x, const char* final_op) {
-  ReplicaScope& scope = *ReplicaScope::of(graph);
+  const SameSeeds same(graph);
   if (graph.is_function()) {
     fail(Code::kUnimplemented, "'", x.name(), "' is computed by all processes together, which the ",
          "branches and loops of a graph cannot: they need not run in every process.");
   }
-  return scope.add(graph.op("CollectiveReduce", {x})
-                       .attr("group_size", scope.replicas())
-                       .attr("group_key", 1)
-                       .attr("instance_key", graph.version())
-                       .attr("merge_op", "Add")
-                       .attr("final_op", final_op)
-                       .attr("subdiv_offsets", std::vector<int64_t>{0}));
+  return in_turn(graph, reduce_op(graph, x, final_op));
 }
 
 Gradient gathered_rows(Graph& graph, const Gradient& gradient) {
@@ -60,7 +65,7 @@ ReplicaScope* ReplicaScope::of(const Graph& graph) {
   return scope && scope->replicas_ > 1 && &scope->graph_ == &graph.root() ? scope : nullptr;
 }
 
-void ReplicaScope::add_gate() {
+Operation* ReplicaScope::make_gate() {
   std::vector<Operation*> data;
   for (const CollectionItem& item : graph_.collection("iterators")) {
     const auto* handle = std::get_if<Output>(&item);
@@ -72,13 +77,26 @@ void ReplicaScope::add_gate() {
     }
   }
   const NameScope root(graph_, "");
-  last_ = graph_.op("ReplicaGate").after(data).named("replica_gate");
+  const ControlDependencies alone(graph_, {}, /*clears=*/true);
+  return graph_.op("ReplicaGate").after(data).named("replica_gate");
+}
+
+Operation* ReplicaScope::gate() {
+  if (!gate_) last_ = gate_ = make_gate();
+  return gate_;
 }
 
 Operation* ReplicaScope::add(OpBuilder builder) {
   const ControlDependencies alone(graph_, {}, /*clears=*/true);
-  if (!last_) add_gate();
+  gate();
   last_ = builder.after({last_});
+  return last_;
+}
+
+Operation* ReplicaScope::add_choice(const std::function<Operation*()>& build) {
+  gate();
+  const ControlDependencies after(graph_, {last_});
+  last_ = build();
   return last_;
 }
 
@@ -102,6 +120,38 @@ Output mean_over_replicas(Graph& graph, Output x) {
   ReplicaScope::of(graph)->note_mean(mean);
   return mean->output(0);
 }
+
+namespace {
+
+// What one process has is in the sums of all, and so in all of their losses.
+class GradientOfSum : public GradientOverride {
+ public:
+  std::vector<Gradient> gradient(Graph& graph, Operation&, const std::vector<Output>& dy) override {
+    return {Gradient(flowing_sum_over_replicas(graph, dy[0]))};
+  }
+};
+
+}  // namespace
+
+Output flowing_sum_over_replicas(Graph& graph, Output x) {
+  if (replicas_of(graph) == 1) return x;
+  Operation* sum = reduce(graph, x, "Id");
+  sum->own_gradient = std::make_shared<GradientOfSum>();
+  return sum->output(0);
+}
+
+Output sum_where_all_are(Graph& graph, Output x) {
+  if (replicas_of(graph) == 1) return x;
+  return in_turn(graph, reduce_op(graph, x, "Id"))->output(0);
+}
+
+Operation* in_turn(Graph& graph, OpBuilder builder) {
+  ReplicaScope* scope = ReplicaScope::of(graph);
+  return scope && !graph.is_function() ? scope->add(builder) : builder;
+}
+
+SameSeeds::SameSeeds(Graph& graph) : graph_(graph), number_(graph.seed_number()) {}
+SameSeeds::~SameSeeds() { graph_.set_seed_number(number_); }
 
 std::vector<Gradient> mean_gradients(Graph& graph, const std::vector<Gradient>& gradients) {
   ReplicaScope& scope = *ReplicaScope::of(graph);

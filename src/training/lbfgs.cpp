@@ -8,6 +8,7 @@
 #include "graph/curvature.h"
 #include "graph/endpoints.h"
 #include "graph/indexed_slices.h"
+#include "nn/replicas.h"
 #include "ops/state/gradient_helpers.h"
 #include "training/optimizer.h"
 
@@ -175,10 +176,10 @@ Output Lbfgs::curvature(Formulas& f) const {
   std::vector<Output> parts;
   for (const auto& part : parts_) {
     const Output known = curvature_of(f.g, *part.first);
-    parts.push_back(known ? known : ones_like(f.g, part.second));
+    parts.push_back(known ? known : Output(f.g.op("ZerosLike", {part.second})));
   }
   // what nothing depends on, such as a word that does not come, has no gradient either
-  const Output all = flat(f, parts);
+  const Output all = sum_over_replicas(f.g, flat(f, parts));
   return f.choose(f.less(f.of(0), all), all, ones_like(f.g, all));
 }
 

@@ -43,12 +43,6 @@ std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph,
                                                               Output grad_loss) {
   if (variables.empty()) variables = variables_in(graph, collection_keys::kTrainableVariables);
   if (variables.empty()) invalid_argument("No variables to optimize.");
-  if (wants_all_rows() && ReplicaScope::of(graph)) {
-    throw Error(Code::kUnimplemented,
-                str_cat("Optimizer ", name(), " sees all rows in each step and works in one process."),
-                {"Give another `optimizer`, such as \"Ftrl\" or \"Adagrad\", where several processes "
-                 "train."});
-  }
   std::vector<Output> xs;
   for (const VariablePtr& variable : variables) xs.push_back(variable->handle);
   std::vector<Output> weights;

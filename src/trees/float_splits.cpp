@@ -13,6 +13,8 @@ namespace runhooks {
 namespace {
 
 constexpr int64_t kFewRows = 8192;
+// Of several columns, unless one has more.
+constexpr size_t kSumsAtOnce = size_t{1} << 19;
 
 class Sums {
  public:
@@ -29,25 +31,39 @@ class Sums {
     });
   }
 
-  // Candidates of one column, by node.
-  std::vector<LayerSplit> of_column(size_t number, const SplitRules& rules) const {
+  // How many numbers the sums of a column are: for each of its features, node and bucket a gradient
+  // and a hessian.
+  size_t size_of(size_t number) const {
+    const BinnedColumn& column = matrix_.column(number);
+    return static_cast<size_t>(int64_t{column.features} * nodes_ * buckets_of(column) * 2);
+  }
+
+  void add_column(size_t number, double* sums) const {
     const BinnedColumn& column = matrix_.column(number);
     const bool by_category = column.kind == BinnedColumn::Kind::kCategories;
-    const int64_t buckets = by_category ? 2 : column.bins;
+    const int64_t buckets = buckets_of(column);
     const std::vector<int32_t> bins = bins_of(number);
-    std::vector<LayerSplit> best(static_cast<size_t>(nodes_));
-    std::vector<double> sums(static_cast<size_t>(nodes_ * buckets * 2));
-    std::vector<float> stats(sums.size());
-    for (int32_t feature = 0; feature < column.features; ++feature) {
-      std::fill(sums.begin(), sums.end(), 0.0);
+    for (int32_t feature = 0; feature < column.features; ++feature, sums += nodes_ * buckets * 2) {
       for (size_t row = 0; row < bins.size(); ++row) {
         if (node_[row] < 0) continue;
         const int32_t bucket = by_category ? bins[row] == feature : side_of(column, feature, bins[row]);
-        double* at = sums.data() + (node_[row] * buckets + bucket) * 2;
+        double* at = sums + (node_[row] * buckets + bucket) * 2;
         at[0] += static_cast<double>(g_[row]);
         at[1] += static_cast<double>(h_[row]);
       }
-      std::transform(sums.begin(), sums.end(), stats.begin(),
+    }
+  }
+
+  // Candidates of one column, by node, of its sums.
+  std::vector<LayerSplit> of_column(size_t number,
+                                    const double* sums,
+                                    const SplitRules& rules) const {
+    const BinnedColumn& column = matrix_.column(number);
+    const int64_t buckets = buckets_of(column);
+    std::vector<LayerSplit> best(static_cast<size_t>(nodes_));
+    std::vector<float> stats(static_cast<size_t>(nodes_ * buckets * 2));
+    for (int32_t feature = 0; feature < column.features; ++feature, sums += stats.size()) {
+      std::transform(sums, sums + stats.size(), stats.begin(),
                      [](double x) { return static_cast<float>(x); });
       for (int32_t node = 0; node < nodes_; ++node) {
         ThresholdSplit found;
@@ -77,6 +93,9 @@ class Sums {
   }
 
  private:
+  static int64_t buckets_of(const BinnedColumn& column) {
+    return column.kind == BinnedColumn::Kind::kCategories ? 2 : column.bins;
+  }
   // By row.
   std::vector<int32_t> bins_of(size_t number) const {
     const BinnedMatrix::Place place = matrix_.place(number);
@@ -99,12 +118,12 @@ class Sums {
 
 }  // namespace
 
-bool can_sum_floats(const BinnedMatrix& matrix) {
-  return matrix.rows() <= kFewRows &&
-         std::none_of(matrix.columns().begin(), matrix.columns().end(),
-                      [](const BinnedColumn& column) {
-                        return column.has_missing && column.kind != BinnedColumn::Kind::kSides;
-                      });
+bool can_sum_floats(const LayerGrower& rows) {
+  const std::vector<BinnedColumn>& columns = rows.matrix().columns();
+  return rows.rows_of_all() <= kFewRows &&
+         std::none_of(columns.begin(), columns.end(), [](const BinnedColumn& column) {
+           return column.has_missing && column.kind != BinnedColumn::Kind::kSides;
+         });
 }
 
 std::vector<LayerSplit> float_splits(const LayerGrower& rows,
@@ -116,10 +135,27 @@ std::vector<LayerSplit> float_splits(const LayerGrower& rows,
   const Sums sums(rows, begin, end, gradients, hessians);
   const size_t columns = rows.matrix().columns().size();
   std::vector<std::vector<LayerSplit>> by_column(columns);
-  each_on_threads(static_cast<int64_t>(columns), [&](int64_t i) {
-    const auto column = static_cast<size_t>(i);
-    by_column[column] = sums.of_column(column, rules);
-  });
+  for (size_t begin_column = 0; begin_column < columns;) {
+    std::vector<size_t> first = {0};
+    while (begin_column + first.size() <= columns && first.back() < kSumsAtOnce) {
+      first.push_back(first.back() + sums.size_of(begin_column + first.size() - 1));
+    }
+    const size_t n = first.size() - 1;
+    std::vector<double> all(first.back());
+    each_on_threads(static_cast<int64_t>(n), [&](int64_t i) {
+      const auto at = static_cast<size_t>(i);
+      sums.add_column(begin_column + at, all.data() + first[at]);
+    });
+    if (Communicator* peers = rows.all().peers) {
+      peers->add(all.data(), static_cast<int64_t>(all.size()), DType::kFloat64);
+    }
+    each_on_threads(static_cast<int64_t>(n), [&](int64_t i) {
+      const auto at = static_cast<size_t>(i);
+      by_column[begin_column + at] =
+          sums.of_column(begin_column + at, all.data() + first[at], rules);
+    });
+    begin_column += n;
+  }
   std::vector<LayerSplit> best;
   for (size_t node = 0; node < static_cast<size_t>(end - begin); ++node) {
     LayerSplit found;

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 
+#include "cluster/group.h"
 #include "graph/op_registry.h"
 #include "graph/resource_kernel.h"
 #include "trees/bin_finder.h"
@@ -59,11 +60,12 @@ std::vector<Feature> features_of(KernelContext& c) {
 }
 
 // Features as the columns of a BinnedMatrix. Those of one `group` are the words of a column: where
-// a row never has two of them, they are its categories.
+// a row never has two of them, they are its categories. Of several processes (`peers`) all have the
+// same columns.
 class ColumnsOfFeatures {
  public:
-  explicit ColumnsOfFeatures(KernelContext& c)
-      : features_(features_of(c)), rows_(c.input(2).num_elements()) {
+  ColumnsOfFeatures(KernelContext& c, Communicator* peers)
+      : features_(features_of(c)), rows_(c.input(2).num_elements()), facts_(features_.size()) {
     const auto& groups = c.op().attr<std::vector<int64_t>>("groups");
     if (groups.size() != features_.size()) {
       invalid_argument("groups must have a number for each of ", features_.size(), " features.");
@@ -74,19 +76,25 @@ class ColumnsOfFeatures {
       invalid_argument("Feature ", i - 2, " has ", c.input(i).num_elements(), " buckets for ", rows_,
                        " rows.");
     }
-    for (size_t i = 0; i < groups.size();) {
-      size_t end = i + 1;
-      while (groups[i] >= 0 && end < groups.size() && groups[end] == groups[i]) ++end;
-      if (groups[i] >= 0) {
-        add_words(i, end);
-      } else if (end < groups.size() && groups[end] == kOtherSide) {
-        add_sides(i);
-        ++end;
+    each_span(groups, [&](size_t begin, size_t end, bool are_words) {
+      if (are_words) {
+        look_at_words(begin, end, peers != nullptr);
+      } else if (end - begin == 2) {
+        look_at_sides(begin);
       } else {
-        add_feature(i);
+        look_at(begin);
       }
-      i = end;
-    }
+    });
+    if (peers) agree(*peers);
+    each_span(groups, [&](size_t begin, size_t end, bool are_words) {
+      if (are_words) {
+        add_words(begin, end);
+      } else if (end - begin == 2) {
+        add_sides(begin);
+      } else {
+        add_feature(begin);
+      }
+    });
   }
 
   std::unique_ptr<BinnedMatrix> matrix() const {
@@ -98,37 +106,88 @@ class ColumnsOfFeatures {
   }
 
  private:
-  void add_feature(size_t number) {
-    const Feature& feature = features_[number];
-    BinnedColumn column;
-    column.first_feature = static_cast<int32_t>(number);
-    column.bins = feature.last + 1;
-    if (feature.buckets) {
-      const auto [least, most] = std::minmax_element(feature.buckets, feature.buckets + rows_);
-      column.bins = std::max(*most, 0) + 1;
-      column.has_missing = *least < 0;
+  // What the rows say of a feature, or of the column that begins with it.
+  struct Facts {
+    int64_t bins = 1, has_missing = 0, are_no_categories = 0;
+  };
+
+  // run(begin, end, are_words) for the words of a column, a feature and its other side, a feature.
+  template <typename Run>
+  static void each_span(const std::vector<int64_t>& groups, const Run& run) {
+    for (size_t i = 0; i < groups.size();) {
+      size_t end = i + 1;
+      while (groups[i] >= 0 && end < groups.size() && groups[end] == groups[i]) ++end;
+      if (groups[i] < 0 && end < groups.size() && groups[end] == kOtherSide) ++end;
+      run(i, end, groups[i] >= 0);
+      i = end;
     }
-    columns_.push_back(column);
   }
 
-  // A feature and the other side of it: only what is missing has two buckets.
-  void add_sides(size_t feature) {
+  void agree(Communicator& peers) {
+    std::vector<int64_t> most;
+    for (const Facts& own : facts_) {
+      most.insert(most.end(), {own.bins, own.has_missing, own.are_no_categories});
+    }
+    peers.largest(most.data(), static_cast<int64_t>(most.size()));
+    for (size_t i = 0; i < facts_.size(); ++i) {
+      facts_[i] = {most[3 * i], most[3 * i + 1], most[3 * i + 2]};
+    }
+  }
+
+  void look_at(size_t number) {
+    const Feature& feature = features_[number];
+    Facts& facts = facts_[number];
+    facts.bins = feature.last + 1;
+    if (!feature.buckets) return;
+    const auto [least, most] = std::minmax_element(feature.buckets, feature.buckets + rows_);
+    facts.bins = std::max(*most, 0) + 1;
+    facts.has_missing = *least < 0;
+  }
+
+  void look_at_sides(size_t feature) {
     constexpr int64_t kPiece = 1 << 12;
-    BinnedColumn column;
-    column.kind = BinnedColumn::Kind::kSides;
-    column.first_feature = static_cast<int32_t>(feature);
-    column.features = 2;
+    Facts& facts = facts_[feature];
     std::vector<int32_t> least(kPiece), most(kPiece);
     for (int64_t first = 0; first < rows_; first += kPiece) {
       const auto n = static_cast<size_t>(std::min(kPiece, rows_ - first));
       features_[feature].read(first, static_cast<int64_t>(n), least.data());
       features_[feature + 1].read(first, static_cast<int64_t>(n), most.data());
       for (size_t i = 0; i < n; ++i) {
-        column.bins = std::max(column.bins, most[i] + 1);
-        column.has_missing = column.has_missing || least[i] != most[i];
+        facts.bins = std::max<int64_t>(facts.bins, most[i] + 1);
+        facts.has_missing = facts.has_missing || least[i] != most[i];
       }
     }
+  }
+
+  // Other processes may have rows by which they are no categories.
+  void look_at_words(size_t begin, size_t end, bool has_peers) {
+    const bool are_categories = are_categories_here(begin, end);
+    facts_[begin].are_no_categories = !are_categories;
+    if (are_categories && !has_peers) return;
+    for (size_t i = begin; i < end; ++i) look_at(i);
+  }
+  bool are_categories_here(size_t begin, size_t end) const {
+    bool are_categories = end - begin > 1 && end - begin < BinnedMatrix::kMostBins;
+    for (size_t i = begin; i < end; ++i) are_categories = are_categories && features_[i].buckets;
+    for (int64_t row = 0; are_categories && row < rows_; ++row) {
+      are_categories = word_of(begin, end, row) >= 0;
+    }
+    return are_categories;
+  }
+
+  void add_feature(size_t number) {
+    BinnedColumn column;
+    column.first_feature = static_cast<int32_t>(number);
+    column.bins = static_cast<int32_t>(facts_[number].bins);
+    column.has_missing = facts_[number].has_missing != 0;
     columns_.push_back(column);
+  }
+
+  // A feature and the other side of it: only what is missing has two buckets.
+  void add_sides(size_t feature) {
+    add_feature(feature);
+    columns_.back().kind = BinnedColumn::Kind::kSides;
+    columns_.back().features = 2;
   }
 
   // Of each row the word that it has; `words` where it has none, -1 where it has several.
@@ -144,12 +203,7 @@ class ColumnsOfFeatures {
   }
 
   void add_words(size_t begin, size_t end) {
-    bool are_categories = end - begin > 1 && end - begin < BinnedMatrix::kMostBins;
-    for (size_t i = begin; i < end; ++i) are_categories = are_categories && features_[i].buckets;
-    for (int64_t row = 0; are_categories && row < rows_; ++row) {
-      are_categories = word_of(begin, end, row) >= 0;
-    }
-    if (!are_categories) {
+    if (facts_[begin].are_no_categories != 0) {
       for (size_t i = begin; i < end; ++i) add_feature(i);
       return;
     }
@@ -180,14 +234,26 @@ class ColumnsOfFeatures {
 
   std::vector<Feature> features_;
   int64_t rows_;
+  std::vector<Facts> facts_;
   std::vector<BinnedColumn> columns_;
 };
 
 class InMemoryFillKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
+    auto& trees = c.input_resource<InMemoryTrees>(0);
+    Communicator* peers = c.op().attr_int(kGroupSize) > 1 ? &group_of(c.op()) : nullptr;
+    // before there are bins a loss is asked for, of all rows
+    if (peers) trees.share({peers, rows_of_all(c, *peers)});
     if (!*c.input(1).data<bool>()) return;
-    c.input_resource<InMemoryTrees>(0).fill(ColumnsOfFeatures(c).matrix());
+    trees.fill(ColumnsOfFeatures(c, peers).matrix());
+  }
+
+ private:
+  static int64_t rows_of_all(const KernelContext& c, Communicator& peers) {
+    int64_t rows = c.input(2).num_elements();
+    peers.add(&rows, 1, DType::kInt64);
+    return rows;
   }
 };
 
@@ -220,6 +286,7 @@ class GrowLayerKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     auto& trees = c.input_resource<InMemoryTrees>(1);
+    if (c.op().attr_int(kGroupSize) > 1) group_of(c.op());
     check_rows(trees, c.input(2), "gradients");
     check_rows(trees, c.input(3), "hessians");
     const auto number = [&c](const char* name) { return c.op().attr<float>(name); };
@@ -257,6 +324,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .attr("are_numbers: list(int)")
     .attr("groups: list(int)")
     .attr("buckets: string")
+    .attr("group_size: int = 1")
     .shape(no_outputs)
     .kernel(kernel_of<InMemoryFillKernel>())
     .lower(lower_in_memory_fill)
@@ -264,9 +332,12 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryFill")
-    .summary("Puts the buckets of all rows into memory, once their boundaries are known: of each feature they are given, or found of "
-             "numbers, and `buckets` names them all, with commas. Features of one group are the words of a column, and one of group -2 is that "
-             "before it, but for what is missing.");
+    .summary(
+        "Puts the buckets of all rows into memory, once their boundaries are known: of each "
+        "feature they are given, or found of "
+        "numbers, and `buckets` names them all, with commas. Features of one group are the words "
+        "of a column, and one of group -2 is that "
+        "before it, but for what is missing.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogits")
     .input("tree_ensemble_handle: resource, tree ensemble")
@@ -298,6 +369,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
     .attr("max_depth: int >= 1")
     .attr("pruning_mode: int >= 0")
     .attr("num_buckets: int >= 1")
+    .attr("group_size: int = 1")
     .shape(no_outputs)
     .kernel(kernel_of<GrowLayerKernel>())
     .lower(lower_grow_layer)

@@ -27,6 +27,7 @@ std::unique_ptr<StatefulResource> InMemoryTrees::make(const Operation&) {
 
 void InMemoryTrees::fill(std::unique_ptr<BinnedMatrix> matrix) {
   grower_ = std::make_unique<LayerGrower>(std::move(matrix), 1);
+  grower_->share(all_);
   const auto rows = static_cast<size_t>(grower_->rows());
   before_.resize(rows);
   logits_.resize(rows);
@@ -117,7 +118,8 @@ float InMemoryTrees::logistic_loss(const EnsembleResource& trees,
                                    float* hessians) {
   constexpr int64_t kPiece = BinnedMatrix::kChunkRows;
   const int64_t rows = labelled_rows(), pieces = (rows + kPiece - 1) / kPiece;
-  const float part = 1.0f / static_cast<float>(rows);
+  const int64_t rows_of_all = all_.peers ? all_.rows : rows;
+  const float part = 1.0f / static_cast<float>(rows_of_all);
   // sums of pieces are added in their order, whatever thread they come from
   std::vector<double> sums(static_cast<size_t>(pieces));
   const auto add = [&](const float* logits, int64_t first, int64_t n) {
@@ -130,8 +132,9 @@ float InMemoryTrees::logistic_loss(const EnsembleResource& trees,
     const std::vector<float> none(static_cast<size_t>(kPiece));
     for (int64_t at = 0; at < rows; at += kPiece) add(none.data(), at, std::min(kPiece, rows - at));
   }
-  return static_cast<float>(std::accumulate(sums.begin(), sums.end(), 0.0) /
-                            static_cast<double>(rows));
+  const double of_all =
+      std::accumulate(sums.begin(), sums.end(), 0.0) * (all_.peers ? all_.peers->size() : 1);
+  return static_cast<float>(of_all / static_cast<double>(rows_of_all));
 }
 
 std::vector<LayerSplit> InMemoryTrees::best_splits(const TreeEnsemble& ensemble,
@@ -139,7 +142,7 @@ std::vector<LayerSplit> InMemoryTrees::best_splits(const TreeEnsemble& ensemble,
                                                    const float* hessians,
                                                    const SplitCosts& costs) {
   const int32_t begin = ensemble.last_layer_node_start, end = ensemble.last_layer_node_end;
-  if (!can_sum_floats(grower_->matrix())) {
+  if (!can_sum_floats(*grower_)) {
     return grower_->best_splits(begin, end, gradients, hessians, ensemble.num_layers_attempted,
                                 costs);
   }

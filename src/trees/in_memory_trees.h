@@ -27,7 +27,9 @@ class InMemoryTrees : public StatefulResource {
   void restore_state(const NamedTensors&) override {}
 
   bool is_filled() const { return grower_ != nullptr; }
+  // Of several processes each has a part of the rows.
   void fill(std::unique_ptr<BinnedMatrix> matrix);
+  void share(const RowsOfAll& all) { all_ = all; }
   int64_t rows() const { return grower_->rows(); }
   // Of the trees as they are now, by row.
   const std::vector<float>& logits(const EnsembleResource& trees) {
@@ -35,8 +37,9 @@ class InMemoryTrees : public StatefulResource {
   }
   // Those of all rows, which come with the data.
   void keep_labels(const float* labels, int64_t rows);
-  // The mean logistic loss of all rows by the trees as they are, and what it changes by with each logit, once
-  // and twice. Before there are bins and trees all logits are 0.
+  // The mean logistic loss of all rows by the trees as they are, and what it changes by with each
+  // logit, once and twice. Before there are bins and trees all logits are 0. Of several processes
+  // the mean of what they give is the loss of the rows of all; its derivatives are by these.
   float logistic_loss(const EnsembleResource& trees, float* gradients, float* hessians);
   int64_t labelled_rows() const { return static_cast<int64_t>(labels_.size()); }
   // Adds a layer of the best splits.
@@ -64,6 +67,7 @@ class InMemoryTrees : public StatefulResource {
   void finish_tree(const Tree& tree);
   void begin_tree(const Tree& tree);
 
+  RowsOfAll all_;
   std::unique_ptr<LayerGrower> grower_;
   // Of the trees before the last one, and of all.
   std::vector<float> before_, logits_;

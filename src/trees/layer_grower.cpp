@@ -224,19 +224,35 @@ void LayerGrower::ask(int64_t chunk,
   (group.is_wide ? hot().look_up16 : hot().look_up8)(segment.end - segment.begin, bins, table, goes_left);
 }
 
+float LayerGrower::largest_of_all(const float* x, const char* what) const {
+  const float own = largest_of(x, rows() * logits_, what, logits_);
+  if (!all_.peers) return own;
+  // as bits, which rise with numbers that are not negative
+  uint32_t bits;
+  std::memcpy(&bits, &own, sizeof bits);
+  int64_t most = bits;
+  all_.peers->largest(&most, 1);
+  bits = static_cast<uint32_t>(most);
+  float largest;
+  std::memcpy(&largest, &bits, sizeof largest);
+  return largest;
+}
+
 LayerGrower::Scales LayerGrower::pack(const float* gradients,
                                       const float* hessians,
                                       int64_t layer) {
-  const int64_t n = rows() * logits_;
-  const Scales scales = {scale_of(largest_of(gradients, n, "gradient", logits_), rows()),
-                         scale_of(largest_of(hessians, n, "hessian", logits_), rows())};
+  const Scales scales = {scale_of(largest_of_all(gradients, "gradient"), rows_of_all()),
+                         scale_of(largest_of_all(hessians, "hessian"), rows_of_all())};
+  const auto by = static_cast<uint32_t>(all_.peers ? all_.peers->size() : 1);
+  const auto rank = static_cast<uint32_t>(all_.peers ? all_.peers->rank() : 0);
   each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
     const int64_t row = chunk * BinnedMatrix::kChunkRows, first = row * logits_;
     const int64_t count = matrix_->chunk_rows(chunk) * logits_;
     std::vector<int64_t> by_row(static_cast<size_t>(count));
-    const uint32_t at = static_cast<uint32_t>(first) + static_cast<uint32_t>(layer) * 0x85ebca6bu;
+    const uint32_t at =
+        static_cast<uint32_t>(first) * by + rank + static_cast<uint32_t>(layer) * 0x85ebca6bu;
     const PackRules rules = {static_cast<float>(scales.gradient), static_cast<float>(scales.hessian),
-                             at, at + 0x1b873593u};
+                             at, at + 0x1b873593u, by};
     hot().pack(count, gradients + first, hessians + first, &rules, by_row.data());
     hot().gather(count / logits_, logits_, ids_[static_cast<size_t>(chunk)].data(), by_row.data(),
                  packed_.data() + first);
@@ -284,6 +300,7 @@ class LayerGrower::Layer {
     cut(begin, end);
     each_on_threads(static_cast<int64_t>(pieces_.size()),
                     [&](int64_t i) { add(pieces_[static_cast<size_t>(i)]); });
+    if (has_peers()) judge_of_all();
     std::vector<LayerSplit> best(static_cast<size_t>(end - begin));
     for (int32_t node = begin; node < end; ++node) best[static_cast<size_t>(node - begin)].node = node;
     for (const std::unique_ptr<Job>& job : jobs_) {
@@ -304,6 +321,7 @@ class LayerGrower::Layer {
     int32_t node;
     size_t group;
     int pieces = 0;
+    int64_t rows = 0;
     std::mutex mutex;
     std::vector<int64_t> gradients, hessians;
     LayerSplit best;
@@ -312,6 +330,8 @@ class LayerGrower::Layer {
     Job* job;
     size_t first_run, end_run;
   };
+
+  bool has_peers() const { return grower_.all_.peers != nullptr; }
 
   void cut(int32_t begin, int32_t end) {
     std::vector<std::vector<Run>> by_node(static_cast<size_t>(end - begin));
@@ -324,7 +344,8 @@ class LayerGrower::Layer {
     }
     for (int32_t node = begin; node < end; ++node) {
       const std::vector<Run>& own = by_node[static_cast<size_t>(node - begin)];
-      if (own.empty()) continue;
+      // others may have some of its rows
+      if (own.empty() && !has_peers()) continue;
       const size_t first = runs_.size();
       runs_.insert(runs_.end(), own.begin(), own.end());
       for (size_t group = 0; group < grower_.matrix_->groups().size(); ++group) {
@@ -348,6 +369,7 @@ class LayerGrower::Layer {
         rows = 0;
       }
       rows += more;
+      job->rows += more;
     }
     pieces_.push_back({job, from, end});
     ++job->pieces;
@@ -379,10 +401,30 @@ class LayerGrower::Layer {
     hot().flush(static_cast<int64_t>(size), are_first, sums.data(), job.gradients.data(),
                 job.hessians.data());
     spare_.keep(std::move(sums));
-    if (--job.pieces > 0) return;
-    judge(job);
-    spare_totals_.keep(std::move(job.gradients));
-    spare_totals_.keep(std::move(job.hessians));
+    if (--job.pieces == 0 && !has_peers()) judge(job);
+  }
+
+  // The sums of a layer go in one message.
+  void judge_of_all() {
+    std::vector<int64_t> sums;
+    for (const std::unique_ptr<Job>& job : jobs_) {
+      sums.push_back(job->rows);
+      sums.insert(sums.end(), job->gradients.begin(), job->gradients.end());
+      sums.insert(sums.end(), job->hessians.begin(), job->hessians.end());
+    }
+    grower_.all_.peers->add(sums.data(), static_cast<int64_t>(sums.size()), DType::kInt64);
+    const int64_t* at = sums.data();
+    for (const std::unique_ptr<Job>& job : jobs_) {
+      job->rows = *at++;
+      for (std::vector<int64_t>* own : {&job->gradients, &job->hessians}) {
+        std::copy_n(at, own->size(), own->data());
+        at += own->size();
+      }
+    }
+    each_on_threads(static_cast<int64_t>(jobs_.size()), [&](int64_t i) {
+      Job& job = *jobs_[static_cast<size_t>(i)];
+      if (job.rows > 0) judge(job);
+    });
   }
 
   void judge(Job& job) {
@@ -396,6 +438,8 @@ class LayerGrower::Layer {
                  grower_.matrix_->column(static_cast<size_t>(group.columns[slot])), sums, costs_,
                  &job.best);
     }
+    spare_totals_.keep(std::move(job.gradients));
+    spare_totals_.keep(std::move(job.hessians));
   }
 
   LayerGrower& grower_;

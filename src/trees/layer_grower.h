@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "cluster/communicator.h"
 #include "trees/binned_matrix.h"
 #include "trees/ensemble.h"
 #include "trees/parallel.h"
@@ -26,6 +27,14 @@ struct LayerSplit {
   std::vector<float> left, right;  // contributions, not yet times the learning rate
 };
 
+// Where several processes have rows: who adds up what they have, and how many rows all have. Row i
+// of process r counts as row i * size + r of all, whose sums are those of one process with all
+// rows.
+struct RowsOfAll {
+  Communicator* peers = nullptr;  // NULL: this process has all
+  int64_t rows = 0;
+};
+
 // Rows lie in chunks; those of a chunk are kept in the order of their nodes, those of a node in any. All sums are of whole
 // numbers, the gradients and hessians times a power of two: what comes out has the same bits for
 // any number of threads and any order of the rows.
@@ -33,7 +42,12 @@ class LayerGrower {
  public:
   LayerGrower(std::unique_ptr<BinnedMatrix> matrix, int32_t logits);
 
+  // Splits are those of the rows of all from here on; of one logit.
+  void share(const RowsOfAll& all) { all_ = all; }
+  const RowsOfAll& all() const { return all_; }
+
   int64_t rows() const { return matrix_->rows(); }
+  int64_t rows_of_all() const { return all_.peers ? all_.rows : rows(); }
   int32_t logits() const { return logits_; }
   const BinnedMatrix& matrix() const { return *matrix_; }
 
@@ -80,6 +94,7 @@ class LayerGrower {
   };
   class Layer;
 
+  float largest_of_all(const float* x, const char* what) const;
   Scales pack(const float* gradients, const float* hessians, int64_t layer);
   // Where a chunk's rows are put aside.
   struct Spare {
@@ -105,6 +120,7 @@ class LayerGrower {
 
   std::unique_ptr<BinnedMatrix> matrix_;
   int32_t logits_;
+  RowsOfAll all_;
   std::vector<std::vector<uint16_t>> ids_;      // by chunk: of rows in it
   std::vector<std::vector<Segment>> segments_;  // of a chunk, in order
   std::vector<int64_t> packed_;                 // by place, then logit

@@ -6,20 +6,28 @@
 #include <sstream>
 #include <string>
 
+#include "cluster/group.h"
 #include "graph/func_graph.h"
 #include "nn/nn_functions.h"
+#include "trees/lower_of_all.h"
 
 namespace runhooks {
 
 // In an order of its own: other last bits decide between splits that gain as much.
-LogisticDerivatives logistic_derivatives(Graph& g, const Output& labels, const Output& logits) {
+LogisticDerivatives logistic_derivatives(Graph& g,
+                                         const Output& labels,
+                                         const Output& logits,
+                                         const Output& rows) {
   const Output one = g.scalar(DType::kFloat32, 1, "one");
   const Output e = g.op("Exp", {g.op("Neg", {logits})});
   const Output p = g.op("Reciprocal", {g.op("AddV2", {e, one})});
-  const Output rows = g.op("Cast", {g.op("Size", {labels})}).attr("DstT", DType::kFloat32);
   const Output part = g.op("Reciprocal", {rows});
   return {g.op("Mul", {g.op("Sub", {p, labels}), part}),
           g.op("Mul", {g.op("Mul", {p, g.op("Sub", {one, p})}), part})};
+}
+
+Output number_of(Graph& g, const Output& labels) {
+  return g.op("Cast", {g.op("Size", {labels})}).attr("DstT", DType::kFloat32);
 }
 
 namespace {
@@ -97,8 +105,16 @@ void lower_in_memory_logistic(Graph& g, const Operation& op, const std::vector<O
   const Output logits =
       g.find_operation(partner_of(op, "BoostedTreesInMemoryLogits", 1).name())->output(0);
   const Output losses = sigmoid_cross_entropy_with_logits(g, labels, logits);
-  const Output loss = g.op("Mean", {losses, g.int_vector({0, 1})});
-  const LogisticDerivatives by = logistic_derivatives(g, labels, logits);
+  const int64_t processes = partner_of(op, "BoostedTreesInMemoryFill", 0).attr_int(kGroupSize);
+  const Output rows = lowered_sum_of_all(g, number_of(g, labels), processes);
+  Output loss = g.op("Mean", {losses, g.int_vector({0, 1})});
+  if (processes > 1) {
+    const Output sum = g.op("Sum", {losses, g.int_vector({0, 1})});
+    const Output of_all =
+        g.op("Mul", {sum, g.scalar(DType::kFloat32, static_cast<double>(processes))});
+    loss = g.op("RealDiv", {of_all, rows});
+  }
+  const LogisticDerivatives by = logistic_derivatives(g, labels, logits, rows);
   g.op("IdentityN", {loss, by.gradients, by.hessians}).named(op.name() + "/").build();
 }
 
@@ -112,10 +128,11 @@ void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& 
   const int64_t max_depth = op.attr_int("max_depth"), max_splits = (int64_t{1} << max_depth) - 1;
   std::vector<Output> sums = {predicted.output(2), inputs[2], inputs[3]};
   sums.insert(sums.end(), predicted.inputs().begin() + 3, predicted.inputs().end());
-  const Output summary = g.op("BoostedTreesMakeStatsSummary", sums)
-                             .attr("max_splits", max_splits)
-                             .attr("num_buckets", op.attr_int("num_buckets"))
-                             .attr("num_features", int64_t{features});
+  const Output own = g.op("BoostedTreesMakeStatsSummary", sums)
+                         .attr("max_splits", max_splits)
+                         .attr("num_buckets", op.attr_int("num_buckets"))
+                         .attr("num_features", int64_t{features});
+  const Output summary = lowered_sum_of_all(g, own, op.attr_int(kGroupSize));
   Operation* each = g.op("Unpack", {summary}).attr("num", int64_t{features}).attr("axis", 0);
   Operation* states = g.op("BoostedTreesGetEnsembleStates", {inputs[0]});
 

@@ -14,7 +14,12 @@ namespace runhooks {
 struct LogisticDerivatives {
   Output gradients, hessians;
 };
-LogisticDerivatives logistic_derivatives(Graph& g, const Output& labels, const Output& logits);
+// `rows` is how many there are, of all processes.
+LogisticDerivatives logistic_derivatives(Graph& g,
+                                         const Output& labels,
+                                         const Output& logits,
+                                         const Output& rows);
+Output number_of(Graph& g, const Output& labels);
 
 // The rows come anew in each step of TensorFlow's, which finds their leaves from the roots on and sums
 // them in histograms of all features.

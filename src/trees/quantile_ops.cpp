@@ -53,13 +53,8 @@ class MakeSummariesKernel : public Kernel {
 
  private:
   static QuantileSummary summary_of(const Tensor& values, const Tensor& weights, double epsilon) {
-    const int64_t rows = values.num_elements();
-    const bool one_weight = weights.num_elements() == 1;
-    QuantileStream stream(epsilon, rows + 1);
-    for (int64_t i = 0; i < rows; ++i) {
-      stream.add(values.data<float>()[i], weights.data<float>()[one_weight ? 0 : i]);
-    }
-    return stream.take();
+    return summary_of_values(values.data<float>(), values.num_elements(), weights.data<float>(),
+                             weights.num_elements() == 1, epsilon);
   }
 };
 

@@ -232,4 +232,11 @@ QuantileSummary QuantileStream::take() {
   return all;
 }
 
+QuantileSummary summary_of_values(
+    const float* values, int64_t n, const float* weights, bool one_weight, double epsilon) {
+  QuantileStream stream(epsilon, n + 1);
+  for (int64_t i = 0; i < n; ++i) stream.add(values[i], weights[one_weight ? 0 : i]);
+  return stream.take();
+}
+
 }  // namespace runhooks

@@ -46,6 +46,10 @@ class QuantileSummary {
   std::vector<QuantileEntry> entries_;
 };
 
+// Of values one after another, each with its weight or all with one.
+QuantileSummary summary_of_values(
+    const float* values, int64_t n, const float* weights, bool one_weight, double epsilon);
+
 class QuantileStream {
  public:
   // `max_elements` are expected at most; more only make it less exact.

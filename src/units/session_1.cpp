@@ -1,6 +1,7 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
 #include "cluster/collective_ops.cpp"
 #include "cluster/communicator.cpp"
+#include "cluster/group.cpp"
 #include "cluster/mpi_communicator.cpp"
 #include "cluster/step_gate.cpp"
 #include "control/cond.cpp"

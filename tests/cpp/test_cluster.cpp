@@ -26,8 +26,9 @@ class Twins : public Communicator {
   std::string library() const override { return "none"; }
   void add(void* values, int64_t n, DType dtype) override {
     for (int64_t i = 0; i < n; ++i) {
-      if (dtype == DType::kFloat32) static_cast<float*>(values)[i] *= 2;
+      if (dtype == DType::kFloat32 && doubles_floats) static_cast<float*>(values)[i] *= 2;
       if (dtype == DType::kFloat64) static_cast<double*>(values)[i] *= 2;
+      if (dtype == DType::kInt64 && doubles_integers) static_cast<int64_t*>(values)[i] *= 2;
     }
   }
   void largest(int64_t* values, int64_t n) override {
@@ -44,6 +45,7 @@ class Twins : public Communicator {
   void finish() override {}
 
   bool differ = false;  // in the end of what is gathered
+  bool doubles_integers = true, doubles_floats = true;
 
  private:
   int64_t other_;
@@ -127,6 +129,125 @@ TEST(cluster_gradients_are_the_means_of_all_once) {
   const Operation* last = scope.last();
   optimizer->apply_gradients(*graph, pairs, nullptr);
   CHECK(scope.last() == last);
+}
+
+namespace {
+
+// Of two processes this one sends, or the other one does, which has 7 in each byte.
+class Sends : public Twins {
+ public:
+  explicit Sends(bool other_sends) : other_sends_(other_sends) {}
+  void gather(const void* own, int64_t n, void* all) override {
+    Twins::gather(own, n, all);
+    const int64_t other = other_sends_;
+    std::memcpy(static_cast<char*>(all) + n, &other, static_cast<size_t>(n));
+  }
+  void broadcast(void* bytes, int64_t n, int root) override {
+    const auto size = static_cast<size_t>(n);
+    if (root == 0) said_.assign(static_cast<const char*>(bytes), size);
+    if (root == 1 && size == said_.size()) std::memcpy(bytes, said_.data(), size);
+    if (root == 1 && size == 3 * sizeof(float)) std::memset(bytes, 7, size);
+  }
+
+ private:
+  bool other_sends_;
+  std::string said_;  // by this process, and by the other one as well
+};
+
+Output sent(Graph& graph, bool receives) {
+  const Shape shape{3};
+  const auto op = [&](OpBuilder builder) {
+    return in_turn(graph, builder.attr("group_size", 2)
+                              .attr("group_key", 1)
+                              .attr("instance_key", 1)
+                              .attr("shape", shape))
+        ->output(0);
+  };
+  if (receives) return op(graph.op("CollectiveBcastRecv").attr("T", DType::kFloat32));
+  return op(graph.op("CollectiveBcastSend", {graph.constant(Tensor::vector<float>({3, 4, 5}))}));
+}
+
+}  // namespace
+
+TEST(cluster_one_process_sends_a_tensor_to_all) {
+  for (const bool other_sends : {false, true}) {
+    set_communicator(std::make_unique<Sends>(other_sends));
+    const auto graph = std::make_shared<Graph>();
+    ReplicaScope scope(*graph, 2);
+    const Output right = sent(*graph, other_sends);
+    CHECK_EQ(right.shape(), (Shape{3}));
+    Session session(graph);
+    StepGate::open();
+    const Tensor got = session.run({Fetch(right)})[0];
+    CHECK_EQ(got.data<float>()[1] == 4, !other_sends);
+    StepGate::close();
+  }
+  for (const bool other_sends : {false, true}) {
+    set_communicator(std::make_unique<Sends>(other_sends));
+    const auto graph = std::make_shared<Graph>();
+    ReplicaScope scope(*graph, 2);
+    const Output wrong = sent(*graph, !other_sends);
+    Session session(graph);
+    StepGate::open();
+    CHECK_THROWS(session.run({Fetch(wrong)}), Code::kFailedPrecondition,
+                 other_sends ? "2 send" : "0 send");
+    StepGate::close();
+  }
+  set_communicator(nullptr);
+}
+
+TEST(cluster_histograms_are_of_the_rows_of_all) {
+  const WithTwins twins;
+  const auto graph = std::make_shared<Graph>();
+  ReplicaScope scope(*graph, 2);
+  const auto column = [&](std::vector<float> x) {
+    const auto n = static_cast<int64_t>(x.size());
+    return graph->constant(Tensor::of<float>(Shape{n, 1}, x));
+  };
+  // of the nodes 1 and 2; one row is in a leaf of the layer before
+  const std::vector<Output> inputs = {
+      graph->int_vector({1, 3}), graph->int_vector({1, 2, 1, 0}), column({1, 2, 4, 8}),
+      column({0.5f, 1, 1, 1}),   graph->int_vector({0, 1, 1, 0}), graph->int_vector({1, 1, 0, 0})};
+  const Output sums = in_turn(*graph, graph->op("BoostedTreesStatsSummaryOfAll", inputs)
+                                          .attr("max_splits", 4)
+                                          .attr("num_buckets", 2)
+                                          .attr("num_features", 2)
+                                          .attr("group_size", 2))
+                          ->output(0);
+  CHECK_EQ(sums.shape(), (Shape{2, 4, 2, 2}));
+  Session session(graph);
+  StepGate::open();
+  const Tensor got = session.run({Fetch(sums)})[0];
+  const std::vector<float> wanted = {
+      0, 0, 0, 0, /* node 1 */ 2, 1, 8, 2, /* node 2 */ 0, 0, 4, 2, 0, 0, 0, 0,
+      0, 0, 0, 0, /* node 1 */ 8, 2, 2, 1, /* node 2 */ 0, 0, 4, 2, 0, 0, 0, 0};
+  for (size_t i = 0; i < wanted.size(); ++i) CHECK_EQ(got.data<float>()[i], wanted[i]);
+}
+
+TEST(cluster_quantiles_are_of_the_rows_of_all) {
+  // the stand-in adds nothing to what only one of both makes
+  auto twins = std::make_unique<Twins>();
+  twins->doubles_integers = false;
+  twins->doubles_floats = false;
+  set_communicator(std::move(twins));
+  const auto graph = std::make_shared<Graph>();
+  ReplicaScope scope(*graph, 2);
+  const Output x = graph->constant(Tensor::vector<float>({3, 1, 2}));
+  Operation* made = in_turn(
+      *graph,
+      graph->op("BoostedTreesQuantileSummariesOfAll", {x, graph->scalar(DType::kFloat32, 0.01)})
+          .attr("num_features", 1)
+          .attr("group_size", 2));
+  Session session(graph);
+  StepGate::open();
+  const Tensor got = session.run({Fetch(made->output(0))})[0];
+  CHECK_EQ(got.shape(), (Shape{3, 4}));
+  for (int64_t i = 0; i < 3; ++i) {
+    CHECK_EQ(got.data<float>()[4 * i], static_cast<float>(i + 1));
+    CHECK_EQ(got.data<float>()[4 * i + 1], 2.0f);
+  }
+  StepGate::close();
+  set_communicator(nullptr);
 }
 
 TEST(cluster_a_variable_that_is_another_elsewhere_is_named) {

@@ -89,7 +89,7 @@ TEST(histograms_add_up_by_bin) {
 }
 
 TEST(histograms_round_up_as_often_as_a_fraction_is_large) {
-  const PackRules rules = {8, 4, 12345, 777};
+  const PackRules rules = {8, 4, 12345, 777, 1};
   for (const HistogramKernels* table : tables()) {
     const size_t n = 10007;
     const std::vector<float> g(n, -0.30f), h(n, 0.15f);
@@ -108,7 +108,7 @@ TEST(histograms_round_up_as_often_as_a_fraction_is_large) {
     CHECK(std::abs(hessian / static_cast<double>(n) - 0.6) < 0.002);
     const std::vector<float> whole = {0, 1, -1, 0.125f, -0.25f, 1 << 20, -(1 << 26), 3, 5, 7, 9, 11};
     const std::vector<float> others(whole.rbegin(), whole.rend());
-    const PackRules same = {8, 8, 999, 5};
+    const PackRules same = {8, 8, 999, 5, 1};
     table->pack(static_cast<int64_t>(whole.size()), whole.data(), others.data(), &same, is.data());
     for (size_t i = 0; i < whole.size(); ++i) {
       CHECK_EQ(is[i], packed(static_cast<int64_t>(whole[i] * 8), static_cast<int64_t>(others[i] * 8)));

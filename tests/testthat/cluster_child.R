@@ -38,6 +38,20 @@ scenarios <- list(
     train(whole, input, steps = 11)
     keep(list(parts = cluster_weights(cluster_small(config)), whole = cluster_weights(whole)))
   },
+  # the same within a layer of a tree, whose batches are in the checkpoint
+  resume_trees = function() {
+    grow <- function(steps, ...) {
+      given <- cluster_trees(
+        boosted_trees_regressor, "y", configured(...), strategy$size, batches = 3
+      )
+      for (n in steps) suppressMessages(train(given$model, given$input, steps = n))
+      cluster_tree_values(given$model)
+    }
+    keep(list(
+      parts = grow(c(2, 8, 12), model_dir = file.path(folder, "trees"), save_checkpoints_steps = 5),
+      whole = grow(22)
+    ))
+  },
   # checkpoints of another number of processes, or of one
   continues = function() {
     for (before in strsplit(Sys.getenv("RUNHOOKS_MODELS"), ",")[[1]]) {
@@ -146,11 +160,12 @@ scenarios <- list(
   refused = function() {
     words <- function(expr) tryCatch({ expr; "nothing" }, error = conditionMessage)
     keep(words(run_config(train_distribute = "all")))
-    model <- boosted_trees_regressor(
-      feature_columns(column_bucketized(column_numeric("x"), c(-1, 0, 1))), n_batches_per_layer = 1,
-      config = configured()
-    )
-    train(model, cluster_input("x", strategy$size), steps = 3)
+    model_fn <- function(features, labels, mode, params, config) {
+      loss <- tf$reduce_mean(tf$cast(labels, tf$float32))
+      step <- tf$assign_add(tf$train$get_global_step(), 1L)
+      estimator_spec(mode = mode, loss = loss, train_op = step)
+    }
+    train(estimator(model_fn, config = configured()), cluster_input("x", strategy$size), steps = 3)
   }
 )
 for (scenario in strsplit(arguments[[1]], ",")[[1]]) scenarios[[scenario]]()

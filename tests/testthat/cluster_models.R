@@ -18,6 +18,13 @@ cluster_input <- function(features, size, epochs = 3, data = cluster_data) {
   )
 }
 
+# Batch normalization over all processes.
+synchronized <- function(config) {
+  strategy <- config$train_distribute
+  if (is.null(strategy)) return(config)
+  run_config(tf_random_seed = 11, train_distribute = mpi_strategy(sync_batch_norm = TRUE))
+}
+
 cluster_shuffled <- function() {
   input_fn(cluster_data, c(x, z), y, batch_size = 8, shuffle = TRUE, num_epochs = 3)
 }
@@ -159,6 +166,51 @@ trained_numbers <- function(model, input, evaluated, ...) {
   )
 }
 
+# Trees of four columns, one of which has words and one of which misses some, on the first `rows` of
+# so many copies of the data with other numbers; `batches` a layer.
+cluster_trees <- function(make, response, config, size, rows = 192, batches = 1, ...) {
+  data <- do.call(rbind, lapply(seq_len(ceiling(rows / 192)), function(i) {
+    transform(cluster_data, x = x * i, m = ifelse(seq_along(x) %% 7 == 3, NaN, z * x))
+  }))[seq_len(rows), ]
+  data$class <- findInterval(data$y, c(0.5, 2))
+  data$is_large <- as.integer(data$y > 1)
+  columns <- feature_columns(
+    column_numeric("x"), column_numeric("m"),
+    column_bucketized(column_numeric("z"), c(-0.5, 0, 0.5)),
+    column_indicator(column_categorical_with_vocabulary_list("word", vocabulary_list = letters[1:12]))
+  )
+  model <- make(
+    columns, n_batches_per_layer = batches, n_trees = 3, max_depth = 3, missing_features = "m",
+    config = config, ...
+  )
+  features <- c("x", "m", "z", "word")
+  input <- function(batch_size, ...) {
+    input_fn(
+      data, tidyselect::all_of(features), tidyselect::all_of(response), batch_size = batch_size,
+      shuffle = FALSE, ...
+    )
+  }
+  list(
+    model = model, input = input(ceiling(rows / batches / size), num_epochs = NULL),
+    evaluated = input(100)
+  )
+}
+
+# Of leaves and splits, and the bits of all.
+cluster_tree_values <- function(model) {
+  path <- latest_checkpoint(runhooks:::model_dir(model))
+  trees <- as.data.frame(model)
+  c(as.list(trees[setdiff(names(trees), "gain")]), runhooks:::cpp_checkpoint_values(path, "global_step"))
+}
+
+cluster_tree_numbers <- function(...) {
+  given <- cluster_trees(...)
+  numbers <- trained_numbers(given$model, given$input, given$evaluated)
+  numbers$bits <- numbers$values
+  numbers$values <- cluster_tree_values(given$model)
+  numbers
+}
+
 cluster_models <- list(
   linear = function(size, config) {
     model <- linear_regressor(
@@ -195,6 +247,62 @@ cluster_models <- list(
     batches <- dataset_batch(dataset_shuffle(data, 50, seed = 3), 24 / size)
     input <- input_fn(batches, features = c(x, z), response = y)
     trained_numbers(model, input, cluster_input(c("x", "z"), 1, 1))
+  },
+  trees = function(size, config) {
+    cluster_tree_numbers(boosted_trees_regressor, "y", config, size, rows = 191, center_bias = TRUE)
+  },
+  trees_of_two_classes = function(size, config) {
+    cluster_tree_numbers(boosted_trees_classifier, "is_large", config, size)
+  },
+  # so many that sums are whole numbers
+  trees_of_many_rows = function(size, config) {
+    cluster_tree_numbers(boosted_trees_regressor, "y", config, size, rows = 9000)
+  },
+  trees_of_batches = function(size, config) {
+    cluster_tree_numbers(
+      boosted_trees_classifier, "is_large", config, size, batches = 2, center_bias = TRUE
+    )
+  },
+  trees_of_classes = function(size, config) {
+    cluster_tree_numbers(boosted_trees_classifier, "class", config, size, batches = 2, n_classes = 3)
+  },
+  # from formulas, on all rows in each step: LBFGS, and trees
+  formula = function(size, config) {
+    numbers <- function(make, values, ...) {
+      model <- make(y ~ x + z + word, data = cluster_data[1:191, ], config = config, ...)
+      suppressMessages(train(model))
+      list(values = values(model), evaluated = suppressMessages(evaluate(model, cluster_data)))
+    }
+    linear <- numbers(linear_regressor, function(model) as.list(coef(model)))
+    trees <- numbers(boosted_trees_regressor, cluster_tree_values, n_trees = 3, max_depth = 3)
+    list(values = c(linear$values, trees$values), evaluated = cbind(linear$evaluated, trees$evaluated))
+  },
+  # statistics of the rows of all: gradients flow through them
+  normalized = function(size, config) {
+    model <- dnn_regressor(
+      hidden_units = c(6, 4), feature_columns(column_numeric("x"), column_numeric("z")),
+      config = synchronized(config), batch_norm = TRUE,
+      optimizer = tf$train$GradientDescentOptimizer(0.001)
+    )
+    features <- c("x", "z")
+    trained_numbers(model, cluster_input(features, size), cluster_input(features, 1, 1))
+  },
+  # images, whose moving variance is the unbiased one
+  normalized_images = function(size, config) {
+    model_fn <- function(features, labels, mode, params, config) {
+      images <- tf$reshape(tf$cast(features, tf$float32), c(-1L, 1L, 2L, 1L))
+      images <- tf$layers$batch_normalization(
+        tf$concat(list(images, tf$square(images)), 3L), training = mode == "train"
+      )
+      predicted <- tf$squeeze(tf$layers$dense(tf$layers$flatten(images), 1L), 1L)
+      loss <- tf$losses$mean_squared_error(labels, predicted)
+      step <- tf$train$GradientDescentOptimizer(0.05)$minimize(loss, global_step = tf$train$get_global_step())
+      train_op <- do.call(tf$group, c(list(step), tf$get_collection("update_ops")))
+      estimator_spec(mode = mode, loss = loss, train_op = train_op)
+    }
+    model <- estimator(model_fn, model_dir = NULL, config = synchronized(config))
+    features <- c("x", "z")
+    trained_numbers(model, cluster_input(features, size), cluster_input(features, 1, 1))
   },
   # an input function that deals by itself
   context = function(size, config) {

@@ -10,6 +10,8 @@ test_that("without mpirun there is one process, and nothing changes", {
   expect_identical(c(strategy$rank, strategy$size, strategy$local_rank), c(0L, 1L, 0L))
   expect_true(strategy$is_chief)
   expect_output(print(strategy), "^One process$")
+  expect_output(print(mpi_strategy(sync_batch_norm = TRUE)), "batch normalization has the rows of all")
+  expect_error(mpi_strategy("yes"), "sync_batch_norm", class = "runhooks_error_invalid_argument")
   train_one <- function(...) {
     config <- run_config(tf_random_seed = 11, ...)
     list(cluster_models$linear(1, config)[c("losses", "values")], drawn_numbers(1, config))
@@ -53,12 +55,13 @@ test_that("what has started the process says which MPI is loaded, and what to in
   )
 })
 
-expect_same_numbers <- function(got, alone) {
+expect_same_numbers <- function(got, alone, name) {
   expect_equal(got$losses, alone$losses, tolerance = 1e-6)
   expect_equal(got$means, alone$means, tolerance = 1e-6)
   expect_identical(names(got$values), names(alone$values))
-  # variances are those of each process's batches
-  same <- grep("moving_variance", names(alone$values), value = TRUE, invert = TRUE)
+  # variances are those of each process's batches, unless they are to be those of all
+  own <- if (name == "custom") grep("moving_variance", names(alone$values), value = TRUE)
+  same <- setdiff(names(alone$values), own)
   expect_equal(got$values[same], alone$values[same], tolerance = 1e-6)
   expect_equal(got$evaluated, alone$evaluated, tolerance = 1e-6, ignore_attr = TRUE)
 }
@@ -87,7 +90,9 @@ if (length(launchers) == 0) {
   named_run <- function(folder, scenarios = folder, n = 2, mpi = names(launchers)[[1]], ...) {
     list(folder = file.path(place, folder), scenarios = scenarios, n = n, mpi = mpi, ...)
   }
-  good <- c("models", "asks", "seeds", "resume", "continues", "stops", "evaluations")
+  good <- c(
+    "models", "asks", "seeds", "resume", "resume_trees", "continues", "stops", "evaluations"
+  )
   # MPICH's processes wait by asking again and again: no more of them than cores
   two <- named_run(
     "two", c("models", "asks", "continues"), mpi = utils::tail(names(launchers), 1),
@@ -128,8 +133,9 @@ if (length(launchers) == 0) {
         for (other in results[-1]) {
           expect_identical(other$values, results[[1]]$values)
           expect_identical(other$losses, results[[1]]$losses)
+          expect_identical(other$bits, results[[1]]$bits)
         }
-        expect_same_numbers(results[[1]], numbers_alone()[[name]])
+        expect_same_numbers(results[[1]], numbers_alone()[[name]], name)
       }
       n <- outcome(run)$n
       said <- lapply(ranks_of(run), function(rank) result_of(run, "strategy", rank))
@@ -173,6 +179,10 @@ if (length(launchers) == 0) {
     ended <- result_of("three", "resume")
     expect_identical(ended$parts, ended$whole)
     expect_identical(result_of("three", "resume", 1), ended)
+    trees <- result_of("three", "resume_trees")
+    expect_identical(trees$parts, trees$whole)
+    expect_gt(length(trees$parts$node), 20)
+    expect_identical(result_of("three", "resume_trees", 1), trees)
   })
 
   test_that("another number of processes goes on with weights and step, and says that it begins a pass", {

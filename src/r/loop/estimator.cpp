@@ -36,6 +36,7 @@ RunConfig config_from_r(SEXP list) {
   config.log_step_count_steps = args->integer("log_step_count_steps", 0);
   config.checkpoint_input_pipeline = args->flag("checkpoint_input_pipeline", false);
   config.replicas = static_cast<int>(args->integer("replicas", 1));
+  config.normalizes_together = args->flag("normalizes_together", false);
   config.on_other_data = on_other_data_from_name(args->text("on_other_data", "stop"));
   return config;
 }

@@ -1,0 +1,19 @@
+#include "cluster/group.h"
+
+#include "cluster/step_gate.h"
+
+namespace runhooks {
+
+Communicator& group_of(const Operation& op) {
+  Communicator& all = communicator();
+  const int64_t wanted = op.attr_int(kGroupSize);
+  if (wanted != all.size()) {
+    fail(Code::kFailedPrecondition, "'", op.name(), "' is computed by ", wanted,
+         wanted == 1 ? " process" : " processes", ", and here ", all.size() == 1 ? "is " : "are ",
+         all.size(), ".");
+  }
+  if (wanted > 1) StepGate::check_passed(op.type().c_str());
+  return all;
+}
+
+}  // namespace runhooks

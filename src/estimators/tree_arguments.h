@@ -1,0 +1,49 @@
+// What lives here: GrowthArguments, how the trees of a model are to grow.
+// Who may use it: estimators of trees.
+// What it must not know: graphs, how trees grow, R.
+#pragma once
+
+#include <string>
+
+#include "estimators/trees_in_memory.h"
+#include "graph/args.h"
+
+namespace runhooks {
+
+inline double epsilon_of(const Args& args) { return args.number("quantile_sketch_epsilon", 0.01); }
+
+struct GrowthArguments {
+  int64_t batches_per_layer, n_trees, max_depth;
+  double rate, l1, l2, complexity, min_node_weight, epsilon;
+  bool centers_bias;
+  bool is_logistic = false;  // two classes, without weights
+  Pruning pruning = Pruning::kNone;
+
+  explicit GrowthArguments(const Args& args)
+      : batches_per_layer(args.integer("n_batches_per_layer", 1)),
+        n_trees(args.integer("n_trees", 100)),
+        max_depth(args.integer("max_depth", 6)),
+        rate(args.number("learning_rate", 0.1)),
+        l1(args.number("l1_regularization", 0)),
+        l2(args.number("l2_regularization", 0)),
+        complexity(args.number("tree_complexity", 0)),
+        min_node_weight(args.number("min_node_weight", 0)),
+        epsilon(epsilon_of(args)),
+        centers_bias(args.flag("center_bias", false)) {
+    const std::string mode = args.text("pruning_mode", "none");
+    if (mode == "pre") pruning = Pruning::kPre;
+    if (mode == "post") pruning = Pruning::kPost;
+    if (complexity > 0 && pruning == Pruning::kNone) {
+      throw Error(Code::kInvalidArgument,
+                  "`tree_complexity` is nothing without pruning, and `pruning_mode` is \"none\".",
+                  {"Give `pruning_mode = \"pre\"` or `\"post\"`."});
+    }
+  }
+  TreesInMemory::Rules rules() const {
+    return {l1, l2, complexity, min_node_weight, rate, max_depth, pruning};
+  }
+  // The nodes of the layers that may be split.
+  int64_t max_splits() const { return (int64_t{1} << max_depth) - 1; }
+};
+
+}  // namespace runhooks
