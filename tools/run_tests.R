@@ -1,8 +1,8 @@
 # Runs the R tests of the installed package: `Rscript tools/run_tests.R [--core=<log of cpptest>]
-# [--lint=<log of lint>] [part of a name]`. The tests run in two child processes, so that one that takes R
-# down still leaves a last line: `N passed, N failed, N skipped`, the other logs' counts added. What
-# failed stands right above it by name. Each test file begins with the same seed; tests of properties
-# begin at RUNHOOKS_SEED, drawn and printed where it is not set.
+# [--lint=<log of lint>] [part of a name]`. The tests run in two child processes, so that one that
+# takes R down still leaves a last line: `N passed, N failed, N skipped`, the other logs' counts added.
+# What failed stands right above it by name. Each test file begins with the same seed; tests of
+# properties begin at RUNHOOKS_SEED, drawn and printed where it is not set.
 
 no_counts <- c(passed = 0L, failed = 0L, skipped = 0L)
 one_failure <- c(passed = 0L, failed = 1L, skipped = 0L)

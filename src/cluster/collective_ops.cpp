@@ -16,17 +16,23 @@ void divide(T* values, int64_t n, int by) {
   for (int64_t i = 0; i < n; ++i) values[i] = static_cast<T>(values[i] / by);
 }
 
+// The output, which begins as what this process has.
+Tensor& copy_of_input(KernelContext& c) {
+  const Tensor& x = c.input(0);
+  Tensor& copy = c.output(0);
+  if (x.num_bytes() > 0) std::memcpy(copy.raw(), x.raw(), x.num_bytes());
+  return copy;
+}
+
 template <typename T>
 class ReduceKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     Communicator& all = group_of(c.op());
-    const Tensor& x = c.input(0);
-    Tensor& sum = c.output(0);
-    if (x.num_bytes() > 0) std::memcpy(sum.raw(), x.raw(), x.num_bytes());
-    all.add(sum.raw(), x.num_elements(), x.dtype());
+    Tensor& sum = copy_of_input(c);
+    all.add(sum.raw(), sum.num_elements(), sum.dtype());
     if (c.op().attr<std::string>("final_op") == "Div") {
-      divide(sum.data<T>(), x.num_elements(), all.size());
+      divide(sum.data<T>(), sum.num_elements(), all.size());
     }
   }
 };
@@ -133,9 +139,7 @@ class BcastSendKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     Communicator& all = group_of(c.op());
-    const Tensor& x = c.input(0);
-    Tensor& sent = c.output(0);
-    if (x.num_bytes() > 0) std::memcpy(sent.raw(), x.raw(), x.num_bytes());
+    Tensor& sent = copy_of_input(c);
     const int sender = sender_of(c.op(), all, true);
     check_sent(c.op(), all, sent, sender);
     all.broadcast(sent.raw(), static_cast<int64_t>(sent.num_bytes()), sender);

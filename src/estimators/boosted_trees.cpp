@@ -181,14 +181,14 @@ class Growing {
     add_endpoint(graph_, "progress", "layer", states->output(3));
   }
 
-  // As TensorFlow has it for two classes without weights, where no gradient is asked for: other last
-  // bits, which decide between splits that gain as much.
   LogisticDerivatives logistic_derivatives_of_all(Graph& g) const {
     const Output labels = endpoint(graph_, kBinaryLabels).at(0).second;
     return logistic_derivatives(g, labels, logits_tensor_,
                                 sum_over_replicas(g, number_of(g, labels)));
   }
 
+  // As TensorFlow has it for two classes without weights, where no gradient is asked for: other last
+  // bits, which decide between splits that gain as much.
   void take_logistic_gradients(Graph& g) {
     const auto by = in_memory_ ? in_memory_->logistic_by_logits() : logistic_derivatives_of_all(g);
     gradients_ = by.gradients;

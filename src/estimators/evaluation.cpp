@@ -8,6 +8,7 @@
 #include "estimators/estimator.h"
 #include "estimators/evaluation_hooks.h"
 #include "estimators/replica_evaluation.h"
+#include "estimators/run_record.h"
 #include "estimators/running_training.h"
 #include "hooks/final_ops_hook.h"
 #include "hooks/value_format.h"

@@ -15,7 +15,7 @@ OpSeeds op_seeds(const Graph& graph, std::optional<int64_t> op_seed) {
   if (!graph.has_seed() && !op_seed) return {0, 0};
   const int64_t kDefaultGraphSeed = 87654321;
   const int64_t kLargest = (int64_t{1} << 31) - 1;
-  auto truncated = [kLargest](int64_t seed) { return ((seed % kLargest) + kLargest) % kLargest; };
+  auto truncated = [](int64_t seed) { return ((seed % kLargest) + kLargest) % kLargest; };
   const int64_t of_graph = truncated(graph.has_seed() ? graph.seed() : kDefaultGraphSeed);
   const int64_t of_op = truncated(op_seed ? *op_seed : graph.seed_number());
   // 0, 0 would mean that there is no seed.

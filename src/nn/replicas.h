@@ -84,6 +84,7 @@ class SameSeeds {
   Graph& graph_;
   int64_t number_;
 };
+
 // The means of gradients: dense ones of one type go together, rows are gathered. None of them is
 // "none".
 std::vector<Gradient> mean_gradients(Graph& graph, const std::vector<Gradient>& gradients);

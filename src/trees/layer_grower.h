@@ -35,9 +35,9 @@ struct RowsOfAll {
   int64_t rows = 0;
 };
 
-// Rows lie in chunks; those of a chunk are kept in the order of their nodes, those of a node in any. All sums are of whole
-// numbers, the gradients and hessians times a power of two: what comes out has the same bits for
-// any number of threads and any order of the rows.
+// Rows lie in chunks; those of a chunk are kept in the order of their nodes, those of a node in any.
+// All sums are of whole numbers, the gradients and hessians times a power of two: what comes out has
+// the same bits for any number of threads and any order of the rows.
 class LayerGrower {
  public:
   LayerGrower(std::unique_ptr<BinnedMatrix> matrix, int32_t logits);
