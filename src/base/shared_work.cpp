@@ -70,7 +70,7 @@ class Helpers {
       { std::lock_guard<std::mutex> lock(mutex_); }
       wake_.notify_all();
     }
-    while (take()) {
+    while (take(false)) {
     }
     for (int looks = 0; done_.load(std::memory_order_acquire) < n; ++looks) {
       if (looks < kPauses) {
@@ -98,19 +98,24 @@ class Helpers {
     return !threads_.empty();
   }
 
-  // `work_` holds the round, the number of pieces and that of the next piece. Who has counted the
-  // last one up owns that piece, and the round cannot end before the piece is done.
-  bool take() {
+  // `work_` holds the round, the end of the pieces that are left and the first of them. Who has moved
+  // one of the two owns a piece, and the round cannot end before the piece is done. The caller takes
+  // from the front and helpers from the back: what is shared again and again finds the same pieces
+  // in the cache of the same core.
+  bool take(bool from_back) {
     uint64_t seen = work_.load(std::memory_order_acquire);
     while (has_piece(seen)) {
-      if (!work_.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) continue;
-      run_(context_, seen & kMostPieces);
+      const uint64_t left = from_back ? seen - (uint64_t{1} << 16) : seen + 1;
+      if (!work_.compare_exchange_weak(seen, left, std::memory_order_acq_rel)) continue;
+      run_(context_, from_back ? end_of(left) : begin_of(seen));
       done_.fetch_add(1, std::memory_order_release);
       return true;
     }
     return false;
   }
-  static bool has_piece(uint64_t work) { return (work & kMostPieces) < (work >> 16 & kMostPieces); }
+  static size_t begin_of(uint64_t work) { return work & kMostPieces; }
+  static size_t end_of(uint64_t work) { return work >> 16 & kMostPieces; }
+  static bool has_piece(uint64_t work) { return begin_of(work) < end_of(work); }
 
   // Whether there is something to do for the helper of this number: there may be more of them than
   // this round wants.
@@ -124,7 +129,7 @@ class Helpers {
     const FlushDenormals flushed;
     int64_t last = now_ns();
     while (!stops_.load(std::memory_order_relaxed)) {
-      if (is_wanted(number) && take()) {
+      if (is_wanted(number) && take(true)) {
         last = 0;
         continue;
       }

@@ -113,11 +113,11 @@ struct UpdateKernels {
       int64_t n, const AdamRates* rates, float* var, float* m, float* v, const float* grad);
 };
 
-// Growing trees. The bins of a row's features lie side by side, kBinRowBytes a row: up to 32 of a
-// byte, or 16 of two. A gradient g and a hessian h, both whole numbers, are packed as g * 2^32 + h,
+// Growing trees. The bins of a row's features lie side by side, kBinRowBytes a row: up to 8 of a
+// byte, or 4 of two, so that their sums fit into the nearest cache. A gradient g and a hessian h, both whole numbers, are packed as g * 2^32 + h,
 // so that one addition serves both: the sums are right as long as neither leaves 31 bits, and the
 // same in any order.
-constexpr int64_t kBinRowBytes = 32;
+constexpr int64_t kBinRowBytes = 8;
 constexpr int64_t kByteBins = 256;
 struct GainRules {
   double gradient, hessian;  // all
@@ -129,14 +129,8 @@ struct PackRules {
   float gradient_scale, hessian_scale;
   uint32_t first_gradient, first_hessian, by;
 };
-// The rows of a node and their ids, where both go, and where it is put down which rows go left.
-struct RowsToPart {
-  const uint8_t* rows;
-  const uint16_t* ids;
-  uint8_t* to_rows;
-  uint16_t* to_ids;
-  uint8_t* goes_left;
-};
+// What parting n rows may write beyond them in its spare room.
+constexpr int64_t kPartedBeyond = 16;
 // A tree whose leaves all lie in one depth, 1 to kDeepestByteTree: node i (from 1 on) has the children 2i and
 // 2i + 1, and a row goes right where the code at the node's place is above the threshold.
 constexpr int64_t kForestRows = 64;
@@ -152,8 +146,7 @@ struct ByteTree {
   int32_t depth, first_node, first_leaf;
 };
 struct HistogramKernels {
-  // sums[(f * 256 + bin of f) * logits + k] += packed[i * logits + k] for all n rows. With one
-  // logit the features are rounded up to fours: their sums must be there.
+  // sums[(f * 256 + bin of f) * logits + k] += packed[i * logits + k] for all n rows.
   void (*add8)(int64_t n,
                int64_t features,
                int64_t logits,
@@ -186,12 +179,10 @@ struct HistogramKernels {
   // out[i] = table[the first bin of row i].
   void (*look_up8)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
   void (*look_up16)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
-  // Those of n rows whose bin in this slot goes to the left (table: 1, the others 0) to the front of
-  // where they go, the others behind them, in any order. Returns how many go left.
-  int64_t (*part8)(int64_t n, int64_t slot, const uint8_t* table, const RowsToPart* rows);
-  int64_t (*part16)(int64_t n, int64_t slot, const uint8_t* table, const RowsToPart* rows);
-  // The same of further bins of these rows.
-  void (*part_others)(int64_t n, const uint8_t* goes_left, const uint8_t* rows, uint8_t* to);
+  // Those of n rows, or of their ids, that go left (1, the others 0) to the front, the others behind them,
+  // each side in its order. There is spare room for n + kPartedBeyond. Returns how many go left.
+  int64_t (*part_rows)(int64_t n, const uint8_t* goes_left, uint8_t* rows, uint8_t* spare);
+  int64_t (*part_ids)(int64_t n, const uint8_t* goes_left, uint16_t* ids, uint16_t* spare);
   // out[i] = how many of the bounds are below x[i], 0 for NaN. The bounds are 2^steps - 1 numbers as a
   // heap from place 1 on: the lower ones of bound i are at 2i and below, the upper ones at 2i + 1.
   void (*find_bins)(int64_t n, const float* x, int32_t steps, const float* bounds, int32_t* out);

@@ -52,9 +52,7 @@ BinnedMatrix::BinnedMatrix(int64_t rows, std::vector<BinnedColumn> columns)
       group.bins = std::max(group.bins, columns_[i].all_bins());
     }
   }
-  for (Group& group : groups_) {
-    for (int64_t chunk = 0; chunk < num_chunks(); ++chunk) group.chunks.push_back(make_chunk());
-  }
+  for (Group& group : groups_) group.rows.resize(static_cast<size_t>(rows_));
   for (size_t i = 0; i < columns_.size(); ++i) {
     const int32_t features = columns_[i].features;
     const size_t end = static_cast<size_t>(columns_[i].first_feature + features);
@@ -66,13 +64,6 @@ BinnedMatrix::BinnedMatrix(int64_t rows, std::vector<BinnedColumn> columns)
 
 int64_t BinnedMatrix::chunk_rows(int64_t chunk) const {
   return std::min(kChunkRows, rows_ - chunk * kChunkRows);
-}
-
-BinnedMatrix::Rows BinnedMatrix::make_chunk() const {
-  const auto bytes = static_cast<size_t>(std::min(kChunkRows, rows_) * kBinRowBytes);
-  Rows rows(static_cast<uint8_t*>(::operator new[](bytes, std::align_val_t{kLine})));
-  std::fill_n(rows.get(), bytes, uint8_t{0});
-  return rows;
 }
 
 int32_t BinnedMatrix::column_of_feature(int32_t feature) const {
@@ -90,7 +81,7 @@ void BinnedMatrix::fill(const Reader& read) {
 void BinnedMatrix::fill_chunk(const Reader& read, size_t number, int64_t chunk) {
   Group& group = groups_[number];
   const int64_t first = chunk * kChunkRows, n = chunk_rows(chunk);
-  uint8_t* rows = group.chunks[static_cast<size_t>(chunk)].get();
+  uint8_t* rows = group.row(first);
   std::vector<int32_t> bins(static_cast<size_t>(n));
   for (size_t slot = 0; slot < group.columns.size(); ++slot) {
     const BinnedColumn& column = columns_[static_cast<size_t>(group.columns[slot])];

@@ -5,8 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <new>
 #include <vector>
 
 #include "kernels/kernels.h"
@@ -31,20 +29,19 @@ class BinnedMatrix {
   static constexpr int32_t kMostBins = 65536;
   static constexpr int64_t kChunkRows = 16384;
 
-  // The rows of a chunk, kBinRowBytes each, none of which lies across two lines of a cache.
-  struct Free {
-    void operator()(uint8_t* bytes) const { ::operator delete[](bytes, std::align_val_t{kLine}); }
-  };
-  using Rows = std::unique_ptr<uint8_t[], Free>;
-  // Columns that lie side by side.
+  // Columns that lie side by side, kBinRowBytes a row; rows of a chunk may change their places.
   struct Group {
     bool is_wide = false;          // two bytes a bin
     int32_t bins = 0;              // room for as many in the sums of each column
     std::vector<int32_t> columns;  // by place
-    std::vector<Rows> chunks;
+    std::vector<uint64_t> rows;    // by place
     const uint8_t* row(int64_t place) const {
-      return chunks[static_cast<size_t>(place / kChunkRows)].get() +
-             place % kChunkRows * kBinRowBytes;
+      return reinterpret_cast<const uint8_t*>(rows.data() + place);
+    }
+    uint8_t* row(int64_t place) { return reinterpret_cast<uint8_t*>(rows.data() + place); }
+    // the bin of a column in the row at this place, and those of the next rows after it
+    const uint8_t* bins_from(int64_t place, int32_t slot) const {
+      return row(place) + slot * (is_wide ? 2 : 1);
     }
   };
   struct Place {
@@ -63,8 +60,6 @@ class BinnedMatrix {
   int64_t rows() const { return rows_; }
   int64_t num_chunks() const { return (rows_ + kChunkRows - 1) / kChunkRows; }
   int64_t chunk_rows(int64_t chunk) const;
-  // Room for the rows of any chunk, all bins 0.
-  Rows make_chunk() const;
   const std::vector<BinnedColumn>& columns() const { return columns_; }
   const BinnedColumn& column(size_t i) const { return columns_[i]; }
   Place place(size_t column) const { return places_[column]; }
@@ -74,7 +69,6 @@ class BinnedMatrix {
   int32_t column_of_feature(int32_t feature) const;
 
  private:
-  static constexpr size_t kLine = 64;
   void fill_chunk(const Reader& read, size_t group, int64_t chunk);
 
   int64_t rows_;

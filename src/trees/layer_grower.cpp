@@ -101,40 +101,6 @@ LayerGrower::Tables LayerGrower::tables_of(const Tree& tree) const {
   return tables;
 }
 
-// Room of a chunk for as long as this lives: it is made once and not cleared.
-class LayerGrower::Borrowed {
- public:
-  explicit Borrowed(LayerGrower& from) : from_(from) {
-    const std::lock_guard<std::mutex> lock(from_.spare_mutex_);
-    if (from_.spare_.empty()) return;
-    spare_ = std::move(from_.spare_.back());
-    from_.spare_.pop_back();
-  }
-  ~Borrowed() {
-    const std::lock_guard<std::mutex> lock(from_.spare_mutex_);
-    if (spare_) from_.spare_.push_back(std::move(spare_));
-  }
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
-
-  Spare& with_room(size_t rows) {
-    if (!spare_) {
-      spare_ = std::make_unique<Spare>();
-      for (size_t i = 0; i < from_.matrix_->groups().size(); ++i) {
-        spare_->rows.push_back(from_.matrix_->make_chunk());
-      }
-    }
-    // it becomes that of a chunk
-    spare_->ids.resize(rows);
-    spare_->goes_left.resize(rows);
-    return *spare_;
-  }
-
- private:
-  LayerGrower& from_;
-  std::unique_ptr<Spare> spare_;
-};
-
 bool LayerGrower::is_there(const Tree& tree, int32_t number, Goal goal) {
   const TreeNode& node = tree.nodes[static_cast<size_t>(number)];
   if (node.is_leaf()) return true;
@@ -151,62 +117,49 @@ void LayerGrower::follow_chunk(int64_t chunk, const Tree& tree, const Tables& ta
   }
 }
 
-// All rows are written elsewhere, which becomes their chunk: what they leave is the next one's elsewhere.
 void LayerGrower::part_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal) {
-  const auto number = static_cast<size_t>(chunk);
-  Borrowed borrowed(*this);
-  Spare& spare = borrowed.with_room(ids_[number].size());
+  std::vector<Segment>& segments = segments_[static_cast<size_t>(chunk)];
   std::vector<Segment> next;
-  for (const Segment& segment : segments_[number]) {
+  for (const Segment& segment : segments) {
     if (is_there(tree, segment.node, goal)) {
-      keep(chunk, segment, spare);
       next.push_back(segment);
       continue;
     }
     const auto id = static_cast<size_t>(segment.node);
     const TreeNode& node = tree.nodes[id];
-    const int32_t middle = part(chunk, segment, node, tables[id].data(), spare);
+    const int32_t middle = part(chunk, segment, node, tables[id].data());
     if (middle > segment.begin) next.push_back({node.left_id, segment.begin, middle});
     if (middle < segment.end) next.push_back({node.right_id, middle, segment.end});
   }
-  segments_[number] = std::move(next);
-  ids_[number].swap(spare.ids);
-  for (size_t i = 0; i < spare.rows.size(); ++i) {
-    matrix_->groups()[i].chunks[number].swap(spare.rows[i]);
-  }
+  segments = std::move(next);
 }
 
-void LayerGrower::keep(int64_t chunk, const Segment& segment, Spare& spare) const {
-  const auto number = static_cast<size_t>(chunk);
-  const int64_t at = segment.begin * kBinRowBytes, n = segment.end - segment.begin;
-  for (size_t i = 0; i < spare.rows.size(); ++i) {
-    std::copy_n(matrix_->groups()[i].chunks[number].get() + at, n * kBinRowBytes,
-                spare.rows[i].get() + at);
-  }
-  std::copy_n(ids_[number].begin() + segment.begin, n, spare.ids.begin() + segment.begin);
-}
+namespace {
+
+// Each thread keeps its own: what another core has just written comes back slowly.
+struct Spare {
+  static constexpr size_t kRoom = BinnedMatrix::kChunkRows + kPartedBeyond;
+  std::vector<uint8_t> goes_left = std::vector<uint8_t>(kRoom);
+  std::vector<uint16_t> ids = std::vector<uint16_t>(kRoom);
+  std::vector<uint8_t> rows = std::vector<uint8_t>(kRoom * kBinRowBytes);
+};
+
+}  // namespace
 
 // Where those begin that go right.
 int32_t LayerGrower::part(int64_t chunk,
                           const Segment& segment,
                           const TreeNode& node,
-                          const uint8_t* table,
-                          Spare& spare) {
-  const int64_t n = segment.end - segment.begin, at = segment.begin * kBinRowBytes;
-  const BinnedMatrix::Place place =
-      matrix_->place(static_cast<size_t>(matrix_->column_of_feature(node.feature_id)));
-  const auto rows_of = [&](size_t group) {
-    return matrix_->groups()[group].chunks[static_cast<size_t>(chunk)].get() + at;
-  };
-  const auto asked = static_cast<size_t>(place.group);
-  const RowsToPart rows = {rows_of(asked), ids_[static_cast<size_t>(chunk)].data() + segment.begin,
-                           spare.rows[asked].get() + at, spare.ids.data() + segment.begin,
-                           spare.goes_left.data()};
-  const auto kernel = matrix_->groups()[asked].is_wide ? hot().part16 : hot().part8;
-  const int64_t left = kernel(n, place.slot, table, &rows);
-  for (size_t group = 0; group < spare.rows.size(); ++group) {
-    if (group == asked) continue;
-    hot().part_others(n, spare.goes_left.data(), rows_of(group), spare.rows[group].get() + at);
+                          const uint8_t* table) {
+  thread_local Spare spare;
+  const int64_t n = segment.end - segment.begin;
+  const int64_t place = chunk * BinnedMatrix::kChunkRows + segment.begin;
+  const uint8_t* goes_left = spare.goes_left.data();
+  ask(chunk, segment, node, table, spare.goes_left.data());
+  const int64_t left = hot().part_ids(n, goes_left, ids_[static_cast<size_t>(chunk)].data() + segment.begin,
+                                      spare.ids.data());
+  for (BinnedMatrix::Group& group : matrix_->groups()) {
+    hot().part_rows(n, goes_left, group.row(place), spare.rows.data());
   }
   return segment.begin + static_cast<int32_t>(left);
 }
@@ -219,8 +172,8 @@ void LayerGrower::ask(int64_t chunk,
   const BinnedMatrix::Place place =
       matrix_->place(static_cast<size_t>(matrix_->column_of_feature(node.feature_id)));
   const BinnedMatrix::Group& group = matrix_->groups()[static_cast<size_t>(place.group)];
-  const uint8_t* bins = group.chunks[static_cast<size_t>(chunk)].get() +
-                        segment.begin * kBinRowBytes + place.slot * (group.is_wide ? 2 : 1);
+  const uint8_t* bins =
+      group.bins_from(chunk * BinnedMatrix::kChunkRows + segment.begin, place.slot);
   (group.is_wide ? hot().look_up16 : hot().look_up8)(segment.end - segment.begin, bins, table, goes_left);
 }
 
@@ -379,8 +332,7 @@ class LayerGrower::Layer {
     Job& job = *piece.job;
     const BinnedMatrix::Group& group = grower_.matrix_->groups()[job.group];
     const int64_t logits = grower_.logits_, features = static_cast<int64_t>(group.columns.size());
-    // one logit: the kernel takes four features at a time
-    const size_t size = static_cast<size_t>((features + 3) / 4 * 4 * group.bins * logits);
+    const size_t size = static_cast<size_t>(features * group.bins * logits);
     std::vector<int64_t> sums = spare_.take(size);
     for (size_t i = piece.first_run; i < piece.end_run; ++i) {
       const int64_t from = runs_[i].begin, n = runs_[i].end - from;

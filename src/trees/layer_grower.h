@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "cluster/communicator.h"
@@ -96,14 +95,6 @@ class LayerGrower {
 
   float largest_of_all(const float* x, const char* what) const;
   Scales pack(const float* gradients, const float* hessians, int64_t layer);
-  // Where a chunk's rows are put aside.
-  struct Spare {
-    std::vector<uint8_t> goes_left;
-    std::vector<uint16_t> ids;
-    std::vector<BinnedMatrix::Rows> rows;  // by group
-  };
-  class Borrowed;
-
   Tables tables_of(const Tree& tree) const;
   std::vector<uint8_t> table_of(const TreeNode& node) const;
   // Of those of a chunk that are not in leaves, all or only those which do not come to leaves next.
@@ -111,9 +102,7 @@ class LayerGrower {
   void follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
   void part_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
   static bool is_there(const Tree& tree, int32_t node, Goal goal);
-  int32_t part(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table,
-               Spare& spare);
-  void keep(int64_t chunk, const Segment& segment, Spare& spare) const;
+  int32_t part(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table);
   // Of rows that are in a node, whether they go left.
   void ask(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table,
            uint8_t* goes_left) const;
@@ -124,8 +113,6 @@ class LayerGrower {
   std::vector<std::vector<uint16_t>> ids_;      // by chunk: of rows in it
   std::vector<std::vector<Segment>> segments_;  // of a chunk, in order
   std::vector<int64_t> packed_;                 // by place, then logit
-  std::mutex spare_mutex_;
-  std::vector<std::unique_ptr<Spare>> spare_;  // one for each thread that has needed it
 };
 
 template <typename Then>

@@ -25,10 +25,10 @@ int64_t packed(int64_t gradient, int64_t hessian) { return gradient * (int64_t{1
 
 void check_sums(const HistogramKernels& table, int64_t n, int64_t features, int64_t logits, bool wide,
                 std::mt19937& random) {
-  const int64_t bins = wide ? 700 : kByteBins, room = (features + 3) / 4 * 4;
+  const int64_t bins = wide ? 700 : kByteBins;
   std::vector<uint8_t> rows(static_cast<size_t>((n + 1) * kBinRowBytes));
   std::vector<int64_t> values(static_cast<size_t>(n * logits));
-  std::vector<int64_t> gradients(static_cast<size_t>(room * bins * logits)), hessians = gradients;
+  std::vector<int64_t> gradients(static_cast<size_t>(features * bins * logits)), hessians = gradients;
   std::vector<int64_t> sums = gradients, is_gradients = gradients, is_hessians = gradients;
   for (int64_t i = 0; i < n; ++i) {
     uint8_t* row = rows.data() + i * kBinRowBytes;
@@ -79,12 +79,12 @@ void check_sums(const HistogramKernels& table, int64_t n, int64_t features, int6
 TEST(histograms_add_up_by_bin) {
   std::mt19937 random(7);
   for (const HistogramKernels* table : tables()) {
-    for (const int64_t features : {1, 3, 4, 9, 14, 20, 22, 28, 32}) {
+    for (const int64_t features : {1, 2, 3, 4, 5, 6, 7, 8}) {
       check_sums(*table, 1 + static_cast<int64_t>(random() % 300), features, 1, false, random);
     }
     check_sums(*table, 50, 5, 3, false, random);
-    check_sums(*table, 50, 16, 1, true, random);
-    check_sums(*table, 50, 7, 2, true, random);
+    check_sums(*table, 50, 4, 1, true, random);
+    check_sums(*table, 50, 3, 2, true, random);
   }
 }
 
@@ -148,36 +148,57 @@ TEST(histograms_know_the_largest_number_and_what_is_none) {
   }
 }
 
+TEST(histograms_look_up_which_way_rows_go) {
+  std::mt19937 random(9);
+  for (const HistogramKernels* table : tables()) {
+    for (const bool is_wide : {false, true}) {
+      const int64_t n = 77, slot = 3;
+      std::vector<uint8_t> rows(n * kBinRowBytes), is(n), lookup(is_wide ? 65536 : 256);
+      for (uint8_t& goes : lookup) goes = random() % 3 == 0;
+      for (uint8_t& bin : rows) bin = static_cast<uint8_t>(random());
+      const auto look_up = is_wide ? table->look_up16 : table->look_up8;
+      look_up(n, rows.data() + (is_wide ? 2 : 1) * slot, lookup.data(), is.data());
+      for (int64_t i = 0; i < n; ++i) {
+        const uint8_t* row = rows.data() + i * kBinRowBytes;
+        const int bin = is_wide ? row[6] + 256 * row[7] : row[3];
+        CHECK_EQ(is[static_cast<size_t>(i)], lookup[static_cast<size_t>(bin)]);
+      }
+    }
+  }
+}
+
 TEST(histograms_part_rows) {
   std::mt19937 random(5);
   for (const HistogramKernels* table : tables()) {
-    for (const int64_t n : {1, 2, 31, 500}) {
-      for (const bool is_wide : {false, true}) {
-        const auto size = static_cast<size_t>(n), bytes = static_cast<size_t>(n * kBinRowBytes);
-        std::vector<uint8_t> rows(bytes), to(bytes), others(bytes), left(size), answers(size);
-        std::vector<uint8_t> lookup(is_wide ? 65536 : 256);
-        std::vector<uint16_t> ids, to_ids(size);
-        for (uint8_t& goes : lookup) goes = random() % 3 == 0;
-        for (uint8_t& bin : rows) bin = static_cast<uint8_t>(random());
-        for (size_t i = 0; i < size; ++i) ids.push_back(static_cast<uint16_t>(i));
-        const RowsToPart given = {rows.data(), ids.data(), to.data(), to_ids.data(), left.data()};
-        const int64_t middle = (is_wide ? table->part16 : table->part8)(n, 5, lookup.data(), &given);
-        table->part_others(n, left.data(), rows.data(), others.data());
-        CHECK(others == to);
-        (is_wide ? table->look_up16 : table->look_up8)(n, rows.data() + (is_wide ? 10 : 5),
-                                                      lookup.data(), answers.data());
-        CHECK(answers == left);
-        for (size_t i = 0; i < size; ++i) {
-          const uint16_t from = to_ids[i];
-          CHECK_EQ(static_cast<int64_t>(i) < middle, left[from] == 1);
-          CHECK(std::equal(to.begin() + 32 * static_cast<int64_t>(i),
-                           to.begin() + 32 * static_cast<int64_t>(i + 1), rows.begin() + 32 * from));
-          const uint8_t* row = rows.data() + 32 * from;
-          const int bin = is_wide ? row[10] + 256 * row[11] : row[5];
-          CHECK_EQ(left[from], lookup[static_cast<size_t>(bin)]);
+    for (const size_t n : {0, 1, 2, 8, 31, 64, 500}) {
+      for (const uint32_t left_of_8 : {0, 1, 4, 7, 8}) {
+        const size_t room = n + kPartedBeyond;
+        // what lies behind stays
+        std::vector<uint64_t> rows(n + 1), spare(room), parted_rows;
+        std::vector<uint16_t> ids(n + 1), spare_ids(room), parted_ids;
+        std::vector<uint8_t> goes_left(n);
+        for (size_t i = 0; i <= n; ++i) {
+          rows[i] = static_cast<uint64_t>(random()) << 32 | random();
+          ids[i] = static_cast<uint16_t>(random());
         }
-        std::sort(to_ids.begin(), to_ids.end());
-        CHECK(to_ids == ids);
+        for (uint8_t& goes : goes_left) goes = random() % 8 < left_of_8;
+        for (const bool side : {true, false}) {
+          for (size_t i = 0; i < n; ++i) {
+            if ((goes_left[i] == 1) != side) continue;
+            parted_rows.push_back(rows[i]);
+            parted_ids.push_back(ids[i]);
+          }
+        }
+        parted_rows.push_back(rows[n]);
+        parted_ids.push_back(ids[n]);
+        const auto left = std::count(goes_left.begin(), goes_left.end(), 1);
+        const auto size = static_cast<int64_t>(n);
+        CHECK_EQ(table->part_ids(size, goes_left.data(), ids.data(), spare_ids.data()), left);
+        CHECK_EQ(table->part_rows(size, goes_left.data(), reinterpret_cast<uint8_t*>(rows.data()),
+                                  reinterpret_cast<uint8_t*>(spare.data())),
+                 left);
+        CHECK(ids == parted_ids);
+        CHECK(rows == parted_rows);
       }
     }
   }
