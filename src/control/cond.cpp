@@ -1,5 +1,7 @@
 // tf.cond: If, which runs one of two functions. Its gradient is an If of the functions' gradients;
 // what these need of the function that ran, the If gives as further outputs.
+#include <algorithm>
+
 #include "autodiff/gradients.h"
 #include "control/control_flow.h"
 #include "control/functions.h"
@@ -17,6 +19,13 @@ bool is_true(const Tensor& x) {
   return x.number_at(0) != 0;
 }
 
+// Whether what this operation writes may be what it gives: a variable by reference.
+bool gives_what_it_writes(const Operation& op) {
+  const std::vector<int>& written = op.def().mutates;
+  return std::any_of(written.begin(), written.end(),
+                     [&](int i) { return op.input(i).dtype() != DType::kResource; });
+}
+
 // Whether no operation but its own writes what it holds: it is no variable's, nor an argument that
 // might be one.
 bool has_own_buffer(const Output& x) {
@@ -25,7 +34,8 @@ bool has_own_buffer(const Output& x) {
     op = op->input(0).op;
   }
   const OpDef& def = op->def();
-  return !op->inputs().empty() && !def.reads_variable && !def.holds_variable && def.mutates.empty();
+  return !op->inputs().empty() && !def.reads_variable && !def.holds_variable &&
+         !gives_what_it_writes(*op);
 }
 
 class IfKernel : public Kernel {
