@@ -18,7 +18,7 @@ namespace runhooks {
 namespace {
 
 // Packed sums of so many rows at most: with each number below 2^16 they stay below 2^31.
-constexpr int64_t kPackedRows = 2 * BinnedMatrix::kChunkRows;
+constexpr int64_t kPackedRows = 32768;
 
 const HistogramKernels& hot() { return *kernels().histograms; }
 
@@ -308,6 +308,11 @@ class LayerGrower::Layer {
         cut_job(jobs_.back().get(), first, runs_.size());
       }
     }
+    // each thread sums the rows that it brings to their nodes: what the other's core has written, or
+    // has read before it is written, comes slowly where the two are far from each other
+    std::stable_partition(pieces_.begin(), pieces_.end(), [this](const Piece& piece) {
+      return piece.first_run == piece.end_run || is_in_front(runs_[piece.first_run]);
+    });
   }
 
   void cut_job(Job* job, size_t first, size_t end) {
@@ -315,18 +320,22 @@ class LayerGrower::Layer {
     size_t from = first;
     for (size_t i = first; i < end; ++i) {
       const int64_t more = runs_[i].end - runs_[i].begin;
-      if (rows + more > kPackedRows) {
-        pieces_.push_back({job, from, i});
-        ++job->pieces;
+      const bool halves_meet = i > from && is_in_front(runs_[i - 1]) != is_in_front(runs_[i]);
+      if (rows + more > kPackedRows || halves_meet) {
+        add_piece(job, from, i);
         from = i;
         rows = 0;
       }
       rows += more;
       job->rows += more;
     }
-    pieces_.push_back({job, from, end});
+    add_piece(job, from, end);
+  }
+  void add_piece(Job* job, size_t first, size_t end) {
+    pieces_.push_back({job, first, end});
     ++job->pieces;
   }
+  bool is_in_front(const Run& run) const { return 2 * run.begin < grower_.rows(); }
 
   void add(const Piece& piece) {
     Job& job = *piece.job;
