@@ -131,6 +131,8 @@ struct PackRules {
 };
 // What parting n rows may write beyond them in its spare room.
 constexpr int64_t kPartedBeyond = 16;
+// How many numbers there must be room for in a table, used or not, of which numbers are picked.
+constexpr int64_t kPickedRoom = 64;
 // A tree whose leaves all lie in one depth, 1 to kDeepestByteTree: node i (from 1 on) has the children 2i and
 // 2i + 1, and a row goes right where the code at the node's place is above the threshold.
 constexpr int64_t kForestRows = 64;
@@ -183,6 +185,13 @@ struct HistogramKernels {
   // each side in its order. There is spare room for n + kPartedBeyond. Returns how many go left.
   int64_t (*part_rows)(int64_t n, const uint8_t* goes_left, uint8_t* rows, uint8_t* spare);
   int64_t (*part_ids)(int64_t n, const uint8_t* goes_left, uint16_t* ids, uint16_t* spare);
+  // sums[i] = x[i] + table[which[i]], a table of `count` numbers.
+  void (*add_picked)(int64_t n,
+                     const uint16_t* which,
+                     int64_t count,
+                     const float* table,
+                     const float* x,
+                     float* sums);
   // out[i] = how many of the bounds are below x[i], 0 for NaN. The bounds are 2^steps - 1 numbers as a
   // heap from place 1 on: the lower ones of bound i are at 2i and below, the upper ones at 2i + 1.
   void (*find_bins)(int64_t n, const float* x, int32_t steps, const float* bounds, int32_t* out);

@@ -76,16 +76,19 @@ void InMemoryTrees::add_tree(const Tree& tree, const Then& then) {
 // By way of the number of each row's leaf: these are so small that writing them here and there stays
 // in the nearest cache, and the logits come in their order.
 void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk) {
-  const auto rows = static_cast<size_t>(grower_->matrix().chunk_rows(chunk));
-  std::vector<uint16_t> leaf_of(rows);
-  std::vector<float> leaves;
+  thread_local std::vector<uint16_t> leaf_of(BinnedMatrix::kChunkRows);
+  thread_local std::vector<float> leaves;
+  leaves.clear();
   grower_->each_piece_of(chunk, [&](int32_t node, const uint16_t* ids, int64_t n, int64_t, int64_t) {
     const auto leaf = static_cast<uint16_t>(leaves.size());
     for (int64_t i = 0; i < n; ++i) leaf_of[ids[i]] = leaf;
     leaves.push_back(said_by(tree, node));
   });
-  const auto first = static_cast<size_t>(chunk * BinnedMatrix::kChunkRows);
-  for (size_t i = 0; i < rows; ++i) logits_[first + i] = before_[first + i] + leaves[leaf_of[i]];
+  const auto count = static_cast<int64_t>(leaves.size());
+  leaves.resize(std::max(leaves.size(), static_cast<size_t>(kPickedRoom)));
+  const int64_t first = chunk * BinnedMatrix::kChunkRows;
+  kernels().histograms->add_picked(grower_->matrix().chunk_rows(chunk), leaf_of.data(), count,
+                                   leaves.data(), before_.data() + first, logits_.data() + first);
 }
 
 const std::vector<float>& InMemoryTrees::logits(const EnsembleResource& trees, const Then& then) {

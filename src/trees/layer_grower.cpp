@@ -201,7 +201,8 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
   each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
     const int64_t row = chunk * BinnedMatrix::kChunkRows, first = row * logits_;
     const int64_t count = matrix_->chunk_rows(chunk) * logits_;
-    std::vector<int64_t> by_row(static_cast<size_t>(count));
+    thread_local std::vector<int64_t> by_row;
+    by_row.resize(std::max(by_row.size(), static_cast<size_t>(count)));
     const uint32_t at =
         static_cast<uint32_t>(first) * by + rank + static_cast<uint32_t>(layer) * 0x85ebca6bu;
     const PackRules rules = {static_cast<float>(scales.gradient), static_cast<float>(scales.hessian),

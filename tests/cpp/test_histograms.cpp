@@ -167,6 +167,24 @@ TEST(histograms_look_up_which_way_rows_go) {
   }
 }
 
+TEST(histograms_add_numbers_of_a_table) {
+  std::mt19937 random(2);
+  for (const HistogramKernels* table : tables()) {
+    for (const size_t count : {1, 2, 8, 9, 32, 64, 65, 1000}) {
+      const size_t n = 100;
+      std::vector<float> numbers(std::max<size_t>(count, kPickedRoom)), x(n), sums(n);
+      std::vector<uint16_t> which(n);
+      for (float& number : numbers) number = static_cast<float>(random() % 1000) / 8;
+      for (size_t i = 0; i < n; ++i) {
+        x[i] = static_cast<float>(random() % 1000) / 16;
+        which[i] = static_cast<uint16_t>(random() % count);
+      }
+      table->add_picked(n, which.data(), static_cast<int64_t>(count), numbers.data(), x.data(), sums.data());
+      for (size_t i = 0; i < n; ++i) CHECK_EQ(sums[i], x[i] + numbers[which[i]]);
+    }
+  }
+}
+
 TEST(histograms_part_rows) {
   std::mt19937 random(5);
   for (const HistogramKernels* table : tables()) {
