@@ -66,6 +66,7 @@ formula_arguments <- function(settled, folder, call) {
     if (length(args[[slot]]) == 0) attr(args[[slot]], "is_of_formula") <- TRUE
   }
   if (passes_missing(blueprint)) args$missing_features <- as.list(missing_features(blueprint))
+  args <- formula_defaults(args, settled, frame$n)
   args <- response_arguments(args, settled$given, blueprint, frame$response, mode, call)
   check_offset(blueprint, args$n_classes, call)
   spec <- label_scale_arguments(blueprint)
@@ -73,9 +74,21 @@ formula_arguments <- function(settled, folder, call) {
   if (is_of_head && length(spec)) args$head[names(spec)] <- spec
   if (is_of_head) spec <- NULL
   list(
-    args = args, spec = c(spec, if (!blueprint$has_bias) list(has_bias = FALSE)),
+    args = args, spec = c(
+      spec, if (!blueprint$has_bias) list(has_bias = FALSE),
+      if (length(settled$traits$formula_defaults)) list(of_formula = TRUE)
+    ),
     blueprint = blueprint, formula = formula, data = as_kept_data(data, used, settled$args$data, frame)
   )
+}
+
+# Where nothing is said, what the model's family has for data of so many rows.
+formula_defaults <- function(args, settled, rows) {
+  for (default in settled$traits$formula_defaults) {
+    if (default$argument %in% settled$given) next
+    args[[default$argument]] <- default$value / if (default$is_by_row) rows else 1
+  }
+  args
 }
 
 # The blueprint with the variables, levels and terms of the data, and of these what scales and classes

@@ -38,6 +38,15 @@ NULL
 #'   of the levels (with a warning for a new level); where some were missing, a new level is taken for
 #'   missing, too. A model of columns says by `missing_features` which numbers may be `NaN`; others are
 #'   refused. The response and weights must be there always: `na.action = na.omit` leaves such rows out.
+#' @section Regularization: The loss is a mean over the rows, as in TensorFlow, so that
+#'   `l2_regularization`, `l1_regularization` and `min_node_weight` are parts of it: what other
+#'   packages call 1 is `1 / nrow(data)` here. A model of columns has TensorFlow's defaults, which
+#'   regularize nothing. A model of a formula, which TensorFlow does not have, counts as much as one row
+#'   against each leaf: `l2_regularization` and `min_node_weight` are `1 / rows` of its data, as
+#'   `lambda = 1` and `min_child_weight = 1` are the defaults of others, and `quantile_sketch_epsilon`
+#'   is 0.004, for some 250 buckets of a number. A tree of which no leaf has the weight to be split is
+#'   finished before `max_depth`, and the next one begins; one of columns waits for other batches.
+#'   `l2_regularization = 0, min_node_weight = 0` leaves the leaves alone.
 #' @section Training: Ends when `n_trees` are finished, or after twice the layers that these have,
 #'   where `pruning_mode = "pre"` lets none of them grow; `steps` or a hook may end it before. A
 #'   later [train()] goes on in the middle of a tree, with what it has seen of a layer. A folder

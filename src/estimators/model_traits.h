@@ -48,6 +48,13 @@ struct Coefficients {
 // What a trained model of trees is made of (estimators/tree_features.h).
 struct TreesInside;
 
+// `value`, or that divided by the rows of the data: of the mean of the rows' losses as much as one row.
+struct FormulaDefault {
+  std::string argument;
+  double value;
+  bool is_by_row = false;
+};
+
 struct ModelTraits {
   std::string family;  // "linear", "deep", "both", "baseline", ... "custom"
   std::string words;   // "wide and deep", in "a wide and deep classifier"
@@ -62,6 +69,9 @@ struct ModelTraits {
   // The trees that a checkpoint has of a model of these arguments; missing where it has none.
   std::function<std::shared_ptr<const TreesInside>(const Args&, const std::string& checkpoint)>
       trees;
+  // What arguments are in a formula's model where nobody gives them, if it is not what TensorFlow has. Such
+  // a family has an argument `of_formula`.
+  std::vector<FormulaDefault> formula_defaults;
   // The global step at which such a model ends a training by itself; missing where it does not.
   std::function<int64_t(const Args&)> planned_steps;
   // Lines as ArgSpec has them, in the order of TensorFlow's signatures; see model_lines().

@@ -22,6 +22,7 @@ class TreesInMemory {
     double l1, l2, tree_complexity, min_node_weight, learning_rate;
     int64_t max_depth;
     Pruning pruning;
+    bool ends_stuck_trees;
   };
 
   TreesInMemory(const std::vector<TreeFeature>& features,

@@ -45,11 +45,24 @@ bool add_splits(Tree& tree, const BestSplits& best, Pruning pruning) {
   return has_split;
 }
 
+void end_tree(TreeEnsemble& ensemble, Pruning pruning) {
+  Tree& tree = ensemble.trees.back();
+  tree.is_finalized = true;
+  if (pruning == Pruning::kPost) post_prune(tree);
+  begin_tree(ensemble);
+}
+
+bool end_stuck_tree(TreeEnsemble& ensemble, Pruning pruning) {
+  if (ensemble.trees.empty() || ensemble.trees.back().num_layers_grown == 0) return false;
+  end_tree(ensemble, pruning);
+  return true;
+}
+
 }  // namespace
 
 bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowth& growth) {
   ++ensemble.stamp;
-  if (best.by_node().empty()) return false;
+  if (best.by_node().empty()) return growth.ends_stuck_trees && end_stuck_tree(ensemble, growth.pruning);
   if (ensemble.trees.empty()) begin_tree(ensemble);
   Tree& tree = ensemble.trees.back();
   if (tree.num_layers_grown == 0) {
@@ -60,10 +73,7 @@ bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowt
   if (!add_splits(tree, best, growth.pruning)) return false;
   ensemble.last_layer_node_start = start;
   ensemble.last_layer_node_end = static_cast<int32_t>(tree.nodes.size());
-  if (++tree.num_layers_grown < growth.max_depth) return true;
-  tree.is_finalized = true;
-  if (growth.pruning == Pruning::kPost) post_prune(tree);
-  begin_tree(ensemble);
+  if (++tree.num_layers_grown == growth.max_depth) end_tree(ensemble, growth.pruning);
   return true;
 }
 

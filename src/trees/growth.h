@@ -38,10 +38,12 @@ class BestSplits {
 struct LayerGrowth {
   int32_t max_depth = 6;
   Pruning pruning = Pruning::kNone;
+  // A tree whose last leaves cannot be split is finished, unless it has only a root.
+  bool ends_stuck_trees = false;
 };
 
 // Adds a layer to the last tree, or to a new one where that is finished, and says so in what the
-// ensemble knows of its growing. Whether there was a split.
+// ensemble knows of its growing. Whether there was a split, or a tree has been finished.
 bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowth& growth);
 
 // Adds a step to the root of the first tree; whether it was a large one.

@@ -295,6 +295,7 @@ class GrowLayerKernel : public Kernel {
     LayerGrowth growth;
     growth.max_depth = static_cast<int32_t>(c.op().attr_int("max_depth"));
     growth.pruning = pruning_of(c.op().attr_int("pruning_mode"));
+    growth.ends_stuck_trees = c.op().attr<bool>("ends_stuck_trees");
     trees.grow(c.input_resource<EnsembleResource>(0), c.input(2).data<float>(),
                c.input(3).data<float>(), costs, growth, number("learning_rate"));
   }
@@ -368,6 +369,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
     .attr("learning_rate: float")
     .attr("max_depth: int >= 1")
     .attr("pruning_mode: int >= 0")
+    .attr("ends_stuck_trees: bool = false")
     .attr("num_buckets: int >= 1")
     .attr("group_size: int = 1")
     .shape(no_outputs)
@@ -378,6 +380,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryGrowLayer")
-    .summary("Adds a layer of the best splits, by all rows in memory, to the last tree.");
+    .summary("Adds a layer of the best splits, by all rows in memory, to the last tree. Where no leaf can be "
+             "split, the tree waits, or `ends_stuck_trees` and the next one begins.");
 
 }  // namespace runhooks

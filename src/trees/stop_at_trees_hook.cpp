@@ -1,5 +1,7 @@
 #include "trees/stop_at_trees_hook.h"
 
+#include <vector>
+
 #include "base/log.h"
 #include "trees/ensemble_resource.h"
 
@@ -19,7 +21,8 @@ class StopAtTreesHook : public RunHook {
     const TreeEnsemble* trees = trees_in(session);
     if (!trees) return;
     layers_before_ = trees->num_layers_attempted;
-    steps_ = 0;
+    steps_ = stuck_ = stuck_in_a_row_ = 0;
+    note(*trees);
     if (!is_done(*trees)) return;
     log_always(LogLevel::kInfo,
                str_cat("No step is made: the model has ", words(*trees),
@@ -29,18 +32,15 @@ class StopAtTreesHook : public RunHook {
   void after_run(RunContext& context, const RunValues&) override {
     ++steps_;
     const TreeEnsemble* trees = trees_in(context.session());
-    if (!trees || !is_done(*trees)) return;
-    if (trees->num_finalized_trees() < wanted_.n_trees) {
-      warn("trees",
-                 str_cat("Training ends with ", words(*trees),
-                         ": no split has lowered the loss by more than it costs. "
-                         "A smaller `tree_complexity` or other features would help."));
-    }
+    if (!trees) return;
+    count_stuck(*trees);
+    if (!is_done(*trees)) return;
+    if (trees->num_finalized_trees() < wanted_.n_trees) say_what_is_missing(*trees);
     context.request_stop();
   }
   void end(Session& session) override {
     const TreeEnsemble* trees = trees_in(session);
-    if (!trees || steps_ == 0) return;
+    if (!trees || steps_ == 0 || stuck_ > 0) return;
     if (trees->num_layers_attempted == layers_before_) {
       log_always(LogLevel::kInfo,
                  str_cat("No layer has grown: a layer takes ", wanted_.batches_per_layer,
@@ -55,6 +55,40 @@ class StopAtTreesHook : public RunHook {
   }
 
  private:
+  void note(const TreeEnsemble& trees) {
+    stamp_ = trees.stamp;
+    layers_ = trees.num_layers_attempted;
+    num_trees_ = trees.num_trees();
+    bias_ = bias_of(trees);
+  }
+  // What the first steps may move, without a layer.
+  static std::vector<float> bias_of(const TreeEnsemble& trees) {
+    return trees.trees.empty() ? std::vector<float>() : trees.trees.front().nodes.front().leaf;
+  }
+  // A layer of which no split was there to be tried: the ensemble does not count these.
+  void count_stuck(const TreeEnsemble& trees) {
+    const bool has_moved = layers_ != trees.num_layers_attempted || num_trees_ != trees.num_trees() ||
+                           bias_ != bias_of(trees);
+    const bool is_stuck = trees.stamp != stamp_ && !has_moved;
+    if (is_stuck) ++stuck_;
+    stuck_in_a_row_ = is_stuck ? stuck_in_a_row_ + 1 : 0;
+    note(trees);
+  }
+
+  void say_what_is_missing(const TreeEnsemble& trees) const {
+    if (stuck_ == 0) {
+      warn("trees", str_cat("Training ends with ", words(trees),
+                            ": no split has lowered the loss by more than it costs. "
+                            "A smaller `tree_complexity` or other features would help."));
+      return;
+    }
+    const std::string said = str_cat(
+        "Training ends with ", words(trees),
+        ": no leaf has the weight that a split wants. A smaller `min_node_weight` would let more grow.");
+    if (wanted_.ends_stuck_trees) return log_always(LogLevel::kInfo, said);
+    warn("trees", said);
+  }
+
   // A split that sends all examples to one side adds nothing to the other.
   static bool has_gained(const TreeEnsemble& trees) {
     for (const Tree& tree : trees.trees) {
@@ -76,7 +110,10 @@ class StopAtTreesHook : public RunHook {
     return own && own->is_initialized() ? &own->ensemble() : nullptr;
   }
   bool is_done(const TreeEnsemble& trees) const {
-    return trees.num_finalized_trees() >= wanted_.n_trees || trees.num_layers_attempted > most_layers_;
+    // one step may have found that the bias is right
+    if (wanted_.ends_stuck_trees && stuck_in_a_row_ > 1) return true;
+    return trees.num_finalized_trees() >= wanted_.n_trees ||
+           trees.num_layers_attempted + stuck_ > most_layers_;
   }
   std::string words(const TreeEnsemble& trees) const {
     const int64_t done = trees.num_finalized_trees();
@@ -86,6 +123,8 @@ class StopAtTreesHook : public RunHook {
   std::string handle_;
   TreesWanted wanted_;
   int64_t most_layers_, layers_before_ = 0, steps_ = 0;
+  int64_t stuck_ = 0, stuck_in_a_row_ = 0, stamp_ = 0, layers_ = 0, num_trees_ = 0;
+  std::vector<float> bias_;
 };
 
 }  // namespace

@@ -165,8 +165,8 @@ test_that("three classes that are learned to the end stay learned", {
   # a class is so sure that float32 knows nothing of the rest, and a step that is a quotient of two
   # roundings would throw all of them over
   model <- boosted_trees_classifier(
-    Species ~ ., iris, n_trees = 80, max_depth = 3, learning_rate = 0.2,
-    model_dir = withr::local_tempdir()
+    Species ~ ., iris, n_trees = 80, max_depth = 3, learning_rate = 0.2, l2_regularization = 0,
+    min_node_weight = 0, model_dir = withr::local_tempdir()
   )
   train(model)
   expect_equal(evaluate(model, iris)$accuracy, 1)

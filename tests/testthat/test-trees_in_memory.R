@@ -34,11 +34,61 @@ test_that("trees grown in memory are those of TensorFlow's ops", {
   for (regularized in c(FALSE, TRUE)) {
     more <- if (regularized) {
       list(l1_regularization = 1e-4, l2_regularization = 0.01, min_node_weight = 0.01, center_bias = TRUE)
+    } else {
+      list(l2_regularization = 0, min_node_weight = 0)
     }
     whole <- do.call(grown, c(list(data), more))
     batch <- do.call(grown, c(list(data, shuffle = TRUE), more))
     expect_equal(whole$logits$logits, batch$logits$logits, tolerance = 1e-5)
     expect_gt(sd(unlist(whole$logits$logits)), 0.1)
+  }
+})
+
+test_that("a formula's trees are regularized by a row, and those of columns as TensorFlow's", {
+  data <- some_rows(200)
+  model <- boosted_trees_classifier(y ~ ., data)
+  expect_identical(model$spec[c("l2_regularization", "min_node_weight", "quantile_sketch_epsilon")], list(
+    l2_regularization = 1 / 200, min_node_weight = 1 / 200, quantile_sketch_epsilon = 0.004
+  ))
+  said <- boosted_trees_classifier(y ~ ., data, min_node_weight = 0, quantile_sketch_epsilon = 0.1)
+  expect_identical(said$spec[c("l2_regularization", "min_node_weight", "quantile_sketch_epsilon")], list(
+    l2_regularization = 1 / 200, min_node_weight = 0, quantile_sketch_epsilon = 0.1
+  ))
+  columns <- boosted_trees_classifier(list(column_numeric("x")), n_batches_per_layer = 1L)
+  expect_identical(columns$spec$l2_regularization, 0)
+  expect_identical(columns$spec$quantile_sketch_epsilon, 0.01)
+})
+
+test_that("a tree of which no leaf can be split is finished where a formula brings all rows", {
+  set.seed(8)
+  data <- data.frame(x = rnorm(60), z = rnorm(60))
+  data$y <- as.integer(data$x + 0.3 * rnorm(60) > 0)
+  model <- boosted_trees_classifier(
+    y ~ ., data, n_trees = 10L, max_depth = 6L, min_node_weight = 0.05, learning_rate = 0.3
+  )
+  expect_silent(suppressMessages(train(model)))
+  nodes <- as.data.frame(model)
+  grown <- setdiff(unique(nodes$tree), if (sum(nodes$tree == max(nodes$tree)) == 1) max(nodes$tree))
+  expect_length(grown, 10)
+  expect_true(any(tapply(nodes$depth, nodes$tree, max)[as.character(grown)] < 6))
+  # once more it has all its trees
+  expect_message(suppressWarnings(train(model)), "has 10 of 10 trees already")
+  # no root can be split: said at once, and steps are few
+  heavy <- boosted_trees_classifier(y ~ ., data, n_trees = 10L, min_node_weight = 0.3)
+  expect_message(train(heavy), "Training ends with 0 of 10 trees: no leaf has the weight")
+  expect_lt(variable_value(heavy, "global_step")[[1]], 10)
+})
+
+test_that("trees of columns whose leaves cannot be split wait for others, and end", {
+  set.seed(8)
+  data <- data.frame(x = rnorm(60))
+  data$y <- as.integer(data$x + 0.3 * rnorm(60) > 0)
+  for (shuffle in c(FALSE, TRUE)) {
+    model <- boosted_trees_classifier(
+      list(column_numeric("x")), n_batches_per_layer = 1L, n_trees = 3L, max_depth = 4L, min_node_weight = 0.1
+    )
+    input <- input_fn(y ~ x, data, batch_size = 60, num_epochs = NULL, shuffle = shuffle)
+    expect_warning(suppressMessages(train(model, input)), "Training ends with 0 of 3 trees: no leaf has the weight")
   }
 })
 

@@ -18,7 +18,8 @@ gappy <- function(n = 90, digits = 9) {
 gappy_model <- function(data = gappy(), ..., dir = withr::local_tempdir(.local_envir = parent.frame()),
                         formula = y ~ ., batch_size = NULL, steps = NULL) {
   model <- boosted_trees_regressor(
-    formula, data, n_trees = 3L, max_depth = 3L, learning_rate = 0.5, model_dir = dir, ...
+    formula, data, n_trees = 3L, max_depth = 3L, learning_rate = 0.5, model_dir = dir, l2_regularization = 0,
+    min_node_weight = 0, ...
   )
   suppressMessages(suppressWarnings(if (is.null(batch_size)) {
     train(model, data, steps = steps)

@@ -142,6 +142,19 @@ SEXP cpp_endpoints(Text what) {
   });
 }
 
+namespace {
+
+Rcpp::List formula_defaults_to_r(const ModelTraits& traits) {
+  Rcpp::List all;
+  for (const FormulaDefault& one : traits.formula_defaults) {
+    all.push_back(Rcpp::List::create(Rcpp::_["argument"] = one.argument, Rcpp::_["value"] = one.value,
+                                     Rcpp::_["is_by_row"] = one.is_by_row));
+  }
+  return all;
+}
+
+}  // namespace
+
 // What the family of an estimator says of itself.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_traits(Text estimator) {
@@ -158,6 +171,7 @@ SEXP cpp_model_traits(Text estimator) {
                               Rcpp::_["wants_all_rows"] = traits.wants_all_rows,
                               Rcpp::_["has_coefficients"] = static_cast<bool>(traits.coefficients),
                               Rcpp::_["has_trees"] = static_cast<bool>(traits.trees),
+                              Rcpp::_["formula_defaults"] = formula_defaults_to_r(traits),
                               Rcpp::_["ends_itself"] = static_cast<bool>(traits.planned_steps));
   });
 }
