@@ -1,6 +1,7 @@
 #include "trees/quantiles.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -21,52 +22,79 @@ uint32_t rising(float x) {
   return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
+float of_rising(uint32_t key) {
+  const uint32_t bits = key & 0x80000000u ? key ^ 0x80000000u : ~key;
+  float x;
+  std::memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+
+uint32_t key_of(uint32_t key) { return key; }
+uint32_t key_of(const Weighted& value) { return rising(value.first); }
+
 // By parts of 11 bits, the lowest first: without comparisons, none of which can be foreseen.
-void sort_by_value(std::vector<Weighted>& values) {
+template <typename T>
+void sort_by_value(std::vector<T>& values) {
   constexpr size_t kFew = 256, kDigits = 3, kBits = 11, kSize = size_t{1} << kBits;
   if (values.size() < kFew) {
     std::sort(values.begin(), values.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
+              [](const T& a, const T& b) { return key_of(a) < key_of(b); });
     return;
   }
-  std::vector<uint32_t> starts(kDigits * kSize);
-  for (const Weighted& value : values) {
-    const uint32_t key = rising(value.first);
+  std::array<uint32_t, kDigits * kSize> starts{};
+  for (const T& value : values) {
+    const uint32_t key = key_of(value);
     for (size_t d = 0; d < kDigits; ++d) ++starts[d * kSize + (key >> (d * kBits)) % kSize];
   }
-  std::vector<Weighted> sorted(values.size());
+  std::vector<T> sorted(values.size());
   for (size_t d = 0; d < kDigits; ++d) {
     uint32_t* const start = starts.data() + d * kSize;
     uint32_t before = 0;
     for (size_t i = 0; i < kSize; ++i) before += std::exchange(start[i], before);
-    for (const Weighted& value : values) {
-      sorted[start[(rising(value.first) >> (d * kBits)) % kSize]++] = value;
+    for (const T& value : values) {
+      sorted[start[(key_of(value) >> (d * kBits)) % kSize]++] = value;
     }
     values.swap(sorted);
   }
+}
+
+// Of sorted elements.
+template <typename T, typename Weight>
+std::vector<QuantileEntry> entries_of(const std::vector<T>& values, const Weight& weight_of) {
+  std::vector<QuantileEntry> entries(values.size());
+  QuantileEntry* to = entries.data();
+  float before = 0;
+  for (size_t i = 0; i < values.size(); ++to) {
+    const uint32_t key = key_of(values[i]);
+    float weight = weight_of(i);
+    while (++i < values.size() && key_of(values[i]) == key) weight += weight_of(i);
+    *to = {of_rising(key), weight, before, before + weight};
+    before = to->max_rank;
+  }
+  entries.resize(static_cast<size_t>(to - entries.data()));
+  return entries;
+}
+
+// Without a branch.
+float either(bool first, float a, float b) {
+  uint32_t bits[2];
+  std::memcpy(&bits[0], &a, sizeof(a));
+  std::memcpy(&bits[1], &b, sizeof(b));
+  const uint32_t mask = 0u - static_cast<uint32_t>(first);
+  const uint32_t chosen = (bits[0] & mask) | (bits[1] & ~mask);
+  float x;
+  std::memcpy(&x, &chosen, sizeof(x));
+  return x;
 }
 
 }  // namespace
 
 QuantileSummary QuantileSummary::of(std::vector<std::pair<float, float>> values) {
   sort_by_value(values);
-  QuantileSummary summary;
-  summary.entries_.reserve(values.size());
-  float before = 0;
-  for (size_t i = 0; i < values.size();) {
-    QuantileEntry entry;
-    entry.value = values[i].first;
-    for (; i < values.size() && values[i].first == entry.value; ++i) {
-      entry.weight += values[i].second;
-    }
-    entry.min_rank = before;
-    before += entry.weight;
-    entry.max_rank = before;
-    summary.entries_.push_back(entry);
-  }
-  return summary;
+  return QuantileSummary(entries_of(values, [&](size_t i) { return values[i].second; }));
 }
 
+// Which of two numbers is the next one cannot be foreseen, so that no branch asks.
 void QuantileSummary::merge(const QuantileSummary& other) {
   if (other.is_empty()) return;
   if (is_empty()) {
@@ -75,36 +103,29 @@ void QuantileSummary::merge(const QuantileSummary& other) {
   }
   const std::vector<QuantileEntry> own = std::move(entries_);
   const std::vector<QuantileEntry>& theirs = other.entries_;
-  entries_.clear();
-  entries_.reserve(own.size() + theirs.size());
+  entries_ = std::vector<QuantileEntry>(own.size() + theirs.size());
+  QuantileEntry* to = entries_.data();
   float own_below = 0, theirs_below = 0;
-  const auto put = [this](const QuantileEntry& entry, float below, float above) {
-    entries_.push_back(
-        {entry.value, entry.weight, entry.min_rank + below, entry.max_rank + above});
-  };
-  size_t i = 0, j = 0;
-  while (i < own.size() && j < theirs.size()) {
-    const QuantileEntry &a = own[i], &b = theirs[j];
-    if (a.value < b.value) {
-      put(a, theirs_below, b.prev_max_rank());
-    } else if (b.value < a.value) {
-      put(b, own_below, a.prev_max_rank());
-    } else {
-      entries_.push_back(
-          {a.value, a.weight + b.weight, a.min_rank + b.min_rank, a.max_rank + b.max_rank});
-    }
-    const bool takes_own = !(b.value < a.value), takes_theirs = !(a.value < b.value);
-    if (takes_own) {
-      own_below = a.next_min_rank();
-      ++i;
-    }
-    if (takes_theirs) {
-      theirs_below = b.next_min_rank();
-      ++j;
-    }
+  const QuantileEntry *a = own.data(), *const own_end = a + own.size();
+  const QuantileEntry *b = theirs.data(), *const theirs_end = b + theirs.size();
+  while (a < own_end && b < theirs_end) {
+    const bool takes_own = !(b->value < a->value), takes_theirs = !(a->value < b->value);
+    *to++ = {either(takes_own, a->value, b->value),
+             either(takes_own, a->weight, 0) + either(takes_theirs, b->weight, 0),
+             either(takes_own, a->min_rank, own_below) + either(takes_theirs, b->min_rank, theirs_below),
+             either(takes_own, a->max_rank, a->prev_max_rank()) +
+                 either(takes_theirs, b->max_rank, b->prev_max_rank())};
+    own_below = either(takes_own, a->next_min_rank(), own_below);
+    theirs_below = either(takes_theirs, b->next_min_rank(), theirs_below);
+    a += takes_own;
+    b += takes_theirs;
   }
-  for (; i < own.size(); ++i) put(own[i], theirs_below, theirs.back().max_rank);
-  for (; j < theirs.size(); ++j) put(theirs[j], own_below, own.back().max_rank);
+  const auto put = [&to](const QuantileEntry& entry, float below, float above) {
+    *to++ = {entry.value, entry.weight, entry.min_rank + below, entry.max_rank + above};
+  };
+  for (; a < own_end; ++a) put(*a, theirs_below, theirs.back().max_rank);
+  for (; b < theirs_end; ++b) put(*b, own_below, own.back().max_rank);
+  entries_.resize(static_cast<size_t>(to - entries_.data()));
 }
 
 void QuantileSummary::compress(int64_t size, double least_error) {
@@ -192,6 +213,23 @@ void QuantileStream::add(float value, float weight) {
   if (buffer_.size() >= buffer_size_) flush_buffer();
 }
 
+void QuantileStream::add_all(const float* values, int64_t n, float weight) {
+  flush_buffer();
+  if (!(weight > 0)) return;
+  std::vector<uint32_t> keys;
+  const auto flush = [&] {
+    sort_by_value(keys);
+    add(QuantileSummary(entries_of(keys, [weight](size_t) { return weight; })));
+    keys.clear();
+  };
+  for (int64_t i = 0; i < n; ++i) {
+    if (std::isnan(values[i])) continue;
+    keys.push_back(rising(values[i]));
+    if (keys.size() >= buffer_size_) flush();
+  }
+  if (!keys.empty()) flush();
+}
+
 void QuantileStream::add(QuantileSummary summary) {
   summary.compress(block_size_, epsilon_);
   propagate(std::move(summary));
@@ -235,7 +273,11 @@ QuantileSummary QuantileStream::take() {
 QuantileSummary summary_of_values(
     const float* values, int64_t n, const float* weights, bool one_weight, double epsilon) {
   QuantileStream stream(epsilon, n + 1);
-  for (int64_t i = 0; i < n; ++i) stream.add(values[i], weights[one_weight ? 0 : i]);
+  if (one_weight) {
+    stream.add_all(values, n, weights[0]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) stream.add(values[i], weights[i]);
+  }
   return stream.take();
 }
 

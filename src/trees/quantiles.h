@@ -55,6 +55,8 @@ class QuantileStream {
   // `max_elements` are expected at most; more only make it less exact.
   QuantileStream(double epsilon, int64_t max_elements);
   void add(float value, float weight);
+  // The same of many with one weight.
+  void add_all(const float* values, int64_t n, float weight);
   void add(QuantileSummary summary);
   // All that was added; the stream is empty afterwards.
   QuantileSummary take();

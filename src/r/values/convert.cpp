@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/interrupt.h"
+#include "base/shared_pieces.h"
 #include "base/stoppable_pieces.h"
 #include "r/values/text_element.h"
 #include "r/values/values.h"
@@ -288,8 +289,10 @@ bool copy_doubles(const double* from, Tensor& tensor) {
   if (is_line(tensor.shape())) {
     T* to = tensor.data<T>();
     in_stoppable_pieces(tensor.num_elements(), sizeof *from, [=](int64_t first, int64_t last) {
-      std::transform(from + first, from + last, to + first,
-                     [](double x) { return static_cast<T>(x); });
+      share_range(last - first, [=](int64_t at, int64_t count) {
+        std::transform(from + first + at, from + first + at + count, to + first + at,
+                       [](double x) { return static_cast<T>(x); });
+      });
     });
     return true;
   }
