@@ -1,7 +1,7 @@
 # Boosted trees beside xgboost (hist) and lightgbm, each in a process of its own on the same rows
 # (28 numbers, generated), binning included: seconds and processor time of training and of
 # predicting a million rows, AUC on those, the peak of memory above that of the data. The sides run in
-# turns; the machine is noisy, so what counts are ratios within a run.
+# turns; the machine is noisy, so what counts are ratios within a run. The least of the rounds is shown.
 #   Rscript bench/trees.R [rows] [rounds]
 # RUNHOOKS_GBM_PYTHON names a Python with xgboost, lightgbm and numpy. `Rscript bench/trees.R growth`
 # measures how time grows with rows, columns and trees.
@@ -61,7 +61,7 @@ run_ours <- function(rows, test_rows) {
   data <- made_rows(rows, 1)
   new <- made_rows(test_rows, 2)
   # what is loaded and compiled once is no part of it
-  grow(data[1:1000, ], 1L)
+  invisible(predict(grow(data[1:1000, ], 1L), newdata = new[1:10, ], type = "link"))
   invisible(gc())
   before <- forget_peak()
   trained <- timed(model <- grow(data))
@@ -83,19 +83,19 @@ if which == "xgboost":
     import xgboost as lib
     options = dict(objective="binary:logistic", tree_method="hist", max_depth=6, eta=0.1, max_bin=256, nthread=2)
     grow = lambda x, y, n: lib.train(options, lib.QuantileDMatrix(x, label=y, max_bin=256, nthread=2), n)
-    answer = lambda m: m.inplace_predict(new)
+    answer = lambda m, x: m.inplace_predict(x)
 else:
     import lightgbm as lib
     options = dict(objective="binary", max_depth=6, num_leaves=64, learning_rate=0.1, max_bin=255, num_threads=2, verbose=-1)
     grow = lambda x, y, n: lib.train(options, lib.Dataset(x, y, params=options), n)
-    answer = lambda m: m.predict(new, num_threads=2)
-grow(x[:1000], y[:1000], 1)
+    answer = lambda m, x: m.predict(x, num_threads=2)
+answer(grow(x[:1000], y[:1000], 1), new[:10])
 try: open("/proc/self/clear_refs", "w").write("5")
 except OSError: pass
 before = peak(); t, c = time.time(), time.process_time()
 m = grow(x, y, 100)
 t1, c1 = time.time(), time.process_time(); above = peak() - before
-p = answer(m)
+p = answer(m, new)
 t2, c2 = time.time(), time.process_time()
 order = np.argsort(p, kind="stable"); rank = np.empty(len(p)); rank[order] = np.arange(1, len(p) + 1)
 n1 = label.sum(dtype=float); auc = (rank[label == 1].sum() - n1 * (n1 + 1) / 2) / n1 / (len(p) - n1)
