@@ -141,7 +141,7 @@ struct Spare {
   static constexpr size_t kRoom = BinnedMatrix::kChunkRows + kPartedBeyond;
   std::vector<uint8_t> goes_left = std::vector<uint8_t>(kRoom);
   std::vector<uint16_t> ids = std::vector<uint16_t>(kRoom);
-  std::vector<uint8_t> rows = std::vector<uint8_t>(kRoom * kBinRowBytes);
+  std::vector<uint64_t> rows = std::vector<uint64_t>(kRoom);
 };
 
 }  // namespace
@@ -159,7 +159,7 @@ int32_t LayerGrower::part(int64_t chunk,
   const int64_t left = hot().part_ids(n, goes_left, ids_[static_cast<size_t>(chunk)].data() + segment.begin,
                                       spare.ids.data());
   for (BinnedMatrix::Group& group : matrix_->groups()) {
-    hot().part_rows(n, goes_left, group.row(place), spare.rows.data());
+    hot().part_rows(n, goes_left, group.row(place), reinterpret_cast<uint8_t*>(spare.rows.data()));
   }
   return segment.begin + static_cast<int32_t>(left);
 }
