@@ -17,3 +17,4 @@
 #include "estimators/multi_class_head.cpp"
 #include "estimators/multi_head.cpp"
 #include "estimators/multi_label_head.cpp"
+#include "estimators/tree_traits.cpp"
