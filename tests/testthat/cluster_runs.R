@@ -3,7 +3,9 @@
 mpi_env <- c(
   OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1",
   OMPI_MCA_rmaps_base_oversubscribe = "1", OMPI_MCA_btl_vader_single_copy_mechanism = "none",
-  OMPI_MCA_mpi_yield_when_idle = "1", RUNHOOKS_MPI = "", OMP_THREAD_LIMIT = "1"
+  OMPI_MCA_mpi_yield_when_idle = "1", RUNHOOKS_MPI = "", OMP_THREAD_LIMIT = "1",
+  # what runs once takes longer to compile than to run
+  R_ENABLE_JIT = "0"
 )
 
 # Of those that the package was installed with, and whose mpirun is here.
