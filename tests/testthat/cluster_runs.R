@@ -37,8 +37,9 @@ what_came <- function(run, process, is_late) {
   )
 }
 
-# What came of named runs, two at a time: to begin R takes longer than what most of them do.
-run_all <- function(runs, meanwhile = function() NULL, at_once = 2, seconds = 60) {
+# What came of named runs, three at a time: to begin R takes longer than what most of them do, and those
+# that end by an error wait for a second.
+run_all <- function(runs, meanwhile = function() NULL, at_once = 3, seconds = 60) {
   came <- running <- list()
   start <- function() {
     while (length(runs) && length(running) < at_once) {

@@ -160,19 +160,19 @@ if (length(launchers) == 0) {
   named_run <- function(folder, scenarios = folder, n = 2, mpi = names(launchers)[[1]], ...) {
     list(folder = file.path(place, folder), scenarios = scenarios, n = n, mpi = mpi, ...)
   }
-  good <- c(
-    "models", "asks", "seeds", "resume", "resume_files", "resume_trees", "continues", "stops", "evaluations"
-  )
+  same_as_alone <- c("models", "asks", "continues")
+  of_their_own <- c("seeds", "resume", "resume_files", "resume_trees", "stops", "evaluations")
   # MPICH's processes wait by asking again and again: no more of them than cores
   two <- named_run(
-    "two", c("models", "asks", "continues"), mpi = utils::tail(names(launchers), 1),
+    "two", same_as_alone, mpi = utils::tail(names(launchers), 1),
     env = c(RUNHOOKS_MODELS = "again")
   )
   ends_badly <- c("script_error", "quits", "caught", "other_graph", "other_call", "refused")
   runs <- c(
     list(three = named_run(
-      "three", good, 3, env = c(RUNHOOKS_MODELS = "one,three,again"), then = list(two = two)
+      "three", same_as_alone, 3, env = c(RUNHOOKS_MODELS = "one,three,again"), then = list(two = two)
     )),
+    list(more = named_run("more", of_their_own, 3)),
     list(killed = named_run("killed", then = list(goes_on = named_run("killed")))),
     lapply(stats::setNames(nm = ends_badly), named_run),
     list(
@@ -232,7 +232,7 @@ if (length(launchers) == 0) {
   })
 
   test_that("each process draws its own, from one seed: a run again has the same bits", {
-    drawn <- lapply(ranks_of("three"), function(rank) result_of("three", "seeds", rank))
+    drawn <- lapply(ranks_of("more"), function(rank) result_of("more", "seeds", rank))
     for (own in drawn) expect_identical(own[[1]], own[[2]])
     one <- lapply(drawn, function(own) own[[1]])
     expect_identical(one[[1]]$weights, one[[2]]$weights)
@@ -246,19 +246,19 @@ if (length(launchers) == 0) {
   })
 
   test_that("a run in parts ends with the bits of one in a piece, the position of each process is saved", {
-    ended <- result_of("three", "resume")
+    ended <- result_of("more", "resume")
     expect_identical(ended$parts, ended$whole)
-    expect_identical(result_of("three", "resume", 1), ended)
-    trees <- result_of("three", "resume_trees")
+    expect_identical(result_of("more", "resume", 1), ended)
+    trees <- result_of("more", "resume_trees")
     expect_identical(trees$parts, trees$whole)
     expect_gt(length(trees$parts$node), 20)
-    expect_identical(result_of("three", "resume_trees", 1), trees)
+    expect_identical(result_of("more", "resume_trees", 1), trees)
   })
 
   test_that("a run in parts has the rows of one in a piece, of files that are dealt", {
-    files <- lapply(ranks_of("three"), function(rank) result_of("three", "resume_files", rank))
+    files <- lapply(ranks_of("more"), function(rank) result_of("more", "resume_files", rank))
     rows <- split(cluster_data$y, rep_len(1:5, 192))
-    for (rank in ranks_of("three")) {
+    for (rank in ranks_of("more")) {
       own <- files[[rank + 1]]
       expect_identical(own$parts, own$whole)
       expect_identical(own$parts, files[[1]]$parts)
@@ -295,8 +295,8 @@ if (length(launchers) == 0) {
   })
 
   test_that("a stop, the end of data and an interrupt of one process end all at that step", {
-    for (rank in ranks_of("three")) {
-      ends <- result_of("three", "stops", rank)
+    for (rank in ranks_of("more")) {
+      ends <- result_of("more", "stops", rank)
       expect_equal(ends$asked, 5)
       expect_equal(ends$data, 3)
       # of 30 rows there are three batches of 8 and a short one
@@ -327,16 +327,16 @@ if (length(launchers) == 0) {
   })
 
   test_that("evaluations while all train are the same in all, and early stopping ends all", {
-    ended <- result_of("three", "evaluations")
+    ended <- result_of("more", "evaluations")
     expect_equal(unique(ended$done$step), c(5, 10, 15, 20))
     expect_lt(max(ended$validated$step), 40)
     one <- evaluated_numbers(1, run_config(tf_random_seed = 11, save_checkpoints_steps = 5))
     expect_equal(ended$done, one, tolerance = 1e-6)
     # four evaluations of eight batches
-    expect_equal(sum(vapply(0:2, function(rank) result_of("three", "evaluations", rank)$runs, 0)), 32)
-    expect_identical(result_of("three", "evaluations", 1)$done, ended$done)
+    expect_equal(sum(vapply(0:2, function(rank) result_of("more", "evaluations", rank)$runs, 0)), 32)
+    expect_identical(result_of("more", "evaluations", 1)$done, ended$done)
     # all stop, and one says it
-    said <- vapply(0:2, function(rank) result_of("three", "evaluations", rank)$said, 0)
+    said <- vapply(0:2, function(rank) result_of("more", "evaluations", rank)$said, 0)
     expect_equal(said, c(1, 0, 0))
   })
 
