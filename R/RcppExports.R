@@ -73,6 +73,10 @@ cpp_dataset_info <- function(handle) {
     .Call(`_runhooks_cpp_dataset_info`, handle)
 }
 
+cpp_dataset_part_of_files <- function(handle, readers, reader) {
+    .Call(`_runhooks_cpp_dataset_part_of_files`, handle, readers, reader)
+}
+
 cpp_dataset_is_constant <- function(handle) {
     .Call(`_runhooks_cpp_dataset_is_constant`, handle)
 }

@@ -55,13 +55,19 @@ make_iterator_one_shot <- function(dataset) {
   new_iterator(dataset$handle, cpp_dataset_info(dataset$handle), dataset$form)
 }
 
-# In the input function of several processes: the batches of this one.
+# In the input function of several processes: the part of this one. In training files are dealt, or
+# the records of too few; else its elements, which are batches.
 dealt_dataset <- function(dataset) {
   place <- the$dealing
   if (is.null(place)) return(dataset)
   is_part <- cpp_dataset_info(dataset$handle)$is_part
   place$parts <- if (is_part) "user" else "us"
-  if (is_part) dataset else dataset_shard(dataset, place$size, place$rank)
+  if (is_part) return(dataset)
+  of_files <- if (place$deals_rows) {
+    cpp_dataset_part_of_files(dataset$handle, place$size, place$rank)
+  }
+  if (is.null(of_files)) return(dataset_shard(dataset, place$size, place$rank))
+  tf_dataset(of_files, dataset$form)
 }
 
 #' @rdname make_iterator_one_shot

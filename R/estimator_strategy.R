@@ -24,9 +24,15 @@
 #'   chief's. A stop that is asked for in one process, the end of its data and Ctrl-C end all at that
 #'   step.
 #' @section Data: `batch_size` is that of each process. [input_fn()] of data in memory deals row i to
-#'   process i mod K in training (`auto_shard = FALSE`: it does not), a dataset that an input function
-#'   returns is dealt by its batches, unless [dataset_shard()] has dealt it or the input function has
-#'   an argument `input_context`, with `$num_input_pipelines` and `$input_pipeline_id`.
+#'   process i mod K in training (`auto_shard = FALSE`: it does not). A dataset that an input function
+#'   returns is dealt, too, unless [dataset_shard()] has dealt it, or [read_files()] by `num_shards`, or the
+#'   input function has an argument `input_context`, with `$num_input_pipelines` and
+#'   `$input_pipeline_id`. One that is read from files is dealt in training as the policy AUTO of tf.data
+#'   does it: where there are as many files as processes file i goes to process i mod K, so that none
+#'   reads what is another's; where there are fewer, record i does. What has no files, or counts
+#'   elements of the whole ([dataset_take()], [dataset_skip()], [zip_datasets()] and their like), is dealt
+#'   by the elements of the dataset, which are batches. Processes need not have as many: the first end
+#'   of data is the end of all, so files should be of one size, or the dataset repeated.
 #' @section Evaluations and predictions: [evaluate()] deals batches, so that `batch_size` and `steps` are those
 #'   of one process, and so are the figures, which all processes get: what metrics have counted is
 #'   added up at the end. Metrics that keep something else than sums are evaluated by each process on

@@ -387,7 +387,8 @@ next_matrix <- function(columns, features, response, options) {
     )
   }
   sparse <- vapply(parts, is_sparse_matrix, NA)
-  if (length(parts) > 1) parts[sparse] <- lapply(parts[sparse], Matrix::as.matrix)
+  # not named where nothing is sparse: loading Matrix takes longer than a small training
+  if (length(parts) > 1 && any(sparse)) parts[sparse] <- lapply(parts[sparse], Matrix::as.matrix)
   is_logical <- vapply(parts, is.logical, NA)
   if (!all(is_logical)) parts[is_logical] <- lapply(parts[is_logical], `storage.mode<-`, "integer")
   # the core puts columns side by side, without a copy of all of them in R

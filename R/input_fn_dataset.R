@@ -5,15 +5,22 @@
 #'   which `features` and `response` select components; a formula in the place of `features` does
 #'   both. A canned estimator gets the features by their names, a model function of one's own one
 #'   matrix `[batch, number of features]` of them. How often, in which order and in batches of which
-#'   size is the dataset's own.
+#'   size is the dataset's own. `auto_shard = FALSE` gives each of several processes all of it; how it is
+#'   dealt else is below [mpi_strategy()].
 #' @export
-input_fn.tf_dataset <- function(object, features, response = NULL, ...) {
+input_fn.tf_dataset <- function(object, features, response = NULL, ..., auto_shard = TRUE) {
   note_unused(...)
+  check_flag(auto_shard)
   chosen <- record_selection(
     object, substitute(features), rlang::enquo(features), substitute(response),
     rlang::enquo(response), c("features", "response"), parent.frame()
   )
-  dataset_input_fn(object, chosen$features, chosen$response)
+  input <- dataset_input_fn(object, chosen$features, chosen$response)
+  if (auto_shard) return(input)
+  function(estimator) {
+    read <- input(estimator)
+    function() read_by(auto_shard, read())
+  }
 }
 
 dataset_input_fn <- function(dataset, features, response) {

@@ -6,7 +6,8 @@ options(runhooks.progress = FALSE, runhooks.threads = 1)
 
 # --- what each process runs: seconds of `steps` steps of a workload, without the first ones
 
-step_seconds <- function(workload, strategy, steps, size = if (is.null(strategy)) 1 else strategy$size) {
+step_seconds <- function(workload, strategy, steps, size = if (is.null(strategy)) 1 else strategy$size,
+                         hooks = NULL) {
   config <- run_config(
     tf_random_seed = 1, train_distribute = strategy, save_summary_steps = 0,
     log_step_count_steps = NULL, save_checkpoints_secs = NULL
@@ -34,8 +35,26 @@ step_seconds <- function(workload, strategy, steps, size = if (is.null(strategy)
       shuffle = TRUE
     )
   }
-  suppressMessages(train(model, input, steps = steps, hooks = clock))
+  suppressMessages(train(model, input, steps = steps, hooks = c(list(clock), hooks)))
   diff(times) / (steps - 20)
+}
+
+# The operations of the shortest of some steps, by when they begin: those of some length, and those by
+# which processes speak.
+timeline <- function(workload, strategy) {
+  folder <- tempfile("timeline-")
+  profiler <- hook_profiler(save_steps = 7, output_dir = folder)
+  step_seconds(workload, strategy, 200, hooks = list(profiler))
+  if (!strategy$is_chief) return(NULL) # as the hook has it
+  steps <- lapply(list.files(folder, "json$", full.names = TRUE), function(file) {
+    events <- jsonlite::fromJSON(file)$traceEvents
+    events <- events[events$ph == "X", ]
+    data.frame(begins = events$ts - min(events$ts), takes = events$dur, operation = events$args$name)
+  })
+  lasts <- vapply(steps, function(step) max(step$begins + step$takes), 0)
+  step <- steps[[which.min(lasts)]]
+  step <- step[order(step$begins), ]
+  step[step$takes > 0.01 * min(lasts) | grepl("Collective|replica_gate", step$operation), ]
 }
 
 workloads <- c(mtcars = 100020, W3 = 120)
@@ -44,7 +63,11 @@ if (identical(commandArgs(TRUE), "process")) {
   seconds <- vapply(names(workloads), function(name) {
     step_seconds(name, strategy, workloads[[name]])
   }, 0)
-  if (strategy$is_chief) cat("step", seconds, "\n")
+  of_step <- timeline("W3", strategy)
+  if (strategy$is_chief) {
+    cat("step", seconds, "\n")
+    cat(sprintf("at %.0f %.0f %s\n", of_step$begins, of_step$takes, of_step$operation), sep = "")
+  }
   quit()
 }
 
@@ -88,6 +111,11 @@ bare <- utils::read.table(
   text = system2(launcher[[1]], c("-n", 2, program), stdout = TRUE),
   col.names = c("bytes", "microseconds")
 )
+system2("mpicc.openmpi", c("-O2", "bench/overlap.c", "-o", program))
+overlap <- utils::read.table(
+  text = system2(launcher[[1]], c("-n", 2, program), stdout = TRUE),
+  col.names = c("bytes", "one_after_the_other_us", "both_at_once_us")
+)
 steps <- data.frame(
   workload = names(workloads), alone_us = alone * 1e6, strategy_of_one_us = of_one * 1e6,
   two_us = of_two * 1e6, times = alone / of_two, two_strangers_us = of_halves * 1e6,
@@ -97,6 +125,15 @@ cat("\nA step, one thread a process, the same rows together:\n")
 print(steps, row.names = FALSE, digits = 3)
 cat("\nMPI_Allreduce of two processes here:\n")
 print(bare, row.names = FALSE, digits = 3)
+cat("\nMPI_Allreduce behind a millisecond of computing, and MPI_Iallreduce beside it:\n")
+print(overlap, row.names = FALSE, digits = 4)
+cat("\nA step of W3 in the chief of two processes, microseconds (traced, so somewhat longer):\n")
+at <- utils::read.table(
+  text = sub("^at ", "", grep("^at ", said, value = TRUE)),
+  col.names = c("begins", "takes", "operation")
+)
+at$operation <- formatC(at$operation, width = -max(nchar(at$operation)))
+cat(sprintf("%8.0f %6.0f  %s\n", at$begins, at$takes, at$operation), sep = "")
 
 # --- a model: compute is divided, each step has a small message for the gate, one at its end, three
 # of losses and one of gradients, by recursive doubling or, where they are large, in a ring

@@ -221,6 +221,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_dataset_part_of_files
+SEXP cpp_dataset_part_of_files(SEXP handle, int readers, int reader);
+RcppExport SEXP _runhooks_cpp_dataset_part_of_files(SEXP handleSEXP, SEXP readersSEXP, SEXP readerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type readers(readersSEXP);
+    Rcpp::traits::input_parameter< int >::type reader(readerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_dataset_part_of_files(handle, readers, reader));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_dataset_is_constant
 bool cpp_dataset_is_constant(SEXP handle);
 RcppExport SEXP _runhooks_cpp_dataset_is_constant(SEXP handleSEXP) {
@@ -2293,6 +2305,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_iterator_saveable", (DL_FUNC) &_runhooks_cpp_iterator_saveable, 2},
     {"_runhooks_cpp_dataset", (DL_FUNC) &_runhooks_cpp_dataset, 3},
     {"_runhooks_cpp_dataset_info", (DL_FUNC) &_runhooks_cpp_dataset_info, 1},
+    {"_runhooks_cpp_dataset_part_of_files", (DL_FUNC) &_runhooks_cpp_dataset_part_of_files, 3},
     {"_runhooks_cpp_dataset_is_constant", (DL_FUNC) &_runhooks_cpp_dataset_is_constant, 1},
     {"_runhooks_cpp_dataset_collect", (DL_FUNC) &_runhooks_cpp_dataset_collect, 2},
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},

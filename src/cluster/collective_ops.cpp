@@ -12,8 +12,8 @@ namespace runhooks {
 namespace {
 
 template <typename T>
-void divide(T* values, int64_t n, int by) {
-  for (int64_t i = 0; i < n; ++i) values[i] = static_cast<T>(values[i] / by);
+void quotients(const T* values, int64_t n, int by, T* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(values[i] / by);
 }
 
 // The output, which begins as what this process has.
@@ -32,7 +32,7 @@ class ReduceKernel : public Kernel {
     Tensor& sum = copy_of_input(c);
     all.add(sum.raw(), sum.num_elements(), sum.dtype());
     if (c.op().attr<std::string>("final_op") == "Div") {
-      divide(sum.data<T>(), sum.num_elements(), all.size());
+      quotients(sum.data<T>(), sum.num_elements(), all.size(), sum.data<T>());
     }
   }
 };
@@ -56,11 +56,10 @@ class ReduceTogetherKernel : public Kernel {
     }
     const auto n = static_cast<int64_t>(packed_.size());
     all.add(packed_.data(), n, c.input(0).dtype());
-    divide(packed_.data(), n, all.size());
     at = packed_.data();
     for (int i = 0; i < c.num_inputs(); ++i) {
       Tensor& mean = c.output(i);
-      if (mean.num_bytes() > 0) std::memcpy(mean.raw(), at, mean.num_bytes());
+      quotients(at, mean.num_elements(), all.size(), mean.data<T>());
       at += mean.num_elements();
     }
   }

@@ -23,6 +23,7 @@ class BatchDataset : public Transformation {
   bool drops_remainder() const { return drop_remainder_; }
 
  private:
+  bool is_made_of_parts() const override { return true; }
   int64_t batch_size_;
   bool drop_remainder_;
 };

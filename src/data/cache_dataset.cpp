@@ -10,6 +10,9 @@ class CacheDataset : public Transformation {
  public:
   explicit CacheDataset(const Args& args) : Transformation(dataset_argument(args)) {}
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
+
+ private:
+  bool is_made_of_parts() const override { return true; }
 };
 
 class CacheIterator : public TransformationIterator<CacheDataset> {

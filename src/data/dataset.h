@@ -153,6 +153,16 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   virtual bool is_repeated_as_one() const { return false; }
   // TRUE where it, or what it reads from, is one of several parts of some data.
   virtual bool is_part() const { return reads_part_; }
+  // The elements of this one for one of several readers, one by one.
+  std::shared_ptr<const Dataset> part_by_elements(int64_t readers, int64_t reader) const;
+  // Whether its elements are of files, by whatever way.
+  virtual bool reads_files() const { return false; }
+  // Its part for one of several readers, who deal the files among them or, where these are fewer,
+  // their records; NULL where it reads none, or where the parts would not be the whole together.
+  virtual std::shared_ptr<const Dataset> part_of_files(int64_t /*readers*/,
+                                                       int64_t /*reader*/) const {
+    return nullptr;
+  }
   // Of what component k, which is a dataset, is: its types and shapes are those of the real ones.
   virtual std::shared_ptr<const Dataset> inner(size_t k) const;
 
@@ -166,6 +176,9 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
  protected:
   // What can be said of a number before it is known: a constant's value; else nothing.
   std::optional<int64_t> number_so_far(const std::string& argument) const;
+  std::shared_ptr<const Dataset> given_dataset(const std::string& name) const;
+  // The same kind with another argument.
+  std::shared_ptr<const Dataset> with_argument(const std::string& name, Value value) const;
   // TRUE for an argument that says which the data are: add_content() has it, steps() has not.
   virtual bool says_data(const std::string& /*argument*/) const { return false; }
   // For iterators, which keep their dataset.

@@ -51,6 +51,8 @@ class FileSource : public Dataset {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 
   void add_content(DataContent& content) const override { contents_.add_to(content, files_); }
+  bool reads_files() const override { return true; }
+  std::shared_ptr<const Dataset> part_of_files(int64_t readers, int64_t reader) const override;
 
   virtual std::unique_ptr<FileRecords> open(const ByteSource& source) const = 0;
   // What a record is called: "line", "record".

@@ -26,6 +26,8 @@ class InterleaveDataset : public Transformation {
     return input().runs_on_main_thread() || maker_->function().runs_on_main_thread() ||
            maker_->pattern().runs_on_main_thread();
   }
+  bool reads_files() const override { return maker_->pattern().reads_files(); }
+  std::shared_ptr<const Dataset> part_of_files(int64_t readers, int64_t reader) const override;
   const DatasetMaker& maker() const { return *maker_; }
   size_t cycle_length() const { return static_cast<size_t>(cycle_length_); }
   int64_t block_length() const { return block_length_; }
@@ -34,6 +36,16 @@ class InterleaveDataset : public Transformation {
   std::shared_ptr<const DatasetMaker> maker_;
   int64_t cycle_length_, block_length_;
 };
+
+// The elements that its datasets are made of are files, as far as anybody knows.
+std::shared_ptr<const Dataset> InterleaveDataset::part_of_files(int64_t readers,
+                                                                int64_t reader) const {
+  if (!reads_files()) return nullptr;
+  const RowTable* files = input().row_table();
+  const bool are_enough = files && files->num_rows() >= readers;
+  return are_enough ? with_input(input().part_by_elements(readers, reader))
+                    : part_by_elements(readers, reader);
+}
 
 // One of the datasets that are read in turn. When it is restored it is made again of its element
 // and of what the function gave for it; of an element that is a row by the row's number, for rows

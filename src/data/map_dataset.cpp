@@ -26,6 +26,7 @@ class MapDataset : public Transformation {
   }
 
  private:
+  bool is_made_of_parts() const override { return true; }
   std::shared_ptr<const DatasetFunction> function_;
   int64_t calls_;
 };

@@ -40,8 +40,18 @@ class Transformation : public Dataset {
   bool is_endless() const override { return input_->is_endless(); }
   std::shared_ptr<const Dataset> inner(size_t k) const override { return input_->inner(k); }
   const Dataset& input() const { return *input_; }
+  bool reads_files() const override { return input_->reads_files(); }
+  std::shared_ptr<const Dataset> part_of_files(int64_t readers, int64_t reader) const override;
+
+ protected:
+  // The same of another input.
+  std::shared_ptr<const Dataset> with_input(const std::shared_ptr<const Dataset>& input) const;
 
  private:
+  // TRUE where what it makes of the parts of its input is, together and but for the order, what it
+  // makes of all of it. A count of elements, such as `take` has, is of the whole.
+  virtual bool is_made_of_parts() const { return false; }
+
   std::shared_ptr<const Dataset> input_;
 };
 

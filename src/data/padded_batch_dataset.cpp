@@ -88,6 +88,7 @@ class PaddedBatchDataset : public Transformation {
   const Tensor& value(size_t k) const { return values_[k]; }
 
  private:
+  bool is_made_of_parts() const override { return true; }
   int64_t batch_size_;
   bool drop_remainder_;
   std::vector<Shape> shapes_;

@@ -17,6 +17,7 @@ class PrefetchDataset : public Transformation {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 
  private:
+  bool is_made_of_parts() const override { return true; }
   int64_t buffer_size_;
 };
 

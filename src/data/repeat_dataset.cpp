@@ -22,6 +22,7 @@ class RepeatDataset : public Transformation {
   int64_t epochs() const { return count_ == kForever ? kMostCounted : count_; }
 
  private:
+  bool is_made_of_parts() const override { return true; }
   int64_t count_;
 };
 

@@ -35,6 +35,7 @@ class ShuffleDataset : public Transformation {
   bool reshuffles() const { return reshuffles_; }
 
  private:
+  bool is_made_of_parts() const override { return true; }
   int64_t buffer_size_;
   std::optional<int64_t> seed_;
   bool reshuffles_;

@@ -38,6 +38,32 @@ scenarios <- list(
     train(whole, input, steps = 11)
     keep(list(parts = cluster_weights(cluster_small(config)), whole = cluster_weights(whole)))
   },
+  # the same of files, of which each process has some, in its own order; and the rows that it has seen
+  resume_files = function() {
+    files <- cluster_files(5, c(30, 38, 34, 36, 38))
+    seen <- NULL
+    sees <- session_run_hook(
+      before_run = function(context) session_run_args("labels"),
+      after_run = function(context, values) seen <<- c(seen, unlist(values$results, use.names = FALSE))
+    )
+    trained <- function(steps, ...) {
+      config <- configured(checkpoint_input_pipeline = TRUE, ...)
+      input <- cluster_batches(
+        files, batch_size = 6, reads = function(rows) dataset_shuffle_and_repeat(rows, 20, 2)
+      )
+      for (n in steps) suppressMessages(train(cluster_small(config), input, steps = n, hooks = sees))
+    }
+    where <- file.path(folder, "resume_files")
+    trained(c(5, 6), model_dir = where, save_checkpoints_steps = 4)
+    parts <- seen
+    seen <- NULL
+    trained(11, model_dir = paste0(where, "_whole"))
+    keep(list(
+      parts = cluster_weights(cluster_small(configured(model_dir = where))),
+      whole = cluster_weights(cluster_small(configured(model_dir = paste0(where, "_whole")))),
+      seen = parts, seen_whole = seen
+    ))
+  },
   # the same within a layer of a tree, whose batches are in the checkpoint
   resume_trees = function() {
     grow <- function(steps, ...) {
@@ -76,6 +102,9 @@ scenarios <- list(
     # of three the second process has no row for the fourth step
     short <- utils::head(cluster_data, 73)
     ends$data <- trained(cluster_input(c("x", "z"), strategy$size, 1, short))
+    # of two files one is shorter: whoever has it says so
+    files <- cluster_files(strategy$size, c(30, rep(48, strategy$size - 1)))
+    ends$files <- trained(cluster_batches(files, batch_size = 8))
     n <- 0
     interrupted <- session_run_hook(after_run = function(context, values) {
       n <<- n + 1

@@ -211,7 +211,34 @@ cluster_tree_numbers <- function(...) {
   numbers
 }
 
+# The rows in so many files, row i in file i mod their number, or the first ones of each.
+cluster_files <- function(n, rows = rep(192 / n, n)) {
+  folder <- tempfile("files-")
+  dir.create(folder)
+  for (i in seq_len(n)) {
+    own <- cluster_data[seq(i, by = n, length.out = rows[[i]]), c("x", "z", "y")]
+    utils::write.csv(own, file.path(folder, paste0(i, ".csv")), row.names = FALSE)
+  }
+  list.files(folder, full.names = TRUE)
+}
+
+# Batches of them, with one row of each file in turn: what is in a step does not depend on who has which.
+cluster_batches <- function(files, size, reads = identity, batch_size = 24 / size) {
+  spec <- csv_record_spec(files[[1]])
+  rows <- read_files(files, text_line_dataset, record_spec = spec, parallel_files = length(files))
+  input_fn(dataset_batch(reads(rows), batch_size), features = c(x, z), response = y)
+}
+
 cluster_models <- list(
+  # by file, of which there are enough for 2 and 3 processes, and by record
+  files = function(size, config) {
+    input <- cluster_batches(cluster_files(6), size)
+    trained_numbers(cluster_small(config), input, cluster_input(c("x", "z"), 1, 1))
+  },
+  records = function(size, config) {
+    input <- cluster_batches(cluster_files(1), size)
+    trained_numbers(cluster_small(config), input, cluster_input(c("x", "z"), 1, 1))
+  },
   linear = function(size, config) {
     model <- linear_regressor(
       feature_columns(column_numeric("x"), column_numeric("z")), config = config,

@@ -3,7 +3,9 @@
 mpi_env <- c(
   OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1",
   OMPI_MCA_rmaps_base_oversubscribe = "1", OMPI_MCA_btl_vader_single_copy_mechanism = "none",
-  OMPI_MCA_mpi_yield_when_idle = "1", RUNHOOKS_MPI = "", OMP_THREAD_LIMIT = "1"
+  OMPI_MCA_mpi_yield_when_idle = "1", RUNHOOKS_MPI = "", OMP_THREAD_LIMIT = "1",
+  # what runs once takes longer to compile than to run
+  R_ENABLE_JIT = "0"
 )
 
 # Of those that the package was installed with, and whose mpirun is here.
@@ -35,8 +37,9 @@ what_came <- function(run, process, is_late) {
   )
 }
 
-# What came of named runs, two at a time: to begin R takes longer than what most of them do.
-run_all <- function(runs, meanwhile = function() NULL, at_once = 2, seconds = 60) {
+# What came of named runs, three at a time: to begin R takes longer than what most of them do, and those
+# that end by an error wait for a second.
+run_all <- function(runs, meanwhile = function() NULL, at_once = 3, seconds = 60) {
   came <- running <- list()
   start <- function() {
     while (length(runs) && length(running) < at_once) {

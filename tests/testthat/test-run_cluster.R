@@ -33,6 +33,76 @@ test_that("a dataset is dealt unless it is a part already, whatever its files ar
   expect_identical(the$dealing$parts, "user")
 })
 
+test_that("as many files as processes are dealt as files, of fewer the records, of all else batches", {
+  withr::defer(the$dealing <- NULL)
+  folder <- withr::local_tempdir()
+  files <- file.path(folder, c("a", "b", "c"))
+  for (file in files) writeLines(paste0(basename(file), 1:4), file)
+  rows_of <- function(rank, dataset, size = 2, deals_rows = TRUE) {
+    the$dealing <- list2env(list(size = size, rank = rank, deals_rows = deals_rows))
+    on.exit(the$dealing <- NULL)
+    rows <- unlist(dataset_collect(dealt_dataset(dataset)), use.names = FALSE)
+    expect_identical(the$dealing$parts, "us")
+    rows
+  }
+  of <- function(...) c(outer(1:4, c(...), function(i, file) paste0(file, i)))
+  lines <- text_line_dataset(files)
+  expect_identical(rows_of(0, lines), of("a", "c"))
+  expect_identical(rows_of(1, lines), of("b"))
+  # records of fewer files; of an evaluation, whose batches are those of one process
+  expect_identical(rows_of(3, lines, 4), c("a4", "b4", "c4"))
+  expect_identical(rows_of(1, dataset_batch(lines, 3), deals_rows = FALSE), c(of("a")[4], of("b")[1:2], of("c")[2:4]))
+  # through all that makes of parts what it makes of the whole
+  piped <- read_files(files, text_line_dataset, parallel_files = 3) %>%
+    dataset_map(identity) %>%
+    dataset_filter(function(x) tf$not_equal(x, "c2")) %>%
+    dataset_cache() %>%
+    dataset_shuffle_and_repeat(20, 2) %>%
+    dataset_batch(3) %>%
+    dataset_prefetch(1)
+  expect_setequal(rows_of(0, piped), setdiff(of("a", "c"), "c2"))
+  expect_length(rows_of(0, piped), 14)
+  expect_setequal(rows_of(1, piped), of("b"))
+  listed <- dataset_interleave(file_list_dataset(files, seed = 4), text_line_dataset, 2)
+  expect_setequal(c(rows_of(0, listed), rows_of(1, listed)), of("a", "b", "c"))
+  expect_setequal(substr(rows_of(1, listed), 2, 2), 1:4)
+  expect_length(rows_of(1, listed), 4)
+  expect_length(unlist(lapply(0:3, rows_of, listed, 4)), 12)
+  # a number of elements is one of the whole
+  expect_identical(rows_of(1, dataset_batch(dataset_skip(lines, 1), 2)), c("a4", "b1", "b4", "c1", "c4"))
+  expect_identical(rows_of(0, dataset_take(lines, 3)), c("a1", "a3"))
+  expect_identical(rows_of(1, range_dataset(0, 4)), c(1, 3))
+  cars <- file.path(folder, sprintf("cars-%d.csv", 1:2))
+  for (i in 1:2) utils::write.csv(data.frame(x = i, y = 1:3), cars[[i]], row.names = FALSE)
+  batches <- make_csv_dataset(cars, 2, num_epochs = 1, shuffle = TRUE)
+  x <- lapply(0:1, function(rank) {
+    rows <- rows_of(rank, dataset_map(batches, function(record) record$x))
+    expect_length(rows, 3)
+    unique(rows)
+  })
+  expect_setequal(unlist(x), 1:2)
+})
+
+test_that("input_fn(<dataset>, auto_shard = FALSE) leaves all data to each process", {
+  withr::defer(the$dealing <- NULL)
+  place <- the$dealing <- list2env(list(size = 2L, rank = 1L, deals_rows = TRUE))
+  rows <- dataset_batch(tensor_slices_dataset(list(x = 1:4, y = 1:4)), 1)
+  batches <- function(...) {
+    with(tf$Graph()$as_default(), {
+      batch <- input_fn(rows, features = x, response = y, ...)(NULL)()
+      session <- tf$Session()
+      seen <- NULL
+      until_out_of_range(seen <- c(seen, session$run(batch[[2]])))
+      seen
+    })
+  }
+  expect_identical(batches(), c(2L, 4L))
+  expect_identical(place$parts, "us")
+  expect_identical(batches(auto_shard = FALSE), 1:4)
+  expect_identical(place$parts, "user")
+  expect_identical(the$dealing, place)
+})
+
 test_that("what has started the process says which MPI is loaded, and what to install", {
   withr::local_envvar(RUNHOOKS_MPI = "other")
   expect_error(mpi_launcher(), "RUNHOOKS_MPI", class = "runhooks_error_invalid_argument")
@@ -90,19 +160,19 @@ if (length(launchers) == 0) {
   named_run <- function(folder, scenarios = folder, n = 2, mpi = names(launchers)[[1]], ...) {
     list(folder = file.path(place, folder), scenarios = scenarios, n = n, mpi = mpi, ...)
   }
-  good <- c(
-    "models", "asks", "seeds", "resume", "resume_trees", "continues", "stops", "evaluations"
-  )
+  same_as_alone <- c("models", "asks", "continues")
+  of_their_own <- c("seeds", "resume", "resume_files", "resume_trees", "stops", "evaluations")
   # MPICH's processes wait by asking again and again: no more of them than cores
   two <- named_run(
-    "two", c("models", "asks", "continues"), mpi = utils::tail(names(launchers), 1),
+    "two", same_as_alone, mpi = utils::tail(names(launchers), 1),
     env = c(RUNHOOKS_MODELS = "again")
   )
   ends_badly <- c("script_error", "quits", "caught", "other_graph", "other_call", "refused")
   runs <- c(
     list(three = named_run(
-      "three", good, 3, env = c(RUNHOOKS_MODELS = "one,three,again"), then = list(two = two)
+      "three", same_as_alone, 3, env = c(RUNHOOKS_MODELS = "one,three,again"), then = list(two = two)
     )),
+    list(more = named_run("more", of_their_own, 3)),
     list(killed = named_run("killed", then = list(goes_on = named_run("killed")))),
     lapply(stats::setNames(nm = ends_badly), named_run),
     list(
@@ -162,7 +232,7 @@ if (length(launchers) == 0) {
   })
 
   test_that("each process draws its own, from one seed: a run again has the same bits", {
-    drawn <- lapply(ranks_of("three"), function(rank) result_of("three", "seeds", rank))
+    drawn <- lapply(ranks_of("more"), function(rank) result_of("more", "seeds", rank))
     for (own in drawn) expect_identical(own[[1]], own[[2]])
     one <- lapply(drawn, function(own) own[[1]])
     expect_identical(one[[1]]$weights, one[[2]]$weights)
@@ -176,13 +246,29 @@ if (length(launchers) == 0) {
   })
 
   test_that("a run in parts ends with the bits of one in a piece, the position of each process is saved", {
-    ended <- result_of("three", "resume")
+    ended <- result_of("more", "resume")
     expect_identical(ended$parts, ended$whole)
-    expect_identical(result_of("three", "resume", 1), ended)
-    trees <- result_of("three", "resume_trees")
+    expect_identical(result_of("more", "resume", 1), ended)
+    trees <- result_of("more", "resume_trees")
     expect_identical(trees$parts, trees$whole)
     expect_gt(length(trees$parts$node), 20)
-    expect_identical(result_of("three", "resume_trees", 1), trees)
+    expect_identical(result_of("more", "resume_trees", 1), trees)
+  })
+
+  test_that("a run in parts has the rows of one in a piece, of files that are dealt", {
+    files <- lapply(ranks_of("more"), function(rank) result_of("more", "resume_files", rank))
+    rows <- split(cluster_data$y, rep_len(1:5, 192))
+    for (rank in ranks_of("more")) {
+      own <- files[[rank + 1]]
+      expect_identical(own$parts, own$whole)
+      expect_identical(own$parts, files[[1]]$parts)
+      expect_length(own$seen, 66)
+      expect_identical(own$seen, own$seen_whole)
+      # file i is of process i mod 3
+      dealt <- unlist(rows[seq(rank + 1, 5, by = 3)])
+      expect_true(all(vapply(own$seen, function(y) min(abs(y - dealt)) < 1e-5, NA)))
+      expect_lte(max(table(own$seen)), 2)
+    }
   })
 
   test_that("another number of processes goes on with weights and step, and says that it begins a pass", {
@@ -209,10 +295,12 @@ if (length(launchers) == 0) {
   })
 
   test_that("a stop, the end of data and an interrupt of one process end all at that step", {
-    for (rank in ranks_of("three")) {
-      ends <- result_of("three", "stops", rank)
+    for (rank in ranks_of("more")) {
+      ends <- result_of("more", "stops", rank)
       expect_equal(ends$asked, 5)
       expect_equal(ends$data, 3)
+      # of 30 rows there are three batches of 8 and a short one
+      expect_equal(ends$files, 4)
       expect_identical(ends$interrupt, "interrupted")
       expect_equal(ends$interrupted_at, 7)
     }
@@ -239,16 +327,16 @@ if (length(launchers) == 0) {
   })
 
   test_that("evaluations while all train are the same in all, and early stopping ends all", {
-    ended <- result_of("three", "evaluations")
+    ended <- result_of("more", "evaluations")
     expect_equal(unique(ended$done$step), c(5, 10, 15, 20))
     expect_lt(max(ended$validated$step), 40)
     one <- evaluated_numbers(1, run_config(tf_random_seed = 11, save_checkpoints_steps = 5))
     expect_equal(ended$done, one, tolerance = 1e-6)
     # four evaluations of eight batches
-    expect_equal(sum(vapply(0:2, function(rank) result_of("three", "evaluations", rank)$runs, 0)), 32)
-    expect_identical(result_of("three", "evaluations", 1)$done, ended$done)
+    expect_equal(sum(vapply(0:2, function(rank) result_of("more", "evaluations", rank)$runs, 0)), 32)
+    expect_identical(result_of("more", "evaluations", 1)$done, ended$done)
     # all stop, and one says it
-    said <- vapply(0:2, function(rank) result_of("three", "evaluations", rank)$said, 0)
+    said <- vapply(0:2, function(rank) result_of("more", "evaluations", rank)$said, 0)
     expect_equal(said, c(1, 0, 0))
   })
 

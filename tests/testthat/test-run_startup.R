@@ -11,6 +11,20 @@ test_that("a script's way to its first step loads neither tibble nor tidyselect"
   expect_identical(output$stdout, "")
 })
 
+test_that("a model of one's own does not load Matrix for columns that are not of it", {
+  script <- "
+    library(runhooks)
+    model_fn <- function(features, labels, mode, params, config) {
+      loss <- tf$reduce_mean(tf$square(features))
+      estimator_spec(mode = mode, loss = loss, train_op = tf$train$get_global_step()$assign_add(1L))
+    }
+    train(estimator(model_fn), input_fn(mtcars, c('drat', 'cyl'), 'mpg'), steps = 1)
+    cat(intersect('Matrix', loadedNamespaces()))
+  "
+  output <- processx::run(child_rscript(), c("-e", script), env = child_env())
+  expect_identical(output$stdout, "")
+})
+
 test_that("library(runhooks) prints nothing and masks nothing of R's own packages", {
   script <- "
     library(runhooks)

@@ -136,6 +136,15 @@ SEXP cpp_dataset_info(SEXP handle) {
   });
 }
 
+// The dataset of one of several readers of its files; NULL where these cannot be dealt.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_dataset_part_of_files(SEXP handle, int readers, int reader) {
+  return border([&]() -> SEXP {
+    const auto part = dataset_from_r(handle)->part_of_files(readers, reader);
+    return part ? dataset_handle(std::const_pointer_cast<Dataset>(part), handle) : R_NilValue;
+  });
+}
+
 // Whether the dataset depends on no tensors but constants.
 // [[Rcpp::export(rng = false)]]
 bool cpp_dataset_is_constant(SEXP handle) {

@@ -1,0 +1,56 @@
+// Files that several readers deal among them: each has every n-th file or, where there are fewer
+// files than readers, every n-th record.
+#include "data/file_source.h"
+#include "data/one_input_dataset.h"
+
+namespace runhooks {
+
+namespace {
+
+Value value_of(const std::shared_ptr<const Dataset>& dataset) {
+  return Value::of(std::shared_ptr<Made>(std::const_pointer_cast<Dataset>(dataset)));
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> Dataset::with_argument(const std::string& name, Value value) const {
+  Args args = args_;
+  args.set(name, std::move(value));
+  return make_dataset(type_, args);
+}
+
+std::shared_ptr<const Dataset> Dataset::part_by_elements(int64_t readers, int64_t reader) const {
+  Args args("dataset_shard()");
+  args.set("dataset", value_of(shared_from_this()));
+  args.set("num_shards", Value::of(readers));
+  args.set("index", Value::of(reader));
+  return make_dataset("ShardDataset", args);
+}
+
+std::shared_ptr<const Dataset> Transformation::with_input(
+    const std::shared_ptr<const Dataset>& input) const {
+  return with_argument("dataset", value_of(input));
+}
+
+std::shared_ptr<const Dataset> Dataset::given_dataset(const std::string& name) const {
+  return args_.made<const Dataset>(name, "a dataset");
+}
+
+std::shared_ptr<const Dataset> Transformation::part_of_files(int64_t readers,
+                                                             int64_t reader) const {
+  if (!is_made_of_parts()) return nullptr;
+  // not what it reads from, where it is several kinds in one
+  const std::shared_ptr<const Dataset> part = given_dataset("dataset")->part_of_files(readers, reader);
+  return part ? with_input(part) : nullptr;
+}
+
+std::shared_ptr<const Dataset> FileSource::part_of_files(int64_t readers, int64_t reader) const {
+  if (static_cast<int64_t>(files_.size()) < readers) return part_by_elements(readers, reader);
+  const auto own = std::make_shared<ValueList>();
+  for (auto i = static_cast<size_t>(reader); i < files_.size(); i += static_cast<size_t>(readers)) {
+    own->push_back(Value::of(files_[i]));
+  }
+  return with_argument("filenames", Value::of(own));
+}
+
+}  // namespace runhooks
