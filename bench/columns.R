@@ -1,7 +1,7 @@
-# What many numeric columns cost: the making of a linear model and its first step (of 500 and of 1,000,
-# in a process that has trained before), and a step, beside those of one matrix of as many columns. By
-# processor time, one thread. Of one library or of several, side by side: fresh processes in turns, the
-# medians.
+# What many numeric columns cost: the making of a linear model and its first step (of 500, and of
+# 1,000 in a process that has trained before), and a step, beside those of one matrix of as many
+# columns. By processor time, one thread. Of one library or of several, side by side: fresh
+# processes in turns, the medians.
 #   Rscript bench/columns.R [library] [more libraries] [rounds]
 arguments <- commandArgs(TRUE)
 
@@ -82,7 +82,8 @@ for (kind in names(kinds)) {
     of_it <- vapply(runs, function(run) run[, library], numeric(2))
     cat(sprintf(
       "%-22s %-30s %5.0f ms to the first step, %4.0f us a step (%.0f to %.0f)\n", kinds[[kind]],
-      library, stats::median(of_it[1, ]), stats::median(of_it[2, ]), min(of_it[2, ]), max(of_it[2, ])
+      library, stats::median(of_it[1, ]), stats::median(of_it[2, ]),
+      min(of_it[2, ]), max(of_it[2, ])
     ))
   }
 }
