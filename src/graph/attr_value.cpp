@@ -27,23 +27,40 @@ bool attr_equal(const AttrValue& a, const AttrValue& b) {
       a);
 }
 
-const AttrValue* AttrMap::find(const std::string& name) const {
-  for (const auto& item : items_) {
+const AttrMap::Items& AttrMap::items() const {
+  static const Items kNone;
+  return items_ ? *items_ : kNone;
+}
+
+const AttrValue* AttrMap::find(std::string_view name) const {
+  for (const auto& item : items()) {
     if (item.first == name) return &item.second;
   }
   return nullptr;
 }
 
+// The items as nobody else's, with room for `size` where they are made anew.
+AttrMap::Items& AttrMap::own(size_t size) {
+  if (items_ && items_.use_count() == 1) return *items_;
+  auto items = std::make_shared<Items>();
+  items->reserve(size);
+  if (items_) items->insert(items->end(), items_->begin(), items_->end());
+  items_ = std::move(items);
+  return *items_;
+}
+
 void AttrMap::set(const std::string& name, AttrValue value) {
-  for (auto& item : items_) {
+  // an operation has several: moving them along as the vector grows by one and two costs more
+  constexpr size_t kSeveral = 4;
+  Items& items = own(std::max(kSeveral, this->items().size() + 1));
+  for (auto& item : items) {
     if (item.first == name) {
       item.second = std::move(value);
       return;
     }
   }
-  // an operation has several: moving them along as the vector grows by one and two costs more
-  if (items_.size() == items_.capacity()) items_.reserve(std::max<size_t>(8, 2 * items_.size()));
-  items_.emplace_back(name, std::move(value));
+  if (items.size() == items.capacity()) items.reserve(std::max(kSeveral, 2 * items.size()));
+  items.emplace_back(name, std::move(value));
 }
 
 }  // namespace runhooks

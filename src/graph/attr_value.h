@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -37,18 +38,24 @@ using AttrValue = std::variant<std::monostate,
 const char* attr_type_name(const AttrValue& value);
 bool attr_equal(const AttrValue& a, const AttrValue& b);
 
-// Attributes by name; few, so a vector.
+// Attributes by name; few, so a vector. Copies share it until one of them is changed: the operation
+// of a graph and that of the lowered graph have the same.
 class AttrMap {
  public:
+  using Items = std::vector<std::pair<std::string, AttrValue>>;
   AttrMap() = default;
-  AttrMap(std::initializer_list<std::pair<std::string, AttrValue>> items) : items_(items) {}
+  AttrMap(std::initializer_list<std::pair<std::string, AttrValue>> items)
+      : items_(std::make_shared<Items>(items)) {}
 
-  const AttrValue* find(const std::string& name) const;
+  const AttrValue* find(std::string_view name) const;
   void set(const std::string& name, AttrValue value);
-  const std::vector<std::pair<std::string, AttrValue>>& items() const { return items_; }
+  // Room for so many.
+  void reserve(size_t size) { own(size).reserve(size); }
+  const Items& items() const;
 
  private:
-  std::vector<std::pair<std::string, AttrValue>> items_;
+  Items& own(size_t size);
+  std::shared_ptr<Items> items_;  // NULL: none
 };
 
 }  // namespace runhooks

@@ -18,13 +18,6 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 // Far above any use; sessions number outputs in 20 bits.
 constexpr int64_t kMaxOutputs = 100000;
 
@@ -221,6 +214,7 @@ AttrMap complete_attrs(const OpDef& def, AttrMap given) {
     return given;
   }
   AttrMap attrs;
+  attrs.reserve(def.attrs.size());
   for (const AttrDef& attr : def.attrs) {
     const AttrValue* value = given.find(attr.name);
     if (!value && std::holds_alternative<std::monostate>(attr.default_value)) {
@@ -254,7 +248,10 @@ void Operation::fail_attr(const char* name) const {
 
 void Operation::set_output_shape(int i, const Shape& shape) {
   OutputInfo& info = outputs_[static_cast<size_t>(i)];
-  info.shape = info.shape.merge_with(shape);
+  const Shape merged = info.shape.merge_with(shape);
+  if (merged == info.shape) return;
+  info.shape = merged;
+  shapes_are_refined_ = true;
 }
 
 Operation* OpBuilder::build() {
@@ -377,16 +374,35 @@ Operation* Graph::create_op(const std::string& type,
   for (int i = 0; i < op->num_outputs(); ++i) {
     op->outputs_[static_cast<size_t>(i)].shape = context.outputs()[static_cast<size_t>(i)];
   }
-  if (is_exact) {
-    if (by_name_.count(op->name_)) invalid_argument("Duplicate op name '", op->name_, "'.");
-    root_->names_in_use_.try_emplace(lower(op->name_), 1);
-  } else {
-    op->name_ = unique_name(wanted);
-  }
+  if (!is_exact) op->name_ = unique_name(wanted);
+  if (is_exact) root_->names_in_use_.insert(op->name_, 1);
+  return add(std::move(op));
+}
+
+Operation* Graph::add(std::unique_ptr<Operation> op) {
   op->id_ = version();
-  by_name_[op->name_] = op.get();
+  if (!by_name_.insert(op->name_, op->id_)) {
+    invalid_argument("Duplicate op name '", op->name_, "'.");
+  }
   operations_.push_back(std::move(op));
   return operations_.back().get();
+}
+
+Operation* Graph::copy_op(const Operation& op,
+                          std::vector<Output> inputs,
+                          std::vector<Operation*> control_inputs) {
+  check_not_finalized();
+  auto copy = std::unique_ptr<Operation>(new Operation);
+  copy->name_ = op.name_;
+  copy->type_ = op.type_;
+  copy->def_ = op.def_;
+  copy->graph_ = this;
+  copy->inputs_ = std::move(inputs);
+  copy->input_args_ = op.input_args_;
+  copy->control_inputs_ = all_control_inputs(control_inputs, copy->inputs_);
+  copy->outputs_ = op.outputs_;
+  copy->attrs_ = op.attrs_;
+  return add(std::move(copy));
 }
 
 std::vector<Operation*> Graph::all_control_inputs(const std::vector<Operation*>& own,
@@ -420,8 +436,8 @@ Operation* Graph::group(const std::vector<Operation*>& ops, const std::string& n
 }
 
 Operation* Graph::find_operation(const std::string& name) const {
-  auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : found->second;
+  const int* id = by_name_.find(name);
+  return id ? operations_[static_cast<size_t>(*id)].get() : nullptr;
 }
 
 Operation* Graph::operation(const std::string& name) const {
@@ -454,10 +470,6 @@ std::vector<std::string> near_tensors(const Graph& graph,
   }
   return near_hint(name, names);
 }
-
-}  // namespace
-
-namespace {
 
 std::vector<std::string> tensor_advice(const Graph& graph, const std::string& name) {
   std::vector<std::string> hints = {
@@ -519,20 +531,18 @@ std::variant<Output, Operation*> Graph::element(const std::string& name) const {
 
 std::string Graph::unique_name(const std::string& name, bool mark_as_used) {
   const std::string full = name_scope_ + name;
-  const std::string key = lower(full);
-  std::unordered_map<std::string, int>& names = root_->names_in_use_;
-  if (mark_as_used && names.try_emplace(key, 1).second) return full;
-  const auto found = names.find(key);
-  int count = found == names.end() ? 0 : found->second;
-  if (count == 0) return full;
-  std::string candidate, candidate_key;
+  auto& names = root_->names_in_use_;
+  if (mark_as_used && names.insert(full, 1)) return full;
+  const int* known = names.find(full);
+  if (!known) return full;
+  int count = *known;
+  std::string candidate;
   do {
     candidate = str_cat(full, "_", count++);
-    candidate_key = lower(candidate);
-  } while (names.count(candidate_key));
+  } while (names.find(candidate));
   if (mark_as_used) {
-    names[key] = count;
-    names.emplace(candidate_key, 1);
+    *names.find(full) = count;
+    names.insert(candidate, 1);
   }
   return candidate;
 }

@@ -6,10 +6,10 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
+#include "graph/name_table.h"
 #include "graph/op_registry.h"
 
 namespace runhooks {
@@ -77,6 +77,12 @@ class Graph : public std::enable_shared_from_this<Graph> {
                        const AttrMap& attrs = {},
                        const std::string& name = "",
                        const std::vector<Operation*>& control_inputs = {});
+  // Adds an operation of another graph as it is there, with other inputs that have the types and
+  // shapes of its own: nothing is checked or inferred again. Its name is one that unique_name() has
+  // marked as used.
+  Operation* copy_op(const Operation& op,
+                     std::vector<Output> inputs,
+                     std::vector<Operation*> control_inputs);
   OpBuilder op(const char* type, std::vector<Output> inputs = {}) {
     return OpBuilder(*this, type, std::move(inputs));
   }
@@ -166,14 +172,15 @@ class Graph : public std::enable_shared_from_this<Graph> {
     bool clears;
   };
   void check_not_finalized() const;
+  Operation* add(std::unique_ptr<Operation> op);
   std::vector<Operation*> all_control_inputs(const std::vector<Operation*>& own,
                                              const std::vector<Output>& inputs);
 
   Graph* root_;
   std::vector<std::unique_ptr<Operation>> operations_;
-  std::unordered_map<std::string, Operation*> by_name_;
-  std::unordered_map<std::string, int> names_in_use_;
-  std::string name_scope_;  // "a/b/" or ""
+  NameTable<Case::kCounts> by_name_;             // its id
+  NameTable<Case::kDoesNotCount> names_in_use_;  // what the next one of this name is counted from
+  std::string name_scope_;                       // "a/b/" or ""
   std::vector<ControlFrame> control_stack_;
   std::map<std::string, std::vector<CollectionItem>> collections_;
   int collections_version_ = 0;

@@ -106,6 +106,7 @@ class Lowering {
     // What lowering adds must not take a name that comes later.
     for (const auto& op : from_.operations()) reserve_names(*op);
     made_.resize(from_.operations().size());
+    is_same_.resize(made_.size());
     for (const auto& op : from_.operations()) make(*op);
     for (const std::string& name : from_.collection_names()) {
       for (const CollectionItem& item : from_.collection(name)) {
@@ -152,10 +153,24 @@ class Lowering {
     check_interrupt();
     looks() += op.inputs().size();
     for (const Output& input : op.inputs()) make(*input.op);
+    if (stays_same(op)) {
+      is_same_[static_cast<size_t>(op.id())] = true;
+      made = to_.copy_op(op, inputs_of(op), controls_of(op));
+      made->payload = op.payload;
+      return made;
+    }
     made = op.def().lower_fn ? lower(op) : copy(op);
     for (int i = 0; i < made->num_outputs(); ++i) made->set_output_shape(i, op.output_shape(i));
     made->payload = op.payload;
     return made;
+  }
+  // What TensorFlow knows, and has inputs of which the same is true, is checked already, and
+  // inferring its types and shapes again gives what is known.
+  bool stays_same(const Operation& op) const {
+    if (to_.is_function() || op.def().lower_fn || op.def().calls_functions) return false;
+    return std::all_of(op.inputs().begin(), op.inputs().end(), [this](const Output& input) {
+      return is_same_[static_cast<size_t>(input.op->id())] && !input.op->shapes_are_refined();
+    });
   }
   Output mapped(const Output& output) const {
     return {made_[static_cast<size_t>(output.op->id())], output.index};
@@ -169,6 +184,7 @@ class Lowering {
   }
   std::vector<Output> inputs_of(const Operation& op) const {
     std::vector<Output> inputs;
+    inputs.reserve(op.inputs().size());
     for (const Output& input : op.inputs()) inputs.push_back(mapped(input));
     return inputs;
   }
@@ -259,7 +275,9 @@ class Lowering {
   const Graph& from_;
   const ReadersFirst readers_first_;
   Graph& to_;
-  std::vector<Operation*> made_;  // by the id of what it was made from
+  // By the id of what it was made from.
+  std::vector<Operation*> made_;
+  std::vector<bool> is_same_;  // its outputs have the types, shapes and values that were known
   std::vector<const Operation*> local_init_ops_;
 };
 

@@ -57,6 +57,8 @@ class Operation {
   const Shape& output_shape(int i) const { return outputs_[static_cast<size_t>(i)].shape; }
   // Merges what is known otherwise into the inferred shape.
   void set_output_shape(int i, const Shape& shape);
+  // Whether that has told more than was inferred: what was made of its outputs before may not know.
+  bool shapes_are_refined() const { return shapes_are_refined_; }
 
   const AttrMap& attrs() const { return attrs_; }
   template <typename T>
@@ -93,6 +95,7 @@ class Operation {
   std::vector<Operation*> control_inputs_;
   std::vector<OutputInfo> outputs_;
   AttrMap attrs_;
+  bool shapes_are_refined_ = false;
 };
 
 inline DType Output::dtype() const { return op->output_dtype(index); }

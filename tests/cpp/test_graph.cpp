@@ -30,6 +30,41 @@ TEST(graph_names_are_unique_as_in_tensorflow) {
                "not a valid scope name");
 }
 
+TEST(graph_names_are_found_among_many) {
+  NameTable<Case::kCounts> exact;
+  NameTable<Case::kDoesNotCount> any_case;
+  CHECK(!exact.find("x") && !any_case.find("x"));
+  constexpr int kNames = 5000;
+  const auto name = [](int i) { return str_cat("Linear/Model/x", i, "/weights"); };
+  for (int i = 0; i < kNames; ++i) {
+    CHECK(exact.insert(name(i), i));
+    CHECK(any_case.insert(name(i), i));
+  }
+  for (int i = 0; i < kNames; ++i) {
+    CHECK_EQ(*exact.find(name(i)), i);
+    CHECK_EQ(*any_case.find(str_cat("linear/mOdEl/X", i, "/Weights")), i);
+    CHECK(!exact.find(str_cat("linear/model/x", i, "/weights")));
+    CHECK(!exact.insert(name(i), -1) && !any_case.insert(name(i), -1));
+  }
+  CHECK(!any_case.find(name(kNames)));
+  *exact.find(name(7)) = 70;
+  CHECK_EQ(*exact.find(name(7)), 70);
+  // letters and what has the same bits but for that of the case are not the same
+  CHECK(any_case.insert("a[", 1) && any_case.insert("a{", 2));
+  CHECK_EQ(*any_case.find("A["), 1);
+}
+
+TEST(graph_attributes_are_shared_until_they_change) {
+  AttrMap a{{"T", DType::kFloat32}};
+  AttrMap b = a;
+  CHECK(&a.items() == &b.items());
+  b.set("T", DType::kFloat64);
+  b.set("N", int64_t{2});
+  CHECK(std::get<DType>(*a.find("T")) == DType::kFloat32 && !a.find("N"));
+  CHECK(std::get<DType>(*b.find("T")) == DType::kFloat64 && b.find("N"));
+  CHECK(AttrMap().items().empty() && !AttrMap().find("T"));
+}
+
 TEST(graph_finds_by_name_and_says_what_is_wrong) {
   Graph g;
   const Output x = g.scalar(DType::kFloat32, 1, "x");

@@ -296,3 +296,30 @@ TEST(a_graph_with_contributions_of_trees_is_not_written) {
   CHECK_THROWS(lowered_graph(g), Code::kUnimplemented,
                "'parts' gives the contributions of columns");
 }
+
+// What is known of an operation is copied, what is not yet known is inferred.
+TEST(lowering_infers_again_where_a_shape_was_told_later) {
+  auto graph = std::make_shared<Graph>();
+  const auto placeholder = [&graph](const char* name) -> Output {
+    return graph->op("Placeholder")
+        .attr("dtype", DType::kFloat32)
+        .attr("shape", Shape::unknown())
+        .named(name);
+  };
+  const Output told = placeholder("told"), untold = placeholder("untold");
+  const Output one = graph->op("Neg", {told}).named("one");
+  const Output two = graph->op("Neg", {one}).named("two");
+  const Output other = graph->op("Neg", {untold}).named("other").after({one.op});
+  told.op->set_output_shape(0, Shape{3});
+  CHECK(!two.shape().has_rank());
+  const auto lowered = lowered_graph(*graph);
+  CHECK_EQ(lowered->tensor("one:0").shape(), Shape{3});
+  CHECK_EQ(lowered->tensor("two:0").shape(), Shape{3});
+  CHECK(!lowered->tensor("other:0").shape().has_rank());
+  const Operation* copy = lowered->operation("other");
+  CHECK(&copy->graph() == lowered.get() && copy->input(0) == lowered->tensor("untold:0"));
+  CHECK(copy->control_inputs() == std::vector<Operation*>{lowered->operation("one")});
+  CHECK_EQ(&copy->attrs().items(), &other.op->attrs().items());
+  // its name is taken, whatever the case
+  CHECK_EQ(lowered->scalar(DType::kFloat32, 1, "Other").name(), "Other_1:0");
+}

@@ -1,0 +1,103 @@
+// What lives here: NameTable, numbers by the names of operations and scopes.
+// Who may use it: Graph.
+// What it must not know: operations, how names are made unique, R.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace runhooks {
+
+inline char ascii_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+enum class Case { kCounts, kDoesNotCount };
+
+// A graph of many columns has tens of thousands of names, and each new one is looked for and
+// added: one place of a flat table and one of the text are touched, and nothing is allocated for
+// one name.
+template <Case kCase>
+class NameTable {
+ public:
+  // NULL where there is no such name. Until the next insert().
+  int* find(std::string_view name) {
+    if (slots_.empty()) return nullptr;
+    Slot& slot = slots_[place_of(name, hash_of(name))];
+    return slot.is_taken ? &slot.number : nullptr;
+  }
+  const int* find(std::string_view name) const {
+    return const_cast<NameTable*>(this)->find(name);  // which changes nothing
+  }
+  // FALSE, and nothing is changed, where the name is there.
+  bool insert(std::string_view name, int number) {
+    if (2 * (size_ + 1) > slots_.size()) grow();
+    const uint32_t hash = hash_of(name);
+    Slot& slot = slots_[place_of(name, hash)];
+    if (slot.is_taken) return false;
+    slot = {hash, static_cast<uint32_t>(name.size()), text_.size(), number, true};
+    text_.append(name);
+    ++size_;
+    return true;
+  }
+
+ private:
+  struct Slot {
+    uint32_t hash = 0, length = 0;
+    size_t text = 0;  // where the name begins
+    int number = 0;
+    bool is_taken = false;
+  };
+  static constexpr size_t kFirstSize = 64;
+
+  // Eight letters at a time. What differs in case alone has the same one, and so have some others.
+  static uint32_t hash_of(std::string_view name) {
+    constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u, kLetters = 0x2020202020202020u;
+    uint64_t hash = name.size();
+    for (size_t i = 0; i < name.size(); i += 8) {
+      uint64_t word = 0;
+      std::memcpy(&word, name.data() + i, name.size() - i < 8 ? name.size() - i : 8);
+      hash = (hash ^ (word | kLetters)) * kFactor;
+      hash ^= hash >> 29;
+    }
+    return static_cast<uint32_t>((hash * kFactor) >> 32);
+  }
+  bool is_at(const Slot& slot, std::string_view name) const {
+    const char* known = text_.data() + slot.text;
+    if (kCase == Case::kCounts) return std::memcmp(known, name.data(), name.size()) == 0;
+    for (size_t i = 0; i < name.size(); ++i) {
+      if (ascii_lower(known[i]) != ascii_lower(name[i])) return false;
+    }
+    return true;
+  }
+  // Where it is, or where it would be.
+  size_t place_of(std::string_view name, uint32_t hash) const {
+    const size_t mask = slots_.size() - 1;
+    size_t place = hash & mask;
+    for (; slots_[place].is_taken; place = (place + 1) & mask) {
+      const Slot& slot = slots_[place];
+      if (slot.hash == hash && slot.length == name.size() && is_at(slot, name)) break;
+    }
+    return place;
+  }
+  void grow() {
+    std::vector<Slot> old(slots_.empty() ? kFirstSize : 2 * slots_.size());
+    old.swap(slots_);
+    const size_t mask = slots_.size() - 1;
+    for (const Slot& slot : old) {
+      if (!slot.is_taken) continue;
+      size_t place = slot.hash & mask;
+      while (slots_[place].is_taken) place = (place + 1) & mask;
+      slots_[place] = slot;
+    }
+  }
+
+  std::vector<Slot> slots_;  // a power of two of them, half of them free
+  std::string text_;         // the names one after the other
+  size_t size_ = 0;
+};
+
+}  // namespace runhooks
