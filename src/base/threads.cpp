@@ -23,6 +23,8 @@ void watch_forks() noexcept {
 
 int kernel_threads() noexcept { return is_forked_child || is_single ? 1 : allowed_threads; }
 
+int set_threads() noexcept { return is_forked_child ? 1 : allowed_threads; }
+
 bool in_forked_child() noexcept { return is_forked_child; }
 
 SingleThreaded::SingleThreaded() noexcept : before_(is_single) { is_single = true; }

@@ -9,6 +9,8 @@ namespace runhooks {
 // at work already.
 int kernel_threads() noexcept;
 void set_kernel_threads(int threads) noexcept;
+// What was set, wherever it is asked; 1 in a child of fork().
+int set_threads() noexcept;
 bool in_forked_child() noexcept;
 
 // While one lives, kernel_threads() of this thread is 1.

@@ -16,6 +16,7 @@
 #include "base/denormals.h"
 #include "base/held_errors.h"
 #include "base/interrupt.h"
+#include "base/offered_work.h"
 #include "base/threads.h"
 #include "base/without_signals.h"
 #include "data/elements.h"
@@ -37,7 +38,8 @@ class Ahead::Queue {
       : dataset_(std::move(dataset)),
         input_(std::move(input)),
         options_(options),
-        work_(std::move(work)) {}
+        work_(std::move(work)),
+        offered_([](void* queue) { static_cast<Queue*>(queue)->wake(); }, this) {}
   ~Queue() { stop(); }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
@@ -65,6 +67,17 @@ class Ahead::Queue {
   void start();
   void stop();
   void work(size_t worker);
+  // Something is done: whoever waits is to look.
+  void tell() {
+    news_.fetch_add(1, std::memory_order_release);
+    changed_.notify_all();
+  }
+  // The lock orders this behind who is just going to sleep.
+  void wake() {
+    { const std::lock_guard<std::mutex> lock(mutex_); }
+    changed_.notify_all();
+  }
+  void wait_for_news(std::unique_lock<std::mutex>& lock);
   bool may_read() const;
   // Takes an element of the input, with the lock held; NULL at its end or where it failed.
   ItemPtr read(std::unique_lock<std::mutex>& lock);
@@ -89,6 +102,8 @@ class Ahead::Queue {
   mutable int pauses_ = 0;
   int busy_ = 0;
   int64_t rows_seen_ = 0, epoch_ = 0;
+  std::atomic<unsigned> news_{0};
+  OfferedWork offered_;  // by a worker to who waits for elements
   std::vector<std::thread> threads_;
 };
 
@@ -212,6 +227,7 @@ void Ahead::Queue::finish(size_t worker, const ItemPtr& item, std::unique_lock<s
 void Ahead::Queue::work(size_t worker) {
   const SingleThreaded one;
   const FlushDenormals flushed;
+  const OfferedWork::Offering offering(offered_);
   set_leave_flag(&stops_);
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
@@ -231,7 +247,7 @@ void Ahead::Queue::work(size_t worker) {
     }
     if (item) finish(worker, item, lock);
     --busy_;
-    changed_.notify_all();
+    tell();
   }
 }
 
@@ -262,6 +278,19 @@ bool Ahead::Queue::next_alone(ElementSink& sink) {
   return deliver(sink, *item);
 }
 
+void Ahead::Queue::wait_for_news(std::unique_lock<std::mutex>& lock) {
+  const unsigned seen = news_.load();
+  lock.unlock();
+  offered_.help(news_, seen);
+  lock.lock();
+  offered_.begin_sleep();
+  if (news_.load() == seen && !offered_.has_piece()) changed_.wait_for(lock, kNap);
+  offered_.end_sleep();
+  lock.unlock();
+  check_interrupt();
+  lock.lock();
+}
+
 bool Ahead::Queue::next(ElementSink& sink) {
   if (in_forked_child()) return next_alone(sink);
   start();
@@ -271,10 +300,7 @@ bool Ahead::Queue::next(ElementSink& sink) {
     read_for_workers(lock);
     if (!items_.empty() && items_.front()->is_done) break;
     if (items_.empty() && is_over_ && !is_reading_) return false;
-    changed_.wait_for(lock, kNap);
-    lock.unlock();
-    check_interrupt();
-    lock.lock();
+    wait_for_news(lock);
   }
   const ItemPtr item = items_.front();
   items_.pop_front();

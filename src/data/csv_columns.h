@@ -42,7 +42,7 @@ class CsvColumns {
   // for its place.
   template <typename Where>
   void check_count(size_t count, Where where) const {
-    if (count < fewest_ || count > most_) fail_count(count, where());
+    if (!has_count(count)) fail_count(count, where());
   }
   // Field of column `k`, to an element of its type; strings as codes of the dictionary.
   template <typename Where>
@@ -54,6 +54,13 @@ class CsvColumns {
     const Problem problem = read(columns_[k], field, place, dictionary);
     if (problem != Problem::kNone) fail_field(columns_[k], field, problem, where());
   }
+  // For who reads many records and leaves it to another to say what is wrong: FALSE where
+  // check_count() or read() would throw. A word is the field itself, or its column's default.
+  bool has_count(size_t count) const { return count >= fewest_ && count <= most_; }
+  bool try_number(size_t k, std::string_view field, void* place) const {
+    return read(columns_[k], field, place, nullptr) == Problem::kNone;
+  }
+  bool try_word(size_t k, std::string_view* field) const;
 
  private:
   enum class Problem { kNone, kEmpty, kOtherType };

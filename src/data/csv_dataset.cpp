@@ -1,5 +1,8 @@
 // The records of files of delimited text.
-#include "data/csv_columns.h"
+#include <algorithm>
+#include <cstring>
+
+#include "data/csv_block.h"
 #include "data/file_source.h"
 
 namespace runhooks {
@@ -59,6 +62,11 @@ class CsvRecords : public FileRecords {
     records_ = place.records;
   }
   const std::vector<std::string_view>& fields() const { return reader_.fields(); }
+  std::string_view view() const { return reader_.view(); }
+  void take(const CsvReader::Taken& taken, int64_t records) {
+    reader_.take(taken);
+    records_ += records;
+  }
   std::string where() const {
     return str_cat("Line ", reader_.line(), " of '", reader_.path(), "'");
   }
@@ -90,47 +98,63 @@ class CsvIterator : public FileIterator {
       : FileIterator(dataset),
         columns_(dataset->columns()),
         dictionaries_(columns_.columns().size()),
-        values_(columns_.columns().size()),
-        strings_(columns_.columns().size()) {}
+        words_(columns_.columns().size()),
+        stacked_(columns_),
+        block_(columns_) {}
   // Fields go where their column is stacked.
   int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink) override {
-    for (size_t k = 0; k < values_.size(); ++k) {
-      if (columns_.columns()[k].dtype == DType::kString) strings_[k] = dictionaries_.at(k);
+    for (size_t k = 0; k < words_.size(); ++k) {
+      if (columns_.columns()[k].dtype == DType::kString) words_[k] = dictionaries_.at(k);
     }
     int64_t rows = 0;
-    while (rows < n && read_row(rows)) ++rows;
+    while (rows < n) {
+      const int64_t got = read_block(rows, n - rows);
+      if (got == 0 && !read_row(rows)) break;
+      rows += std::max<int64_t>(got, 1);
+    }
     rows_seen_ += rows;
     if (rows == 0 || (rows < n && only_whole)) return rows;
-    for (size_t k = 0; k < values_.size(); ++k) {
+    for (size_t k = 0; k < words_.size(); ++k) {
       const DType dtype = columns_.columns()[k].dtype;
       Tensor& tensor = sink.allocate(static_cast<int>(k), dtype, Shape{rows});
-      if (dtype == DType::kString) tensor.set_dictionary(strings_[k]);
-      std::memcpy(tensor.raw(), values_[k].data(), tensor.num_bytes());
+      if (dtype == DType::kString) tensor.set_dictionary(words_[k]);
+      std::memcpy(tensor.raw(), stacked_.at(k, 0), tensor.num_bytes());
     }
     return rows;
   }
   int64_t next_block(int64_t n, ElementSink& sink) override { return next_stacked(n, false, sink); }
 
  private:
+  // Records that are there as text already; 0 where they must be read one by one.
+  int64_t read_block(int64_t row, int64_t n) {
+    auto* csv = static_cast<CsvRecords*>(cursor_.records());
+    if (!csv || alone_ > 0) return 0;
+    const int64_t got = block_.read(csv->view(), n, row, stacked_, words_);
+    if (got > 0) csv->take(block_.taken(), got);
+    constexpr int64_t kAlone = 4;  // so little is read twice in a file full of ill records
+    alone_ = kAlone * block_.tried();
+    return got;
+  }
   bool read_row(int64_t row) {
+    stacked_.reserve(row + 1);
+    if (alone_ > 0) --alone_;
     return cursor_.next([&](FileRecords& records) {
       const auto& csv = static_cast<const CsvRecords&>(records);
       const auto where = [&csv] { return csv.where(); };
       columns_.check_count(csv.fields().size(), where);
-      for (size_t k = 0; k < values_.size(); ++k) {
-        const CsvColumn& column = columns_.columns()[k];
-        const size_t size = dtype_size(column.dtype), at = static_cast<size_t>(row) * size;
-        if (values_[k].size() < at + size) values_[k].resize(2 * at + size);
-        columns_.read(k, csv.fields()[column.field], values_[k].data() + at, strings_[k].get(),
-                      where);
+      for (size_t k = 0; k < words_.size(); ++k) {
+        columns_.read(k, csv.fields()[columns_.columns()[k].field], stacked_.at(k, row),
+                      words_[k].get(), where);
       }
     });
   }
 
   const CsvColumns& columns_;
   ColumnDictionaries dictionaries_;
-  std::vector<std::vector<char>> values_;  // of each column, of the rows that are stacked
-  std::vector<std::shared_ptr<StringDictionary>> strings_;
+  CsvBlock::Words words_;
+  CsvRows stacked_;
+  CsvBlock block_;
+  int64_t alone_ = 0;  // so many records are read one by one, as a block had an ill one
 };
 
 std::unique_ptr<DatasetIterator> CsvDataset::iterator(IteratorContext&) const {

@@ -96,6 +96,8 @@ class FileCursor {
     }
     return false;
   }
+  // Those of the file that is open; NULL where none is.
+  FileRecords* records() const { return records_.get(); }
   // "Line 3 of 'a.csv'", of the last record.
   std::string last() const;
   void rewind();

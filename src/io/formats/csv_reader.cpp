@@ -18,9 +18,9 @@ namespace {
 
 bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
-// Finds in a text, one after the other, what ends a field without quotes: a delimiter, a line's end,
-// a quote where quotes count (`quote`, else the delimiter again), the text's end. Many characters at
-// once, whose stops do not wait for the field before.
+// Finds in a text, one after the other, what ends a field without quotes: a delimiter, a line's
+// end, a quote where quotes count (`quote`, else the delimiter again), the text's end. Many
+// characters at once, whose stops do not wait for the field before.
 class Stops {
  public:
   Stops(std::string_view text, char delim, char quote)
@@ -54,8 +54,8 @@ class Stops {
   unsigned found_in(const char* part) const {
     const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(part));
     const auto are = [&all](char c) { return _mm_cmpeq_epi8(all, _mm_set1_epi8(c)); };
-    return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(
-        _mm_or_si128(are(delim_), are(quote_)), _mm_or_si128(are('\n'), are('\r')))));
+    return static_cast<unsigned>(_mm_movemask_epi8(
+        _mm_or_si128(_mm_or_si128(are(delim_), are(quote_)), _mm_or_si128(are('\n'), are('\r')))));
   }
   void look() {
     found_ = 0;
@@ -155,6 +155,68 @@ bool CsvSplitter::end_of_record(std::string_view text, bool is_all, CsvSplit* re
   }
   if (size_ < text.size()) ++size_;
   return true;
+}
+
+// --- many records
+
+namespace {
+
+// How many lines end in a text; -1 where it has quotes and these count.
+int64_t lines_without_quotes(std::string_view text, const CsvFormat& format) {
+  int64_t lines = 0;
+  size_t at = 0;
+  bool has_quotes = false;
+#ifdef RUNHOOKS_CSV_BY_32
+  constexpr size_t kBlock = 16, kMost = 255;  // of them fit into a byte's count
+  const __m128i end = _mm_set1_epi8('\n'), quote = _mm_set1_epi8('"'), zero = _mm_setzero_si128();
+  __m128i quotes = zero;
+  while (at + kBlock <= text.size()) {
+    __m128i count = zero;
+    for (size_t i = 0; i < kMost && at + kBlock <= text.size(); ++i, at += kBlock) {
+      const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+      count = _mm_sub_epi8(count, _mm_cmpeq_epi8(part, end));
+      quotes = _mm_or_si128(quotes, _mm_cmpeq_epi8(part, quote));
+    }
+    const __m128i sums = _mm_sad_epu8(count, zero);
+    lines += _mm_extract_epi16(sums, 0) + _mm_extract_epi16(sums, 4);
+  }
+  has_quotes = _mm_movemask_epi8(quotes) != 0;
+#endif
+  for (; at < text.size(); ++at) {
+    lines += text[at] == '\n';
+    has_quotes |= text[at] == '"';
+  }
+  return has_quotes && format.has_quotes ? -1 : lines;
+}
+
+}  // namespace
+
+int64_t CsvCutter::take(size_t end, int64_t lines, std::string_view* taken) {
+  *taken = text_.substr(0, end);
+  text_.remove_prefix(end);
+  return lines;
+}
+
+int64_t CsvCutter::next(size_t bytes, int64_t n, std::string_view* lines) {
+  const size_t far = bytes < text_.size() ? text_.find('\n', bytes) : std::string_view::npos;
+  const size_t line_end = far == std::string_view::npos ? text_.rfind('\n') : far;
+  if (line_end == std::string_view::npos) return 0;
+  const size_t end = line_end + 1;
+  const int64_t plain = lines_without_quotes(text_.substr(0, end), format_);
+  if (plain >= 0 && plain <= n) return take(end, plain, lines);
+  // one after the other; where a line ends there is an even number of quotes before
+  Stops stops(text_.substr(0, end), '\n', format_.has_quotes ? '"' : '\n');
+  stops.go_to(0);
+  int64_t found = 0;
+  size_t whole = 0;
+  bool is_quoted = false;
+  for (size_t at = stops.next(); found < n && at < end; at = stops.next()) {
+    is_quoted ^= text_[at] == '"';
+    if (is_quoted || text_[at] != '\n') continue;
+    ++found;
+    whole = at + 1;
+  }
+  return take(whole, found, lines);
 }
 
 // --- a file

@@ -52,6 +52,22 @@ class CsvSplitter {
   int64_t lines_ = 0;
 };
 
+// Cuts a text where lines end that are not within quotes, which is where records end as long as
+// nothing is wrong with them.
+class CsvCutter {
+ public:
+  CsvCutter(std::string_view text, const CsvFormat& format) : text_(text), format_(format) {}
+  // The next lines, up to `n`, that have some `bytes` together; returns how many. 0: the text has
+  // no whole line more.
+  int64_t next(size_t bytes, int64_t n, std::string_view* lines);
+
+ private:
+  int64_t take(size_t end, int64_t lines, std::string_view* taken);
+
+  std::string_view text_;  // what is left of it
+  CsvFormat format_;
+};
+
 // The records of a file. A line without anything has one empty field, as in TensorFlow.
 class CsvReader {
  public:
@@ -67,6 +83,18 @@ class CsvReader {
   int64_t line() const { return line_; }    // on which the last record begins, from 1
   int64_t lines() const { return lines_; }  // that have been read
   uint64_t offset() const { return bytes_.offset(); }
+  // What of the file has been read and lies behind the last record.
+  std::string_view view() const { return bytes_.view(); }
+  // Somebody else has split the records at its beginning.
+  struct Taken {
+    size_t bytes = 0;
+    int64_t lines = 0, last_lines = 0;  // of all records, of the last one
+  };
+  void take(const Taken& taken) {
+    bytes_.take(taken.bytes);
+    lines_ += taken.lines;
+    line_ = lines_ - taken.last_lines + 1;
+  }
   void seek(uint64_t offset, int64_t lines);
 
  private:

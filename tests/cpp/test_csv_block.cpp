@@ -1,0 +1,204 @@
+// Delimited text read in blocks by several threads: what records one by one are.
+#include <cstring>
+#include <thread>
+
+#include "base/offered_work.h"
+#include "data/dataset.h"
+#include "datasets_test.h"
+#include "io_test.h"
+#include "test.h"
+#include "threads_test.h"
+
+using namespace runhooks;
+using namespace runhooks_test;
+
+namespace {
+
+template <typename T>
+Value list(const std::vector<T>& items) {
+  const auto all = std::make_shared<ValueList>();
+  for (const T& item : items) all->push_back(Value::of(item));
+  return Value::of(all);
+}
+
+using Texts = std::vector<std::string>;
+
+std::string file_of(const std::string& bytes) {
+  const std::string path = join_path(fresh_folder("csv_block"), "csv");
+  write_bytes(path, bytes);
+  return path;
+}
+
+// Columns that are not those of the file in order, a required one among them.
+DatasetPtr csv_of(const std::vector<std::string>& files, bool skips) {
+  return dataset_of("CsvDataset", {{"filenames", list(files)},
+                                   {"has_header", Value::of(true)},
+                                   {"header", list(Texts{})},
+                                   {"num_fields", Value::of(int64_t{4})},
+                                   {"na_value", Value::of(std::string("NA"))},
+                                   {"names", list(Texts{"w", "y", "v", "n"})},
+                                   {"fields", list(std::vector<int64_t>{1, 2, 3, 0})},
+                                   {"dtypes", list(Texts{"string", "float32", "string", "int64"})},
+                                   {"defaults", list(Texts{"none", "-1", "", "0"})},
+                                   {"required", list(Texts{"n"})},
+                                   {"on_error", Value::of(std::string(skips ? "skip" : "stop"))}});
+}
+
+struct Kind {
+  bool has_quotes = false, has_returns = false;
+  uint64_t ill = 0;  // one record of so many
+};
+
+std::string quoted_field(std::mt19937_64& random) {
+  std::string field = "\"";
+  for (uint64_t n = random() % 12; n > 0; --n) {
+    const char c = "ab,\"\n\r"[random() % 6];
+    field += c == '"' ? std::string("\"\"") : std::string(1, c);
+  }
+  return field + "\"";
+}
+
+std::string record(std::mt19937_64& random, const Kind& kind) {
+  if (kind.ill > 0 && random() % kind.ill == 0) {
+    const std::vector<std::string> ill = {"1,a,b,c\n",   ",a,1,c\n",     "1,a\n",      "\n",
+                                          "1,a,1,c,5\n", "1,a\"b,1,c\n", "1.5,a,1,c\n"};
+    return ill[random() % ill.size()];
+  }
+  const bool quotes = kind.has_quotes && random() % 3 == 0;
+  std::string text = str_cat(static_cast<int64_t>(random() % 100000), ",");
+  text += quotes ? quoted_field(random) : str_cat("word", random() % 50);
+  text += random() % 9 == 0 ? ",NA," : str_cat(",", random() % 1000, ".", random() % 1000, ",");
+  if (random() % 4) text += str_cat("v", random() % 20);
+  const char* ends[] = {"\n", "\r\n", "\r"};
+  return text + ends[kind.has_returns ? random() % 3 : 0];
+}
+
+std::string text_with(std::mt19937_64& random, const Kind& kind, size_t bytes) {
+  std::string text = "n,w,y,v\n";
+  while (text.size() < bytes) text += record(random, kind);
+  if (random() % 2) text += "7,last,1,x";  // without a line end
+  return text;
+}
+
+std::string number_text(const NamedTensors& state, const char* name) {
+  const auto found = state.find(name);
+  return found == state.end() ? "" : str_cat(found->second.data<int64_t>()[0], " ");
+}
+
+std::string position(const DatasetIterator& iterator) {
+  const NamedTensors state = iterator.save();
+  std::string all = iterator.place();
+  for (const char* name : {"file", "offset", "records", "lines", "skipped", "rows_seen"}) {
+    all += str_cat(" ", name, " ", number_text(state, name));
+  }
+  return all;
+}
+
+// What stands in row `i` of a batch, or in an element.
+std::string row_text(const Components& parts, int64_t i) {
+  float y;
+  std::memcpy(&y, parts[1].data<float>() + i, sizeof y);
+  return str_cat(parts[0].string_at(i), "|", y, "|", parts[2].string_at(i), "|",
+                 parts[3].data<int64_t>()[i]);
+}
+
+// Batches of `size` beside elements, to the end or to the first error.
+void check_same(const Dataset& data, int64_t size) {
+  const auto blocks = data.make_iterator(), ones = data.make_iterator();
+  for (;;) {
+    ComponentsSink batch;
+    std::string failed, expected_failure;
+    int64_t got = 0;
+    try {
+      got = blocks->next_stacked(size, false, batch);
+    } catch (const Error& error) {
+      failed = error.message();
+    }
+    const Components parts = batch.take();
+    for (int64_t i = 0; i < (failed.empty() ? got : size); ++i) {
+      ComponentsSink one;
+      try {
+        CHECK(ones->next(one));
+      } catch (const Error& error) {
+        expected_failure = error.message();
+        break;
+      }
+      if (failed.empty()) CHECK_EQ(row_text(parts, i), row_text(one.take(), 0));
+    }
+    CHECK_EQ(failed, expected_failure);
+    if (failed.empty() && got < size) break;
+    CHECK_EQ(blocks->place(), ones->place());
+    if (!failed.empty()) return;
+    CHECK_EQ(position(*blocks), position(*ones));
+  }
+  ComponentsSink none;
+  CHECK(!ones->next(none));
+}
+
+}  // namespace
+
+TEST(blocks_of_delimited_text_are_its_records_one_by_one) {
+  std::mt19937_64 random = seeded_generator();
+  const std::vector<Kind> kinds = {{false, false, 0},   {true, false, 0},  {true, true, 0},
+                                   {false, false, 900}, {true, true, 900}, {true, false, 20000}};
+  for (const Kind& kind : kinds) {
+    const Texts files = {file_of(text_with(random, kind, 200000 + random() % 300000)),
+                         file_of(text_with(random, kind, 1000 + random() % 100000))};
+    for (const int threads : {1, 2, 3}) {
+      const Threads set(threads);
+      const auto size = static_cast<int64_t>(100 + random() % 6000);
+      check_same(*csv_of(files, false), size);
+      check_same(*csv_of(files, true), size);
+    }
+  }
+}
+
+TEST(blocks_of_delimited_text_go_on_where_they_stopped) {
+  std::mt19937_64 random = seeded_generator();
+  const Texts files = {file_of(text_with(random, {true, true, 0}, 300000))};
+  const Threads set(2);
+  const auto batched =
+      dataset_of("BatchDataset", {{"batch_size", Value::of(int64_t{1500})}}, csv_of(files, false));
+  for (size_t cut = 0; cut < 4; ++cut) check_goes_on(*batched, cut, 25);
+  const auto ahead =
+      dataset_of("PrefetchDataset", {{"buffer_size", Value::of(int64_t{2})}}, batched);
+  for (size_t cut = 0; cut < 4; ++cut) check_goes_on(*ahead, cut, 25);
+  CHECK_EQ(text_of(elements_of(*ahead->make_iterator())),
+           text_of(elements_of(*batched->make_iterator())));
+}
+
+TEST(who_waits_for_what_another_thread_makes_takes_part_in_it) {
+  const Threads set(2);
+  const auto waiting = std::this_thread::get_id();
+  OfferedWork offered([](void*) {}, nullptr);
+  std::atomic<unsigned> news{0};
+  std::atomic<int> done{0}, by_waiting{0};
+  std::thread maker([&] {
+    const OfferedWork::Offering offering(offered);
+    offer_each(100, [&](size_t) {
+      ++done;
+      if (std::this_thread::get_id() == waiting) ++by_waiting;
+      // the maker leaves some for the other one, however late it comes
+      for (int i = 0; i < 100000 && by_waiting == 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+    });
+    ++news;
+  });
+  while (news == 0) offered.help(news, 0);
+  maker.join();
+  CHECK_EQ(done.load(), 100);
+  CHECK(by_waiting > 0);
+}
+
+TEST(work_is_done_alone_where_nobody_waits_or_one_thread_is_asked_for) {
+  const auto own = std::this_thread::get_id();
+  OfferedWork offered([](void*) {}, nullptr);
+  const OfferedWork::Offering offering(offered);
+  for (const int threads : {1, 2}) {
+    const Threads set(threads);
+    int done = 0;
+    offer_each(50, [&](size_t) { done += std::this_thread::get_id() == own; });
+    CHECK_EQ(done, 50);
+  }
+}
