@@ -277,8 +277,9 @@ class InMemoryLogitsKernel : public Kernel {
       return;
     }
     check_rows(trees, c.input(2), "features");
-    const std::vector<float>& logits = trees.logits(ensemble);
-    std::copy(logits.begin(), logits.end(), out);
+    trees.each_logits(ensemble, [out](int64_t first, int64_t n, const float* logits) {
+      std::copy_n(logits, n, out + first);
+    });
   }
 };
 

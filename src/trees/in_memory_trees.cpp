@@ -30,7 +30,6 @@ void InMemoryTrees::fill(std::unique_ptr<BinnedMatrix> matrix) {
   grower_->share(all_);
   const auto rows = static_cast<size_t>(grower_->rows());
   before_.resize(rows);
-  logits_.resize(rows);
   begin();
 }
 
@@ -41,16 +40,16 @@ void InMemoryTrees::begin() {
   stamp_ = -1;
 }
 
-void InMemoryTrees::each_chunk(const Then& then) const {
-  const BinnedMatrix& matrix = grower_->matrix();
-  share_each(matrix.num_chunks(), [&](int64_t chunk) {
-    then(chunk * BinnedMatrix::kChunkRows, matrix.chunk_rows(chunk));
-  });
-}
-
 void InMemoryTrees::begin_tree(const Tree& tree) {
   // the nodes of a pruned tree have other numbers now
   if (!is_on_way_ || !tree.pruned.empty()) grower_->start_tree();
+}
+
+template <typename Give>
+void InMemoryTrees::follow(const Tree& tree, const Give& give_chunk) {
+  begin_tree(tree);
+  is_on_way_ = true;
+  grower_->follow(tree, give_chunk);
 }
 
 void InMemoryTrees::finish_tree(const Tree& tree) {
@@ -64,18 +63,9 @@ void InMemoryTrees::finish_tree(const Tree& tree) {
   });
 }
 
-void InMemoryTrees::add_tree(const Tree& tree, const Then& then) {
-  begin_tree(tree);
-  is_on_way_ = true;
-  grower_->follow(tree, [&](int64_t chunk) {
-    add_leaves(tree, chunk);
-    then(chunk * BinnedMatrix::kChunkRows, grower_->matrix().chunk_rows(chunk));
-  });
-}
-
 // By way of the number of each row's leaf: these are so small that writing them here and there stays
 // in the nearest cache, and the logits come in their order.
-void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk) {
+void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk, float* logits) const {
   thread_local std::vector<uint16_t> leaf_of(BinnedMatrix::kChunkRows);
   thread_local std::vector<float> leaves;
   leaves.clear();
@@ -86,30 +76,41 @@ void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk) {
   });
   const auto count = static_cast<int64_t>(leaves.size());
   leaves.resize(std::max(leaves.size(), static_cast<size_t>(kPickedRoom)));
-  const int64_t first = chunk * BinnedMatrix::kChunkRows;
   kernels().histograms->add_picked(grower_->matrix().chunk_rows(chunk), leaf_of.data(), count,
-                                   leaves.data(), before_.data() + first, logits_.data() + first);
+                                   leaves.data(),
+                                   before_.data() + chunk * BinnedMatrix::kChunkRows, logits);
 }
 
-const std::vector<float>& InMemoryTrees::logits(const EnsembleResource& trees, const Then& then) {
+void InMemoryTrees::give(const Tree& tree, int64_t chunk, const Then& then) const {
+  thread_local std::vector<float> logits(BinnedMatrix::kChunkRows);
+  add_leaves(tree, chunk, logits.data());
+  then(chunk * BinnedMatrix::kChunkRows, grower_->matrix().chunk_rows(chunk), logits.data());
+}
+
+bool InMemoryTrees::is_current(const EnsembleResource& trees) const {
+  return trees.revision() == revision_ && trees.ensemble().stamp == stamp_;
+}
+
+void InMemoryTrees::each_logits(const EnsembleResource& trees, const Then& then) {
   const TreeEnsemble& ensemble = trees.ensemble();
+  const bool are_there = is_current(trees);
   if (trees.revision() != revision_ || ensemble.stamp < stamp_) begin();
-  if (ensemble.stamp == stamp_) {
-    each_chunk(then);
-    return logits_;
-  }
   revision_ = trees.revision();
   while (trees_before_ + 1 < ensemble.trees.size()) {
     finish_tree(ensemble.trees[trees_before_++]);
   }
+  const int64_t chunks = grower_->matrix().num_chunks();
   if (ensemble.trees.empty()) {
-    logits_ = before_;
-    each_chunk(then);
+    share_each(chunks, [&](int64_t chunk) {
+      const int64_t first = chunk * BinnedMatrix::kChunkRows;
+      then(first, grower_->matrix().chunk_rows(chunk), before_.data() + first);
+    });
   } else {
-    add_tree(ensemble.trees.back(), then);
+    const Tree& last = ensemble.trees.back();
+    const auto give_chunk = [&](int64_t chunk) { give(last, chunk, then); };
+    are_there ? share_each(chunks, give_chunk) : follow(last, give_chunk);
   }
   stamp_ = ensemble.stamp;
-  return logits_;
 }
 
 void InMemoryTrees::keep_labels(const float* labels, int64_t rows) {
@@ -125,15 +126,15 @@ float InMemoryTrees::logistic_loss(const EnsembleResource& trees,
   const float part = 1.0f / static_cast<float>(rows_of_all);
   // sums of pieces are added in their order, whatever thread they come from
   std::vector<double> sums(static_cast<size_t>(pieces));
-  const auto add = [&](const float* logits, int64_t first, int64_t n) {
+  const auto add = [&](int64_t first, int64_t n, const float* logits) {
     sums[static_cast<size_t>(first / kPiece)] = kernels().histograms->logistic(
         n, logits, labels_.data() + first, part, gradients + first, hessians + first);
   };
   if (is_filled()) {
-    logits(trees, [&](int64_t first, int64_t n) { add(logits_.data() + first, first, n); });
+    each_logits(trees, add);
   } else {
     const std::vector<float> none(static_cast<size_t>(kPiece));
-    for (int64_t at = 0; at < rows; at += kPiece) add(none.data(), at, std::min(kPiece, rows - at));
+    for (int64_t at = 0; at < rows; at += kPiece) add(at, std::min(kPiece, rows - at), none.data());
   }
   const double of_all =
       std::accumulate(sums.begin(), sums.end(), 0.0) * (all_.peers ? all_.peers->size() : 1);
@@ -161,7 +162,7 @@ void InMemoryTrees::grow(EnsembleResource& trees,
                          const SplitCosts& costs,
                          const LayerGrowth& growth,
                          float learning_rate) {
-  logits(trees);
+  if (!is_current(trees)) each_logits(trees, [](int64_t, int64_t, const float*) {});
   TreeEnsemble& ensemble = trees.ensemble();
   const std::vector<LayerSplit> found = best_splits(ensemble, gradients, hessians, costs);
   BestSplits best;

@@ -31,10 +31,9 @@ class InMemoryTrees : public StatefulResource {
   void fill(std::unique_ptr<BinnedMatrix> matrix);
   void share(const RowsOfAll& all) { all_ = all; }
   int64_t rows() const { return grower_->rows(); }
-  // Of the trees as they are now, by row.
-  const std::vector<float>& logits(const EnsembleResource& trees) {
-    return logits(trees, [](int64_t, int64_t) {});
-  }
+  // then(first, n, logits) for pieces of all rows, on several threads: by the trees as they are now.
+  using Then = std::function<void(int64_t first, int64_t n, const float* logits)>;
+  void each_logits(const EnsembleResource& trees, const Then& then);
   // Those of all rows, which come with the data.
   void keep_labels(const float* labels, int64_t rows);
   // The mean logistic loss of all rows by the trees as they are, and what it changes by with each
@@ -56,21 +55,19 @@ class InMemoryTrees : public StatefulResource {
                                       const float* gradients,
                                       const float* hessians,
                                       const SplitCosts& costs);
-  // then(first, n) for all rows, in pieces and on several threads, once their logits are known.
-  using Then = std::function<void(int64_t first, int64_t n)>;
-  const std::vector<float>& logits(const EnsembleResource& trees, const Then& then);
-  void each_chunk(const Then& then) const;
-  // Into the logits, what the last tree adds to the sums before it.
-  void add_tree(const Tree& tree, const Then& then);
-  void add_leaves(const Tree& tree, int64_t chunk);
+  bool is_current(const EnsembleResource& trees) const;
+  // The logits of a chunk whose rows are in the leaves of the last tree.
+  void give(const Tree& tree, int64_t chunk, const Then& then) const;
+  void add_leaves(const Tree& tree, int64_t chunk, float* logits) const;
+  template <typename Give>
+  void follow(const Tree& tree, const Give& give_chunk);
   // To the sums before, what a tree says that does not grow any more.
   void finish_tree(const Tree& tree);
   void begin_tree(const Tree& tree);
 
   RowsOfAll all_;
   std::unique_ptr<LayerGrower> grower_;
-  // Of the trees before the last one, and of all.
-  std::vector<float> before_, logits_;
+  std::vector<float> before_;  // the logits by the trees before the last one
   std::vector<float> labels_;
   size_t trees_before_ = 0;
   bool is_on_way_ = false;  // in the tree after those
