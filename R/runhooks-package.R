@@ -53,7 +53,6 @@
 "_PACKAGE"
 
 #' @useDynLib runhooks, .registration = TRUE
-#' @importFrom Rcpp evalCpp
 #' @importFrom magrittr %>%
 #' @importFrom stats predict setNames
 NULL

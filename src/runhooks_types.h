@@ -3,10 +3,10 @@
 // What it must not know: what the functions do with them.
 #pragma once
 
-#include <Rcpp/Lightest>
-
 #include <string>
 #include <vector>
+
+#include "r/values/rcpp.h"
 
 namespace runhooks {
 namespace r {

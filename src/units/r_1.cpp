@@ -19,3 +19,4 @@
 #include "r/graph/kept_function.cpp"
 #include "r/loop/exporter.cpp"
 #include "r/loop/trees.cpp"
+#include "r/values/rcpp.cpp"

@@ -3,9 +3,9 @@
 // What it must not know: how anything is computed.
 #pragma once
 
-#include <Rcpp/Lightest>
-
 #include <memory>
+
+#include "r/values/rcpp.h"
 
 namespace runhooks {
 

@@ -3,13 +3,12 @@
 // What it must not know: how anything is computed.
 #pragma once
 
-#include <Rcpp/Lightest>
-
 #include <memory>
 #include <type_traits>
 
 #include "base/held_errors.h"
 #include "base/status.h"
+#include "r/values/rcpp.h"
 
 namespace runhooks {
 namespace r {

@@ -3,9 +3,9 @@
 // What it must not know: what is done.
 #pragma once
 
-#include <Rcpp/Lightest>
-
 #include <functional>
+
+#include "r/values/rcpp.h"
 
 namespace runhooks {
 namespace r {

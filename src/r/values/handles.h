@@ -3,10 +3,10 @@
 // What it must not know: how anything is computed.
 #pragma once
 
-#include <Rcpp/Lightest>
-
 #include <memory>
 #include <utility>
+
+#include "r/values/rcpp.h"
 
 namespace runhooks {
 namespace r {
