@@ -117,11 +117,7 @@ void Executor::run_fed(SetFeeds set_feeds) {
     if (observer_) {
       run_all_from(0);
     } else if (!run_on_threads()) {
-      if (is_verified()) {
-        run_hot();
-      } else {
-        run_all_from(0);
-      }
+      run_in_order();
     }
   } catch (...) {
     ++table.epoch;
@@ -223,6 +219,14 @@ void Executor::share_feed(Slot& slot, const Tensor& value) {
   if (is_same) return;
   ++slot.version;
   ++plan_.table().epoch;
+}
+
+void Executor::run_in_order() {
+  if (is_verified()) {
+    run_hot();
+  } else {
+    run_all_from(0);
+  }
 }
 
 void Executor::run_hot() {

@@ -86,12 +86,14 @@ class Executor {
   void share_feed(Slot& slot, const Tensor& value);
   void run_all_from(size_t first);
   void run_hot();
+  void run_in_order();
   bool read_again();
   bool prepare_if_needed(Step& step);
   void settle(Step& step);
   bool is_verified() const { return verified_epoch_ == plan_.table().epoch; }
   // executor_levels.cpp: several threads, where they are worth it.
   bool run_on_threads();
+  void run_on_trial();
   void run_measured();
   void make_levels();
   void run_levels();

@@ -25,8 +25,7 @@ constexpr int64_t kWorthOfStep = 300;     // of a step that another thread may t
 
 }  // namespace
 
-// Runs the plan on several threads or finds out whether to; FALSE where the plain way is to be
-// taken.
+// Runs the plan on several threads or finds out how to; FALSE where nobody has to know.
 bool Executor::run_on_threads() {
   if (kernel_threads() < 2) return false;
   if (!levels_) levels_ = std::make_unique<Levels>();
@@ -36,9 +35,30 @@ bool Executor::run_on_threads() {
     if (levels_ && levels_->runs > kMeasuredRuns) make_levels();
     return true;
   }
-  if (levels_->levels.empty()) return false;
-  run_levels();
+  if (!levels_->trial) return false;
+  run_on_trial();
   return true;
+}
+
+void Executor::run_on_trial() {
+  using Clock = std::chrono::steady_clock;
+  const bool is_timed = levels_->trial->is_trying();
+  const Clock::time_point start = is_timed ? Clock::now() : Clock::time_point();
+  switch (levels_->trial->way()) {
+    case ThreadWay::kLevels:
+      run_levels();
+      break;
+    case ThreadWay::kKernels:
+      run_in_order();
+      break;
+    case ThreadWay::kNone: {
+      const SingleThreaded alone;
+      run_in_order();
+    }
+  }
+  if (!levels_) return;  // what has something to do in each run has changed
+  const auto took = is_timed ? Clock::now() - start : Clock::duration(0);
+  levels_->trial->took(std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
 }
 
 void Executor::run_measured() {
@@ -69,7 +89,12 @@ void Executor::make_levels() {
     const bool shared = may_run_on_helper(step.item->op) && step.cost_ns > kWorthOfStep;
     (!step.is_hot ? level.idle : shared ? level.shared : level.alone).push_back(&step);
   }
-  for (Levels::Level& level : levels_->levels) level.balance();
+  bool has_shared = false;
+  for (Levels::Level& level : levels_->levels) {
+    level.balance();
+    has_shared = has_shared || !level.shared.empty();
+  }
+  levels_->trial.emplace(has_shared);
 }
 
 void Executor::Levels::Level::balance() {

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <exception>
+#include <optional>
 #include <vector>
 
 #include "session/executor.h"
+#include "session/thread_trial.h"
 
 namespace runhooks {
 
@@ -20,7 +22,8 @@ class Executor::Levels {
     void balance();
   };
   int runs = 0;
-  std::vector<Level> levels;  // none where the runs are too short
+  std::vector<Level> levels;
+  std::optional<ThreadTrial> trial;  // none where the runs are too short
   std::vector<std::exception_ptr> errors;
 
   // Which thread computes a step is a matter of time, what it computes is not. Of several errors

@@ -20,3 +20,4 @@
 #include "session/schedule.cpp"
 #include "session/session.cpp"
 #include "session/step_stats_collector.cpp"
+#include "session/thread_trial.cpp"
