@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/inline.h"
 #include "base/shared_pieces.h"
 #include "graph/op_registry.h"
 #include "graph/variable.h"
@@ -74,6 +75,9 @@ class ApplyInputs {
     }
     offset_ = row * n_;
     gradient_offset_ = i * n_;
+    if (i == 0) {
+      for (int64_t first = 1; first < ahead_; ++first) prefetch(first);
+    }
     prefetch(i + ahead_);
   }
   // How far ahead of the selected row memory is asked for.
@@ -84,11 +88,16 @@ class ApplyInputs {
   int64_t whole_size() const { return n_ * rows_; }
 
  private:
-  void prefetch(int64_t i) const {
+  RUNHOOKS_INLINE void prefetch(int64_t i) const {
     if (i >= num_rows_) return;
     const int64_t row = narrow_ ? narrow_[i] : wide_[i];
     if (row < 0 || row >= rows_) return;  // select_row() says so when its turn comes
-    for (int k = 0; k < num_variables_; ++k) __builtin_prefetch(variables_[k] + row * n_, 1);
+    const int64_t end = std::min(n_, kPrefetchedLines * kOfLine);
+    for (int k = 0; k < num_variables_; ++k) {
+      for (int64_t j = 0; j < end; j += kOfLine) {
+        __builtin_prefetch(variables_[k] + row * n_ + j, 1);
+      }
+    }
   }
   int place(int i) const { return indices_at_ >= 0 && i >= indices_at_ ? i + 1 : i; }
   VariableState& state(int i) const {
@@ -100,8 +109,10 @@ class ApplyInputs {
   }
   KernelContext& c_;
   int64_t n_, rows_ = 0, num_rows_ = 0, offset_ = 0, gradient_offset_ = 0, expected_gradient_ = -1;
-  // Rows lie all over a large variable: they are asked for some rows ahead.
-  int64_t ahead_ = 8;
+  // Rows lie all over a large variable: they are asked for some rows ahead, of long ones the first
+  // lines, behind which the processor sees by itself what comes.
+  static constexpr int64_t kOfLine = 64 / sizeof(T), kPrefetchedLines = 4;
+  int64_t ahead_ = 24;
   int num_variables_, indices_at_ = -1;
   const int32_t* narrow_ = nullptr;
   const int64_t* wide_ = nullptr;

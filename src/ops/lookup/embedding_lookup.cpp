@@ -143,8 +143,8 @@ class LookupKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Lookup<T> in(c, 0, table_);
     T* out = c.output(0).template data<T>();
+    constexpr int64_t kAhead = 16;
     if (in.is_plain() && in.width == 1 && table_.is_whole()) {
-      constexpr int64_t kAhead = 16;
       const T* table = table_.base;
       for (int64_t r = 0; r < in.batch; ++r) {
         if (r + kAhead < in.batch) __builtin_prefetch(table + in.ids[r + kAhead]);
@@ -158,6 +158,10 @@ class LookupKernel : public Kernel {
     if (in.is_plain()) {
       const size_t bytes = static_cast<size_t>(in.width) * sizeof(T);
       for (int64_t r = 0; r < in.batch; ++r, out += in.width) {
+        const int64_t soon = r + kAhead;
+        if (soon < in.batch && in.ids[soon] >= 0 && in.ids[soon] < in.rows) {
+          __builtin_prefetch(in.row(soon));
+        }
         if (in.counts(r)) {
           std::memcpy(out, in.row(r), bytes);
         } else {

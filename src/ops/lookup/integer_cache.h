@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "base/inline.h"
 #include "tensor/tensor.h"
 
 namespace runhooks {
@@ -37,7 +38,7 @@ class PerInteger {
     return *value != kNone;
   }
   // Says that `key` is asked for soon.
-  void prefetch(int64_t key) const {
+  RUNHOOKS_INLINE void prefetch(int64_t key) const {
     if (static_cast<uint64_t>(key) < size_) __builtin_prefetch(dense_ + key);
   }
 

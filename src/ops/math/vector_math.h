@@ -7,12 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-// A call inside of a loop keeps the loop from being vectorised.
-#if defined(__GNUC__)
-#define RUNHOOKS_INLINE __attribute__((always_inline)) inline
-#else
-#define RUNHOOKS_INLINE inline
-#endif
+#include "base/inline.h"
 
 namespace runhooks {
 
