@@ -145,7 +145,8 @@ pictures <- function(rows, width) {
   }
 }
 convolutions <- function(features, labels, mode, params, config) {
-  x <- tf$reshape(features$x, c(-1L, 28L, 28L, 1L)) %>%
+  # R's numbers are float64
+  x <- tf$reshape(tf$cast(features$x, tf$float32), c(-1L, 28L, 28L, 1L)) %>%
     tf$layers$conv2d(32, 5, padding = "same", activation = tf$nn$relu) %>%
     tf$layers$max_pooling2d(2, 2) %>%
     tf$layers$conv2d(64, 5, padding = "same", activation = tf$nn$relu) %>%
