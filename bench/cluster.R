@@ -15,7 +15,7 @@ step_seconds <- function(workload, strategy, steps, size = if (is.null(strategy)
   )
   times <- NULL
   n <- 0
-  block <- (steps - 20) / 10
+  block <- (steps - 20) %/% 100
   clock <- session_run_hook(after_run = function(context, values) {
     n <<- n + 1
     if (n >= 20 && (n - 20) %% block == 0) times <<- c(times, as.numeric(Sys.time()))
@@ -59,7 +59,7 @@ timeline <- function(workload, strategy) {
   step[step$takes > 0.01 * min(lasts) | grepl("Collective|replica_gate", step$operation), ]
 }
 
-workloads <- c(mtcars = 100020, W3 = 420)
+workloads <- c(mtcars = 100020, W3 = 820)
 if (identical(commandArgs(TRUE), "process")) {
   strategy <- mpi_strategy()
   seconds <- vapply(names(workloads), function(name) {

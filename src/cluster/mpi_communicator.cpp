@@ -25,9 +25,10 @@ using Calls = runhooks_mpi_calls;
 constexpr int64_t kRoomBytes = 2 << 20;
 // Of all together.
 constexpr int64_t kMostRoomBytes = 64 << 20;
-// How often a process looks for the others: some 0.1 ms, since who leaves its core to strangers gets it
-// back after milliseconds; at once, where there are more processes than cores.
-constexpr int64_t kPatience = 200000, kPatienceInCrowd = 100;
+// How often a process looks for the others before it leaves its core: for some 1 ms, since strangers who
+// get it keep it for milliseconds, in which the others wait and leave theirs; where there are more
+// processes than cores, for no longer than a small message takes.
+constexpr int64_t kPatience = 2000000, kPatienceInCrowd = 100;
 
 int mpi_type(DType dtype) {
   switch (dtype) {
