@@ -56,6 +56,9 @@
 #' @section Errors: One in [train()] in one process ends all with a status that is not 0; its text is
 #'   shown with the rank of that process. `runhooks_error_failed_precondition` where the process was
 #'   started by an MPI that the package was not installed with.
+#' @section One machine: Processes of one machine (of Linux) add by memory that they share, which has no
+#'   name in any folder; those of several by MPI. `RUNHOOKS_SHARED_MEMORY=no` in the environment has all go
+#'   by MPI. Sums are in the order of the ranks.
 #' @section Installing: The package is built with the MPI that it finds: Debian's `libopenmpi-dev
 #'   openmpi-bin` or `libmpich-dev mpich`, `open-mpi` of Homebrew. Both may be there; that one is taken
 #'   whose `mpirun` has started the script (the environment variable `RUNHOOKS_MPI`, `openmpi` or

@@ -1,10 +1,11 @@
-# Several processes on this machine: a step of one process with and without a strategy, of two, the
-# latency of a bare MPI_Allreduce, and what follows for 1 to 256 processes. `Rscript bench/cluster.R`
+# Several processes on this machine: a step of one process with and without a strategy, of two, sums by
+# MPI_Allreduce and by memory that all share, and what follows for 1 to 256 processes. `Rscript bench/cluster.R`
 
 suppressPackageStartupMessages(library(runhooks))
 options(runhooks.progress = FALSE, runhooks.threads = 1)
 
-# --- what each process runs: seconds of `steps` steps of a workload, without the first ones
+# --- what each process runs: seconds of a step of a workload, in the fastest of some blocks of steps:
+# others may work here, too
 
 step_seconds <- function(workload, strategy, steps, size = if (is.null(strategy)) 1 else strategy$size,
                          hooks = NULL) {
@@ -14,9 +15,10 @@ step_seconds <- function(workload, strategy, steps, size = if (is.null(strategy)
   )
   times <- NULL
   n <- 0
+  block <- (steps - 20) %/% 100
   clock <- session_run_hook(after_run = function(context, values) {
     n <<- n + 1
-    if (n == 20 || n == steps) times <<- c(times, proc.time()[[3]])
+    if (n >= 20 && (n - 20) %% block == 0) times <<- c(times, as.numeric(Sys.time()))
   })
   if (workload == "mtcars") {
     model <- linear_regressor(
@@ -36,7 +38,7 @@ step_seconds <- function(workload, strategy, steps, size = if (is.null(strategy)
     )
   }
   suppressMessages(train(model, input, steps = steps, hooks = c(list(clock), hooks)))
-  diff(times) / (steps - 20)
+  min(diff(times)) / block
 }
 
 # The operations of the shortest of some steps, by when they begin: those of some length, and those by
@@ -57,7 +59,7 @@ timeline <- function(workload, strategy) {
   step[step$takes > 0.01 * min(lasts) | grepl("Collective|replica_gate", step$operation), ]
 }
 
-workloads <- c(mtcars = 100020, W3 = 120)
+workloads <- c(mtcars = 100020, W3 = 820)
 if (identical(commandArgs(TRUE), "process")) {
   strategy <- mpi_strategy()
   seconds <- vapply(names(workloads), function(name) {
@@ -105,12 +107,19 @@ halves <- lapply(1:2, function(i) {
 })
 for (one in halves) one$wait()
 of_halves <- rowMeans(vapply(halves, function(one) step_said(one$read_all_output_lines()), c(0, 0)))
-program <- tempfile("allreduce-")
-system2("mpicc.openmpi", c("-O2", "bench/allreduce.c", "-o", program))
-bare <- utils::read.table(
-  text = system2(launcher[[1]], c("-n", 2, program), stdout = TRUE),
-  col.names = c("bytes", "microseconds")
+program <- tempfile("sums-")
+sources <- c(
+  "bench/sums.cpp", "src/cluster/communicator.cpp", "src/cluster/mpi_communicator.cpp",
+  "src/cluster/shared_memory.cpp", "src/cluster/shared_sums.cpp", "src/base/status.cpp",
+  "src/base/machine.cpp", "src/tensor/dtype.cpp"
 )
+system2("g++", c("-std=c++17", "-O2", "-Isrc", sources, "-o", program, "-ldl"))
+object <- system.file("mpi", "openmpi.so", package = "runhooks")
+sums <- utils::read.table(
+  text = system2(launcher[[1]], c("-n", 2, program, object), stdout = TRUE),
+  col.names = c("bytes", "MPI_Allreduce_us", "shared_memory_us")
+)
+sums$times <- sums$MPI_Allreduce_us / sums$shared_memory_us
 system2("mpicc.openmpi", c("-O2", "bench/overlap.c", "-o", program))
 overlap <- utils::read.table(
   text = system2(launcher[[1]], c("-n", 2, program), stdout = TRUE),
@@ -123,8 +132,8 @@ steps <- data.frame(
 )
 cat("\nA step, one thread a process, the same rows together:\n")
 print(steps, row.names = FALSE, digits = 3)
-cat("\nMPI_Allreduce of two processes here:\n")
-print(bare, row.names = FALSE, digits = 3)
+cat("\nSums of two processes here, by MPI_Allreduce and by memory that both share, by turns:\n")
+print(sums, row.names = FALSE, digits = 3)
 cat("\nMPI_Allreduce behind a millisecond of computing, and MPI_Iallreduce beside it:\n")
 print(overlap, row.names = FALSE, digits = 4)
 cat("\nA step of W3 in the chief of two processes, microseconds (traced, so somewhat longer):\n")

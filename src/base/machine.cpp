@@ -22,6 +22,14 @@ int process_id() {
 #endif
 }
 
+int processors() {
+#if defined(_SC_NPROCESSORS_ONLN)
+  return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+#else
+  return static_cast<int>(std::thread::hardware_concurrency());
+#endif
+}
+
 std::string host_name() {
 #if defined(_WIN32)
   const char* name = std::getenv("COMPUTERNAME");

@@ -37,35 +37,20 @@ class ReduceKernel : public Kernel {
   }
 };
 
-// All inputs in one message.
-template <typename T>
 class ReduceTogetherKernel : public Kernel {
  public:
-  void prepare(KernelContext& c) override {
-    size_t n = 0;
-    for (int i = 0; i < c.num_inputs(); ++i) n += static_cast<size_t>(c.input(i).num_elements());
-    packed_.resize(n);
-  }
   void compute(KernelContext& c) override {
     Communicator& all = group_of(c.op());
-    T* at = packed_.data();
+    parts_.clear();
     for (int i = 0; i < c.num_inputs(); ++i) {
       const Tensor& x = c.input(i);
-      if (x.num_bytes() > 0) std::memcpy(at, x.raw(), x.num_bytes());
-      at += x.num_elements();
+      parts_.push_back({x.raw(), c.output(i).raw(), x.num_elements()});
     }
-    const auto n = static_cast<int64_t>(packed_.size());
-    all.add(packed_.data(), n, c.input(0).dtype());
-    at = packed_.data();
-    for (int i = 0; i < c.num_inputs(); ++i) {
-      Tensor& mean = c.output(i);
-      quotients(at, mean.num_elements(), all.size(), mean.data<T>());
-      at += mean.num_elements();
-    }
+    all.average(parts_, c.input(0).dtype());
   }
 
  private:
-  std::vector<T> packed_;
+  std::vector<Averaged> parts_;
 };
 
 // Processes may have different numbers of rows: each sends as many as the one that has most.
@@ -212,7 +197,7 @@ RUNHOOKS_REGISTER_OP("CollectiveReduceTogether")
     .attr("group_key: int")
     .attr("instance_key: int")
     .shape(unchanged_shapes)
-    .kernel(kernel_by_type<ReduceTogetherKernel, float, double>())
+    .kernel(kernel_of<ReduceTogetherKernel>())
     .stateful()
     .not_differentiable()
     .lower(lower_reduce_together)

@@ -1,5 +1,6 @@
 #include "cluster/communicator.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace runhooks {
@@ -22,12 +23,39 @@ class Alone : public Communicator {
   void finish() override {}
 };
 
+template <typename T>
+void average_in_one_message(Communicator& all, const std::vector<Averaged>& parts, DType dtype) {
+  size_t n = 0;
+  for (const Averaged& part : parts) n += static_cast<size_t>(part.n);
+  std::vector<T> packed(n);
+  T* at = packed.data();
+  for (const Averaged& part : parts) {
+    const auto* own = static_cast<const T*>(part.values);
+    at = std::copy(own, own + part.n, at);
+  }
+  all.add(packed.data(), static_cast<int64_t>(n), dtype);
+  at = packed.data();
+  for (const Averaged& part : parts) {
+    auto* mean = static_cast<T*>(part.mean);
+    for (int64_t i = 0; i < part.n; ++i) mean[i] = at[i] / static_cast<T>(all.size());
+    at += part.n;
+  }
+}
+
 std::unique_ptr<Communicator>& current() {
   static auto* one = new std::unique_ptr<Communicator>(std::make_unique<Alone>());
   return *one;
 }
 
 }  // namespace
+
+void Communicator::average(const std::vector<Averaged>& parts, DType dtype) {
+  if (dtype == DType::kFloat64) {
+    average_in_one_message<double>(*this, parts, dtype);
+  } else {
+    average_in_one_message<float>(*this, parts, dtype);
+  }
+}
 
 Communicator& communicator() { return *current(); }
 void set_communicator(std::unique_ptr<Communicator> other) {

@@ -12,6 +12,13 @@
 
 namespace runhooks {
 
+// Values of which there are to be the means over all processes, and where these go.
+struct Averaged {
+  const void* values;
+  void* mean;
+  int64_t n;
+};
+
 // Every function but rank(), size() and abort() is called by all processes, in the same order, or
 // nobody goes on. All processes get the same answer.
 class Communicator {
@@ -27,6 +34,8 @@ class Communicator {
 
   // The sum over all processes, in place: float32, float64, int32 or int64.
   virtual void add(void* values, int64_t n, DType dtype) = 0;
+  // The means of several over all processes, in one message: float32 or float64.
+  virtual void average(const std::vector<Averaged>& parts, DType dtype);
   virtual void largest(int64_t* values, int64_t n) = 0;
   virtual void broadcast(void* bytes, int64_t n, int root) = 0;
   // As many bytes of each process, one behind the other.

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Another number where the table has changed: an object of another build is refused. */
-#define RUNHOOKS_MPI_CALLS_VERSION 1
+#define RUNHOOKS_MPI_CALLS_VERSION 2
 
 /* What is added or compared. */
 enum runhooks_mpi_type {
@@ -22,7 +22,7 @@ struct runhooks_mpi_calls {
   /* "Open MPI v4.1.4, ..." */
   void (*library)(char* text, int size);
   /* Begins, unless somebody has; 0 where the threads of this process could not call by turns. */
-  int (*start)(int* rank, int* size, int* local_rank);
+  int (*start)(int* rank, int* size, int* local_rank, int* local_size);
   /* In place, over all processes. */
   void (*add)(void* values, int64_t n, int type);
   void (*largest)(int64_t* values, int64_t n);
@@ -30,6 +30,8 @@ struct runhooks_mpi_calls {
   void (*broadcast)(void* bytes, int64_t n, int root);
   /* As many bytes of each, one behind the other. */
   void (*gather)(const void* own, int64_t n, void* all);
+  /* Goes on with what has begun; called by who waits elsewhere. */
+  void (*progress)(void);
   void (*abort)(int code);
   /* Waits for all others, unless who had begun is to end it. */
   void (*finish)(void);

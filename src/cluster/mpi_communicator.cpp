@@ -1,7 +1,14 @@
-// The Communicator by MPI, whose functions a shared object has.
+// The Communicator by MPI, whose functions a shared object has; processes of one machine add by memory
+// that they share.
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/machine.h"
 #include "base/status.h"
 #include "cluster/communicator.h"
 #include "cluster/mpi_calls.h"
+#include "cluster/shared_memory.h"
+#include "cluster/shared_sums.h"
 
 #ifndef _WIN32
 #include <dlfcn.h>
@@ -12,6 +19,16 @@ namespace runhooks {
 namespace {
 
 using Calls = runhooks_mpi_calls;
+
+// Of each process: what no nearer cache holds is fetched faster than what lies in that of another core,
+// so that one large piece takes less time than several small ones.
+constexpr int64_t kRoomBytes = 2 << 20;
+// Of all together.
+constexpr int64_t kMostRoomBytes = 64 << 20;
+// How often a process looks for the others before it leaves its core: for some 1 ms, since strangers who
+// get it keep it for milliseconds, in which the others wait and leave theirs; where there are more
+// processes than cores, for no longer than a small message takes.
+constexpr int64_t kPatience = 2000000, kPatienceInCrowd = 100;
 
 int mpi_type(DType dtype) {
   switch (dtype) {
@@ -31,11 +48,13 @@ int mpi_type(DType dtype) {
 class MpiCommunicator : public Communicator {
  public:
   explicit MpiCommunicator(const Calls& calls) : calls_(calls) {
-    if (calls_.start(&rank_, &size_, &local_rank_) == 0) {
+    int local_size = 1;
+    if (calls_.start(&rank_, &size_, &local_rank_, &local_size) == 0) {
       fail(Code::kFailedPrecondition, "This MPI (", library(),
            ") was begun by somebody else, for one thread alone; runhooks calls it from several, by "
            "turns.");
     }
+    if (size_ > 1 && agreed_to_share(local_size)) share();
   }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -48,16 +67,44 @@ class MpiCommunicator : public Communicator {
     if (full.find(word) != std::string::npos) full.erase(full.find(word), word.size());
     return full.substr(0, full.find(','));
   }
-  void add(void* values, int64_t n, DType dtype) override { calls_.add(values, n, mpi_type(dtype)); }
-  void largest(int64_t* values, int64_t n) override { calls_.largest(values, n); }
+  void add(void* values, int64_t n, DType dtype) override {
+    if (sums_) return sums_->add(values, n, dtype);
+    calls_.add(values, n, mpi_type(dtype));
+  }
+  void average(const std::vector<Averaged>& parts, DType dtype) override {
+    if (sums_) return sums_->average(parts, dtype);
+    Communicator::average(parts, dtype);
+  }
+  void largest(int64_t* values, int64_t n) override {
+    if (sums_) return sums_->largest(values, n);
+    calls_.largest(values, n);
+  }
   void broadcast(void* bytes, int64_t n, int root) override { calls_.broadcast(bytes, n, root); }
   void gather(const void* own, int64_t n, void* all) override { calls_.gather(own, n, all); }
   void abort(int code) override { calls_.abort(code); }
   void finish() override { calls_.finish(); }
 
  private:
+  // Where all are on one machine, unless one of them is told not to.
+  bool agreed_to_share(int local_size) {
+    const char* said = std::getenv("RUNHOOKS_SHARED_MEMORY");
+    int64_t is_against = local_size != size_ || (said && std::string(said) == "no");
+    calls_.largest(&is_against, 1);
+    return !is_against;
+  }
+  void share() {
+    const int64_t room = std::min(kRoomBytes, kMostRoomBytes / (2 * size_) / 128 * 128);
+    memory_ = shared_memory(*this, SharedSums::memory_bytes(room, size_));
+    if (!memory_) return;
+    const int64_t patience = size_ <= processors() ? kPatience : kPatienceInCrowd;
+    sums_ = std::make_unique<SharedSums>(memory_->bytes(), room, rank_, size_, patience,
+                                         calls_.progress);
+  }
+
   const Calls& calls_;
   int rank_ = 0, size_ = 1, local_rank_ = 0;
+  std::unique_ptr<SharedMemory> memory_;  // NULL: processes of several machines
+  std::unique_ptr<SharedSums> sums_;
 };
 
 #ifdef _WIN32

@@ -34,7 +34,7 @@ static void library(char* text, int size) {
   text[i] = 0;
 }
 
-static int start(int* rank, int* size, int* local_rank) {
+static int start(int* rank, int* size, int* local_rank, int* local_size) {
   int is_there = 0, threads = MPI_THREAD_SINGLE;
   MPI_Comm node;
   MPI_Initialized(&is_there);
@@ -48,6 +48,7 @@ static int start(int* rank, int* size, int* local_rank) {
   MPI_Comm_size(MPI_COMM_WORLD, size);
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, *rank, MPI_INFO_NULL, &node);
   MPI_Comm_rank(node, local_rank);
+  MPI_Comm_size(node, local_size);
   MPI_Comm_free(&node);
   return threads >= MPI_THREAD_SERIALIZED;
 }
@@ -90,6 +91,11 @@ static void gather(const void* own, int64_t n, void* all) {
   for (i = 0; i < size; ++i) broadcast((char*)all + i * n, n, i);
 }
 
+static void progress(void) {
+  int is_there = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+}
+
 static void end_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 static void finish(void) {
@@ -99,6 +105,7 @@ static void finish(void) {
 }
 
 static const struct runhooks_mpi_calls kCalls = {
-    RUNHOOKS_MPI_CALLS_VERSION, library, start, add, largest, broadcast, gather, end_all, finish};
+    RUNHOOKS_MPI_CALLS_VERSION, library, start, add, largest, broadcast, gather, progress,
+    end_all, finish};
 
 const struct runhooks_mpi_calls* runhooks_mpi_calls(void) { return &kCalls; }

@@ -3,6 +3,8 @@
 #include "cluster/communicator.cpp"
 #include "cluster/group.cpp"
 #include "cluster/mpi_communicator.cpp"
+#include "cluster/shared_memory.cpp"
+#include "cluster/shared_sums.cpp"
 #include "cluster/step_gate.cpp"
 #include "control/cond.cpp"
 #include "control/functions.cpp"

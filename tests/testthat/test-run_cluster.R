@@ -172,7 +172,8 @@ if (length(launchers) == 0) {
     list(three = named_run(
       "three", same_as_alone, 3, env = c(RUNHOOKS_MODELS = "one,three,again"), then = list(two = two)
     )),
-    list(more = named_run("more", of_their_own, 3)),
+    # by messages, as between machines; all others by memory that they share
+    list(more = named_run("more", of_their_own, 3, env = c(RUNHOOKS_SHARED_MEMORY = "no"))),
     list(killed = named_run("killed", then = list(goes_on = named_run("killed")))),
     lapply(stats::setNames(nm = ends_badly), named_run),
     list(

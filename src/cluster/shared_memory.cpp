@@ -1,0 +1,97 @@
+#include "cluster/shared_memory.h"
+
+#ifdef __linux__
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <random>
+#include <string>
+
+#include "base/machine.h"
+#include "base/status.h"
+#endif
+
+namespace runhooks {
+
+#if defined(__linux__) && defined(MFD_CLOEXEC)
+
+namespace {
+
+// Where a process finds it. Another process may have the same number in another container: then
+// the word at the end of it is another one.
+struct Place {
+  int64_t process = 0, file = -1, size = 0;
+  uint64_t word = 0;
+};
+
+void* mapped(int file, int64_t size) {
+  void* bytes = mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_POPULATE, file, 0);
+  return bytes == MAP_FAILED ? nullptr : bytes;
+}
+
+uint64_t& last_word(void* bytes, int64_t size) {
+  return *reinterpret_cast<uint64_t*>(static_cast<char*>(bytes) + size - sizeof(uint64_t));
+}
+
+// Space is taken now: what is not there later would end the process by a signal.
+void* made(Place& place) {
+  place.file = memfd_create("runhooks", MFD_CLOEXEC);
+  if (place.file < 0) return nullptr;
+  const auto file = static_cast<int>(place.file);
+  if (posix_fallocate(file, 0, place.size) != 0) return nullptr;
+  void* bytes = mapped(file, place.size);
+  std::random_device random;
+  place.word = uint64_t{random()} << 32 | random();
+  if (bytes) last_word(bytes, place.size) = place.word;
+  return bytes;
+}
+
+void* found(const Place& place) {
+  const std::string path =
+      str_cat("/proc/", place.process, "/fd/", place.file);  // lint: allow path
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);  // lint: allow file
+  if (file < 0) return nullptr;
+  struct stat about;
+  void* bytes = nullptr;
+  if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == place.size) {
+    bytes = mapped(file, place.size);
+  }
+  close(file);
+  if (bytes && last_word(bytes, place.size) != place.word) {
+    munmap(bytes, static_cast<size_t>(place.size));
+    bytes = nullptr;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+SharedMemory::~SharedMemory() { munmap(bytes_, size_); }
+
+std::unique_ptr<SharedMemory> shared_memory(Communicator& all, int64_t size) {
+  Place place;
+  place.process = process_id();
+  place.size = size + static_cast<int64_t>(sizeof(uint64_t));
+  void* bytes = all.is_chief() ? made(place) : nullptr;
+  all.broadcast(&place, sizeof place, 0);
+  if (!all.is_chief() && place.file >= 0) bytes = found(place);
+  std::unique_ptr<SharedMemory> memory;
+  if (bytes) memory = std::make_unique<SharedMemory>(bytes, static_cast<size_t>(place.size));
+  int64_t is_missing = !memory;
+  all.largest(&is_missing, 1);
+  if (all.is_chief() && place.file >= 0) close(static_cast<int>(place.file));
+  if (is_missing) memory.reset();
+  return memory;
+}
+
+#else
+
+SharedMemory::~SharedMemory() = default;
+std::unique_ptr<SharedMemory> shared_memory(Communicator&, int64_t) { return nullptr; }
+
+#endif
+
+}  // namespace runhooks
