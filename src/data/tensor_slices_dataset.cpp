@@ -4,10 +4,10 @@
 #include "base/stoppable_pieces.h"
 #include "data/data_content.h"
 #include "data/elements.h"
-#include "data/row_copies.h"
 #include "data/in_memory.h"
 #include "data/near_rows.h"
 #include "data/numbered_iterator.h"
+#include "data/row_copies.h"
 
 namespace runhooks {
 
@@ -65,7 +65,8 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   std::shared_ptr<NearRows> near_rows(int64_t waiting) const override {
     std::vector<NearRows::Column> columns;
     for (size_t k = 0; k < columns_.size(); ++k) {
-      constexpr size_t kMostBytes = 64;  // of more, the lines that a row needs are full by themselves
+      constexpr size_t kMostBytes =
+          64;  // of more, the lines that a row needs are full by themselves
       const Tensor& tensor = columns_[k].tensor;
       if (columns_[k].sparse || tensor.dtype() == DType::kString || rows_ == 0) return nullptr;
       const size_t bytes = tensor.num_bytes() / static_cast<size_t>(rows_);

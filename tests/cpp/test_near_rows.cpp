@@ -65,9 +65,9 @@ std::vector<int64_t> one_by_one(const Dataset& rows, size_t n) {
 TEST(rows_that_wait_near_are_those_of_the_table) {
   const DatasetPtr rows = numbered_rows();
   const DatasetPtr kinds[] = {
-      shuffled(rows, 1000),                                               // at times too long
-      shuffled(rows, 1),                                                  // no longer than a moment
-      shuffled(shuffled(rows, 100), 700),                                 // two that wait
+      shuffled(rows, 1000),                // at times too long
+      shuffled(rows, 1),                   // no longer than a moment
+      shuffled(shuffled(rows, 100), 700),  // two that wait
       dataset_of("RepeatDataset", {{"count", number(2)}},
                  dataset_of("TakeDataset", {{"count", number(9000)}}, shuffled(rows, 1000)))};
   for (const DatasetPtr& kind : kinds) {
