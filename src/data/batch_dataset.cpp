@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
+#include "data/near_rows.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -52,7 +53,11 @@ class BatchIterator : public TransformationIterator<BatchDataset> {
       if (got < piece) break;
     } while (taken < size);
     if (taken == 0 || (taken < size && dataset_->drops_remainder())) return false;
-    table->put_stacked(numbers_.data(), taken, sink);
+    if (const NearRows* near = input_->near_rows()) {
+      near->put_stacked(numbers_.data(), taken, sink);
+    } else {
+      table->put_stacked(numbers_.data(), taken, sink);
+    }
     return true;
   }
 

@@ -45,6 +45,8 @@ class ComponentsSink : public ElementSink {
   Components components_;
 };
 
+class NearRows;
+
 // Rows in memory of which elements are one each: who only chooses among elements hands on numbers.
 class RowTable {
  public:
@@ -56,6 +58,8 @@ class RowTable {
   virtual void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const = 0;
   // These rows will be asked for, if not at once: what is far away in memory may be fetched.
   virtual void expect(const int64_t* /*numbers*/, int64_t /*n*/) const {}
+  // For one iterator in which so many rows wait: a place for them; NULL where it is of no use.
+  virtual std::shared_ptr<NearRows> near_rows(int64_t /*waiting*/) const { return nullptr; }
 };
 
 struct Seeds {
@@ -89,6 +93,8 @@ class DatasetIterator {
   // Where the dataset has a row_table(): the numbers of up to `n` next elements; returns how many,
   // fewer only at the end. Each is one row seen.
   virtual int64_t next_rows(int64_t n, int64_t* numbers);
+  // Where rows that next_rows() has given lie side by side, as the table has them; NULL: nowhere.
+  virtual const NearRows* near_rows() const { return nullptr; }
   // Up to `n` elements stacked to one, or none where `only_whole` and there are fewer; returns how
   // many it has taken.
   virtual int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink);

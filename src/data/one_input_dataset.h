@@ -77,6 +77,7 @@ class TransformationIterator : public DatasetIterator {
   }
   int64_t rows_seen() const override { return input_->rows_seen(); }
   int64_t epoch() const override { return input_->epoch(); }
+  const NearRows* near_rows() const override { return input_->near_rows(); }
 
  protected:
   virtual void rewind_own() {}

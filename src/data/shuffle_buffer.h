@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/elements.h"
+#include "data/near_rows.h"
 
 namespace runhooks {
 
@@ -29,9 +30,16 @@ class BufferedRows {
   int64_t read(DatasetIterator& input, int64_t n) {
     numbers_.resize(static_cast<size_t>(n));
     const int64_t got = input.next_rows(n, numbers_.data());
-    table_.expect(numbers_.data(), got);
+    if (near_) {
+      near_->take(numbers_.data(), got);
+    } else {
+      table_.expect(numbers_.data(), got);
+    }
     return got;
   }
+  // Keeps rows near while they wait in a buffer of this size.
+  void keep_near(int64_t buffer_size) { near_ = table_.near_rows(buffer_size); }
+  const NearRows* near_rows() const { return near_.get(); }
   int64_t begin_in(int64_t i) const { return numbers_[static_cast<size_t>(i)]; }
   void free(int64_t) {}
   void move(const std::vector<Move>& moves) {
@@ -64,6 +72,7 @@ class BufferedRows {
 
  private:
   const RowTable& table_;
+  std::shared_ptr<NearRows> near_;
   std::vector<int64_t> numbers_, drawn_;
   int64_t waiting_ = 0;
 };

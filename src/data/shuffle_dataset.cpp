@@ -48,7 +48,18 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
   ShuffleIterator(std::shared_ptr<const ShuffleDataset> dataset, IteratorContext& context)
       : TransformationIterator(std::move(dataset), context),
         order_(context.seeds(dataset_->seed()), dataset_->buffer_size(), dataset_->reshuffles()),
-        buffer_(*dataset_) {}
+        buffer_(*dataset_) {
+    // what waits in a shuffle before this one is near already
+    if constexpr (kHasRows) {
+      if (!input_->near_rows()) buffer_.keep_near(static_cast<int64_t>(dataset_->buffer_size()));
+    }
+  }
+  const NearRows* near_rows() const override {
+    if constexpr (kHasRows) {
+      if (buffer_.near_rows()) return buffer_.near_rows();
+    }
+    return TransformationIterator::near_rows();
+  }
 
   bool next(ElementSink& sink) override {
     if (draw(1) == 0) return false;
@@ -56,7 +67,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
     return true;
   }
   int64_t next_rows(int64_t n, int64_t* numbers) override {
-    if constexpr (std::is_same_v<Buffer, BufferedRows>) {
+    if constexpr (kHasRows) {
       const int64_t drawn = draw(n);
       buffer_.put_numbers(numbers);
       return drawn;
@@ -92,6 +103,8 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
   void check_restored() const override { check_state_count(rows_seen(), "rows_seen"); }
 
  private:
+  static constexpr bool kHasRows = std::is_same_v<Buffer, BufferedRows>;
+
   // The next `n` elements; returns how many there are.
   int64_t draw(int64_t n) {
     buffer_.forget_drawn();

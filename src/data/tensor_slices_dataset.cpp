@@ -5,8 +5,9 @@
 #include "data/data_content.h"
 #include "data/elements.h"
 #include "data/in_memory.h"
+#include "data/near_rows.h"
 #include "data/numbered_iterator.h"
-#include "tensor/copy_rows.h"
+#include "data/row_copies.h"
 
 namespace runhooks {
 
@@ -39,15 +40,10 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   const RowTable* row_table() const override { return this; }
   int64_t num_rows() const override { return rows_; }
   void put(int64_t number, ElementSink& sink) const override {
-    for (size_t k = 0; k < columns_.size(); ++k) {
-      put_rows(k, &number, 1, sink.allocate(static_cast<int>(k), dtypes_[k], shapes_[k]));
-    }
+    put_rows(&number, 1, shapes_, sink);
   }
   void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const override {
-    const std::vector<Shape> shapes = batched_shapes(shapes_, n);
-    for (size_t k = 0; k < columns_.size(); ++k) {
-      put_rows(k, numbers, n, sink.allocate(static_cast<int>(k), dtypes_[k], shapes[k]));
-    }
+    put_rows(numbers, n, batched_shapes(shapes_, n), sink);
   }
   void add_content(DataContent& content) const override {
     add_columns(content, columns_, fingerprint_);
@@ -66,31 +62,48 @@ class TensorSlicesDataset : public Dataset, public RowTable {
     }
   }
 
+  std::shared_ptr<NearRows> near_rows(int64_t waiting) const override {
+    std::vector<NearRows::Column> columns;
+    for (size_t k = 0; k < columns_.size(); ++k) {
+      constexpr size_t kMostBytes =
+          64;  // of more, the lines that a row needs are full by themselves
+      const Tensor& tensor = columns_[k].tensor;
+      if (columns_[k].sparse || tensor.dtype() == DType::kString || rows_ == 0) return nullptr;
+      const size_t bytes = tensor.num_bytes() / static_cast<size_t>(rows_);
+      if (bytes == 0 || bytes > kMostBytes) return nullptr;
+      columns.push_back({static_cast<const char*>(tensor.raw()), bytes, dtypes_[k], shapes_[k]});
+    }
+    return NearRows::make(std::move(columns), rows_, waiting);
+  }
+
  private:
   bool says_data(const std::string& argument) const override { return argument == "components"; }
-  // Rows of column `k`.
-  void put_rows(size_t k, const int64_t* numbers, int64_t n, Tensor& to) const {
-    const InMemoryColumn& column = columns_[k];
-    if (column.sparse) {
-      const int64_t width = column.sparse->width;
-      const size_t bytes = static_cast<size_t>(width) * sizeof(double);
-      in_stoppable_pieces(n, bytes, [&](int64_t first, int64_t last) {
-        column.sparse->spread(to.data<double>() + first * width, numbers + first, 0, last - first);
-      });
-      return;
+  // Rows as an element of these shapes.
+  void put_rows(const int64_t* numbers,
+                int64_t n,
+                const std::vector<Shape>& shapes,
+                ElementSink& sink) const {
+    RowCopies copies;
+    for (size_t k = 0; k < columns_.size(); ++k) {
+      const InMemoryColumn& column = columns_[k];
+      Tensor& to = sink.allocate(static_cast<int>(k), dtypes_[k], shapes[k]);
+      if (column.sparse) {
+        put_sparse_rows(*column.sparse, numbers, n, to);
+        continue;
+      }
+      if (to.dtype() == DType::kString) to.set_dictionary(column.tensor.dictionary());
+      const size_t bytes = n == 0 ? 0 : to.num_bytes() / static_cast<size_t>(n);
+      copies.add(column.tensor.raw(), to.raw(), bytes);
     }
-    if (to.dtype() == DType::kString) to.set_dictionary(column.tensor.dictionary());
-    const size_t bytes = n == 0 ? 0 : to.num_bytes() / static_cast<size_t>(n);
-    if (bytes == 0) return;
-    const auto* from = static_cast<const char*>(column.tensor.raw());
-    auto* target = static_cast<char*>(to.raw());
-    in_stoppable_pieces(n, bytes, [=](int64_t first, int64_t last) {
-      const int64_t* piece = numbers + first;
-      char* place = target + static_cast<size_t>(first) * bytes;
-      copy_rows(
-          static_cast<size_t>(last - first), bytes,
-          [=](size_t i) { return from + static_cast<size_t>(piece[i]) * bytes; },
-          [=](size_t i) { return place + i * bytes; });
+    copies.make(numbers, n);
+  }
+  static void put_sparse_rows(const SparseRows& rows,
+                              const int64_t* numbers,
+                              int64_t n,
+                              Tensor& to) {
+    const size_t bytes = static_cast<size_t>(rows.width) * sizeof(double);
+    in_stoppable_pieces(n, bytes, [&](int64_t first, int64_t last) {
+      rows.spread(to.data<double>() + first * rows.width, numbers + first, 0, last - first);
     });
   }
 

@@ -1,0 +1,128 @@
+#include "data/near_rows.h"
+
+#include <algorithm>
+
+#include "base/shared_pieces.h"
+#include "base/stoppable_pieces.h"
+#include "data/one_input_dataset.h"
+#include "tensor/copy_rows.h"
+
+namespace runhooks {
+
+namespace {
+
+// Data of less stay near by themselves; rows of more would not.
+constexpr size_t kLeastFarBytes = size_t{24} << 20, kMostNearBytes = size_t{6} << 20;
+// Of rows that wait for a time without memory, one in twenty waits three times the mean.
+constexpr int64_t kTimesWaiting = 3;
+// So many stay in the first cache while each column's part is copied.
+constexpr int64_t kBlock = 64;
+// Several blocks are worth another thread.
+constexpr int64_t kSharedNumbers = 4096;
+
+}  // namespace
+
+std::shared_ptr<NearRows> NearRows::make(std::vector<Column> columns,
+                                         int64_t num_rows,
+                                         int64_t waiting) {
+  size_t bytes = 0;
+  for (const Column& column : columns) bytes += column.bytes;
+  if (columns.size() < 2 || bytes == 0) return nullptr;
+  if (static_cast<size_t>(num_rows) < kLeastFarBytes / bytes) return nullptr;
+  const auto most = static_cast<int64_t>(kMostNearBytes / bytes);
+  int64_t places = kBlock;
+  while (places <= most && places / kTimesWaiting < waiting) places *= 2;
+  if (places > most) return nullptr;
+  return std::shared_ptr<NearRows>(new NearRows(std::move(columns), places));
+}
+
+NearRows::NearRows(std::vector<Column> columns, int64_t places)
+    : columns_(std::move(columns)), numbers_(static_cast<size_t>(places), -1) {
+  for (const Column& column : columns_) row_bytes_ += column.bytes;
+  rows_ = Tensor(DType::kUint8, Shape{places, static_cast<int64_t>(row_bytes_)});
+}
+
+void NearRows::take(const int64_t* numbers, int64_t n) {
+  for (int64_t i = 0; i < n; i += kBlock) {
+    take_block(numbers + i, static_cast<size_t>(std::min(kBlock, n - i)));
+  }
+}
+
+void NearRows::take_block(const int64_t* numbers, size_t n) {
+  size_t places[kBlock];  // in bytes
+  for (size_t i = 0; i < n; ++i) places[i] = place(numbers[i]) * row_bytes_;
+  char* to = static_cast<char*>(rows_.raw());
+  for (const Column& column : columns_) {
+    // copies of what the lambdas need: for all the compiler knows, a row may be copied over it
+    const char* const from = column.from;
+    const size_t bytes = column.bytes;
+    copy_rows(
+        n, bytes, [=](size_t i) { return from + static_cast<size_t>(numbers[i]) * bytes; },
+        [=, &places](size_t i) { return to + places[i]; });
+    to += bytes;
+  }
+  for (size_t i = 0; i < n; ++i) numbers_[place(numbers[i])] = numbers[i];
+}
+
+void NearRows::put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const {
+  std::vector<char*> to;
+  for (size_t k = 0; k < columns_.size(); ++k) {
+    const Shape shape = batched_shapes({columns_[k].row_shape}, n)[0];
+    to.push_back(
+        static_cast<char*>(sink.allocate(static_cast<int>(k), columns_[k].dtype, shape).raw()));
+  }
+  in_stoppable_pieces(n, row_bytes_, [&](int64_t first, int64_t last) {
+    const auto put = [&](int64_t block) {
+      const int64_t at = first + block * kBlock;
+      put_block(numbers + at, static_cast<size_t>(std::min(kBlock, last - at)), to,
+                static_cast<size_t>(at));
+    };
+    const int64_t blocks = (last - first + kBlock - 1) / kBlock;
+    if ((last - first) * static_cast<int64_t>(columns_.size()) >= kSharedNumbers) {
+      share_each(blocks, put);
+    } else {
+      for (int64_t block = 0; block < blocks; ++block) put(block);
+    }
+  });
+}
+
+void NearRows::put_block(const int64_t* numbers,
+                         size_t n,
+                         const std::vector<char*>& to,
+                         size_t at) const {
+  const char* near[kBlock];
+  size_t far[kBlock], num_far = 0;
+  const char* const rows = static_cast<const char*>(rows_.raw());
+  for (size_t i = 0; i < n; ++i) {
+    const size_t where = place(numbers[i]);
+    near[i] = rows + where * row_bytes_;
+    __builtin_prefetch(near[i]);
+    __builtin_prefetch(near[i] + row_bytes_ - 1);
+    if (numbers_[where] == numbers[i]) continue;
+    far[num_far++] = i;
+    // on their way while the near ones are copied
+    for (const Column& column : columns_) {
+      __builtin_prefetch(column.from + static_cast<size_t>(numbers[i]) * column.bytes);
+    }
+  }
+  size_t begin = 0;
+  for (size_t k = 0; k < columns_.size(); ++k) {
+    const size_t bytes = columns_[k].bytes;
+    char* const out = to[k] + at * bytes;
+    copy_rows(
+        n, bytes, [=, &near](size_t i) { return near[i] + begin; },
+        [=](size_t i) { return out + i * bytes; });
+    begin += bytes;
+  }
+  for (size_t k = 0; num_far > 0 && k < columns_.size(); ++k) {
+    const char* const from = columns_[k].from;
+    const size_t bytes = columns_[k].bytes;
+    char* const out = to[k] + at * bytes;
+    copy_rows(
+        num_far, bytes,
+        [=, &far](size_t i) { return from + static_cast<size_t>(numbers[far[i]]) * bytes; },
+        [=, &far](size_t i) { return out + far[i] * bytes; });
+  }
+}
+
+}  // namespace runhooks

@@ -1,0 +1,39 @@
+// What lives here: RowCopies, rows of columns in memory that are copied by their numbers, by several threads where many.
+// Who may use it: data.
+// What it must not know: datasets, iterators, types of elements.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace runhooks {
+
+class RowCopies {
+ public:
+  // A column of rows of so many bytes, and where its copies go, one behind the other.
+  void add(const void* from, void* to, size_t bytes);
+  // Of all columns the rows with these numbers.
+  void make(const int64_t* numbers, int64_t n) const;
+
+ private:
+  struct Column {
+    const char* from;
+    char* to;
+    size_t bytes;
+    int64_t rows_of_piece;
+  };
+  // As one thread takes them: a column's rows, from a multiple of its rows_of_piece on.
+  struct Piece {
+    const Column* column;
+    int64_t first, last;
+  };
+  static void copy_piece(const Piece& piece, const int64_t* numbers);
+  std::vector<Piece> pieces(int64_t first, int64_t last) const;
+
+  std::vector<Column> columns_;
+  size_t row_bytes_ = 0;
+  int64_t row_lines_ = 0;  // of memory, that a row is read from
+};
+
+}  // namespace runhooks
