@@ -20,6 +20,5 @@ is_words <- function(x) is.null(x) || (is.character(x) && !is.object(x))
 # not; without NA.
 sorted_words <- function(x) {
   x <- x[!is.na(x)]
-  if (length(x) < 2) return(x)
   x[order(if (is.character(x)) enc2utf8(x) else x, method = "radix")]
 }

@@ -232,10 +232,7 @@ is_custom <- function(x) inherits(x, "tf_custom_estimator")
 # The numbers that are written down: all of them, or those of a sparse matrix.
 stored_numbers <- function(x) if (is_sparse_matrix(x)) x@x else x
 
-read_keys <- function(reads) {
-  keys <- vapply(reads, `[[`, "", "key", USE.NAMES = FALSE)
-  if (anyDuplicated(keys)) unique(keys) else keys
-}
+read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
 
 # What a model's head takes as labels, what it predicts, and the weights that it reads; NULL where
 # there is none. The core said so when the model was made.

@@ -148,8 +148,8 @@ input_fn.formula <- function(object, data, ...) {
 }
 
 check_unique_names <- function(names, call = parent.frame()) {
-  if (!anyDuplicated(names)) return(invisible())
   again <- unique(names[duplicated(names)])
+  if (length(again) == 0) return(invisible())
   at <- which(names == again[[1]]) # nolint: used by cli
   stop_runhooks(
     c(
@@ -551,7 +551,6 @@ check_scales <- function(object, call) {
     Filter(length, c(record$terms, of_all))
   }
   own <- formula_record(object$blueprint)
-  if (is.null(record$formula) && is.null(own)) return(invisible())
   if (identical(scales(record$formula), scales(own))) return(invisible())
   check_column_memory(object, folder, record, call)
   lines <- scale_differences(known_scales(record$formula), known_scales(own))

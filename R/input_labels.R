@@ -218,8 +218,7 @@ class_labels <- function(object, labels = model_labels(object)) {
 # gives.
 check_feature_values <- function(columns, reads) {
   is_plain <- function(read) read$dtype == "float32" && !read$is_normalized
-  plain <- read_keys(reads[vapply(reads, is_plain, NA)])
-  fitting <- fitting_float32(columns[plain[plain %in% names(columns)]])
+  fitting <- fitting_float32(columns[intersect(read_keys(Filter(is_plain, reads)), names(columns))])
   for (read in reads) {
     x <- columns[[read$key]]
     if (is.null(x)) next

@@ -68,7 +68,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   # two evaluations of the same are equal: no times
   history$input <- NULL
   if (simplify) {
-    is_scalar <- all(lengths(metrics) == 1) && all(vapply(metrics, function(x) is.null(dim(x)), NA))
+    is_scalar <- all(lengths(metrics) == 1) && is.null(unlist(lapply(metrics, dim)))
     metrics <- if (is_scalar) quick_tibble(metrics, 1L) else tibble::as_tibble(metrics)
   }
   attr(metrics, "history") <- history

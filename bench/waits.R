@@ -1,5 +1,6 @@
 # Where people wait: one table of what lies around a step and of steps, each line beside its peer in
-# the same run, medians and ranges of five fresh processes. Lines whose peer is not installed say so.
+# the same run, medians and ranges of five fresh processes; "-" where the peer is not installed.
+# RUNHOOKS_JAX_PYTHON names a Python with JAX.
 #   Rscript bench/waits.R [rounds] [parts of lines' names]
 arguments <- commandArgs(TRUE)
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
@@ -21,10 +22,9 @@ chosen <- names(lines)
 if (length(parts)) chosen <- grep(paste(parts, collapse = "|"), chosen, value = TRUE)
 
 measured <- function(name) {
-  started <- format(as.numeric(Sys.time()), digits = 16)
   said <- suppressWarnings(system2(
     file.path(R.home("bin"), "Rscript"), c(script, "child", shQuote(name)),
-    stdout = TRUE, stderr = FALSE, env = paste0("STARTED=", started)
+    stdout = TRUE, stderr = FALSE
   ))
   line <- grep("^figures", said, value = TRUE)
   if (!length(line)) return(c(ours = NA_real_, peer = NA_real_))

@@ -66,7 +66,7 @@ lines <- list(
     columns <- lapply(setdiff(names(data), "y"), column_numeric)
     model <- dnn_classifier(c(256, 128), feature_columns = columns, n_classes = 10, config = quiet())
     input <- input_fn(data, features = setdiff(names(data), "y"), response = "y")
-    figures(training_memory(data, model, input), as.numeric(utils::object.size(data)) / 2^20)
+    figures(training_memory(model, input), as.numeric(utils::object.size(data)) / 2^20)
   }),
   "a hook that stores a loss" = line("us a step", "its closures", "1.25 times", function() {
     floor_of()

@@ -163,7 +163,7 @@ convolutions <- function(features, labels, mode, params, config) {
 
 # --- the peak of a training's memory beyond what the process had
 
-training_memory <- function(columns, model, input) {
+training_memory <- function(model, input) {
   gc()
   before <- memory_mb("VmRSS")
   writeLines("5", "/proc/self/clear_refs")

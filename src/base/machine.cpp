@@ -41,9 +41,8 @@ std::string host_name() {
 }
 
 std::string machine_words() {
-  const unsigned processors = std::thread::hardware_concurrency();
-  const std::string count =
-      str_cat(processors, processors == 1 ? " processor" : " processors");
+  const int n = processors();
+  const std::string count = str_cat(n, n == 1 ? " processor" : " processors");
 #if defined(_WIN32)
   return "Windows, " + count;
 #else

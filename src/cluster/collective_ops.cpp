@@ -12,8 +12,8 @@ namespace runhooks {
 namespace {
 
 template <typename T>
-void quotients(const T* values, int64_t n, int by, T* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(values[i] / by);
+void divide(T* values, int64_t n, int by) {
+  for (int64_t i = 0; i < n; ++i) values[i] = static_cast<T>(values[i] / by);
 }
 
 // The output, which begins as what this process has.
@@ -32,7 +32,7 @@ class ReduceKernel : public Kernel {
     Tensor& sum = copy_of_input(c);
     all.add(sum.raw(), sum.num_elements(), sum.dtype());
     if (c.op().attr<std::string>("final_op") == "Div") {
-      quotients(sum.data<T>(), sum.num_elements(), all.size(), sum.data<T>());
+      divide(sum.data<T>(), sum.num_elements(), all.size());
     }
   }
 };

@@ -24,10 +24,13 @@ class Alone : public Communicator {
 };
 
 template <typename T>
-void average_in_one_message(Communicator& all, const std::vector<Averaged>& parts, DType dtype) {
+void average_in_one_message(Communicator& all,
+                            const std::vector<Averaged>& parts,
+                            DType dtype,
+                            std::vector<T>& packed) {
   size_t n = 0;
   for (const Averaged& part : parts) n += static_cast<size_t>(part.n);
-  std::vector<T> packed(n);
+  packed.resize(n);
   T* at = packed.data();
   for (const Averaged& part : parts) {
     const auto* own = static_cast<const T*>(part.values);
@@ -51,9 +54,9 @@ std::unique_ptr<Communicator>& current() {
 
 void Communicator::average(const std::vector<Averaged>& parts, DType dtype) {
   if (dtype == DType::kFloat64) {
-    average_in_one_message<double>(*this, parts, dtype);
+    average_in_one_message(*this, parts, dtype, packed_doubles_);
   } else {
-    average_in_one_message<float>(*this, parts, dtype);
+    average_in_one_message(*this, parts, dtype, packed_floats_);
   }
 }
 

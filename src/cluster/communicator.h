@@ -44,6 +44,11 @@ class Communicator {
   virtual void abort(int code) = 0;
   // The script has come to a good end: waits for all others.
   virtual void finish() = 0;
+
+ private:
+  // What average() sends, kept from step to step.
+  std::vector<float> packed_floats_;
+  std::vector<double> packed_doubles_;
 };
 
 // Of this process: alone, until one of several is set, or where none is (NULL).

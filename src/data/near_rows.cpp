@@ -68,8 +68,8 @@ void NearRows::put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink)
   std::vector<char*> to;
   for (size_t k = 0; k < columns_.size(); ++k) {
     const Shape shape = batched_shapes({columns_[k].row_shape}, n)[0];
-    to.push_back(
-        static_cast<char*>(sink.allocate(static_cast<int>(k), columns_[k].dtype, shape).raw()));
+    to.push_back(static_cast<char*>(
+        sink.allocate(static_cast<int>(k), columns_[k].dtype, shape).raw()));
   }
   in_stoppable_pieces(n, row_bytes_, [&](int64_t first, int64_t last) {
     const auto put = [&](int64_t block) {

@@ -63,10 +63,9 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   }
 
   std::shared_ptr<NearRows> near_rows(int64_t waiting) const override {
+    constexpr size_t kMostBytes = 64;  // of more, a row's lines are full by themselves
     std::vector<NearRows::Column> columns;
     for (size_t k = 0; k < columns_.size(); ++k) {
-      constexpr size_t kMostBytes =
-          64;  // of more, the lines that a row needs are full by themselves
       const Tensor& tensor = columns_[k].tensor;
       if (columns_[k].sparse || tensor.dtype() == DType::kString || rows_ == 0) return nullptr;
       const size_t bytes = tensor.num_bytes() / static_cast<size_t>(rows_);

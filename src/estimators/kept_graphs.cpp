@@ -37,6 +37,16 @@ std::string component_text(const std::string& name, const Output& component) {
                  component.shape().to_string(), ";");
 }
 
+// The files of a checkpoint: its index and its values.
+void add_files_of(const std::string& checkpoint, FileStamps& stamps) {
+  const std::string folder = parent_folder(checkpoint), name = base_name(checkpoint);
+  for (const std::string& file : list_directory(folder)) {
+    const bool is_part = file == name || file == name + ".index" ||
+                         file.compare(0, name.size() + 6, name + ".data-") == 0;
+    if (is_part) stamps.add(join_path(folder, file));
+  }
+}
+
 // Whether the folder names this one as its newest, and nothing is odd about that.
 bool is_newest(const std::string& folder, const std::string& checkpoint) {
   std::vector<std::string> warnings;
@@ -147,7 +157,7 @@ void KeptGraphs::note_checkpoint(const std::string& folder, const std::string& c
   FileStamps stamps;
   stamps.add(join_path(folder, kCheckpointStateName));
   stamps.add(join_path(folder, kRecordName));
-  add_checkpoint_files(checkpoint, stamps);
+  add_files_of(checkpoint, stamps);
   if (!is_newest(folder, checkpoint) || !stamps.are_same()) return;
   folder_ = folder;
   checkpoint_ = checkpoint;

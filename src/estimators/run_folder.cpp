@@ -6,8 +6,8 @@
 
 #include "base/fingerprint.h"
 #include "estimators/run_record.h"
-#include "io/checkpoint/checkpoint_state.h"
 #include "io/files/atomic_file.h"
+#include "io/checkpoint/checkpoint_state.h"
 #include "training/saved_step.h"
 
 namespace runhooks {
@@ -147,53 +147,23 @@ std::string newest_mark(const std::string& folder) {
   }
 }
 
-struct RunFolder::Known {
-  RunFolder folder;
-  FileStamps stamps;
-};
-
-std::unique_ptr<RunFolder::Known>& RunFolder::known() {
-  static auto* last = new std::unique_ptr<Known>;
-  return *last;
-}
-
 RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
   ++reads_made;
-  std::unique_ptr<Known>& last = known();
-  if (last && last->folder.path_ == path_ && last->stamps.are_same()) {
-    *this = last->folder;
-    return;
-  }
-  FileStamps stamps;
-  const bool is_sound = read(stamps);
-  last.reset(is_sound && stamps.are_same() ? new Known{*this, std::move(stamps)} : nullptr);
-}
-
-bool RunFolder::read(FileStamps& stamps) {
-  // first a look at each file, then what it says: what is written meanwhile is seen the next time
   const std::string file = join_path(path_, kRecordName);
-  stamps.add(join_path(path_, kCheckpointStateName));
-  stamps.add(file);
   has_memory_ = file_exists(file);
-  bool is_sound = true;
   try {
     if (has_memory_) memory_ = read_plain_file(file);
   } catch (const Error&) {
     memory_ = PlainData();  // who needs it says that it is damaged
-    is_sound = false;
   }
   try {
     std::vector<std::string> warnings;  // whoever restores it says them
     const std::string checkpoint = latest_checkpoint(path_, &warnings);
     has_checkpoint_ = !checkpoint.empty();
-    if (!has_checkpoint_) return false;
-    add_checkpoint_files(checkpoint, stamps);
-    step_ = step_in(checkpoint);
+    if (has_checkpoint_) step_ = step_in(checkpoint);
     mark_ = mark_of(checkpoint);
-    return is_sound && warnings.empty();
   } catch (const Error&) {
     has_checkpoint_ = true;
-    return false;
   }
 }
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "io/files/file_claim.h"
-#include "io/files/file_stamps.h"
 #include "io/files/plain_data.h"
 
 namespace runhooks {
@@ -22,12 +21,11 @@ constexpr const char* kClaimName = ".runhooks.lock";
 
 // TRUE also where the state file is one that cannot be read: whoever reads it says so.
 bool has_checkpoint(const std::string& folder);
-// Which checkpoint is the newest, to be compared: "step:fingerprint of its index". Another training
-// of as many steps has other check sums there. "" where there is none that can be read.
+// Which checkpoint is the newest, to be compared: "step:fingerprint of its index". Another training of
+// as many steps has other check sums there. "" where there is none that can be read.
 std::string newest_mark(const std::string& folder);
 
-// A folder as a call finds it: read once, when it is made, and not again as long as its files are
-// as they were.
+// A folder as a call finds it: read once, when it is made.
 class RunFolder {
  public:
   explicit RunFolder(std::string path);
@@ -46,13 +44,6 @@ class RunFolder {
   static int64_t reads();
 
  private:
-  // The folder that was read last, if it had nothing odd.
-  struct Known;
-  static std::unique_ptr<Known>& known();
-  RunFolder() = default;
-  // TRUE where what was read is whole, and nothing is to be said of it.
-  bool read(FileStamps& stamps);
-
   std::string path_, mark_;
   bool has_checkpoint_ = false, has_memory_ = false;
   int64_t step_ = 0;
@@ -83,23 +74,23 @@ class FolderInTraining {
 using Files = std::vector<std::pair<std::string, std::string>>;
 
 // What makes the model anew in another folder: its newest checkpoint, the state file, what was
-// trained, the record of its runs. None where there is no checkpoint. The values of one that has
-// more than `most_bytes` are left out: then what is left says which it is. `checkpoint`: another
-// one than the newest, which may be elsewhere.
+// trained, the record of its runs. None where there is no checkpoint. The values of one that has more
+// than `most_bytes` are left out: then what is left says which it is. `checkpoint`: another one than
+// the newest, which may be elsewhere.
 Files files_to_carry(const std::string& folder,
                      uint64_t most_bytes,
                      const std::string& checkpoint = "");
-// Into a folder that is there. Files that no model carries are refused before any is written.
-// Values that were left out are copied from `from`.
+// Into a folder that is there. Files that no model carries are refused before any is written. Values
+// that were left out are copied from `from`.
 void write_carried_files(const std::string& folder, const Files& files, const std::string& from);
 
 // How a folder goes with files that were carried away from it.
 struct CarriedFrom {
-  std::string checkpoint;    // the name of the one that was carried away, "" where none was
-  int64_t newest_step = -1;  // of the folder's newest checkpoint, if it has one
-  bool is_newest = false;    // which is this one
-  bool is_there = false;     // the folder has this one still
-  bool has_values = false;   // the files make the model anew without the folder
+  std::string checkpoint;   // the name of the one that was carried away, "" where none was
+  int64_t newest_step = -1; // of the folder's newest checkpoint, if it has one
+  bool is_newest = false;   // which is this one
+  bool is_there = false;    // the folder has this one still
+  bool has_values = false;  // the files make the model anew without the folder
 };
 CarriedFrom compare_carried(const std::string& folder, const Files& files);
 

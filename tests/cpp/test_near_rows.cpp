@@ -1,9 +1,9 @@
 // Rows of large data that wait side by side in a shuffle, and batches that several threads gather.
 #include <numeric>
 
-#include "base/threads.h"
 #include "dataset_kinds.h"
 #include "test.h"
+#include "threads_test.h"
 
 using namespace runhooks;
 using namespace runhooks_test;
@@ -73,8 +73,8 @@ TEST(rows_that_wait_near_are_those_of_the_table) {
   for (const DatasetPtr& kind : kinds) {
     CHECK(kind->make_iterator()->near_rows() != nullptr);
     const std::vector<int64_t> expected = one_by_one(*kind, 15000);
-    for (const int threads : {1, 2}) {
-      set_kernel_threads(threads);
+    for (const int n : {1, 2}) {
+      const Threads threads(n);
       std::vector<int64_t> numbers;
       auto iterator = batches(kind, 1500)->make_iterator();
       read(*iterator, 4, numbers);
@@ -82,7 +82,6 @@ TEST(rows_that_wait_near_are_those_of_the_table) {
       auto second = batches(kind, 1500)->make_iterator();
       second->restore(iterator->save());
       read(*second, 6, numbers);
-      set_kernel_threads(1);
       CHECK(numbers == expected);
     }
   }
@@ -93,9 +92,8 @@ TEST(rows_gathered_by_two_threads_are_those_of_the_table) {
   const DatasetPtr rows = numbered_rows();
   std::vector<int64_t> expected(12000), numbers;
   std::iota(expected.begin(), expected.end(), int64_t{0});
-  set_kernel_threads(2);
+  const Threads threads(2);
   auto iterator = batches(rows, 4000)->make_iterator();
   read(*iterator, 3, numbers);
-  set_kernel_threads(1);
   CHECK(numbers == expected);
 }

@@ -2,7 +2,6 @@
 #include "estimators/run_folder.h"
 #include "estimators/run_record.h"
 #include "io/checkpoint/checkpoint_state.h"
-#include "io/checkpoint/tensor_bundle.h"
 #include "io_test.h"
 
 using namespace runhooks;
@@ -127,38 +126,4 @@ TEST(carried_files_are_those_of_the_newest_checkpoint_and_no_others) {
                  Code::kInvalidArgument, name);
     CHECK_EQ(names_in(fresh), "");
   }
-}
-
-TEST(a_folder_that_is_known_is_read_again_where_a_file_is_another) {
-  const std::string folder = fresh_folder("known");
-  std::vector<std::string> paths;
-  const auto save = [&](int64_t step) {
-    const std::string path = str_cat(folder, "/model.ckpt-", step);
-    BundleWriter writer(path);
-    writer.add("global_step", Tensor::scalar(step));
-    writer.finish();
-    write_checkpoint_state(folder, make_checkpoint_state(folder, path, paths, true));
-    paths.push_back(path);
-  };
-  CHECK(!RunFolder(folder).has_checkpoint());
-  save(5);
-  RunFolder::remember(folder, PlainData());
-  const std::string mark = RunFolder(folder).mark();
-  for (int again = 0; again < 2; ++again) {
-    const RunFolder known(folder);
-    CHECK(known.has_checkpoint() && known.has_memory());
-    CHECK_EQ(known.step(), int64_t{5});
-    CHECK_EQ(known.mark(), mark);
-  }
-  RunFolder::remember(folder, PlainFields().add("version", "1").take());
-  CHECK_EQ(RunFolder(folder).memory().length(), size_t{1});
-  save(7);
-  CHECK_EQ(RunFolder(folder).step(), int64_t{7});
-  CHECK(RunFolder(folder).mark() != mark);
-  CHECK(RunFolder(fresh_folder("known_other")).mark().empty());
-  // the one before it is taken
-  write_bytes(paths.back() + ".index", "damaged");
-  CHECK_EQ(RunFolder(folder).step(), int64_t{5});
-  remove_file(folder + "/" + kCheckpointStateName);
-  CHECK(!RunFolder(folder).has_checkpoint());
 }

@@ -129,15 +129,6 @@ bool checkpoint_exists(const std::string& prefix) {
   return file_exists(prefix + ".index") || (file_exists(prefix) && !is_directory(prefix));
 }
 
-void add_checkpoint_files(const std::string& prefix, FileStamps& stamps) {
-  const std::string folder = parent_folder(prefix), name = base_name(prefix);
-  for (const std::string& file : list_directory(folder)) {
-    const bool is_part = file == name || file == name + ".index" ||
-                         file.compare(0, name.size() + 6, name + ".data-") == 0;
-    if (is_part) stamps.add(join_path(folder, file));
-  }
-}
-
 std::vector<std::string> newest_first(const CheckpointState& state) {
   std::vector<std::string> all = {state.model_checkpoint_path};
   const auto& paths = state.all_model_checkpoint_paths;

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "io/files/file_stamps.h"
-
 namespace runhooks {
 
 struct CheckpointState {
@@ -47,8 +45,6 @@ std::optional<CheckpointState> read_checkpoint_state(
 
 // A checkpoint of this prefix is there: its index, or the one file of version 1.
 bool checkpoint_exists(const std::string& prefix);
-// Looks at the files of a checkpoint: its index and its values.
-void add_checkpoint_files(const std::string& prefix, FileStamps& stamps);
 // How closely a checkpoint is looked at: whether its files are whole, or all that they hold, too.
 enum class CheckpointLook { kFiles, kContent };
 // Why one that is there cannot be read; "" where it can.

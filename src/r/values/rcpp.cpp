@@ -1,12 +1,12 @@
 // The functions of Rcpp's library that its headers call, for objects that R is to keep and what
 // vectors hold. Symbols of other packages' libraries stay theirs: R opens each library for itself.
+#include "r/values/rcpp.h"
+
 #include <cxxabi.h>
 
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
-
-#include "r/values/rcpp.h"
 
 namespace {
 
@@ -49,12 +49,20 @@ void Rcpp_precious_remove(SEXP token) {
 
 void* dataptr(SEXP x) {  // lint: allow caller: Rcpp's headers
   switch (TYPEOF(x)) {
-    case LGLSXP: return LOGICAL(x);
-    case INTSXP: return INTEGER(x);
-    case REALSXP: return REAL(x);
-    case CPLXSXP: return COMPLEX(x);
-    case RAWSXP: return RAW(x);
-    default: throw std::invalid_argument("only vectors of numbers have their data in a row");
+    case LGLSXP:
+      return LOGICAL(x);
+    case INTSXP:
+      return INTEGER(x);
+    case REALSXP:
+      return REAL(x);
+    case CPLXSXP:
+      return COMPLEX(x);
+    case RAWSXP:
+      return RAW(x);
+    default:
+      throw std::invalid_argument(
+          std::string("Only vectors of numbers have their data in a row, not one of type '") +
+          Rf_type2char(TYPEOF(x)) + "'.");
   }
 }
 
