@@ -37,3 +37,15 @@ test_that("library(runhooks) prints nothing and masks nothing of R's own package
   )$stdout
   expect_identical(said, "")
 })
+
+test_that("library() defines no S4 classes or methods, which take as long to load as all the rest", {
+  script <- "
+    library(runhooks)
+    known <- function() length(methods::findMethods('%*%', classes = 'tensorflow.tensor'))
+    cat(methods:::.hasS4MetaData(asNamespace('runhooks')), known(), '')
+    x <- tf$constant(diag(2))
+    cat(known() > 0)
+  "
+  result <- processx::run(child_rscript(), c("-e", script), env = child_env())
+  expect_identical(result$stdout, "FALSE 0 TRUE")
+})

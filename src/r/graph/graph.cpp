@@ -70,9 +70,17 @@ void set_classes(SEXP handle, const char* class1, const char* class2) {
   Rf_setAttrib(handle, R_ClassSymbol, classes);
 }
 
-// For `%*%`, of which R before 4.3 has methods of S4 objects only (R/tensor_product.R); whatever
-// else R finds methods of, it finds S3's.
-void mark_as_s4(SEXP handle) { Rf_asS4(handle, TRUE, /* complete = */ 0); }
+// For `%*%`, of which R before 4.3 has methods of S4 objects only (R/tensor_product.R), and which R
+// knows from the first handle on; whatever else R finds methods of, it finds S3's.
+void mark_as_s4(SEXP handle) {
+  static bool is_known = false;
+  if (!is_known) {
+    Rcpp::Shield<SEXP> call(Rf_lang1(Rf_install("know_tensor_methods")));
+    eval_r(call, package_namespace());
+    is_known = true;
+  }
+  Rf_asS4(handle, TRUE, /* complete = */ 0);
+}
 
 SEXP make_element(void* address,
                   const HandleKind& kind,
