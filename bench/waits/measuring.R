@@ -24,6 +24,15 @@ seconds_of_r <- function(script) {
   )
   as.numeric(said[[length(said)]]) - started
 }
+# MB that an R has which has evaluated `script`.
+memory_of_r <- function(script) {
+  status <- "cat(grep('^VmRSS', readLines('/proc/self/status'), value = TRUE))"
+  said <- system2(
+    file.path(R.home("bin"), "Rscript"), c("-e", shQuote(paste(script, status, sep = ";"))),
+    stdout = TRUE, stderr = FALSE
+  )
+  as.numeric(gsub("\\D", "", said[[length(said)]])) / 1024
+}
 memory_mb <- function(what) {
   text <- grep(paste0("^", what, ":"), readLines("/proc/self/status"), value = TRUE)
   as.numeric(gsub("\\D", "", text)) / 1024
