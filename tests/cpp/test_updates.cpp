@@ -92,6 +92,36 @@ TEST(updates_of_every_instruction_set) {
   }
 }
 
+// A number has the same bits by itself, in a register and among the last ones.
+TEST(updates_of_one_number_and_of_many_have_the_same_bits) {
+  std::mt19937 random(8);
+  const FtrlRates ftrl = {0.2f, 0.7f, 0.1f, 0.3f};
+  const AdamRates adam = {0.5f, 0.7f, 0.9f, 0.1f};
+  for (const char* isa : {"base", "avx2", "avx512"}) {
+    const Kernels* table = find_kernels(isa);
+    if (!table) continue;
+    const UpdateKernels& updates = *table->updates;
+    for (const size_t n : {2, 3, 17, 40}) {
+      const std::vector<float> grad = numbers(random, n, -1, 1);
+      std::vector<float> x = numbers(random, n, -1, 1), a = numbers(random, n, 0.1f, 2),
+                         z = numbers(random, n, -2, 2);
+      std::vector<float> x1 = x, a1 = a, z1 = z;
+      const auto all = static_cast<int64_t>(n);
+      updates.sftrl(all, &ftrl, x.data(), a.data(), z.data(), grad.data());
+      updates.sadagrad(all, 0.05f, x.data(), a.data(), grad.data());
+      updates.sadam(all, &adam, x.data(), z.data(), a.data(), grad.data());
+      for (size_t i = 0; i < n; ++i) {
+        updates.sftrl(1, &ftrl, &x1[i], &a1[i], &z1[i], &grad[i]);
+        updates.sadagrad(1, 0.05f, &x1[i], &a1[i], &grad[i]);
+        updates.sadam(1, &adam, &x1[i], &z1[i], &a1[i], &grad[i]);
+      }
+      CHECK(x == x1);
+      CHECK(a == a1);
+      CHECK(z == z1);
+    }
+  }
+}
+
 // What is within l1 of nothing is nothing, and no number is written that was not asked for.
 TEST(updates_cut_and_stay_inside) {
   for (const char* isa : {"base", "avx2", "avx512"}) {
