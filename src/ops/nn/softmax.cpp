@@ -26,13 +26,31 @@ T row_maximum(const T* x, int64_t n) {
   return largest;
 }
 
-// y = exp(x - max(x)); returns the sum of y.
-template <typename T>
-T row_exponentials(const T* x, T largest, int64_t n, T* y) {
-  for_elements<T>(n, [=](int64_t j) { y[j] = exp_nonpositive(x[j] - largest); });
-  T sum = 0;
-  for (int64_t j = 0; j < n; ++j) sum += y[j];
-  return sum;
+// Rows of few classes are shorter than a register: exponentials are made of many rows at once.
+constexpr int64_t kBlockOfRows = 512;
+
+// For blocks of rows: y = x - its row's maximum, then the exponentials of all of them, then
+// use(row, maximum, the row's x, the row's y, the sum of y).
+template <typename T, typename Use>
+void with_exponentials(const T* x, int64_t rows, int64_t n, T* y, const Use& use) {
+  const int64_t most = std::clamp<int64_t>(kBlockOfRows / std::max<int64_t>(n, 1), 1, 64);
+  T largest[64];
+  for (int64_t first = 0; first < rows; first += most) {
+    const int64_t block = std::min(most, rows - first);
+    const T* const from = x + first * n;
+    T* const to = y + first * n;
+    for (int64_t r = 0; r < block; ++r) {
+      largest[r] = row_maximum(from + r * n, n);
+      for (int64_t j = 0; j < n; ++j) to[r * n + j] = from[r * n + j] - largest[r];
+    }
+    for_elements<T>(block * n, [=](int64_t i) { to[i] = exp_nonpositive(to[i]); });
+    for (int64_t r = 0; r < block; ++r) {
+      T* const row = to + r * n;
+      T sum = 0;
+      for (int64_t j = 0; j < n; ++j) sum += row[j];
+      use(first + r, largest[r], from + r * n, row, sum);
+    }
+  }
 }
 
 template <typename T>
@@ -42,10 +60,10 @@ class SoftmaxKernel : public Kernel {
     const int64_t n = last_dim(c.input(0)), rows = softmax_rows(c.input(0));
     const T* x = c.input(0).data<T>();
     T* y = c.output(0).template data<T>();
-    for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
-      const T scale = T(1) / row_exponentials(x, row_maximum(x, n), n, y);
-      for (int64_t j = 0; j < n; ++j) y[j] *= scale;
-    }
+    with_exponentials(x, rows, n, y, [n](int64_t, T, const T*, T* row, T sum) {
+      const T scale = T(1) / sum;
+      for (int64_t j = 0; j < n; ++j) row[j] *= scale;
+    });
   }
 };
 
@@ -56,11 +74,10 @@ class LogSoftmaxKernel : public Kernel {
     const int64_t n = last_dim(c.input(0)), rows = softmax_rows(c.input(0));
     const T* x = c.input(0).data<T>();
     T* y = c.output(0).template data<T>();
-    for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
-      const T largest = row_maximum(x, n);
-      const T log_sum = std::log(row_exponentials(x, largest, n, y));
-      for (int64_t j = 0; j < n; ++j) y[j] = x[j] - largest - log_sum;
-    }
+    with_exponentials(x, rows, n, y, [n](int64_t, T largest, const T* logits, T* row, T sum) {
+      const T log_sum = std::log(sum);
+      for (int64_t j = 0; j < n; ++j) row[j] = logits[j] - largest - log_sum;
+    });
   }
 };
 
@@ -75,17 +92,17 @@ class SoftmaxCrossEntropyKernel : public Kernel {
     T* grad = c.output(1).template data<T>();
     // a row of no classes adds nothing
     if (n == 0) std::fill(loss, loss + c.output(0).num_elements(), T(0));
-    for (int64_t r = 0; r < rows; ++r, x += n, labels += n, grad += n) {
-      const T largest = row_maximum(x, n);
-      const T sum = row_exponentials(x, largest, n, grad);
+    const auto use = [=](int64_t r, T largest, const T* logits, T* row, T sum) {
+      const T* const of_row = labels + r * n;
       const T scale = T(1) / sum, log_sum = std::log(sum);
       T total = 0;
       for (int64_t j = 0; j < n; ++j) {
-        total += labels[j] * (log_sum - (x[j] - largest));
-        grad[j] = grad[j] * scale - labels[j];
+        total += of_row[j] * (log_sum - (logits[j] - largest));
+        row[j] = row[j] * scale - of_row[j];
       }
       loss[r] = total;
-    }
+    };
+    if (n > 0) with_exponentials(x, rows, n, grad, use);
   }
 };
 
@@ -108,16 +125,17 @@ class SparseSoftmaxCrossEntropyKernel : public Kernel {
     const Label* labels = c.input(1).data<Label>();
     T* loss = c.output(0).template data<T>();
     T* grad = c.output(1).template data<T>();
-    for (int64_t r = 0; r < rows; ++r, x += n, grad += n) {
+    for (int64_t r = 0; r < rows; ++r) {
       const auto label = static_cast<int64_t>(labels[r]);
       if (label < 0 || label >= n) fail_label(label, r, n);
-      const T largest = row_maximum(x, n);
-      const T sum = row_exponentials(x, largest, n, grad);
-      const T scale = T(1) / sum;
-      for (int64_t j = 0; j < n; ++j) grad[j] *= scale;
-      grad[label] -= T(1);
-      loss[r] = std::log(sum) - (x[label] - largest);
     }
+    with_exponentials(x, rows, n, grad, [=](int64_t r, T largest, const T* logits, T* row, T sum) {
+      const auto label = static_cast<int64_t>(labels[r]);
+      const T scale = T(1) / sum;
+      for (int64_t j = 0; j < n; ++j) row[j] *= scale;
+      row[label] -= T(1);
+      loss[r] = std::log(sum) - (logits[label] - largest);
+    });
   }
   [[noreturn]] static void fail_label(int64_t label, int64_t row, int64_t n) {
     throw Error(
