@@ -17,6 +17,7 @@
 
 #define RUNHOOKS_TABLE dense_avx512
 #define RUNHOOKS_VECTOR_BYTES 64
+#define RUNHOOKS_MASKS
 #include "kernels/dense.inc"
 
 #ifdef __clang__

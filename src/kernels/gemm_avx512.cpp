@@ -16,6 +16,7 @@
 
 #define RUNHOOKS_TABLE gemm_avx512
 #define RUNHOOKS_VECTOR_BYTES 64
+#define RUNHOOKS_MASKS
 #define RUNHOOKS_TILE_ROWS 14
 #define RUNHOOKS_PANEL_BYTES 28672
 #include "kernels/gemm.inc"

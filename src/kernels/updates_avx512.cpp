@@ -15,6 +15,7 @@
 
 #define RUNHOOKS_TABLE updates_avx512
 #define RUNHOOKS_VECTOR_BYTES 64
+#define RUNHOOKS_MASKS
 #include "kernels/updates.inc"
 
 #ifdef __clang__
