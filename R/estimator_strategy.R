@@ -55,7 +55,11 @@
 #'   refused.
 #' @section Errors: One in [train()] in one process ends all with a status that is not 0; its text is
 #'   shown with the rank of that process. `runhooks_error_failed_precondition` where the process was
-#'   started by an MPI that the package was not installed with.
+#'   started by an MPI that the package was not installed with, or where more processes were started
+#'   together than MPI knows of: by the `mpirun` of another MPI, or by `srun` without an `--mpi` that it
+#'   understands. They would each train alone and write the same folder. A message of class
+#'   `runhooks_message_job_idles` says that a job of Slurm has more tasks than the one process that
+#'   was started in it without `srun` or `mpirun`.
 #' @section One machine: Processes of one machine (of Linux) add by memory that they share, which has no
 #'   name in any folder; those of several by MPI. `RUNHOOKS_SHARED_MEMORY=no` in the environment has all go
 #'   by MPI. Sums are in the order of the ranks.
@@ -79,7 +83,9 @@ mpi_strategy <- function(sync_batch_norm = FALSE) {
 begin_strategy <- function(call) {
   launcher <- mpi_launcher(call)
   place <- list(rank = 0L, size = 1L, local_rank = 0L, library = "")
-  if (!is.null(launcher)) {
+  if (is.null(launcher)) {
+    say_job_idles()
+  } else {
     place <- cpp_cluster_start(mpi_object(launcher$mpi, call = call))
     check_launcher(launcher, place, call)
     if (place$size > 1) behave_in_cluster(place)
@@ -121,10 +127,13 @@ replicas_of <- function(config) {
 # --- who has started us
 
 mpi_names <- c(openmpi = "Open MPI", mpich = "MPICH")
+# How srun starts processes for each.
+mpi_of_srun <- c(openmpi = "pmix", mpich = "pmi2")
+
+env_number <- function(name) suppressWarnings(as.integer(Sys.getenv(name)))
 
 # The MPI that has started this process, and how many of them; NULL: nobody has.
 mpi_launcher <- function(call = parent.frame()) {
-  number <- function(name) suppressWarnings(as.integer(Sys.getenv(name)))
   said <- Sys.getenv("RUNHOOKS_MPI")
   if (nzchar(said) && !said %in% names(mpi_names)) {
     stop_runhooks(
@@ -135,12 +144,14 @@ mpi_launcher <- function(call = parent.frame()) {
   }
   of <- function(mpi, size) list(mpi = if (nzchar(said)) said else mpi, size = size)
   if (nzchar(Sys.getenv("OMPI_COMM_WORLD_SIZE"))) {
-    return(of("openmpi", number("OMPI_COMM_WORLD_SIZE")))
+    return(of("openmpi", env_number("OMPI_COMM_WORLD_SIZE")))
   }
-  if (nzchar(Sys.getenv("PMI_RANK"))) return(of("mpich", number("PMI_SIZE")))
-  tasks <- number("SLURM_STEP_NUM_TASKS")
+  if (nzchar(Sys.getenv("PMI_RANK"))) return(of("mpich", env_number("PMI_SIZE")))
+  tasks <- env_number("SLURM_STEP_NUM_TASKS")
   if (nzchar(Sys.getenv("PMIX_RANK"))) return(of("openmpi", tasks))
   if (!is.na(tasks) && tasks > 1) {
+    # an MPI that asks Slurm in a way of its own; check_launcher() sees whether it has found the others
+    if (nzchar(said)) return(of(said, tasks))
     stop_runhooks(
       c(
         "Slurm has started {tasks} processes that do not know of each other.",
@@ -151,6 +162,24 @@ mpi_launcher <- function(call = parent.frame()) {
     )
   }
   if (nzchar(said)) of(said, NA)
+}
+
+is_by_srun <- function() {
+  nzchar(Sys.getenv("SLURM_STEP_NUM_TASKS")) && !nzchar(Sys.getenv("OMPI_COMM_WORLD_SIZE"))
+}
+
+# One process of a job that has asked for more: what it trains is right, and all others idle.
+say_job_idles <- function() {
+  tasks <- env_number("SLURM_NTASKS")
+  if (is.na(tasks) || tasks < 2 || is_by_srun()) return(invisible())
+  cli::cli_inform(
+    c(
+      "One process of a job of Slurm that has {tasks} tasks.",
+      i = "{.code srun --mpi=pmix Rscript} in place of {.code Rscript} starts all {tasks} (for MPICH
+           {.code --mpi=pmi2})."
+    ),
+    class = "runhooks_message_job_idles"
+  )
 }
 
 # The shared objects that the package was installed with, by their MPI.
@@ -173,6 +202,10 @@ mpi_object <- function(mpi, built = mpi_built(), call = parent.frame(2)) {
       x = if (length(built)) "It was installed with {mpi_names[names(built)]}." else {
         "It was installed where no MPI was found."
       },
+      i = if (is_by_srun() && length(built)) {
+        "Start it with {.code srun --mpi={mpi_of_srun[names(built)[[1]]]}}, for
+         {mpi_names[[names(built)[[1]]]]}, or:"
+      },
       i = "Install {wanted} with its compiler (on Debian {.code apt install {packages}}), then
            runhooks again."
     ),
@@ -183,15 +216,21 @@ mpi_object <- function(mpi, built = mpi_built(), call = parent.frame(2)) {
 # One MPI that is started by another's mpirun is alone.
 check_launcher <- function(launcher, place, call = parent.frame()) {
   if (is.na(launcher$size) || launcher$size == place$size) return(invisible())
-  stop_runhooks(
+  words <- if (is_by_srun()) {
+    c(
+      "Slurm has started {launcher$size} processes, and {place$library} knows of {place$size}.",
+      i = "Start them with {.code srun --mpi={mpi_of_srun[[launcher$mpi]]}} if this {place$library} can be
+           started by it (see {.code srun --mpi=list}), else with its {.code mpirun}."
+    )
+  } else {
     c(
       "{launcher$size} processes were started together, and {place$library} knows of
        {place$size}: they were started by another MPI.",
       i = "Start them with the {.code mpirun} of {place$library}, or install runhooks with the other
            one."
-    ),
-    kind = "failed_precondition", call = call
-  )
+    )
+  }
+  stop_runhooks(words, kind = "failed_precondition", call = call)
 }
 
 # --- how such a process behaves

@@ -110,8 +110,6 @@ test_that("what has started the process says which MPI is loaded, and what to in
   expect_identical(mpi_launcher(), list(mpi = "mpich", size = 2L))
   withr::local_envvar(OMPI_COMM_WORLD_SIZE = "3")
   expect_identical(mpi_launcher(), list(mpi = "openmpi", size = 3L))
-  withr::local_envvar(OMPI_COMM_WORLD_SIZE = NA, PMI_RANK = NA, SLURM_STEP_NUM_TASKS = "2")
-  expect_error(mpi_launcher(), "--mpi=pmix", class = "runhooks_error_failed_precondition")
   nothing <- mpi_built()[0]
   expect_error(
     mpi_object("openmpi", nothing), "libopenmpi-dev", class = "runhooks_error_failed_precondition"
@@ -120,9 +118,41 @@ test_that("what has started the process says which MPI is loaded, and what to in
   expect_error(mpi_object("mpich", other), "It was installed with Open MPI")
   expect_identical(mpi_object("openmpi", other), "here")
   expect_error(
-    check_launcher(list(size = 2L), list(size = 1L, library = "MPICH")), "another MPI",
-    class = "runhooks_error_failed_precondition"
+    check_launcher(list(mpi = "mpich", size = 2L), list(size = 1L, library = "MPICH 4")),
+    "another MPI.*mpirun. of MPICH 4", class = "runhooks_error_failed_precondition"
   )
+})
+
+test_that("processes that Slurm has started are never alone without a word", {
+  # what srun of Slurm 22.05 sets
+  withr::local_envvar(
+    OMPI_COMM_WORLD_SIZE = NA, PMI_RANK = NA, PMI_SIZE = NA, PMIX_RANK = NA, RUNHOOKS_MPI = NA,
+    SLURM_NTASKS = "2", SLURM_PROCID = "1", SLURM_STEP_ID = "0", SLURM_STEP_NUM_TASKS = "2"
+  )
+  withr::defer(the$strategy <- NULL)
+  refused <- function(expr, words) {
+    expect_error(expr, words, class = "runhooks_error_failed_precondition")
+  }
+  the$strategy <- NULL
+  refused(mpi_strategy(), "do not know of each other.*--mpi=pmix")
+  # what the MPI says is held against what Slurm says, whoever has chosen it
+  alone <- list(size = 1L, library = "MPICH 4.0.2")
+  withr::with_envvar(c(RUNHOOKS_MPI = "mpich"), {
+    expect_identical(mpi_launcher(), list(mpi = "mpich", size = 2L))
+    refused(check_launcher(mpi_launcher(), alone), "srun --mpi=pmi2")
+  })
+  withr::local_envvar(PMIX_RANK = "1")
+  expect_identical(mpi_launcher(), list(mpi = "openmpi", size = 2L))
+  refused(check_launcher(mpi_launcher(), alone), "2 processes, and MPICH 4.0.2 knows of 1.*srun --mpi=pmix")
+  refused(mpi_object("openmpi", c(mpich = "here")), "srun --mpi=pmi2")
+  expect_silent(check_launcher(mpi_launcher(), list(size = 2L)))
+  # a batch script, or an allocation, that starts Rscript by itself
+  withr::local_envvar(PMIX_RANK = NA, SLURM_STEP_ID = NA, SLURM_STEP_NUM_TASKS = NA, SLURM_PROCID = "0")
+  expect_message(one <- mpi_strategy(), "2 tasks.*srun", class = "runhooks_message_job_idles")
+  expect_identical(one$size, 1L)
+  the$strategy <- NULL
+  withr::local_envvar(SLURM_NTASKS = "1", SLURM_STEP_NUM_TASKS = "1")
+  expect_silent(mpi_strategy())
 })
 
 expect_same_numbers <- function(got, alone, name) {
