@@ -1,10 +1,12 @@
 // What several processes add by memory that they share: threads stand for them.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <condition_variable>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -125,7 +127,54 @@ void check_averages(DType dtype) {
   }
 }
 
+// A quiet NaN of this sign and payload.
+template <typename T>
+T not_a_number(bool is_negative, uint32_t payload) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  T exponent = std::numeric_limits<T>::quiet_NaN();
+  Bits bits;
+  std::memcpy(&bits, &exponent, sizeof bits);
+  bits = (bits & ~(Bits{1} << (8 * sizeof(T) - 1))) | payload;
+  if (is_negative) bits |= Bits{1} << (8 * sizeof(T) - 1);
+  std::memcpy(&exponent, &bits, sizeof bits);
+  return exponent;
+}
+
+// All processes have NaNs, at some places each its own, so that a sum is that of who comes first.
+template <typename T>
+void check_nans(DType dtype) {
+  for (const int size : {2, 3, 4}) {
+    std::vector<std::vector<T>> in_place(static_cast<size_t>(size)), apart = in_place;
+    with_ranks(size, [&](SharedSums& sums, int rank) {
+      const auto at = static_cast<size_t>(rank);
+      for (const int64_t n : kSizes) {
+        std::vector<T> values = drawn<T>(rank, n);
+        for (size_t i = 0; i < values.size(); ++i) {
+          if (i % 5 == 0 || i % 5 == at + 1) {
+            values[i] = not_a_number<T>(rank % 2 == 1, static_cast<uint32_t>(100 * rank + i % 90 + 1));
+          }
+        }
+        std::vector<T> means(values.size());
+        sums.average({{values.data(), means.data(), n}}, dtype);
+        apart[at].insert(apart[at].end(), means.begin(), means.end());
+        sums.add(values.data(), n, dtype);
+        in_place[at].insert(in_place[at].end(), values.begin(), values.end());
+      }
+    });
+    CHECK(std::isnan(in_place[0][0]));
+    for (int rank = 1; rank < size; ++rank) {
+      CHECK(same_bits(in_place[static_cast<size_t>(rank)], in_place[0]));
+      CHECK(same_bits(apart[static_cast<size_t>(rank)], apart[0]));
+    }
+  }
+}
+
 }  // namespace
+
+TEST(cluster_shared_sums_of_nans_have_the_same_bits_in_all) {
+  check_nans<float>(DType::kFloat32);
+  check_nans<double>(DType::kFloat64);
+}
 
 TEST(cluster_shared_sums_are_those_in_the_order_of_ranks_with_the_same_bits_in_all) {
   check_sums<float>(DType::kFloat32);
