@@ -38,31 +38,27 @@ scenarios <- list(
     train(whole, input, steps = 11)
     keep(list(parts = cluster_weights(cluster_small(config)), whole = cluster_weights(whole)))
   },
-  # the same of files, of which each process has some, in its own order; and the rows that it has seen
+  # the same of files, of which each process has some, and of one whose records are dealt, in an order
+  # of its own; and the rows that it has seen
   resume_files = function() {
-    files <- cluster_files(5, c(30, 38, 34, 36, 38))
-    seen <- NULL
-    sees <- session_run_hook(
-      before_run = function(context) session_run_args("labels"),
-      after_run = function(context, values) seen <<- c(seen, unlist(values$results, use.names = FALSE))
-    )
-    trained <- function(steps, ...) {
-      config <- configured(checkpoint_input_pipeline = TRUE, ...)
-      input <- cluster_batches(
-        files, batch_size = 6, reads = function(rows) dataset_shuffle_and_repeat(rows, 20, 2)
+    keep(lapply(list(files = cluster_files(5, c(30, 38, 34, 36, 38)), records = cluster_records()), function(files) {
+      trained <- function(steps, ...) {
+        config <- configured(checkpoint_input_pipeline = TRUE, ...)
+        input <- cluster_batches(
+          files, batch_size = 6, reads = function(rows) dataset_shuffle_and_repeat(rows, 20, 2)
+        )
+        rows <- new.env()
+        for (n in steps) {
+          suppressMessages(train(cluster_small(config), input, steps = n, hooks = cluster_seen(rows)))
+        }
+        list(weights = cluster_weights(cluster_small(config)), seen = rows$seen)
+      }
+      where <- file.path(folder, paste0("resume_", length(files)))
+      list(
+        parts = trained(c(5, 6), model_dir = where, save_checkpoints_steps = 4),
+        whole = trained(11, model_dir = paste0(where, "_whole"))
       )
-      for (n in steps) suppressMessages(train(cluster_small(config), input, steps = n, hooks = sees))
-    }
-    where <- file.path(folder, "resume_files")
-    trained(c(5, 6), model_dir = where, save_checkpoints_steps = 4)
-    parts <- seen
-    seen <- NULL
-    trained(11, model_dir = paste0(where, "_whole"))
-    keep(list(
-      parts = cluster_weights(cluster_small(configured(model_dir = where))),
-      whole = cluster_weights(cluster_small(configured(model_dir = paste0(where, "_whole")))),
-      seen = parts, seen_whole = seen
-    ))
+    }))
   },
   # the same within a layer of a tree, whose batches are in the checkpoint
   resume_trees = function() {
@@ -81,8 +77,8 @@ scenarios <- list(
   # checkpoints of another number of processes, or of one
   continues = function() {
     for (before in strsplit(Sys.getenv("RUNHOOKS_MODELS"), ",")[[1]]) {
-      config <- configured(model_dir = file.path(dirname(folder), "continued", before))
-      keep(continue_training(config), before)
+      path <- file.path(dirname(folder), "continued", before)
+      keep(continue_trainings(path, strategy$size, train_distribute = strategy), before)
     }
   },
   # each ends by its own reason, in one process, at a step of all
@@ -163,19 +159,32 @@ scenarios <- list(
     model <- cluster_small(configured())
     if (rank == 0) train(model, endless(), steps = 2)
   },
+  # one of rows in memory is stopped, and one of files is killed; the next run goes on with both
   killed = function() {
-    config <- configured(model_dir = file.path(folder, "killed"), save_checkpoints_steps = 5)
-    began_at <- runhooks:::cpp_saved_global_step(file.path(folder, "killed"))
+    began_at <- vapply(c("stopped", "killed"), function(name) {
+      as.numeric(runhooks:::cpp_saved_global_step(file.path(folder, name)))
+    }, 0)
+    is_first <- began_at[["killed"]] == 0
     n <- 0
     dies <- session_run_hook(after_run = function(context, values) {
       n <<- n + 1
-      if (rank == 1 && n == 12 && began_at == 0) tools::pskill(Sys.getpid(), tools::SIGKILL)
+      if (is_first && rank == 1 && n == 12) tools::pskill(Sys.getpid(), tools::SIGKILL)
     })
-    input <- cluster_input(c("x", "z"), strategy$size, epochs = 4)
-    train(cluster_small(config), input, hooks = dies)
-    whole <- cluster_small(configured())
-    train(whole, input)
-    keep(list(parts = cluster_weights(cluster_small(config)), whole = cluster_weights(whole), began_at = began_at))
+    trained <- function(input, steps = NULL, hooks = NULL, ...) {
+      config <- configured(checkpoint_input_pipeline = TRUE, ...)
+      suppressMessages(train(cluster_small(config), input, steps = steps, hooks = hooks))
+      cluster_weights(cluster_small(config))
+    }
+    both <- function(name, input, ...) {
+      path <- file.path(folder, name)
+      parts <- trained(input, model_dir = path, save_checkpoints_steps = 5, ...)
+      list(parts = parts, whole = if (!is_first) trained(input, model_dir = paste0(path, "_whole")))
+    }
+    file <- file.path(folder, "rows.tfrecord")
+    if (is_first && strategy$is_chief) file.rename(cluster_records(), file)
+    stopped <- both("stopped", cluster_shuffled(), steps = if (is_first) 7)
+    records <- cluster_batches(file, strategy$size, function(rows) dataset_shuffle_and_repeat(rows, 50, 3))
+    keep(list(began_at = began_at, stopped = stopped, killed = both("killed", records, hooks = dies)))
   },
   # for those who kill one of them
   many_steps = function() {

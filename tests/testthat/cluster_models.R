@@ -42,24 +42,56 @@ cluster_weights <- function(path) {
   runhooks:::cpp_checkpoint_values(path, names)
 }
 
-# Two steps more, with what is said then, and the weights before and after.
-continue_training <- function(config) {
-  model <- cluster_small(config)
+# The labels of the rows that each step has seen are added to `seen` of the environment `to`.
+cluster_seen <- function(to) {
+  session_run_hook(
+    before_run = function(context) session_run_args("labels"),
+    after_run = function(context, values) {
+      to$seen <- c(to$seen, unlist(values$results, use.names = FALSE))
+    }
+  )
+}
+
+# What a training goes on with: rows in memory, of which there are more than are asked for; files, of
+# which each process reads some, and records of one file, in one pass.
+continued_inputs <- list(
+  memory = function(size) cluster_shuffled(),
+  files = function(size) cluster_batches(cluster_files(6), size),
+  records = function(size) cluster_batches(cluster_records(), size)
+)
+
+# Two steps more, or the whole pass where a checkpoint of files is there, with what is said then, the
+# labels that were seen, and the weights before and after.
+continue_training <- function(kind, path, size, ...) {
+  before <- runhooks:::cpp_saved_global_step(path)
+  model <- cluster_small(run_config(
+    path, tf_random_seed = 11, checkpoint_input_pipeline = kind != "memory", ...
+  ))
   folder <- runhooks:::model_dir(model)
-  before <- runhooks:::cpp_saved_global_step(folder)
   said <- character()
+  rows <- new.env()
   withCallingHandlers(
-    train(model, cluster_shuffled(), steps = 2),
+    train(
+      model, continued_inputs[[kind]](size), steps = if (kind == "memory" || before == 0) 2,
+      hooks = cluster_seen(rows)
+    ),
     message = function(one) {
       said <<- c(said, conditionMessage(one))
       invokeRestart("muffleMessage")
     }
   )
   list(
-    said = said, step = runhooks:::cpp_saved_global_step(folder),
-    began = if (before > 0) cluster_weights(file.path(folder, paste0("model.ckpt-", before))),
+    said = said, step = runhooks:::cpp_saved_global_step(folder), seen = rows$seen,
+    began = if (before > 0) cluster_weights(file.path(path, paste0("model.ckpt-", before))),
     ended = cluster_weights(model)
   )
+}
+
+continue_trainings <- function(path, size, ...) {
+  kinds <- names(continued_inputs)
+  lapply(stats::setNames(nm = kinds), function(kind) {
+    continue_training(kind, file.path(path, kind), size, ...)
+  })
 }
 
 # Those of a training that is evaluated at each checkpoint.
@@ -222,10 +254,24 @@ cluster_files <- function(n, rows = rep(192 / n, n)) {
   list.files(folder, full.names = TRUE)
 }
 
+# All rows in one file of TFRecords.
+cluster_records <- function() {
+  path <- tempfile(fileext = ".tfrecord")
+  write_tfrecord(cluster_data[c("x", "z", "y")], path)
+  path
+}
+
 # Batches of them, with one row of each file in turn: what is in a step does not depend on who has which.
 cluster_batches <- function(files, size, reads = identity, batch_size = 24 / size) {
-  spec <- csv_record_spec(files[[1]])
-  rows <- read_files(files, text_line_dataset, record_spec = spec, parallel_files = length(files))
+  rows <- if (endsWith(files[[1]], ".tfrecord")) {
+    number <- tf$FixedLenFeature(list(), tf$float32)
+    dataset_map(tfrecord_dataset(files), function(record) {
+      tf$parse_single_example(record, list(x = number, z = number, y = number))
+    })
+  } else {
+    spec <- csv_record_spec(files[[1]])
+    read_files(files, text_line_dataset, record_spec = spec, parallel_files = length(files))
+  }
   input_fn(dataset_batch(reads(rows), batch_size), features = c(x, z), response = y)
 }
 

@@ -177,9 +177,7 @@ numbers_alone <- function() {
 
 # What a checkpoint of several processes says to one that goes on from it, or begins.
 said_alone <- list()
-continued_alone <- function(name) {
-  continue_training(run_config(tf_random_seed = 11, model_dir = file.path(place, "continued", name)))
-}
+continued_alone <- function(name) continue_trainings(file.path(place, "continued", name), 1)
 
 if (length(launchers) == 0) {
   test_that("there is no MPI here, and mpi_strategy() says what to install", {
@@ -286,19 +284,23 @@ if (length(launchers) == 0) {
     expect_identical(result_of("more", "resume_trees", 1), trees)
   })
 
-  test_that("a run in parts has the rows of one in a piece, of files that are dealt", {
-    files <- lapply(ranks_of("more"), function(rank) result_of("more", "resume_files", rank))
-    rows <- split(cluster_data$y, rep_len(1:5, 192))
-    for (rank in ranks_of("more")) {
-      own <- files[[rank + 1]]
-      expect_identical(own$parts, own$whole)
-      expect_identical(own$parts, files[[1]]$parts)
-      expect_length(own$seen, 66)
-      expect_identical(own$seen, own$seen_whole)
-      # file i is of process i mod 3
-      dealt <- unlist(rows[seq(rank + 1, 5, by = 3)])
-      expect_true(all(vapply(own$seen, function(y) min(abs(y - dealt)) < 1e-5, NA)))
-      expect_lte(max(table(own$seen)), 2)
+  test_that("a run in parts has the rows and bits of one in a piece, of files and records that are dealt", {
+    ranks <- ranks_of("more")
+    read <- lapply(ranks, function(rank) result_of("more", "resume_files", rank))
+    of_files <- split(cluster_data$y, rep_len(1:5, 192))
+    for (rank in ranks) {
+      # file i is of process i mod 3, record i of the one file as well
+      dealt <- list(
+        files = unlist(of_files[seq(rank + 1, 5, by = 3)]), records = cluster_data$y[seq(rank + 1, 192, by = 3)]
+      )
+      for (kind in names(dealt)) {
+        own <- read[[rank + 1]][[kind]]
+        expect_identical(own$parts, own$whole)
+        expect_identical(own$parts$weights, read[[1]][[kind]]$parts$weights)
+        expect_length(own$parts$seen, 66)
+        expect_true(all(vapply(own$parts$seen, function(y) min(abs(y - dealt[[kind]])) < 1e-5, NA)))
+        expect_lte(max(table(own$parts$seen)), 2)
+      }
     }
   })
 
@@ -308,21 +310,35 @@ if (length(launchers) == 0) {
       expect_length(said, 1)
       expect_match(said, paste0(words, " on from it: a new pass over the data begins"))
     }
-    first <- result_of("three", "again")
-    expect_identical(first$said, character())
-    second <- result_of("two", "again")
-    expect_said(second$said, "was saved by 3 processes, and 2 processes go")
-    expect_identical(second$began, first$ended)
-    expect_equal(c(first$step, second$step), c(2, 4))
-    expect_identical(result_of("two", "again", 1)$said, character())
-    expect_identical(result_of("two", "again", 1)$ended, second$ended)
-    from_one <- result_of("three", "one")
-    expect_said(from_one$said, "was saved by one process, and 3 processes go")
-    expect_identical(from_one$began, said_alone$one$ended)
-    to_one <- continued_alone("three")
-    expect_said(to_one$said, "was saved by 3 processes, and one process goes")
-    expect_identical(to_one$began, result_of("three", "three")$ended)
-    expect_equal(to_one$step, 4)
+    # all rows once, by all processes together, of which the last one stopped in the middle of a pass
+    expect_pass <- function(run, before, kind) {
+      if (kind == "memory") return()
+      results <- lapply(ranks_of(run), function(rank) result_of(run, before, rank)[[kind]])
+      seen <- unlist(lapply(results, `[[`, "seen"))
+      expect_equal(sort(seen), sort(cluster_data$y), tolerance = 1e-6)
+    }
+    to_one_of_all <- continued_alone("three")
+    for (kind in names(continued_inputs)) {
+      more <- if (kind == "memory") 2 else 8
+      first <- result_of("three", "again")[[kind]]
+      expect_identical(first$said, character())
+      second <- result_of("two", "again")[[kind]]
+      expect_said(second$said, "was saved by 3 processes, and 2 processes go")
+      expect_identical(second$began, first$ended)
+      expect_equal(c(first$step, second$step), c(2, 2 + more))
+      expect_identical(result_of("two", "again", 1)[[kind]]$said, character())
+      expect_identical(result_of("two", "again", 1)[[kind]]$ended, second$ended)
+      expect_pass("two", "again", kind)
+      from_one <- result_of("three", "one")[[kind]]
+      expect_said(from_one$said, "was saved by one process, and 3 processes go")
+      expect_identical(from_one$began, said_alone$one[[kind]]$ended)
+      expect_pass("three", "one", kind)
+      to_one <- to_one_of_all[[kind]]
+      expect_said(to_one$said, "was saved by 3 processes, and one process goes")
+      expect_identical(to_one$began, result_of("three", "three")[[kind]]$ended)
+      expect_equal(to_one$step, 2 + more)
+      if (kind != "memory") expect_equal(sort(to_one$seen), sort(cluster_data$y), tolerance = 1e-6)
+    }
   })
 
   test_that("a stop, the end of data and an interrupt of one process end all at that step", {
@@ -382,8 +398,9 @@ if (length(launchers) == 0) {
     expect_true(killed$status != 0)
     expect_false(killed$timeout)
     ended <- result_of("goes_on", "killed")
-    expect_equal(ended$began_at, 10)
-    expect_identical(ended$parts, ended$whole)
-    expect_identical(result_of("goes_on", "killed", 1)[1:2], ended[1:2])
+    expect_equal(ended$began_at, c(stopped = 7, killed = 10))
+    expect_identical(ended$stopped$parts, ended$stopped$whole)
+    expect_identical(ended$killed$parts, ended$killed$whole)
+    expect_identical(result_of("goes_on", "killed", 1), ended)
   })
 }
