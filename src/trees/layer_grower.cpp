@@ -214,10 +214,8 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
   return scales;
 }
 
-namespace {
-
 // Sums that nobody needs any more, for whoever needs as many next.
-class SpareSums {
+class LayerGrower::SpareSums {
  public:
   // New ones are zero.
   std::vector<int64_t> take(size_t size) {
@@ -240,8 +238,6 @@ class SpareSums {
   std::mutex mutex_;
   std::vector<std::vector<int64_t>> spare_;
 };
-
-}  // namespace
 
 // The work of one call of best_splits(): jobs, each a node and a group of columns, cut into pieces
 // of rows.

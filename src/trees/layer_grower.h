@@ -91,6 +91,7 @@ class LayerGrower {
   struct Scales {
     double gradient, hessian;
   };
+  class SpareSums;
   class Layer;
 
   float largest_of_all(const float* x, const char* what) const;
