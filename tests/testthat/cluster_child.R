@@ -26,6 +26,12 @@ scenarios <- list(
     }
     keep(list(strategy = strategy, config = unclass(configured())), "strategy")
   },
+  # where there are more processes than cores
+  few_models = function() {
+    for (name in c("linear", "wide_and_deep")) {
+      keep(cluster_models[[name]](strategy$size, configured()), name)
+    }
+  },
   asks = function() {
     runs <- 0
     counts <- session_run_hook(after_run = function(context, values) runs <<- runs + 1)

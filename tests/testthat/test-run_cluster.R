@@ -196,7 +196,7 @@ if (length(launchers) == 0) {
     env = c(RUNHOOKS_MODELS = "again")
   )
   # of processes that have made something else before, since to begin takes longer than to fail
-  ends_badly <- c(three = "error", goes_on = "caught")
+  ends_badly <- c(three = "error", four = "error", goes_on = "caught")
   goes_on <- named_run("killed", c("killed", "caught"))
   runs <- c(
     list(three = named_run(
@@ -207,7 +207,7 @@ if (length(launchers) == 0) {
     list(more = named_run("more", of_their_own, 3, env = c(RUNHOOKS_SHARED_MEMORY = "no"))),
     list(killed = named_run("killed", then = list(goes_on = goes_on))),
     lapply(stats::setNames(nm = c("script_error", "quits", "other_graph", "other_call", "refused")), named_run),
-    list(error_0 = named_run("error_0", "error", env = c(RUNHOOKS_RANK = 0)))
+    list(four = named_run("four", c("few_models", "error"), 4, env = c(RUNHOOKS_RANK = 0)))
   )
   came <- NULL
   outcome <- function(name) {
@@ -225,17 +225,25 @@ if (length(launchers) == 0) {
   }
   ranks_of <- function(run) seq_len(outcome(run)$n) - 1
 
+  expect_same_as_alone <- function(run, names) {
+    for (name in names) {
+      results <- lapply(ranks_of(run), function(rank) result_of(run, name, rank))
+      for (other in results[-1]) {
+        expect_identical(other$values, results[[1]]$values)
+        expect_identical(other$losses, results[[1]]$losses)
+        expect_identical(other$bits, results[[1]]$bits)
+      }
+      expect_same_numbers(results[[1]], numbers_alone()[[name]], name)
+    }
+  }
+
+  test_that("four processes make what one makes, with the same bits in all", {
+    expect_same_as_alone("four", c("linear", "wide_and_deep"))
+  })
+
   for (run in c("two", "three")) {
     test_that(sprintf("%s processes make what one makes, with the same bits in all", run), {
-      for (name in names(cluster_models)) {
-        results <- lapply(ranks_of(run), function(rank) result_of(run, name, rank))
-        for (other in results[-1]) {
-          expect_identical(other$values, results[[1]]$values)
-          expect_identical(other$losses, results[[1]]$losses)
-          expect_identical(other$bits, results[[1]]$bits)
-        }
-        expect_same_numbers(results[[1]], numbers_alone()[[name]], name)
-      }
+      expect_same_as_alone(run, names(cluster_models))
       n <- outcome(run)$n
       said <- lapply(ranks_of(run), function(rank) result_of(run, "strategy", rank))
       expect_identical(vapply(said, function(one) one$strategy$rank, 1L), seq_len(n) - 1L)
@@ -363,7 +371,7 @@ if (length(launchers) == 0) {
   }
 
   test_that("an error of one process ends all, and is shown once with its rank", {
-    expect_ended("error_0", "process 0 of 2: the hook of one process failed")
+    expect_ended("four", "process 0 of 4: the hook of one process failed")
     expect_ended("three", "process 1 of 3: the hook of one process failed")
     expect_ended("script_error", "the script of one process failed")
   })
