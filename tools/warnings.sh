@@ -20,9 +20,11 @@ for name in g++ clang++; do
   found=yes
   log=.build/warnings-$name.log
   mkdir -p .build
-  find src tests/cpp -name '*.cpp' -print0 | LC_ALL=C sort -z |
-    xargs -0 -n 8 -P 2 "$compiler" $flags > "$log" 2>&1
+  # R's table of routines asks for the casts of functions that Rcpp writes there
+  "$compiler" $flags -Wno-cast-function-type src/RcppExports.cpp > "$log" 2>&1
   code=$?
+  find src tests/cpp -name '*.cpp' ! -name RcppExports.cpp -print0 | LC_ALL=C sort -z |
+    xargs -0 -n 8 -P 2 "$compiler" $flags >> "$log" 2>&1 || code=1
   count=$(grep -c 'warning:\|error:' "$log")
   if [ "$code" != 0 ] || [ "$count" != 0 ]; then
     cat "$log"

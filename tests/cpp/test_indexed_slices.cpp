@@ -29,7 +29,7 @@ struct Table {
   }
   std::vector<float> run(Output output) {
     Session session(graph);
-    session.run({variable->initializer});
+    session.run(variable->initializer);
     const Tensor value = session.run({output});
     return {value.data<float>(), value.data<float>() + value.num_elements()};
   }
@@ -89,9 +89,9 @@ TEST(sparse_updates_change_the_rows_they_name_once) {
     Operation* step = optimizer->minimize(g, y, nullptr, {table.variable});
     Session session(table.graph);
     for (const VariablePtr& variable : variables_in(g, collection_keys::kGlobalVariables)) {
-      session.run({variable->initializer});
+      session.run(variable->initializer);
     }
-    session.run({step});
+    session.run(step);
     const Tensor value = session.run({table.variable->snapshot});
     // 1 - 3 / sqrt(0.1 + 9): the three gradients are added first
     const double moved = 1 - 3 / std::sqrt(9.1);

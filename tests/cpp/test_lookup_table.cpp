@@ -36,7 +36,7 @@ TEST(lookup_tables_find_what_was_put_into_them) {
   const Output size = g.op("LookupTableSizeV2", {table});
   Session session(graph);
   CHECK_THROWS(session.run({found}), Code::kFailedPrecondition, "Table not initialized");
-  session.run({fill});
+  session.run(fill);
   CHECK(values(session.run({found})) == std::vector<int64_t>({8, -1, 7}));
   CHECK(values(session.run({size})) == std::vector<int64_t>({2}));
 }
@@ -56,9 +56,9 @@ TEST(lookup_tables_are_filled_from_files) {
   Operation *too_long = fill(4), *good = fill(2);
   const Output found = find(g, table, {"green", "blue"});
   Session session(graph);
-  CHECK_THROWS(session.run({too_long}), Code::kInvalidArgument, "expected 4 but got 3");
+  CHECK_THROWS(session.run(too_long), Code::kInvalidArgument, "expected 4 but got 3");
   Session other(graph);
-  other.run({good});
+  other.run(good);
   CHECK(values(other.run({found})) == std::vector<int64_t>({1, -1}));
 }
 
@@ -75,7 +75,7 @@ TEST(lookup_tables_keep_large_integers_apart) {
   const Output found =
       g.op("LookupTableFindV2", {table, asked, g.constant(Tensor::scalar<int64_t>(large + 2))});
   Session session(graph);
-  session.run({fill});
+  session.run(fill);
   CHECK(values(session.run({found})) == std::vector<int64_t>({large - 1, large, large + 2}));
 }
 
@@ -97,7 +97,7 @@ TEST(lookup_tables_read_files_with_carriage_returns) {
                          .attr("key_dtype", DType::kString);
   const Output found = find(g, table, {"green", "blue"});
   Session session(graph);
-  session.run({fill});
+  session.run(fill);
   CHECK(values(session.run({found})) == std::vector<int64_t>({1, 2}));
   CHECK(values(session.run({ids})) == std::vector<int64_t>({1, 2}));
 }

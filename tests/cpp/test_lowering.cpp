@@ -21,7 +21,7 @@ void check_all_are_tensorflows(const Graph& graph) {
 
 void initialize_tables(Session& session, const Graph& graph) {
   for (const CollectionItem& item : graph.collection(collection_keys::kTableInitializers)) {
-    session.run({std::get<Operation*>(item)});
+    session.run(std::get<Operation*>(item));
   }
 }
 
@@ -129,7 +129,7 @@ TEST(lowered_tables_are_initialized_with_the_local_variables) {
   const auto lowered = lowered_graph(g);
   CHECK_EQ(lowered->operation("init")->control_inputs().size(), size_t{1});
   Session here(graph), there(lowered);
-  there.run({lowered->operation("init")});
+  there.run(lowered->operation("init"));
   check_same(there.run({lowered->tensor("ids:0")}), here.run({ids}));
 }
 
@@ -170,12 +170,12 @@ void check_steps(const std::shared_ptr<Graph>& graph, Operation* step) {
   Session here(graph), there(lowered);
   const auto variables = variables_in(*graph, collection_keys::kGlobalVariables);
   for (const VariablePtr& variable : variables) {
-    here.run({variable->initializer});
-    there.run({lowered->operation(variable->initializer->name())});
+    here.run(variable->initializer);
+    there.run(lowered->operation(variable->initializer->name()));
   }
   for (int i = 0; i < 3; ++i) {
-    here.run({step});
-    there.run({lowered->operation(step->name())});
+    here.run(step);
+    there.run(lowered->operation(step->name()));
     for (const VariablePtr& variable : variables) {
       const Tensor expected = here.run({variable->snapshot});
       const Tensor actual = there.run({lowered->tensor(variable->snapshot.name())});

@@ -445,13 +445,12 @@ TEST(loop_hooks_cannot_close_their_own_session) {
     loop.a->act = [&](const std::string& method, int) {
       if (method == in) session->close();
     };
-    CHECK_THROWS(
-        {
-          session->run(loop.run_args);
-          session->close();
-        },
-        Code::kFailedPrecondition,
-        "The session that calls hook `A` cannot be run or closed by it.");
+    const auto run_and_close = [&] {
+      session->run(loop.run_args);
+      session->close();
+    };
+    CHECK_THROWS(run_and_close(), Code::kFailedPrecondition,
+                 "The session that calls hook `A` cannot be run or closed by it.");
   }
 }
 
