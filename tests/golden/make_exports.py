@@ -332,7 +332,9 @@ def ask(folder, inputs):
     with tf1.Graph().as_default(), tf1.Session() as session:
         meta = tf1.saved_model.load(session, ["serve"], folder)
         for key, signature in meta.signature_def.items():
-            feed = {info.name: inputs[name] if isinstance(inputs, dict) else inputs
+            # of a single feature a signature may call its input something else
+            feed = {info.name: inputs if not isinstance(inputs, dict)
+                    else inputs[name if name in inputs else next(iter(inputs))]
                     for name, info in signature.inputs.items()}
             values = session.run({name: info.name for name, info in signature.outputs.items()}, feed)
             answers[key] = {name: plain(value) for name, value in sorted(values.items())}
