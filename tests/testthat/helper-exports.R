@@ -134,7 +134,11 @@ answer_problems <- function(path, kind, case) {
   answers <- case[[kind]]$answers
   problems <- character()
   for (key in names(answers)) {
-    actual <- predict(loaded, data, key)
+    given <- data
+    inputs <- names(loaded$signatures[[key]]$inputs)
+    # of a single feature a signature may call its input something else
+    if (kind == "raw" && length(data) == 1 && length(inputs) == 1) names(given) <- inputs
+    actual <- predict(loaded, given, key)
     keys <- setdiff(names(actual), ".pred_class")
     if (!setequal(keys, names(answers[[key]]))) problems <- c(problems, paste(key, "keys"))
     found <- vapply(names(answers[[key]]), function(output) {
