@@ -3,6 +3,8 @@
 # State that is set while an estimator calls the user's functions.
 the <- new.env(parent = emptyenv())
 the$mode <- NULL
+# Whether tensors of data in memory go to the core, past all that is a user's.
+the$is_unseen <- FALSE
 # how many frames there were when the user's function was called
 the$users_depth <- 0L
 
@@ -354,7 +356,8 @@ next_rows <- function(columns, features, response, options, texts = character(),
     setNames(encoded, names(columns)), types, options$batch_size,
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) -1 else 0,
     if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data,
-    identical(the$mode, "train"), if (!isFALSE(options$auto_shard)) reader_of_batches()
+    identical(the$mode, "train"), if (!isFALSE(options$auto_shard)) reader_of_batches(),
+    the$is_unseen
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
@@ -454,9 +457,10 @@ as_model_input <- function(
   takes_context <- identical(names(formals(args(input_fn))), "input_context")
   dealt <- new.env(parent = emptyenv())
   read <- function(mode) {
-    outer <- the$mode
-    on.exit(the$mode <- outer)
+    outer <- mget(c("mode", "is_unseen"), envir = the)
+    on.exit(list2env(outer, the))
     the$mode <- mode
+    the$is_unseen <- inherits(input_fn, "runhooks_input_fn") && !is_custom(estimator)
     deals <- deals || identical(mode, "train")
     result <- with_dealing(estimator, mode, deals, deals_itself = takes_context, function(context) {
       argument <- if (takes_context) context else estimator

@@ -1,12 +1,13 @@
 # `%*%` of tensors and variables, which masks nothing. R finds methods of it for S4 objects in all
 # versions (for S3 objects since 4.3 only), so their handles are marked as S4 objects
-# (src/r/graph/graph.cpp). They stay of S3 classes, whose methods R finds as ever.
+# (src/r/graph/handle_methods.cpp). They stay of S3 classes, whose methods R finds as ever.
 
 #' @importFrom methods cacheMetaData setMethod setOldClass
 NULL
 
-# Their tables are made when the package is built and known to R from the first handle on (the
-# bindings call `know_tensor_methods()`): S4 methods of a namespace would cost each library() 30 ms.
+# Their tables are made when the package is built, and R knows them from the first handle on that a
+# user may see (the bindings call `know_tensor_methods()`): S4 methods of a namespace would cost each
+# library() 30 ms.
 tensor_methods <- new.env()
 
 # (where roxygen2 reads the sources there is no package that classes could belong to)

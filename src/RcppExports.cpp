@@ -71,8 +71,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_next_batch
-SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, SEXP on_other_data, bool says_content, SEXP reader);
-RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP on_other_dataSEXP, SEXP says_contentSEXP, SEXP readerSEXP) {
+SEXP cpp_next_batch(SEXP columns, SEXP dtypes, double batch_size, double num_epochs, bool shuffle, double seed, SEXP on_other_data, bool says_content, SEXP reader, bool is_unseen);
+RcppExport SEXP _runhooks_cpp_next_batch(SEXP columnsSEXP, SEXP dtypesSEXP, SEXP batch_sizeSEXP, SEXP num_epochsSEXP, SEXP shuffleSEXP, SEXP seedSEXP, SEXP on_other_dataSEXP, SEXP says_contentSEXP, SEXP readerSEXP, SEXP is_unseenSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
@@ -84,7 +84,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type on_other_data(on_other_dataSEXP);
     Rcpp::traits::input_parameter< bool >::type says_content(says_contentSEXP);
     Rcpp::traits::input_parameter< SEXP >::type reader(readerSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, says_content, reader));
+    Rcpp::traits::input_parameter< bool >::type is_unseen(is_unseenSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_next_batch(columns, dtypes, batch_size, num_epochs, shuffle, seed, on_other_data, says_content, reader, is_unseen));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2293,7 +2294,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_arrow_next", (DL_FUNC) &_runhooks_cpp_arrow_next, 1},
     {"_runhooks_cpp_all_finite", (DL_FUNC) &_runhooks_cpp_all_finite, 1},
     {"_runhooks_cpp_all_float32", (DL_FUNC) &_runhooks_cpp_all_float32, 1},
-    {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 9},
+    {"_runhooks_cpp_next_batch", (DL_FUNC) &_runhooks_cpp_next_batch, 10},
     {"_runhooks_cpp_tensors_dataset", (DL_FUNC) &_runhooks_cpp_tensors_dataset, 4},
     {"_runhooks_cpp_dataset_function", (DL_FUNC) &_runhooks_cpp_dataset_function, 2},
     {"_runhooks_cpp_dataset_maker", (DL_FUNC) &_runhooks_cpp_dataset_maker, 2},

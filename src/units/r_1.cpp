@@ -16,6 +16,7 @@
 #include "r/graph/columns.cpp"
 #include "r/graph/control_flow.cpp"
 #include "r/graph/default_graph.cpp"
+#include "r/graph/handle_methods.cpp"
 #include "r/graph/kept_function.cpp"
 #include "r/loop/exporter.cpp"
 #include "r/loop/trees.cpp"

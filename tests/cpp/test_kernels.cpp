@@ -311,6 +311,28 @@ TEST(kernel_bias_and_column_sums_are_exact) {
   }
 }
 
+// Fewer than any register holds: with masks, or one column after another.
+TEST(kernel_sums_of_few_columns_have_the_bits_of_each_alone) {
+  std::mt19937 random(seed() + 6);
+  std::uniform_real_distribution<float> draw(-1, 1);
+  for (const Kernels& table : all_kernels()) {
+    for (const int64_t rows : {1, 3, 32, 255, 257, 1100}) {
+      for (const int64_t cols : {2, 3}) {
+        std::vector<float> x(static_cast<size_t>(rows * cols)), sums(static_cast<size_t>(cols));
+        for (float& value : x) value = draw(random);
+        table.dense->scolumn_sums(rows, cols, x.data(), sums.data(), 1);
+        for (int64_t j = 0; j < cols; ++j) {
+          std::vector<float> column;
+          for (int64_t i = 0; i < rows; ++i) column.push_back(x[static_cast<size_t>(i * cols + j)]);
+          float alone;
+          table.dense->scolumn_sums(rows, 1, column.data(), &alone, 1);
+          CHECK_EQ(sums[static_cast<size_t>(j)], alone);
+        }
+      }
+    }
+  }
+}
+
 template <typename T>
 void check_gathered(const Kernels& table, int64_t rows, int64_t n, std::mt19937& random) {
   const auto product = [&] {

@@ -38,14 +38,34 @@ test_that("library(runhooks) prints nothing and masks nothing of R's own package
   expect_identical(said, "")
 })
 
-test_that("library() defines no S4 classes or methods, which take as long to load as all the rest", {
+test_that("neither library() nor a canned model's training makes R know S4 methods, which takes long", {
   script <- "
     library(runhooks)
     known <- function() length(methods::findMethods('%*%', classes = 'tensorflow.tensor'))
-    cat(methods:::.hasS4MetaData(asNamespace('runhooks')), known(), '')
-    x <- tf$constant(diag(2))
+    cat(ls(asNamespace('runhooks'), all.names = TRUE, pattern = '^[.]__[CT]__'), known(), '')
+    model <- linear_regressor(mpg ~ wt + cyl, data = mtcars)
+    train(model, steps = 1)
+    invisible(evaluate(model, input_fn(mpg ~ wt + cyl, mtcars)))
+    cat(known(), '')
+    x <- input_fn(mtcars, 'wt', 'mpg')(NULL)()[[1]]$wt
     cat(known() > 0)
   "
   result <- processx::run(child_rscript(), c("-e", script), env = child_env())
-  expect_identical(result$stdout, "FALSE 0 TRUE")
+  expect_identical(result$stdout, " 0 0 TRUE")
+})
+
+test_that("R knows the methods of tensors that a user sees of a model that was trained without", {
+  script <- "
+    library(runhooks)
+    model <- linear_regressor(column_numeric('wt'))
+    seen <- NULL
+    hook <- session_run_hook(begin = function() {
+      x <- tf$get_default_graph()$get_operation_by_name('IteratorGetNext')$outputs[[1]]
+      seen <<- capture.output(show(tf$reshape(x, c(-1L, 1L)) %*% matrix(1)))
+    })
+    train(model, input_fn(mtcars, 'wt', 'mpg'), hooks = hook, steps = 1)
+    cat(seen)
+  "
+  result <- processx::run(child_rscript(), c("-e", script), env = child_env())
+  expect_match(result$stdout, "MatMul")
 })

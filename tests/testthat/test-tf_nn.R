@@ -188,3 +188,28 @@ test_that("one_hot, argmax and top_k are as in TensorFlow", {
   expect_equal(results$top[[2]], rbind(c(1, 2), c(0, 2)))
   expect_equal(as.vector(results$hit), c(TRUE, FALSE))
 })
+
+test_that("rows have the same softmax and cross entropy together, in blocks, as each by itself", {
+  set.seed(1)
+  for (classes in c(1, 3, 10, 700)) {
+    x <- matrix(stats::rnorm(70 * classes, sd = 3), 70)
+    labels <- rep_len(seq_len(classes) - 1L, 70)
+    asked <- function(rows) {
+      logits <- tf$cast(x[rows, , drop = FALSE], tf$float32)
+      one_hot <- tf$one_hot(as.array(labels[rows]), as.integer(classes))
+      list(
+        tf$nn$softmax(logits), tf$nn$log_softmax(logits),
+        tf$nn$sparse_softmax_cross_entropy_with_logits(labels = as.array(labels[rows]), logits = logits),
+        tf$nn$softmax_cross_entropy_with_logits(labels = one_hot, logits = logits)
+      )
+    }
+    with(tf$Graph()$as_default(), with(tf$Session() %as% session, {
+      together <- session$run(asked(1:70))
+      for (row in c(1, 37, 65, 70)) {
+        alone <- session$run(asked(row))
+        for (i in 1:2) expect_identical(together[[i]][row, ], as.vector(alone[[i]]))
+        for (i in 3:4) expect_identical(together[[i]][row], as.vector(alone[[i]]))
+      }
+    }))
+  }
+})

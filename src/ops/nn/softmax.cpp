@@ -27,14 +27,14 @@ T row_maximum(const T* x, int64_t n) {
 }
 
 // Rows of few classes are shorter than a register: exponentials are made of many rows at once.
-constexpr int64_t kBlockOfRows = 512;
+constexpr int64_t kNumbersOfBlock = 512, kMostRows = 64;
 
 // For blocks of rows: y = x - its row's maximum, then the exponentials of all of them, then
 // use(row, maximum, the row's x, the row's y, the sum of y).
 template <typename T, typename Use>
 void with_exponentials(const T* x, int64_t rows, int64_t n, T* y, const Use& use) {
-  const int64_t most = std::clamp<int64_t>(kBlockOfRows / std::max<int64_t>(n, 1), 1, 64);
-  T largest[64];
+  const int64_t most = std::clamp<int64_t>(kNumbersOfBlock / std::max<int64_t>(n, 1), 1, kMostRows);
+  T largest[kMostRows];
   for (int64_t first = 0; first < rows; first += most) {
     const int64_t block = std::min(most, rows - first);
     const T* const from = x + first * n;
@@ -102,7 +102,7 @@ class SoftmaxCrossEntropyKernel : public Kernel {
       }
       loss[r] = total;
     };
-    if (n > 0) with_exponentials(x, rows, n, grad, use);
+    with_exponentials(x, rows, n, grad, use);
   }
 };
 

@@ -13,6 +13,7 @@
 #include "graph/endpoints.h"
 #include "nn/replicas.h"
 #include "r/data/input.h"
+#include "r/graph/handle_methods.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
@@ -165,7 +166,7 @@ SEXP cpp_all_float32(SEXP columns) {
 // a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With
 // `on_other_data` checkpoints have the position. `reader`: which of how many readers this is. The
 // attribute `content` says which columns these are,
-// where it is asked for.
+// where it is asked for. `is_unseen`: the tensors go to the core, past all users.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,
@@ -175,8 +176,10 @@ SEXP cpp_next_batch(SEXP columns,
                     double seed,
                     SEXP on_other_data = R_NilValue,
                     bool says_content = false,
-                    SEXP reader = R_NilValue) {
+                    SEXP reader = R_NilValue,
+                    bool is_unseen = false) {
   return border([&]() -> SEXP {
+    const HandlesUnseen handles(is_unseen);
     InMemoryOptions options;
     options.batch_size = whole_from_r(batch_size, "`batch_size`");
     const RList given(columns, "the columns of a dataset");

@@ -7,6 +7,7 @@
 #include "r/data/input.h"
 #include "r/files/saver.h"
 #include "r/graph/collection.h"
+#include "r/graph/handle_methods.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/graph/kept_function.h"
 #include "r/values/convert.h"
@@ -68,18 +69,6 @@ void set_classes(SEXP handle, const char* class1, const char* class2) {
   SET_STRING_ELT(classes, 0, Rf_mkChar(class1));
   SET_STRING_ELT(classes, 1, Rf_mkChar(class2));
   Rf_setAttrib(handle, R_ClassSymbol, classes);
-}
-
-// For `%*%`, of which R before 4.3 has methods of S4 objects only (R/tensor_product.R), and which R
-// knows from the first handle on; whatever else R finds methods of, it finds S3's.
-void mark_as_s4(SEXP handle) {
-  static bool is_known = false;
-  if (!is_known) {
-    Rcpp::Shield<SEXP> call(Rf_lang1(Rf_install("know_tensor_methods")));
-    eval_r(call, package_namespace());
-    is_known = true;
-  }
-  Rf_asS4(handle, TRUE, /* complete = */ 0);
 }
 
 SEXP make_element(void* address,
@@ -200,6 +189,7 @@ std::shared_ptr<Graph> graph_of(SEXP handle) {
 }
 
 SEXP tensor_handle(const Output& output) {
+  know_handle_methods();
   Rcpp::Shield<SEXP> graph(graph_handle(output.graph().shared_from_this()));
   SEXP handles = handles_of(*output.op);
   const R_xlen_t place = output.index + 2;
@@ -224,6 +214,7 @@ SEXP operation_handle(Operation* op) {
 }
 
 SEXP variable_handle(const VariablePtr& variable) {
+  know_handle_methods();
   Rcpp::Shield<SEXP> graph(graph_handle(variable->graph().shared_from_this()));
   SEXP handles = handles_of(*variable->handle.op);
   if (VECTOR_ELT(handles, 1) == R_NilValue) {

@@ -90,22 +90,6 @@ unsigned int r_type(Kind kind) {
   }
 }
 
-// The numbers of a vector that is neither a list nor one of strings.
-void* numbers_of(SEXP x) {
-  switch (TYPEOF(x)) {
-    case LGLSXP:
-      return LOGICAL(x);
-    case INTSXP:
-      return INTEGER(x);
-    case REALSXP:
-      return REAL(x);
-    case CPLXSXP:
-      return COMPLEX(x);
-    default:
-      return RAW(x);
-  }
-}
-
 PlainData::Text plain_text(SEXP element) {
   if (element == NA_STRING) return {"", Mark::kMissing};
   if (Rf_getCharCE(element) == CE_BYTES) return {CHAR(element), Mark::kBytes};
@@ -155,7 +139,7 @@ PlainData convert(SEXP x, const Owner& owner, const std::string& place) {
     for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) data.texts.push_back(plain_text(STRING_ELT(x, i)));
   } else {
     const size_t bytes = static_cast<size_t>(Rf_xlength(x)) * PlainData::element_size(data.kind);
-    data.numbers.assign(static_cast<const char*>(numbers_of(x)), bytes);
+    data.numbers.assign(static_cast<const char*>(dataptr(x)), bytes);
   }
   convert_attributes(x, below, place, data);
   return data;
@@ -211,7 +195,7 @@ SEXP plain_to_r(const PlainData& data) {
       SET_STRING_ELT(x, i, plain_text_to_r(data.texts[static_cast<size_t>(i)]));
     }
   } else if (n > 0) {
-    std::memcpy(numbers_of(x), data.numbers.data(), data.numbers.size());
+    std::memcpy(dataptr(x), data.numbers.data(), data.numbers.size());
   }
   return data.attributes.empty() ? static_cast<SEXP>(x) : with_attributes(x, data);
 }

@@ -47,7 +47,7 @@ void Rcpp_precious_remove(SEXP token) {
 
 }  // namespace Rcpp
 
-void* dataptr(SEXP x) {  // lint: allow caller: Rcpp's headers
+void* dataptr(SEXP x) {
   switch (TYPEOF(x)) {
     case LGLSXP:
       return LOGICAL(x);

@@ -1,0 +1,30 @@
+// What lives here: when R comes to know the methods of tensors and variables.
+// Who may use it: src/r/ only.
+// What it must not know: what the methods do (R/tensor_product.R).
+#pragma once
+
+#include "r/values/border.h"
+
+namespace runhooks {
+namespace r {
+
+// For `%*%`, of which R before 4.3 has methods of S4 objects only; whatever else R finds methods of, it
+// finds S3's.
+void mark_as_s4(SEXP handle);
+// R knows the methods from the first handle on that a user may see.
+void know_handle_methods();
+
+// While it lives, only the core sees handles: the methods take as long to know as library() does.
+class HandlesUnseen {
+ public:
+  explicit HandlesUnseen(bool are_unseen);
+  ~HandlesUnseen();
+  HandlesUnseen(const HandlesUnseen&) = delete;
+  HandlesUnseen& operator=(const HandlesUnseen&) = delete;
+
+ private:
+  bool outer_;
+};
+
+}  // namespace r
+}  // namespace runhooks
