@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "data/data_content.h"
 #include "data/one_input_dataset.h"
+#include "data/rows_ahead.h"
 #include "tensor/copy_rows.h"
 
 namespace runhooks {
@@ -154,7 +155,7 @@ class InMemoryIterator : public DatasetIterator {
   }
   // What is read in place, and tensors of one element a row where there are many.
   void choose_ahead() {
-    ahead_of_.assign(row_bytes_.size(), -1);
+    is_ahead_.assign(row_bytes_.size(), false);
     const auto is_narrow = [](const InMemoryColumn& column) {
       return !column.sparse && !column.in_place && column.tensor.shape().rank() == 1;
     };
@@ -167,7 +168,7 @@ class InMemoryIterator : public DatasetIterator {
         rows = std::make_shared<const RowsInPlace>(columns[i].tensor);
       }
       if (!rows) continue;
-      ahead_of_[i] = static_cast<int>(in_place_.size());
+      is_ahead_[i] = true;
       in_place_.push_back(std::move(rows));
     }
   }
@@ -235,10 +236,9 @@ class InMemoryIterator : public DatasetIterator {
     while (true) {
       if (dataset_->options().shuffle && order_.empty()) shuffle();
       const int64_t part = std::min(n - done, dataset_->rows() - position_);
-      if (!order_.empty() && !in_place_.empty()) {
-        ahead_.prepare(in_place_, order_, position_, part);
-      }
+      if (!order_.empty() && !in_place_.empty()) fill_ahead(done, part);
       for (size_t i = 0; i < row_bytes_.size(); ++i) {
+        if (is_ahead(i)) continue;
         fill_column(i, targets_[i] + static_cast<size_t>(done) * row_bytes_[i], part);
       }
       done += part;
@@ -248,16 +248,22 @@ class InMemoryIterator : public DatasetIterator {
     }
   }
 
-  // The next n rows of this epoch.
+  bool is_ahead(size_t i) const { return !order_.empty() && is_ahead_[i]; }
+  // The next n rows of this epoch, behind the first `done` of the batch.
+  void fill_ahead(int64_t done, int64_t n) {
+    targets_ahead_.clear();
+    for (size_t i = 0; i < row_bytes_.size(); ++i) {
+      if (!is_ahead_[i]) continue;
+      targets_ahead_.push_back(targets_[i] + static_cast<size_t>(done) * row_bytes_[i]);
+    }
+    ahead_.take(in_place_, order_, position_, n, targets_ahead_.data());
+  }
   void fill_column(size_t i, char* target, int64_t n) const {
     const InMemoryColumn& column = dataset_->columns()[i];
     const int64_t* order = order_.empty() ? nullptr : order_.data() + position_;
     if (column.sparse) {
       column.sparse->spread(reinterpret_cast<double*>(target), order, position_, n);
       return;
-    }
-    if (order && ahead_of_[i] >= 0) {
-      return ahead_.read(static_cast<size_t>(ahead_of_[i]), position_, n, target);
     }
     if (column.in_place) return column.in_place->read(position_, n, target);
     const auto* source = static_cast<const char*>(column.tensor.raw());
@@ -273,10 +279,10 @@ class InMemoryIterator : public DatasetIterator {
 
   std::shared_ptr<const InMemoryDataset> dataset_;
   std::vector<size_t> row_bytes_;
-  std::vector<char*> targets_;
+  std::vector<char*> targets_, targets_ahead_;
   std::vector<int64_t> order_;  // of this epoch; empty when not shuffled
-  std::vector<std::shared_ptr<const RowsInPlace>> in_place_;  // what is made ahead
-  std::vector<int> ahead_of_;  // of each column its place among these, or -1
+  AllRowsInPlace in_place_;     // what is made ahead
+  std::vector<bool> is_ahead_;  // whether a column is one of these
   RowsAhead ahead_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;

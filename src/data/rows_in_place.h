@@ -1,4 +1,4 @@
-// What lives here: RowsInPlace, columns of numbers that are read where somebody else keeps them, and RowsAhead.
+// What lives here: RowsInPlace, columns of numbers that are read where somebody else keeps them.
 // Who may use it: data, the bindings.
 // What it must not know: whose they are, R.
 #pragma once
@@ -38,8 +38,9 @@ class RowsInPlace {
   // What is kept, in bytes.
   size_t num_bytes() const;
 
-  // Rows `first` to `first + n`, as a tensor has them.
-  void read(int64_t first, int64_t n, void* to) const;
+  // Rows `first` to `first + n`, as a tensor has them; or each that many bytes behind the one before.
+  void read(int64_t first, int64_t n, void* to) const { read(first, n, to, row_bytes()); }
+  void read(int64_t first, int64_t n, void* to, size_t stride) const;
   // What column `k` has in `n` rows, one behind the other.
   void gather(int64_t k, const int64_t* rows, int64_t n, void* to) const;
   // The same of rows in rising order, each to a place of its own: element `at` of a block of so
@@ -57,41 +58,6 @@ class RowsInPlace {
   std::shared_ptr<const void> owner_;
 };
 
-// The next rows of a shuffled order, made ahead. One row of many columns is as many lines of
-// memory, of which it needs an eighth: many rows at once take each column from its begin to its
-// end. They are kept by batches, so that who takes one finds all its columns side by side.
-class RowsAhead {
- public:
-  using All = std::vector<std::shared_ptr<const RowsInPlace>>;
-  // Fewer columns than that are found soon enough.
-  static constexpr size_t kManyColumns = 32;
-  // Forgets what there is.
-  void clear() { begin_ = end_ = 0; }
-  // Sees to it that rows `order[position]` to `order[position + n - 1]` are there; `all` is what
-  // there is of rows, and always the same.
-  void prepare(const All& all, const std::vector<int64_t>& order, int64_t position, int64_t n);
-  // Those of the i-th of them, as a tensor has them.
-  void read(size_t i, int64_t position, int64_t n, void* to) const;
-
- private:
-  // A column of all that is made, and where it begins within a block.
-  struct Column {
-    const RowsInPlace* of;
-    int64_t k;
-    size_t begin;
-  };
-  void lay_out(const All& all, int64_t n);
-  void reserve(int64_t rows);
-  void fill(const int64_t* order, int64_t n);
-  std::vector<RowsInPlace::Place> places(const int64_t* order, int64_t n) const;
-
-  std::vector<Column> columns_;
-  std::vector<size_t> first_columns_;  // of each of `all`, and the end
-  int64_t block_ = 0;                  // rows of a block: a batch, or some
-  size_t block_bytes_ = 0;
-  Tensor made_;       // blocks
-  int64_t lead_ = 0;  // rows that the first block lacks, for a batch to end where a block does
-  int64_t begin_ = 0, end_ = 0, wanted_ = 0;
-};
+using AllRowsInPlace = std::vector<std::shared_ptr<const RowsInPlace>>;
 
 }  // namespace runhooks

@@ -13,4 +13,6 @@
 #include "data/element_graph.cpp"
 #include "data/elements.cpp"
 #include "data/row_copies.cpp"
+#include "data/rows_ahead.cpp"
 #include "data/rows_in_place.cpp"
+#include "data/rows_side_by_side.cpp"

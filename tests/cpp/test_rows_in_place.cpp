@@ -4,6 +4,7 @@
 
 #include "data/data_content.h"
 #include "data/in_memory.h"
+#include "data/rows_ahead.h"
 #include "io_test.h"
 #include "test.h"
 

@@ -1,0 +1,38 @@
+// What lives here: RowsSideBySide, columns of numbers of which all rows are kept, each in one piece.
+// Who may use it: data.
+// What it must not know: whose the columns are, R.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "data/rows_in_place.h"
+
+namespace runhooks {
+
+// A row of many columns is as many lines of memory where each column lies by itself, and a few here:
+// rows of any order are found soon.
+class RowsSideBySide {
+ public:
+  explicit RowsSideBySide(const AllRowsInPlace& all);
+  // Bytes that the rows of `all` take here.
+  static size_t num_bytes(const AllRowsInPlace& all);
+  // Rows `order[0]` to `order[n - 1]`: those of the i-th of all go to `to[i]`, as a tensor has them.
+  void gather(const int64_t* order, int64_t n, char* const* to) const;
+
+ private:
+  struct Part {
+    size_t begin, bytes, of;  // in a row, and of which it is
+  };
+  // Of a row, those of one number of four bytes first, then the others, each where its numbers may
+  // stand.
+  static std::vector<Part> parts_of(const AllRowsInPlace& all);
+  static size_t row_bytes(const std::vector<Part>& parts);
+  void gather_block(const int64_t* order, int64_t n, int64_t at, char* const* to) const;
+
+  std::vector<Part> parts_;
+  size_t num_narrow_ = 0, row_bytes_;
+  Tensor rows_;
+};
+
+}  // namespace runhooks
