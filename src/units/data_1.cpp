@@ -12,5 +12,6 @@
 #include "data/decode_delim_dataset.cpp"
 #include "data/element_graph.cpp"
 #include "data/elements.cpp"
+#include "data/held_elements.cpp"
 #include "data/row_copies.cpp"
 #include "data/rows_in_place.cpp"
