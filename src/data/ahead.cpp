@@ -7,19 +7,18 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <sstream>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/denormals.h"
-#include "base/held_errors.h"
 #include "base/interrupt.h"
 #include "base/offered_work.h"
 #include "base/threads.h"
 #include "base/without_signals.h"
 #include "data/elements.h"
+#include "data/held_elements.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -53,9 +52,7 @@ class Ahead::Queue {
   bool has_threads() const { return !threads_.empty(); }
 
  private:
-  struct Item {
-    Components components;
-    std::exception_ptr error;
+  struct Item : HeldElement {
     bool is_done = false;
     int64_t rows_seen = 0, epoch = 0;
   };
@@ -171,27 +168,21 @@ bool Ahead::Queue::may_read() const {
 
 Ahead::Queue::ItemPtr Ahead::Queue::read(std::unique_lock<std::mutex>& lock) {
   auto item = std::make_shared<Item>();
-  ComponentsSink sink;
   bool has_element = false;
   is_reading_ = true;
   lock.unlock();
   try {
-    const HoldErrors waiting;
-    has_element = input_->next(sink);
+    has_element = next_held(*input_, *item);
   } catch (const ForeignUnwind&) {
-    // an interrupt: it is for the call that is running
     lock.lock();
     is_reading_ = false;
     throw;
-  } catch (...) {
-    item->error = std::current_exception();
   }
-  item->components = sink.take();
   item->rows_seen = input_->rows_seen();
   item->epoch = input_->epoch();
   lock.lock();
   is_reading_ = false;
-  if (!has_element && !item->error) {
+  if (!has_element) {
     is_over_ = true;
     return nullptr;
   }
@@ -210,7 +201,7 @@ void Ahead::Queue::make(size_t worker, Item& item) const {
   try {
     item.components = work_(worker, item.components);
   } catch (const ForeignUnwind&) {
-    throw;  // as above; the work may be done again
+    throw;  // an interrupt; the work may be done again
   } catch (...) {
     item.error = std::current_exception();
   }
@@ -319,78 +310,6 @@ void Ahead::Queue::rewind() {
   input_->rewind();
   is_over_ = false;
 }
-
-namespace {
-
-// Errors as a part of a state: who goes on meets them in their places.
-struct SavedErrors {
-  std::vector<int64_t> places, codes;
-  std::vector<std::string> texts, classes;  // of foreign ones their classes, one a line
-
-  void add(size_t place, const std::exception_ptr& error) {
-    Code code = Code::kUnknown;
-    std::string text = "The input failed.", own_classes;
-    try {
-      std::rethrow_exception(error);
-    } catch (const ForeignError& known) {
-      code = known.code();
-      text = known.message();
-      own_classes = str_join(known.classes(), "\n");
-    } catch (const Error& known) {
-      code = known.code();
-      text = known.message();
-    } catch (...) {
-    }
-    places.push_back(static_cast<int64_t>(place));
-    codes.push_back(static_cast<int64_t>(code));
-    texts.push_back(text);
-    classes.push_back(own_classes);
-  }
-  void save(NamedTensors& state) const {
-    state["error_places"] = Tensor::vector(places);
-    state["error_codes"] = Tensor::vector(codes);
-    const auto n = static_cast<int64_t>(texts.size());
-    state["errors"] = Tensor::strings({n}, texts);
-    state["error_classes"] = Tensor::strings({n}, classes);
-  }
-  // By place.
-  static std::map<int64_t, std::exception_ptr> read(const NamedTensors& state) {
-    const std::vector<int64_t> places = state_counts(state, "error_places"),
-                               codes = state_counts(state, "error_codes");
-    const Tensor texts = words(state, "errors", places.size()),
-                 classes = words(state, "error_classes", places.size());
-    if (codes.size() != places.size()) fail_damaged();
-    std::map<int64_t, std::exception_ptr> errors;
-    for (size_t i = 0; i < places.size(); ++i) {
-      const auto at = static_cast<int64_t>(i);
-      if (codes[i] > static_cast<int64_t>(Code::kNanLoss)) fail_damaged();
-      errors[places[i]] =
-          made(Error(static_cast<Code>(codes[i]), texts.string_at(at)), classes.string_at(at));
-    }
-    return errors;
-  }
-
- private:
-  [[noreturn]] static void fail_damaged() {
-    fail(Code::kDataLoss, "The state of queued elements is damaged.");
-  }
-  static Tensor words(const NamedTensors& state, const char* name, size_t n) {
-    const auto found = state.find(name);
-    const bool fits = found != state.end() && found->second.dtype() == DType::kString &&
-                      found->second.num_elements() == static_cast<int64_t>(n);
-    if (!fits) fail_damaged();
-    return found->second;
-  }
-  static std::exception_ptr made(const Error& error, const std::string& classes) {
-    if (classes.empty()) return std::make_exception_ptr(error);
-    std::istringstream lines(classes);
-    std::vector<std::string> all;
-    for (std::string line; std::getline(lines, line);) all.push_back(line);
-    return std::make_exception_ptr(ForeignError(error, all));
-  }
-};
-
-}  // namespace
 
 NamedTensors Ahead::Queue::save() const {
   const Pause pause(*this);

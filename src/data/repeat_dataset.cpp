@@ -1,4 +1,6 @@
 // The input again and again.
+#include <utility>
+
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -70,11 +72,10 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
   template <typename ReadInput>
   int64_t read(ReadInput read_input) {
     while (dataset_->has_epoch(epoch_)) {
+      const bool had_element = std::exchange(has_element_, true);  // one that fails is one, too
       const int64_t taken = read_input();
-      if (taken > 0) {
-        has_element_ = true;
-        return taken;
-      }
+      if (taken > 0) return taken;
+      has_element_ = had_element;
       if (!end_pass()) return 0;
     }
     return 0;

@@ -1,8 +1,11 @@
 // Elements that are datasets: windows over the input.
 #include <deque>
+#include <map>
+#include <utility>
 
 #include "base/interrupt.h"
 #include "data/elements.h"
+#include "data/held_elements.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -47,6 +50,8 @@ class WindowDataset : public Transformation {
 class WindowIterator : public TransformationIterator<WindowDataset> {
  public:
   using TransformationIterator::TransformationIterator;
+  // An element that fails is an error of each window that takes it, and of no other one; after it
+  // the next window comes.
   bool next(ElementSink& sink) override {
     const size_t span = dataset_->span();
     InterruptPoll poll;
@@ -58,10 +63,10 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
     }
     while (skips_ == 0 && buffer_.size() < span && pull()) poll();
     if (buffer_.empty() || (buffer_.size() < span && dataset_->drops_remainder())) return false;
-    put_window(sink);
-    const size_t gone = std::min(dataset_->shift(), buffer_.size());
-    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<long>(gone));
-    skips_ = static_cast<int64_t>(dataset_->shift() - gone);
+    const std::exception_ptr error = first_error();
+    if (!error) put_window(sink);
+    shift();
+    if (error) std::rethrow_exception(error);
     return true;
   }
 
@@ -74,48 +79,91 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
   NamedTensors save_own() const override {
     NamedTensors state = {{"skips", Tensor::scalar(skips_)}, {"is_over", Tensor::scalar(is_over_)}};
     std::vector<const Components*> elements;
-    for (const Components& element : buffer_) elements.push_back(&element);
+    SavedErrors errors;
+    for (size_t i = 0; i < buffer_.size(); ++i) {
+      if (buffer_[i].error) {
+        errors.add(i, buffer_[i].error);
+      } else {
+        elements.push_back(&buffer_[i].components);
+      }
+    }
+    errors.save(state);
     add_subtree(state, "buffer/", save_elements(elements));
     return state;
   }
   void restore_own(const NamedTensors& state) override {
-    const std::vector<Components> elements = read_elements(
-        subtree(state, "buffer/"), dataset_->input(), static_cast<int64_t>(dataset_->span()) - 1);
+    std::deque<HeldElement> buffer = read_buffer(state);
     // a window has at least one element, and what lies behind it until the next one is skipped
-    const int64_t skips =
-        state_count(state, "skips", static_cast<int64_t>(dataset_->shift()) - 1);
-    if (skips > 0 && !elements.empty()) {
+    const int64_t skips = state_count(state, "skips", static_cast<int64_t>(dataset_->shift()) - 1);
+    if (skips > 0 && !buffer.empty()) {
       fail(Code::kDataLoss, "Elements wait for a window that has not begun.");
     }
     is_over_ = state_flag(state, "is_over");
     skips_ = skips;
-    buffer_.assign(elements.begin(), elements.end());
+    buffer_ = std::move(buffer);
   }
 
  private:
   bool pull() {
-    ComponentsSink element;
-    if (is_over_ || !input_->next(element)) {
+    HeldElement element;
+    if (is_over_ || !next_held(*input_, element)) {
       is_over_ = true;
       return false;
     }
-    buffer_.push_back(element.take());
+    buffer_.push_back(std::move(element));
     return true;
   }
+  // How many elements of the buffer the window takes, and which.
+  size_t taken() const {
+    return std::min(dataset_->size(), 1 + (buffer_.size() - 1) / dataset_->stride());
+  }
+  const HeldElement& taken(size_t i) const { return buffer_[i * dataset_->stride()]; }
+  std::exception_ptr first_error() const {
+    for (size_t i = 0; i < taken(); ++i) {
+      if (taken(i).error) return taken(i).error;
+    }
+    return nullptr;
+  }
+  void shift() {
+    const size_t gone = std::min(dataset_->shift(), buffer_.size());
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<long>(gone));
+    skips_ = static_cast<int64_t>(dataset_->shift() - gone);
+  }
   void put_window(ElementSink& sink) {
-    for (size_t k = 0; k < buffer_[0].size(); ++k) {
+    for (size_t k = 0; k < taken(0).components.size(); ++k) {
       std::vector<Components> column;
-      for (size_t i = 0; i < dataset_->size() && i * dataset_->stride() < buffer_.size(); ++i) {
-        column.push_back({buffer_[i * dataset_->stride()][k]});
-      }
+      for (size_t i = 0; i < taken(); ++i) column.push_back({taken(i).components[k]});
       const auto window = elements_dataset(std::move(column), {dataset_->input().dtypes()[k]},
-                                           {dataset_->input().shapes()[k]},
-                                           dataset_->inner_of(k));
+                                           {dataset_->input().shapes()[k]}, dataset_->inner_of(k));
       sink.put(static_cast<int>(k), Tensor::variant(std::const_pointer_cast<Dataset>(window)));
     }
   }
 
-  std::deque<Components> buffer_;
+  // States from before errors were kept have none.
+  std::deque<HeldElement> read_buffer(const NamedTensors& state) const {
+    const auto most = static_cast<int64_t>(dataset_->span()) - 1;
+    std::vector<Components> elements =
+        read_elements(subtree(state, "buffer/"), dataset_->input(), most);
+    std::map<int64_t, std::exception_ptr> errors;
+    if (state.count("error_places")) errors = SavedErrors::read(state);
+    const auto all = static_cast<int64_t>(elements.size() + errors.size());
+    if (all > most || (!errors.empty() && errors.rbegin()->first >= all)) {
+      fail(Code::kDataLoss, "The elements that wait for a window are damaged.");
+    }
+    std::deque<HeldElement> buffer;
+    auto element = elements.begin();
+    for (int64_t i = 0; i < all; ++i) {
+      const auto error = errors.find(i);
+      if (error == errors.end()) {
+        buffer.push_back({std::move(*element++), nullptr});
+      } else {
+        buffer.push_back({{}, error->second});
+      }
+    }
+    return buffer;
+  }
+
+  std::deque<HeldElement> buffer_;
   int64_t skips_ = 0;  // elements that lie between two windows
   bool is_over_ = false;
 };

@@ -12,6 +12,7 @@
 #include "data/decode_delim_dataset.cpp"
 #include "data/element_graph.cpp"
 #include "data/elements.cpp"
+#include "data/held_elements.cpp"
 #include "data/row_copies.cpp"
 #include "data/rows_ahead.cpp"
 #include "data/rows_in_place.cpp"

@@ -92,9 +92,18 @@ Value list_of(const std::vector<DatasetPtr>& datasets) {
   return Value::of(list);
 }
 
-DatasetPtr windows(const DatasetPtr& of, int64_t size, int64_t shift, bool batched) {
-  const auto window =
-      dataset_of("WindowDataset", {{"size", number(size)}, {"shift", number(shift)}}, of);
+DatasetPtr windows(const DatasetPtr& of,
+                   int64_t size,
+                   int64_t shift,
+                   bool batched,
+                   int64_t stride,
+                   bool drop_remainder) {
+  const auto window = dataset_of("WindowDataset",
+                                 {{"size", number(size)},
+                                  {"shift", number(shift)},
+                                  {"stride", number(stride)},
+                                  {"drop_remainder", Value::of(drop_remainder)}},
+                                 of);
   if (!batched) return window;
   std::shared_ptr<const Dataset> pattern;
   const auto builder = [&](Graph& g, const std::vector<Output>&) {
@@ -174,12 +183,8 @@ std::vector<DatasetPtr> kinds_in_memory() {
   const auto one = std::make_shared<ValueList>();
   one->push_back(Value::of(Tensor::scalar<float>(2)));
   return {
-      generated(),
-      in_batches(true, 3),
-      in_batches(false, 0),
-      dataset_of("TensorDataset", {{"components", Value::of(one)}}),
-      range_of(20),
-      rows_of(20),
+      generated(), in_batches(true, 3), in_batches(false, 0),
+      dataset_of("TensorDataset", {{"components", Value::of(one)}}), range_of(20), rows_of(20),
       dataset_of("BatchDataset", {{"batch_size", number(3)}}, rows_of(20)),
       dataset_of("TakeDataset", {{"count", number(12)}}, rows_of(20)),
       dataset_of("UniqueDataset", {},
@@ -191,12 +196,8 @@ std::vector<DatasetPtr> kinds_in_memory() {
                  dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7))),
       dataset_of("ShuffleAndRepeatDataset", {{"buffer_size", number(5)}, {"count", number(3)}},
                  rows_of(7)),
-      doubled(rows_of(20)),
-      doubled(rows_of(20), 1, true),
-      doubled(rows_of(20), 3),
-      filtered(rows_of(20), 6),
-      flat_mapped(rows_of(20)),
-      interleaved(rows_of(20), 3, 2),
+      doubled(rows_of(20)), doubled(rows_of(20), 1, true), doubled(rows_of(20), 3),
+      filtered(rows_of(20), 6), flat_mapped(rows_of(20)), interleaved(rows_of(20), 3, 2),
       interleaved(interleaved(rows_of(20), 2, 1), 3, 2),
       dataset_of("PrefetchDataset", {{"buffer_size", number(4)}}, doubled(rows_of(20), 1, true)),
       dataset_of("ShardDataset", {{"num_shards", number(3)}, {"index", number(1)}}, rows_of(20)),
@@ -212,14 +213,13 @@ std::vector<DatasetPtr> kinds_in_memory() {
           "RepeatDataset", {{"count", number(3)}},
           dataset_of("CacheDataset", {},
                      dataset_of("ShuffleDataset", {{"buffer_size", number(9)}}, rows_of(7)))),
-      windows(range_of(20), 3, 2, false),
-      windows(range_of(20), 3, 5, true),
+      windows(range_of(20), 3, 2, false), windows(range_of(20), 3, 5, true),
       dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
                  windows(range_of(20), 3, 2, false)),
       // a shuffle whose elements have no shape in common, and windows of windows
-      dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
-                 dataset_of("BatchDataset", {{"batch_size", number(3)}},
-                            doubled(rows_of(20), 1, true))),
+      dataset_of(
+          "ShuffleDataset", {{"buffer_size", number(4)}},
+          dataset_of("BatchDataset", {{"batch_size", number(3)}}, doubled(rows_of(20), 1, true))),
       dataset_of("ShuffleDataset", {{"buffer_size", number(4)}}, doubled(rows_of(20))),
       dataset_of("PrefetchDataset", {{"buffer_size", number(2)}},
                  windows(windows(range_of(20), 2, 1, false), 2, 1, false))};
@@ -265,20 +265,21 @@ std::vector<DatasetPtr> kinds_of_files(const std::string& folder) {
                          {"has_header", Value::of(false)},
                          {"header", values(Texts{})}});
   const auto text_lines = dataset_of("TextLineDataset", {{"filenames", values(Texts{lines})}});
-  return {text_lines,
-          dataset_of("CsvDataset", csv),
-          dataset_of("DecodeDelimDataset", columns_of(), text_lines),
-          dataset_of("TFRecordDataset", {{"filenames", text(records_of(join_path(folder, "plain"),
-                                                                      Compression::kNone))}}),
-          dataset_of("TFRecordDataset", {{"filenames", text(records_of(join_path(folder, "gzip"),
-                                                                      Compression::kGzip))},
-                                         {"compression_type", text("GZIP")}}),
-          dataset_of("FixedLengthRecordDataset",
-                     {{"filenames", values(Texts{fixed})}, {"record_bytes", number(3)}}),
-          dataset_of("FileListDataset", {{"filenames", values(Texts{lines, fixed})}}),
-          dataset_of("RepeatDataset", {{"count", number(3)}},
-                     dataset_of("FileCacheDataset", {{"filename", text(join_path(folder, "cache"))}},
-                                range_of(6)))};
+  return {
+      text_lines,
+      dataset_of("CsvDataset", csv),
+      dataset_of("DecodeDelimDataset", columns_of(), text_lines),
+      dataset_of("TFRecordDataset",
+                 {{"filenames", text(records_of(join_path(folder, "plain"), Compression::kNone))}}),
+      dataset_of("TFRecordDataset",
+                 {{"filenames", text(records_of(join_path(folder, "gzip"), Compression::kGzip))},
+                  {"compression_type", text("GZIP")}}),
+      dataset_of("FixedLengthRecordDataset",
+                 {{"filenames", values(Texts{fixed})}, {"record_bytes", number(3)}}),
+      dataset_of("FileListDataset", {{"filenames", values(Texts{lines, fixed})}}),
+      dataset_of("RepeatDataset", {{"count", number(3)}},
+                 dataset_of("FileCacheDataset", {{"filename", text(join_path(folder, "cache"))}},
+                            range_of(6)))};
 }
 
 }  // namespace runhooks_test

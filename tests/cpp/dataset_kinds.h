@@ -27,7 +27,12 @@ DatasetPtr flat_mapped(const DatasetPtr& of);
 DatasetPtr interleaved(const DatasetPtr& of, int64_t cycle, int64_t block);
 runhooks::Value list_of(const std::vector<DatasetPtr>& datasets);
 // Windows of elements with one component; batched: as batches.
-DatasetPtr windows(const DatasetPtr& of, int64_t size, int64_t shift, bool batched);
+DatasetPtr windows(const DatasetPtr& of,
+                   int64_t size,
+                   int64_t shift,
+                   bool batched,
+                   int64_t stride = 1,
+                   bool drop_remainder = false);
 
 // At least one of each kind that reads no files.
 std::vector<DatasetPtr> kinds_in_memory();

@@ -1,4 +1,5 @@
 // Kinds of datasets: what they give, and that their iterators go on where they stopped.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -199,33 +200,106 @@ TEST(functions_of_datasets_see_elements_in_order) {
   CHECK(numbers_of(*windows(range_of(5), 2, 3, true)) == (Numbers{0, 1, 3, 4}));
 }
 
-TEST(an_error_in_the_middle_is_met_again_and_the_rest_goes_on) {
-  // element 5 is not a number that can be parsed
+namespace {
+
+// 0, 1, ..., where `bad` are errors.
+DatasetPtr failing_at(const std::vector<int>& bad, int n, int64_t calls = 1) {
   std::vector<std::string> words;
-  for (int i = 0; i < 10; ++i) words.push_back(i == 5 ? "x" : str_cat(i));
+  for (int i = 0; i < n; ++i) {
+    words.push_back(std::count(bad.begin(), bad.end(), i) ? "x" : str_cat(i));
+  }
   const auto components = std::make_shared<ValueList>();
-  components->push_back(Value::of(Tensor::strings({10}, words)));
+  components->push_back(Value::of(Tensor::strings({n}, words)));
   const auto source = dataset_of("TensorSliceDataset", {{"components", Value::of(components)}});
   const auto builder = [](Graph& g, const std::vector<Output>& args) {
     return std::vector<Output>{g.op("StringToNumber", {args[0]}).attr("out_type", DType::kFloat32)};
   };
-  for (const int64_t calls : {1, 3}) {
-    const auto mapped = dataset_of("PrefetchDataset", {{"buffer_size", number(3)}},
-                                   dataset_of("MapDataset",
-                                              {{"function", function_value(source, builder)},
-                                               {"num_parallel_calls", number(calls)}},
-                                              source));
-    auto one = mapped->make_iterator(), other = mapped->make_iterator();
-    CHECK_EQ(elements_of(*one, 4).size(), size_t{4});
-    other->restore(one->save());
-    for (DatasetIterator* iterator : {one.get(), other.get()}) {
-      CHECK_EQ(elements_of(*iterator, 1)[0][0].number_at(0), 4.0);
-      CHECK_THROWS(elements_of(*iterator, 1), Code::kInvalidArgument, "x");
-      CHECK_EQ(text_of(elements_of(*iterator)),
-               "float32()=6 ; float32()=7 ; float32()=8 ; "
-               "float32()=9 ; ");
+  return dataset_of(
+      "MapDataset",
+      {{"function", function_value(source, builder)}, {"num_parallel_calls", number(calls)}},
+      source);
+}
+
+// "0 E 2 ": what comes of an iterator, errors in their places.
+std::string told(DatasetIterator& iterator, size_t most = 40) {
+  std::string text;
+  for (size_t i = 0; i < most; ++i) {
+    ComponentsSink sink;
+    try {
+      if (!iterator.next(sink)) break;
+      const Tensor x = sink.take()[0];
+      for (int64_t k = 0; k < x.num_elements(); ++k) text += str_cat(k ? "," : "", x.number_at(k));
+    } catch (const Error&) {
+      text += "E";
     }
+    text += " ";
   }
+  return text;
+}
+
+// The same wherever it was saved and restored.
+void check_told(const DatasetPtr& dataset, const std::string& wanted) {
+  CHECK_EQ(told(*dataset->make_iterator()), wanted);
+  for (size_t cut = 0; cut < 9; ++cut) {
+    auto one = dataset->make_iterator(), other = dataset->make_iterator();
+    const std::string before = told(*one, cut);
+    other->restore(one->save());
+    CHECK_EQ(before + told(*other), wanted);
+  }
+}
+
+}  // namespace
+
+TEST(an_error_in_the_middle_is_met_again_and_the_rest_goes_on) {
+  for (const int64_t calls : {1, 3}) {
+    const auto mapped =
+        dataset_of("PrefetchDataset", {{"buffer_size", number(3)}}, failing_at({5}, 10, calls));
+    check_told(mapped, "0 1 2 3 4 E 6 7 8 9 ");
+    auto one = mapped->make_iterator(), other = mapped->make_iterator();
+    CHECK_EQ(elements_of(*one, 5).size(), size_t{5});
+    other->restore(one->save());
+    CHECK_THROWS(elements_of(*other, 1), Code::kInvalidArgument, "x");
+  }
+}
+
+// What TensorFlow 1.15 and 2.15 give.
+TEST(an_error_is_one_of_the_windows_that_take_its_element) {
+  const auto windows_at = [](int64_t size, int64_t shift, int64_t stride, bool drops,
+                             const std::vector<int>& bad) {
+    return windows(failing_at(bad, 8), size, shift, true, stride, drops);
+  };
+  check_told(windows_at(1, 2, 1, false, {1}), "0 2 4 6 ");
+  check_told(windows_at(1, 2, 1, false, {2}), "0 E 4 6 ");
+  check_told(windows_at(2, 1, 1, false, {3}), "0,1 1,2 E E 4,5 5,6 6,7 7 ");
+  check_told(windows_at(2, 1, 2, false, {3}), "0,2 E 2,4 E 4,6 5,7 6 7 ");
+  check_told(windows_at(3, 1, 1, true, {3}), "0,1,2 E E E 4,5,6 5,6,7 ");
+  check_told(windows_at(2, 3, 1, false, {1, 2}), "E 3,4 6,7 ");
+  check_told(windows_at(2, 4, 2, false, {1, 2}), "E 4,6 ");
+  check_told(windows_at(2, 1, 2, false, {7}), "0,2 1,3 2,4 3,5 4,6 E 6 E ");
+  check_told(windows_at(3, 2, 2, true, {7}), "0,2,4 2,4,6 ");
+}
+
+// As TensorFlow, which makes one op of both.
+TEST(an_error_of_a_map_takes_its_batch_with_it) {
+  const auto batches = [](const DatasetPtr& of, bool drops) {
+    return dataset_of("BatchDataset",
+                      {{"batch_size", number(3)}, {"drop_remainder", Value::of(drops)}}, of);
+  };
+  for (const int64_t calls : {1, 3}) {
+    check_told(batches(failing_at({1}, 7, calls), false), "E 3,4,5 6 ");
+    check_told(batches(failing_at({1, 2, 3}, 7, calls), true), "E E ");
+    check_told(batches(failing_at({3}, 5, calls), true), "0,1,2 E ");
+  }
+  const auto between = dataset_of("TakeDataset", {{"count", number(7)}}, failing_at({1}, 8));
+  check_told(batches(between, false), "E 2,3,4 5,6,7 ");
+}
+
+TEST(a_pass_with_an_error_alone_is_repeated) {
+  const auto twice = [](const DatasetPtr& of) {
+    return dataset_of("RepeatDataset", {{"count", number(2)}}, of);
+  };
+  check_told(twice(failing_at({0}, 1)), "E E ");
+  check_told(twice(range_of(0)), "");
 }
 
 // --- random compositions

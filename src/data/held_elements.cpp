@@ -1,0 +1,93 @@
+#include "data/held_elements.h"
+
+#include <sstream>
+#include <utility>
+
+#include "base/held_errors.h"
+#include "data/one_input_dataset.h"
+
+namespace runhooks {
+
+bool next_held(DatasetIterator& input, HeldElement& element) {
+  ComponentsSink sink;
+  try {
+    const HoldErrors waiting;
+    if (!input.next(sink)) return false;
+    element.components = sink.take();
+  } catch (const ForeignUnwind&) {
+    throw;
+  } catch (...) {
+    element.error = std::current_exception();
+  }
+  return true;
+}
+
+void SavedErrors::add(size_t place, const std::exception_ptr& error) {
+  Code code = Code::kUnknown;
+  std::string text = "The input failed.", own_classes;
+  try {
+    std::rethrow_exception(error);
+  } catch (const ForeignError& known) {
+    code = known.code();
+    text = known.message();
+    own_classes = str_join(known.classes(), "\n");
+  } catch (const Error& known) {
+    code = known.code();
+    text = known.message();
+  } catch (...) {
+  }
+  places_.push_back(static_cast<int64_t>(place));
+  codes_.push_back(static_cast<int64_t>(code));
+  texts_.push_back(text);
+  classes_.push_back(own_classes);
+}
+
+void SavedErrors::save(NamedTensors& state) const {
+  state["error_places"] = Tensor::vector(places_);
+  state["error_codes"] = Tensor::vector(codes_);
+  const auto n = static_cast<int64_t>(texts_.size());
+  state["errors"] = Tensor::strings({n}, texts_);
+  state["error_classes"] = Tensor::strings({n}, classes_);
+}
+
+namespace {
+
+[[noreturn]] void fail_damaged_errors() {
+  fail(Code::kDataLoss, "The state of queued elements is damaged.");
+}
+
+Tensor error_words(const NamedTensors& state, const char* name, size_t n) {
+  const auto found = state.find(name);
+  const bool fits = found != state.end() && found->second.dtype() == DType::kString &&
+                    found->second.num_elements() == static_cast<int64_t>(n);
+  if (!fits) fail_damaged_errors();
+  return found->second;
+}
+
+std::exception_ptr made_error(const Error& error, const std::string& classes) {
+  if (classes.empty()) return std::make_exception_ptr(error);
+  std::istringstream lines(classes);
+  std::vector<std::string> all;
+  for (std::string line; std::getline(lines, line);) all.push_back(line);
+  return std::make_exception_ptr(ForeignError(error, all));
+}
+
+}  // namespace
+
+std::map<int64_t, std::exception_ptr> SavedErrors::read(const NamedTensors& state) {
+  const std::vector<int64_t> places = state_counts(state, "error_places"),
+                             codes = state_counts(state, "error_codes");
+  const Tensor texts = error_words(state, "errors", places.size()),
+               classes = error_words(state, "error_classes", places.size());
+  if (codes.size() != places.size()) fail_damaged_errors();
+  std::map<int64_t, std::exception_ptr> errors;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    if (codes[i] > static_cast<int64_t>(Code::kNanLoss)) fail_damaged_errors();
+    errors[places[i]] =
+        made_error(Error(static_cast<Code>(codes[i]), texts.string_at(at)), classes.string_at(at));
+  }
+  return errors;
+}
+
+}  // namespace runhooks
