@@ -607,15 +607,26 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_is_served_as_it_is
+bool cpp_is_served_as_it_is(SEXP data);
+RcppExport SEXP _runhooks_cpp_is_served_as_it_is(SEXP dataSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_is_served_as_it_is(data));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_loaded_predict
-SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data);
-RcppExport SEXP _runhooks_cpp_loaded_predict(SEXP modelSEXP, SEXP signatureSEXP, SEXP dataSEXP) {
+SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table);
+RcppExport SEXP _runhooks_cpp_loaded_predict(SEXP modelSEXP, SEXP signatureSEXP, SEXP dataSEXP, SEXP as_tableSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
     Rcpp::traits::input_parameter< Text >::type signature(signatureSEXP);
     Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_loaded_predict(model, signature, data));
+    Rcpp::traits::input_parameter< bool >::type as_table(as_tableSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_loaded_predict(model, signature, data, as_table));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2256,16 +2267,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_batch_cells
-SEXP cpp_batch_cells(SEXP values);
-RcppExport SEXP _runhooks_cpp_batch_cells(SEXP valuesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type values(valuesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_batch_cells(values));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_batch_examples
 SEXP cpp_batch_examples(SEXP batches);
 RcppExport SEXP _runhooks_cpp_batch_examples(SEXP batchesSEXP) {
@@ -2341,7 +2342,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_remove_old_exports", (DL_FUNC) &_runhooks_cpp_remove_old_exports, 2},
     {"_runhooks_cpp_load_savedmodel", (DL_FUNC) &_runhooks_cpp_load_savedmodel, 2},
     {"_runhooks_cpp_loaded_signatures", (DL_FUNC) &_runhooks_cpp_loaded_signatures, 1},
-    {"_runhooks_cpp_loaded_predict", (DL_FUNC) &_runhooks_cpp_loaded_predict, 3},
+    {"_runhooks_cpp_is_served_as_it_is", (DL_FUNC) &_runhooks_cpp_is_served_as_it_is, 1},
+    {"_runhooks_cpp_loaded_predict", (DL_FUNC) &_runhooks_cpp_loaded_predict, 4},
     {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 8},
     {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 8},
     {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
@@ -2492,7 +2494,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_when_collected", (DL_FUNC) &_runhooks_cpp_when_collected, 2},
     {"_runhooks_cpp_part_of", (DL_FUNC) &_runhooks_cpp_part_of, 2},
     {"_runhooks_cpp_part", (DL_FUNC) &_runhooks_cpp_part, 1},
-    {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},
     {"_runhooks_cpp_batch_examples", (DL_FUNC) &_runhooks_cpp_batch_examples, 1},
     {"_runhooks_cpp_batch_columns", (DL_FUNC) &_runhooks_cpp_batch_columns, 1},
     {NULL, NULL, 0}
