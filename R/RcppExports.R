@@ -213,12 +213,8 @@ cpp_loaded_signatures <- function(model) {
     .Call(`_runhooks_cpp_loaded_signatures`, model)
 }
 
-cpp_is_served_as_it_is <- function(data) {
-    .Call(`_runhooks_cpp_is_served_as_it_is`, data)
-}
-
-cpp_loaded_predict <- function(model, signature, data, as_table) {
-    .Call(`_runhooks_cpp_loaded_predict`, model, signature, data, as_table)
+cpp_loaded_predict <- function(model, signature, data, as_table, is_prepared) {
+    .Call(`_runhooks_cpp_loaded_predict`, model, signature, data, as_table, is_prepared)
 }
 
 cpp_saver_new <- function(var_list, reshape, max_to_keep, every_n_hours, relative_paths, pad_step_number, defer_build, allow_empty) {

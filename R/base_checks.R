@@ -98,7 +98,8 @@ check_positive_whole <- function(
 }
 
 check_flag <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
-  check_arg(is_flag(x), x, "TRUE or FALSE", arg, call)
+  if (is_flag(x)) return(invisible(x))
+  check_arg(FALSE, x, "TRUE or FALSE", arg, call)
 }
 
 # An argument behind `...` that was not given, most likely because its name was left out.

@@ -62,11 +62,10 @@ predict.runhooks_saved_model <- function(object, newdata, signature = "serving_d
   if (missing(signature)) signature <- usual_signature(object)
   check_string(signature)
   check_flag(simplify)
-  data <- newdata
-  if (!cpp_is_served_as_it_is(newdata)) {
-    data <- served_data(newdata, names(object$signatures[[signature]]$inputs))
-  }
-  cpp_loaded_predict(object$pointer, signature, data, simplify)
+  answer <- cpp_loaded_predict(object$pointer, signature, newdata, simplify, FALSE)
+  if (!is.null(answer)) return(answer)
+  data <- served_data(newdata, names(object$signatures[[signature]]$inputs))
+  cpp_loaded_predict(object$pointer, signature, data, simplify, TRUE)
 }
 
 # Classes that are no strings, which the core leaves to R.
@@ -80,8 +79,7 @@ usual_signature <- function(object) {
   if (length(names) == 1) names else "serving_default"
 }
 
-# Columns as the core takes them; those that inputs of the signature, `keys`, take as they are have
-# rows.
+# Columns as the core takes them. List columns for inputs of the signature, `keys`, become matrices.
 served_data <- function(newdata, keys, call = parent.frame()) {
   if (is_matrix_package(newdata)) newdata <- as.matrix(newdata)
   if (is.matrix(newdata)) newdata <- as.data.frame(newdata, optional = TRUE)

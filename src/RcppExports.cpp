@@ -607,26 +607,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_is_served_as_it_is
-bool cpp_is_served_as_it_is(SEXP data);
-RcppExport SEXP _runhooks_cpp_is_served_as_it_is(SEXP dataSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_is_served_as_it_is(data));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_loaded_predict
-SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table);
-RcppExport SEXP _runhooks_cpp_loaded_predict(SEXP modelSEXP, SEXP signatureSEXP, SEXP dataSEXP, SEXP as_tableSEXP) {
+SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bool is_prepared);
+RcppExport SEXP _runhooks_cpp_loaded_predict(SEXP modelSEXP, SEXP signatureSEXP, SEXP dataSEXP, SEXP as_tableSEXP, SEXP is_preparedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
     Rcpp::traits::input_parameter< Text >::type signature(signatureSEXP);
     Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
     Rcpp::traits::input_parameter< bool >::type as_table(as_tableSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_loaded_predict(model, signature, data, as_table));
+    Rcpp::traits::input_parameter< bool >::type is_prepared(is_preparedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_loaded_predict(model, signature, data, as_table, is_prepared));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2342,8 +2333,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_remove_old_exports", (DL_FUNC) &_runhooks_cpp_remove_old_exports, 2},
     {"_runhooks_cpp_load_savedmodel", (DL_FUNC) &_runhooks_cpp_load_savedmodel, 2},
     {"_runhooks_cpp_loaded_signatures", (DL_FUNC) &_runhooks_cpp_loaded_signatures, 1},
-    {"_runhooks_cpp_is_served_as_it_is", (DL_FUNC) &_runhooks_cpp_is_served_as_it_is, 1},
-    {"_runhooks_cpp_loaded_predict", (DL_FUNC) &_runhooks_cpp_loaded_predict, 4},
+    {"_runhooks_cpp_loaded_predict", (DL_FUNC) &_runhooks_cpp_loaded_predict, 5},
     {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 8},
     {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 8},
     {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},

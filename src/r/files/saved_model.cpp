@@ -157,6 +157,17 @@ bool is_plain_column(SEXP x) {
          (type == REALSXP || type == INTSXP || type == LGLSXP || type == STRSXP);
 }
 
+bool has_plain_columns(SEXP data) {
+  const bool is_frame = Rf_inherits(data, "data.frame") && !Rf_isS4(data);
+  const bool is_list = TYPEOF(data) == VECSXP && (is_frame || !Rf_isObject(data));
+  if (!is_list || Rf_getAttrib(data, R_NamesSymbol) == R_NilValue) return false;
+  if (Rf_getAttrib(data, R_DimSymbol) != R_NilValue) return false;
+  for (R_xlen_t i = 0; i < Rf_xlength(data); ++i) {
+    if (!is_plain_column(VECTOR_ELT(data, i))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 }  // namespace r
@@ -232,26 +243,13 @@ SEXP cpp_loaded_signatures(SEXP model) {
   });
 }
 
-// Whether these are columns as the core takes them: vectors and arrays without a class.
+// What a signature says of data: a table, or a list for each row. NULL where R has to have a look at
+// the data first, which it has not yet.
 // [[Rcpp::export(rng = false)]]
-bool cpp_is_served_as_it_is(SEXP data) {
-  return border([&] {
-    const bool is_frame = Rf_inherits(data, "data.frame") && !Rf_isS4(data);
-    const bool is_list = TYPEOF(data) == VECSXP && (is_frame || !Rf_isObject(data));
-    if (!is_list || Rf_getAttrib(data, R_NamesSymbol) == R_NilValue) return false;
-    if (Rf_getAttrib(data, R_DimSymbol) != R_NilValue) return false;
-    for (R_xlen_t i = 0; i < Rf_xlength(data); ++i) {
-      if (!is_plain_column(VECTOR_ELT(data, i))) return false;
-    }
-    return true;
-  });
-}
-
-// What a signature says of data: a table, or a list for each row.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table) {
+SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bool is_prepared) {
   return border([&]() -> SEXP {
     const auto& loaded = from_handle<LoadedModel>(model, kLoadedModel);
+    if (!is_prepared && !has_plain_columns(data)) return R_NilValue;
     const std::vector<Tensor> values =
         loaded->run(signature, inputs_from_r(*loaded, signature, data));
     const auto& outputs = loaded->signatures().at(signature).outputs;

@@ -148,7 +148,8 @@ void make_tibble(SEXP list, SEXP names, R_xlen_t n) {
 
 SEXP served_table(SEXP values) {
   const R_xlen_t n = rows_of_all(values);
-  Rcpp::Shield<SEXP> classes(class_of_rows(values, n)), outputs(Rf_getAttrib(values, R_NamesSymbol));
+  Rcpp::Shield<SEXP> classes(class_of_rows(values, n)),
+      outputs(Rf_getAttrib(values, R_NamesSymbol));
   // an output of this name gives way
   std::vector<R_xlen_t> shown;
   for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {

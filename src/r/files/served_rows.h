@@ -8,8 +8,8 @@
 namespace runhooks {
 namespace r {
 
-// Of a named list of arrays, the cells of each output by row. What has no row of its own is the same
-// for all. Both are not protected.
+// Of a named list of arrays: the cells of each output by row; what has no row of its own is the
+// same for all. Not protected.
 
 // A tibble with a list column for each output, and `.pred_class` where there are classes.
 SEXP served_table(SEXP values);

@@ -53,8 +53,8 @@ void copy_elements(SEXP from, R_xlen_t first, R_xlen_t stride, SEXP to, R_xlen_t
 CellSource::CellSource(SEXP values) : values_(values) {
   SEXP dim = Rf_getAttrib(values, R_DimSymbol);
   if (TYPEOF(dim) != INTSXP || Rf_xlength(dim) < 1) {
-    invalid_argument("Only an array has cells, not a vector of type ",
-                     Rf_type2char(TYPEOF(values)), ".");
+    invalid_argument("Only an array has cells, not a vector of type ", Rf_type2char(TYPEOF(values)),
+                     ".");
   }
   const R_xlen_t rank = Rf_xlength(dim) - 1;
   n_ = INTEGER(dim)[0];

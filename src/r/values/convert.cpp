@@ -141,8 +141,7 @@ void set_number(Tensor& tensor, int64_t i, double x) {
 // seen costs no look at its characters.
 class CodesByAddress {
  public:
-  // Begins small where there are few elements: an empty table for each column costs one row more
-  // than its string.
+  // Begins small where there are few elements: to clear a large table takes longer than they do.
   CodesByAddress(StringDictionary& dictionary, int64_t elements)
       : dictionary_(dictionary), slots_(elements < 8 ? 16 : 1024) {}
   int32_t code(SEXP element) {
