@@ -213,8 +213,8 @@ cpp_loaded_signatures <- function(model) {
     .Call(`_runhooks_cpp_loaded_signatures`, model)
 }
 
-cpp_loaded_predict <- function(model, signature, data) {
-    .Call(`_runhooks_cpp_loaded_predict`, model, signature, data)
+cpp_loaded_predict <- function(model, signature, data, as_table, is_prepared) {
+    .Call(`_runhooks_cpp_loaded_predict`, model, signature, data, as_table, is_prepared)
 }
 
 cpp_saver_new <- function(var_list, reshape, max_to_keep, every_n_hours, relative_paths, pad_step_number, defer_build, allow_empty) {
@@ -817,10 +817,6 @@ cpp_part_of <- function(owner, object) {
 
 cpp_part <- function(part) {
     .Call(`_runhooks_cpp_part`, part)
-}
-
-cpp_batch_cells <- function(values) {
-    .Call(`_runhooks_cpp_batch_cells`, values)
 }
 
 cpp_batch_examples <- function(batches) {

@@ -62,37 +62,16 @@ predict.runhooks_saved_model <- function(object, newdata, signature = "serving_d
   if (missing(signature)) signature <- usual_signature(object)
   check_string(signature)
   check_flag(simplify)
-  data <- served_data(newdata)
-  keys <- names(object$signatures[[signature]]$inputs)
-  for (key in keys[keys %in% names(data)]) {
-    if (is.list(data[[key]])) data[[key]] <- served_rows(data[[key]], key)
-  }
-  values <- cpp_loaded_predict(object$pointer, signature, data)
-  cells <- row_cells(values)
-  n <- length(cells[[1]])
-  if (!simplify) return(lapply(seq_len(n), function(row) lapply(cells, `[[`, row)))
-  cells$.pred_class <- served_class(values, n)
-  # tibble() itself takes longer than the model
-  structure(cells, row.names = .set_row_names(n), class = c("tbl_df", "tbl", "data.frame"))
+  answer <- cpp_loaded_predict(object$pointer, signature, newdata, simplify, FALSE)
+  if (!is.null(answer)) return(answer)
+  data <- served_data(newdata, names(object$signatures[[signature]]$inputs))
+  cpp_loaded_predict(object$pointer, signature, data, simplify, TRUE)
 }
 
-# The class of each row, where the signature has `classes`: one of each row, or all of them with
-# their scores. A factor where the signature says all classes.
-served_class <- function(values, n) {
-  classes <- values$classes
-  if (!is_table(classes, n)) return(NULL)
-  levels <- values$all_classes
-  if (is_table(values$scores, n) && identical(dim(values$scores), dim(classes))) {
-    levels <- classes
-    classes <- classes[cbind(seq_len(n), max.col(values$scores, "first"))]
-  } else if (ncol(classes) != 1) {
-    return(NULL)
-  }
-  says_all <- is_table(levels, n) && n > 0 && !anyDuplicated(levels[1, ])
-  if (says_all) factor(classes, levels[1, ]) else as.vector(classes)
+# Classes that are no strings, which the core leaves to R.
+served_factor <- function(classes, levels) {
+  if (anyDuplicated(levels)) classes else factor(classes, levels)
 }
-
-is_table <- function(x, n) length(dim(x)) == 2 && nrow(x) == n
 
 # A model with one signature is asked that one.
 usual_signature <- function(object) {
@@ -100,15 +79,19 @@ usual_signature <- function(object) {
   if (length(names) == 1) names else "serving_default"
 }
 
-# Columns as the core takes them.
-served_data <- function(newdata, call = parent.frame()) {
+# Columns as the core takes them. List columns for inputs of the signature, `keys`, become matrices.
+served_data <- function(newdata, keys, call = parent.frame()) {
   if (is_matrix_package(newdata)) newdata <- as.matrix(newdata)
   if (is.matrix(newdata)) newdata <- as.data.frame(newdata, optional = TRUE)
   if (is.raw(newdata) || is.character(newdata) || is.list(newdata) && is.null(names(newdata))) {
     return(newdata)
   }
   check_arg(is.list(newdata), newdata, "a data frame or a list of raw vectors", "newdata", call)
-  lapply(newdata, served_column)
+  data <- lapply(newdata, served_column)
+  for (key in keys[keys %in% names(data)]) {
+    if (is.list(data[[key]])) data[[key]] <- served_rows(data[[key]], key, call)
+  }
+  data
 }
 
 served_column <- function(x) {
@@ -143,16 +126,6 @@ served_rows <- function(x, name, call = parent.frame()) {
 unlist_cell <- function(cell) {
   cell <- if (is.list(cell)) unlist(cell) else cell
   if (is.factor(cell)) as.character(cell) else cell
-}
-
-# The cells of each output by row. What has no row of its own is the same for all.
-row_cells <- function(values) {
-  rows <- vapply(values, function(x) if (is.null(dim(x))) NA_integer_ else dim(x)[[1]], 0L)
-  n <- if (all(is.na(rows))) 1L else max(rows, na.rm = TRUE)
-  lapply(values, function(x) {
-    has_rows <- !is.null(dim(x)) && dim(x)[[1]] == n
-    if (has_rows) cpp_batch_cells(x) else rep(list(structure(x, class = "tf_prediction")), n)
-  })
 }
 
 #' @rdname load_savedmodel

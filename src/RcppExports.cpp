@@ -608,14 +608,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_loaded_predict
-SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data);
-RcppExport SEXP _runhooks_cpp_loaded_predict(SEXP modelSEXP, SEXP signatureSEXP, SEXP dataSEXP) {
+SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bool is_prepared);
+RcppExport SEXP _runhooks_cpp_loaded_predict(SEXP modelSEXP, SEXP signatureSEXP, SEXP dataSEXP, SEXP as_tableSEXP, SEXP is_preparedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
     Rcpp::traits::input_parameter< Text >::type signature(signatureSEXP);
     Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_loaded_predict(model, signature, data));
+    Rcpp::traits::input_parameter< bool >::type as_table(as_tableSEXP);
+    Rcpp::traits::input_parameter< bool >::type is_prepared(is_preparedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_loaded_predict(model, signature, data, as_table, is_prepared));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2256,16 +2258,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_batch_cells
-SEXP cpp_batch_cells(SEXP values);
-RcppExport SEXP _runhooks_cpp_batch_cells(SEXP valuesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type values(valuesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_batch_cells(values));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_batch_examples
 SEXP cpp_batch_examples(SEXP batches);
 RcppExport SEXP _runhooks_cpp_batch_examples(SEXP batchesSEXP) {
@@ -2341,7 +2333,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_remove_old_exports", (DL_FUNC) &_runhooks_cpp_remove_old_exports, 2},
     {"_runhooks_cpp_load_savedmodel", (DL_FUNC) &_runhooks_cpp_load_savedmodel, 2},
     {"_runhooks_cpp_loaded_signatures", (DL_FUNC) &_runhooks_cpp_loaded_signatures, 1},
-    {"_runhooks_cpp_loaded_predict", (DL_FUNC) &_runhooks_cpp_loaded_predict, 3},
+    {"_runhooks_cpp_loaded_predict", (DL_FUNC) &_runhooks_cpp_loaded_predict, 5},
     {"_runhooks_cpp_saver_new", (DL_FUNC) &_runhooks_cpp_saver_new, 8},
     {"_runhooks_cpp_saver_save", (DL_FUNC) &_runhooks_cpp_saver_save, 8},
     {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
@@ -2492,7 +2484,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_when_collected", (DL_FUNC) &_runhooks_cpp_when_collected, 2},
     {"_runhooks_cpp_part_of", (DL_FUNC) &_runhooks_cpp_part_of, 2},
     {"_runhooks_cpp_part", (DL_FUNC) &_runhooks_cpp_part, 1},
-    {"_runhooks_cpp_batch_cells", (DL_FUNC) &_runhooks_cpp_batch_cells, 1},
     {"_runhooks_cpp_batch_examples", (DL_FUNC) &_runhooks_cpp_batch_examples, 1},
     {"_runhooks_cpp_batch_columns", (DL_FUNC) &_runhooks_cpp_batch_columns, 1},
     {NULL, NULL, 0}

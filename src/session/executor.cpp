@@ -196,10 +196,11 @@ void Executor::set_feed(size_t i, const Tensor& value, bool is_shared) {
   }
   if (value.dtype() == DType::kVariant || is_shared) {
     share_feed(slot, value);
-  } else if (slot.owned && slot.tensor.shape() == value.shape() &&
-             value.dtype() != DType::kString) {
-    // Into the buffer at hand where it fits: what was prepared for it stays valid.
+  } else if (slot.owned && slot.tensor.shape() == value.shape()) {
+    // Into the buffer at hand where it fits: what was prepared for it stays valid. Who knows
+    // something of strings looks at their dictionary in each run.
     std::memcpy(slot.tensor.raw(), value.raw(), value.num_bytes());
+    if (value.dtype() == DType::kString) slot.tensor.set_dictionary(value.dictionary());
   } else {
     slot.tensor = value.copy();
     slot.owned = true;

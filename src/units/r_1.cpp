@@ -20,4 +20,5 @@
 #include "r/graph/kept_function.cpp"
 #include "r/loop/exporter.cpp"
 #include "r/loop/trees.cpp"
+#include "r/values/cell_source.cpp"
 #include "r/values/rcpp.cpp"

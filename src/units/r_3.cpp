@@ -1,4 +1,5 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "r/files/served_rows.cpp"
 #include "r/loop/cluster.cpp"
 #include "r/loop/interrupt.cpp"
 #include "r/loop/known_predictions.cpp"

@@ -112,3 +112,25 @@ test_that("a signature with classes gives the most likely one", {
   expect_identical(predict(loaded, data["mpg"], "predict")$.pred_class, own)
   expect_null(suppressWarnings(predict(loaded, data["mpg"], "regression")$.pred_class))
 })
+
+test_that("an answer does not depend on those before it", {
+  words <- column_categorical_with_vocabulary_list("w", vocabulary_list = c("a", "b"))
+  data <- list(w = c("a", "b", "c", "b"), y = c(1, 5, 3, 7))
+  model <- linear_regressor(words)
+  suppressMessages(train(model, input_fn(data, features = "w", response = "y"), steps = 5))
+  loaded <- load_savedmodel(export_savedmodel(model, withr::local_tempfile()))
+  all <- unlist(predict(loaded, data["w"], "predict")$predictions)
+  expect_length(unique(all), 3)
+  for (row in c(1, 2, 2, 3, 1)) {
+    expect_equal(unlist(predict(loaded, list(w = data$w[[row]]), "predict")$predictions), all[[row]])
+  }
+  of_factor <- predict(loaded, data.frame(w = factor(data$w)), "predict", simplify = FALSE)
+  expect_equal(vapply(of_factor, function(row) c(row$predictions), 0), all)
+  expect_equal(unlist(predict(loaded, data["w"], "predict")$predictions), all)
+  expect_equal(dim(predict(loaded, list(w = character()), "predict")), c(0, 1))
+})
+
+test_that("classes that are no strings become a factor as R makes it, unless two are the same", {
+  expect_identical(served_factor(c(3, 1), c(1, 3)), factor(c(3, 1), c(1, 3)))
+  expect_identical(served_factor(c(3, 1), c(1, 1)), c(3, 1))
+})

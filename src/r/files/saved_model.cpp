@@ -4,6 +4,7 @@
 #include "estimators/export.h"
 #include "estimators/export_folder.h"
 #include "r/data/example.h"
+#include "r/files/served_rows.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/loop.h"
 #include "r/values/border.h"
@@ -149,6 +150,24 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
       {names.empty() ? "They have no columns." : str_cat("They have: ", str_join(names, ", "), ".")});
 }
 
+// Others R has a look at first: factors, dates, lists.
+bool is_plain_column(SEXP x) {
+  const int type = TYPEOF(x);
+  return !Rf_isObject(x) &&
+         (type == REALSXP || type == INTSXP || type == LGLSXP || type == STRSXP);
+}
+
+bool has_plain_columns(SEXP data) {
+  const bool is_frame = Rf_inherits(data, "data.frame") && !Rf_isS4(data);
+  const bool is_list = TYPEOF(data) == VECSXP && (is_frame || !Rf_isObject(data));
+  if (!is_list || Rf_getAttrib(data, R_NamesSymbol) == R_NilValue) return false;
+  if (Rf_getAttrib(data, R_DimSymbol) != R_NilValue) return false;
+  for (R_xlen_t i = 0; i < Rf_xlength(data); ++i) {
+    if (!is_plain_column(VECTOR_ELT(data, i))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 }  // namespace r
@@ -224,22 +243,24 @@ SEXP cpp_loaded_signatures(SEXP model) {
   });
 }
 
-// What a signature says of data: an array for each output, by name.
+// What a signature says of data: a table, or a list for each row. NULL where R has to have a look at
+// the data first, which it has not yet.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data) {
+SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bool is_prepared) {
   return border([&]() -> SEXP {
     const auto& loaded = from_handle<LoadedModel>(model, kLoadedModel);
+    if (!is_prepared && !has_plain_columns(data)) return R_NilValue;
     const std::vector<Tensor> values =
         loaded->run(signature, inputs_from_r(*loaded, signature, data));
     const auto& outputs = loaded->signatures().at(signature).outputs;
-    Rcpp::List list(values.size());
-    Rcpp::CharacterVector names(values.size());
+    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(values.size())));
+    Rcpp::Shield<SEXP> names(Rf_allocVector(STRSXP, Rf_xlength(list)));
     R_xlen_t at = 0;
     for (const auto& output : outputs) {
-      list[at] = tensor_to_r(values[static_cast<size_t>(at)]);
-      names[at++] = Rf_mkCharCE(output.first.c_str(), CE_UTF8);
+      SET_VECTOR_ELT(list, at, tensor_to_r(values[static_cast<size_t>(at)]));
+      SET_STRING_ELT(names, at++, Rf_mkCharCE(output.first.c_str(), CE_UTF8));
     }
-    list.names() = names;
-    return list;
+    Rf_setAttrib(list, R_NamesSymbol, names);
+    return as_table ? served_table(list) : served_lists(list);
   });
 }

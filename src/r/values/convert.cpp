@@ -141,7 +141,9 @@ void set_number(Tensor& tensor, int64_t i, double x) {
 // seen costs no look at its characters.
 class CodesByAddress {
  public:
-  explicit CodesByAddress(StringDictionary& dictionary) : dictionary_(dictionary), slots_(1024) {}
+  // Begins small where there are few elements: to clear a large table takes longer than they do.
+  CodesByAddress(StringDictionary& dictionary, int64_t elements)
+      : dictionary_(dictionary), slots_(elements < 8 ? 16 : 1024) {}
   int32_t code(SEXP element) {
     if (2 * used_ > slots_.size()) grow();
     Slot& slot = find(slots_, element);
@@ -203,7 +205,7 @@ Tensor strings_from_r(SEXP x, const Shape& shape) {
   if (ALTREP(x)) STRING_PTR_RO(x);
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
-  CodesByAddress codes(*tensor.dictionary());
+  CodesByAddress codes(*tensor.dictionary(), tensor.num_elements());
   auto* out = tensor.data<int32_t>();
   if (is_line(shape)) {
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {

@@ -1,77 +1,10 @@
 // A batch's values example by example.
-#include <algorithm>
-
 #include "r/values/border.h"
-#include "r/values/handles.h"
-#include "r/values/values.h"
+#include "r/values/cell_source.h"
 
 namespace runhooks {
 namespace r {
 namespace {
-
-// An array whose first dimension counts the examples, of which cells are made: arrays of the other
-// dimensions, of length 1 where there are none. What all cells share is made once.
-class CellSource {
- public:
-  explicit CellSource(SEXP values) : values_(values) {
-    SEXP dim = Rf_getAttrib(values, R_DimSymbol);
-    if (TYPEOF(dim) != INTSXP || Rf_xlength(dim) < 1) {
-      invalid_argument("Only an array has cells, not a vector of type ",
-                       Rf_type2char(TYPEOF(values)), ".");
-    }
-    const R_xlen_t rank = Rf_xlength(dim) - 1;
-    n_ = INTEGER(dim)[0];
-    size_ = n_ == 0 ? 0 : Rf_xlength(values) / n_;
-    Rcpp::Shield<SEXP> rest(Rf_allocVector(INTSXP, std::max<R_xlen_t>(rank, 1)));
-    INTEGER(rest)[0] = 1;
-    std::copy_n(INTEGER(dim) + 1, rank, INTEGER(rest));
-    dim_.reset(rest);
-    Rcpp::CharacterVector classes = Rcpp::CharacterVector::create("tf_prediction", "array");
-    if (rank == 2) classes.insert(1, "matrix");
-    class_.reset(classes);
-  }
-  R_xlen_t size() const { return n_; }
-  // Not protected.
-  SEXP cell(R_xlen_t row) const {
-    SEXP values = values_.get();
-    Rcpp::Shield<SEXP> cell(Rf_allocVector(TYPEOF(values), size_));
-    switch (TYPEOF(values)) {
-      case LGLSXP:
-        take(LOGICAL(values), LOGICAL(cell), row);
-        break;
-      case INTSXP:
-        take(INTEGER(values), INTEGER(cell), row);
-        break;
-      case REALSXP:
-        take(REAL(values), REAL(cell), row);
-        break;
-      case STRSXP:
-        for (R_xlen_t i = 0; i < size_; ++i) {
-          SET_STRING_ELT(cell, i, STRING_ELT(values, row + i * n_));
-        }
-        break;
-      case VECSXP:
-        for (R_xlen_t i = 0; i < size_; ++i) {
-          SET_VECTOR_ELT(cell, i, VECTOR_ELT(values, row + i * n_));
-        }
-        break;
-      default:
-        fail(Code::kInternal, "Values of type ", Rf_type2char(TYPEOF(values)), " have no cells.");
-    }
-    Rf_setAttrib(cell, R_DimSymbol, dim_.get());
-    Rf_setAttrib(cell, R_ClassSymbol, class_.get());
-    return cell;
-  }
-
- private:
-  template <typename T>
-  void take(const T* from, T* to, R_xlen_t row) const {
-    for (R_xlen_t i = 0; i < size_; ++i) to[i] = from[row + i * n_];
-  }
-
-  Held values_, dim_, class_;
-  R_xlen_t n_ = 0, size_ = 0;
-};
 
 // What the keys of a batch give, cell by cell.
 struct Cells {
@@ -113,16 +46,6 @@ std::vector<Cells> cells_of_batches(SEXP batches, R_xlen_t* n) {
 
 using namespace runhooks;
 using namespace runhooks::r;
-
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_batch_cells(SEXP values) {
-  return border([&]() -> SEXP {
-    const CellSource source(values);
-    Rcpp::Shield<SEXP> cells(Rf_allocVector(VECSXP, source.size()));
-    for (R_xlen_t row = 0; row < source.size(); ++row) SET_VECTOR_ELT(cells, row, source.cell(row));
-    return cells;
-  });
-}
 
 // The examples of batches, one after the other, each as a list of what the keys of its batch give.
 // [[Rcpp::export(rng = false)]]

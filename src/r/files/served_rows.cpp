@@ -1,0 +1,193 @@
+// Answers of loaded models by row: all that R's closures would take longer for than the model does.
+#include "r/files/served_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "r/values/border.h"
+#include "r/values/cell_source.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+constexpr const char* kClassColumn = ".pred_class";
+
+// -1 for what has no dimensions.
+R_xlen_t rows_of_array(SEXP x) {
+  SEXP dim = Rf_getAttrib(x, R_DimSymbol);
+  return Rf_xlength(dim) == 0 ? -1 : INTEGER(dim)[0];
+}
+
+R_xlen_t rows_of_all(SEXP values) {
+  R_xlen_t n = -1;
+  for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {
+    n = std::max(n, rows_of_array(VECTOR_ELT(values, i)));
+  }
+  return n < 0 ? 1 : n;
+}
+
+SEXP same_for_all(SEXP x, R_xlen_t n) {
+  Rcpp::Shield<SEXP> cells(Rf_allocVector(VECSXP, n)), classes(Rf_mkString("tf_prediction"));
+  Rf_setAttrib(x, R_ClassSymbol, classes);
+  for (R_xlen_t row = 0; row < n; ++row) SET_VECTOR_ELT(cells, row, x);
+  return cells;
+}
+
+// Not protected.
+SEXP cells_of(SEXP x, R_xlen_t n) {
+  return rows_of_array(x) == n ? CellSource(x).cells() : same_for_all(x, n);
+}
+
+bool is_table(SEXP x, R_xlen_t n) {
+  return Rf_xlength(Rf_getAttrib(x, R_DimSymbol)) == 2 && rows_of_array(x) == n;
+}
+R_xlen_t width_of(SEXP table) { return INTEGER(Rf_getAttrib(table, R_DimSymbol))[1]; }
+
+bool is_numeric(SEXP x) {
+  return TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP;
+}
+
+// The place of the first of the largest scores of a row; -1 where one is no number.
+R_xlen_t most_likely(const double* scores, R_xlen_t row, R_xlen_t n, R_xlen_t width) {
+  R_xlen_t best = 0;
+  for (R_xlen_t k = 0; k < width; ++k) {
+    const double score = scores[row + k * n];
+    if (std::isnan(score)) return -1;
+    if (score > scores[row + best * n]) best = k;
+  }
+  return best;
+}
+
+void set_missing(SEXP x, R_xlen_t i) {
+  if (TYPEOF(x) == STRSXP) SET_STRING_ELT(x, i, NA_STRING);
+  if (TYPEOF(x) == REALSXP) REAL(x)[i] = NA_REAL;
+  if (TYPEOF(x) == INTSXP) INTEGER(x)[i] = NA_INTEGER;
+  if (TYPEOF(x) == LGLSXP) LOGICAL(x)[i] = NA_LOGICAL;
+}
+
+// The class with the best score of each row. Not protected.
+SEXP best_classes(SEXP classes, SEXP scores, R_xlen_t n) {
+  const R_xlen_t width = width_of(classes);
+  Rcpp::Shield<SEXP> chosen(Rf_allocVector(TYPEOF(classes), n));
+  Rcpp::Shield<SEXP> numbers(Rf_coerceVector(scores, REALSXP));
+  for (R_xlen_t row = 0; row < n; ++row) {
+    const R_xlen_t best = most_likely(REAL(numbers), row, n, width);
+    if (best < 0) {
+      set_missing(chosen, row);
+    } else {
+      copy_elements(classes, row + best * n, 1, chosen, row, 1);
+    }
+  }
+  return chosen;
+}
+
+// The core's strings are one object of R's for each text. Two levels of one text make no factor.
+// Not protected.
+SEXP factor_of_strings(SEXP x, SEXP levels) {
+  std::unordered_map<SEXP, int> codes;
+  for (R_xlen_t i = 0; i < Rf_xlength(levels); ++i) {
+    if (!codes.emplace(STRING_ELT(levels, i), static_cast<int>(i + 1)).second) return x;
+  }
+  Rcpp::Shield<SEXP> factor(Rf_allocVector(INTSXP, Rf_xlength(x))), classes(Rf_mkString("factor"));
+  for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
+    const auto found = codes.find(STRING_ELT(x, i));
+    INTEGER(factor)[i] = found == codes.end() ? NA_INTEGER : found->second;
+  }
+  Rf_setAttrib(factor, R_LevelsSymbol, levels);
+  Rf_setAttrib(factor, R_ClassSymbol, classes);
+  return factor;
+}
+
+// Not protected.
+SEXP factor_of(SEXP x, SEXP levels) {
+  if (TYPEOF(x) == STRSXP && TYPEOF(levels) == STRSXP) return factor_of_strings(x, levels);
+  Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("served_factor"), x, levels));
+  return eval_r(call, package_namespace());
+}
+
+// The class of each row, where the signature has `classes`: one of each row, or all of them with
+// their scores. A factor where the signature says all classes. Not protected.
+SEXP class_of_rows(SEXP values, R_xlen_t n) {
+  SEXP classes = list_element(values, "classes"), scores = list_element(values, "scores");
+  SEXP all = list_element(values, "all_classes");
+  if (!is_table(classes, n)) return R_NilValue;
+  const R_xlen_t width = width_of(classes);
+  const bool has_scores =
+      width > 0 && is_table(scores, n) && width_of(scores) == width && is_numeric(scores);
+  if (!has_scores && width != 1) return R_NilValue;
+  Rcpp::Shield<SEXP> chosen(has_scores ? best_classes(classes, scores, n)
+                                       : Rf_allocVector(TYPEOF(classes), n));
+  if (has_scores) {
+    all = classes;
+  } else {
+    copy_elements(classes, 0, 1, chosen, 0, n);
+  }
+  if (n == 0 || !is_table(all, n)) return chosen;
+  Rcpp::Shield<SEXP> levels(Rf_allocVector(TYPEOF(all), width_of(all)));
+  copy_elements(all, 0, n, levels, 0, width_of(all));
+  return factor_of(chosen, levels);
+}
+
+void make_tibble(SEXP list, SEXP names, R_xlen_t n) {
+  Rcpp::Shield<SEXP> rows(Rf_allocVector(INTSXP, 2)), classes(Rf_allocVector(STRSXP, 3));
+  INTEGER(rows)[0] = NA_INTEGER;
+  INTEGER(rows)[1] = -static_cast<int>(n);
+  R_xlen_t at = 0;
+  for (const char* name : {"tbl_df", "tbl", "data.frame"}) {
+    SET_STRING_ELT(classes, at++, Rf_mkChar(name));
+  }
+  Rf_setAttrib(list, R_NamesSymbol, names);
+  Rf_setAttrib(list, R_RowNamesSymbol, rows);
+  Rf_setAttrib(list, R_ClassSymbol, classes);
+}
+
+}  // namespace
+
+SEXP served_table(SEXP values) {
+  const R_xlen_t n = rows_of_all(values);
+  Rcpp::Shield<SEXP> classes(class_of_rows(values, n)),
+      outputs(Rf_getAttrib(values, R_NamesSymbol));
+  // an output of this name gives way
+  std::vector<R_xlen_t> shown;
+  for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {
+    if (std::strcmp(CHAR(STRING_ELT(outputs, i)), kClassColumn) != 0) shown.push_back(i);
+  }
+  auto at = static_cast<R_xlen_t>(shown.size());
+  const R_xlen_t width = at + (classes == R_NilValue ? 0 : 1);
+  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, width)), names(Rf_allocVector(STRSXP, width));
+  if (classes != R_NilValue) {
+    SET_VECTOR_ELT(list, at, classes);
+    SET_STRING_ELT(names, at, Rf_mkChar(kClassColumn));
+  }
+  while (--at >= 0) {
+    const R_xlen_t from = shown[static_cast<size_t>(at)];
+    SET_VECTOR_ELT(list, at, cells_of(VECTOR_ELT(values, from), n));
+    SET_STRING_ELT(names, at, STRING_ELT(outputs, from));
+  }
+  make_tibble(list, names, n);
+  return list;
+}
+
+SEXP served_lists(SEXP values) {
+  const R_xlen_t n = rows_of_all(values), width = Rf_xlength(values);
+  Rcpp::Shield<SEXP> names(Rf_getAttrib(values, R_NamesSymbol));
+  Rcpp::Shield<SEXP> rows(Rf_allocVector(VECSXP, n)), columns(Rf_allocVector(VECSXP, width));
+  for (R_xlen_t k = 0; k < width; ++k) {
+    SET_VECTOR_ELT(columns, k, cells_of(VECTOR_ELT(values, k), n));
+  }
+  for (R_xlen_t row = 0; row < n; ++row) {
+    SEXP cells = Rf_allocVector(VECSXP, width);
+    SET_VECTOR_ELT(rows, row, cells);
+    for (R_xlen_t k = 0; k < width; ++k) {
+      SET_VECTOR_ELT(cells, k, VECTOR_ELT(VECTOR_ELT(columns, k), row));
+    }
+    Rf_setAttrib(cells, R_NamesSymbol, names);
+  }
+  return rows;
+}
+
+}  // namespace r
+}  // namespace runhooks
