@@ -1,10 +1,7 @@
 // Consecutive elements of the input, stacked.
 #include <algorithm>
-#include <utility>
 
 #include "base/interrupt.h"
-#include "data/elements.h"
-#include "data/held_elements.h"
 #include "data/near_rows.h"
 #include "data/one_input_dataset.h"
 
@@ -39,9 +36,7 @@ class BatchIterator : public TransformationIterator<BatchDataset> {
     const int64_t size = dataset_->batch_size();
     const RowTable* table = dataset_->input().row_table();
     if (!table) {
-      const int64_t taken = dataset_->input().is_batched_as_one()
-                                ? next_whole(size, sink)
-                                : input_->next_stacked(size, dataset_->drops_remainder(), sink);
+      const int64_t taken = input_->next_stacked(size, dataset_->drops_remainder(), sink);
       return taken == size || (taken > 0 && !dataset_->drops_remainder());
     }
     int64_t taken = 0;
@@ -67,25 +62,6 @@ class BatchIterator : public TransformationIterator<BatchDataset> {
   }
 
  private:
-  // All elements of the batch are read before the first one's error comes, a next batch begins
-  // where it would have begun without. Returns how many there were.
-  int64_t next_whole(int64_t n, ElementSink& sink) {
-    std::vector<Components> elements;
-    std::exception_ptr error;
-    int64_t taken = 0;
-    InterruptPoll poll;
-    for (; taken < n; ++taken) {
-      poll();
-      HeldElement element;
-      if (!next_held(*input_, element)) break;
-      if (!error) error = element.error;
-      if (!error) elements.push_back(std::move(element.components));
-    }
-    if (error) std::rethrow_exception(error);
-    if (taken > 0 && (taken == n || !dataset_->drops_remainder())) put_stacked(elements, sink);
-    return taken;
-  }
-
   std::vector<int64_t> numbers_;  // of the rows of this batch
 };
 

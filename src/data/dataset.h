@@ -157,9 +157,6 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   // TRUE where TensorFlow makes one op of it and of a repeat behind it: this one does not begin a
   // pass behind the last one.
   virtual bool is_repeated_as_one() const { return false; }
-  // TRUE where TensorFlow makes one op of it and of a batch behind it: an element that fails takes
-  // its whole batch with it.
-  virtual bool is_batched_as_one() const { return false; }
   // TRUE where it, or what it reads from, is one of several parts of some data.
   virtual bool is_part() const { return reads_part_; }
   // The elements of this one for one of several readers, one by one.

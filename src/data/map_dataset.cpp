@@ -18,7 +18,6 @@ class MapDataset : public Transformation {
   bool runs_on_main_thread() const override {
     return input().runs_on_main_thread() || function_->runs_on_main_thread();
   }
-  bool is_batched_as_one() const override { return true; }
   const DatasetFunction& function() const { return *function_; }
   // A call that depends on those before it, or that the embedding language does, waits for them.
   size_t workers() const {

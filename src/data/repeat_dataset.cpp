@@ -1,6 +1,4 @@
 // The input again and again.
-#include <utility>
-
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -72,10 +70,11 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
   template <typename ReadInput>
   int64_t read(ReadInput read_input) {
     while (dataset_->has_epoch(epoch_)) {
-      const bool had_element = std::exchange(has_element_, true);  // one that fails is one, too
       const int64_t taken = read_input();
-      if (taken > 0) return taken;
-      has_element_ = had_element;
+      if (taken > 0) {
+        has_element_ = true;
+        return taken;
+      }
       if (!end_pass()) return 0;
     }
     return 0;

@@ -279,29 +279,6 @@ TEST(an_error_is_one_of_the_windows_that_take_its_element) {
   check_told(windows_at(3, 2, 2, true, {7}), "0,2,4 2,4,6 ");
 }
 
-// As TensorFlow, which makes one op of both.
-TEST(an_error_of_a_map_takes_its_batch_with_it) {
-  const auto batches = [](const DatasetPtr& of, bool drops) {
-    return dataset_of("BatchDataset",
-                      {{"batch_size", number(3)}, {"drop_remainder", Value::of(drops)}}, of);
-  };
-  for (const int64_t calls : {1, 3}) {
-    check_told(batches(failing_at({1}, 7, calls), false), "E 3,4,5 6 ");
-    check_told(batches(failing_at({1, 2, 3}, 7, calls), true), "E E ");
-    check_told(batches(failing_at({3}, 5, calls), true), "0,1,2 E ");
-  }
-  const auto between = dataset_of("TakeDataset", {{"count", number(7)}}, failing_at({1}, 8));
-  check_told(batches(between, false), "E 2,3,4 5,6,7 ");
-}
-
-TEST(a_pass_with_an_error_alone_is_repeated) {
-  const auto twice = [](const DatasetPtr& of) {
-    return dataset_of("RepeatDataset", {{"count", number(2)}}, of);
-  };
-  check_told(twice(failing_at({0}, 1)), "E E ");
-  check_told(twice(range_of(0)), "");
-}
-
 // --- random compositions
 
 namespace {
