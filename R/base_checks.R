@@ -98,8 +98,7 @@ check_positive_whole <- function(
 }
 
 check_flag <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
-  if (is_flag(x)) return(invisible(x))
-  check_arg(FALSE, x, "TRUE or FALSE", arg, call)
+  check_arg(is_flag(x), x, "TRUE or FALSE", arg, call)
 }
 
 # An argument behind `...` that was not given, most likely because its name was left out.
@@ -120,10 +119,10 @@ is_string <- function(x) is.character(x) && length(x) == 1 && !is.na(x)
 
 check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
   if (is.data.frame(x) || inherits(x, "tf_dataset")) stop_data_for_string(x, arg, call)
-  if (is_string(x) && validEnc(x)) return(invisible(x))
-  check_arg((null && is.null(x)) || is_string(x), x, "a single string", arg, call)
+  if (null && is.null(x)) return(invisible(x))
+  check_arg(is_string(x), x, "a single string", arg, call)
   # what is no text in any encoding R's own functions would refuse later, without its name
-  check_arg(is.null(x) || validEnc(x), x, "a string of valid letters", arg, call)
+  check_arg(validEnc(x), x, "a string of valid letters", arg, call)
 }
 
 # Arguments in each other's place.

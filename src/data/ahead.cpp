@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
-#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -318,22 +317,16 @@ NamedTensors Ahead::Queue::save() const {
     unmade_.pop_front();
   }
   NamedTensors state = {{"is_over", Tensor::scalar(is_over_)}};
-  std::vector<const Components*> made;
-  SavedErrors errors;
+  std::vector<const HeldElement*> held;
   std::vector<int64_t> rows_seen = {rows_seen_}, epochs = {epoch_};
   for (const ItemPtr& item : items_) {
     rows_seen.push_back(item->rows_seen);
     epochs.push_back(item->epoch);
-    if (item->error) {
-      errors.add(rows_seen.size() - 1, item->error);
-    } else {
-      made.push_back(&item->components);
-    }
+    held.push_back(item.get());
   }
-  errors.save(state);
+  save_held(state, "made/", held, 1);
   state["rows_seen"] = Tensor::vector(rows_seen);
   state["epoch"] = Tensor::vector(epochs);
-  add_subtree(state, "made/", save_elements(made));
   add_subtree(state, "input/", input_->save());
   return state;
 }
@@ -341,34 +334,23 @@ NamedTensors Ahead::Queue::save() const {
 void Ahead::Queue::restore(const NamedTensors& state) {
   const Pause pause(*this);
   const auto capacity = static_cast<int64_t>(options_.capacity);
-  std::vector<Components> made = read_elements(subtree(state, "made/"), *dataset_, capacity);
+  std::vector<HeldElement> held = read_held(state, "made/", *dataset_, capacity, 1);
   const std::vector<int64_t> rows_seen = state_counts(state, "rows_seen"),
                              epochs = state_counts(state, "epoch");
-  const std::map<int64_t, std::exception_ptr> errors = SavedErrors::read(state);
   const bool is_over = state_flag(state, "is_over");
-  const bool fits =
-      rows_seen.size() == made.size() + errors.size() + 1 && epochs.size() == rows_seen.size() &&
-      rows_seen.size() - 1 <= options_.capacity &&
-      (errors.empty() ||
-       (errors.begin()->first > 0 && errors.rbegin()->first < int64_t(rows_seen.size())));
+  const bool fits = rows_seen.size() == held.size() + 1 && epochs.size() == rows_seen.size();
   if (!fits) {
     fail(Code::kDataLoss, "The state of queued elements is damaged.");
   }
   input_->restore(subtree(state, "input/"));
   items_.clear();
   unmade_.clear();
-  auto next_made = made.begin();
-  for (size_t i = 1; i < rows_seen.size(); ++i) {
+  for (size_t i = 0; i < held.size(); ++i) {
     auto item = std::make_shared<Item>();
+    static_cast<HeldElement&>(*item) = std::move(held[i]);
     item->is_done = true;
-    item->rows_seen = rows_seen[i];
-    item->epoch = epochs[i];
-    const auto error = errors.find(static_cast<int64_t>(i));
-    if (error == errors.end()) {
-      item->components = std::move(*next_made++);
-    } else {
-      item->error = error->second;
-    }
+    item->rows_seen = rows_seen[i + 1];
+    item->epoch = epochs[i + 1];
     items_.push_back(item);
   }
   rows_seen_ = rows_seen[0];

@@ -1,9 +1,11 @@
 #include "data/held_elements.h"
 
+#include <map>
 #include <sstream>
 #include <utility>
 
 #include "base/held_errors.h"
+#include "data/elements.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -22,7 +24,21 @@ bool next_held(DatasetIterator& input, HeldElement& element) {
   return true;
 }
 
-void SavedErrors::add(size_t place, const std::exception_ptr& error) {
+namespace {
+
+class SavedErrors {
+ public:
+  void add(int64_t place, const std::exception_ptr& error);
+  void save(NamedTensors& state) const;
+  // By place.
+  static std::map<int64_t, std::exception_ptr> read(const NamedTensors& state);
+
+ private:
+  std::vector<int64_t> places_, codes_;
+  std::vector<std::string> texts_, classes_;  // of foreign ones their classes, one a line
+};
+
+void SavedErrors::add(int64_t place, const std::exception_ptr& error) {
   Code code = Code::kUnknown;
   std::string text = "The input failed.", own_classes;
   try {
@@ -36,7 +52,7 @@ void SavedErrors::add(size_t place, const std::exception_ptr& error) {
     text = known.message();
   } catch (...) {
   }
-  places_.push_back(static_cast<int64_t>(place));
+  places_.push_back(place);
   codes_.push_back(static_cast<int64_t>(code));
   texts_.push_back(text);
   classes_.push_back(own_classes);
@@ -49,8 +65,6 @@ void SavedErrors::save(NamedTensors& state) const {
   state["errors"] = Tensor::strings({n}, texts_);
   state["error_classes"] = Tensor::strings({n}, classes_);
 }
-
-namespace {
 
 [[noreturn]] void fail_damaged_errors() {
   fail(Code::kDataLoss, "The state of queued elements is damaged.");
@@ -72,8 +86,6 @@ std::exception_ptr made_error(const Error& error, const std::string& classes) {
   return std::make_exception_ptr(ForeignError(error, all));
 }
 
-}  // namespace
-
 std::map<int64_t, std::exception_ptr> SavedErrors::read(const NamedTensors& state) {
   const std::vector<int64_t> places = state_counts(state, "error_places"),
                              codes = state_counts(state, "error_codes");
@@ -88,6 +100,51 @@ std::map<int64_t, std::exception_ptr> SavedErrors::read(const NamedTensors& stat
         made_error(Error(static_cast<Code>(codes[i]), texts.string_at(at)), classes.string_at(at));
   }
   return errors;
+}
+
+}  // namespace
+
+void save_held(NamedTensors& state,
+               const std::string& name,
+               const std::vector<const HeldElement*>& held,
+               int64_t first) {
+  std::vector<const Components*> elements;
+  SavedErrors errors;
+  for (size_t i = 0; i < held.size(); ++i) {
+    if (held[i]->error) {
+      errors.add(first + static_cast<int64_t>(i), held[i]->error);
+    } else {
+      elements.push_back(&held[i]->components);
+    }
+  }
+  errors.save(state);
+  add_subtree(state, name, save_elements(elements));
+}
+
+std::vector<HeldElement> read_held(const NamedTensors& state,
+                                   const std::string& name,
+                                   const Dataset& input,
+                                   int64_t most,
+                                   int64_t first) {
+  std::vector<Components> elements = read_elements(subtree(state, name), input, most);
+  std::map<int64_t, std::exception_ptr> errors;
+  if (state.count("error_places")) errors = SavedErrors::read(state);
+  const auto all = static_cast<int64_t>(elements.size() + errors.size());
+  const bool fits = errors.empty() ||
+                    (errors.begin()->first >= first && errors.rbegin()->first < first + all);
+  if (all > most || !fits) fail_damaged_errors();
+  std::vector<HeldElement> held(static_cast<size_t>(all));
+  auto element = elements.begin();
+  for (int64_t i = 0; i < all; ++i) {
+    const auto error = errors.find(first + i);
+    HeldElement& one = held[static_cast<size_t>(i)];
+    if (error == errors.end()) {
+      one.components = std::move(*element++);
+    } else {
+      one.error = error->second;
+    }
+  }
+  return held;
 }
 
 }  // namespace runhooks

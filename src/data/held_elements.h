@@ -4,7 +4,6 @@
 #pragma once
 
 #include <exception>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -22,17 +21,17 @@ struct HeldElement {
 // running, and passes.
 bool next_held(DatasetIterator& input, HeldElement& element);
 
-// Errors as a part of a state: who goes on meets them in their places.
-class SavedErrors {
- public:
-  void add(size_t place, const std::exception_ptr& error);
-  void save(NamedTensors& state) const;
-  // By place.
-  static std::map<int64_t, std::exception_ptr> read(const NamedTensors& state);
-
- private:
-  std::vector<int64_t> places_, codes_;
-  std::vector<std::string> texts_, classes_;  // of foreign ones their classes, one a line
-};
+// Elements and errors as a part of a state, the elements below `name`; who goes on meets them in their
+// order. The place of the first one counts as `first`.
+void save_held(NamedTensors& state,
+               const std::string& name,
+               const std::vector<const HeldElement*>& held,
+               int64_t first);
+// At most so many, of the elements of `input`. States from before windows kept errors have none.
+std::vector<HeldElement> read_held(const NamedTensors& state,
+                                   const std::string& name,
+                                   const Dataset& input,
+                                   int64_t most,
+                                   int64_t first);
 
 }  // namespace runhooks

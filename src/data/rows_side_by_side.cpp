@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
+#include "base/stoppable_pieces.h"
 #include "tensor/copy_rows.h"
 
 namespace runhooks {
@@ -11,31 +12,28 @@ namespace {
 
 // As many rows stay in the first cache while their numbers are turned into columns.
 constexpr int64_t kRowsAtHand = 16;
-constexpr size_t kNarrow = sizeof(uint32_t), kAlignment = 8;
+constexpr size_t kAlignment = 8;
 // What is read next is on its way: so many bytes ahead in each row.
 constexpr size_t kAhead = 256, kLineOfRow = 64;
 
-bool is_one_number(const RowsInPlace& rows) { return rows.row_bytes() == kNarrow; }
+size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
 
 std::vector<RowsSideBySide::Part> RowsSideBySide::parts_of(const AllRowsInPlace& all) {
   std::vector<Part> parts;
   size_t begin = 0;
-  for (const bool narrow : {true, false}) {
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (is_one_number(*all[i]) != narrow) continue;
-      if (!narrow) begin = (begin + kAlignment - 1) / kAlignment * kAlignment;
-      parts.push_back({begin, all[i]->row_bytes(), i});
-      begin += parts.back().bytes;
-    }
+  for (const auto& rows : all) {
+    begin = rounded_up(begin, dtype_size(rows->dtype()));
+    parts.push_back({begin, rows->row_bytes()});
+    begin += rows->row_bytes();
   }
   return parts;
 }
 
 size_t RowsSideBySide::row_bytes(const std::vector<Part>& parts) {
   const size_t end = parts.empty() ? 0 : parts.back().begin + parts.back().bytes;
-  return (end + kAlignment - 1) / kAlignment * kAlignment;
+  return rounded_up(end, kAlignment);
 }
 
 size_t RowsSideBySide::num_bytes(const AllRowsInPlace& all) {
@@ -46,18 +44,18 @@ RowsSideBySide::RowsSideBySide(const AllRowsInPlace& all)
     : parts_(parts_of(all)), row_bytes_(row_bytes(parts_)) {
   rows_ = Tensor(DType::kUint8, Shape{all[0]->rows(), static_cast<int64_t>(row_bytes_)});
   InterruptPoll poll;
-  for (const Part& part : parts_) {
+  for (size_t i = 0; i < all.size(); ++i) {
     poll();
-    num_narrow_ += part.bytes == kNarrow;
-    const RowsInPlace& rows = *all[part.of];
-    rows.read(0, rows.rows(), static_cast<char*>(rows_.raw()) + part.begin, row_bytes_);
+    all[i]->read(0, all[i]->rows(), static_cast<char*>(rows_.raw()) + parts_[i].begin, row_bytes_);
   }
 }
 
 void RowsSideBySide::gather(const int64_t* order, int64_t n, char* const* to) const {
-  for (int64_t at = 0; at < n; at += kRowsAtHand) {
-    gather_block(order + at, std::min(kRowsAtHand, n - at), at, to);
-  }
+  in_stoppable_pieces(n, row_bytes_, [&](int64_t first, int64_t last) {
+    for (int64_t at = first; at < last; at += kRowsAtHand) {
+      gather_block(order + at, std::min(kRowsAtHand, last - at), at, to);
+    }
+  });
 }
 
 void RowsSideBySide::gather_block(const int64_t* order,
@@ -73,7 +71,7 @@ void RowsSideBySide::gather_block(const int64_t* order,
     if (part.begin % kLineOfRow == 0) {
       for (int64_t i = 0; i < n; ++i) __builtin_prefetch(rows[i] + part.begin + kAhead);
     }
-    char* const out = to[part.of] + static_cast<size_t>(at) * part.bytes;
+    char* const out = to[k] + static_cast<size_t>(at) * part.bytes;
     copy_rows(
         static_cast<size_t>(n), part.bytes, [&](size_t i) { return rows[i] + part.begin; },
         [&](size_t i) { return out + i * part.bytes; });

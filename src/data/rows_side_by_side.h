@@ -22,16 +22,15 @@ class RowsSideBySide {
 
  private:
   struct Part {
-    size_t begin, bytes, of;  // in a row, and of which it is
+    size_t begin, bytes;  // in a row
   };
-  // Of a row, those of one number of four bytes first, then the others, each where its numbers may
-  // stand.
+  // Of a row, each where its numbers may stand.
   static std::vector<Part> parts_of(const AllRowsInPlace& all);
   static size_t row_bytes(const std::vector<Part>& parts);
   void gather_block(const int64_t* order, int64_t n, int64_t at, char* const* to) const;
 
   std::vector<Part> parts_;
-  size_t num_narrow_ = 0, row_bytes_;
+  size_t row_bytes_;
   Tensor rows_;
 };
 

@@ -1,6 +1,5 @@
 // Elements that are datasets: windows over the input.
 #include <deque>
-#include <map>
 #include <utility>
 
 #include "base/interrupt.h"
@@ -78,21 +77,15 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
   }
   NamedTensors save_own() const override {
     NamedTensors state = {{"skips", Tensor::scalar(skips_)}, {"is_over", Tensor::scalar(is_over_)}};
-    std::vector<const Components*> elements;
-    SavedErrors errors;
-    for (size_t i = 0; i < buffer_.size(); ++i) {
-      if (buffer_[i].error) {
-        errors.add(i, buffer_[i].error);
-      } else {
-        elements.push_back(&buffer_[i].components);
-      }
-    }
-    errors.save(state);
-    add_subtree(state, "buffer/", save_elements(elements));
+    std::vector<const HeldElement*> held;
+    for (const HeldElement& element : buffer_) held.push_back(&element);
+    save_held(state, "buffer/", held, 0);
     return state;
   }
   void restore_own(const NamedTensors& state) override {
-    std::deque<HeldElement> buffer = read_buffer(state);
+    const std::vector<HeldElement> buffer =
+        read_held(state, "buffer/", dataset_->input(),
+                  static_cast<int64_t>(dataset_->span()) - 1, 0);
     // a window has at least one element, and what lies behind it until the next one is skipped
     const int64_t skips = state_count(state, "skips", static_cast<int64_t>(dataset_->shift()) - 1);
     if (skips > 0 && !buffer.empty()) {
@@ -100,7 +93,7 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
     }
     is_over_ = state_flag(state, "is_over");
     skips_ = skips;
-    buffer_ = std::move(buffer);
+    buffer_.assign(buffer.begin(), buffer.end());
   }
 
  private:
@@ -137,30 +130,6 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
                                            {dataset_->input().shapes()[k]}, dataset_->inner_of(k));
       sink.put(static_cast<int>(k), Tensor::variant(std::const_pointer_cast<Dataset>(window)));
     }
-  }
-
-  // States from before errors were kept have none.
-  std::deque<HeldElement> read_buffer(const NamedTensors& state) const {
-    const auto most = static_cast<int64_t>(dataset_->span()) - 1;
-    std::vector<Components> elements =
-        read_elements(subtree(state, "buffer/"), dataset_->input(), most);
-    std::map<int64_t, std::exception_ptr> errors;
-    if (state.count("error_places")) errors = SavedErrors::read(state);
-    const auto all = static_cast<int64_t>(elements.size() + errors.size());
-    if (all > most || (!errors.empty() && errors.rbegin()->first >= all)) {
-      fail(Code::kDataLoss, "The elements that wait for a window are damaged.");
-    }
-    std::deque<HeldElement> buffer;
-    auto element = elements.begin();
-    for (int64_t i = 0; i < all; ++i) {
-      const auto error = errors.find(i);
-      if (error == errors.end()) {
-        buffer.push_back({std::move(*element++), nullptr});
-      } else {
-        buffer.push_back({{}, error->second});
-      }
-    }
-    return buffer;
   }
 
   std::deque<HeldElement> buffer_;

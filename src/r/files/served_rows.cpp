@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <unordered_map>
+#include <vector>
 
 #include "r/values/border.h"
 #include "r/values/cell_source.h"
