@@ -246,24 +246,33 @@ new_input_fn <- function(
     batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume,
     on_other_data = on_other_data, auto_shard = auto_shard
   )
+  kept <- new.env(parent = emptyenv())
+  n_values <- sum(lengths(columns))
   input <- function(estimator) {
     if (!is_estimator(estimator)) estimator <- NULL
-    reads <- model_reads(estimator)
-    texts <- string_features(reads)
-    floats <- float_features(reads)
-    function() {
-      is_matrix <- as_matrix && is_custom(estimator)
-      if (is_matrix) selected <- order_of_training(estimator, selected)
+    is_matrix <- as_matrix && is_custom(estimator)
+    own_rows <- function(reads, order = NULL) {
       trained <- as_trained(
-        columns, features, response, estimator, reads, response_name, if (is_matrix) selected,
-        finite = finite
+        columns, features, response, estimator, reads, response_name, order, finite = finite
       )
-      trained <- dealt_rows(trained, auto_shard)
-      options$batch_size <- dealt_batch(batch_size, n_rows(columns[[1]]), n_rows(trained[[1]]))
+      dealt_rows(trained, auto_shard)
+    }
+    batch_options <- function(own) {
+      options$batch_size <- dealt_batch(batch_size, n_rows(columns[[1]]), n_rows(own[[1]]))
+      options
+    }
+    function() {
       if (is_matrix) {
-        return(next_matrix(trained, selected, response, options))
+        selected <- order_of_training(estimator, selected)
+        own <- own_rows(model_reads(estimator), selected)
+        return(next_matrix(own, selected, response, batch_options(own)))
       }
-      next_rows(trained, features, response, options, texts, floats)
+      rows <- kept_rows(kept, estimator, n_values, function() {
+        reads <- model_reads(estimator)
+        own <- own_rows(reads)
+        encoded_rows(own, length(features), string_features(reads), float_features(reads))
+      })
+      next_rows(rows, features, response, batch_options(rows$columns))
     }
   }
   about <- list(rows = n_rows(columns[[1]]), features = features, response = response)
@@ -338,22 +347,14 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
   )
 }
 
-# The tensors of the next batch, in the default graph. Doubles in `floats` become float32 once,
-# instead of in each step.
-next_rows <- function(columns, features, response, options, texts = character(),
-                      floats = character()) {
-  encoded <- lapply(names(columns), function(name) {
-    x <- columns[[name]]
-    if (is.factor(x) && name %in% texts) as.character(x) else encode_column(x, name)
-  })
-  types <- vapply(encoded, wanted_type, "")
-  narrow <- names(columns) %in% floats & is.na(types) & seq_along(columns) <= length(features)
-  types[narrow & vapply(encoded, is.double, NA)] <- "float32"
+# The tensors of the next batch, in the default graph. `rows` is what encoded_rows() gives.
+next_rows <- function(rows, features, response, options) {
+  for (text in rows$said) message(text)
   shuffle <- options$shuffle
   if (identical(shuffle, "auto")) shuffle <- !identical(the$mode, "infer")
   endless <- is.null(options$num_epochs)
   tensors <- cpp_next_batch(
-    setNames(encoded, names(columns)), types, options$batch_size,
+    rows$columns, rows$types, options$batch_size,
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) -1 else 0,
     if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data,
     identical(the$mode, "train"), if (!isFALSE(options$auto_shard)) reader_of_batches(),
@@ -363,7 +364,7 @@ next_rows <- function(columns, features, response, options, texts = character(),
   feature_tensors <- setNames(tensors[seq_along(features)], features)
   # for the folder of the model that is trained
   data <- if (is.null(the$dealing)) {
-    list(content = attr(tensors, "content"), rows = as.double(n_rows(columns[[1]])))
+    list(content = attr(tensors, "content"), rows = as.double(n_rows(rows$columns[[1]])))
   }
   structure(if (is.null(labels)) feature_tensors else list(feature_tensors, labels), data = data)
 }
@@ -375,7 +376,7 @@ next_matrix <- function(columns, features, response, options) {
     encode_column(columns[[name]], name)
   })
   if (any(lengths(lapply(parts, dim)) > 2)) {
-    return(next_rows(columns, features, response, options))
+    return(next_rows(encoded_rows(columns, length(features)), features, response, options))
   }
   is_word <- vapply(parts, is.character, NA)
   if (any(is_word) && !all(is_word)) {
@@ -402,7 +403,7 @@ next_matrix <- function(columns, features, response, options) {
   types <- unique(lapply(parts, wanted_type))
   if (!single && length(types) == 1) attr(matrix, "dtype") <- types[[1]]
   together <- c(list(x = matrix), columns[length(features) + seq_along(response)])
-  input <- next_rows(together, "x", response, options)
+  input <- next_rows(encoded_rows(together, 1L), "x", response, options)
   x <- if (length(response)) input[[1]]$x else input$x
   if (is_tensor(x)) attr(x, "columns") <- column_names_of(parts)
   structure(if (length(response)) list(x, input[[2]]) else x, data = attr(input, "data"))
@@ -550,6 +551,7 @@ check_scales <- function(object, call) {
   folder <- current_folder(object)
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
   record <- folder_memory(folder)
+  if (is.null(record$formula) && is.null(object$blueprint)) return(invisible())
   scales <- function(record) {
     of_all <- list(response = record$response, basis = record$basis, slopes = record$slopes)
     Filter(length, c(record$terms, of_all))

@@ -88,14 +88,17 @@ plain_matrix <- function(x) {
 
 encode_column <- function(x, name) {
   if (!is.factor(x)) return(x)
-  codes <- seq_along(levels(x)) - 1L
-  lines <- paste0("- '", levels(x), "' => ", codes)
-  message(
-    paste(
-      c(sprintf("The following factor levels of '%s' have been encoded:", name), lines),
-      collapse = "\n"
-    )
-  )
+  message(encoding_text(x, name))
+  factor_codes(x)
+}
+
+encoding_text <- function(x, name) {
+  lines <- paste0("- '", levels(x), "' => ", seq_along(levels(x)) - 1L)
+  about <- sprintf("The following factor levels of '%s' have been encoded:", name)
+  paste(c(about, lines), collapse = "\n")
+}
+
+factor_codes <- function(x) {
   codes <- as.integer(x) - 1L
   codes[is.na(codes)] <- -1L # TensorFlow's missing value
   codes

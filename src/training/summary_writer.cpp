@@ -1,29 +1,95 @@
 #include "training/summary_writer.h"
 
+#include <functional>
 #include <map>
 
 #include "base/clock.h"
+#include "base/machine.h"
+#include "io/files/file_stamps.h"
 
 namespace runhooks {
 
+namespace {
+
+// What this process has written in a folder last.
+struct KnownFile {
+  std::weak_ptr<EventFileWriter> writer;
+  // Of one that was closed.
+  std::string path;
+  FileStamps stamps;
+  int process = 0;
+  size_t graph = 0;  // a hash of the graph that it had last
+};
+
+KnownFile& known_file(const std::string& logdir) {
+  static auto& files = *new std::map<std::string, KnownFile>;  // closed writers come back at the end
+  return files[logdir];
+}
+
+void close_writer(EventFileWriter* writer, const std::string& logdir) {
+  KnownFile& known = known_file(logdir);
+  known.path.clear();
+  try {
+    if (writer->is_open()) {
+      writer->close();
+      known.path = writer->path();
+      known.stamps = FileStamps();
+      known.stamps.add(known.path);
+      known.process = process_id();
+    }
+  } catch (const Error&) {
+    // who closes nothing by name does not want to know
+  }
+  delete writer;
+}
+
+// The file that was written last, where nobody has changed it: not a process that this one has
+// become two of, either.
+std::unique_ptr<EventFileWriter> reopened(const KnownFile& known) {
+  const bool is_there =
+      !known.path.empty() && known.process == process_id() && known.stamps.are_same();
+  if (!is_there) return nullptr;
+  return EventFileWriter::behind(known.path, [] { return now_seconds(); });
+}
+
+void add_graph(EventFileWriter& writer, const Graph& graph, GraphExport& exported) {
+  writer.add_graph_def(exported.graph_def(graph));
+  writer.add_meta_graph(exported.meta_graph(graph));
+}
+
+// `exported` where the file has to have this graph whatever it had.
+std::shared_ptr<EventFileWriter> writer_of(const std::string& logdir,
+                                           const Graph& graph,
+                                           GraphExport* exported) {
+  KnownFile& known = known_file(logdir);
+  if (auto writer = known.writer.lock()) return writer;
+  const auto hash = [&] { return std::hash<std::string>()(exported->graph_def(graph)); };
+  std::unique_ptr<EventFileWriter> made = reopened(known);
+  if (!made) {
+    made = std::make_unique<EventFileWriter>(logdir, "", [] { return now_seconds(); });
+    GraphExport own;
+    add_graph(*made, graph, exported ? *exported : own);
+    known.graph = exported ? hash() : 0;
+  } else if (exported && known.graph != hash()) {
+    add_graph(*made, graph, *exported);
+    known.graph = hash();
+  }
+  const auto close = [logdir](EventFileWriter* writer) { close_writer(writer, logdir); };
+  const std::shared_ptr<EventFileWriter> writer(made.release(), close);
+  known.writer = writer;
+  return writer;
+}
+
+}  // namespace
+
 std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir, const Graph& graph) {
-  GraphExport exported;
-  return summary_writer(logdir, graph, exported);
+  return writer_of(logdir, graph, nullptr);
 }
 
 std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
                                                 const Graph& graph,
                                                 GraphExport& exported) {
-  static std::map<std::string, std::weak_ptr<EventFileWriter>> writers;
-  std::weak_ptr<EventFileWriter>& known = writers[logdir];
-  std::shared_ptr<EventFileWriter> writer = known.lock();
-  if (!writer) {
-    writer = std::make_shared<EventFileWriter>(logdir, "", [] { return now_seconds(); });
-    writer->add_graph_def(exported.graph_def(graph));
-    writer->add_meta_graph(exported.meta_graph(graph));
-    known = writer;
-  }
-  return writer;
+  return writer_of(logdir, graph, &exported);
 }
 
 }  // namespace runhooks

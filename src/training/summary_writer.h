@@ -12,10 +12,11 @@
 
 namespace runhooks {
 
-// The writer of this folder: the open one, or a new one, whose file begins with the graph. It is
-// closed when the last who holds it lets go.
+// The writer of this folder: the open one; or one that goes on in the file that this process has
+// written there last, as TensorFlow's do, if that is as it was left; or a new one, whose file begins
+// with the graph. It is closed when the last who holds it lets go.
 std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir, const Graph& graph);
-// The same for whoever keeps what it was written as.
+// The same where the file has to have this graph, for whoever keeps what it was written as.
 std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
                                                 const Graph& graph,
                                                 GraphExport& exported);

@@ -285,7 +285,7 @@ toy_batches <- function(n) {
   rows <- function(values) rep(values, length.out = 2 * n)
   data <- list(x = rows(c(1, 2, 3, 4)), y = rows(c(3, 5, 7, 9)))
   options <- list(batch_size = 2, shuffle = FALSE, num_epochs = 1)
-  function() next_rows(data, "x", "y", options)
+  function() next_rows(encoded_rows(data, 1L), "x", "y", options)
 }
 
 shown_tags <- c("loss", "global_step/sec")

@@ -104,8 +104,8 @@ test_that("input functions of data in memory build no graph either, in predict()
   few <- function(m) evaluate(m, mtcars_input(data = mtcars[1:9, ], batch_size = 2), steps = 3)
   expect_equal(made_by(again <- few(model)), nothing_made)
   expect_identical(again, anew(mtcars_model, folder, few))
-  files <- list.files(file.path(folder, "eval"), full.names = TRUE)
-  expect_length(files, 3)
+  # as in TensorFlow, whose writers stay open
+  expect_length(list.files(file.path(folder, "eval")), 1)
 })
 
 test_that("what is trained on, replaced or taken away is seen", {

@@ -149,6 +149,15 @@ EventFileWriter::EventFileWriter(const std::string& logdir, const std::string& s
   add_event(std::move(first));
 }
 
+EventFileWriter::EventFileWriter(Behind, const std::string& path, Clock clock)
+    : logdir_(parent_folder(path)), clock_(clock ? std::move(clock) : system_clock_seconds) {
+  records_.emplace(path, Compression::kNone, RecordWriter::Mode::kBehind);
+}
+
+std::unique_ptr<EventFileWriter> EventFileWriter::behind(const std::string& path, Clock clock) {
+  return std::unique_ptr<EventFileWriter>(new EventFileWriter(Behind(), path, std::move(clock)));
+}
+
 void EventFileWriter::add_event(Event event) {
   if (event.wall_time == 0) event.wall_time = clock_();
   records_->write(write_event(event));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -60,6 +61,8 @@ class EventFileWriter {
   explicit EventFileWriter(const std::string& logdir,
                            const std::string& suffix = "",
                            Clock clock = {});
+  // Goes on in a file that a writer of this process has closed.
+  static std::unique_ptr<EventFileWriter> behind(const std::string& path, Clock clock = {});
 
   const std::string& logdir() const { return logdir_; }
   const std::string& path() const { return records_->path(); }
@@ -83,6 +86,9 @@ class EventFileWriter {
   bool is_open() const { return records_->is_open(); }
 
  private:
+  struct Behind {};
+  EventFileWriter(Behind, const std::string& path, Clock clock);
+
   std::string logdir_;
   Clock clock_;
   std::set<std::string> tags_with_metadata_;

@@ -87,6 +87,17 @@ std::FILE* create_file(const std::string& path) {
 #endif
 }
 
+// A file that is there, to write behind its end; NULL, and errno, where it cannot be opened.
+std::FILE* open_behind(const std::string& path) {
+#if defined(_WIN32)
+  const int file = _open(path.c_str(), _O_APPEND | _O_WRONLY | _O_BINARY | _O_NOINHERIT);
+  return file < 0 ? nullptr : _fdopen(file, "ab");
+#else
+  const int file = open(path.c_str(), O_APPEND | O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  return file < 0 ? nullptr : fdopen(file, "ab");
+#endif
+}
+
 struct TemporaryFile {
   std::string path;
   std::FILE* file;
@@ -393,9 +404,10 @@ size_t InputFile::read(void* data, size_t size) {
 
 // --- OutputFile
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)), shown_(path_) {
-  file_ = create_file(path_);
-  if (!file_) fail_system("Cannot create", shown_, errno);
+OutputFile::OutputFile(std::string path, At at) : path_(std::move(path)), shown_(path_) {
+  const bool is_new = at == At::kNew;
+  file_ = is_new ? create_file(path_) : open_behind(path_);
+  if (!file_) fail_system(is_new ? "Cannot create" : "Cannot write", shown_, errno);
 }
 
 OutputFile::OutputFile(Beside, const std::string& path) : shown_(path) {

@@ -70,11 +70,14 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
-// A new file to append to; kAlreadyExists where there is one, be it a link that leads nowhere. A
-// write that fails closes it: what came after would follow a part of something.
+// A file to append to. A write that fails closes it: what came after would follow a part of
+// something.
 class OutputFile {
  public:
-  explicit OutputFile(std::string path);
+  // kNew: kAlreadyExists where there is one, be it a link that leads nowhere. kThere: one that this
+  // process has written before; kNotFound where there is none.
+  enum class At { kNew, kThere };
+  explicit OutputFile(std::string path, At at = At::kNew);
   ~OutputFile();  // closes, and stays silent where that fails: who wants to know calls close()
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

@@ -18,8 +18,9 @@ void append_record(std::string& out, std::string_view data);
 class RecordWriter {
  public:
   // kReplace: the file stands there when close() is called, and without it the old one does
-  // (AtomicFile). kNew: there must be none, and what is written stands there at once.
-  enum class Mode { kReplace, kNew };
+  // (AtomicFile). kNew: there must be none, and what is written stands there at once. kBehind: the
+  // same for one that this process has written, behind its records.
+  enum class Mode { kReplace, kNew, kBehind };
   explicit RecordWriter(const std::string& path,
                         Compression compression = Compression::kNone,
                         Mode mode = Mode::kReplace);

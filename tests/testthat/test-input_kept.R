@@ -1,0 +1,103 @@
+# What an input function has made of its data is made again where that may be another thing.
+
+words_of <- function(expr) {
+  said <- character()
+  value <- withCallingHandlers(expr, message = function(m) {
+    said <<- c(said, conditionMessage(m))
+    invokeRestart("muffleMessage")
+  })
+  list(value = value, said = said)
+}
+
+# How often `expr` brings columns to the form of a model.
+times_made <- function(expr) {
+  times <- 0
+  core <- asNamespace("runhooks")
+  count <- bquote(.(function() times <<- times + 1)())
+  suppressMessages(trace("encoded_rows", count, where = core, print = FALSE))
+  on.exit(suppressMessages(untrace("encoded_rows", where = core)))
+  force(expr)
+  times
+}
+
+species_model <- function(folder = withr::local_tempdir(.local_envir = parent.frame()), ...) {
+  column <- column_categorical_with_identity("Species", num_buckets = 3)
+  linear_regressor(list(column, column_numeric("Petal.Width")), model_dir = folder, ...)
+}
+species_input <- function(data = iris, ...) {
+  input_fn(data, c("Species", "Petal.Width"), "Sepal.Length", ...)
+}
+
+test_that("evaluations of the same are read once, and what is said of factors is said each time", {
+  model <- species_model()
+  input <- species_input()
+  first <- words_of(train(model, input))
+  expect_equal(times_made(one <- words_of(evaluate(model, input))), 1)
+  expect_equal(times_made(two <- words_of(evaluate(model, input))), 0)
+  expect_identical(two, one)
+  expect_match(one$said, "factor levels of 'Species' have been encoded", all = FALSE)
+  # predictions have no labels to check
+  expect_equal(times_made(words_of(predict(model, input))), 1)
+  expect_identical(words_of(evaluate(model, input)), words_of(evaluate(model, species_input())))
+})
+
+test_that("another model, another training and other words are seen", {
+  model <- species_model()
+  input <- species_input()
+  suppressMessages({
+    train(model, input)
+    expect_equal(times_made(evaluate(model, input)), 1)
+    # a model that is given labels only with a factor of classes
+    sorts <- linear_classifier(column_numeric("Petal.Width"), n_classes = 3, model_dir = withr::local_tempdir())
+    kinds <- input_fn(iris, "Petal.Width", "Species")
+    train(sorts, kinds)
+    expect_equal(times_made(evaluate(sorts, kinds)), 1)
+    expect_equal(times_made(evaluate(model, input)), 0)
+    # the same input for another folder whose training knew another order of the levels
+    turned <- transform(iris, Species = factor(as.character(Species), levels = rev(levels(Species))))
+    other <- species_model()
+    train(other, species_input(turned))
+    expect_equal(times_made(here <- evaluate(other, input)), 1)
+    expect_identical(here, evaluate(other, species_input()))
+    # a training that has learnt a level more
+    more <- rbind(iris[1:60, ], transform(iris[1:3, ], Species = "other"))
+    small <- species_model()
+    train(small, species_input(droplevels(iris[1:60, ])))
+    few <- species_input(more)
+    expect_warning(evaluate(small, few), class = "runhooks_warning_new_levels")
+    expect_warning(evaluate(small, few), class = "runhooks_warning_new_levels")
+  })
+})
+
+test_that("what is wrong is an error each time, and a changed folder is seen", {
+  folder <- withr::local_tempdir()
+  model <- species_model(folder)
+  input <- species_input()
+  suppressMessages({
+    train(model, input)
+    evaluate(model, input)
+    odd <- species_input(transform(iris, Species = 7L))
+    for (i in 1:2) expect_error(evaluate(model, odd), class = "runhooks_error_invalid_argument")
+    unlink(list.files(folder, full.names = TRUE), recursive = TRUE)
+    turned <- transform(iris, Species = factor(as.character(Species), levels = rev(levels(Species))))
+    train(model, species_input(turned))
+    expect_identical(evaluate(model, input), evaluate(model, species_input()))
+  })
+})
+
+test_that("an input function that was saved says the same, and many values are not kept", {
+  model <- species_model()
+  input <- species_input()
+  suppressMessages({
+    train(model, input)
+    here <- evaluate(model, input)
+    file <- withr::local_tempfile()
+    before <- length(serialize(species_input(), NULL))
+    expect_equal(length(serialize(input, NULL)), before, tolerance = 0.01)
+    saveRDS(input, file)
+    expect_identical(evaluate(model, readRDS(file)), here)
+    many <- species_input(iris[rep(1:150, 300), ])
+    expect_equal(times_made(evaluate(model, many)), 1)
+    expect_equal(times_made(evaluate(model, many)), 1)
+  })
+})
