@@ -3,8 +3,18 @@
 #include <cstring>
 
 #include "graph/collection_item.h"
+#include "tensor/lasting_memory.h"
 
 namespace runhooks {
+
+namespace {
+
+Tensor staying(const Tensor& value) {
+  const StayingValues stays;
+  return value.copy();
+}
+
+}  // namespace
 
 void VariableState::assign(const Tensor& value) {
   if (value.dtype() != dtype_) {
@@ -18,13 +28,14 @@ void VariableState::assign(const Tensor& value) {
       if (value.dtype() == DType::kString) value_.set_dictionary(value.dictionary());
     }
   } else {
-    move_to(value.copy());
+    move_to(staying(value));
   }
 }
 
 void VariableState::take(Tensor value) {
   if (value.dtype() != dtype_ || value.buffer_is_shared()) return assign(value);
-  move_to(std::move(value));
+  const bool has_own_pages = value.num_bytes() > kLargestLasting;
+  move_to(has_own_pages ? std::move(value) : staying(value));
 }
 
 void VariableState::move_to(Tensor value) {

@@ -7,24 +7,13 @@
 #include <new>
 
 #include "base/memory.h"
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
+#include "tensor/lasting_memory.h"
 
 namespace runhooks {
 
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kHugePage = size_t{2} << 20;
-
-// Tables that are visited in no order spend less time on finding their pages.
-void prefer_huge_pages([[maybe_unused]] void* from, [[maybe_unused]] size_t bytes) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-  madvise(from, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // advice: it may fail
-#endif
-}
 
 // Small ones are not worth the count.
 constexpr size_t kCounted = size_t{1} << 20;
@@ -53,6 +42,11 @@ Buffer* Buffer::allocate(size_t bytes) {
          memory_taken(), " bytes, and the machine has ", memory_limit(), ".");
   }
   auto* buffer = new Buffer;
+  buffer->capacity_ = bytes;
+  if (values_stay()) {
+    buffer->data_ = allocate_lasting(bytes);
+    if (buffer->data_) return buffer;
+  }
   // malloc and a shifted pointer: aligned operator new is missing on some systems that R supports.
   const size_t alignment = bytes < kHugePage ? kAlignment : kHugePage;
   buffer->allocation_ = std::malloc(bytes + alignment);
@@ -64,13 +58,13 @@ Buffer* Buffer::allocate(size_t bytes) {
   const auto address = reinterpret_cast<uintptr_t>(buffer->allocation_);
   buffer->data_ = reinterpret_cast<void*>((address + alignment - 1) / alignment * alignment);
   if (alignment == kHugePage) prefer_huge_pages(buffer->data_, bytes);
-  buffer->capacity_ = bytes;
   return buffer;
 }
 
 void Buffer::release() {
   if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    std::free(allocation_);
+    // what has no memory of its own is among those that last
+    allocation_ ? std::free(allocation_) : free_lasting(data_);
     if (capacity_ >= kCounted) give_memory_back(capacity_);
     delete this;
   }

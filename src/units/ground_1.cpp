@@ -22,6 +22,7 @@
 #include "base/unicode.cpp"
 #include "base/unicode_tables.cpp"
 #include "tensor/dtype.cpp"
+#include "tensor/lasting_memory.cpp"
 #include "tensor/shape.cpp"
 #include "tensor/string_dictionary.cpp"
 #include "tensor/tensor.cpp"
