@@ -10,6 +10,7 @@
 #include "graph/op_check.h"
 #include "graph/variable.h"
 #include "session/executor_levels.h"
+#include "session/executor_together.h"
 #include "session/half_way.h"
 #include "session/step_stats_collector.h"
 
@@ -96,6 +97,7 @@ void Executor::choose_hot_steps() {
     (rests ? resting_ : hot_).push_back(&step);
   }
   levels_.reset();
+  find_alike();
 }
 
 template <typename SetFeeds>
@@ -234,6 +236,13 @@ void Executor::run_hot() {
   if (moves_seen_ != VariableState::moves() && read_again()) return run_all_from(0);
   for (Step* const* at = hot_.data(); at != hot_.data() + hot_.size(); ++at) {
     Step& step = **at;
+    if (step.alike || step.together) {
+      const size_t done = run_together(step);
+      if (done > 0) {
+        at += done - 1;
+        continue;
+      }
+    }
     execute_hot(step);
     if (step.is_long) check_interrupt();
     bool changed = step.item->layout_changed;
