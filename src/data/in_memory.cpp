@@ -170,6 +170,7 @@ class InMemoryIterator : public DatasetIterator {
       }
       if (!rows) continue;
       is_ahead_[i] = true;
+      of_ahead_.push_back(i);
       in_place_.push_back(std::move(rows));
     }
   }
@@ -263,8 +264,7 @@ class InMemoryIterator : public DatasetIterator {
   // The next n rows of this epoch, behind the first `done` of the batch.
   void fill_ahead(int64_t done, int64_t n) {
     targets_ahead_.clear();
-    for (size_t i = 0; i < row_bytes_.size(); ++i) {
-      if (!is_ahead_[i]) continue;
+    for (const size_t i : of_ahead_) {
       targets_ahead_.push_back(targets_[i] + static_cast<size_t>(done) * row_bytes_[i]);
     }
     ahead_.take(in_place_, order_, position_, n, targets_ahead_.data());
@@ -297,9 +297,10 @@ class InMemoryIterator : public DatasetIterator {
   std::vector<Form> forms_;  // of the last batch's columns
   int64_t rows_of_forms_ = -1;
   std::vector<char*> targets_, targets_ahead_;
-  std::vector<int64_t> order_;  // of this epoch; empty when not shuffled
-  AllRowsInPlace in_place_;     // what is made ahead
-  std::vector<bool> is_ahead_;  // whether a column is one of these
+  std::vector<int64_t> order_;    // of this epoch; empty when not shuffled
+  AllRowsInPlace in_place_;       // what is made ahead
+  std::vector<bool> is_ahead_;    // whether a column is one of these
+  std::vector<size_t> of_ahead_;  // these columns
   RowsAhead ahead_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;

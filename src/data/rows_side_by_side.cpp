@@ -72,34 +72,26 @@ RowsSideBySide::RowsSideBySide(const AllRowsInPlace& all)
 void RowsSideBySide::gather(const int64_t* order, int64_t n, char* const* to) const {
   in_stoppable_pieces(n, row_bytes_, [&](int64_t first, int64_t last) {
     for (int64_t at = first; at < last; at += kRowsAtHand) {
+      const char* rows[kRowsAtHand];
       const int64_t count = std::min(kRowsAtHand, last - at);
-      gather_block(order + at, count, std::min(kRowsAtHand, n - at - count), at, to);
+      for (int64_t i = 0; i < count; ++i) {
+        const auto row = static_cast<size_t>(order[at + i]);
+        rows[i] = static_cast<const char*>(rows_.raw()) + row * row_bytes_;
+      }
+      for (const Run& run : runs_) gather_run(run, rows, count, at, to);
     }
   });
 }
 
-void RowsSideBySide::gather_block(
-    const int64_t* order, int64_t n, int64_t ahead, int64_t at, char* const* to) const {
-  const char* rows[2 * kRowsAtHand];
-  for (int64_t i = 0; i < n + ahead; ++i) {
-    rows[i] = static_cast<const char*>(rows_.raw()) + static_cast<size_t>(order[i]) * row_bytes_;
-  }
-  for (const Run& run : runs_) gather_run(run, rows, n, ahead, at, to);
-}
-
-void RowsSideBySide::gather_run(const Run& run,
-                                const char* const* rows,
-                                int64_t n,
-                                int64_t ahead,
-                                int64_t at,
-                                char* const* to) const {
+void RowsSideBySide::gather_run(
+    const Run& run, const char* const* rows, int64_t n, int64_t at, char* const* to) const {
   const size_t begin = parts_[run.first].begin;
   const bool is_float = run.bytes == sizeof(float);
   if (is_float || run.bytes == sizeof(double)) {
-    const char* from[2 * kRowsAtHand];
-    for (int64_t i = 0; i < n + ahead; ++i) from[i] = rows[i] + begin;
+    const char* from[kRowsAtHand];
+    for (int64_t i = 0; i < n; ++i) from[i] = rows[i] + begin;
     const RowKernels& turned = *kernels().rows;
-    return (is_float ? turned.turn4 : turned.turn8)(n, static_cast<int64_t>(run.count), from, ahead,
+    return (is_float ? turned.turn4 : turned.turn8)(n, static_cast<int64_t>(run.count), from,
                                                     to + run.first, at);
   }
   char* const out = to[run.first] + static_cast<size_t>(at) * run.bytes;

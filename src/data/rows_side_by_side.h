@@ -33,14 +33,8 @@ class RowsSideBySide {
     size_t first, count, bytes;
   };
   static std::vector<Run> runs_of(const std::vector<Part>& parts);
-  void gather_block(
-      const int64_t* order, int64_t n, int64_t ahead, int64_t at, char* const* to) const;
-  void gather_run(const Run& run,
-                  const char* const* rows,
-                  int64_t n,
-                  int64_t ahead,
-                  int64_t at,
-                  char* const* to) const;
+  void gather_run(
+      const Run& run, const char* const* rows, int64_t n, int64_t at, char* const* to) const;
 
   std::vector<Part> parts_;
   std::vector<Run> runs_;

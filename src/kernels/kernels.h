@@ -249,20 +249,10 @@ struct HistogramKernels {
 };
 
 // Number `at + i` of to[k] = number k of rows[i], for n rows of `columns` numbers of 4 bytes
-// (turn4) or 8. `ahead` rows more, behind them, come next: their memory is asked for meanwhile.
+// (turn4) or 8.
 struct RowKernels {
-  void (*turn4)(int64_t n,
-                int64_t columns,
-                const char* const* rows,
-                int64_t ahead,
-                char* const* to,
-                int64_t at);
-  void (*turn8)(int64_t n,
-                int64_t columns,
-                const char* const* rows,
-                int64_t ahead,
-                char* const* to,
-                int64_t at);
+  void (*turn4)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
+  void (*turn8)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
 };
 
 struct Kernels {

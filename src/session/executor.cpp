@@ -76,7 +76,9 @@ Executor::Executor(std::shared_ptr<NodeTable> table,
     step.may_move = has_effects(node.item->op.def());
   }
   for (const Step& step : steps_) {
-    if (step.item->op.def().reads_variable) readers_.push_back(&step);
+    if (!step.item->op.def().reads_variable) continue;
+    readers_.push_back(&step);
+    takes_snapshots_ = takes_snapshots_ || step.node->needs_snapshot;
   }
   choose_hot_steps();
 }
@@ -164,16 +166,21 @@ void Executor::take_over_table() {
   NodeTable& table = plan_.table();
   if (table.bound == this) return;
   table.bound = this;
-  for (const Step* step : readers_) {
-    bool& needs_snapshot = step->item->context.needs_snapshot;
-    if (needs_snapshot == step->node->needs_snapshot) continue;
-    needs_snapshot = step->node->needs_snapshot;
-    moves_seen_ = kNeverRead;
-  }
+  if (takes_snapshots_ || table.snapshots > 0) take_own_snapshots();
   const uint64_t invariants = table.invariants.load(std::memory_order_relaxed);
   if (invariants_seen_ == invariants) return;
   forget_invariants_of_others();
   invariants_seen_ = invariants;
+}
+
+void Executor::take_own_snapshots() {
+  for (const Step* step : readers_) {
+    bool& needs_snapshot = step->item->context.needs_snapshot;
+    if (needs_snapshot == step->node->needs_snapshot) continue;
+    needs_snapshot = step->node->needs_snapshot;
+    needs_snapshot ? ++plan_.table().snapshots : --plan_.table().snapshots;
+    moves_seen_ = kNeverRead;
+  }
 }
 
 void Executor::forget_invariants_of_others() {

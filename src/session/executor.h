@@ -84,6 +84,7 @@ class Executor {
 
   void choose_hot_steps();
   void take_over_table();
+  void take_own_snapshots();
   void forget_invariants_of_others();
   template <typename SetFeeds>
   void run_fed(SetFeeds set_feeds);
@@ -123,6 +124,7 @@ class Executor {
   std::vector<Step> steps_;
   std::vector<Step*> hot_;
   std::vector<const Step*> readers_;  // of variables
+  bool takes_snapshots_ = false;      // one of them does
   // Those of them that have nothing to do while variables stay where they are, and the number of
   // their moves when these have been looked at.
   std::vector<Step*> resting_;
