@@ -73,7 +73,7 @@ bool SingleUpdates<T>::compute() {
     if (!find_variables()) return false;
     moves_seen_ = moves;
   }
-  constexpr int kMost = ApplyInputs<T>::kMostVariables;
+  constexpr size_t kMost = ApplyInputs<T>::kMostVariables;
   T numbers[kMost][kBlock], gradients[kBlock];
   T* const variables[] = {numbers[0], numbers[1], numbers[2], numbers[3]};
   static_assert(kMost == 4);
