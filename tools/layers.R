@@ -16,7 +16,8 @@ layers <- local({
     import = c(ground, "io"),
     # io has the forms of a trace
     session = c(ground, "io"),
-    data = c(ground, "io", "session"),
+    # rows are turned into columns by a hot loop
+    data = c(ground, "io", "kernels", "session"),
     # operations that call functions, which run by plans
     control = c(ground, "autodiff", "io", "session"),
     # functions that add several ops

@@ -94,12 +94,13 @@ class InMemoryIterator : public DatasetIterator {
       return true;
     }
     targets_.clear();
-    for (size_t i = 0; i < row_bytes_.size(); ++i) {
-      const InMemoryColumn& source = dataset_->columns()[i];
-      Shape shape = source.shape();
-      shape.set_dim(0, n);
-      Tensor& target = sink.allocate(static_cast<int>(i), source.dtype(), shape);
-      if (source.dtype() == DType::kString) target.set_dictionary(source.tensor.dictionary());
+    if (n != rows_of_forms_) find_forms(n);
+    for (size_t i = 0; i < forms_.size(); ++i) {
+      const Form& form = forms_[i];
+      Tensor& target = sink.allocate(static_cast<int>(i), form.dtype, form.shape);
+      if (form.dtype == DType::kString) {
+        target.set_dictionary(dataset_->columns()[i].tensor.dictionary());
+      }
       targets_.push_back(static_cast<char*>(target.raw()));
     }
     const int64_t epoch = epoch_, position = position_;
@@ -169,6 +170,7 @@ class InMemoryIterator : public DatasetIterator {
       }
       if (!rows) continue;
       is_ahead_[i] = true;
+      of_ahead_.push_back(i);
       in_place_.push_back(std::move(rows));
     }
   }
@@ -183,6 +185,16 @@ class InMemoryIterator : public DatasetIterator {
     sink.put_all(all);
     position_ = dataset_->rows();
     return true;
+  }
+
+  // What a batch of n rows is made of.
+  void find_forms(int64_t n) {
+    forms_.clear();
+    for (const InMemoryColumn& column : dataset_->columns()) {
+      forms_.push_back({column.dtype(), column.shape()});
+      forms_.back().shape.set_dim(0, n);
+    }
+    rows_of_forms_ = n;
   }
 
   // 0 at the end.
@@ -252,8 +264,7 @@ class InMemoryIterator : public DatasetIterator {
   // The next n rows of this epoch, behind the first `done` of the batch.
   void fill_ahead(int64_t done, int64_t n) {
     targets_ahead_.clear();
-    for (size_t i = 0; i < row_bytes_.size(); ++i) {
-      if (!is_ahead_[i]) continue;
+    for (const size_t i : of_ahead_) {
       targets_ahead_.push_back(targets_[i] + static_cast<size_t>(done) * row_bytes_[i]);
     }
     ahead_.take(in_place_, order_, position_, n, targets_ahead_.data());
@@ -279,10 +290,17 @@ class InMemoryIterator : public DatasetIterator {
 
   std::shared_ptr<const InMemoryDataset> dataset_;
   std::vector<size_t> row_bytes_;
+  struct Form {
+    DType dtype;
+    Shape shape;
+  };
+  std::vector<Form> forms_;  // of the last batch's columns
+  int64_t rows_of_forms_ = -1;
   std::vector<char*> targets_, targets_ahead_;
-  std::vector<int64_t> order_;  // of this epoch; empty when not shuffled
-  AllRowsInPlace in_place_;     // what is made ahead
-  std::vector<bool> is_ahead_;  // whether a column is one of these
+  std::vector<int64_t> order_;    // of this epoch; empty when not shuffled
+  AllRowsInPlace in_place_;       // what is made ahead
+  std::vector<bool> is_ahead_;    // whether a column is one of these
+  std::vector<size_t> of_ahead_;  // these columns
   RowsAhead ahead_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;

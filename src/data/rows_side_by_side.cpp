@@ -4,6 +4,7 @@
 
 #include "base/interrupt.h"
 #include "base/stoppable_pieces.h"
+#include "kernels/kernels.h"
 #include "tensor/copy_rows.h"
 
 namespace runhooks {
@@ -13,8 +14,9 @@ namespace {
 // As many rows stay in the first cache while their numbers are turned into columns.
 constexpr int64_t kRowsAtHand = 16;
 constexpr size_t kAlignment = 8;
-// What is read next is on its way: so many bytes ahead in each row.
-constexpr size_t kAhead = 256, kLineOfRow = 64;
+// A row of some lines begins with one. The number of lines is odd: otherwise rows would share a few
+// places of the nearest cache.
+constexpr size_t kLineOfRow = 64, kLongRow = 8 * kLineOfRow;
 
 size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -33,7 +35,24 @@ std::vector<RowsSideBySide::Part> RowsSideBySide::parts_of(const AllRowsInPlace&
 
 size_t RowsSideBySide::row_bytes(const std::vector<Part>& parts) {
   const size_t end = parts.empty() ? 0 : parts.back().begin + parts.back().bytes;
-  return rounded_up(end, kAlignment);
+  if (end < kLongRow) return rounded_up(end, kAlignment);
+  return rounded_up(end + kLineOfRow, 2 * kLineOfRow) - kLineOfRow;
+}
+
+std::vector<RowsSideBySide::Run> RowsSideBySide::runs_of(const std::vector<Part>& parts) {
+  std::vector<Run> runs;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const size_t bytes = parts[i].bytes;
+    const bool is_number = bytes == sizeof(float) || bytes == sizeof(double);
+    const bool follows = !runs.empty() && is_number && runs.back().bytes == bytes &&
+                         parts[i - 1].begin + bytes == parts[i].begin;
+    if (follows) {
+      ++runs.back().count;
+    } else {
+      runs.push_back({i, 1, bytes});
+    }
+  }
+  return runs;
 }
 
 size_t RowsSideBySide::num_bytes(const AllRowsInPlace& all) {
@@ -41,7 +60,7 @@ size_t RowsSideBySide::num_bytes(const AllRowsInPlace& all) {
 }
 
 RowsSideBySide::RowsSideBySide(const AllRowsInPlace& all)
-    : parts_(parts_of(all)), row_bytes_(row_bytes(parts_)) {
+    : parts_(parts_of(all)), runs_(runs_of(parts_)), row_bytes_(row_bytes(parts_)) {
   rows_ = Tensor(DType::kUint8, Shape{all[0]->rows(), static_cast<int64_t>(row_bytes_)});
   InterruptPoll poll;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -53,29 +72,32 @@ RowsSideBySide::RowsSideBySide(const AllRowsInPlace& all)
 void RowsSideBySide::gather(const int64_t* order, int64_t n, char* const* to) const {
   in_stoppable_pieces(n, row_bytes_, [&](int64_t first, int64_t last) {
     for (int64_t at = first; at < last; at += kRowsAtHand) {
-      gather_block(order + at, std::min(kRowsAtHand, last - at), at, to);
+      const char* rows[kRowsAtHand];
+      const int64_t count = std::min(kRowsAtHand, last - at);
+      for (int64_t i = 0; i < count; ++i) {
+        const auto row = static_cast<size_t>(order[at + i]);
+        rows[i] = static_cast<const char*>(rows_.raw()) + row * row_bytes_;
+      }
+      for (const Run& run : runs_) gather_run(run, rows, count, at, to);
     }
   });
 }
 
-void RowsSideBySide::gather_block(const int64_t* order,
-                                  int64_t n,
-                                  int64_t at,
-                                  char* const* to) const {
-  const char* rows[kRowsAtHand];
-  for (int64_t i = 0; i < n; ++i) {
-    rows[i] = static_cast<const char*>(rows_.raw()) + static_cast<size_t>(order[i]) * row_bytes_;
+void RowsSideBySide::gather_run(
+    const Run& run, const char* const* rows, int64_t n, int64_t at, char* const* to) const {
+  const size_t begin = parts_[run.first].begin;
+  const bool is_float = run.bytes == sizeof(float);
+  if (is_float || run.bytes == sizeof(double)) {
+    const char* from[kRowsAtHand];
+    for (int64_t i = 0; i < n; ++i) from[i] = rows[i] + begin;
+    const RowKernels& turned = *kernels().rows;
+    return (is_float ? turned.turn4 : turned.turn8)(n, static_cast<int64_t>(run.count), from,
+                                                    to + run.first, at);
   }
-  for (size_t k = 0; k < parts_.size(); ++k) {
-    const Part& part = parts_[k];
-    if (part.begin % kLineOfRow == 0) {
-      for (int64_t i = 0; i < n; ++i) __builtin_prefetch(rows[i] + part.begin + kAhead);
-    }
-    char* const out = to[k] + static_cast<size_t>(at) * part.bytes;
-    copy_rows(
-        static_cast<size_t>(n), part.bytes, [&](size_t i) { return rows[i] + part.begin; },
-        [&](size_t i) { return out + i * part.bytes; });
-  }
+  char* const out = to[run.first] + static_cast<size_t>(at) * run.bytes;
+  copy_rows(
+      static_cast<size_t>(n), run.bytes, [&](size_t i) { return rows[i] + begin; },
+      [&](size_t i) { return out + i * run.bytes; });
 }
 
 }  // namespace runhooks

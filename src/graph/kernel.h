@@ -156,6 +156,23 @@ class KernelContext {
   InputSet parameters_read_;
 };
 
+class Kernel;
+
+// Several kernels of one kind that are computed by one call: many small operations cost less so.
+class KernelGroup {
+ public:
+  virtual ~KernelGroup() = default;
+  // Does what each of them would do, with the same bits, as long as all stay prepared as they were
+  // when the group was made. FALSE where they must be computed one by one now; nothing is done
+  // then. No variable moves, no output gets another buffer.
+  virtual bool compute() = 0;
+};
+
+struct GroupMember {
+  Kernel* kernel;
+  KernelContext* context;
+};
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -168,6 +185,15 @@ class Kernel {
   virtual bool uses_threads() const { return false; }
   // FALSE where prepare() has done everything and compute() need not be called.
   virtual bool computes() const { return true; }
+  // Whether `other`, of this one's class, may be in a group with it, as both are prepared. The plan
+  // asks for those only of which none needs what another one computes.
+  virtual bool goes_with(const KernelContext& /*own*/, const GroupMember& /*other*/) const {
+    return false;
+  }
+  // The group of kernels that go with this one, which is the first of them.
+  virtual std::unique_ptr<KernelGroup> group(const std::vector<GroupMember>& /*members*/) {
+    return nullptr;
+  }
 };
 
 using KernelFactory = std::function<std::unique_ptr<Kernel>(const Operation&)>;

@@ -7,16 +7,18 @@
 #include "kernels/gemm.h"
 #include "kernels/histograms.h"
 #include "kernels/kernels.h"
+#include "kernels/rows.h"
 #include "kernels/updates.h"
 
 namespace runhooks {
 
 namespace {
 
-const Kernels base = {"base", &gemm_base, &dense_base, &updates_base, &histograms_base};
+const Kernels base = {"base", &gemm_base, &dense_base, &updates_base, &histograms_base, &rows_base};
 #if defined(__x86_64__) && defined(__GNUC__)
-const Kernels avx2 = {"avx2", &gemm_avx2, &dense_avx2, &updates_avx2, &histograms_avx2};
-const Kernels avx512 = {"avx512", &gemm_avx512, &dense_avx512, &updates_avx512, &histograms_avx512};
+const Kernels avx2 = {"avx2", &gemm_avx2, &dense_avx2, &updates_avx2, &histograms_avx2, &rows_avx2};
+const Kernels avx512 = {"avx512",        &gemm_avx512,       &dense_avx512,
+                        &updates_avx512, &histograms_avx512, &rows_avx512};
 
 bool has_avx2() noexcept { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 

@@ -10,6 +10,7 @@
 #include "graph/op_check.h"
 #include "graph/variable.h"
 #include "session/executor_levels.h"
+#include "session/executor_together.h"
 #include "session/half_way.h"
 #include "session/step_stats_collector.h"
 
@@ -75,7 +76,9 @@ Executor::Executor(std::shared_ptr<NodeTable> table,
     step.may_move = has_effects(node.item->op.def());
   }
   for (const Step& step : steps_) {
-    if (step.item->op.def().reads_variable) readers_.push_back(&step);
+    if (!step.item->op.def().reads_variable) continue;
+    readers_.push_back(&step);
+    takes_snapshots_ = takes_snapshots_ || step.node->needs_snapshot;
   }
   choose_hot_steps();
 }
@@ -96,6 +99,7 @@ void Executor::choose_hot_steps() {
     (rests ? resting_ : hot_).push_back(&step);
   }
   levels_.reset();
+  find_alike();
 }
 
 template <typename SetFeeds>
@@ -162,16 +166,21 @@ void Executor::take_over_table() {
   NodeTable& table = plan_.table();
   if (table.bound == this) return;
   table.bound = this;
-  for (const Step* step : readers_) {
-    bool& needs_snapshot = step->item->context.needs_snapshot;
-    if (needs_snapshot == step->node->needs_snapshot) continue;
-    needs_snapshot = step->node->needs_snapshot;
-    moves_seen_ = kNeverRead;
-  }
+  if (takes_snapshots_ || table.snapshots > 0) take_own_snapshots();
   const uint64_t invariants = table.invariants.load(std::memory_order_relaxed);
   if (invariants_seen_ == invariants) return;
   forget_invariants_of_others();
   invariants_seen_ = invariants;
+}
+
+void Executor::take_own_snapshots() {
+  for (const Step* step : readers_) {
+    bool& needs_snapshot = step->item->context.needs_snapshot;
+    if (needs_snapshot == step->node->needs_snapshot) continue;
+    needs_snapshot = step->node->needs_snapshot;
+    needs_snapshot ? ++plan_.table().snapshots : --plan_.table().snapshots;
+    moves_seen_ = kNeverRead;
+  }
 }
 
 void Executor::forget_invariants_of_others() {
@@ -234,6 +243,13 @@ void Executor::run_hot() {
   if (moves_seen_ != VariableState::moves() && read_again()) return run_all_from(0);
   for (Step* const* at = hot_.data(); at != hot_.data() + hot_.size(); ++at) {
     Step& step = **at;
+    if (step.alike || step.together) {
+      const size_t done = run_together(step);
+      if (done > 0) {
+        at += done - 1;
+        continue;
+      }
+    }
     execute_hot(step);
     if (step.is_long) check_interrupt();
     bool changed = step.item->layout_changed;

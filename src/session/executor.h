@@ -59,12 +59,14 @@ class Executor {
   };
 
  private:
+  struct Alike;
+  struct Together;
   // A node of the plan, as the runs so far have found it.
   struct Step {
     const Plan::Node* node;
     NodeItem* item;
     Kernel* computed = nullptr;  // that which each run computes
-    bool is_hot = false;  // has something to do in every run
+    bool is_hot = false;         // has something to do in every run
     // Its preparation reads values that change from run to run.
     bool always_prepare = false;
     int64_t cost_ns = 0;  // the least time that it took; 0 while unknown
@@ -73,12 +75,16 @@ class Executor {
     bool is_long = false;  // the last time when it was prepared
     // May move a variable, or call what does.
     bool may_move = false;
+    // The first of some that may be computed together.
+    Alike* alike = nullptr;
+    Together* together = nullptr;
   };
   class Levels;
   static constexpr uint64_t kNeverVerified = 0, kNeverRead = 0;
 
   void choose_hot_steps();
   void take_over_table();
+  void take_own_snapshots();
   void forget_invariants_of_others();
   template <typename SetFeeds>
   void run_fed(SetFeeds set_feeds);
@@ -97,6 +103,10 @@ class Executor {
   void run_measured();
   void make_levels();
   void run_levels();
+  // executor_together.cpp
+  void find_alike();
+  void form_groups(Alike& alike);
+  size_t run_together(Step& step);
   // executor_prepare.cpp
   void prepare(Step& step);
   InputSet infer_outputs(NodeItem& item);
@@ -114,16 +124,18 @@ class Executor {
   std::vector<Step> steps_;
   std::vector<Step*> hot_;
   std::vector<const Step*> readers_;  // of variables
+  bool takes_snapshots_ = false;      // one of them does
   // Those of them that have nothing to do while variables stay where they are, and the number of
   // their moves when these have been looked at.
   std::vector<Step*> resting_;
   uint64_t moves_seen_ = kNeverRead;
-  uint64_t invariants_seen_ = 0;      // the table's count when they were looked at
+  uint64_t invariants_seen_ = 0;  // the table's count when they were looked at
   std::vector<Tensor> results_;
   StepStatsCollector* observer_ = nullptr;  // of the run under way
   // The table's epoch for which every step is known to be prepared.
   uint64_t verified_epoch_ = kNeverVerified;
   int users_ = 0;
+  std::vector<std::unique_ptr<Alike>> alike_;
   std::unique_ptr<Levels> levels_;
 };
 

@@ -92,6 +92,8 @@ class NodeTable {
   // Who ran last.
   const Executor* bound = nullptr;
   int users = 0;  // held results among the table's plans
+  // Of the items, those whose reads are snapshots, or were when they went: never fewer.
+  size_t snapshots = 0;
 
  private:
   static size_t place(const Output& output) { return static_cast<size_t>(output.index); }

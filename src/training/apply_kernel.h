@@ -1,5 +1,4 @@
-// What lives here: what the kernels of the Apply* ops share: their registration for both kinds of variables and a view
-// of their inputs.
+// What lives here: what the kernels of the Apply* ops share: their registration for both kinds of variables.
 // Who may use it: one file an optimizer.
 // What it must not know: any particular update rule, R.
 #pragma once
@@ -10,114 +9,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/inline.h"
 #include "base/shared_pieces.h"
 #include "graph/op_registry.h"
-#include "graph/variable.h"
+#include "training/apply_inputs.h"
+#include "training/apply_together.h"
 
 namespace runhooks {
-
-// The inputs of an update: `num_refs` variables (the trained one and its slots), then scalars and
-// the gradient. A sparse update has the indices of the gradient's rows behind the gradient and is
-// seen one row at a time; the places of the inputs are counted without them.
-template <typename T>
-class ApplyInputs {
- public:
-  ApplyInputs(KernelContext& c, int num_refs)
-      : c_(c), n_(state(0).value().num_elements()), num_variables_(num_refs) {
-    for (int i = 0; i < num_refs; ++i) {
-      if (state(i).value().num_elements() != n_) {
-        invalid_argument("'", state(i).name(), "' must have as many elements as '", state(0).name(),
-                         "'.");
-      }
-      variables_[i] = state(i).value().template data<T>();
-    }
-  }
-  // Of what is seen: a row, or all.
-  int64_t size() const { return n_; }
-  T* variable(int i) const { return variables_[i] + offset_; }
-  T scalar(int i) const { return *c_.input(place(i)).template data<T>(); }
-  int64_t whole_scalar(int i) const { return *c_.input(place(i)).template data<int64_t>(); }
-  const T* gradient(int i) const {
-    if (c_.input(i).num_elements() != (expected_gradient_ < 0 ? n_ : expected_gradient_)) {
-      invalid_argument("The gradient has shape ", c_.input(i).shape(),
-                       ", but the variable has shape ", state(0).value().shape(), ".");
-    }
-    return c_.input(i).template data<T>() + gradient_offset_;
-  }
-  const Operation& op() const { return c_.op(); }
-
-  // Only some elements of the variable are seen from here on.
-  void select_range(int64_t first, int64_t n) {
-    expected_gradient_ = n_;
-    offset_ = gradient_offset_ = first;
-    n_ = n;
-  }
-
-  // --- a sparse update: `at` is where the indices are
-  void begin_rows(int at) {
-    indices_at_ = at;
-    const Shape& shape = state(0).value().shape();
-    rows_ = shape.rank() > 0 ? shape.dim(0) : 0;
-    n_ = rows_ > 0 ? n_ / rows_ : 0;
-    const Tensor& indices = c_.input(at);
-    num_rows_ = indices.num_elements();
-    expected_gradient_ = num_rows_ * n_;
-    narrow_ = indices.dtype() == DType::kInt32 ? indices.template data<int32_t>() : nullptr;
-    wide_ = narrow_ ? nullptr : indices.template data<int64_t>();
-  }
-  int64_t num_rows() const { return num_rows_; }
-  void select_row(int64_t i) {
-    const int64_t row = narrow_ ? narrow_[i] : wide_[i];
-    if (row < 0 || row >= rows_) {
-      invalid_argument("indices[", i, "] = ", row, " is not in [0, ", rows_, ") of '",
-                       state(0).name(), "'.");
-    }
-    offset_ = row * n_;
-    gradient_offset_ = i * n_;
-    if (i == 0) {
-      for (int64_t first = 1; first < ahead_; ++first) prefetch(first);
-    }
-    prefetch(i + ahead_);
-  }
-  // How far ahead of the selected row memory is asked for.
-  void look_ahead(int64_t rows) { ahead_ = rows; }
-  // Known where the gradient comes from an op that adds what belongs to the same row.
-  bool has_distinct_rows() const { return op().input(indices_at_).op->def().has_distinct_rows; }
-  // Of the whole variable.
-  int64_t whole_size() const { return n_ * rows_; }
-
- private:
-  RUNHOOKS_INLINE void prefetch(int64_t i) const {
-    if (i >= num_rows_) return;
-    const int64_t row = narrow_ ? narrow_[i] : wide_[i];
-    if (row < 0 || row >= rows_) return;  // select_row() says so when its turn comes
-    const int64_t end = std::min(n_, kPrefetchedLines * kOfLine);
-    for (int k = 0; k < num_variables_; ++k) {
-      for (int64_t j = 0; j < end; j += kOfLine) {
-        __builtin_prefetch(variables_[k] + row * n_ + j, 1);
-      }
-    }
-  }
-  int place(int i) const { return indices_at_ >= 0 && i >= indices_at_ ? i + 1 : i; }
-  VariableState& state(int i) const {
-    auto& found = c_.input_resource<VariableState>(i);
-    if (!found.is_initialized()) {
-      fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", found.name(), ".");
-    }
-    return found;
-  }
-  KernelContext& c_;
-  int64_t n_, rows_ = 0, num_rows_ = 0, offset_ = 0, gradient_offset_ = 0, expected_gradient_ = -1;
-  // Rows lie all over a large variable: they are asked for some rows ahead, of long ones the first
-  // lines, behind which the processor sees by itself what comes.
-  static constexpr int64_t kOfLine = 64 / sizeof(T), kPrefetchedLines = 4;
-  int64_t ahead_ = 24;
-  int num_variables_, indices_at_ = -1;
-  const int32_t* narrow_ = nullptr;
-  const int64_t* wide_ = nullptr;
-  T* variables_[4] = {};
-};
 
 // Which sparse op an update has: none, one that applies the same rule to each row, or one of its
 // own, `template <typename T> static void apply_rows(ApplyInputs<T>& in)`.
@@ -171,6 +68,15 @@ struct ApplyRule {
         Rule::apply(*inputs_);
       }
       pass_on(c);
+    }
+    bool goes_with(const KernelContext& own, const GroupMember& other) const override {
+      const KernelContext& its = *other.context;
+      return !NeedsAll<Rule>::value && gradient_ >= 0 &&
+             are_single_updates(own, its, Rule::kRefs, gradient_);
+    }
+    std::unique_ptr<KernelGroup> group(const std::vector<GroupMember>& members) override {
+      return std::make_unique<SingleUpdates<T>>(members, Rule::kRefs, gradient_,
+                                                &Rule::template apply<T>);
     }
 
    private:

@@ -15,6 +15,7 @@
 #include "session/executor_cache.cpp"
 #include "session/executor_levels.cpp"
 #include "session/executor_prepare.cpp"
+#include "session/executor_together.cpp"
 #include "session/node_table.cpp"
 #include "session/plan.cpp"
 #include "session/plan_order.cpp"

@@ -1,4 +1,5 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "training/apply_together.cpp"
 #include "training/proximal_adagrad.cpp"
 #include "training/proximal_gradient_descent.cpp"
 #include "training/rmsprop.cpp"

@@ -37,7 +37,7 @@ std::vector<Kernels> all_kernels() {
 
 std::vector<Kernels> all_gemms() {
   std::vector<Kernels> all = all_kernels();
-  all.push_back({"wide", &gemm_wide, nullptr, nullptr, nullptr});
+  all.push_back({"wide", &gemm_wide, nullptr, nullptr, nullptr, nullptr});
   return all;
 }
 

@@ -17,8 +17,9 @@ thread_local int64_t pieces_taken = 0;
 
 }  // namespace
 
-// Not inlined: a compiler that sees through one of the pair only warns of the other. The one that throws nothing, which
-// std::stable_sort() asks, is here, too: a sanitizer's would not go with this delete.
+// Not inlined: a compiler that sees through one of the pair only warns of the other. The one that
+// throws nothing, which std::stable_sort() asks, is here, too: a sanitizer's would not go with this
+// delete.
 #if defined(__GNUC__)
 #define RUNHOOKS_APART __attribute__((noinline))
 #else
@@ -64,13 +65,17 @@ class CountingHook : public RunHook {
   RunArgs args_;
 };
 
-Estimator regressor(const std::string& folder) {
-  const auto column = std::make_shared<Args>("column_numeric()");
-  column->set("type", Value::of(std::string("NumericColumn")));
-  column->set("name", Value::of(std::string("x")));
-  column->set("key", Value::of(std::string("x")));
+std::string column_name(int i) { return str_cat("x", i); }
+
+Estimator regressor(const std::string& folder, int num_columns) {
   const auto columns = std::make_shared<ValueList>();
-  columns->push_back(Value::of(column));
+  for (int i = 0; i < num_columns; ++i) {
+    const auto column = std::make_shared<Args>("column_numeric()");
+    column->set("type", Value::of(std::string("NumericColumn")));
+    column->set("name", Value::of(column_name(i)));
+    column->set("key", Value::of(column_name(i)));
+    columns->push_back(Value::of(column));
+  }
   Args args("linear_regressor()");
   args.set("feature_columns", Value::of(columns));
   RunConfig config;
@@ -90,22 +95,30 @@ TEST(steady_steps_take_no_memory) {
   const std::vector<double> some(10);
   is_counting = false;
   CHECK_EQ(pieces_taken, int64_t{1});
-  Estimator estimator = regressor(temporary_folder() + "/steady");
-  const InputFn input = [](Graph& graph, Mode) {
-    InMemoryOptions options;
-    options.batch_size = 2;
-    options.num_epochs = 0;
-    ModelInput made;
-    const Tensor x = Tensor::vector<float>({1, 2, 3, 4}), y = Tensor::vector<float>({2, 4, 6, 8});
-    const std::vector<Output> next = next_element(graph, in_memory_dataset({x, y}, options));
-    made.features["x"] = next[0];
-    made.labels = next[1];
-    return made;
-  };
-  const auto hook = std::make_shared<CountingHook>(50, 250);
-  TrainOptions options;
-  options.steps = 300;
-  options.hooks = {hook};
-  estimator.train(input, options);
-  CHECK_EQ(hook->taken(), int64_t{0});
+  // the products and updates of many columns are computed together
+  for (const int num_columns : {1, 40}) {
+    Estimator estimator =
+        regressor(str_cat(temporary_folder(), "/steady", num_columns), num_columns);
+    const InputFn input = [num_columns](Graph& graph, Mode) {
+      InMemoryOptions options;
+      options.batch_size = 2;
+      options.num_epochs = 0;
+      const Tensor x = Tensor::vector<float>({1, 2, 3, 4}), y = Tensor::vector<float>({2, 4, 6, 8});
+      std::vector<InMemoryColumn> rows(static_cast<size_t>(num_columns), InMemoryColumn(x));
+      rows.emplace_back(y);
+      const std::vector<Output> next = next_element(graph, in_memory_dataset(rows, options));
+      ModelInput made;
+      for (int i = 0; i < num_columns; ++i) {
+        made.features[column_name(i)] = next[static_cast<size_t>(i)];
+      }
+      made.labels = next.back();
+      return made;
+    };
+    const auto hook = std::make_shared<CountingHook>(50, 250);
+    TrainOptions options;
+    options.steps = 300;
+    options.hooks = {hook};
+    estimator.train(input, options);
+    CHECK_EQ(hook->taken(), int64_t{0});
+  }
 }

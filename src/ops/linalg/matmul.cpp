@@ -1,4 +1,6 @@
 // Matrix products and what goes with them in a dense layer.
+#include <type_traits>
+
 #include "base/shared_pieces.h"
 #include "base/threads.h"
 #include "kernels/kernels.h"
@@ -24,6 +26,29 @@ void matmul_shape(ShapeContext& c) {
   c.set_output(0, Shape{a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)});
 }
 
+// Products of one shape.
+template <typename T>
+class MatMulGroup : public KernelGroup {
+ public:
+  MatMulGroup(bool ta, bool tb, int64_t m, int64_t n, int64_t k)
+      : ta_(ta), tb_(tb), m_(m), n_(n), k_(k) {}
+  void add(const T* a, const T* b, T* y) {
+    a_.push_back(a);
+    b_.push_back(b);
+    y_.push_back(y);
+  }
+  bool compute() override {
+    matrix_products(ta_, tb_, m_, n_, k_, a_, b_, y_);
+    return true;
+  }
+
+ private:
+  const bool ta_, tb_;
+  const int64_t m_, n_, k_;
+  std::vector<const T*> a_, b_;
+  std::vector<T*> y_;
+};
+
 template <typename T>
 class MatMulKernel : public Kernel {
  public:
@@ -39,6 +64,22 @@ class MatMulKernel : public Kernel {
     y_ = c.output(0).template data<T>();
   }
   void compute(KernelContext&) override { matrix_product(ta_, tb_, m_, n_, k_, a_, b_, y_); }
+  bool goes_with(const KernelContext&, const GroupMember& other) const override {
+    const auto& its = static_cast<const MatMulKernel&>(*other.kernel);
+    return std::is_floating_point_v<T> && ta_ == its.ta_ && tb_ == its.tb_ && m_ == its.m_ &&
+           n_ == its.n_ && k_ == its.k_;
+  }
+  std::unique_ptr<KernelGroup> group(const std::vector<GroupMember>& members) override {
+    if constexpr (std::is_floating_point_v<T>) {
+      auto all = std::make_unique<MatMulGroup<T>>(ta_, tb_, m_, n_, k_);
+      for (const GroupMember& member : members) {
+        const auto& one = static_cast<const MatMulKernel&>(*member.kernel);
+        all->add(one.a_, one.b_, one.y_);
+      }
+      return all;
+    }
+    return nullptr;
+  }
 
  private:
   bool ta_ = false, tb_ = false;
@@ -172,6 +213,23 @@ class BiasAddGradKernel : public Kernel {
 };
 
 template <typename T>
+void add_all(const std::vector<const T*>& x, int64_t first, int64_t n, T* y) {
+  for (int64_t i = first; i < first + n; ++i) {
+    T sum = x[0][i];
+    for (size_t k = 1; k < x.size(); ++k) sum = wrapping_add(sum, x[k][i]);
+    y[i] = sum;
+  }
+}
+
+void add_all(const std::vector<const float*>& x, int64_t first, int64_t n, float* y) {
+  kernels().dense->sadd_all(static_cast<int64_t>(x.size()), first, n, x.data(), y);
+}
+
+void add_all(const std::vector<const double*>& x, int64_t first, int64_t n, double* y) {
+  kernels().dense->dadd_all(static_cast<int64_t>(x.size()), first, n, x.data(), y);
+}
+
+template <typename T>
 class AddNKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
@@ -180,28 +238,11 @@ class AddNKernel : public Kernel {
   }
   void compute(KernelContext& c) override {
     T* y = c.output(0).template data<T>();
-    share_range(c.output(0).num_elements(), [&](int64_t begin, int64_t count) {
-      const int64_t end = begin + count;
-      for (; begin + kBlock <= end; begin += kBlock) add_block(begin, y + begin);
-      std::copy(inputs_[0] + begin, inputs_[0] + end, y + begin);
-      for (size_t k = 1; k < inputs_.size(); ++k) {
-        for (int64_t i = begin; i < end; ++i) y[i] = wrapping_add(y[i], inputs_[k][i]);
-      }
-    });
+    share_range(c.output(0).num_elements(),
+                [&](int64_t first, int64_t n) { add_all(inputs_, first, n, y); });
   }
 
  private:
-  // The sums of a block stay at hand while any number of inputs are added.
-  static constexpr int64_t kBlock = 64;
-  void add_block(int64_t begin, T* y) const {
-    T sums[kBlock];
-    std::copy_n(inputs_[0] + begin, kBlock, sums);
-    for (size_t k = 1; k < inputs_.size(); ++k) {
-      const T* x = inputs_[k] + begin;
-      for (int64_t i = 0; i < kBlock; ++i) sums[i] = wrapping_add(sums[i], x[i]);
-    }
-    std::copy_n(sums, kBlock, y);
-  }
   std::vector<const T*> inputs_;
 };
 

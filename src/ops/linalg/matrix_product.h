@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "base/may_stop.h"
 #include "base/threads.h"
@@ -77,6 +78,31 @@ inline void matrix_product(bool ta,
                            const double* b,
                            double* y) {
   product_in_blocks(kernels().gemm->dgemm, kernels().gemm->dgemm_turned, ta, tb, m, n, k, a, b, y);
+}
+
+// y[i] = a[i] b[i] for products of one shape, none of them long.
+inline void matrix_products(bool ta,
+                            bool tb,
+                            int64_t m,
+                            int64_t n,
+                            int64_t k,
+                            const std::vector<const float*>& a,
+                            const std::vector<const float*>& b,
+                            const std::vector<float*>& y) {
+  kernels().gemm->sgemm_each(static_cast<int64_t>(y.size()), ta, tb, m, n, k, a.data(), b.data(),
+                             y.data(), kernel_threads());
+}
+
+inline void matrix_products(bool ta,
+                            bool tb,
+                            int64_t m,
+                            int64_t n,
+                            int64_t k,
+                            const std::vector<const double*>& a,
+                            const std::vector<const double*>& b,
+                            const std::vector<double*>& y) {
+  kernels().gemm->dgemm_each(static_cast<int64_t>(y.size()), ta, tb, m, n, k, a.data(), b.data(),
+                             y.data(), kernel_threads());
 }
 
 }  // namespace runhooks

@@ -17,30 +17,51 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-bool is_true(const Tensor& x, int64_t i) {
-  return x.dtype() == DType::kBool ? x.data<bool>()[i] : x.number_at(i) != 0;
-}
-
 // The coordinates of all elements that are TRUE or not 0.
 class WhereKernel : public Kernel {
  public:
+  void prepare(KernelContext& c) override {
+    before_.resize(static_cast<size_t>(std::max(c.input(0).shape().rank(), 1)));
+  }
   void compute(KernelContext& c) override {
     const Tensor& x = c.input(0);
-    const int rank = x.shape().rank();
-    int64_t count = 0;
-    for (int64_t i = 0; i < x.num_elements(); ++i) count += is_true(x, i);
-    Tensor& out = c.allocate_output(0, DType::kInt64, Shape{count, rank});
-    auto* at = out.data<int64_t>();
-    for (int64_t i = 0; i < x.num_elements(); ++i) {
-      if (!is_true(x, i)) continue;
-      int64_t rest = i;
-      for (int d = rank - 1; d >= 0; --d) {
-        at[d] = rest % x.shape().dim(d);
-        rest /= x.shape().dim(d);
-      }
-      at += rank;
+    if (x.dtype() == DType::kBool) {
+      const bool* flags = x.data<bool>();
+      find(c, [flags](int64_t i) { return flags[i]; });
+    } else {
+      find(c, [&x](int64_t i) { return x.number_at(i) != 0; });
     }
   }
+
+ private:
+  template <typename IsTrue>
+  void find(KernelContext& c, const IsTrue& is_true) {
+    const Shape& shape = c.input(0).shape();
+    const int last = shape.rank() - 1;
+    const int64_t n = c.input(0).num_elements();
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; ++i) count += is_true(i);
+    Tensor& out = c.allocate_output(0, DType::kInt64, Shape{count, shape.rank()});
+    if (last < 0) return;
+    auto* at = out.data<int64_t>();
+    std::fill(before_.begin(), before_.end(), 0);
+    const int64_t width = shape.dim(last);
+    for (int64_t i = 0; i < n; next_line(shape)) {
+      for (int64_t j = 0; j < width; ++j, ++i) {
+        if (!is_true(i)) continue;
+        at = std::copy_n(before_.begin(), last, at);
+        *at++ = j;
+      }
+    }
+  }
+  void next_line(const Shape& shape) {
+    for (int d = shape.rank() - 2; d >= 0; --d) {
+      int64_t& place = before_[static_cast<size_t>(d)];
+      if (++place < shape.dim(d)) return;
+      place = 0;
+    }
+  }
+  std::vector<int64_t> before_;  // coordinates of a line along the last axis, but for that one
 };
 
 // Where element `indices` of a tensor of shape `dims` is; throws where it is outside.

@@ -1,0 +1,25 @@
+// What lives here: rows turned into columns, for AVX2.
+// Who may use it: dispatch.cpp.
+// What it must not know: other instruction sets.
+#include "kernels/rows.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
+
+#define RUNHOOKS_TABLE rows_avx2
+#define RUNHOOKS_VECTOR_BYTES 32
+#include "kernels/rows.inc"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+#endif
