@@ -5,6 +5,7 @@
 
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/files/atomic_file.h"
+#include "tensor/lasting_memory.h"
 #include "test.h"
 #include "training/saver.h"
 
@@ -81,8 +82,13 @@ class OneTensor : public TensorSource {
 }  // namespace
 
 TEST(saver_restores_without_a_copy_of_what_nobody_else_has) {
-  Model model({3}, 0);
-  const Tensor seven = Tensor::of<float>({3}, {7, 7, 7}), eight = Tensor::of<float>({3}, {8, 8, 8});
+  // smaller ones are put beside other variables
+  const auto n = static_cast<int64_t>(kLargestLasting / sizeof(float)) + 1;
+  const auto all = [n](float x) {
+    return Tensor::of<float>({n}, std::vector<float>(static_cast<size_t>(n), x));
+  };
+  Model model({n}, 0);
+  const Tensor seven = all(7), eight = all(8);
   const std::vector<SaveablePtr> w = {variable_saveable(model.w, "w", false)};
   const OneTensor fresh(seven, false), kept(eight, true);
   restore_saveables(w, fresh, model.session->resources());
