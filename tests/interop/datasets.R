@@ -219,6 +219,6 @@ for (case in cases$csv) {
 
 apart <- sum(vapply(cases$pipelines, function(case) isTRUE(case$is_apart), NA))
 cat("datasets: ", length(cases$pipelines), " pipelines (", apart,
-  " in steps apart, for TensorFlow loses their errors) and ", length(cases$csv), " delimited texts (seed ",
+  " with TensorFlow's steps apart) and ", length(cases$csv), " delimited texts (seed ",
   cases$seed, "), ", failed, " differ\n", sep = "")
 quit(save = "no", status = failed > 0)
