@@ -398,10 +398,14 @@ def csv_case(k):
 
 
 def readable_pipeline(k):
-    """TensorFlow cannot read a cache in two places at once; here each place has its own."""
+    """TensorFlow cannot read a cache in two places at once; here each place has its own. 2.15 takes
+    batches of samples for scalars when something is concatenated to them, and refuses its own dataset where
+    the iterator begins; 1.15 gives elements."""
     while True:
         pipeline = random_pipeline(k)
-        if not (pipeline["error"] or "").startswith("Cache should only be read after"):
+        error = pipeline["error"] or ""
+        takes_for_scalars = "Incompatible shapes at component" in error and "MakeIterator" in error
+        if not takes_for_scalars and not error.startswith("Cache should only be read after"):
             return pipeline
 
 
