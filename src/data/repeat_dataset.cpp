@@ -1,6 +1,4 @@
 // The input again and again.
-#include <utility>
-
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -73,11 +71,12 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
   template <typename ReadInput>
   int64_t read(ReadInput read_input) {
     while (dataset_->has_epoch(epoch_)) {
+      const bool had_element = has_element_;
       // one that fails is one, too; but not for ever
-      const bool had_element = std::exchange(has_element_, has_element_ || dataset_->has_last_pass());
+      if (dataset_->has_last_pass()) has_element_ = true;
       const int64_t taken = read_input();
+      has_element_ = had_element || taken > 0;
       if (taken > 0) return taken;
-      has_element_ = had_element;
       if (!end_pass()) return 0;
     }
     return 0;

@@ -319,6 +319,8 @@ TEST(a_pass_with_an_error_alone_is_repeated) {
   check_told(repeated(2, failing_at({0, 1}, 2)), "E E E E ");
   check_told(repeated(2, range_of(0)), "");
   check_told(repeated(-1, failing_at({0}, 1)), "E ");
+  CHECK_EQ(told(*repeated(-1, failing_at({0}, 2))->make_iterator(), 5), "E 1 E 1 E ");
+  CHECK_EQ(told(*repeated(-1, failing_at({1}, 2))->make_iterator(), 5), "0 E 0 E 0 ");
 }
 
 // --- random compositions
