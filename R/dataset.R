@@ -32,6 +32,13 @@
 #'   no dataset, a function whose graph cannot be made. What only the data show comes when they are
 #'   read, with the file and line or the row: `runhooks_error_not_found` for a file that is not
 #'   there, `runhooks_error_data_loss` for one that is damaged; see the pages of the sources.
+#'
+#'   Who asks again behind an error gets what comes next: a batch begins behind the element that failed, those beside
+#'   it in [zip_datasets()] go with it, [dataset_window()] gives the error once for each window that takes it, and a pass of
+#'   `dataset_repeat(n)` may have errors alone. TensorFlow loses errors in two places, ours does not: a short last batch or
+#'   window that fails is the end there for a window behind it, with all that would follow (second passes, other
+#'   datasets); and a batch behind [dataset_map()] goes with its error as a whole, where ours begins the next one
+#'   behind it.
 #' @param x A dataset.
 #' @param ... Without effect.
 #' @name datasets

@@ -186,6 +186,7 @@ class ArgumentDataset : public Dataset {
       : graph_(&graph), k_(k), like_(std::move(like)) {}
   std::vector<DType> dtypes() const override { return like_->dtypes(); }
   std::vector<Shape> shapes() const override { return like_->shapes(); }
+  std::shared_ptr<const Dataset> inner(size_t k) const override { return like_->inner(k); }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext&) const override {
     fail(Code::kFailedPrecondition,
          "The argument of a function has elements when the function is called only.");

@@ -21,6 +21,9 @@ class InterleaveDataset : public Transformation {
         block_length_(block_length) {}
   std::vector<DType> dtypes() const override { return maker_->pattern().dtypes(); }
   std::vector<Shape> shapes() const override { return maker_->pattern().shapes(); }
+  std::shared_ptr<const Dataset> inner(size_t k) const override {
+    return maker_->pattern().inner(k);
+  }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   bool runs_on_main_thread() const override {
     return input().runs_on_main_thread() || maker_->function().runs_on_main_thread() ||

@@ -17,6 +17,7 @@ class RepeatDataset : public Transformation {
   const RowTable* row_table() const override { return input().row_table(); }
   // As TensorFlow's does, whose shuffles draw seeds then; without a need it is not there at all.
   bool begins_pass_behind_last() const { return count_ != 1 && !input().is_repeated_as_one(); }
+  bool has_last_pass() const { return count_ != kForever; }
   bool is_endless() const override { return count_ == kForever || input().is_endless(); }
   bool has_epoch(int64_t epoch) const { return count_ == kForever || epoch < count_; }
   int64_t epochs() const { return count_ == kForever ? kMostCounted : count_; }
@@ -70,11 +71,12 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
   template <typename ReadInput>
   int64_t read(ReadInput read_input) {
     while (dataset_->has_epoch(epoch_)) {
+      const bool had_element = has_element_;
+      // one that fails is one, too; but not for ever
+      if (dataset_->has_last_pass()) has_element_ = true;
       const int64_t taken = read_input();
-      if (taken > 0) {
-        has_element_ = true;
-        return taken;
-      }
+      has_element_ = had_element || taken > 0;
+      if (taken > 0) return taken;
       if (!end_pass()) return 0;
     }
     return 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/interrupt.h"
+#include "data/held_elements.h"
 #include "data/random_stream.h"
 #include "tensor/common_shape.h"
 
@@ -88,29 +89,46 @@ class ZipIterator : public DatasetIterator {
  public:
   ZipIterator(std::shared_ptr<const ZipDataset> dataset, IteratorContext& context)
       : dataset_(std::move(dataset)), inputs_(dataset_->inputs(), context) {}
+  // What lies behind an error is side by side as it would be without: all inputs are read before the
+  // first one's error comes.
   bool next(ElementSink& sink) override {
     Components all;
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      ComponentsSink element;
-      if (!inputs_[i].next(element)) return false;
-      for (Tensor& component : element.take()) all.push_back(std::move(component));
+    std::exception_ptr error;
+    for (size_t i = 0; i < inputs_.size() && !is_over_; ++i) {
+      HeldElement element;
+      if (!next_held(inputs_[i], element)) {
+        is_over_ = true;
+      } else if (!error) {
+        error = element.error;
+      }
+      for (Tensor& component : element.components) all.push_back(std::move(component));
     }
-    sink.put_all(std::move(all));
-    return true;
+    if (error) std::rethrow_exception(error);
+    if (!is_over_) sink.put_all(std::move(all));
+    return !is_over_;
   }
-  void rewind() override { inputs_.rewind(); }
+  void rewind() override {
+    inputs_.rewind();
+    is_over_ = false;
+  }
   NamedTensors save() const override {
-    NamedTensors state;
+    NamedTensors state = {{"is_over", Tensor::scalar(is_over_)}};
     inputs_.save(state);
     return state;
   }
-  void restore(const NamedTensors& state) override { inputs_.restore(state); }
+  void restore(const NamedTensors& state) override {
+    // earlier versions did not say it, and met the end again
+    const bool is_over = state.count("is_over") && state_flag(state, "is_over");
+    inputs_.restore(state);
+    is_over_ = is_over;
+  }
   int64_t rows_seen() const override { return inputs_[0].rows_seen(); }
   int64_t epoch() const override { return inputs_[0].epoch(); }
 
  private:
   std::shared_ptr<const ZipDataset> dataset_;
   InputIterators inputs_;
+  bool is_over_ = false;  // one of the inputs
 };
 
 std::unique_ptr<DatasetIterator> ZipDataset::iterator(IteratorContext& context) const {

@@ -279,6 +279,50 @@ TEST(an_error_is_one_of_the_windows_that_take_its_element) {
   check_told(windows_at(3, 2, 2, true, {7}), "0,2,4 2,4,6 ");
 }
 
+// What TensorFlow 2.15 gives; in 1.15 what lies behind an error is out of step.
+TEST(an_error_of_one_dataset_is_one_of_those_side_by_side) {
+  const auto zipped = [](const std::vector<DatasetPtr>& datasets) {
+    return dataset_of("ZipDataset", {{"datasets", list_of(datasets)}});
+  };
+  const auto second = [](const DatasetPtr& of) {
+    const auto builder = [](Graph&, const std::vector<Output>& args) {
+      return std::vector<Output>{args[1]};
+    };
+    return dataset_of("MapDataset", {{"function", function_value(of, builder)}}, of);
+  };
+  check_told(zipped({failing_at({1}, 3), failing_at({}, 1)}), "0 E ");
+  check_told(zipped({failing_at({}, 1), failing_at({1}, 3)}), "0 ");
+  check_told(zipped({failing_at({0}, 2), failing_at({0}, 2)}), "E 1 ");
+  check_told(zipped({failing_at({1, 2}, 4), failing_at({}, 1)}), "0 E ");
+  check_told(second(zipped({failing_at({1}, 4), range_of(3)})), "0 E 2 ");
+  check_told(zipped({failing_at({2}, 5), range_of(4), failing_at({1}, 5)}), "0 E E 3 ");
+}
+
+// What TensorFlow gives where a prefetch lies between; else its windows take an error that comes
+// with the end for the end, and nobody gets to see it.
+TEST(an_error_of_the_last_batch_is_not_lost_in_windows) {
+  const auto batches =
+      dataset_of("BatchDataset", {{"batch_size", number(3)}}, windows(range_of(9), 2, 2, true));
+  check_told(batches, "0,1,2,3,4,5 E ");
+  check_told(windows(batches, 1, 1, true), "0,1,2,3,4,5 E ");
+  check_told(windows(batches, 2, 1, true), "E E ");
+  check_told(windows(dataset_of("RepeatDataset", {{"count", number(2)}}, batches), 1, 1, true),
+             "0,1,2,3,4,5 E 0,1,2,3,4,5 E ");
+}
+
+// As in TensorFlow 2.15, where an endless repeat ends behind one; in 1.15 it does not.
+TEST(a_pass_with_an_error_alone_is_repeated) {
+  const auto repeated = [](int64_t count, const DatasetPtr& of) {
+    return dataset_of("RepeatDataset", {{"count", number(count)}}, of);
+  };
+  check_told(repeated(2, failing_at({0}, 1)), "E E ");
+  check_told(repeated(2, failing_at({0, 1}, 2)), "E E E E ");
+  check_told(repeated(2, range_of(0)), "");
+  check_told(repeated(-1, failing_at({0}, 1)), "E ");
+  CHECK_EQ(told(*repeated(-1, failing_at({0}, 2))->make_iterator(), 5), "E 1 E 1 E ");
+  CHECK_EQ(told(*repeated(-1, failing_at({1}, 2))->make_iterator(), 5), "0 E 0 E 0 ");
+}
+
 // --- random compositions
 
 namespace {

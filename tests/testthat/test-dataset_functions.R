@@ -77,6 +77,16 @@ test_that("windows are datasets", {
     0:4)
 })
 
+test_that("datasets in elements of elements are known by what they are of", {
+  pairs <- dataset_window(dataset_window(numbers(4), 2, shift = 1), 2)
+  sums <- function(w) dataset_map(dataset_batch(w, 2), function(x) tf$reduce_sum(x))
+  expect_equal(values(dataset_flat_map(pairs, function(w) dataset_flat_map(w, sums))), c(1, 3, 5, 3))
+  flat <- dataset_flat_map(pairs, function(w) w)
+  expect_equal(values(dataset_flat_map(flat, sums)), c(1, 3, 5, 3))
+  made <- dataset_interleave(range_dataset(1, 3), function(n) dataset_window(range_dataset(0, n), 2), 2)
+  expect_equal(values(dataset_flat_map(made, sums)), c(0, 1))
+})
+
 # By TensorFlow 1.15.5.
 test_that("windows and interleaves are TensorFlow's", {
   windows <- function(n, ...) {
