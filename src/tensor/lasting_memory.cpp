@@ -58,10 +58,10 @@ Chunk* new_chunk() {
   }
   const auto address = reinterpret_cast<uintptr_t>(allocation);
   void* const begin = reinterpret_cast<void*>(rounded_up(address, kChunkSize));
-  // a small model takes as little memory as it needs: the first page of all is none of the huge ones
-  const size_t advised = num_chunks == 0 ? kHugePage : 0;
-  ++num_chunks;
-  return new (begin) Chunk{allocation, kHeader, advised, 0};
+  // A small model takes as little memory as it needs: the first page of all is none of the huge ones.
+  // Of any other one the system has to know before its first number is touched.
+  if (num_chunks++ > 0) prefer_huge_pages(begin, kHugePage);
+  return new (begin) Chunk{allocation, kHeader, kHugePage, 0};
 }
 
 void free_chunk(Chunk* chunk) {
@@ -70,7 +70,7 @@ void free_chunk(Chunk* chunk) {
   --num_chunks;
 }
 
-// Before a page is touched.
+// The second page, before it is touched.
 void advise(Chunk& chunk, size_t end) {
   if (end <= chunk.advised) return;
   const size_t last = rounded_up(end, kHugePage);
