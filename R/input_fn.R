@@ -246,7 +246,7 @@ new_input_fn <- function(
     batch_size = batch_size, shuffle = shuffle, num_epochs = num_epochs, resume = resume,
     on_other_data = on_other_data, auto_shard = auto_shard
   )
-  kept <- new.env(parent = emptyenv())
+  itself <- new.env(parent = emptyenv())
   n_values <- sum(lengths(columns))
   input <- function(estimator) {
     if (!is_estimator(estimator)) estimator <- NULL
@@ -267,7 +267,7 @@ new_input_fn <- function(
         own <- own_rows(model_reads(estimator), selected)
         return(next_matrix(own, selected, response, batch_options(own)))
       }
-      rows <- kept_rows(kept, estimator, n_values, function() {
+      rows <- kept_rows(itself, estimator, n_values, function() {
         reads <- model_reads(estimator)
         own <- own_rows(reads)
         encoded_rows(own, length(features), string_features(reads), float_features(reads))

@@ -78,53 +78,6 @@ test_that("evaluate() writes its metrics to eval, or eval_<name>", {
   expect_equal(unique(read_events(file.path(model_dir(model), "eval_val"))$step), 3)
 })
 
-test_that("evaluations of one process go on in one file, as TensorFlow's do, while it is as they left it", {
-  model <- toy_model()
-  folder <- file.path(model_dir(model), "eval")
-  files <- function() list.files(folder, full.names = TRUE)
-  steps <- function() read_events(folder)[read_events(folder)$tag == "loss", ]$step
-  graphs <- function(file) sum(vapply(events_form(file), function(event) event$what == "graph_def", NA))
-  for (i in 1:3) {
-    train(model, toy_input(), steps = 1)
-    evaluate(model, toy_input())
-  }
-  expect_length(files(), 1)
-  expect_equal(steps(), 1:3)
-  expect_equal(graphs(folder), 1)
-
-  # what the folder has to show is a graph of other metrics, too
-  other <- add_metrics(toy_model(model_dir(model)), function(labels, predictions) {
-    list(most = tf$metrics$mean(tf$reduce_max(predictions$predictions)))
-  })
-  evaluate(other, toy_input())
-  expect_length(files(), 1)
-  expect_equal(graphs(folder), 2)
-  evaluate(other, toy_input())
-  expect_equal(graphs(folder), 2)
-  expect_equal(steps(), c(1:3, 3, 3))
-
-  # someone else has written
-  cat("more", file = files(), append = TRUE)
-  evaluate(model, toy_input())
-  expect_length(files(), 2)
-  unlink(files())
-  evaluate(model, toy_input())
-  expect_length(files(), 1)
-  expect_equal(steps(), 3)
-})
-
-test_that("a process that was forked writes a file of its own", {
-  skip_on_os("windows") # which has no fork
-  model <- toy_model()
-  train(model, toy_input(), steps = 1)
-  evaluate(model, toy_input())
-  losses <- in_forks(2, function(i) evaluate(model, toy_input())$loss)
-  expect_equal(losses[[1]], losses[[2]])
-  folder <- file.path(model_dir(model), "eval")
-  expect_length(list.files(folder), 3)
-  expect_equal(sum(read_events(folder)$tag == "loss"), 3)
-})
-
 test_that("old checkpoints go with their graphs", {
   model <- toy_model(save_checkpoints_steps = 1, keep_checkpoint_max = 2)
   train(model, toy_input(num_epochs = NULL), steps = 5)

@@ -101,3 +101,36 @@ test_that("an input function that was saved says the same, and many values are n
     expect_equal(times_made(evaluate(model, many)), 1)
   })
 })
+
+test_that("of all that a model was evaluated on it keeps the last, and goes when nobody has it", {
+  input <- species_input()
+  gone <- 0
+  watched <- function(x) {
+    mark <- new.env()
+    reg.finalizer(mark, function(e) gone <<- gone + 1)
+    structure(x, mark = mark)
+  }
+  suppressMessages({
+    model <- species_model()
+    train(model, input)
+    for (i in 1:4) {
+      data <- iris
+      data$Petal.Width <- watched(data$Petal.Width)
+      evaluate(model, species_input(data))
+    }
+    rm(data)
+    for (i in 1:3) gc()
+    expect_gte(gone, 3)
+    # the input function holds no model
+    other <- species_model()
+    train(other, input)
+    evaluate(other, input)
+    marked <- new.env()
+    reg.finalizer(marked, function(e) gone <<- -1)
+    attr(other$spec, "mark") <- marked
+    evaluate(other, input)
+    rm(other, marked)
+    for (i in 1:3) gc()
+    expect_equal(gone, -1)
+  })
+})
