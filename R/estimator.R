@@ -155,6 +155,17 @@ made_model <- function(object) {
   made
 }
 
+# An environment that goes with `kept`, for what no file gets. One and the same each time, since what
+# R keeps for an owner it keeps until the owner goes, be it replaced or not.
+kept_place <- function(kept, name) {
+  place <- if (typeof(kept[[name]]) == "weakref") cpp_part(kept[[name]])
+  if (is.null(place)) {
+    place <- new.env(parent = emptyenv())
+    kept[[name]] <- cpp_part_of(kept, place)
+  }
+  place
+}
+
 model_source <- function(object) {
   list(object$spec, object$metric_fns, object$model_fn, object$args, object$warm_start_from)
 }
@@ -179,8 +190,9 @@ made_memory <- function(object) {
 }
 
 has_file <- function(columns) {
-  is.list(columns) &&
-    (!is.null(columns[["vocabulary_file"]]) || any(vapply(columns, has_file, NA)))
+  if (!is.null(columns[["vocabulary_file"]])) return(TRUE)
+  nested <- unclass(columns)[vapply(columns, is.list, NA)]
+  length(nested) > 0 && any(vapply(nested, has_file, NA))
 }
 
 # What the core is called with.

@@ -23,12 +23,12 @@ encoded_rows <- function(columns, n_features, texts = character(), floats = char
 # The value of `make()`, or what it was the last time, where that was for the same model in the same
 # state: a model that is evaluated again and again asks for the same. In training the folder learns,
 # and what warned warns again. `input` is an environment of the input function's own. The model has
-# the rows, in one place, since what R keeps for an owner it keeps until the owner goes.
+# the rows.
 kept_rows <- function(input, estimator, n_values, make) {
   changes <- is.null(estimator) || identical(the$mode, "train") || !is.null(the$dealing)
   kept <- if (!changes) unclass(estimator$estimator)$kept
   if (is.null(kept) || n_values > most_kept_values) return(make())
-  place <- place_of_rows(kept)
+  place <- kept_place(kept, "rows")
   asked <- list(
     input, the$mode, model_source(estimator), estimator$blueprint, training_record(estimator)
   )
@@ -37,13 +37,4 @@ kept_rows <- function(input, estimator, n_values, make) {
   rows <- withCallingHandlers(make(), condition = function(condition) is_quiet <<- FALSE)
   if (is_quiet) list2env(list(asked = asked, rows = rows), place)
   rows
-}
-
-place_of_rows <- function(kept) {
-  place <- if (typeof(kept$rows) == "weakref") cpp_part(kept$rows)
-  if (is.null(place)) {
-    place <- new.env(parent = emptyenv())
-    kept$rows <- cpp_part_of(kept, place)
-  }
-  place
 }

@@ -46,12 +46,8 @@ note_way <- function(object, newdata, type, shape, checkpoint) {
     checkpoint = checkpoint, keys = unname(shape$keys), finish = shape$finish,
     most_rows = rows_at_once(object)
   ))
-  ways <- if (typeof(kept$ways) == "weakref") cpp_part(kept$ways)
-  if (is.null(ways)) {
-    ways <- new.env(parent = emptyenv())
-    ways$typed <- list()
-    kept$ways <- cpp_part_of(kept, ways)
-  }
+  ways <- kept_place(kept, "ways")
+  if (is.null(ways$typed)) ways$typed <- list()
   if (is.null(type)) ways$all <- way else ways$typed[[type]] <- way
 }
 

@@ -23,14 +23,13 @@ constexpr size_t kChunkSize = 2 * kHugePage;
 struct Chunk {
   void* allocation;
   size_t used;      // bytes from its beginning
-  size_t advised;   // those that are to be in huge pages end here
   size_t num_live;  // values in it
 };
 constexpr size_t kHeader = kLine;
 static_assert(sizeof(Chunk) <= kHeader);
 
 std::mutex guard;
-Chunk* current = nullptr;  // which the next value goes into
+Chunk* current = nullptr;  // which the next value goes into, and some are in
 size_t num_chunks = 0;
 
 size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -58,24 +57,17 @@ Chunk* new_chunk() {
   }
   const auto address = reinterpret_cast<uintptr_t>(allocation);
   void* const begin = reinterpret_cast<void*>(rounded_up(address, kChunkSize));
-  // A small model takes as little memory as it needs: the first page of all is none of the huge ones.
-  // Of any other one the system has to know before its first number is touched.
-  if (num_chunks++ > 0) prefer_huge_pages(begin, kHugePage);
-  return new (begin) Chunk{allocation, kHeader, kHugePage, 0};
+  // The system has to know before a page is touched. A small model takes as little memory as it
+  // needs: the first page of all is none of the huge ones.
+  const size_t ordinary = num_chunks++ == 0 ? kHugePage : 0;
+  prefer_huge_pages(static_cast<char*>(begin) + ordinary, kChunkSize - ordinary);
+  return new (begin) Chunk{allocation, kHeader, 0};
 }
 
 void free_chunk(Chunk* chunk) {
   give_back(chunk->allocation, 2 * kChunkSize);
   give_memory_back(kChunkSize);
   --num_chunks;
-}
-
-// The second page, before it is touched.
-void advise(Chunk& chunk, size_t end) {
-  if (end <= chunk.advised) return;
-  const size_t last = rounded_up(end, kHugePage);
-  prefer_huge_pages(reinterpret_cast<char*>(&chunk) + chunk.advised, last - chunk.advised);
-  chunk.advised = last;
 }
 
 bool& staying() {
@@ -99,10 +91,8 @@ void* allocate_lasting(size_t bytes) {
   if (!current || current->used + size > kChunkSize) {
     Chunk* const chunk = new_chunk();
     if (!chunk) return nullptr;
-    if (current && current->num_live == 0) free_chunk(current);
     current = chunk;
   }
-  advise(*current, current->used + size);
   void* const data = reinterpret_cast<char*>(current) + current->used;
   current->used += size;
   ++current->num_live;

@@ -1,5 +1,6 @@
 #include "training/graph_export.h"
 
+#include "base/fingerprint.h"
 #include "graph/lowering.h"
 #include "io/graphs/graph_def.h"
 #include "io/graphs/meta_graph.h"
@@ -15,6 +16,7 @@ void GraphExport::update(const Graph& graph) {
   const std::shared_ptr<Graph> lowered = lowered_graph(graph);
   GraphDefWriter writer(*lowered, options);
   graph_def_ = writer.bytes();
+  fingerprint_.reset();
   MetaGraphDef meta_graph;
   meta_graph.collections = collection_defs(*lowered);
   const std::vector<SaveablePtr> saveables = exported_saveables_in(graph);
@@ -34,6 +36,12 @@ void GraphExport::update(const Graph& graph) {
 const std::string& GraphExport::graph_def(const Graph& graph) {
   update(graph);
   return graph_def_;
+}
+
+uint64_t GraphExport::fingerprint(const Graph& graph) {
+  update(graph);
+  if (!fingerprint_) fingerprint_ = fingerprint64(graph_def_);
+  return *fingerprint_;
 }
 
 const std::string& GraphExport::meta_graph(const Graph& graph) {

@@ -3,6 +3,8 @@
 // What it must not know: when files are written, R.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "graph/graph.h"
@@ -14,6 +16,8 @@ class GraphExport {
  public:
   // A GraphDef with the shapes of all outputs, for TensorBoard.
   const std::string& graph_def(const Graph& graph);
+  // Of these bytes, to be compared.
+  uint64_t fingerprint(const Graph& graph);
   // The same as text.
   std::string graph_text(const Graph& graph);
   // A MetaGraphDef with the collections, for tf.train.import_meta_graph(), and with operations that
@@ -24,6 +28,7 @@ class GraphExport {
   void update(const Graph& graph);
   int version_ = -1, collections_version_ = -1;
   std::string graph_def_, meta_graph_;
+  std::optional<uint64_t> fingerprint_;  // where it was asked for
 };
 
 }  // namespace runhooks

@@ -1,6 +1,5 @@
 #include "training/summary_writer.h"
 
-#include <functional>
 #include <map>
 
 #include "base/clock.h"
@@ -18,7 +17,7 @@ struct KnownFile {
   std::string path;
   FileStamps stamps;
   int process = 0;
-  size_t graph = 0;  // a hash of the graph that it had last
+  uint64_t graph = 0;  // the fingerprint of the one that it had last, where somebody asked
 };
 
 KnownFile& known_file(const std::string& logdir) {
@@ -52,27 +51,22 @@ std::unique_ptr<EventFileWriter> reopened(const KnownFile& known) {
   return EventFileWriter::behind(known.path, [] { return now_seconds(); });
 }
 
-void add_graph(EventFileWriter& writer, const Graph& graph, GraphExport& exported) {
-  writer.add_graph_def(exported.graph_def(graph));
-  writer.add_meta_graph(exported.meta_graph(graph));
-}
-
 // `exported` where the file has to have this graph whatever it had.
 std::shared_ptr<EventFileWriter> writer_of(const std::string& logdir,
                                            const Graph& graph,
                                            GraphExport* exported) {
   KnownFile& known = known_file(logdir);
   if (auto writer = known.writer.lock()) return writer;
-  const auto hash = [&] { return std::hash<std::string>()(exported->graph_def(graph)); };
   std::unique_ptr<EventFileWriter> made = reopened(known);
-  if (!made) {
-    made = std::make_unique<EventFileWriter>(logdir, "", [] { return now_seconds(); });
+  const bool is_new = !made;
+  if (is_new) made = std::make_unique<EventFileWriter>(logdir, "", [] { return now_seconds(); });
+  const uint64_t fingerprint = exported ? exported->fingerprint(graph) : 0;
+  if (is_new || (exported && known.graph != fingerprint)) {
     GraphExport own;
-    add_graph(*made, graph, exported ? *exported : own);
-    known.graph = exported ? hash() : 0;
-  } else if (exported && known.graph != hash()) {
-    add_graph(*made, graph, *exported);
-    known.graph = hash();
+    GraphExport& of_graph = exported ? *exported : own;
+    made->add_graph_def(of_graph.graph_def(graph));
+    made->add_meta_graph(of_graph.meta_graph(graph));
+    known.graph = fingerprint;
   }
   const auto close = [logdir](EventFileWriter* writer) { close_writer(writer, logdir); };
   const std::shared_ptr<EventFileWriter> writer(made.release(), close);

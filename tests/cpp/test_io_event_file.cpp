@@ -55,6 +55,24 @@ TEST(io_event_file_rewrites_tensorflows_bytes) {
   }
 }
 
+TEST(io_event_file_goes_on_behind_what_was_closed) {
+  const std::string folder = temporary_folder() + "/behind";
+  EventFileWriter first(folder, "", steady_clock());
+  first.add_scalars({{"loss", 1}}, 1);
+  first.close();
+  const auto second = EventFileWriter::behind(first.path(), steady_clock());
+  CHECK_EQ(second->logdir(), folder);
+  CHECK_EQ(second->path(), first.path());
+  second->add_scalars({{"loss", 2}}, 2);
+  second->close();
+  const std::vector<Event> events = read_events(first.path());
+  CHECK_EQ(events.size(), 3u);
+  CHECK(events[0].kind == Event::Kind::kFileVersion);
+  CHECK_EQ(*events[1].scalar("loss") + *events[2].scalar("loss"), 3.0f);
+  CHECK_THROWS(EventFileWriter::behind(folder), Code::kFailedPrecondition, folder);
+  CHECK_THROWS(EventFileWriter::behind(folder + "/none"), Code::kNotFound, "/none");
+}
+
 TEST(io_event_histograms_are_tensorflows) {
   const std::vector<Event> events = read_events(golden_file(kTraining));
   const Tensor x = Tensor::of<float>({4, 2}, {1, -2, 0, 3, -4, 0.5, 2, 2});

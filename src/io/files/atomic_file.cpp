@@ -406,6 +406,7 @@ size_t InputFile::read(void* data, size_t size) {
 
 OutputFile::OutputFile(std::string path, At at) : path_(std::move(path)), shown_(path_) {
   const bool is_new = at == At::kNew;
+  if (!is_new) check_is_file(path_);
   file_ = is_new ? create_file(path_) : open_behind(path_);
   if (!file_) fail_system(is_new ? "Cannot create" : "Cannot write", shown_, errno);
 }

@@ -28,7 +28,6 @@ RecordWriter::RecordWriter(const std::string& path, Compression compression, Mod
     remove_stale_of(path);
     whole_.emplace(path);
   } else {
-    check_is_file(path);
     new_.emplace(path, mode == Mode::kNew ? OutputFile::At::kNew : OutputFile::At::kThere);
   }
   output_.emplace(file(), compression);
