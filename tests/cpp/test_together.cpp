@@ -408,3 +408,40 @@ TEST(plan_gives_single_weights_the_bits_of_one_at_a_time) {
     CHECK(*each[0].data<float>() != 0);
   }
 }
+
+// Updates of one variable stand on levels of their own: none may be gathered beside another one.
+TEST(plan_updates_a_variable_as_often_as_it_is_told) {
+  const auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  VariableOptions options;
+  options.use_resource = true;
+  const auto weight = [&](const char* name) {
+    const Tensor zero = Tensor::of<float>(Shape{1}, {0});
+    return make_variable(g, g.constant(zero), name, options);
+  };
+  const Output rate = g.scalar(DType::kFloat32, 0.5);
+  const Output gradient = g.op("Placeholder").attr("dtype", DType::kFloat32);
+  const VariablePtr often = weight("often");
+  std::vector<VariablePtr> once;
+  std::vector<Fetch> step;
+  const auto update = [&](const VariablePtr& variable) {
+    step.emplace_back(static_cast<Operation*>(
+        g.op("ResourceApplyGradientDescent", {variable->handle, rate, gradient})
+            .attr("T", DType::kFloat32)));
+  };
+  for (int i = 0; i < 6; ++i) {
+    once.push_back(weight("once"));
+    update(once.back());
+    update(often);
+  }
+  Session session(graph);
+  session.run(often->initializer);
+  for (const VariablePtr& variable : once) session.run(variable->initializer);
+  for (int i = 1; i <= 4; ++i) {
+    session.run(step, {{gradient, Tensor::of<float>(Shape{1}, {2})}});
+    CHECK_EQ(session.value(*often).number_at(0), -6.0 * i);
+    for (const VariablePtr& variable : once) {
+      CHECK_EQ(session.value(*variable).number_at(0), -1.0 * i);
+    }
+  }
+}
