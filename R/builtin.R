@@ -178,17 +178,19 @@ signature_formals <- function(arguments) {
 # Specifications within specifications as plain lists.
 core_value <- function(x) {
   # most are numbers and words
-  if (is.atomic(x) && !is.object(x)) return(x)
-  if (is_column(x) || is_optimizer(x) || is_head(x)) {
+  if (!is.object(x)) {
+    if (is.atomic(x)) return(x)
+    if (is.list(x)) return(lapply(x, core_value))
+    return(if (is.function(x)) wrap_function(x) else x)
+  }
+  if (inherits(x, "tensorflow.dtype")) return(dtype_name(x))
+  if (inherits(x, c("runhooks_feature_column", "runhooks_optimizer", "runhooks_head"))) {
     fields <- lapply(unclass(x), core_value)
     attr(fields, "owner") <- attr(x, "owner")
     return(fields)
   }
-  if (is.list(x) && !is.object(x)) return(lapply(x, core_value))
   if (inherits(x, "runhooks_initializer")) return(initializer_spec(x))
-  if (inherits(x, "tensorflow.dtype")) return(dtype_name(x))
-  if (is.function(x)) return(wrap_function(x))
-  x
+  if (is.function(x)) wrap_function(x) else x
 }
 
 # A function given for an optimizer returns one: as plain data, too. By `wrapped` the core knows the

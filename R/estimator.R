@@ -1,13 +1,11 @@
 # The estimator: a specification, a folder, and the class that the methods go by.
 
-new_canned_estimator <- function(type, description, kind, class, spec, args, config) {
+new_canned_estimator <- function(type, traits, class, spec, args, config) {
+  spec <- c(list(type = type), spec)
+  attr(spec, "owner") <- paste0(type, "()")
   structure(
-    list(
-      estimator = new_engine(description, config),
-      args = args,
-      spec = structure(c(list(type = type), spec), owner = paste0(type, "()"))
-    ),
-    class = c(class, paste0("tf_estimator_", kind), "tf_estimator")
+    list(estimator = new_engine(traits$class, config), args = args, spec = spec),
+    class = c(class, paste0("tf_estimator_", traits$kind), "tf_estimator")
   )
 }
 
@@ -173,7 +171,7 @@ model_source <- function(object) {
 make_model <- function(object) {
   core <- core_spec(object)
   # the words of a file may change between two calls
-  reads_files <- has_file(spec_columns(object$spec))
+  reads_files <- has_file(object$spec)
   made <- list2env(cpp_model_make(core, !reads_files), parent = emptyenv())
   made$reads_files <- reads_files
   # a custom one's function knows the object, which then would never be let go
@@ -189,10 +187,11 @@ made_memory <- function(object) {
   made$memory
 }
 
-has_file <- function(columns) {
-  if (!is.null(columns[["vocabulary_file"]])) return(TRUE)
-  nested <- unclass(columns)[vapply(columns, is.list, NA)]
-  length(nested) > 0 && any(vapply(nested, has_file, NA))
+# Whether a column in the specification, at whatever depth, has its words in a file.
+has_file <- function(spec) {
+  if (!is.null(spec[["vocabulary_file"]])) return(TRUE)
+  for (part in spec) if (is.list(part) && has_file(part)) return(TRUE)
+  FALSE
 }
 
 # What the core is called with.
@@ -206,11 +205,10 @@ core_spec <- function(object) {
       metric_fns = object$metric_fns
     ))
   }
-  spec <- object$spec
-  structure(
-    lapply(unclass(spec), core_value), owner = attr(spec, "owner"),
-    metric_fns = object$metric_fns
-  )
+  spec <- lapply(unclass(object$spec), core_value)
+  attr(spec, "owner") <- attr(object$spec, "owner")
+  attr(spec, "metric_fns") <- object$metric_fns
+  spec
 }
 
 core_config <- function(object) {
@@ -260,7 +258,13 @@ model_planned_steps <- function(object) {
 
 # What the family of an estimator says of itself: its words, parts, optimizers with their rates.
 model_traits <- function(type) {
-  if (is.null(the$model_traits[[type]])) the$model_traits[[type]] <- cpp_model_traits(type)
+  if (is.null(the$model_traits[[type]])) {
+    traits <- cpp_model_traits(type)
+    traits$kind <- tolower(
+      sub(".*(?=(Regressor|Classifier|Estimator)$)", "", traits$class, perl = TRUE)
+    )
+    the$model_traits[[type]] <- traits
+  }
   the$model_traits[[type]]
 }
 

@@ -5,23 +5,21 @@ is_formula <- function(x) inherits(x, "formula")
 
 # The arguments of the constructor whose frame is `call`: `args` by name, and as `given` the names of
 # those that the user wrote, some by the names `written`. `specs` are those that the core has
-# registered.
-constructor_arguments <- function(constructor, specs, call, written) {
+# registered, with the constructor's formals and the call that asks its frame which of them are given.
+constructor_arguments <- function(specs, call, written) {
   type <- specs$type
-  arguments <- setdiff(names(formals(constructor)), "...")
+  arguments <- names(specs$formals)
   extras <- as.list(eval(quote(substitute(list(...))), call))[-1]
   is_door <- names(extras) %in% c("x", "y")
   refuse_others(if (any(is_door)) extras[!is_door] else extras, arguments, type, call)
   doors <- if (any(is_door)) eval(quote(list(...)), call)[is_door]
-  # one look at the frame for all of them
-  missing <- lapply(arguments, function(name) base::call("missing", as.name(name)))
-  is_given <- !unlist(eval(as.call(c(list, missing)), call))
+  is_given <- unlist(eval(specs$asks_given, call))
   settled <- list(
     args = mget(arguments, envir = call), given = arguments[is_given], type = type,
     traits = model_traits(type), seats = specs$seats, places = list(), written = written
   )
-  settled <- settle_doors(settled, doors, formals(constructor), call)
-  settled <- settle_arguments(settled, formals(constructor), call)
+  settled <- settle_doors(settled, doors, specs$formals, call)
+  settled <- settle_arguments(settled, specs$formals, call)
   absent <- vapply(settled$args, identical, NA, quote(expr = ))
   if (any(absent)) stop_absent(names(settled$args)[absent][[1]], settled, call)
   settled

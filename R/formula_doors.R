@@ -2,11 +2,17 @@
 
 is_recipe <- function(x) inherits(x, "recipe")
 
+# Quickly: the rest cannot be one.
+may_be_door <- function(x) is.object(x) || is.matrix(x)
+
 is_open_table <- function(x) is.data.frame(x) || is.matrix(x) || is_matrix_package(x)
 
 # The arguments with a formula and data, and the recipe by which later data are prepared. `extras` are
 # `x` and `y` where they were given by these names.
 settle_doors <- function(settled, extras, defaults, call) {
+  if (is.null(extras) && !any(vapply(settled$args[settled$given], may_be_door, NA))) {
+    return(settled)
+  }
   columns <- vapply(settled$traits$parts, function(part) part$columns, "")
   seats <- union(names(settled$seats), columns[nzchar(columns)])
   # the places of arguments that were called by their names are taken by those behind them

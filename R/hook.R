@@ -92,7 +92,10 @@ session_run_hook <- function(begin = function() {},
 rebuild_hook <- function(fields) {
   type <- fields$type
   if (is_deferred_hook(fields)) return(fields)
-  if (is_string(type)) return(structure(fields, class = c(type, "runhooks_builtin_hook")))
+  if (is_string(type)) {
+    class(fields) <- c(type, "runhooks_builtin_hook")
+    return(fields)
+  }
   if (!identical(names(fields), c(names(hook_methods), "absent", "weight"))) return(NULL)
   structure(fields, class = "EstimatorSessionRunHook")
 }

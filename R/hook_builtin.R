@@ -208,7 +208,8 @@ is_deferred_hook <- function(x) {
 usual_history_saver <- function() {
   make <- function(mode, steps) {
     hook <- rebuild_hook(list(type = "HistorySaverHook", every_n_step = 10, evaluations = FALSE))
-    structure(hook, record = cpp_history_new())
+    attr(hook, "record") <- cpp_history_new()
+    hook
   }
   new_deferred_hook("hook_history_saver", make)
 }

@@ -349,7 +349,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
 
 # The tensors of the next batch, in the default graph. `rows` is what encoded_rows() gives.
 next_rows <- function(rows, features, response, options) {
-  for (text in rows$said) message(text)
+  for (said in rows$said) message(said)
   shuffle <- options$shuffle
   if (identical(shuffle, "auto")) shuffle <- !identical(the$mode, "infer")
   endless <- is.null(options$num_epochs)

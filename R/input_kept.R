@@ -3,21 +3,21 @@
 # Beyond so many values the copies cost more memory than their making costs time.
 most_kept_values <- 1e5
 
-# list(columns, types, said): the columns as tensors take them, the types that they become, and what
-# is said of factors each time that they are read. Doubles in `floats` become float32 once, instead of
-# in each step; factors in `texts` are their labels.
+# list(columns, types, said): the columns as tensors take them, the types that they become, and the
+# messages on factors, for each time that they are read. Doubles in `floats` become float32 once,
+# instead of in each step; factors in `texts` are their labels.
 encoded_rows <- function(columns, n_features, texts = character(), floats = character()) {
   words <- names(columns)
   is_factor <- vapply(columns, is.factor, NA)
   is_text <- is_factor & words %in% texts
   columns[is_text] <- lapply(columns[is_text], as.character)
   is_code <- is_factor & !is_text
-  said <- mapply(encoding_text, columns[is_code], words[is_code])
+  said <- mapply(encoding_message, columns[is_code], words[is_code], SIMPLIFY = FALSE)
   columns[is_code] <- lapply(columns[is_code], factor_codes)
   types <- vapply(columns, wanted_type, "")
   narrow <- words %in% floats & is.na(types) & seq_along(columns) <= n_features
   types[narrow & vapply(columns, is.double, NA)] <- "float32"
-  list(columns = columns, types = unname(types), said = as.character(said))
+  list(columns = columns, types = unname(types), said = unname(said))
 }
 
 # The value of `make()`, or what it was the last time, where that was for the same model in the same

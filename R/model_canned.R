@@ -4,11 +4,15 @@
 # `place$class`: one of tfestimators' classes is irregular.
 constructor_makers$estimator <- function(specs, place) {
   .specs <- list(
-    type = specs$type[[1]], seats = seats_of(specs), own = spec_columns_of(specs, !specs$apart)
+    type = specs$type[[1]], seats = seats_of(specs), own = spec_columns_of(specs, !specs$apart),
+    formals = registered_formals(specs)
   )
+  .specs$asks_given <- as.call(c(list, lapply(names(.specs$formals), function(name) {
+    bquote(!missing(.(as.name(name))))
+  })))
   .class <- place$class
   f <- function() canned_estimator(.specs, .class)
-  formals(f) <- c(registered_formals(specs), alist(... = ))
+  formals(f) <- c(.specs$formals, alist(... = ))
   f
 }
 
@@ -17,7 +21,7 @@ constructor_makers$estimator <- function(specs, place) {
 canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   type <- specs$type
   constructor <- sys.function(sys.parent())
-  settled <- constructor_arguments(constructor, specs, call, names(sys.call(sys.parent())))
+  settled <- constructor_arguments(specs, call, names(sys.call(sys.parent())))
   check_string(settled$args$model_dir, null = TRUE, arg = "model_dir", call = call)
   config <- as_run_config(settled$args$config, settled$args$model_dir, call)
   derived <- formula_arguments(settled, config$model_dir, call)
@@ -37,10 +41,9 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
     (own$kind == "widths" | vapply(spec, function(x) isTRUE(attr(x, "is_of_formula")), NA))
   spec <- c(spec[is_vector | lengths(spec) > 0], derived$spec)
   traits <- settled$traits
-  kind <- tolower(sub(".*(?=(Regressor|Classifier|Estimator)$)", "", traits$class, perl = TRUE))
-  if (is.null(class)) class <- paste0("tf_estimator_", kind, "_", type)
+  if (is.null(class)) class <- paste0("tf_estimator_", traits$kind, "_", type)
   model <- new_canned_estimator(
-    type, traits$class, kind, class, spec, args[setdiff(names(args), c("formula", "data"))], config
+    type, traits, class, spec, args[!names(args) %in% c("formula", "data")], config
   )
   made_model(model)
   written <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))

@@ -64,11 +64,11 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
     lapply(hooks, core_hook)
   )))
   metrics <- result$metrics
-  history <- recorded_history(hooks, result$history, metrics$global_step)
   # two evaluations of the same are equal: no times
-  history$input <- NULL
+  result$history$input <- NULL
+  history <- recorded_history(hooks, result$history, metrics$global_step)
   if (simplify) {
-    is_scalar <- all(lengths(metrics) == 1) && is.null(unlist(lapply(metrics, dim)))
+    is_scalar <- all(lengths(metrics) == 1) && !any(vapply(metrics, is.array, NA))
     metrics <- if (is_scalar) quick_tibble(metrics, 1L) else tibble::as_tibble(metrics)
   }
   attr(metrics, "history") <- history

@@ -240,9 +240,10 @@ finish_hook <- function(hook) {
 core_hook <- function(hook) {
   if (!inherits(hook, "runhooks_builtin_hook")) return(hook)
   present <- hook[!vapply(hook, is.null, NA)]
-  structure(
-    lapply(unclass(present), function(x) x), class = class(hook), record = attr(hook, "record")
+  attributes(present) <- list(
+    names = names(present), class = class(hook), record = attr(hook, "record")
   )
+  present
 }
 
 # Two savers would save everything twice.

@@ -35,15 +35,19 @@ as_tensor <- function(x, dtype = NULL) {
   cpp_constant(x, if (!is.null(dtype)) dtype_name(dtype), "initial_value")
 }
 
+# Each is made once: columns have one.
 tf_dtype <- function(name) {
-  structure(
-    list(
-      name = name, is_floating = startsWith(name, "float"), is_integer = grepl(
-        "^u?int", name
-      ), as_numpy_dtype = name
-    ),
-    class = "tensorflow.dtype"
-  )
+  if (is.null(the$dtypes[[name]])) {
+    is_integer <- grepl("^u?int", name)
+    the$dtypes[[name]] <- structure(
+      list(
+        name = name, is_floating = startsWith(name, "float"), is_integer = is_integer,
+        as_numpy_dtype = name
+      ),
+      class = "tensorflow.dtype"
+    )
+  }
+  the$dtypes[[name]]
 }
 
 # A shape as R gives it (NULL, c(), list() with NULLs, a tensor's shape) as numbers with NAs.
@@ -88,14 +92,15 @@ plain_matrix <- function(x) {
 
 encode_column <- function(x, name) {
   if (!is.factor(x)) return(x)
-  message(encoding_text(x, name))
+  message(encoding_message(x, name))
   factor_codes(x)
 }
 
-encoding_text <- function(x, name) {
+# Made once, it may be said again and again, which takes less time than a text.
+encoding_message <- function(x, name) {
   lines <- paste0("- '", levels(x), "' => ", seq_along(levels(x)) - 1L)
   about <- sprintf("The following factor levels of '%s' have been encoded:", name)
-  paste(c(about, lines), collapse = "\n")
+  simpleMessage(paste0(c(about, lines), "\n", collapse = ""))
 }
 
 factor_codes <- function(x) {

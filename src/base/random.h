@@ -36,6 +36,9 @@ class Philox {
   int used_ = 4;
 };
 
+// Nobody can foresee it: for names of files, and for seeds where nothing is said of them.
+uint64_t random_of_the_machine();
+
 // A seed where nobody has set one: drawn from the embedding language's generator, if it has
 // announced one, so that its own seed makes a script repeat. For the thread that builds and runs
 // graphs.

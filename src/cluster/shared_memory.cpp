@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <random>
 #include <string>
 
 #include "base/machine.h"
+#include "base/random.h"
 #include "base/status.h"
 #endif
 
@@ -43,8 +43,7 @@ void* made(Place& place) {
   const auto file = static_cast<int>(place.file);
   if (posix_fallocate(file, 0, place.size) != 0) return nullptr;
   void* bytes = mapped(file, place.size);
-  std::random_device random;
-  place.word = uint64_t{random()} << 32 | random();
+  place.word = random_of_the_machine();
   if (bytes) last_word(bytes, place.size) = place.word;
   return bytes;
 }

@@ -7,7 +7,6 @@
 #include "estimators/run_folder.h"
 #include "estimators/running_training.h"
 #include "graph/endpoints.h"
-#include "io/checkpoint/checkpoint_state.h"
 #include "io/files/atomic_file.h"
 #include "monitored/monitored_session.h"
 #include "session/traceless_hook.h"
@@ -35,23 +34,6 @@ Output rows_in_memory(const Graph& graph) {
 std::string component_text(const std::string& name, const Output& component) {
   return str_cat(name.size(), ":", name, "=", component.index, " ", dtype_name(component.dtype()),
                  component.shape().to_string(), ";");
-}
-
-// The files of a checkpoint: its index and its values.
-void add_files_of(const std::string& checkpoint, FileStamps& stamps) {
-  const std::string folder = parent_folder(checkpoint), name = base_name(checkpoint);
-  for (const std::string& file : list_directory(folder)) {
-    const bool is_part = file == name || file == name + ".index" ||
-                         file.compare(0, name.size() + 6, name + ".data-") == 0;
-    if (is_part) stamps.add(join_path(folder, file));
-  }
-}
-
-// Whether the folder names this one as its newest, and nothing is odd about that.
-bool is_newest(const std::string& folder, const std::string& checkpoint) {
-  std::vector<std::string> warnings;
-  const auto state = read_checkpoint_state(folder, &warnings);
-  return state && warnings.empty() && state->model_checkpoint_path == checkpoint;
 }
 
 }  // namespace
@@ -144,25 +126,8 @@ KeptGraphs::~KeptGraphs() {
   all.erase(std::remove(all.begin(), all.end(), this), all.end());
 }
 
-const std::string& KeptGraphs::checkpoint_in(const std::string& folder) const {
-  static const auto* none = new std::string;
-  const bool is_known = !checkpoint_.empty() && folder == folder_ && stamps_.are_same();
-  return is_known ? checkpoint_ : *none;
-}
-
 void KeptGraphs::note_checkpoint(const std::string& folder, const std::string& checkpoint) {
-  checkpoint_.clear();
-  if (checkpoint.empty()) return;
-  // first the stamps, then a look at what the files say: what is written meanwhile is seen
-  FileStamps stamps;
-  stamps.add(join_path(folder, kCheckpointStateName));
-  stamps.add(join_path(folder, kRecordName));
-  add_files_of(checkpoint, stamps);
-  if (!is_newest(folder, checkpoint) || !stamps.are_same()) return;
-  folder_ = folder;
-  checkpoint_ = checkpoint;
-  stamps_ = std::move(stamps);
-  number_ = next_number();
+  if (checkpoint_.note(folder, checkpoint, {kRecordName})) number_ = next_number();
 }
 
 std::unique_ptr<ModelGraph> KeptGraphs::take_out(const ModelGraph* graph) {
@@ -180,7 +145,7 @@ std::unique_ptr<ModelGraph> KeptGraphs::take(const std::string& key) {
 }
 
 void KeptGraphs::keep(std::unique_ptr<ModelGraph> graph) {
-  graph->bytes += stamps_.num_bytes();
+  graph->bytes += checkpoint_.num_bytes();
   if (graph->bytes > kMostBytes / 2) return;
   graph->last_used = next_number();
   take(graph->key);  // of a call within this one

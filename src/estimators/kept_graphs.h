@@ -10,7 +10,7 @@
 
 #include "data/dataset.h"
 #include "estimators/model_fn.h"
-#include "io/files/file_stamps.h"
+#include "io/checkpoint/known_checkpoint.h"
 #include "monitored/session_creator.h"
 
 namespace runhooks {
@@ -61,8 +61,10 @@ class KeptGraphs : public std::enable_shared_from_this<KeptGraphs> {
 
   // The folder's newest checkpoint, where its files and what the folder says of it are as they were
   // when it was noted; "" where nobody knows.
-  const std::string& checkpoint_in(const std::string& folder) const;
-  bool knows_checkpoint() const { return !checkpoint_.empty(); }
+  const std::string& checkpoint_in(const std::string& folder) const {
+    return checkpoint_.in(folder);
+  }
+  bool knows_checkpoint() const { return checkpoint_.is_noted(); }
   // No two checkpoints have the same; 0: none is known.
   uint64_t checkpoint_number() const { return knows_checkpoint() ? number_ : 0; }
   // It is about to be read.
@@ -97,8 +99,7 @@ class KeptGraphs : public std::enable_shared_from_this<KeptGraphs> {
   const ModelGraph* predictions_of(const Named<Tensor>& features) const;
   static void let_go_of_the_oldest();
 
-  std::string folder_, checkpoint_;
-  FileStamps stamps_;
+  KnownCheckpoint checkpoint_;
   uint64_t number_ = 0;  // of the checkpoint
   std::vector<std::unique_ptr<ModelGraph>> graphs_;
 };

@@ -8,6 +8,7 @@
 #include "estimators/run_record.h"
 #include "io/files/atomic_file.h"
 #include "io/checkpoint/checkpoint_state.h"
+#include "io/checkpoint/known_checkpoint.h"
 #include "training/saved_step.h"
 
 namespace runhooks {
@@ -94,10 +95,35 @@ void copy_values(const std::string& from, const std::string& to) {
   output.commit();
 }
 
-std::string mark_of(const std::string& checkpoint) {
+std::string mark_of(const std::string& checkpoint, int64_t step) {
   const std::string index = checkpoint + kIndexEnding;
-  if (checkpoint.empty() || !file_exists(index)) return "";
-  return str_cat(step_in(checkpoint), ":", fingerprint64(read_whole_file(index)));
+  if (!file_exists(index)) return "";
+  return str_cat(step, ":", fingerprint64(read_whole_file(index)));
+}
+
+// A folder that was read lately: what it was, once the same checkpoint was asked for twice.
+struct ReadFolder {
+  std::string path, newest;
+  KnownCheckpoint checkpoint;
+  std::shared_ptr<const RunFolder> folder;
+};
+
+constexpr size_t kMostReadFolders = 8;
+// Words of classes and levels may be many.
+constexpr uint64_t kMostKeptBytes = 1 << 20;
+
+// The folder's place among them, which is the first then.
+ReadFolder& read_folder(const std::string& path) {
+  static auto* all = new std::vector<ReadFolder>;
+  auto found = std::find_if(all->begin(), all->end(),
+                            [&path](const ReadFolder& one) { return one.path == path; });
+  if (found == all->end()) {
+    if (all->size() == kMostReadFolders) all->pop_back();
+    found = all->emplace(all->end());
+    found->path = path;
+  }
+  std::rotate(all->begin(), found, found + 1);
+  return all->front();
 }
 
 int64_t reads_made = 0;
@@ -141,7 +167,8 @@ bool has_checkpoint(const std::string& folder) {
 std::string newest_mark(const std::string& folder) {
   try {
     std::vector<std::string> warnings;
-    return mark_of(latest_checkpoint(folder, &warnings));
+    const std::string checkpoint = latest_checkpoint(folder, &warnings);
+    return checkpoint.empty() ? "" : mark_of(checkpoint, step_in(checkpoint));
   } catch (const Error&) {
     return "";
   }
@@ -158,13 +185,31 @@ RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
   }
   try {
     std::vector<std::string> warnings;  // whoever restores it says them
-    const std::string checkpoint = latest_checkpoint(path_, &warnings);
-    has_checkpoint_ = !checkpoint.empty();
-    if (has_checkpoint_) step_ = step_in(checkpoint);
-    mark_ = mark_of(checkpoint);
+    checkpoint_ = latest_checkpoint(path_, &warnings);
+    has_checkpoint_ = !checkpoint_.empty();
+    if (!has_checkpoint_) return;
+    step_ = step_in(checkpoint_);
+    mark_ = mark_of(checkpoint_, step_);
   } catch (const Error&) {
     has_checkpoint_ = true;
   }
+}
+
+std::shared_ptr<const RunFolder> RunFolder::known(const std::string& path) {
+  ReadFolder& last = read_folder(path);
+  const bool is_same = last.folder && !last.checkpoint.in(path).empty();
+  if (is_same) {
+    ++reads_made;
+    return last.folder;
+  }
+  last.folder.reset();
+  // a training asks once for each checkpoint that it leaves: what is asked for again is worth a note
+  const bool is_noted = last.checkpoint.note(path, last.newest, {kRecordName}) &&
+                        last.checkpoint.num_bytes() <= kMostKeptBytes;
+  auto now = std::make_shared<const RunFolder>(path);
+  if (is_noted && now->checkpoint_ == last.newest) last.folder = now;
+  last.newest = now->checkpoint_;
+  return now;
 }
 
 bool RunFolder::can_be_written() const {

@@ -29,6 +29,8 @@ std::string newest_mark(const std::string& folder);
 class RunFolder {
  public:
   explicit RunFolder(std::string path);
+  // The same; one that was read before is read no more while its files are as they were.
+  static std::shared_ptr<const RunFolder> known(const std::string& path);
   // As has_checkpoint() below; the global step of the newest one.
   bool has_checkpoint() const { return has_checkpoint_; }
   int64_t step() const { return step_; }
@@ -40,11 +42,11 @@ class RunFolder {
   bool can_be_written() const;
   // Remembers it, in the place of what was known.
   static void remember(const std::string& path, const PlainData& memory);
-  // How many were read in this process.
+  // How many calls of this process asked for one.
   static int64_t reads();
 
  private:
-  std::string path_, mark_;
+  std::string path_, checkpoint_, mark_;
   bool has_checkpoint_ = false, has_memory_ = false;
   int64_t step_ = 0;
   PlainData memory_;

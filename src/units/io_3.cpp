@@ -1,4 +1,5 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "io/checkpoint/known_checkpoint.cpp"
 #include "io/files/exchange.cpp"
 #include "io/graphs/graph_def.cpp"
 #include "io/graphs/meta_graph.cpp"

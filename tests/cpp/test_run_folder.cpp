@@ -2,6 +2,7 @@
 #include "estimators/run_folder.h"
 #include "estimators/run_record.h"
 #include "io/checkpoint/checkpoint_state.h"
+#include "io/checkpoint/tensor_bundle.h"
 #include "io_test.h"
 
 using namespace runhooks;
@@ -126,4 +127,42 @@ TEST(carried_files_are_those_of_the_newest_checkpoint_and_no_others) {
                  Code::kInvalidArgument, name);
     CHECK_EQ(names_in(fresh), "");
   }
+}
+
+// Whatever is done to its files, and by whom, is seen by the next look.
+TEST(a_folder_that_is_known_is_read_again_when_a_file_of_it_has_changed) {
+  const std::string folder = fresh_folder("known");
+  const auto save = [&folder](int64_t step) {
+    const std::string prefix = folder + "/model.ckpt-" + std::to_string(step);
+    BundleWriter writer(prefix);
+    writer.add("global_step", Tensor::scalar<int64_t>(step));
+    writer.finish();
+    write_checkpoint_state(folder, make_checkpoint_state(folder, prefix, {}, true));
+  };
+  CHECK(!RunFolder::known(folder)->has_checkpoint());
+  for (const int64_t step : {5, 7}) {
+    save(step);
+    const auto first = RunFolder::known(folder), second = RunFolder::known(folder);
+    CHECK_EQ(first->step(), step);
+    CHECK_EQ(second->mark(), first->mark());
+    CHECK(RunFolder::known(folder) == second);
+    CHECK_EQ(RunFolder(folder).mark(), second->mark());
+    CHECK_EQ(newest_mark(folder), second->mark());
+  }
+  const auto known = RunFolder::known(folder);
+  RunFolder::remember(folder, PlainData());
+  CHECK(!known->has_memory());
+  CHECK(RunFolder::known(folder)->has_memory());
+  CHECK(RunFolder::known(folder)->has_memory());
+  // of other folders in turns
+  for (int i = 0; i < 20; ++i) {
+    CHECK(!RunFolder::known(fresh_folder("other" + std::to_string(i)))->has_checkpoint());
+    CHECK_EQ(RunFolder::known(folder)->step(), 7);
+  }
+  remove_file(folder + "/model.ckpt-7.data-00000-of-00001");
+  CHECK(RunFolder::known(folder)->has_checkpoint());  // whoever reads it says what it lacks
+  CHECK_EQ(RunFolder::known(folder)->mark(), RunFolder(folder).mark());
+  remove_file(folder + "/model.ckpt-7.index");
+  CHECK(!RunFolder::known(folder)->has_checkpoint());
+  CHECK(!RunFolder::known(folder)->has_checkpoint());
 }

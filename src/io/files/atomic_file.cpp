@@ -5,14 +5,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
 #include <cstring>
 #include <filesystem>
-#include <random>
 #include <system_error>
 
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
+#include "base/random.h"
 #include "base/without_signals.h"
 #include "io/files/stale_files.h"
 
@@ -69,9 +70,8 @@ void send_to_disk(std::FILE*, uint64_t, size_t) {}
 
 // Not to be foreseen by who could lay a link there. The process says whose it is when it is left.
 std::string temporary_name(const std::string& path) {
-  std::random_device random;  // of the system
   char digits[17];
-  std::snprintf(digits, sizeof digits, "%08x%08x", random(), random());
+  std::snprintf(digits, sizeof digits, "%016" PRIx64, random_of_the_machine());
   return str_cat(path, kTemporaryMark, process_id(), "-", digits);
 }
 

@@ -13,7 +13,9 @@ using namespace runhooks::r;
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_folder(Text path, bool writes) {
   return border([&]() -> SEXP {
-    const RunFolder folder(path);
+    const std::shared_ptr<const RunFolder> known =
+        writes ? std::make_shared<const RunFolder>(path) : RunFolder::known(path);
+    const RunFolder& folder = *known;
     Rcpp::List answer = Rcpp::List::create(
         Rcpp::_["has_checkpoint"] = folder.has_checkpoint(),
         Rcpp::_["step"] = static_cast<double>(folder.step()), Rcpp::_["mark"] = folder.mark(),
