@@ -17,6 +17,9 @@ constexpr size_t kLeastFarBytes = size_t{24} << 20, kMostNearBytes = size_t{6} <
 constexpr int64_t kTimesWaiting = 3;
 // So many stay in the first cache while each column's part is copied.
 constexpr int64_t kBlock = 64;
+// So far behind a row are those that are asked of memory when it comes.
+constexpr int64_t kAhead = 512;
+constexpr size_t kLine = 64;
 // Several blocks are worth another thread.
 constexpr int64_t kSharedNumbers = 4096;
 
@@ -33,26 +36,49 @@ std::shared_ptr<NearRows> NearRows::make(std::vector<Column> columns,
   int64_t places = kBlock;
   while (places <= most && places / kTimesWaiting < waiting) places *= 2;
   if (places > most) return nullptr;
-  return std::shared_ptr<NearRows>(new NearRows(std::move(columns), places));
+  return std::shared_ptr<NearRows>(new NearRows(std::move(columns), num_rows, places));
 }
 
-NearRows::NearRows(std::vector<Column> columns, int64_t places)
-    : columns_(std::move(columns)), numbers_(static_cast<size_t>(places), -1) {
+NearRows::NearRows(std::vector<Column> columns, int64_t num_rows, int64_t places)
+    : num_rows_(num_rows), columns_(std::move(columns)), numbers_(static_cast<size_t>(places), -1) {
   for (const Column& column : columns_) row_bytes_ += column.bytes;
   rows_ = Tensor(DType::kUint8, Shape{places, static_cast<int64_t>(row_bytes_)});
 }
 
-void NearRows::take(const int64_t* numbers, int64_t n) {
-  for (int64_t i = 0; i < n; i += kBlock) {
-    take_block(numbers + i, static_cast<size_t>(std::min(kBlock, n - i)));
+// run(block) for each of so many blocks of rows.
+template <typename Run>
+void NearRows::in_blocks(int64_t rows, bool may_share, const Run& run) const {
+  const int64_t blocks = (rows + kBlock - 1) / kBlock;
+  if (may_share && rows * static_cast<int64_t>(columns_.size()) >= kSharedNumbers) {
+    share_each(blocks, run);
+  } else {
+    for (int64_t block = 0; block < blocks; ++block) run(block);
   }
 }
 
-void NearRows::take_block(const int64_t* numbers, size_t n) {
+void NearRows::take(const int64_t* numbers, int64_t n) {
+  // rows one after the other have places of their own
+  bool is_run = n <= static_cast<int64_t>(numbers_.size());
+  for (int64_t i = 1; i < n; ++i) is_run &= numbers[i] == numbers[i - 1] + 1;
+  in_blocks(n, is_run, [=](int64_t block) {
+    const int64_t at = block * kBlock;
+    take_block(numbers + at, static_cast<size_t>(std::min(kBlock, n - at)), is_run);
+  });
+}
+
+void NearRows::take_block(const int64_t* numbers, size_t n, bool is_run) {
   size_t places[kBlock];  // in bytes
-  for (size_t i = 0; i < n; ++i) places[i] = place(numbers[i]) * row_bytes_;
   char* to = static_cast<char*>(rows_.raw());
+  for (size_t i = 0; i < n; ++i) {
+    places[i] = place(numbers[i]) * row_bytes_;
+  }
+  const int64_t ahead = numbers[0] + kAhead;
+  const bool goes_on = is_run && ahead + kBlock <= num_rows_;
   for (const Column& column : columns_) {
+    if (goes_on) {
+      const char* const next = column.from + static_cast<size_t>(ahead) * column.bytes;
+      for (size_t at = 0; at < n * column.bytes; at += kLine) __builtin_prefetch(next + at);
+    }
     // copies of what the lambdas need: for all the compiler knows, a row may be copied over it
     const char* const from = column.from;
     const size_t bytes = column.bytes;
@@ -77,12 +103,7 @@ void NearRows::put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink)
       put_block(numbers + at, static_cast<size_t>(std::min(kBlock, last - at)), to,
                 static_cast<size_t>(at));
     };
-    const int64_t blocks = (last - first + kBlock - 1) / kBlock;
-    if ((last - first) * static_cast<int64_t>(columns_.size()) >= kSharedNumbers) {
-      share_each(blocks, put);
-    } else {
-      for (int64_t block = 0; block < blocks; ++block) put(block);
-    }
+    in_blocks(last - first, true, put);
   });
 }
 

@@ -31,11 +31,15 @@ class NearRows {
   void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const;
 
  private:
-  NearRows(std::vector<Column> columns, int64_t places);
+  NearRows(std::vector<Column> columns, int64_t num_rows, int64_t places);
   size_t place(int64_t number) const { return static_cast<size_t>(number) & (numbers_.size() - 1); }
-  void take_block(const int64_t* numbers, size_t n);
+  template <typename Run>
+  void in_blocks(int64_t rows, bool may_share, const Run& run) const;
+  // `is_run`: all that come are one after the other.
+  void take_block(const int64_t* numbers, size_t n, bool is_run);
   void put_block(const int64_t* numbers, size_t n, const std::vector<char*>& to, size_t at) const;
 
+  int64_t num_rows_;
   std::vector<Column> columns_;
   size_t row_bytes_ = 0;
   std::vector<int64_t> numbers_;  // of the row at each place
