@@ -130,6 +130,18 @@ test_that("an answer does not depend on those before it", {
   expect_equal(dim(predict(loaded, list(w = character()), "predict")), c(0, 1))
 })
 
+test_that("a row that is changed is not another one's, though both were the same", {
+  loaded <- load_savedmodel(golden_saved_models("wide_deep_classifier_parsing"))
+  data <- data.frame(x1 = c(1, 1, 2), c = "a", h = "u")
+  data$x2 <- rbind(c(0.5, -1), c(0.5, -1), c(2, 0))
+  answer <- before <- predict(loaded, data)
+  expect_identical(answer$scores[[1]], answer$scores[[2]])
+  answer$scores[[1]][[1]] <- 7
+  expect_identical(answer$scores[[2]], before$scores[[2]])
+  expect_false(identical(answer$scores[[1]], before$scores[[1]]))
+  expect_identical(predict(loaded, data), before)
+})
+
 test_that("classes that are no strings become a factor as R makes it, unless two are the same", {
   expect_identical(served_factor(c(3, 1), c(1, 3)), factor(c(3, 1), c(1, 3)))
   expect_identical(served_factor(c(3, 1), c(1, 1)), c(3, 1))

@@ -2,6 +2,7 @@
 #include "r/values/cell_source.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace runhooks {
 namespace r {
@@ -11,6 +12,30 @@ namespace {
 template <typename T>
 void copy_numbers(const T* from, R_xlen_t first, R_xlen_t stride, T* to, R_xlen_t n) {
   for (R_xlen_t i = 0; i < n; ++i) to[i] = from[first + i * stride];
+}
+
+template <typename T>
+bool are_same_bytes(const T* values, R_xlen_t a, R_xlen_t b, R_xlen_t stride, R_xlen_t n) {
+  for (R_xlen_t i = 0; i < n; ++i, a += stride, b += stride) {
+    if (std::memcmp(values + a, values + b, sizeof(T)) != 0) return false;
+  }
+  return true;
+}
+
+// Whether the elements from `a` on, `stride` apart, are those from `b` on, to the bit.
+bool are_same(SEXP values, R_xlen_t a, R_xlen_t b, R_xlen_t stride, R_xlen_t n) {
+  switch (TYPEOF(values)) {
+    case LGLSXP:
+      return are_same_bytes(LOGICAL(values), a, b, stride, n);
+    case INTSXP:
+      return are_same_bytes(INTEGER(values), a, b, stride, n);
+    case REALSXP:
+      return are_same_bytes(REAL(values), a, b, stride, n);
+    case STRSXP:  // one object for each text
+      return are_same_bytes(STRING_PTR_RO(values), a, b, stride, n);
+    default:
+      return false;
+  }
 }
 
 // The classes of a cell, made once for all.
@@ -79,7 +104,11 @@ SEXP CellSource::cell(R_xlen_t row) const {
 
 SEXP CellSource::cells() const {
   Rcpp::Shield<SEXP> cells(Rf_allocVector(VECSXP, n_));
-  for (R_xlen_t row = 0; row < n_; ++row) SET_VECTOR_ELT(cells, row, cell(row));
+  for (R_xlen_t row = 0; row < n_; ++row) {
+    // as all classes of a classifier: who changes one changes a copy
+    const bool is_as_before = row > 0 && are_same(values_.get(), row, row - 1, n_, size_);
+    SET_VECTOR_ELT(cells, row, is_as_before ? VECTOR_ELT(cells, row - 1) : cell(row));
+  }
   return cells;
 }
 
