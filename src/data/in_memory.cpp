@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "base/shared_pieces.h"
 #include "data/data_content.h"
 #include "data/one_input_dataset.h"
 #include "data/rows_ahead.h"
@@ -278,14 +279,20 @@ class InMemoryIterator : public DatasetIterator {
     }
     if (column.in_place) return column.in_place->read(position_, n, target);
     const auto* source = static_cast<const char*>(column.tensor.raw());
-    const size_t bytes = row_bytes_[i], rows = static_cast<size_t>(n);
-    if (!order) {
-      std::memcpy(target, source + static_cast<size_t>(position_) * bytes, rows * bytes);
-      return;
-    }
-    copy_rows(
-        rows, bytes, [=](size_t row) { return source + static_cast<size_t>(order[row]) * bytes; },
-        [=](size_t row) { return target + row * bytes; });
+    const size_t bytes = row_bytes_[i], position = static_cast<size_t>(position_);
+    share_rows(n, bytes, [=](int64_t first, int64_t last) {
+      const auto begin = static_cast<size_t>(first), rows = static_cast<size_t>(last - first);
+      char* const to = target + begin * bytes;
+      if (!order) {
+        std::memcpy(to, source + (position + begin) * bytes, rows * bytes);
+        return;
+      }
+      const int64_t* const part = order + first;
+      copy_rows(
+          rows, bytes,
+          [=](size_t row) { return source + static_cast<size_t>(part[row]) * bytes; },
+          [=](size_t row) { return to + row * bytes; });
+    });
   }
 
   std::shared_ptr<const InMemoryDataset> dataset_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
+#include "base/shared_pieces.h"
 #include "base/stoppable_pieces.h"
 #include "kernels/kernels.h"
 #include "tensor/copy_rows.h"
@@ -70,7 +71,7 @@ RowsSideBySide::RowsSideBySide(const AllRowsInPlace& all)
 }
 
 void RowsSideBySide::gather(const int64_t* order, int64_t n, char* const* to) const {
-  in_stoppable_pieces(n, row_bytes_, [&](int64_t first, int64_t last) {
+  const auto gather_part = [&](int64_t first, int64_t last) {
     for (int64_t at = first; at < last; at += kRowsAtHand) {
       const char* rows[kRowsAtHand];
       const int64_t count = std::min(kRowsAtHand, last - at);
@@ -80,6 +81,10 @@ void RowsSideBySide::gather(const int64_t* order, int64_t n, char* const* to) co
       }
       for (const Run& run : runs_) gather_run(run, rows, count, at, to);
     }
+  };
+  in_stoppable_pieces(n, row_bytes_, [&](int64_t first, int64_t last) {
+    share_rows(last - first, row_bytes_,
+               [&](int64_t begin, int64_t end) { gather_part(first + begin, first + end); });
   });
 }
 
