@@ -250,10 +250,7 @@ class InMemoryIterator : public DatasetIterator {
       if (dataset_->options().shuffle && order_.empty()) shuffle();
       const int64_t part = std::min(n - done, dataset_->rows() - position_);
       if (!order_.empty() && !in_place_.empty()) fill_ahead(done, part);
-      for (size_t i = 0; i < row_bytes_.size(); ++i) {
-        if (is_ahead(i)) continue;
-        fill_column(i, targets_[i] + static_cast<size_t>(done) * row_bytes_[i], part);
-      }
+      fill_columns(done, part);
       done += part;
       position_ += part;
       if (done == n) return;
@@ -261,6 +258,22 @@ class InMemoryIterator : public DatasetIterator {
     }
   }
 
+  // Rows of any order wait for memory: a thread for each column, but where the rows of one are work
+  // for all threads.
+  void fill_columns(int64_t done, int64_t n) {
+    constexpr int64_t kSharedNumbers = 2048;
+    constexpr size_t kNarrow = 64;
+    const auto fill_one = [this, done, n](int64_t k) {
+      const auto i = static_cast<size_t>(k);
+      if (is_ahead(i)) return;
+      fill_column(i, targets_[i] + static_cast<size_t>(done) * row_bytes_[i], n);
+    };
+    const auto columns = static_cast<int64_t>(row_bytes_.size());
+    const bool are_shared = !order_.empty() && n * columns >= kSharedNumbers &&
+                            *std::max_element(row_bytes_.begin(), row_bytes_.end()) <= kNarrow;
+    if (are_shared) return share_each(columns, fill_one);
+    for (int64_t k = 0; k < columns; ++k) fill_one(k);
+  }
   bool is_ahead(size_t i) const { return !order_.empty() && is_ahead_[i]; }
   // The next n rows of this epoch, behind the first `done` of the batch.
   void fill_ahead(int64_t done, int64_t n) {
