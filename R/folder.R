@@ -45,7 +45,7 @@ folder_memory <- function(folder) {
   if (isTRUE(folder$is_checked)) return(folder$memory)
   if (!folder$has_memory) {
     note_unread_record(folder$path)
-  } else if (!identical(folder$memory, the$sound_record) && !is_record(folder$memory)) {
+  } else if (!is_sound_record(folder$memory)) {
     path <- file.path(folder$path, record_file) # nolint: used by cli
     stop_runhooks(
       c(
@@ -56,7 +56,6 @@ folder_memory <- function(folder) {
     )
   }
   folder$is_checked <- TRUE
-  if (folder$has_memory) the$sound_record <- folder$memory
   folder$memory
 }
 

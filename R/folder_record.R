@@ -24,6 +24,14 @@ is_record <- function(x) {
     (is.null(x[["data"]]) || is_known_data(x[["data"]]))
 }
 
+# The same, for one that is read again and again.
+is_sound_record <- function(x) {
+  if (!is.null(x) && identical(x, the$sound_record)) return(TRUE)
+  is_sound <- is_record(x)
+  if (is_sound) the$sound_record <- x
+  is_sound
+}
+
 # Which data the last training read.
 is_known_data <- function(x) is_plain_list(x) && is_string(x[["content"]]) && is_number(x[["rows"]])
 

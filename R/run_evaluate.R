@@ -65,8 +65,8 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   )))
   metrics <- result$metrics
   # two evaluations of the same are equal: no times
-  result$history$input <- NULL
-  history <- recorded_history(hooks, result$history, metrics$global_step)
+  record <- result$history[names(result$history) != "input"]
+  history <- recorded_history(hooks, record, metrics$global_step)
   if (simplify) {
     is_scalar <- all(lengths(metrics) == 1) && !any(vapply(metrics, is.array, NA))
     metrics <- if (is_scalar) quick_tibble(metrics, 1L) else tibble::as_tibble(metrics)

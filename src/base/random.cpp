@@ -14,8 +14,8 @@ thread_local SeedsFrom* seeds_from = nullptr;
 
 uint64_t random_of_the_machine() {
   // making one asks the processor what it is, which takes a virtual machine 30 us
-  thread_local std::random_device device;
-  return (static_cast<uint64_t>(device()) << 32) | device();
+  thread_local auto* const device = new std::random_device;
+  return (static_cast<uint64_t>((*device)()) << 32) | (*device)();
 }
 
 uint64_t fresh_seed() {

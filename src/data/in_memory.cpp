@@ -302,8 +302,7 @@ class InMemoryIterator : public DatasetIterator {
       }
       const int64_t* const part = order + first;
       copy_rows(
-          rows, bytes,
-          [=](size_t row) { return source + static_cast<size_t>(part[row]) * bytes; },
+          rows, bytes, [=](size_t row) { return source + static_cast<size_t>(part[row]) * bytes; },
           [=](size_t row) { return to + row * bytes; });
     });
   }

@@ -69,9 +69,7 @@ void NearRows::take(const int64_t* numbers, int64_t n) {
 void NearRows::take_block(const int64_t* numbers, size_t n, bool is_run) {
   size_t places[kBlock];  // in bytes
   char* to = static_cast<char*>(rows_.raw());
-  for (size_t i = 0; i < n; ++i) {
-    places[i] = place(numbers[i]) * row_bytes_;
-  }
+  for (size_t i = 0; i < n; ++i) places[i] = place(numbers[i]) * row_bytes_;
   const int64_t ahead = numbers[0] + kAhead;
   const bool goes_on = is_run && ahead + kBlock <= num_rows_;
   for (const Column& column : columns_) {
@@ -94,8 +92,8 @@ void NearRows::put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink)
   std::vector<char*> to;
   for (size_t k = 0; k < columns_.size(); ++k) {
     const Shape shape = batched_shapes({columns_[k].row_shape}, n)[0];
-    to.push_back(static_cast<char*>(
-        sink.allocate(static_cast<int>(k), columns_[k].dtype, shape).raw()));
+    to.push_back(
+        static_cast<char*>(sink.allocate(static_cast<int>(k), columns_[k].dtype, shape).raw()));
   }
   in_stoppable_pieces(n, row_bytes_, [&](int64_t first, int64_t last) {
     const auto put = [&](int64_t block) {

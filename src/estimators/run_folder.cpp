@@ -6,9 +6,9 @@
 
 #include "base/fingerprint.h"
 #include "estimators/run_record.h"
-#include "io/files/atomic_file.h"
 #include "io/checkpoint/checkpoint_state.h"
 #include "io/checkpoint/known_checkpoint.h"
+#include "io/files/atomic_file.h"
 #include "training/saved_step.h"
 
 namespace runhooks {
@@ -112,6 +112,19 @@ constexpr size_t kMostReadFolders = 8;
 // Words of classes and levels may be many.
 constexpr uint64_t kMostKeptBytes = 1 << 20;
 
+// Notes how the files are now. Whoever reads them says what is wrong with them.
+bool is_worth_keeping(const std::string& path,
+                      const std::string& checkpoint,
+                      KnownCheckpoint& known) {
+  try {
+    const std::string record = join_path(path, kRecordName);
+    return known.note(path, checkpoint, {kRecordName}) &&
+           (!file_exists(record) || file_size(record) <= kMostKeptBytes);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 // The folder's place among them, which is the first then.
 ReadFolder& read_folder(const std::string& path) {
   static auto* all = new std::vector<ReadFolder>;
@@ -203,9 +216,8 @@ std::shared_ptr<const RunFolder> RunFolder::known(const std::string& path) {
     return last.folder;
   }
   last.folder.reset();
-  // a training asks once for each checkpoint that it leaves: what is asked for again is worth a note
-  const bool is_noted = last.checkpoint.note(path, last.newest, {kRecordName}) &&
-                        last.checkpoint.num_bytes() <= kMostKeptBytes;
+  // a training asks once for each checkpoint that it leaves: what is asked for again is noted
+  const bool is_noted = is_worth_keeping(path, last.newest, last.checkpoint);
   auto now = std::make_shared<const RunFolder>(path);
   if (is_noted && now->checkpoint_ == last.newest) last.folder = now;
   last.newest = now->checkpoint_;

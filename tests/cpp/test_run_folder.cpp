@@ -1,4 +1,6 @@
 // What training does to the files of a model's folder.
+#include <filesystem>
+
 #include "estimators/run_folder.h"
 #include "estimators/run_record.h"
 #include "io/checkpoint/checkpoint_state.h"
@@ -165,4 +167,16 @@ TEST(a_folder_that_is_known_is_read_again_when_a_file_of_it_has_changed) {
   remove_file(folder + "/model.ckpt-7.index");
   CHECK(!RunFolder::known(folder)->has_checkpoint());
   CHECK(!RunFolder::known(folder)->has_checkpoint());
+  // what is odd, or gone, is for whoever reads the checkpoint to say
+  for (const char* state : {"", "model_checkpoint_path: \"\"\n", "nonsense"}) {
+    save(9);
+    CHECK_EQ(RunFolder::known(folder)->step(), 9);
+    write_bytes(folder + "/checkpoint", state);
+    CHECK_EQ(RunFolder::known(folder)->has_checkpoint(), RunFolder(folder).has_checkpoint());
+  }
+  save(9);
+  CHECK_EQ(RunFolder::known(folder)->step(), 9);
+  std::filesystem::remove_all(folder);
+  CHECK(!RunFolder::known(folder)->has_checkpoint());
+  CHECK(!RunFolder::known(folder)->has_memory());
 }

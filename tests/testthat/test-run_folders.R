@@ -133,6 +133,29 @@ test_that("a memory that is none is a damaged file, not an answer", {
   record$model$kind <- 1
   write_record(record, folder)
   expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")
+  # no data at all, when none was read before, too
+  writeLines("nothing", file.path(folder, record_file))
+  the$sound_record <- NULL
+  expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")
+})
+
+test_that("a model that is asked again and again sees what becomes of its folder", {
+  folder <- trained_folder()
+  model <- kept_model(folder)
+  ask <- function() evaluate(model, mtcars_input())
+  first <- ask()
+  expect_equal(ask(), first)
+  expect_equal(ask(), first)
+  record <- cpp_read_plain_file(file.path(folder, record_file))
+  record$model$kind <- c(kind = "x")
+  write_record(record, folder)
+  expect_error(ask(), class = "runhooks_error_failed_precondition")
+  unlink(file.path(folder, record_file))
+  expect_equal(ask()$loss, first$loss)
+  writeLines("nothing", file.path(folder, record_file))
+  expect_error(ask(), class = "runhooks_error_data_loss")
+  unlink(folder, recursive = TRUE)
+  expect_condition(ask(), class = "runhooks_warning_untrained")
 })
 
 # --- models without a checkpoint

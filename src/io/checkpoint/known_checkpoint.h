@@ -12,8 +12,9 @@ namespace runhooks {
 
 class KnownCheckpoint {
  public:
-  // About to be read, with the files `besides` it in the folder: what is written from now on is seen.
-  // FALSE, and nothing is known, where the folder does not name it as its newest, or something is odd.
+  // About to be read, with the files `besides` it in the folder: what is written from now on is
+  // seen. FALSE, and nothing is known, where the folder does not name it as its newest, or
+  // something is odd.
   bool note(const std::string& folder,
             const std::string& checkpoint,
             const std::vector<std::string>& besides);
