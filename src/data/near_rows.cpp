@@ -19,7 +19,7 @@ constexpr int64_t kTimesWaiting = 3;
 constexpr int64_t kBlock = 64;
 // So far behind a row are those that are asked of memory when it comes.
 constexpr int64_t kAhead = 512;
-constexpr size_t kLine = 64;
+constexpr size_t kBytesAsked = 64;  // at once
 // Several blocks are worth another thread.
 constexpr int64_t kSharedNumbers = 4096;
 
@@ -75,7 +75,7 @@ void NearRows::take_block(const int64_t* numbers, size_t n, bool is_run) {
   for (const Column& column : columns_) {
     if (goes_on) {
       const char* const next = column.from + static_cast<size_t>(ahead) * column.bytes;
-      for (size_t at = 0; at < n * column.bytes; at += kLine) __builtin_prefetch(next + at);
+      for (size_t at = 0; at < n * column.bytes; at += kBytesAsked) __builtin_prefetch(next + at);
     }
     // copies of what the lambdas need: for all the compiler knows, a row may be copied over it
     const char* const from = column.from;
