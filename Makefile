@@ -65,7 +65,7 @@ FUZZ_FLAGS = -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/
   -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # the core's layers that reading takes; the rest stays out, for it takes long to compile
 FUZZ_SOURCES = $(wildcard tests/fuzz/*.cpp $(addprefix src/,base/*.cpp tensor/*.cpp graph/*.cpp io/*/*.cpp import/*.cpp \
-    data/*.cpp session/*.cpp)) \
+    data/*.cpp session/*.cpp kernels/*.cpp)) \
   $(addprefix tests/cpp/,datasets_test.cpp dataset_kinds.cpp state_edits.cpp) \
   $(addprefix src/,training/import_meta_graph.cpp training/save_ops.cpp estimators/loaded_model.cpp \
     estimators/export_folder.cpp estimators/resumable_run.cpp estimators/replica_saveable.cpp \
