@@ -304,6 +304,10 @@ TEST(kernel_bias_and_column_sums_are_exact) {
                               {3001, 257},
                               {2, 600001},
                               {600001, 2},
+                              {30001, 16},
+                              {20001, 32},
+                              {20001, 48},
+                              {20001, 65},
                               {1100, 1000}}) {
       check_dense<float>(table, rows, cols, random);
       check_dense<double>(table, rows, cols, random);

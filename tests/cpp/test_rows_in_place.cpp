@@ -7,9 +7,11 @@
 #include "data/rows_ahead.h"
 #include "io_test.h"
 #include "test.h"
+#include "threads_test.h"
 
 using namespace runhooks;
 using runhooks_test::seeded_generator;
+using runhooks_test::Threads;
 
 namespace {
 
@@ -150,6 +152,37 @@ TEST(many_columns_are_shuffled_as_few_are) {
       }
     }
     CHECK_EQ(together->rows_seen(), rows * options.num_epochs);
+  }
+}
+
+// Thirteen columns of numbers and words, and a column of 784 numbers a row: a thread for each column,
+// a thread for each few rows.
+TEST(batches_that_two_threads_gather_are_those_of_one) {
+  std::mt19937_64 random = seeded_generator();
+  constexpr int64_t kRows = 5000, kWidth = 784;
+  std::vector<InMemoryColumn> narrow, wide;
+  for (int k = 0; k < 13; ++k) {
+    const DType types[] = {DType::kFloat32, DType::kInt64, DType::kBool, DType::kString};
+    narrow.emplace_back(random_rows(random, types[k % 4], kRows));
+  }
+  wide.emplace_back(random_rows(random, DType::kFloat32, kRows * kWidth).reshaped({kRows, kWidth}));
+  wide.emplace_back(random_rows(random, DType::kInt32, kRows));
+  for (const auto& columns : {narrow, wide}) {
+    for (const bool shuffle : {false, true}) {
+      InMemoryOptions options;
+      options.batch_size = 900;
+      options.num_epochs = 2;
+      options.shuffle = shuffle;
+      options.seed = 5;
+      KeepingSink sinks[2];
+      for (const int n : {1, 2}) {
+        const Threads threads(n);
+        auto iterator = in_memory_dataset(columns, options)->make_iterator();
+        while (iterator->next(sinks[n - 1])) continue;
+      }
+      CHECK_EQ(sinks[0].tensors.size(), size_t{12});
+      for (size_t i = 0; i < 12; ++i) CHECK(same(sinks[0].tensors[i], sinks[1].tensors[i]));
+    }
   }
 }
 
