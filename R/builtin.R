@@ -181,15 +181,15 @@ core_value <- function(x) {
   if (!is.object(x)) {
     if (is.atomic(x)) return(x)
     if (is.list(x)) return(lapply(x, core_value))
-    return(if (is.function(x)) wrap_function(x) else x)
-  }
-  if (inherits(x, "tensorflow.dtype")) return(dtype_name(x))
-  if (inherits(x, c("runhooks_feature_column", "runhooks_optimizer", "runhooks_head"))) {
+  } else if (inherits(x, "tensorflow.dtype")) {
+    return(dtype_name(x))
+  } else if (is_column(x) || is_optimizer(x) || is_head(x)) {
     fields <- lapply(unclass(x), core_value)
     attr(fields, "owner") <- attr(x, "owner")
     return(fields)
+  } else if (inherits(x, "runhooks_initializer")) {
+    return(initializer_spec(x))
   }
-  if (inherits(x, "runhooks_initializer")) return(initializer_spec(x))
   if (is.function(x)) wrap_function(x) else x
 }
 

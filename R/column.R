@@ -16,7 +16,7 @@ rebuild_column <- function(fields) {
 # A column that the core has made once: it names it, refuses what is wrong with it, and chooses what
 # was not given. `fields` are its arguments in the order of its registration, `kinds` theirs.
 new_checked_column <- function(type, fields, kinds = NULL) {
-  spec <- lapply(c(list(type = type), fields), core_value)
+  spec <- core_value(c(list(type = type), fields))
   attr(spec, "owner") <- paste0(type, "()")
   made <- cpp_column_check(spec)
   for (name in names(made$chosen)) {

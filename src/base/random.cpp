@@ -13,7 +13,8 @@ thread_local SeedsFrom* seeds_from = nullptr;
 }  // namespace
 
 uint64_t random_of_the_machine() {
-  // making one asks the processor what it is, which takes a virtual machine 30 us
+  // making one asks the processor what it is, which takes a virtual machine 30 us; what a thread
+  // had to destroy would keep the library from being unloaded
   thread_local auto* const device = new std::random_device;
   return (static_cast<uint64_t>((*device)()) << 32) | (*device)();
 }

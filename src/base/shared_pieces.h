@@ -42,17 +42,4 @@ void share_range(int64_t n, const Run& run) {
   });
 }
 
-// run(first, last) for pieces of 0..n rows of `bytes` each, which are copied or read once: what
-// takes less than the coming of another thread is done here. It must not throw.
-template <typename Run>
-void share_rows(int64_t n, size_t bytes, const Run& run) {
-  constexpr int64_t kBytesOfPiece = 1 << 17, kRowsAtHand = 16;
-  const int64_t rows = kBytesOfPiece / (static_cast<int64_t>(bytes) + 1);
-  if (n / 2 < std::max<int64_t>(rows, 1) || kernel_threads() < 2) return run(int64_t{0}, n);
-  const int64_t piece =
-      rows < kRowsAtHand ? std::max<int64_t>(rows, 1) : rows / kRowsAtHand * kRowsAtHand;
-  share_each((n + piece - 1) / piece,
-             [&](int64_t i) { run(i * piece, std::min(n, (i + 1) * piece)); });
-}
-
 }  // namespace runhooks

@@ -5,11 +5,10 @@
 #include <numeric>
 
 #include "base/random.h"
-#include "base/shared_pieces.h"
 #include "data/data_content.h"
 #include "data/one_input_dataset.h"
+#include "data/row_copies.h"
 #include "data/rows_ahead.h"
-#include "tensor/copy_rows.h"
 
 namespace runhooks {
 
@@ -250,7 +249,12 @@ class InMemoryIterator : public DatasetIterator {
       if (dataset_->options().shuffle && order_.empty()) shuffle();
       const int64_t part = std::min(n - done, dataset_->rows() - position_);
       if (!order_.empty() && !in_place_.empty()) fill_ahead(done, part);
-      fill_columns(done, part);
+      copies_.clear();
+      for (size_t i = 0; i < row_bytes_.size(); ++i) {
+        if (is_ahead(i)) continue;
+        fill_column(i, targets_[i] + static_cast<size_t>(done) * row_bytes_[i], part);
+      }
+      copies_.make(order_.data() + position_, part);
       done += part;
       position_ += part;
       if (done == n) return;
@@ -258,22 +262,6 @@ class InMemoryIterator : public DatasetIterator {
     }
   }
 
-  // Rows of any order wait for memory: a thread for each column, but where the rows of one are work
-  // for all threads.
-  void fill_columns(int64_t done, int64_t n) {
-    constexpr int64_t kSharedNumbers = 2048;
-    constexpr size_t kNarrow = 64;
-    const auto fill_one = [this, done, n](int64_t k) {
-      const auto i = static_cast<size_t>(k);
-      if (is_ahead(i)) return;
-      fill_column(i, targets_[i] + static_cast<size_t>(done) * row_bytes_[i], n);
-    };
-    const auto columns = static_cast<int64_t>(row_bytes_.size());
-    const bool are_shared = !order_.empty() && n * columns >= kSharedNumbers &&
-                            *std::max_element(row_bytes_.begin(), row_bytes_.end()) <= kNarrow;
-    if (are_shared) return share_each(columns, fill_one);
-    for (int64_t k = 0; k < columns; ++k) fill_one(k);
-  }
   bool is_ahead(size_t i) const { return !order_.empty() && is_ahead_[i]; }
   // The next n rows of this epoch, behind the first `done` of the batch.
   void fill_ahead(int64_t done, int64_t n) {
@@ -283,7 +271,8 @@ class InMemoryIterator : public DatasetIterator {
     }
     ahead_.take(in_place_, order_, position_, n, targets_ahead_.data());
   }
-  void fill_column(size_t i, char* target, int64_t n) const {
+  // Rows of a shuffled order are copied for all columns together.
+  void fill_column(size_t i, char* target, int64_t n) {
     const InMemoryColumn& column = dataset_->columns()[i];
     const int64_t* order = order_.empty() ? nullptr : order_.data() + position_;
     if (column.sparse) {
@@ -292,19 +281,10 @@ class InMemoryIterator : public DatasetIterator {
     }
     if (column.in_place) return column.in_place->read(position_, n, target);
     const auto* source = static_cast<const char*>(column.tensor.raw());
-    const size_t bytes = row_bytes_[i], position = static_cast<size_t>(position_);
-    share_rows(n, bytes, [=](int64_t first, int64_t last) {
-      const auto begin = static_cast<size_t>(first), rows = static_cast<size_t>(last - first);
-      char* const to = target + begin * bytes;
-      if (!order) {
-        std::memcpy(to, source + (position + begin) * bytes, rows * bytes);
-        return;
-      }
-      const int64_t* const part = order + first;
-      copy_rows(
-          rows, bytes, [=](size_t row) { return source + static_cast<size_t>(part[row]) * bytes; },
-          [=](size_t row) { return to + row * bytes; });
-    });
+    const size_t bytes = row_bytes_[i];
+    if (order) return copies_.add(source, target, bytes);
+    std::memcpy(target, source + static_cast<size_t>(position_) * bytes,
+                static_cast<size_t>(n) * bytes);
   }
 
   std::shared_ptr<const InMemoryDataset> dataset_;
@@ -316,6 +296,7 @@ class InMemoryIterator : public DatasetIterator {
   std::vector<Form> forms_;  // of the last batch's columns
   int64_t rows_of_forms_ = -1;
   std::vector<char*> targets_, targets_ahead_;
+  RowCopies copies_;  // of this batch
   std::vector<int64_t> order_;    // of this epoch; empty when not shuffled
   AllRowsInPlace in_place_;       // what is made ahead
   std::vector<bool> is_ahead_;    // whether a column is one of these

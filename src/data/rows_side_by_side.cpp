@@ -14,6 +14,8 @@ namespace {
 
 // As many rows stay in the first cache while their numbers are turned into columns.
 constexpr int64_t kRowsAtHand = 16;
+// What is worth another thread.
+constexpr size_t kBytesOfPiece = size_t{1} << 17;
 constexpr size_t kAlignment = 8;
 // A row of some lines begins with one. The number of lines is odd: otherwise rows would share a few
 // places of the nearest cache.
@@ -82,9 +84,13 @@ void RowsSideBySide::gather(const int64_t* order, int64_t n, char* const* to) co
       for (const Run& run : runs_) gather_run(run, rows, count, at, to);
     }
   };
+  const auto blocks = static_cast<int64_t>(kBytesOfPiece / (row_bytes_ + 1)) / kRowsAtHand;
+  const int64_t rows = kRowsAtHand * std::max<int64_t>(1, blocks);
   in_stoppable_pieces(n, row_bytes_, [&](int64_t first, int64_t last) {
-    share_rows(last - first, row_bytes_,
-               [&](int64_t begin, int64_t end) { gather_part(first + begin, first + end); });
+    share_each((last - first + rows - 1) / rows, [&](int64_t i) {
+      const int64_t at = first + i * rows;
+      gather_part(at, std::min(last, at + rows));
+    });
   });
 }
 

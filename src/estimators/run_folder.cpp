@@ -112,14 +112,13 @@ constexpr size_t kMostReadFolders = 8;
 // Words of classes and levels may be many.
 constexpr uint64_t kMostKeptBytes = 1 << 20;
 
-// Notes how the files are now. Whoever reads them says what is wrong with them.
-bool is_worth_keeping(const std::string& path,
-                      const std::string& checkpoint,
-                      KnownCheckpoint& known) {
+// Notes how the files are now, unless they are not worth it. Whoever reads them says what is wrong
+// with them.
+bool note_files(ReadFolder& folder) {
   try {
-    const std::string record = join_path(path, kRecordName);
-    return known.note(path, checkpoint, {kRecordName}) &&
-           (!file_exists(record) || file_size(record) <= kMostKeptBytes);
+    const std::string record = join_path(folder.path, kRecordName);
+    const bool is_small = !file_exists(record) || file_size(record) <= kMostKeptBytes;
+    return is_small && folder.checkpoint.note(folder.path, folder.newest, {kRecordName});
   } catch (const Error&) {
     return false;
   }
@@ -210,14 +209,13 @@ RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
 
 std::shared_ptr<const RunFolder> RunFolder::known(const std::string& path) {
   ReadFolder& last = read_folder(path);
-  const bool is_same = last.folder && !last.checkpoint.in(path).empty();
-  if (is_same) {
+  if (last.folder && !last.checkpoint.in(path).empty()) {
     ++reads_made;
     return last.folder;
   }
   last.folder.reset();
   // a training asks once for each checkpoint that it leaves: what is asked for again is noted
-  const bool is_noted = is_worth_keeping(path, last.newest, last.checkpoint);
+  const bool is_noted = note_files(last);
   auto now = std::make_shared<const RunFolder>(path);
   if (is_noted && now->checkpoint_ == last.newest) last.folder = now;
   last.newest = now->checkpoint_;

@@ -155,7 +155,7 @@ test_that("a model that is asked again and again sees what becomes of its folder
   writeLines("nothing", file.path(folder, record_file))
   expect_error(ask(), class = "runhooks_error_data_loss")
   unlink(folder, recursive = TRUE)
-  expect_condition(ask(), class = "runhooks_warning_untrained")
+  expect_warning(ask(), class = "runhooks_warning_untrained")
 })
 
 # --- models without a checkpoint

@@ -29,7 +29,7 @@ bool is_newest(const std::string& folder, const std::string& checkpoint) {
 bool KnownCheckpoint::note(const std::string& folder,
                            const std::string& checkpoint,
                            const std::vector<std::string>& besides) {
-  forget();
+  checkpoint_.clear();
   if (checkpoint.empty()) return false;
   // first the stamps, then a look at what the files say: what is written meanwhile is seen
   FileStamps stamps;

@@ -18,7 +18,6 @@ class KnownCheckpoint {
   bool note(const std::string& folder,
             const std::string& checkpoint,
             const std::vector<std::string>& besides);
-  void forget() { checkpoint_.clear(); }
   // "" where nobody knows.
   const std::string& in(const std::string& folder) const;
   bool is_noted() const { return !checkpoint_.empty(); }
