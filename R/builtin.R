@@ -180,17 +180,28 @@ core_value <- function(x) {
   # most are numbers and words
   if (!is.object(x)) {
     if (is.atomic(x)) return(x)
-    if (is.list(x)) return(lapply(x, core_value))
+    if (is.list(x)) return(core_values(x))
   } else if (inherits(x, "tensorflow.dtype")) {
     return(dtype_name(x))
   } else if (is_column(x) || is_optimizer(x) || is_head(x)) {
-    fields <- lapply(unclass(x), core_value)
-    attr(fields, "owner") <- attr(x, "owner")
-    return(fields)
+    return(core_values(x))
   } else if (inherits(x, "runhooks_initializer")) {
     return(initializer_spec(x))
   }
   if (is.function(x)) wrap_function(x) else x
+}
+
+# Of each field. Many things are made of columns with twenty of them: those that are numbers and words
+# are not asked one by one.
+core_values <- function(x) {
+  fields <- unclass(x)
+  owner <- if (is.object(x)) attr(x, "owner")
+  for (i in seq_along(fields)) {
+    field <- fields[[i]]
+    if (is.object(field) || !is.atomic(field)) fields[i] <- list(core_value(field))
+  }
+  attributes(fields) <- list(names = names(fields), owner = owner)
+  fields
 }
 
 # A function given for an optimizer returns one: as plain data, too. By `wrapped` the core knows the

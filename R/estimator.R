@@ -205,7 +205,7 @@ core_spec <- function(object) {
       metric_fns = object$metric_fns
     ))
   }
-  spec <- lapply(unclass(object$spec), core_value)
+  spec <- core_values(object$spec)
   attr(spec, "owner") <- attr(object$spec, "owner")
   attr(spec, "metric_fns") <- object$metric_fns
   spec
@@ -263,6 +263,10 @@ model_traits <- function(type) {
     traits$kind <- tolower(
       sub(".*(?=(Regressor|Classifier|Estimator)$)", "", traits$class, perl = TRUE)
     )
+    # those that have columns, by the argument that takes them, and those that have an optimizer
+    parts <- Filter(function(part) nzchar(part$columns), traits$parts)
+    traits$parts_of_columns <- setNames(parts, vapply(parts, `[[`, "", "columns"))
+    traits$trained_parts <- Filter(function(part) nzchar(part$optimizer), traits$parts)
     the$model_traits[[type]] <- traits
   }
   the$model_traits[[type]]

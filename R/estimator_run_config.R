@@ -202,7 +202,9 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
   if (is.null(folder)) folder <- active_run_dir()
   if (is.null(folder)) folder <- config$model_dir
   if (is.null(folder)) folder <- tempfile("runhooks-model-")
-  config_replace(config, list(model_dir = folder_of_process(folder, config)), call)
+  fields <- unclass(config)
+  fields$model_dir <- absolute_path(folder_of_process(folder, config), call = call)
+  structure(fields, class = "RunConfig")
 }
 
 # The folder of the tfruns run that is active, if there is one.

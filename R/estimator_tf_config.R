@@ -4,7 +4,7 @@
 # that it may name that one only.
 tf_config_fields <- function(call) {
   text <- Sys.getenv("TF_CONFIG")
-  if (!grepl("[^[:space:]]", text)) return(list())
+  if (!nzchar(text) || !grepl("[^[:space:]]", text)) return(list())
   given <- parse_tf_config(text, call)
   tasks <- cluster_tasks(given$cluster, call)
   if (length(tasks) > 1) stop_several_tasks(tasks, call)

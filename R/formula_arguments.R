@@ -13,15 +13,15 @@ constructor_arguments <- function(specs, call, written) {
   is_door <- names(extras) %in% c("x", "y")
   refuse_others(if (any(is_door)) extras[!is_door] else extras, arguments, type, call)
   doors <- if (any(is_door)) eval(quote(list(...)), call)[is_door]
-  is_given <- unlist(eval(specs$asks_given, call))
+  is_given <- eval(specs$asks_given, call)
   settled <- list(
     args = mget(arguments, envir = call), given = arguments[is_given], type = type,
     traits = model_traits(type), seats = specs$seats, places = list(), written = written
   )
   settled <- settle_doors(settled, doors, specs$formals, call)
   settled <- settle_arguments(settled, specs$formals, call)
-  absent <- vapply(settled$args, identical, NA, quote(expr = ))
-  if (any(absent)) stop_absent(names(settled$args)[absent][[1]], settled, call)
+  absent <- vapply(settled$args[specs$required], is_absent, NA)
+  if (any(absent)) stop_absent(specs$required[absent][[1]], settled, call)
   settled
 }
 
@@ -257,7 +257,7 @@ optimizer_arguments <- function(settled, is_formula, call) {
   if (!is.null(rate)) {
     check_arg(is_number(rate) && rate > 0, rate, "a positive number", "learning_rate", call)
   }
-  for (part in trained_parts(settled$traits)) {
+  for (part in settled$traits$trained_parts) {
     arg <- part$optimizer
     chosen <- is_formula && !arg %in% settled$given
     if (chosen) args[[arg]] <- formula_optimizer(part)
@@ -266,9 +266,6 @@ optimizer_arguments <- function(settled, is_formula, call) {
   }
   args
 }
-
-# The parts of a model that have an optimizer.
-trained_parts <- function(traits) Filter(function(part) nzchar(part$optimizer), traits$parts)
 
 # What converges alone for the numbers of a formula: a name, with the rate that its name takes, or
 # with another one.

@@ -6,8 +6,7 @@
 formula_arguments <- function(settled, folder, call) {
   args <- settled$args
   mode <- settled$traits$mode
-  parts <- Filter(function(part) nzchar(part$columns), settled$traits$parts)
-  names(parts) <- vapply(parts, `[[`, "", "columns")
+  parts <- settled$traits$parts_of_columns
   formula <- args$formula
   for (slot in if (!is.null(formula)) names(parts)) {
     if (!is.null(args[[slot]])) next
@@ -20,7 +19,7 @@ formula_arguments <- function(settled, folder, call) {
     return(list(args = optimizer_arguments(settled, FALSE, call)))
   }
   check_flag(args$normalize, "normalize", call)
-  optimizers <- vapply(trained_parts(settled$traits), `[[`, "", "optimizer")
+  optimizers <- vapply(settled$traits$trained_parts, `[[`, "", "optimizer")
   args[optimizers] <- optimizer_arguments(settled, TRUE, call)[optimizers]
   if (is.null(formula)) formula <- response_of(formulas, call)
   data <- check_formula_data(args$data, call, response_variables = all.vars(formula_response(formula, call)))
@@ -57,7 +56,7 @@ formula_arguments <- function(settled, folder, call) {
   for (slot in names(terms)) terms[[slot]] <- narrow_terms(terms[[slot]], blueprint)
   blueprint <- add_basis(blueprint, frame, wants$is_whitened)
   # what asks whether a number is below another can do with numbers as they are
-  by_gradients <- length(trained_parts(settled$traits)) > 0
+  by_gradients <- length(settled$traits$trained_parts) > 0
   blueprint <- add_scales(blueprint, frame, wants$is_scaled, wants$response, by_gradients)
   for (slot in names(formulas)) {
     deep <- parts[[slot]]$is_deep

@@ -11,7 +11,7 @@ is_constant_column <- function(x) {
   if (is_sparse_matrix(x) || length(dim(x)) > 1) return(FALSE)
   first <- x[[1]]
   # most columns show it soon
-  if (!all(utils::head(x, 20) == first, na.rm = FALSE) %in% TRUE) return(FALSE)
+  if (!all(x[seq_len(min(length(x), 20))] == first) %in% TRUE) return(FALSE)
   all(x == first) %in% TRUE
 }
 
@@ -54,7 +54,9 @@ vocabulary_columns <- function(x) {
   if (!is.list(x)) return(list())
   fields <- unclass(x)
   if (is.character(fields[["key"]]) && !is.null(fields[["vocabulary_list"]])) return(list(fields))
-  unlist(lapply(unname(fields), vocabulary_columns), recursive = FALSE)
+  found <- list()
+  for (field in fields) if (is.list(field)) found <- c(found, vocabulary_columns(field))
+  found
 }
 
 # A model with more weights than rows may know these by heart, and nothing says so where it is never

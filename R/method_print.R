@@ -29,7 +29,7 @@ describe_formula_model <- function(object) {
 model_lines <- function(object) {
   traits <- model_traits(object$spec$type)
   c(
-    if (length(trained_parts(traits))) paste0("  optimizer: ", optimizer_words(object)),
+    if (length(traits$trained_parts)) paste0("  optimizer: ", optimizer_words(object)),
     if (traits$has_trees && !is.null(cpp_latest_checkpoint(model_dir(object)))) paste0("  trees: ", tree_words(object))
   )
 }

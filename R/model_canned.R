@@ -7,9 +7,10 @@ constructor_makers$estimator <- function(specs, place) {
     type = specs$type[[1]], seats = seats_of(specs), own = spec_columns_of(specs, !specs$apart),
     formals = registered_formals(specs)
   )
-  .specs$asks_given <- as.call(c(list, lapply(names(.specs$formals), function(name) {
+  .specs$asks_given <- as.call(c(c, lapply(names(.specs$formals), function(name) {
     bquote(!missing(.(as.name(name))))
   })))
+  .specs$required <- names(.specs$formals)[vapply(.specs$formals, is_absent, NA)]
   .class <- place$class
   f <- function() canned_estimator(.specs, .class)
   formals(f) <- c(.specs$formals, alist(... = ))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -66,27 +67,54 @@ void write_if_other(const std::string& path, const std::string& bytes) {
 
 // --- what is left by a process that is killed while it saves
 
+// The state file of the new checkpoint, which is written beside its place before that checkpoint.
+std::string next_name(const std::string& state_name) { return state_name + ".saving.next"; }
+// What names the old checkpoints that are about to go.
 std::string note_name(const std::string& state_name) { return state_name + ".saving"; }
 
-// While it lives a temporary file names the checkpoints that will be in the way if this process is
-// killed: the new one, until the state file lists it, and the old ones from then on.
+std::string folder_for(const std::string& path) {
+  const std::string folder = parent_folder(path);
+  create_directories(folder);
+  return folder;
+}
+
+// The state file that lists a new checkpoint, from before there is one: a process that is killed
+// leaves it beside its place, and with it the name of what is half there.
+class NextState {
+ public:
+  NextState(const std::string& folder, const std::string& name, const CheckpointState& state)
+      : file_(join_path(folder, name), join_path(folder, next_name(name))) {
+    file_.write(checkpoint_state_text(state));
+    file_.output().flush();
+  }
+  void commit() { file_.commit(); }
+
+ private:
+  AtomicFile file_;
+};
+
+// While it lives a temporary file names the old checkpoints of the folder of `path`, which no state
+// file lists from now on.
 class Note {
  public:
-  Note(const std::string& path, const std::string& state, const std::vector<std::string>& old)
-      : path_(temporary_path(join_path(folder_for(path), note_name(state)))) {
-    std::vector<std::string> names;
+  Note(const std::string& path, const std::string& state, const std::vector<std::string>& old) {
+    CheckpointState names;
     for (const std::string& one : old) {
-      if (parent_folder(one) == parent_folder(path)) names.push_back(base_name(one));
+      if (parent_folder(one) != parent_folder(path)) continue;
+      names.all_model_checkpoint_paths.push_back(base_name(one));
     }
-    // Where it is not whole, or not on the disk, nothing was saved yet, or the machine has failed:
-    // it is not worth the time that a file takes which must be there.
+    if (names.all_model_checkpoint_paths.empty()) return;
+    names.model_checkpoint_path = names.all_model_checkpoint_paths.back();
+    path_ = temporary_path(join_path(folder_for(path), note_name(state)));
+    // Where it is not on the disk the machine has failed: it is not worth the time that a file
+    // takes which must be there.
     OutputFile file(path_);
-    file.write(checkpoint_state_text(make_checkpoint_state("", base_name(path), names, false)));
+    file.write(checkpoint_state_text(names));
     file.close();
   }
   ~Note() {
     std::error_code ignored;
-    if (!stays_) std::filesystem::remove(path_, ignored);
+    if (!path_.empty() && !stays_) std::filesystem::remove(path_, ignored);
   }
   Note(const Note&) = delete;
   Note& operator=(const Note&) = delete;
@@ -94,24 +122,34 @@ class Note {
   void keep() { stays_ = true; }
 
  private:
-  static std::string folder_for(const std::string& path) {
-    const std::string folder = parent_folder(path);
-    create_directories(folder);
-    return folder;
-  }
   std::string path_;
   bool stays_ = false;
 };
 
-// Removes the checkpoints that a note names and the state does not.
-void follow_note(const std::string& note,
-                 const std::string& folder,
-                 const std::vector<std::string>& listed) {
+// The names in `folder` that somebody who was killed has left in a file of this path.
+std::vector<std::string> names_left(const std::string& path,
+                                    const std::string& folder,
+                                    const std::string& state_name) {
   CheckpointState left;
   std::string problem;
-  if (!parse_checkpoint_state(read_whole_file(note), &left, &problem)) return;
+  if (!parse_checkpoint_state(read_whole_file(path), &left, &problem)) return {};
+  // the other ones of a next state are those of the state before
+  const bool is_next = base_name(path).rfind(next_name(state_name), 0) == 0;
+  if (is_next) left.all_model_checkpoint_paths = {left.model_checkpoint_path};
+  std::vector<std::string> names;
   for (const std::string& name : left.all_model_checkpoint_paths) {
-    if (name != base_name(name)) continue;  // none of ours
+    const std::string base = base_name(name);
+    const bool is_here = name == base || (is_next && is_same_path(parent_folder(name), folder));
+    if (is_here && !base.empty()) names.push_back(base);
+  }
+  return names;
+}
+
+// Removes the checkpoints of these names that the state does not list.
+void remove_unlisted(const std::vector<std::string>& names,
+                     const std::string& folder,
+                     const std::vector<std::string>& listed) {
+  for (const std::string& name : names) {
     const std::string path = join_path(folder, name);
     const bool is_listed = std::any_of(listed.begin(), listed.end(), [&](const std::string& one) {
       return is_same_path(one, path);
@@ -129,16 +167,16 @@ void follow_note(const std::string& note,
 void remove_leftovers(const std::string& folder,
                       const std::string& basename,
                       const std::string& state_name) {
-  const std::vector<std::string> notes = stale_files(folder, {note_name(state_name)});
-  if (!notes.empty()) {
+  const std::vector<std::string> left = stale_files(folder, {note_name(state_name)});
+  if (!left.empty()) {
     std::vector<std::string> warnings;  // whoever restores says them
     const auto state = read_checkpoint_state(folder, &warnings, state_name);
     std::vector<std::string> listed;
     if (state) listed = newest_first(*state);
     // of one that cannot be read nobody knows what it lists
     const bool is_known = state || !file_exists(join_path(folder, state_name));
-    for (const std::string& note : notes) {
-      if (is_known) follow_note(note, folder, listed);
+    for (const std::string& one : left) {
+      if (is_known) remove_unlisted(names_left(one, folder, state_name), folder, listed);
     }
   }
   remove_stale_files(folder, {state_name + ".", basename});
@@ -203,11 +241,13 @@ std::string Saver::save(Session& session,
   const Checkpoints last = last_with(path);
   double next_kept_time = next_kept_time_;
   const std::vector<std::string> old = too_old(last, &next_kept_time);
-  Note note(path, state, old);
+  NextState next(folder_for(path), state, state_of(path, last));
+  std::optional<Note> note;
   const bool stands = checkpoint_exists(path);
   try {
     write(session, path, with_graph, names);
-    write_state(path, state, last);
+    note.emplace(path, state, old);
+    next.commit();
   } catch (...) {
     if (!stands) forget(path, names);
     throw;
@@ -215,7 +255,7 @@ std::string Saver::save(Session& session,
   last_ = last;
   next_kept_time_ = next_kept_time;
   for (const std::string& one : old) {
-    if (!forget(one, names)) note.keep();
+    if (!forget(one, names)) note->keep();
   }
   return path;
 }
@@ -304,14 +344,10 @@ std::vector<std::string> Saver::too_old(const Checkpoints& now, double* next_kep
   return old;
 }
 
-void Saver::write_state(const std::string& path,
-                        const std::string& name,
-                        const Checkpoints& last) const {
-  const std::string folder = parent_folder(path);
+CheckpointState Saver::state_of(const std::string& path, const Checkpoints& last) const {
   std::vector<std::string> paths;
   for (const auto& checkpoint : last) paths.push_back(checkpoint.first);
-  write_checkpoint_state(
-      folder, make_checkpoint_state(folder, path, paths, options_.save_relative_paths), name);
+  return make_checkpoint_state(parent_folder(path), path, paths, options_.save_relative_paths);
 }
 
 }  // namespace runhooks

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/saveable.h"
+#include "io/checkpoint/checkpoint_state.h"
 #include "session/session.h"
 #include "training/graph_export.h"
 
@@ -97,7 +98,7 @@ class Saver {
   void write(Session& session, const std::string& path, bool with_graph, const SaveNames& names);
   Checkpoints last_with(const std::string& path) const;
   std::vector<std::string> too_old(const Checkpoints& now, double* next_kept_time) const;
-  void write_state(const std::string& path, const std::string& name, const Checkpoints& last) const;
+  CheckpointState state_of(const std::string& path, const Checkpoints& last) const;
   // FALSE where some of it stays.
   static bool forget(const std::string& path, const SaveNames& names);
 

@@ -199,6 +199,35 @@ TEST(io_text_files_have_lines) {
   CHECK(lines == (std::vector<std::string>{"a", "", "bc", std::string(200000, 'd')}));
 }
 
+TEST(io_can_write_is_tried_again_where_the_rights_are_others) {
+  const std::string folder = fresh_folder("rights_of_a_folder");
+  CHECK(can_write_in(folder));
+  CHECK(can_write_in(folder));
+  CHECK_EQ(list_directory(folder).size(), 0u);
+  const pid_t child = fork();
+  if (child == 0) {
+    // root may do all: as somebody else, then
+    const bool changed = geteuid() == 0 ? seteuid(65534) == 0 : chmod(folder.c_str(), 0555) == 0;
+    _exit(changed && !can_write_in(folder) ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  chmod(folder.c_str(), 0755);
+  CHECK_EQ(status, 0);
+}
+
+TEST(io_atomic_file_names_its_temporary_file) {
+  const std::string folder = fresh_folder("named"), path = folder + "/state";
+  {
+    AtomicFile file(path, folder + "/state.next");
+    CHECK_EQ(list_directory(folder)[0].rfind("state.next.tmp", 0), 0u);
+    file.write("new");
+    file.commit();
+  }
+  CHECK_EQ(read_whole_file(path), "new");
+  CHECK_EQ(list_directory(folder).size(), 1u);
+}
+
 TEST(io_atomic_file_takes_large_writes_between_small_ones) {
   const std::string path = fresh_folder("large") + "/data";
   std::string large((size_t{9} << 20) + 5, '\0');

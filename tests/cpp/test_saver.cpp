@@ -268,3 +268,49 @@ TEST(saver_removes_what_a_killed_one_has_left) {
   CHECK_EQ(str_join(list_directory(place), " "),
            "checkpoint model.ckpt-3.data-00000-of-00001 model.ckpt-3.index model.ckpt-3.meta");
 }
+
+TEST(saver_removes_the_checkpoint_of_a_state_that_did_not_come_to_its_place) {
+  for (bool relative : {true, false}) {
+    const std::string place = folder(relative ? "half_state" : "half_state_absolute");
+    create_directories(place);
+    Model one({2, 3}, 1.5);
+    SaverOptions options;
+    options.save_relative_paths = relative;
+    one.saver = Saver(options);
+    one.saver.build(*one.graph);
+    one.saver.save(*one.session, place + "/model.ckpt", 1);
+    const std::string before = str_join(list_directory(place), " ");
+    const std::string state = read_whole_file(place + "/checkpoint");
+    const pid_t child = fork();
+    if (child == 0) {
+      one.saver.save(*one.session, place + "/model.ckpt", 2);
+      // no process has this number
+      rename_file(place + "/checkpoint",
+                  place + "/checkpoint.saving.next.tmp999999999-0123456789abcdef");
+      write_file_atomically(place + "/checkpoint", state);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    CHECK(str_join(list_directory(place), " ") != before);
+    // what the state before named is not removed, be that state gone meanwhile
+    if (!relative) remove_file(place + "/checkpoint");
+    remove_leftovers(place, "model.ckpt", "checkpoint");
+    if (!relative) write_file_atomically(place + "/checkpoint", state);
+    CHECK_EQ(str_join(list_directory(place), " "), before);
+  }
+}
+
+TEST(saver_names_a_checkpoint_before_it_is_written) {
+  const std::string place = folder("named_before");
+  Model one({2, 3}, 1.5);
+  one.saver.save(*one.session, place + "/model.ckpt", 1);
+  const std::string state = read_whole_file(place + "/checkpoint");
+  // where the new one cannot be written, the state stays, and nothing is left beside it
+  create_directories(place + "/model.ckpt-2.index");
+  CHECK_THROWS(one.saver.save(*one.session, place + "/model.ckpt", 2), Code::kFailedPrecondition,
+               "model.ckpt-2.index");
+  CHECK_EQ(read_whole_file(place + "/checkpoint"), state);
+  for (const std::string& name : list_directory(place)) {
+    CHECK(name.find(".saving") == std::string::npos);
+  }
+}

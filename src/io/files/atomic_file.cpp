@@ -103,9 +103,9 @@ struct TemporaryFile {
   std::FILE* file;
 };
 
-TemporaryFile create_temporary(const std::string& path) {
+TemporaryFile create_temporary(const std::string& beside, const std::string& path) {
   for (int tries = 0;; ++tries) {
-    const std::string name = temporary_name(path);
+    const std::string name = temporary_name(beside);
     std::FILE* file = create_file(name);
     if (file) return {name, file};
     if (errno != EEXIST || tries == 100) fail_system("Cannot write", path, errno);
@@ -194,6 +194,18 @@ int process_of_temporary(const std::string& name) {
   const std::string mark_of = name.substr(dash + 1);
   const bool is_ours = is_number(process) && (is_mark(mark_of) || is_number(mark_of));
   return is_ours ? std::stoi(process) : 0;
+}
+
+// Which folder it is, who may do what there, and who asks; "" where that says too little.
+std::string rights_of(const std::string& folder) {
+#if defined(_WIN32)
+  return "";
+#else
+  struct stat info;
+  if (::stat(folder.c_str(), &info) != 0) return "";
+  return str_cat(info.st_dev, " ", info.st_ino, " ", info.st_mode, " ", info.st_uid, " ",
+                 info.st_gid, " ", geteuid(), " ", getegid());
+#endif
 }
 
 const double kLoaded = now_seconds();
@@ -306,12 +318,17 @@ void rename_file(const std::string& from, const std::string& to) {
 
 bool can_write_in(const std::string& folder) {
   constexpr const char* kProbe = ".runhooks";
+  static std::string last;  // the rights of the folder that was the last one to be written in
+  const std::string rights = rights_of(folder);
+  if (!rights.empty() && rights == last) return true;
   remove_stale_files(folder, {kProbe});
   const std::string probe = temporary_name(join_path(folder, kProbe));
   std::FILE* file = create_file(probe);
   if (!file) return false;
   std::fclose(file);
-  return remove_file(probe);
+  if (!remove_file(probe)) return false;
+  last = rights;
+  return true;
 }
 
 std::string temporary_path(const std::string& path) { return temporary_name(path); }
@@ -411,8 +428,8 @@ OutputFile::OutputFile(std::string path, At at) : path_(std::move(path)), shown_
   if (!file_) fail_system(is_new ? "Cannot create" : "Cannot write", shown_, errno);
 }
 
-OutputFile::OutputFile(Beside, const std::string& path) : shown_(path) {
-  TemporaryFile made = create_temporary(path);
+OutputFile::OutputFile(Beside, const std::string& beside, const std::string& path) : shown_(path) {
+  TemporaryFile made = create_temporary(beside, path);
   path_ = std::move(made.path);
   file_ = made.file;
 }
@@ -498,11 +515,11 @@ void OutputFile::close() {
 
 // --- AtomicFile
 
-AtomicFile::AtomicFile(std::string path)
+AtomicFile::AtomicFile(std::string path, const std::string& beside)
     : path_(std::move(path)),
       is_stream_(is_written_as_it_is(path_)),
       file_(is_stream_ ? OutputFile(OutputFile::AsItIs(), path_)
-                       : OutputFile(OutputFile::Beside(), path_)) {}
+                       : OutputFile(OutputFile::Beside(), beside, path_)) {}
 
 AtomicFile::~AtomicFile() {
   if (committed_) return;

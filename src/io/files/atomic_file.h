@@ -36,7 +36,8 @@ void check_is_file(const std::string& path);
 // FALSE where there was none.
 bool remove_file(const std::string& path);
 void rename_file(const std::string& from, const std::string& to);
-// Whether files can be made in a folder: tried, since no question to the system is reliable.
+// Whether files can be made in a folder: tried, since no question to the system is reliable, but once
+// for all calls in a row about the same folder with the same rights.
 bool can_write_in(const std::string& folder);
 
 // Removes what writers of the folder's files left behind that were killed: temporary files of
@@ -94,9 +95,9 @@ class OutputFile {
 
  private:
   friend class AtomicFile;
-  struct Beside {};  // a new file beside `path`, which errors name
+  struct Beside {};  // a new file of a name that begins with `beside`; errors name `path`
   struct AsItIs {};  // the pipe or device that stands at `path`
-  OutputFile(Beside, const std::string& path);
+  OutputFile(Beside, const std::string& beside, const std::string& path);
   OutputFile(AsItIs, const std::string& path);
   [[noreturn]] void fail_write();
   void write_to_stream(const char* data, size_t size);
@@ -111,7 +112,9 @@ class OutputFile {
 // it was. A pipe or a device at `path` is written to as it is; folders and disks are refused.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);
+  explicit AtomicFile(const std::string& path) : AtomicFile(path, path) {}
+  // The temporary file's name begins with `beside`, a path in the same folder.
+  AtomicFile(std::string path, const std::string& beside);
   ~AtomicFile();
 
   const std::string& path() const { return path_; }
