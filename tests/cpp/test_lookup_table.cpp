@@ -1,6 +1,8 @@
 // Ops with state or lists of types, which have no example in the registry: tables, SparseCross.
 #include <fstream>
+#include <random>
 
+#include "base/fingerprint.h"
 #include "session/session.h"
 #include "test.h"
 
@@ -120,4 +122,80 @@ TEST(sparse_cross_of_dense_keys) {
   Session session(graph);
   CHECK(values(session.run({cross->output(1)})) == std::vector<int64_t>({92, 62, 73, 73}));
   CHECK(values(session.run({cross->output(2)})) == std::vector<int64_t>({2, 2}));
+}
+
+TEST(sparse_cross_of_random_keys_has_each_with_each) {
+  std::mt19937 random(7);
+  const auto below = [&random](int64_t n) { return static_cast<int64_t>(random() % n); };
+  constexpr uint64_t kHashKey = 956888297470;
+  for (int round = 0; round < 20; ++round) {
+    const int64_t rows = 1 + below(6), width = below(3);
+    const int num_sparse = static_cast<int>(below(3));
+    auto graph = std::make_shared<Graph>();
+    Graph& g = *graph;
+    std::vector<Output> indices, numbers, shapes;
+    std::vector<std::vector<std::vector<uint64_t>>> keys;
+    for (int k = 0; k < num_sparse; ++k) {
+      const int64_t n = below(2 * rows + 1);
+      std::vector<int64_t> at, of;
+      keys.emplace_back(static_cast<size_t>(rows));
+      for (int64_t i = 0; i < n; ++i) {  // the rows in any order
+        at.insert(at.end(), {below(rows), i});
+        of.push_back(below(1000) - 500);
+        keys.back()[static_cast<size_t>(at[at.size() - 2])].push_back(
+            static_cast<uint64_t>(of.back()));
+      }
+      Tensor places(DType::kInt64, Shape{n, 2});
+      std::copy(at.begin(), at.end(), places.data<int64_t>());
+      indices.push_back(g.constant(places));
+      numbers.push_back(g.constant(Tensor::vector<int64_t>(of)));
+      shapes.push_back(g.constant(Tensor::vector<int64_t>({rows, n})));
+    }
+    std::vector<std::string> words;
+    keys.emplace_back(static_cast<size_t>(rows));
+    for (int64_t i = 0; i < rows * width; ++i) {
+      words.push_back(str_cat("w", below(9)));
+      keys.back()[static_cast<size_t>(i / width)].push_back(fingerprint64(words.back()));
+    }
+    std::vector<Output> inputs = indices;
+    inputs.insert(inputs.end(), numbers.begin(), numbers.end());
+    inputs.insert(inputs.end(), shapes.begin(), shapes.end());
+    inputs.push_back(g.constant(Tensor::strings(Shape{rows, width}, words)));
+    Operation* cross =
+        g.op("SparseCross", inputs)
+            .attr("N", num_sparse)
+            .attr("hashed_output", true)
+            .attr("num_buckets", 1000)
+            .attr("hash_key", static_cast<int64_t>(kHashKey))
+            .attr("out_type", DType::kInt64)
+            .attr("internal_type", DType::kInt64)
+            .attr("sparse_types",
+                  std::vector<DType>(static_cast<size_t>(num_sparse), DType::kInt64))
+            .attr("dense_types", std::vector<DType>{DType::kString});
+    std::vector<int64_t> wanted, places;
+    int64_t widest = 0;
+    for (int64_t r = 0; r < rows; ++r) {
+      std::vector<uint64_t> all{kHashKey};
+      for (const auto& key : keys) {
+        std::vector<uint64_t> next;
+        for (uint64_t hash : all) {
+          for (uint64_t value : key[static_cast<size_t>(r)]) {
+            next.push_back(fingerprint_cat64(hash, value));
+          }
+        }
+        all = next;
+      }
+      for (size_t i = 0; i < all.size(); ++i) {
+        wanted.push_back(static_cast<int64_t>(all[i] % 1000));
+        places.insert(places.end(), {r, static_cast<int64_t>(i)});
+      }
+      widest = std::max(widest, static_cast<int64_t>(all.size()));
+    }
+    Session session(graph);
+    for (int again = 0; again < 2; ++again) {
+      CHECK(values(session.run({cross->output(0)})) == places);
+      CHECK(values(session.run({cross->output(1)})) == wanted);
+      CHECK(values(session.run({cross->output(2)})) == (std::vector<int64_t>{rows, widest}));
+    }
+  }
 }

@@ -40,7 +40,7 @@ class ElementCopier {
 
   void copy(const Tensor& from, int64_t at, int64_t to, int64_t n) {
     if (is_plain(from)) {
-      if (n > 0) std::memcpy(place(to), place(from, at), static_cast<size_t>(n) * size_);
+      copy_bytes(place(from, at), static_cast<size_t>(n) * size_, place(to));
       return;
     }
     for (int64_t i = 0; i < n; ++i) put_code(to + i, code(from, at + i));
@@ -79,6 +79,16 @@ class ElementCopier {
   }
 
  private:
+  // Single numbers are often copied, for which a call takes longer than the copy.
+  static void copy_bytes(const char* from, size_t size, char* to) {
+    if (size == 4) {
+      std::memcpy(to, from, 4);
+    } else if (size == 8) {
+      std::memcpy(to, from, 8);
+    } else if (size > 0) {
+      std::memcpy(to, from, size);
+    }
+  }
   bool is_plain(const Tensor& from) const {
     return out_->dtype() != DType::kString || from.dictionary() == out_->dictionary();
   }

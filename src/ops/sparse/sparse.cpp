@@ -65,7 +65,7 @@ class WhereKernel : public Kernel {
 };
 
 // Where element `indices` of a tensor of shape `dims` is; throws where it is outside.
-int64_t offset_of(const Indices& indices, int64_t row, const std::vector<int64_t>& dims) {
+inline int64_t offset_of(const Indices& indices, int64_t row, const std::vector<int64_t>& dims) {
   int64_t offset = 0;
   const auto rank = static_cast<int64_t>(dims.size());
   for (int64_t d = 0; d < rank; ++d) {

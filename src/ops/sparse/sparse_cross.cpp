@@ -1,6 +1,7 @@
 // TensorFlow's SparseCross on its own sparse triples; columns use CrossIds, which is dense.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "base/fingerprint.h"
 #include "graph/op_registry.h"
@@ -9,8 +10,12 @@ namespace runhooks {
 
 namespace {
 
-// The values of one key, row by row.
-using RowHashes = std::vector<std::vector<uint64_t>>;
+// The values of one key: those of row r are hashes[begin[r]] to hashes[begin[r + 1]].
+struct KeyRows {
+  std::vector<uint64_t> hashes;
+  std::vector<size_t> begin;
+  size_t count(size_t row) const { return begin[row + 1] - begin[row]; }
+};
 
 uint64_t hash_of(const Tensor& x, int64_t i) {
   if (x.dtype() == DType::kString) return fingerprint64(x.string_at(i));
@@ -27,31 +32,32 @@ class SparseCrossKernel : public Kernel {
     const auto n = static_cast<int>(c.op().attr_int("N"));
     const int dense = c.num_inputs() - 3 * n;
     const int64_t rows = rows_of(c, n, dense);
-    std::vector<RowHashes> keys;
-    for (int k = 0; k < n; ++k) keys.push_back(sparse_rows(c.input(k), c.input(n + k), rows));
-    for (int k = 0; k < dense; ++k) keys.push_back(dense_rows(c.input(3 * n + k), rows));
+    keys_.resize(static_cast<size_t>(n + dense));
+    for (int k = 0; k < n; ++k) read_sparse(c.input(k), c.input(n + k), rows, key(k));
+    for (int k = 0; k < dense; ++k) read_dense(c.input(3 * n + k), rows, key(n + k));
     const auto buckets = static_cast<uint64_t>(c.op().attr_int("num_buckets"));
     limit_ = buckets > 0 ? buckets : std::numeric_limits<int64_t>::max();
-    std::vector<std::vector<int64_t>> ids(static_cast<size_t>(rows));
+    counts_.resize(static_cast<size_t>(rows));
     int64_t total = 0, widest = 0;
-    for (size_t r = 0; r < ids.size(); ++r) {
-      combine(keys, 0, r, static_cast<uint64_t>(c.op().attr_int("hash_key")), ids[r]);
-      total += static_cast<int64_t>(ids[r].size());
-      widest = std::max(widest, static_cast<int64_t>(ids[r].size()));
+    for (size_t r = 0; r < counts_.size(); ++r) {
+      counts_[r] = combinations(r);
+      total = checked_product(total + counts_[r], 1);
+      widest = std::max(widest, counts_[r]);
     }
-    Tensor& indices = c.allocate_output(0, DType::kInt64, Shape{total, 2});
-    Tensor& values = c.allocate_output(1, DType::kInt64, Shape{total});
-    Tensor& shape = c.allocate_output(2, DType::kInt64, Shape{2});
-    int64_t at = 0;
-    for (size_t r = 0; r < ids.size(); ++r) {
-      for (size_t i = 0; i < ids[r].size(); ++i, ++at) {
-        indices.data<int64_t>()[2 * at] = static_cast<int64_t>(r);
-        indices.data<int64_t>()[2 * at + 1] = static_cast<int64_t>(i);
-        values.data<int64_t>()[at] = ids[r][i];
+    auto* indices = c.allocate_output(0, DType::kInt64, Shape{total, 2}).data<int64_t>();
+    auto* values = c.allocate_output(1, DType::kInt64, Shape{total}).data<int64_t>();
+    auto* shape = c.allocate_output(2, DType::kInt64, Shape{2}).data<int64_t>();
+    const auto hash_key = static_cast<uint64_t>(c.op().attr_int("hash_key"));
+    for (size_t r = 0; r < counts_.size(); ++r) {
+      if (counts_[r] == 0) continue;
+      values = combine(0, r, hash_key, values);
+      for (int64_t i = 0; i < counts_[r]; ++i) {
+        *indices++ = static_cast<int64_t>(r);
+        *indices++ = i;
       }
     }
-    shape.data<int64_t>()[0] = rows;
-    shape.data<int64_t>()[1] = widest;
+    shape[0] = rows;
+    shape[1] = widest;
   }
 
  private:
@@ -60,7 +66,7 @@ class SparseCrossKernel : public Kernel {
                          : dense > 0 ? c.input(0).shape().dim(0)
                                      : 0;
     if (rows < 0) invalid_argument("The shape of a sparse key begins with ", rows, ".");
-    check_memory(rows, sizeof(std::vector<uint64_t>));
+    check_memory(rows, sizeof(uint64_t));
     for (int k = 0; k < dense; ++k) {
       if (c.input(3 * n + k).shape().dim(0) != rows) {
         invalid_argument("The keys of a cross must have the same number of rows, not ", rows,
@@ -69,38 +75,61 @@ class SparseCrossKernel : public Kernel {
     }
     return rows;
   }
-  static RowHashes sparse_rows(const Tensor& indices, const Tensor& values, int64_t rows) {
-    RowHashes hashes(static_cast<size_t>(rows));
-    for (int64_t i = 0; i < values.num_elements(); ++i) {
-      const int64_t row = indices.data<int64_t>()[i * indices.shape().dim(1)];
+  KeyRows& key(int k) { return keys_[static_cast<size_t>(k)]; }
+  // By counting, so that the values of a row stay in their order.
+  static void read_sparse(const Tensor& indices, const Tensor& values, int64_t rows, KeyRows& key) {
+    const int64_t n = values.num_elements(), rank = indices.shape().dim(1);
+    const auto* row_of = indices.data<int64_t>();
+    key.begin.assign(static_cast<size_t>(rows) + 2, 0);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t row = row_of[i * rank];
       if (row < 0 || row >= rows) {
         invalid_argument("Row ", row, " of a key is not in [0, ", rows, ").");
       }
-      hashes[static_cast<size_t>(row)].push_back(hash_of(values, i));
+      ++key.begin[static_cast<size_t>(row) + 2];
     }
-    return hashes;
-  }
-  static RowHashes dense_rows(const Tensor& x, int64_t rows) {
-    RowHashes hashes(static_cast<size_t>(rows));
-    const int64_t width = rows > 0 ? x.num_elements() / rows : 0;
-    for (int64_t i = 0; i < rows * width; ++i) {
-      hashes[static_cast<size_t>(i / width)].push_back(hash_of(x, i));
-    }
-    return hashes;
-  }
-  void combine(const std::vector<RowHashes>& keys,
-               size_t k,
-               size_t row,
-               uint64_t hash,
-               std::vector<int64_t>& ids) const {
-    if (k == keys.size()) {
-      ids.push_back(static_cast<int64_t>(hash % limit_));
-      return;
-    }
-    for (uint64_t value : keys[k][row]) {
-      combine(keys, k + 1, row, fingerprint_cat64(hash, value), ids);
+    std::partial_sum(key.begin.begin(), key.begin.end(), key.begin.begin());
+    key.hashes.resize(static_cast<size_t>(n));
+    // the place of the next value of row r is in begin[r + 1], which ends as where row r + 1 begins
+    for (int64_t i = 0; i < n; ++i) {
+      key.hashes[key.begin[static_cast<size_t>(row_of[i * rank]) + 1]++] = hash_of(values, i);
     }
   }
+  static void read_dense(const Tensor& x, int64_t rows, KeyRows& key) {
+    const auto width = static_cast<size_t>(rows > 0 ? x.num_elements() / rows : 0);
+    key.begin.resize(static_cast<size_t>(rows) + 1);
+    for (size_t r = 0; r < key.begin.size(); ++r) key.begin[r] = r * width;
+    key.hashes.resize(static_cast<size_t>(rows) * width);
+    for (size_t i = 0; i < key.hashes.size(); ++i) {
+      key.hashes[i] = hash_of(x, static_cast<int64_t>(i));
+    }
+  }
+  // Each value of a key with each of the others.
+  int64_t combinations(size_t row) const {
+    int64_t n = 1;
+    for (const KeyRows& key : keys_) n = checked_product(n, static_cast<int64_t>(key.count(row)));
+    return n;
+  }
+  // Throws where a tensor cannot have so many elements.
+  static int64_t checked_product(int64_t a, int64_t b) {
+    return b == 0 || a <= Shape::kMaxElements / b ? a * b : Shape{a, b}.num_elements();
+  }
+  int64_t* combine(size_t k, size_t row, uint64_t hash, int64_t* to) const {
+    const KeyRows& key = keys_[k];
+    const bool is_last = k + 1 == keys_.size();
+    for (size_t i = key.begin[row]; i < key.begin[row + 1]; ++i) {
+      const uint64_t both = fingerprint_cat64(hash, key.hashes[i]);
+      if (is_last) {
+        *to++ = static_cast<int64_t>(both % limit_);
+      } else {
+        to = combine(k + 1, row, both, to);
+      }
+    }
+    return to;
+  }
+
+  std::vector<KeyRows> keys_;
+  std::vector<int64_t> counts_;  // of what the keys of a row give
   uint64_t limit_ = 0;
 };
 
