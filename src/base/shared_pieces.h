@@ -23,7 +23,7 @@ void share_each(int64_t n, const Run& run) {
 }
 
 // How many elements of a loop over numbers are worth handing to another thread.
-constexpr int64_t kSharedElements = 1 << 14;
+constexpr int64_t kSharedElements = 1 << 13;
 inline bool is_worth_sharing(int64_t elements) { return elements >= 2 * kSharedElements; }
 
 // run(first, count) for pieces of 0..n. It must not throw, and what it does for one element must
@@ -31,8 +31,8 @@ inline bool is_worth_sharing(int64_t elements) { return elements >= 2 * kSharedE
 template <typename Run>
 void share_range(int64_t n, const Run& run) {
   if (!is_worth_sharing(n) || (kernel_threads() < 2 && !MayStopWithin::may())) return run(0, n);
-  constexpr int64_t kMostPieces = 1 << 10, kWorkOfElement = 16;
-  const int64_t piece = std::max(kSharedElements, (n / kMostPieces + 64) / 64 * 64);
+  constexpr int64_t kUsualPieces = 64, kLargest = 1 << 20, kWorkOfElement = 16;
+  const int64_t piece = std::clamp((n / kUsualPieces + 64) / 64 * 64, kSharedElements, kLargest);
   const int64_t pieces = (n + piece - 1) / piece;
   in_rounds(pieces, piece * kWorkOfElement, [&](int64_t first, int64_t last) {
     share_each(last - first, [&](int64_t i) {
