@@ -1,5 +1,6 @@
 #include "base/random.h"
 
+#include <atomic>
 #include <random>
 #include <utility>
 
@@ -10,13 +11,25 @@ namespace {
 uint64_t (*seed_source)() = random_of_the_machine;
 thread_local SeedsFrom* seeds_from = nullptr;
 
+uint64_t number_of(std::random_device& device) {
+  return (static_cast<uint64_t>(device()) << 32) | device();
+}
+
 }  // namespace
 
 uint64_t random_of_the_machine() {
-  // making one asks the processor what it is, which takes a virtual machine 30 us; what a thread
-  // had to destroy would keep the library from being unloaded
-  thread_local auto* const device = new std::random_device;
-  return (static_cast<uint64_t>((*device)()) << 32) | (*device)();
+  // Making one asks the processor what it is, which takes a virtual machine 30 us. It stays, since
+  // threads may outlive what is static. Who finds it in use, or in a forked child was left so,
+  // makes one of its own.
+  static auto* const kept = new std::random_device;
+  static std::atomic_flag is_in_use = ATOMIC_FLAG_INIT;
+  if (is_in_use.test_and_set(std::memory_order_acquire)) {
+    std::random_device own;
+    return number_of(own);
+  }
+  const uint64_t number = number_of(*kept);
+  is_in_use.clear(std::memory_order_release);
+  return number;
 }
 
 uint64_t fresh_seed() {

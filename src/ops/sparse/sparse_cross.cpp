@@ -66,7 +66,7 @@ class SparseCrossKernel : public Kernel {
                          : dense > 0 ? c.input(0).shape().dim(0)
                                      : 0;
     if (rows < 0) invalid_argument("The shape of a sparse key begins with ", rows, ".");
-    check_memory(rows, sizeof(uint64_t));
+    check_memory(rows, sizeof(uint64_t) * static_cast<size_t>(n + dense + 1));
     for (int k = 0; k < dense; ++k) {
       if (c.input(3 * n + k).shape().dim(0) != rows) {
         invalid_argument("The keys of a cross must have the same number of rows, not ", rows,
