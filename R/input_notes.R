@@ -51,7 +51,6 @@ note_no_match <- function(columns, estimator) {
 
 # Those among columns, at any depth, that are given words.
 vocabulary_columns <- function(x) {
-  if (!is.list(x)) return(list())
   fields <- unclass(x)
   if (is.character(fields[["key"]]) && !is.null(fields[["vocabulary_list"]])) return(list(fields))
   found <- list()

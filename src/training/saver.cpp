@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -72,12 +71,6 @@ std::string next_name(const std::string& state_name) { return state_name + ".sav
 // What names the old checkpoints that are about to go.
 std::string note_name(const std::string& state_name) { return state_name + ".saving"; }
 
-std::string folder_for(const std::string& path) {
-  const std::string folder = parent_folder(path);
-  create_directories(folder);
-  return folder;
-}
-
 // The state file that lists a new checkpoint, from before there is one: a process that is killed
 // leaves it beside its place, and with it the name of what is half there.
 class NextState {
@@ -93,19 +86,18 @@ class NextState {
   AtomicFile file_;
 };
 
-// While it lives a temporary file names the old checkpoints of the folder of `path`, which no state
-// file lists from now on.
+// While it lives a temporary file names the old checkpoints of a folder that are to go, where there
+// are some: no state file lists them once the next one has come to its place.
 class Note {
  public:
-  Note(const std::string& path, const std::string& state, const std::vector<std::string>& old) {
+  Note(const std::string& folder, const std::string& state, const std::vector<std::string>& old) {
     CheckpointState names;
     for (const std::string& one : old) {
-      if (parent_folder(one) != parent_folder(path)) continue;
-      names.all_model_checkpoint_paths.push_back(base_name(one));
+      if (parent_folder(one) == folder) names.all_model_checkpoint_paths.push_back(base_name(one));
     }
     if (names.all_model_checkpoint_paths.empty()) return;
     names.model_checkpoint_path = names.all_model_checkpoint_paths.back();
-    path_ = temporary_path(join_path(folder_for(path), note_name(state)));
+    path_ = temporary_path(join_path(folder, note_name(state)));
     // Where it is not on the disk the machine has failed: it is not worth the time that a file
     // takes which must be there.
     OutputFile file(path_);
@@ -233,20 +225,20 @@ std::string Saver::save(Session& session,
     return path;
   }
   const std::string state = names.state.empty() ? options_.state_name : names.state;
+  const std::string folder = parent_folder(path);
   if (tidied_ != prefix + state) {
-    const std::string folder = parent_folder(prefix);
     remove_leftovers(folder.empty() ? "." : folder, base_name(prefix), state);
     tidied_ = prefix + state;
   }
   const Checkpoints last = last_with(path);
   double next_kept_time = next_kept_time_;
   const std::vector<std::string> old = too_old(last, &next_kept_time);
-  NextState next(folder_for(path), state, state_of(path, last));
-  std::optional<Note> note;
+  create_directories(folder);
+  Note note(folder, state, old);
+  NextState next(folder, state, state_of(path, last));
   const bool stands = checkpoint_exists(path);
   try {
     write(session, path, with_graph, names);
-    note.emplace(path, state, old);
     next.commit();
   } catch (...) {
     if (!stands) forget(path, names);
@@ -255,7 +247,7 @@ std::string Saver::save(Session& session,
   last_ = last;
   next_kept_time_ = next_kept_time;
   for (const std::string& one : old) {
-    if (!forget(one, names)) note->keep();
+    if (!forget(one, names)) note.keep();
   }
   return path;
 }

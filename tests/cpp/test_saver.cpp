@@ -300,7 +300,7 @@ TEST(saver_removes_the_checkpoint_of_a_state_that_did_not_come_to_its_place) {
   }
 }
 
-TEST(saver_names_a_checkpoint_before_it_is_written) {
+TEST(saver_that_cannot_write_leaves_the_state_and_nothing_beside_it) {
   const std::string place = folder("named_before");
   Model one({2, 3}, 1.5);
   one.saver.save(*one.session, place + "/model.ckpt", 1);
