@@ -48,7 +48,11 @@ apart <- function(code, seconds = NULL) {
     Sys.sleep(seconds)
     tools::pskill(job$pid, tools::SIGKILL)
   }
-  suppressWarnings(parallel::mccollect(job))[[1]]
+  result <- suppressWarnings(parallel::mccollect(job))[[1]]
+  # a killed process has closed its pipe before it is gone, and what is there may still write its files
+  waited_until <- Sys.time() + 60
+  while (tools::pskill(job$pid, 0L) && Sys.time() < waited_until) Sys.sleep(0.001)
+  result
 }
 
 begun_file <- file.path(here, "has-begun")
