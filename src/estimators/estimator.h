@@ -16,7 +16,6 @@
 #include "io/events/event_file.h"
 #include "io/files/plain_fields.h"
 #include "monitored/monitored_session.h"
-#include "training/graph_export.h"
 #include "training/saved_step.h"
 
 namespace runhooks {
@@ -124,7 +123,6 @@ class Evaluation {
   Named<Metric> metrics_;
   RunArgs run_args_;
   bool is_divided_ = false;
-  GraphExport exported_;  // as its event files have the graph
 };
 
 class RecordedRun;

@@ -158,6 +158,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // Where the embedding language keeps what belongs to this graph (its handles of the graph's
   // tensors).
   std::shared_ptr<void> foreign;
+  // Where files keep it as they have it, to be made once (GraphExport).
+  mutable std::shared_ptr<void> exported;
 
  protected:
   // Of a function, all of whose operations are in the name scope `scope` ("cond/").

@@ -1,6 +1,7 @@
 #include "graph/lowering.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/interrupt.h"
@@ -48,9 +49,10 @@ class ReadersFirst {
       visit(entry.second);
     }
   }
+  // What has come since is no part of that step.
   const Operations& before(const Operation& op) const {
     static const Operations kNone;
-    return before_.empty() ? kNone : of(before_, &op);
+    return static_cast<size_t>(op.id()) < before_.size() ? of(before_, &op) : kNone;
   }
 
  private:
@@ -95,26 +97,38 @@ class ReadersFirst {
   std::vector<Operations> readers_, before_;
 };
 
+}  // namespace
+
 class Lowering {
  public:
-  Lowering(const Graph& from, Graph& to) : from_(from), readers_first_(from), to_(to) {
-    for (const CollectionItem& item : from.collection(collection_keys::kLocalInitOp)) {
-      if (auto* const* op = std::get_if<Operation*>(&item)) local_init_ops_.push_back(*op);
-    }
-  }
+  Lowering(const Graph& from, Graph& to)
+      : from_(from), readers_first_(from), to_(to), extensions_(from.extensions()) {}
+
+  // What there is, or what has come since.
   void run() {
+    const auto& all = from_.operations();
+    const size_t known = made_.size();
     // What lowering adds must not take a name that comes later.
-    for (const auto& op : from_.operations()) reserve_names(*op);
-    made_.resize(from_.operations().size());
-    is_same_.resize(made_.size());
-    for (const auto& op : from_.operations()) make(*op);
-    for (const std::string& name : from_.collection_names()) {
-      for (const CollectionItem& item : from_.collection(name)) {
-        const Operation* op = operation_of(item);
-        // what is in a function is no thing that others find
-        if (!op || &op->graph() == &from_) to_.add_to_collection(name, mapped(item));
-      }
+    for (size_t i = known; i < all.size(); ++i) reserve_names(*all[i]);
+    for (const Operation* op : new_operations_in(collection_keys::kLocalInitOp)) {
+      local_init_ops_.push_back(op);
     }
+    made_.resize(all.size());
+    is_same_.resize(all.size());
+    for (size_t i = known; i < all.size(); ++i) make(*all[i]);
+    for (const std::string& name : from_.collection_names()) add_collection(name);
+  }
+  // Whether run() makes of what has come since what it would make of it with the rest.
+  bool can_go_on() const {
+    const auto& all = from_.operations();
+    const auto is_known = [this](const Operation* op) { return is_lowered(*op); };
+    const auto told = new_operations_in(collection_keys::kLocalInitOp);
+    const auto first_new = all.begin() + static_cast<std::ptrdiff_t>(made_.size());
+    return extensions_ == from_.extensions() &&
+           new_operations_in(collection_keys::kTrainOp).empty() &&
+           std::none_of(told.begin(), told.end(), is_known) &&
+           std::all_of(all.begin(), first_new, [this](const auto& op) { return has_shapes(*op); }) &&
+           std::all_of(first_new, all.end(), [this](const auto& op) { return has_names(*op); });
   }
   // The operations of a function that its results need.
   void run_function(const FuncGraph& from, FuncGraph& to) {
@@ -134,6 +148,47 @@ class Lowering {
   }
 
  private:
+  bool is_lowered(const Operation& op) const {
+    return &op.graph() == &from_ && static_cast<size_t>(op.id()) < made_.size();
+  }
+  // Whether the shapes that it is known to have by now were known when it was lowered.
+  bool has_shapes(const Operation& op) const {
+    const Operation* made = made_[static_cast<size_t>(op.id())];
+    bool has = true;
+    for (int i = 0; has && op.shapes_are_refined() && i < op.num_outputs(); ++i) {
+      const Shape& shape = made->output_shape(i);
+      has = shape.merge_with(op.output_shape(i)) == shape;
+    }
+    return has;
+  }
+  // Whether its names are free.
+  bool has_names(const Operation& op) const {
+    bool has = to_.unique_name(op.name(), false) == op.name();
+    for (const FunctionPtr& function : functions_of(op)) {
+      const auto& inner = function->operations();
+      has = has && std::all_of(inner.begin(), inner.end(),
+                               [this](const auto& one) { return has_names(*one); });
+    }
+    return has;
+  }
+  std::vector<const Operation*> new_operations_in(const std::string& name) const {
+    const std::vector<CollectionItem> items = from_.collection(name);
+    const auto known = known_items_.find(name);
+    std::vector<const Operation*> operations;
+    for (size_t i = known == known_items_.end() ? 0 : known->second; i < items.size(); ++i) {
+      if (auto* const* op = std::get_if<Operation*>(&items[i])) operations.push_back(*op);
+    }
+    return operations;
+  }
+  void add_collection(const std::string& name) {
+    const std::vector<CollectionItem> items = from_.collection(name);
+    size_t& known = known_items_[name];
+    for (; known < items.size(); ++known) {
+      const Operation* op = operation_of(items[known]);
+      // what is in a function is no thing that others find
+      if (!op || &op->graph() == &from_) to_.add_to_collection(name, mapped(items[known]));
+    }
+  }
   void reserve_names(const Operation& op) {
     to_.unique_name(op.name());
     for (const FunctionPtr& function : functions_of(op)) {
@@ -275,18 +330,31 @@ class Lowering {
   const Graph& from_;
   const ReadersFirst readers_first_;
   Graph& to_;
+  const int extensions_;  // that the graph had
+  std::map<std::string, size_t> known_items_;  // of its collections
   // By the id of what it was made from.
   std::vector<Operation*> made_;
   std::vector<bool> is_same_;  // its outputs have the types, shapes and values that were known
   std::vector<const Operation*> local_init_ops_;
 };
 
-}  // namespace
-
 std::shared_ptr<Graph> lowered_graph(const Graph& graph) {
   auto to = std::make_shared<Graph>();
   Lowering(graph, *to).run();
   return to;
+}
+
+GrowingLowering::GrowingLowering(const Graph& graph)
+    : to_(std::make_shared<Graph>()), lowering_(std::make_unique<Lowering>(graph, *to_)) {
+  lowering_->run();
+}
+
+GrowingLowering::~GrowingLowering() = default;
+
+bool GrowingLowering::grow() {
+  if (!lowering_->can_go_on()) return false;
+  lowering_->run();
+  return true;
 }
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// What lives here: lowered_graph(), a graph in TensorFlow's ops alone, as files hold it.
+// What lives here: lowered_graph(), a graph in TensorFlow's ops alone, as files hold it; GrowingLowering.
 // Who may use it: whatever writes a graph for TensorFlow to read.
 // What it must not know: any particular op, files, R.
 #pragma once
@@ -15,5 +15,23 @@ namespace runhooks {
 // initializers of tables, which run with the local ones, and paths of files. Updates of a training
 // step wait for what reads the variables before they change, as our sessions do it unasked.
 std::shared_ptr<Graph> lowered_graph(const Graph& graph);
+
+class Lowering;
+
+// The same of a graph that grows: what has been lowered is not lowered again. It must not outlive
+// the graph. What is added to lowered() elsewhere stays, and is in the way of nothing but its name.
+class GrowingLowering {
+ public:
+  explicit GrowingLowering(const Graph& graph);
+  ~GrowingLowering();
+  // Lowers what the graph has got since. FALSE, and nothing is done, where all has to be lowered
+  // anew: something that was there is not what it was, or what is new has a name that is taken.
+  bool grow();
+  const std::shared_ptr<Graph>& lowered() const { return to_; }
+
+ private:
+  const std::shared_ptr<Graph> to_;
+  const std::unique_ptr<Lowering> lowering_;
+};
 
 }  // namespace runhooks

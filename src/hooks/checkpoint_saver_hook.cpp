@@ -5,6 +5,7 @@
 #include "cluster/step_gate.h"
 #include "graph/collection_item.h"
 #include "io/files/atomic_file.h"
+#include "training/graph_export.h"
 
 namespace runhooks {
 
@@ -42,13 +43,12 @@ void CheckpointSaverHook::begin(Graph& graph) {
 
 void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
   const int64_t step = step_.now(session);
-  const Graph& graph = session.graph();
-  GraphExport& exported = saver(session).graph_export();
+  GraphExport& exported = GraphExport::of(session.graph());
   if (saves_graph_) {
-    write_file_atomically(checkpoint_dir_ + "/graph.pbtxt", exported.graph_text(graph));
+    write_file_atomically(checkpoint_dir_ + "/graph.pbtxt", exported.graph_text());
   }
-  writer_->add_graph_def(exported.graph_def(graph));
-  writer_->add_meta_graph(exported.meta_graph(graph));
+  writer_->add_graph_def(exported.graph_def());
+  writer_->add_meta_graph(exported.meta_graph());
   has_session_ = true;
   save(session, step);
   trigger_.update(step);

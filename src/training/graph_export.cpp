@@ -1,56 +1,102 @@
 #include "training/graph_export.h"
 
 #include "base/fingerprint.h"
-#include "graph/lowering.h"
-#include "io/graphs/graph_def.h"
-#include "io/graphs/meta_graph.h"
 #include "io/proto/text_format.h"
 #include "training/export_saver.h"
 
 namespace runhooks {
 
-void GraphExport::update(const Graph& graph) {
-  if (version_ == graph.version() && collections_version_ == graph.collections_version()) return;
+namespace {
+
+GraphDefOptions with_shapes() {
   GraphDefOptions options;
   options.add_shapes = true;
-  const std::shared_ptr<Graph> lowered = lowered_graph(graph);
-  GraphDefWriter writer(*lowered, options);
-  graph_def_ = writer.bytes();
+  return options;
+}
+
+std::vector<std::string> names_of(const std::vector<SaveablePtr>& saveables) {
+  std::vector<std::string> names;
+  for (const SaveablePtr& saveable : saveables) names.push_back(saveable->name());
+  return names;
+}
+
+}  // namespace
+
+GraphExport& GraphExport::of(const Graph& graph) {
+  if (!graph.exported) graph.exported = std::make_shared<GraphExport>(graph);
+  return *static_cast<GraphExport*>(graph.exported.get());
+}
+
+GraphExport::Growing::Growing(const Graph& graph)
+    : lowering(graph), writer(*lowering.lowered(), with_shapes()) {}
+
+// With the nodes of the graph in graph_def_. Where it fails, the next one begins anew.
+std::unique_ptr<GraphExport::Growing> GraphExport::grown(const std::vector<std::string>& saved) {
+  std::unique_ptr<Growing> growing = std::move(growing_);
+  if (!growing || growing->saved != saved || !growing->lowering.grow()) {
+    growing = std::make_unique<Growing>(graph_);
+    nodes_size_ = 0;
+  }
+  graph_def_.truncate(nodes_size_);
+  growing->writer.put_new_nodes(graph_def_);
+  nodes_size_ = graph_def_.bytes().size();
+  return growing;
+}
+
+void GraphExport::update() {
+  if (version_ == graph_.version() && collections_version_ == graph_.collections_version()) return;
+  version_ = -1;
   fingerprint_.reset();
+  const std::vector<SaveablePtr> saveables = exported_saveables_in(graph_);
+  const std::vector<std::string> saved = names_of(saveables);
+  std::unique_ptr<Growing> growing = grown(saved);
+  Graph& lowered = *growing->lowering.lowered();
+  if (!saveables.empty() && !growing->saver_def) {
+    growing->saved = saved;
+    growing->saver_def = add_saver(lowered, saveables);
+    growing->writer.put_new_nodes(growing->saver_nodes);
+  }
+  growing->writer.put_end(graph_def_);
+  meta_graph_ = meta_graph_of(*growing);
+  if (!graph_.finalized()) growing_ = std::move(growing);
+  version_ = graph_.version();
+  collections_version_ = graph_.collections_version();
+}
+
+std::string GraphExport::meta_graph_of(const Growing& growing) const {
+  const Graph& lowered = *growing.lowering.lowered();
   MetaGraphDef meta_graph;
-  meta_graph.collections = collection_defs(*lowered);
-  const std::vector<SaveablePtr> saveables = exported_saveables_in(graph);
-  if (!saveables.empty()) {
-    meta_graph.saver_def = add_saver(*lowered, saveables);
+  meta_graph.collections = collection_defs(lowered);
+  if (growing.saver_def) {
+    meta_graph.saver_def = growing.saver_def;
     CollectionDef& savers = meta_graph.collections[collection_keys::kSavers];
     savers.kind = CollectionDef::Kind::kBytesList;
-    savers.strings = {write_saver_def(*meta_graph.saver_def)};
+    savers.strings = {write_saver_def(*growing.saver_def)};
   }
-  meta_graph.op_list = write_op_list(*lowered);
-  meta_graph.graph_def = writer.bytes();  // with what the saver has added
-  meta_graph_ = write_meta_graph(meta_graph);
-  version_ = graph.version();
-  collections_version_ = graph.collections_version();
+  meta_graph.op_list = write_op_list(lowered);
+  const std::string_view all = graph_def_.bytes();
+  return write_meta_graph(meta_graph, {all.substr(0, nodes_size_), growing.saver_nodes.bytes(),
+                                       all.substr(nodes_size_)});
 }
 
-const std::string& GraphExport::graph_def(const Graph& graph) {
-  update(graph);
-  return graph_def_;
+const std::string& GraphExport::graph_def() {
+  update();
+  return graph_def_.bytes();
 }
 
-uint64_t GraphExport::fingerprint(const Graph& graph) {
-  update(graph);
-  if (!fingerprint_) fingerprint_ = fingerprint64(graph_def_);
+uint64_t GraphExport::fingerprint() {
+  update();
+  if (!fingerprint_) fingerprint_ = fingerprint64(graph_def_.bytes());
   return *fingerprint_;
 }
 
-const std::string& GraphExport::meta_graph(const Graph& graph) {
-  update(graph);
+const std::string& GraphExport::meta_graph() {
+  update();
   return meta_graph_;
 }
 
-std::string GraphExport::graph_text(const Graph& graph) {
-  return proto_to_text(graph_def(graph), "GraphDef", "graph.pbtxt", FloatText::kAsDouble);
+std::string GraphExport::graph_text() {
+  return proto_to_text(graph_def(), "GraphDef", "graph.pbtxt", FloatText::kAsDouble);
 }
 
 }  // namespace runhooks

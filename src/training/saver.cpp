@@ -9,6 +9,7 @@
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/files/atomic_file.h"
 #include "io/files/stale_files.h"
+#include "training/graph_export.h"
 
 namespace runhooks {
 
@@ -258,7 +259,7 @@ void Saver::write(Session& session,
                   const SaveNames& names) {
   write_bundle(path, all_saveables(), session.resources());
   if (with_graph) {
-    write_if_other(path + "." + names.meta_suffix, graph_export_.meta_graph(session.graph()));
+    write_if_other(path + "." + names.meta_suffix, GraphExport::of(session.graph()).meta_graph());
   }
 }
 

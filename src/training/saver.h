@@ -11,7 +11,6 @@
 #include "graph/saveable.h"
 #include "io/checkpoint/checkpoint_state.h"
 #include "session/session.h"
-#include "training/graph_export.h"
 
 namespace runhooks {
 
@@ -72,9 +71,6 @@ class Saver {
   void attach(std::vector<SaveablePtr> saveables) { attached_ = std::move(saveables); }
   void detach() { attached_.clear(); }
 
-  // The graph as the checkpoints have it.
-  GraphExport& graph_export() { return graph_export_; }
-
   // Gives everything its value. All are read and checked before the first is changed: a missing
   // variable or one of another shape or type is an error that names it.
   void restore(Session& session, const std::string& path);
@@ -105,7 +101,6 @@ class Saver {
   SaverOptions options_;
   bool built_ = false;
   std::vector<SaveablePtr> saveables_, attached_;
-  GraphExport graph_export_;
   std::string tidied_;  // where it has removed what others left
   Checkpoints last_;
   double next_kept_time_;

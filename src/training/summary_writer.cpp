@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/machine.h"
 #include "io/files/file_stamps.h"
+#include "training/graph_export.h"
 
 namespace runhooks {
 
@@ -51,39 +52,27 @@ std::unique_ptr<EventFileWriter> reopened(const KnownFile& known) {
   return EventFileWriter::behind(known.path, [] { return now_seconds(); });
 }
 
-// `exported` where the file has to have this graph whatever it had.
-std::shared_ptr<EventFileWriter> writer_of(const std::string& logdir,
-                                           const Graph& graph,
-                                           GraphExport* exported) {
+}  // namespace
+
+std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
+                                                const Graph& graph,
+                                                OfGraph which) {
   KnownFile& known = known_file(logdir);
   if (auto writer = known.writer.lock()) return writer;
   std::unique_ptr<EventFileWriter> made = reopened(known);
   const bool is_new = !made;
   if (is_new) made = std::make_unique<EventFileWriter>(logdir, "", [] { return now_seconds(); });
-  const uint64_t fingerprint = exported ? exported->fingerprint(graph) : 0;
-  if (is_new || (exported && known.graph != fingerprint)) {
-    GraphExport own;
-    GraphExport& of_graph = exported ? *exported : own;
-    made->add_graph_def(of_graph.graph_def(graph));
-    made->add_meta_graph(of_graph.meta_graph(graph));
+  GraphExport& exported = GraphExport::of(graph);
+  const uint64_t fingerprint = which == OfGraph::kThis ? exported.fingerprint() : 0;
+  if (is_new || (fingerprint && known.graph != fingerprint)) {
+    made->add_graph_def(exported.graph_def());
+    made->add_meta_graph(exported.meta_graph());
     known.graph = fingerprint;
   }
   const auto close = [logdir](EventFileWriter* writer) { close_writer(writer, logdir); };
   const std::shared_ptr<EventFileWriter> writer(made.release(), close);
   known.writer = writer;
   return writer;
-}
-
-}  // namespace
-
-std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir, const Graph& graph) {
-  return writer_of(logdir, graph, nullptr);
-}
-
-std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
-                                                const Graph& graph,
-                                                GraphExport& exported) {
-  return writer_of(logdir, graph, &exported);
 }
 
 }  // namespace runhooks

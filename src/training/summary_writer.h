@@ -8,17 +8,16 @@
 
 #include "graph/graph.h"
 #include "io/events/event_file.h"
-#include "training/graph_export.h"
 
 namespace runhooks {
 
 // The writer of this folder: the open one; or one that goes on in the file that this process has
 // written there last, as TensorFlow's do, if that is as it was left; or a new one, whose file begins
-// with the graph. It is closed when the last who holds it lets go.
-std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir, const Graph& graph);
-// The same where the file has to have this graph, for whoever keeps what it was written as.
+// with the graph. It is closed when the last who holds it lets go. kThis: one that goes on has to
+// have this graph, too.
+enum class OfGraph { kAny, kThis };
 std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
                                                 const Graph& graph,
-                                                GraphExport& exported);
+                                                OfGraph which = OfGraph::kAny);
 
 }  // namespace runhooks

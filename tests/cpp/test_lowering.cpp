@@ -4,6 +4,8 @@
 
 #include "graph/lowering.h"
 #include "graph/variable.h"
+#include "io/graphs/graph_def.h"
+#include "io/graphs/meta_graph.h"
 #include "op_example.h"
 #include "session/session.h"
 #include "test.h"
@@ -117,6 +119,47 @@ TEST(lowering_keeps_names_types_and_control_inputs) {
   CHECK(lowered->operation("ids")->control_inputs() ==
         std::vector<Operation*>{lowered->operation("first")});
   CHECK(taken.name() == lowered->tensor("ids/AsString:0").name());
+}
+
+// What a graph gets behind what was lowered, one after the other. FALSE: all is lowered anew.
+TEST(lowering_of_a_graph_that_grows) {
+  const auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  const auto bytes_of = [](const Graph& lowered) {
+    GraphDefOptions options;
+    options.add_shapes = true;
+    std::string bytes = write_graph_def(make_graph_def(lowered, options));
+    for (const auto& entry : collection_defs(lowered)) {
+      bytes += entry.first + ": " + str_join(entry.second.strings, " ");
+    }
+    return bytes;
+  };
+  const Output x = g.op("Placeholder").attr("dtype", DType::kInt64).attr("shape", Shape{-1, 1});
+  Output ids = g.op("HashIds", {x}).attr("num_buckets", 5).named("ids");
+  Operation* first = g.group({}, "first");
+  auto growing = std::make_unique<GrowingLowering>(g);
+  const auto check_grows = [&](bool grows) {
+    CHECK(growing->grow() == grows);
+    if (!grows) growing = std::make_unique<GrowingLowering>(g);
+    CHECK(bytes_of(*growing->lowered()) == bytes_of(*lowered_graph(g)));
+  };
+  check_grows(true);  // by nothing
+  ids = g.op("HashIds", {g.op("Identity", {ids})}).attr("num_buckets", 7).named("ids");
+  g.add_to_collection("of mine", ids);
+  check_grows(true);
+  g.add_to_collection("of mine", x);
+  g.add_to_collection(collection_keys::kLocalInitOp, g.group({first}, "init"));
+  check_grows(true);
+  g.op("Identity", {ids}).named("ids/AsString").build();  // as one that was lowered
+  check_grows(false);
+  x.op->set_output_shape(0, Shape{3, 1});
+  check_grows(false);
+  g.add_to_collection(collection_keys::kLocalInitOp, first);
+  check_grows(false);
+  g.add_to_collection(collection_keys::kTrainOp, first);
+  check_grows(false);
+  g.op("Identity", {ids}).named("last").build();
+  check_grows(true);
 }
 
 TEST(lowered_tables_are_initialized_with_the_local_variables) {

@@ -55,14 +55,6 @@ void read_content(const WireReader& r, Event& event) {
   }
 }
 
-Event event_of_bytes(Event::Kind kind, std::string bytes, int64_t step) {
-  Event event;
-  event.step = step;
-  event.kind = kind;
-  event.bytes = std::move(bytes);
-  return event;
-}
-
 // The second from `now` on whose name is free. Writers of one second have taken one after the other,
 // so that as many looks as their number has digits find the end of them.
 int64_t free_second(const std::string& logdir, const std::string& suffix, int64_t now) {
@@ -186,12 +178,21 @@ void EventFileWriter::add_serialized_summary(std::string_view bytes, int64_t ste
   add_summary(read_summary(bytes, "a serialized summary"), step);
 }
 
-void EventFileWriter::add_graph_def(std::string bytes, int64_t step) {
-  add_event(event_of_bytes(Event::Kind::kGraphDef, std::move(bytes), step));
+// As add_event() of these bytes, which may be many: they are not copied.
+void EventFileWriter::add_bytes(Event::Kind kind, std::string_view bytes, int64_t step) {
+  WireWriter head;
+  head.add_double(1, clock_()).add_int(2, step);
+  head.put_size(static_cast<int>(kind), bytes.size());
+  records_->write_parts({head.bytes(), bytes});
+  records_->flush();
 }
 
-void EventFileWriter::add_meta_graph(std::string bytes, int64_t step) {
-  add_event(event_of_bytes(Event::Kind::kMetaGraphDef, std::move(bytes), step));
+void EventFileWriter::add_graph_def(std::string_view bytes, int64_t step) {
+  add_bytes(Event::Kind::kGraphDef, bytes, step);
+}
+
+void EventFileWriter::add_meta_graph(std::string_view bytes, int64_t step) {
+  add_bytes(Event::Kind::kMetaGraphDef, bytes, step);
 }
 
 void EventFileWriter::add_session_log(SessionLog::Status status,
@@ -207,8 +208,8 @@ void EventFileWriter::add_session_log(SessionLog::Status status,
 void EventFileWriter::add_run_metadata(const std::string& tag,
                                        std::string_view bytes,
                                        int64_t step) {
-  std::string tagged = WireWriter().add_bytes(1, tag).add_bytes(2, bytes).take();
-  add_event(event_of_bytes(Event::Kind::kRunMetadata, std::move(tagged), step));
+  const WireWriter tagged = WireWriter().add_bytes(1, tag).add_bytes(2, bytes);
+  add_bytes(Event::Kind::kRunMetadata, tagged.bytes(), step);
 }
 
 void EventFileWriter::flush() { records_->flush(); }

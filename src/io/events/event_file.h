@@ -71,8 +71,8 @@ class EventFileWriter {
   // Metadata of a tag are written once in a file.
   void add_summary(Summary summary, int64_t step);
   void add_serialized_summary(std::string_view bytes, int64_t step);
-  void add_graph_def(std::string bytes, int64_t step = 0);
-  void add_meta_graph(std::string bytes, int64_t step = 0);
+  void add_graph_def(std::string_view bytes, int64_t step = 0);
+  void add_meta_graph(std::string_view bytes, int64_t step = 0);
   void add_session_log(SessionLog::Status status,
                        const std::string& checkpoint_path = "",
                        int64_t step = 0);
@@ -88,6 +88,7 @@ class EventFileWriter {
  private:
   struct Behind {};
   EventFileWriter(Behind, const std::string& path, Clock clock);
+  void add_bytes(Event::Kind kind, std::string_view bytes, int64_t step);
 
   std::string logdir_;
   Clock clock_;

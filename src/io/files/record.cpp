@@ -13,12 +13,16 @@ namespace {
 constexpr size_t kHeaderSize = 12, kFooterSize = 4;
 // A small compressed file may say that it is of any length, and give it.
 constexpr uint64_t kMostUnknown = uint64_t{1} << 28;
+
+void append_header(std::string& out, uint64_t size) {
+  const size_t begin = out.size();
+  append_fixed64(out, size);
+  append_fixed32(out, mask_crc(crc32c(out.data() + begin, 8)));
+}
 }  // namespace
 
 void append_record(std::string& out, std::string_view data) {
-  const size_t begin = out.size();
-  append_fixed64(out, data.size());
-  append_fixed32(out, mask_crc(crc32c(out.data() + begin, 8)));
+  append_header(out, data.size());
   out.append(data);
   append_fixed32(out, mask_crc(crc32c(data)));
 }
@@ -43,11 +47,19 @@ RecordWriter::~RecordWriter() {
 
 const std::string& RecordWriter::path() const { return whole_ ? whole_->path() : new_->path(); }
 
-void RecordWriter::write(std::string_view data) {
-  std::string record;
-  record.reserve(data.size() + kHeaderSize + kFooterSize);
-  append_record(record, data);
-  output_->write(record);
+void RecordWriter::write_parts(const std::vector<std::string_view>& parts) {
+  uint64_t size = 0;
+  uint32_t crc = 0;
+  for (std::string_view part : parts) {
+    size += part.size();
+    crc = crc32c_extend(crc, part.data(), part.size());
+  }
+  std::string header, footer;
+  append_header(header, size);
+  append_fixed32(footer, mask_crc(crc));
+  output_->write(header);
+  for (std::string_view part : parts) output_->write(part);
+  output_->write(footer);
 }
 
 void RecordWriter::flush() { output_->flush(); }

@@ -27,7 +27,9 @@ class RecordWriter {
 
   const std::string& path() const;
   bool is_open() const { return file().is_open(); }
-  void write(std::string_view data);
+  void write(std::string_view data) { write_parts({data}); }
+  // A record of bytes that come in parts.
+  void write_parts(const std::vector<std::string_view>& parts);
   void flush();
   // Completes the file.
   void close();

@@ -264,15 +264,18 @@ std::string write_graph_def(const GraphDef& graph) {
   return out.take();
 }
 
-std::string GraphDefWriter::bytes() {
+void GraphDefWriter::put_new_nodes(WireWriter& out) {
+  constexpr size_t kUsualSize = 320;
   const auto& operations = graph_.operations();
+  out.reserve(out.bytes().size() + kUsualSize * (operations.size() - written_));
   for (; written_ < operations.size(); ++written_) {
     check_interrupt_at_times();
-    put_node(nodes_, 1, *operations[written_], options_);
+    put_node(out, 1, *operations[written_], options_);
   }
-  WireWriter out = nodes_;
-  put_end(out, library_of(graph_, options_), GraphDef::kProducer, 0);
-  return out.take();
+}
+
+void GraphDefWriter::put_end(WireWriter& out) const {
+  runhooks::put_end(out, library_of(graph_, options_), GraphDef::kProducer, 0);
 }
 
 // lint: allow caller (a part of the format, which real TensorFlow reads in tests)

@@ -52,17 +52,20 @@ GraphDef read_graph_def(std::string_view bytes, const std::string& where);
 // As tf.train.write_graph() writes graph.pbtxt.
 std::string graph_def_text(const GraphDef& graph);
 
-// A graph that grows, as the bytes of make_graph_def(): what has been written is not written again.
+// The bytes of make_graph_def() of a graph that grows, in parts: what has been written is not
+// written again.
 class GraphDefWriter {
  public:
   GraphDefWriter(const Graph& graph, const GraphDefOptions& options)
       : graph_(graph), options_(options) {}
-  std::string bytes();
+  // The nodes of the operations that have come since the last call.
+  void put_new_nodes(WireWriter& out);
+  // What comes behind all nodes.
+  void put_end(WireWriter& out) const;
 
  private:
   const Graph& graph_;
   const GraphDefOptions options_;
-  WireWriter nodes_;
   size_t written_ = 0;  // operations
 };
 

@@ -65,6 +65,9 @@ struct MetaGraphDef {
 };
 
 std::string write_meta_graph(const MetaGraphDef& meta_graph);
+// The same with a GraphDef that comes in parts.
+std::string write_meta_graph(const MetaGraphDef& meta_graph,
+                             const std::vector<std::string_view>& graph_def);
 MetaGraphDef read_meta_graph(std::string_view bytes, const std::string& where);
 // The meta graphs of the bytes of saved_model.pb.
 std::vector<std::string> read_saved_model(std::string_view bytes, const std::string& where);

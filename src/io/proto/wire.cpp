@@ -113,10 +113,9 @@ WireWriter& WireWriter::put_double(int field, double value) {
   return put_fixed64(field, bits_of(value));
 }
 
-WireWriter& WireWriter::put_bytes(int field, std::string_view value) {
+WireWriter& WireWriter::put_size(int field, size_t size) {
   key(field, WireType::kBytes);
-  append_varint(bytes_, value.size());
-  bytes_.append(value);
+  append_varint(bytes_, size);
   return *this;
 }
 

@@ -51,7 +51,11 @@ class WireWriter {
   WireWriter& put_fixed64(int field, uint64_t value);
   WireWriter& put_float(int field, float value);
   WireWriter& put_double(int field, double value);
-  WireWriter& put_bytes(int field, std::string_view value);
+  WireWriter& put_bytes(int field, std::string_view value) {
+    return put_size(field, value.size()).append(value);
+  }
+  // Of a field whose bytes come behind, put there by append() or elsewhere.
+  WireWriter& put_size(int field, size_t size);
   WireWriter& put_message(int field, const WireWriter& message) {
     return put_bytes(field, message.bytes());
   }
@@ -97,6 +101,9 @@ class WireWriter {
 
   const std::string& bytes() const { return bytes_; }
   std::string take() { return std::move(bytes_); }
+  // Room for so many bytes; the first `size` of them alone.
+  void reserve(size_t size) { bytes_.reserve(size); }
+  void truncate(size_t size) { bytes_.resize(size); }
 
  private:
   void key(int field, WireType type) {

@@ -9,6 +9,7 @@
 #include "r/graph/handles_of_graph.h"
 #include "r/values/border.h"
 #include "training/freeze.h"
+#include "training/graph_export.h"
 #include "training/import_meta_graph.h"
 #include "training/saver.h"
 
@@ -181,7 +182,7 @@ void cpp_write_file(Text path, SEXP bytes) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_meta_graph(SEXP graph) {
-  return border([&]() -> SEXP { return raw_of(GraphExport().meta_graph(*graph_of(graph))); });
+  return border([&]() -> SEXP { return raw_of(GraphExport(*graph_of(graph)).meta_graph()); });
 }
 
 // [[Rcpp::export(rng = false)]]
