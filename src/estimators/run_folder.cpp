@@ -140,6 +140,16 @@ ReadFolder& read_folder(const std::string& path) {
 
 int64_t reads_made = 0;
 
+// As NewestCheckpoint::is_there.
+bool has_checkpoint(const std::string& folder) {
+  try {
+    std::vector<std::string> warnings;
+    return !latest_checkpoint(folder, &warnings).empty();
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 // In words: which process, where, since when.
 std::string holder_in_words(const ClaimHolder& holder) {
   if (holder.process == 0) return "Another process";
@@ -167,23 +177,17 @@ std::unique_ptr<FileClaim> claim_of(const std::string& folder) {
 
 }  // namespace
 
-bool has_checkpoint(const std::string& folder) {
-  try {
-    std::vector<std::string> warnings;
-    return !latest_checkpoint(folder, &warnings).empty();
-  } catch (const Error&) {
-    return true;  // an odd state file is what the error on its way is about
-  }
-}
-
-std::string newest_mark(const std::string& folder) {
+NewestCheckpoint newest_left_in(const std::string& folder) {
+  NewestCheckpoint newest;
+  newest.is_there = true;
   try {
     std::vector<std::string> warnings;
     const std::string checkpoint = latest_checkpoint(folder, &warnings);
-    return checkpoint.empty() ? "" : mark_of(checkpoint, step_in(checkpoint));
-  } catch (const Error&) {
-    return "";
+    newest.is_there = !checkpoint.empty();
+    if (newest.is_there) newest.mark = mark_of(checkpoint, step_in(checkpoint));
+  } catch (const Error&) {  // what is odd is what the error on its way is about
   }
+  return newest;
 }
 
 RunFolder::RunFolder(std::string path) : path_(std::move(path)) {

@@ -19,11 +19,15 @@ constexpr const char* kRecordName = "runhooks.data";
 // Held by the process that trains there.
 constexpr const char* kClaimName = ".runhooks.lock";
 
-// TRUE also where the state file is one that cannot be read: whoever reads it says so.
-bool has_checkpoint(const std::string& folder);
-// Which checkpoint is the newest, to be compared: "step:fingerprint of its index". Another training of
-// as many steps has other check sums there. "" where there is none that can be read.
-std::string newest_mark(const std::string& folder);
+// The newest checkpoint of a folder.
+struct NewestCheckpoint {
+  // TRUE also where the state file is one that cannot be read: whoever reads it says so.
+  bool is_there = false;
+  // To be compared: "step:fingerprint of its index". Another training of as many steps has other
+  // check sums there. "" where there is none that can be read.
+  std::string mark;
+};
+NewestCheckpoint newest_left_in(const std::string& folder);
 
 // A folder as a call finds it: read once, when it is made.
 class RunFolder {
@@ -31,7 +35,7 @@ class RunFolder {
   explicit RunFolder(std::string path);
   // The same; one that was read before is read no more while its files are as they were.
   static std::shared_ptr<const RunFolder> known(const std::string& path);
-  // As has_checkpoint() below; the global step of the newest one.
+  // As NewestCheckpoint has it; the global step of the newest one.
   bool has_checkpoint() const { return has_checkpoint_; }
   int64_t step() const { return step_; }
   const std::string& mark() const { return mark_; }

@@ -149,7 +149,7 @@ TEST(a_folder_that_is_known_is_read_again_when_a_file_of_it_has_changed) {
     CHECK_EQ(second->mark(), first->mark());
     CHECK(RunFolder::known(folder) == second);
     CHECK_EQ(RunFolder(folder).mark(), second->mark());
-    CHECK_EQ(newest_mark(folder), second->mark());
+    CHECK_EQ(newest_left_in(folder).mark, second->mark());
   }
   const auto known = RunFolder::known(folder);
   RunFolder::remember(folder, PlainData());

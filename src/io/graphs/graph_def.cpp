@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "base/interrupt.h"
 #include "graph/func_graph.h"
@@ -334,10 +335,11 @@ WireWriter write_op_def(const OpDef& op) {
 }  // namespace
 
 std::string write_op_list(const Graph& graph) {
+  std::unordered_set<const OpDef*> known;
   std::set<std::string> types;
   for (const auto& op : graph.operations()) {
-    any_inside(*op, [&types](const Operation& inner) {
-      types.insert(inner.type());
+    any_inside(*op, [&](const Operation& inner) {
+      if (known.insert(&inner.def()).second) types.insert(inner.type());
       return false;
     });
   }
@@ -345,8 +347,14 @@ std::string write_op_list(const Graph& graph) {
 }
 
 std::string write_op_list(const std::set<std::string>& types) {
+  // each training asks for the same ones
+  static auto& written = *new std::map<std::string, WireWriter>;
   WireWriter out;
-  for (const std::string& type : types) out.put_message(1, write_op_def(find_op(type)));
+  for (const std::string& type : types) {
+    auto found = written.find(type);
+    if (found == written.end()) found = written.emplace(type, write_op_def(find_op(type))).first;
+    out.put_message(1, found->second);
+  }
   return out.take();
 }
 

@@ -216,6 +216,9 @@ const ProtoField* ProtoMessage::find(const std::string& field_name) const {
 }
 
 const ProtoField* ProtoMessage::find(int number) const {
+  // most messages have no gaps
+  const auto place = static_cast<size_t>(number - 1);
+  if (place < fields.size() && fields[place].number == number) return &fields[place];
   for (const ProtoField& field : fields) {
     if (field.number == number) return &field;
   }

@@ -87,6 +87,7 @@ class TextWriter {
   TextWriter(std::string_view where, FloatText floats) : where_(where), floats_(floats) {}
 
   std::string write(std::string_view bytes, const ProtoMessage& message) {
+    out_.reserve(3 * bytes.size());
     write_message(bytes, message);
     return std::move(out_);
   }
@@ -186,6 +187,8 @@ class TextWriter {
       out_.append(field.name).append(": ");
       if (is_text(field.type)) {
         append_quoted(out_, value.bytes);
+      } else if (field.type == ProtoType::kEnum) {
+        write_enum(field, static_cast<int32_t>(value.bits));
       } else {
         out_ += number_text(field, value.bits);
       }
@@ -206,6 +209,15 @@ class TextWriter {
     write_block(field.name, joined, *field.message);
   }
 
+  void write_enum(const ProtoField& field, int32_t value) {
+    const auto found = field.enumeration->names.find(value);
+    if (found == field.enumeration->names.end()) {
+      out_ += str_cat(value);
+    } else {
+      out_ += found->second;
+    }
+  }
+
   std::string number_text(const ProtoField& field, uint64_t bits) const {
     switch (field.type) {
       case ProtoType::kBool:
@@ -216,11 +228,6 @@ class TextWriter {
         return str_cat(static_cast<int64_t>(bits));
       case ProtoType::kUint32:
         return str_cat(static_cast<uint32_t>(bits));
-      case ProtoType::kEnum: {
-        const auto found = field.enumeration->names.find(static_cast<int>(bits));
-        if (found != field.enumeration->names.end()) return found->second;
-        return str_cat(static_cast<int32_t>(bits));
-      }
       case ProtoType::kFloat: {
         const auto low = static_cast<uint32_t>(bits);
         float value;
@@ -262,7 +269,9 @@ class TextWriter {
       }
       entries.push_back(entry);
     }
-    std::stable_sort(entries.begin(), entries.end());
+    if (!std::is_sorted(entries.begin(), entries.end())) {
+      std::stable_sort(entries.begin(), entries.end());
+    }
     for (size_t i = 0; i < entries.size(); ++i) {
       const bool is_last = i + 1 == entries.size() || entries[i] < entries[i + 1];
       if (is_last) write_block(field.name, entries[i].bytes, *field.message, true);
@@ -286,7 +295,7 @@ class TextWriter {
     const ProtoField* value = is_map_entry ? &message.fields[1] : nullptr;
     if (value && value->type == ProtoType::kMessage) {
       bool has_value = false;
-      for (WireReader r(bytes, where_); r.next();) has_value = has_value || r.field() == 2;
+      for (WireReader r(bytes, where_); !has_value && r.next();) has_value = r.field() == 2;
       if (!has_value) write_block(value->name, "", *value->message);
     }
     --depth_;

@@ -359,12 +359,13 @@ SEXP cpp_estimator_train(SEXP spec,
     const std::string folder = estimator.config().model_dir;
     const Estimator::TrainResult result =
         estimator.train(input_fn_from_r(input_fn, folder), options);
+    const NewestCheckpoint newest = newest_left_in(folder);
     Rcpp::Shield<SEXP> history(history_of(options.hooks));
     return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
                               Rcpp::_["was_skipped"] = result.was_skipped,
                               Rcpp::_["why"] = result.why, Rcpp::_["reason"] = result.reason,
-                              Rcpp::_["has_checkpoint"] = has_checkpoint(folder),
-                              Rcpp::_["mark"] = newest_mark(folder),
+                              Rcpp::_["has_checkpoint"] = newest.is_there,
+                              Rcpp::_["mark"] = newest.mark,
                               // of the graph that was built for it
                               Rcpp::_["num_weights"] = *model->num_weights,
                               Rcpp::_["history"] = history);
