@@ -43,6 +43,7 @@ void CheckpointSaverHook::begin(Graph& graph) {
 
 void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
   const int64_t step = step_.now(session);
+  saver(session);  // where there is none nothing is written
   GraphExport& exported = GraphExport::of(session.graph());
   if (saves_graph_) {
     write_file_atomically(checkpoint_dir_ + "/graph.pbtxt", exported.graph_text());

@@ -43,8 +43,13 @@ std::unique_ptr<GraphExport::Growing> GraphExport::grown(const std::vector<std::
   return growing;
 }
 
+bool GraphExport::is_of_now() const {
+  return version_ == graph_.version() && collections_version_ == graph_.collections_version();
+}
+
 void GraphExport::update() {
-  if (version_ == graph_.version() && collections_version_ == graph_.collections_version()) return;
+  if (graph_.finalized() && is_of_now()) growing_.reset();
+  if (is_of_now()) return;
   version_ = -1;
   fingerprint_.reset();
   const std::vector<SaveablePtr> saveables = exported_saveables_in(graph_);

@@ -42,6 +42,7 @@ class GraphExport {
     std::optional<SaverDef> saver_def;
     WireWriter saver_nodes;
   };
+  bool is_of_now() const;
   void update();
   std::unique_ptr<Growing> grown(const std::vector<std::string>& saved);
   std::string meta_graph_of(const Growing& growing) const;
