@@ -181,10 +181,12 @@ NewestCheckpoint newest_left_in(const std::string& folder) {
   NewestCheckpoint newest;
   newest.is_there = true;
   try {
-    std::vector<std::string> warnings;
-    const std::string checkpoint = latest_checkpoint(folder, &warnings);
-    newest.is_there = !checkpoint.empty();
-    if (newest.is_there) newest.mark = mark_of(checkpoint, step_in(checkpoint));
+    std::vector<std::string> warnings;  // whoever restores it says them
+    newest.path = latest_checkpoint(folder, &warnings);
+    newest.is_there = !newest.path.empty();
+    if (!newest.is_there) return newest;
+    newest.step = step_in(newest.path);
+    newest.mark = mark_of(newest.path, newest.step);
   } catch (const Error&) {  // what is odd is what the error on its way is about
   }
   return newest;
@@ -199,16 +201,7 @@ RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
   } catch (const Error&) {
     memory_ = PlainData();  // who needs it says that it is damaged
   }
-  try {
-    std::vector<std::string> warnings;  // whoever restores it says them
-    checkpoint_ = latest_checkpoint(path_, &warnings);
-    has_checkpoint_ = !checkpoint_.empty();
-    if (!has_checkpoint_) return;
-    step_ = step_in(checkpoint_);
-    mark_ = mark_of(checkpoint_, step_);
-  } catch (const Error&) {
-    has_checkpoint_ = true;
-  }
+  newest_ = newest_left_in(path_);
 }
 
 std::shared_ptr<const RunFolder> RunFolder::known(const std::string& path) {
@@ -221,8 +214,8 @@ std::shared_ptr<const RunFolder> RunFolder::known(const std::string& path) {
   // a training asks once for each checkpoint that it leaves: what is asked for again is noted
   const bool is_noted = note_files(last);
   auto now = std::make_shared<const RunFolder>(path);
-  if (is_noted && now->checkpoint_ == last.newest) last.folder = now;
-  last.newest = now->checkpoint_;
+  if (is_noted && now->newest_.path == last.newest) last.folder = now;
+  last.newest = now->newest_.path;
   return now;
 }
 

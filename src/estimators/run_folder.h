@@ -23,6 +23,8 @@ constexpr const char* kClaimName = ".runhooks.lock";
 struct NewestCheckpoint {
   // TRUE also where the state file is one that cannot be read: whoever reads it says so.
   bool is_there = false;
+  std::string path;
+  int64_t step = 0;
   // To be compared: "step:fingerprint of its index". Another training of as many steps has other
   // check sums there. "" where there is none that can be read.
   std::string mark;
@@ -36,9 +38,9 @@ class RunFolder {
   // The same; one that was read before is read no more while its files are as they were.
   static std::shared_ptr<const RunFolder> known(const std::string& path);
   // As NewestCheckpoint has it; the global step of the newest one.
-  bool has_checkpoint() const { return has_checkpoint_; }
-  int64_t step() const { return step_; }
-  const std::string& mark() const { return mark_; }
+  bool has_checkpoint() const { return newest_.is_there; }
+  int64_t step() const { return newest_.step; }
+  const std::string& mark() const { return newest_.mark; }
   // What was trained there. Its kind is NULL where the file is none of plain data, too.
   bool has_memory() const { return has_memory_; }
   const PlainData& memory() const { return memory_; }
@@ -50,9 +52,9 @@ class RunFolder {
   static int64_t reads();
 
  private:
-  std::string path_, checkpoint_, mark_;
-  bool has_checkpoint_ = false, has_memory_ = false;
-  int64_t step_ = 0;
+  std::string path_;
+  NewestCheckpoint newest_;
+  bool has_memory_ = false;
   PlainData memory_;
 };
 

@@ -27,7 +27,7 @@ class GrowingLowering {
   // Lowers what the graph has got since. FALSE, and nothing is done, where all has to be lowered
   // anew: something that was there is not what it was, or what is new has a name that is taken.
   bool grow();
-  const std::shared_ptr<Graph>& lowered() const { return to_; }
+  Graph& lowered() const { return *to_; }
 
  private:
   const std::shared_ptr<Graph> to_;

@@ -28,7 +28,7 @@ GraphExport& GraphExport::of(const Graph& graph) {
 }
 
 GraphExport::Growing::Growing(const Graph& graph)
-    : lowering(graph), writer(*lowering.lowered(), with_shapes()) {}
+    : lowering(graph), writer(lowering.lowered(), with_shapes()) {}
 
 // With the nodes of the graph in graph_def_. Where it fails, the next one begins anew.
 std::unique_ptr<GraphExport::Growing> GraphExport::grown(const std::vector<std::string>& saved) {
@@ -55,7 +55,7 @@ void GraphExport::update() {
   const std::vector<SaveablePtr> saveables = exported_saveables_in(graph_);
   const std::vector<std::string> saved = names_of(saveables);
   std::unique_ptr<Growing> growing = grown(saved);
-  Graph& lowered = *growing->lowering.lowered();
+  Graph& lowered = growing->lowering.lowered();
   if (!saveables.empty() && !growing->saver_def) {
     growing->saved = saved;
     growing->saver_def = add_saver(lowered, saveables);
@@ -69,7 +69,7 @@ void GraphExport::update() {
 }
 
 std::string GraphExport::meta_graph_of(const Growing& growing) const {
-  const Graph& lowered = *growing.lowering.lowered();
+  const Graph& lowered = growing.lowering.lowered();
   MetaGraphDef meta_graph;
   meta_graph.collections = collection_defs(lowered);
   if (growing.saver_def) {

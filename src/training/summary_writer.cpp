@@ -63,8 +63,9 @@ std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
   const bool is_new = !made;
   if (is_new) made = std::make_unique<EventFileWriter>(logdir, "", [] { return now_seconds(); });
   GraphExport& exported = GraphExport::of(graph);
-  const uint64_t fingerprint = which == OfGraph::kThis ? exported.fingerprint() : 0;
-  if (is_new || (fingerprint && known.graph != fingerprint)) {
+  const bool is_asked_for = which == OfGraph::kThis;
+  const uint64_t fingerprint = is_asked_for ? exported.fingerprint() : 0;
+  if (is_new || (is_asked_for && known.graph != fingerprint)) {
     made->add_graph_def(exported.graph_def());
     made->add_meta_graph(exported.meta_graph());
     known.graph = fingerprint;

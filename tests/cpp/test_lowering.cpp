@@ -2,6 +2,7 @@
 // names, collections and types stay.
 #include <algorithm>
 
+#include "base/looks.h"
 #include "graph/lowering.h"
 #include "graph/variable.h"
 #include "io/graphs/graph_def.h"
@@ -141,7 +142,7 @@ TEST(lowering_of_a_graph_that_grows) {
   const auto check_grows = [&](bool grows) {
     CHECK(growing->grow() == grows);
     if (!grows) growing = std::make_unique<GrowingLowering>(g);
-    CHECK(bytes_of(*growing->lowered()) == bytes_of(*lowered_graph(g)));
+    CHECK(bytes_of(growing->lowered()) == bytes_of(*lowered_graph(g)));
   };
   check_grows(true);  // by nothing
   ids = g.op("HashIds", {g.op("Identity", {ids})}).attr("num_buckets", 7).named("ids");
@@ -160,6 +161,10 @@ TEST(lowering_of_a_graph_that_grows) {
   check_grows(false);
   g.op("Identity", {ids}).named("last").build();
   check_grows(true);
+  g.op("Identity", {ids}).named("one_more").build();
+  const uint64_t before = looks();
+  CHECK(growing->grow());
+  CHECK_EQ(looks() - before, uint64_t{1});  // at its input, at no other's
 }
 
 TEST(lowered_tables_are_initialized_with_the_local_variables) {
