@@ -765,8 +765,12 @@ cpp_session_close <- function(pointer) {
     invisible(.Call(`_runhooks_cpp_session_close`, pointer))
 }
 
-cpp_set_threads <- function(threads) {
-    .Call(`_runhooks_cpp_set_threads`, threads)
+cpp_set_threads <- function(threads, is_default) {
+    .Call(`_runhooks_cpp_set_threads`, threads, is_default)
+}
+
+cpp_instruction_sets <- function() {
+    .Call(`_runhooks_cpp_instruction_sets`)
 }
 
 cpp_timer_new <- function(every_secs, every_steps) {

@@ -2125,12 +2125,22 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_set_threads
-int cpp_set_threads(int threads);
-RcppExport SEXP _runhooks_cpp_set_threads(SEXP threadsSEXP) {
+int cpp_set_threads(int threads, bool is_default);
+RcppExport SEXP _runhooks_cpp_set_threads(SEXP threadsSEXP, SEXP is_defaultSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_set_threads(threads));
+    Rcpp::traits::input_parameter< bool >::type is_default(is_defaultSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_set_threads(threads, is_default));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_instruction_sets
+std::vector<std::string> cpp_instruction_sets();
+RcppExport SEXP _runhooks_cpp_instruction_sets() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_instruction_sets());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2471,7 +2481,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_session_new", (DL_FUNC) &_runhooks_cpp_session_new, 1},
     {"_runhooks_cpp_session_run", (DL_FUNC) &_runhooks_cpp_session_run, 5},
     {"_runhooks_cpp_session_close", (DL_FUNC) &_runhooks_cpp_session_close, 1},
-    {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 1},
+    {"_runhooks_cpp_set_threads", (DL_FUNC) &_runhooks_cpp_set_threads, 2},
+    {"_runhooks_cpp_instruction_sets", (DL_FUNC) &_runhooks_cpp_instruction_sets, 0},
     {"_runhooks_cpp_timer_new", (DL_FUNC) &_runhooks_cpp_timer_new, 2},
     {"_runhooks_cpp_timer_reset", (DL_FUNC) &_runhooks_cpp_timer_reset, 1},
     {"_runhooks_cpp_timer_should_trigger", (DL_FUNC) &_runhooks_cpp_timer_should_trigger, 2},

@@ -1,20 +1,29 @@
-// What the machine offers, and how much of it kernels may use.
+// How many threads kernels use, and which instruction set.
 #include "base/threads.h"
 
 #include <cstdlib>
-#include <thread>
+#include <string>
 
+#include "base/cpu_count.h"
+#include "kernels/kernels.h"
 #include "r/values/border.h"
 
-// Kernels use at most this many threads, and no more than the machine and OMP_THREAD_LIMIT allow.
-// The number that they use.
+// Lets kernels use `threads` threads, or fewer if the machine or OMP_THREAD_LIMIT allows fewer.
+// Returns the number that they use.
 // [[Rcpp::export(rng = false)]]
-int cpp_set_threads(int threads) {
-  const auto offered = static_cast<int>(std::thread::hardware_concurrency());
-  if (offered > 0) threads = std::min(threads, offered);
-  const char* limit = std::getenv("OMP_THREAD_LIMIT");
-  const long most = limit ? std::strtol(limit, nullptr, 10) : 0;            // NOLINT: strtol's type
-  if (most > 0) threads = static_cast<int>(std::min<long>(threads, most));  // NOLINT
-  runhooks::set_kernel_threads(threads);
+int cpp_set_threads(int threads, bool is_default) {
+  runhooks::set_kernel_threads(
+      runhooks::limit_threads(threads, is_default, runhooks::usable_cpus(),
+                              runhooks::local_processes(), std::getenv("OMP_THREAD_LIMIT")));
   return runhooks::kernel_threads();
+}
+
+// The instruction set that kernels use, then all that this machine has.
+// [[Rcpp::export(rng = false)]]
+std::vector<std::string> cpp_instruction_sets() {
+  std::vector<std::string> names = {runhooks::kernels().isa};
+  for (const char* name : {"base", "neon", "avx2", "avx512"}) {
+    if (runhooks::find_kernels(name)) names.emplace_back(name);
+  }
+  return names;
 }

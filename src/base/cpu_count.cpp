@@ -1,0 +1,272 @@
+#include "base/cpu_count.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "base/open_file.h"
+#include "base/status.h"
+#include "base/windows.h"
+
+#if defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
+
+namespace runhooks {
+
+namespace {
+
+constexpr int kMostCpus = 1 << 16;  // a bound for numbers that are read from files
+
+// The lines of a file; none if it cannot be read, because systems differ in the files they have.
+std::vector<std::string> lines_of(const std::string& path) {
+  std::vector<std::string> lines;
+  try {
+    TextFile file(path);
+    for (std::string line; file.next(&line);) lines.push_back(line);
+  } catch (const Error&) {
+    lines.clear();
+  }
+  return lines;
+}
+
+std::string first_line(const std::string& path) {
+  const std::vector<std::string> lines = lines_of(path);
+  return lines.empty() ? "" : lines.front();
+}
+
+std::vector<std::string> split_at(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+// The value of "key : value", or "" if the line has another key.
+std::string value_of(const std::string& line, const std::string& key) {
+  const size_t colon = line.find(':');
+  if (colon == std::string::npos || line.compare(0, key.size(), key) != 0) return "";
+  if (line.find_first_not_of(" \t", key.size()) != colon) return "";
+  const size_t begin = line.find_first_not_of(" \t", colon + 1);
+  return begin == std::string::npos ? "" : line.substr(begin);
+}
+
+// The number above 0 that a text says; 0 if it says none.
+int positive_number(const char* text) {
+  if (!text) return 0;
+  const auto number = std::strtol(text, nullptr, 10);
+  return number < 1 ? 0 : static_cast<int>(std::min<decltype(number)>(number, INT_MAX));
+}
+
+// Whole processors, at least 1; 0 if there is no quota.
+int whole_cpus(const std::string& quota, const std::string& period) {
+  const double allowed = std::strtoll(quota.c_str(), nullptr, 10);
+  const double every = std::strtoll(period.c_str(), nullptr, 10);
+  if (allowed <= 0 || every <= 0) return 0;
+  return std::max(1, static_cast<int>(std::min<double>(allowed / every, kMostCpus)));
+}
+
+int smaller_limit(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+
+// The quota of one cgroup; "max" and -1 are no number above 0.
+int limit_of_cgroup(const std::string& folder, bool is_v2) {
+  if (!is_v2) {
+    return whole_cpus(first_line(folder + "/cpu.cfs_quota_us"),
+                      first_line(folder + "/cpu.cfs_period_us"));
+  }
+  const std::vector<std::string> words = split_at(first_line(folder + "/cpu.max"), ' ');
+  return words.size() == 2 ? whole_cpus(words[0], words[1]) : 0;
+}
+
+// The path of this process in the hierarchy that limits processors: in version 1 that of the
+// controller `cpu`.
+std::string cgroup_path(const std::string& root, bool is_v2) {
+  for (const std::string& line : lines_of(root + "/proc/self/cgroup")) {
+    const size_t first = line.find(':');
+    const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const auto controllers = split_at(line.substr(first + 1, second - first - 1), ',');
+    const bool is_it = is_v2 ? controllers.empty() && line.compare(0, first, "0") == 0
+                             : std::count(controllers.begin(), controllers.end(), "cpu") > 0;
+    if (is_it) return line.substr(second + 1);
+  }
+  return "";
+}
+
+// `path` below the mounted part `top` of the hierarchy. A container may see neither: its own cgroup
+// is then the mount point.
+std::string below_mount(const std::string& path, const std::string& top) {
+  if (path.find("..") != std::string::npos) return "";
+  if (top == "/") return path == "/" ? "" : path;
+  const bool is_below = path.compare(0, top.size(), top) == 0 &&
+                        (path.size() == top.size() || path[top.size()] == '/');
+  return is_below ? path.substr(top.size()) : "";
+}
+
+std::vector<int> online_cpus(const std::string& root) {
+  std::vector<int> allowed;
+  for (const std::string& line : lines_of(root + "/proc/self/status")) {
+    const std::string list = value_of(line, "Cpus_allowed_list");
+    if (!list.empty()) allowed = parse_cpu_list(list);
+  }
+  // the mask may have processors that the machine does not have, or that are switched off
+  const std::vector<int> online =
+      parse_cpu_list(first_line(root + "/sys/devices/system/cpu/online"));
+  if (online.empty()) return allowed;
+  if (allowed.empty()) return online;
+  std::vector<int> both;
+  std::set_intersection(allowed.begin(), allowed.end(), online.begin(), online.end(),
+                        std::back_inserter(both));
+  return both;
+}
+
+// Cores by /proc/cpuinfo, where /sys is not mounted; a processor without a core is one itself.
+int cores_of_cpuinfo(const std::string& root, const std::vector<int>& cpus) {
+  std::set<std::string> cores;
+  std::string cpu, package;
+  for (const std::string& line : lines_of(root + "/proc/cpuinfo")) {
+    const std::string number = value_of(line, "processor"), id = value_of(line, "physical id");
+    const std::string core = value_of(line, "core id");
+    if (!number.empty()) cpu = number, package.clear();
+    if (!id.empty()) package = id;
+    if (core.empty() || cpu.empty()) continue;
+    const std::vector<int> listed = parse_cpu_list(cpu);
+    if (listed.size() == 1 && std::binary_search(cpus.begin(), cpus.end(), listed[0])) {
+      cores.insert(str_cat(package, ":", core));
+    }
+  }
+  return cores.empty() ? static_cast<int>(cpus.size()) : static_cast<int>(cores.size());
+}
+
+int cores_of(const std::string& root, const std::vector<int>& cpus) {
+  std::set<std::string> siblings;
+  for (const int cpu : cpus) {
+    const std::string list = first_line(
+        str_cat(root, "/sys/devices/system/cpu/cpu", cpu, "/topology/thread_siblings_list"));
+    if (list.empty()) return cores_of_cpuinfo(root, cpus);
+    siblings.insert(list);
+  }
+  return static_cast<int>(siblings.size());
+}
+
+#if defined(_WIN32)
+int bits_of(ULONG_PTR mask) {
+  int bits = 0;
+  for (; mask; mask &= mask - 1) ++bits;
+  return bits;
+}
+
+CpuCount count_system_cpus() {
+  CpuCount count{0, 0};
+  DWORD_PTR allowed = 0, machine = 0;
+  if (!GetProcessAffinityMask(GetCurrentProcess(), &allowed, &machine)) return count;
+  count.logical = bits_of(allowed);
+  DWORD bytes = 0;
+  GetLogicalProcessorInformation(nullptr, &bytes);
+  std::vector<SYSTEM_LOGICAL_PROCESSOR_INFORMATION> parts(
+      bytes / sizeof(SYSTEM_LOGICAL_PROCESSOR_INFORMATION));
+  if (parts.empty() || !GetLogicalProcessorInformation(parts.data(), &bytes)) return count;
+  for (const auto& part : parts) {
+    const bool is_core = part.Relationship == RelationProcessorCore;
+    if (is_core && (part.ProcessorMask & allowed) != 0) ++count.physical;
+  }
+  return count;
+}
+#elif defined(__APPLE__)
+int number_of(const char* name) {
+  int value = 0;
+  size_t size = sizeof value;
+  return sysctlbyname(name, &value, &size, nullptr, 0) == 0 ? value : 0;
+}
+
+CpuCount count_system_cpus() {
+  return {number_of("hw.logicalcpu"), number_of("hw.physicalcpu")};
+}
+#else
+CpuCount count_system_cpus() { return count_linux_cpus(""); }
+#endif
+
+}  // namespace
+
+std::vector<int> parse_cpu_list(const std::string& text) {
+  std::vector<int> cpus;
+  for (const std::string& range : split_at(text, ',')) {
+    const char* at = range.c_str();
+    char* end = nullptr;
+    const auto first = std::strtol(at, &end, 10);
+    auto last = first;
+    if (end == at) return {};
+    if (*end == '-') last = std::strtol(at = end + 1, &end, 10);
+    if (end == at || first < 0 || last < first || last >= kMostCpus) return {};
+    if (range.find_first_not_of(" \t\r\n", static_cast<size_t>(end - range.c_str())) !=
+        std::string::npos) {
+      return {};
+    }
+    for (auto cpu = first; cpu <= last; ++cpu) cpus.push_back(static_cast<int>(cpu));
+  }
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  return cpus;
+}
+
+int cgroup_cpu_limit(const std::string& root) {
+  int limit = 0;
+  for (const std::string& line : lines_of(root + "/proc/self/mountinfo")) {
+    const std::vector<std::string> words = split_at(line, ' ');
+    const auto dash = std::find(words.begin(), words.end(), "-");
+    if (words.size() < 6 || words.end() - dash < 4) continue;
+    const std::vector<std::string> options = split_at(dash[3], ',');
+    const bool is_v2 = dash[1] == "cgroup2";
+    const bool is_v1 =
+        dash[1] == "cgroup" && std::count(options.begin(), options.end(), "cpu") > 0;
+    if (!is_v2 && !is_v1) continue;
+    const std::string mount = root + words[4];
+    std::string below = below_mount(cgroup_path(root, is_v2), words[3]);
+    for (;;) {  // up to the mount point: a quota holds for all cgroups below
+      limit = smaller_limit(limit, limit_of_cgroup(mount + below, is_v2));
+      const size_t slash = below.rfind('/');
+      if (slash == std::string::npos) break;
+      below.erase(slash);
+    }
+  }
+  return limit;
+}
+
+CpuCount count_linux_cpus(const std::string& root) {
+  const std::vector<int> cpus = online_cpus(root);
+  CpuCount count;
+  count.logical = static_cast<int>(cpus.size());
+  count.physical = cpus.empty() ? 0 : cores_of(root, cpus);
+  const int limit = cgroup_cpu_limit(root);
+  count.logical = smaller_limit(count.logical, limit);
+  count.physical = smaller_limit(count.physical, limit);
+  return count;
+}
+
+int limit_threads(
+    int wanted, bool is_default, const CpuCount& cpus, int processes, const char* limit) {
+  const int most = is_default ? cpus.physical / std::max(1, processes) : cpus.logical;
+  const int threads = std::max(1, std::min(wanted, most));
+  const int limited = positive_number(limit);
+  return limited > 0 ? std::min(threads, limited) : threads;
+}
+
+int local_processes() {
+  const int open_mpi = positive_number(std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE"));
+  const int mpich = positive_number(std::getenv("MPI_LOCALNRANKS"));
+  return std::max({1, open_mpi, mpich});
+}
+
+CpuCount usable_cpus() {
+  CpuCount count = count_system_cpus();
+  const auto offered = static_cast<int>(std::thread::hardware_concurrency());
+  count.logical = std::max(1, smaller_limit(count.logical, offered));
+  count.physical = std::max(1, smaller_limit(count.physical, count.logical));
+  return count;
+}
+
+}  // namespace runhooks
