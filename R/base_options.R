@@ -80,22 +80,21 @@ worker_loops <- list(
   future = c("evalFuture", "evalFutureInternal")
 )
 
-# Whether this process is one of several that another R session has started to work for it. Forked
-# children need no check: the core gives them one thread.
-in_parallel_worker <- function(functions = lapply(seq_len(sys.nframe()), sys.function)) {
-  # future allows a worker one core by this option; in the main session it leaves it alone
+# Whether another R session has started this process as one of its workers. Forked children need no
+# check, because the core gives them one thread.
+in_parallel_worker <- function() {
+  # future sets this option in its workers, and leaves it alone in the main session
   if (isNamespaceLoaded("future") && identical(as.integer(getOption("mc.cores")), 1L)) return(TRUE)
-  homes <- vapply(functions, function(f) {
-    if (is.primitive(f)) "base" else environmentName(topenv(environment(f)))
-  }, "")
-  for (package in intersect(names(worker_loops), homes)) {
-    # The outermost call of a package tells: plan(sequential), too, evaluates in evalFuture(), but
-    # below future(). The workers of parallel enter their loop by .workRSOCK() and the like.
-    inside <- functions[homes == package]
+  functions <- lapply(seq_len(sys.nframe()), sys.function)
+  homes <- lapply(functions, function(f) topenv(environment(f)))
+  packages <- vapply(homes, environmentName, "")
+  for (package in intersect(names(worker_loops), packages)) {
+    inside <- which(packages == package)
+    # plan(sequential), too, evaluates inside evalFuture(), but below future() and the like
     if (package == "future") inside <- inside[1]
-    loops <- mget(worker_loops[[package]], asNamespace(package), ifnotfound = list(NULL))
+    loops <- mget(worker_loops[[package]], homes[[inside[1]]], ifnotfound = list(NULL))
     is_loop <- function(f) any(vapply(loops, identical, NA, f))
-    if (any(vapply(inside, is_loop, NA))) return(TRUE)
+    if (any(vapply(functions[inside], is_loop, NA))) return(TRUE)
   }
   FALSE
 }

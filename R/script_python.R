@@ -73,7 +73,7 @@ tf_config <- function() {
       # of the loaded namespace: its files may be gone, or another version's, while R runs
       location = getNamespaceInfo("runhooks", "path"), python = NULL, python_version = NULL,
       engine = paste("runhooks", getNamespaceVersion("runhooks")),
-      threads = getOption("runhooks.threads", 2L)
+      threads = use_threads(environment())
     ),
     class = "tensorflow_config"
   )

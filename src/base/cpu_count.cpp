@@ -154,7 +154,7 @@ int cores_of(const std::string& root, const std::vector<int>& cpus) {
 }
 
 #if defined(_WIN32)
-int bits_of(ULONG_PTR mask) {
+int count_bits(ULONG_PTR mask) {
   int bits = 0;
   for (; mask; mask &= mask - 1) ++bits;
   return bits;
@@ -164,7 +164,7 @@ CpuCount count_system_cpus() {
   CpuCount count{0, 0};
   DWORD_PTR allowed = 0, machine = 0;
   if (!GetProcessAffinityMask(GetCurrentProcess(), &allowed, &machine)) return count;
-  count.logical = bits_of(allowed);
+  count.logical = count_bits(allowed);
   DWORD bytes = 0;
   GetLogicalProcessorInformation(nullptr, &bytes);
   std::vector<SYSTEM_LOGICAL_PROCESSOR_INFORMATION> parts(
@@ -177,14 +177,14 @@ CpuCount count_system_cpus() {
   return count;
 }
 #elif defined(__APPLE__)
-int number_of(const char* name) {
+int sysctl_number(const char* name) {
   int value = 0;
   size_t size = sizeof value;
   return sysctlbyname(name, &value, &size, nullptr, 0) == 0 ? value : 0;
 }
 
 CpuCount count_system_cpus() {
-  return {number_of("hw.logicalcpu"), number_of("hw.physicalcpu")};
+  return {sysctl_number("hw.logicalcpu"), sysctl_number("hw.physicalcpu")};
 }
 #else
 CpuCount count_system_cpus() { return count_linux_cpus(""); }

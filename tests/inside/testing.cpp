@@ -3,6 +3,7 @@
 // installed package and helper-inside.R loads.
 #include "base/clock.h"
 #include "base/log_first.h"
+#include "base/threads.h"
 #include "estimators/run_folder.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/events/event_file.h"
@@ -526,6 +527,13 @@ SEXP inside_arrow_stream(SEXP batches, SEXP null_row, SEXP pointer, SEXP format)
 SEXP inside_folder_reads() {
   BEGIN_RCPP
   return Rf_ScalarReal(cpp_folder_reads());
+  END_RCPP
+}
+
+SEXP inside_kernel_threads_set(SEXP threads) {
+  BEGIN_RCPP
+  set_kernel_threads(Rf_asInteger(threads));
+  return R_NilValue;
   END_RCPP
 }
 

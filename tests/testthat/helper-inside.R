@@ -36,6 +36,10 @@ cpp_test_arrow_stream <- function(batches, null_row, pointer = NULL, format = NU
   inside("arrow_stream", as.integer(batches), as.integer(null_row), pointer, format)
 }
 cpp_folder_reads <- function() inside("folder_reads")
+# Whatever the machine has and allows.
+cpp_kernel_threads_set <- function(threads) {
+  invisible(inside("kernel_threads_set", as.integer(threads)))
+}
 cpp_model_graphs <- function() inside("model_graphs")
 cpp_write_plain_file <- function(path, x, owner) {
   invisible(inside("write_plain_file", path.expand(path), x, owner))

@@ -2,6 +2,9 @@
 # others). A test of properties begins elsewhere in each run and says where: RUNHOOKS_SEED repeats it.
 set.seed(1)
 
+# At most two threads, in child processes, too, however many cores the machine has.
+if (!nzchar(Sys.getenv("OMP_THREAD_LIMIT"))) Sys.setenv(OMP_THREAD_LIMIT = "2")
+
 property_seed <- function(what) {
   given <- Sys.getenv("RUNHOOKS_SEED")
   seed <- if (nzchar(given)) {

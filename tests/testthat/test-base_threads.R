@@ -1,0 +1,138 @@
+test_that("the check limit of R allows two threads, however it is set", {
+  withr::local_options(runhooks.threads = NULL)
+  limited <- function(value) {
+    withr::local_envvar(`_R_CHECK_LIMIT_CORES_` = value)
+    default_threads()
+  }
+  for (value in c("true", "TRUE", "warn", "1", "yes")) expect_identical(limited(value), 2L)
+  for (value in c(NA, "", "false", "FALSE")) expect_identical(limited(value), 8L)
+})
+
+test_that("the default follows the check limit and OMP_THREAD_LIMIT, the option wins", {
+  cores <- withr::with_envvar(c(OMP_THREAD_LIMIT = NA, `_R_CHECK_LIMIT_CORES_` = NA), {
+    withr::with_options(list(runhooks.threads = NULL), use_threads())
+  })
+  expect_lte(cores, 8L)
+  used <- function(limit, check, option = NULL) {
+    withr::local_envvar(OMP_THREAD_LIMIT = limit, `_R_CHECK_LIMIT_CORES_` = check)
+    withr::local_options(runhooks.threads = option)
+    use_threads()
+  }
+  expect_identical(used(NA, "true"), min(cores, 2L))
+  expect_identical(used("1", NA), 1L)
+  expect_identical(used("1", NA, 4), 1L)
+  expect_gte(used(NA, "true", 1e6), cores)
+  expect_identical(used(NA, NA, 1), 1L)
+})
+
+test_that("the printed configuration has the threads that are used", {
+  withr::local_options(runhooks.threads = 1)
+  expect_identical(tf_config()$threads, 1L)
+})
+
+# Prints what expr gives in an R session of its own, whose environment has no limit.
+in_child <- function(expr, ...) {
+  env <- c(child_env(), OMP_THREAD_LIMIT = "", `_R_CHECK_LIMIT_CORES_` = "", ...)
+  processx::run(child_rscript(), c("-e", expr), env = env, error_on_status = FALSE)
+}
+
+test_that("a script under R CMD check --as-cran has two threads", {
+  skip_if_not_installed("processx")
+  expr <- "cat(runhooks:::default_threads(), '')"
+  expect_identical(in_child(expr)$stdout, "8 ")
+  expect_identical(in_child(expr, `_R_CHECK_LIMIT_CORES_` = "true")$stdout, "2 ")
+})
+
+test_that("a worker of parallel has one thread", {
+  withr::local_envvar(`_R_CHECK_LIMIT_CORES_` = NA, R_LIBS = child_env()[["R_LIBS"]])
+  cluster <- parallel::makePSOCKcluster(1)
+  on.exit(parallel::stopCluster(cluster))
+  threads <- parallel::clusterEvalQ(cluster, c(runhooks:::default_threads(), runhooks:::use_threads()))
+  expect_identical(threads, list(c(1L, 1L)))
+  # the session that has started it is none, nor is a call of parallel that starts no process
+  expect_identical(default_threads(), 8L)
+  expect_identical(parallel::mclapply(1, function(i) default_threads(), mc.cores = 1), list(8L))
+})
+
+test_that("a worker of future has one thread, a sequential future has not", {
+  skip_if_not_installed("processx")
+  skip_if_not_installed("future")
+  said <- in_child("
+    library(future)
+    threads <- function() value(future(runhooks:::default_threads()))
+    cat(threads(), '')
+    plan(multisession)
+    cat(threads(), '')
+    plan(sequential)
+    options(mc.cores = 1L) # in workers of other kinds
+    cat(threads(), '')", R_PARALLELLY_AVAILABLECORES_SYSTEM = "2")
+  expect_identical(said$stdout, "8 1 1 ", info = said$stderr)
+})
+
+# A namespace with these functions, which is not registered.
+fake_namespace <- function(name, ...) {
+  ns <- new.env(parent = baseenv())
+  ns$.__NAMESPACE__. <- list2env(list(spec = c(name = name, version = "1")))
+  functions <- lapply(list(...), function(f) `environment<-`(f, ns))
+  list2env(functions, ns)
+}
+
+test_that("workers are recognized by the functions that evaluate their tasks", {
+  withr::local_envvar(`_R_CHECK_LIMIT_CORES_` = NA)
+  mirai <- fake_namespace(
+    "mirai",
+    daemon = function(task) eval_mirai(task), .daemon = function(task) eval_mirai(task),
+    eval_mirai = function(task) task(), mirai = function(task) eval_mirai(task)
+  )
+  expect_identical(mirai$daemon(default_threads), 1L)
+  expect_identical(mirai$.daemon(default_threads), 1L)
+  expect_identical(mirai$mirai(default_threads), 8L)
+  future <- fake_namespace(
+    "future", future = function(task) evalFuture(task), evalFuture = function(task) task()
+  )
+  expect_identical(future$evalFuture(default_threads), 1L)
+  expect_identical(future$future(default_threads), 8L)
+  snow <- fake_namespace("snow", workLoop = function(task) task())
+  expect_identical(snow$workLoop(default_threads), 1L)
+  other <- fake_namespace("other", workLoop = function(task) task())
+  expect_identical(other$workLoop(default_threads), 8L)
+})
+
+test_that("an instruction set that the machine lacks is named, with those that it has", {
+  warned <- function(wanted) {
+    withr::local_envvar(RUNHOOKS_ISA = wanted)
+    was_checked <- the$isa_checked
+    on.exit(the$isa_checked <- was_checked)
+    the$isa_checked <- NULL
+    warnings <- testthat::capture_warnings(warn_of_instruction_set())
+    expect_length(testthat::capture_warnings(warn_of_instruction_set()), 0)
+    warnings
+  }
+  expect_length(warned(NA), 0)
+  for (name in cpp_instruction_sets()) expect_length(warned(name), 0)
+  expect_match(warned("altivec"), "RUNHOOKS_ISA is \"altivec\".*Allowed here: \"base\"")
+  withr::local_envvar(RUNHOOKS_ISA = "altivec")
+  the$isa_checked <- NULL
+  on.exit(the$isa_checked <- NULL)
+  expect_warning(warn_of_instruction_set(), class = "runhooks_warning_instruction_set")
+})
+
+test_that("a machine of the base instruction set trains", {
+  skip_if_not_installed("processx")
+  said <- in_child("
+    library(runhooks)
+    options(warn = 2)
+    model <- linear_regressor(mpg ~ wt, data = mtcars)
+    train(model)
+    cat(runhooks:::cpp_instruction_sets()[[1]], all(is.finite(predict(model, mtcars))))
+  ", RUNHOOKS_ISA = "base")
+  expect_identical(said$stdout, "base TRUE", info = said$stderr)
+  said <- in_child("
+    library(runhooks)
+    model <- linear_regressor(mpg ~ wt, data = mtcars)
+    train(model)
+    cat('trained')
+  ", RUNHOOKS_ISA = "altivec")
+  expect_identical(said$stdout, "trained", info = said$stderr)
+  expect_match(said$stderr, "RUNHOOKS_ISA is \"altivec\"", fixed = TRUE)
+})
