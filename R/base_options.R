@@ -2,7 +2,7 @@
 #'
 #' Set them with [options()]; each is read when it is needed.
 #'
-#' * `runhooks.threads`: the largest number of threads that a step may use, a positive whole number.
+#' * `runhooks.threads`: a positive whole number, the largest number of threads that a step may use.
 #'   Results do not depend on it. See the section on threads for the default.
 #' * `runhooks.carried_mb`: up to which size in megabytes, by default 10, the weights of a model whose
 #'   folder was named go into the file of `saveRDS()`, see [train()]. A model in a temporary folder
@@ -74,7 +74,7 @@ default_threads <- function() {
   if (check %in% c("", "false")) 8L else 2L
 }
 
-# Functions that a worker of these packages runs as long as it lives. Tasks are evaluated inside them.
+# Functions that a worker of these packages runs as long as it lives, and evaluates its tasks in.
 worker_loops <- list(
   parallel = "workLoop", snow = "workLoop", mirai = c("daemon", ".daemon"),
   future = c("evalFuture", "evalFutureInternal")
@@ -108,9 +108,7 @@ warn_of_instruction_set <- function() {
   if (wanted %in% sets) return(invisible())
   rlang::warn(
     c(
-      sprintf(
-        "The environment variable RUNHOOKS_ISA is \"%s\", which this machine does not support.", wanted
-      ),
+      sprintf("The variable RUNHOOKS_ISA is \"%s\", which this machine does not support.", wanted),
       i = sprintf("The instruction set \"%s\" is used.", sets[[1]]),
       i = sprintf("Allowed here: %s.", paste0("\"", sets[-1], "\"", collapse = ", "))
     ),

@@ -47,7 +47,9 @@ test_that("a worker of parallel has one thread", {
   withr::local_envvar(`_R_CHECK_LIMIT_CORES_` = NA, R_LIBS = child_env()[["R_LIBS"]])
   cluster <- parallel::makePSOCKcluster(1)
   on.exit(parallel::stopCluster(cluster))
-  threads <- parallel::clusterEvalQ(cluster, c(runhooks:::default_threads(), runhooks:::use_threads()))
+  threads <- parallel::clusterEvalQ(cluster, {
+    c(runhooks:::default_threads(), runhooks:::use_threads())
+  })
   expect_identical(threads, list(c(1L, 1L)))
   # the session that has started it is none, nor is a call of parallel that starts no process
   expect_identical(default_threads(), 8L)
