@@ -5,11 +5,9 @@
 #include <cstdio>
 #include <limits>
 
-#ifdef _WIN32
-#define WIN32_LEAN_AND_MEAN
-#define NOMINMAX
-#include <windows.h>
-#else
+#include "base/windows.h"
+
+#ifndef _WIN32
 #include <unistd.h>
 #endif
 

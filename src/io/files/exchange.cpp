@@ -10,6 +10,11 @@
 #if defined(__linux__)
 #include <fcntl.h>
 #endif
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 28)  // a test of its own: elsewhere the macro is missing
+#define RUNHOOKS_HAS_RENAMEAT2 1
+#endif
+#endif
 
 namespace runhooks {
 
@@ -17,7 +22,7 @@ namespace {
 
 // 0, or what errno says.
 int exchange(const char* a, const char* b) {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 28)
+#if defined(RUNHOOKS_HAS_RENAMEAT2)
   constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE, which older headers lack
   return renameat2(AT_FDCWD, a, AT_FDCWD, b, kExchange) == 0 ? 0 : errno;
 #elif defined(__APPLE__) && defined(RENAME_SWAP)

@@ -7,14 +7,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/windows.h"
 #include "io/files/atomic_file.h"
 #include "io/files/plain_fields.h"
 
-#if defined(_WIN32)
-#define WIN32_LEAN_AND_MEAN
-#define NOMINMAX
-#include <windows.h>
-#else
+#if !defined(_WIN32)
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
