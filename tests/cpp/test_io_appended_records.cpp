@@ -1,6 +1,7 @@
 // Files of records that only grow, and the claims by which one process at a time writes.
 #include "io/files/appended_records.h"
 
+#include "base/platform.h"
 #include "io/files/file_claim.h"
 #include "io_test.h"
 
@@ -14,6 +15,9 @@ using namespace runhooks;
 using namespace runhooks_test;
 
 namespace {
+
+// What a system may lack, from the best way to hold a claim to the last one.
+constexpr const char* kClaimFeatures[] = {"", "ofd_locks", "file_locks"};
 
 std::vector<std::string> records_in(const std::string& path, size_t* damaged) {
   return read_appended_records(path, damaged);
@@ -59,20 +63,24 @@ TEST(damaged_records_are_left_out_and_later_ones_are_found) {
 }
 
 TEST(a_claim_is_taken_once_and_given_back) {
-  const std::string path = fresh_folder("claim") + "/lock";
-  ClaimHolder holder;
-  CHECK(!FileClaim::is_held(path, &holder));
-  {
-    const auto claim = FileClaim::take(path, &holder);
-    CHECK(claim != nullptr);
-    CHECK(FileClaim::holds(path));
-    CHECK(FileClaim::is_held(path, &holder));
-    CHECK_EQ(holder.process, claim->holder().process);
-    CHECK(FileClaim::take(path, &holder) == nullptr);
+  for (const char* lacking : kClaimFeatures) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string path = fresh_folder("claim") + "/lock";
+    ClaimHolder holder;
+    CHECK(!FileClaim::is_held(path, &holder));
+    {
+      const auto claim = FileClaim::take(path, &holder);
+      CHECK(claim != nullptr);
+      CHECK(FileClaim::holds(path));
+      CHECK(FileClaim::is_held(path, &holder));
+      CHECK_EQ(holder.process, claim->holder().process);
+      CHECK(FileClaim::take(path, &holder) == nullptr);
+    }
+    CHECK(!file_exists(path));
+    CHECK(!FileClaim::holds(path));
+    CHECK(FileClaim::take(path, &holder) != nullptr);
   }
-  CHECK(!file_exists(path));
-  CHECK(!FileClaim::holds(path));
-  CHECK(FileClaim::take(path, &holder) != nullptr);
 }
 
 #if !defined(_WIN32)
@@ -91,45 +99,53 @@ int in_child(const std::function<int()>& body) {
 }  // namespace
 
 TEST(another_process_is_told_who_holds_a_claim_and_cannot_take_it) {
-  const std::string path = fresh_folder("claim") + "/lock";
-  ClaimHolder holder;
-  const auto claim = FileClaim::take(path, &holder);
-  const int parent = claim->holder().process;
-  const auto look = [&] {
-    ClaimHolder seen;
-    if (FileClaim::holds(path)) return 1;
-    if (!FileClaim::is_held(path, &seen) || seen.process != parent) return 2;
-    if (FileClaim::take(path, &seen) != nullptr || seen.process != parent) return 3;
-    return 0;
-  };
-  CHECK_EQ(in_child(look), 0);
-  // a look has not let it go
-  CHECK_EQ(in_child(look), 0);
+  for (const char* lacking : kClaimFeatures) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string path = fresh_folder("claim") + "/lock";
+    ClaimHolder holder;
+    const auto claim = FileClaim::take(path, &holder);
+    const int parent = claim->holder().process;
+    const auto look = [&] {
+      ClaimHolder seen;
+      if (FileClaim::holds(path)) return 1;
+      if (!FileClaim::is_held(path, &seen) || seen.process != parent) return 2;
+      if (FileClaim::take(path, &seen) != nullptr || seen.process != parent) return 3;
+      return 0;
+    };
+    CHECK_EQ(in_child(look), 0);
+    // a look has not let it go
+    CHECK_EQ(in_child(look), 0);
+  }
 }
 
 TEST(a_killed_process_holds_nothing) {
-  const std::string folder = fresh_folder("claim"), path = folder + "/lock";
-  int ready[2];
-  CHECK(pipe(ready) == 0);
-  const pid_t child = fork();
-  if (child == 0) {
+  for (const char* lacking : kClaimFeatures) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string folder = fresh_folder("claim"), path = folder + "/lock";
+    int ready[2];
+    CHECK(pipe(ready) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      ClaimHolder holder;
+      const auto claim = FileClaim::take(path, &holder);
+      if (write(ready[1], claim ? "y" : "n", 1) != 1) _exit(1);
+      for (;;) pause();
+    }
+    char answer = 0;
+    CHECK(read(ready[0], &answer, 1) == 1);
+    CHECK_EQ(answer, 'y');
     ClaimHolder holder;
-    const auto claim = FileClaim::take(path, &holder);
-    if (write(ready[1], claim ? "y" : "n", 1) != 1) _exit(1);
-    for (;;) pause();
+    CHECK(FileClaim::take(path, &holder) == nullptr);
+    CHECK_EQ(holder.process, static_cast<int>(child));
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(file_exists(path));  // what it has left
+    CHECK(!FileClaim::is_held(path, &holder));
+    CHECK(FileClaim::take(path, &holder) != nullptr);
   }
-  char answer = 0;
-  CHECK(read(ready[0], &answer, 1) == 1);
-  CHECK_EQ(answer, 'y');
-  ClaimHolder holder;
-  CHECK(FileClaim::take(path, &holder) == nullptr);
-  CHECK_EQ(holder.process, static_cast<int>(child));
-  kill(child, SIGKILL);
-  int status = 0;
-  waitpid(child, &status, 0);
-  CHECK(file_exists(path));  // what it has left
-  CHECK(!FileClaim::is_held(path, &holder));
-  CHECK(FileClaim::take(path, &holder) != nullptr);
 }
 
 // Records of several processes at once are all there, none within another.

@@ -1,0 +1,19 @@
+// What lives here: <windows.h> without its macros that collide with ordinary names.
+// Who may use it: code for Windows; lint allows no other include of <windows.h>.
+// What it must not know: what the includer calls.
+#pragma once
+
+#if defined(_WIN32)
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
+// Sources of one unit see each other's macros, so these would rename local variables.
+#undef near
+#undef far
+#undef small
+#undef ERROR
+#endif
