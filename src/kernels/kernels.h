@@ -3,6 +3,7 @@
 // What it must not know: tensors, graphs, R: plain C types only.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 namespace runhooks {

@@ -1,22 +1,29 @@
 // Runs the core's tests: `runhooks_tests [part of a name ...]`.
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 
+#include "base/machine.h"
 #include "test.h"
 
 namespace runhooks_test {
 
 std::string temporary_folder() {
   static const std::string folder = [] {
-    std::string path = (std::filesystem::temp_directory_path() / "runhooks-XXXXXX").string();
-    if (!mkdtemp(path.data())) fail_at(__FILE__, __LINE__, "cannot make a temporary folder");
+    namespace fs = std::filesystem;
+    const std::string name =
+        runhooks::str_cat("runhooks-", static_cast<unsigned long>(std::random_device()()), "-",
+                          runhooks::process_id());
+    // with "/" on Windows too, as tests compare paths that they join themselves
+    const std::string path = (fs::temp_directory_path() / name).generic_string();
+    if (!fs::create_directory(path)) {
+      fail_at(__FILE__, __LINE__, "cannot make a temporary folder");
+    }
+    fs::permissions(path, fs::perms::owner_all);
     return path;
   }();
   return folder;
