@@ -52,7 +52,7 @@ pattern_rules <- list(
   ),
   list(
     rule = "file", folders = "src", files = cpp_files, view = "code",
-    except = "^src/(base/(open_file|streamed_bytes)|io/files/(atomic_file|exchange|file_claim|appended_records))[.]cpp$",
+    except = "^src/(base/system_files)[.]cpp$",
     pattern = paste0(
       "\\b(i|o)?fstream\\b|\\b(fopen|freopen|mkstemp|tmpfile|tmpnam|creat)\\s*\\(|",
       "\\bO_(CREAT|RDONLY|WRONLY|RDWR)\\b|\\b(fs|filesystem|std)::rename\\b"

@@ -3,6 +3,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/platform.h"
 #include "child_test.h"
 #include "io/files/appended_records.h"
 #include "io/files/file_claim.h"
@@ -12,6 +13,9 @@ using namespace runhooks;
 using namespace runhooks_test;
 
 namespace {
+
+// What a system may lack, from the best way to hold a claim to the last one.
+constexpr const char* kClaimFeatures[] = {"", "ofd_locks", "file_locks"};
 
 std::vector<std::string> records_in(const std::string& path, size_t* damaged) {
   return read_appended_records(path, damaged);
@@ -57,57 +61,69 @@ TEST(damaged_records_are_left_out_and_later_ones_are_found) {
 }
 
 TEST(a_claim_is_taken_once_and_given_back) {
-  const std::string path = fresh_folder("claim") + "/lock";
-  ClaimHolder holder;
-  CHECK(!FileClaim::is_held(path, &holder));
-  {
-    const auto claim = FileClaim::take(path, &holder);
-    CHECK(claim != nullptr);
-    CHECK(FileClaim::holds(path));
-    CHECK(FileClaim::is_held(path, &holder));
-    CHECK_EQ(holder.process, claim->holder().process);
-    CHECK(FileClaim::take(path, &holder) == nullptr);
+  for (const char* lacking : kClaimFeatures) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string path = fresh_folder("claim") + "/lock";
+    ClaimHolder holder;
+    CHECK(!FileClaim::is_held(path, &holder));
+    {
+      const auto claim = FileClaim::take(path, &holder);
+      CHECK(claim != nullptr);
+      CHECK(FileClaim::holds(path));
+      CHECK(FileClaim::is_held(path, &holder));
+      CHECK_EQ(holder.process, claim->holder().process);
+      CHECK(FileClaim::take(path, &holder) == nullptr);
+    }
+    CHECK(!file_exists(path));
+    CHECK(!FileClaim::holds(path));
+    CHECK(FileClaim::take(path, &holder) != nullptr);
   }
-  CHECK(!file_exists(path));
-  CHECK(!FileClaim::holds(path));
-  CHECK(FileClaim::take(path, &holder) != nullptr);
 }
 
 TEST(another_process_is_told_who_holds_a_claim_and_cannot_take_it) {
-  const std::string path = fresh_folder("claim") + "/lock";
-  ClaimHolder holder;
-  const auto claim = FileClaim::take(path, &holder);
-  const int parent = claim->holder().process;
-  const auto look = [&] {
-    ClaimHolder seen;
-    if (FileClaim::holds(path)) return 1;
-    if (!FileClaim::is_held(path, &seen) || seen.process != parent) return 2;
-    if (FileClaim::take(path, &seen) != nullptr || seen.process != parent) return 3;
-    return 0;
-  };
-  CHECK_EQ(ChildProcess(look).wait(), 0);
-  // a look has not let it go
-  CHECK_EQ(ChildProcess(look).wait(), 0);
+  for (const char* lacking : kClaimFeatures) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string path = fresh_folder("claim") + "/lock";
+    ClaimHolder holder;
+    const auto claim = FileClaim::take(path, &holder);
+    const int parent = claim->holder().process;
+    const auto look = [&] {
+      ClaimHolder seen;
+      if (FileClaim::holds(path)) return 1;
+      if (!FileClaim::is_held(path, &seen) || seen.process != parent) return 2;
+      if (FileClaim::take(path, &seen) != nullptr || seen.process != parent) return 3;
+      return 0;
+    };
+    CHECK_EQ(ChildProcess(look).wait(), 0);
+    // a look has not let it go
+    CHECK_EQ(ChildProcess(look).wait(), 0);
+  }
 }
 
 TEST(a_killed_process_holds_nothing) {
-  const std::string folder = fresh_folder("claim"), path = folder + "/lock";
-  ChildProcess child([&](const ChildProcess::Say& say) {
+  for (const char* lacking : kClaimFeatures) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string folder = fresh_folder("claim"), path = folder + "/lock";
+    ChildProcess child([&](const ChildProcess::Say& say) {
+      ClaimHolder holder;
+      const auto claim = FileClaim::take(path, &holder);
+      say(claim ? "y" : "n");
+      for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+      return 0;
+    });
+    CHECK_EQ(child.hear(1), "y");
     ClaimHolder holder;
-    const auto claim = FileClaim::take(path, &holder);
-    say(claim ? "y" : "n");
-    for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
-    return 0;
-  });
-  CHECK_EQ(child.hear(1), "y");
-  ClaimHolder holder;
-  CHECK(FileClaim::take(path, &holder) == nullptr);
-  CHECK_EQ(holder.process, child.id());
-  child.kill();
-  CHECK_EQ(child.wait(), ChildProcess::kKilled);
-  CHECK(file_exists(path));  // what it has left
-  CHECK(!FileClaim::is_held(path, &holder));
-  CHECK(FileClaim::take(path, &holder) != nullptr);
+    CHECK(FileClaim::take(path, &holder) == nullptr);
+    CHECK_EQ(holder.process, child.id());
+    child.kill();
+    CHECK_EQ(child.wait(), ChildProcess::kKilled);
+    CHECK(file_exists(path));  // what it has left
+    CHECK(!FileClaim::is_held(path, &holder));
+    CHECK(FileClaim::take(path, &holder) != nullptr);
+  }
 }
 
 // Records of several processes at once are all there, none within another.

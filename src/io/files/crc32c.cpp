@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/platform.h"
 #include "base/shared_pieces.h"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
@@ -162,10 +163,11 @@ uint32_t crc32c_extend_portable(uint32_t crc, const void* data, size_t size) {
 
 bool crc32c_has_hardware() {
 #if defined(RUNHOOKS_CRC_SSE42)
-  static const bool has = __builtin_cpu_supports("sse4.2");
+  static const bool has = __builtin_cpu_supports("sse4.2") && feature_enabled(Feature::kCrc32);
   return has;
 #elif defined(RUNHOOKS_CRC_ARM)
-  return true;
+  static const bool has = feature_enabled(Feature::kCrc32);
+  return has;
 #else
   return false;
 #endif
