@@ -158,6 +158,10 @@ kills: deps install ## runs are killed until KILLS are hit, and each change of a
 cluster-kills: deps install ## processes of trainings by mpirun are killed at random moments [KILLS=20]
 	@Rscript tools/cluster_kills.R $(KILLS)
 
+.PHONY: platforms
+platforms: ## the core's tests on arm64, Windows and clang's library, other platforms compiled [TARGETS=arm64]
+	@sh tools/platforms.sh $(TARGETS)
+
 .PHONY: nightly
 nightly: deps ## the long tests at their full length, and all tests on separate objects and on units
 	@sh tools/nightly.sh

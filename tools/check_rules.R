@@ -63,6 +63,27 @@ pattern_rules <- list(
     )
   ),
   list(
+    rule = "processor", folders = "src", files = cpp_files, view = "strings",
+    except = "^src/(kernels/|base/(denormals[.]h|ticks[.]cpp)|io/(files/crc32c|formats/csv_reader)[.]cpp)",
+    pattern = "^\\s*#\\s*include\\s*<(\\w*mmintrin|x86intrin|x86gprintrin|intrin|cpuid|arm_neon|arm_acle)[.]h>",
+    message = "a header of one processor: its instructions are used in kernels/, with a portable loop next to them"
+  ),
+  list(
+    rule = "windows", folders = c("src", "tests/cpp"), files = cpp_files, view = "strings",
+    except = "^src/base/windows[.]h$",
+    pattern = "^\\s*#\\s*include\\s*<(windows|winsock2?|winbase)[.]h>",
+    message = "its macros rename variables of the whole unit: include base/windows.h"
+  ),
+  list(
+    rule = "system", folders = "src", files = cpp_files, view = "strings",
+    except = "^src/(base/|io/files/|cluster/(shared_memory|mpi_communicator)[.]cpp$|tensor/lasting_memory[.]cpp$)",
+    pattern = paste0(
+      "^\\s*#\\s*include\\s*<((sys|linux|mach)/\\w+|fcntl|unistd|dlfcn|poll|signal|pthread|sched|dirent|",
+      "io|direct|process|malloc)[.]h>"
+    ),
+    message = "a header of one system: its calls are in base/ or io/files/, with a portable fallback"
+  ),
+  list(
     rule = "todo", files = text_files, view = "raw",
     folders = c("R", "src", "tests", "tools", "inst", "vignettes", "bench", "Makefile", ".ci"),
     pattern = "\\b(TO[D]O|FIX[M]E)\\b",
