@@ -11,12 +11,16 @@ help: ## this list
 
 # --- the core's tests: make cpptest [SAN=address,undefined] [T='part of a test name']
 # They link the objects that the package is made of, so that nothing is compiled twice; with
-# sanitizers everything has objects of its own.
+# sanitizers, or for another platform (tools/platforms.sh), everything has objects of its own.
 SAN =
-BUILD = .build/cpp$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+TARGET =
+TARGET_FLAGS =
+APART = $(SAN)$(TARGET)
+BUILD = .build/cpp$(if $(APART),-$(subst $(comma),-,$(APART)))
 comma = ,
 CXX_LAUNCHER = $(shell command -v ccache)
-CPP_FLAGS = -std=c++17 $(if $(SAN),-O1 -g1,-O2 -g) -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/cpp -MMD -MP \
+CPP_LEVEL = $(if $(TARGET),-O1 $(TARGET_FLAGS),$(if $(SAN),-O1 -g1,-O2 -g))
+CPP_FLAGS = -std=c++17 $(CPP_LEVEL) -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/cpp -MMD -MP \
   $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # the headers of Eigen, for ops of linear algebra
 EIGEN = $(shell Rscript -e 'cat(system.file("include", package = "RcppEigen"))')
@@ -25,10 +29,16 @@ CORE_UNITS = $(filter-out src/units/r_%,$(wildcard src/units/*.cpp src/kernels/*
 CORE_FILES = $(filter-out src/r/% src/units/%,$(wildcard src/*/*.cpp src/*/*/*.cpp))
 CORE_SOURCES = $(if $(filter units,$(RUNHOOKS_OBJECTS)),$(CORE_UNITS),$(CORE_FILES))
 TEST_OBJECTS = $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/cpp/*.cpp))
-CORE_OBJECTS = $(CORE_SOURCES:%.cpp=$(if $(SAN),$(BUILD)/%.o,%.o))
+CORE_OBJECTS = $(CORE_SOURCES:%.cpp=$(if $(APART),$(BUILD)/%.o,%.o))
 CPP_OBJECTS = $(CORE_OBJECTS) $(TEST_OBJECTS)
 
 $(BUILD)/src/ops/linalg/linalg_%.o $(BUILD)/src/units/linalg_%.o: CPP_FLAGS += -isystem $(EIGEN)
+ifdef TARGET
+# emulated kernels are slow enough
+$(BUILD)/src/kernels/%.o: CPP_FLAGS += -O2
+# tests are compiled more often than they run
+$(BUILD)/tests/%.o: CPP_FLAGS += -O0
+endif
 $(BUILD)/%.o: %.cpp
 	@mkdir -p $(dir $@)
 	$(CXX_LAUNCHER) $(CXX) $(CPP_FLAGS) -c $< -o $@
@@ -40,7 +50,7 @@ $(BUILD)/objects: FORCE
 FORCE:
 
 $(BUILD)/runhooks_tests: $(CPP_OBJECTS) $(BUILD)/objects
-	$(CXX) $(CPP_FLAGS) $(CPP_OBJECTS) -o $@ -pthread -lz
+	$(CXX) $(CPP_FLAGS) $(CPP_OBJECTS) -o $@ -pthread -lz $(TARGET_LIBS)
 
 .PHONY: core cpptest
 core: # the package's objects without the bindings
@@ -147,6 +157,10 @@ kills: deps install ## runs are killed until KILLS are hit, and each change of a
 .PHONY: cluster-kills
 cluster-kills: deps install ## processes of trainings by mpirun are killed at random moments [KILLS=20]
 	@Rscript tools/cluster_kills.R $(KILLS)
+
+.PHONY: platforms
+platforms: ## the core's tests on arm64, Windows and clang's library, other platforms compiled [TARGETS=arm64]
+	@sh tools/platforms.sh $(TARGETS)
 
 .PHONY: nightly
 nightly: deps ## the long tests at their full length, and all tests on separate objects and on units

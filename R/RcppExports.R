@@ -125,6 +125,10 @@ cpp_latest_checkpoint_of <- function(folder, state_name) {
     .Call(`_runhooks_cpp_latest_checkpoint_of`, folder, state_name)
 }
 
+cpp_listed_checkpoints <- function(folder, state_name) {
+    .Call(`_runhooks_cpp_listed_checkpoints`, folder, state_name)
+}
+
 cpp_saved_global_step <- function(folder) {
     .Call(`_runhooks_cpp_saved_global_step`, folder)
 }

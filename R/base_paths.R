@@ -17,12 +17,14 @@ absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
       kind = "failed_precondition", call = call
     )
   }
-  path <- sub("^([.][/\\\\]+)+", "", path)
+  path <- sub(if (on_windows()) "^([.][/\\\\]+)+" else "^([.]/+)+", "", path)
   if (path == ".") return(here)
   paste0(sub("/$", "", here), "/", path)
 }
 
-# From the root, a drive or a server; "/" and "\\" alike where Windows has them.
-is_absolute_path <- function(path) {
-  startsWith(path, "/") || grepl("^(\\\\|[A-Za-z]:[/\\\\])", path)
+# From the root, a drive or a server. Elsewhere than on Windows a backslash is part of a name.
+is_absolute_path <- function(path, windows = on_windows()) {
+  startsWith(path, "/") | (windows & grepl("^(\\\\|[A-Za-z]:)", path))
 }
+
+on_windows <- function() .Platform$OS.type == "windows"

@@ -35,12 +35,7 @@ get_checkpoint_state <- function(checkpoint_dir, latest_filename = NULL) {
   newest <- newest_by_state(checkpoint_dir, latest_filename)
   if (is.null(newest)) return(NULL)
   name <- if (is.null(latest_filename)) "checkpoint" else latest_filename
-  text <- rawToChar(cpp_read_file(file.path(path.expand(checkpoint_dir), name)))
-  lines <- strsplit(text, "\n", fixed = TRUE)[[1]]
-  all <- grep("^all_model_checkpoint_paths:", lines, value = TRUE)
-  all <- sub('^[^"]*"(.*)"[^"]*$', "\\1", all)
-  is_absolute <- grepl("^(/|[A-Za-z]:)", all)
-  all[!is_absolute] <- file.path(path.expand(checkpoint_dir), all[!is_absolute])
+  all <- cpp_listed_checkpoints(path.expand(checkpoint_dir), name)
   list(model_checkpoint_path = newest, all_model_checkpoint_paths = all)
 }
 

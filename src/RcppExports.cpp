@@ -363,6 +363,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_listed_checkpoints
+SEXP cpp_listed_checkpoints(Text folder, Text state_name);
+RcppExport SEXP _runhooks_cpp_listed_checkpoints(SEXP folderSEXP, SEXP state_nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type state_name(state_nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_listed_checkpoints(folder, state_name));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_saved_global_step
 double cpp_saved_global_step(Text folder);
 RcppExport SEXP _runhooks_cpp_saved_global_step(SEXP folderSEXP) {
@@ -2321,6 +2332,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
     {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
     {"_runhooks_cpp_latest_checkpoint_of", (DL_FUNC) &_runhooks_cpp_latest_checkpoint_of, 2},
+    {"_runhooks_cpp_listed_checkpoints", (DL_FUNC) &_runhooks_cpp_listed_checkpoints, 2},
     {"_runhooks_cpp_saved_global_step", (DL_FUNC) &_runhooks_cpp_saved_global_step, 1},
     {"_runhooks_cpp_checkpoint_names", (DL_FUNC) &_runhooks_cpp_checkpoint_names, 1},
     {"_runhooks_cpp_checkpoint_whole_names", (DL_FUNC) &_runhooks_cpp_checkpoint_whole_names, 1},

@@ -52,7 +52,7 @@ pattern_rules <- list(
   ),
   list(
     rule = "file", folders = "src", files = cpp_files, view = "code",
-    except = "^src/(base/(open_file|streamed_bytes)|io/files/(atomic_file|exchange|file_claim|appended_records))[.]cpp$",
+    except = "^src/(base/system_files)[.]cpp$",
     pattern = paste0(
       "\\b(i|o)?fstream\\b|\\b(fopen|freopen|mkstemp|tmpfile|tmpnam|creat)\\s*\\(|",
       "\\bO_(CREAT|RDONLY|WRONLY|RDWR)\\b|\\b(fs|filesystem|std)::rename\\b"
@@ -61,6 +61,27 @@ pattern_rules <- list(
       "files are read by InputFile or TextFile and written by AtomicFile, which know what links,",
       "pipes and devices do"
     )
+  ),
+  list(
+    rule = "processor", folders = "src", files = cpp_files, view = "strings",
+    except = "^src/(kernels/|base/(denormals[.]h|ticks[.]cpp)|io/(files/crc32c|formats/csv_reader)[.]cpp)",
+    pattern = "^\\s*#\\s*include\\s*<(\\w*mmintrin|x86intrin|x86gprintrin|intrin|cpuid|arm_neon|arm_acle)[.]h>",
+    message = "a header of one processor: its instructions are used in kernels/, with a portable loop next to them"
+  ),
+  list(
+    rule = "windows", folders = c("src", "tests/cpp"), files = cpp_files, view = "strings",
+    except = "^src/base/windows[.]h$",
+    pattern = "^\\s*#\\s*include\\s*<(windows|winsock2?|winbase)[.]h>",
+    message = "its macros rename variables of the whole unit: include base/windows.h"
+  ),
+  list(
+    rule = "system", folders = "src", files = cpp_files, view = "strings",
+    except = "^src/(base/|io/files/|cluster/(shared_memory|mpi_communicator)[.]cpp$|tensor/lasting_memory[.]cpp$)",
+    pattern = paste0(
+      "^\\s*#\\s*include\\s*<((sys|linux|mach)/\\w+|fcntl|unistd|dlfcn|poll|signal|pthread|sched|dirent|",
+      "io|direct|process|malloc)[.]h>"
+    ),
+    message = "a header of one system: its calls are in base/ or io/files/, with a portable fallback"
   ),
   list(
     rule = "todo", files = text_files, view = "raw",

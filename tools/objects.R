@@ -53,15 +53,21 @@ strip_rules <- c(
 )
 
 # R's own rule for any source has its flags; what GNU make has for it (`$<`) is not everywhere.
-compile_rule <- function(object) {
+compile_rule <- function(object, flags = "") {
   source <- sub("[.]o$", ".cpp", object)
   c(
     sprintf("%s: %s", object, source),
-    sprintf("\t@set -- $(CALL) -c %s -o %s; $(COMPILE)", source, object)
+    sprintf("\t@set -- $(CALL)%s -c %s -o %s; $(COMPILE)", flags, source, object)
   )
 }
+compile_rules <- function(objects, windows) {
+  # what configure.win found out about the assembler
+  is_kernel <- startsWith(objects, "kernels/")
+  flags <- ifelse(windows & is_kernel, " `cat kernels.flags 2> /dev/null`", "")
+  unlist(Map(compile_rule, objects, flags), use.names = FALSE)
+}
 
-makevars <- function(root) {
+makevars <- function(root, file = "src/Makevars") {
   objects <- object_lists(root)
   lists <- Map(make_list, names(objects), objects)
   c(
@@ -78,23 +84,23 @@ makevars <- function(root) {
     "",
     make_list("OBJECTS", sprintf("$(%s)", names(objects))),
     "",
-    unlist(lapply(unlist(objects), compile_rule), use.names = FALSE)
+    compile_rules(unlist(objects, use.names = FALSE), endsWith(file, ".win"))
   )
 }
 
 # Which of the files differ from what the folders say.
 stale_makevars <- function(root) {
-  wanted <- makevars(root)
   files <- c("src/Makevars", "src/Makevars.win")
   Filter(function(file) {
-    !file.exists(file.path(root, file)) || !identical(read_lines(root, file), wanted)
+    !file.exists(file.path(root, file)) ||
+      !identical(read_lines(root, file), makevars(root, file))
   }, files)
 }
 
 write_makevars <- function(root) {
   stale <- write_units(root)
   for (file in stale_makevars(root)) {
-    writeLines(makevars(root), file.path(root, file))
+    writeLines(makevars(root, file), file.path(root, file))
     stale <- c(stale, file)
   }
   stale

@@ -1,13 +1,16 @@
 #include "base/machine.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <thread>
 
 #include "base/status.h"
+#include "base/windows.h"
 
 #if defined(_WIN32)
 #include <process.h>
 #else
+#include <signal.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #endif
@@ -19,6 +22,20 @@ int process_id() {
   return _getpid();
 #else
   return static_cast<int>(getpid());
+#endif
+}
+
+bool process_exists(int process) {
+#if defined(_WIN32)
+  const HANDLE handle =
+      OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, static_cast<DWORD>(process));
+  if (!handle) return GetLastError() != ERROR_INVALID_PARAMETER;
+  DWORD status = STILL_ACTIVE;
+  const bool is_known = GetExitCodeProcess(handle, &status);
+  CloseHandle(handle);
+  return !is_known || status == STILL_ACTIVE;
+#else
+  return kill(process, 0) == 0 || errno != ESRCH;
 #endif
 }
 

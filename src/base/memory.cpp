@@ -5,11 +5,10 @@
 #include <cstdio>
 #include <limits>
 
-#ifdef _WIN32
-#define WIN32_LEAN_AND_MEAN
-#define NOMINMAX
-#include <windows.h>
-#else
+#include "base/platform.h"
+#include "base/windows.h"
+
+#ifndef _WIN32
 #include <unistd.h>
 #endif
 
@@ -48,6 +47,7 @@ uint64_t number_in(const char* path) {
 }
 
 uint64_t of_container() {
+  if (!feature_enabled(Feature::kCgroups)) return kUnknown;
   return std::min(number_in("/sys/fs/cgroup/memory.max"),
                   number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
 }

@@ -1,18 +1,12 @@
 #include "base/open_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 
 #include "base/interrupt.h"
-
-#if !defined(_WIN32)
-#include <unistd.h>
-#endif
+#include "base/system_files.h"
 
 namespace runhooks {
 
@@ -49,20 +43,6 @@ Code code_of_errno(int error_number) {
   }
 }
 
-FileKind kind_of(const struct stat& info) {
-#if defined(_WIN32)
-  if ((info.st_mode & _S_IFMT) == _S_IFDIR) return FileKind::kFolder;
-  if ((info.st_mode & _S_IFMT) == _S_IFREG) return FileKind::kRegular;
-  return (info.st_mode & _S_IFMT) == _S_IFCHR ? FileKind::kDevice : FileKind::kOther;
-#else
-  if (S_ISREG(info.st_mode)) return FileKind::kRegular;
-  if (S_ISDIR(info.st_mode)) return FileKind::kFolder;
-  if (S_ISFIFO(info.st_mode)) return FileKind::kPipe;
-  if (S_ISCHR(info.st_mode)) return FileKind::kDevice;
-  return S_ISBLK(info.st_mode) ? FileKind::kDisk : FileKind::kOther;
-#endif
-}
-
 void check_regular(FileKind kind, const std::string& path) {
   if (kind == FileKind::kRegular) return;
   if (kind == FileKind::kFolder) fail_system("Cannot read", path, EISDIR);
@@ -81,8 +61,8 @@ void fail_system(const char* problem, const std::string& path, int error_number)
 }
 
 FileKind file_kind(const std::string& path) {
-  struct stat info;
-  return ::stat(path.c_str(), &info) == 0 ? kind_of(info) : FileKind::kNone;
+  FileInfo info;
+  return look_at_path(path, &info) ? info.kind : FileKind::kNone;
 }
 
 const char* file_kind_words(FileKind kind) {
@@ -108,26 +88,21 @@ const char* file_kind_words(FileKind kind) {
 std::FILE* open_regular_file(const std::string& path) {
   // Looked at before, since opening a device may do something, and behind, since it may be another
   // one then. Opening a pipe does not wait for who writes to it.
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0) fail_system("Cannot read", path, errno);
-  check_regular(kind_of(info), path);
-#if defined(_WIN32)
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (!file) fail_system("Cannot read", path, errno);
-#else
-  const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (descriptor < 0) fail_system("Cannot read", path, errno);
-  const bool is_regular = fstat(descriptor, &info) == 0 && kind_of(info) == FileKind::kRegular &&
-                          fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) == 0;
-  std::FILE* file = is_regular ? fdopen(descriptor, "rb") : nullptr;
-  if (!file) {
+  FileInfo info;
+  if (!look_at_path(path, &info)) fail_system("Cannot read", path, errno);
+  check_regular(info.kind, path);
+  const int file = open_descriptor(path, Access::kRead);
+  if (file < 0) fail_system("Cannot read", path, errno);
+  const bool is_regular = look_at_descriptor(file, &info) && info.kind == FileKind::kRegular &&
+                          let_descriptor_wait(file);
+  std::FILE* stream = is_regular ? stream_of(file, "rb") : nullptr;
+  if (!stream) {
     const int reason = errno;
-    close(descriptor);
-    check_regular(kind_of(info), path);
+    close_descriptor(file);
+    check_regular(info.kind, path);
     fail_system("Cannot read", path, reason);
   }
-#endif
-  return file;
+  return stream;
 }
 
 bool TextFile::fill() {

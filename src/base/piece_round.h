@@ -55,6 +55,8 @@ class PieceRound {
 inline void pause_thread() {
 #if defined(__x86_64__) && defined(__GNUC__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");  // waits about as long as x86's pause; `yield` does nothing on most cores
 #endif
 }
 

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <limits>
 
+#include "base/platform.h"
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 #include <x86intrin.h>
@@ -25,7 +27,17 @@ bool counts_evenly() {
   unsigned a, b, c, d;
   return __get_cpuid(kPower, &a, &b, &c, &d) && (d & kInvariant);
 }
-const bool has_counter = counts_evenly();
+const bool has_counter = counts_evenly() && feature_enabled(Feature::kCycleCounter);
+int64_t count() { return static_cast<int64_t>(__rdtsc()); }
+#elif defined(__aarch64__) && defined(__GNUC__)
+#define RUNHOOKS_HAS_TSC 1
+// The architecture promises one counter of all cores, at one speed.
+const bool has_counter = feature_enabled(Feature::kCycleCounter);
+int64_t count() {
+  uint64_t now;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(now));
+  return static_cast<int64_t>(now);
+}
 #endif
 
 // Clock and counter at one moment: of several tries the one that nothing came between.
@@ -50,7 +62,7 @@ const Moment first_moment = Moment::now();  // when the library is loaded
 
 int64_t now_ticks() {
 #ifdef RUNHOOKS_HAS_TSC
-  if (has_counter) return static_cast<int64_t>(__rdtsc());
+  if (has_counter) return count();
 #endif
   return clock_ns();
 }

@@ -22,19 +22,17 @@ void copy_file(const std::string& from, const std::string& to) {
   write_file_atomically(to, read_whole_file(from));
 }
 
-// Files that the graph reads are given names of their own in the folder `assets`.
+// Copies of the files that the graph reads, which get names of their own in the new folder `assets`.
+// Its file system says which names are free: some take "Words" and "words" for one.
 class Assets {
  public:
-  explicit Assets(const Graph& graph) {
+  Assets(const Graph& graph, std::string folder) : folder_(std::move(folder)) {
     for (const Output& path : collection_of<Output>(graph, "asset_filepaths")) {
       const std::string& source = path.op->attr<Tensor>("value").string_at(0);
       files_.push_back({path.name(), name_for(source)});
     }
   }
   const std::vector<AssetFileDef>& files() const { return files_; }
-  void copy_to(const std::string& folder) const {
-    for (const auto& entry : sources_) copy_file(entry.second, join_path(folder, entry.first));
-  }
 
  private:
   const std::string& name_for(const std::string& source) {
@@ -42,9 +40,13 @@ class Assets {
       if (entry.second == source) return entry.first;
     }
     std::string name = base_name(source);
-    for (int i = 1; sources_.count(name); ++i) name = str_cat(base_name(source), "_", i);
+    for (int i = 1; file_exists(join_path(folder_, name)); ++i) {
+      name = str_cat(base_name(source), "_", i);
+    }
+    copy_file(source, join_path(folder_, name));
     return sources_.emplace(name, source).first->first;
   }
+  std::string folder_;
   std::map<std::string, std::string> sources_;
   std::vector<AssetFileDef> files_;
 };
@@ -80,8 +82,7 @@ std::string meta_graph_of(const Graph& graph,
                           const std::string& folder) {
   const std::shared_ptr<Graph> lowered = lowered_graph(graph);
   Operation* main_op = add_main_op(*lowered, graph, scaffold);
-  const Assets assets(*lowered);
-  assets.copy_to(join_path(folder, "assets"));
+  const Assets assets(*lowered, join_path(folder, "assets"));
   MetaGraphDef meta_graph;
   meta_graph.tags = {"serve"};
   meta_graph.collections = collection_defs(*lowered);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/platform.h"
 #include "io/files/atomic_file.h"
 #include "io/files/exchange.h"
 #include "io/files/stale_files.h"
@@ -32,12 +33,12 @@ bool is_export(const std::string& folder) {
 }
 
 [[noreturn]] void fail_at(const char* problem, const std::string& path, const std::error_code& e) {
-  fail_system(problem, path, e.value());
+  fail_system(problem, path, e.default_error_condition().value());
 }
 
 void remove_folder(const std::string& path) {
   std::error_code error;
-  fs::remove_all(path, error);
+  fs::remove_all(fs_path(path), error);
   if (error) fail_at("Cannot remove", path, error);
 }
 
@@ -53,13 +54,8 @@ void try_to_remove(const std::string& path) {
 // The folder itself where the path is a link to it.
 std::string real_folder(const std::string& path) {
   std::error_code error;
-  const fs::path real = fs::canonical(path, error);
-  return error ? path : real.string();
-}
-
-std::string without_slash(const std::string& path) {
-  const size_t end = path.find_last_not_of("/\\");
-  return path.substr(0, end == std::string::npos ? path.size() : end + 1);
+  const fs::path real = fs::canonical(fs_path(path), error);
+  return error ? path : path_text(real);
 }
 
 // What killed processes left of exports for this path, not for others whose names begin with its.
@@ -68,8 +64,7 @@ std::vector<std::string> left_for(const std::string& path) {
   std::vector<std::string> all;
   for (const std::string& left :
        stale_files(folder.empty() ? "." : folder, {name + kTemporaryMark})) {
-    const bool is_for_it = base_name(left).rfind(kTemporaryMark) == name.size();
-    if (is_for_it && is_directory(left)) all.push_back(left);
+    if (is_temporary_of(left, name) && is_directory(left)) all.push_back(left);
   }
   return all;
 }
@@ -133,31 +128,32 @@ void keep_file(const fs::path& from, const fs::path& to) {
   if (fs::is_symlink(from)) {
     fs::copy_symlink(from, to, error);
   } else {
-    fs::create_hard_link(from, to, error);
-    if (error) fs::copy_file(from, to, error);
+    const bool is_linked = feature_enabled(Feature::kHardLinks);
+    if (is_linked) fs::create_hard_link(from, to, error);
+    if (!is_linked || error) fs::copy_file(from, to, error);
   }
-  if (error) fail_at("Cannot copy", from.string(), error);
+  if (error) fail_at("Cannot copy", path_text(from), error);
 }
 
 // Into the new export goes what is in the old one, is none of its files and has no new one of its
 // name.
 void keep_others(const std::string& old, const std::string& made) {
   const std::set<std::string> own = own_files(old);
-  const fs::path root(old);
+  const fs::path root = fs_path(old);
   for (auto it = fs::recursive_directory_iterator(root); it != fs::recursive_directory_iterator();
        ++it) {
     const fs::directory_entry& entry = *it;
-    const fs::path relative = entry.path().lexically_relative(root), to = fs::path(made) / relative;
-    const bool is_made = it.depth() == 0 && is_unfinished(relative.string());
+    const fs::path relative = entry.path().lexically_relative(root), to = fs_path(made) / relative;
+    const bool is_made = it.depth() == 0 && is_unfinished(path_text(relative));
     if (is_made) it.disable_recursion_pending();
-    if (is_made || is_own(relative.generic_string(), own)) continue;
+    if (is_made || is_own(portable_path_text(relative), own)) continue;
     if (fs::exists(fs::symlink_status(to))) continue;
     if (entry.is_directory() && !entry.is_symlink()) {
       const bool is_empty = fs::is_empty(entry.path());
-      if (is_empty) create_directories(to.string());
+      if (is_empty) create_directories(path_text(to));
       continue;
     }
-    create_directories(to.parent_path().string());
+    create_directories(path_text(to.parent_path()));
     keep_file(entry.path(), to);
   }
 }
@@ -178,7 +174,7 @@ std::string ready_inside(const std::string& from, const std::string& folder) {
   // from another disk
   const std::string copy = temporary_path(inside(folder));
   std::error_code error;
-  fs::copy(from, copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+  fs::copy(fs_path(from), fs_path(copy), fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
   if (error) {
     try_to_remove(copy);
     fail_at("Cannot replace", folder, error);
@@ -270,7 +266,7 @@ std::vector<std::string> versions_in(const std::string& base) {
 }  // namespace
 
 std::string unfinished_export(const std::string& folder) {
-  const std::string place = real_folder(without_slash(folder));
+  const std::string place = real_folder(without_end_separators(folder));
   if (file_exists(place) && !is_directory(place)) {
     fail(Code::kAlreadyExists, "'", folder, "' is a file, not a folder.");
   }
@@ -288,7 +284,7 @@ std::string unfinished_export(const std::string& folder) {
 }
 
 std::string interrupted_export(const std::string& folder) {
-  const std::string place = real_folder(without_slash(folder));
+  const std::string place = real_folder(without_end_separators(folder));
   for (const std::string& path : {place, inside(place)}) {
     for (const std::string& ready : left_for(ready_for(path))) {
       if (is_export(ready)) return ready;
@@ -300,7 +296,7 @@ std::string interrupted_export(const std::string& folder) {
 std::string unfinished_version(const std::string& base) { return unfinished_beside(inside(base)); }
 
 void place_export(const std::string& from, const std::string& folder) {
-  put_in_place(from, real_folder(without_slash(folder)));
+  put_in_place(from, real_folder(without_end_separators(folder)));
 }
 
 std::string place_version(const std::string& from, const std::string& base) {

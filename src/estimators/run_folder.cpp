@@ -78,11 +78,7 @@ bool has_values(const Files& files) {
 }
 
 std::vector<std::string> values_of(const std::string& folder, const std::string& checkpoint) {
-  std::vector<std::string> names;
-  for (const std::string& name : list_directory(folder)) {
-    if (name.rfind(checkpoint + kDataPart, 0) == 0) names.push_back(name);
-  }
-  return names;
+  return names_beginning(folder, checkpoint + kDataPart);
 }
 
 void copy_values(const std::string& from, const std::string& to) {

@@ -14,7 +14,14 @@ namespace runhooks {
 
 namespace {
 
-const Kernels base = {"base", &gemm_base, &dense_base, &updates_base, &histograms_base, &rows_base};
+#if defined(__aarch64__)
+// Every such processor has NEON, so the set that all machines run is compiled to it.
+#define RUNHOOKS_BASE_ISA "neon"
+#else
+#define RUNHOOKS_BASE_ISA "base"
+#endif
+
+const Kernels base = {RUNHOOKS_BASE_ISA, &gemm_base, &dense_base, &updates_base, &histograms_base, &rows_base};
 #if defined(__x86_64__) && defined(__GNUC__)
 const Kernels avx2 = {"avx2", &gemm_avx2, &dense_avx2, &updates_avx2, &histograms_avx2, &rows_avx2};
 const Kernels avx512 = {"avx512",        &gemm_avx512,       &dense_avx512,
@@ -40,7 +47,7 @@ const Kernels* find_kernels(const char* isa) noexcept {
   if (same(isa, "avx2")) return has_avx2() ? &avx2 : nullptr;
   if (same(isa, "avx512")) return has_avx512() ? &avx512 : nullptr;
 #endif
-  return same(isa, "base") ? &base : nullptr;
+  return same(isa, "base") || same(isa, RUNHOOKS_BASE_ISA) ? &base : nullptr;
 }
 
 const Kernels& choose_kernels(const char* wanted) noexcept {
@@ -49,8 +56,9 @@ const Kernels& choose_kernels(const char* wanted) noexcept {
   while (first < 3 && !(wanted && same(wanted, names[first]))) ++first;
   if (first == 3) {
     // No wish, or an unknown one. GCC aligns the wide registers that it spills to 32 bytes, Windows
-    // the stack to 16 (GCC's bug 54412): there they are for those who ask.
-#if defined(_WIN32) && !defined(__clang__)
+    // the stack to 16 (GCC's bug 54412). Where configure.win found no assembler that turns aligned
+    // moves into unaligned ones, wide registers are for those who ask.
+#if defined(_WIN32) && !defined(__clang__) && !defined(RUNHOOKS_UNALIGNED_MOVES)
     first = 2;
 #else
     first = 0;

@@ -3,6 +3,7 @@
 // What it must not know: tensors, graphs, R: plain C types only.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 namespace runhooks {
@@ -256,7 +257,7 @@ struct RowKernels {
 };
 
 struct Kernels {
-  const char* isa;  // "base", "avx2" or "avx512"
+  const char* isa;  // "base", "avx2", "avx512"; "neon" on arm64, where it is the base set
   const GemmKernels* gemm;
   const DenseKernels* dense;
   const UpdateKernels* updates;

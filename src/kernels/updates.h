@@ -6,6 +6,8 @@
 #include <stdint.h>
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include "kernels/kernels.h"

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/memory.h"
+#include "base/platform.h"
 
 #if !defined(_WIN32)
 #include <sys/mman.h>
@@ -34,19 +35,31 @@ size_t num_chunks = 0;
 
 size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// Untouched pages take no memory.
+// Untouched pages take no memory. The choice holds as long as the process: what was mapped is
+// unmapped.
 #if defined(_WIN32)
-void* reserve(size_t bytes) { return std::malloc(bytes); }
-void give_back(void* memory, size_t) { std::free(memory); }
+bool maps_pages() { return false; }
+void* map_pages(size_t) { return nullptr; }
+void unmap_pages(void*, size_t) {}
 #else
 // Not by malloc(), which keeps more for itself once it was given back as much.
-void* reserve(size_t bytes) {
+bool maps_pages() {
+  static const bool is_so = feature_enabled(Feature::kMmap);
+  return is_so;
+}
+void* map_pages(size_t bytes) {
   void* const memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;
 }
-void give_back(void* memory, size_t bytes) { munmap(memory, bytes); }
+void unmap_pages(void* memory, size_t bytes) { munmap(memory, bytes); }
 #endif
+
+void* reserve(size_t bytes) { return maps_pages() ? map_pages(bytes) : std::malloc(bytes); }
+void give_back(void* memory, size_t bytes) {
+  if (maps_pages()) return unmap_pages(memory, bytes);
+  std::free(memory);
+}
 
 Chunk* new_chunk() {
   if (!take_memory(kChunkSize)) return nullptr;
@@ -116,6 +129,8 @@ size_t lasting_chunks() {
 
 void prefer_huge_pages([[maybe_unused]] void* from, [[maybe_unused]] size_t bytes) {
 #if defined(MADV_HUGEPAGE)
+  static const bool is_wanted = feature_enabled(Feature::kHugePages);
+  if (!is_wanted) return;
   madvise(from, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // advice: it may fail
 #endif
 }

@@ -154,11 +154,11 @@ class MergeKernel : public Kernel {
   static void remove_bundle(const std::string& prefix) {
     const std::string folder = parent_folder(prefix), base = base_name(prefix);
     if (folder.empty()) return;
-    for (const std::string& name : list_directory(folder)) {
-      const bool is_ours = name == base + ".index" || name.rfind(base + ".data-", 0) == 0;
-      if (is_ours) remove_file(join_path(folder, name));
+    remove_file(prefix + ".index");
+    for (const std::string& name : names_beginning(folder, base + ".data-")) {
+      remove_file(join_path(folder, name));
     }
-    if (list_directory(folder).empty()) std::remove(folder.c_str());
+    if (list_directory(folder).empty()) remove_file(folder);
   }
 };
 

@@ -53,10 +53,10 @@ class BundleSource : public TensorSource {
 void delete_checkpoint(const std::string& path, const std::string& meta_suffix) {
   remove_file(path + ".index");
   const std::string folder = parent_folder(path), base = base_name(path);
-  for (const std::string& name : list_directory(folder.empty() ? "." : folder)) {
-    const bool belongs = name == base + "." + meta_suffix || name.rfind(base + ".data-", 0) == 0;
-    if (belongs) remove_file(join_path(folder, name));
+  for (const std::string& name : names_beginning(folder, base + ".data-")) {
+    remove_file(join_path(folder, name));
   }
+  remove_file(path + "." + meta_suffix);
 }
 
 void write_if_other(const std::string& path, const std::string& bytes) {
@@ -107,7 +107,7 @@ class Note {
   }
   ~Note() {
     std::error_code ignored;
-    if (!path_.empty() && !stays_) std::filesystem::remove(path_, ignored);
+    if (!path_.empty() && !stays_) std::filesystem::remove(fs_path(path_), ignored);
   }
   Note(const Note&) = delete;
   Note& operator=(const Note&) = delete;
@@ -127,7 +127,7 @@ std::vector<std::string> names_left(const std::string& path,
   std::string problem;
   if (!parse_checkpoint_state(read_whole_file(path), &left, &problem)) return {};
   // the other ones of a next state are those of the state before
-  const bool is_next = base_name(path).rfind(next_name(state_name), 0) == 0;
+  const bool is_next = is_temporary_of(path, next_name(state_name));
   if (is_next) left.all_model_checkpoint_paths = {left.model_checkpoint_path};
   std::vector<std::string> names;
   for (const std::string& name : left.all_model_checkpoint_paths) {
@@ -169,7 +169,9 @@ void remove_leftovers(const std::string& folder,
     // of one that cannot be read nobody knows what it lists
     const bool is_known = state || !file_exists(join_path(folder, state_name));
     for (const std::string& one : left) {
-      if (is_known) remove_unlisted(names_left(one, folder, state_name), folder, listed);
+      const bool is_ours = is_temporary_of(one, note_name(state_name)) ||
+                           is_temporary_of(one, next_name(state_name));
+      if (is_known && is_ours) remove_unlisted(names_left(one, folder, state_name), folder, listed);
     }
   }
   remove_stale_files(folder, {state_name + ".", basename});

@@ -14,3 +14,4 @@
 #include "base/pattern.cpp"
 #include "base/pattern_program.cpp"
 #include "base/pattern_syntax.cpp"
+#include "base/platform.cpp"

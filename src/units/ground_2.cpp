@@ -1,8 +1,10 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "base/paths.cpp"
 #include "base/random.cpp"
 #include "base/shared_work.cpp"
 #include "base/status.cpp"
 #include "base/streamed_bytes.cpp"
+#include "base/system_files.cpp"
 #include "base/threads.cpp"
 #include "base/ticks.cpp"
 #include "base/unicode.cpp"

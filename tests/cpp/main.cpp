@@ -1,22 +1,29 @@
-// Runs the core's tests: `runhooks_tests [part of a name ...]`.
-#include <sys/stat.h>
-#include <unistd.h>
-
+// Runs the core's tests: `runhooks_tests [part of a name, or =name ...]`; `--list` names them all.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 
+#include "base/machine.h"
 #include "test.h"
 
 namespace runhooks_test {
 
 std::string temporary_folder() {
   static const std::string folder = [] {
-    std::string path = (std::filesystem::temp_directory_path() / "runhooks-XXXXXX").string();
-    if (!mkdtemp(path.data())) fail_at(__FILE__, __LINE__, "cannot make a temporary folder");
+    namespace fs = std::filesystem;
+    const std::string name =
+        runhooks::str_cat("runhooks-", static_cast<unsigned long>(std::random_device()()), "-",
+                          runhooks::process_id());
+    // with "/" on Windows too, as tests compare paths that they join themselves
+    const std::string path = (fs::temp_directory_path() / name).generic_string();
+    if (!fs::create_directory(path)) {
+      fail_at(__FILE__, __LINE__, "cannot make a temporary folder");
+    }
+    fs::permissions(path, fs::perms::owner_all);
     return path;
   }();
   return folder;
@@ -38,17 +45,33 @@ std::string read_file(const std::string& path) {
 
 }  // namespace runhooks_test
 
+namespace {
+
+bool matches(const char* name, const char* wanted) {
+  return *wanted == '=' ? std::strcmp(name, wanted + 1) == 0 : std::strstr(name, wanted) != nullptr;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace runhooks_test;
-  int passed = 0, failed = 0;
+  if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {
+    for (const Case& test : cases()) std::printf("%s\n", test.name);
+    return 0;
+  }
+  int passed = 0, failed = 0, not_run = 0;
   for (const Case& test : cases()) {
     bool wanted = argc == 1;
-    for (int i = 1; i < argc; ++i) wanted = wanted || std::strstr(test.name, argv[i]);
+    for (int i = 1; i < argc; ++i) wanted = wanted || matches(test.name, argv[i]);
     if (!wanted) continue;
     context().clear();
     std::string error;
     try {
       test.run();
+    } catch (const NotRun& missing) {
+      ++not_run;
+      std::printf("NOT RUN %s: %s\n", test.name, missing.reason.c_str());
+      continue;
     } catch (const Failure& failure) {
       error = failure.text;
     } catch (const std::exception& unexpected) {
@@ -63,6 +86,7 @@ int main(int argc, char** argv) {
     }
   }
   std::filesystem::remove_all(temporary_folder());
+  if (not_run) std::printf("core: %d not run\n", not_run);
   std::printf("core: %d passed, %d failed\n", passed, failed);
   return failed ? 1 : 0;
 }

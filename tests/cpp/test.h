@@ -31,6 +31,11 @@ struct Failure {
   std::string text;
 };
 
+// Thrown by a test for which the platform lacks something: it counts as not run.
+struct NotRun {
+  std::string reason;
+};
+
 [[noreturn]] inline void fail_at(const char* file, int line, const std::string& text) {
   throw Failure{runhooks::str_cat(file, ":", line, ": ", text)};
 }

@@ -1,12 +1,10 @@
 // Batches of rows in memory: order, epochs, shuffling, positions.
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <set>
 #include <thread>
 
+#include "child_test.h"
 #include "data/dataset_function.h"
 #include "data/in_memory.h"
 #include "data/input_progress.h"
@@ -377,8 +375,7 @@ TEST(a_killed_input_pipeline_goes_on_from_its_checkpoint) {
   std::vector<Pair> expected;
   // The seeds of the generators are drawn in the child: only the checkpoint knows them.
   const std::string path = folder + "/input.ckpt", rest = folder + "/rest";
-  const pid_t child = fork();
-  if (child == 0) {
+  runhooks_test::ChildProcess child([&]() -> int {
     Pipeline killed(noisy_rows(1));
     for (int i = 0; i < 5; ++i) killed.element();
     killed.saver.save(*killed.session, path, -1);
@@ -389,11 +386,9 @@ TEST(a_killed_input_pipeline_goes_on_from_its_checkpoint) {
       }
     }
     write_file_atomically(rest, text);
-    kill(getpid(), SIGKILL);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  CHECK(WIFSIGNALED(status));
+    runhooks_test::kill_this_process();
+  });
+  CHECK_EQ(child.wait(), runhooks_test::ChildProcess::kKilled);
   Pipeline again(noisy_rows(99));
   again.element();
   again.saver.restore(*again.session, path);

@@ -1,19 +1,21 @@
 // Files of records that only grow, and the claims by which one process at a time writes.
-#include "io/files/appended_records.h"
+#include <chrono>
+#include <memory>
+#include <thread>
 
+#include "base/platform.h"
+#include "child_test.h"
+#include "io/files/appended_records.h"
 #include "io/files/file_claim.h"
 #include "io_test.h"
-
-#if !defined(_WIN32)
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#endif
 
 using namespace runhooks;
 using namespace runhooks_test;
 
 namespace {
+
+// What a system may lack, from the best way to hold a claim to the last one.
+constexpr const char* kClaimFeatures[] = {"", "ofd_locks", "file_locks"};
 
 std::vector<std::string> records_in(const std::string& path, size_t* damaged) {
   return read_appended_records(path, damaged);
@@ -59,100 +61,86 @@ TEST(damaged_records_are_left_out_and_later_ones_are_found) {
 }
 
 TEST(a_claim_is_taken_once_and_given_back) {
-  const std::string path = fresh_folder("claim") + "/lock";
-  ClaimHolder holder;
-  CHECK(!FileClaim::is_held(path, &holder));
-  {
-    const auto claim = FileClaim::take(path, &holder);
-    CHECK(claim != nullptr);
-    CHECK(FileClaim::holds(path));
-    CHECK(FileClaim::is_held(path, &holder));
-    CHECK_EQ(holder.process, claim->holder().process);
-    CHECK(FileClaim::take(path, &holder) == nullptr);
+  for (const char* lacking : kClaimFeatures) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string path = fresh_folder("claim") + "/lock";
+    ClaimHolder holder;
+    CHECK(!FileClaim::is_held(path, &holder));
+    {
+      const auto claim = FileClaim::take(path, &holder);
+      CHECK(claim != nullptr);
+      CHECK(FileClaim::holds(path));
+      CHECK(FileClaim::is_held(path, &holder));
+      CHECK_EQ(holder.process, claim->holder().process);
+      CHECK(FileClaim::take(path, &holder) == nullptr);
+    }
+    CHECK(!file_exists(path));
+    CHECK(!FileClaim::holds(path));
+    CHECK(FileClaim::take(path, &holder) != nullptr);
   }
-  CHECK(!file_exists(path));
-  CHECK(!FileClaim::holds(path));
-  CHECK(FileClaim::take(path, &holder) != nullptr);
 }
-
-#if !defined(_WIN32)
-
-namespace {
-
-// The status of a forked child that runs `body`.
-int in_child(const std::function<int()>& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body());
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WEXITSTATUS(status);
-}
-
-}  // namespace
 
 TEST(another_process_is_told_who_holds_a_claim_and_cannot_take_it) {
-  const std::string path = fresh_folder("claim") + "/lock";
-  ClaimHolder holder;
-  const auto claim = FileClaim::take(path, &holder);
-  const int parent = claim->holder().process;
-  const auto look = [&] {
-    ClaimHolder seen;
-    if (FileClaim::holds(path)) return 1;
-    if (!FileClaim::is_held(path, &seen) || seen.process != parent) return 2;
-    if (FileClaim::take(path, &seen) != nullptr || seen.process != parent) return 3;
-    return 0;
-  };
-  CHECK_EQ(in_child(look), 0);
-  // a look has not let it go
-  CHECK_EQ(in_child(look), 0);
+  for (const char* lacking : kClaimFeatures) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string path = fresh_folder("claim") + "/lock";
+    ClaimHolder holder;
+    const auto claim = FileClaim::take(path, &holder);
+    const int parent = claim->holder().process;
+    const auto look = [&] {
+      ClaimHolder seen;
+      if (FileClaim::holds(path)) return 1;
+      if (!FileClaim::is_held(path, &seen) || seen.process != parent) return 2;
+      if (FileClaim::take(path, &seen) != nullptr || seen.process != parent) return 3;
+      return 0;
+    };
+    CHECK_EQ(ChildProcess(look).wait(), 0);
+    // a look has not let it go
+    CHECK_EQ(ChildProcess(look).wait(), 0);
+  }
 }
 
 TEST(a_killed_process_holds_nothing) {
-  const std::string folder = fresh_folder("claim"), path = folder + "/lock";
-  int ready[2];
-  CHECK(pipe(ready) == 0);
-  const pid_t child = fork();
-  if (child == 0) {
+  for (const char* lacking : kClaimFeatures) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string folder = fresh_folder("claim"), path = folder + "/lock";
+    ChildProcess child([&](const ChildProcess::Say& say) {
+      ClaimHolder holder;
+      const auto claim = FileClaim::take(path, &holder);
+      say(claim ? "y" : "n");
+      for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+      return 0;
+    });
+    CHECK_EQ(child.hear(1), "y");
     ClaimHolder holder;
-    const auto claim = FileClaim::take(path, &holder);
-    if (write(ready[1], claim ? "y" : "n", 1) != 1) _exit(1);
-    for (;;) pause();
+    CHECK(FileClaim::take(path, &holder) == nullptr);
+    CHECK_EQ(holder.process, child.id());
+    child.kill();
+    CHECK_EQ(child.wait(), ChildProcess::kKilled);
+    CHECK(file_exists(path));  // what it has left
+    CHECK(!FileClaim::is_held(path, &holder));
+    CHECK(FileClaim::take(path, &holder) != nullptr);
   }
-  char answer = 0;
-  CHECK(read(ready[0], &answer, 1) == 1);
-  CHECK_EQ(answer, 'y');
-  ClaimHolder holder;
-  CHECK(FileClaim::take(path, &holder) == nullptr);
-  CHECK_EQ(holder.process, static_cast<int>(child));
-  kill(child, SIGKILL);
-  int status = 0;
-  waitpid(child, &status, 0);
-  CHECK(file_exists(path));  // what it has left
-  CHECK(!FileClaim::is_held(path, &holder));
-  CHECK(FileClaim::take(path, &holder) != nullptr);
 }
 
 // Records of several processes at once are all there, none within another.
 TEST(records_of_several_processes_do_not_mix) {
   const std::string path = fresh_folder("appended") + "/runs";
   constexpr int kChildren = 4, kEach = 200;
-  std::vector<pid_t> children;
+  std::vector<std::unique_ptr<ChildProcess>> children;
   for (int i = 0; i < kChildren; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
+    children.push_back(std::make_unique<ChildProcess>([&path, i] {
       for (int k = 0; k < kEach; ++k) {
         const auto size = static_cast<size_t>(50 + k);
         append_record_to(path, std::string(size, static_cast<char>('a' + i)));
       }
-      _exit(0);
-    }
-    children.push_back(child);
+      return 0;
+    }));
   }
-  for (const pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK_EQ(WEXITSTATUS(status), 0);
-  }
+  for (const auto& child : children) CHECK_EQ(child->wait(), 0);
   size_t damaged = 0;
   const auto records = records_in(path, &damaged);
   CHECK_EQ(records.size(), static_cast<size_t>(kChildren * kEach));
@@ -161,5 +149,3 @@ TEST(records_of_several_processes_do_not_mix) {
     CHECK_EQ(record.find_first_not_of(record[0]), std::string::npos);
   }
 }
-
-#endif

@@ -1,15 +1,15 @@
 // Numbers that nobody can foresee, whichever thread or process asks.
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include <cstring>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "base/random.h"
+#include "child_test.h"
 #include "test.h"
 
 using namespace runhooks;
+using namespace runhooks_test;
 
 TEST(random_numbers_of_the_machine_differ_from_thread_to_thread) {
   constexpr size_t kThreads = 4, kNumbers = 500;
@@ -27,19 +27,17 @@ TEST(random_numbers_of_the_machine_differ_from_thread_to_thread) {
 }
 
 TEST(random_numbers_of_the_machine_differ_in_a_forked_process) {
-  int ends[2];
-  CHECK(pipe(ends) == 0);
   random_of_the_machine();
-  const pid_t child = fork();
-  if (child == 0) {
+  ChildProcess child([](const ChildProcess::Say& say) {
     const uint64_t number = random_of_the_machine();
-    _exit(write(ends[1], &number, sizeof number) == sizeof number ? 0 : 1);
-  }
+    say(std::string(reinterpret_cast<const char*>(&number), sizeof number));
+    return 0;
+  });
   const uint64_t own = random_of_the_machine();
+  const std::string said = child.hear(sizeof own);
+  CHECK_EQ(said.size(), sizeof own);
   uint64_t other = own;
-  CHECK(read(ends[0], &other, sizeof other) == sizeof other);
-  waitpid(child, nullptr, 0);
-  close(ends[0]);
-  close(ends[1]);
+  std::memcpy(&other, said.data(), sizeof other);
+  CHECK_EQ(child.wait(), 0);
   CHECK(own != other);
 }

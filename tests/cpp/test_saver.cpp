@@ -1,8 +1,6 @@
 // Checkpoints of sessions: what is written comes back, what does not fit is refused before anything
 // is changed.
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "child_test.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/files/atomic_file.h"
 #include "tensor/lasting_memory.h"
@@ -10,6 +8,7 @@
 #include "training/saver.h"
 
 using namespace runhooks;
+using runhooks_test::ChildProcess;
 
 namespace {
 
@@ -244,8 +243,7 @@ TEST(saver_removes_what_a_killed_one_has_left) {
   const std::string before = str_join(list_directory(place), " ");
   const std::string state = read_whole_file(place + "/checkpoint");
   // the next save, but for its end
-  const pid_t child = fork();
-  if (child == 0) {
+  ChildProcess child([&] {
     one.saver.save(*one.session, place + "/model.ckpt", 4);
     write_file_atomically(place + "/checkpoint", state);  // as if it had not come so far
     // no process has this number
@@ -254,9 +252,9 @@ TEST(saver_removes_what_a_killed_one_has_left) {
                           "all_model_checkpoint_paths: \"model.ckpt-2\"\n"
                           "all_model_checkpoint_paths: \"model.ckpt-4\"\n");
     write_file_atomically(place + "/model.ckpt-5.index.tmp999999999-0123456789abcdef", "half");
-    _exit(0);
-  }
-  waitpid(child, nullptr, 0);
+    return 0;
+  });
+  CHECK_EQ(child.wait(), 0);
   write_file_atomically(place + "/model.ckpt-9.index", "somebody's");
   CHECK(str_join(list_directory(place), " ") != before);
   Saver next(options);
@@ -281,16 +279,15 @@ TEST(saver_removes_the_checkpoint_of_a_state_that_did_not_come_to_its_place) {
     one.saver.save(*one.session, place + "/model.ckpt", 1);
     const std::string before = str_join(list_directory(place), " ");
     const std::string state = read_whole_file(place + "/checkpoint");
-    const pid_t child = fork();
-    if (child == 0) {
+    ChildProcess child([&] {
       one.saver.save(*one.session, place + "/model.ckpt", 2);
       // no process has this number
       rename_file(place + "/checkpoint",
                   place + "/checkpoint.saving.next.tmp999999999-0123456789abcdef");
       write_file_atomically(place + "/checkpoint", state);
-      _exit(0);
-    }
-    waitpid(child, nullptr, 0);
+      return 0;
+    });
+    CHECK_EQ(child.wait(), 0);
     CHECK(str_join(list_directory(place), " ") != before);
     // what the state before named is not removed, be that state gone meanwhile
     if (!relative) remove_file(place + "/checkpoint");

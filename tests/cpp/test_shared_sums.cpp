@@ -12,6 +12,7 @@
 #include <random>
 #include <thread>
 
+#include "base/platform.h"
 #include "cluster/shared_memory.h"
 #include "cluster/shared_sums.h"
 #include "test.h"
@@ -273,21 +274,24 @@ class Spoken : public Communicator {
 }  // namespace
 
 TEST(cluster_memory_is_shared_by_all_or_by_none) {
-  for (const bool elsewhere : {false, true}) {
+  for (const auto& [lacking, elsewhere] :
+       {std::make_pair("", false), std::make_pair("", true), std::make_pair("memfd", false)}) {
+    const DisabledFeatures without(lacking);
+    const bool is_missing = elsewhere || *lacking;
     Table table;
     std::unique_ptr<SharedMemory> memory[2];
     std::vector<std::thread> threads;
     for (int rank = 0; rank < 2; ++rank) {
-      threads.emplace_back([&, rank] {
+      threads.emplace_back([&, rank, is_elsewhere = elsewhere] {
         Spoken all(rank, table);
-        all.elsewhere = elsewhere;
+        all.elsewhere = is_elsewhere;
         memory[rank] = shared_memory(all, 1 << 20);
       });
     }
     for (std::thread& thread : threads) thread.join();
-    CHECK_EQ(memory[0] == nullptr, elsewhere);
-    CHECK_EQ(memory[1] == nullptr, elsewhere);
-    if (elsewhere) continue;
+    CHECK_EQ(memory[0] == nullptr, is_missing);
+    CHECK_EQ(memory[1] == nullptr, is_missing);
+    if (is_missing) continue;
     CHECK(memory[0]->bytes() != memory[1]->bytes());
     auto* const one = static_cast<char*>(memory[0]->bytes());
     const auto* const other = static_cast<const char*>(memory[1]->bytes());

@@ -38,9 +38,11 @@ CheckpointState from_bytes(const std::string& bytes) {
 
 // The way from `dir` to `path`, whichever of them is absolute.
 std::string relative_to(const std::string& path, const std::string& dir) {
-  const fs::path to = fs::absolute(path).lexically_normal();
-  const fs::path from = fs::absolute(join_path(dir, ".")).lexically_normal().parent_path();
-  return to.lexically_relative(from).generic_string();
+  const fs::path to = fs::absolute(fs_path(path)).lexically_normal();
+  const fs::path from = fs::absolute(fs_path(join_path(dir, "."))).lexically_normal().parent_path();
+  const fs::path way = to.lexically_relative(from);
+  // to another drive there is none
+  return way.empty() ? path_text(to) : portable_path_text(way);
 }
 
 void warn(std::vector<std::string>* warnings, const std::string& text) {

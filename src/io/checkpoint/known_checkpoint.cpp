@@ -10,10 +10,11 @@ namespace {
 // The files of a checkpoint: its index and its values.
 void add_files_of(const std::string& checkpoint, FileStamps& stamps) {
   const std::string folder = parent_folder(checkpoint), name = base_name(checkpoint);
-  for (const std::string& file : list_directory(folder)) {
-    const bool is_part = file == name || file == name + ".index" ||
-                         file.compare(0, name.size() + 6, name + ".data-") == 0;
-    if (is_part) stamps.add(join_path(folder, file));
+  for (const std::string& file : {name, name + ".index"}) {
+    if (file_exists(join_path(folder, file))) stamps.add(join_path(folder, file));
+  }
+  for (const std::string& file : names_beginning(folder, name + ".data-")) {
+    stamps.add(join_path(folder, file));
   }
 }
 

@@ -82,7 +82,7 @@ std::unique_ptr<BundleReader> standing_bundle(const std::string& prefix) {
 void remove_data_files(const std::string& prefix, int num_shards) {
   for (int i = 0; i < num_shards; ++i) {
     std::error_code ignored;  // the error on its way says more
-    std::filesystem::remove(bundle_data_path(prefix, i, num_shards), ignored);
+    std::filesystem::remove(fs_path(bundle_data_path(prefix, i, num_shards)), ignored);
   }
 }
 
@@ -196,8 +196,8 @@ void remove_unused_data_files(const std::string& prefix) {
     return;  // nobody knows
   }
   const std::string folder = parent_folder(prefix), begin = base_name(prefix) + ".data-";
-  for (const std::string& name : list_directory(folder.empty() ? "." : folder)) {
-    const bool is_data = name.rfind(begin, 0) == 0 && name.size() == used.begin()->size();
+  for (const std::string& name : names_beginning(folder, begin)) {
+    const bool is_data = name.size() == used.begin()->size();
     if (is_data && used.count(name) == 0) remove_file(join_path(folder, name));
   }
 }

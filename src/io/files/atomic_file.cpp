@@ -1,29 +1,30 @@
 #include "io/files/atomic_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cinttypes>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 #include "base/clock.h"
+#include "base/fingerprint.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
+#include "base/platform.h"
 #include "base/random.h"
-#include "base/without_signals.h"
+#include "base/system_files.h"
 #include "io/files/stale_files.h"
 
+#if defined(__linux__)
+#include <fcntl.h>
+#endif
 #if defined(_WIN32)
-#include <io.h>
-
 #include <mutex>
 #else
-#include <poll.h>
-#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #endif
 
@@ -40,14 +41,6 @@ namespace {
   fail_system(problem, path, error.default_error_condition().value());
 }
 
-bool seek(std::FILE* file, uint64_t offset) {
-#if defined(_WIN32)
-  return _fseeki64(file, static_cast<int64_t>(offset), SEEK_SET) == 0;
-#else
-  return fseeko(file, static_cast<off_t>(offset), SEEK_SET) == 0;
-#endif
-}
-
 // Of what the disk is told about at once.
 constexpr size_t kPart = size_t{8} << 20;
 
@@ -56,10 +49,12 @@ constexpr size_t kPart = size_t{8} << 20;
 // left to sync(). What fails here is no error: the bytes are written all the same, and sync() says
 // more.
 void prepare_place(std::FILE* file, uint64_t at, size_t size) {
+  if (!feature_enabled(Feature::kFallocate)) return;
   (void)!fallocate(fileno(file), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
                    static_cast<off_t>(size));
 }
 void send_to_disk(std::FILE* file, uint64_t at, size_t size) {
+  if (!feature_enabled(Feature::kFallocate)) return;
   (void)!sync_file_range(fileno(file), static_cast<off_t>(at), static_cast<off_t>(size),
                          SYNC_FILE_RANGE_WRITE);
 }
@@ -68,34 +63,37 @@ void prepare_place(std::FILE*, uint64_t, size_t) {}
 void send_to_disk(std::FILE*, uint64_t, size_t) {}
 #endif
 
+std::string hex_digits(uint64_t number) {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016" PRIx64, number);
+  return digits;
+}
+
+// Most file systems allow 255 bytes for a name, encrypted folders (eCryptfs) 143. A temporary name
+// takes up to 31 of them for its mark, process and random number.
+constexpr size_t kLongestStem = 143 - 31;
+constexpr size_t kFingerprintSize = 17;  // "~" and 16 digits
+
+// What a temporary name of `name` begins with: the name, or its beginning and a fingerprint of it.
+std::string temporary_stem(const std::string& name) {
+  if (name.size() <= kLongestStem) return name;
+  size_t end = kLongestStem - kFingerprintSize;
+  const auto is_within_character = [&name](size_t at) { return (name[at] & 0xc0) == 0x80; };
+  for (int i = 0; i < 3 && is_within_character(end); ++i) --end;
+  return str_cat(name.substr(0, end), "~", hex_digits(fingerprint64(name)));
+}
+
 // Not to be foreseen by who could lay a link there. The process says whose it is when it is left.
 std::string temporary_name(const std::string& path) {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016" PRIx64, random_of_the_machine());
-  return str_cat(path, kTemporaryMark, process_id(), "-", digits);
+  const std::string name = base_name(path);
+  return str_cat(path.substr(0, path.size() - name.size()), temporary_stem(name), kTemporaryMark,
+                 process_id(), "-", hex_digits(random_of_the_machine()));
 }
 
-// A new file to write to; NULL, and errno, where it cannot be made. Never one that is there
-// already, and never what a link leads to.
-std::FILE* create_file(const std::string& path) {
-#if defined(_WIN32)
-  const int file = _open(path.c_str(), _O_CREAT | _O_EXCL | _O_WRONLY | _O_BINARY, 0600);
-  return file < 0 ? nullptr : _fdopen(file, "wb");
-#else
-  const int file = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666);
-  return file < 0 ? nullptr : fdopen(file, "wb");
-#endif
-}
-
-// A file that is there, to write behind its end; NULL, and errno, where it cannot be opened.
-std::FILE* open_behind(const std::string& path) {
-#if defined(_WIN32)
-  const int file = _open(path.c_str(), _O_APPEND | _O_WRONLY | _O_BINARY | _O_NOINHERIT);
-  return file < 0 ? nullptr : _fdopen(file, "ab");
-#else
-  const int file = open(path.c_str(), O_APPEND | O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  return file < 0 ? nullptr : fdopen(file, "ab");
-#endif
+// NULL, and errno, where it cannot be opened.
+std::FILE* open_to_write(const std::string& path, Access access) {
+  const int file = open_descriptor(path, access);
+  return file < 0 ? nullptr : stream_of(file, access == Access::kNew ? "wb" : "ab");
 }
 
 struct TemporaryFile {
@@ -106,22 +104,22 @@ struct TemporaryFile {
 TemporaryFile create_temporary(const std::string& beside, const std::string& path) {
   for (int tries = 0;; ++tries) {
     const std::string name = temporary_name(beside);
-    std::FILE* file = create_file(name);
+    std::FILE* file = open_to_write(name, Access::kNew);
     if (file) return {name, file};
     if (errno != EEXIST || tries == 100) fail_system("Cannot write", path, errno);
   }
 }
 
-// "/dev/stdout" and the like: names of what the process has open already.
+// "/dev/stdout" and the like: names of what the process has open already. No path of Windows begins
+// so.
 bool is_open_descriptor(const std::string& path) {
   std::string place = path;
   for (int links = 0; links < 8; ++links) {
     if (place.rfind("/proc/", 0) == 0 || place.rfind("/dev/fd/", 0) == 0) return true;
     std::error_code error;
-    const fs::path target = fs::read_symlink(place, error);
+    const std::string target = path_text(fs::read_symlink(fs_path(place), error));
     if (error) return false;
-    place =
-        target.is_absolute() ? target.string() : (fs::path(place).parent_path() / target).string();
+    place = join_path(parent_folder(place), target);
   }
   return false;
 }
@@ -145,36 +143,26 @@ bool is_written_as_it_is(const std::string& path) {
   return is_open_descriptor(path);
 }
 
-#if defined(_WIN32)
-int64_t write_some(int file, const char* data, size_t size) {
-  return _write(file, data, static_cast<unsigned>(std::min(size, size_t{1} << 20)));
-}
-void close_stream(int file) { _close(file); }
-#else
 // A pipe that nobody reads yet is waited for, so that the user can stop.
 int open_stream(const std::string& path) {
   for (;;) {
-    const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const int file = open_descriptor(path, Access::kStream);
     if (file >= 0) return file;
     if (errno != ENXIO || file_kind(path) != FileKind::kPipe) {
       fail_system("Cannot write", path, errno);
     }
     check_interrupt();
-    poll(nullptr, 0, 20);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
 
 // How many bytes were taken, 0 where there is no room yet; -1, and errno, where it failed.
 int64_t write_some(int file, const char* data, size_t size) {
-  struct pollfd ready = {file, POLLOUT, 0};
-  if (poll(&ready, 1, 100) <= 0) return 0;
-  const WithoutPipeSignal quiet;
-  const auto written = ::write(file, data, size);
+  if (!wait_for_descriptor(file, /*to_write=*/true, 100)) return 0;
+  const int64_t written = write_descriptor(file, data, size);
   const bool is_full = written < 0 && (errno == EAGAIN || errno == EINTR);
-  return is_full ? 0 : static_cast<int64_t>(written);
+  return is_full ? 0 : written;
 }
-void close_stream(int file) { ::close(file); }
-#endif
 
 bool is_number(const std::string& text) {
   return !text.empty() && text.size() < 10 &&
@@ -196,6 +184,30 @@ int process_of_temporary(const std::string& name) {
   return is_ours ? std::stoi(process) : 0;
 }
 
+// Whether a temporary name may be of a name that begins so. Of a shortened name only its beginning
+// is known.
+bool may_begin_with(const std::string& name, const std::string& prefix) {
+  if (name.rfind(prefix, 0) == 0) return true;
+  const size_t stem = std::min(name.rfind(kTemporaryMark), name.size());
+  if (stem <= kFingerprintSize || name[stem - kFingerprintSize] != '~') return false;
+  const bool is_shortened = is_mark(name.substr(stem - kFingerprintSize + 1, 16));
+  return is_shortened && prefix.compare(0, stem - kFingerprintSize, name, 0,
+                                        stem - kFingerprintSize) == 0;
+}
+
+bool is_ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
+}
+
+// Whether some file system may take one for the other. Letters with marks have several forms.
+bool may_be_one_name(const std::string& a, const std::string& b) {
+  if (!is_ascii(a) && !is_ascii(b)) return true;
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    const char lower = x | 0x20;
+    return x == y || ((x ^ y) == 0x20 && lower >= 'a' && lower <= 'z');
+  });
+}
+
 // Which folder it is, who may do what there, and who asks; "" where that says too little.
 std::string rights_of(const std::string& folder) {
 #if defined(_WIN32)
@@ -214,64 +226,30 @@ const double kLoaded = now_seconds();
 bool may_be_in_use(const std::string& path, int process) {
   // In containers every run has the same number: what is older than this process is not its own.
   if (process == process_id()) return modification_time(path) + 1 >= kLoaded;
-#if defined(_WIN32)
-  return true;
-#else
-  return kill(process, 0) == 0 || errno != ESRCH;
-#endif
+  return process_exists(process);
 }
 
 }  // namespace
 
-std::string join_path(const std::string& folder, const std::string& name) {
-  if (folder.empty() || is_absolute_path(name)) return name;
-  const char last = folder.back();
-  return last == '/' || last == '\\' ? folder + name : folder + "/" + name;
-}
-
-std::string parent_folder(const std::string& path) { return fs::path(path).parent_path().string(); }
-std::string base_name(const std::string& path) { return fs::path(path).filename().string(); }
-bool is_absolute_path(const std::string& path) { return fs::path(path).is_absolute(); }
-
-bool stays_inside(const std::string& path) {
-  constexpr const char* kSeparators = "/\\";
-  if (path.empty() || path.find('\0') != std::string::npos || path.find(':') == 1) return false;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find_first_of(kSeparators, begin), path.size());
-    const std::string part = path.substr(begin, end - begin);
-    if (part.empty() || part == "." || part == "..") return false;
-    begin = end + 1;
-  }
-  return true;
-}
-
-bool is_same_path(const std::string& a, const std::string& b) {
-  std::error_code error_a, error_b;
-  const fs::path one = fs::weakly_canonical(fs::absolute(a.empty() ? "." : a), error_a);
-  const fs::path other = fs::weakly_canonical(fs::absolute(b.empty() ? "." : b), error_b);
-  // "a/" and "a"
-  return !error_a && !error_b && (one / "").parent_path() == (other / "").parent_path();
-}
-
 bool file_exists(const std::string& path) {
   std::error_code error;
-  return fs::exists(path, error);
+  return fs::exists(fs_path(path), error);
 }
 
 bool is_directory(const std::string& path) {
   std::error_code error;
-  return fs::is_directory(path, error);
+  return fs::is_directory(fs_path(path), error);
 }
 
 double modification_time(const std::string& path) {
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0) fail_system("Cannot look at", path, errno);
-  return static_cast<double>(info.st_mtime);
+  FileInfo info;
+  if (!look_at_path(path, &info)) fail_system("Cannot look at", path, errno);
+  return static_cast<double>(info.written / 1000000000);
 }
 
 uint64_t file_size(const std::string& path) {
   std::error_code error;
-  const auto size = fs::file_size(path, error);
+  const auto size = fs::file_size(fs_path(path), error);
   if (error) fail_error_code("Cannot read the size of", path, error);
   return size;
 }
@@ -279,7 +257,7 @@ uint64_t file_size(const std::string& path) {
 void create_directories(const std::string& path) {
   std::error_code error;
   if (path.empty()) return;
-  fs::create_directories(path, error);
+  fs::create_directories(fs_path(path), error);
   if (error && !is_directory(path)) fail_error_code("Cannot create the folder", path, error);
   if (!is_directory(path)) fail_system("Cannot create the folder", path, ENOTDIR);
 }
@@ -287,12 +265,33 @@ void create_directories(const std::string& path) {
 std::vector<std::string> list_directory(const std::string& path) {
   std::error_code error;
   std::vector<std::string> names;
-  fs::directory_iterator entry(path, error);
+  fs::directory_iterator entry(fs_path(path), error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    names.push_back(entry->path().filename().string());
+    names.push_back(path_text(entry->path().filename()));
   }
   if (error) fail_error_code("Cannot list the folder", path, error);
   std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> names_beginning(const std::string& folder, const std::string& prefix) {
+  std::vector<std::string> names;
+  const std::string place = folder.empty() ? "." : folder;
+  const std::string mark = prefix.substr(std::min(prefix.rfind('.'), prefix.size()));
+  const std::vector<std::string> all = list_directory(place);
+  for (const std::string& name : all) {
+    if (name.rfind(prefix, 0) == 0) {
+      names.push_back(name);
+      continue;
+    }
+    const size_t at = mark.empty() ? std::string::npos : name.rfind(mark);
+    if (at == std::string::npos) continue;
+    const std::string ours = prefix + name.substr(at + mark.size());
+    if (!may_be_one_name(name, ours) || std::binary_search(all.begin(), all.end(), ours)) continue;
+    std::error_code ignored;
+    const fs::path there = fs_path(join_path(place, name)), wanted = fs_path(join_path(place, ours));
+    if (fs::equivalent(there, wanted, ignored)) names.push_back(ours);
+  }
   return names;
 }
 
@@ -305,14 +304,13 @@ void check_is_file(const std::string& path) {
 
 bool remove_file(const std::string& path) {
   std::error_code error;
-  const bool removed = fs::remove(path, error);
+  const bool removed = fs::remove(fs_path(path), error);
   if (error) fail_error_code("Cannot remove", path, error);
   return removed;
 }
 
 void rename_file(const std::string& from, const std::string& to) {
-  std::error_code error;
-  fs::rename(from, to, error);
+  const std::error_code error = rename_path(from, to);
   if (error) fail_error_code("Cannot replace", to, error);
 }
 
@@ -323,7 +321,7 @@ bool can_write_in(const std::string& folder) {
   if (!rights.empty() && rights == last) return true;
   remove_stale_files(folder, {kProbe});
   const std::string probe = temporary_name(join_path(folder, kProbe));
-  std::FILE* file = create_file(probe);
+  std::FILE* file = open_to_write(probe, Access::kNew);
   if (!file) return false;
   std::fclose(file);
   if (!remove_file(probe)) return false;
@@ -333,6 +331,11 @@ bool can_write_in(const std::string& folder) {
 
 std::string temporary_path(const std::string& path) { return temporary_name(path); }
 
+bool is_temporary_of(const std::string& temporary, const std::string& name) {
+  const std::string given = base_name(temporary);
+  return given.substr(0, given.rfind(kTemporaryMark)) == temporary_stem(name);
+}
+
 std::vector<std::string> stale_files(const std::string& folder,
                                      const std::vector<std::string>& prefixes) {
   std::vector<std::string> stale;
@@ -340,7 +343,7 @@ std::vector<std::string> stale_files(const std::string& folder,
   for (const std::string& name : list_directory(folder)) {
     const bool is_ours =
         std::any_of(prefixes.begin(), prefixes.end(),
-                    [&name](const std::string& prefix) { return name.rfind(prefix, 0) == 0; });
+                    [&name](const std::string& prefix) { return may_begin_with(name, prefix); });
     const int process = is_ours ? process_of_temporary(name) : 0;
     const std::string path = join_path(folder, name);
     if (process > 0 && !may_be_in_use(path, process)) stale.push_back(path);
@@ -377,7 +380,7 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
   file_ = open_regular_file(path_);
   std::error_code error;
-  size_ = fs::file_size(path_, error);
+  size_ = fs::file_size(fs_path(path_), error);
   if (error) {
     std::fclose(file_);
     fail_error_code("Cannot read the size of", path_, error);
@@ -387,7 +390,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
 InputFile::~InputFile() { std::fclose(file_); }
 
 size_t InputFile::read_at(uint64_t offset, void* data, size_t size) {
-  if (!seek(file_, offset)) fail_system("Cannot read", path_, errno);
+  if (!seek_stream(file_, offset)) fail_system("Cannot read", path_, errno);
   return read(data, size);
 }
 
@@ -395,7 +398,7 @@ size_t InputFile::read_at(uint64_t offset, void* data, size_t size) {
 int64_t InputFile::read_part(uint64_t offset, void* data, size_t size) noexcept {
   static std::mutex one;  // a file has one place there
   const std::lock_guard<std::mutex> lock(one);
-  if (!seek(file_, offset)) return -1;
+  if (!seek_stream(file_, offset)) return -1;
   const size_t got = size ? std::fread(data, 1, size, file_) : 0;
   return got < size && std::ferror(file_) ? -1 : static_cast<int64_t>(got);
 }
@@ -424,7 +427,7 @@ size_t InputFile::read(void* data, size_t size) {
 OutputFile::OutputFile(std::string path, At at) : path_(std::move(path)), shown_(path_) {
   const bool is_new = at == At::kNew;
   if (!is_new) check_is_file(path_);
-  file_ = is_new ? create_file(path_) : open_behind(path_);
+  file_ = open_to_write(path_, is_new ? Access::kNew : Access::kAppend);
   if (!file_) fail_system(is_new ? "Cannot create" : "Cannot write", shown_, errno);
 }
 
@@ -435,23 +438,18 @@ OutputFile::OutputFile(Beside, const std::string& beside, const std::string& pat
 }
 
 OutputFile::OutputFile(AsItIs, const std::string& path) : path_(path), shown_(path) {
-#if defined(_WIN32)
-  file_ = std::fopen(path.c_str(), "wb");
-  if (!file_) fail_system("Cannot write", shown_, errno);
-#else
   stream_ = open_stream(path);
-#endif
 }
 
 OutputFile::~OutputFile() {
   if (file_) std::fclose(file_);
-  if (stream_ >= 0) close_stream(stream_);
+  if (stream_ >= 0) close_descriptor(stream_);
 }
 
 void OutputFile::fail_write() {
   const int reason = errno;
   if (file_) std::fclose(file_);
-  if (stream_ >= 0) close_stream(stream_);
+  if (stream_ >= 0) close_descriptor(stream_);
   file_ = nullptr;
   stream_ = -1;
   fail_system("Cannot write", shown_, reason);
@@ -496,16 +494,11 @@ void OutputFile::flush() {
 void OutputFile::sync() {
   flush();
   if (!file_) return;
-#if defined(_WIN32)
-  if (_commit(_fileno(file_)) != 0) fail_write();
-#else
-  // Some file systems have no fsync; they report EINVAL.
-  if (fsync(fileno(file_)) != 0 && errno != EINVAL) fail_write();
-#endif
+  if (!sync_descriptor(descriptor_of(file_))) fail_write();
 }
 
 void OutputFile::close() {
-  if (stream_ >= 0) close_stream(stream_);
+  if (stream_ >= 0) close_descriptor(stream_);
   stream_ = -1;
   if (!file_) return;
   std::FILE* file = file_;
@@ -529,7 +522,7 @@ AtomicFile::~AtomicFile() {
     // It goes away anyhow.
   }
   std::error_code error;
-  if (!is_stream_) fs::remove(file_.path(), error);
+  if (!is_stream_) fs::remove(fs_path(file_.path()), error);
 }
 
 void AtomicFile::finish() {

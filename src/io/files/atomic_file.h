@@ -10,17 +10,9 @@
 #include <vector>
 
 #include "base/open_file.h"
+#include "base/paths.h"
 
 namespace runhooks {
-
-std::string join_path(const std::string& folder, const std::string& name);
-std::string parent_folder(const std::string& path);  // "" where the path has none
-std::string base_name(const std::string& path);
-bool is_absolute_path(const std::string& path);
-// Whether a path is relative and none of its parts leads out of the folder that it is put below.
-bool stays_inside(const std::string& path);
-// Whether both lead to the same place, links followed; neither need be there.
-bool is_same_path(const std::string& a, const std::string& b);
 
 bool file_exists(const std::string& path);  // a folder counts too
 bool is_directory(const std::string& path);
@@ -30,6 +22,9 @@ double modification_time(const std::string& path);  // seconds since 1970
 void create_directories(const std::string& path);
 // Names, without "." and "..", sorted bytewise.
 std::vector<std::string> list_directory(const std::string& path);
+// Those that begin so, as this process spells them: a file system that ignores case or the
+// composition of letters may give back others. An empty folder is the current one.
+std::vector<std::string> names_beginning(const std::string& folder, const std::string& prefix);
 // Throws where something else than a regular file stands at the path, which is to be written in
 // part.
 void check_is_file(const std::string& path);

@@ -5,14 +5,17 @@
 #include <cstring>
 #include <vector>
 
+#include "base/platform.h"
 #include "base/shared_pieces.h"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define RUNHOOKS_CRC_SSE42 1
 #include <nmmintrin.h>
-#elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
+#elif defined(__aarch64__) && (defined(__linux__) || defined(__APPLE__))
 #define RUNHOOKS_CRC_ARM 1
-#include <arm_acle.h>
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
 #endif
 
 namespace runhooks {
@@ -115,9 +118,26 @@ uint32_t shift(const ShiftTables& tables, uint32_t crc) {
 #define RUNHOOKS_CRC_8(state, word) static_cast<uint32_t>(_mm_crc32_u64(state, word))
 #define RUNHOOKS_CRC_1(state, byte) _mm_crc32_u8(state, byte)
 #else
+// GCC and clang name the target and the builtins differently; the assembler's words are the same.
+uint32_t arm_crc_8(uint32_t state, uint64_t word) {
+  asm(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(state) : "r"(word));
+  return state;
+}
+uint32_t arm_crc_1(uint32_t state, uint8_t byte) {
+  asm(".arch_extension crc\n\tcrc32cb %w0, %w0, %w1" : "+r"(state) : "r"(uint32_t{byte}));
+  return state;
+}
+bool arm_has_crc() {
+#if defined(__linux__)
+  constexpr unsigned long kHasCrc32 = 1ul << 7;  // HWCAP_CRC32  NOLINT: getauxval's type
+  return (getauxval(AT_HWCAP) & kHasCrc32) != 0;
+#else
+  return true;  // all of Apple's
+#endif
+}
 #define RUNHOOKS_CRC_TARGET
-#define RUNHOOKS_CRC_8(state, word) __crc32cd(state, word)
-#define RUNHOOKS_CRC_1(state, byte) __crc32cb(state, byte)
+#define RUNHOOKS_CRC_8(state, word) arm_crc_8(state, word)
+#define RUNHOOKS_CRC_1(state, byte) arm_crc_1(state, byte)
 #endif
 
 RUNHOOKS_CRC_TARGET uint32_t extend_with_instruction(uint32_t crc, const uint8_t* p, size_t size) {
@@ -162,10 +182,11 @@ uint32_t crc32c_extend_portable(uint32_t crc, const void* data, size_t size) {
 
 bool crc32c_has_hardware() {
 #if defined(RUNHOOKS_CRC_SSE42)
-  static const bool has = __builtin_cpu_supports("sse4.2");
+  static const bool has = __builtin_cpu_supports("sse4.2") && feature_enabled(Feature::kCrc32);
   return has;
 #elif defined(RUNHOOKS_CRC_ARM)
-  return true;
+  static const bool has = arm_has_crc() && feature_enabled(Feature::kCrc32);
+  return has;
 #else
   return false;
 #endif

@@ -15,8 +15,10 @@ struct ClaimHolder {
   double since = 0;
 };
 
-// The system gives the claim back when the process ends, however that happens: a killed one blocks
-// nobody. A forked child does not have the claims of its parent.
+// A lock of the system, which ends with the process, however that happens: a killed one blocks
+// nobody. Where the file system has no locks, the file's existence is the claim: the next process of
+// the same host sees that its owner is gone, and on other hosts the file has to be removed by hand.
+// A forked child does not have the claims of its parent.
 class FileClaim {
  public:
   // NULL where another process holds it, who is *holder then. Within a process a claim is not
@@ -31,12 +33,13 @@ class FileClaim {
   FileClaim(const FileClaim&) = delete;
   FileClaim& operator=(const FileClaim&) = delete;
   const ClaimHolder& holder() const { return holder_; }
+  static void close_in_child();  // called after a fork
 
  private:
-  FileClaim(std::string path, long long file);
+  FileClaim(std::string path, int file);
   static FileClaim* find(const std::string& path);
   std::string path_;
-  long long file_;
+  int file_;
   ClaimHolder holder_;
 };
 

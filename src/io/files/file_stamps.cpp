@@ -1,11 +1,8 @@
 #include "io/files/file_stamps.h"
 
 #include <algorithm>
-#include <filesystem>
-
-#if !defined(_WIN32)
-#include <sys/stat.h>
-#endif
+#include "base/clock.h"
+#include "base/system_files.h"
 
 namespace runhooks {
 
@@ -14,54 +11,31 @@ bool FileStamps::Stamp::operator==(const Stamp& other) const {
          size == other.size && written == other.written && changed == other.changed;
 }
 
-#if defined(_WIN32)
-
 FileStamps::Stamp FileStamps::stamp_of(const std::string& path) {
   Stamp stamp;
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) return stamp;
-  const auto written = std::filesystem::last_write_time(path, error);
-  if (error) return stamp;
+  FileInfo info;
+  if (!look_at_path(path, &info)) return stamp;
   stamp.is_there = true;
-  stamp.size = size;
-  stamp.written = written.time_since_epoch().count();
+  stamp.device = info.device;
+  stamp.number = info.number;
+  stamp.size = info.size;
+  stamp.written = info.written;
+  stamp.changed = info.changed;
   return stamp;
 }
 
-#else
-
-namespace {
-
-int64_t nanoseconds(const struct timespec& time) {
-  return static_cast<int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
+void FileStamps::add(const std::string& path) {
+  const Stamp stamp = stamp_of(path);
+  files_.emplace_back(path, stamp);
+  // FAT tells time in steps of two seconds, HFS+ in whole ones
+  constexpr int64_t kSecond = 1000000000;
+  const bool is_coarse = stamp.is_there && stamp.written % kSecond == 0;
+  const auto age = static_cast<int64_t>(now_seconds() * 1e9) - stamp.written;
+  if (is_coarse && age < 2 * kSecond) may_hide_writes_ = true;
 }
-
-}  // namespace
-
-FileStamps::Stamp FileStamps::stamp_of(const std::string& path) {
-  Stamp stamp;
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0) return stamp;
-  stamp.is_there = true;
-  stamp.device = static_cast<uint64_t>(info.st_dev);
-  stamp.number = static_cast<uint64_t>(info.st_ino);
-  stamp.size = static_cast<uint64_t>(info.st_size);
-#if defined(__APPLE__)
-  stamp.written = nanoseconds(info.st_mtimespec);
-  stamp.changed = nanoseconds(info.st_ctimespec);
-#else
-  stamp.written = nanoseconds(info.st_mtim);
-  stamp.changed = nanoseconds(info.st_ctim);
-#endif
-  return stamp;
-}
-
-#endif
-
-void FileStamps::add(const std::string& path) { files_.emplace_back(path, stamp_of(path)); }
 
 bool FileStamps::are_same() const {
+  if (may_hide_writes_) return false;
   return std::all_of(files_.begin(), files_.end(),
                      [](const auto& file) { return stamp_of(file.first) == file.second; });
 }

@@ -13,7 +13,8 @@ class FileStamps {
  public:
   // Looks at the file as it is now; that there is none is known, too.
   void add(const std::string& path);
-  // Whether all of them are as they were: none was written, replaced or removed.
+  // Whether all of them are as they were: none was written, replaced or removed. FALSE also where a
+  // file was written so shortly before add() that the file system's clock would hide another write.
   bool are_same() const;
   // Of all of them together.
   uint64_t num_bytes() const;
@@ -27,6 +28,7 @@ class FileStamps {
     bool operator==(const Stamp& other) const;
   };
   static Stamp stamp_of(const std::string& path);
+  bool may_hide_writes_ = false;
 
   std::vector<std::pair<std::string, Stamp>> files_;
 };

@@ -1,5 +1,7 @@
 // Checkpoints and event files in R; where the core's log lines go.
 #include "base/log.h"
+#include "base/platform.h"
+#include "io/checkpoint/checkpoint_state.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/events/event_file.h"
 #include "r/loop/loop.h"
@@ -34,6 +36,7 @@ void cpp_log_setup() {
   set_log_sink(log_to_r);
   setup_sleep();
   setup_interrupts();
+  border([] { check_disabled_features(); });
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -62,6 +65,15 @@ SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
     const std::string path = newest_checkpoint(folder, state_name);
     if (path.empty()) return R_NilValue;
     return Rcpp::wrap(path);
+  });
+}
+
+// All that the list names, the newest last; none where there is no list that can be read.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_listed_checkpoints(Text folder, Text state_name) {
+  return border([&]() -> SEXP {
+    const auto state = read_checkpoint_state(folder, nullptr, state_name);
+    return Rcpp::wrap(state ? state->all_model_checkpoint_paths : std::vector<std::string>());
   });
 }
 

@@ -1,0 +1,161 @@
+#include "base/paths.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/status.h"
+#include "base/windows.h"
+
+namespace runhooks {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_drive_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
+size_t after_separators(const std::string& path, size_t at, PathStyle style) {
+  while (at < path.size() && is_path_separator(path[at], style)) ++at;
+  return at;
+}
+size_t after_name(const std::string& path, size_t at, PathStyle style) {
+  while (at < path.size() && !is_path_separator(path[at], style)) ++at;
+  return at;
+}
+
+// The bytes of the root, with the separators after it: "/", "C:", "C:\", "\\server\share\".
+size_t root_size(const std::string& path, PathStyle style) {
+  const size_t begin = after_separators(path, 0, style);
+  if (style == PathStyle::kPosix) return begin;
+  if (begin == 0) {
+    const bool has_drive = path.size() > 1 && path[1] == ':' && is_drive_letter(path[0]);
+    return has_drive ? after_separators(path, 2, style) : 0;
+  }
+  if (begin != 2) return begin;
+  const size_t share = after_separators(path, after_name(path, begin, style), style);
+  return after_separators(path, after_name(path, share, style), style);
+}
+
+// Where the last name begins; the end where the path is a root or ends in a separator.
+size_t name_begin(const std::string& path, PathStyle style) {
+  const size_t root = root_size(path, style);
+  size_t at = path.size();
+  while (at > root && !is_path_separator(path[at - 1], style)) --at;
+  return at;
+}
+
+// Folders are compared by the system, which may take two names for one: "Runs" and "runs".
+bool leads_to_same(const fs::path& one, const fs::path& other) {
+  if (one == other) return true;
+  std::error_code ignored;
+  if (fs::is_directory(one, ignored) && fs::equivalent(one, other, ignored)) return true;
+  return one.has_relative_path() && other.has_relative_path() &&
+         one.filename() == other.filename() &&
+         leads_to_same(one.parent_path(), other.parent_path());
+}
+
+}  // namespace
+
+bool is_path_separator(char c, PathStyle style) {
+  return c == '/' || (c == '\\' && style == PathStyle::kWindows);
+}
+
+bool is_absolute_path(const std::string& path, PathStyle style) {
+  return root_size(path, style) > 0;
+}
+
+std::string join_path(const std::string& folder, const std::string& name, PathStyle style) {
+  if (folder.empty() || is_absolute_path(name, style)) return name;
+  return is_path_separator(folder.back(), style) ? folder + name : folder + "/" + name;
+}
+
+std::string parent_folder(const std::string& path, PathStyle style) {
+  return without_end_separators(path.substr(0, name_begin(path, style)), style);
+}
+
+std::string base_name(const std::string& path, PathStyle style) {
+  return path.substr(name_begin(path, style));
+}
+
+std::string without_end_separators(const std::string& path, PathStyle style) {
+  const size_t root = root_size(path, style);
+  size_t end = path.size();
+  while (end > root && is_path_separator(path[end - 1], style)) --end;
+  return path.substr(0, end);
+}
+
+bool stays_inside(const std::string& path) {
+  constexpr const char* kSeparators = "/\\";
+  if (path.empty() || path.find('\0') != std::string::npos || path.find(':') == 1) return false;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find_first_of(kSeparators, begin), path.size());
+    const std::string part = path.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+bool is_same_path(const std::string& a, const std::string& b) {
+  std::error_code error_a, error_b;
+  const fs::path one = fs::weakly_canonical(fs::absolute(fs_path(a.empty() ? "." : a)), error_a);
+  const fs::path other = fs::weakly_canonical(fs::absolute(fs_path(b.empty() ? "." : b)), error_b);
+  if (error_a || error_b) return false;
+  // "a/" and "a"
+  return leads_to_same((one / "").parent_path(), (other / "").parent_path());
+}
+
+std::string portable_path_text(const fs::path& path) {
+  std::string text = path_text(path);
+  const auto is_separator = [](char c) { return is_path_separator(c); };
+  std::replace_if(text.begin(), text.end(), is_separator, '/');
+  return text;
+}
+
+#if defined(_WIN32)
+
+std::wstring wide_path(const std::string& path) {
+  constexpr size_t kLongest = 240;  // a folder's may have 248 with a name of 8.3 in it
+  const std::string text = without_end_separators(path);
+  const auto size = static_cast<int>(text.size());
+  std::wstring wide(text.size(), L'\0');
+  const int length = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text.data(), size,
+                                         wide.data(), static_cast<int>(wide.size()));
+  if (length == 0 && size > 0) {
+    fail(Code::kInvalidArgument, "The path '", path, "' is not valid UTF-8.");
+  }
+  wide.resize(static_cast<size_t>(length));
+  std::replace(wide.begin(), wide.end(), L'/', L'\\');
+  if (wide.size() < kLongest || wide.rfind(L"\\\\?\\", 0) == 0) return wide;
+  std::wstring full(size_t{1} << 15, L'\0');
+  full.resize(GetFullPathNameW(wide.c_str(), static_cast<DWORD>(full.size()), full.data(), nullptr));
+  if (full.empty() || full.rfind(L"\\\\.\\", 0) == 0) return wide;
+  const bool is_share = full.rfind(L"\\\\", 0) == 0;
+  return is_share ? L"\\\\?\\UNC" + full.substr(1) : L"\\\\?\\" + full;
+}
+
+fs::path fs_path(const std::string& path) { return fs::path(wide_path(path)); }
+
+std::string path_text(const fs::path& path) {
+  std::wstring wide = path.wstring();
+  if (wide.rfind(L"\\\\?\\UNC\\", 0) == 0) {
+    wide.erase(2, 6);
+  } else if (wide.rfind(L"\\\\?\\", 0) == 0) {
+    wide.erase(0, 4);
+  }
+  const auto size = static_cast<int>(wide.size());
+  std::string text(wide.size() * 3, '\0');  // no UTF-16 unit takes more
+  const int length = WideCharToMultiByte(CP_UTF8, 0, wide.data(), size, text.data(),
+                                         static_cast<int>(text.size()), nullptr, nullptr);
+  text.resize(static_cast<size_t>(length));
+  return text;
+}
+
+#else
+
+fs::path fs_path(const std::string& path) { return fs::path(path); }
+std::string path_text(const fs::path& path) { return path.string(); }
+
+#endif
+
+}  // namespace runhooks

@@ -1,0 +1,84 @@
+#include "base/platform.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+
+#include "base/status.h"
+
+namespace runhooks {
+
+namespace {
+
+// In the order of Feature.
+constexpr const char* kFeatureNames[] = {"exchange",  "file_locks", "ofd_locks", "hard_links",
+                                         "fallocate", "memfd",      "mmap",      "hugepages",
+                                         "cgroups",   "cycle_counter", "crc32"};
+constexpr uint32_t kAllFeatures = ~uint32_t{0};
+
+uint32_t feature_bit(const std::string& name) {
+  if (name == "all") return kAllFeatures;
+  uint32_t bit = 1;
+  for (const char* known : kFeatureNames) {
+    if (name == known) return bit;
+    bit <<= 1;
+  }
+  return 0;
+}
+
+// The bits of a comma-separated list; *unknown is a name in it that is no feature's.
+uint32_t feature_bits(const std::string& names, std::string* unknown) {
+  uint32_t bits = 0;
+  for (size_t begin = 0; begin < names.size();) {
+    const size_t end = std::min(names.find(',', begin), names.size());
+    const std::string name = names.substr(begin, end - begin);
+    const uint32_t bit = feature_bit(name);
+    if (bit == 0) *unknown = name;
+    bits |= bit;
+    begin = end + 1;
+  }
+  return bits;
+}
+
+std::string disabled_names() {
+  const char* names = std::getenv("RUNHOOKS_DISABLE");
+  return names ? names : "";
+}
+
+std::atomic<uint32_t>& disabled_bits() {
+  static std::atomic<uint32_t> bits = [] {
+    std::string unknown;  // check_disabled_features() reports it
+    return feature_bits(disabled_names(), &unknown);
+  }();
+  return bits;
+}
+
+void check_names(const std::string& names) {
+  std::string unknown;
+  feature_bits(names, &unknown);
+  if (unknown.empty()) return;
+  std::string known;
+  for (const char* name : kFeatureNames) known += str_cat(name, ", ");
+  throw Error(Code::kInvalidArgument,
+              str_cat("RUNHOOKS_DISABLE names '", unknown, "', which is not a feature."),
+              {str_cat("The features are ", known, "or all.")});
+}
+
+}  // namespace
+
+bool feature_enabled(Feature feature) {
+  const auto bit = uint32_t{1} << static_cast<int>(feature);
+  return (disabled_bits().load(std::memory_order_relaxed) & bit) == 0;
+}
+
+DisabledFeatures::DisabledFeatures(const std::string& names) {
+  check_names(names);
+  std::string unknown;
+  before_ = disabled_bits().fetch_or(feature_bits(names, &unknown));
+}
+
+DisabledFeatures::~DisabledFeatures() { disabled_bits() = before_; }
+
+void check_disabled_features() { check_names(disabled_names()); }
+
+}  // namespace runhooks

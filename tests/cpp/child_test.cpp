@@ -1,0 +1,102 @@
+#include "child_test.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#if !defined(_WIN32)
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+namespace runhooks_test {
+
+ChildProcess::ChildProcess(const std::function<int()>& body)
+    : ChildProcess([&body](const Say&) { return body(); }) {}
+
+#if defined(_WIN32)
+
+ChildProcess::ChildProcess(const std::function<int(const Say&)>&) {
+  throw NotRun{"Windows cannot fork"};
+}
+ChildProcess::~ChildProcess() = default;
+std::string ChildProcess::hear(size_t) { return ""; }
+void ChildProcess::kill() {}
+int ChildProcess::wait() { return kKilled; }
+void kill_this_process() { std::abort(); }
+void make_pipe(const std::string&) { throw NotRun{"Windows has no named pipes in folders"}; }
+
+#else
+
+ChildProcess::ChildProcess(const std::function<int(const Say&)>& body) {
+  int ends[2];
+  if (pipe(ends) != 0) fail_at(__FILE__, __LINE__, "no pipe");
+  id_ = fork();
+  if (id_ < 0) fail_at(__FILE__, __LINE__, "no fork");
+  if (id_ == 0) {
+    close(ends[0]);
+    const Say say = [&ends](const std::string& bytes) {
+      if (write(ends[1], bytes.data(), bytes.size()) < 0) _exit(100);
+    };
+    try {
+      _exit(body(say));
+    } catch (...) {
+      _exit(101);
+    }
+  }
+  close(ends[1]);
+  hears_ = ends[0];
+}
+
+ChildProcess::~ChildProcess() {
+  if (id_ > 0) {  // a check failed before wait()
+    kill();
+    wait();
+  }
+  close(hears_);
+}
+
+std::string ChildProcess::hear(size_t size) {
+  std::string bytes(size, '\0');
+  size_t got = 0;
+  while (got < size) {
+    const auto part = read(hears_, bytes.data() + got, size - got);
+    if (part <= 0) break;
+    got += static_cast<size_t>(part);
+  }
+  bytes.resize(got);
+  return bytes;
+}
+
+void ChildProcess::kill() {
+  if (id_ > 0) ::kill(id_, SIGKILL);
+}
+
+int ChildProcess::wait() {
+  int status = 0;
+  waitpid(id_, &status, 0);
+  id_ = 0;
+  return WIFSIGNALED(status) ? kKilled : WEXITSTATUS(status);
+}
+
+void kill_this_process() {
+  ::kill(getpid(), SIGKILL);
+  std::abort();
+}
+
+void make_pipe(const std::string& path) {
+  if (mkfifo(path.c_str(), 0600) != 0) fail_at(__FILE__, __LINE__, "no pipe at " + path);
+}
+
+#endif
+
+void make_link(const std::string& target, const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_symlink(target, path, error);
+  if (error == std::errc::function_not_supported) throw NotRun{"no symbolic links here"};
+  if (error) fail_at(__FILE__, __LINE__, "no link at " + path + ": " + error.message());
+}
+
+}  // namespace runhooks_test

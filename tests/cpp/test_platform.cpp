@@ -1,0 +1,313 @@
+// Paths by the rules of each system, names at the limits of file systems, and the fallbacks of
+// features that a system may lack.
+#include "base/platform.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/machine.h"
+#include "base/paths.h"
+#include "io/files/exchange.h"
+#include "io/files/file_claim.h"
+#include "io/files/file_stamps.h"
+#include "io/files/stale_files.h"
+#include "io_test.h"
+
+#if !defined(_WIN32)
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+using namespace runhooks;
+using namespace runhooks_test;
+
+TEST(platform_features_are_switched_off_by_name) {
+  CHECK(feature_enabled(Feature::kExchange));
+  {
+    const DisabledFeatures without("exchange,memfd");
+    CHECK(!feature_enabled(Feature::kExchange));
+    CHECK(!feature_enabled(Feature::kMemfd));
+    CHECK(feature_enabled(Feature::kCrc32));
+    const DisabledFeatures without_all("all");
+    CHECK(!feature_enabled(Feature::kCrc32));
+  }
+  CHECK(feature_enabled(Feature::kExchange));
+  CHECK_THROWS(DisabledFeatures("exchange,nothing"), Code::kInvalidArgument, "'nothing'");
+}
+
+TEST(platform_paths_are_joined_and_taken_apart_by_the_rules_of_windows) {
+  constexpr auto kWindows = PathStyle::kWindows;
+  for (const char* path :
+       {"C:\\x", "c:/x", "C:x", "\\\\server\\share\\x", "//server/share", "\\x", "/x",
+        "\\\\?\\C:\\x"}) {
+    context() = path;
+    CHECK(is_absolute_path(path, kWindows));
+    CHECK_EQ(join_path("D:/models", path, kWindows), path);
+  }
+  CHECK(!is_absolute_path("models\\x", kWindows));
+  CHECK(!is_absolute_path("ä:x", kWindows));
+  CHECK_EQ(join_path("C:\\models", "x", kWindows), "C:\\models/x");
+  CHECK_EQ(join_path("C:\\models\\", "x", kWindows), "C:\\models\\x");
+  CHECK_EQ(parent_folder("C:\\models\\x", kWindows), "C:\\models");
+  CHECK_EQ(parent_folder("C:\\models/x y\\", kWindows), "C:\\models/x y");
+  CHECK_EQ(parent_folder("C:\\models", kWindows), "C:\\");
+  CHECK_EQ(parent_folder("C:\\", kWindows), "C:\\");
+  CHECK_EQ(parent_folder("models", kWindows), "");
+  CHECK_EQ(parent_folder("\\\\server\\share\\x", kWindows), "\\\\server\\share\\");
+  CHECK_EQ(parent_folder("\\\\server\\share", kWindows), "\\\\server\\share");
+  CHECK_EQ(base_name("C:\\models\\grün.ckpt-1", kWindows), "grün.ckpt-1");
+  CHECK_EQ(base_name("C:/models\\x", kWindows), "x");
+  CHECK_EQ(base_name("C:\\", kWindows), "");
+  CHECK_EQ(without_end_separators("C:\\x\\/", kWindows), "C:\\x");
+  CHECK_EQ(without_end_separators("C:\\", kWindows), "C:\\");
+}
+
+TEST(platform_a_backslash_is_part_of_a_name_elsewhere) {
+  constexpr auto kPosix = PathStyle::kPosix;
+  CHECK_EQ(join_path("a\\", "b", kPosix), "a\\/b");
+  CHECK_EQ(join_path("a", "C:\\b", kPosix), "a/C:\\b");
+  CHECK_EQ(parent_folder("/a/b\\c", kPosix), "/a");
+  CHECK_EQ(base_name("/a/b\\c", kPosix), "b\\c");
+  CHECK_EQ(without_end_separators("/a/b\\", kPosix), "/a/b\\");
+  CHECK(!is_absolute_path("\\a", kPosix));
+  CHECK(!is_absolute_path("C:/a", kPosix));
+  // what std::filesystem says
+  for (const char* path : {"/", "/a", "a", "a/", "/a/b", "a//b", "/a//", "", "."}) {
+    context() = path;
+    const std::filesystem::path known(path);
+    CHECK_EQ(parent_folder(path, kPosix), known.parent_path().string());
+    CHECK_EQ(base_name(path, kPosix), known.filename().string());
+  }
+}
+
+TEST(platform_paths_keep_their_text_on_the_way_through_the_system) {
+  const std::string folder = join_path(fresh_folder("texts"), "größe ü 模型");
+  create_directories(folder);
+  write_file_atomically(join_path(folder, "é"), "x");
+  CHECK_EQ(list_directory(folder).size(), size_t{1});
+  CHECK_EQ(path_text(fs_path(folder)), folder);
+  CHECK(is_same_path(folder, join_path(folder, ".")));
+}
+
+TEST(platform_names_at_the_limit_are_written_atomically_and_tidied_up) {
+  const std::string folder = fresh_folder("long");
+  std::string umlauts = "a";
+  while (umlauts.size() < 255) umlauts += "ü";
+  for (const std::string& name : {std::string(255, 'x'), umlauts, std::string(200, 'y')}) {
+    context() = name;
+    const std::string path = join_path(folder, name);
+    write_file_atomically(path, "old");
+    const std::string temporary = temporary_path(path);
+    CHECK_EQ(parent_folder(temporary), folder);
+    CHECK(base_name(temporary).size() <= 143);
+    CHECK(base_name(temporary) != base_name(temporary_path(path)));
+    CHECK(is_temporary_of(temporary, name));
+    CHECK(!is_temporary_of(temporary, name.substr(0, name.size() - 1)));
+    // cut between two characters
+    CHECK(base_name(temporary).find("\xc3~") == std::string::npos);
+    write_file_atomically(path, "new");
+    CHECK_EQ(read_whole_file(path), "new");
+#if !defined(_WIN32)
+    const pid_t child = fork();
+    if (child == 0) {
+      AtomicFile file(path);
+      file.write("half");
+      file.finish();
+      kill(getpid(), SIGKILL);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK_EQ(list_directory(folder).size(), size_t{2});
+    CHECK(!process_exists(static_cast<int>(child)));
+#else
+    // a process number that Windows gives to no process
+    write_bytes(join_path(folder, name.substr(0, 60) + ".tmp3-0123456789abcdef"), "half");
+#endif
+    remove_stale_of(path);
+    remove_stale_files(folder, {name.substr(0, 60)});
+    CHECK_EQ(list_directory(folder).size(), size_t{1});
+    remove_file(path);
+  }
+  CHECK(is_temporary_of(temporary_path("short"), "short"));
+  CHECK(!is_temporary_of(temporary_path("short"), "shor"));
+  CHECK(process_exists(process_id()));
+}
+
+// File systems that ignore case or the composition of letters list a name in another spelling. Here
+// a way through the folder above stands for that.
+TEST(platform_names_are_found_as_they_are_spelled_here) {
+  const std::string folder = join_path(fresh_folder("spellings"), "ä");
+  create_directories(folder);
+  for (const char* name : {"Mö.data-0", "Mü.data-0", "Mo.data-0"}) {
+    write_bytes(join_path(folder, name), name);
+  }
+  const std::vector<std::string> known = {"Mö.data-0"}, spelled = {"../ä/Mö.data-0"};
+  CHECK(names_beginning(folder, "Mö.data-") == known);
+  CHECK(names_beginning(folder, "../ä/Mö.data-") == spelled);
+  // composed and decomposed, upper and lower case: other names here
+  CHECK(names_beginning(folder, "Mo\xcc\x88.data-").empty());
+  CHECK(names_beginning(folder, "mo.data-").empty());
+}
+
+TEST(platform_names_change_places_by_two_renames) {
+  const DisabledFeatures without("exchange");
+  const std::string folder = fresh_folder("exchange"), aside = folder + "/aside";
+  for (const char* name : {"/new", "/old"}) {
+    create_directories(folder + name);
+    write_bytes(folder + name + "/file", name);
+  }
+  CHECK(!exchange_names(folder + "/new", folder + "/old"));
+  CHECK_EQ(read_whole_file(folder + "/old/file"), "/old");
+  CHECK(exchange_by_two(folder + "/new", folder + "/old", aside));
+  CHECK_EQ(read_whole_file(folder + "/old/file"), "/new");
+  CHECK_EQ(read_whole_file(aside + "/file"), "/old");
+}
+
+TEST(platform_large_writes_need_no_reserved_space) {
+  const DisabledFeatures without("fallocate");
+  const std::string path = fresh_folder("reserved") + "/data", bytes(size_t{9} << 20, 'x');
+  write_file_atomically(path, bytes);
+  CHECK(read_whole_file(path) == bytes);
+}
+
+TEST(platform_stamps_trust_no_clock_of_whole_seconds) {
+  const std::string path = fresh_folder("coarse") + "/file";
+  write_bytes(path, "x");
+  const auto written_ago = [&path](int seconds) {
+    namespace fs = std::filesystem;
+    using std::chrono::floor;
+    const auto now = floor<std::chrono::seconds>(fs::file_time_type::clock::now());
+    fs::last_write_time(fs_path(path), now - std::chrono::seconds(seconds));
+    FileStamps stamps;
+    stamps.add(path);
+    return stamps;
+  };
+  CHECK(!written_ago(0).are_same());
+  CHECK(written_ago(10).are_same());
+}
+
+#if !defined(_WIN32)
+
+namespace {
+
+int status_of_child(const std::function<int()>& body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool can_take(const std::string& path) {
+  return status_of_child([&] {
+           ClaimHolder holder;
+           return FileClaim::take(path, &holder) ? 1 : 0;
+         }) == 1;
+}
+
+}  // namespace
+
+// POSIX locks of a process end when it closes any descriptor of the file.
+TEST(platform_a_claim_outlives_other_descriptors_of_its_file) {
+  for (const char* lacking : {"", "ofd_locks", "file_locks"}) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string path = fresh_folder("descriptors") + "/lock";
+    ClaimHolder holder;
+    const auto claim = FileClaim::take(path, &holder);
+    CHECK(claim != nullptr);
+    read_whole_file(path);
+    CHECK(!can_take(path));
+    CHECK(FileClaim::is_held(path, &holder));
+  }
+}
+
+TEST(platform_a_claim_ends_with_its_process_and_not_with_its_children) {
+  for (const char* lacking : {"", "ofd_locks", "file_locks"}) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string path = fresh_folder("children") + "/lock";
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      ClaimHolder holder;
+      const auto claim = FileClaim::take(path, &holder);
+      const pid_t grandchild = fork();
+      if (grandchild == 0) {
+        for (;;) pause();
+      }
+      if (write(ends[1], &grandchild, sizeof grandchild) < 0) _exit(1);
+      kill(getpid(), SIGKILL);
+    }
+    pid_t grandchild = 0;
+    CHECK(read(ends[0], &grandchild, sizeof grandchild) == sizeof grandchild);
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(file_exists(path));
+    CHECK(can_take(path));
+    kill(grandchild, SIGKILL);
+    close(ends[0]);
+    close(ends[1]);
+  }
+}
+
+TEST(platform_without_locks_a_claim_of_another_host_stands) {
+  const DisabledFeatures without("file_locks");
+  const std::string path = fresh_folder("hosts") + "/lock";
+  ClaimHolder holder;
+  { const auto claim = FileClaim::take(path, &holder); }
+  CHECK(!file_exists(path));
+  const auto leave = [&path](int process, const std::string& host) {
+    status_of_child([&] {
+      ClaimHolder ignored;
+      const auto claim = FileClaim::take(path, &ignored);
+      std::string words = read_whole_file(path);
+      const std::string own = host_name();
+      const size_t at = words.find(own);
+      words.replace(at, own.size(), host.empty() ? own : host.substr(0, own.size()));
+      write_file_atomically(path, words);
+      kill(getpid(), SIGKILL);
+      return process;
+    });
+  };
+  // the file of a killed process of this host
+  leave(0, "");
+  CHECK(FileClaim::take(path, &holder) != nullptr);
+  // and of another one, as long as its host
+  leave(0, std::string(300, 'z'));
+  CHECK(FileClaim::is_held(path, &holder));
+  CHECK(FileClaim::take(path, &holder) == nullptr);
+  CHECK_EQ(holder.host, std::string(host_name().size(), 'z'));
+}
+
+TEST(platform_a_folder_that_cannot_be_written_is_named) {
+  const std::string folder = fresh_folder("read_only"), path = folder + "/file";
+  write_file_atomically(path, "old");
+  const int status = status_of_child([&] {
+    // root may do all: as another user, then
+    const bool changed = geteuid() == 0 ? seteuid(65534) == 0 : chmod(folder.c_str(), 0555) == 0;
+    if (!changed) return 1;
+    const auto is_refused = [&](const std::function<void()>& write) {
+      try {
+        write();
+      } catch (const Error& error) {
+        return error.code() == Code::kPermissionDenied &&
+               error.message().find(folder) != std::string::npos;
+      }
+      return false;
+    };
+    ClaimHolder holder;
+    if (!is_refused([&] { write_file_atomically(path, "new"); })) return 2;
+    if (!is_refused([&] { FileClaim::take(folder + "/lock", &holder); })) return 3;
+    if (!is_refused([&] { create_directories(folder + "/inside"); })) return 4;
+    return 0;
+  });
+  chmod(folder.c_str(), 0755);
+  CHECK_EQ(status, 0);
+  CHECK_EQ(read_whole_file(path), "old");
+}
+
+#endif

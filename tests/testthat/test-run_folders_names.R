@@ -1,0 +1,115 @@
+# Folders and checkpoints whose names are unusual or as long as the file system allows.
+
+# One name for each thing that could be taken apart, quoted, matched or cut.
+unusual_names <- function() {
+  names <- c(
+    blanks = "two  words ", umlauts = "Gr\u00f6\u00dfe \u6a21\u578b", percent = "100%s %d {x} $HOME ~",
+    brackets = "a[1] (2)+^.$", long = strrep("n", 255), long_umlauts = strrep("\u00fc", 127)
+  )
+  if (.Platform$OS.type == "windows") return(names)
+  c(names, quotes = "it's \"quoted\" `here`", backslash = "back\\slash\\", glob = "a*b?c|<d>:e")
+}
+
+test_that("models train, go on, export and are read in folders of any name", {
+  skip_if_not(l10n_info()[["UTF-8"]], "the locale has no UTF-8")
+  here <- withr::local_tempdir()
+  withr::local_dir(here)
+  plain <- mtcars_model(file.path(here, "plain"))
+  train(plain, mtcars_input(shuffle = FALSE))
+  train(plain, mtcars_input(shuffle = FALSE))
+  wanted <- predict(plain, newdata = mtcars)
+  for (name in unusual_names()) {
+    # relative, since a name must not be taken for an absolute path
+    train(mtcars_model(name), mtcars_input(shuffle = FALSE))
+    model <- mtcars_model(file.path(here, name))
+    expect_true(dir.exists(file.path(here, name)), label = name)
+    train(model, mtcars_input(shuffle = FALSE))
+    expect_equal(predict(model, newdata = mtcars), wanted, label = name)
+    expect_equal(evaluate(model, mtcars_input())$global_step, 8, label = name)
+    expect_gt(nrow(read_events(model_dir(model))), 0, label = name)
+    expect_equal(nrow(run_history(model_dir(model))), 2, label = name)
+    expect_equal(dirname(latest_checkpoint(name)), name, label = name)
+    saved <- file.path(here, "model.rds")
+    saveRDS(model, saved)
+    expect_equal(predict(readRDS(saved), newdata = mtcars), wanted, label = name)
+    unlink(name, recursive = TRUE)
+    expect_false(dir.exists(name), label = name)
+    # the second one replaces the first
+    for (i in 1:2) suppressMessages(export_savedmodel(plain, name))
+    loaded <- load_savedmodel(file.path(here, name))
+    expect_equal(unlist(predict(loaded, mtcars)), unlist(wanted), ignore_attr = TRUE, label = name)
+    expect_setequal(list.files(here, all.files = TRUE, no.. = TRUE), c("plain", "model.rds", name))
+    unlink(name, recursive = TRUE)
+  }
+})
+
+test_that("checkpoints may have any name that fits the file system", {
+  skip_if_not(l10n_info()[["UTF-8"]], "the locale has no UTF-8")
+  # "-1.data-00000-of-00001" follows
+  names <- c("a b", "g\u00fcte", "b\\s \"q\"", strrep("n", 230), strrep("\u00fc", 115))
+  if (.Platform$OS.type == "windows") names <- names[-3]
+  for (name in names) {
+    dir <- withr::local_tempdir()
+    prefix <- file.path(dir, name)
+    with(tf$Graph()$as_default(), {
+      v <- tf$get_variable("v", initializer = tf$constant(c(1, 2)))
+      saver <- tf$train$Saver(max_to_keep = 2)
+      with(tf$Session() %as% s, {
+        s$run(tf$global_variables_initializer())
+        for (i in 1:3) path <- saver$save(s, prefix, global_step = i)
+        expect_equal(path, paste0(prefix, "-3"))
+        expect_equal(latest_checkpoint(dir), path)
+        state <- tf$train$get_checkpoint_state(dir)
+        expect_equal(state$all_model_checkpoint_paths, paste0(prefix, "-", 2:3))
+        saver$restore(s, path)
+        expect_equal(as.numeric(s$run(v)), c(1, 2))
+        # one of another folder, which the list names by its whole path
+        elsewhere <- withr::local_tempdir()
+        dir.create(file.path(elsewhere, "list"))
+        saver$save(s, prefix, global_step = 4)
+        file.rename(file.path(dir, "checkpoint"), file.path(elsewhere, "checkpoint"))
+      })
+    })
+    expect_setequal(
+      sub("^.*-([0-9])[.]([a-z]+).*$", "\\1 \\2", list.files(dir)),
+      outer(3:4, c("data", "index", "meta"), paste)
+    )
+  }
+})
+
+test_that("a checkpoint whose name is too long is an error that names it, and loses nothing", {
+  dir <- withr::local_tempdir()
+  with(tf$Graph()$as_default(), {
+    tf$get_variable("v", initializer = tf$constant(1))
+    saver <- tf$train$Saver()
+    with(tf$Session() %as% s, {
+      s$run(tf$global_variables_initializer())
+      good <- saver$save(s, file.path(dir, "good"))
+      long <- file.path(dir, strrep("n", 250))
+      error <- expect_error(saver$save(s, long), class = "runhooks_error_failed_precondition")
+      expect_match(conditionMessage(error), strrep("n", 250), fixed = TRUE)
+      expect_equal(latest_checkpoint(dir), good)
+    })
+  })
+  expect_setequal(
+    list.files(dir), c("checkpoint", "good.index", "good.meta", "good.data-00000-of-00001")
+  )
+})
+
+test_that("a folder that cannot be made is named by one error", {
+  skip_if_not(file.exists("/proc/self"), "no folder that even root cannot write to")
+  model <- mtcars_model("/proc/runhooks")
+  error <- expect_error(train(model, mtcars_input()), class = "runhooks_error")
+  expect_match(conditionMessage(error), "/proc/runhooks", fixed = TRUE, all = FALSE)
+  trained <- mtcars_model()
+  train(trained, mtcars_input())
+  error <- expect_error(export_savedmodel(trained, "/proc/runhooks"), class = "runhooks_error")
+  expect_match(conditionMessage(error), "/proc", fixed = TRUE, all = FALSE)
+})
+
+test_that("what an absolute path is depends on the system", {
+  windows <- c("C:/x", "c:\\x", "C:x", "\\\\server\\share", "\\x", "/x")
+  expect_true(all(is_absolute_path(windows, windows = TRUE)))
+  expect_false(any(is_absolute_path(windows[-6], windows = FALSE)))
+  expect_false(any(is_absolute_path(c("x", "x/C:/", ".\\x"), windows = TRUE)))
+})

@@ -1,0 +1,149 @@
+#!/bin/sh
+# Builds the core and its tests for other platforms and runs the tests there: arm64 by qemu, Windows by
+# wine, clang with libc++ natively. Platforms that no emulator here runs are compiled only. The table at
+# the end counts; the exit status is 1 if anything failed. `platforms.sh [target ...]`.
+cd "$(dirname "$0")/.." || exit 1
+work=.build/platforms
+mkdir -p "$work"
+: > "$work/table"
+export RUNHOOKS_OBJECTS=units RUNHOOKS_GOLDEN="$PWD/tests/testthat/golden"
+# wine's files go there, not into the home folder
+export WINEPREFIX="$PWD/$work/wine" WINEDEBUG=-all
+targets=${*:-arm64 windows libcxx macos musl}
+
+# For each target, files that it needs, and the Debian packages that have them.
+needed() {
+  case $1 in
+    arm64)
+      echo "bin/aarch64-linux-gnu-g++ g++-aarch64-linux-gnu"
+      echo "bin/qemu-aarch64-static qemu-user-static"
+      echo "lib/aarch64-linux-gnu/libz.a zlib1g-dev:arm64"
+      ;;
+    windows)
+      echo "bin/x86_64-w64-mingw32-g++-posix g++-mingw-w64-x86-64-posix"
+      echo "x86_64-w64-mingw32/lib/libz.a libz-mingw-w64-dev"
+      echo "lib/wine/wine64 wine64"
+      echo "bin/wine wine"
+      ;;
+    libcxx) echo "lib/x86_64-linux-gnu/libc++abi.so.1 libc++abi1" ;;
+    musl) echo "include/aarch64-linux-musl/stdio.h musl-dev:arm64" ;;
+  esac
+  case $1 in
+    libcxx | macos | musl)
+      echo "bin/clang++ clang"
+      echo "lib/x86_64-linux-gnu/libc++.so libc++-dev"
+      ;;
+  esac
+}
+missing() {
+  needed "$1" | while read -r file package; do [ -e "/usr/$file" ] || echo "$package"; done # lint: allow path
+}
+
+install_missing() {
+  wanted=$(for target in $targets; do missing "$target"; done | sort -u)
+  [ -n "$wanted" ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null || return 0
+  echo "platforms: installing" $wanted
+  case $wanted in *:arm64*) dpkg --add-architecture arm64 ;; esac
+  apt-get update > "$work/apt.log" 2>&1
+  for package in $wanted; do
+    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package" \
+      >> "$work/apt.log" 2>&1 || echo "platforms: $package is not to be had, see $work/apt.log"
+  done
+}
+
+row() { printf '%-8s %s\n' "$1:" "$2" >> "$work/table"; }
+
+build() { # target, compiler, flags, libraries
+  ${MAKE:-make} -s -j2 TARGET="$1" CXX="$2" TARGET_FLAGS="$3" TARGET_LIBS="$4" \
+    ".build/cpp-$1/runhooks_tests" && return
+  row "$1" "does not build"
+  return 1
+}
+
+# What the tests of these names said, if they came to their end; `limit` is in seconds.
+run_group() { # names, runner ...
+  names=$1
+  shift
+  timeout -k 10 "$limit" "$@" "$program" $(for name in $names; do echo "=$name"; done) \
+    < /dev/null 2> "$work/errors" | tr -d '\r' > "$work/said"
+  grep -q '^core: [0-9]* passed' "$work/said" && cat "$work/said"
+}
+
+# Runs groups of tests. Where a group crashes or does not end, each of its tests runs by itself.
+run_tests() { # target, runner ...
+  target=$1 limit=300
+  shift
+  program=.build/cpp-$target/runhooks_tests
+  log=$work/$target.log
+  timeout 60 "$@" "$program" --list < /dev/null 2> "$work/errors" | tr -d '\r' > "$work/names"
+  xargs -n 20 < "$work/names" | while read -r group; do
+    run_group "$group" "$@" && continue
+    for name in $group; do
+      run_group "$name" "$@" || echo "FAILED $name: it crashed, or took $limit seconds"
+    done
+  done > "$log"
+  grep '^FAILED' "$log"
+  failed=$(grep -c '^FAILED' "$log")
+  passed=$(sed -n 's/^core: \([0-9]*\) passed.*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
+  not_run=$(grep -c '^NOT RUN' "$log")
+  reasons=$(sed -n 's/^NOT RUN [^:]*: //p' "$log" | sort | uniq -c | sed 's/^ *//' | paste -s -d , |
+    sed 's/,/, /g')
+  row "$target" "$passed passed, $failed failed, $not_run not run${reasons:+ ($reasons)}"
+  [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}
+
+# Only reads sources: neither linked nor run.
+read_sources() { # target, why no more, sources, compiler and flags
+  target=$1 why=$2 sources=$3
+  shift 3
+  : > "$work/$target.log"
+  bad=0 good=0
+  for source in $sources; do
+    if "$@" -std=c++17 -Isrc -fsyntax-only "$source" >> "$work/$target.log" 2>&1; then
+      good=$((good + 1))
+    else
+      bad=$((bad + 1))
+      echo "FAILED $source for $target, see $work/$target.log"
+    fi
+  done
+  row "$target" "$good files compile, $bad do not; not linked and not run ($why)"
+  [ "$bad" = 0 ] && [ "$good" -gt 0 ]
+}
+
+platform() {
+  lacks=$(missing "$1" | tr '\n' ' ')
+  if [ -n "$lacks" ]; then
+    row "$1" "not tried, these packages are missing: $lacks"
+    return 1
+  fi
+  case $1 in
+    arm64)
+      # static, for a dynamic loader of one libc with threads of another does not end
+      build arm64 aarch64-linux-gnu-g++ -static "" && run_tests arm64 qemu-aarch64-static
+      ;;
+    windows)
+      build windows x86_64-w64-mingw32-g++-posix \
+        "-static -Wa,-muse-unaligned-vector-move -DRUNHOOKS_UNALIGNED_MOVES" "" &&
+        run_tests windows wine
+      ;;
+    libcxx) build libcxx clang++ -stdlib=libc++ "" && run_tests libcxx env ;;
+    macos)
+      # this machine's C library, without what it says of itself: the branches are Apple's
+      read_sources macos "the branches for Apple, with the headers of glibc" \
+        "$(grep -l __APPLE__ -r src --include=*.cpp)" clang++ -stdlib=libc++ -U__linux__ \
+        -D__APPLE__ -include tests/platforms/apple.h
+      ;;
+    musl)
+      read_sources musl "there is no C++ library for it here" \
+        "$(grep -lE '__GLIBC__|__linux__' -r src --include=*.cpp)" clang++ -stdlib=libc++ \
+        --target=aarch64-linux-musl -D_LIBCPP_HAS_MUSL_LIBC
+      ;;
+    *) row "$1" "is no target" && return 1 ;;
+  esac
+}
+
+install_missing
+status=0
+for name in $targets; do platform "$name" || status=1; done
+cat "$work/table"
+exit $status
