@@ -116,6 +116,7 @@ silent(check_comments, "files that are there", list(
 ))
 fires(check_comments, "file", "src/graph/a.cpp", 2, c("int a;", "int b;  // as gone.cpp has it"))
 fires(check_comments, "file", "R/b.R", 1, "# src/tensor/graph.cpp")
+fires(check_comments, "file", "inst/COPYRIGHTS", 2, c("", "Files: src/base/gone.cpp"))
 
 # --- pages
 page <- function(..., examples = "f(1)") {
