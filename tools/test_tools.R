@@ -3,7 +3,7 @@
 tools <- c(
   "objects", "check_units", "check_inside", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
   "attributes", "check_generated", "check_callers", "check_comments",
-  "check_rooms", "check_pages", "site"
+  "check_rooms", "check_pages", "site", "release"
 )
 for (tool in tools) source(file.path("tools", paste0(tool, ".R")))
 
@@ -457,6 +457,63 @@ by_size <- dealt(c(a = 1, b = 5, c = 3, d = 2), 2)
 expect("files are dealt evenly", identical(by_size, list(c("a", "b"), c("c", "d"))))
 expect("one file is one process's", identical(dealt(c(a = 1), 2), list("a")))
 expect("the last line", last_line(r_counts(results)) == "4 passed, 4 failed, 2 skipped")
+
+# --- a release
+releasable <- list(
+  "DESCRIPTION" = c(
+    "Package: scratch", "Title: Nets Without 'TensorFlow'", "Version: 1.2.0",
+    'Authors@R: person("A", "B", email = "a@b.org", role = c("aut", "cre"))'
+  ),
+  "NEWS.md" = c("# scratch 1.2.0 (2026-01-31)", "", "# scratch 1.1.0 (2025-01-01)"),
+  "README.md" = c("<!-- # -->", "# scratch", "install scratch_1.2.0.tar.gz"),
+  "man/runhooks-package.Rd" = "\\title{scratch: nets without TensorFlow}",
+  "_pkgdown.yml" = "  title: Nets without TensorFlow"
+)
+released <- function(changes = list(), commit = TRUE, branch = "main") {
+  root <- scratch(utils::modifyList(releasable, changes))
+  git <- function(...) system2("git", c("-C", root, ...), stdout = TRUE, stderr = TRUE)
+  git("init", "-q", "-b", branch)
+  if (commit) git("add", ".")
+  git("-c", "user.name=a", "-c", "user.email=a@b.org", "commit", "-q", "--allow-empty", "-m", "a")
+  release_faults(root, as.Date("2026-02-01"))
+}
+expect("a tree that can be released", nrow(released()) == 0)
+release_fault <- function(rule, file, line, ...) {
+  found <- released(...)
+  got <- paste0(found$file, ":", found$line, " ", found$rule, collapse = "; ")
+  expect(
+    sprintf("%s at %s:%d, got: %s", rule, file, line, got),
+    identical(list(found$rule, found$file, found$line), list(rule, file, as.integer(line)))
+  )
+}
+with_line <- function(file, at, line) {
+  lines <- releasable[[file]]
+  lines[[at]] <- line
+  stats::setNames(list(lines), file)
+}
+mail <- 'Authors@R: person("A", "B", email = "owner@example.org", role = c("aut", "cre"))'
+release_fault("placeholder", "DESCRIPTION", 4, with_line("DESCRIPTION", 4, mail))
+release_fault("placeholder", "DESCRIPTION", 5, with_line("DESCRIPTION", 5, "URL: https://example.org/a"))
+for (heading in c(
+  "# scratch 1.1.0 (2026-01-31)", "# scratch 1.2.0", "# scratch 1.2.0 (2026-02-02)",
+  "# scratch 1.2.0 (2026-02-31)", "# Scratch 1.2.0 (2026-01-31)"
+)) {
+  release_fault("news", "NEWS.md", 1, with_line("NEWS.md", 1, heading))
+}
+release_fault("readme", "README.md", 2, with_line("README.md", 2, "# scratch: trees without TensorFlow"))
+expect("a titled README", nrow(released(with_line("README.md", 2, "# scratch: nets without TensorFlow"))) == 0)
+release_fault("readme", "README.md", 3, with_line("README.md", 3, "scratch 1.1.0 is here"))
+release_fault("title", "_pkgdown.yml", 1, list("_pkgdown.yml" = "  title: Nets"))
+release_fault("git", ".", 1, commit = FALSE)
+release_fault("git", ".", 1, branch = "other")
+check_log <- c(
+  "* checking CRAN incoming feasibility ... NOTE", "New submission", "* checking tests ... OK",
+  "Status: 1 NOTE"
+)
+expect("the note of a new submission", nrow(log_faults(check_log)) == 0)
+check_log[[3]] <- "* checking tests ... WARNING"
+expect("a warning of R CMD check", identical(log_faults(check_log)$line, 3L))
+expect("a check without its end", nrow(log_faults(check_log[1:2])) == 1)
 
 # a page of the site has its contents, and asks for no script from elsewhere to make them
 page <- tempfile(fileext = ".html")
