@@ -351,6 +351,30 @@ silent(check_inside, "tests that stay here", inside)
 found <- check_inside(scratch(c(inside, list("tests/testthat/test-c.R" = c("", "x <- look()")))))
 expect("a test that would fail elsewhere", nrow(found) == 1 && found$line == 2 && grepl("test-c", found$file))
 
+# --- precomputed vignettes
+root <- scratch(list("vignettes/a.Rmd.orig" = c("---", "title: A", "---", "", "```{r}", "1 + 1", "```")))
+expect("one that is not there is stale", identical(stale_vignettes(root), "vignettes/a.Rmd"))
+knit_vignette(root, "vignettes/a.Rmd.orig")
+expect("its output is in it", "## [1] 2" %in% readLines(file.path(root, "vignettes/a.Rmd")))
+expect("its header stays first", readLines(file.path(root, "vignettes/a.Rmd"), 1) == "---")
+expect("temporary folders have no name", identical(
+  steady_folders("kept in /tmp/RtmpQHg/runhooks-model-77314cd3/best."), "kept in <temporary folder>/best."
+))
+expect("a knitted one is fresh", length(stale_vignettes(root)) == 0)
+cat("more\n", file = file.path(root, "vignettes/a.Rmd.orig"), append = TRUE)
+expect("one whose source has changed is stale", identical(stale_vignettes(root), "vignettes/a.Rmd"))
+
+# --- the tests that CRAN runs
+cran_tests <- function(listed) {
+  scratch(list(
+    ".Rbuildignore" = "^tests/testthat/test-own_.*[.]R$", "tests/testthat/test-a_long.R" = "",
+    "tests/testthat/test-own_b.R" = "", "tests/testthat.R" = c("library(a)", paste("cran_files <-", listed))
+  ))
+}
+expect("a test of each module", nrow(check_cran_files(cran_tests('c("a")'))) == 0)
+expect("a module that CRAN does not test", nrow(check_cran_files(cran_tests("character()"))) == 1)
+expect("a test that is not there", nrow(check_cran_files(cran_tests('c("a", "gone", "own_b")'))) == 2)
+
 # --- header dependencies
 root <- scratch()
 lines <- deps_lines(root)
