@@ -104,7 +104,7 @@ fuzz: ## all readers under changed inputs [SECONDS=60] [SEED=1] [AGAIN=yes]
 -include $(FUZZ_OBJECTS:.o=.d)
 
 # --- the package
-.PHONY: deps install build check docs document
+.PHONY: deps install build check release times docs document
 deps: ## what building and testing need, if it is missing
 	@sh tools/deps.sh
 
@@ -117,6 +117,12 @@ build: ## the source package, in .build/
 
 check: deps ## R CMD check --as-cran of the source package
 	@sh tools/check.sh check
+
+release: deps ## what a release lacks; where nothing does, R CMD check and what a person does then
+	@Rscript tools/release.R
+
+times: deps install ## processor time of R CMD check: compile, examples, tests, vignettes
+	@Rscript tools/check_times.R
 
 docs: ## Rcpp's wrappers, NAMESPACE and man/
 	@Rscript tools/docs.R

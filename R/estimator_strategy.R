@@ -272,9 +272,11 @@ end_all <- function(error) {
   end_processes()
 }
 
+# MPI_Abort() ends this process with the others. It returns only if there are no others, and then
+# the error ends a script with a status that is not 0.
 end_processes <- function() {
   cpp_cluster_abort(1L)
-  quit("no", 1, runLast = FALSE)
+  stop_runhooks("There are no other processes to end.", kind = "failed_precondition")
 }
 
 # All processes begin `what` on a model, unless that is done while it is trained, where one may be

@@ -7,6 +7,7 @@ of_others <- c("formats.py", "g_builtin.py", "g_misc.py", "g_session.py", "hooks
                "run.json", "train.R", "RcppEigen.h", "crc32c.json")
 
 comments_of <- function(lines, file) {
+  if (basename(file) == "COPYRIGHTS") return(lines)
   mark <- if (grepl("[.](cpp|h|inc)$", file)) "//" else "#"
   at <- regexpr(paste0("(^|\\s)", mark, ".*$"), lines)
   comments <- character(length(lines))
@@ -16,7 +17,7 @@ comments_of <- function(lines, file) {
 
 check_comments <- function(root) {
   folders <- c("R", "src", "tests", "tools", "bench", "inst", "Makefile")
-  sources <- tree_files(root, folders, "(^|/)Makefile$|[.](cpp|h|inc|R|py|sh)$")
+  sources <- tree_files(root, folders, "(^|/)(Makefile|COPYRIGHTS)$|[.](cpp|h|inc|R|py|sh)$")
   sources <- setdiff(sources, "tools/test_tools.R") # files of scratch trees
   there <- tree_files(root, folders, ".")
   there <- c(there, "src/RcppExports.cpp", "R/RcppExports.R")

@@ -1,8 +1,10 @@
 # Whether the generated files are those of the sources: `Rscript tools/check_generated.R`. Rcpp's
-# wrappers, NAMESPACE and man/ are made again in a copy and compared; nothing in the tree is touched.
+# wrappers, NAMESPACE and man/ are made again in a copy and compared, precomputed vignettes by the
+# checksum of their source; nothing in the tree is touched.
 # The pages need the package installed, because they ask it what there is.
 source("tools/common.R")
 source("tools/attributes.R")
+source("tools/vignettes.R")
 
 # Which of the files of `folders` differ between two trees, as paths from their roots.
 differing <- function(one, other, folders) {
@@ -50,7 +52,7 @@ stale_pages <- function(root) {
 }
 
 run_tool(function(arguments) {
-  stale <- stale_wrappers(".")
+  stale <- c(stale_wrappers("."), stale_vignettes("."))
   reason <- cannot_document(".")
   if (nzchar(reason)) {
     cat("check_generated: NAMESPACE and man/ are not checked,", reason, "\n")

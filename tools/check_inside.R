@@ -27,6 +27,30 @@ check_inside <- function(root) {
   })))
 }
 
+# The names that tests/testthat.R gives `cran_files`: the test files that CRAN runs.
+cran_files_of <- function(root) {
+  for (expr in parse(file.path(root, "tests/testthat.R"))) {
+    if (is.call(expr) && identical(expr[[2]], quote(cran_files))) return(eval(expr[[3]], baseenv()))
+  }
+  character()
+}
+
+# Each of them is in the source package, and each module that has tests there has one that CRAN runs.
+check_cran_files <- function(root) {
+  if (!file.exists(file.path(root, "tests/testthat.R"))) return(violations())
+  files <- tree_files(root, "tests/testthat", "^test-.*[.]R$", recursive = FALSE)
+  files <- files[!is_ignored(root, files)]
+  names <- sub("^test-(.*)[.]R$", "\\1", basename(files))
+  listed <- cran_files_of(root)
+  module <- function(names) unique(sub("_.*", "", names))
+  words <- c(
+    sprintf("test-%s.R is not in the source package", setdiff(listed, names)),
+    sprintf("CRAN runs no test of `%s`: name a quick one", setdiff(module(names), module(listed)))
+  )
+  violations("tests/testthat.R", rep(1L, length(words)), "cran", words)
+}
+
 run_tool(function(arguments) {
-  report("check_inside", check_inside("."), "tests of the inside stay out of the source package")
+  found <- rbind(check_inside("."), check_cran_files("."))
+  report("check_inside", found, "tests of the inside stay out of the source package")
 }, sys.nframe())

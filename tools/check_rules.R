@@ -184,6 +184,14 @@ check_r_file <- function(root, file) {
     ))
   }
   if (startsWith(file, "R/")) {
+    # also as a value, such as options(error = quit)
+    quits <- tokens$token %in% c("SYMBOL", "SYMBOL_FUNCTION_CALL") & tokens$text %in% "quit" |
+      tokens$token == "SYMBOL_FUNCTION_CALL" & tokens$text == "q"
+    found <- rbind(found, say(
+      tokens$line1[quits], "quit", "CRAN forbids packages to end R: leave by an error"
+    ))
+  }
+  if (startsWith(file, "R/")) {
     opens <- calls_of(tokens, file_functions)
     in_memory <- vapply(opens$call, works_in_memory, NA)
     found <- rbind(found, say(

@@ -16,6 +16,8 @@ field() {
 }
 
 required="$(field Imports) $(field LinkingTo) testthat"
+# Enhances is left out: arrow, butcher, DALEX, marginaleffects and xgboost bring dozens of packages that
+# take long to compile where there are no binaries. The tests of their methods need none of them.
 optional="$(field Suggests) roxygen2 lintr bench"
 optional_tools="pandoc qpdf ccache checkbashisms clang-format chromium mpicc.openmpi mpicc.mpich"
 if [ "$1" = with ]; then optional="$optional $2"; fi

@@ -1,4 +1,4 @@
-# Rcpp's wrappers, roxygen2's pages and the README with its output. NAMESPACE comes first and from
+# Rcpp's wrappers, roxygen2's pages, the README and precomputed vignettes with their output. NAMESPACE comes first and from
 # the sources alone: a stale one (an export that is gone) would stop the install that the pages
 # need.
 if (!file.exists("NAMESPACE")) {
@@ -20,4 +20,5 @@ if (!identical(readLines("R/dataset_registered.R"), before)) {
 }
 status <- fresh("roxygen2::roxygenise('.', load_code = 'installed')")
 if (status == 0) status <- fresh("knitr::knit('README.Rmd', 'README.md', quiet = TRUE)")
+if (status == 0) status <- rscript("tools/vignettes.R")
 quit(save = "no", status = status)

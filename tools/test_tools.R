@@ -3,7 +3,7 @@
 tools <- c(
   "objects", "check_units", "check_inside", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
   "attributes", "check_generated", "check_callers", "check_comments",
-  "check_rooms", "check_pages", "site"
+  "check_rooms", "check_pages", "site", "release"
 )
 for (tool in tools) source(file.path("tools", paste0(tool, ".R")))
 
@@ -116,6 +116,7 @@ silent(check_comments, "files that are there", list(
 ))
 fires(check_comments, "file", "src/graph/a.cpp", 2, c("int a;", "int b;  // as gone.cpp has it"))
 fires(check_comments, "file", "R/b.R", 1, "# src/tensor/graph.cpp")
+fires(check_comments, "file", "inst/COPYRIGHTS", 2, c("", "Files: src/base/gone.cpp"))
 
 # --- pages
 page <- function(..., examples = "f(1)") {
@@ -157,6 +158,10 @@ expect("a local of that name", nrow(with_rooms("R/base_a.R" = "f <- function(h) 
 silent(check_rules, "the good tree", list())
 fires(check_rules, "stdout", "R/b.R", 2, c("f <- function(x) {", '  cat(x, "\\n")', "}"))
 fires(check_rules, "stdout", "R/b.R", 1, "f <- function(x) base::print(x)")
+fires(check_rules, "quit", "R/b.R", 1, "f <- function() quit(\"no\", 1)")
+fires(check_rules, "quit", "R/b.R", 1, "f <- function() base::q()")
+fires(check_rules, "quit", "R/b.R", 2, c("f <- function() {", "  options(error = quit)", "}"))
+silent(check_rules, "a variable q", list("R/b.R" = "f <- function(q) q + 1 # not quit()"))
 fires(check_rules, "parse", "R/b.R", 1, "f <- function(x {")
 fires(check_rules, "rf-error", "src/r/a.cpp", 1, 'void f() { Rf_error("no"); }')
 fires(check_rules, "printf", "src/graph/a.cpp", 1, 'void f() { printf("a"); }')
@@ -360,6 +365,30 @@ silent(check_inside, "tests that stay here", inside)
 found <- check_inside(scratch(c(inside, list("tests/testthat/test-c.R" = c("", "x <- look()")))))
 expect("a test that would fail elsewhere", nrow(found) == 1 && found$line == 2 && grepl("test-c", found$file))
 
+# --- precomputed vignettes
+root <- scratch(list("vignettes/a.Rmd.orig" = c("---", "title: A", "---", "", "```{r}", "1 + 1", "```")))
+expect("one that is not there is stale", identical(stale_vignettes(root), "vignettes/a.Rmd"))
+knit_vignette(root, "vignettes/a.Rmd.orig")
+expect("its output is in it", "## [1] 2" %in% readLines(file.path(root, "vignettes/a.Rmd")))
+expect("its header stays first", readLines(file.path(root, "vignettes/a.Rmd"), 1) == "---")
+expect("temporary folders have no name", identical(
+  steady_folders("kept in /tmp/RtmpQHg/runhooks-model-77314cd3/best."), "kept in <temporary folder>/best."
+))
+expect("a knitted one is fresh", length(stale_vignettes(root)) == 0)
+cat("more\n", file = file.path(root, "vignettes/a.Rmd.orig"), append = TRUE)
+expect("one whose source has changed is stale", identical(stale_vignettes(root), "vignettes/a.Rmd"))
+
+# --- the tests that CRAN runs
+cran_tests <- function(listed) {
+  scratch(list(
+    ".Rbuildignore" = "^tests/testthat/test-own_.*[.]R$", "tests/testthat/test-a_long.R" = "",
+    "tests/testthat/test-own_b.R" = "", "tests/testthat.R" = c("library(a)", paste("cran_files <-", listed))
+  ))
+}
+expect("a test of each module", nrow(check_cran_files(cran_tests('c("a")'))) == 0)
+expect("a module that CRAN does not test", nrow(check_cran_files(cran_tests("character()"))) == 1)
+expect("a test that is not there", nrow(check_cran_files(cran_tests('c("a", "gone", "own_b")'))) == 2)
+
 # --- header dependencies
 root <- scratch()
 lines <- deps_lines(root)
@@ -466,6 +495,63 @@ by_size <- dealt(c(a = 1, b = 5, c = 3, d = 2), 2)
 expect("files are dealt evenly", identical(by_size, list(c("a", "b"), c("c", "d"))))
 expect("one file is one process's", identical(dealt(c(a = 1), 2), list("a")))
 expect("the last line", last_line(r_counts(results)) == "4 passed, 4 failed, 2 skipped")
+
+# --- a release
+releasable <- list(
+  "DESCRIPTION" = c(
+    "Package: scratch", "Title: Nets Without 'TensorFlow'", "Version: 1.2.0",
+    'Authors@R: person("A", "B", email = "a@b.org", role = c("aut", "cre"))'
+  ),
+  "NEWS.md" = c("# scratch 1.2.0 (2026-01-31)", "", "# scratch 1.1.0 (2025-01-01)"),
+  "README.md" = c("<!-- # -->", "# scratch", "install scratch_1.2.0.tar.gz"),
+  "man/runhooks-package.Rd" = "\\title{scratch: nets without TensorFlow}",
+  "_pkgdown.yml" = "  title: Nets without TensorFlow"
+)
+released <- function(changes = list(), commit = TRUE, branch = "main") {
+  root <- scratch(utils::modifyList(releasable, changes))
+  git <- function(...) system2("git", c("-C", root, ...), stdout = TRUE, stderr = TRUE)
+  git("init", "-q", "-b", branch)
+  if (commit) git("add", ".")
+  git("-c", "user.name=a", "-c", "user.email=a@b.org", "commit", "-q", "--allow-empty", "-m", "a")
+  release_faults(root, as.Date("2026-02-01"))
+}
+expect("a tree that can be released", nrow(released()) == 0)
+release_fault <- function(rule, file, line, ...) {
+  found <- released(...)
+  got <- paste0(found$file, ":", found$line, " ", found$rule, collapse = "; ")
+  expect(
+    sprintf("%s at %s:%d, got: %s", rule, file, line, got),
+    identical(list(found$rule, found$file, found$line), list(rule, file, as.integer(line)))
+  )
+}
+with_line <- function(file, at, line) {
+  lines <- releasable[[file]]
+  lines[[at]] <- line
+  stats::setNames(list(lines), file)
+}
+mail <- 'Authors@R: person("A", "B", email = "owner@example.org", role = c("aut", "cre"))'
+release_fault("placeholder", "DESCRIPTION", 4, with_line("DESCRIPTION", 4, mail))
+release_fault("placeholder", "DESCRIPTION", 5, with_line("DESCRIPTION", 5, "URL: https://example.org/a"))
+for (heading in c(
+  "# scratch 1.1.0 (2026-01-31)", "# scratch 1.2.0", "# scratch 1.2.0 (2026-02-02)",
+  "# scratch 1.2.0 (2026-02-31)", "# Scratch 1.2.0 (2026-01-31)"
+)) {
+  release_fault("news", "NEWS.md", 1, with_line("NEWS.md", 1, heading))
+}
+release_fault("readme", "README.md", 2, with_line("README.md", 2, "# scratch: trees without TensorFlow"))
+expect("a titled README", nrow(released(with_line("README.md", 2, "# scratch: nets without TensorFlow"))) == 0)
+release_fault("readme", "README.md", 3, with_line("README.md", 3, "scratch 1.1.0 is here"))
+release_fault("title", "_pkgdown.yml", 1, list("_pkgdown.yml" = "  title: Nets"))
+release_fault("git", ".", 1, commit = FALSE)
+release_fault("git", ".", 1, branch = "other")
+check_log <- c(
+  "* checking CRAN incoming feasibility ... NOTE", "New submission", "* checking tests ... OK",
+  "Status: 1 NOTE"
+)
+expect("the note of a new submission", nrow(log_faults(check_log)) == 0)
+check_log[[3]] <- "* checking tests ... WARNING"
+expect("a warning of R CMD check", identical(log_faults(check_log)$line, 3L))
+expect("a check without its end", nrow(log_faults(check_log[1:2])) == 1)
 
 # a page of the site has its contents, and asks for no script from elsewhere to make them
 page <- tempfile(fileext = ".html")

@@ -19,6 +19,10 @@ test_that("without mpirun there is one process, and nothing changes", {
   expect_identical(train_one(train_distribute = strategy), train_one())
 })
 
+test_that("a process without others leaves by an error, not by quit()", {
+  expect_error(end_processes(), "no other processes", class = "runhooks_error_failed_precondition")
+})
+
 test_that("a dataset is dealt unless it is a part already, whatever its files are called", {
   withr::defer(the$dealing <- NULL)
   the$dealing <- list2env(list(size = 2L, rank = 1L, deals_rows = TRUE))

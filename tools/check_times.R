@@ -1,0 +1,83 @@
+# Processor seconds (user and system) of the parts of R CMD check that CRAN limits, as one core spends
+# them: `Rscript tools/check_times.R [part ...]`, all parts of compile, examples, tests and vignettes
+# by default. The tests are those that CRAN runs. CRAN allows ten minutes for everything together.
+source("tools/common.R")
+
+cran_limits <- c(compile = NA, examples = 60, tests = 60, vignettes = 60)
+
+# What the children of this process have used up to now.
+child_seconds <- function() sum(proc.time()[c("user.child", "sys.child")])
+
+# Of a child that must succeed. NOT_CRAN is unset, two cores at most are used as on CRAN.
+seconds_of <- function(command, arguments, folder = ".") {
+  old <- setwd(folder)
+  on.exit(setwd(old))
+  before <- child_seconds()
+  env <- c("NOT_CRAN=", "_R_CHECK_LIMIT_CORES_=true")
+  words <- suppressWarnings(system2(command, arguments, stdout = TRUE, stderr = TRUE, env = env))
+  if (!is.null(attr(words, "status"))) {
+    stop(paste(c(command, arguments), collapse = " "), " failed:\n",
+         paste(utils::tail(words, 20), collapse = "\n"))
+  }
+  child_seconds() - before
+}
+
+rscript <- function(expr, folder = ".") {
+  code <- paste(deparse(expr), collapse = "\n")
+  seconds_of(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(code)), folder)
+}
+
+# Each measures what is in the folder of an unpacked source package.
+parts <- list(
+  compile = function(source) {
+    library <- file.path(dirname(source), "library")
+    dir.create(library)
+    Sys.setenv(CCACHE_DISABLE = "1", MAKEFLAGS = "-j1", R_MAKEVARS_USER = tempfile())
+    arguments <- c("CMD", "INSTALL", "--no-docs", paste0("--library=", library), source)
+    c(compile = seconds_of(file.path(R.home("bin"), "R"), arguments))
+  },
+  examples = function(source) {
+    c(examples = rscript(bquote(
+      stopifnot(tools::testInstalledPackage("runhooks", outDir = .(dirname(source)), "examples") == 0)
+    )))
+  },
+  tests = function(source) {
+    folder <- file.path(source, "tests")
+    c(tests = seconds_of(file.path(R.home("bin"), "Rscript"), "testthat.R", folder))
+  },
+  vignettes = function(source) {
+    pages <- list.files(file.path(source, "vignettes"), "[.]Rmd$", full.names = TRUE)
+    names(pages) <- paste("vignettes:", basename(pages))
+    each <- vapply(pages, function(page) {
+      rscript(bquote(tools::buildVignette(.(page), dir = .(dirname(source)), quiet = TRUE)))
+    }, 0)
+    c(each, vignettes = sum(each))
+  }
+)
+
+# The files of the source package, as R CMD build takes them.
+unpack_source <- function(folder) {
+  copy <- file.path(folder, "source")
+  seconds_of("sh", c("-c", shQuote(sprintf(". tools/compiler.sh; copy_sources %s", copy))))
+  arguments <- c("CMD", "build", "--no-build-vignettes", "--no-manual", copy)
+  seconds_of(file.path(R.home("bin"), "R"), arguments, folder)
+  utils::untar(list.files(folder, "[.]tar[.]gz$", full.names = TRUE), exdir = folder)
+  file.path(folder, "runhooks")
+}
+
+run_tool(function(arguments) {
+  folder <- tempfile("check_times")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  source <- unpack_source(normalizePath(folder))
+  names <- if (length(arguments)) arguments else names(cran_limits)
+  cat(sprintf("%-36s %8s %8s\n", "processor seconds", "used", "limit"))
+  status <- 0L
+  for (name in names) {
+    seconds <- parts[[name]](source)
+    limits <- unname(cran_limits[base::names(seconds)])
+    cat(sprintf("%-36s %8.1f %8s\n", base::names(seconds), seconds, ifelse(is.na(limits), "", limits)), sep = "")
+    if (any(seconds > limits, na.rm = TRUE)) status <- 1L
+  }
+  status
+}, sys.nframe())

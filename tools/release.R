@@ -1,0 +1,113 @@
+# Whether the tree can be released, and what is left for a person to do: `make release`. The checks
+# that take no time come first. Only a tree that passes them is built and checked by R CMD check.
+source("tools/common.R")
+
+field_of <- function(root, name) {
+  value <- read.dcf(file.path(root, "DESCRIPTION"), name)[[1]]
+  if (is.na(value)) "" else value
+}
+
+# Titles are compared without quotes and case: DESCRIPTION quotes names of software.
+plain_title <- function(title) tolower(gsub("['\"`]", "", trimws(title)))
+
+# DESCRIPTION holds addresses of example.org (RFC 2606) until the owner of the package replaces them.
+placeholder_faults <- function(root) {
+  at <- grep("PLACEHOLDER|@example[.]org|//example[.]org", read_lines(root, "DESCRIPTION"))
+  violations("DESCRIPTION", at, "placeholder", "replace the placeholder by the owner's data")
+}
+
+# NEWS.md begins with `# <package> <version> (<date>)`, and the date is not in the future.
+news_faults <- function(root, today) {
+  line <- c(read_lines(root, "NEWS.md"), "")[[1]]
+  expected <- sprintf("# %s %s (", field_of(root, "Package"), field_of(root, "Version"))
+  date <- sub("\\)$", "", substring(line, nchar(expected) + 1))
+  if (!startsWith(line, expected) || !grepl("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", date)) {
+    words <- sprintf("the heading must be `%s<yyyy-mm-dd>)`, not `%s`", expected, line)
+    return(violations("NEWS.md", 1L, "news", words))
+  }
+  date <- as.Date(date, optional = TRUE)
+  is_past <- !is.na(date) && date <= today
+  violations("NEWS.md", if (is_past) integer() else 1L, "news", "the date is not a day up to today")
+}
+
+# README.md is headed by the package's name, perhaps with its title, and names no other version.
+readme_faults <- function(root) {
+  lines <- read_lines(root, "README.md")
+  package <- field_of(root, "Package")
+  headings <- grep("^# ", lines)
+  first <- if (length(headings)) lines[[headings[[1]]]] else ""
+  titled <- paste0(package, ": ", field_of(root, "Title"))
+  found <- violations()
+  if (!plain_title(sub("^# ", "", first)) %in% plain_title(c(package, titled))) {
+    words <- sprintf("the heading must be `# %s` or `# %s`, not `%s`", package, titled, first)
+    found <- violations("README.md", c(headings, 1L)[[1]], "readme", words)
+  }
+  pattern <- paste0("\\b", package, "[ _]([0-9]+[.][0-9]+[.][0-9]+)")
+  named <- regmatches(lines, gregexpr(pattern, lines, perl = TRUE))
+  other <- vapply(named, function(texts) {
+    any(sub(pattern, "\\1", texts, perl = TRUE) != field_of(root, "Version"))
+  }, NA)
+  words <- paste("names another version than", field_of(root, "Version"))
+  rbind(found, violations("README.md", which(other), "readme", words))
+}
+
+# The title of the package's page and of its site.
+title_faults <- function(root) {
+  title <- plain_title(field_of(root, "Title"))
+  found <- violations()
+  for (file in c("man/runhooks-package.Rd", "_pkgdown.yml")) {
+    lines <- read_lines(root, file)
+    has_title <- any(endsWith(sub("[}]+$", "", plain_title(lines)), title))
+    if (has_title) next
+    words <- paste("lacks the title of DESCRIPTION:", field_of(root, "Title"))
+    found <- rbind(found, violations(file, 1L, "title", words))
+  }
+  found
+}
+
+# The tree is committed, on the branch main.
+git_faults <- function(root) {
+  git <- function(...) system2("git", c("-C", shQuote(root), ...), stdout = TRUE, stderr = TRUE)
+  changed <- git("status", "--porcelain")
+  branch <- git("rev-parse", "--abbrev-ref", "HEAD")
+  words <- c(
+    if (length(changed)) paste("changes are not committed:", paste(changed, collapse = ", ")),
+    if (!identical(branch, "main")) paste("the branch is not main but", paste(branch, collapse = " "))
+  )
+  violations(".", rep(1L, length(words)), "git", words)
+}
+
+release_faults <- function(root, today = Sys.Date()) {
+  rbind(
+    placeholder_faults(root), news_faults(root, today), readme_faults(root), title_faults(root),
+    git_faults(root)
+  )
+}
+
+# From the log of R CMD check: CRAN accepts a first submission with the one note that says so.
+log_faults <- function(lines) {
+  bad <- grep("^\\* .* (ERROR|WARNING|NOTE)$", lines)
+  allowed <- grepl("CRAN incoming feasibility .* NOTE$", lines[bad])
+  if (!any(startsWith(lines, "Status: "))) return(violations("00check.log", 1L, "check", "no status"))
+  violations("00check.log", bad[!allowed], "check", lines[bad[!allowed]])
+}
+
+left_to_do <- c(
+  "win-builder:  devtools::check_win_devel(), check_win_release(), check_win_oldrelease()",
+  "mac-builder:  devtools::check_mac_release()",
+  "R-hub:        rhub::rhub_check(), with the platforms of cran-comments.md",
+  "cran-comments.md: enter what these machines answered",
+  "submit:       https://cran.r-project.org/submit.html, and confirm the mail to the maintainer",
+  "tag:          git tag v<version>, push it, then raise the version and open a new part of NEWS.md"
+)
+
+run_tool(function(arguments) {
+  status <- report("release", release_faults("."), "NEWS, README and DESCRIPTION agree")
+  if (status != 0L) return(status)
+  if (system2("sh", c("tools/check.sh", "check")) != 0) return(1L)
+  log <- file.path(".build/check", paste0(field_of(".", "Package"), ".Rcheck"), "00check.log")
+  status <- report("release", log_faults(readLines(log, warn = FALSE)), "R CMD check is clean")
+  if (status != 0L) return(status)
+  cat("release: left for a person:", paste0("  ", left_to_do), sep = "\n")
+  0L
+}, sys.nframe())
