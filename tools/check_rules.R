@@ -1,6 +1,7 @@
 # House rules as code. A line that must break one says so: `lint: allow <rule>` in a comment on
 # that line or alone on the line above.
 source("tools/common.R")
+source("tools/non_api.R")
 
 cpp_files <- "[.](cpp|cc|c|h|hpp|inc)$"
 r_files <- "[.][rR]$"
@@ -21,6 +22,11 @@ pattern_rules <- list(
     rule = "rf-error", folders = "src", files = cpp_files, view = "code",
     pattern = "\\bRf_(error|errorcall)\\b",
     message = "Rf_error jumps over C++ destructors: throw, r/values/conditions.cpp raises the condition"
+  ),
+  list(
+    rule = "non-api", folders = "src/r", files = cpp_files, view = "code",
+    pattern = sprintf("\\b(%s)\\b", paste(non_api, collapse = "|")),
+    message = "not an entry point of R for packages, and newer versions of R do not declare it"
   ),
   list(
     rule = "printf", folders = "src", files = cpp_files, view = "code",

@@ -154,10 +154,17 @@ expect("no room", identical(with_rooms("R/strange.R" = "s <- 1")$rule, "room"))
 expect("a local of that name", nrow(with_rooms("R/base_a.R" = "f <- function(h) h(1)")) == 0)
 
 # --- rules
+silent(check_rules, "entry points for packages", list(
+  "src/r/a.cpp" = "bool f(SEXP x) { return Rf_isObject(x) || STRING_PTR_RO(x); }  // not OBJECT(x)",
+  "src/graph/a.cpp" = "int LEVELS(int x) { return x; }"
+))
 silent(check_rules, "the good tree", list())
 fires(check_rules, "stdout", "R/b.R", 2, c("f <- function(x) {", '  cat(x, "\\n")', "}"))
 fires(check_rules, "stdout", "R/b.R", 1, "f <- function(x) base::print(x)")
 fires(check_rules, "parse", "R/b.R", 1, "f <- function(x {")
+fires(check_rules, "non-api", "src/r/a.cpp", 1, "bool f(SEXP x) { return OBJECT(x); }")
+fires(check_rules, "non-api", "src/r/a.cpp", 1, "SEXP f(SEXP x) { return ATTRIB(x); }")
+fires(check_rules, "non-api", "src/r/a.cpp", 1, "auto f = Rf_findVarInFrame;")
 fires(check_rules, "rf-error", "src/r/a.cpp", 1, 'void f() { Rf_error("no"); }')
 fires(check_rules, "printf", "src/graph/a.cpp", 1, 'void f() { printf("a"); }')
 fires(check_rules, "printf", "src/graph/a.cpp", 1, 'void f() { std::fprintf(stderr, "a"); }')
