@@ -180,6 +180,13 @@ check_r_file <- function(root, file) {
     silent <- vapply(skips$call, gives_no_reason, NA)
     found <- rbind(found, say(skips$line[silent], "skip", "skip() gives its reason"))
   }
+  if (startsWith(file, "R/")) {
+    at <- tokens$line1[tokens$text == "is.atomic" & tokens$token != "STR_CONST" & tokens$terminal]
+    found <- rbind(found, say(
+      at[!grepl("is[.]atomic[(](\\w+)[)] && !is[.]null[(]\\1[)]", lines[at])], "is-atomic",
+      "is.atomic(NULL) is FALSE since R 4.4: use is_atomic(), or add && !is.null()"
+    ))
+  }
   strings <- tokens[tokens$token == "STR_CONST", ]
   # quotes, also those of raw strings
   at <- strings$line1[grepl(paste0("^[rR]?[\"'][(\\[{-]*", absolute), strings$text, perl = TRUE)]
