@@ -166,6 +166,23 @@ test_that("weights, rows left out and measures of single rows are those of lm() 
   expect_null(weights(model))
   expect_null(na.action(model))
   expect_equal(rstandard(model), rstandard(classic), tolerance = 1e-3)
+  for (type in c("pearson", "deviance")) {
+    expect_equal(rstandard(model, type = type), rstandard(classic, type = type), tolerance = 1e-3)
+  }
+  expect_error(rstandard(model, type = "working"), class = "runhooks_error_invalid_argument")
+  expect_equal(sigma(model), sigma(classic), tolerance = 1e-4)
   expect_equal(cooks.distance(model), cooks.distance(classic), tolerance = 1e-3)
   expect_error(weights(model, type = "working"), "type", class = "runhooks_error_invalid_argument")
+})
+
+test_that("sigma() and the default of rstandard() follow the version of R", {
+  inside <- asNamespace("runhooks")
+  expect_identical(inside$rstandard_types(package_version("4.5.3")), c("deviance", "pearson"))
+  expect_identical(inside$rstandard_types(package_version("4.6.0")), c("pearson", "deviance"))
+  model <- linear_classifier(am ~ wt, mtcars)
+  train(model)
+  fit <- inside$inference_fit(model, "sigma")
+  before <- sqrt(deviance(model) / df.residual(model))
+  expect_equal(inside$fit_sigma(fit, package_version("4.5.3")), before)
+  expect_identical(inside$fit_sigma(fit, package_version("4.6.0")), 1)
 })
