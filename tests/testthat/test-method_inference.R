@@ -7,6 +7,7 @@ trained <- function(make, ...) {
 }
 
 test_that("regressors have what lm() has", {
+  skip_if_not_installed("generics")
   data <- transform(mtcars, gear = factor(gear))
   model <- trained(linear_regressor, mpg ~ wt * gear + hp, data)
   reference <- lm(mpg ~ wt * gear + hp, data)
@@ -39,6 +40,7 @@ test_that("regressors have what lm() has", {
 })
 
 test_that("weights count in all of it", {
+  skip_if_not_installed("generics")
   model <- trained(linear_regressor, mpg ~ wt + hp, mtcars, weight_column = "qsec")
   reference <- lm(mpg ~ wt + hp, mtcars, weights = qsec)
   expect_equal(vcov(model), vcov(reference), tolerance = 1e-4)
@@ -81,6 +83,7 @@ test_that("classes and counts have what glm() has", {
 })
 
 test_that("several responses and classes have covariances of all of them", {
+  skip_if_not_installed("generics")
   both <- trained(linear_regressor, cbind(mpg, disp) ~ wt + hp, mtcars)
   reference <- lm(cbind(mpg, disp) ~ wt + hp, mtcars)
   expect_equal(vcov(both), vcov(reference), tolerance = 1e-3)
