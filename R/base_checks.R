@@ -10,9 +10,12 @@ check_arg <- function(good, x, wanted, arg, call) {
   invisible(x)
 }
 
+# NULL counts, as it did for is.atomic() before R 4.4.
+is_atomic <- function(x) is.null(x) || is.atomic(x) # lint: allow is-atomic
+
 # The value itself where it is short, else what it is.
 describe <- function(x) {
-  simple <- is.atomic(x) && is.null(attributes(x)) && length(x) == 1
+  simple <- is_atomic(x) && is.null(attributes(x)) && length(x) == 1
   if (simple) return(if (is.character(x)) encodeString(x, quote = "\"") else format(x, digits = 15))
   if (is.null(x)) return("NULL")
   kind_of(x)
@@ -43,10 +46,10 @@ describe_all <- function(x) if (length(x)) describe(x[[1]]) else "nothing"
 # The elements of a vector, or of a list of single values, as a list without names, which mean
 # nothing here. Each must pass `test` and be there.
 check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice = NULL) {
-  is_flat <- is.atomic(x) || (is.list(x) && !is.object(x) && all(lengths(x) == 1))
+  is_flat <- is_atomic(x) || (is.list(x) && !is.object(x) && all(lengths(x) == 1))
   elements <- if (is_flat) unname(lapply(x, function(element) element))
   good <- is_flat && (empty || length(x) > 0) && !is.null(elements) &&
-    all(vapply(elements, function(element) is.atomic(element) && test(element), NA))
+    all(vapply(elements, function(element) is_atomic(element) && test(element), NA))
   missing <- if (is_flat) which(vapply(elements, function(e) isTRUE(is.na(e)), NA))
   if (length(missing)) {
     stop_runhooks(

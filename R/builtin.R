@@ -135,7 +135,7 @@ argument_kinds$widths <- function(x, name, call, wanted) {
   plain_vector(check_elements(x, is_width, wanted, name, call, empty = TRUE))
 }
 
-is_missing_value <- function(x) is.atomic(x) && length(x) == 1 && is.na(x)
+is_missing_value <- function(x) is_atomic(x) && length(x) == 1 && is.na(x)
 
 refuse_argument <- function(x, name, call) {
   if (!is.null(x)) {
@@ -179,7 +179,7 @@ signature_formals <- function(arguments) {
 core_value <- function(x) {
   # most are numbers and words
   if (!is.object(x)) {
-    if (is.atomic(x)) return(x)
+    if (is_atomic(x)) return(x)
     if (is.list(x)) return(core_values(x))
   } else if (inherits(x, "tensorflow.dtype")) {
     return(dtype_name(x))
@@ -198,7 +198,7 @@ core_values <- function(x) {
   owner <- if (is.object(x)) attr(x, "owner")
   for (i in seq_along(fields)) {
     field <- fields[[i]]
-    if (is.object(field) || !is.atomic(field)) fields[i] <- list(core_value(field))
+    if (is.object(field) || !is_atomic(field)) fields[i] <- list(core_value(field))
   }
   attributes(fields) <- list(names = names(fields), owner = owner)
   fields

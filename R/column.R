@@ -85,7 +85,7 @@ argument_kinds$`column or name` <- function(x, name, call, wanted) {
 }
 argument_kinds$`columns or names` <- function(x, name, call, wanted) {
   if (is_column(x)) return(list(x))
-  check_arg(is.list(x) || is.atomic(x), x, wanted, name, call)
+  check_arg(is.list(x) || is_atomic(x), x, wanted, name, call)
   unname(as.list(x))
 }
 argument_kinds$shape <- function(x, name, call, wanted) as.list(as_shape(x, call))

@@ -145,7 +145,7 @@ column_defaults <- function(defaults, types, names, call) {
   text <- vapply(seq_along(names), function(k) {
     value <- defaults[[k]]
     if (required[[k]]) return(if (types[[k]] == "string") "" else "0")
-    good <- is.atomic(value) && length(value) == 1 && !is.na(value)
+    good <- is_atomic(value) && length(value) == 1 && !is.na(value)
     check_arg(good, value, "one value for each column", "defaults", call)
     if (is.numeric(value)) format(value, digits = 17, scientific = FALSE) else as.character(value)
   }, "")

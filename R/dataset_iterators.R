@@ -109,8 +109,8 @@ shapes_in_form <- function(shapes, form) {
 plain_shape <- function(shape) {
   if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
   if (is.null(shape)) return(NULL)
-  is_size <- function(d) is.null(d) || is.atomic(d) && length(d) == 1 && (is.na(d) || is_whole(d))
-  good <- (is.list(shape) || is.atomic(shape)) && all(vapply(as.list(shape), is_size, NA))
+  is_size <- function(d) is.null(d) || is_atomic(d) && length(d) == 1 && (is.na(d) || is_whole(d))
+  good <- (is.list(shape) || is_atomic(shape)) && all(vapply(as.list(shape), is_size, NA))
   check_arg(
     good, shape, "shapes, as output_shapes() gives them", "output_shapes", parent.frame(2)
   )

@@ -42,7 +42,7 @@ axe_data.tf_estimator <- function(x, verbose = FALSE, ...) {
 axe_call.tf_estimator <- function(x, verbose = FALSE, ...) {
   if (is.null(x$call)) return(x)
   parts <- as.list(x$call)
-  is_value <- !vapply(parts, function(part) is.language(part) || is.atomic(part) && length(part) == 1, NA)
+  is_value <- !vapply(parts, function(part) is.language(part) || is_atomic(part) && length(part) == 1, NA)
   x$call[is_value] <- list(quote(...))
   x
 }

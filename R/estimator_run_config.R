@@ -170,7 +170,7 @@ print.RunConfig <- function(x, ...) {
   }
   fields <- unclass(x)[names(config_defaults)]
   # what nobody has set, and what is as it must be, says nothing
-  shown <- fields[!vapply(fields, is.null, NA) & vapply(fields, is.atomic, NA)]
+  shown <- fields[!vapply(fields, is.null, NA) & vapply(fields, is_atomic, NA)]
   if (isFALSE(shown$checkpoint_input_pipeline)) shown$checkpoint_input_pipeline <- NULL
   if (identical(shown$on_other_data, "stop")) shown$on_other_data <- NULL
   line <- paste(names(shown), "=", vapply(shown, text, ""), collapse = ", ")

@@ -90,7 +90,7 @@ settle_arguments <- function(settled, defaults, call) {
 
 # As lm() takes them in the place of a data frame.
 is_list_of_columns <- function(x) {
-  is_plain_list(x) && length(x) > 0 && !is.null(names(x)) && all(vapply(x, is.atomic, NA)) &&
+  is_plain_list(x) && length(x) > 0 && !is.null(names(x)) && all(vapply(x, is_atomic, NA)) &&
     length(unique(lengths(x))) == 1
 }
 

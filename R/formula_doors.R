@@ -88,7 +88,7 @@ open_recipe <- function(given, data, call) {
 open_table <- function(given, x_name) {
   x <- given[[x_name]]
   is_response <- function(y) {
-    is_value <- is.atomic(y) || is.factor(y) || (is.data.frame(y) && length(y) == 1)
+    is_value <- is_atomic(y) || is.factor(y) || (is.data.frame(y) && length(y) == 1)
     is_value && !is.null(y) && n_rows(y) == n_rows(x) && !(is_string(y) && n_rows(x) > 1)
   }
   others <- given[setdiff(names(given), x_name)]

@@ -32,8 +32,8 @@ na_action_name <- function(x) {
 }
 
 is_constants <- function(x) {
-  is_one <- function(x) is.atomic(x) && length(x) == 1 && !is.na(x)
-  (is.atomic(x) || (is.list(x) && !is.object(x))) && length(x) > 0 && !is.null(names(x)) &&
+  is_one <- function(x) is_atomic(x) && length(x) == 1 && !is.na(x)
+  (is_atomic(x) || (is.list(x) && !is.object(x))) && length(x) > 0 && !is.null(names(x)) &&
     all(nzchar(names(x))) && all(vapply(x, is_one, NA))
 }
 

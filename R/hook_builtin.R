@@ -175,7 +175,7 @@ hook_history_saver <- function(every_n_step = 10, tensors = NULL, evaluations = 
 recorded_tensors <- function(tensors, call = parent.frame()) {
   if (is.null(tensors)) return(NULL)
   if (is_graph_element(tensors)) tensors <- list(tensors)
-  is_flat <- is.list(tensors) || is.atomic(tensors)
+  is_flat <- is.list(tensors) || is_atomic(tensors)
   check_arg(is_flat, tensors, "tensors or names of tensors", "tensors", call)
   tensors <- as.list(tensors)
   good <- vapply(tensors, function(x) is_graph_element(x) || is_string(x), NA)

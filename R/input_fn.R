@@ -490,7 +490,7 @@ as_model_input <- function(
 as_tensors <- function(x) {
   if (is.null(x) || is_graph_element(x) || is_sparse(x)) return(x)
   if (is.list(x)) return(lapply(x, as_tensors))
-  if (!is.atomic(x)) return(x)
+  if (!is_atomic(x)) return(x)
   type <- wanted_type(x)
   cpp_constant(x, if (!is.na(type)) type, "Const")
 }

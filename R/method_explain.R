@@ -150,14 +150,21 @@ hatvalues.tf_estimator <- function(model, ...) {
 
 #' @importFrom stats rstandard
 #' @export
-rstandard.tf_estimator <- function(model, ...) {
-  refuse_more("rstandard", list(...))
+rstandard.tf_estimator <- function(model, type = rstandard_types(), ...) {
+  type <- check_one_of(type, rstandard_types())
+  refuse_more("rstandard", list(...), "type")
   leverage <- hatvalues(model)
-  shown <- stats::residuals(model, type = "deviance")
+  shown <- stats::residuals(model, type = type)
   rows <- !is.na(shown)
   shown[rows] <- shown[rows] / sqrt(residual_variance(model) * (1 - leverage))
   shown[is.infinite(shown)] <- NaN
   shown
+}
+
+# The first is the default for a glm: Pearson residuals from R 4.6 on.
+rstandard_types <- function(r_version = getRversion()) {
+  types <- c("pearson", "deviance")
+  if (r_version >= "4.6") types else rev(types)
 }
 
 #' @importFrom stats cooks.distance

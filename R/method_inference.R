@@ -17,7 +17,8 @@
 #'   called as `"response:term"` or `"class:term"`.
 #'   * `confint()`: intervals, by Student's distribution of regressors, else by the normal one.
 #'   * `sigma()`, `deviance()`, `df.residual()`, `logLik()`: as those of [lm()] and [glm()], so that
-#'   [AIC()] and [BIC()] are, too. [sigma()] has one for each response.
+#'   [AIC()] and [BIC()] are, too. [sigma()] has one for each response. As for [glm()], that of a
+#'   model of classes or counts is 1 from R 4.6 on, and the root of the mean deviance before.
 #' @section Errors: `runhooks_error_invalid_argument` for models that are not linear, whose loss is no
 #'   likelihood, or whose optimizer penalizes weights.
 #' @name model_inference
@@ -103,8 +104,10 @@ sigma.tf_estimator <- function(object, ...) {
   fit_sigma(inference_fit(object, "sigma"))
 }
 
-fit_sigma <- function(fit) {
+# R 4.6 made sigma() of a glm the root of its dispersion.
+fit_sigma <- function(fit, r_version = getRversion()) {
   if (fit$family == "gaussian") return(unname(sqrt(diag(fit_dispersion(fit)))))
+  if (fit$family %in% c("binomial", "poisson") && r_version >= "4.6") return(1)
   sqrt(fit_deviance(fit) / fit_df(fit))
 }
 

@@ -111,7 +111,7 @@ short_value <- function(x) {
   if (is.data.frame(x)) return(sprintf("<data frame of %d rows>", nrow(x)))
   if (is_hook(x)) return(hook_words(x))
   if (inherits(x, "CheckpointSaverListener")) return("<listener>")
-  if (is.atomic(x) && length(x) > 0 && length(x) <= 4) {
+  if (is_atomic(x) && length(x) > 0 && length(x) <= 4) {
     shown <- if (is.character(x)) paste0("\"", x, "\"") else format(x, scientific = FALSE, trim = TRUE)
     return(if (length(x) == 1) shown else paste0("c(", paste(shown, collapse = ", "), ")"))
   }

@@ -43,7 +43,7 @@ tuple <- function(...) list(...)
 #' @export
 array_reshape <- function(x, dim, order = c("C", "F")) {
   order <- check_one_of(order, c("C", "F"))
-  check_arg(is.atomic(x) || is.list(x), x, "a vector or an array", "x", environment())
+  check_arg(is_atomic(x) || is.list(x), x, "a vector or an array", "x", environment())
   dim <- unlist(dim)
   good <- is.numeric(dim) && all(is.finite(dim) & dim == trunc(dim) & dim >= -1) &&
     sum(dim == -1) < 2

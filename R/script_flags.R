@@ -99,7 +99,7 @@ new_flag <- function(type, name, default, description, call = parent.frame()) {
 }
 
 flag_value <- function(x, flag, call = parent.frame()) {
-  check_arg(is.atomic(x) && length(x) == 1, x, paste("of type", flag$type), "default", call)
+  check_arg(is_atomic(x) && length(x) == 1, x, paste("of type", flag$type), "default", call)
   is_text <- !is.character(x) || validEnc(x)
   value <- if (is_text) suppressWarnings(switch(flag$type,
     integer = if (as.numeric(x) %in% trunc(as.numeric(x))) as.integer(x) else NA,

@@ -54,7 +54,7 @@ tf_dtype <- function(name) {
 as_dims <- function(shape) {
   if (is.null(shape)) return(NULL)
   if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
-  if (is.object(shape) || !is.list(shape) && !is.atomic(shape)) {
+  if (is.object(shape) || !is.list(shape) && !is_atomic(shape)) {
     stop_runhooks("A shape must be numbers, {.code NULL} or a list of these, not {kind_of(shape)}.")
   }
   number <- function(dim) {

@@ -218,7 +218,7 @@ tf_constant <- function(value, dtype, shape, name) {
   if (is.list(value) && !is.object(value)) value <- list_as_input(value)
   is_plain <- is.double(value) && (is.null(dim(value)) || !is.null(attr(value, "is_plain")))
   # what has no elements cpp_constant() refuses
-  if (!is.null(shape) && (is.atomic(value) || is.object(value))) {
+  if (!is.null(shape) && (is_atomic(value) || is.object(value))) {
     dims <- as.integer(as_dims(shape))
     # R fills the first dimension first, TensorFlow the last one.
     rows_first <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)
@@ -260,7 +260,7 @@ gradient_symbols <- function() {
 
 as_targets <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   if (is_graph_element(x) || is_sparse(x)) return(list(x))
-  check_arg(is.list(x) || is.atomic(x), x, "a tensor or a list of tensors", arg, call)
+  check_arg(is.list(x) || is_atomic(x), x, "a tensor or a list of tensors", arg, call)
   as.list(x)
 }
 
@@ -331,7 +331,7 @@ logging_symbols <- function() {
 
 # What Python's formats make of a message and its values; a message without any is taken as it is.
 log_text <- function(msg, ..., call = parent.frame()) {
-  if (is.atomic(msg) && length(msg) == 1 && !is.character(msg)) msg <- format(msg)
+  if (is_atomic(msg) && length(msg) == 1 && !is.character(msg)) msg <- format(msg)
   check_string(msg, call = call)
   if (...length() == 0) return(msg)
   tryCatch(

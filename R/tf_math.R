@@ -168,7 +168,7 @@ tensordot <- function(a, b, axes, name = NULL) {
 
 tensordot_axes <- function(axes, ranks, call = parent.frame()) {
   flat <- unlist(axes)
-  good <- (is.atomic(axes) || is.list(axes) && !is.object(axes)) && is.numeric(flat)
+  good <- (is_atomic(axes) || is.list(axes) && !is.object(axes)) && is.numeric(flat)
   check_arg(good, axes, "whole numbers, or two lists of them", "axes", call)
   if (is.list(axes) || is.matrix(axes)) {
     pair <- if (is.matrix(axes)) list(axes[1, ], axes[2, ]) else axes

@@ -33,7 +33,7 @@ has_value <- function(x) is_tensor(x) || is_variable(x)
 are_whole <- function(x) all(vapply(as_plain_list(x), is_whole, NA))
 is_null_or_function <- function(x) is.null(x) || is.function(x)
 # What is neither a list nor a vector has one element, itself.
-as_plain_list <- function(x) if (is.list(x) || is.atomic(x)) as.list(x) else list(x)
+as_plain_list <- function(x) if (is.list(x) || is_atomic(x)) as.list(x) else list(x)
 
 own_argument_kinds <- function() {
   boxes <- c(

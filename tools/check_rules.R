@@ -1,6 +1,7 @@
 # House rules as code. A line that must break one says so: `lint: allow <rule>` in a comment on
 # that line or alone on the line above.
 source("tools/common.R")
+source("tools/non_api.R")
 
 cpp_files <- "[.](cpp|cc|c|h|hpp|inc)$"
 r_files <- "[.][rR]$"
@@ -21,6 +22,11 @@ pattern_rules <- list(
     rule = "rf-error", folders = "src", files = cpp_files, view = "code",
     pattern = "\\bRf_(error|errorcall)\\b",
     message = "Rf_error jumps over C++ destructors: throw, r/values/conditions.cpp raises the condition"
+  ),
+  list(
+    rule = "non-api", folders = "src/r", files = cpp_files, view = "code",
+    pattern = sprintf("\\b(%s)\\b", paste(non_api, collapse = "|")),
+    message = "not an entry point of R for packages, and newer versions of R do not declare it"
   ),
   list(
     rule = "printf", folders = "src", files = cpp_files, view = "code",
@@ -129,6 +135,14 @@ calls_of <- function(tokens, names) {
 
 prints_to_stdout <- function(call) !any(c("file", "con") %in% names(call))
 
+# Functions of R's own packages that are newer than R 4.1, which DESCRIPTION asks for: R's NEWS lists
+# them. So is the placeholder of a pipe.
+newer_functions <- c(
+  "mtfrm", "Sys.setLanguage", "findCRANmirror", "array2DF", "balancePOSIXlt", "unCfillPOSIXlt",
+  "R_compiled_by", "pkg2HTML", "Tailcall", "Exec", "sort_by", "grepv", "cumvar", "bitstring",
+  "messageCondition", "psmirnov", "qsmirnov", "rsmirnov"
+)
+
 # What opens files by itself: follows links, waits for pipes, leaves half of a file behind.
 file_functions <- c(
   "writeBin", "writeLines", "writeChar", "saveRDS", "dump", "sink", "write.csv",
@@ -202,6 +216,18 @@ check_r_file <- function(root, file) {
     skips <- calls_of(tokens, "skip")
     silent <- vapply(skips$call, gives_no_reason, NA)
     found <- rbind(found, say(skips$line[silent], "skip", "skip() gives its reason"))
+  }
+  if (startsWith(file, "R/")) {
+    is_newer <- tokens$token == "SYMBOL_FUNCTION_CALL" & tokens$text %in% newer_functions |
+      tokens$token == "PLACEHOLDER"
+    found <- rbind(found, say(
+      tokens$line1[is_newer], "r-version", "newer than R 4.1, which DESCRIPTION asks for"
+    ))
+    at <- tokens$line1[tokens$text == "is.atomic" & tokens$token != "STR_CONST" & tokens$terminal]
+    found <- rbind(found, say(
+      at[!grepl("is[.]atomic[(](\\w+)[)] && !is[.]null[(]\\1[)]", lines[at])], "is-atomic",
+      "is.atomic(NULL) is FALSE since R 4.4: use is_atomic(), or add && !is.null()"
+    ))
   }
   strings <- tokens[tokens$token == "STR_CONST", ]
   # quotes, also those of raw strings

@@ -155,6 +155,13 @@ expect("no room", identical(with_rooms("R/strange.R" = "s <- 1")$rule, "room"))
 expect("a local of that name", nrow(with_rooms("R/base_a.R" = "f <- function(h) h(1)")) == 0)
 
 # --- rules
+silent(check_rules, "is.atomic() of what is not NULL", list(
+  "R/b.R" = c("f <- function(x) is.atomic(x) && !is.null(x) # is.atomic(x)", "is_atomic(1)")
+))
+silent(check_rules, "entry points for packages", list(
+  "src/r/a.cpp" = "bool f(SEXP x) { return Rf_isObject(x) || STRING_PTR_RO(x); }  // not OBJECT(x)",
+  "src/graph/a.cpp" = "int LEVELS(int x) { return x; }"
+))
 silent(check_rules, "the good tree", list())
 fires(check_rules, "stdout", "R/b.R", 2, c("f <- function(x) {", '  cat(x, "\\n")', "}"))
 fires(check_rules, "stdout", "R/b.R", 1, "f <- function(x) base::print(x)")
@@ -163,6 +170,13 @@ fires(check_rules, "quit", "R/b.R", 1, "f <- function() base::q()")
 fires(check_rules, "quit", "R/b.R", 2, c("f <- function() {", "  options(error = quit)", "}"))
 silent(check_rules, "a variable q", list("R/b.R" = "f <- function(q) q + 1 # not quit()"))
 fires(check_rules, "parse", "R/b.R", 1, "f <- function(x {")
+fires(check_rules, "is-atomic", "R/b.R", 1, "f <- function(x) is.list(x) || is.atomic(x)")
+fires(check_rules, "is-atomic", "R/b.R", 1, "f <- function(x) vapply(x, is.atomic, NA)")
+fires(check_rules, "r-version", "R/b.R", 1, 'f <- function(x) grepv("a", x)')
+fires(check_rules, "r-version", "R/b.R", 1, "f <- function(x) x |> g(y = _)")
+fires(check_rules, "non-api", "src/r/a.cpp", 1, "bool f(SEXP x) { return OBJECT(x); }")
+fires(check_rules, "non-api", "src/r/a.cpp", 1, "SEXP f(SEXP x) { return ATTRIB(x); }")
+fires(check_rules, "non-api", "src/r/a.cpp", 1, "auto f = Rf_findVarInFrame;")
 fires(check_rules, "rf-error", "src/r/a.cpp", 1, 'void f() { Rf_error("no"); }')
 fires(check_rules, "printf", "src/graph/a.cpp", 1, 'void f() { printf("a"); }')
 fires(check_rules, "printf", "src/graph/a.cpp", 1, 'void f() { std::fprintf(stderr, "a"); }')

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Reads all of src/ and tests/cpp with gcc and with clang, all warnings on, and compiles nothing: each
 # source, and each unit, for gcc has warnings that it gives only where a source is included. Any warning
-# fails. A compiler that is not installed is said to be missing; one must be there.
+# fails. What sees R is read as C++20, too, R's own default from 4.6 on. A compiler that is not installed is said to be missing; one must be there.
 cd "$(dirname "$0")/.." || exit 1
 include() { Rscript -e 'cat(system.file("include", package = commandArgs(TRUE)))' "$1"; }
 flags="-std=c++17 -fsyntax-only -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/cpp \
@@ -25,6 +25,8 @@ for name in g++ clang++; do
   code=$?
   find src tests/cpp -name '*.cpp' ! -name RcppExports.cpp -print0 | LC_ALL=C sort -z |
     xargs -0 -n 8 -P 2 "$compiler" $flags >> "$log" 2>&1 || code=1
+  find src/r -name '*.cpp' -print0 | LC_ALL=C sort -z |
+    xargs -0 -n 8 -P 2 "$compiler" $flags -std=c++20 >> "$log" 2>&1 || code=1
   count=$(grep -c 'warning:\|error:' "$log")
   if [ "$code" != 0 ] || [ "$count" != 0 ]; then
     cat "$log"

@@ -33,7 +33,7 @@ bad <- c(
   setNames(lapply(made, null_of), paste("null", names(made))),
   list(
     "null without a kind" = methods::new("externalptr"),
-    "of another package" = getNativeSymbolInfo("R_addTaskCallback", "base")$address,
+    "of another package" = getDLLRegisteredRoutines("stats")[[".Call"]][[1]]$address,
     "NULL" = NULL, "empty list" = list(), "list" = list(1, "a"), "named list" = list(a = 1),
     "missing string" = NA_character_
   )

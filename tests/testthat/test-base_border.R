@@ -22,14 +22,17 @@ ends_while_it_writes <- function(process, place, seconds = 60) {
 border_calls <- function() {
   place <- withr::local_tempfile()
   accepted <- withr::local_tempfile()
+  said <- withr::local_tempfile()
   file.create(accepted)
   fatal <- character()
   first <- 1
   repeat {
     process <- processx::process$new(
-      child_rscript(), c(test_path("border_calls.R"), first, place, accepted), env = child_env()
+      child_rscript(), c(test_path("border_calls.R"), first, place, accepted), env = child_env(),
+      stdout = said, stderr = "2>&1"
     )
     hangs <- !ends_while_it_writes(process, place)
+    if (!file.exists(place)) stop("the child has failed: ", paste(readLines(said), collapse = "\n"))
     at <- readLines(place)
     if (identical(at, "done")) break
     how <- if (hangs) "hangs" else paste("ends R with status", process$get_exit_status())

@@ -49,7 +49,7 @@ test_that("two columns for one variable are refused when the model is built", {
 })
 
 test_that("what is no column is refused", {
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     feature_columns(column_numeric("a"), "b")
     column_numeric(3)
     column_numeric()
@@ -65,7 +65,7 @@ test_that("a column of strings, a missing one, one of another shape: refused bef
     linear_regressor(column, model_dir = withr::local_tempdir(.local_envir = parent.frame(2)))
   }
   input <- input_fn(data, features = s, response = y)
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     train(model(column_numeric("s")), input)
     train(model(column_numeric("t")), input)
     train(model(column_numeric("drat", shape = 3)), mtcars_input())
@@ -104,7 +104,7 @@ test_that("c() adds a column to a list of columns", {
   expect_identical(feature_columns(append(list(column_indicator(words)), a)), list(
     column_indicator(words), a
   ))
-  expect_snapshot(feature_columns(c(list(a), type = "x")), error = TRUE)
+  expect_snapshot_text(feature_columns(c(list(a), type = "x")))
 })
 
 # What the input layer gives for features of float64.
@@ -176,7 +176,7 @@ test_that("names of vectors mean nothing to columns", {
 
 test_that("what is no vector of single values is refused", {
   x <- column_numeric("x")
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     column_bucketized(x, list(c(1, 2), 3))
     column_bucketized(x, list(list(1), 2))
     column_bucketized(x, c(a = "low"))

@@ -135,7 +135,7 @@ test_that("a cross of a raw feature takes its values as they are, \"\" too", {
 
 test_that("bad columns are refused when they are made", {
   short <- withr::local_tempfile(lines = c("red", "green"))
-  expect_snapshot(error = TRUE, transform = function(x) gsub("'/[^']*'", "'FILE'", x), {
+  expect_snapshot_text(transform = function(x) gsub("'/[^']*'", "'FILE'", x), {
     column_bucketized(column_numeric("x"), boundaries = c(1, 3, 2))
     column_bucketized(column_numeric("x"), boundaries = numeric())
     column_bucketized("x", boundaries = 1)
@@ -168,7 +168,7 @@ test_that("what does not fit the data names column, value and row", {
       shuffle = FALSE, batch_size = 3
     ))
   }
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     try_column(column_categorical_with_identity("city", num_buckets = 5), "city")
     city <- column_categorical_with_identity("city", num_buckets = 5)
     layer_of(list(city = c(1L, 9L)), column_indicator(city))

@@ -126,8 +126,8 @@ test_that("a dataset prints what it is, and takes both pipes", {
   data <- tensor_slices_dataset(list(x = 1:4, y = c("a", "b", "c", "d"))) %>%
     dataset_shuffle(4, seed = 1) |>
     dataset_batch(2)
-  expect_snapshot(print(data))
-  expect_snapshot(print(tensor_slices_dataset(list(1:2, 3:4))))
+  expect_snapshot_text(print(data))
+  expect_snapshot_text(print(tensor_slices_dataset(list(1:2, 3:4))))
 })
 
 test_that("arguments of transformations are checked", {

@@ -11,7 +11,7 @@ test_that("specifications learn names and types of a file", {
   spec <- csv_record_spec(path)
   expect_identical(spec$names, c("i", "l", "f", "d", "s", "e"))
   expect_identical(spec$types, c("int32", "int64", "float32", "float64", "string", "string"))
-  expect_snapshot(print(spec))
+  expect_snapshot_text(print(spec))
   given <- csv_record_spec(path, skip = 1, names = letters[1:6], types = "ddddcc")
   expect_identical(given$types, c("float32", "float32", "float32", "float32", "string", "string"))
   expect_false(given$has_header)

@@ -46,7 +46,7 @@ test_that("a model goes through saveRDS() and on from its folder", {
 })
 
 test_that("bad arguments of linear_regressor() are refused", {
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     linear_regressor("drat")
     linear_regressor(list())
     linear_regressor(list(column_numeric("drat"), 5))

@@ -19,11 +19,11 @@ test_that("one interval of checkpoints takes the place of the other", {
 })
 
 test_that("a configuration prints in one line", {
-  expect_snapshot(run_config(tf_random_seed = 1))
+  expect_snapshot_text(run_config(tf_random_seed = 1))
 })
 
 test_that("what is no configuration is refused", {
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     run_config(save_checkpoints_steps = 1, save_checkpoints_secs = 2)
     run_config()$replace(speed = 3)
     run_config(keep_checkpoint_max = -1)

@@ -33,7 +33,7 @@ test_that("more than one task is refused where a configuration is made", {
     cluster = list(chief = list("a:1"), worker = list("b:1", "c:1"), ps = list("d:1")),
     task = list(type = "worker", index = 1)
   )
-  expect_snapshot(with_tf_config(several, run_config()), error = TRUE)
+  expect_snapshot_text(with_tf_config(several, run_config()))
   expect_error(
     with_tf_config(several, linear_regressor(column_numeric("x"))),
     "4 tasks", class = "runhooks_error_unimplemented"
@@ -41,7 +41,7 @@ test_that("more than one task is refused where a configuration is made", {
 })
 
 test_that("a TF_CONFIG that is none is an error that says so", {
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     with_tf_config("[1, 2]", run_config())
     with_tf_config(list(cluster = "host0:1"), run_config())
     with_tf_config(list(task = list(type = "boss")), run_config())

@@ -80,7 +80,7 @@ test_that("a list column is a row of values for each example", {
   rows <- lapply(1:4, function(row) data$x[row, ])
   expect_identical(predict(loaded, tibble::tibble(x = rows)), of_matrix)
   expect_identical(predict(loaded, list(x = as.data.frame(data$x))), of_matrix)
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     predict(loaded, tibble::tibble(x = list(c(1, 0), 2)))
     predict(loaded, tibble::tibble(x = list(c(1, 0), c("a", "b"))))
     predict(loaded, tibble::tibble(x = list(sum, mean)))

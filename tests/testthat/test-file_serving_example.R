@@ -1,6 +1,7 @@
 test_that("the example of plumber answers requests", {
   skip_if_not_installed("plumber", "1.0.0") # which is only suggested
   skip_if_not_installed("callr")
+  skip_if_not_installed("curl")
   model <- linear_regressor(column_numeric("drat"), config = run_config(tf_random_seed = 1))
   suppressMessages(train(model, input_fn(mpg ~ drat, mtcars), steps = 5))
   folder <- export_savedmodel(model, withr::local_tempfile())

@@ -3,6 +3,9 @@
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
 test_that("by defaults models are as good as lm() and glm(), within two seconds", {
+  skip_if_not_installed("carData")
+  skip_if_not_installed("ggplot2")
+  skip_if_not_installed("MASS")
   fits <- new.env()
   sys.source(system.file("examples", "formula-fits.R", package = "runhooks"), fits)
   fits <- fits$fits

@@ -22,6 +22,7 @@ test_that("na.fail names the columns, the rows and the other ways", {
 })
 
 test_that("na.omit and na.exclude leave rows out, as in lm()", {
+  skip_if_not_installed("generics")
   reference <- lm(ozone, airquality)
   model <- linear_regressor(ozone, airquality, na.action = na.omit, model_dir = new_folder())
   expect_message(train(model), "42 of 153 rows are left out.*Solar.R.*Ozone",

@@ -41,6 +41,7 @@ test_that("each iteration is a step that hooks see, and training ends by itself"
 })
 
 test_that("what has not converged says so, and how far it is", {
+  skip_if_not_installed("generics")
   model <- linear_regressor(mpg ~ ., mtcars, model_dir = new_folder(), optimizer = "Ftrl")
   train(model, steps = 20)
   for (f in list(coef, summary, vcov, confint, generics::tidy, generics::glance)) {

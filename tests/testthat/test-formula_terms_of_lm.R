@@ -178,6 +178,7 @@ test_that("lists and counts of classes are refused by name", {
 })
 
 test_that("rows of weight 0 are not counted, and some row must have one", {
+  skip_if_not_installed("generics")
   data <- transform(mtcars, w = rep(0:1, 16))
   model <- linear_regressor(mpg ~ wt, data, weight_column = "w", model_dir = new_folder())
   train(model)

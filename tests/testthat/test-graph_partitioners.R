@@ -131,7 +131,7 @@ test_that("a partitioner that cannot be one is refused", {
   fails <- function(partitioner) {
     trained(linear_regressor(column(), partitioner = partitioner))
   }
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     fails(2)
     fails(function(shape, dtype) 2)
     fails(function(shape, dtype) c(9, 1))

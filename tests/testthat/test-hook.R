@@ -154,7 +154,7 @@ test_that("hooks nest: a hook may train another model", {
 
 test_that("what is no hook is refused with its place", {
   model <- mtcars_model()
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     train(model, mtcars_input(), hooks = list(hook_stop_at_step(1), "stop"))
     train(model, mtcars_input(), hooks = 3)
     session_run_hook(before_run = function() NULL)
@@ -329,7 +329,7 @@ test_that("c() adds a hook to a list of hooks", {
   expect_identical(as_hook_list(c(list(deferred), built_in)), list(deferred, built_in))
   expect_identical(as_hook_list(c(own, own)), list(own, own))
   expect_length(as_hook_list(c(list(methods), own, built_in)), 3)
-  expect_snapshot(as_hook_list(c(list(own), type = 3)), error = TRUE)
+  expect_snapshot_text(as_hook_list(c(list(own), type = 3)))
 })
 
 test_that("stop_requested is TRUE at once, and a coordinator that was kept says stop", {

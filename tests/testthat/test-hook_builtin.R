@@ -83,7 +83,7 @@ test_that("deferred hooks are a list of hook_fn and type", {
 })
 
 test_that("arguments are refused as TensorFlow refuses them", {
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     hook_logging_tensor("loss")
     hook_logging_tensor("loss", every_n_iter = 1, every_n_secs = 1)
     hook_logging_tensor("loss", every_n_iter = 0)

@@ -56,7 +56,7 @@ test_that("hook_feed_fn() feeds what its function returns, anew in each run", {
 })
 
 test_that("arguments of the other hooks are refused as TensorFlow refuses them", {
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     hook_global_step_waiter("ten")
     hook_final_ops(3)
     hook_final_ops("a:0", 3)

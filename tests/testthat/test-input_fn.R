@@ -142,7 +142,7 @@ test_that("bad data are refused when the input function is made", {
   bad$drat[c(4, 9)] <- c(NA, Inf)
   bad$mpg[[7]] <- NaN
   bad$when <- as.Date("2024-01-01")
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     input_fn(mtcars, features = c("drat", "horses"), response = "mpg")
     input_fn(mtcars, features = horses)
     input_fn(mtcars, features = drat, response = miles)

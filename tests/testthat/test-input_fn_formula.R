@@ -38,7 +38,7 @@ test_that("calls become computed columns", {
 })
 
 test_that("what cannot be computed is an error", {
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     input_fn(mpg ~ horses, data = mtcars)
     input_fn(mpg ~ log(horses), data = mtcars)
     input_fn(mpg ~ drat)

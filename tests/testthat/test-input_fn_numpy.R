@@ -33,7 +33,7 @@ test_that("shuffling is as said, in prediction, too", {
 })
 
 test_that("what are no named arrays is refused", {
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     numpy_input_fn(arrays, mtcars$mpg)
     numpy_input_fn(unname(arrays), mtcars$mpg, shuffle = TRUE)
     numpy_input_fn(mtcars$wt, mtcars$mpg, shuffle = TRUE)

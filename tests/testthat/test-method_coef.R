@@ -35,6 +35,7 @@ test_that("coefficients are those of lm(), by its names", {
 })
 
 test_that("coefficients of classes and of several responses", {
+  skip_if_not_installed("carData")
   model <- trained(linear_classifier, lfp ~ k5 + age + lwg + wc, carData::Mroz)
   expect_equal(
     coef(model), coef(glm(lfp ~ k5 + age + lwg + wc, binomial, carData::Mroz)),
@@ -124,6 +125,7 @@ test_that("input functions and configurations print a few lines", {
 })
 
 test_that("tidy tables are those of the package generics", {
+  skip_if_not_installed("generics")
   model <- trained(linear_regressor, mpg ~ wt + hp, mtcars)
   terms <- generics::tidy(model)
   expect_equal(terms$term, c("(Intercept)", "wt", "hp"))
@@ -151,6 +153,7 @@ test_that("tidy tables are those of the package generics", {
 })
 
 test_that("models and histories are drawn with ggplot2 and without", {
+  skip_if_not_installed("ggplot2")
   model <- trained(linear_regressor, mpg ~ wt + hp, mtcars)
   classes <- trained(linear_classifier, am ~ wt, mtcars, steps = 20)
   withr::local_pdf(NULL)
@@ -165,6 +168,7 @@ test_that("models and histories are drawn with ggplot2 and without", {
 })
 
 test_that("what a model cannot say is refused by what it can", {
+  skip_if_not_installed("generics")
   model <- linear_regressor(mpg ~ wt, mtcars)
   for (f in list(coef, fitted, residuals, summary, plot, generics::glance)) {
     expect_error(f(model), "trained model.*train\\(model\\)", class = "runhooks_error_not_found")
@@ -190,6 +194,8 @@ test_that("a model and what it was trained on survive saveRDS()", {
 })
 
 test_that("library(runhooks) masks nothing of dplyr and tidyr, in either order", {
+  skip_if_not_installed("dplyr")
+  skip_if_not_installed("tidyr")
   script <- "
     for (package in commandArgs(TRUE)) suppressPackageStartupMessages(library(package, character.only = TRUE))
     said <- conflicts(detail = TRUE)

@@ -7,6 +7,7 @@ trained <- function(make, ...) {
 }
 
 test_that("regressors have what lm() has", {
+  skip_if_not_installed("generics")
   data <- transform(mtcars, gear = factor(gear))
   model <- trained(linear_regressor, mpg ~ wt * gear + hp, data)
   reference <- lm(mpg ~ wt * gear + hp, data)
@@ -39,6 +40,7 @@ test_that("regressors have what lm() has", {
 })
 
 test_that("weights count in all of it", {
+  skip_if_not_installed("generics")
   model <- trained(linear_regressor, mpg ~ wt + hp, mtcars, weight_column = "qsec")
   reference <- lm(mpg ~ wt + hp, mtcars, weights = qsec)
   expect_equal(vcov(model), vcov(reference), tolerance = 1e-4)
@@ -81,6 +83,7 @@ test_that("classes and counts have what glm() has", {
 })
 
 test_that("several responses and classes have covariances of all of them", {
+  skip_if_not_installed("generics")
   both <- trained(linear_regressor, cbind(mpg, disp) ~ wt + hp, mtcars)
   reference <- lm(cbind(mpg, disp) ~ wt + hp, mtcars)
   expect_equal(vcov(both), vcov(reference), tolerance = 1e-3)
@@ -166,6 +169,23 @@ test_that("weights, rows left out and measures of single rows are those of lm() 
   expect_null(weights(model))
   expect_null(na.action(model))
   expect_equal(rstandard(model), rstandard(classic), tolerance = 1e-3)
+  for (type in c("pearson", "deviance")) {
+    expect_equal(rstandard(model, type = type), rstandard(classic, type = type), tolerance = 1e-3)
+  }
+  expect_error(rstandard(model, type = "working"), class = "runhooks_error_invalid_argument")
+  expect_equal(sigma(model), sigma(classic), tolerance = 1e-4)
   expect_equal(cooks.distance(model), cooks.distance(classic), tolerance = 1e-3)
   expect_error(weights(model, type = "working"), "type", class = "runhooks_error_invalid_argument")
+})
+
+test_that("sigma() and the default of rstandard() follow the version of R", {
+  inside <- asNamespace("runhooks")
+  expect_identical(inside$rstandard_types(package_version("4.5.3")), c("deviance", "pearson"))
+  expect_identical(inside$rstandard_types(package_version("4.6.0")), c("pearson", "deviance"))
+  model <- linear_classifier(am ~ wt, mtcars)
+  train(model)
+  fit <- inside$inference_fit(model, "sigma")
+  before <- sqrt(deviance(model) / df.residual(model))
+  expect_equal(inside$fit_sigma(fit, package_version("4.5.3")), before)
+  expect_identical(inside$fit_sigma(fit, package_version("4.6.0")), 1)
 })

@@ -34,6 +34,7 @@ test_that("a linear model's weights are drawn, the largest first, without the in
 })
 
 test_that("each plot is drawn by both", {
+  skip_if_not_installed("ggplot2")
   withr::local_pdf(NULL)
   cars <- linear_regressor(mpg ~ wt + hp, mtcars)
   suppressMessages(train(cars))

@@ -132,6 +132,7 @@ test_that("contributions of several classes add up to their probabilities", {
 })
 
 test_that("importances and trees are drawn by both", {
+  skip_if_not_installed("ggplot2")
   withr::local_pdf(NULL)
   fit <- small_trees()
   expect_identical(plot(fit$model, which = 1:4), fit$model)

@@ -97,7 +97,7 @@ test_that("classes that count from 1, and columns that hold no single label, get
   data$ragged <- lapply(data$two, function(n) seq_len(n + 1))
   data$l[[5]] <- NA
   model <- function(...) linear_classifier(two_numbers(), ...)
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     train(model(), input_of("one", data))
     train(model(), input_of("both", data))
     train(model(), input_of("ragged", data))
@@ -294,7 +294,7 @@ test_that("vocabularies and boundaries that cannot be are refused", {
   empty <- withr::local_tempfile(lines = character())
   hide <- function(lines) gsub("'/[^']*'", "'FILE'", lines)
   words <- function(...) column_categorical_with_vocabulary_file("x", ...)
-  expect_snapshot(error = TRUE, transform = hide, {
+  expect_snapshot_text(transform = hide, {
     words(vocabulary_file = tempdir())
     words(vocabulary_file = empty)
     words(vocabulary_file = file, dtype = tf$int64)

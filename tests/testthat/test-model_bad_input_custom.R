@@ -25,20 +25,20 @@ step_of <- function(loss) {
 }
 
 test_that("a wrong dtype names both tensors", {
-  expect_snapshot(error = TRUE, train_one(function(features, labels, mode) {
+  expect_snapshot_text(train_one(function(features, labels, mode) {
     tf$losses$mean_squared_error(labels, tf$squeeze(tf$layers$dense(features$x, 1L), 1L))
     features$x + tf$constant(1L)
   }))
-  expect_snapshot(error = TRUE, train_one(function(features, labels, mode) {
+  expect_snapshot_text(train_one(function(features, labels, mode) {
     tf$matmul(features$x, tf$constant(diag(2)))
   }))
 })
 
 test_that("shapes that do not fit are named", {
-  expect_snapshot(error = TRUE, train_one(function(features, labels, mode) {
+  expect_snapshot_text(train_one(function(features, labels, mode) {
     tf$matmul(features$x, tf$ones(c(3L, 1L), name = "weights"))
   }))
-  expect_snapshot(error = TRUE, train_one(function(features, labels, mode) {
+  expect_snapshot_text(train_one(function(features, labels, mode) {
     tf$losses$mean_squared_error(labels, tf$ones(c(3L, 5L)))
   }))
 })
@@ -46,19 +46,19 @@ test_that("shapes that do not fit are named", {
 test_that("what has no initial value and what is not in the graph is said", {
   tf$reset_default_graph()
   v <- tf$get_variable("w", 2L)
-  expect_snapshot(error = TRUE, with(tf$Session() %as% session, session$run(v)))
-  expect_snapshot(error = TRUE, with(tf$Session() %as% session, session$run("nothing:0")))
-  expect_snapshot(error = TRUE, tf$get_default_graph()$get_tensor_by_name("weights:0"))
+  expect_snapshot_text(with(tf$Session() %as% session, session$run(v)))
+  expect_snapshot_text(with(tf$Session() %as% session, session$run("nothing:0")))
+  expect_snapshot_text(tf$get_default_graph()$get_tensor_by_name("weights:0"))
 })
 
 test_that("a specification without what its mode needs says what", {
-  expect_snapshot(error = TRUE, train_one(function(features, labels, mode) {
+  expect_snapshot_text(train_one(function(features, labels, mode) {
     estimator_spec(mode, predictions = list(y = features$x))
   }))
-  expect_snapshot(error = TRUE, train_one(function(features, labels, mode) {
+  expect_snapshot_text(train_one(function(features, labels, mode) {
     estimator_spec(mode, loss = tf$reduce_mean(features$x))
   }))
-  expect_snapshot(error = TRUE, train_one(function(features, labels, mode) list(loss = 1)))
+  expect_snapshot_text(train_one(function(features, labels, mode) list(loss = 1)))
 })
 
 test_that("a graph that is finished and a tensor of another graph are refused", {
@@ -72,25 +72,25 @@ test_that("a graph that is finished and a tensor of another graph are refused", 
     kept <<- loss
     estimator_spec(mode, loss = loss, train_op = step_of(loss))
   })
-  expect_snapshot(error = TRUE, train(model, regression_input(), steps = 1, hooks = late))
+  expect_snapshot_text(train(model, regression_input(), steps = 1, hooks = late))
   other <- with(tf$Graph()$as_default(), tf$constant(1, name = "elsewhere"))
-  expect_snapshot(error = TRUE, train_one(function(features, labels, mode) {
+  expect_snapshot_text(train_one(function(features, labels, mode) {
     tf$reduce_mean(features$x) + other
   }))
-  expect_snapshot(error = TRUE, train_one(function(features, labels, mode) {
+  expect_snapshot_text(train_one(function(features, labels, mode) {
     loss <- tf$reduce_mean(tf$layers$dense(features$x, 1L))
     estimator_spec(mode, loss = other, train_op = step_of(loss))
   }))
 })
 
 test_that("an argument that a layer does not have, and one that it cannot honour", {
-  expect_snapshot(error = TRUE, train_one(function(features, labels, mode) {
+  expect_snapshot_text(train_one(function(features, labels, mode) {
     tf$layers$dense(features$x, 1L, activation_fn = tf$nn$relu)
   }))
-  expect_snapshot(error = TRUE, train_one(function(features, labels, mode) {
+  expect_snapshot_text(train_one(function(features, labels, mode) {
     tf$contrib$layers$batch_norm(features$x, renorm = TRUE)
   }))
-  expect_snapshot(error = TRUE, train_one(function(features, labels, mode) {
+  expect_snapshot_text(train_one(function(features, labels, mode) {
     tf$layers$Dense(2L)(features$x, units = 3L)
   }))
 })

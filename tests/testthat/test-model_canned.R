@@ -221,7 +221,7 @@ test_that("names of vectors mean nothing to estimators and heads", {
     unclass(multi_head(heads, head_weights = c(a = 1, b = 2)))[c("heads", "head_weights")],
     list(heads = unname(heads), head_weights = c(1, 2))
   )
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     as_given(hidden_units = list(c(4, 2)))
     as_given(hidden_units = c(4, NA))
     as_given(hidden_units = 2, label_vocabulary = list(c("a", "b"), "c"))

@@ -101,7 +101,7 @@ test_that("the arguments of constructors are those of tfestimators and TensorFlo
     })
     cat(unlist(lines), sep = "\n")
   }
-  expect_snapshot({
+  expect_snapshot_text({
     shown("column")
     shown("head")
     shown("estimator")

@@ -65,7 +65,7 @@ test_that("an optimizer minimizes a loss by hand", {
 
 test_that("hyperparameters out of range are refused when the optimizer is made", {
   expect_error(tf$train$GradientDescentOptimizer(-0.1), class = "runhooks_error_invalid_argument")
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     tf$train$GradientDescentOptimizer(learning_rate = -0.1)
     tf$train$AdamOptimizer(beta1 = 1.5)
     tf$train$FtrlOptimizer(0.1, learning_rate_power = 0.5)
@@ -74,7 +74,7 @@ test_that("hyperparameters out of range are refused when the optimizer is made",
 })
 
 test_that("optimizers print what they are", {
-  expect_snapshot(tf$train$MomentumOptimizer(0.1, 0.9))
+  expect_snapshot_text(tf$train$MomentumOptimizer(0.1, 0.9))
 })
 
 # `steps` steps of sum(g * w) for two variables, and the same by plain R: `update(w, g, m, v, t)`

@@ -224,7 +224,7 @@ test_that("errors say which function it was", {
     conditionMessage(failed),
     "in apply_dense() of the optimizer tf$train$Optimizer(\"Mine\") for the variable `v`", fixed = TRUE
   )
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     step_of(apply_dense = function(grad, var) NULL)
     step_of(apply_dense = function(grad, var) 1)
     step_of(apply_dense = function(grad, var) grad)
@@ -242,7 +242,7 @@ test_that("errors say which function it was", {
 })
 
 test_that("what is no optimizer is refused when it is made", {
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     tf$train$Optimizer("Mine")
     tf$train$Optimizer(apply_dense = function(grad, var) grad)
     tf$train$Optimizer("Mine", apply_dense = 1)
@@ -255,7 +255,7 @@ test_that("what is no optimizer is refused when it is made", {
 })
 
 test_that("own optimizers print what they are", {
-  expect_snapshot({
+  expect_snapshot_text({
     own_momentum(0.1, 0.9)
     tf$train$Optimizer("Mine", apply_dense = function(grad, var) grad)
   })

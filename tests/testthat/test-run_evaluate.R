@@ -89,7 +89,7 @@ test_that("weights count", {
 test_that("bad arguments are refused", {
   model <- mtcars_model()
   train(model, mtcars_input())
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     evaluate(model, mtcars_input(), steps = -1)
     evaluate(model, mtcars_input(), hooks = list(NULL))
     evaluate(model, input_fn(mtcars, features = c(drat, cyl)))

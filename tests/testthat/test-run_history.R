@@ -311,7 +311,7 @@ test_that("a second process is refused while one trains; one that is killed bloc
   expect_true(all(before %in% list.files(folder)))
   expect_s3_class(evaluate(mtcars_model(folder), mtcars_input()), "tbl_df")
   expect_true(child$is_alive())
-  child$kill() # SIGKILL
+  child$signal(tools::SIGKILL)
   child$wait()
   runs <- run_history(folder)
   expect_identical(runs$why, "killed")

@@ -32,7 +32,7 @@ run_and_kill <- function(folder, steps, kind, seconds) {
   said <- wait_for(child, "training")
   if (!"training" %in% said) stop("the child has failed: ", paste(said, collapse = "\n"))
   Sys.sleep(seconds)
-  hit <- child$kill() # SIGKILL
+  hit <- child$signal(tools::SIGKILL) # $kill() of newer versions of processx begins with SIGTERM
   child$wait()
   hit && identical(child$get_exit_status(), -9L)
 }

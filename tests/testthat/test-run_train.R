@@ -128,7 +128,7 @@ test_that("an own input function without arguments is enough", {
 
 test_that("bad arguments are refused before anything is written", {
   model <- mtcars_model(model_dir = file.path(withr::local_tempdir(), "new"))
-  expect_snapshot(error = TRUE, {
+  expect_snapshot_text({
     train(model, mtcars_input(), steps = 2, max_steps = 3)
     train(model, mtcars_input(), steps = 0)
     train(model, mtcars_input(), steps = 1.5)

@@ -40,8 +40,8 @@ fixed_history <- function(n = 3) {
 }
 
 test_that("a history prints its last records", {
-  expect_snapshot(print(fixed_history()))
-  expect_snapshot(print(new_history(NULL, 1234)))
+  expect_snapshot_text(print(fixed_history()))
+  expect_snapshot_text(print(new_history(NULL, 1234)))
 })
 
 test_that("a history plots with ggplot2 and with base graphics", {

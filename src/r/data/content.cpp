@@ -47,7 +47,7 @@ uint64_t content_of_r(SEXP x, int depth) {
     if (more != R_NilValue) all = fingerprint_cat64(all, content_of_values(more));
   }
   for (const char* slot : {"x", "i", "p"}) {  // of a sparse matrix
-    if (IS_S4_OBJECT(x) && R_has_slot(x, Rf_install(slot))) {
+    if (Rf_isS4(x) && R_has_slot(x, Rf_install(slot))) {
       all = fingerprint_cat64(all, content_of_values(R_do_slot(x, Rf_install(slot))));
     }
   }

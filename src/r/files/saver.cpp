@@ -15,7 +15,7 @@ namespace {
 // What R calls a saver or a scaffold is an environment with the pointer in it.
 SEXP pointer_in(SEXP object) {
   static SEXP name = Rf_install(".pointer");
-  return TYPEOF(object) == ENVSXP ? Rf_findVarInFrame(object, name) : object;
+  return TYPEOF(object) == ENVSXP ? frame_variable(object, name) : object;
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct GraphBinding {
 // The external pointer in the environment that R calls a graph.
 SEXP graph_pointer(SEXP graph) {
   static SEXP name = Rf_install(".pointer");
-  return Rf_findVarInFrame(graph, name);
+  return frame_variable(graph, name);
 }
 
 GraphBinding& binding_of(const Graph& graph) {

@@ -37,14 +37,14 @@ std::shared_ptr<Optimizer> optimizer_in(SEXP state) {
   if (TYPEOF(state) != ENVSXP || Rf_isObject(state)) {
     invalid_argument("The state of an optimizer must be a plain environment.");
   }
-  SEXP made = Rf_findVarInFrame(state, optimizer_place());
+  SEXP made = frame_variable(state, optimizer_place());
   if (!is_handle(made, kOptimizer)) return nullptr;
   return from_handle<OptimizerInGraph>(made, kOptimizer)->optimizer;
 }
 
 std::shared_ptr<Optimizer> optimizer_for(Graph& graph, SEXP spec, SEXP state) {
   if (TYPEOF(state) != ENVSXP) return optimizer_from_r(spec);
-  SEXP made = Rf_findVarInFrame(state, optimizer_place());
+  SEXP made = frame_variable(state, optimizer_place());
   if (is_handle(made, kOptimizer)) {
     const auto& held = from_handle<OptimizerInGraph>(made, kOptimizer);
     if (held->graph.lock().get() == &graph) return held->optimizer;

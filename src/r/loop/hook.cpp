@@ -230,7 +230,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   // Once a loop: a name that was not asked for is a NULL that says nothing.
   void check_results() {
     has_checked_results_ = true;
-    SEXP values = Rf_findVarInFrame(environment_.get(), hook_symbols().values);
+    SEXP values = frame_variable(environment_.get(), hook_symbols().values);
     Rcpp::Shield<SEXP> names(has_request_ ? Rf_getAttrib(VECTOR_ELT(values, 0), R_NamesSymbol)
                                           : R_NilValue);
     Rcpp::Shield<SEXP> label(Rf_mkString(label_.c_str()));
@@ -280,7 +280,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     // take longer than all the rest.
     const bool reuses =
         is_default && plain_values_ &&
-        Rf_findVarInFrame(environment_.get(), hook_symbols().values) == plain_values_ &&
+        frame_variable(environment_.get(), hook_symbols().values) == plain_values_ &&
         !MAYBE_SHARED(plain_values_);
     Rcpp::Shield<SEXP> list(reuses ? plain_values_ : Rf_shallow_duplicate(form));
     plain_values_ = is_default ? static_cast<SEXP>(list) : nullptr;

@@ -58,10 +58,12 @@ std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner) {
 }
 
 Value value_from_r(SEXP x) {
-  if (OBJECT(x) && Rf_inherits(x, "tensorflow.dtype")) {
+  if (Rf_isObject(x) && Rf_inherits(x, "tensorflow.dtype")) {
     return Value::of(string_from_r(VECTOR_ELT(x, 0)));
   }
-  if (OBJECT(x) && Rf_inherits(x, "tensorflow.shape")) return value_from_r(list_element(x, "dims"));
+  if (Rf_isObject(x) && Rf_inherits(x, "tensorflow.shape")) {
+    return value_from_r(list_element(x, "dims"));
+  }
   // tf$zeros_initializer for tf$zeros_initializer(), as TensorFlow takes a class for an object of
   // it
   if (Rf_isFunction(x) && Rf_inherits(x, "runhooks_initializer_class")) {
@@ -143,7 +145,7 @@ Shape shape_of_list(SEXP x) {
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     const bool is_null = VECTOR_ELT(x, i) == R_NilValue;
     // a list within it is no dimension, and may be nested as deep as anybody likes
-    const bool is_list = TYPEOF(VECTOR_ELT(x, i)) == VECSXP && !OBJECT(VECTOR_ELT(x, i));
+    const bool is_list = TYPEOF(VECTOR_ELT(x, i)) == VECSXP && !Rf_isObject(VECTOR_ELT(x, i));
     const Shape dim = is_list ? Shape() : shape_from_r(VECTOR_ELT(x, i));
     if (!is_null && dim.rank() != 1) {
       invalid_argument("A dimension of a shape must be a number or `NULL`; element ", i + 1,

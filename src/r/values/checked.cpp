@@ -35,6 +35,15 @@ SEXP RList::find(const char* name) const {
   return R_NilValue;
 }
 
+SEXP frame_variable(SEXP environment, SEXP symbol) {
+#if R_VERSION >= R_Version(4, 5, 0)
+  return R_getVarEx(symbol, environment, FALSE, R_NilValue);
+#else
+  SEXP found = Rf_findVarInFrame(environment, symbol);  // lint: allow non-api
+  return found == R_UnboundValue ? R_NilValue : found;
+#endif
+}
+
 double number_from_r(SEXP x, const char* what) {
   const bool is_one = Rf_xlength(x) == 1;
   if (is_one && TYPEOF(x) == REALSXP) return REAL(x)[0];

@@ -29,7 +29,7 @@ struct Owner {
 
 std::string kind_of(SEXP x) {
   const bool is_pointer = TYPEOF(x) == EXTPTRSXP;  // which those of tensors are first of all
-  if (IS_S4_OBJECT(x) && !is_pointer) return "an S4 object";
+  if (Rf_isS4(x) && !is_pointer) return "an S4 object";
   switch (TYPEOF(x)) {
     case CLOSXP:
     case BUILTINSXP:
@@ -127,7 +127,7 @@ PlainData convert(SEXP x, const Owner& owner, const std::string& place) {
   PlainData data;
   if (x == R_NilValue) return data;
   data.kind = plain_kind(x);
-  if (data.kind == Kind::kNull || IS_S4_OBJECT(x)) refuse(owner, place, kind_of(x));
+  if (data.kind == Kind::kNull || Rf_isS4(x)) refuse(owner, place, kind_of(x));
   const Owner below{owner.text, owner.depth + 1};
   if (below.depth > kMaxPlainDepth) refuse(owner, place, "a list within too many others");
   if (data.kind == Kind::kList) {

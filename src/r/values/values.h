@@ -38,6 +38,8 @@ class RList {
 
 // NULL where the list has no such element.
 SEXP list_element(SEXP list, const char* name);
+// The variable of the environment itself, its parents not asked; NULL of R where it has none.
+SEXP frame_variable(SEXP environment, SEXP symbol);
 // One number that is not missing.
 double number_from_r(SEXP x, const char* what);
 // The number as an integer, towards 0; throws where it is none or too large.
