@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
+#include "base/number_text.h"
 #include "base/random.h"
 #include "base/without_signals.h"
 #include "io/files/stale_files.h"
@@ -70,8 +71,7 @@ void send_to_disk(std::FILE*, uint64_t, size_t) {}
 
 // Not to be foreseen by who could lay a link there. The process says whose it is when it is left.
 std::string temporary_name(const std::string& path) {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016" PRIx64, random_of_the_machine());
+  const std::string digits = format_text("%016" PRIx64, random_of_the_machine());
   return str_cat(path, kTemporaryMark, process_id(), "-", digits);
 }
 
