@@ -4,7 +4,7 @@ new_keys <- function(kind, ...) structure(list(...), kind = kind, class = "runho
 
 #' @export
 print.runhooks_keys <- function(x, ...) {
-  values <- unlist(unclass(x)[order(names(x))])
+  values <- unlist(unclass(x)[order(names(x), method = "radix")])
   # lint: allow stdout
   cat("Available ", attr(x, "kind"), " keys: ", paste(values, collapse = ", "), sep = "")
   invisible(x)

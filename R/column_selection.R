@@ -141,7 +141,7 @@ formula_selection <- function(selection, frame, call) {
     return(select_columns(!!rlang::new_quosure(selection, frame), call = call))
   }
   functions <- setdiff(all.names(selection), all.vars(selection))
-  if (all(functions %in% "c")) return(all.vars(selection))
+  if (all(functions %in% "c")) return(variables_of(selection))
   stop_no_scope(simpleError(paste("no names for", paste(deparse(selection), collapse = ""))), call)
 }
 

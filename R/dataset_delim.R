@@ -147,7 +147,8 @@ column_defaults <- function(defaults, types, names, call) {
     if (required[[k]]) return(if (types[[k]] == "string") "" else "0")
     good <- is_atomic(value) && length(value) == 1 && !is.na(value)
     check_arg(good, value, "one value for each column", "defaults", call)
-    if (is.numeric(value)) format(value, digits = 17, scientific = FALSE) else as.character(value)
+    if (!is.numeric(value)) return(as.character(value))
+    with_decimal_point(format(value, digits = 17, scientific = FALSE))
   }, "")
   list(defaults = text, required = names[unlist(required)])
 }

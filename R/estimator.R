@@ -260,7 +260,7 @@ model_planned_steps <- function(object) {
 model_traits <- function(type) {
   if (is.null(the$model_traits[[type]])) {
     traits <- cpp_model_traits(type)
-    traits$kind <- tolower(
+    traits$kind <- ascii_lower(
       sub(".*(?=(Regressor|Classifier|Estimator)$)", "", traits$class, perl = TRUE)
     )
     # those that have columns, by the argument that takes them, and those that have an optimizer

@@ -213,7 +213,7 @@ refuse_others <- function(extras, arguments, type, call) {
 }
 
 other_advice <- function(name, text, arguments, type) {
-  is_meant <- vapply(other_names, function(names) tolower(name) %in% names, NA)
+  is_meant <- vapply(other_names, function(names) ascii_lower(name) %in% names, NA)
   meant <- names(other_names)[is_meant]
   if (identical(meant, "train")) {
     to <- switch(name, epochs = , n_epochs = "num_epochs", name)

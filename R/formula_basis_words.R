@@ -86,7 +86,8 @@ new_slopes <- function(blueprint, values, codes) {
   }, NA)
   terms <- terms[is_narrow]
   if (length(terms) == 0) return(NULL)
-  by_words <- split(names(terms), vapply(terms, function(term) product_name(term$words), ""))
+  words <- vapply(terms, function(term) product_name(term$words), "")
+  by_words <- split(names(terms), factor(words, sorted_words(unique(words))))
   slopes <- lapply(setNames(nm = names(by_words)), function(name) {
     code <- codes[[name]]
     has_own <- !is.null(code)

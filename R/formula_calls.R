@@ -14,7 +14,7 @@ fixed_call <- function(raw, expr, data, blueprint, known) {
   if (!is.numeric(x) || is.object(x) || !is.numeric(breaks)) return(expr)
   if (is_number(breaks)) {
     call$breaks <- cut_breaks(range(x, na.rm = TRUE), breaks)
-  } else if (any(all.vars(call$breaks) %in% names(data))) {
+  } else if (any(variables_of(call$breaks) %in% names(data))) {
     call$breaks <- as.vector(breaks) # such as quantile(x)
   }
   call

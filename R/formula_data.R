@@ -55,9 +55,9 @@ check_variables <- function(blueprint, data, call) {
     expr <- blueprint$variables[[name]]$expr
     if (name %in% names(data)) return(name)
     # what was no column in training is none now
-    if (is.null(expr)) name else intersect(all.vars(expr), blueprint$columns)
+    if (is.null(expr)) name else intersect(variables_of(expr), blueprint$columns)
   }))
-  read <- c(read, intersect(all.vars(blueprint$offset$expr), blueprint$columns))
+  read <- c(read, intersect(variables_of(blueprint$offset$expr), blueprint$columns))
   missing <- setdiff(unique(read), c(names(data), names(blueprint$constants)))
   if (length(missing)) stop_missing_features(missing, names(data), call)
 }

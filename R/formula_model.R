@@ -22,7 +22,7 @@ formula_arguments <- function(settled, folder, call) {
   optimizers <- vapply(settled$traits$trained_parts, `[[`, "", "optimizer")
   args[optimizers] <- optimizer_arguments(settled, TRUE, call)[optimizers]
   if (is.null(formula)) formula <- response_of(formulas, call)
-  data <- check_formula_data(args$data, call, response_variables = all.vars(formula_response(formula, call)))
+  data <- check_formula_data(args$data, call, response_variables = variables_of(formula_response(formula, call)))
   columns <- data_names(data)
   weight <- args$weight_column
   if (is_column(weight)) weight <- weight$key
@@ -162,11 +162,11 @@ refuse_formula_arguments <- function(settled, call) {
 # The columns of the data that the model is made of, in their order.
 used_columns <- function(formula, terms, columns, weight, call) {
   read <- unlist(lapply(unlist(unname(terms), recursive = FALSE), function(term) {
-    c(names(term), unlist(lapply(term, all.vars)))
+    c(names(term), unlist(lapply(term, variables_of)))
   }))
   offsets <- lapply(unname(terms), attr, "offsets")
-  read <- c(read, unlist(lapply(unlist(offsets), all.vars)))
-  used <- intersect(columns, c(all.vars(formula[[2]]), term_name(formula[[2]]), read, weight))
+  read <- c(read, unlist(lapply(unlist(offsets), variables_of)))
+  used <- intersect(columns, c(variables_of(formula[[2]]), term_name(formula[[2]]), read, weight))
   if (length(used) > 0) return(used)
   stop_runhooks(
     c("The formula {.code {term_name(formula)}} reads no column of {.arg data}.", i = existing_names(columns)),
@@ -237,7 +237,7 @@ new_blueprint <- function(formula, columns, weight, call) {
   left <- formula_response(formula, call)
   list(
     response = list(name = term_name(left), expr = if (is.call(left)) left),
-    response_variables = all.vars(left), weight = weight,
+    response_variables = variables_of(left), weight = weight,
     variables = list(), features = list(), keys = character(), crosses = list(), terms = list(),
     constants = formula_constants(left, columns, environment(formula))
   )
@@ -420,7 +420,7 @@ raw_value <- function(name, expr, data, blueprint, call) {
   if (is.null(expr)) expr <- as.name(name)
   frame <- list2env(blueprint$constants, parent = globalenv())
   computed <- function(data) computed_column(expr, data, frame, names(data), call)
-  read <- intersect(all.vars(expr), names(data))
+  read <- intersect(variables_of(expr), names(data))
   missing <- Reduce(`|`, lapply(data[read], is_missing_row))
   if (!any(missing)) return(check_no_list(computed(data), name, call))
   tryCatch(computed(data), runhooks_error = function(error) {

@@ -124,7 +124,7 @@ formula_record <- function(blueprint) {
   record
 }
 
-basis_text <- function(expr) if (is.call(expr)) paste(deparse(expr, 500), collapse = "")
+basis_text <- function(expr) if (is.call(expr)) code_text(expr)
 
 check_known_basis <- function(name, expr, known, call) {
   if (is.null(known) || identical(known$basis, basis_text(expr))) return(invisible())

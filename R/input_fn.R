@@ -198,7 +198,7 @@ literal_strings <- function(expr) {
 # makes of them without loading it, which takes longer than a small training. NULL of all else.
 held_strings <- function(expr, columns) {
   name <- rlang::quo_get_expr(expr)
-  if (!is.symbol(name) || as.character(name) %in% columns) return(NULL)
+  if (!is.symbol(name) || symbol_text(name) %in% columns) return(NULL)
   held <- get0(as.character(name), rlang::quo_get_env(expr))
   if (is.character(held) && !is.object(held) && all(held %in% columns)) as.vector(held)
 }

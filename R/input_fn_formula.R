@@ -5,7 +5,7 @@ parse_formula <- function(formula, data = NULL) {
   right <- formula[[length(formula)]]
   check_formula_operators(right)
   parsed <- stats::terms(formula, allowDotAsName = TRUE)
-  response <- if (length(formula) == 3) paste(deparse(formula[[2]]), collapse = "")
+  response <- if (length(formula) == 3) code_text(formula[[2]])
   list(
     features = formula_terms(right),
     response = response,
@@ -15,7 +15,7 @@ parse_formula <- function(formula, data = NULL) {
 
 check_formula_operators <- function(expr) {
   if (!is.call(expr)) return(invisible())
-  operator <- paste(deparse(expr[[1]]), collapse = "")
+  operator <- code_text(expr[[1]])
   if (operator %in% c("+", "-", "(", ":", "*")) {
     for (part in as.list(expr)[-1]) check_formula_operators(part)
   } else if (operator %in% c("/", "^", "|", "%in%", "~")) {
@@ -41,7 +41,7 @@ check_formula_operators <- function(expr) {
 # written.
 formula_terms <- function(expr) {
   if (is.call(expr)) {
-    operator <- paste(deparse(expr[[1]]), collapse = "")
+    operator <- code_text(expr[[1]])
     if (operator == "(") return(formula_terms(expr[[2]]))
     if (operator == "+" || operator == ":" || operator == "*") {
       return(unique(unlist(lapply(as.list(expr)[-1], formula_terms))))
@@ -52,7 +52,7 @@ formula_terms <- function(expr) {
     }
   }
   if (is.numeric(expr)) return(character()) # the intercept
-  paste(deparse(expr), collapse = "")
+  code_text(expr, 60L)
 }
 
 # The data with the computed columns that the formula asks for, and the names of features and
@@ -80,7 +80,7 @@ formula_terms_raw <- function(formula) formula_terms(formula[[length(formula)]])
 # What stands behind a minus.
 dropped_terms <- function(expr) {
   if (!is.call(expr)) return(character())
-  operator <- paste(deparse(expr[[1]]), collapse = "")
+  operator <- code_text(expr[[1]])
   if (operator == "-" && length(expr) == 3) {
     return(c(dropped_terms(expr[[2]]), formula_terms(expr[[3]])))
   }
@@ -105,6 +105,4 @@ computed_column <- function(term, columns, frame, existing, call) {
   value
 }
 
-term_name <- function(expr) {
-  if (is.symbol(expr)) as.character(expr) else paste(deparse(expr, 500), collapse = "")
-}
+term_name <- function(expr) code_text(expr)

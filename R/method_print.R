@@ -3,7 +3,7 @@
 describe_formula_model <- function(object) {
   folder <- model_dir(object)
   words <- model_words(object)
-  substr(words, 1, 1) <- toupper(substr(words, 1, 1))
+  substr(words, 1, 1) <- ascii_upper(substr(words, 1, 1))
   last <- last_training(object)
   steps <- if (is.null(cpp_latest_checkpoint(folder))) 0 else cpp_saved_global_step(folder)
   count <- function(n, word) {
@@ -18,7 +18,7 @@ describe_formula_model <- function(object) {
     )
   }
   c(
-    paste0(words, ": ", paste(deparse(object$formula, 500), collapse = " ")),
+    paste0(words, ": ", code_text(object$formula)),
     model_lines(object),
     paste0("  ", trained),
     paste0("  folder: ", folder)

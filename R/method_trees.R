@@ -55,7 +55,7 @@ feature_importances <- function(model, normalize = FALSE, by = c("gain", "count"
 importances_of <- function(trees, normalize, by = "gain") {
   values <- trees[[by]]
   if (normalize && any(values != 0)) values <- values / sum(values)
-  falling <- order(-values, trees$columns)
+  falling <- order(-values, enc2utf8(trees$columns), method = "radix")
   tibble::tibble(feature = trees$columns[falling], importance = values[falling])
 }
 

@@ -159,7 +159,7 @@ check_optimizer <- function(optimizer, arg = "optimizer", call = parent.frame())
       c(
         "{.arg {arg}} cannot be {.val {optimizer}}.",
         near_hint(optimizer, known),
-        i = "Known optimizers are {.val {sort(known)}}."
+        i = "Known optimizers are {.val {sorted_words(known)}}."
       ),
       call = call
     )

@@ -127,13 +127,16 @@ plain_times <- function(data) {
   data
 }
 
-# A factor of one level has no contrasts in R; its column is that of the intercept.
+# The levels of words in an order that no locale changes. A factor of one level has no contrasts in R;
+# its column is that of the intercept.
 with_lone_levels <- function(model) {
   for (name in names(model)) {
     x <- model[[name]]
-    if (is.character(x)) x <- factor(x)
-    if (!is.factor(x) || nlevels(x) != 1) next
-    attr(x, "contrasts") <- matrix(1, 1, 1, dimnames = list(levels(x), levels(x)))
+    if (is.character(x)) x <- factor(x, sorted_words(unique(x)))
+    if (!is.factor(x)) next
+    if (nlevels(x) == 1) {
+      attr(x, "contrasts") <- matrix(1, 1, 1, dimnames = list(levels(x), levels(x)))
+    }
     model[[name]] <- x
   }
   model

@@ -159,7 +159,7 @@ new_features <- function(object, data, call) {
 computed_feature <- function(key, data) {
   if (key %in% names(data)) return(data[[key]])
   expr <- tryCatch(str2lang(key), error = function(error) NULL)
-  if (!is.call(expr) || !all(all.vars(expr) %in% names(data))) return(NULL)
+  if (!is.call(expr) || !all(variables_of(expr) %in% names(data))) return(NULL)
   tryCatch(eval(expr, data, globalenv()), error = function(error) NULL)
 }
 

@@ -114,7 +114,7 @@ flag_value <- function(x, flag, call = parent.frame()) {
 }
 
 boolean_value <- function(x) {
-  word <- tolower(as.character(x))
+  word <- ascii_lower(as.character(x))
   if (word %in% c("true", "t", "yes", "y", "1")) return(TRUE)
   if (word %in% c("false", "f", "no", "n", "0")) FALSE else NA
 }

@@ -76,7 +76,7 @@ stop_no_symbol <- function(full, path, call = parent.frame()) {
 names.runhooks_tf_module <- function(x) {
   path <- unclass(x)$path
   inside <- tf_names()[startsWith(tf_names(), path)]
-  sort(unique(sub("\\..*$", "", substring(inside, nchar(path) + 1))))
+  sorted_words(unique(sub("\\..*$", "", substring(inside, nchar(path) + 1))))
 }
 
 #' @export

@@ -34,7 +34,7 @@ contrib_layer_symbols <- function() {
         stop_runhooks("Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
       }
       distribution <- if (uniform) "uniform" else "truncated_normal"
-      tf$variance_scaling_initializer(factor, tolower(mode), distribution, seed, dtype)
+      tf$variance_scaling_initializer(factor, ascii_lower(mode), distribution, seed, dtype)
     },
     xavier_initializer_conv2d = function(uniform = TRUE, seed = NULL, dtype = "float32") {
       tf$contrib$layers$xavier_initializer(uniform, seed, dtype)
@@ -115,7 +115,7 @@ contrib_conv2d <- function(inputs, num_outputs, kernel_size, stride = 1, padding
                            trainable = TRUE, scope = NULL) {
   rate <- two_of(rate, "rate")
   contrib_convolution(environment(), "Conv", function(x, weights, size, strides) {
-    tf$nn$conv2d(x, weights, c(1L, strides, 1L), toupper(padding), dilations = c(1L, rate, 1L))
+    tf$nn$conv2d(x, weights, c(1L, strides, 1L), ascii_upper(padding), dilations = c(1L, rate, 1L))
   })
 }
 
@@ -128,13 +128,13 @@ contrib_conv2d_transpose <- function(inputs, num_outputs, kernel_size, stride = 
                                      variables_collections = NULL, outputs_collections = NULL,
                                      trainable = TRUE, scope = NULL) {
   transpose <- function(x, weights, size, strides) {
-    more <- if (toupper(padding) == "VALID") pmax(size - strides, 0L) else c(0L, 0L)
+    more <- if (ascii_upper(padding) == "VALID") pmax(size - strides, 0L) else c(0L, 0L)
     n <- tf$shape(x)
     shape <- tf$stack(list(
       n[1], n[2] * strides[[1]] + more[[1]], n[3] * strides[[2]] + more[[2]],
       as.integer(num_outputs)
     ))
-    product <- tf$nn$conv2d_transpose(x, weights, shape, c(1L, strides, 1L), toupper(padding))
+    product <- tf$nn$conv2d_transpose(x, weights, shape, c(1L, strides, 1L), ascii_upper(padding))
     known <- function(i) {
       if (!is.null(dim(x)[[i]])) dim(x)[[i]] * strides[[i - 1]] + more[[i - 1]]
     }

@@ -66,7 +66,7 @@ separable_layer <- function(dims) {
       rates <- rep_len(sizes(dilation_rate, "dilation_rate"), 2)
       result <- tf$nn$separable_conv2d(
         as_image(inputs, 1L), as_image(depthwise, 0L), as_image(pointwise, 0L),
-        c(1L, steps, 1L), toupper(padding), rate = rates
+        c(1L, steps, 1L), ascii_upper(padding), rate = rates
       )
       if (dims == 1) result <- tf$squeeze(result, 1L)
       if (use_bias) result <- tf$nn$bias_add(result, bias)

@@ -90,6 +90,25 @@ pattern_rules <- list(
     message = "a header of one system: its calls are in base/ or io/files/, with a portable fallback"
   ),
   list(
+    rule = "locale", folders = "src", files = cpp_files, view = "code",
+    except = "^src/base/number_text[.]cpp$",
+    pattern = paste0(
+      "\\b(to(lower|upper)|is(alnum|alpha|digit|space|upper|lower|xdigit|punct|print|blank)|",
+      "str(n?casecmp|coll|tod|tof|told)|sto(d|f|ld)|atof|v?sn?printf|sscanf|setlocale)\\s*[(),;>]|",
+      "<(cctype|ctype[.]h|c?locale([.]h)?|iostream|sstream|iomanip|regex)>|\\bw?[io]?stringstream\\b"
+    ),
+    message = "depends on the locale: base/ascii.h, base/number_text.h and base/split_text.h do not"
+  ),
+  list(
+    rule = "text", folders = "src/r", files = cpp_files, view = "code",
+    except = "^src/r/values/text[.](h|cpp)$",
+    pattern = paste0(
+      "\\bRf_mk(String|Char\\w*)\\b|\\bRf_translateChar\\w*|(?<!\\w)(R_)?CHAR\\s*\\(|",
+      "\\bRcpp::String\\b|\\bas<\\s*(const\\s+)?(char|(std::vector<\\s*)?std::string)"
+    ),
+    message = "text crosses the boundary by r/values/text.h, which knows its encoding"
+  ),
+  list(
     rule = "todo", files = text_files, view = "raw",
     folders = c("R", "src", "tests", "tools", "inst", "vignettes", "bench", "Makefile", ".ci"),
     pattern = "\\b(TO[D]O|FIX[M]E)\\b",
@@ -210,6 +229,12 @@ check_r_file <- function(root, file) {
     in_memory <- vapply(opens$call, works_in_memory, NA)
     found <- rbind(found, say(
       opens$line[!in_memory], "file", "R/ reads by cpp_read_file() and writes by cpp_write_file()"
+    ))
+  }
+  if (startsWith(file, "R/")) {
+    by_locale <- calls_of(tokens, c("tolower", "toupper", "casefold"))$line
+    found <- rbind(found, say(
+      by_locale, "locale", "depends on the locale: ascii_lower() and ascii_upper() do not"
     ))
   }
   if (startsWith(file, "tests/")) {

@@ -26,6 +26,9 @@ if [ "$1" = install ]; then
   optional=
   optional_tools=
 fi
+# tests of other languages run in these
+locales="tr_TR.UTF-8 az_AZ.UTF-8 de_DE.UTF-8 de_DE.ISO-8859-1 ja_JP.EUC-JP"
+[ "$1" != install ] || locales=
 # what was sought in vain is not sought on every run; `make clean` forgets it
 unavailable=.build/deps.unavailable
 
@@ -97,7 +100,6 @@ apt_install() {
 }
 
 install_by_apt() {
-  log=.build/deps.log
   say "apt-get update (its words go to $log)"
   apt-get update > "$log" 2>&1 || say "apt-get update failed; going on with what is known"
   must=$(apt_known $missing_system $missing_required | sort -u)
@@ -108,6 +110,25 @@ install_by_apt() {
     [ -z "$must" ] || apt_install $must || tail -n 15 "$log"
     for package in $may; do apt_install "$package"; done
   fi
+}
+
+# Those of the locales that the C library does not have; systems spell them in several ways.
+missing_locales() {
+  spelled() { tr '[:upper:]' '[:lower:]' | tr -d '-'; }
+  known=$(locale -a 2> /dev/null | spelled)
+  for locale in $locales; do
+    echo "$known" | grep -qx "$(echo "$locale" | spelled)" || echo "$locale"
+  done
+}
+
+make_locales() {
+  if [ ! -e /usr/share/i18n/locales/tr_TR ]; then
+    apt_install locales || { apt-get update >> "$log" 2>&1; apt_install locales; }
+  fi
+  for locale in $(missing_locales); do
+    say "making the locale $locale"
+    localedef -i "${locale%%.*}" -f "${locale#*.}" "$locale" >> "$log" 2>&1
+  done
 }
 
 install_by_r() {
@@ -125,8 +146,10 @@ install_by_r() {
 }
 
 look
-[ -z "$missing_system$missing_required$(worth_seeking)" ] && exit 0
 mkdir -p .build
+log=.build/deps.log
+if is_apt_root && [ -n "$(missing_locales)" ]; then make_locales; fi
+[ -z "$missing_system$missing_required$(worth_seeking)" ] && exit 0
 if is_apt_root; then
   install_by_apt
   look

@@ -1,7 +1,8 @@
 #!/bin/sh
 # What takes too long for each change: long tests at their full length, on separate objects; then the
 # suite on the units that an install compiles. Both must pass, with the same number of tests of the
-# core. One of the two runs has the is.atomic() of R 4.4 (tests/testthat/helper-is_atomic.R).
+# core. One of the two runs has the is.atomic() of R 4.4 (tests/testthat/helper-is_atomic.R). Then the
+# R tests run in other locales.
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p .build
 status=0
@@ -15,4 +16,8 @@ for kind in separate units; do
   sed -n 's/^core: //p' .build/cpptest.log > ".build/core-$kind"
 done
 cmp .build/core-separate .build/core-units || status=1
+for locale in C tr_TR.UTF-8 de_DE.ISO-8859-1 ja_JP.eucJP; do
+  echo "== nightly: $locale"
+  LC_ALL=$locale LANGUAGE=en Rscript tools/run_tests.R || status=1
+done
 exit $status

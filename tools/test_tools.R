@@ -231,6 +231,27 @@ silent(check_rules, "files by their one place", list(
   "src/ops/a.cpp" = op_of_files(TRUE, TRUE),
   "R/b.R" = "f <- function(x) writeBin(x, raw(), size = 4)"
 ))
+for (call in c(
+  "std::tolower(c)", "isalnum(c)", "std::strtod(text, nullptr)", "parse(field, std::strtof);",
+  "std::snprintf(text, n, format, x)", "std::ostringstream out;", "std::stod(text)"
+)) {
+  fires(check_rules, "locale", "src/graph/a.cpp", 1, paste("void f() {", call, "}"))
+}
+fires(check_rules, "locale", "src/graph/a.cpp", 1, "#include <cctype>")
+fires(check_rules, "locale", "src/graph/a.cpp", 1, "#include <sstream>")
+fires(check_rules, "locale", "R/b.R", 1, "f <- function(x) toupper(x)")
+for (call in c(
+  "Rf_mkString(x)", "Rf_mkCharCE(x, CE_UTF8)", "Rf_translateCharUTF8(x)", "CHAR(x)", "R_CHAR(x)",
+  "Rcpp::as<std::string>(x)", "Rcpp::String(x)"
+)) {
+  fires(check_rules, "text", "src/r/a.cpp", 1, paste("void f() {", call, "}"))
+}
+silent(check_rules, "text and numbers by their one place", list(
+  "src/base/number_text.cpp" = "double f(const char* x) { return std::strtod(x, nullptr); }",
+  "src/r/values/text.cpp" = "SEXP f(const char* x) { return Rf_mkCharCE(x, CE_UTF8); }",
+  "src/graph/a.cpp" = "bool f(char c) { return is_ascii_digit(ascii_lower(c)); }  // isdigit()",
+  "R/b.R" = "f <- function(x) ascii_lower(x)"
+))
 fires(check_rules, "path", "src/io/a.cpp", 1, 'const char* f = "/tmp/x";')
 fires(check_rules, "path", "tests/testthat/test-b.R", 1, "f <- '/home/me/run'")
 fires(check_rules, "path", "R/b.R", 1, 'f <- "C:/run"')

@@ -1,19 +1,13 @@
 #include "base/near_names.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/ascii.h"
 #include "base/status.h"
 
 namespace runhooks {
 
 namespace {
-
-std::string lower(const std::string& text) {
-  std::string made = text;
-  for (char& c : made) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return made;
-}
 
 // Letters changed, missing, too many, or two of them swapped; `limit + 1` where it is more.
 size_t distance(const std::string& a, const std::string& b, size_t limit) {
@@ -45,12 +39,12 @@ std::vector<std::string> near_names(const std::string& name,
                                     const std::vector<std::string>& known,
                                     size_t most) {
   if (name.empty()) return {};
-  const std::string wanted = lower(name);
+  const std::string wanted = ascii_lower(name);
   // a third of the letters may be wrong, of long names three
   const size_t limit = std::min<size_t>(3, std::max<size_t>(1, wanted.size() / 3));
   std::vector<std::pair<size_t, size_t>> found;  // distance, place
   for (size_t i = 0; i < known.size(); ++i) {
-    const std::string candidate = lower(known[i]);
+    const std::string candidate = ascii_lower(known[i]);
     size_t far = distance(wanted, candidate, limit);
     if (far > limit && is_part_of(wanted, candidate)) far = limit;
     if (far <= limit) found.emplace_back(far, i);

@@ -2,9 +2,9 @@
 #include "base/pattern_syntax.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "base/status.h"
 
 namespace runhooks {
@@ -54,7 +54,7 @@ RuneSet perl_class(char letter) {
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
-  const int lower = std::tolower(static_cast<unsigned char>(c));
+  const int lower = ascii_lower(c);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
@@ -294,7 +294,7 @@ class Parser {
     if (end == std::string::npos) error("invalid named capture group", begin, text_.size());
     at_ = end + 1;
     const bool is_good = std::all_of(text_.begin() + name, text_.begin() + end, [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
+      return is_ascii_alnum(c) || c == '_' || (c & 0x80);
     });
     if (name == end || !is_good) error("invalid named capture group", begin, at_);
   }
@@ -362,10 +362,10 @@ class Parser {
   bool parse_named_set(RuneSet* set) {
     if (at_ + 1 >= text_.size()) return false;
     const char letter = text_[at_ + 1];
-    bool is_negated = std::isupper(static_cast<unsigned char>(letter));
+    bool is_negated = is_ascii_upper(letter);
     if (std::strchr("dswDSW", letter)) {
       at_ += 2;
-      *set = perl_class(static_cast<char>(std::tolower(letter)));
+      *set = perl_class(ascii_lower(letter));
     } else if (letter == 'p' || letter == 'P') {
       *set = parse_unicode_class(&is_negated);
     } else {
@@ -422,7 +422,7 @@ class Parser {
     }
     static const char letters[] = "nrtafv", meant[] = "\n\r\t\a\f\v";
     if (const char* found = std::strchr(letters, c)) return c ? meant[found - letters] : 0;
-    if (std::isalnum(static_cast<unsigned char>(c))) fail_here();
+    if (is_ascii_alnum(c)) fail_here();
     return rune;
   }
 

@@ -1,6 +1,6 @@
 #include "base/status.h"
 
-#include <cstdio>
+#include "base/number_text.h"
 
 namespace runhooks {
 
@@ -30,13 +30,6 @@ const CodeName kCodeNames[] = {
     {Code::kStopIteration, "stop_iteration"},
     {Code::kNanLoss, "nan_loss"},
 };
-
-template <typename T>
-void append_printf(std::string& out, const char* format, T x) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, x);
-  out += text;
-}
 
 }  // namespace
 
@@ -73,8 +66,8 @@ void append(std::string& out, long long x) { out += std::to_string(x); }
 void append(std::string& out, unsigned x) { out += std::to_string(x); }
 void append(std::string& out, unsigned long x) { out += std::to_string(x); }
 void append(std::string& out, unsigned long long x) { out += std::to_string(x); }
-void append(std::string& out, float x) { append_printf(out, "%.9g", static_cast<double>(x)); }
-void append(std::string& out, double x) { append_printf(out, "%.15g", x); }
+void append(std::string& out, float x) { out += format_text("%.9g", static_cast<double>(x)); }
+void append(std::string& out, double x) { out += format_text("%.15g", x); }
 }  // namespace internal
 
 }  // namespace runhooks

@@ -1,8 +1,8 @@
 #include "columns/feature_column.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/ascii.h"
 #include "base/near_names.h"
 #include "ops/lookup/categorical.h"
 
@@ -133,8 +133,7 @@ std::vector<ColumnPtr> sorted_columns(std::vector<ColumnPtr> columns) {
 std::string scope_of(const FeatureColumn& column) {
   std::string name = column.scope_name();
   for (char& c : name) {
-    const bool good =
-        std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+    const bool good = is_ascii_alnum(c) || c == '_' || c == '.' || c == '-';
     if (!good) c = '_';
   }
   return name;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/fingerprint.h"
+#include "base/number_text.h"
 #include "data/in_memory.h"
 
 namespace runhooks {
@@ -79,8 +80,7 @@ std::string DataContent::words() const {
     shown.push_back(str_cat(static_cast<unsigned long>(words_.size() - kMost), " more"));
   }
   if (shown.empty()) return "no data of its own";
-  char number[17];
-  std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(fingerprint_));
+  const std::string number = format_text("%016llx", static_cast<unsigned long long>(fingerprint_));
   return str_cat(str_join(shown, ", "), " (content ", number, ")");
 }
 
@@ -95,8 +95,7 @@ void add_columns(DataContent& content,
   constexpr size_t kMost = 8;
   std::vector<std::string> types;
   for (size_t k = 0; k < std::min(kMost, columns.size()); ++k) {
-    const bool is_known =
-        columns[k].sparse || columns[k].in_place || columns[k].tensor.is_valid();
+    const bool is_known = columns[k].sparse || columns[k].in_place || columns[k].tensor.is_valid();
     types.push_back(is_known ? str_cat(dtype_name(columns[k].dtype()), columns[k].shape())
                              : "not known yet");
   }

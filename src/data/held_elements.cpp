@@ -1,10 +1,10 @@
 #include "data/held_elements.h"
 
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include "base/held_errors.h"
+#include "base/split_text.h"
 #include "data/elements.h"
 #include "data/one_input_dataset.h"
 
@@ -80,10 +80,7 @@ Tensor error_words(const NamedTensors& state, const char* name, size_t n) {
 
 std::exception_ptr made_error(const Error& error, const std::string& classes) {
   if (classes.empty()) return std::make_exception_ptr(error);
-  std::istringstream lines(classes);
-  std::vector<std::string> all;
-  for (std::string line; std::getline(lines, line);) all.push_back(line);
-  return std::make_exception_ptr(ForeignError(error, all));
+  return std::make_exception_ptr(ForeignError(error, split_text(classes, '\n')));
 }
 
 std::map<int64_t, std::exception_ptr> SavedErrors::read(const NamedTensors& state) {
@@ -130,8 +127,8 @@ std::vector<HeldElement> read_held(const NamedTensors& state,
   std::map<int64_t, std::exception_ptr> errors;
   if (state.count("error_places")) errors = SavedErrors::read(state);
   const auto all = static_cast<int64_t>(elements.size() + errors.size());
-  const bool fits = errors.empty() ||
-                    (errors.begin()->first >= first && errors.rbegin()->first < first + all);
+  const bool fits =
+      errors.empty() || (errors.begin()->first >= first && errors.rbegin()->first < first + all);
   if (all > most || !fits) fail_damaged_errors();
   std::vector<HeldElement> held(static_cast<size_t>(all));
   auto element = elements.begin();

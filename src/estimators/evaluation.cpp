@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/number_text.h"
 #include "estimators/estimator.h"
 #include "estimators/evaluation_hooks.h"
 #include "estimators/replica_evaluation.h"
@@ -71,9 +72,7 @@ std::string local_time(const char* format) {
 }
 
 void log_evaluation_end(double seconds) {
-  char text[60];
-  std::snprintf(text, sizeof text, "Inference Time : %.5fs", seconds);
-  log(LogLevel::kInfo, text);
+  log(LogLevel::kInfo, format_text("Inference Time : %.5fs", seconds));
   log(LogLevel::kInfo, "Finished evaluation at " + local_time("%Y-%m-%d-%H:%M:%S"));
 }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 #include "base/fingerprint.h"
+#include "base/number_text.h"
 #include "columns/feature_column.h"
 #include "estimators/head.h"
 #include "estimators/model_traits.h"
@@ -19,10 +19,7 @@ namespace {
 constexpr size_t kLongText = 150;
 
 std::string hash_text(const std::string& text) {
-  char hash[20];
-  std::snprintf(hash, sizeof hash, "<%016llx>",
-                static_cast<unsigned long long>(fingerprint64(text)));
-  return hash;
+  return format_text("<%016llx>", static_cast<unsigned long long>(fingerprint64(text)));
 }
 
 // The beginning of a long text, which does not end within a character of UTF-8, and its hash.
@@ -50,9 +47,7 @@ std::string quoted(const std::string& text) {
 std::string number_text(double x) {
   if (std::isnan(x)) return "NaN";
   if (std::isinf(x)) return x < 0 ? "-Inf" : "Inf";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.14e", x);
-  const std::string digits = text;
+  const std::string digits = format_text("%.14e", x);
   const size_t e = digits.find('e');
   std::string mantissa = digits.substr(0, e);
   const std::string exponent = digits.substr(e);
@@ -62,9 +57,8 @@ std::string number_text(double x) {
   const size_t point = mantissa.find('.');
   const int behind = point == std::string::npos ? 0 : static_cast<int>(mantissa.size() - point) - 1;
   const int decimals = std::max(0, behind - std::atoi(exponent.c_str() + 1));
-  char fixed[400];
-  std::snprintf(fixed, sizeof fixed, "%.*f", decimals, x);
-  return std::string(fixed).size() <= scientific.size() ? fixed : scientific;
+  const std::string fixed = format_text("%.*f", decimals, x);
+  return fixed.size() <= scientific.size() ? fixed : scientific;
 }
 
 // The same words may stand in another place.

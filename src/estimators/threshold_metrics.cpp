@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "base/number_text.h"
+
 namespace runhooks {
 
 namespace {
@@ -34,14 +36,14 @@ Named<Metric> threshold_metrics(Graph& graph,
                                 const std::vector<float>& thresholds) {
   Named<Metric> all;
   for (const float threshold : thresholds) {
-    char suffix[48];
-    std::snprintf(suffix, sizeof suffix, "/positive_threshold_%g", static_cast<double>(threshold));
+    const std::string suffix =
+        format_text("/positive_threshold_%g", static_cast<double>(threshold));
     const Output limit = graph.scalar(DType::kFloat32, threshold, "threshold");
     const Output is_above = graph.op("Greater", {probabilities, limit});
     const Output yes = graph.op("Cast", {is_above}).attr("DstT", DType::kFloat32);
-    const std::string accuracy = std::string("accuracy") + suffix;
-    const std::string precision = std::string("precision") + suffix;
-    const std::string recall = std::string("recall") + suffix;
+    const std::string accuracy = "accuracy" + suffix;
+    const std::string precision = "precision" + suffix;
+    const std::string recall = "recall" + suffix;
     all.emplace_back(accuracy, accuracy_metric(graph, labels, yes, weights, accuracy));
     all.emplace_back(precision, only_one(graph, precision_at_thresholds_metric(
                                                     graph, labels, probabilities, {threshold},

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/number_text.h"
 #include "columns/bucketed_column.h"
 
 namespace runhooks {
@@ -113,18 +114,17 @@ void check_missing(const std::vector<std::string>& missing, const std::vector<Tr
 
 // As short as it can be and still the same float.
 static std::string shortest(float x) {
-  char text[32];
+  std::string text;
   for (int digits = 6; digits <= 9; ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, static_cast<double>(x));
-    if (std::strtof(text, nullptr) == x) break;
+    text = format_text("%.*g", digits, static_cast<double>(x));
+    if (read_float(text.c_str(), nullptr) == x) break;
   }
   return text;
 }
 
 std::string TreeFeature::question(int32_t threshold) const {
   if (group == Group::kWords) return str_cat(source, " is not ", element_name);
-  const std::string what =
-      element_name.empty() ? source : str_cat(source, "[", element_name, "]");
+  const std::string what = element_name.empty() ? source : str_cat(source, "[", element_name, "]");
   if (threshold < 0) return str_cat(what, " is below all");
   if (static_cast<size_t>(threshold) >= edges.size()) return str_cat(what, " is any number");
   if (asks_what_is_missing(threshold)) return str_cat(what, " is missing");
@@ -146,8 +146,10 @@ double TreeFeature::threshold(int32_t bucket) const {
 
 // No word is bucket 0; of a bucketized column NaN is in the last bucket.
 bool TreeFeature::sends_missing_left(int32_t threshold) const {
-  if (group == Group::kWords || (group == Group::kNumbers && missing == Missing::kIsLeast)) return true;
-  const size_t last = group == Group::kNumbers ? std::max<size_t>(edges.size(), 1) - 1 : edges.size();
+  if (group == Group::kWords || (group == Group::kNumbers && missing == Missing::kIsLeast))
+    return true;
+  const size_t last =
+      group == Group::kNumbers ? std::max<size_t>(edges.size(), 1) - 1 : edges.size();
   return threshold >= 0 && static_cast<size_t>(threshold) >= last;
 }
 
@@ -169,8 +171,8 @@ std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
       feature.source = bucketed->is_of_words() ? bucketed->feature_name() : source_of(*column);
       feature.name = bucketed->feature_name();
       feature.buckets = bucketed->buckets();
-      feature.group = bucketed->is_of_words() ? TreeFeature::Group::kWords
-                                              : TreeFeature::Group::kBucketized;
+      feature.group =
+          bucketed->is_of_words() ? TreeFeature::Group::kWords : TreeFeature::Group::kBucketized;
       elements = bucketed->elements();
     } else {
       feature.name = feature.source = column->name();

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/number_text.h"
 #include "base/status.h"
 
 namespace runhooks {
@@ -19,7 +20,7 @@ double bound(const std::string& text) {
   const double infinity = std::numeric_limits<double>::infinity();
   if (number == "Inf") return infinity;
   if (number == "-Inf") return -infinity;
-  return std::strtod(number.c_str(), nullptr);
+  return read_double(number.c_str(), nullptr);
 }
 
 // Cuts the text at the first `mark`, and gives what is behind it.

@@ -2,66 +2,72 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <iomanip>
 #include <limits>
-#include <sstream>
 
+#include "base/number_text.h"
 #include "graph/variable.h"
 
 namespace runhooks {
 
 namespace {
 
-void append_content(const Value& value, std::ostream& out);
+void append_content(const Value& value, std::string& out);
 
-void append_content(const Args& args, std::ostream& out) {
-  out << '{';
+void append_content(const Args& args, std::string& out) {
+  out += '{';
   for (const auto& item : args.items()) {
     if (item.second.is_null()) continue;  // the same as not given
-    out << item.first << '=';
+    out += item.first + '=';
     append_content(item.second, out);
-    out << ';';
+    out += ';';
   }
-  out << '}';
+  out += '}';
+}
+
+std::string exact_text(double x) { return format_text("%.17g", x); }
+
+std::string address_text(const void* x) { return format_text("%p", const_cast<void*>(x)); }
+
+void append_text(const std::string& text, std::string& out) {
+  out += str_cat(static_cast<unsigned long>(text.size()), ':', text);
 }
 
 // What is not plain data counts by where it is; a text is preceded by its length, so that nothing
 // in it can pass for what follows.
-void append_content(const Value& value, std::ostream& out) {
+void append_content(const Value& value, std::string& out) {
   double number;
   if (value_number(value, &number)) {
-    out << number;
+    out += exact_text(number);
   } else if (const auto* flag = value.get_if<bool>()) {
-    out << (*flag ? "T" : "F");
+    out += *flag ? 'T' : 'F';
   } else if (const auto* text = value.get_if<std::string>()) {
-    out << text->size() << ':' << *text;
+    append_text(*text, out);
   } else if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
-    out << '[';
+    out += '[';
     for (const Value& item : **list) {
       append_content(item, out);
-      out << ',';
+      out += ',';
     }
-    out << ']';
+    out += ']';
   } else if (const auto* args = value.get_if<std::shared_ptr<Args>>()) {
     append_content(**args, out);
   } else if (const auto* function = value.get_if<std::shared_ptr<Callable>>()) {
-    out << (*function)->identity();
+    out += address_text((*function)->identity());
   } else if (const auto* output = value.get_if<Output>()) {
-    out << output->op << ':' << output->index;
+    out += str_cat(address_text(output->op), ':', output->index);
   } else if (const auto* operation = value.get_if<Operation*>()) {
-    out << *operation;
+    out += address_text(*operation);
   } else if (const auto* variable = value.get_if<std::shared_ptr<Variable>>()) {
-    out << variable->get();
+    out += address_text(variable->get());
   } else if (const auto* made = value.get_if<std::shared_ptr<Made>>()) {
-    out << made->get();
+    out += address_text(made->get());
   } else if (const auto* tensor = value.get_if<Tensor>()) {
-    out << dtype_name(tensor->dtype()) << str_cat(tensor->shape());
+    out += str_cat(dtype_name(tensor->dtype()), tensor->shape());
     for (int64_t i = 0; i < tensor->num_elements(); ++i) {
       if (tensor->dtype() == DType::kString) {
-        const std::string element(tensor->string_at(i));
-        out << element.size() << ':' << element;
+        append_text(std::string(tensor->string_at(i)), out);
       } else {
-        out << ',' << tensor->number_at(i);
+        out += ',' + exact_text(tensor->number_at(i));
       }
     }
   }
@@ -70,10 +76,9 @@ void append_content(const Value& value, std::ostream& out) {
 }  // namespace
 
 std::string content_of(const Args& args) {
-  std::ostringstream out;
-  out << std::setprecision(17);
+  std::string out;
   append_content(args, out);
-  return out.str();
+  return out;
 }
 
 const char* Value::kind() const {

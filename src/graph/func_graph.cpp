@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "graph/behind.h"
 
 namespace runhooks {
@@ -10,7 +11,7 @@ FuncGraph::FuncGraph(Graph& outer, const std::string& scope, const std::string& 
     : Graph(outer, scope), outer_(outer), scope_(scope) {
   name_ = str_cat("__", scope, name, "_", seed_number() / 1000003);
   for (char& c : name_) {
-    const bool fits = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    const bool fits = is_ascii_alnum(c) || c == '_';
     if (!fits) c = '_';
   }
 }

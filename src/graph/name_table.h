@@ -9,11 +9,9 @@
 #include <string_view>
 #include <vector>
 
-namespace runhooks {
+#include "base/ascii.h"
 
-inline char ascii_lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
+namespace runhooks {
 
 enum class Case { kCounts, kDoesNotCount };
 

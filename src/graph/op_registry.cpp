@@ -1,9 +1,11 @@
 #include "graph/op_registry.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <unordered_map>
+
+#include "base/ascii.h"
+#include "base/number_text.h"
 
 namespace runhooks {
 
@@ -42,8 +44,7 @@ std::string unquote(const std::string& text) {
 }
 
 DType parse_dtype(const std::string& word) {
-  std::string name = word.rfind("DT_", 0) == 0 ? word.substr(3) : word;
-  for (char& c : name) c = static_cast<char>(std::tolower(c));
+  const std::string name = ascii_lower(word.rfind("DT_", 0) == 0 ? word.substr(3) : word);
   if (name == "float") return DType::kFloat32;
   if (name == "double") return DType::kFloat64;
   return dtype_from_name(name);
@@ -51,7 +52,7 @@ DType parse_dtype(const std::string& word) {
 
 AttrValue parse_default(const std::string& type, const std::string& text) {
   if (type == "int") return static_cast<int64_t>(std::atoll(text.c_str()));
-  if (type == "float") return static_cast<float>(std::atof(text.c_str()));
+  if (type == "float") return static_cast<float>(read_double(text.c_str(), nullptr));
   if (type == "bool") return text == "true";
   if (type == "string") return unquote(text);
   if (type == "type") return parse_dtype(text);

@@ -1,8 +1,9 @@
 #include "graph/signature.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cstdio>
+
+#include "base/ascii.h"
+#include "base/number_text.h"
 
 namespace runhooks {
 
@@ -13,10 +14,10 @@ std::string snake_case(const std::string& type) {
   const bool is_v2 = type.size() > 2 && type.compare(type.size() - 2, 2, "V2") == 0;
   std::string snake;
   for (size_t i = 0; i < type.size() - (is_v2 ? 2 : 0); ++i) {
-    const bool is_upper = std::isupper(static_cast<unsigned char>(type[i])) != 0;
-    const bool after_lower = i > 0 && !std::isupper(static_cast<unsigned char>(type[i - 1]));
+    const bool is_upper = is_ascii_upper(type[i]);
+    const bool after_lower = i > 0 && !is_ascii_upper(type[i - 1]);
     if (is_upper && after_lower) snake += '_';
-    snake += static_cast<char>(std::tolower(static_cast<unsigned char>(type[i])));
+    snake += ascii_lower(type[i]);
   }
   return snake;
 }
@@ -34,9 +35,8 @@ std::string in_r(const AttrDef& attr) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "TRUE" : "FALSE";
   if (const auto* whole = std::get_if<int64_t>(&value)) return str_cat(*whole);
   if (const auto* number = std::get_if<float>(&value)) {
-    char text[32];  // the digits that a float has: 0.2
-    std::snprintf(text, sizeof text, "%.7g", static_cast<double>(*number));
-    return text;
+    // the digits that a float has: 0.2
+    return format_text("%.7g", static_cast<double>(*number));
   }
   if (const auto* type = std::get_if<DType>(&value)) return str_cat("'", dtype_name(*type), "'");
   if (std::holds_alternative<Shape>(value)) return "NULL";

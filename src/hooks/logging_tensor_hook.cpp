@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/log.h"
+#include "base/number_text.h"
 #include "hooks/hook_registry.h"
 #include "hooks/value_format.h"
 
@@ -72,9 +73,7 @@ class LoggingTensorHook : public RunHook {
     const Trigger::Elapsed elapsed = trigger_.update(iterations_);
     std::string line = formatter_ ? formatted(values) : plain(values);
     if (!formatter_ && elapsed.is_known) {
-      char time[40];
-      std::snprintf(time, sizeof time, " (%.3f sec)", elapsed.secs);
-      line += time;
+      line += format_text(" (%.3f sec)", elapsed.secs);
     }
     if (is_asked_for_) {
       log_always(LogLevel::kInfo, line);

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "base/log_first.h"
+#include "base/number_text.h"
 #include "data/input_progress.h"
 #include "hooks/hook_registry.h"
 #include "session/uncounted_steps.h"
@@ -53,9 +54,7 @@ class StepCounterHook : public RunHook {
  private:
   void record(const Trigger::Elapsed& elapsed, int64_t step, Session& session) {
     const double per_second = static_cast<double>(elapsed.steps) / elapsed.secs;
-    char text[64];
-    std::snprintf(text, sizeof text, "%g", per_second);
-    log(LogLevel::kInfo, str_cat(tag_, ": ", text));
+    log(LogLevel::kInfo, str_cat(tag_, ": ", format_text("%g", per_second)));
     std::vector<std::pair<std::string, double>> scalars = {{tag_, per_second}};
     add_input(meter_.read(session), &scalars);
     if (writer_) writer_->add_scalars(scalars, step);
@@ -65,10 +64,8 @@ class StepCounterHook : public RunHook {
                         std::vector<std::pair<std::string, double>>* scalars) {
     if (!input.is_known || input.seconds <= 0) return;
     const double rate = input.rows / input.seconds, share = input.waited / input.seconds;
-    char text[120];
-    std::snprintf(text, sizeof text, "input: %.4g rows/s, %.0f rows, waited %.0f%% of %.3g s", rate,
-                  input.rows, 100 * share, input.seconds);
-    log(LogLevel::kDebug, text);
+    log(LogLevel::kDebug, format_text("input: %.4g rows/s, %.0f rows, waited %.0f%% of %.3g s",
+                                      rate, input.rows, 100 * share, input.seconds));
     scalars->emplace_back("input/rows_per_sec", rate);
     scalars->emplace_back("input/waited", share);
   }

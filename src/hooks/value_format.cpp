@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
+
+#include "base/number_text.h"
 
 namespace runhooks {
 
@@ -24,14 +25,13 @@ struct Decimal {
 };
 
 Decimal shortest_decimal(double x, bool is_float32) {
-  char text[64];
+  std::string all;
   for (int digits = 0; digits < 18; ++digits) {
-    std::snprintf(text, sizeof text, "%.*e", digits, x);
-    const bool same = is_float32 ? std::strtof(text, nullptr) == static_cast<float>(x)
-                                 : std::strtod(text, nullptr) == x;
+    all = format_text("%.*e", digits, x);
+    const bool same = is_float32 ? read_float(all.c_str(), nullptr) == static_cast<float>(x)
+                                 : read_double(all.c_str(), nullptr) == x;
     if (same) break;
   }
-  const std::string all = text;
   const size_t e = all.find('e');
   Decimal decimal{std::signbit(x), "", std::atoi(all.c_str() + e + 1)};
   for (char c : all.substr(0, e)) {
@@ -59,9 +59,7 @@ Positional positional(double x, bool is_float32) {
   const int point = decimal.exponent + 1;
   const int fraction_digits = static_cast<int>(decimal.digits.size()) - point;
   if (fraction_digits > kPrecision) {
-    char rounded[400];
-    std::snprintf(rounded, sizeof rounded, "%.*f", kPrecision, std::fabs(x));
-    const std::string all = rounded;
+    const std::string all = format_text("%.*f", kPrecision, std::fabs(x));
     text.whole = all.substr(0, all.find('.'));
     text.fraction = all.substr(all.find('.') + 1);
     text.fraction.erase(text.fraction.find_last_not_of('0') + 1);
@@ -109,7 +107,6 @@ std::string bytes_literal(const std::string& text) {
   const char quote = single ? '\'' : '"';
   std::string out = std::string("b") + quote;
   for (unsigned char c : text) {
-    char hex[8];
     if (c == quote || c == '\\')
       out += std::string("\\") + static_cast<char>(c);
     else if (c == '\n')
@@ -118,10 +115,9 @@ std::string bytes_literal(const std::string& text) {
       out += "\\t";
     else if (c == '\r')
       out += "\\r";
-    else if (c < 0x20 || c >= 0x7f) {
-      std::snprintf(hex, sizeof hex, "\\x%02x", c);
-      out += hex;
-    } else
+    else if (c < 0x20 || c >= 0x7f)
+      out += format_text("\\x%02x", c);
+    else
       out += static_cast<char>(c);
   }
   return out + quote;
@@ -196,9 +192,7 @@ ElementFormat float_format(const Tensor& value, const std::vector<int64_t>& show
       text.fraction.resize(decimals, ' ');
       return padded(text.whole, left) + "." + text.fraction;
     }
-    char mantissa[64];
-    std::snprintf(mantissa, sizeof mantissa, "%.*e", static_cast<int>(decimals), x);
-    const std::string all = mantissa;
+    const std::string all = format_text("%.*e", static_cast<int>(decimals), x);
     std::string digits = all.substr(0, all.find('e'));
     if (decimals == 0) digits += ".";
     const int exponent = std::atoi(all.c_str() + all.find('e') + 1);
@@ -292,10 +286,6 @@ std::string format_value(const Tensor& value) {
   return ArrayText(value.shape(), format, summarize).axis_text(0, 0, " ", kLineWidth);
 }
 
-std::string short_number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.5g", x);
-  return text;
-}
+std::string short_number(double x) { return format_text("%.5g", x); }
 
 }  // namespace runhooks

@@ -1,6 +1,7 @@
 // Convolution and pooling as scripts call them: tf.nn and the layers of tf.layers.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "graph/graph_function.h"
 #include "nn/layer_parts.h"
 #include "ops/state/gradient_helpers.h"
@@ -13,8 +14,7 @@ using Sizes = std::vector<int64_t>;
 
 // "same" and "SAME" are one.
 std::string padding_argument(const Args& args) {
-  std::string padding = args.text("padding", "valid");
-  for (char& c : padding) c = static_cast<char>(std::toupper(c));
+  const std::string padding = ascii_upper(args.text("padding", "valid"));
   if (padding != "SAME" && padding != "VALID") {
     invalid_argument("The `padding` argument of ", args.owner(),
                      " must be one of \"valid\", \"same\". Received: ", args.text("padding", ""));

@@ -1,7 +1,6 @@
 #include "nn/loss.h"
 
-#include <cctype>
-
+#include "base/ascii.h"
 #include "nn/nn_functions.h"
 #include "nn/replicas.h"
 #include "ops/state/gradient_helpers.h"
@@ -9,8 +8,7 @@
 namespace runhooks {
 
 Reduction reduction_from_name(const std::string& given) {
-  std::string name = given;  // TensorFlow's constants are in capitals
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string name = ascii_lower(given);  // TensorFlow's constants are in capitals
   if (name == "none") return Reduction::kNone;
   if (name == "sum" || name == "weighted_sum") return Reduction::kSum;
   if (name == "mean" || name == "weighted_mean") return Reduction::kMean;

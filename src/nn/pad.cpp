@@ -1,7 +1,7 @@
 // tf.pad: the operation that its mode stands for.
 #include <algorithm>
-#include <cctype>
 
+#include "base/ascii.h"
 #include "graph/graph_function.h"
 
 namespace runhooks {
@@ -18,9 +18,7 @@ Value call_pad(Graph& g, const Args& args) {
   const Output paddings = tensor_argument(g, args, "paddings", DType::kInt32);
   const Value* constant = args.find("constant_values");
   const std::string given = args.text("mode", "CONSTANT"), name = args.text("name", "");
-  std::string mode = given;
-  std::transform(mode.begin(), mode.end(), mode.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const std::string mode = ascii_upper(given);
   const auto made = [&name](OpBuilder builder) {
     if (!name.empty()) builder.named(name);
     return Value::of(static_cast<Output>(builder));

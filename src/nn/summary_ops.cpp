@@ -2,10 +2,10 @@
 #include "nn/summary_ops.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <set>
 
+#include "base/ascii.h"
 #include "base/log.h"
 #include "io/events/summary.h"
 
@@ -68,8 +68,7 @@ class MergeSummaryKernel : public Kernel {
 };
 
 bool may_be_in_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '/' ||
-         c == '.';
+  return is_ascii_alnum(c) || c == '_' || c == '-' || c == '/' || c == '.';
 }
 
 std::string clean_name(const std::string& name) {

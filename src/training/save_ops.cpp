@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "base/number_text.h"
 #include "graph/op_registry.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/files/atomic_file.h"
@@ -165,9 +166,8 @@ class MergeKernel : public Kernel {
 class ShardedFilenameKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
-    char text[40];
-    std::snprintf(text, sizeof text, "-%05d-of-%05d", c.input(1).data<int32_t>()[0],
-                  c.input(2).data<int32_t>()[0]);
+    const std::string text =
+        format_text("-%05d-of-%05d", c.input(1).data<int32_t>()[0], c.input(2).data<int32_t>()[0]);
     c.alias_output(0, Tensor::string_scalar(c.input(0).string_at(0) + text));
   }
 };

@@ -9,6 +9,7 @@
 #include "base/machine.cpp"
 #include "base/memory.cpp"
 #include "base/near_names.cpp"
+#include "base/number_text.cpp"
 #include "base/offered_work.cpp"
 #include "base/open_file.cpp"
 #include "base/pattern.cpp"

@@ -19,3 +19,4 @@
 #include "r/values/plain_objects.cpp"
 #include "r/values/r_function.cpp"
 #include "r/values/rows_as_lists.cpp"
+#include "r/values/text.cpp"

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "base/number_text.h"
 #include "io/files/crc32c.h"
 #include "io/proto/tensor_proto.h"
 #include "io/proto/wire.h"
@@ -204,9 +205,7 @@ std::string bundle_slice_key(const std::string& name, const TensorSlice& slice) 
 std::string bundle_index_path(const std::string& prefix) { return prefix + ".index"; }
 
 std::string bundle_data_path(const std::string& prefix, int shard, int num_shards) {
-  char suffix[48];
-  std::snprintf(suffix, sizeof suffix, ".data-%05d-of-%05d", shard, num_shards);
-  return prefix + suffix;
+  return prefix + format_text(".data-%05d-of-%05d", shard, num_shards);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 
+#include "base/number_text.h"
 #include "base/status.h"
 #include "io/events/step_stats.h"
 
@@ -23,9 +24,7 @@ std::string json_text(const std::string& text) {
       out += '\\';
       out += c;
     } else if (code < 0x20) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", code);
-      out += escaped;
+      out += format_text("\\u%04x", code);
     } else {
       out += c;
     }
@@ -33,11 +32,7 @@ std::string json_text(const std::string& text) {
   return out + "\"";
 }
 
-std::string micros(int64_t ns) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(ns) / 1000);
-  return text;
-}
+std::string micros(int64_t ns) { return format_text("%.3f", static_cast<double>(ns) / 1000); }
 
 // "conv:1" and "^conv" come from the operation "conv".
 std::string producer(const std::string& input) {
@@ -59,7 +54,8 @@ class Trace {
     for (const NodeStats& node : stats_.nodes) {
       begin(node.op, "X", process_of(node), "Op", node.start_ns);
       out_ += str_cat(", \"dur\": ", micros(node.end_ns - node.start_ns),
-                      ", \"args\": {\"name\": ", json_text(node.name), ", \"op\": ", json_text(node.op));
+                      ", \"args\": {\"name\": ", json_text(node.name),
+                      ", \"op\": ", json_text(node.op));
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         out_ += str_cat(", \"input", i, "\": ", json_text(node.inputs[i]));
       }
@@ -119,15 +115,16 @@ class Trace {
       shown += str_cat(shown.empty() ? "" : ", ", dtype_name(output.dtype), output.shape);
     }
     begin(node.name, "O", kTensors, "Tensor", node.end_ns);
-    out_ += str_cat(", \"id\": ", id,
-                    ", \"args\": {\"snapshot\": {\"tensor_description\": ", json_text(shown), "}}}");
+    out_ +=
+        str_cat(", \"id\": ", id,
+                ", \"args\": {\"snapshot\": {\"tensor_description\": ", json_text(shown), "}}}");
     begin(node.name, "D", kTensors, "Tensor", last_use);
     out_ += str_cat(", \"id\": ", id, "}");
   }
   // The members that every event has; the object is left open.
   void begin(const std::string& name, const char* phase, Process pid) {
-    out_ += str_cat(out_.empty() ? "\n" : ",\n", "{\"name\": ", json_text(name), ", \"ph\": \"", phase,
-                    "\", \"pid\": ", static_cast<int>(pid));
+    out_ += str_cat(out_.empty() ? "\n" : ",\n", "{\"name\": ", json_text(name), ", \"ph\": \"",
+                    phase, "\", \"pid\": ", static_cast<int>(pid));
   }
   void begin(
       const std::string& name, const char* phase, Process pid, const char* category, int64_t ns) {

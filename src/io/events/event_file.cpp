@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "base/looks.h"
 #include "base/machine.h"
+#include "base/number_text.h"
 #include "io/proto/tensor_proto.h"
 #include "io/proto/wire.h"
 
@@ -23,8 +24,7 @@ double system_clock_seconds() {
 }
 
 std::string event_file_name(int64_t seconds, const std::string& suffix) {
-  char digits[24];
-  std::snprintf(digits, sizeof digits, "%010lld", static_cast<long long>(seconds));
+  const std::string digits = format_text("%010lld", static_cast<long long>(seconds));
   return str_cat("events.out.tfevents.", digits, ".", host_name(), suffix);
 }
 
@@ -55,8 +55,8 @@ void read_content(const WireReader& r, Event& event) {
   }
 }
 
-// The second from `now` on whose name is free. Writers of one second have taken one after the other,
-// so that as many looks as their number has digits find the end of them.
+// The second from `now` on whose name is free. Writers of one second have taken one after the
+// other, so that as many looks as their number has digits find the end of them.
 int64_t free_second(const std::string& logdir, const std::string& suffix, int64_t now) {
   const auto is_taken = [&](int64_t second) {
     ++looks();

@@ -13,6 +13,7 @@
 #include "base/fingerprint.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
+#include "base/number_text.h"
 #include "base/platform.h"
 #include "base/random.h"
 #include "base/system_files.h"
@@ -63,11 +64,7 @@ void prepare_place(std::FILE*, uint64_t, size_t) {}
 void send_to_disk(std::FILE*, uint64_t, size_t) {}
 #endif
 
-std::string hex_digits(uint64_t number) {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016" PRIx64, number);
-  return digits;
-}
+std::string hex_digits(uint64_t number) { return format_text("%016" PRIx64, number); }
 
 // Most file systems allow 255 bytes for a name, encrypted folders (eCryptfs) 143. A temporary name
 // takes up to 31 of them for its mark, process and random number.

@@ -7,6 +7,8 @@
 
 #if defined(__SSE2__) && defined(__GNUC__)
 #include <emmintrin.h>
+
+#include "base/number_text.h"
 #define RUNHOOKS_CSV_BY_32 1
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -342,7 +344,7 @@ bool parse_exact(std::string_view field, double* value) {
   return true;
 }
 
-// By the C library: in the program's locale, which R keeps at "C" for numbers.
+// By the C library.
 template <typename T>
 bool parse_by_library(std::string_view field, T* value, T (*parse)(const char*, char**)) {
   char text[128];
@@ -363,7 +365,7 @@ bool parse_field(std::string_view field, int64_t* value) { return parse_whole(fi
 
 bool parse_field(std::string_view field, double* value) {
   field = trimmed(field);
-  return parse_exact(field, value) || parse_by_library<double>(field, value, std::strtod);
+  return parse_exact(field, value) || parse_by_library<double>(field, value, read_double);
 }
 
 bool parse_field(std::string_view field, float* value) {
@@ -380,7 +382,7 @@ bool parse_field(std::string_view field, float* value) {
       return true;
     }
   }
-  return parse_by_library<float>(field, value, std::strtof);
+  return parse_by_library<float>(field, value, read_float);
 }
 
 }  // namespace runhooks

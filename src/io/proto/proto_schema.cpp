@@ -1,8 +1,8 @@
 #include "io/proto/proto_schema.h"
 
 #include <algorithm>
-#include <sstream>
 
+#include "base/split_text.h"
 #include "base/status.h"
 #include "tensor/dtype.h"
 
@@ -131,10 +131,7 @@ class Schema {
   static std::string name_of(const std::string& line) { return line.substr(0, line.find(':')); }
 
   static std::vector<std::string> items_of(const std::string& line) {
-    std::vector<std::string> items;
-    std::istringstream rest(line.substr(line.find(':') + 1));
-    for (std::string item; std::getline(rest, item, ',');) items.push_back(item);
-    return items;
+    return split_text(line.substr(line.find(':') + 1), ',');
   }
 
   void add_enum(const std::string& line) {
@@ -144,10 +141,9 @@ class Schema {
       enumeration.numbers[name] = number;
     };
     for (const std::string& item : items_of(line)) {
-      std::istringstream words(item);
-      std::string name;
-      int number = 0;
-      words >> name >> number;
+      const std::vector<std::string> words = split_text(item, ' ');  // "", name, number
+      const std::string& name = words[1];
+      const int number = std::stoi(words[2]);
       add(name, number);
       if (name_of(line) == "DataType" && number) add(name + "_REF", number + kRefOffset);
     }
@@ -156,11 +152,11 @@ class Schema {
   void add_message(const std::string& line) {
     ProtoMessage& message = messages_[name_of(line)];
     for (const std::string& item : items_of(line)) {
-      std::istringstream words(item);
+      const size_t number = item.find(' ', 1), begin = item.find(' ', number + 1) + 1;
       ProtoField field;
-      words >> field.name >> field.number;
-      std::string type;
-      std::getline(words >> std::ws, type);
+      field.name = item.substr(1, number - 1);
+      field.number = std::stoi(item.substr(number + 1, begin - number - 2));
+      std::string type = item.substr(begin);
       if (type.back() == '*') field.is_repeated = true;
       if (type.back() == '?') field.is_in_oneof = true;
       if (field.is_repeated || field.is_in_oneof) type.pop_back();

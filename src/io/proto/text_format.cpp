@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <tuple>
 #include <vector>
 
+#include "base/number_text.h"
 #include "io/proto/proto_schema.h"
 #include "io/proto/wire.h"
 
@@ -47,35 +47,33 @@ void append_quoted(std::string& out, std::string_view bytes) {
 std::string double_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  char text[40];
+  std::string text;
   // The fewest digits that give the number back.
   int digits = 1;
   for (; digits <= 17; ++digits) {
-    std::snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    if (std::strtod(text, nullptr) == value) break;
+    text = format_text("%.*e", digits - 1, value);
+    if (read_double(text.c_str(), nullptr) == value) break;
   }
-  const int exponent = std::atoi(std::strchr(text, 'e') + 1);
+  const size_t e = text.find('e');
+  const int exponent = std::atoi(text.c_str() + e + 1);
   if (exponent < -4 || exponent >= 16) {
-    std::string out(text, std::strchr(text, 'e'));
-    std::snprintf(text, sizeof text, "e%c%02d", exponent < 0 ? '-' : '+', std::abs(exponent));
-    return out + text;
+    const char sign = exponent < 0 ? '-' : '+';
+    return text.substr(0, e) + format_text("e%c%02d", sign, std::abs(exponent));
   }
-  const int decimals = std::max(digits - 1 - exponent, 1);
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
+  return format_text("%.*f", std::max(digits - 1 - exponent, 1), value);
+}
+
+static double rounded(float value, int digits) {
+  return read_double(format_text("%.*g", digits, static_cast<double>(value)).c_str(), nullptr);
 }
 
 std::string float_text(float value) {
   if (!std::isfinite(value)) return double_text(value);
   for (int digits = 6; digits < 9; ++digits) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.*g", digits, static_cast<double>(value));
-    const double shorter = std::strtod(text, nullptr);
+    const double shorter = rounded(value, digits);
     if (static_cast<float>(shorter) == value) return double_text(shorter);
   }
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", static_cast<double>(value));
-  return double_text(std::strtod(text, nullptr));
+  return double_text(rounded(value, 9));
 }
 
 namespace {

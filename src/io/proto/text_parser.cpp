@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/number_text.h"
 #include "io/proto/proto_schema.h"
 #include "io/proto/text_format.h"
 #include "io/proto/wire.h"
@@ -289,7 +290,7 @@ class TextParser {
     }
     char* end = nullptr;
     const bool is_hex = token.find_first_of("xX") != std::string::npos;
-    const double value = std::strtod(token.c_str(), &end);
+    const double value = read_double(token.c_str(), &end);
     if (token.empty() || *end || is_hex) {
       tokens_.fail_here("Couldn't parse float: " + tokens_.token());
     }

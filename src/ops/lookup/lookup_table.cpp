@@ -1,6 +1,7 @@
 // Tables of a session: keys, strings or integers, to values.
 #include <unordered_map>
 
+#include "base/number_text.h"
 #include "base/open_file.h"
 #include "graph/op_registry.h"
 #include "ops/array/copy_elements.h"
@@ -47,7 +48,7 @@ TableValue value_of(const std::string& text, DType dtype) {
   } else if (dtype == DType::kInt64) {
     value.integer = std::strtoll(text.c_str(), nullptr, 10);
   } else {
-    value.number = std::strtod(text.c_str(), nullptr);
+    value.number = read_double(text.c_str(), nullptr);
   }
   return value;
 }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/fingerprint.h"
+#include "base/number_text.h"
 #include "graph/op_registry.h"
 #include "ops/array/copy_elements.h"
 #include "ops/lookup/per_string.h"
@@ -86,14 +87,7 @@ class AsStringKernel : public Kernel {
   }
   template <typename Number>
   std::string printed(Number number) const {
-    char usual[64];
-    const int length = std::snprintf(usual, sizeof(usual), format_.c_str(), number);
-    if (length < 0) invalid_argument("A number cannot be printed as '", format_, "'.");
-    if (static_cast<size_t>(length) < sizeof(usual)) return usual;
-    std::string text(static_cast<size_t>(length) + 1, '\0');
-    std::snprintf(&text[0], text.size(), format_.c_str(), number);
-    text.pop_back();
-    return text;
+    return format_text(format_.c_str(), number);
   }
   std::string format_;
   OutputDictionary dictionary_;
@@ -102,7 +96,7 @@ class AsStringKernel : public Kernel {
 double number_of(const std::string& text, DType dtype) {
   char* end = nullptr;
   const double value = is_floating(dtype)
-                           ? std::strtod(text.c_str(), &end)
+                           ? read_double(text.c_str(), &end)
                            : static_cast<double>(std::strtoll(text.c_str(), &end, 10));
   while (*end == ' ') ++end;
   if (text.empty() || *end != '\0') {

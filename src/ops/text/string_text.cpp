@@ -1,8 +1,8 @@
 // Strings as texts: joined, cut, searched, in other letters.
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "base/pattern.h"
 #include "graph/op_registry.h"
 #include "ops/array/copy_elements.h"
@@ -39,12 +39,10 @@ struct Strip {
   }
 };
 
-template <int (*kChange)(int)>
+template <char (*kChange)(char)>
 struct Letters {
   static std::string text(std::string x) {
-    for (char& letter : x) {
-      if (static_cast<unsigned char>(letter) < 128) letter = static_cast<char>(kChange(letter));
-    }
+    for (char& letter : x) letter = kChange(letter);
     return x;
   }
 };
@@ -381,12 +379,12 @@ RUNHOOKS_TEXT_OP("StringStrip", Strip, unchanged_shape)
     .endpoint("strings.strip")
     .summary("Each string without the white space around it.");
 
-RUNHOOKS_TEXT_OP("StringLower", Letters<std::tolower>, letters_shape)
+RUNHOOKS_TEXT_OP("StringLower", Letters<ascii_lower>, letters_shape)
     .attr("encoding: string = ''")
     .endpoint("strings.lower")
     .summary("Each string in small letters.");
 
-RUNHOOKS_TEXT_OP("StringUpper", Letters<std::toupper>, letters_shape)
+RUNHOOKS_TEXT_OP("StringUpper", Letters<ascii_upper>, letters_shape)
     .attr("encoding: string = ''")
     .endpoint("strings.upper")
     .summary("Each string in capital letters.");

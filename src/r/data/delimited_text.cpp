@@ -6,7 +6,6 @@
 #include "io/formats/csv_reader.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
-#include "r/values/text_element.h"
 #include "r/values/values.h"
 
 using namespace runhooks;

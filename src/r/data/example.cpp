@@ -292,7 +292,7 @@ SEXP parsed_to_r(const ParsedTensor& tensor) {
   SET_VECTOR_ELT(sparse, 0, tensor_handle(tensor.indices));
   SET_VECTOR_ELT(sparse, 1, tensor_handle(tensor.values));
   SET_VECTOR_ELT(sparse, 2, tensor_handle(tensor.dense_shape));
-  Rcpp::Shield<SEXP> classes(Rf_mkString("tensorflow.sparse_tensor"));
+  Rcpp::Shield<SEXP> classes(text_to_r("tensorflow.sparse_tensor"));
   Rf_setAttrib(sparse, R_ClassSymbol, classes);
   return sparse;
 }

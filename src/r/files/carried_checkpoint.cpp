@@ -80,8 +80,8 @@ uint64_t most_bytes() {
   return most < 1e18 ? static_cast<uint64_t>(most) : UINT64_MAX;
 }
 
-// An empty list where there is no checkpoint. NULL, where nothing can be read: then R writes the empty
-// vector that it sees.
+// An empty list where there is no checkpoint. NULL, where nothing can be read: then R writes the
+// empty vector that it sees.
 SEXP serialized_state(SEXP x) {
   try {
     SEXP about = R_altrep_data1(x);
@@ -127,14 +127,14 @@ void init_carried_class(DllInfo* library) {
   carried_class() = type;
 }
 
-// Stands for the newest checkpoint of the folder at the moment at which it is serialized: with `all`
-// of its values, or if they are small. `scratch`: a folder that may be made for a while.
+// Stands for the newest checkpoint of the folder at the moment at which it is serialized: with
+// `all` of its values, or if they are small. `scratch`: a folder that may be made for a while.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
   return border([&]() -> SEXP {
     Rcpp::Shield<SEXP> about(Rf_allocVector(VECSXP, 3));
-    SET_VECTOR_ELT(about, 0, Rf_ScalarString(Rf_mkCharCE(folder.c_str(), CE_UTF8)));
-    SET_VECTOR_ELT(about, 1, Rf_ScalarString(Rf_mkCharCE(scratch.c_str(), CE_UTF8)));
+    SET_VECTOR_ELT(about, 0, text_to_r(folder));
+    SET_VECTOR_ELT(about, 1, text_to_r(scratch));
     SET_VECTOR_ELT(about, 2, Rf_ScalarLogical(all ? TRUE : FALSE));
     return R_new_altrep(carried_class(), about, R_NilValue);
   });

@@ -32,7 +32,7 @@ R_xlen_t rows_of_all(SEXP values) {
 }
 
 SEXP same_for_all(SEXP x, R_xlen_t n) {
-  Rcpp::Shield<SEXP> cells(Rf_allocVector(VECSXP, n)), classes(Rf_mkString("tf_prediction"));
+  Rcpp::Shield<SEXP> cells(Rf_allocVector(VECSXP, n)), classes(text_to_r("tf_prediction"));
   Rf_setAttrib(x, R_ClassSymbol, classes);
   for (R_xlen_t row = 0; row < n; ++row) SET_VECTOR_ELT(cells, row, x);
   return cells;
@@ -93,7 +93,7 @@ SEXP factor_of_strings(SEXP x, SEXP levels) {
   for (R_xlen_t i = 0; i < Rf_xlength(levels); ++i) {
     if (!codes.emplace(STRING_ELT(levels, i), static_cast<int>(i + 1)).second) return x;
   }
-  Rcpp::Shield<SEXP> factor(Rf_allocVector(INTSXP, Rf_xlength(x))), classes(Rf_mkString("factor"));
+  Rcpp::Shield<SEXP> factor(Rf_allocVector(INTSXP, Rf_xlength(x))), classes(text_to_r("factor"));
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     const auto found = codes.find(STRING_ELT(x, i));
     INTEGER(factor)[i] = found == codes.end() ? NA_INTEGER : found->second;
@@ -139,7 +139,7 @@ void make_tibble(SEXP list, SEXP names, R_xlen_t n) {
   INTEGER(rows)[1] = -static_cast<int>(n);
   R_xlen_t at = 0;
   for (const char* name : {"tbl_df", "tbl", "data.frame"}) {
-    SET_STRING_ELT(classes, at++, Rf_mkChar(name));
+    SET_STRING_ELT(classes, at++, utf8_element(name));
   }
   Rf_setAttrib(list, R_NamesSymbol, names);
   Rf_setAttrib(list, R_RowNamesSymbol, rows);
@@ -155,14 +155,14 @@ SEXP served_table(SEXP values) {
   // an output of this name gives way
   std::vector<R_xlen_t> shown;
   for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {
-    if (std::strcmp(CHAR(STRING_ELT(outputs, i)), kClassColumn) != 0) shown.push_back(i);
+    if (!is_word(STRING_ELT(outputs, i), kClassColumn)) shown.push_back(i);
   }
   auto at = static_cast<R_xlen_t>(shown.size());
   const R_xlen_t width = at + (classes == R_NilValue ? 0 : 1);
   Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, width)), names(Rf_allocVector(STRSXP, width));
   if (classes != R_NilValue) {
     SET_VECTOR_ELT(list, at, classes);
-    SET_STRING_ELT(names, at, Rf_mkChar(kClassColumn));
+    SET_STRING_ELT(names, at, utf8_element(kClassColumn));
   }
   while (--at >= 0) {
     const R_xlen_t from = shown[static_cast<size_t>(at)];

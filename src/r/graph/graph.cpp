@@ -66,8 +66,8 @@ SEXP handles_of(const Operation& op) {
 
 void set_classes(SEXP handle, const char* class1, const char* class2) {
   Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
-  SET_STRING_ELT(classes, 0, Rf_mkChar(class1));
-  SET_STRING_ELT(classes, 1, Rf_mkChar(class2));
+  SET_STRING_ELT(classes, 0, utf8_element(class1));
+  SET_STRING_ELT(classes, 1, utf8_element(class2));
   Rf_setAttrib(handle, R_ClassSymbol, classes);
 }
 

@@ -18,8 +18,6 @@ SEXP list_of(const std::vector<T>& items, Make make) {
   return list;
 }
 
-SEXP text_to_r(const std::string& text) { return Rcpp::wrap(text); }
-
 struct AttrToR {
   SEXP operator()(std::monostate) const { return R_NilValue; }
   SEXP operator()(int64_t x) const { return Rcpp::wrap(static_cast<double>(x)); }

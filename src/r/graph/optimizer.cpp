@@ -51,7 +51,8 @@ std::shared_ptr<Optimizer> optimizer_for(Graph& graph, SEXP spec, SEXP state) {
   }
   auto held = std::make_shared<OptimizerInGraph>();
   held->graph = graph.shared_from_this();
-  const NewFunctions functions = functions_made_by([&] { held->optimizer = optimizer_from_r(spec); });
+  const NewFunctions functions =
+      functions_made_by([&] { held->optimizer = optimizer_from_r(spec); });
   const std::shared_ptr<Optimizer> optimizer = held->optimizer;
   Rcpp::Shield<SEXP> handle(make_handle(std::move(held), kOptimizer));
   give_to(handle, functions);
@@ -103,7 +104,7 @@ Initializer initializer_from_r(Graph& of, SEXP x) {
     const DefaultGraph scope(graph.shared_from_this());
     Rcpp::NumericVector dims(shape.rank());
     for (int i = 0; i < shape.rank(); ++i) dims[i] = static_cast<double>(shape.dim(i));
-    Rcpp::Shield<SEXP> type(Rf_mkString(dtype_name(dtype)));
+    Rcpp::Shield<SEXP> type(text_to_r(dtype_name(dtype)));
     Rcpp::Shield<SEXP> call(Rf_lang3(function->get(), dims, type));
     Rcpp::Shield<SEXP> value(eval_r(call, R_GlobalEnv));
     return tensor_of(value);
@@ -121,7 +122,7 @@ SEXP gradient_to_r(const Gradient& gradient) {
   SET_VECTOR_ELT(slices, 0, tensor_handle(gradient.values));
   SET_VECTOR_ELT(slices, 1, tensor_handle(gradient.indices));
   if (gradient.dense_shape) SET_VECTOR_ELT(slices, 2, tensor_handle(gradient.dense_shape));
-  Rcpp::Shield<SEXP> name(Rf_mkString("tensorflow.indexed_slices"));
+  Rcpp::Shield<SEXP> name(text_to_r("tensorflow.indexed_slices"));
   Rf_setAttrib(slices, R_ClassSymbol, name);
   return slices;
 }

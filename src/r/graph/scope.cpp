@@ -60,7 +60,7 @@ struct RGetter {
     auto given = std::make_shared<VariableOptions>(options);
     Rcpp::Shield<SEXP> handle(make_handle(std::move(given), kVariableOptions));
     Rcpp::Shield<SEXP> text(Rcpp::wrap(name)), dims(known_dims_to_r(shape));
-    Rcpp::Shield<SEXP> type(Rf_mkString(dtype_name(options.dtype)));
+    Rcpp::Shield<SEXP> type(text_to_r(dtype_name(options.dtype)));
     Rcpp::Shield<SEXP> collections(Rcpp::wrap(options.collections));
     Rcpp::Shield<SEXP> trainable(Rf_ScalarLogical(options.trainable));
     Rcpp::Shield<SEXP> more(Rf_list2(trainable, collections));

@@ -1,6 +1,7 @@
 // Calls of the core's ops and functions by their names below `tf`, as scripts give the arguments.
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "base/random.h"
 #include "graph/graph_function.h"
 #include "graph/indexed_slices.h"
@@ -84,7 +85,7 @@ bool is_default(SEXP x, const std::string& text) {
     return str_cat("'", string_from_r(x), "'") == text;
   }
   const bool is_number = (TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP) && Rf_xlength(x) == 1;
-  return is_number && Rf_asReal(x) == std::strtod(text.c_str(), nullptr);
+  return is_number && Rf_asReal(x) == read_double(text.c_str(), nullptr);
 }
 
 struct Bound {
@@ -149,7 +150,9 @@ SEXP dense_input(SEXP x) {
 
 // One value, or the elements of what R gave for a list of tensors. A list of R's is copied for each
 // that is added.
-void append_input(std::vector<Rcpp::RObject>& all, const Bound& given, bool is_list,
+void append_input(std::vector<Rcpp::RObject>& all,
+                  const Bound& given,
+                  bool is_list,
                   const std::string& owner) {
   SEXP x = given.value;
   if (is_indexed_slices(x)) {
@@ -170,8 +173,9 @@ void append_input(std::vector<Rcpp::RObject>& all, const Bound& given, bool is_l
     return;
   }
   if (!Rf_isVector(x)) {
-    invalid_argument("`", given.name, "` of ", owner, " must be a list of tensors, not an object of ",
-                     "type ", Rf_type2char(TYPEOF(x)), ".");
+    invalid_argument("`", given.name, "` of ", owner,
+                     " must be a list of tensors, not an object of ", "type ",
+                     Rf_type2char(TYPEOF(x)), ".");
   }
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("as.list"), x));
   Rcpp::Shield<SEXP> elements(eval_r(call, R_BaseEnv));

@@ -128,7 +128,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   }
   // list(function, session or NULL, label)
   SEXP failed_call() const {
-    Rcpp::Shield<SEXP> label(Rf_mkString(label_.c_str()));
+    Rcpp::Shield<SEXP> label(text_to_r(label_));
     Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, 3));
     SET_VECTOR_ELT(list, 0, on_error_.get());
     SET_VECTOR_ELT(list, 1, session_.get());
@@ -168,7 +168,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   static bool is_absent(SEXP methods, const char* method) {
     SEXP absent = list_element(methods, "absent");
     for (R_xlen_t i = 0; TYPEOF(absent) == STRSXP && i < Rf_xlength(absent); ++i) {
-      if (std::strcmp(CHAR(STRING_ELT(absent, i)), method) == 0) return true;
+      if (is_word(STRING_ELT(absent, i), method)) return true;
     }
     return false;
   }
@@ -233,7 +233,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     SEXP values = frame_variable(environment_.get(), hook_symbols().values);
     Rcpp::Shield<SEXP> names(has_request_ ? Rf_getAttrib(VECTOR_ELT(values, 0), R_NamesSymbol)
                                           : R_NilValue);
-    Rcpp::Shield<SEXP> label(Rf_mkString(label_.c_str()));
+    Rcpp::Shield<SEXP> label(text_to_r(label_));
     Rcpp::Shield<SEXP> asks(Rf_ScalarLogical(before_run_ != nullptr));
     Rcpp::Shield<SEXP> checking(
         Rf_lang5(Rf_install("check_results_read"), after_run_function_.get(), names, label, asks));
@@ -260,7 +260,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   // Not protected.
   static SEXP metadata_to_r(const RunMetadata& metadata) {
     Rcpp::Shield<SEXP> list(named_list({"step_stats"}));
-    Rcpp::Shield<SEXP> classes(Rf_mkString("RunMetadata"));
+    Rcpp::Shield<SEXP> classes(text_to_r("RunMetadata"));
     Rf_setAttrib(list, R_ClassSymbol, classes);
     if (metadata.step_stats) SET_VECTOR_ELT(list, 0, step_stats_to_r(*metadata.step_stats));
     return list;
@@ -427,10 +427,10 @@ SEXP history_to_r(const History& history) {
   SET_VECTOR_ELT(all, 0, Rcpp::wrap(history.steps));
   SET_VECTOR_ELT(all, 1, columns);
   if (has_input) {
-    SET_VECTOR_ELT(all, 2,
-                   Rcpp::List::create(Rcpp::_["rows"] = history.rows,
-                                      Rcpp::_["seconds"] = history.seconds,
-                                      Rcpp::_["waited"] = history.waited));
+    SET_VECTOR_ELT(
+        all, 2,
+        Rcpp::List::create(Rcpp::_["rows"] = history.rows, Rcpp::_["seconds"] = history.seconds,
+                           Rcpp::_["waited"] = history.waited));
   }
   return all;
 }

@@ -30,7 +30,7 @@ class RListener : public CheckpointListener {
   // What R's TRUE and Python's true values have in common: TRUE, a number other than 0, a string
   // that is not empty.
   static bool is_true(SEXP x) {
-    if (TYPEOF(x) == STRSXP) return CHAR(STRING_ELT(x, 0))[0] != '\0';
+    if (TYPEOF(x) == STRSXP) return !is_word(STRING_ELT(x, 0), "");
     return Rf_isNumeric(x) || Rf_isLogical(x) ? Rf_asLogical(x) == TRUE : false;
   }
   SEXP method(const char* name) const {

@@ -86,7 +86,7 @@ ModelFn custom_model_from_r(const RFunctionPtr& function) {
   return [function](Graph& graph, const ModelInput& input, Mode mode) {
     DefaultGraph scope(graph.shared_from_this());
     const auto given = std::static_pointer_cast<const Held>(input.given);
-    Rcpp::Shield<SEXP> name(Rf_mkString(mode_name(mode)));
+    Rcpp::Shield<SEXP> name(text_to_r(mode_name(mode)));
     Rcpp::Shield<SEXP> call(Rf_lang3(function->get(), given->get(), name));
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
     return estimator_spec_from_r(result);

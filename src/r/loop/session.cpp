@@ -1,8 +1,9 @@
 // Sessions in R: what is fetched and fed, and in which form results come back.
+#include "r/loop/session.h"
+
 #include "graph/endpoints.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/graph/kept_function.h"
-#include "r/loop/session.h"
 #include "r/values/border.h"
 #include "r/values/handles.h"
 #include "r/values/nesting.h"
@@ -70,7 +71,7 @@ FetchTree::Node FetchTree::named(SEXP name, Graph& graph) {
   node.form.reset(Rf_allocVector(VECSXP, n));
   for (R_xlen_t i = 0; i < n; ++i) {
     const auto& end = ends[static_cast<size_t>(i)];
-    SET_STRING_ELT(names, i, Rf_mkCharCE(end.first.c_str(), CE_UTF8));
+    SET_STRING_ELT(names, i, utf8_element(end.first));
     node.children.push_back(leaf(R_NilValue, end.second));
   }
   Rf_setAttrib(node.form.get(), R_NamesSymbol, names);
@@ -212,7 +213,7 @@ SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options) {
   if (form == R_NilValue) {
     form = named_list({"fetches", "feed_dict", "options"});
     R_PreserveObject(form);
-    Rcpp::Shield<SEXP> classes(Rf_mkString("session_run_args"));
+    Rcpp::Shield<SEXP> classes(text_to_r("session_run_args"));
     Rf_setAttrib(form, R_ClassSymbol, classes);
   }
   Rcpp::Shield<SEXP> list(Rf_shallow_duplicate(form));
@@ -274,7 +275,7 @@ SEXP step_stats_to_r(const StepStats& stats) {
       Rcpp::List::create(Rcpp::Named("node_name") = names, Rcpp::Named("op") = ops,
                          Rcpp::Named("start_micros") = start, Rcpp::Named("micros") = micros,
                          Rcpp::Named("bytes") = bytes);
-  Rcpp::Shield<SEXP> device(Rf_mkString(StepStats::kDevice));
+  Rcpp::Shield<SEXP> device(text_to_r(StepStats::kDevice));
   Rcpp::Shield<SEXP> start_micros(Rf_ScalarReal(stats.start_seconds * 1e6));
   Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("new_step_stats"), columns, device, start_micros));
   return eval_r(call, package_namespace());

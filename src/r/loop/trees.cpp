@@ -24,7 +24,7 @@ SEXP nodes_to_r(const TreesInside& trees) {
   Rcpp::NumericVector gain(n, NA_REAL), weight(n), threshold(n, NA_REAL);
   Rcpp::LogicalVector is_leaf(n), missing_left(n, NA_LOGICAL), is_finished(n);
   Rcpp::NumericMatrix value(static_cast<int>(n), static_cast<int>(logits));
-  const auto text = [](const std::string& x) { return Rf_mkCharCE(x.c_str(), CE_UTF8); };
+  const auto text = [](const std::string& x) { return utf8_element(x); };
   R_xlen_t row = 0;
   for (size_t t = 0; t < trees.ensemble.trees.size(); ++t) {
     const Tree& tree = trees.ensemble.trees[t];
@@ -56,10 +56,9 @@ SEXP nodes_to_r(const TreesInside& trees) {
   return Rcpp::List::create(
       Rcpp::_["tree"] = tree_id, Rcpp::_["node"] = node_id, Rcpp::_["is_leaf"] = is_leaf,
       Rcpp::_["feature"] = feature, Rcpp::_["question"] = question,
-      Rcpp::_["threshold"] = threshold, Rcpp::_["left"] = left,
-      Rcpp::_["right"] = right, Rcpp::_["gain"] = gain, Rcpp::_["value"] = value,
-      Rcpp::_["weight"] = weight, Rcpp::_["missing_goes_left"] = missing_left,
-      Rcpp::_["is_finished"] = is_finished);
+      Rcpp::_["threshold"] = threshold, Rcpp::_["left"] = left, Rcpp::_["right"] = right,
+      Rcpp::_["gain"] = gain, Rcpp::_["value"] = value, Rcpp::_["weight"] = weight,
+      Rcpp::_["missing_goes_left"] = missing_left, Rcpp::_["is_finished"] = is_finished);
 }
 
 }  // namespace

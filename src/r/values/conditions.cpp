@@ -254,8 +254,8 @@ void raise_exception(const char* where) {
 void raise_error(const Error& error) {
   Rcpp::Shield<SEXP> condition(error.foreign ? static_cast<Held*>(error.foreign.get())->get()
                                              : R_NilValue);
-  Rcpp::Shield<SEXP> code(Rf_mkString(code_name(error.code())));
-  Rcpp::Shield<SEXP> message(Rf_mkString(error.message().c_str()));
+  Rcpp::Shield<SEXP> code(text_to_r(code_name(error.code())));
+  Rcpp::Shield<SEXP> message(text_to_r(error.message()));
   Rcpp::Shield<SEXP> hints(Rcpp::wrap(error.hints()));
   const auto* foreign = dynamic_cast<const ForeignError*>(&error);
   Rcpp::Shield<SEXP> classes(foreign ? Rcpp::wrap(foreign->classes()) : R_NilValue);

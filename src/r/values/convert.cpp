@@ -7,7 +7,6 @@
 #include "base/interrupt.h"
 #include "base/shared_pieces.h"
 #include "base/stoppable_pieces.h"
-#include "r/values/text_element.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -338,32 +337,11 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
 
 }  // namespace
 
-const char* utf8_of(SEXP element) {
-  if (Rf_getCharCE(element) == CE_BYTES) {
-    invalid_argument("A string that is marked as bytes has no text; `iconv()` or `Encoding<-` say ",
-                     "what it means.");
-  }
-  return Rf_translateCharUTF8(element);
-}
-
-SEXP text_element(const std::string& text) {
-  const size_t zero = text.find('\0');
-  if (zero != std::string::npos) {
-    const size_t begin = zero < 20 ? 0 : zero - 20;
-    throw Error(Code::kInvalidArgument,
-                str_cat("A string of ", static_cast<unsigned long>(text.size()),
-                        " bytes has a zero byte behind '", text.substr(begin, zero - begin),
-                        "': R's strings cannot hold it."),
-                {"`tf$decode_raw()` gives the numbers of such bytes."});
-  }
-  return Rf_mkCharLenCE(text.data(), static_cast<int>(text.size()), CE_UTF8);
-}
-
 SEXP named_list(const std::vector<const char*>& names) {
   const auto n = static_cast<R_xlen_t>(names.size());
   Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, n)), strings(Rf_allocVector(STRSXP, n));
   for (R_xlen_t i = 0; i < n; ++i) {
-    SET_STRING_ELT(strings, i, Rf_mkCharCE(names[static_cast<size_t>(i)], CE_UTF8));
+    SET_STRING_ELT(strings, i, utf8_element(names[static_cast<size_t>(i)]));
   }
   Rf_setAttrib(list, R_NamesSymbol, strings);
   return list;

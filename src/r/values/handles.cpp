@@ -77,7 +77,7 @@ PartOf::~PartOf() { R_RunWeakRefFinalizer(weak_.get()); }  // forgets both
 
 SEXP package_namespace() {
   static SEXP ns = [] {
-    Rcpp::Shield<SEXP> name(Rf_mkString("runhooks"));
+    Rcpp::Shield<SEXP> name(text_to_r("runhooks"));
     return R_FindNamespace(name);  // held by R's registry
   }();
   return ns;

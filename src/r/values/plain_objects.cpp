@@ -92,14 +92,15 @@ unsigned int r_type(Kind kind) {
 
 PlainData::Text plain_text(SEXP element) {
   if (element == NA_STRING) return {"", Mark::kMissing};
-  if (Rf_getCharCE(element) == CE_BYTES) return {CHAR(element), Mark::kBytes};
-  return {Rf_translateCharUTF8(element), Mark::kUtf8};
+  const bool is_bytes = Rf_getCharCE(element) == CE_BYTES;
+  return {std::string(utf8_or_bytes_of(element)), is_bytes ? Mark::kBytes : Mark::kUtf8};
 }
 
 SEXP plain_text_to_r(const PlainData::Text& text) {
   if (text.mark == Mark::kMissing) return NA_STRING;
-  return Rf_mkCharLenCE(text.bytes.data(), static_cast<int>(text.bytes.size()),
-                        text.mark == Mark::kBytes ? CE_BYTES : CE_UTF8);
+  return Rf_mkCharLenCE(  // lint: allow text
+      text.bytes.data(), static_cast<int>(text.bytes.size()),
+      text.mark == Mark::kBytes ? CE_BYTES : CE_UTF8);
 }
 
 PlainData convert(SEXP x, const Owner& owner, const std::string& place);
@@ -164,7 +165,7 @@ SEXP with_attributes(SEXP x, const PlainData& data) {
   Rcpp::Shield<SEXP> attributes(Rf_allocVector(VECSXP, n)), names(Rf_allocVector(STRSXP, n));
   for (R_xlen_t i = 0; i < n; ++i) {
     const auto& attribute = data.attributes[static_cast<size_t>(i)];
-    SET_STRING_ELT(names, i, Rf_mkCharCE(attribute.first.c_str(), CE_UTF8));
+    SET_STRING_ELT(names, i, utf8_element(attribute.first));
     SET_VECTOR_ELT(attributes, i, plain_to_r(attribute.second));
   }
   Rf_setAttrib(attributes, R_NamesSymbol, names);

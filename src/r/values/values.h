@@ -10,6 +10,7 @@
 #include "graph/args.h"
 #include "io/files/plain_data.h"
 #include "r/values/r_function.h"
+#include "r/values/text.h"
 #include "runhooks_types.h"
 
 namespace runhooks {
@@ -56,10 +57,6 @@ inline bool is_true(SEXP x) {
 std::shared_ptr<Args> spec_from_r(SEXP spec, const char* what);
 
 // --- r/values/convert.cpp: values
-
-// The text of an element of a character vector. R itself would jump over our frames where it has
-// none.
-const char* utf8_of(SEXP element);
 
 // A list of NULLs. Duplicating one is quicker than setting names. Not protected.
 SEXP named_list(const std::vector<const char*>& names);

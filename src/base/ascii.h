@@ -1,0 +1,29 @@
+// What lives here: the classes and cases of ASCII characters, the same in every locale.
+// Who may use it: everybody; the functions of <cctype> follow setlocale().
+// What it must not know: other alphabets (base/unicode.h).
+#pragma once
+
+#include <string>
+
+namespace runhooks {
+
+constexpr bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_ascii_upper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_ascii_lower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool is_ascii_alpha(char c) { return is_ascii_upper(c) || is_ascii_lower(c); }
+constexpr bool is_ascii_alnum(char c) { return is_ascii_alpha(c) || is_ascii_digit(c); }
+
+// Other bytes stay as they are, so a text in UTF-8 stays valid.
+constexpr char ascii_lower(char c) { return is_ascii_upper(c) ? static_cast<char>(c + 32) : c; }
+constexpr char ascii_upper(char c) { return is_ascii_lower(c) ? static_cast<char>(c - 32) : c; }
+
+inline std::string ascii_lower(std::string text) {
+  for (char& c : text) c = ascii_lower(c);
+  return text;
+}
+inline std::string ascii_upper(std::string text) {
+  for (char& c : text) c = ascii_upper(c);
+  return text;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,86 @@
+#include "base/number_text.h"
+
+#include <locale.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+
+namespace runhooks {
+
+namespace {
+
+// While one lives, C's functions on this thread take numbers to have a decimal point. Another
+// thread that calls setlocale() meanwhile does not disturb it.
+#ifdef _WIN32
+class PointScope {
+ public:
+  PointScope() : scope_(_configthreadlocale(_ENABLE_PER_THREAD_LOCALE)) {
+    const char* locale = std::setlocale(LC_NUMERIC, nullptr);
+    if (locale) before_ = locale;
+    std::setlocale(LC_NUMERIC, "C");
+  }
+  ~PointScope() {
+    std::setlocale(LC_NUMERIC, before_.c_str());
+    _configthreadlocale(scope_);
+  }
+  PointScope(const PointScope&) = delete;
+  PointScope& operator=(const PointScope&) = delete;
+
+ private:
+  int scope_;
+  std::string before_ = "C";
+};
+#else
+class PointScope {
+ public:
+  PointScope() : before_(uselocale(c_locale())) {}
+  ~PointScope() { uselocale(before_); }
+  PointScope(const PointScope&) = delete;
+  PointScope& operator=(const PointScope&) = delete;
+
+ private:
+  static locale_t c_locale() {
+    static const locale_t made = newlocale(LC_ALL_MASK, "C", static_cast<locale_t>(nullptr));
+    return made;
+  }
+  locale_t before_;
+};
+#endif
+
+}  // namespace
+
+double read_double(const char* text, char** end) {
+  const PointScope scope;
+  return std::strtod(text, end);
+}
+
+float read_float(const char* text, char** end) {
+  const PointScope scope;
+  return std::strtof(text, end);
+}
+
+std::string format_text(const char* format, ...) {
+  const PointScope scope;
+  std::va_list values, again;
+  va_start(values, format);
+  va_copy(again, values);
+  char usual[128];
+  const int length = std::vsnprintf(usual, sizeof usual, format, values);
+  va_end(values);
+  std::string text;
+  if (length >= 0 && static_cast<size_t>(length) < sizeof usual) {
+    text.assign(usual, static_cast<size_t>(length));
+  } else if (length >= 0) {
+    text.resize(static_cast<size_t>(length) + 1);
+    std::vsnprintf(&text[0], text.size(), format, again);
+    text.pop_back();
+  }
+  va_end(again);
+  return text;
+}
+
+}  // namespace runhooks

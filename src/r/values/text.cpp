@@ -1,0 +1,53 @@
+#include "r/values/text.h"
+
+#include <cstring>
+
+#include "base/status.h"
+
+namespace runhooks {
+namespace r {
+
+SEXP utf8_element(const char* text) { return Rf_mkCharCE(text, CE_UTF8); }
+
+SEXP text_element(const std::string& text) {
+  const size_t zero = text.find('\0');
+  if (zero != std::string::npos) {
+    const size_t begin = zero < 20 ? 0 : zero - 20;
+    throw Error(Code::kInvalidArgument,
+                str_cat("A string of ", static_cast<unsigned long>(text.size()),
+                        " bytes has a zero byte behind '", text.substr(begin, zero - begin),
+                        "': R's strings cannot hold it."),
+                {"`tf$decode_raw()` gives the numbers of such bytes."});
+  }
+  return Rf_mkCharLenCE(text.data(), static_cast<int>(text.size()), CE_UTF8);
+}
+
+SEXP text_to_r(const std::string& text) { return Rf_ScalarString(utf8_element(text)); }
+
+const char* utf8_of(SEXP element) {
+  if (Rf_getCharCE(element) == CE_BYTES) {
+    invalid_argument("A string that is marked as bytes has no text; `iconv()` or `Encoding<-` say ",
+                     "what it means.");
+  }
+  return Rf_translateCharUTF8(element);
+}
+
+std::string_view utf8_or_bytes_of(SEXP element) {
+  return Rf_getCharCE(element) == CE_BYTES ? CHAR(element) : Rf_translateCharUTF8(element);
+}
+
+bool is_word(SEXP element, const char* word) { return std::strcmp(CHAR(element), word) == 0; }
+
+}  // namespace r
+}  // namespace runhooks
+
+namespace Rcpp {
+namespace internal {
+
+template <>
+SEXP make_charsexp<std::string>(const std::string& text) {
+  return runhooks::r::utf8_element(text);
+}
+
+}  // namespace internal
+}  // namespace Rcpp
