@@ -6,56 +6,59 @@ hook_methods <- list(
   save_state = character(), restore_state = "state"
 )
 
-#' A run hook of one's own
+#' Create a custom run hook
 #'
-#' A hook watches and steers every step of [train()], [evaluate()] and
-#' [predict()][predict.tf_estimator]. Its methods are R functions; the ones that are not given do
-#' nothing and cost nothing.
+#' Combines R functions into a hook, which observes and controls every step of [train()],
+#' [evaluate()] and [predict()][predict.tf_estimator]. All methods are optional; a missing method
+#' costs nothing.
 #'
-#' The methods are called by position, so the names of their arguments are free. Order: `begin()`
-#' once before the graph is finalized; `after_create_session()` when a session has been made (again
-#' after a failure that the loop recovers from); then `before_run()`, the run, `after_run()` for
-#' each step; `end()` when the loop has ended well (the steps are made, the data have ended, a stop
-#' was requested), not after an error.
+#' The loop passes arguments by position, so their names are free. It calls the methods in this
+#' order:
+#'
+#' 1. `begin()`, once, before the graph is finalized;
+#' 2. `after_create_session()`, after a session was created, and again after a failure from which
+#'    the loop recovers;
+#' 3. `before_run()` and `after_run()`, before and after each step;
+#' 4. `end()`, after the loop has ended without an error.
 #'
 #' An error in a method leaves `train()` as the same condition object, with its class, call and
-#' fields. It gets the field `runhooks` (a list with `hook`, `method`, `step`), the class
-#' `runhooks_error_hook` and a line that names them.
+#' fields. The loop adds the class `runhooks_error_hook`, a field `runhooks` (a list with `hook`,
+#' `method` and `step`), and a line to the message.
 #'
-#' @param begin `function()`. May add to the graph: `tf$get_default_graph()`.
-#' @param after_create_session `function(session, coord)`. `coord$request_stop()` and
-#'   `coord$should_stop()` steer the loop.
-#' @param before_run `function(context)`. Returns `NULL` or [session_run_args()]: what the hook
-#'   wants of the next run. `context` has `$session`, `$original_args`, `$stop_requested`,
-#'   `$request_stop()`, and how far the input has come in this session: `$rows`, the rows that were
-#'   read so far, `$epoch`, the pass through the data, from 1, which the last of them belongs to,
-#'   and `$waited`, for how many seconds steps have waited for rows (`NA` where the graph has no
-#'   dataset). TensorFlow has no such fields.
-#' @param after_run `function(context, values)`. `values$results` is what was asked for, in the same
-#'   form; `NULL` where nothing was.
+#' @param begin `function()`. Can add operations to the graph: `tf$get_default_graph()`.
+#' @param after_create_session `function(session, coord)`. `coord$request_stop()` stops the loop,
+#'   and `coord$should_stop()` tells whether it is stopping.
+#' @param before_run `function(context)`. Returns `NULL`, or [session_run_args()] with the tensors
+#'   that the hook requests. `context` has `$session`, `$original_args`, `$stop_requested` and
+#'   `$request_stop()`. Three fields describe the input of this session. `$rows` is the number of
+#'   rows read. `$epoch` is the pass of the last row, starting at 1. `$waited` is the number of
+#'   seconds that steps waited for input. They are `NA` if the graph has no dataset. TensorFlow does
+#'   not have these three fields.
+#' @param after_run `function(context, values)`. `values$results` contains the requested values in
+#'   the same structure as the request, or `NULL` without a request.
 #' @param end `function(session)`.
-#' @param on_error `function(session, condition)`. Called when the loop ends by an error, an
-#'   interrupt or a jump (a restart), after the session has been closed; TensorFlow has no such
-#'   method. An error in it is a warning, so that it does not hide the one before.
-#' @param save_state,restore_state `function()` returns what checkpoints keep of the hook, plain data
-#'   (see below), or `NULL`. `function(state)` gets it back when a run is continued from a
-#'   checkpoint, before `after_create_session()`. The state belongs to the hook's name in the list
-#'   `hooks`, or to its place there.
-#'   With such a hook in the list, checkpoint savers come after all others, so that what is saved is
-#'   the state after the step.
-#' @param weight A number: a hook of a larger weight comes later in the list.
-#' @return A hook: an object of class `EstimatorSessionRunHook`, a list of the functions. It may be
-#'   used again.
-#' @section States: A checkpoint may come from somebody else, so it must not hold code. A state is
-#'   plain data: `NULL`, logicals, numbers, strings, raw bytes, and lists of these, with attributes
-#'   that are plain data again, as factors, dates and data frames have them. Functions, environments,
-#'   R6 objects, formulas, external pointers and S4 objects are refused when the state is saved, by
-#'   an error that names the element. Save what such an object can be made of, and make it anew in
+#' @param on_error `function(session, condition)`. The loop calls it after an error, an interrupt or
+#'   a jump to a restart, when the session is already closed. An error in `on_error()` becomes a
+#'   warning, so that it does not hide the original error. TensorFlow does not have this method.
+#' @param save_state,restore_state `save_state()` returns the state that checkpoints store for the
+#'   hook, or `NULL`. `restore_state(state)` receives it when a run resumes, before
+#'   `after_create_session()`. The state is identified by the name of the hook in the list `hooks`,
+#'   or by its position. If a hook has a state, checkpoint savers run after all other hooks, so that
+#'   they save the state after the step.
+#' @param weight A number. Hooks with a larger weight run later.
+#' @return A hook: a list of the functions with class `EstimatorSessionRunHook`. You can reuse it in
+#'   several runs.
+#' @section States: A checkpoint can come from an untrusted source, so it must not contain code. A
+#'   state is plain data: `NULL`, logicals, numbers, strings, raw bytes, and lists of these.
+#'   Attributes may be plain data too, so factors, dates and data frames are allowed. Functions,
+#'   environments, R6 objects, formulas, external pointers and S4 objects are an error that names
+#'   the element. Save the data needed to rebuild such an object, and rebuild it in
 #'   `restore_state()`.
-#' @section Other forms: Wherever hooks are expected, a named list of such functions or an R6 or
-#'   reference object that has them as methods will do.
-#' @section Errors: `runhooks_error_invalid_argument` for a method that is no function or takes
-#'   another number of arguments.
+#' @section Other forms: All functions with an argument `hooks` also accept a named list of such
+#'   functions, and R6 or reference objects that have them as methods.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a method is not a function, or has the wrong number of
+#'     arguments.
 #' @seealso The class `tf.train.SessionRunHook` of TensorFlow 1.x; `vignette("run-hooks")`.
 #' @family hooks
 #' @export
@@ -166,18 +169,22 @@ check_method <- function(method, name, arguments, call = parent.frame()) {
   }
 }
 
-#' What a hook wants of the next run
+#' Request tensors for the next step
 #'
-#' @param ... Tensors, operations, variables, names of tensors (`"loss:0"`), or lists of these,
-#'   named or not, nested to any depth. They come back in `after_run()` as `values$results` with the
-#'   same names and nesting; an operation gives `NULL`.
+#' Creates the return value of a hook's `before_run()`: the tensors to fetch and the values to feed
+#' in the next step.
+#'
+#' @param ... Tensors, operations, variables, names of tensors (`"loss:0"`), or nested lists of
+#'   these, with or without names. `after_run()` receives the values as `values$results`, with the
+#'   same names and nesting. The value of an operation is `NULL`.
 #' @param feed_dict Values to feed: a list named by tensors (`list("x:0" = 1)`), or `NULL`. Two
 #'   hooks must not feed the same tensor.
 #' @param options Options of the run, or `NULL`.
-#' @return An object of class `session_run_args` for `before_run()` of a hook to return. One that is
-#'   made once and returned again each time costs least.
-#' @section Errors: A fetch that is not in the graph is a `runhooks_error_not_found` when the hook
-#'   returns it.
+#' @return An object of class `session_run_args`. If the request never changes, create it once and
+#'   return the same object in each step; this is the fastest way.
+#' @section Errors:
+#'   * `runhooks_error_not_found`: a requested tensor is not in the graph. The error occurs when
+#'     `before_run()` returns.
 #' @seealso The class `tf.train.SessionRunArgs` of TensorFlow 1.x.
 #' @family hooks
 #' @export

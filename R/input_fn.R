@@ -8,64 +8,73 @@ the$is_unseen <- FALSE
 # how many frames there were when the user's function was called
 the$users_depth <- 0L
 
-#' An input function from data in memory
+#' Create an input function from data in memory
 #'
 #' Describes how [train()], [evaluate()] and [predict()][predict.tf_estimator] read a data frame,
-#' matrix or list: which columns are features and which is the response, in batches of which size,
-#' how often and in which order. The core copies the data when the loop starts, but for many numbers
-#' (32 MB and more, in 8 batches and more), which it reads where they are: what changes them in place,
-#' as `data.table::set()` does, waits until the training has ended.
+#' matrix or list, and returns an input function. The arguments select the features and the
+#' response, and set the batch size, the number of epochs and the order of the rows.
 #'
-#' @param object A data frame; a list of vectors, matrices or arrays of the same number of rows; a
-#'   matrix with column names, also one of the package Matrix (of which the selected columns become
-#'   dense); a formula `response ~ a + b`; a recipe of the package recipes, whose predictors are
-#'   features and whose outcome is the response; or what `as.data.frame()` can make a data frame of.
-#' @param features,response Selections as in tidyselect: bare names, strings, helpers, `-label`, a
-#'   character vector.
-#' @param data For a formula: the data frame. For a recipe: the data to read by it, `NULL` for those
-#'   that it was made of; its steps learn from these only.
-#' @param batch_size Rows in a batch. Batches run on across epochs; only the last one may be short.
-#' @param shuffle `"auto"`: the rows of each epoch in an order of their own, except in prediction.
-#'   Or TRUE, FALSE.
-#' @param num_epochs How often the data are read; `NULL` for ever.
-#' @param queue_capacity,num_threads Accepted; there is no queue.
-#' @param ... Further arguments have no effect; a message names them.
-#' @param resume TRUE: a training that was stopped in the middle of these data (by `steps`, by
-#'   Ctrl-C, by the end of the process) goes on where it stopped. FALSE: each call of [train()]
-#'   begins at the first row, as TensorFlow's estimators do. See below.
-#' @param auto_shard Where several processes train ([mpi_strategy()]): TRUE deals row i to process i
-#'   mod their number, FALSE gives each of them all rows.
-#' @param on_other_data What `resume` does where the training before stopped in the middle of other
-#'   data, or of data that were read in another way: `"begin"` begins at the first row, which the
-#'   log says, `"stop"` refuses with an error that names both.
-#' @return A function of the estimator that returns a function of no argument, which adds the next
-#'   batch to the graph: `list(features, labels)`. For a custom [estimator()] the features are one
-#'   tensor `[batch, k]`, float64 or, where all are integers, int32. For others they are a named
-#'   list of tensors `[batch]` (or `[batch, k]` for matrix columns): int32 for integers, bool,
-#'   float64 (float32 where only numeric columns without a normalizer read it), string; factors as
-#'   int32 codes from 0, or as strings where a column of the estimator takes strings. Without
-#'   response the features alone. NA is `""` in strings and -1 in factors, which categorical columns
-#'   take as
-#'   missing. A sparse matrix that is an element of a list is one feature; it is kept sparse, and
-#'   each batch of it becomes float64 `[batch, k]`. A list column becomes a matrix, rows that are
-#'   shorter padded with what counts as missing: `""`, -1 for integers, 0 for doubles.
-#' @section Going on: The checkpoints of a model hold how far its training has come in the data: the
-#'   row, the order of the rows and its seed. [train()] in the same folder, also in another process,
-#'   goes on with the very next row, so that 26 steps and then 22 are the same as 48. That is so
-#'   where the training before was stopped in the middle and data, batch size and number of epochs
-#'   are the same ones. A training that had come to the end of the data is followed by another pass.
-#'   Where the data are others, or read in another way, the log says so and the first row is next. A
-#'   pass that goes on gives what is left of it, so it may end before `steps` are made.
-#'   [numpy_input_fn()] always begins at the first row.
-#' @section Levels: A model remembers, in the file `runhooks.data` of its folder, the kind of each
-#'   feature and the levels of factors in training. Later data are brought to these: codes are those
-#'   of the training whatever levels a factor has, other levels are missing (but for columns with a
-#'   bucket for unknown words), strings do for factors and whole numbers for integers. A classifier
-#'   without a vocabulary takes the levels of a factor as its classes.
-#' @section Errors: `runhooks_error_not_found` for a column that is not there;
-#'   `runhooks_error_invalid_argument` for two columns of one name, dates, no rows, a batch size
-#'   below 1, NA, NaN or Inf in numbers (how many, and the first row; NA in a feature when it is
-#'   read, as `column_numeric(default_value = )` may say what takes its place).
+#' The core copies the data when the loop starts. It reads large numeric data (32 MB and more, in 8
+#' batches and more) in place. Do not modify such data in place, for example with
+#' `data.table::set()`, before the training has ended.
+#'
+#' @param object The data: a data frame; a matrix with column names, also from the Matrix package;
+#'   or a list of vectors, matrices or arrays with the same number of rows. Or a formula `response ~
+#'   a + b`. Or a recipe from the recipes package, whose predictors are the features and whose
+#'   outcome is the response. Other objects are converted with `as.data.frame()`. Selected columns
+#'   of a sparse matrix become dense.
+#' @param features,response Columns, selected as in tidyselect: bare names, strings, helpers,
+#'   `-label`, or a character vector.
+#' @param data For a formula: the data frame. For a recipe: the data to prepare, or `NULL` for the
+#'   data of the recipe. The steps of the recipe are always estimated from the data of the recipe.
+#' @param batch_size Number of rows in a batch. Batches continue across epochs; only the last batch
+#'   can be shorter.
+#' @param shuffle `"auto"`: shuffle the rows in each epoch, except for prediction. TRUE or FALSE:
+#'   always or never.
+#' @param num_epochs Number of passes over the data. `NULL`: no limit.
+#' @param queue_capacity,num_threads Accepted for compatibility; they have no effect.
+#' @param ... Further arguments have no effect; a message lists them.
+#' @param resume `TRUE`: if the previous training stopped part-way through the data (because of
+#'   `steps`, Ctrl-C or the end of the process), [train()] continues at the same row. `FALSE`: every
+#'   [train()] call starts at the first row, as in TensorFlow.
+#' @param auto_shard With several processes ([mpi_strategy()]), TRUE: process k reads the rows i
+#'   with i mod the number of processes equal to k. FALSE: each process reads all rows.
+#' @param on_other_data Action of `resume` if the previous training stopped part-way through
+#'   different data, or read them differently. `"begin"`: start at the first row and log this.
+#'   `"stop"`: an error that describes both.
+#' @return A function of the estimator. It returns a function without arguments that adds the next
+#'   batch to the graph: `list(features, labels)`, or only the features if there is no response.
+#'
+#'   For a custom [estimator()], the features are one tensor `[batch, k]`, of type int32 if all
+#'   columns are integers and float64 otherwise. For other estimators they are a named list of
+#'   tensors `[batch]`, or `[batch, k]` for matrix columns:
+#'
+#'   * integers are int32, logicals are bool, and strings are string;
+#'   * doubles are float64, or float32 if only numeric columns without a normalizer read them;
+#'   * factors are int32 codes from 0, or strings if a feature column expects strings;
+#'   * a sparse matrix in a list is one feature, and each batch of it becomes float64 `[batch, k]`;
+#'   * a list column becomes a matrix whose shorter rows are padded with `""`, -1 or 0.
+#'
+#'   `NA` becomes `""` in strings and -1 in factors. Categorical columns treat both as missing.
+#' @section Resuming: Checkpoints contain the position in the data: the row, the order of the rows
+#'   and its seed. [train()] in the same directory continues at the next row, also in another
+#'   process. Thus 26 steps and then 22 steps give the same result as 48 steps. This requires that
+#'   the previous training stopped part-way through the data, and that data, batch size and number
+#'   of epochs have not changed. After a training that reached the end of the data, a new pass
+#'   starts. A resumed pass contains only the remaining rows, so it can end before `steps`.
+#'   [numpy_input_fn()] always starts at the first row.
+#' @section Levels: The file `runhooks.data` in the model directory records the training schema: the
+#'   type of each feature and the levels of factors. Later data are converted to this schema: factor
+#'   codes follow the training levels, and unseen levels become missing unless the column has
+#'   out-of-vocabulary buckets. Strings are accepted for factors, and whole numbers for integers. A
+#'   classifier without a vocabulary uses the levels of the response as its classes.
+#' @section Errors:
+#'   * `runhooks_error_not_found`: a selected column does not exist.
+#'   * `runhooks_error_invalid_argument`: two columns have the same name, a column contains dates,
+#'     the data have no rows, or `batch_size` is less than 1.
+#'   * `runhooks_error_invalid_argument`: a number is NA, NaN or Inf. The message has the count and
+#'     the first row. For NA in a feature the error occurs when the feature is read, because
+#'     `column_numeric(default_value = )` can replace it.
 #' @family input functions
 #' @export
 #' @examples

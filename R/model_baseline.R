@@ -8,14 +8,14 @@
 #' # baseline_classifier(y ~ ., data)
 NULL
 
-#' A model to compare others with
+#' Create a baseline model
 #'
-#' Predicts the same for every example, whatever its features: the mean of the labels, or how
-#' frequent each class is, as far as the training has come.
+#' Creates an estimator that ignores the features. It predicts the mean of the labels or the
+#' frequency of each class, which helps to judge other models.
 #'
 #' @eval estimator_params("baseline")
-#' @param ... Nothing: what is no argument is refused, with what to write.
-#' @return An estimator, as for [linear_regressor()], of class
+#' @param ... Not used; a further argument is an error that suggests the right one.
+#' @return An estimator, as for [linear_regressor()]. Its class is
 #'   `tf_estimator_regressor_baseline_regressor`, `tf_estimator_classifier_baseline_classifier` or
 #'   `tf_estimator_estimator_baseline_estimator`.
 #' @inheritSection linear_regressor Predictions

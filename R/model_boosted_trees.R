@@ -8,55 +8,64 @@
 #' # boosted_trees_classifier(y ~ ., data)
 NULL
 
-#' Boosted trees
+#' Create a boosted trees model
 #'
-#' Numbers (`boosted_trees_regressor()`), classes (`boosted_trees_classifier()`) or what a head says
-#' (`boosted_trees_estimator()`) by a sum of decision trees, each of which mends what those before
-#' it have left. A layer of a tree grows whenever `n_batches_per_layer` batches have been seen.
+#' Creates an estimator that predicts numbers (`boosted_trees_regressor()`), classes
+#' (`boosted_trees_classifier()`) or the output of a head (`boosted_trees_estimator()`) by a sum of
+#' decision trees. Each tree corrects the errors of the previous trees. One layer of a tree grows
+#' for every `n_batches_per_layer` batches.
 #'
-#' Each column is asked by buckets. [column_bucketized()] has them; [column_indicator()] asks for
-#' each word; the buckets of other dense columns, such as [column_numeric()], are quantiles, for
-#' which training reads `n_batches_per_layer` batches before the first tree: steps that do not
-#' count. A column with weights of its own, such as [column_embedding()], cannot be split.
+#' Splits compare buckets of a column. [column_bucketized()] defines its buckets, and each category
+#' of a [column_indicator()] is one. For other dense columns, such as [column_numeric()], the
+#' buckets are quantiles. To compute them, training reads `n_batches_per_layer` batches before the
+#' first tree; these steps do not count. Columns with trained weights, such as [column_embedding()],
+#' cannot be split.
 #'
 #' @eval estimator_params("boosted_trees")
-#' @param ... Nothing: what is no argument is refused, with what to write.
-#' @return An estimator, as for [linear_regressor()], of class
-#'   `tf_estimator_regressor_boosted_trees_regressor` and its like.
+#' @param ... Not used; a further argument is an error that suggests the right one.
+#' @return An estimator, as for [linear_regressor()]. Its class is
+#'   `tf_estimator_regressor_boosted_trees_regressor` or the corresponding class of the other
+#'   functions.
 #' @inheritSection linear_regressor Formulas
 #' @inheritSection linear_regressor Predictions
-#' @section Features of a formula: Numbers, logicals, words and factors as they are; a level is a question
-#'   of its own, of an ordered factor, too. Days (`Date`), times (`POSIXct`, `POSIXlt`) and differences of
-#'   times are numbers of days, of seconds and of days; questions show them as dates. `offset()` is for
-#'   models with a linear part, and is refused.
-#' @section Missing values: With a formula, and `na.action = na.pass`, rows with NA stay. Numbers that
-#'   miss some in the training data have two features: what is missing is the least number in one and the
-#'   largest in the other, so that it goes to the side of each split where it gains more; both are
-#'   questions that TensorFlow knows, and an exported model answers NaN alike. Of words NA, and `""`, is
-#'   a level, `"(missing)"`. In a prediction NA of a number that has missed none in training goes where
-#'   the least number goes; NA of a word that has not, and a level that training has not seen, are none
-#'   of the levels (with a warning for a new level); where some were missing, a new level is taken for
-#'   missing, too. A model of columns says by `missing_features` which numbers may be `NaN`; others are
-#'   refused. The response and weights must be there always: `na.action = na.omit` leaves such rows out.
-#' @section Regularization: The loss is a mean over the rows, as in TensorFlow, so that
-#'   `l2_regularization`, `l1_regularization` and `min_node_weight` are parts of it: what other
-#'   packages call 1 is `1 / nrow(data)` here. A model of columns has TensorFlow's defaults, which
-#'   regularize nothing. A model of a formula, which TensorFlow does not have, counts as much as one row
-#'   against each leaf: `l2_regularization` and `min_node_weight` are `1 / rows` of its data, as
-#'   `lambda = 1` and `min_child_weight = 1` are the defaults of others, and `quantile_sketch_epsilon`
-#'   is 0.004, for some 250 buckets of a number. A tree of which no leaf has the weight to be split is
-#'   finished before `max_depth`, and the next one begins; one of columns waits for other batches.
-#'   `l2_regularization = 0, min_node_weight = 0` leaves the leaves alone.
-#' @section Training: Ends when `n_trees` are finished, or after twice the layers that these have,
-#'   where `pruning_mode = "pre"` lets none of them grow; `steps` or a hook may end it before. A
-#'   later [train()] goes on in the middle of a tree, with what it has seen of a layer. A folder
-#'   that has all its trees is not trained any more, with a message.
-#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, for columns
-#'   that cannot be split, and for `tree_complexity` without pruning. `runhooks_error_data_loss` for a
-#'   checkpoint whose trees are damaged, with the tree and the node.
+#' @section Features of a formula: Numbers, logicals, strings and factors are used directly. A split
+#'   can select one level, also of an ordered factor. Dates (`Date`), times (`POSIXct`, `POSIXlt`)
+#'   and time differences become numbers of days, seconds and days; splits show them as dates.
+#'   `offset()` is an error, because the model has no linear part.
+#' @section Missing values: With a formula and `na.action = na.pass`, rows with `NA` stay in the
+#'   data. A number with missing values in the training data has two features: one replaces missing
+#'   values by the smallest number, the other by the largest. Each split can thus send missing
+#'   values to the better side. TensorFlow understands these splits, and exported models treat NaN
+#'   in the same way. In strings, `NA` and `""` are the level `"(missing)"`.
+#'
+#'   In predictions, `NA` of a number without missing values in training is treated as the smallest
+#'   number. In strings and factors, a new level is treated as missing if the training data had
+#'   missing values, and otherwise as none of the levels. New levels give a warning.
+#'
+#'   In models from feature columns, `missing_features` lists the numbers that may be `NaN`; other
+#'   `NaN` values are an error. The response and the weights must not be missing; `na.action =
+#'   na.omit` removes such rows.
+#' @section Regularization: As in TensorFlow, the loss is a mean over the rows. `l2_regularization`,
+#'   `l1_regularization` and `min_node_weight` therefore have a different scale than in other
+#'   packages: their 1 is `1 / nrow(data)` here. Models from feature columns have TensorFlow's
+#'   defaults, which do not regularize. Models from a formula use `1 / nrow(data)` for
+#'   `l2_regularization` and `min_node_weight`, which corresponds to the common defaults `lambda =
+#'   1` and `min_child_weight = 1`. Their `quantile_sketch_epsilon` is 0.004, which gives about 250
+#'   buckets for a number. `l2_regularization = 0, min_node_weight = 0` switches regularization off.
+#'
+#'   If no leaf of a tree has enough weight for a split, a model from a formula finishes this tree
+#'   and starts the next one. A model from feature columns waits for other batches.
+#' @section Training: Training ends when `n_trees` trees are complete. With `pruning_mode = "pre"`,
+#'   if no layer can grow, it ends after twice the number of layers of these trees. `steps` or a
+#'   hook can end it earlier. A later [train()] call continues in the middle of a tree. If all trees
+#'   are complete, training does nothing and signals a message.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid, a column cannot be split, or
+#'     `tree_complexity` is set without pruning.
+#'   * `runhooks_error_data_loss`: a checkpoint contains damaged trees. The message names the tree
+#'     and the node.
 #' @seealso The classes `tf.estimator.BoostedTreesRegressor`, `BoostedTreesClassifier` and
-#'   `BoostedTreesEstimator` of TensorFlow 1.15, with which checkpoints and exported models are
-#'   exchanged.
+#'   `BoostedTreesEstimator` of TensorFlow 1.15, which read the checkpoints and exported models.
 #' @family estimators
 #' @export
 #' @examples

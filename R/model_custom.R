@@ -1,40 +1,46 @@
 # Estimators of the user's own model functions, and what such a function returns.
 
-#' Estimators of a model function
+#' Create a custom estimator
 #'
-#' `estimator()` makes an estimator of a function that builds the model; what the function returns
-#' is made by `estimator_spec()`.
+#' `estimator()` creates an estimator from a model function, which builds the graph of the model.
+#' `estimator_spec()` creates the return value of the model function.
 #'
-#' The model function is called while the graph is built, with those of these arguments that it
-#' has, by name: `features` and `labels`, what the input function returned (`labels` is `NULL` in
-#' prediction); `mode`, one of [mode_keys()]; `params` and `config`, as given to `estimator()`.
-#' With [input_fn()] `features` is one tensor `[batch, number of features]`, the columns in the
-#' order of the selection; with [numpy_input_fn()] a named list of tensors.
+#' The estimator calls the model function while it builds the graph. It passes these arguments by
+#' name, if the function has them:
 #'
-#' @param model_fn A function of some of `features`, `labels`, `mode`, `params`, `config`.
-#' @param model_dir Folder of checkpoints and events; one that has a checkpoint is continued. `NULL`:
-#'   that of `config`, or a temporary one.
-#' @param config What [run_config()] gives, or `NULL`.
+#' * `features` and `labels`: the return values of the input function; `labels` is `NULL` in
+#'   prediction;
+#' * `mode`: one of [mode_keys()];
+#' * `params` and `config`: the arguments of `estimator()`.
+#'
+#' With [input_fn()], `features` is one tensor `[batch, number of features]`, in the order of the
+#' selection. With [numpy_input_fn()] it is a named list of tensors.
+#'
+#' @param model_fn A function with some of the arguments `features`, `labels`, `mode`, `params`,
+#'   `config`.
+#' @param model_dir Directory of checkpoints and event files. If it contains a checkpoint, training
+#'   resumes from it. `NULL`: the directory of `config`, or a temporary one.
+#' @param config A [run_config()], or `NULL`.
 #' @param params A list for the model function.
-#' @param class Classes to put in front of the object's own.
-#' @param warm_start_from A folder, a checkpoint or [warm_start_settings()]: what a first training
-#'   takes initial values from.
-#' @param mode One of [mode_keys()]: what `model_fn` was given.
-#' @param predictions A named list of tensors, the first dimension of each being the batch; or one
-#'   tensor, which is then called `predictions`. Needed in prediction.
-#' @param loss A tensor of one number. Needed in training and evaluation.
-#' @param train_op The operation or tensor that makes a step. Needed in training.
-#' @param eval_metric_ops A named list of pairs `list(value, update)`, as `tf$metrics$...` give
-#'   them.
+#' @param class Additional classes of the object, before its own.
+#' @param warm_start_from A directory, a checkpoint or [warm_start_settings()]: the source of the
+#'   initial weights of the first training.
+#' @param mode One of [mode_keys()]: the `mode` of the model function.
+#' @param predictions A named list of tensors whose first dimension is the batch, or one tensor,
+#'   which gets the name `predictions`. Required in prediction.
+#' @param loss A tensor with one number. Required in training and evaluation.
+#' @param train_op The operation or tensor that performs a step. Required in training.
+#' @param eval_metric_ops A named list of pairs `list(value, update)`, as returned by
+#'   `tf$metrics$...`.
 #' @param training_hooks,evaluation_hooks,prediction_hooks,training_chief_hooks A hook or a list of
-#'   them for this mode.
-#' @param ... `export_outputs`, a named list of `tf$estimator$export$PredictOutput()` and its
-#'   relatives: the signatures of an exported model; and `scaffold`, a `tf$train$Scaffold()`.
+#'   hooks for this mode.
+#' @param ... `export_outputs`: a named list of `tf$estimator$export$PredictOutput()` or similar
+#'   objects, which define the signatures of an exported model. `scaffold`: a `tf$train$Scaffold()`.
 #' @return `estimator()`: an object of the classes `class`, `tf_custom_estimator`, `tf_estimator`.
 #'   `estimator_spec()`: a list of its fields.
-#' @section Errors: `runhooks_error_invalid_argument` for fields that the mode needs and that are
-#'   missing, for what is no tensor where there must be one, for a loss of several numbers, and for
-#'   a tensor of another graph.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a field that the mode requires is missing, a value is not
+#'     a tensor, the loss has several numbers, or a tensor belongs to another graph.
 #' @seealso `tf.estimator.Estimator` and `tf.estimator.EstimatorSpec` of TensorFlow 1.x.
 #' @family estimators
 #' @export

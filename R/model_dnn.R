@@ -8,18 +8,18 @@
 #' # dnn_classifier(y ~ ., data, hidden_units = c(16, 8))
 NULL
 
-#' A deep neural network
+#' Create a deep neural network
 #'
-#' Numbers (`dnn_regressor()`), classes (`dnn_classifier()`) or what a head says (`dnn_estimator()`)
-#' by fully connected layers on top of dense feature columns.
+#' Creates an estimator with fully connected layers after dense feature columns. It predicts numbers
+#' (`dnn_regressor()`), classes (`dnn_classifier()`) or the output of a head (`dnn_estimator()`).
 #'
 #' @eval estimator_params("dnn")
-#' @param ... Nothing: what is no argument is refused, with what to write.
-#' @return An estimator, as for [linear_regressor()], of class
+#' @param ... Not used; a further argument is an error that suggests the right one.
+#' @return An estimator, as for [linear_regressor()]. Its class is
 #'   `tf_estimator_regressor_dnn_regressor`, `tf_estimator_classifier_dnn_classifier` or
 #'   `tf_estimator_estimator_dnn_estimator`.
 #' @inheritSection linear_regressor Formulas
-#' @inheritSection linear_regressor Training of formulas
+#' @inheritSection linear_regressor Training with a formula
 #' @inheritSection linear_regressor Missing values
 #' @inheritSection linear_regressor Predictions
 #' @inheritSection linear_regressor Errors

@@ -8,20 +8,21 @@
 #' # dnn_linear_combined_classifier(y ~ ., data, dnn_hidden_units = c(16, 8))
 NULL
 
-#' A linear model and a deep one together
+#' Create a wide and deep model
 #'
-#' The logits of both are added and trained together, each part by an optimizer of its own. Either
-#' part may be left out.
+#' Creates an estimator that adds the logits of a linear model and of a deep neural network. Both
+#' parts are trained together, each with its own optimizer. You can omit either part.
 #'
 #' @eval estimator_params("dnn_linear_combined")
-#' @param ... Nothing: what is no argument is refused, with what to write.
-#' @return An estimator, as for [linear_regressor()], of class
+#' @param ... Not used; a further argument is an error that suggests the right one.
+#' @return An estimator, as for [linear_regressor()]. Its class is
 #'   `tf_estimator_dnn_linear_combined_regressor`,
 #'   `tf_estimator_classifier_dnn_linear_combined_classifier` or
 #'   `tf_estimator_estimator_dnn_linear_combined_estimator`.
-#' @section Formulas: Either part takes a formula, as in [linear_regressor()]; one has the response.
-#'   Where a formula stands first it is for both parts, the deep one without its interactions.
-#' @inheritSection linear_regressor Training of formulas
+#' @section Formulas: Each part accepts a formula, as in [linear_regressor()]; one of them has the
+#'   response. A formula as the first argument applies to both parts; the deep part omits its
+#'   interactions.
+#' @inheritSection linear_regressor Training with a formula
 #' @inheritSection linear_regressor Missing values
 #' @inheritSection linear_regressor Predictions
 #' @inheritSection linear_regressor Errors

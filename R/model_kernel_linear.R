@@ -8,18 +8,20 @@
 #' # kernel_linear_classifier(y ~ ., data)
 NULL
 
-#' A kernel machine
+#' Create a kernel machine
 #'
-#' A linear model of random Fourier features of dense columns, which is near to a machine with a
-#' Gaussian kernel: smooth functions, and classes that no line divides, without hidden layers to
-#' choose. The features are fixed at random when the first training begins, and saved with the model.
+#' Creates an estimator that fits a linear model on random Fourier features of dense columns. The
+#' result approximates a machine with a Gaussian kernel. It fits smooth functions and nonlinear
+#' class boundaries without hidden layers. The features are drawn when the first training starts,
+#' and they are saved with the model.
 #'
 #' @eval estimator_params("kernel_linear")
-#' @param ... Nothing: what is no argument is refused, with what to write.
-#' @return An estimator, as for [linear_regressor()], of class
-#'   `tf_estimator_regressor_kernel_linear_regressor` and its like.
+#' @param ... Not used; a further argument is an error that suggests the right one.
+#' @return An estimator, as for [linear_regressor()]. Its class is
+#'   `tf_estimator_regressor_kernel_linear_regressor` or the corresponding class of the other
+#'   functions.
 #' @inheritSection linear_regressor Formulas
-#' @inheritSection linear_regressor Training of formulas
+#' @inheritSection linear_regressor Training with a formula
 #' @inheritSection linear_regressor Missing values
 #' @inheritSection linear_regressor Predictions
 #' @inheritSection linear_regressor Errors

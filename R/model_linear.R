@@ -8,63 +8,71 @@
 #' # linear_classifier(y ~ ., data)
 NULL
 
-#' A linear model
+#' Create a linear model
 #'
-#' Numbers (`linear_regressor()`), classes (`linear_classifier()`) or what a head says
-#' (`linear_estimator()`) by a weighted sum of the feature columns and a bias; the weights start at
-#' 0.
+#' Creates an estimator that predicts numbers (`linear_regressor()`), classes
+#' (`linear_classifier()`) or the output of a head (`linear_estimator()`). The prediction is a
+#' weighted sum of the feature columns and a bias. Weights start at 0.
 #'
 #' @eval estimator_params("linear")
-#' @param ... Nothing: what is no argument is refused, with what to write.
-#' @return An estimator for [train()], [evaluate()] and [predict()][predict.tf_estimator], of class
-#'   `tf_estimator_regressor_linear_regressor`, `tf_estimator_classifier_linear_classifier` or
+#' @param ... Not used; a further argument is an error that suggests the right one.
+#' @return An estimator for [train()], [evaluate()] and [predict()][predict.tf_estimator]. Its class
+#'   is `tf_estimator_regressor_linear_regressor`, `tf_estimator_classifier_linear_classifier` or
 #'   `tf_estimator_estimator_linear_estimator`.
-#' @section Formulas: `linear_regressor(mpg ~ wt + gear, data = mtcars)` makes the columns: numbers
-#'   and logicals are numeric columns, factors and strings have the vocabulary of their levels (as
-#'   indicators in deep models). `a:b` of words is a word for each combination in `data`, of numbers
-#'   is their product, of both is a weight for each word. `.`, `a * b`, `- a` and calls such as
-#'   `log(x)` or `poly(x, 2)` are as in [lm()]. `0 +` or `- 1` leave out the intercept of a linear
-#'   model: its bias stays 0, or takes the place of the first level of a factor (other models refuse
-#'   it where there is no factor). `offset()` is
-#'   added to the linear function (models without a linear part, and more than two classes, refuse it).
-#'   Classifiers take their classes, and how many there are, from the response; `weight_column`
-#'   names the column of [lm()]'s weights. [train()], [evaluate()] and
-#'   [predict()][predict.tf_estimator] then take data frames too, and `train(model)` those that the
-#'   model was made of: of `data` the columns that the formula reads are kept, as in [lm()].
+#' @section Formulas: `linear_regressor(mpg ~ wt + gear, data = mtcars)` creates the feature
+#'   columns. Numbers and logicals become numeric columns. Factors and strings become vocabulary
+#'   columns of their levels (in deep models as indicators). `.`, `a * b`, `- a` and calls such as
+#'   `log(x)` or `poly(x, 2)` work as in [lm()]. `a:b` of two factors is a category for each
+#'   combination in `data`; of two numbers it is their product; of a factor and a number it is a
+#'   slope for each level.
 #'
-#'   Data that are read in chunks will do as a data frame does, here and in [train()], [evaluate()] and
-#'   [predict()][predict.tf_estimator]: a [dataset][datasets] of records (of rows, of batches, or of
-#'   batches with a label apart), an object of arrow or nanoarrow, a table of dbplyr. Where the columns
-#'   that the formula reads have a million values at most ([runhooks_options]) they are read into
-#'   memory, and all is as with a data frame. Of more, one pass learns levels, scales and means (a
-#'   second one, for `na.action = "mean"`), and memory holds some thousand rows at a time: terms are
-#'   computed row by row, so that `poly(x, 2)` or `scale(x)` are refused; training is on batches,
-#'   shuffled among 10,000 rows; methods that need all rows at once, such as [coef()][model_methods],
-#'   say so.
+#'   `0 +` or `- 1` removes the intercept of a linear model. Its bias then stays 0, or represents
+#'   the first level of a factor. In other models this is an error unless there is a factor.
+#'   `offset()` is added to the linear predictor. It is an error in models without a linear part and
+#'   with more than two classes.
 #'
-#'   Numbers are standardized inside of the graph, so predictions, losses and metrics are in the
-#'   units of the data, and exported models take them as they are. What was standardized is
-#'   remembered, also in the model's folder.
-#' @section Training of formulas: Where no optimizer is named a linear model takes
-#'   `tf$train$LBFGSOptimizer()`. Each step sees all rows, and [train()] ends where the loss is least,
-#'   after 200 steps at the latest: [coef()][model_methods] are those of [lm()] and [glm()], also of
-#'   terms of which one nearly says the other, such as `x + I(x^2)` (numbers enter the model
-#'   decorrelated, which [coef()][model_methods] takes back; [variable_value()] does not), and
-#'   [vcov()][model_inference] says how sure they are. With a `batch_size` the steps are Adagrad's
-#'   (rate 0.2, or `learning_rate`). Beside a deep part a linear one takes Ftrl (rate 0.1), and a deep
-#'   one Adam (rate 0.001); where [train()] is not told how long, these and optimizers that are named
-#'   make 5000 steps of at most 512 rows, deep models 2000 of at most 64, or read the data once if that
-#'   is more, see `vignette("getting-started")`.
-#' @section Missing values: `na.action` is for all that the formula reads, words too, of which `""` is
-#'   missing as NA is. [predict()][predict.tf_estimator] gives one row for each row, NA where it
-#'   cannot.
-#' @section Predictions: Of regressors `predictions`. Of classifiers `logits`, `logistic` (of two
-#'   classes), `probabilities`, `class_ids` and `classes`, which are strings.
-#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, such as an
-#'   unknown optimizer; in [train()] and [evaluate()] for labels that are no classes, for
-#'   words as labels of a regressor and for negative weights: with column, value and row of the
-#'   data, before anything is run or written. (Where an input function makes tensors itself they are
-#'   checked as they come, and the row is that of the batch.)
+#'   Classifiers take the classes from the response. `weight_column` names the column of the weights
+#'   of [lm()]. [train()], [evaluate()] and [predict()][predict.tf_estimator] also accept data
+#'   frames, and `train(model)` uses the data of the model. As in [lm()], the model keeps the
+#'   columns of `data` that the formula uses.
+#'
+#'   `data` can also be a source that is read in chunks: a [dataset][datasets] of records, an arrow
+#'   or nanoarrow object, or a dbplyr table. [train()], [evaluate()] and
+#'   [predict()][predict.tf_estimator] accept these, too. A dataset may contain rows, batches, or
+#'   batches with a separate label. If the columns of the formula have at most a million values
+#'   ([runhooks_options]), they are read into memory and everything works as with a data frame. For
+#'   larger data, one pass determines levels, scales and means; `na.action = "mean"` needs a second
+#'   pass. Memory then holds a few thousand rows at a time. Terms are computed row by row, so
+#'   `poly(x, 2)` and `scale(x)` are an error. Training uses batches from a shuffle buffer of 10,000
+#'   rows. Methods that need all rows, such as [coef()][model_methods], are an error.
+#'
+#'   The graph standardizes numbers. Predictions, losses and metrics are in the units of the data,
+#'   and exported models take numbers in these units. The model directory records the
+#'   standardization.
+#' @section Training with a formula: Without an `optimizer`, a linear model uses
+#'   `tf$train$LBFGSOptimizer()`. Each step uses all rows, and [train()] stops at the minimum of the
+#'   loss, or after 200 steps. [coef()][model_methods] then returns the coefficients of [lm()] or
+#'   [glm()], also for strongly correlated terms such as `x + I(x^2)`. [vcov()][model_inference]
+#'   returns their covariance. The model decorrelates numbers internally; [coef()][model_methods]
+#'   reverses this, [variable_value()] does not.
+#'
+#'   With a `batch_size`, the optimizer is Adagrad (learning rate 0.2, or `learning_rate`). In a
+#'   combined model, the linear part uses Ftrl (learning rate 0.1) and the deep part uses Adam
+#'   (learning rate 0.001). If [train()] has no `steps` and no `num_epochs`, these optimizers and
+#'   named optimizers make 5000 steps of at most 512 rows. Deep models make 2000 steps of at most 64
+#'   rows. If one pass over the data needs more steps, training makes one pass. See
+#'   `vignette("getting-started")`.
+#' @section Missing values: `na.action` applies to all variables of the formula. In strings, `""` is
+#'   missing, as `NA` is. [predict()][predict.tf_estimator] returns one row for each row, with `NA`
+#'   where it cannot predict.
+#' @section Predictions: Regressors have the key `predictions`. Classifiers have `logits`,
+#'   `logistic` (two classes only), `probabilities`, `class_ids` and `classes`, which are strings.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid, for example an unknown optimizer.
+#'   * `runhooks_error_invalid_argument`, in [train()] and [evaluate()]: a label is not one of the
+#'     classes, a label of a regressor is a string, or a weight is negative. The message names
+#'     column, value and row, and nothing has been run or written. If an input function returns
+#'     tensors, they are checked during training, and the row is that of the batch.
 #' @seealso The classes `tf.estimator.LinearRegressor`, `LinearClassifier` and `LinearEstimator` of
 #'   TensorFlow 1.x.
 #' @family estimators

@@ -2,20 +2,21 @@
 
 #' Evaluate a model
 #'
+#' Computes the loss and the metrics of a model on the given data and returns them as a tibble of
+#' one row.
+#'
 #' @inheritParams train
-#' @param steps How many batches; `NULL`: until the input ends.
-#' @param checkpoint_path The checkpoint to evaluate; `NULL`: the newest. A model that was never
-#'   trained is evaluated with its initial values and a warning of class
-#'   `runhooks_warning_untrained`; within a hook of its own training, with the weights of this
-#'   moment.
-#' @param name A name for this evaluation where a model has several. The metrics are also written to
-#'   an event file in the folder `eval`, or `eval_<name>`, of the model's: see [read_events()].
-#' @param simplify TRUE: a tibble of one row; FALSE: a named list.
-#' @return The metrics in the order of their names, `global_step` last. `loss` is the mean over
-#'   batches of the loss of a batch, which for canned models is a sum over its examples;
-#'   `average_loss` is the mean over examples. The losses of the batches are the attribute
-#'   `history`.
-#' @section Errors: As for [train()].
+#' @param steps Number of batches. `NULL`: until the input ends.
+#' @param checkpoint_path Checkpoint to evaluate. `NULL`: the newest. A model that was never trained
+#'   is evaluated with its initial weights, with a warning of class `runhooks_warning_untrained`. In
+#'   a hook of the model's own training, the current weights are used.
+#' @param name Name of this evaluation, if a model has several. The metrics are also written to an
+#'   event file in the folder `eval` or `eval_<name>` of `model_dir`; see [read_events()].
+#' @param simplify TRUE: a tibble of one row. FALSE: a named list.
+#' @return The metrics, sorted by name, with `global_step` last. `loss` is the mean of the losses of
+#'   the batches; for canned models the loss of a batch is the sum over its examples. `average_loss`
+#'   is the mean over the examples. The attribute `history` contains the losses of the batches.
+#' @section Errors: The errors of [train()].
 #' @seealso `tf.estimator.Estimator.evaluate` of TensorFlow 1.x.
 #' @family estimator methods
 #' @export

@@ -1,48 +1,52 @@
 # predict(): what a model says of data.
 
-#' Predictions of a model
+#' Predict with a model
+#'
+#' Computes the predictions of a trained model. `newdata` gives a tibble with typed columns;
+#' `input_fn` gives the predictions by key, as in tfestimators.
 #'
 #' @inheritParams train
-#' @param checkpoint_path The checkpoint to use; `NULL`: the newest.
-#' @param predict_keys Which predictions: those of these keys that the model gives. `predictions` is
-#'   a regressor's; a classifier also gives `all_class_ids` and `all_classes`, if asked for. Without
-#'   this argument, models of the user's own give all they have.
-#' @param as_iterable TRUE: an iterator, to be read by [iterate()] or [iter_next()], that computes
-#'   batches as they are asked for. One that is not read to its end ends by its function `$close()`,
-#'   or when R collects it: then `end()` of the hooks is called.
-#' @param simplify TRUE: a tibble with one row for each example and a list column for each key;
+#' @param checkpoint_path Checkpoint to use. `NULL`: the newest.
+#' @param predict_keys Keys of the predictions to return. `predictions` is the key of regressors.
+#'   Classifiers also return `all_class_ids` and `all_classes` on request. `NULL`: custom models
+#'   return all keys.
+#' @param as_iterable TRUE: an iterator for [iterate()] or [iter_next()], which computes batches on
+#'   demand. Call `$close()` to release an iterator early; otherwise it is closed when it is
+#'   garbage-collected. Closing calls `end()` of the hooks.
+#' @param simplify TRUE: a tibble with one row for each example and a list column for each key.
 #'   FALSE: a list of named lists.
-#' @param yield_single_examples FALSE gives whole batches: from the iterator, and in the list of
-#'   `simplify = FALSE`.
-#' @param newdata In the place of `input_fn`: a data frame with the features that the model reads;
-#'   for a model made from a formula, with what the formula reads. Where neither is given, the data
-#'   that such a model was made of.
-#' @param type With `newdata`: `"numeric"` of regressors, `"class"` or `"prob"` of classifiers;
-#'   `NULL`: all that the model has. `"response"` is the mean as [predict.glm()] has it: a number, of
-#'   two classes the probability of the second, of more one for each; `"link"` is what it is a
-#'   function of, the logits.
-#' @param interval With `newdata`, for a linear model of a formula: `"confidence"` gives an interval
-#'   for the mean, `"prediction"` one for a new observation of a regressor, as [predict.lm()] does.
-#' @param level The level of the interval.
-#' @return As `simplify` says. The rows are in the order of the data. The classes of a model that
-#'   was trained on a factor or on logicals are their labels.
+#' @param yield_single_examples FALSE: the iterator, and the list of `simplify = FALSE`, contain
+#'   whole batches.
+#' @param newdata A data frame with the features of the model, instead of `input_fn`. For a model
+#'   from a formula: with the variables of the formula. Without `newdata` and `input_fn`, such a
+#'   model uses the data from which it was created.
+#' @param type With `newdata`: `"numeric"` for regressors, `"class"` or `"prob"` for classifiers.
+#'   `"response"` is the mean, as in [predict.glm()]: a number, the probability of the second of two
+#'   classes, or one probability for each of several classes. `"link"` is the linear predictor (the
+#'   logits). `NULL`: all columns of the model.
+#' @param interval With `newdata`, for a linear model from a formula: `"confidence"` for an interval
+#'   of the mean, `"prediction"` for an interval of a new observation, as in [predict.lm()].
+#' @param level Level of the interval.
+#' @return With `input_fn`: see `simplify`. Rows are in the order of the data. If the model was
+#'   trained on a factor or on logicals, the classes are their labels.
 #'
-#'   With `newdata` a tibble of one row for each row, in order: `.pred` (`.pred_1`, `.pred_2`, ...
-#'   for labels of several numbers); or `.pred_class`, a factor with the levels of the training, and
-#'   the probability of each level as `.pred_<level>`; NA in rows that have NA where the model
-#'   cannot do without. With `interval` the columns `.pred`, `.pred_lower` and `.pred_upper`.
-#' @section Untrained models: A model without a checkpoint predicts by its initial values, as
-#'   TensorFlow's does, with a warning of class `runhooks_warning_untrained` that names the folder.
-#'   One that was trained and whose folder is gone, or has no checkpoint any more, is an error. A
-#'   hook that asks the model it is training gets predictions by the weights of this moment.
-#' @section Recipes: A model that was trained through an [input_fn()] of a recipe keeps the recipe,
-#'   and prepares `newdata` by it. A model that is made again on the folder does not have it, and
-#'   says so.
-#' @section Levels: Factors have the levels that training has seen, whatever levels the data have.
-#'   Levels that are new have no weight, with one warning of class `runhooks_warning_new_levels` that
-#'   names them.
-#' @section Errors: `runhooks_error_invalid_argument` where none of the keys exists; as for
-#'   [train()].
+#'   With `newdata`: a tibble with one row for each row, in the same order. Regressors have `.pred`,
+#'   or `.pred_1`, `.pred_2`, ... for labels of several numbers. Classifiers have `.pred_class`, a
+#'   factor with the levels of the training, and `.pred_<level>`, the probability of each level.
+#'   With `interval` the columns are `.pred`, `.pred_lower` and `.pred_upper`. Rows with missing
+#'   values in a required feature get `NA`.
+#' @section Untrained models: A model without a checkpoint predicts with its initial weights, as in
+#'   TensorFlow, and gives a warning of class `runhooks_warning_untrained`. If the model was trained
+#'   and its directory or its checkpoints have disappeared, predicting is an error. In a hook of the
+#'   model's own training, predictions use the current weights.
+#' @section Recipes: A model that was trained with an [input_fn()] of a recipe keeps the recipe and
+#'   applies it to `newdata`. If you create the model again for the same directory, it does not have
+#'   the recipe; `predict()` then reports this.
+#' @section Levels: Factors use the levels of the training, whatever levels the data have. New
+#'   levels have no weight. One warning of class `runhooks_warning_new_levels` lists them.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: the model has none of the `predict_keys`.
+#'   * The errors of [train()].
 #' @seealso `tf.estimator.Estimator.predict` of TensorFlow 1.x.
 #' @family estimator methods
 #' @export
@@ -213,15 +217,18 @@ close_when_collected <- function(pointer) {
 # dimension.
 split_batch <- function(batch) cpp_batch_examples(list(batch))
 
-#' Read an iterator
+#' Read a prediction iterator
 #'
-#' @param iterator An iterator, such as `predict(as_iterable = TRUE)` gives.
-#' @param f A function that each item is given to, or `NULL`.
+#' `iterate()` reads all items of an iterator and returns them as a list. `iter_next()` reads one
+#' item.
+#'
+#' @param iterator An iterator, for example from `predict(as_iterable = TRUE)`.
+#' @param f A function to apply to each item, or `NULL`.
 #' @param simplify Not used.
-#' @param completed What `iter_next()` returns at the end.
-#' @return `iterate()` reads all: a list of the items, or of what `f` made of them. `iter_next()`
-#'   reads one.
-#' @section Errors: `runhooks_error_invalid_argument` for what is no iterator.
+#' @param completed Value that `iter_next()` returns at the end.
+#' @return `iterate()`: a list of the items, or of the results of `f`. `iter_next()`: the next item.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `iterator` is not an iterator.
 #' @family estimator methods
 #' @export
 #' @examples

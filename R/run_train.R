@@ -2,68 +2,78 @@
 
 #' Train a model
 #'
-#' Runs steps of training until one of these: `steps` more steps are made, the global step is
-#' `max_steps`, the input ends, or a hook asks to stop. A model whose folder has a checkpoint goes
-#' on from there. Data of an [input_fn()] go on, too, where the training before stopped in the
-#' middle of them: see there.
+#' Runs training steps and returns the history of the run. Training stops after `steps` steps, when
+#' the global step reaches `max_steps`, at the end of the input, or when a hook requests it.
+#'
+#' Training resumes from the newest checkpoint in `model_dir`. If the previous training stopped
+#' part-way through an [input_fn()], the data resume at the same row; see [input_fn()].
 #'
 #' @param object An estimator, such as [linear_regressor()].
-#' @param input_fn An [input_fn()], or a function of no argument that returns `list(features,
-#'   labels)` of tensors. For a model made from a formula a data frame, too, or nothing: the data
-#'   that it was made of.
-#' @param steps How many more steps; `NULL`: as many as the input gives.
-#' @param hooks A hook or a list of hooks: [session_run_hook()], `hook_*()`. A
-#'   [hook_history_saver()] and a [hook_progress_bar()] are added where there is none.
-#' @param max_steps Up to which global step; where it is reached nothing is done, and a message of
-#'   class `runhooks_message_skipped` says so. Give at most one of `steps` and `max_steps`.
+#' @param input_fn An [input_fn()], or a function without arguments that returns `list(features,
+#'   labels)` of tensors. A model from a formula also accepts a data frame, or nothing: it then uses
+#'   the data from which it was created.
+#' @param steps Number of additional steps. `NULL`: until the input ends.
+#' @param hooks A hook or a list of hooks: [session_run_hook()], `hook_*()`. `train()` adds a
+#'   [hook_history_saver()] and a [hook_progress_bar()] if the list has none.
+#' @param max_steps Global step at which training stops. If the model has already reached it,
+#'   `train()` does nothing and signals a message of class `runhooks_message_skipped`. Give at most
+#'   one of `steps` and `max_steps`.
 #' @param saving_listeners A [checkpoint_saver_listener()] or a list of them.
-#' @param validation Data to evaluate on while the model trains: an [input_fn()], or a data frame
-#'   for a model made from a formula. They are evaluated before the first step, at intervals (those
-#'   of `stop`, else twenty times in a run whose length is known, else every 100 steps) and at the
-#'   end. The metrics are the field `validation` of the history, are shown by the progress bar, and
-#'   are in the event file of the folder `eval_validation`.
-#' @param stop [early_stopping()]: by which metric of `validation` to stop.
-#' @param ... With a data frame: `batch_size`, `shuffle` and `num_epochs` of [input_fn()]. The data
-#'   are read as often as `steps` or `max_steps` need; where nothing is given, as often as
-#'   converges, see [linear_regressor()].
-#' @return The history of the run, invisibly: an object of class `tf_estimator_history` to print,
-#'   plot and make a data frame of. The state of the model is its folder.
-#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, before
-#'   anything is run or written; `runhooks_error_permission_denied` for a folder that cannot be
-#'   written; `runhooks_error_data_loss` for a damaged checkpoint;
-#'   `runhooks_error_nan_loss` for a loss that is NaN or infinite (with an infinite one TensorFlow
-#'   goes on); whatever a hook raises.
-#' @section Folders: `model_dir` is made absolute when the model is made, so that it means the same
-#'   after `setwd()`. The folder remembers, in its file `runhooks.data`, what was trained in it:
-#'   kind of model, head, layers, columns by their content, response and optimizer. A model that is
-#'   another one is refused by these words (`runhooks_error_failed_precondition`); rates,
-#'   regularization and the like may change, the optimizer too where the model only evaluates and
-#'   predicts. Of models of one's own it has the order of the features in their matrix and the codes
-#'   of a factor. Folders that TensorFlow wrote, which have no such file, are taken as they are. One
-#'   process at a time trains in a folder; [run_history()] says what all runs came to.
-#' @section Saving: `saveRDS()` saves the model as it is: its object names the checkpoint, and has small
-#'   weights in itself (`options(runhooks.carried_mb = )`; those of a model in a temporary folder all).
-#'   What is read predicts what was saved. Where the folder has gone on since, or is gone, it says so
-#'   (`runhooks_message_saved_model`) and goes on in a temporary folder of its own, which the next
-#'   `saveRDS()` saves; where the weights are neither in the folder nor in the object it is an error.
-#'   Copies of an object in one process (`copy <- model`) are the same model.
-#' @section Random numbers: Where dropout and all that a step draws stand is in every checkpoint: a
-#'   training in parts draws what one in a piece does.
-#' @section Messages: `runhooks_message_few_rows` where a new model has more weights than rows and no
-#'   `validation`; `runhooks_message_other_data` where data in memory are others than those that
-#'   the folder was trained on before; `runhooks_message_skipped`, see `max_steps`. Whatever reads
-#'   the weights of an object that was trained says once (`runhooks_message_other_training`) where
-#'   another object or process has trained in its folder since.
-#' @section Warnings: `runhooks_warning_not_converged` where a linear model of a formula that was not
-#'   told how long to train has not come to the least loss in 200 steps, with the norm of the gradient.
-#'   What the core warns of (class `runhooks_warning`, and
-#'   `runhooks_warning_checkpoint` and the like) is raised when the run has ended, so that
-#'   `tryCatch(warning = )` cuts nothing off.
-#' @section Interrupting: Ctrl-C ends the loop after the step at hand: a checkpoint of it is saved,
-#'   the session is closed, and R's interrupt is raised. Its condition has the history so far:
-#'   `tryCatch(train(...), interrupt = function(condition) condition$history)`; at the prompt
-#'   [last_history()] has it. A message of class `runhooks_message_interrupted` says at which step
-#'   it was. A time limit (`setTimeLimit()`) is an error like any other.
+#' @param validation Data for evaluations during training: an [input_fn()], or a data frame for a
+#'   model from a formula. `train()` evaluates before the first step, at intervals and at the end.
+#'   The interval is that of `stop`, or else a twentieth of a run of known length, or else 100
+#'   steps. The metrics are in the field `validation` of the history, in the progress bar, and in
+#'   the event file of the folder `eval_validation`.
+#' @param stop [early_stopping()], which selects the metric of `validation` that stops the training.
+#' @param ... With a data frame: `batch_size`, `shuffle` and `num_epochs` of [input_fn()]. `train()`
+#'   repeats the data until `steps` or `max_steps`. Without these arguments, it repeats them until
+#'   the model converges; see [linear_regressor()].
+#' @return The history of the run, invisibly: an object of class `tf_estimator_history`, which you
+#'   can print, plot and convert to a data frame. The model changes in place; its state is in
+#'   `model_dir`.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid. Nothing has been run or written.
+#'   * `runhooks_error_failed_precondition`: `model_dir` contains a different model.
+#'   * `runhooks_error_permission_denied`: `model_dir` is not writable.
+#'   * `runhooks_error_data_loss`: a checkpoint is damaged.
+#'   * `runhooks_error_nan_loss`: the loss is NaN or infinite. TensorFlow continues after an
+#'     infinite loss.
+#'   * Any error of a hook, with its own class.
+#' @section Model directory: `model_dir` becomes an absolute path when the model is created, so
+#'   `setwd()` does not affect it. The file `runhooks.data` in this directory records the kind of
+#'   model, the head, the layers, the columns, the response and the optimizer. For custom models it
+#'   records the order of the features and the codes of factors. Training a different model in the
+#'   same directory is an error that lists the differences. Learning rates and regularization may
+#'   change. The optimizer may change if the model only evaluates and predicts. Directories that
+#'   TensorFlow wrote have no such file and are always accepted. Only one process at a time can
+#'   train in a directory. [run_history()] lists all runs.
+#' @section Saving: `saveRDS()` saves a snapshot of the model: the path of the checkpoint and, up to
+#'   `options(runhooks.carried_mb = )`, the weights. For a model in a temporary directory it saves
+#'   all weights. The restored model makes the same predictions. If the directory has changed or
+#'   disappeared since the model was saved, a message of class `runhooks_message_saved_model` says
+#'   so and the restored model uses a temporary directory. If neither the directory nor the object
+#'   has the weights, reading them is an error. Copies of an object in one process (`copy <- model`)
+#'   are the same model.
+#' @section Random numbers: Each checkpoint contains the state of the random number generators. Two
+#'   consecutive trainings therefore draw the same numbers as one long training.
+#' @section Messages:
+#'   * `runhooks_message_few_rows`: a new model has more weights than rows, and no `validation`.
+#'   * `runhooks_message_other_data`: the data in memory differ from those of the previous training.
+#'   * `runhooks_message_skipped`: the model has already reached `max_steps`.
+#'   * `runhooks_message_other_training`: another object or process has trained in `model_dir` since
+#'     this object did. Functions that read the weights signal this message once.
+#' @section Warnings:
+#'   * `runhooks_warning_not_converged`: a linear model from a formula, trained without `steps` or
+#'     `num_epochs`, did not converge within 200 iterations. The message has the norm of the
+#'     gradient.
+#'   * `runhooks_warning`, `runhooks_warning_checkpoint` and other classes: warnings of the core.
+#'     They are raised after the run has ended, so `tryCatch(warning = )` does not interrupt the
+#'     training.
+#' @section Interrupting: Ctrl-C ends the loop after the current step. `train()` then saves a
+#'   checkpoint, closes the session, signals a message of class `runhooks_message_interrupted`, and
+#'   raises R's interrupt. The condition contains the history: `tryCatch(train(...), interrupt =
+#'   function(condition) condition$history)`. At the prompt, [last_history()] returns it. A time
+#'   limit (`setTimeLimit()`) is an ordinary error.
 #' @seealso `tf.estimator.Estimator.train` of TensorFlow 1.x; [evaluate()],
 #'   [predict()][predict.tf_estimator].
 #' @family estimator methods
