@@ -65,7 +65,7 @@ FileKind kind_of(const struct stat& info) {
 
 void check_regular(FileKind kind, const std::string& path) {
   if (kind == FileKind::kRegular) return;
-  if (kind == FileKind::kFolder) fail_system("Cannot read", path, EISDIR);
+  if (kind == FileKind::kFolder) throw_system("Cannot read", path, EISDIR);
   fail(Code::kFailedPrecondition, "Cannot read '", path, "': it is ", file_kind_words(kind),
        ", not a regular file.");
 }
@@ -75,7 +75,7 @@ constexpr size_t kLongestLine = size_t{1} << 28;
 
 }  // namespace
 
-void fail_system(const char* problem, const std::string& path, int error_number) {
+void throw_system(const char* problem, const std::string& path, int error_number) {
   fail(code_of_errno(error_number), problem, " '", path,
        "': ", std::generic_category().message(error_number), ".");
 }
@@ -109,14 +109,14 @@ std::FILE* open_regular_file(const std::string& path) {
   // Looked at before, since opening a device may do something, and behind, since it may be another
   // one then. Opening a pipe does not wait for who writes to it.
   struct stat info;
-  if (::stat(path.c_str(), &info) != 0) fail_system("Cannot read", path, errno);
+  if (::stat(path.c_str(), &info) != 0) throw_system("Cannot read", path, errno);
   check_regular(kind_of(info), path);
 #if defined(_WIN32)
   std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (!file) fail_system("Cannot read", path, errno);
+  if (!file) throw_system("Cannot read", path, errno);
 #else
   const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (descriptor < 0) fail_system("Cannot read", path, errno);
+  if (descriptor < 0) throw_system("Cannot read", path, errno);
   const bool is_regular = fstat(descriptor, &info) == 0 && kind_of(info) == FileKind::kRegular &&
                           fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) == 0;
   std::FILE* file = is_regular ? fdopen(descriptor, "rb") : nullptr;
@@ -124,7 +124,7 @@ std::FILE* open_regular_file(const std::string& path) {
     const int reason = errno;
     close(descriptor);
     check_regular(kind_of(info), path);
-    fail_system("Cannot read", path, reason);
+    throw_system("Cannot read", path, reason);
   }
 #endif
   return file;
@@ -135,7 +135,7 @@ bool TextFile::fill() {
   block_.resize(kBlock);
   begin_ = 0;
   end_ = std::fread(block_.data(), 1, kBlock, file_);
-  if (end_ == 0 && std::ferror(file_)) fail_system("Cannot read", path_, errno);
+  if (end_ == 0 && std::ferror(file_)) throw_system("Cannot read", path_, errno);
   return end_ > 0;
 }
 

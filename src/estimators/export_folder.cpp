@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/files/atomic_file.h"
-#include "io/files/exchange.h"
+#include "io/files/rename_exchange.h"
 #include "io/files/stale_files.h"
 #include "io/graphs/meta_graph.h"
 #include "io/proto/text_format.h"
@@ -31,14 +31,14 @@ bool is_export(const std::string& folder) {
   });
 }
 
-[[noreturn]] void fail_at(const char* problem, const std::string& path, const std::error_code& e) {
-  fail_system(problem, path, e.value());
+[[noreturn]] void throw_at(const char* problem, const std::string& path, const std::error_code& e) {
+  throw_system(problem, path, e.value());
 }
 
 void remove_folder(const std::string& path) {
   std::error_code error;
   fs::remove_all(path, error);
-  if (error) fail_at("Cannot remove", path, error);
+  if (error) throw_at("Cannot remove", path, error);
 }
 
 // What is no use any more only takes room.
@@ -136,7 +136,7 @@ void keep_file(const fs::path& from, const fs::path& to) {
     fs::create_hard_link(from, to, error);
     if (error) fs::copy_file(from, to, error);
   }
-  if (error) fail_at("Cannot copy", from.string(), error);
+  if (error) throw_at("Cannot copy", from.string(), error);
 }
 
 // Into the new export goes what is in the old one, is none of its files and has no new one of its
@@ -181,7 +181,7 @@ std::string ready_inside(const std::string& from, const std::string& folder) {
   fs::copy(from, copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
   if (error) {
     try_to_remove(copy);
-    fail_at("Cannot replace", folder, error);
+    throw_at("Cannot replace", folder, error);
   }
   rename_file(copy, ready);
   discard(from, folder);
@@ -218,7 +218,7 @@ void replace_by_steps(const std::string& from, const std::string& place, std::st
 void put_in_place(const std::string& from, const std::string& place) {
   if (!file_exists(place)) return rename_file(from, place);
   keep_others(place, from);
-  if (exchange_names(from, place)) return try_to_remove(from);
+  if (rename_exchange(from, place)) return try_to_remove(from);
   std::string ready = from;
   try {
     replace_by_steps(from, place, &ready);

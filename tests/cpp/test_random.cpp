@@ -17,7 +17,7 @@ TEST(random_numbers_of_the_machine_differ_from_thread_to_thread) {
   std::vector<std::thread> threads;
   for (auto& own : made) {
     threads.emplace_back([&own] {
-      for (size_t i = 0; i < kNumbers; ++i) own.push_back(random_of_the_machine());
+      for (size_t i = 0; i < kNumbers; ++i) own.push_back(random_device_u64());
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -29,13 +29,13 @@ TEST(random_numbers_of_the_machine_differ_from_thread_to_thread) {
 TEST(random_numbers_of_the_machine_differ_in_a_forked_process) {
   int ends[2];
   CHECK(pipe(ends) == 0);
-  random_of_the_machine();
+  random_device_u64();
   const pid_t child = fork();
   if (child == 0) {
-    const uint64_t number = random_of_the_machine();
+    const uint64_t number = random_device_u64();
     _exit(write(ends[1], &number, sizeof number) == sizeof number ? 0 : 1);
   }
-  const uint64_t own = random_of_the_machine();
+  const uint64_t own = random_device_u64();
   uint64_t other = own;
   CHECK(read(ends[0], &other, sizeof other) == sizeof other);
   waitpid(child, nullptr, 0);

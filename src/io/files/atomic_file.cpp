@@ -14,7 +14,7 @@
 #include "base/interrupt.h"
 #include "base/machine.h"
 #include "base/random.h"
-#include "base/without_signals.h"
+#include "base/block_signals.h"
 #include "io/files/stale_files.h"
 
 #if defined(_WIN32)
@@ -33,11 +33,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-[[noreturn]] void fail_error_code(const char* problem,
+[[noreturn]] void throw_error_code(const char* problem,
                                   const std::string& path,
                                   const std::error_code& error) {
   // On Windows the number is not an errno; its condition is.
-  fail_system(problem, path, error.default_error_condition().value());
+  throw_system(problem, path, error.default_error_condition().value());
 }
 
 bool seek(std::FILE* file, uint64_t offset) {
@@ -71,7 +71,7 @@ void send_to_disk(std::FILE*, uint64_t, size_t) {}
 // Not to be foreseen by who could lay a link there. The process says whose it is when it is left.
 std::string temporary_name(const std::string& path) {
   char digits[17];
-  std::snprintf(digits, sizeof digits, "%016" PRIx64, random_of_the_machine());
+  std::snprintf(digits, sizeof digits, "%016" PRIx64, random_device_u64());
   return str_cat(path, kTemporaryMark, process_id(), "-", digits);
 }
 
@@ -108,7 +108,7 @@ TemporaryFile create_temporary(const std::string& beside, const std::string& pat
     const std::string name = temporary_name(beside);
     std::FILE* file = create_file(name);
     if (file) return {name, file};
-    if (errno != EEXIST || tries == 100) fail_system("Cannot write", path, errno);
+    if (errno != EEXIST || tries == 100) throw_system("Cannot write", path, errno);
   }
 }
 
@@ -130,7 +130,7 @@ bool is_open_descriptor(const std::string& path) {
 bool is_written_as_it_is(const std::string& path) {
   switch (file_kind(path)) {
     case FileKind::kFolder:
-      fail_system("Cannot write", path, EISDIR);
+      throw_system("Cannot write", path, EISDIR);
     case FileKind::kDisk:
     case FileKind::kOther:
       fail(Code::kFailedPrecondition, "Cannot write '", path, "': it is ",
@@ -157,7 +157,7 @@ int open_stream(const std::string& path) {
     const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file >= 0) return file;
     if (errno != ENXIO || file_kind(path) != FileKind::kPipe) {
-      fail_system("Cannot write", path, errno);
+      throw_system("Cannot write", path, errno);
     }
     check_interrupt();
     poll(nullptr, 0, 20);
@@ -168,7 +168,7 @@ int open_stream(const std::string& path) {
 int64_t write_some(int file, const char* data, size_t size) {
   struct pollfd ready = {file, POLLOUT, 0};
   if (poll(&ready, 1, 100) <= 0) return 0;
-  const WithoutPipeSignal quiet;
+  const IgnoreSigpipeScope quiet;
   const auto written = ::write(file, data, size);
   const bool is_full = written < 0 && (errno == EAGAIN || errno == EINTR);
   return is_full ? 0 : static_cast<int64_t>(written);
@@ -265,14 +265,14 @@ bool is_directory(const std::string& path) {
 
 double modification_time(const std::string& path) {
   struct stat info;
-  if (::stat(path.c_str(), &info) != 0) fail_system("Cannot look at", path, errno);
+  if (::stat(path.c_str(), &info) != 0) throw_system("Cannot look at", path, errno);
   return static_cast<double>(info.st_mtime);
 }
 
 uint64_t file_size(const std::string& path) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
-  if (error) fail_error_code("Cannot read the size of", path, error);
+  if (error) throw_error_code("Cannot read the size of", path, error);
   return size;
 }
 
@@ -280,8 +280,8 @@ void create_directories(const std::string& path) {
   std::error_code error;
   if (path.empty()) return;
   fs::create_directories(path, error);
-  if (error && !is_directory(path)) fail_error_code("Cannot create the folder", path, error);
-  if (!is_directory(path)) fail_system("Cannot create the folder", path, ENOTDIR);
+  if (error && !is_directory(path)) throw_error_code("Cannot create the folder", path, error);
+  if (!is_directory(path)) throw_system("Cannot create the folder", path, ENOTDIR);
 }
 
 std::vector<std::string> list_directory(const std::string& path) {
@@ -291,7 +291,7 @@ std::vector<std::string> list_directory(const std::string& path) {
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     names.push_back(entry->path().filename().string());
   }
-  if (error) fail_error_code("Cannot list the folder", path, error);
+  if (error) throw_error_code("Cannot list the folder", path, error);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -306,14 +306,14 @@ void check_is_file(const std::string& path) {
 bool remove_file(const std::string& path) {
   std::error_code error;
   const bool removed = fs::remove(path, error);
-  if (error) fail_error_code("Cannot remove", path, error);
+  if (error) throw_error_code("Cannot remove", path, error);
   return removed;
 }
 
 void rename_file(const std::string& from, const std::string& to) {
   std::error_code error;
   fs::rename(from, to, error);
-  if (error) fail_error_code("Cannot replace", to, error);
+  if (error) throw_error_code("Cannot replace", to, error);
 }
 
 bool can_write_in(const std::string& folder) {
@@ -380,14 +380,14 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   size_ = fs::file_size(path_, error);
   if (error) {
     std::fclose(file_);
-    fail_error_code("Cannot read the size of", path_, error);
+    throw_error_code("Cannot read the size of", path_, error);
   }
 }
 
 InputFile::~InputFile() { std::fclose(file_); }
 
 size_t InputFile::read_at(uint64_t offset, void* data, size_t size) {
-  if (!seek(file_, offset)) fail_system("Cannot read", path_, errno);
+  if (!seek(file_, offset)) throw_system("Cannot read", path_, errno);
   return read(data, size);
 }
 
@@ -415,7 +415,7 @@ int64_t InputFile::read_part(uint64_t offset, void* data, size_t size) noexcept 
 
 size_t InputFile::read(void* data, size_t size) {
   const size_t got = size ? std::fread(data, 1, size, file_) : 0;
-  if (got < size && std::ferror(file_)) fail_system("Cannot read", path_, errno);
+  if (got < size && std::ferror(file_)) throw_system("Cannot read", path_, errno);
   return got;
 }
 
@@ -425,19 +425,19 @@ OutputFile::OutputFile(std::string path, At at) : path_(std::move(path)), shown_
   const bool is_new = at == At::kNew;
   if (!is_new) check_is_file(path_);
   file_ = is_new ? create_file(path_) : open_behind(path_);
-  if (!file_) fail_system(is_new ? "Cannot create" : "Cannot write", shown_, errno);
+  if (!file_) throw_system(is_new ? "Cannot create" : "Cannot write", shown_, errno);
 }
 
-OutputFile::OutputFile(Beside, const std::string& beside, const std::string& path) : shown_(path) {
+OutputFile::OutputFile(SiblingTemp, const std::string& beside, const std::string& path) : shown_(path) {
   TemporaryFile made = create_temporary(beside, path);
   path_ = std::move(made.path);
   file_ = made.file;
 }
 
-OutputFile::OutputFile(AsItIs, const std::string& path) : path_(path), shown_(path) {
+OutputFile::OutputFile(InPlace, const std::string& path) : path_(path), shown_(path) {
 #if defined(_WIN32)
   file_ = std::fopen(path.c_str(), "wb");
-  if (!file_) fail_system("Cannot write", shown_, errno);
+  if (!file_) throw_system("Cannot write", shown_, errno);
 #else
   stream_ = open_stream(path);
 #endif
@@ -448,13 +448,13 @@ OutputFile::~OutputFile() {
   if (stream_ >= 0) close_stream(stream_);
 }
 
-void OutputFile::fail_write() {
+void OutputFile::throw_write() {
   const int reason = errno;
   if (file_) std::fclose(file_);
   if (stream_ >= 0) close_stream(stream_);
   file_ = nullptr;
   stream_ = -1;
-  fail_system("Cannot write", shown_, reason);
+  throw_system("Cannot write", shown_, reason);
 }
 
 void OutputFile::write(const void* data, size_t size) {
@@ -468,7 +468,7 @@ void OutputFile::write(const void* data, size_t size) {
   if (is_large) prepare_place(file_, bytes_written_, size);
   for (size_t done = 0; done < size;) {
     const size_t part = std::min(size - done, kPart);
-    if (std::fwrite(static_cast<const char*>(data) + done, 1, part, file_) != part) fail_write();
+    if (std::fwrite(static_cast<const char*>(data) + done, 1, part, file_) != part) throw_write();
     if (is_large) {
       flush();
       send_to_disk(file_, bytes_written_, part);
@@ -483,24 +483,24 @@ void OutputFile::write_to_stream(const char* data, size_t size) {
   while (size > 0) {
     check_interrupt();
     const int64_t written = write_some(stream_, data, size);
-    if (written < 0) fail_write();
+    if (written < 0) throw_write();
     data += written;
     size -= static_cast<size_t>(written);
   }
 }
 
 void OutputFile::flush() {
-  if (file_ && std::fflush(file_) != 0) fail_write();
+  if (file_ && std::fflush(file_) != 0) throw_write();
 }
 
 void OutputFile::sync() {
   flush();
   if (!file_) return;
 #if defined(_WIN32)
-  if (_commit(_fileno(file_)) != 0) fail_write();
+  if (_commit(_fileno(file_)) != 0) throw_write();
 #else
   // Some file systems have no fsync; they report EINVAL.
-  if (fsync(fileno(file_)) != 0 && errno != EINVAL) fail_write();
+  if (fsync(fileno(file_)) != 0 && errno != EINVAL) throw_write();
 #endif
 }
 
@@ -510,7 +510,7 @@ void OutputFile::close() {
   if (!file_) return;
   std::FILE* file = file_;
   file_ = nullptr;
-  if (std::fclose(file) != 0) fail_system("Cannot write", shown_, errno);
+  if (std::fclose(file) != 0) throw_system("Cannot write", shown_, errno);
 }
 
 // --- AtomicFile
@@ -518,8 +518,8 @@ void OutputFile::close() {
 AtomicFile::AtomicFile(std::string path, const std::string& beside)
     : path_(std::move(path)),
       is_stream_(is_written_as_it_is(path_)),
-      file_(is_stream_ ? OutputFile(OutputFile::AsItIs(), path_)
-                       : OutputFile(OutputFile::Beside(), beside, path_)) {}
+      file_(is_stream_ ? OutputFile(OutputFile::InPlace(), path_)
+                       : OutputFile(OutputFile::SiblingTemp(), beside, path_)) {}
 
 AtomicFile::~AtomicFile() {
   if (committed_) return;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 
 // Kernels use at most this many threads, and no more than the machine and OMP_THREAD_LIMIT allow.
 // The number that they use.

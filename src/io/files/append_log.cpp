@@ -1,0 +1,98 @@
+#include "io/files/append_log.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "io/files/atomic_file.h"
+#include "io/files/crc32c.h"
+#include "io/files/record.h"
+#include "io/proto/wire.h"
+
+#if defined(_WIN32)
+#include <io.h>
+#else
+#include <unistd.h>
+#endif
+
+namespace runhooks {
+
+namespace {
+
+constexpr size_t kHeader = 12, kFooter = 4;
+
+#if defined(_WIN32)
+int open_to_append(const char* path) {
+  return _open(path, _O_APPEND | _O_CREAT | _O_WRONLY | _O_BINARY | _O_NOINHERIT,
+               _S_IREAD | _S_IWRITE);
+}
+int64_t write_once(int file, const std::string& bytes) {
+  return _write(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+}
+int64_t end_of(int file) { return _lseeki64(file, 0, SEEK_END); }
+void cut(int file, int64_t size) { _chsize_s(file, size); }
+void close_file(int file) { _close(file); }
+#else
+int open_to_append(const char* path) {
+  return open(path, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+}
+int64_t write_once(int file, const std::string& bytes) {
+  return write(file, bytes.data(), bytes.size());
+}
+int64_t end_of(int file) { return lseek(file, 0, SEEK_END); }
+void cut(int file, int64_t size) {
+  if (ftruncate(file, size) != 0) return;  // a reader leaves it out
+}
+void close_file(int file) { close(file); }
+#endif
+
+// The bytes of the record that begins at `at`; 0 where none does.
+size_t record_at(const std::string& bytes, size_t at) {
+  if (bytes.size() - at < kHeader + kFooter) return 0;
+  const char* header = bytes.data() + at;
+  if (mask_crc(crc32c(header, 8)) != load_fixed32(header + 8)) return 0;
+  const uint64_t length = load_fixed64(header);
+  if (length > bytes.size() - at - kHeader - kFooter) return 0;
+  const char* data = header + kHeader;
+  if (mask_crc(crc32c(data, length)) != load_fixed32(data + length)) return 0;
+  return kHeader + length + kFooter;
+}
+
+}  // namespace
+
+void append_record_to(const std::string& path, std::string_view data) {
+  std::string record;
+  append_record(record, data);
+  check_is_file(path);
+  const int file = open_to_append(path.c_str());
+  if (file < 0) throw_system("Cannot write", path, errno);
+  const int64_t size = end_of(file);
+  const int64_t written = write_once(file, record);
+  const int reason = written < 0 ? errno : ENOSPC;
+  const bool is_whole = written == static_cast<int64_t>(record.size());
+  // nobody else has written behind half of a record
+  if (!is_whole && written > 0 && end_of(file) == size + written) cut(file, size);
+  close_file(file);
+  if (!is_whole) throw_system("Cannot write", path, reason);
+}
+
+std::vector<std::string> read_appended_records(const std::string& path, size_t* damaged) {
+  std::vector<std::string> records;
+  *damaged = 0;
+  if (!file_exists(path)) return records;
+  const std::string bytes = read_whole_file(path);
+  for (size_t at = 0; at < bytes.size();) {
+    const size_t size = record_at(bytes, at);
+    if (size == 0) {
+      ++*damaged;
+      ++at;
+      continue;
+    }
+    records.push_back(bytes.substr(at + kHeader, size - kHeader - kFooter));
+    at += size;
+  }
+  return records;
+}
+
+}  // namespace runhooks

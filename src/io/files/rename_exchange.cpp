@@ -1,0 +1,65 @@
+#include "io/files/rename_exchange.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "io/files/atomic_file.h"
+
+#if defined(__linux__)
+#include <fcntl.h>
+#endif
+
+namespace runhooks {
+
+namespace {
+
+// 0, or what errno says.
+int exchange(const char* a, const char* b) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 28)
+  constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE, which older headers lack
+  return renameat2(AT_FDCWD, a, AT_FDCWD, b, kExchange) == 0 ? 0 : errno;
+#elif defined(__APPLE__) && defined(RENAME_SWAP)
+  return renamex_np(a, b, RENAME_SWAP) == 0 ? 0 : errno;
+#else
+  (void)a, (void)b;
+  return ENOSYS;
+#endif
+}
+
+}  // namespace
+
+bool rename_exchange(const std::string& a, const std::string& b) {
+  switch (const int reason = exchange(a.c_str(), b.c_str())) {
+    case 0:
+      return true;
+    case ENOSYS:
+    case EINVAL:
+    case ENOTSUP:
+    case EXDEV:
+    case EBUSY:
+    case EPERM:
+    case EACCES:
+      return false;
+    default:
+      throw_system("Cannot replace", b, reason);
+  }
+}
+
+bool renames(const std::string& from, const std::string& to) {
+  std::error_code error;
+  std::filesystem::rename(from, to, error);
+  return !error;
+}
+
+bool exchange_by_two(const std::string& from, const std::string& place, const std::string& aside) {
+  if (!renames(place, aside)) return false;
+  std::error_code error;
+  std::filesystem::rename(from, place, error);
+  if (!error) return true;
+  renames(aside, place);
+  throw_system("Cannot replace", place, error.value());
+}
+
+}  // namespace runhooks
