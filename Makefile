@@ -79,7 +79,7 @@ FUZZ_SOURCES = $(wildcard tests/fuzz/*.cpp $(addprefix src/,base/*.cpp tensor/*.
   $(addprefix tests/cpp/,datasets_test.cpp dataset_kinds.cpp state_edits.cpp) \
   $(addprefix src/,training/import_meta_graph.cpp training/save_ops.cpp estimators/loaded_model.cpp \
     estimators/export_folder.cpp estimators/resumable_run.cpp estimators/replica_saveable.cpp \
-    monitored/hook_saveable.cpp cluster/communicator.cpp cluster/step_gate.cpp \
+    monitored/hook_saveable.cpp cluster/communicator.cpp cluster/step_barrier.cpp \
     trees/ensemble.cpp trees/ensemble_proto.cpp \
     $(addprefix ops/,array/array.cpp array/array_shape.cpp state/control.cpp state/gradient_helpers.cpp \
       state/tensor_list.cpp state/variable_ops.cpp lookup/lookup_table.cpp text/string_ops.cpp text/decode.cpp \

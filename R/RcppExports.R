@@ -97,18 +97,6 @@ cpp_iterator_get_next <- function(iterator, name) {
     .Call(`_runhooks_cpp_iterator_get_next`, iterator, name)
 }
 
-cpp_files_to_carry <- function(folder, scratch, all) {
-    .Call(`_runhooks_cpp_files_to_carry`, folder, scratch, all)
-}
-
-cpp_compare_carried <- function(folder, files) {
-    .Call(`_runhooks_cpp_compare_carried`, folder, files)
-}
-
-cpp_write_carried_files <- function(folder, files, from) {
-    invisible(.Call(`_runhooks_cpp_write_carried_files`, folder, files, from))
-}
-
 cpp_log_setup <- function() {
     invisible(.Call(`_runhooks_cpp_log_setup`))
 }
@@ -239,6 +227,18 @@ cpp_saver_last_checkpoints <- function(saver) {
 
 cpp_saver_set_last_checkpoints <- function(saver, paths, times) {
     invisible(.Call(`_runhooks_cpp_saver_set_last_checkpoints`, saver, paths, times))
+}
+
+cpp_files_to_carry <- function(folder, scratch, all) {
+    .Call(`_runhooks_cpp_files_to_carry`, folder, scratch, all)
+}
+
+cpp_compare_carried <- function(folder, files) {
+    .Call(`_runhooks_cpp_compare_carried`, folder, files)
+}
+
+cpp_write_carried_files <- function(folder, files, from) {
+    invisible(.Call(`_runhooks_cpp_write_carried_files`, folder, files, from))
 }
 
 cpp_column_check <- function(spec) {
@@ -681,10 +681,6 @@ cpp_hook_check <- function(hook) {
     invisible(.Call(`_runhooks_cpp_hook_check`, hook))
 }
 
-cpp_known_predictions <- function(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows) {
-    .Call(`_runhooks_cpp_known_predictions`, model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows)
-}
-
 cpp_estimator_spec_check <- function(fields) {
     invisible(.Call(`_runhooks_cpp_estimator_spec_check`, fields))
 }
@@ -739,6 +735,10 @@ cpp_scaffold_finalize <- function(scaffold) {
 
 cpp_scaffold_parts <- function(pointer) {
     .Call(`_runhooks_cpp_scaffold_parts`, pointer)
+}
+
+cpp_known_predictions <- function(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows) {
+    .Call(`_runhooks_cpp_known_predictions`, model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows)
 }
 
 cpp_run_folder <- function(path, writes) {
@@ -815,12 +815,12 @@ cpp_run_where <- function() {
     .Call(`_runhooks_cpp_run_where`)
 }
 
-cpp_when_collected <- function(object, then) {
-    invisible(.Call(`_runhooks_cpp_when_collected`, object, then))
+cpp_register_finalizer <- function(object, then) {
+    invisible(.Call(`_runhooks_cpp_register_finalizer`, object, then))
 }
 
-cpp_part_of <- function(owner, object) {
-    .Call(`_runhooks_cpp_part_of`, owner, object)
+cpp_attach_ephemeron <- function(owner, object) {
+    .Call(`_runhooks_cpp_attach_ephemeron`, owner, object)
 }
 
 cpp_part <- function(part) {

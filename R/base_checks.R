@@ -4,8 +4,8 @@ check_arg <- function(good, x, wanted, arg, call) {
   if (!isTRUE(good)) {
     force(x) # one that is missing is R's own error, and not one of the text
     # what was not given, out of the environment of the call that it was not given to
-    if (identical(x, quote(expr = ))) stop_runhooks("{.arg {arg}} is missing.", call = call)
-    stop_runhooks("{.arg {arg}} must be {wanted}, not {describe(x)}.", call = call)
+    if (identical(x, quote(expr = ))) abort_runhooks("{.arg {arg}} is missing.", call = call)
+    abort_runhooks("{.arg {arg}} must be {wanted}, not {describe(x)}.", call = call)
   }
   invisible(x)
 }
@@ -52,7 +52,7 @@ check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice 
     all(vapply(elements, function(element) is_atomic(element) && test(element), NA))
   missing <- if (is_flat) which(vapply(elements, function(e) isTRUE(is.na(e)), NA))
   if (length(missing)) {
-    stop_runhooks(
+    abort_runhooks(
       c("{.arg {arg}} must not have NA, as element {missing[[1]]} is.", i = na_advice), call = call
     )
   }
@@ -107,7 +107,7 @@ check_flag <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
 # An argument behind `...` that was not given, most likely because its name was left out.
 check_named <- function(given, arg, call = parent.frame()) {
   if (given) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.arg {arg}} is missing.",
       i = "It needs its name, as in {.code {arg} = }: what has none is the name of a feature."
@@ -121,7 +121,7 @@ is_flag <- function(x) is.logical(x) && length(x) == 1 && !is.na(x)
 is_string <- function(x) is.character(x) && length(x) == 1 && !is.na(x)
 
 check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = parent.frame()) {
-  if (is.data.frame(x) || inherits(x, "tf_dataset")) stop_data_for_string(x, arg, call)
+  if (is.data.frame(x) || inherits(x, "tf_dataset")) abort_data_for_string(x, arg, call)
   if (null && is.null(x)) return(invisible(x))
   check_arg(is_string(x), x, "a single string", arg, call)
   # what is no text in any encoding R's own functions would refuse later, without its name
@@ -129,9 +129,9 @@ check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = p
 }
 
 # Arguments in each other's place.
-stop_data_for_string <- function(x, arg, call) {
+abort_data_for_string <- function(x, arg, call) {
   what <- if (is.data.frame(x)) "a data frame" else "a dataset" # nolint: used by cli
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.arg {arg}} must be a single string, not {what}.",
       i = "Data have an argument of their own: write the names of arguments, as in
@@ -151,9 +151,9 @@ check_path <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
 check_one_of <- function(x, choices, arg = deparse(substitute(x)), call = parent.frame()) {
   if (identical(x, choices)) return(choices[[1]])
   if (is_string(x) && x %in% choices) return(x)
-  stop_runhooks(
+  abort_runhooks(
     c(
-      "{.arg {arg}} must be {.or {.val {choices}}}, not {describe(x)}.", near_hint(x, choices)
+      "{.arg {arg}} must be {.or {.val {choices}}}, not {describe(x)}.", did_you_mean(x, choices)
     ),
     call = call
   )
@@ -161,7 +161,7 @@ check_one_of <- function(x, choices, arg = deparse(substitute(x)), call = parent
 
 # "Did you mean ...?" as a bullet of an error, for all that is looked up by a name; none where
 # nothing is near. For texts that cli does not look into `braces` is FALSE.
-near_hint <- function(name, known, braces = TRUE) {
+did_you_mean <- function(name, known, braces = TRUE) {
   known <- setdiff(as.character(known), c("", NA))
   if (!is_string(name) || length(known) == 0) return(NULL)
   near <- cpp_near_names(name, known)
@@ -185,7 +185,7 @@ unsupported <- function(..., frame = parent.frame()) {
   is_given <- function(name) !identical(frame[[name]], eval(defaults[[name]], frame))
   given <- Filter(is_given, names)
   if (length(given)) {
-    stop_runhooks(
+    abort_runhooks(
       c("Unused argument: {.arg {given}} is not supported.", i = "Leave it at its default."),
       kind = "unimplemented", call = frame
     )
@@ -212,14 +212,14 @@ last_of <- function(x) if (length(x)) x[[length(x)]] else NA_real_
 check_steps <- function(steps, arg, call = parent.frame()) {
   check_whole(steps, null = TRUE, arg = arg, call = call)
   if (!is.null(steps) && steps <= 0) {
-    stop_plain(sprintf("Must specify %s > 0, given: %.0f", arg, steps), call = call)
+    abort_plain(sprintf("Must specify %s > 0, given: %.0f", arg, steps), call = call)
   }
 }
 
 check_file_name <- function(x, arg, call = parent.frame()) {
   check_string(x, null = arg == "latest_filename", arg = arg, call = call)
   if (is.null(x) || (nzchar(x) && identical(basename(x), x))) return(invisible())
-  stop_plain(sprintf("'%s' must not contain path components", arg), call = call)
+  abort_plain(sprintf("'%s' must not contain path components", arg), call = call)
 }
 
 is_absent <- function(x) identical(x, quote(expr = ))
@@ -242,7 +242,7 @@ is_optimizer <- function(x) inherits(x, "runhooks_optimizer")
 
 # For methods whose generic has `...`: what they do not read is refused. `known` are the names of what
 # they do.
-refuse_more <- function(fun, extras, known = character(), call = parent.frame()) {
+abort_more <- function(fun, extras, known = character(), call = parent.frame()) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   what <- if (nzchar(name)) "argument {.arg {name}}" else "place for {describe(extras[[1]])}"
@@ -252,7 +252,7 @@ refuse_more <- function(fun, extras, known = character(), call = parent.frame())
   } else {
     "It takes the model and nothing more."
   }
-  stop_runhooks(
+  abort_runhooks(
     c(paste0("{.fn {fun}} has no ", what, "."), i = advice), call = call, env = environment()
   )
 }

@@ -9,7 +9,7 @@
 #' @param ... Fields of the condition.
 #' @param call,env The frame to show and the one to interpolate in.
 #' @noRd
-stop_runhooks <- function(
+abort_runhooks <- function(
   message,
   kind = "invalid_argument",
   ...,
@@ -20,7 +20,7 @@ stop_runhooks <- function(
 }
 
 # The same with the text exactly as given.
-stop_plain <- function(message, kind = "invalid_argument", call = parent.frame()) {
+abort_plain <- function(message, kind = "invalid_argument", call = parent.frame()) {
   rlang::abort(message, class = error_classes(kind), call = shown_call(call))
 }
 
@@ -57,7 +57,7 @@ raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
 }
 
 # Called by the core for an error that waits for another call, or is judged: it comes as a value.
-hold_error <- function(call, env) {
+error_as_value <- function(call, env) {
   tryCatch(
     rlang::eval_bare(call, env),
     error = function(condition) structure(list(condition), class = "runhooks_held")
@@ -156,13 +156,13 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
   value <- withCallingHandlers(
     expr,
     error = function(condition) {
-      failure <<- place_error(condition, frame)
+      failure <<- annotate_error(condition, frame)
       if (!identical(failure, condition)) stop(failure)
     },
     interrupt = function(condition) {
       # raised again when the loop has ended
       failure <<- condition
-      jump_out(frame, condition, "interrupt")
+      unwind_to(frame, condition, "interrupt")
     }
   )
   failure <- NULL
@@ -170,11 +170,11 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
 }
 
 # The condition with its place added. Does not return where it steers the loop.
-place_error <- function(condition, frame) {
+annotate_error <- function(condition, frame) {
   where <- cpp_run_where()
   kind <- if (!is.null(where)) steering_kind(condition)
   if (!is.null(kind)) {
-    jump_out(frame, condition, kind)
+    unwind_to(frame, condition, kind)
   }
   if (!is.null(where) && is.null(condition$runhooks)) condition <- add_place(condition, where)
   # the core sees a jump, and writes down why the run has ended
@@ -183,7 +183,7 @@ place_error <- function(condition, frame) {
 }
 
 # Leaves `frame` by a value that tells the core, which meets it on the way, why.
-jump_out <- function(frame, condition, kind) {
+unwind_to <- function(frame, condition, kind) {
   leave <- structure(list(condition, kind, condition_text(condition)), class = "runhooks_leave")
   rlang::eval_bare(call("return", leave), frame)
 }

@@ -6,7 +6,7 @@ deepest_list <- 32L
 # `depth`: of how many lists we are in one. An error, before R has no stack left.
 check_nesting <- function(depth, call = user_frame()) {
   if (depth <= deepest_list) return(invisible())
-  stop_runhooks("A list cannot be nested more than {deepest_list} deep here.", call = call)
+  abort_runhooks("A list cannot be nested more than {deepest_list} deep here.", call = call)
 }
 
 # R's own goes down into lists without asking how much of the stack is left: nested deep enough they

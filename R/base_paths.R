@@ -9,7 +9,7 @@ absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
   if (is_absolute_path(path)) return(path)
   here <- getwd()
   if (is.null(here)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg {arg}} is the relative path {.path {path}}, but the working directory is gone.",
         i = "Give an absolute path, or go to another directory with {.fn setwd}."

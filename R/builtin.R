@@ -28,7 +28,7 @@ given_arguments <- function(names, frame) {
   given <- mget(names, envir = frame)
   missing <- vapply(given, identical, NA, quote(expr = ))
   if (any(missing)) {
-    stop_runhooks("{.arg {names(given)[missing]}} is missing, with no default.", call = frame)
+    abort_runhooks("{.arg {names(given)[missing]}} is missing, with no default.", call = frame)
   }
   given
 }
@@ -46,27 +46,27 @@ builtin_head <- function(type) builtin("head", type)
 builtin_estimator <- function(type, ...) builtin("estimator", type, ...)
 
 # Makers by the kind of thing: a function of the registration and of what builtin() was given.
-constructor_makers <- new.env(parent = emptyenv())
+constructor_factories <- new.env(parent = emptyenv())
 
 # At the loading of the package: promises, so that only what is used is made.
 complete_constructors <- function(namespace) {
-  for (what in names(constructor_makers)) {
+  for (what in names(constructor_factories)) {
     for (endpoint in cpp_endpoints(what)) {
       name <- endpoint_names(endpoint)[1]
       if (is.na(name)) next
       place <- attr(namespace[[name]], "builtin")
-      if (!is.null(place)) promise_constructor(name, place, namespace)
+      if (!is.null(place)) define_lazily(name, place, namespace)
     }
   }
 }
 
-promise_constructor <- function(name, place, namespace) {
+define_lazily <- function(name, place, namespace) {
   force(place)
   delayedAssign(name, registered_constructor(place), environment(), namespace)
 }
 
 registered_constructor <- function(place) {
-  make <- constructor_makers[[place$what]]
+  make <- constructor_factories[[place$what]]
   make(registered(place$what, place$type)[[1]], place)
 }
 
@@ -137,9 +137,9 @@ argument_kinds$widths <- function(x, name, call, wanted) {
 
 is_missing_value <- function(x) is_atomic(x) && length(x) == 1 && is.na(x)
 
-refuse_argument <- function(x, name, call) {
+abort_argument <- function(x, name, call) {
   if (!is.null(x)) {
-    stop_runhooks("{.arg {name}} is not supported.", kind = "unimplemented", call = call)
+    abort_runhooks("{.arg {name}} is not supported.", kind = "unimplemented", call = call)
   }
 }
 

@@ -18,7 +18,7 @@ latest_checkpoint <- function(checkpoint_dir, ...) {
 
 newest_by_state <- function(checkpoint_dir, latest_filename = NULL, ..., call = parent.frame()) {
   if (...length()) {
-    stop_runhooks(
+    abort_runhooks(
       "{.fn latest_checkpoint} takes {.arg checkpoint_dir} and {.arg latest_filename}, and nothing
        more.",
       call = call
@@ -41,7 +41,7 @@ get_checkpoint_state <- function(checkpoint_dir, latest_filename = NULL) {
 
 check_estimator <- function(object, call = parent.frame()) {
   if (!is_estimator(object)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg object} must be an estimator, not {kind_of(object)}.", call = call
     )
   }

@@ -32,7 +32,7 @@ chosen_value <- function(x, kind) {
 
 # --- constructors that are nothing but their registration
 
-constructor_makers$column <- function(specs, place) {
+constructor_factories$column <- function(specs, place) {
   is_feature <- specs$kind == "feature"
   .specs <- column_specs(specs)
   f <- if (any(is_feature)) {
@@ -104,7 +104,7 @@ argument_kinds$columns <- function(x, name, call, wanted) {
   if (length(x) == 0) {
     # a formula may be the same for all rows
     if (isTRUE(attr(x, "is_of_formula"))) return(x)
-    stop_runhooks("{.arg {name}} must have at least one column.", call = call)
+    abort_runhooks("{.arg {name}} must have at least one column.", call = call)
   }
   as_column_list(x, name, call)
 }
@@ -130,7 +130,7 @@ as_shape <- function(shape, call = parent.frame()) {
     flat == trunc(flat)
   ) && all(flat > 0)
   if (!good) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg shape} must be positive whole numbers, not {describe(shape)}.", call = call
     )
   }
@@ -175,7 +175,7 @@ as_column_list <- function(columns, arg = "feature_columns", call = parent.frame
   good <- vapply(flat, is_column, logical(1))
   if (!all(good)) {
     place <- which(!good)[[1]]
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg {arg}} must be feature columns.",
         x = "Element {place} is {describe(flat[[place]])}.",
@@ -190,7 +190,7 @@ as_column_list <- function(columns, arg = "feature_columns", call = parent.frame
 flatten_columns <- function(x, depth = 1L) {
   if (is_column(x) || !is.list(x)) return(list(x))
   check_nesting(depth)
-  parts <- regroup(x, "type", rebuild_column)
+  parts <- unsplice(x, "type", rebuild_column)
   unname(unlist(lapply(parts, flatten_columns, depth + 1L), recursive = FALSE))
 }
 

@@ -74,7 +74,7 @@ column_shared_embedding <- function(
   columns <- as_column_list(categorical_columns, "categorical_columns", environment())
   buckets <- vapply(columns, function(column) cpp_column_buckets(core_value(column)), 0)
   if (any(is.na(buckets)) || any(buckets != buckets[[1]])) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg categorical_columns} must be categorical columns with the same number of buckets,
        not {.val {buckets}}."
     )

@@ -44,7 +44,7 @@ input_layer <- function(
     column_features(features), core_columns(feature_columns), strings_of(weight_collections),
     trainable
   )
-  note_variables(cols_to_vars, layer$variables)
+  record_variables(cols_to_vars, layer$variables)
   layer$tensor
 }
 
@@ -65,7 +65,7 @@ linear_model <- function(
     column_features(features), core_columns(feature_columns), units, sparse_combiner,
     strings_of(weight_collections), trainable
   )
-  note_variables(cols_to_vars, model$variables)
+  record_variables(cols_to_vars, model$variables)
   model$tensor
 }
 
@@ -80,12 +80,12 @@ column_features <- function(features, call = parent.frame()) {
 core_columns <- function(columns, call = parent.frame()) {
   columns <- as_column_list(columns, call = call)
   if (length(columns) == 0) {
-    stop_runhooks("{.arg feature_columns} must have at least one column.", call = call)
+    abort_runhooks("{.arg feature_columns} must have at least one column.", call = call)
   }
   lapply(columns, core_value)
 }
 
-note_variables <- function(target, variables) {
+record_variables <- function(target, variables) {
   if (is.environment(target)) list2env(variables, target)
   invisible()
 }

@@ -66,9 +66,9 @@ column_names <- function(x, call = parent.frame()) {
 columns_for <- function(..., make, call = parent.frame()) {
   keys <- tryCatch(unlist(list(...)), error = function(error) error)
   if (!is.character(keys) && !is.null(the$column_names)) keys <- select_columns(..., call = call)
-  if (inherits(keys, "error")) stop_no_scope(keys, call)
+  if (inherits(keys, "error")) abort_no_scope(keys, call)
   if (!is.character(keys) || length(keys) == 0 || anyNA(keys) || any(keys == "")) {
-    stop_runhooks(
+    abort_runhooks(
       "A column needs the name of a feature as a string, not {describe_all(list(...))}.",
       call = call
     )
@@ -83,14 +83,14 @@ select_columns <- function(..., call) {
   selection <- rlang::quo(c(!!!rlang::enquos(...)))
   selected <- tryCatch(
     names[tidyselect::eval_select(selection, setNames(as.list(seq_along(names)), names))],
-    error = function(error) stop_selection(selection, names, "...", error, call)
+    error = function(error) abort_selection(selection, names, "...", error, call)
   )
   if (length(selected) == 0) {
     shown <- vapply(rlang::enquos(...), rlang::as_label, "")
-    stop_runhooks(
+    abort_runhooks(
       c(
         "The selection {.code {shown}} is empty.",
-        near_hint(shown[[1]], names),
+        did_you_mean(shown[[1]], names),
         i = "The names are {.val {names}}."
       ),
       kind = "not_found", call = call
@@ -99,7 +99,7 @@ select_columns <- function(..., call) {
   selected
 }
 
-stop_no_scope <- function(error, call) {
+abort_no_scope <- function(error, call) {
   cli::cli_abort(
     c(
       "A column needs the name of a feature as a string.",
@@ -113,7 +113,7 @@ stop_no_scope <- function(error, call) {
 # `selection ~ column_numeric(shape = 2)`: the selected names become the first argument.
 formula_columns <- function(formula, call) {
   if (length(formula) != 3) {
-    stop_runhooks(
+    abort_runhooks(
       "A formula among columns has a selection on its left side and a constructor on its right,
        not {.code {deparse(formula)}}.",
       call = call
@@ -125,7 +125,7 @@ formula_columns <- function(formula, call) {
   if (is.symbol(right)) right <- as.call(list(right))
   maker <- right[[1]]
   if (is.symbol(maker) && !exists(maker, frame, mode = "function")) {
-    stop_runhooks(
+    abort_runhooks(
       "The right side of the formula {.code {deparse(formula)}} must be a function that makes
        columns, or a call of one; there is no function {.code {maker}}.",
       call = call
@@ -142,11 +142,11 @@ formula_selection <- function(selection, frame, call) {
   }
   functions <- setdiff(all.names(selection), all.vars(selection))
   if (all(functions %in% "c")) return(variables_of(selection))
-  stop_no_scope(simpleError(paste("no names for", paste(deparse(selection), collapse = ""))), call)
+  abort_no_scope(simpleError(paste("no names for", paste(deparse(selection), collapse = ""))), call)
 }
 
 # Says which columns there are where tidyselect only says which one is not.
-stop_selection <- function(expr, existing, arg, error, call) {
+abort_selection <- function(expr, existing, arg, error, call) {
   given <- tryCatch(rlang::eval_tidy(expr), error = function(e) NULL)
   named <- if (is.character(given)) given else all.names(
     rlang::quo_get_expr(expr), functions = FALSE
@@ -160,11 +160,11 @@ stop_selection <- function(expr, existing, arg, error, call) {
       call = call
     )
   }
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.arg {arg}} names {cli::qty(length(missing))}{?a column/columns}
        that the data do not have: {.val {missing}}.",
-      near_hint(missing[[1]], existing),
+      did_you_mean(missing[[1]], existing),
       i = existing_names(existing)
     ),
     kind = "not_found", call = call

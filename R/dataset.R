@@ -66,7 +66,7 @@ check_dataset <- function(x, arg = deparse(substitute(x)), call = parent.frame()
 new_dataset <- function(type, fun, args, call = parent.frame()) {
   missing <- vapply(args, identical, NA, quote(expr = ))
   if (any(missing)) {
-    stop_runhooks("{.arg {names(args)[missing]}} is missing, with no default.", call = call)
+    abort_runhooks("{.arg {names(args)[missing]}} is missing, with no default.", call = call)
   }
   if ("dataset" %in% names(args)) check_dataset(args$dataset, "dataset", call)
   form <- if (is_dataset(args$dataset)) args$dataset$form else 1L
@@ -189,7 +189,7 @@ memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
   good <- vapply(parts, is_data, NA)
   if (length(parts) == 0 || !all(good)) {
     odd <- if (length(parts)) parts[!good][[1]] else tensors # nolint: used by cli
-    stop_runhooks(
+    abort_runhooks(
       "{.arg tensors} must be data: vectors, arrays, or lists of these, not
        {kind_of(odd)}.",
       call = call
@@ -300,7 +300,7 @@ length.tf_dataset <- function(x) NA_integer_
 #' @export
 head.tf_dataset <- function(x, n = 6L, ...) {
   if (...length()) {
-    stop_runhooks("{.fn head} of a dataset takes {.arg n} and nothing more, not {describe(list(...))}.")
+    abort_runhooks("{.fn head} of a dataset takes {.arg n} and nothing more, not {describe(list(...))}.")
   }
   dataset_collect(x, n)
 }

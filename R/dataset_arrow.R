@@ -29,13 +29,13 @@ arrow_dataset <- function(x) {
   first <- open_arrow(x)
   columns <- cpp_arrow_columns(first)
   if (anyDuplicated(columns$names) || !all(nzchar(columns$names))) {
-    stop_runhooks(
+    abort_runhooks(
       "The columns of {.arg x} must have names that differ, not {.val {columns$names}}.",
       kind = "invalid_argument"
     )
   }
   open <- function() {
-    if (is.null(first) && read_once) stop_arrow_read()
+    if (is.null(first) && read_once) abort_arrow_read()
     reader <- if (is.null(first)) open_arrow(x) else first
     first <<- NULL
     reader
@@ -46,8 +46,8 @@ arrow_dataset <- function(x) {
 
 open_arrow <- function(x) cpp_arrow_reader(arrow_stream(if (is.function(x)) x() else x))
 
-stop_arrow_read <- function() {
-  stop_runhooks(
+abort_arrow_read <- function() {
+  abort_runhooks(
     c(
       "The Arrow stream has been read before.",
       i = "Give {.fn arrow_dataset} a function that returns a new one each time."
@@ -65,7 +65,7 @@ arrow_chunks <- function(open, columns) {
   begin <- function() {
     reader <<- open()
     if (!identical(cpp_arrow_columns(reader), columns)) {
-      stop_runhooks(
+      abort_runhooks(
         "The Arrow stream has other columns than the first one had.", kind = "failed_precondition"
       )
     }
@@ -91,7 +91,7 @@ arrow_chunks <- function(open, columns) {
     begin()
     while (fetched < state$batches && !is.null(fetch())) NULL
     if (!identical(hash, state$hash)) {
-      stop_runhooks(
+      abort_runhooks(
         "The Arrow stream has other batches than the {state$batches} that were read.",
         kind = "failed_precondition"
       )

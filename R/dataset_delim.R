@@ -61,7 +61,7 @@ record_spec <- function(example_file, delim, skip, names, types, defaults,
     use_quotes, skip, rows + has_header
   )
   if (length(peeked) == 0) {
-    stop_runhooks("{.path {example_file}} has no records.", kind = "invalid_argument", call = call)
+    abort_runhooks("{.path {example_file}} has no records.", kind = "invalid_argument", call = call)
   }
   header <- if (has_header) peeked[[1]]
   records <- if (has_header) peeked[-1] else peeked
@@ -69,7 +69,7 @@ record_spec <- function(example_file, delim, skip, names, types, defaults,
   names <- delim_names(names, peeked, example_file, call)
   odd <- which(lengths(records) != length(names))
   if (length(odd)) {
-    stop_runhooks(
+    abort_runhooks(
       "Row {odd[[1]]} of {.path {example_file}} has {length(records[[odd[[1]]]])} fields; there are
        {length(names)} columns: {.val {names}}.",
       kind = "invalid_argument", call = call
@@ -92,7 +92,7 @@ record_spec <- function(example_file, delim, skip, names, types, defaults,
 delim_names <- function(names, peeked, example_file, call) {
   good <- is.character(names) && !anyNA(names) && !anyDuplicated(names) && all(nzchar(names))
   if (!good) {
-    stop_runhooks(
+    abort_runhooks(
       "The columns of {.path {example_file}} must have names that differ, not {.val {names}}.",
       kind = "invalid_argument", call = call
     )
@@ -116,7 +116,7 @@ column_types <- function(types, records, names, na_value, call) {
   types <- vapply(types, function(type) if (is.character(type)) type else dtype_name(type), "")
   known <- types %in% base::names(core_types)
   if (!all(known)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg types} must be {.or {.val {base::names(core_types)}}}, not {.val {types[!known]}}.",
       kind = "invalid_argument", call = call
     )
@@ -127,7 +127,7 @@ column_types <- function(types, records, names, na_value, call) {
 
 check_per_column <- function(x, names, arg, call) {
   if (length(x) == length(names)) return()
-  stop_runhooks(
+  abort_runhooks(
     "{.arg {arg}} has {length(x)} element{?s}; there are {length(names)} columns: {.val {names}}.",
     kind = "invalid_argument", call = call
   )
@@ -326,7 +326,7 @@ csv_file_spec <- function(file, delim, names, header, compression_type, use_quot
   check_flag(use_quotes, "use_quote_delim", call = call)
   check_string(na_value, call = call)
   if (is.null(names) && !header) {
-    stop_runhooks(
+    abort_runhooks(
       "Files without a header need {.arg column_names}.", kind = "invalid_argument", call = call
     )
   }
@@ -344,7 +344,7 @@ select_spec_columns <- function(spec, select, defaults, call = parent.frame()) {
   if (is.character(select)) chosen <- match(select, spec$names)
   if (is.numeric(select)) chosen <- match(select, chosen)
   if (length(chosen) == 0 || anyNA(chosen) || anyDuplicated(chosen)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg select_columns} must be names or numbers of columns, each once, not {.val {select}};
        there are {.val {spec$names}}.",
       kind = "invalid_argument", call = call
@@ -377,7 +377,7 @@ tf_csv_dataset <- function(filenames, record_defaults, compression_type = NULL, 
   count <- length(record_defaults)
   fields <- if (is.null(select_cols)) seq_len(count) - 1 else as.numeric(select_cols)
   if (length(fields) != count || is.unsorted(fields, strictly = TRUE)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg select_cols} must be numbers of fields, from 0, in ascending order, one for each of
        {.arg record_defaults}.",
       kind = "invalid_argument"
@@ -406,7 +406,7 @@ label_component <- function(spec, label_name, call = parent.frame()) {
   form <- setNames(as.list(seq_along(spec$names)), spec$names)
   if (is.null(label_name)) return(form)
   if (!is_string(label_name) || !label_name %in% spec$names) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg label_name} must be one of the columns {.val {spec$names}}, not {.val {label_name}}.",
       kind = "invalid_argument", call = call
     )

@@ -118,7 +118,7 @@ file_names <- function(x, arg = "filenames", call = parent.frame()) {
   if (is_tensor(x)) return(x)
   good <- is.character(x) && length(x) > 0 && !anyNA(x)
   if (is.data.frame(x)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg {arg}} must be paths of files, not a data frame.",
         i = "{.code tensor_slices_dataset(data)} makes a dataset of a data frame."
@@ -181,7 +181,7 @@ read_files <- function(files, reader, ..., parallel_files = 1, parallel_interlea
   check_function(reader)
   if (!is_dataset(files)) files <- file_list_dataset(files, shuffle = FALSE)
   if (is.null(num_shards) != is.null(shard_index)) {
-    stop_runhooks("{.arg num_shards} and {.arg shard_index} belong together: give both or none.")
+    abort_runhooks("{.arg num_shards} and {.arg shard_index} belong together: give both or none.")
   }
   if (!is.null(num_shards)) files <- dataset_shard(files, num_shards, shard_index)
   dataset_interleave(files, function(file) reader(file, ...), parallel_files, parallel_interleave)
@@ -194,7 +194,7 @@ matching_files <- function(patterns, arg = "file_pattern", call = parent.frame()
     # a name may itself have the signs of a pattern
     files <- if (file.exists(pattern)) path.expand(pattern) else Sys.glob(pattern)
     if (length(files) == 0) {
-      stop_runhooks("No files matched pattern: {.path {pattern}}.", kind = "not_found", call = call)
+      abort_runhooks("No files matched pattern: {.path {pattern}}.", kind = "not_found", call = call)
     }
     files
   })

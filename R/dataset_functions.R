@@ -135,14 +135,14 @@ tensor_function <- function(dataset, f, arg, call = parent.frame()) {
   handle <- cpp_dataset_function(dataset$handle, function(components) {
     result <- call_with_element(f, element_of(dataset, components))
     if (is_dataset(result)) {
-      stop_runhooks(
+      abort_runhooks(
         c("{.arg {arg}} returned a dataset.", i = "{.fn dataset_flat_map} takes such functions."),
         call = call
       )
     }
     parts <- flatten_form(result)
     if (length(parts) == 0 || any(vapply(parts, is.null, NA))) {
-      stop_runhooks("{.arg {arg}} must return a tensor or a list of tensors.", call = call)
+      abort_runhooks("{.arg {arg}} must return a tensor or a list of tensors.", call = call)
     }
     form <<- form_of(result)
     lapply(parts, as_tensor)
@@ -156,7 +156,7 @@ dataset_function <- function(dataset, f, call = parent.frame()) {
   handle <- cpp_dataset_maker(dataset$handle, function(components) {
     result <- call_with_element(f, element_of(dataset, components))
     if (!is_dataset(result)) {
-      stop_runhooks(
+      abort_runhooks(
         "{.arg map_func} must return a dataset, not {kind_of(result)}.", call = call
       )
     }
@@ -195,7 +195,7 @@ as_graph_function <- function(on_values, dataset, call) {
   if (is.null(types)) {
     first <- dataset_collect(dataset, 1)
     if (length(first) == 0) {
-      stop_runhooks(
+      abort_runhooks(
         c("The dataset has no element to learn types from.", i = "Give {.arg output_types}."),
         call = call
       )
@@ -213,7 +213,7 @@ as_graph_function <- function(on_values, dataset, call) {
     result <- with_element_number(call_with_element(f, element), number, "A function of a dataset")
     parts <- flatten_form(as_components(result))
     if (!identical(form_of(result), form)) {
-      stop_runhooks("For element {number} a function returned a value of another form.")
+      abort_runhooks("For element {number} a function returned a value of another form.")
     }
     parts
   }
@@ -231,7 +231,7 @@ value_type <- function(x) {
   if (!is.na(given)) return(given)
   switch(typeof(x),
     double = "float64", integer = "int32", logical = "bool", character = "string",
-    stop_runhooks("A component of an element must be data, not {kind_of(x)}.")
+    abort_runhooks("A component of an element must be data, not {kind_of(x)}.")
   )
 }
 

@@ -54,7 +54,7 @@ generator_dataset <- function(generator, output_types = NULL, output_shapes = NU
   check_function(save, null = TRUE)
   check_function(restore, null = TRUE)
   if (is.null(save) != is.null(restore)) {
-    stop_runhooks("{.arg save} and {.arg restore} belong together: give both or none.")
+    abort_runhooks("{.arg save} and {.arg restore} belong together: give both or none.")
   }
   streams <- if (is.null(save)) {
     generator_streams(generator)
@@ -64,7 +64,7 @@ generator_dataset <- function(generator, output_types = NULL, output_shapes = NU
   if (is.null(output_types)) {
     first <- streams$peek()
     if (is.null(first)) {
-      stop_runhooks(
+      abort_runhooks(
         c("The generator has no element to learn types from.", i = "Give {.arg output_types}.")
       )
     }
@@ -105,11 +105,11 @@ generator_streams <- function(generator) {
   self$open <- function() {
     if (is.na(makes)) begin()
     if (makes) return(made_stream(self, function() as_generator(take(1))))
-    if (is_begun) stop_read_once()
+    if (is_begun) abort_read_once()
     is_begun <<- TRUE
     list(
       draw = function(number) self$components(take(number), number), rewind = function() NULL,
-      save = stop_not_savable, restore = function(state) stop_not_savable()
+      save = abort_not_savable, restore = function(state) abort_not_savable()
     )
   }
   self$components <- function(value, number) form_components(value, number, self$form)
@@ -122,7 +122,7 @@ made_stream <- function(streams, make) {
   list(
     draw = function(number) streams$components(call_generator(made$generator, number), number),
     rewind = function() made <<- make(),
-    save = function() if (is.null(made$save)) stop_not_savable() else made$save(),
+    save = function() if (is.null(made$save)) abort_not_savable() else made$save(),
     restore = function(state) made$restore(state)
   )
 }
@@ -176,7 +176,7 @@ as_generator <- function(made, call = parent.frame()) {
   if (is.function(made)) made <- list(generator = made)
   good <- is_generator(made) && is.null(made$save) == is.null(made$restore)
   if (!good) {
-    stop_runhooks(
+    abort_runhooks(
       "A function that makes generators must make one each time: a function, or a list of
        {.code generator}, {.code save} and {.code restore}."
     )
@@ -188,13 +188,13 @@ form_components <- function(value, number, form) {
   if (is.null(value)) return(NULL)
   value <- as_components(value, name = "element")
   if (!identical(form_of(value), form)) {
-    stop_runhooks("Element {number} of a generator has another form than is expected.")
+    abort_runhooks("Element {number} of a generator has another form than is expected.")
   }
   flatten_form(value)
 }
 
-stop_read_once <- function() {
-  stop_runhooks(
+abort_read_once <- function() {
+  abort_runhooks(
     c(
       "The generator cannot be begun anew: another iterator of this dataset has read it.",
       i = "Give {.fn generator_dataset} a function that makes a generator, or the functions
@@ -204,8 +204,8 @@ stop_read_once <- function() {
   )
 }
 
-stop_not_savable <- function() {
-  stop_runhooks(
+abort_not_savable <- function() {
+  abort_runhooks(
     c(
       "The position of a generator cannot be saved.",
       i = "Give {.fn generator_dataset} the functions {.arg save} and {.arg restore}."

@@ -148,7 +148,7 @@ iterator_initializer <- function(iterator) {
   check_iterator(iterator)
   initializer <- unclass(iterator)$initializer
   if (is.null(initializer)) {
-    stop_runhooks("This iterator has no initializer of its own.", kind = "invalid_argument")
+    abort_runhooks("This iterator has no initializer of its own.", kind = "invalid_argument")
   }
   initializer
 }
@@ -162,7 +162,7 @@ iterator_make_initializer <- function(iterator, dataset, name = NULL) {
   if (is.null(name)) name <- "MakeIterator"
   fields <- unclass(iterator)
   if (!identical(fields$form, dataset$form)) {
-    stop_runhooks("The elements of {.arg dataset} have another form than those of the iterator.")
+    abort_runhooks("The elements of {.arg dataset} have another form than those of the iterator.")
   }
   cpp_iterator_initializer(fields$handle, dataset$handle, name)
 }
@@ -176,7 +176,7 @@ iterator_make_initializer <- function(iterator, dataset, name = NULL) {
     output_types = output_types(x),
     output_shapes = output_shapes(x),
     form = unclass(x)$form,
-    stop_no_member(x, name)
+    abort_no_member(x, name)
   )
 }
 

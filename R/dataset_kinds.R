@@ -106,7 +106,7 @@ zip_datasets <- function(...) {
   if (length(given) == 1 && !is_dataset(given[[1]])) given <- given[[1]]
   parts <- flatten_form(given)
   if (length(parts) == 0 || !all(vapply(parts, is_dataset, NA))) {
-    stop_runhooks("{.fn zip_datasets} takes datasets.")
+    abort_runhooks("{.fn zip_datasets} takes datasets.")
   }
   args <- list(datasets = lapply(parts, function(x) x$handle))
   made <- cpp_dataset("ZipDataset", args, "zip_datasets()")
@@ -126,7 +126,7 @@ sample_from_datasets <- function(datasets, weights = NULL, seed = NULL) {
   check_arg(good, datasets, "a list of datasets", "datasets", environment())
   form <- datasets[[1]]$form
   if (!all(vapply(datasets, function(x) identical(x$form, form), NA))) {
-    stop_runhooks("The elements of {.arg datasets} have different forms.")
+    abort_runhooks("The elements of {.arg datasets} have different forms.")
   }
   args <- list(
     datasets = unname(lapply(datasets, function(x) x$handle)),
@@ -192,7 +192,7 @@ stacked_features <- function(features) {
 record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = parent.frame()) {
   names <- names(dataset$form)
   if (!is.list(dataset$form) || is.null(names)) {
-    stop_runhooks("The elements of the dataset must be records: named lists.", call = call)
+    abort_runhooks("The elements of the dataset must be records: named lists.", call = call)
   }
   stub <- setNames(as.list(seq_along(names)), names)
   formula <- if (is.call(x) && identical(x[[1]], quote(`~`))) eval(x, env)
@@ -203,9 +203,9 @@ record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = pare
   if (!is.null(formula)) return(formula_components(formula, names, call))
   features <- select_names(stub, x, x_quo, args[[1]], call)
   response <- select_names(stub, y, y_quo, args[[2]], call)
-  if (length(features) == 0) stop_runhooks("{.arg {args[[1]]}} selects no column.", call = call)
+  if (length(features) == 0) abort_runhooks("{.arg {args[[1]]}} selects no column.", call = call)
   if (length(response) > 1) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg {args[[2]]}} must be one column, not {length(response)}: {.val {response}}.",
       call = call
     )
@@ -219,7 +219,7 @@ formula_components <- function(formula, names, call) {
   if (identical(chosen$features, ".")) chosen$features <- setdiff(names, chosen$response)
   unknown <- setdiff(unlist(chosen), names)
   if (length(unknown)) {
-    stop_runhooks(
+    abort_runhooks(
       c("The records have no component {.val {unknown}}.", i = existing_names(names)),
       kind = "not_found", call = call
     )

@@ -106,7 +106,7 @@ sql_stream <- function(connection, query, chunk_size, types, has_gaps = FALSE) {
     while (fetched < state$chunks && !is.null(fetch())) NULL
     if (!identical(hash, state$hash)) {
       finish()
-      stop_runhooks(
+      abort_runhooks(
         c(
           "The query gives other rows than those that were read: {.val {query}}.",
           i = "It needs an {.code ORDER BY}, and a table that does not change."
@@ -131,17 +131,17 @@ sql_stream <- function(connection, query, chunk_size, types, has_gaps = FALSE) {
 sql_types <- function(frame) {
   types <- vapply(frame, sql_type, "")
   if (length(types) == 0) {
-    stop_runhooks("{.arg query} gives no columns.", kind = "invalid_argument")
+    abort_runhooks("{.arg query} gives no columns.", kind = "invalid_argument")
   }
   if (anyDuplicated(names(types))) {
-    stop_runhooks(
+    abort_runhooks(
       "The columns of {.arg query} must have names that differ, not {.val {names(types)}}.",
       kind = "invalid_argument"
     )
   }
   odd <- names(types)[types == ""]
   if (length(odd)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "Column {.val {odd[[1]]}} is {kind_of(frame[[odd[[1]]]])}; tensors hold numbers,
          logicals and words.",
@@ -171,7 +171,7 @@ sql_columns <- function(chunk, types, before, has_gaps) {
       (types[[name]] == "float64" && sql_type(values) %in% c("int32", if (has_gaps) "int64")) ||
       all(is.na(values))
     if (!fits) {
-      stop_runhooks(
+      abort_runhooks(
         "Column {.val {name}} is {.val {sql_type(values)}} in rows from {before + 1} on; it began as
          {.val {types[[name]]}}.",
         kind = "invalid_argument"
@@ -185,7 +185,7 @@ sql_columns <- function(chunk, types, before, has_gaps) {
     }
     can_lack <- c("float64", if (has_gaps) c("int32", "string"))
     if (length(missing) && !types[[name]] %in% can_lack) {
-      stop_runhooks(
+      abort_runhooks(
         "Column {.val {name}} is NULL in row {before + missing[[1]]}, which {.val {types[[name]]}}
          cannot be.",
         kind = "invalid_argument"
@@ -201,7 +201,7 @@ sql_columns <- function(chunk, types, before, has_gaps) {
 exact_int64 <- function(x, name) {
   numbers <- as.double(x)
   if (any(abs(numbers) > 2^53, na.rm = TRUE)) {
-    stop_runhooks(
+    abort_runhooks(
       "Column {.val {name}} has integers beyond 2^53, which R cannot hand over exactly.",
       kind = "invalid_argument"
     )

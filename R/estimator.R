@@ -16,19 +16,19 @@ new_engine <- function(description, config) {
     description = description, model_dir = config$model_dir, config = config,
     kept = new.env(parent = emptyenv()), is_temporary = startsWith(config$model_dir, tempdir())
   )
-  engine$kept$files <- stand_in_of_checkpoint(engine, config$model_dir)
+  engine$kept$files <- checkpoint_snapshot(engine, config$model_dir)
   structure(engine, class = "runhooks_engine")
 }
 
 #' @export
 `$.runhooks_engine` <- function(x, name) {
   switch(name,
-    model_dir = engine_dir(x),
-    get_variable_names = function() checkpoint_names(required_checkpoint(engine_dir(x))),
+    model_dir = resolve_model_dir(x),
+    get_variable_names = function() checkpoint_names(required_checkpoint(resolve_model_dir(x))),
     get_variable_value = function(name) {
-      cpp_checkpoint_values(required_checkpoint(engine_dir(x)), name)[[1]]
+      cpp_checkpoint_values(required_checkpoint(resolve_model_dir(x)), name)[[1]]
     },
-    latest_checkpoint = function() latest_checkpoint(engine_dir(x)),
+    latest_checkpoint = function() latest_checkpoint(resolve_model_dir(x)),
     unclass(x)[[name]]
   )
 }
@@ -36,14 +36,14 @@ new_engine <- function(description, config) {
 #' @export
 print.runhooks_engine <- function(x, ...) {
   # lint: allow stdout
-  cat("<", unclass(x)$description, " in ", engine_dir(x), ">\n", sep = "")
+  cat("<", unclass(x)$description, " in ", resolve_model_dir(x), ">\n", sep = "")
   invisible(x)
 }
 
 is_estimator <- function(x) inherits(x, "tf_estimator")
 
 # An error for train(data, model) and train(formula, data), with what was meant.
-refuse_no_model <- function(fun, object, others, call) {
+abort_no_model <- function(fun, object, others, call) {
   advice <- if (any(vapply(others, is_estimator, NA))) {
     "The model comes first: {.code {fun}(model, data)}."
   } else if (inherits(object, "formula")) {
@@ -54,7 +54,7 @@ refuse_no_model <- function(fun, object, others, call) {
   }
   if (is.null(advice)) check_arg(FALSE, object, "a model", "object", call)
   what <- if (inherits(object, "formula")) "a formula" else kind_of(object) # nolint: used by cli
-  stop_runhooks(c("{.arg object} must be a model, not {what}.", i = advice), call = call,
+  abort_runhooks(c("{.arg object} must be a model, not {what}.", i = advice), call = call,
     env = environment()
   )
 }
@@ -62,7 +62,7 @@ refuse_no_model <- function(fun, object, others, call) {
 required_checkpoint <- function(folder, call = parent.frame()) {
   path <- cpp_latest_checkpoint(folder)
   if (is.null(path)) {
-    stop_runhooks(
+    abort_runhooks(
       "Could not find trained model in model_dir: {folder}.", kind = "not_found", call = call
     )
   }
@@ -88,9 +88,9 @@ model_dir.default <- function(object, ...) {
 
 #' @export
 model_dir.tf_estimator <- function(object, ...) {
-  if (...length()) refuse_more("model_dir", list(...))
+  if (...length()) abort_more("model_dir", list(...))
   # an object of the class that nothing was made for has no folder
-  if (!is.null(object$estimator)) engine_dir(object$estimator)
+  if (!is.null(object$estimator)) resolve_model_dir(object$estimator)
 }
 
 #' @export
@@ -144,27 +144,27 @@ describe_estimator <- function(x) {
 # its columns read: once, until the specification is another one. It is a part of the object that no
 # file gets, so that a model that is saved does not hold its specification twice, and what no file can.
 # It may know the object, by a function of the model: R's collector sees the circle.
-made_model <- function(object) {
+cached_core_model <- function(object) {
   kept <- unclass(object$estimator)$kept
   made <- if (typeof(kept$made) == "weakref") cpp_part(kept$made)
-  if (!is.null(made) && identical(made$source, model_source(object))) return(made)
+  if (!is.null(made) && identical(made$source, model_cache_key(object))) return(made)
   made <- make_model(object)
-  kept$made <- cpp_part_of(kept, made)
+  kept$made <- cpp_attach_ephemeron(kept, made)
   made
 }
 
 # An environment that goes with `kept`, for what no file gets. One and the same each time, since what
 # R keeps for an owner it keeps until the owner goes, be it replaced or not.
-kept_place <- function(kept, name) {
+object_cache <- function(kept, name) {
   place <- if (typeof(kept[[name]]) == "weakref") cpp_part(kept[[name]])
   if (is.null(place)) {
     place <- new.env(parent = emptyenv())
-    kept[[name]] <- cpp_part_of(kept, place)
+    kept[[name]] <- cpp_attach_ephemeron(kept, place)
   }
   place
 }
 
-model_source <- function(object) {
+model_cache_key <- function(object) {
   list(object$spec, object$metric_fns, object$model_fn, object$args, object$warm_start_from)
 }
 
@@ -176,14 +176,14 @@ make_model <- function(object) {
   made$reads_files <- reads_files
   # a custom one's function knows the object, which then would never be let go
   if (!is_custom(object)) made$core <- core
-  made$source <- model_source(object)
+  made$source <- model_cache_key(object)
   made
 }
 
-# model_memory(), once for a model that reads no files: their words may change between two calls.
-made_memory <- function(object) {
-  made <- made_model(object)
-  if (is.null(made$memory) || made$reads_files) made$memory <- model_memory(object)
+# model_signature(), once for a model that reads no files: their words may change between two calls.
+core_signature <- function(object) {
+  made <- cached_core_model(object)
+  if (is.null(made$memory) || made$reads_files) made$memory <- model_signature(object)
   made$memory
 }
 
@@ -195,7 +195,7 @@ has_file <- function(spec) {
 }
 
 # What the core is called with.
-core_model <- function(object) made_model(object)$pointer
+core_model <- function(object) cached_core_model(object)$pointer
 
 # What the core needs of an estimator.
 core_spec <- function(object) {
@@ -227,7 +227,7 @@ core_config <- function(object) {
 # left there.
 check_model_dir <- function(folder, call = parent.frame()) {
   if (!folder$can_be_written) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg model_dir} cannot be written: {.path {folder$path}}.",
         i = "Give a folder that you may write to."
@@ -247,7 +247,7 @@ read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
 # What a model's head takes as labels, what it predicts, and the weights that it reads; NULL where
 # there is none. The core said so when the model was made.
 model_labels <- function(estimator) {
-  if (!is.null(estimator$spec)) made_model(estimator)$labels
+  if (!is.null(estimator$spec)) cached_core_model(estimator)$labels
 }
 
 # The global step at which a model ends a training by itself; NULL of most.
@@ -273,6 +273,6 @@ model_traits <- function(type) {
 }
 
 # Whether a model is of trees, which ask its features.
-asks_features <- function(object) {
+is_tree_model <- function(object) {
   !is_custom(object) && isTRUE(model_traits(object$spec$type)$has_trees)
 }

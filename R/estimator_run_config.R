@@ -76,7 +76,7 @@ run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_ste
   folder <- config$model_dir
   config <- config_replace(config, changes, environment())
   if (!is.null(folder) && !identical(config$model_dir, folder)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg model_dir} is {.val {config$model_dir}} here and {.val {folder}} in
        {.envvar TF_CONFIG}: give it once."
     )
@@ -94,7 +94,7 @@ default_config <- function(call = parent.frame()) {
 config_replace <- function(config, changes, call) {
   unknown <- setdiff(names(changes), names(config_defaults))
   if (length(unknown) || is.null(names(changes)) && length(changes)) {
-    stop_runhooks(
+    abort_runhooks(
       "Replacing {unknown[[1]]} is not supported.
        Allowed properties are [{paste(names(config_defaults), collapse = ', ')}].",
       call = call
@@ -106,7 +106,7 @@ config_replace <- function(config, changes, call) {
   both <- c("save_checkpoints_steps", "save_checkpoints_secs")
   given <- both[vapply(both, function(name) !is.null(changes[[name]]), NA)]
   if (length(given) == 2) {
-    stop_plain(
+    abort_plain(
       "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set.", call = call
     )
   }
@@ -122,7 +122,7 @@ check_config_value <- function(name, value, call) {
   if (is.null(value)) return(invisible())
   if (name == "model_dir") {
     check_string(value, arg = name, call = call)
-    if (!nzchar(value)) stop_plain("model_dir should be non-empty.", call = call)
+    if (!nzchar(value)) abort_plain("model_dir should be non-empty.", call = call)
     return(invisible())
   }
   if (name == "checkpoint_input_pipeline") return(check_flag(value, arg = name, call = call))
@@ -183,7 +183,7 @@ is_run_config <- function(x) inherits(x, "RunConfig")
 as_run_config <- function(config, model_dir, call = parent.frame()) {
   if (is.null(config)) config <- default_config(call)
   if (!is_run_config(config)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg config} must be an object made by {.fn run_config},
        not {kind_of(config)}.",
       call = call
@@ -192,7 +192,7 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
   model_dir <- absolute_path(model_dir, call = call)
   given <- unique(c(model_dir, config$model_dir))
   if (length(given) > 1) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg model_dir} is given twice, with different values: {.val {model_dir}} and,
        in {.arg config}, {.val {config$model_dir}}.",
       call = call

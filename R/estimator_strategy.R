@@ -84,7 +84,7 @@ begin_strategy <- function(call) {
   launcher <- mpi_launcher(call)
   place <- list(rank = 0L, size = 1L, local_rank = 0L, library = "")
   if (is.null(launcher)) {
-    say_job_idles()
+    inform_job_idles()
   } else {
     place <- cpp_cluster_start(mpi_object(launcher$mpi, call = call))
     check_launcher(launcher, place, call)
@@ -136,7 +136,7 @@ env_number <- function(name) suppressWarnings(as.integer(Sys.getenv(name)))
 mpi_launcher <- function(call = parent.frame()) {
   said <- Sys.getenv("RUNHOOKS_MPI")
   if (nzchar(said) && !said %in% names(mpi_names)) {
-    stop_runhooks(
+    abort_runhooks(
       "The environment variable {.envvar RUNHOOKS_MPI} must be {.or {.val {names(mpi_names)}}},
        not {.val {said}}.",
       call = call
@@ -152,7 +152,7 @@ mpi_launcher <- function(call = parent.frame()) {
   if (!is.na(tasks) && tasks > 1) {
     # an MPI that asks Slurm in a way of its own; check_launcher() sees whether it has found the others
     if (nzchar(said)) return(of(said, tasks))
-    stop_runhooks(
+    abort_runhooks(
       c(
         "Slurm has started {tasks} processes that do not know of each other.",
         i = "Start them with {.code srun --mpi=pmix} (or {.code --mpi=pmi2}), see
@@ -169,7 +169,7 @@ is_by_srun <- function() {
 }
 
 # One process of a job that has asked for more: what it trains is right, and all others idle.
-say_job_idles <- function() {
+inform_job_idles <- function() {
   tasks <- env_number("SLURM_NTASKS")
   if (is.na(tasks) || tasks < 2 || is_by_srun()) return(invisible())
   cli::cli_inform(
@@ -196,7 +196,7 @@ mpi_object <- function(mpi, built = mpi_built(), call = parent.frame(2)) {
   packages <- list( # nolint: used by cli
     openmpi = "libopenmpi-dev openmpi-bin", mpich = "libmpich-dev mpich"
   )[[mpi]]
-  stop_runhooks(
+  abort_runhooks(
     c(
       "This process was started by {wanted}, with which runhooks was not installed.",
       x = if (length(built)) "It was installed with {mpi_names[names(built)]}." else {
@@ -230,7 +230,7 @@ check_launcher <- function(launcher, place, call = parent.frame()) {
            one."
     )
   }
-  stop_runhooks(words, kind = "failed_precondition", call = call)
+  abort_runhooks(words, kind = "failed_precondition", call = call)
 }
 
 # --- how such a process behaves
@@ -276,16 +276,16 @@ end_all <- function(error) {
 # the error ends a script with a status that is not 0.
 end_processes <- function() {
   cpp_cluster_abort(1L)
-  stop_runhooks("There are no other processes to end.", kind = "failed_precondition")
+  abort_runhooks("There are no other processes to end.", kind = "failed_precondition")
 }
 
 # All processes begin `what` on a model, unless that is done while it is trained, where one may be
-# alone (all_are_here() says that none is). What is a training
+# alone (barrier() says that none is). What is a training
 # lasts until in_all_processes() has ended. Whether all do so.
-begin_together <- function(object, what, lasts = FALSE) {
+begin_collective <- function(object, what, lasts = FALSE) {
   if (replicas_of(engine_config(object)) == 1) return(invisible(FALSE))
   path <- model_dir(object)
-  if (cpp_run_folder(path, FALSE)$is_training) return(invisible(isTRUE(the$all_are_here)))
+  if (cpp_run_folder(path, FALSE)$is_training) return(invisible(isTRUE(the$barrier)))
   check_none_left()
   tryCatch(
     cpp_cluster_begin(paste(what, "of runhooks", utils::packageVersion("runhooks")), path),
@@ -304,7 +304,7 @@ in_all_processes <- function(object, expr) {
 
 # The value of what all make together to its end, where they do: by an error or an interrupt of one
 # all end, as it says nothing to the others on its way.
-in_all_to_the_end <- function(together, what, expr) {
+run_collective <- function(together, what, expr) {
   if (!together) return(expr)
   outer <- the$together
   the$together <- what
@@ -315,15 +315,15 @@ in_all_to_the_end <- function(together, what, expr) {
 }
 
 # `expr` at a moment of a training at which all processes of `object` do the same.
-all_are_here <- function(object, expr) {
-  outer <- the$all_are_here
-  the$all_are_here <- replicas_of(engine_config(object)) > 1
-  on.exit(the$all_are_here <- outer)
+barrier <- function(object, expr) {
+  outer <- the$barrier
+  the$barrier <- replicas_of(engine_config(object)) > 1
+  on.exit(the$barrier <- outer)
   expr
 }
 
 # What the chief says to a question of yes or no that all ask, such as one of its clock.
-as_the_chief <- function(object, is_so) {
+broadcast_from_chief <- function(object, is_so) {
   if (replicas_of(engine_config(object)) == 1) return(is_so)
   as.logical(cpp_cluster_gather("a question to the chief", as.raw(is_so))[[1]])
 }

@@ -7,14 +7,14 @@ tf_config_fields <- function(call) {
   if (!nzchar(text) || !grepl("[^[:space:]]", text)) return(list())
   given <- parse_tf_config(text, call)
   tasks <- cluster_tasks(given$cluster, call)
-  if (length(tasks) > 1) stop_several_tasks(tasks, call)
+  if (length(tasks) > 1) abort_several_tasks(tasks, call)
   task <- task_of(given$task, tasks, call)
   fields <- list(task_type = task$type, task_id = task$index)
   if (length(tasks)) {
     fields$cluster_spec <- given$cluster
     fields$num_worker_replicas <- as.integer(names(tasks) %in% c("chief", "master", "worker"))
   }
-  for (name in c("session_master", "eval_session_master")) refuse_server(name, given[[name]], call)
+  for (name in c("session_master", "eval_session_master")) abort_server(name, given[[name]], call)
   fields$service <- given$service
   if (!is.null(given$model_dir)) {
     check_config_value("model_dir", given$model_dir, call)
@@ -26,7 +26,7 @@ tf_config_fields <- function(call) {
 parse_tf_config <- function(text, call) {
   rlang::check_installed("jsonlite", "to read the environment variable TF_CONFIG.", call = call)
   given <- tryCatch(jsonlite::fromJSON(text, simplifyVector = FALSE), error = function(error) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "The environment variable {.envvar TF_CONFIG} is no JSON.",
         x = "{first_line(conditionMessage(error))}"
@@ -35,7 +35,7 @@ parse_tf_config <- function(text, call) {
     )
   })
   if (!is.list(given) || length(given) && is.null(names(given))) {
-    stop_runhooks(
+    abort_runhooks(
       "The environment variable {.envvar TF_CONFIG} must be a JSON object, not {kind_of(given)}.",
       call = call
     )
@@ -50,7 +50,7 @@ cluster_tasks <- function(cluster, call) {
   good <- is.null(cluster) || is.list(cluster) && all(vapply(cluster, is.list, NA)) &&
     (length(cluster) == 0 || !is.null(names(cluster)))
   if (!good) {
-    stop_runhooks(
+    abort_runhooks(
       "\"cluster\" in {.envvar TF_CONFIG} must be an object of lists of addresses,
        not {kind_of(cluster)}.",
       call = call
@@ -60,10 +60,10 @@ cluster_tasks <- function(cluster, call) {
   stats::setNames(unlist(cluster), types)
 }
 
-stop_several_tasks <- function(tasks, call) {
+abort_several_tasks <- function(tasks, call) {
   counts <- table(names(tasks))
   words <- paste(counts, names(counts))
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.envvar TF_CONFIG} describes a cluster of {length(tasks)} tasks ({words}), and runhooks
        trains in one process.",
@@ -80,13 +80,13 @@ task_of <- function(task, tasks, call) {
   index <- if (is.null(task$index)) 0L else task$index
   known <- if (length(tasks)) names(tasks) else unlist(unclass(task_type()), use.names = FALSE)
   if (!is_string(type) || !type %in% known) {
-    stop_runhooks(
+    abort_runhooks(
       "The task of {.envvar TF_CONFIG} must be of type {.or {.val {known}}}, not {.val {type}}.",
       call = call
     )
   }
   if (!identical(as.numeric(index), 0)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.envvar TF_CONFIG} describes one task, so its index must be 0, not {.val {index}}.",
       call = call
     )
@@ -94,9 +94,9 @@ task_of <- function(task, tasks, call) {
   list(type = type, index = 0L)
 }
 
-refuse_server <- function(name, value, call) {
+abort_server <- function(name, value, call) {
   if (is.null(value) || identical(value, "")) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     c(
       "\"{name}\" in {.envvar TF_CONFIG} names a server, {.val {value}}, and runhooks trains in one
        process.",

@@ -25,7 +25,7 @@
 #' read_events(file.path(model_dir(model), "eval"))
 read_events <- function(dir) {
   check_string(dir)
-  if (!dir.exists(dir)) stop_runhooks("There is no folder {.path {dir}}.", kind = "not_found")
+  if (!dir.exists(dir)) abort_runhooks("There is no folder {.path {dir}}.", kind = "not_found")
   tibble::as_tibble(cpp_read_events(event_files(dir), FALSE)$numbers)
 }
 

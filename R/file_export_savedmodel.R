@@ -77,21 +77,21 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   check_flag(versioned)
   strip <- export_options(list(...), environment())
   extra <- check_assets_extra(assets_extra)
-  enter_folder(object)
+  local_model_dir(object)
   base <- absolute_path(export_dir_base, "export_dir_base")
   check_export_dir(base, object, overwrite, versioned)
   receiver <- as_receiver(object, serving_input_receiver_fn)
-  check_folder_memory(object, "infer")
+  check_model_compatible(object, "infer")
   check_scales(object, environment())
   if (is.null(checkpoint_path)) {
     # where none was ever there it is refused below, in TensorFlow's words
     suppressWarnings(
-      check_weights_there(object, "it is exported"), classes = "runhooks_warning_untrained"
+      check_has_weights(object, "it is exported"), classes = "runhooks_warning_untrained"
     )
   }
   unfinished <- cpp_unfinished_export(base, versioned)
   on.exit(unlink(unfinished, recursive = TRUE), add = TRUE)
-  weights <- weights_of_now(object, checkpoint_path)
+  weights <- current_weights(object, checkpoint_path)
   on.exit(weights$forget(), add = TRUE)
   with_failed_folder(base, unfinished, {
     with_loop_conditions(cpp_estimator_export(
@@ -134,7 +134,7 @@ export_options <- function(given, call) {
   strip <- given$strip_default_attrs
   unknown <- setdiff(names(given), "strip_default_attrs")
   if (length(given) && (is.null(names(given)) || length(unknown))) {
-    stop_runhooks("Unused argument: {.fn export_savedmodel} has no {.arg {unknown}}.", call = call)
+    abort_runhooks("Unused argument: {.fn export_savedmodel} has no {.arg {unknown}}.", call = call)
   }
   if (is.null(strip)) return(FALSE)
   check_flag(strip, arg = "strip_default_attrs", call = call)
@@ -148,7 +148,7 @@ check_assets_extra <- function(x, call = parent.frame()) {
   check_arg(good, x, "a named list of files", "assets_extra", call)
   missing <- files[!file.exists(path.expand(files))]
   if (length(missing)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg assets_extra} names {?a file that is/files that are} not there: {.path {missing}}.",
       kind = "not_found", call = call
     )
@@ -159,11 +159,11 @@ check_assets_extra <- function(x, call = parent.frame()) {
 
 check_export_dir <- function(base, object, overwrite, versioned, call = parent.frame()) {
   if (file.exists(base) && !dir.exists(base)) {
-    stop_runhooks("{.path {base}} is a file, not a folder.", kind = "already_exists", call = call)
+    abort_runhooks("{.path {base}} is a file, not a folder.", kind = "already_exists", call = call)
   }
   if (versioned) return(invisible())
   if (!overwrite && file.exists(base)) {
-    stop_plain(
+    abort_plain(
       sprintf("Path '%s' already exists, use 'overwrite = TRUE' instead.", base),
       kind = "already_exists", call = call
     )
@@ -189,7 +189,7 @@ served_spec <- function(object) {
 # A function for the core: of nothing it gives what the model function gets and what requests feed.
 as_receiver <- function(object, receiver_fn, call = parent.frame()) {
   if (is.null(receiver_fn) && is_custom(object)) {
-    stop_runhooks(
+    abort_runhooks(
       "A 'tf_custom_estimator' requires a custom `serving_input_receiver_fn`.", call = call
     )
   }
@@ -197,7 +197,7 @@ as_receiver <- function(object, receiver_fn, call = parent.frame()) {
   function() {
     receiver <- as_users_code(receiver_fn())
     if (!inherits(receiver, "runhooks_serving_input_receiver")) {
-      stop_runhooks(
+      abort_runhooks(
         c(
           "`serving_input_receiver_fn` must return a ServingInputReceiver, not
            {kind_of(receiver)}.",
@@ -246,7 +246,7 @@ as_op_name <- function(key) {
 serving_input_receiver <- function(features, receiver_tensors,
                                    receiver_tensors_alternatives = NULL) {
   if (!is.null(receiver_tensors_alternatives)) {
-    stop_runhooks("{.arg receiver_tensors_alternatives} is not supported.", kind = "unimplemented")
+    abort_runhooks("{.arg receiver_tensors_alternatives} is not supported.", kind = "unimplemented")
   }
   features <- receiver_tensors_of(features, "features")
   tensors <- receiver_tensors_of(receiver_tensors, "receiver_tensors")
@@ -264,7 +264,7 @@ receiver_tensors_of <- function(x, what, call = parent.frame()) {
   check_arg(good, x, "a tensor or a named list of tensors", what, call)
   for (key in names(x)) {
     if (is_tensor(x[[key]]) || is_sparse(x[[key]])) next
-    stop_runhooks(
+    abort_runhooks(
       "{what} {.val {key}} must be a Tensor or SparseTensor, not {kind_of(x[[key]])}.",
       call = call
     )

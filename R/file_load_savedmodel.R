@@ -58,7 +58,7 @@ load_savedmodel <- function(dir, tags = "serve") {
 #' @export
 predict.runhooks_saved_model <- function(object, newdata, signature = "serving_default",
                                          simplify = TRUE, ...) {
-  refuse_more("predict", list(...), c("newdata", "signature", "simplify"))
+  abort_more("predict", list(...), c("newdata", "signature", "simplify"))
   if (missing(signature)) signature <- usual_signature(object)
   check_string(signature)
   check_flag(simplify)
@@ -110,11 +110,11 @@ served_rows <- function(x, name, call = parent.frame()) {
   kinds <- unique(vapply(x, typeof, ""))
   mixes <- any(kinds == "character") && length(kinds) > 1
   if (!all(vapply(x, is_atomic, NA)) || any(lengths(x) == 0) || mixes) {
-    stop_runhooks("Input {.field {name}} must have numbers, or strings, in all rows.", call = call)
+    abort_runhooks("Input {.field {name}} must have numbers, or strings, in all rows.", call = call)
   }
   odd <- which(lengths(x) != lengths(x)[[1]])
   if (length(odd)) {
-    stop_runhooks(
+    abort_runhooks(
       "Input {.field {name}} must have as many values in each row: row 1 has {lengths(x)[[1]]},
        row {odd[[1]]} has {lengths(x)[[odd[[1]]]]}.",
       call = call

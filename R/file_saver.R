@@ -10,13 +10,13 @@ train_saver <- function(
 ) {
   for (arg in c("saver_def", "builder", "filename")) {
     if (is.null(get(arg))) next
-    stop_runhooks("{.arg {arg}} of `tf$train$Saver()` is not supported.", kind = "unimplemented")
+    abort_runhooks("{.arg {arg}} of `tf$train$Saver()` is not supported.", kind = "unimplemented")
   }
   check_string(name, null = TRUE)
   check_flag(restore_sequentially)
   check_whole(write_version)
   if (write_version != 2) {
-    stop_runhooks(
+    abort_runhooks(
       "Checkpoints are written in version 2 of the format; {.arg write_version} is
        {.val {write_version}}.",
       kind = "unimplemented"
@@ -35,7 +35,7 @@ train_saver <- function(
   check_flag(pad_step_number)
   check_flag(save_relative_paths)
   if (defer_build && !is.null(var_list)) {
-    stop_runhooks("If {.arg var_list} is provided then build cannot be deferred.")
+    abort_runhooks("If {.arg var_list} is provided then build cannot be deferred.")
   }
   cpp_saver_new(
     saver_variables(var_list), reshape, if (is.null(max_to_keep)) 0 else max_to_keep,
@@ -63,7 +63,7 @@ new_saver <- function(pointer) {
     check_string(save_path)
     check_flag(write_meta_graph)
     check_flag(write_state)
-    if (!nzchar(save_path)) stop_runhooks("no path specified")
+    if (!nzchar(save_path)) abort_runhooks("no path specified")
     check_file_name(latest_filename, "latest_filename")
     check_file_name(meta_graph_suffix, "meta_graph_suffix")
     step <- if (is_graph_element(global_step)) sess$run(global_step) else global_step

@@ -59,7 +59,7 @@ check_variables <- function(blueprint, data, call) {
   }))
   read <- c(read, intersect(variables_of(blueprint$offset$expr), blueprint$columns))
   missing <- setdiff(unique(read), c(names(data), names(blueprint$constants)))
-  if (length(missing)) stop_missing_features(missing, names(data), call)
+  if (length(missing)) abort_missing_features(missing, names(data), call)
 }
 
 # The frame without rows that have NA, or an error, as the blueprint's na.action says.
@@ -67,10 +67,10 @@ complete_frame <- function(blueprint, frame, call, note = FALSE) {
   frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
   if (all(frame$rows)) return(frame)
   if (!blueprint$na$kind %in% c("omit", "exclude")) {
-    stop_missing_rows(missing_counts(frame$missing), blueprint, call)
+    abort_missing_rows(missing_counts(frame$missing), blueprint, call)
   }
-  if (!any(frame$rows)) stop_runhooks("All rows have NA.", call = call)
-  if (note) note_omitted(frame$missing)
+  if (!any(frame$rows)) abort_runhooks("All rows have NA.", call = call)
+  if (note) inform_omitted(frame$missing)
   only_rows(frame, frame$rows)
 }
 
@@ -88,7 +88,7 @@ frame_features <- function(blueprint, frame) {
     list(kind = "character", levels = variable$levels)
   })
   has_trees <- isTRUE(blueprint$has_trees)
-  values <- with_missing_words(match_features(frame$values, known, has_trees = has_trees), blueprint)
+  values <- with_missing_words(coerce_to_schema(frame$values, known, has_trees = has_trees), blueprint)
   crosses <- Filter(function(parts) product_name(parts) %in% names(blueprint$crosses),
     blueprint$features
   )
@@ -96,7 +96,7 @@ frame_features <- function(blueprint, frame) {
   crossed <- lapply(names(words), function(name) {
     list(kind = "character", levels = blueprint$crosses[[name]])
   })
-  values[names(words)] <- match_features(
+  values[names(words)] <- coerce_to_schema(
     words, setNames(crossed, names(words)), has_trees = has_trees
   )
   features <- lapply(names(blueprint$features), function(name) {
@@ -117,7 +117,7 @@ blueprint_input_fn <- function(
 ) {
   blueprint <- model$blueprint
   if (is.null(blueprint)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "input_fn must be a function, not {kind_of(data)}.",
         i = "Make one with {.fn input_fn}. A data frame will do for models that were made from a
@@ -126,7 +126,7 @@ blueprint_input_fn <- function(
       call = call
     )
   }
-  refuse_reading(list(...), call)
+  abort_reading(list(...), call)
   data <- as_formula_data(data, model, call)
   is_training <- !is.null(is_limited)
   reading <- list(
@@ -158,12 +158,12 @@ blueprint_input_fn <- function(
 }
 
 check_some_rows <- function(data, call) {
-  if (n_rows(data[[1]]) == 0) stop_runhooks("The data have no rows.", call = call)
+  if (n_rows(data[[1]]) == 0) abort_runhooks("The data have no rows.", call = call)
 }
 
 check_some_weight <- function(blueprint, frame, call) {
   if (is.null(frame$weight) || !is.numeric(frame$weight) || any(frame$weight != 0)) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     "All weights {.val {blueprint$weight}} are 0: no row of the data counts.", call = call
   )
 }
@@ -177,11 +177,11 @@ default_batch <- function(model, n) {
 
 # Whether the model wants all rows in each step, by itself or by its optimizer, and they are.
 sees_all_rows <- function(model, n = 1, batch_size = n) {
-  batch_size == n && (model_traits(model$spec$type)$wants_all_rows || iterates(model, n, batch_size))
+  batch_size == n && (model_traits(model$spec$type)$wants_all_rows || is_iterative_fit(model, n, batch_size))
 }
 
 # Whether the model is trained by an optimizer that wants all rows in each step, and they are.
-iterates <- function(model, n = 1, batch_size = n) {
+is_iterative_fit <- function(model, n = 1, batch_size = n) {
   parts <- model_traits(model$spec$type)$parts
   length(parts) == 1 && batch_size == n && wants_all_rows(model$spec[[parts[[1]]$optimizer]])
 }
@@ -190,7 +190,7 @@ most_iterations <- 200
 
 default_epochs <- function(model, n, batch_size) {
   check_positive_whole(batch_size)
-  if (iterates(model, n, batch_size)) return(most_iterations)
+  if (is_iterative_fit(model, n, batch_size)) return(most_iterations)
   # the model says when it is done
   if (model_traits(model$spec$type)$wants_all_rows) return(NULL)
   default_passes(model, n, batch_size)
@@ -203,10 +203,10 @@ default_passes <- function(model, n, batch_size) {
 # Whether what as_model_input() has made of data gives all rows in each step.
 reads_all_rows <- function(model, input) {
   about <- attr(input, "about")
-  !is.null(about$rows) && !isTRUE(about$is_stream) && iterates(model, about$rows, about$batch_size)
+  !is.null(about$rows) && !isTRUE(about$is_stream) && is_iterative_fit(model, about$rows, about$batch_size)
 }
 
-refuse_reading <- function(extras, call) {
+abort_reading <- function(extras, call) {
   if (length(extras) == 0) return(invisible())
   known <- c("batch_size", "shuffle", "num_epochs", "resume")
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
@@ -219,18 +219,18 @@ refuse_reading <- function(extras, call) {
     if (length(near)) "Did you mean {.arg {near}}?" else "A data frame takes {.arg {known}}."
   }
   what <- if (nzchar(name)) "argument {.arg {name}}" else "place for {describe(extras[[1]])}"
-  stop_runhooks(
+  abort_runhooks(
     c(paste0("There is no ", what, "."), i = advice), call = call, env = environment()
   )
 }
 
 required_column <- function(data, name, call) {
   if (name %in% names(data)) return(data[[name]])
-  stop_missing_features(name, names(data), call)
+  abort_missing_features(name, names(data), call)
 }
 
-stop_missing_features <- function(missing, existing, call) {
-  stop_runhooks(
+abort_missing_features <- function(missing, existing, call) {
+  abort_runhooks(
     c(
       "The data lack {cli::qty(length(missing))}{?a feature/features} of the model:
        {.val {missing}}.",
@@ -245,7 +245,7 @@ kept_data <- function(object, call = parent.frame()) {
   data <- unclass(object$estimator)$kept$data
   if (is.null(data)) data <- object$data
   if (!is.null(data)) return(data)
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.arg input_fn} is missing.",
       i = if (is.null(object$blueprint)) {
@@ -259,7 +259,7 @@ kept_data <- function(object, call = parent.frame()) {
 }
 
 # What predict() has no argument for.
-refuse_prediction <- function(extras, call) {
+abort_prediction <- function(extras, call) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   known <- c(
@@ -272,7 +272,7 @@ refuse_prediction <- function(extras, call) {
     if (length(near)) "Did you mean {.arg {near}}?" else "Its arguments are {.arg {known}}."
   }
   what <- if (nzchar(name)) "argument {.arg {name}}" else "place for {describe(extras[[1]])}"
-  stop_runhooks(
+  abort_runhooks(
     c(paste0("{.fn predict} has no ", what, "."), i = advice), call = call, env = environment()
   )
 }

@@ -15,7 +15,7 @@ has_bias <- function(terms, blueprint) {
 check_bias <- function(blueprint, formulas, parts, traits, call) {
   if (blueprint$has_bias) return(invisible())
   if (!is_linear_alone(parts, traits)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "Only a linear model can do without an intercept, or one that has a factor in its place.",
         x = "{.code {term_name(formulas[[1]])}} leaves it out, by {.code - 1} or {.code 0 +}."
@@ -24,13 +24,13 @@ check_bias <- function(blueprint, formulas, parts, traits, call) {
     )
   }
   if (length(blueprint$terms)) return(invisible())
-  stop_runhooks("The formula has neither features nor an intercept.", call = call)
+  abort_runhooks("The formula has neither features nor an intercept.", call = call)
 }
 
 check_known_bias <- function(blueprint, folder, call) {
   known <- blueprint$known
   if (is.null(known) || blueprint$has_bias == !isFALSE(known$has_bias)) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     c(
       "The model in {.path {folder$path}} was trained {if (blueprint$has_bias) 'without' else 'with'}
        an intercept, and this one is {if (blueprint$has_bias) 'with' else 'without'}.",

@@ -15,7 +15,7 @@ formula_arguments <- function(settled, folder, call) {
   }
   formulas <- Filter(is_formula, args[names(parts)])
   if (length(formulas) == 0 && is.null(formula)) {
-    refuse_formula_arguments(settled, call)
+    abort_formula_arguments(settled, call)
     return(list(args = optimizer_arguments(settled, FALSE, call)))
   }
   check_flag(args$normalize, "normalize", call)
@@ -26,7 +26,7 @@ formula_arguments <- function(settled, folder, call) {
   columns <- data_names(data)
   weight <- args$weight_column
   if (is_column(weight)) weight <- weight$key
-  if (!is.null(weight) && !weight %in% columns) stop_missing_features(weight, columns, call)
+  if (!is.null(weight) && !weight %in% columns) abort_missing_features(weight, columns, call)
   blueprint <- new_blueprint(formula, columns, weight, call)
   blueprint$as_words <- mode == "classification"
   blueprint$has_trees <- settled$traits$has_trees
@@ -37,7 +37,7 @@ formula_arguments <- function(settled, folder, call) {
   blueprint$columns <- used <- used_columns(formula, terms, columns, weight, call)
   is_scaled <- is_normalized(settled, blueprint$known, folder, call)
   wants <- list(
-    is_scaled = is_scaled, is_whitened = is_scaled && goes_to_optimum(args, settled$traits),
+    is_scaled = is_scaled, is_whitened = is_scaled && is_full_batch_linear(args, settled$traits),
     classes = mode == "classification",
     response = is_scaled && (mode == "regression" || head_scales_labels(args$head))
   )
@@ -54,7 +54,7 @@ formula_arguments <- function(settled, folder, call) {
   check_bias(blueprint, formulas, parts, settled$traits, call)
   check_known_bias(blueprint, folder, call)
   for (slot in names(terms)) terms[[slot]] <- narrow_terms(terms[[slot]], blueprint)
-  blueprint <- add_basis(blueprint, frame, wants$is_whitened)
+  blueprint <- orthogonalize_terms(blueprint, frame, wants$is_whitened)
   # what asks whether a number is below another can do with numbers as they are
   by_gradients <- length(settled$traits$trained_parts) > 0
   blueprint <- add_scales(blueprint, frame, wants$is_scaled, wants$response, by_gradients)
@@ -109,9 +109,9 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
         if (length(term$numbers)) product_name(term$numbers)
       })))
     }
-    frame <- learn_stream(blueprint, data, used, wants, call)
+    frame <- scan_stream(blueprint, data, used, wants, call)
     blueprint <- learn_missing(frame$blueprint, frame$passed)
-    say_learned(frame, used)
+    inform_scan_done(frame, used)
   } else {
     frame <- complete_frame(blueprint, blueprint_frame(blueprint, data, TRUE, call), call)
     blueprint <- learn_missing(blueprint, frame$passed)
@@ -123,7 +123,7 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
 }
 
 # A pass through much data takes its time.
-say_learned <- function(learned, columns) {
+inform_scan_done <- function(learned, columns) {
   rows <- format(learned$read, big.mark = ",", scientific = FALSE) # nolint: used by cli
   cli::cli_inform(
     c(
@@ -142,11 +142,11 @@ frame_or_stream <- function(stream, columns) {
 }
 
 # Without a formula nothing reads them.
-refuse_formula_arguments <- function(settled, call) {
-  if (!is.null(settled$args$data)) stop_runhooks("{.arg data} goes with a formula.", call = call)
+abort_formula_arguments <- function(settled, call) {
+  if (!is.null(settled$args$data)) abort_runhooks("{.arg data} goes with a formula.", call = call)
   odd <- intersect(c("normalize", "na.action"), settled$given)
   if (length(odd) == 0) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.arg {odd[[1]]}} goes with a formula.",
       i = if (odd[[1]] == "normalize") {
@@ -168,7 +168,7 @@ used_columns <- function(formula, terms, columns, weight, call) {
   read <- c(read, unlist(lapply(unlist(offsets), variables_of)))
   used <- intersect(columns, c(variables_of(formula[[2]]), term_name(formula[[2]]), read, weight))
   if (length(used) > 0) return(used)
-  stop_runhooks(
+  abort_runhooks(
     c("The formula {.code {term_name(formula)}} reads no column of {.arg data}.", i = existing_names(columns)),
     kind = "not_found", call = call
   )
@@ -189,10 +189,10 @@ as_kept_data <- function(data, used, given, frame) {
 # Columns by name, or a stream.
 check_formula_data <- function(data, call, response_variables = NULL) {
   if (is.null(data)) {
-    stop_runhooks("{.arg data} is missing: a formula needs a data frame.", call = call)
+    abort_runhooks("{.arg data} is missing: a formula needs a data frame.", call = call)
   }
   if (is_streamed(data)) return(as_stream(data, response_variables, call))
-  if (inherits(data, "DBIConnection")) stop_connection(call)
+  if (inherits(data, "DBIConnection")) abort_connection(call)
   if (is_matrix_package(data)) data <- Matrix::as.matrix(data)
   if (is.matrix(data)) data <- as.data.frame(data, optional = TRUE)
   good <- is.list(data) && !is.null(names(data)) && length(data) > 0
@@ -201,8 +201,8 @@ check_formula_data <- function(data, call, response_variables = NULL) {
   as.list(data)
 }
 
-stop_connection <- function(call) {
-  stop_runhooks(
+abort_connection <- function(call) {
+  abort_runhooks(
     c(
       "{.arg data} must be a table of the database, not the connection.",
       i = "{.code sql_dataset(connection, \"SELECT y, a, b FROM ... ORDER BY ...\")} reads one."
@@ -216,7 +216,7 @@ response_of <- function(formulas, call) {
   sided <- Filter(function(formula) length(formula) == 3, formulas)
   lefts <- unique(lapply(sided, `[[`, 2))
   if (length(lefts) == 1) return(sided[[1]])
-  stop_runhooks(
+  abort_runhooks(
     if (length(lefts)) {
       "The formulas of a model must have the same response."
     } else {
@@ -230,7 +230,7 @@ response_of <- function(formulas, call) {
 
 formula_response <- function(formula, call) {
   if (length(formula) == 3) return(formula[[2]])
-  stop_runhooks("A formula of a model needs a response on its left side.", call = call)
+  abort_runhooks("A formula of a model needs a response on its left side.", call = call)
 }
 
 new_blueprint <- function(formula, columns, weight, call) {
@@ -285,7 +285,7 @@ formula_variables <- function(formula, columns, blueprint, call) {
   if (any(is_response)) {
     warn_response_dropped(blueprint$response$name)
     is_left <- is_left & !is_response
-    if (!any(is_left)) stop_runhooks("The formula has no features beside its response.", call = call)
+    if (!any(is_left)) abort_runhooks("The formula has no features beside its response.", call = call)
   }
   own <- vapply(seq_along(variables), function(i) any(uses[i, is_left]), NA)
   structure(
@@ -297,7 +297,7 @@ formula_variables <- function(formula, columns, blueprint, call) {
 # A linear model may be the same for all rows, as `y ~ 1` says, whatever the offset adds.
 check_has_features <- function(terms, parts, traits, call) {
   if (is_linear_alone(parts, traits) || all(lengths(terms) > 0)) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     c("The formula has no features.", i = "{.fn linear_regressor} and its like do without."),
     call = call
   )
@@ -410,7 +410,7 @@ plain_words <- function(x) sorted_words(setdiff(x, c(NA, "")))
 
 check_has_levels <- function(words, name, call) {
   if (length(words)) return(invisible())
-  stop_runhooks("The feature {.val {name}} has no level: all values are missing.", call = call)
+  abort_runhooks("The feature {.val {name}} has no level: all values are missing.", call = call)
 }
 
 # The value of a variable: a column of the data, or computed from them. Where it cannot be computed
@@ -432,7 +432,7 @@ raw_value <- function(name, expr, data, blueprint, call) {
 # As lm() refuses lists; what is in one may be anything.
 check_no_list <- function(x, name, call) {
   if (!is.list(x) || is.data.frame(x) || inherits(x, "POSIXlt")) return(x)
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.val {name}} of the formula must be a vector, a factor or a matrix, not {kind_of(x)}.",
       i = "{.fn unlist} makes a vector of single values, {.code do.call(rbind, x)} a matrix of rows."
@@ -462,14 +462,14 @@ response_value <- function(data, blueprint, call) {
   response <- blueprint$response
   value <- plain_value(raw_value(response$name, response$expr, data, blueprint, call))
   if (isTRUE(blueprint$as_words) && isTRUE(ncol(value) > 1)) {
-    stop_counted_classes(response$name, ncol(value), call)
+    abort_counted_classes(response$name, ncol(value), call)
   }
   value
 }
 
 # As glm() has them for two classes.
-stop_counted_classes <- function(name, n, call) {
-  stop_runhooks(
+abort_counted_classes <- function(name, n, call) {
+  abort_runhooks(
     c(
       "The response {.code {name}} of a classifier must be one class in each row, not {n} columns.",
       i = "Counts of classes are a row for each class, with the counts in a column of the data that
@@ -515,7 +515,7 @@ response_arguments <- function(args, given, blueprint, value, mode, call) {
   name <- blueprint$response$name
   if (mode == "regression") {
     if (is.character(value) || is.factor(value)) {
-      stop_runhooks(
+      abort_runhooks(
         c(
           "The response {.val {name}} of a regressor must be numbers, not
            {kind_words[[column_kind(value)]]}.",
@@ -530,7 +530,7 @@ response_arguments <- function(args, given, blueprint, value, mode, call) {
   }
   if (mode == "classification") {
     if (!"label_vocabulary" %in% given || is.null(args$label_vocabulary)) {
-      note_empty_classes(value, name)
+      inform_empty_classes(value, name)
       args$label_vocabulary <- response_classes(value, name, call)
     }
     if (!"n_classes" %in% given) args$n_classes <- length(args$label_vocabulary)
@@ -539,7 +539,7 @@ response_arguments <- function(args, given, blueprint, value, mode, call) {
 }
 
 # A level of which there is no row is a class as others are, as a stream's or later data may have it.
-note_empty_classes <- function(x, name) {
+inform_empty_classes <- function(x, name) {
   empty <- if (is.factor(x)) setdiff(levels(x), as.character(x))
   if (length(empty) == 0) return(invisible())
   cli::cli_inform(
@@ -562,7 +562,7 @@ response_classes <- function(x, name, call) {
   }
   is_fraction <- is.numeric(x) && any(x != trunc(x), na.rm = TRUE)
   if (length(classes) > 1 && !is_fraction) return(classes)
-  stop_runhooks(
+  abort_runhooks(
     c(
       "The response {.val {name}} of a classifier must have two classes or more.",
       x = if (is_fraction) "It has fractions." else "It has {length(classes)}: {.val {classes}}."

@@ -17,7 +17,7 @@ as_na_action <- function(x, data, blueprint, call, stream = NULL) {
       if (is.factor(constant)) as.character(constant) else constant
     })
   } else {
-    stop_na_action(x, call)
+    abort_na_action(x, call)
   }
   check_constants(constants, data, blueprint, call)
   list(kind = "constants", constants = constants)
@@ -37,8 +37,8 @@ is_constants <- function(x) {
     all(nzchar(names(x))) && all(vapply(x, is_one, NA))
 }
 
-stop_na_action <- function(x, call) {
-  stop_runhooks(
+abort_na_action <- function(x, call) {
+  abort_runhooks(
     c(
       "{.arg na.action} must be one of the below, not {describe(x)}.",
       "*" = "{.code na.fail}: rows with NA are an error.",
@@ -61,7 +61,7 @@ middle_values <- function(data, blueprint, name, stream, call) {
     return(lapply(data[columns], function(x) middle(x[is.finite(x)])))
   }
   if (name == "mean") return(stream_means(stream, columns))
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.code na.action = \"median\"} needs all rows at once, which a stream does not have.",
       i = "{.code \"mean\"}, {.code na.omit} and {.code list(<column> = <number>)} do without."
@@ -73,7 +73,7 @@ middle_values <- function(data, blueprint, name, stream, call) {
 check_constants <- function(constants, data, blueprint, call) {
   odd <- setdiff(names(constants), names(data))
   if (length(odd)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg na.action} names {.val {odd}}, which the formula does not read.",
         i = existing_names(names(data))
@@ -83,7 +83,7 @@ check_constants <- function(constants, data, blueprint, call) {
   }
   odd <- intersect(names(constants), blueprint$response_variables)
   if (length(odd)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg na.action} cannot make up the response {.val {odd[[1]]}}.",
         i = "Leave rows without it out of the data, or give {.code na.action = na.omit}."
@@ -94,7 +94,7 @@ check_constants <- function(constants, data, blueprint, call) {
   for (name in names(constants)) {
     wants_word <- is.factor(data[[name]]) || is.character(data[[name]])
     if (wants_word != is.character(constants[[name]])) {
-      stop_runhooks(
+      abort_runhooks(
         "{.arg na.action} has {describe(constants[[name]])} for {.val {name}}, which is
          {kind_words[[column_kind(data[[name]])]]}.",
         call = call
@@ -110,7 +110,7 @@ check_constants <- function(constants, data, blueprint, call) {
 passing_action <- function(known, blueprint, call) {
   if (identical(known$kind, "pass")) return(known)
   if (!blueprint$has_trees) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.code na.action = na.pass} is for models of trees, which send NA to one side of a split.",
         i = "{.code na.omit} leaves rows with NA out; {.code \"mean\"}, {.code \"median\"} and constants take the
@@ -241,7 +241,7 @@ missing_lines <- function(missing) {
   }, "", USE.NAMES = FALSE)
 }
 
-stop_missing_rows <- function(missing, blueprint, call) {
+abort_missing_rows <- function(missing, blueprint, call) {
   rows <- missing$rows # nolint: used by cli
   all <- missing$all # nolint: used by cli
   lines <- missing_lines(missing)
@@ -261,14 +261,14 @@ stop_missing_rows <- function(missing, blueprint, call) {
     },
     i = if (has_response && blueprint$na$kind == "constants") "A response is not made up."
   )
-  stop_runhooks(
+  abort_runhooks(
     c("{rows} of {all} rows {cli::qty(rows)}{?has/have} NA.", setNames(lines, rep("x", length(lines))), advice),
     call = call
   )
 }
 
 # What na.omit() leaves out is said once for each use of data.
-note_omitted <- function(missing) {
+inform_omitted <- function(missing) {
   rows <- sum(Reduce(`|`, missing)) # nolint: used by cli
   all <- length(missing[[1]]) # nolint: used by cli
   by <- names(missing)[vapply(missing, any, NA)] # nolint: used by cli

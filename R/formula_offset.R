@@ -6,7 +6,7 @@ add_offset <- function(blueprint, terms, parts, columns, frame, call) {
   offsets <- offsets[!duplicated(names(offsets))]
   if (length(offsets) == 0) return(blueprint)
   if (all(vapply(parts, `[[`, NA, "is_deep"))) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.code {names(offsets)[[1]]}} is for models with a linear part; this one has none.",
         i = "Take it away from the response instead, as in {.code y - a ~ b}."
@@ -24,7 +24,7 @@ add_offset <- function(blueprint, terms, parts, columns, frame, call) {
 # All classes of several would have the same.
 check_offset <- function(blueprint, n_classes, call) {
   if (is.null(blueprint$offset) || is.null(n_classes) || n_classes <= 2) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     "{.code {blueprint$offset$name}} is for numbers, counts and two classes; there are {n_classes}.",
     call = call
   )
@@ -36,7 +36,7 @@ offset_value <- function(data, blueprint, call) {
   if (is.null(offset)) return(NULL)
   value <- raw_value(offset$name, offset$expr, data, blueprint, call)
   if (is.numeric(value) && is.null(dim(value))) return(as.numeric(value))
-  stop_runhooks("{.code {offset$name}} must be a number of each row, not {kind_of(value)}.", call = call)
+  abort_runhooks("{.code {offset$name}} must be a number of each row, not {kind_of(value)}.", call = call)
 }
 
 # Large ones are fed less their mean, which the bias has.

@@ -84,7 +84,7 @@ label_scale_arguments <- function(blueprint) {
 # NULL where no model of a formula was trained there.
 remembered_formula <- function(folder) {
   # what was not trained, nobody has to follow
-  if (!folder$has_memory || !folder$has_checkpoint) return(NULL)
+  if (!folder$has_metadata || !folder$has_checkpoint) return(NULL)
   known <- folder_memory(folder)$formula
   if (is_known_formula(known)) known
 }
@@ -128,7 +128,7 @@ basis_text <- function(expr) if (is.call(expr)) code_text(expr)
 
 check_known_basis <- function(name, expr, known, call) {
   if (is.null(known) || identical(known$basis, basis_text(expr))) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.code {name}} is another one in these data than in those that the model in its folder was
        trained on.",
@@ -145,7 +145,7 @@ is_normalized <- function(settled, known, folder, call) {
   was <- !is.null(known$response$scale) || !is.null(known$basis) || !is.null(known$slopes) ||
     any(vapply(known$terms, function(term) !is.null(term$scale), NA))
   if (normalize == was || !"normalize" %in% settled$given) return(was)
-  stop_runhooks(
+  abort_runhooks(
     c(
       "The model in {.path {folder$path}} was trained with {.code normalize = {was}}.",
       i = "Go on with {.code normalize = {was}}, or give another {.arg model_dir}."

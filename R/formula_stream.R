@@ -1,6 +1,6 @@
 # Data that come in chunks through the door of formulas: datasets, tables of databases, Arrow. What
 # fits into memory is read once and is a data frame from there on. Of more one pass learns what the
-# formula has to know (R/formula_learn.R), and its terms are computed chunk by chunk, by the functions
+# formula has to know (R/formula_stream_stats.R), and its terms are computed chunk by chunk, by the functions
 # that compute them of a frame.
 
 # What a formula takes in the place of a data frame.
@@ -20,7 +20,7 @@ as_stream <- function(x, response = NULL, call = parent.frame()) {
   form <- record_form(x, response, call)
   info <- cpp_dataset_info(x$handle)
   if (info$is_endless) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "The data never end: they are repeated without a count.",
         i = "Give the dataset before {.fn dataset_repeat} (of {.fn make_csv_dataset}:
@@ -54,7 +54,7 @@ record_form <- function(dataset, response, call) {
     check_unique_names(names(form), call)
     return(form)
   }
-  stop_runhooks(
+  abort_runhooks(
     c(
       "The elements of a dataset must be records for a formula: named components, each a column.",
       x = "They are {form_words(dataset$form, cpp_dataset_info(dataset$handle)$dtypes)}.",
@@ -133,7 +133,7 @@ first_chunk <- function(stream, columns, call) {
     )),
     columns, function(chunk) first <<- chunk
   )
-  if (is.null(first)) stop_runhooks("The data have no rows.", call = call)
+  if (is.null(first)) abort_runhooks("The data have no rows.", call = call)
   first
 }
 
@@ -157,7 +157,7 @@ small_frame <- function(stream, columns) {
 # Data for a model of a formula: a frame as it is, or of what is read in chunks a frame or a stream.
 as_formula_data <- function(data, model, call = parent.frame()) {
   if (!is_streamed(data) || inherits(data, "runhooks_stream")) return(data)
-  if (is.null(model$blueprint)) stop_streamed_without_formula(data, call)
+  if (is.null(model$blueprint)) abort_streamed_without_formula(data, call)
   stream <- as_stream(data, model$blueprint$response_variables, call)
   columns <- intersect(data_names(stream), model$blueprint$columns)
   frame <- small_frame(stream, columns)
@@ -166,9 +166,9 @@ as_formula_data <- function(data, model, call = parent.frame()) {
   stream
 }
 
-stop_streamed_without_formula <- function(data, call) {
+abort_streamed_without_formula <- function(data, call) {
   what <- if (is_dataset(data)) "A dataset" else "Data that are read in chunks"
-  stop_runhooks(
+  abort_runhooks(
     c(
       paste(what, "will do for models that were made from a formula."),
       i = "For others: {.code input_fn(dataset, features = c(a, b), response = y)}, of batches
@@ -179,11 +179,11 @@ stop_streamed_without_formula <- function(data, call) {
 }
 
 # What cannot be computed of rows one after the other.
-stop_stream <- function(what, stream, call) {
+abort_stream <- function(what, stream, call) {
   rows <- if (is.null(stream$total)) "" else {
     paste0(" of ", format(stream$total, big.mark = ",", scientific = FALSE), " rows")
   }
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.fn {what}} needs the rows in memory; the data of this model are a stream{rows}.",
       i = "Where they fit, {.code options(runhooks.values_in_memory = )} takes in more than
@@ -214,14 +214,14 @@ stream_input <- function(model, stream, reading, is_limited, call) {
     reading["num_epochs"] <- list(passes)
   }
   check_positive_whole(reading$num_epochs, null = TRUE, arg = "num_epochs", call = call)
-  if (is_training && iterates(model)) say_batches(reading$batch_size)
+  if (is_training && is_iterative_fit(model)) inform_batches(reading$batch_size)
   stream_input_fn(model, stream, reading)
 }
 
 count_rows <- function(stream) each_chunk(stream, stream$names[1], function(chunk) NULL)
 
 # A frame of the same model is trained to the least loss.
-say_batches <- function(size) {
+inform_batches <- function(size) {
   cli::cli_inform(
     c(
       "The data are a stream: the steps are of {size} rows each, which come near to the least loss,
@@ -364,7 +364,7 @@ complete_chunk <- function(blueprint, frame, note, call) {
   frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
   if (all(frame$rows)) return(frame)
   if (!blueprint$na$kind %in% c("omit", "exclude")) {
-    stop_missing_rows(missing_counts(frame$missing), blueprint, call)
+    abort_missing_rows(missing_counts(frame$missing), blueprint, call)
   }
   note(frame$missing)
   only_rows(frame, frame$rows)
@@ -392,9 +392,9 @@ formula_batches <- function(dataset, features, response, model) {
   form <- record_form(dataset, response, user_frame())
   columns <- intersect(names(form), model$blueprint$columns)
   lacks <- setdiff(columns, c(features, response, blueprint$response_variables))
-  if (length(lacks)) stop_unselected(lacks, model$formula)
+  if (length(lacks)) abort_unselected(lacks, model$formula)
   if (length(response) && !response %in% blueprint$response_variables) {
-    stop_other_response(response, blueprint$response$name)
+    abort_other_response(response, blueprint$response$name)
   }
   function() {
     mode <- the$mode
@@ -407,8 +407,8 @@ formula_batches <- function(dataset, features, response, model) {
   }
 }
 
-stop_unselected <- function(names, formula) {
-  stop_runhooks(
+abort_unselected <- function(names, formula) {
+  abort_runhooks(
     c(
       "{.arg features} leaves out {.val {names}}, which the formula of the model reads.",
       i = "The formula is {.code {term_name(formula)}}; the dataset itself will do, without
@@ -418,8 +418,8 @@ stop_unselected <- function(names, formula) {
   )
 }
 
-stop_other_response <- function(response, name) {
-  stop_runhooks(
+abort_other_response <- function(response, name) {
+  abort_runhooks(
     "{.arg response} is {.val {response}}, but the model predicts {.val {name}}.", call = user_frame()
   )
 }

@@ -152,7 +152,7 @@ variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, in
     getter = if (!is.null(custom_getter)) composed_getter(custom_getter, cpp_scope_getter())
   )
   if (is.null(name_or_scope) && isTRUE(reuse)) {
-    stop_runhooks("{.code reuse = TRUE} cannot be used without a {.arg name_or_scope}.")
+    abort_runhooks("{.code reuse = TRUE} cannot be used without a {.arg name_or_scope}.")
   }
   mode <- if (is.null(reuse) || isFALSE(reuse)) "" else if (isTRUE(reuse)) "always" else "auto"
   if (is.null(name_or_scope)) mode <- "unique"
@@ -176,7 +176,7 @@ current_variable_scope <- function() {
     reuse_variables = function() invisible(cpp_variable_scope_reuse()),
     global_variables = function() scope_variables(x, "variables"),
     trainable_variables = function() scope_variables(x, "trainable_variables"),
-    stop_no_member(x, name)
+    abort_no_member(x, name)
   )
 }
 

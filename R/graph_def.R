@@ -47,7 +47,7 @@ graph_def_bytes <- function(x, call = parent.frame()) {
 message_of_file <- function(path, message) {
   path <- path.expand(path)
   if (!file.exists(path)) {
-    stop_runhooks("There is no file {.path {path}}.", kind = "not_found", call = parent.frame())
+    abort_runhooks("There is no file {.path {path}}.", kind = "not_found", call = parent.frame())
   }
   bytes <- cpp_read_file(path)
   if (!grepl("[.](pbtxt|txt)$", path)) return(bytes)

@@ -44,7 +44,7 @@ variable_axis_size_partitioner <- function(max_shard_bytes, axis = 0L,
 
 parts_of_axis <- function(shape, axis, parts) {
   if (axis < 0 || axis >= length(shape)) {
-    stop_runhooks("A variable of {length(shape)} dimension{?s} has no axis {axis} to cut.")
+    abort_runhooks("A variable of {length(shape)} dimension{?s} has no axis {axis} to cut.")
   }
   all <- rep(1, length(shape))
   all[[axis + 1]] <- min(parts, shape[[axis + 1]])

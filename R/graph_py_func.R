@@ -6,7 +6,7 @@ py_func <- function(func, inp, Tout, stateful = TRUE, name = NULL) { # nolint
   check_string(name, null = TRUE)
   inputs <- if (is_graph_element(inp) || !is.list(inp)) list(inp) else inp
   if (!takes_arguments(func, length(inputs))) {
-    stop_runhooks("{.arg func} must be a function of {length(inputs)} argument{?s}.")
+    abort_runhooks("{.arg func} must be a function of {length(inputs)} argument{?s}.")
   }
   is_one <- is.character(Tout) && length(Tout) == 1 || inherits(Tout, "tensorflow.dtype")
   is_types <- is_one || is.character(Tout) || is.list(Tout) && !is.object(Tout)

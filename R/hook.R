@@ -137,10 +137,10 @@ check_spelling <- function(x, call) {
     wrong <- Filter(is_near, wrong)
   }
   if (length(wrong)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "A hook has no method {.val {wrong[[1]]}}.",
-        near_hint(wrong[[1]], names(hook_methods)),
+        did_you_mean(wrong[[1]], names(hook_methods)),
         i = "Its methods are {.val {names(hook_methods)}}."
       ),
       call = call
@@ -154,12 +154,12 @@ check_method <- function(method, name, arguments, call = parent.frame()) {
     "a function of ", length(arguments), if (length(arguments) == 1) " argument" else " arguments"
   )
   if (!is.function(method)) {
-    stop_runhooks("{.arg {name}} must be {wanted}, not {kind_of(method)}.", call = call)
+    abort_runhooks("{.arg {name}} must be {wanted}, not {kind_of(method)}.", call = call)
   }
   if (!takes_arguments(method, length(arguments))) {
     has <- names(formals(args(method)))
     signature <- paste0("function(", paste(arguments, collapse = ", "), ")")
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg {name}} must be {wanted}: {.code {signature}}.",
         x = if (length(has)) "It takes {length(has)}: {.arg {has}}." else "It takes none."
@@ -266,7 +266,7 @@ as_hook_list <- function(hooks, call = parent.frame()) {
   if (is_hook(hooks)) return(list(hooks))
   if (has_methods(hooks)) return(list(hook_from_methods(hooks, call)))
   if (inherits(hooks, "runhooks_early_stopping")) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.fn early_stopping} is no hook.",
         i = "It belongs to another argument: {.code train(model, data, validation = , stop =
@@ -276,7 +276,7 @@ as_hook_list <- function(hooks, call = parent.frame()) {
     )
   }
   if (!is.list(hooks)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg hooks} must be a hook or a list of hooks, not {kind_of(hooks)}.",
         no_hook_advice(hooks)
@@ -285,13 +285,13 @@ as_hook_list <- function(hooks, call = parent.frame()) {
     )
   }
   hooks <- lapply(
-    regroup(hooks, c("begin", "hook_fn", "type"), rebuild_hook),
+    unsplice(hooks, c("begin", "hook_fn", "type"), rebuild_hook),
     function(x) if (!is_hook(x) && has_methods(x)) hook_from_methods(x, call) else x
   )
   good <- vapply(hooks, is_hook, logical(1))
   if (!all(good)) {
     place <- which(!good)[[1]]
-    stop_runhooks(
+    abort_runhooks(
       c(
         "Every element of {.arg hooks} must be a hook.",
         x = "Element {place} is {kind_of(hooks[[place]])}.",
@@ -323,7 +323,7 @@ no_hook_advice <- function(x) {
   if (is_string(x)) {
     known <- grep("^hook_", getNamespaceExports(topenv()), value = TRUE)
     if (x %in% known) return(c(i = sprintf("Call it: {.code hooks = %s()}.", x)))
-    return(near_hint(x, known))
+    return(did_you_mean(x, known))
   }
   c(i = "Make one with {.fn session_run_hook} or one of the {.code hook_*()} functions.")
 }

@@ -85,7 +85,7 @@ hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_d
                               summary_writer = NULL) {
   # the default gives way
   if (!is.null(every_n_secs) && missing(every_n_steps)) every_n_steps <- NULL
-  refuse_argument(summary_writer, "summary_writer", environment())
+  abort_argument(summary_writer, "summary_writer", environment())
   new_builtin_hook("StepCounterHook",
     every_n_steps = every_n_steps, every_n_secs = every_n_secs,
     output_dir = absolute_path(output_dir, "output_dir")
@@ -186,7 +186,7 @@ recorded_tensors <- function(tensors, call = parent.frame()) {
   taken <- c("mean_losses", "total_losses", "step")
   wrong <- c(intersect(names(tensors), taken), names(tensors)[duplicated(names(tensors))])
   if (length(wrong)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg tensors} cannot be named {.val {wrong[[1]]}}: a history has that already.",
       call = call
     )

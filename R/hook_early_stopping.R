@@ -30,20 +30,20 @@ hook_early_stopping <- function(
   run_every_steps = NULL
 ) {
   check_stopped_estimator(estimator)
-  if (!is.function(should_stop_fn)) stop_plain("`should_stop_fn` must be callable.")
+  if (!is.function(should_stop_fn)) abort_plain("`should_stop_fn` must be callable.")
   check_method(should_stop_fn, "should_stop_fn", character())
   new_builtin_hook("EarlyStoppingHook",
     should_stop_fn = should_stop_fn, run_every_secs = run_every_secs,
-    run_every_steps = run_every_steps, say = say_early_stopping
+    run_every_steps = run_every_steps, say = inform_early_stopping
   )
 }
 
 # Called by the core when the loop ends: kind is "message" or "warning".
-say_early_stopping <- function(kind, text) say_in_loop(kind, text, "early_stopping")
+inform_early_stopping <- function(kind, text) inform_in_loop(kind, text, "early_stopping")
 
 # A message or warning of class runhooks_<kind>_<topic>, below the line of progress. Of several
 # processes, which all come to it, the chief says it.
-say_in_loop <- function(kind, text, topic) {
+inform_in_loop <- function(kind, text, topic) {
   if (isFALSE(the$strategy$is_chief)) return(invisible())
   end_progress_line()
   class <- paste0("runhooks_", kind, "_", topic)
@@ -56,7 +56,7 @@ say_in_loop <- function(kind, text, topic) {
 
 check_stopped_estimator <- function(estimator, call = parent.frame()) {
   if (!is_estimator(estimator)) {
-    stop_plain(
+    abort_plain(
       sprintf(
         "`estimator` must have type `tf.estimator.Estimator`. Got: %s", describe(estimator)
       ),
@@ -74,7 +74,7 @@ new_stop_if_hook <- function(type, frame) {
   given$eval_dir <- absolute_path(given$eval_dir, "eval_dir", frame)
   own <- given[names(given) != "estimator"]
   do.call(
-    new_builtin_hook, c(list(type), own, list(model_dir = folder, say = say_early_stopping)),
+    new_builtin_hook, c(list(type), own, list(model_dir = folder, say = inform_early_stopping)),
     quote = TRUE
   )
 }
@@ -174,7 +174,7 @@ early_stopping <- function(metric_name = "loss", patience, min_delta = 0,
                            restore_best_weights = TRUE) {
   check_string(metric_name)
   if (missing(patience)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg patience} is missing: how many steps may pass without a better
          {.val {metric_name}}?",
@@ -184,7 +184,7 @@ early_stopping <- function(metric_name = "loss", patience, min_delta = 0,
   }
   check_positive_whole(patience)
   check_number(min_delta)
-  if (min_delta < 0) stop_runhooks("{.arg min_delta} must be 0 or more, not {min_delta}.")
+  if (min_delta < 0) abort_runhooks("{.arg min_delta} must be 0 or more, not {min_delta}.")
   check_positive_whole(every_n_steps, null = TRUE)
   check_flag(restore_best_weights)
   mode <- metric_mode(metric_name, check_one_of(mode, c("auto", "min", "max")))
@@ -220,7 +220,7 @@ metric_mode <- function(metric_name, mode, call = parent.frame()) {
   up <- "accuracy|^auc|precision|recall|^f1|_f1$|specificity|sensitivity|^true_|r2|iou"
   is_up <- grepl(up, words)
   if (any(is_up) && metric_name != "accuracy_baseline") return("max")
-  stop_runhooks(
+  abort_runhooks(
     c(
       "Is a higher or a lower {.val {metric_name}} better?",
       i = "Say it: {.code mode = \"min\"} or {.code mode = \"max\"}."
@@ -238,11 +238,11 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
   stop_hook <- if (is_hook(stop)) list(stop)
   if (!is.null(stop_hook)) stop <- NULL
   if (is.null(validation)) {
-    if (!is.null(stop)) stop_hook <- list(stop_by_evaluations(object, stop, hooks, call))
+    if (!is.null(stop)) stop_hook <- list(abort_by_evaluations(object, stop, hooks, call))
     return(list(hooks = c(hooks, stop_hook)))
   }
   if (!is_formula_data(validation) && !is.function(validation)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg validation} must be an {.fn input_fn}, or a data frame for a model made from a
          formula, not {kind_of(validation)}.",
@@ -252,7 +252,7 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
     )
   }
   if (is_formula_data(validation) && is.null(object$blueprint)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg validation} must be an {.fn input_fn}, not a data frame, for a model that was not
          made from a formula.",
@@ -277,7 +277,7 @@ validation_name <- "validation"
 
 check_stop <- function(stop, call) {
   if (is.null(stop) || inherits(stop, "runhooks_early_stopping") || is_hook(stop)) return(stop)
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.arg stop} must be made by {.fn early_stopping}, not {describe(stop)}.",
       i = "For example {.code stop = early_stopping(\"average_loss\", patience = 500)}; a number of
@@ -303,15 +303,15 @@ new_stop_hook <- function(object, stop, name) {
     eval_dir = file.path(folder, if (nzchar(name)) paste0("eval_", name) else "eval"),
     restore_best_weights = stop$restore_best_weights,
     # evaluations of this loop are news; other processes are not waited for
-    run_every_secs = 60, model_dir = folder, say = say_early_stopping
+    run_every_secs = 60, model_dir = folder, say = inform_early_stopping
   )))
 }
 
 # Without `validation` the user's own evaluations will do.
-stop_by_evaluations <- function(object, stop, hooks, call) {
+abort_by_evaluations <- function(object, stop, hooks, call) {
   evaluator <- Find(function(hook) inherits(hook, "InMemoryEvaluatorHook"), hooks)
   if (is.null(evaluator)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg stop} needs {.arg validation}: the data that {.val {stop$metric_name}} is computed
          on.",

@@ -31,9 +31,9 @@
 hook_in_memory_evaluator <- function(estimator, input_fn, steps = NULL, hooks = NULL, name = NULL,
                                      every_n_iter = 100) {
   check_stopped_estimator(estimator)
-  if (is.null(every_n_iter)) stop_plain("invalid every_n_iter=NULL.")
+  if (is.null(every_n_iter)) abort_plain("invalid every_n_iter=NULL.")
   check_whole(every_n_iter)
-  if (every_n_iter <= 0) stop_plain(sprintf("invalid every_n_iter=%.0f.", every_n_iter))
+  if (every_n_iter <= 0) abort_plain(sprintf("invalid every_n_iter=%.0f.", every_n_iter))
   check_steps(steps, "steps")
   check_string(name, null = TRUE)
   new_evaluator_hook(

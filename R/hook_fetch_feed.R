@@ -45,7 +45,7 @@ fetch_leaves <- function(x, call = parent.frame(), depth = 1L) {
     return(unname(do.call(c, lapply(x, fetch_leaves, call = call, depth = depth + 1L))))
   }
   if (!is.null(x)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg final_ops} must be tensors, operations, names of these, or a list of them,
        not {kind_of(x)}.",
       call = call

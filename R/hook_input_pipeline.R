@@ -43,7 +43,7 @@ hook_checkpoint_input_pipeline <- function(estimator, external_state_policy = NU
   good <- is.null(external_state_policy) || is.character(external_state_policy) &&
     length(external_state_policy) == 1 && external_state_policy %in% policies
   if (!good) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg external_state_policy} must be one of {.val {policies}}, not
        {describe(external_state_policy)}."
     )
@@ -51,14 +51,14 @@ hook_checkpoint_input_pipeline <- function(estimator, external_state_policy = NU
   on_other_data <- check_one_of(on_other_data, c("stop", "begin"))
   config <- core_config(estimator)
   if (isTRUE(config$checkpoint_input_pipeline)) {
-    stop_runhooks(c(
+    abort_runhooks(c(
       "The input's position would be saved twice.",
       i = "The configuration of the model says {.code checkpoint_input_pipeline = TRUE}, which puts
            it into the model's own checkpoints: leave the hook out."
     ))
   }
   if (is.null(config$save_checkpoints_secs) && is.null(config$save_checkpoints_steps)) {
-    stop_runhooks("Either every_secs or every_steps should be provided.")
+    abort_runhooks("Either every_secs or every_steps should be provided.")
   }
   new_builtin_hook("CheckpointInputPipelineHook",
     checkpoint_dir = config$model_dir, save_secs = config$save_checkpoints_secs,

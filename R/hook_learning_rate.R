@@ -37,7 +37,7 @@ hook_learning_rate <- function(schedule) {
     return(rebuild_hook(c(list(type = "LearningRateHook"), unclass(schedule))))
   }
   if (!is.function(schedule)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg schedule} must be a function or {.fn reduce_on_plateau}, not {describe(schedule)}.",
         i = if (is_number(schedule)) "A rate that stays is the optimizer's: for example
@@ -56,7 +56,7 @@ schedule_call <- function(schedule, call = parent.frame()) {
   if ("..." %in% own) own <- all
   needed <- names(Filter(function(x) identical(x, quote(expr = )), formals(args(schedule))))
   if (length(own) == 0 || length(setdiff(needed, c(all, "..."))) && length(needed) > 3) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg schedule} must be a function of {.arg step}, {.arg epoch} or {.arg rate}.",
         i = "For example {.code function(step) 0.1 / (1 + step / 100)}."
@@ -90,10 +90,10 @@ reduce_on_plateau <- function(metric_name = "loss", factor = 0.1, patience,
   check_string(metric_name)
   check_number(factor)
   if (factor <= 0 || factor >= 1) {
-    stop_runhooks("{.arg factor} must be between 0 and 1, not {factor}.")
+    abort_runhooks("{.arg factor} must be between 0 and 1, not {factor}.")
   }
   if (missing(patience)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg patience} is missing: after how many steps without a better {.val {metric_name}}?",
         i = "For example {.code reduce_on_plateau({.val {metric_name}}, patience = 200)}."
@@ -107,13 +107,13 @@ reduce_on_plateau <- function(metric_name = "loss", factor = 0.1, patience,
   structure(
     list(
       metric_name = metric_name, factor = factor, patience = patience, higher = mode == "max",
-      min_delta = min_delta, min_rate = min_rate, say = say_learning_rate
+      min_delta = min_delta, min_rate = min_rate, say = inform_learning_rate
     ),
     class = "runhooks_plateau"
   )
 }
 
-say_learning_rate <- function(kind, text) say_in_loop(kind, text, "learning_rate")
+inform_learning_rate <- function(kind, text) inform_in_loop(kind, text, "learning_rate")
 
 # A rate that follows a metric looks at the evaluations of the same loop.
 name_evaluations <- function(hooks, object, call = parent.frame()) {
@@ -121,7 +121,7 @@ name_evaluations <- function(hooks, object, call = parent.frame()) {
   lapply(hooks, function(hook) {
     if (!inherits(hook, "LearningRateHook") || is.null(hook$metric_name)) return(hook)
     if (is.null(evaluator)) {
-      stop_runhooks(
+      abort_runhooks(
         c(
           "{.fn reduce_on_plateau} needs evaluations while the model trains, to see
            {.val {hook$metric_name}}.",

@@ -41,12 +41,12 @@ as_listener_list <- function(listeners, call = parent.frame()) {
   if (is_listener(listeners)) return(list(listeners))
   wanted <- "saving_listeners must be a list of CheckpointSaverListener"
   if (!is.list(listeners)) {
-    stop_runhooks("{wanted}, not {kind_of(listeners)}.", call = call)
+    abort_runhooks("{wanted}, not {kind_of(listeners)}.", call = call)
   }
   bad <- which(!vapply(listeners, is_listener, logical(1)))
   if (length(bad)) {
     bad <- bad[[1]]
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{wanted}.",
         x = "Element {bad} is {kind_of(listeners[[bad]])}.",

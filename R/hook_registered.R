@@ -1,6 +1,6 @@
 # Hooks that are nothing but their registration in the core.
 
-constructor_makers$hook <- function(specs, place) {
+constructor_factories$hook <- function(specs, place) {
   .specs <- specs
   f <- function() make_builtin_hook(.specs, environment())
   formals(f) <- registered_formals(specs)
@@ -30,7 +30,7 @@ prepare_hook_argument <- function(x, name, kind, call) {
       check_scaffold(x, call)
       x
     },
-    unsupported = refuse_argument(x, name, call),
+    unsupported = abort_argument(x, name, call),
     x
   )
 }

@@ -2,10 +2,10 @@
 
 second_or_step_timer <- function(every_secs = NULL, every_steps = NULL) {
   if (is.null(every_secs) && is.null(every_steps)) {
-    stop_runhooks("Either every_secs or every_steps should be provided.")
+    abort_runhooks("Either every_secs or every_steps should be provided.")
   }
   if (!is.null(every_secs) && !is.null(every_steps)) {
-    stop_runhooks("Can not provide both every_secs and every_steps.")
+    abort_runhooks("Can not provide both every_secs and every_steps.")
   }
   check_number(every_secs, null = TRUE)
   check_whole(every_steps, null = TRUE)

@@ -4,7 +4,7 @@
 the <- new.env(parent = emptyenv())
 the$mode <- NULL
 # Whether tensors of data in memory go to the core, past all that is a user's.
-the$is_unseen <- FALSE
+the$internal_only <- FALSE
 # how many frames there were when the user's function was called
 the$users_depth <- 0L
 
@@ -88,7 +88,7 @@ input_fn.default <- function(object, ...) {
   if (is_matrix_package(object)) return(input_fn_of_matrix(object, ...))
   data <- tryCatch(as.data.frame(object, stringsAsFactors = FALSE), error = function(e) NULL)
   if (is.null(data)) {
-    stop_runhooks("{.arg object} must be data, not {kind_of(object)}.")
+    abort_runhooks("{.arg object} must be data, not {kind_of(object)}.")
   }
   input_fn.data.frame(data, ...)
 }
@@ -102,7 +102,7 @@ input_fn.data.frame <- function(object, features, response = NULL, batch_size = 
   check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
-  note_unused(...)
+  inform_unused(...)
   new_input_fn(
     as.list(object), features, response, batch_size, shuffle, num_epochs, resume = resume,
     on_other_data = check_one_of(on_other_data, c("begin", "stop")), auto_shard = auto_shard
@@ -115,12 +115,12 @@ input_fn.list <- function(object, features, response = NULL, batch_size = 128, s
                           num_epochs = 1, queue_capacity = 1000, num_threads = 1, ...,
                           resume = TRUE, on_other_data = c("begin", "stop"), auto_shard = TRUE) {
   if (is.null(names(object)) || any(names(object) == "")) {
-    stop_runhooks("Every element of {.arg object} needs a name.")
+    abort_runhooks("Every element of {.arg object} needs a name.")
   }
   check_unique_names(names(object))
   features <- select_names(object, substitute(features), rlang::enquo(features), "features")
   response <- select_names(object, substitute(response), rlang::enquo(response), "response")
-  note_unused(...)
+  inform_unused(...)
   new_input_fn(
     object, features, response, batch_size, shuffle, num_epochs, resume = resume,
     on_other_data = check_one_of(on_other_data, c("begin", "stop")), auto_shard = auto_shard
@@ -131,7 +131,7 @@ input_fn.list <- function(object, features, response = NULL, batch_size = 128, s
 #' @export
 input_fn.matrix <- function(object, ...) {
   if (is.null(colnames(object))) {
-    stop_plain("cannot create input function from matrix without column names")
+    abort_plain("cannot create input function from matrix without column names")
   }
   input_fn.data.frame(as.data.frame(object, stringsAsFactors = FALSE, optional = TRUE), ...)
 }
@@ -140,7 +140,7 @@ input_fn.matrix <- function(object, ...) {
 input_fn_of_matrix <- function(object, features, response = NULL, ..., call = parent.frame()) {
   names <- colnames(object)
   if (is.null(names)) {
-    stop_plain("cannot create input function from matrix without column names", call = call)
+    abort_plain("cannot create input function from matrix without column names", call = call)
   }
   check_unique_names(names, call)
   stub <- setNames(as.list(seq_along(names)), names)
@@ -153,7 +153,7 @@ input_fn_of_matrix <- function(object, features, response = NULL, ..., call = pa
 #' @rdname input_fn
 #' @export
 input_fn.formula <- function(object, data, ...) {
-  if (missing(data)) stop_runhooks("{.arg data} is missing: a formula needs a data frame.")
+  if (missing(data)) abort_runhooks("{.arg data} is missing: a formula needs a data frame.")
   parsed <- expand_formula(object, data)
   input_fn(parsed$data, features = parsed$features, response = parsed$response, ...)
 }
@@ -162,7 +162,7 @@ check_unique_names <- function(names, call = parent.frame()) {
   again <- unique(names[duplicated(names)])
   if (length(again) == 0) return(invisible())
   at <- which(names == again[[1]]) # nolint: used by cli
-  stop_runhooks(
+  abort_runhooks(
     c(
       "The data have {cli::qty(length(again))}{?a column name/column names} twice: {.val {again}}.",
       x = "{.val {again[[1]]}} is the name of columns {at}.",
@@ -178,7 +178,7 @@ check_unique_names <- function(names, call = parent.frame()) {
 select_names <- function(data, literal, expr, arg, call = parent.frame()) {
   given <- literal_strings(literal)
   if (!is.null(given) && all(given %in% names(data))) return(unique(given))
-  if (rlang::quo_is_missing(expr)) stop_runhooks("{.arg {arg}} is missing.", call = call)
+  if (rlang::quo_is_missing(expr)) abort_runhooks("{.arg {arg}} is missing.", call = call)
   if (rlang::quo_is_null(expr)) return(character())
   held <- held_strings(expr, names(data))
   if (!is.null(held)) return(unique(held))
@@ -190,7 +190,7 @@ select_names <- function(data, literal, expr, arg, call = parent.frame()) {
   tryCatch(
     # not by the names that c(new = old) gives: a column has the one that the data say
     names(columns)[tidyselect::eval_select(expr, columns)],
-    error = function(error) stop_selection(expr, names(data), arg, error, call)
+    error = function(error) abort_selection(expr, names(data), arg, error, call)
   )
 }
 
@@ -212,7 +212,7 @@ held_strings <- function(expr, columns) {
   if (is.character(held) && !is.object(held) && all(held %in% columns)) as.vector(held)
 }
 
-note_unused <- function(...) {
+inform_unused <- function(...) {
   unused <- names(list(...))
   if (length(unused) == 0) return(invisible())
   cli::cli_inform("{.fn input_fn} ignores {.arg {unused}}.")
@@ -237,9 +237,9 @@ new_input_fn <- function(
   check_positive_whole(batch_size, call = call)
   check_positive_whole(num_epochs, null = TRUE, call = call)
   check_shuffle(shuffle, call)
-  if (length(features) == 0) stop_runhooks("{.arg features} selects no column.", call = call)
+  if (length(features) == 0) abort_runhooks("{.arg features} selects no column.", call = call)
   if (length(response) > 1) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg response} must be one column, not {length(response)}: {.val {response}}.", call = call
     )
   }
@@ -261,13 +261,13 @@ new_input_fn <- function(
     if (!is_estimator(estimator)) estimator <- NULL
     is_matrix <- as_matrix && is_custom(estimator)
     own_rows <- function(reads, order = NULL) {
-      trained <- as_trained(
+      trained <- coerce_to_training_schema(
         columns, features, response, estimator, reads, response_name, order, finite = finite
       )
-      dealt_rows(trained, auto_shard)
+      shard_rows(trained, auto_shard)
     }
     batch_options <- function(own) {
-      options$batch_size <- dealt_batch(batch_size, n_rows(columns[[1]]), n_rows(own[[1]]))
+      options$batch_size <- per_replica_batch(batch_size, n_rows(columns[[1]]), n_rows(own[[1]]))
       options
     }
     function() {
@@ -276,7 +276,7 @@ new_input_fn <- function(
         own <- own_rows(model_reads(estimator), selected)
         return(next_matrix(own, selected, response, batch_options(own)))
       }
-      rows <- kept_rows(itself, estimator, n_values, function() {
+      rows <- cached_rows(itself, estimator, n_values, function() {
         reads <- model_reads(estimator)
         own <- own_rows(reads)
         encoded_rows(own, length(features), string_features(reads), float_features(reads))
@@ -300,7 +300,7 @@ check_columns <- function(columns, response, call) {
   rows <- vapply(columns, n_rows, 0)
   if (any(rows != rows[[1]])) {
     odd <- names(columns)[rows != rows[[1]]][[1]]
-    stop_runhooks(
+    abort_runhooks(
       c(
         "All columns must have the same number of rows.",
         x = "{.val {odd}} has {rows[[odd]]}, {.val {names(columns)[[1]]}} has {rows[[1]]}."
@@ -308,7 +308,7 @@ check_columns <- function(columns, response, call) {
       call = call
     )
   }
-  if (rows[[1]] == 0) stop_runhooks("The data have no rows.", call = call)
+  if (rows[[1]] == 0) abort_runhooks("The data have no rows.", call = call)
   finite <- all_finite(columns)
   for (name in names(columns)) {
     # a column of the model may say what takes the place of NA
@@ -329,7 +329,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
   # integer64 holds its numbers as the bits of doubles
   is_time <- inherits(x, c("Date", "POSIXt", "difftime", "integer64"))
   if (!good || is_time) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "The {role} {.val {name}} must be numbers, strings, logicals or a factor,
          not {kind_of(x)}.",
@@ -344,7 +344,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
   bad <- bad_places(x, is.finite)
   if (missing && all(is.na(x[bad]))) return(invisible())
   first <- (bad[[1]] - 1) %% n_rows(x) + 1
-  stop_runhooks(
+  abort_runhooks(
     c(
       "The {role} {.val {name}} must be finite numbers.",
       x = "{length(bad)} value{?s} {?is/are} NA, NaN or infinite, the first in row {first}.",
@@ -367,7 +367,7 @@ next_rows <- function(rows, features, response, options) {
     if (endless) 0 else options$num_epochs, shuffle, if (shuffle) -1 else 0,
     if (isTRUE(options$resume) && identical(the$mode, "train")) options$on_other_data,
     identical(the$mode, "train"), if (!isFALSE(options$auto_shard)) reader_of_batches(),
-    the$is_unseen
+    the$internal_only
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
@@ -389,7 +389,7 @@ next_matrix <- function(columns, features, response, options) {
   }
   is_word <- vapply(parts, is.character, NA)
   if (any(is_word) && !all(is_word)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "The features of a custom model are one matrix: all numbers, or all strings.",
         x = "{cli::qty(sum(is_word))}{.val {features[is_word]}} {?is/are} strings, the others
@@ -427,7 +427,7 @@ column_names_of <- function(parts) {
 # --- what estimators make of an input function
 
 # An input function has been told how to read; what is said again has no effect.
-note_unread <- function(unread) {
+inform_unread <- function(unread) {
   if (is.null(unread)) unread <- "..."
   cli::cli_inform(c(
     "{.arg {unread}} {cli::qty(length(unread))}{?has/have} no effect.",
@@ -456,23 +456,23 @@ as_model_input <- function(
     )
     input_fn <- do.call(blueprint_input_fn, c(fixed, options), quote = TRUE)
   } else if (...length()) {
-    note_unread(names(list(...)))
+    inform_unread(names(list(...)))
   }
   if (is_estimator(estimator)) check_scales(estimator, call)
   if (!is.function(input_fn)) {
-    stop_runhooks("{arg} must be a function, not {kind_of(input_fn)}.", call = call)
+    abort_runhooks("{arg} must be a function, not {kind_of(input_fn)}.", call = call)
   }
   n <- length(formals(args(input_fn)))
-  if (n > 1) stop_plain("'input_fn' should accept 0 or 1 arguments", call = call)
+  if (n > 1) abort_plain("'input_fn' should accept 0 or 1 arguments", call = call)
   takes_context <- identical(names(formals(args(input_fn))), "input_context")
   dealt <- new.env(parent = emptyenv())
   read <- function(mode) {
     outer <- mget(c("mode", "is_unseen"), envir = the)
     on.exit(list2env(outer, the))
     the$mode <- mode
-    the$is_unseen <- inherits(input_fn, "runhooks_input_fn") && !is_custom(estimator)
+    the$internal_only <- inherits(input_fn, "runhooks_input_fn") && !is_custom(estimator)
     deals <- deals || identical(mode, "train")
-    result <- with_dealing(estimator, mode, deals, deals_itself = takes_context, function(context) {
+    result <- with_shard(estimator, mode, deals, deals_itself = takes_context, function(context) {
       argument <- if (takes_context) context else estimator
       made <- if (n == 1) input_fn(argument) else input_fn()
       if (is.function(made)) made <- made()
@@ -522,7 +522,7 @@ known_rows <- function(input) {
 split_input <- function(result) {
   has_labels <- is.list(result) && is.null(names(result)) && length(result) == 2
   if (is.list(result) && is.null(names(result)) && !has_labels) {
-    stop_plain("input_fn should return (features, labels) as a len 2 tuple.")
+    abort_plain("input_fn should return (features, labels) as a len 2 tuple.")
   }
   features <- if (has_labels) result[[1]] else result
   labels <- if (has_labels) result[[2]]
@@ -533,7 +533,7 @@ check_features <- function(features, call = parent.frame()) {
   is_feature <- function(x) is_tensor(x) || is_sparse(x)
   good <- is.list(features) && length(features) > 0 && all(vapply(features, is_feature, NA))
   if (!good) {
-    stop_runhooks(
+    abort_runhooks(
       "The input function must return a named list of tensors as features,
        not {kind_of(features)}.",
       call = call
@@ -546,7 +546,7 @@ check_labels <- function(labels, call = parent.frame()) {
   if (is.null(labels) || is_tensor(labels)) return(invisible())
   is_named <- is.list(labels) && length(labels) > 0 && !is.null(names(labels))
   if (!is_named || !all(vapply(labels, is_tensor, NA))) {
-    stop_runhooks(
+    abort_runhooks(
       "The input function must return a tensor as labels, or a list of tensors by the names of
        heads, not {kind_of(labels)}.",
       call = call
@@ -557,7 +557,7 @@ check_labels <- function(labels, call = parent.frame()) {
 # An error where the folder holds the weights of other columns, or of numbers that were standardized
 # otherwise: the object was made before another one was trained there.
 check_scales <- function(object, call) {
-  folder <- current_folder(object)
+  folder <- current_model_dir(object)
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
   record <- folder_memory(folder)
   if (is.null(record$formula) && is.null(object$blueprint)) return(invisible())
@@ -569,7 +569,7 @@ check_scales <- function(object, call) {
   if (identical(scales(record$formula), scales(own))) return(invisible())
   check_column_memory(object, folder, record, call)
   lines <- scale_differences(known_scales(record$formula), known_scales(own))
-  stop_runhooks(
+  abort_runhooks(
     c(
       "The model in {.path {folder$path}} was trained with numbers that were standardized in another
        way than those of this object.",

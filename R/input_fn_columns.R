@@ -37,7 +37,7 @@ flat_column <- function(x) {
 # --- what the features of a model are to its columns and its head
 
 # The same of a model's columns; the weights of its examples are its head's.
-model_reads <- function(estimator) if (!is.null(estimator$spec)) made_model(estimator)$reads
+model_reads <- function(estimator) if (!is.null(estimator$spec)) cached_core_model(estimator)$reads
 
 # The features that columns take as strings: a factor is fed as its labels to them, so that it does
 # not matter which levels the data at hand have.

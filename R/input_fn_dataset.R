@@ -9,7 +9,7 @@
 #'   dealt else is below [mpi_strategy()].
 #' @export
 input_fn.tf_dataset <- function(object, features, response = NULL, ..., auto_shard = TRUE) {
-  note_unused(...)
+  inform_unused(...)
   check_flag(auto_shard)
   chosen <- record_selection(
     object, substitute(features), rlang::enquo(features), substitute(response),
@@ -19,7 +19,7 @@ input_fn.tf_dataset <- function(object, features, response = NULL, ..., auto_sha
   if (auto_shard) return(input)
   function(estimator) {
     read <- input(estimator)
-    function() read_by(auto_shard, read())
+    function() without_sharding(auto_shard, read())
   }
 }
 

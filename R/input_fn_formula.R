@@ -19,7 +19,7 @@ check_formula_operators <- function(expr) {
   if (operator %in% c("+", "-", "(", ":", "*")) {
     for (part in as.list(expr)[-1]) check_formula_operators(part)
   } else if (operator %in% c("/", "^", "|", "%in%", "~")) {
-    stop_plain(
+    abort_plain(
       c(
         sprintf("unhandled formula operator: expected '+' or '-'; got '%s'", operator),
         i = "`a * b` and `a:b` are interactions; arithmetic goes into I(), as in `I(a^2)`."
@@ -27,7 +27,7 @@ check_formula_operators <- function(expr) {
       call = user_frame()
     )
   } else if (operator == "offset" || operator == "stats::offset") {
-    stop_plain(
+    abort_plain(
       c(
         sprintf("A formula cannot have an offset, as '%s' is.", term_name(expr)),
         i = "Take it away from the response instead, as in `y - a ~ b`."
@@ -59,7 +59,7 @@ formula_terms <- function(expr) {
 # response.
 expand_formula <- function(formula, data, call = parent.frame()) {
   if (length(formula) < 2) {
-    stop_runhooks("{.arg object} must be a formula with a right side.", call = call)
+    abort_runhooks("{.arg object} must be a formula with a right side.", call = call)
   }
   parsed <- parse_formula(formula, data)
   features <- parsed$features
@@ -92,7 +92,7 @@ computed_column <- function(term, columns, frame, existing, call) {
   expr <- if (is.character(term)) str2lang(term) else term
   value <- tryCatch(eval(expr, columns, frame), error = function(error) error)
   if (inherits(value, "error") || n_rows(value) != n_rows(columns[[1]])) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.code {term_name(expr)}} of the formula is no column of the data and cannot be computed
          from them.",

@@ -25,7 +25,7 @@ numpy_input_fn <- function(x, y = NULL, batch_size = 128, num_epochs = 1, shuffl
   check_arg(good, x, "a named list of arrays", "x", environment())
   check_unique_names(names(x))
   if (!is_flag(shuffle)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg shuffle} must be provided and explicitly set as boolean (it is recommended to set it as
        TRUE for training); got {describe(shuffle)}."
     )

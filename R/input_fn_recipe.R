@@ -25,7 +25,7 @@ bake_newdata <- function(object, newdata, call) {
   if (is.null(recipe)) recipe <- object$recipe
   if (isTRUE(attr(newdata, "is_baked", exact = TRUE))) return(newdata)
   if (is.null(recipe)) {
-    if (isTRUE(training_record(object)$recipe)) stop_no_recipe(call)
+    if (isTRUE(training_record(object)$recipe)) abort_no_recipe(call)
     return(newdata)
   }
   rlang::check_installed("recipes", "to prepare `newdata` by the recipe of the training.")
@@ -43,7 +43,7 @@ bake_newdata <- function(object, newdata, call) {
     }
   )
   if (nrow(baked) == nrow(rows)) return(baked)
-  stop_runhooks(
+  abort_runhooks(
     c(
       "The recipe of the training makes {nrow(baked)} row{?s} of the {nrow(rows)} of
        {.arg newdata}.",
@@ -53,8 +53,8 @@ bake_newdata <- function(object, newdata, call) {
   )
 }
 
-stop_no_recipe <- function(call) {
-  stop_runhooks(
+abort_no_recipe <- function(call) {
+  abort_runhooks(
     c(
       "The model was trained on data that a recipe had prepared, which this object does not have.",
       i = "Predict with {.code input_fn(recipe, data = newdata)} in the place of

@@ -21,7 +21,7 @@ known_codes <- function(x, name, known) {
 
 # Numbers as the head of a regressor takes them.
 number_labels <- function(x, name, labels, type) {
-  if (is.character(x) || is.factor(x)) stop_word_label(x, name, type)
+  if (is.character(x) || is.factor(x)) abort_word_label(x, name, type)
   check_label_width(x, name, labels)
   check_label_range(x, name, labels)
   check_float32(x, name, "response")
@@ -54,7 +54,7 @@ class_labels_of <- function(x, name, known, labels) {
   if (is.factor(x) || is.character(x)) {
     # a model that was not trained on words takes a factor's codes
     classes <- if (is.null(known$classes)) levels(x) else known$classes
-    if (is.null(classes)) stop_words_without_vocabulary(x, name)
+    if (is.null(classes)) abort_words_without_vocabulary(x, name)
     return(as_class_codes(x, name, classes, n_classes))
   }
   check_class_numbers(x, name, n_classes)
@@ -81,7 +81,7 @@ check_class_numbers <- function(x, name, n_classes) {
 
 check_label_words <- function(x, name, words) {
   if (!is.character(x)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "The response {.val {name}} must be strings of the {.arg label_vocabulary},
          not {kind_words[[column_kind(x)]]}.",
@@ -97,8 +97,8 @@ check_label_words <- function(x, name, words) {
   )
 }
 
-stop_words_without_vocabulary <- function(x, name) {
-  stop_runhooks(
+abort_words_without_vocabulary <- function(x, name) {
+  abort_runhooks(
     c(
       "The response {.val {name}} must be class numbers, not {kind_words[[column_kind(x)]]}.",
       x = "Got {.val {as.character(x[[1]])}} in row 1.",
@@ -119,7 +119,7 @@ several_labels <- function(x, name, labels) {
     )
     return(words_as_rows(x, words))
   }
-  if (is.character(x) || is.factor(x)) stop_words_without_vocabulary(x, name)
+  if (is.character(x) || is.factor(x)) abort_words_without_vocabulary(x, name)
   check_label_width(x, name, labels)
   check_values(
     x < 0 | x > 1, x, "The response {.val {name}} must be 0 or 1 for each class."
@@ -141,7 +141,7 @@ check_label_width <- function(x, name, labels) {
   given <- if (length(dim(x)) == 2) ncol(x) else 1L
   if (given == width) return(invisible())
   says <- labels$width_argument # nolint: used by cli
-  stop_runhooks(
+  abort_runhooks(
     c(
       "The response {.val {name}} must have {width} value{?s} in each row, not {given}.",
       i = "Each example has as many labels as its model has outputs: see {.arg {says}}."
@@ -150,8 +150,8 @@ check_label_width <- function(x, name, labels) {
   )
 }
 
-stop_word_label <- function(x, name, type) {
-  stop_runhooks(
+abort_word_label <- function(x, name, type) {
+  abort_runhooks(
     c(
       "The response {.val {name}} must be numbers for {.fn {type}},
        not {kind_words[[column_kind(x)]]}.",
@@ -165,7 +165,7 @@ stop_word_label <- function(x, name, type) {
 check_no_missing <- function(x, name) {
   missing <- which(is.na(x))
   if (length(missing) == 0) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     c(
       "The response {.val {name}} must not be missing.",
       x = "{length(missing)} value{?s} {?is/are} NA, the first in row {missing[[1]]}."
@@ -177,7 +177,7 @@ check_no_missing <- function(x, name) {
 # Factors keep their class, so that they are announced as other factors are.
 as_class_codes <- function(x, name, classes, n_classes) {
   if (length(classes) > n_classes) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "The response {.val {name}} has {length(classes)} levels, but {.arg n_classes} is
          {n_classes}.",
@@ -190,7 +190,7 @@ as_class_codes <- function(x, name, classes, n_classes) {
   words <- as.character(x)
   odd <- which(!words %in% classes)
   if (length(odd)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "The response {.val {name}} has a class that training has not seen:
          {.val {words[[odd[[1]]]]}} in row {odd[[1]]}.",
@@ -222,7 +222,7 @@ check_feature_values <- function(columns, reads) {
   for (read in reads) {
     x <- columns[[read$key]]
     if (is.null(x)) next
-    if (read$is_weight && is.factor(x)) stop_word_weights(x, read$key)
+    if (read$is_weight && is.factor(x)) abort_word_weights(x, read$key)
     if (read$has_shape && read$dtype != "string") check_is_numeric(x, read)
     if (is_plain(read) && !read$key %in% fitting) check_float32(x, read$key, "feature")
     if (read$num_ids > 0) check_ids(x, read$key, read$num_ids)
@@ -233,7 +233,7 @@ check_feature_values <- function(columns, reads) {
 check_is_numeric <- function(x, read) {
   is_word <- is.factor(x) || (is.character(x) && !read$is_normalized)
   if (!is_word) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.fn column_numeric} of {.val {read$key}} needs numbers, not
        {kind_words[[column_kind(x)]]}.",
@@ -259,8 +259,8 @@ check_ids <- function(x, name, num_buckets) {
   )
 }
 
-stop_word_weights <- function(x, name) {
-  stop_runhooks(
+abort_word_weights <- function(x, name) {
+  abort_runhooks(
     c(
       "The weights {.val {name}} must be numbers, not {kind_words[[column_kind(x)]]}.",
       x = "Got {.val {as.character(x[[1]])}} in row 1."
@@ -286,7 +286,7 @@ check_float32 <- function(x, name, role) {
   # what is missing is no such number; where all is, there is none; range() would copy all of them
   far <- max(max(numbers, 0, na.rm = TRUE), -min(numbers, 0, na.rm = TRUE))
   if (far < largest_float32) return(invisible())
-  stop_values(
+  abort_values(
     bad_places(x, function(value) abs(value) < largest_float32), x,
     "The {role} {.val {name}} must be below 3.4e38, the largest number of float32.",
     frame = environment()
@@ -299,7 +299,7 @@ check_weights <- function(columns, reads) {
     x <- columns[[read$key]]
     # a normalizer may make anything of them
     if (is.null(x) || read$is_normalized || is_sparse_matrix(x)) next
-    if (is.factor(x) || is.character(x)) stop_word_weights(x, read$key)
+    if (is.factor(x) || is.character(x)) abort_word_weights(x, read$key)
     check_values(x < 0, x, "The weights {.val {read$key}} must be 0 or more.")
   }
 }
@@ -307,7 +307,7 @@ check_weights <- function(columns, reads) {
 # An error where any value is `bad`, with the first of them and its row in the data. `message` and
 # `advice` are interpolated where they are written.
 check_values <- function(bad, x, message, advice = NULL, frame = parent.frame()) {
-  if (any(bad)) stop_values(which(bad), x, message, advice, frame)
+  if (any(bad)) abort_values(which(bad), x, message, advice, frame)
 }
 
 value_at <- function(x, place) {
@@ -315,13 +315,13 @@ value_at <- function(x, place) {
   x[(place - 1) %% nrow(x) + 1, (place - 1) %/% nrow(x) + 1]
 }
 
-stop_values <- function(places, x, message, advice = NULL, frame) {
+abort_values <- function(places, x, message, advice = NULL, frame) {
   others <- length(places) - 1
   env <- list2env(list(
     bad_value = value_at(x, places[[1]]), bad_row = (places[[1]] - 1) %% n_rows(x) + 1,
     bad_others = if (others > 0) paste0(", and ", others, " more") else ""
   ), parent = frame)
-  stop_runhooks(
+  abort_runhooks(
     c(message, x = "Got {.val {bad_value}} in row {bad_row}{bad_others}.", i = advice),
     call = user_frame(), env = env
   )
@@ -332,19 +332,19 @@ stop_values <- function(places, x, message, advice = NULL, frame) {
 # what its columns read.
 # `order`: the names of the features in the order in which they are columns of one matrix, NULL
 # where they are fed by their names.
-as_trained <- function(columns, features, response, estimator, reads, response_name = response,
+coerce_to_training_schema <- function(columns, features, response, estimator, reads, response_name = response,
                        order = NULL, finite = all_finite(columns)) {
   is_feature <- seq_along(features)
   bearing <- bearing_features(estimator, features)
   columns[is_feature] <- without_missing(columns[is_feature], reads, finite[is_feature], bearing)
   if (is.null(estimator)) return(columns)
-  folder <- current_folder(estimator)
+  folder <- current_model_dir(estimator)
   known <- if (!is.null(folder)) folder_memory(folder)
   labels <- model_labels(estimator)
   record <- known
   if (identical(the$mode, "train")) {
     read <- if (is.null(labels)) features else read_keys(c(reads, labels$reads))
-    record <- learn_columns(
+    record <- record_schema(
       known, columns, intersect(features, read), if (length(response)) response_name
     )
     record$formula <- formula_record(estimator$blueprint)
@@ -352,11 +352,11 @@ as_trained <- function(columns, features, response, estimator, reads, response_n
   }
   check_order_memory(known, order, folder$path)
   if (identical(the$mode, "train")) {
-    note_useless_features(columns[intersect(features, read_keys(reads))], estimator, folder)
+    inform_useless_features(columns[intersect(features, read_keys(reads))], estimator, folder)
   }
   open <- read_keys(Filter(function(read) read$takes_unknown, reads))
-  columns[is_feature] <- match_features(
-    columns[is_feature], record$features, open, asks_features(estimator)
+  columns[is_feature] <- coerce_to_schema(
+    columns[is_feature], record$features, open, is_tree_model(estimator)
   )
   check_feature_values(columns[is_feature], reads)
   if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)
@@ -368,7 +368,7 @@ as_trained <- function(columns, features, response, estimator, reads, response_n
   }
   if (!identical(the$mode, "infer")) check_response_memory(known, response_name, folder$path)
   # only what can be trained with is learnt
-  if (!is.null(folder) && !identical(record, known)) learn_memory(folder, record)
+  if (!is.null(folder) && !identical(record, known)) update_metadata(folder, record)
   columns
 }
 

@@ -1,10 +1,10 @@
 # What training says of features that can teach a model nothing: once, when a folder is new.
 
-note_useless_features <- function(columns, estimator, folder) {
+inform_useless_features <- function(columns, estimator, folder) {
   if (is.null(folder) || folder$has_checkpoint || length(columns) == 0) return(invisible())
   if (n_rows(columns[[1]]) < 2) return(invisible())
-  note_constant(names(columns)[vapply(columns, is_constant_column, NA)], columns)
-  note_no_match(columns, estimator)
+  inform_constant(names(columns)[vapply(columns, is_constant_column, NA)], columns)
+  inform_no_match(columns, estimator)
 }
 
 is_constant_column <- function(x) {
@@ -15,7 +15,7 @@ is_constant_column <- function(x) {
   all(x == first) %in% TRUE
 }
 
-note_constant <- function(names, columns) {
+inform_constant <- function(names, columns) {
   if (length(names) == 0) return(invisible())
   values <- vapply(columns[names], function(x) format(x[[1]]), "")
   shown <- paste0("\"", names, "\" (", values, ")") # nolint: used by cli
@@ -29,7 +29,7 @@ note_constant <- function(names, columns) {
 }
 
 # A vocabulary of other words than the data have makes all of them missing.
-note_no_match <- function(columns, estimator) {
+inform_no_match <- function(columns, estimator) {
   for (column in vocabulary_columns(estimator$spec)) {
     x <- columns[[column$key]]
     if (is.null(x) || is_sparse_matrix(x) || isTRUE(column$num_oov_buckets > 0)) next
@@ -60,7 +60,7 @@ vocabulary_columns <- function(x) {
 
 # A model with more weights than rows may know these by heart, and nothing says so where it is never
 # shown others.
-note_few_rows <- function(object, weights, rows) {
+inform_few_rows <- function(object, weights, rows) {
   if (is_custom(object) || !is_number(rows) || weights <= rows) return(invisible())
   count <- function(n) format(n, big.mark = ",", scientific = FALSE) # nolint: used by cli
   cli::cli_inform(

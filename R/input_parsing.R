@@ -50,7 +50,7 @@ parse_spec_with_label <- function(columns, key, label, weight_column, call = par
   check_string(key, arg = "label_key", call = call)
   spec <- columns_parse_spec(columns, call)
   if (key %in% names(spec)) {
-    stop_runhooks(
+    abort_runhooks(
       "The label {.val {key}} must not be a feature: a column reads it.", call = call
     )
   }
@@ -59,7 +59,7 @@ parse_spec_with_label <- function(columns, key, label, weight_column, call = par
   check_weight_column(weight_column, call = call)
   weight <- if (is_column(weight_column)) weight_column else column_numeric(weight_column)
   if (weight$key %in% names(spec)) {
-    stop_runhooks(
+    abort_runhooks(
       "The weight {.val {weight$key}} must not be a feature or the label.", call = call
     )
   }
@@ -126,14 +126,14 @@ check_feature_specs <- function(features, arg, call = parent.frame()) {
   for (key in names(features)) {
     x <- features[[key]]
     if (!inherits(x, "runhooks_feature_spec")) {
-      stop_runhooks(
+      abort_runhooks(
         "Feature {.val {key}} must be a `tf$FixedLenFeature()` or one of its relatives, not
          {kind_of(x)}.",
         call = call
       )
     }
     if (inherits(x, "FixedLenSequenceFeature") && !x$allow_missing) {
-      stop_runhooks(
+      abort_runhooks(
         "Feature {.val {key}}: a FixedLenSequenceFeature of `tf$parse_example()` needs
          `allow_missing = TRUE`.",
         call = call
@@ -232,7 +232,7 @@ columns_parse_spec <- function(columns, call = parent.frame()) {
       var_len_feature(read$example_dtype)
     }
     if (!is.null(known) && !identical(known, feature)) {
-      stop_runhooks(
+      abort_runhooks(
         "The columns want feature {.val {read$key}} in two forms: {format(known)} and
          {format(feature)}.",
         call = call

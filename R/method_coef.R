@@ -60,8 +60,8 @@ NULL
 formula.tf_estimator <- function(x, ...) {
   # as.formula() names a place, which it sets itself
   extras <- list(...)
-  refuse_more("formula", if (!identical(names(extras), "env")) extras)
-  if (is.null(x$formula)) stop_no_formula("formula")
+  abort_more("formula", if (!identical(names(extras), "env")) extras)
+  if (is.null(x$formula)) abort_no_formula("formula")
   x$formula
 }
 
@@ -69,9 +69,9 @@ formula.tf_estimator <- function(x, ...) {
 #' @importFrom stats terms
 #' @export
 terms.tf_estimator <- function(x, ...) {
-  if (is.null(x$formula)) stop_no_formula("terms")
+  if (is.null(x$formula)) abort_no_formula("terms")
   known <- setdiff(names(formals(stats::terms.formula)), c("x", "data", "..."))
-  refuse_more("terms", list(...)[setdiff(...names(), known)], known)
+  abort_more("terms", list(...)[setdiff(...names(), known)], known)
   stats::terms(x$formula, data = kept_data(x), ...)
 }
 
@@ -79,7 +79,7 @@ terms.tf_estimator <- function(x, ...) {
 #' @importFrom stats model.frame
 #' @export
 model.frame.tf_estimator <- function(formula, data = NULL, ...) {
-  if (is.null(formula$formula)) stop_no_formula("model.frame")
+  if (is.null(formula$formula)) abort_no_formula("model.frame")
   data <- if (is.null(data)) kept_data(formula) else baked_data(formula, data)
   stats::model.frame(terms(formula), data = data, ...)
 }
@@ -88,7 +88,7 @@ model.frame.tf_estimator <- function(formula, data = NULL, ...) {
 #' @importFrom stats nobs
 #' @export
 nobs.tf_estimator <- function(object, ...) {
-  refuse_more("nobs", list(...)[setdiff(...names(), "use.fallback")])
+  abort_more("nobs", list(...)[setdiff(...names(), "use.fallback")])
   kept <- if (!is.null(object$blueprint)) kept_data(object)
   if (!is.null(kept$total)) return(kept$total)
   counted_rows(training_frame(object, "nobs"))
@@ -103,7 +103,7 @@ counted_rows <- function(frame) {
 #' @importFrom stats weights
 #' @export
 weights.tf_estimator <- function(object, ...) {
-  refuse_more("weights", list(...))
+  abort_more("weights", list(...))
   frame <- training_frame(object, "weights")
   if (!is.null(frame$weight)) as_fitted(object, frame, cbind(as.numeric(frame$weight)))
 }
@@ -112,7 +112,7 @@ weights.tf_estimator <- function(object, ...) {
 #' @importFrom stats na.action
 #' @export
 na.action.tf_estimator <- function(object, ...) {
-  refuse_more("na.action", list(...))
+  abort_more("na.action", list(...))
   frame <- training_frame(object, "na.action")
   left_out <- which(!frame$rows)
   if (length(left_out) == 0) return(NULL)
@@ -122,7 +122,7 @@ na.action.tf_estimator <- function(object, ...) {
 #' @rdname model_methods
 #' @export
 fitted.tf_estimator <- function(object, ...) {
-  refuse_more("fitted", list(...))
+  abort_more("fitted", list(...))
   check_trained(object, "fitted")
   frame <- training_frame(object, "fitted")
   as_fitted(object, frame, model_fit(object, frame))
@@ -133,12 +133,12 @@ fitted.tf_estimator <- function(object, ...) {
 residuals.tf_estimator <- function(object, type = c("response", "pearson", "deviance", "working"),
                                    ...) {
   type <- check_one_of(type, c("response", "pearson", "deviance", "working"))
-  refuse_more("residuals", list(...), "type")
+  abort_more("residuals", list(...), "type")
   check_trained(object, "residuals")
   frame <- training_frame(object, "residuals")
   fit <- model_fit(object, frame)
   seen <- observed(object, frame$response)
-  if (ncol(fit) != ncol(seen)) stop_no_residuals(ncol(fit), ncol(seen))
+  if (ncol(fit) != ncol(seen)) abort_no_residuals(ncol(fit), ncol(seen))
   as_fitted(object, frame, residuals_of_type(seen, fit, type, frame$weight, object))
 }
 
@@ -151,7 +151,7 @@ residuals_of_type <- function(seen, mean, type, weight, object) {
     gaussian = stats::gaussian, binomial = stats::binomial, poisson = stats::poisson
   )[[family]]
   if (is.null(known)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.fn residuals} of a {model_words(object)} of this kind has {.code type = \"response\"} only.",
       call = user_frame()
     )
@@ -166,8 +166,8 @@ residuals_of_type <- function(seen, mean, type, weight, object) {
 }
 
 # Such as several quantiles of one response.
-stop_no_residuals <- function(fitted, observed, call = parent.frame()) {
-  stop_runhooks(
+abort_no_residuals <- function(fitted, observed, call = parent.frame()) {
+  abort_runhooks(
     c(
       "{.fn residuals} needs one prediction for each observed value.",
       x = "The model predicts {fitted} number{?s} for {observed} in each row.",
@@ -213,9 +213,9 @@ rownames_of <- function(frame) {
 #' @export
 coef.tf_estimator <- function(object, complete = TRUE, ...) {
   check_flag(complete)
-  refuse_more("coef", list(...), "complete")
+  abort_more("coef", list(...), "complete")
   fit <- linear_fit(object, "coef")
-  note_convergence(fit)
+  warn_convergence(fit)
   coefficients <- fit$coefficients
   if (!complete) coefficients <- coefficients[fit$kept, , drop = FALSE]
   if (fit$family == "multinomial") return(t(coefficients))
@@ -228,9 +228,9 @@ coef.tf_estimator <- function(object, complete = TRUE, ...) {
 #' @export
 update.tf_estimator <- function(object, formula., ..., evaluate = TRUE) {
   call <- object$call
-  if (is.null(object$formula) || is.null(call)) stop_no_formula("update")
+  if (is.null(object$formula) || is.null(call)) abort_no_formula("update")
   if (!missing(formula.) && (is.null(call[["data"]]) || !is.null(object$recipe))) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.fn update} has no formula to change: the model was made from
          {if (is.null(object$recipe)) 'x and y' else 'a recipe'}.",
@@ -252,12 +252,12 @@ update.tf_estimator <- function(object, formula., ..., evaluate = TRUE) {
 #' @rdname model_methods
 #' @export
 summary.tf_estimator <- function(object, ...) {
-  refuse_more("summary", list(...))
+  abort_more("summary", list(...))
   check_trained(object, "summary")
   frame <- training_frame(object, "summary")
   coefficients <- if (has_coefficients(object)) {
     fit <- linear_fit(object, "summary", frame)
-    note_inference(fit)
+    record_inference(fit)
     coefficient_table(fit)
   }
   structure(

@@ -42,7 +42,7 @@ coefficient_names <- function(fit) {
 #' @export
 vcov.tf_estimator <- function(object, complete = TRUE, ...) {
   check_flag(complete)
-  refuse_more("vcov", list(...), "complete")
+  abort_more("vcov", list(...), "complete")
   fit <- inference_fit(object, "vcov")
   all <- covariance_matrix(fit)
   if (complete) return(all)
@@ -79,7 +79,7 @@ coefficient_table <- function(fit) {
 #' @importFrom stats confint
 #' @export
 confint.tf_estimator <- function(object, parm, level = 0.95, ...) {
-  refuse_more("confint", list(...), c("parm", "level"))
+  abort_more("confint", list(...), c("parm", "level"))
   fit <- inference_fit(object, "confint")
   table <- coefficient_table(fit)
   half <- interval_factor(fit, level) * table[, "Std. Error"]
@@ -100,7 +100,7 @@ confint.tf_estimator <- function(object, parm, level = 0.95, ...) {
 #' @importFrom stats sigma
 #' @export
 sigma.tf_estimator <- function(object, ...) {
-  refuse_more("sigma", list(...))
+  abort_more("sigma", list(...))
   fit_sigma(inference_fit(object, "sigma"))
 }
 
@@ -115,7 +115,7 @@ fit_sigma <- function(fit, r_version = getRversion()) {
 #' @importFrom stats deviance
 #' @export
 deviance.tf_estimator <- function(object, ...) {
-  refuse_more("deviance", list(...))
+  abort_more("deviance", list(...))
   fit_deviance(inference_fit(object, "deviance"))
 }
 
@@ -135,7 +135,7 @@ fit_deviance <- function(fit) {
 #' @importFrom stats df.residual
 #' @export
 df.residual.tf_estimator <- function(object, ...) {
-  refuse_more("df.residual", list(...))
+  abort_more("df.residual", list(...))
   fit_df(inference_fit(object, "df.residual"))
 }
 
@@ -143,7 +143,7 @@ df.residual.tf_estimator <- function(object, ...) {
 #' @importFrom stats logLik
 #' @export
 logLik.tf_estimator <- function(object, ...) {
-  refuse_more("logLik", list(...))
+  abort_more("logLik", list(...))
   fit <- inference_fit(object, "logLik")
   as_log_likelihood(fit)
 }

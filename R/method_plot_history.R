@@ -48,7 +48,7 @@ history_series <- function(history, metrics, call) {
   } else {
     known <- unique(c(data$metric, data$panel))
     unknown <- setdiff(metrics, known)
-    if (length(unknown)) stop_unknown_metric(unknown, known, call)
+    if (length(unknown)) abort_unknown_metric(unknown, known, call)
     data <- data[data$metric %in% metrics | data$panel %in% metrics, ]
   }
   data$panel <- factor(data$panel, unique(data$panel))
@@ -56,11 +56,11 @@ history_series <- function(history, metrics, call) {
   data[order(data$panel, data$series, data$step), c("step", "value", "panel", "series")]
 }
 
-stop_unknown_metric <- function(unknown, known, call) {
-  stop_runhooks(
+abort_unknown_metric <- function(unknown, known, call) {
+  abort_runhooks(
     c(
       "{.arg metrics} has {.val {unknown}}; the history has {.val {known}}.",
-      near_hint(unknown[[1]], known)
+      did_you_mean(unknown[[1]], known)
     ),
     kind = "not_found", call = call
   )

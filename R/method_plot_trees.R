@@ -2,8 +2,8 @@
 
 check_tree_plot <- function(which, object, call) {
   if (4 %in% which) return(invisible())
-  advice <- if (asks_features(object)) "Plot 4 draws one: {.code which = 4}." else "This model has no trees."
-  stop_runhooks(c("{.arg tree} goes with the plot of a tree.", i = advice), call = call)
+  advice <- if (is_tree_model(object)) "Plot 4 draws one: {.code which = 4}." else "This model has no trees."
+  abort_runhooks(c("{.arg tree} goes with the plot of a tree.", i = advice), call = call)
 }
 
 # The nodes of a tree with their places: leaves side by side, a node between its children, `from` the
@@ -13,7 +13,7 @@ tree_plot_data <- function(object, tree, call) {
   check_positive_whole(tree, call = call)
   if (!tree %in% nodes$tree) {
     most <- length(unique(nodes$tree)) # nolint: used by cli
-    stop_runhooks("There is no tree {tree}: the model has {most}.", kind = "not_found", call = call)
+    abort_runhooks("There is no tree {tree}: the model has {most}.", kind = "not_found", call = call)
   }
   nodes <- nodes[nodes$tree == tree, ]
   value <- as.matrix(nodes[grep("^value(_[0-9]+)?$", names(nodes))])

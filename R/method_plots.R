@@ -42,8 +42,8 @@ calibration <- function(probabilities, seen) {
 #' @rdname model_methods
 #' @export
 plot.tf_estimator <- function(x, which = 1:2, tree = 1, ...) {
-  refuse_more("plot", list(...), c("which", "tree"))
-  which <- check_which(which, asks_features(x))
+  abort_more("plot", list(...), c("which", "tree"))
+  which <- check_which(which, is_tree_model(x))
   if (!missing(tree)) check_tree_plot(which, x, environment())
   data <- if (any(which < 3)) plot_data(x, "plot", environment())
   old <- graphics::par(mfrow = c(1, length(which)))
@@ -104,7 +104,7 @@ draw_classes <- function(data, which) {
 # trees the importances of their features.
 weight_data <- function(object, call) {
   check_trained(object, "plot", call)
-  if (asks_features(object)) {
+  if (is_tree_model(object)) {
     data <- utils::head(feature_importances(object, normalize = TRUE), 30)
     return(structure(data.frame(term = data$feature, weight = data$importance), what = "importance"))
   }
@@ -157,9 +157,9 @@ NULL
 #' @rdname autoplot_models
 #' @exportS3Method ggplot2::autoplot
 autoplot.tf_estimator <- function(object, which = 1, tree = 1, ...) {
-  refuse_more("autoplot", list(...), c("which", "tree"))
+  abort_more("autoplot", list(...), c("which", "tree"))
   check_arg(length(which) == 1, which, "the number of one plot", "which", environment())
-  which <- check_which(which, asks_features(object))
+  which <- check_which(which, is_tree_model(object))
   if (!missing(tree)) check_tree_plot(which, object, environment())
   if (which == 4) return(tree_ggplot2(tree_plot_data(object, tree, environment())))
   if (which == 3) return(weights_ggplot2(weight_data(object, environment())))

@@ -167,8 +167,8 @@ print.VocabInfo <- function(x, ...) print_given(x, "A vocabulary to begin with",
 
 # --- what train() returned is no model
 
-stop_history <- function(what, call = parent.frame()) {
-  stop_runhooks(
+abort_history <- function(what, call = parent.frame()) {
+  abort_runhooks(
     c(
       "{.fn {what}} wants the model; this is the history that {.fn train} returned.",
       i = "Training changes the model in place: {.code history <- train(model, ...)}, then
@@ -179,16 +179,16 @@ stop_history <- function(what, call = parent.frame()) {
 }
 
 #' @export
-predict.tf_estimator_history <- function(object, ...) stop_history("predict")
+predict.tf_estimator_history <- function(object, ...) abort_history("predict")
 
 #' @export
-evaluate.tf_estimator_history <- function(object, ...) stop_history("evaluate")
+evaluate.tf_estimator_history <- function(object, ...) abort_history("evaluate")
 
 #' @export
-train.tf_estimator_history <- function(object, ...) stop_history("train")
+train.tf_estimator_history <- function(object, ...) abort_history("train")
 
 #' @export
-coef.tf_estimator_history <- function(object, ...) stop_history("coef")
+coef.tf_estimator_history <- function(object, ...) abort_history("coef")
 
 #' @export
-model_dir.tf_estimator_history <- function(object, ...) stop_history("model_dir")
+model_dir.tf_estimator_history <- function(object, ...) abort_history("model_dir")

@@ -38,12 +38,12 @@ NULL
 #' @exportS3Method generics::tidy
 tidy.tf_estimator <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
   check_flag(conf.int)
-  refuse_more("tidy", list(...), c("conf.int", "conf.level"))
+  abort_more("tidy", list(...), c("conf.int", "conf.level"))
   if (!conf.int && !missing(conf.level)) {
-    stop_runhooks("{.arg conf.level} goes with {.code conf.int = TRUE}.")
+    abort_runhooks("{.arg conf.level} goes with {.code conf.int = TRUE}.")
   }
   fit <- if (conf.int) inference_fit(x, "tidy") else linear_fit(x, "tidy")
-  if (!conf.int) note_inference(fit)
+  if (!conf.int) record_inference(fit)
   table <- coefficient_table(fit)
   terms <- rownames(fit$coefficients)
   outputs <- colnames(fit$coefficients)
@@ -66,7 +66,7 @@ tidy.tf_estimator <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
 #' @rdname tidy_models
 #' @exportS3Method generics::glance
 glance.tf_estimator <- function(x, ...) {
-  refuse_more("glance", list(...))
+  abort_more("glance", list(...))
   check_trained(x, "glance")
   frame <- training_frame(x, "glance")
   measures <- as.list(fit_measures(x, frame))
@@ -79,7 +79,7 @@ glance.tf_estimator <- function(x, ...) {
 # Of a model whose loss is a likelihood, by the names that broom has for them.
 likelihood_measures <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(list())
-  note_inference(fit)
+  record_inference(fit)
   log_likelihood <- as_log_likelihood(fit)
   c(
     if (fit$family == "gaussian" && ncol(fit$errors) == 1) list(sigma = fit_sigma(fit)),
@@ -93,9 +93,9 @@ likelihood_measures <- function(fit) {
 #' @rdname tidy_models
 #' @exportS3Method generics::augment
 augment.tf_estimator <- function(x, data = NULL, newdata = NULL, ...) {
-  refuse_more("augment", list(...), c("data", "newdata"))
+  abort_more("augment", list(...), c("data", "newdata"))
   check_trained(x, "augment")
-  if (is.null(x$blueprint)) stop_no_formula("augment")
+  if (is.null(x$blueprint)) abort_no_formula("augment")
   shown <- if (!is.null(newdata)) newdata else data
   keep <- TRUE
   if (is.null(shown)) {
@@ -122,13 +122,13 @@ known_response <- function(object, data) {
 #' @rdname tidy_models
 #' @exportS3Method generics::tidy
 tidy.tf_estimator_history <- function(x, ...) {
-  refuse_more("tidy", list(...))
+  abort_more("tidy", list(...))
   tibble::as_tibble(as.data.frame(x))
 }
 
 #' @rdname tidy_models
 #' @exportS3Method generics::glance
 glance.tf_estimator_history <- function(x, ...) {
-  refuse_more("glance", list(...))
+  abort_more("glance", list(...))
   tibble::as_tibble(c(list(steps = x$params$steps), lapply(x$losses, last_of)))
 }

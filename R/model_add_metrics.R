@@ -32,10 +32,10 @@ add_metrics <- function(estimator, metric_fn) {
   possible <- c("features", "labels", "predictions", "config")
   wrong <- setdiff(own, c(possible, "..."))
   if (length(wrong)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg metric_fn} has an argument {.arg {wrong[[1]]}} that nothing is given for.",
-        near_hint(wrong[[1]], possible),
+        did_you_mean(wrong[[1]], possible),
         i = "Its arguments may be {.arg {possible}}."
       )
     )
@@ -116,7 +116,7 @@ as_metric_pairs <- function(metrics) {
   if (is_pair(metrics) && is.null(names(metrics))) metrics <- list(metrics)
   good <- is.list(metrics) && !is.object(metrics)
   if (!good || (length(metrics) && (is.null(names(metrics)) || !all(nzchar(names(metrics)))))) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg metric_fn} of {.fn add_metrics} must return a named list of metrics, not
          {kind_of(metrics)}{if (good) ' without names'}.",
@@ -127,7 +127,7 @@ as_metric_pairs <- function(metrics) {
   }
   bad <- Filter(function(x) !is_pair(x), metrics)
   if (length(bad)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg metric_fn} of {.fn add_metrics} has returned {kind_of(bad[[1]])} for
          {.val {names(bad)[[1]]}}.",

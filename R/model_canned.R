@@ -2,9 +2,9 @@
 # and what these may be.
 
 # `place$class`: one of tfestimators' classes is irregular.
-constructor_makers$estimator <- function(specs, place) {
+constructor_factories$estimator <- function(specs, place) {
   .specs <- list(
-    type = specs$type[[1]], seats = seats_of(specs), own = spec_columns_of(specs, !specs$apart),
+    type = specs$type[[1]], seats = positional_slots(specs), own = spec_columns_of(specs, !specs$apart),
     formals = registered_formals(specs)
   )
   .specs$asks_given <- as.call(c(c, lapply(names(.specs$formals), function(name) {
@@ -46,9 +46,9 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   model <- new_canned_estimator(
     type, traits, class, spec, args[!names(args) %in% c("formula", "data")], config
   )
-  made_model(model)
+  cached_core_model(model)
   written <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))
-  model$call <- settled_call(written, settled)
+  model$call <- normalize_call(written, settled)
   for (name in c("formula", "blueprint", "data")) model[[name]] <- derived[[name]]
   if (!is.null(settled$recipe)) {
     model$recipe <- settled$recipe
@@ -80,7 +80,7 @@ argument_kinds$activation <- function(x, name, call, wanted) {
   check_string(x, arg = name, call = call)
   known <- tryCatch(tf$nn[[x]], runhooks_error_not_found = function(error) NULL)
   if (is.null(known)) {
-    stop_plain(
+    abort_plain(
       sprintf("'%s' is not a known activation function in the 'tf$nn' module", x), call = call
     )
   }

@@ -4,7 +4,7 @@ argument_kinds$`class weights` <- function(x, name, call, wanted) {
   good <- is.numeric(x) && length(x) > 1 && all(is.finite(x) & x >= 0) && any(x > 0)
   check_arg(good, x, paste0(wanted, ", one of them above 0"), name, call)
   if (!is.null(names(x))) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg {name}} has names, but the classes have no words.",
         i = "Give a {.arg label_vocabulary}, or numbers in the order of the classes."
@@ -23,7 +23,7 @@ settle_class_weights <- function(x, args, response, call) {
   if (is_string(x)) return(balanced_weights(x, words, response, call))
   if (!is.numeric(x)) return(x)
   if (length(x) != n) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg class_weights} must be {n} numbers, one for each class, not {length(x)}.",
         i = if (length(words)) "The classes are {.val {words}}."
@@ -35,7 +35,7 @@ settle_class_weights <- function(x, args, response, call) {
   odd <- setdiff(names(x), words)
   if (length(odd) || anyDuplicated(names(x))) {
     if (length(odd) == 0) odd <- names(x)[duplicated(names(x))]
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg class_weights} must have the name of each class once.",
         x = "Got {.val {odd[[1]]}}.", i = "The classes are {.val {words}}."
@@ -50,7 +50,7 @@ settle_class_weights <- function(x, args, response, call) {
 balanced_weights <- function(x, words, response, call) {
   check_arg(x == "balanced", x, "numbers, or \"balanced\"", "class_weights", call)
   if (is.null(response)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.code class_weights = \"balanced\"} goes with a formula, whose data say how many there are.",
         i = "Give numbers in the order of the classes."

@@ -92,17 +92,17 @@ check_model_fn <- function(model_fn, params, call = parent.frame()) {
   arguments <- formals(args(model_fn))
   if ("..." %in% names(arguments)) return(invisible())
   if (!"features" %in% names(arguments)) {
-    stop_plain("model_fn must include features argument.", call = call)
+    abort_plain("model_fn must include features argument.", call = call)
   }
   if (!is.null(params) && !"params" %in% names(arguments)) {
-    stop_plain(
+    abort_plain(
       "model_fn does not include params argument, but params is passed to Estimator.", call = call
     )
   }
   needed <- names(arguments)[vapply(arguments, identical, NA, quote(expr = ))]
   unknown <- setdiff(needed, model_fn_arguments)
   if (length(unknown)) {
-    stop_plain(
+    abort_plain(
       sprintf("model_fn has following not expected args: %s", toString(unknown)), call = call
     )
   }
@@ -120,7 +120,7 @@ custom_model <- function(object) {
   config <- object$args$config
   function(input, mode) {
     if (!is.null(input$labels) && !"labels" %in% wanted) {
-      stop_plain(
+      abort_plain(
         "model_fn does not take labels, but input_fn returns labels.", call = user_frame()
       )
     }
@@ -130,7 +130,7 @@ custom_model <- function(object) {
     )
     spec <- as_users_code(do.call(model_fn, given[wanted], quote = TRUE))
     if (!inherits(spec, "estimator_spec")) {
-      stop_runhooks(
+      abort_runhooks(
         c(
           "model_fn should return an EstimatorSpec.",
           x = "It returned {kind_of(spec)}.",
@@ -140,7 +140,7 @@ custom_model <- function(object) {
       )
     }
     if (spec$mode != mode) {
-      stop_runhooks(
+      abort_runhooks(
         "The {.fn estimator_spec} that model_fn returned has mode {.val {spec$mode}}, where
          {.arg mode} is {.val {mode}}.",
         call = user_frame()
@@ -158,7 +158,7 @@ estimator_spec <- function(mode, predictions = NULL, loss = NULL, train_op = NUL
   more <- list(...)
   unknown <- setdiff(names(more), c("export_outputs", "scaffold"))
   if (length(more) && (is.null(names(more)) || length(unknown))) {
-    stop_runhooks(
+    abort_runhooks(
       "Unused argument: {.fn estimator_spec} has no {.arg {unknown}}.", kind = "invalid_argument"
     )
   }
@@ -193,7 +193,7 @@ print.estimator_spec <- function(x, ...) {
 as_spec_tensor <- function(x, what, call = parent.frame()) {
   if (is.null(x) || is_tensor(x)) return(x)
   if (is_variable(x)) return(cpp_variable_snapshot(x))
-  stop_runhooks("{what} must be Tensor, given: {kind_of(x)}.", call = call)
+  abort_runhooks("{what} must be Tensor, given: {kind_of(x)}.", call = call)
 }
 
 as_predictions <- function(x, call = parent.frame()) {
@@ -204,7 +204,7 @@ as_predictions <- function(x, call = parent.frame()) {
   check_named_list(x, "predictions", "a named list of tensors, or one tensor", call)
   lapply(setNames(nm = names(x)), function(key) {
     tensor <- as_spec_tensor(x[[key]], sprintf("predictions[%s]", key), call)
-    if (is.null(tensor)) stop_runhooks("predictions[{key}] must be Tensor, given: NULL.", call = call)
+    if (is.null(tensor)) abort_runhooks("predictions[{key}] must be Tensor, given: NULL.", call = call)
     tensor
   })
 }
@@ -214,7 +214,7 @@ check_named_list <- function(x, what, expected, call) {
     identical(x, list())
   check_arg(good, x, expected, what, call)
   if (anyDuplicated(names(x))) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg {what}} has the name {.val {names(x)[duplicated(names(x))][[1]]}} twice.", call = call
     )
   }
@@ -223,7 +223,7 @@ check_named_list <- function(x, what, expected, call) {
 check_train_op <- function(x, call = parent.frame()) {
   if (is.null(x) || is_tensor(x) || inherits(x, "tensorflow.operation")) return(x)
   if (is_variable(x)) return(cpp_variable_snapshot(x))
-  stop_runhooks(
+  abort_runhooks(
     "train_op must be Operation or Tensor, given: {kind_of(x)}.", call = call
   )
 }
@@ -234,7 +234,7 @@ as_metric_ops <- function(x, call = parent.frame()) {
   lapply(setNames(nm = names(x)), function(key) {
     pair <- x[[key]]
     if (!is.list(pair) || length(pair) != 2 || any(vapply(pair, is.null, NA))) {
-      stop_runhooks(
+      abort_runhooks(
         "Values of eval_metric_ops must be (metric_value, update_op) tuples, given:
          {kind_of(pair)} for key: {key}",
         call = call
@@ -262,7 +262,7 @@ check_export_outputs <- function(x, call = parent.frame()) {
   check_named_list(x, "export_outputs", "a named list", call)
   for (key in names(x)) {
     if (inherits(x[[key]], "runhooks_export_output")) next
-    stop_runhooks(
+    abort_runhooks(
       "Values in export_outputs must be ExportOutput objects. Given: {kind_of(x[[key]])}
        for key: {key}",
       call = call
@@ -298,7 +298,7 @@ export_symbols <- function() {
     },
     ClassificationOutput = function(scores = NULL, classes = NULL) {
       if (is.null(scores) && is.null(classes)) {
-        stop_runhooks("At least one of scores and classes must be set.")
+        abort_runhooks("At least one of scores and classes must be set.")
       }
       given <- list(
         scores = as_spec_tensor(scores, "scores"), classes = as_spec_tensor(classes, "classes")

@@ -1,6 +1,6 @@
 # Heads: what a model does with its logits, for the estimators that take one.
 
-constructor_makers$head <- function(specs, place) {
+constructor_factories$head <- function(specs, place) {
   .specs <- spec_columns_of(specs)
   f <- function() new_head(.specs, environment())
   formals(f) <- registered_formals(specs)
@@ -22,14 +22,14 @@ rebuild_head <- function(fields) {
 argument_kinds$head <- function(x, name, call, wanted) check_arg(is_head(x), x, wanted, name, call)
 
 argument_kinds$heads <- function(x, name, call, wanted) {
-  heads <- if (is_head(x)) list(x) else regroup(x, "type", rebuild_head)
+  heads <- if (is_head(x)) list(x) else unsplice(x, "type", rebuild_head)
   good <- is.list(heads) && length(heads) > 0 && all(vapply(heads, is_head, NA))
   check_arg(good, heads, wanted, name, call)
   names <- lapply(heads, function(head) unclass(head)$name)
-  if (any(lengths(names) == 0)) stop_runhooks("All given heads must have a name.", call = call)
+  if (any(lengths(names) == 0)) abort_runhooks("All given heads must have a name.", call = call)
   if (anyDuplicated(unlist(names))) {
     again <- unlist(names)[duplicated(unlist(names))][[1]]
-    stop_runhooks(
+    abort_runhooks(
       "All heads must have unique names; {.val {again}} is there twice.", call = call
     )
   }

@@ -345,7 +345,7 @@ check_step_fn <- function(step_fn, call) {
     return(invisible())
   }
   got <- paste(c(sprintf("'%s'", arguments), if (length(arguments) == 1) ""), collapse = ", ")
-  stop_plain(
+  abort_plain(
     paste0(
       "`step_fn` may either have one `step_context` argument, or `self` and `step_context` ",
       "arguments if it's an instance method. Got (", trimws(got, "right"), ") instead."

@@ -155,10 +155,10 @@ check_optimizer <- function(optimizer, arg = "optimizer", call = parent.frame())
   check_string(optimizer, arg = arg, call = call)
   known <- cpp_optimizer_names()
   if (!optimizer %in% known) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg {arg}} cannot be {.val {optimizer}}.",
-        near_hint(optimizer, known),
+        did_you_mean(optimizer, known),
         i = "Known optimizers are {.val {sorted_words(known)}}."
       ),
       call = call

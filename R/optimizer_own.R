@@ -78,12 +78,12 @@ own_optimizer <- function(name, ..., apply_dense, apply_sparse = NULL, slots = N
                           finish = NULL, use_locking = FALSE) {
   call <- environment()
   if (missing(name)) {
-    stop_runhooks("{.arg name} is missing, with no default: slots are called by it.")
+    abort_runhooks("{.arg name} is missing, with no default: slots are called by it.")
   }
   check_string(name)
   check_flag(use_locking)
   if (missing(apply_dense)) {
-    stop_runhooks(c(
+    abort_runhooks(c(
       "{.arg apply_dense} is missing, with no default.",
       i = "It is a function of a gradient and its variable that returns the operation of a step, such as
            {.code function(grad, var) tf$assign_sub(var, 0.1 * grad)}."
@@ -115,7 +115,7 @@ own_hyperparameters <- function(hyper, call) {
   if (length(hyper) == 0) return(NULL)
   names <- rlang::names2(hyper)
   if (any(names == "") || anyDuplicated(names)) {
-    stop_runhooks(
+    abort_runhooks(
       "Hyperparameters of an optimizer must have names, each its own, as in
        {.code learning_rate = 0.1}.",
       call = call
@@ -142,7 +142,7 @@ as_slots <- function(slots, call) {
   if (is.character(slots)) slots <- setNames(as.list(numeric(length(slots))), slots)
   names <- rlang::names2(slots)
   if (!is.list(slots) || any(is.na(names) | names == "") || anyDuplicated(names)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg slots} must be names or a list by name, each name once, as in
        {.code slots = list(m = 0)}, not {kind_of(slots)}.",
       call = call
@@ -181,7 +181,7 @@ taken_arguments <- function(f, known, part, call) {
   needed <- names(own)[vapply(own, identical, NA, quote(expr = ))]
   if (all(needed %in% known)) return(intersect(known, names(own)))
   if (length(needed) <= length(known)) return(utils::head(known, length(needed)))
-  stop_runhooks(
+  abort_runhooks(
     "{.arg {part}} is given {.arg {known}}, and needs {length(needed)} arguments: {.arg {needed}}.",
     call = call
   )
@@ -192,13 +192,13 @@ optimizer_result <- function(x, part) {
   if (part == "prepare") {
     if (is.null(x)) return(NULL)
     if (!is.list(x) || is.object(x) || any(rlang::names2(x) == "")) {
-      stop_runhooks("What is returned must be a list by name, not {describe(x)}.", call = NULL)
+      abort_runhooks("What is returned must be a list by name, not {describe(x)}.", call = NULL)
     }
     return(lapply(x, as_tensor))
   }
   is_good <- function(x) is_graph_element(x) || is.list(x) && !is.object(x) && all(vapply(x, is_good, NA))
   if (is.null(x) || !is_good(x)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "What is returned must be an operation, a tensor or a list of these, not {kind_of(x)}.",
         i = "For example what {.code tf$assign_sub(var, grad * rate)} returns."

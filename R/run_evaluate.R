@@ -28,7 +28,7 @@ evaluate <- function(object, ...) UseMethod("evaluate")
 
 #' @export
 evaluate.default <- function(object, ...) {
-  refuse_no_model("evaluate", object, list(...), environment())
+  abort_no_model("evaluate", object, list(...), environment())
 }
 
 #' @rdname evaluate
@@ -41,12 +41,12 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   check_string(checkpoint_path, null = TRUE)
   check_string(name, null = TRUE)
   check_flag(simplify)
-  together <- begin_together(object, "evaluate()")
-  enter_folder(object)
+  together <- begin_collective(object, "evaluate()")
+  local_model_dir(object)
   restore_random_state <- keep_random_state()
   on.exit(restore_random_state(), add = TRUE)
   if (is.data.frame(input_fn) && knows_features(object)) {
-    refuse_reading(list(...), environment())
+    abort_reading(list(...), environment())
     input_fn <- recorded_input_fn(object, input_fn, environment())
     input <- as_model_input(input_fn, object)
   } else {
@@ -55,11 +55,11 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   part <- if (together) as_model_input(input_fn, object, ..., deals = TRUE)
   watch <- list(planned = planned_steps(input))
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
-  check_folder_memory(object, "eval")
-  if (is.null(checkpoint_path)) check_weights_there(object, "it is evaluated")
-  weights <- weights_of_now(object, checkpoint_path)
+  check_model_compatible(object, "eval")
+  if (is.null(checkpoint_path)) check_has_weights(object, "it is evaluated")
+  weights <- current_weights(object, checkpoint_path)
   on.exit(weights$forget(), add = TRUE)
-  result <- in_all_to_the_end(together, "evaluate()", with_loop_conditions(cpp_estimator_evaluate(
+  result <- run_collective(together, "evaluate()", with_loop_conditions(cpp_estimator_evaluate(
     core_model(object), core_config(object), if (together) part else input, if (together) input,
     if (is.null(steps)) 0 else steps, weights$path, if (is.null(name)) "" else name,
     lapply(hooks, core_hook)

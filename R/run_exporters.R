@@ -46,13 +46,13 @@ steps_exporter <- builtin("exporter", "StepsExporter")
 smaller_loss <- function(best_eval_result, current_eval_result) {
   for (name in c("best_eval_result", "current_eval_result")) {
     if (!is_number_or_nan(get(name)$loss)) {
-      stop_plain(paste(name, "cannot be empty or no loss is found in it."), call = NULL)
+      abort_plain(paste(name, "cannot be empty or no loss is found in it."), call = NULL)
     }
   }
   best_eval_result$loss > current_eval_result$loss
 }
 
-constructor_makers$exporter <- function(specs, place) {
+constructor_factories$exporter <- function(specs, place) {
   .specs <- spec_columns_of(specs)
   f <- function() new_exporter(.specs, environment())
   formals(f) <- registered_formals(specs)
@@ -106,16 +106,16 @@ saved_model_export <- function(serving_input_receiver_fn, assets_extra, as_text)
 # --- checks
 
 check_compare_fn <- function(compare_fn, call = parent.frame()) {
-  if (is.null(compare_fn)) stop_plain("`compare_fn` must not be None.", call = call)
+  if (is.null(compare_fn)) abort_plain("`compare_fn` must not be None.", call = call)
   check_function(compare_fn, call = call)
   wanted <- c("best_eval_result", "current_eval_result")
   has <- names(formals(args(compare_fn)))
   for (name in setdiff(wanted, has)) {
-    stop_plain(sprintf("compare_fn must include %s argument.", name), call = call)
+    abort_plain(sprintf("compare_fn must include %s argument.", name), call = call)
   }
   more <- setdiff(has, wanted)
   if (length(more)) {
-    stop_plain(
+    abort_plain(
       paste("compare_fn has following not expected args:", paste(more, collapse = ", ")),
       call = call
     )
@@ -134,18 +134,18 @@ as_exporter_list <- function(exporters, call = parent.frame()) {
   if (is_exporter(exporters)) exporters <- list(exporters)
   wanted <- "`exporters` must be an Exporter, an iterable of Exporter, or `None`, found "
   if (!is.list(exporters) || is.object(exporters)) {
-    stop_plain(paste0(wanted, describe(exporters), "."), call = call)
+    abort_plain(paste0(wanted, describe(exporters), "."), call = call)
   }
   for (exporter in exporters) {
     if (!is_exporter(exporter)) {
-      stop_plain(paste0(wanted, "a list with ", describe(exporter), "."), call = call)
+      abort_plain(paste0(wanted, "a list with ", describe(exporter), "."), call = call)
     }
   }
   names <- lapply(exporters, `[[`, "name")
   shown <- paste(vapply(names, describe, ""), collapse = ", ")
   for (name in names) {
     if (is.null(name) || identical(name, "")) {
-      stop_plain(
+      abort_plain(
         paste0(
           "An Exporter cannot have a name that is `None` or empty. All exporter names: ", shown
         ),
@@ -153,13 +153,13 @@ as_exporter_list <- function(exporters, call = parent.frame()) {
       )
     }
     if (!is_string(name)) {
-      stop_plain(
+      abort_plain(
         paste0("An Exporter must have a string name. Given: ", describe(name)), call = call
       )
     }
   }
   if (anyDuplicated(names)) {
-    stop_plain(
+    abort_plain(
       paste0(
         "`exporters` must have unique names. Such a name cannot be `None`. ",
         "All exporter names: ", shown

@@ -7,7 +7,7 @@
 linear_fit <- function(object, what, frame = training_frame(object, what, call),
                        call = parent.frame()) {
   if (!has_coefficients(object)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.fn {what}} is for linear models; this is a {model_words(object)}.",
         i = "{.code variable_value(model)} gives all weights."
@@ -186,7 +186,7 @@ is_undetermined <- function(fit) {
 }
 
 # A word where coefficients are not those of the least loss. Whether there was one.
-note_convergence <- function(fit) {
+warn_convergence <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(invisible(FALSE))
   distance <- fit_distance(fit)
   if (distance <= 1e-3) return(invisible(FALSE))
@@ -217,7 +217,7 @@ note_convergence <- function(fit) {
 
 # As summary() of lm() says it of double precision: where next to nothing is left of a response, what
 # single precision rounds is a part of that, and of all that is computed from it.
-note_perfect_fit <- function(fit) {
+warn_perfect_fit <- function(fit) {
   if (fit$family != "gaussian" || is.null(fit$root) || fit_df(fit) < 1) return(invisible())
   size <- function(x) colSums(fit$weights * x^2)
   left <- size(fit$errors)
@@ -244,16 +244,16 @@ is_met_closely <- function(fit) {
 }
 
 # A word where coefficients, and the errors that are said of them, are not those of the least loss.
-note_inference <- function(fit) {
+record_inference <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(invisible())
-  if (!note_convergence(fit)) note_perfect_fit(fit)
+  if (!warn_convergence(fit)) warn_perfect_fit(fit)
 }
 
 # For methods: the fit, with a warning where it is far from the optimum.
 inference_fit <- function(object, what, call = parent.frame()) {
   fit <- linear_fit(object, what, call = call)
   if (!nzchar(fit$family) || fit$is_penalized) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.fn {what}} needs a model whose loss is a likelihood.",
         x = if (fit$is_penalized) {
@@ -265,7 +265,7 @@ inference_fit <- function(object, what, call = parent.frame()) {
       call = call
     )
   }
-  note_inference(fit)
+  record_inference(fit)
   fit
 }
 
@@ -329,9 +329,9 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
     is_string(interval) && interval %in% c("confidence", "prediction"), interval,
     "\"confidence\" or \"prediction\"", "interval", call
   )
-  if (is.null(object$blueprint)) stop_no_formula("predict(interval = )", call)
+  if (is.null(object$blueprint)) abort_no_formula("predict(interval = )", call)
   fit <- inference_fit(object, "predict", call)
-  refuse_interval(fit, interval, object, call)
+  abort_interval(fit, interval, object, call)
   data <- check_new_data(bake_newdata(object, newdata, call), call)
   made <- linear_predictions(object, data, fit)
   error <- made$error
@@ -353,11 +353,11 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
 
 # A probability among several is no function of one linear function, and a class or a count has no
 # interval that normal errors would give.
-refuse_interval <- function(fit, interval, object, call) {
+abort_interval <- function(fit, interval, object, call) {
   is_joint <- fit$family == "multinomial"
   if (!is_joint && (interval == "confidence" || fit$family == "gaussian")) return(invisible())
   n <- ncol(fit$errors) + 1 # nolint: used by cli
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.code interval = \"{interval}\"} is not for a {model_words(object)} of this kind.",
       x = if (is_joint) {

@@ -1,8 +1,8 @@
 # The linear function that a model of a formula is, of the rows that it was trained on: in lm()'s columns,
 # in the units of the response, in double precision.
 
-stop_no_formula <- function(what, call = parent.frame()) {
-  stop_runhooks(
+abort_no_formula <- function(what, call = parent.frame()) {
+  abort_runhooks(
     c(
       "{.fn {what}} is for models that were made from a formula.",
       i = "Such as {.code linear_regressor(mpg ~ wt, data = mtcars)}."
@@ -14,12 +14,12 @@ stop_no_formula <- function(what, call = parent.frame()) {
 # What is trained on: the data, those rows that are used, and the response of these.
 training_frame <- function(object, what, call = parent.frame()) {
   blueprint <- object$blueprint
-  if (is.null(blueprint)) stop_no_formula(what, call)
+  if (is.null(blueprint)) abort_no_formula(what, call)
   data <- kept_data(object, call)
   if (is_streamed(data)) {
     stream <- data
     data <- small_frame(stream, stream$names)
-    if (is.null(data)) stop_stream(what, stream, call)
+    if (is.null(data)) abort_stream(what, stream, call)
   }
   frame <- blueprint_frame(blueprint, as.list(data), TRUE, call)
   frame <- complete_frame(blueprint, frame, call)
@@ -29,9 +29,9 @@ training_frame <- function(object, what, call = parent.frame()) {
 
 # The model of the object, and no other, is in its folder.
 check_trained <- function(object, what, call = parent.frame()) {
-  folder <- enter_folder(object)
+  folder <- local_model_dir(object)
   if (folder$has_checkpoint) return(check_own_weights(object, folder, call))
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.fn {what}} needs a trained model.",
       x = "There is no checkpoint in {.path {model_dir(object)}}.",
@@ -44,9 +44,9 @@ check_trained <- function(object, what, call = parent.frame()) {
 # For what reads the newest checkpoint and no data: the whole model of the folder must be that of the
 # object.
 check_own_weights <- function(object, folder, call) {
-  check_folder_memory(object, "infer", call)
+  check_model_compatible(object, "infer", call)
   check_scales(object, call)
-  note_other_training(object, folder)
+  inform_other_training(object, folder)
 }
 
 observed <- function(object, response) {

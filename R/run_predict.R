@@ -72,35 +72,35 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   if (nargs() == 2L + !missing(type)) {
     data <- if (!missing(input_fn)) input_fn else if (!missing(newdata)) newdata
     if (is.data.frame(data)) {
-      known <- known_predictions(object, data, type)
+      known <- predict_from_cache(object, data, type)
       if (!is.null(known)) return(known)
     }
   }
   check_string(checkpoint_path, null = TRUE)
-  together <- begin_together(object, "predict()")
-  enter_folder(object)
-  refuse_prediction(list(...), environment())
+  together <- begin_collective(object, "predict()")
+  local_model_dir(object)
+  abort_prediction(list(...), environment())
   if (is.null(newdata) && missing(input_fn)) newdata <- kept_data(object)
   if (is.null(newdata) && !missing(input_fn) && is_formula_data(input_fn)) {
     newdata <- input_fn
   } else if (!is.null(newdata) && !missing(input_fn)) {
-    stop_runhooks("Give one of {.arg input_fn} and {.arg newdata}.")
+    abort_runhooks("Give one of {.arg input_fn} and {.arg newdata}.")
   }
   if (is.null(interval) && !missing(level)) {
-    stop_runhooks("{.arg level} is {describe(level)}, but goes with {.arg interval}, which is not given.")
+    abort_runhooks("{.arg level} is {describe(level)}, but goes with {.arg interval}, which is not given.")
   }
   if (is_streamed(newdata)) {
     return(predict_stream(object, newdata, type, interval, level, checkpoint_path, hooks, environment()))
   }
   if (!is.null(newdata) && !is.null(interval)) {
-    refuse_with_interval(type, checkpoint_path, hooks)
+    abort_with_interval(type, checkpoint_path, hooks)
     return(predict_interval(object, newdata, type, interval, level, environment()))
   }
   if (!is.null(newdata)) {
     return(predict_newdata(object, newdata, type, checkpoint_path, hooks, environment()))
   }
-  if (!is.null(type)) stop_runhooks("{.arg type} goes with {.arg newdata}.")
-  if (!is.null(interval)) stop_runhooks("{.arg interval} goes with {.arg newdata}.")
+  if (!is.null(type)) abort_runhooks("{.arg type} goes with {.arg newdata}.")
+  if (!is.null(interval)) abort_runhooks("{.arg interval} goes with {.arg newdata}.")
   check_flag(as_iterable)
   check_flag(simplify)
   check_flag(yield_single_examples)
@@ -113,7 +113,7 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
     first <- function() start(all = FALSE)
     return(prediction_iterator(first, yield_single_examples, worded_classes(object)))
   }
-  batches <- in_all_to_the_end(together, "predict()", batches_of_all(start(all = TRUE), input))
+  batches <- run_collective(together, "predict()", batches_of_all(start(all = TRUE), input))
   batches <- lapply(batches, worded_classes(object))
   if (simplify) return(simplify_predictions(batches))
   if (yield_single_examples) cpp_batch_examples(batches) else batches
@@ -134,12 +134,12 @@ batches_of_all <- function(batches, input) {
 prediction_start <- function(object, input, keys, checkpoint_path, hooks, call = parent.frame(),
                              together = FALSE) {
   hooks <- finish_hooks(as_hook_list(hooks, call), "infer")
-  check_folder_memory(object, "infer", call)
-  if (is.null(checkpoint_path)) check_weights_there(object, "it predicts", call)
+  check_model_compatible(object, "infer", call)
+  if (is.null(checkpoint_path)) check_has_weights(object, "it predicts", call)
   function(all) {
     # an iterator is read later, and the folder is another one by then
-    if (!all) enter_folder(object)
-    weights <- weights_of_now(object, checkpoint_path)
+    if (!all) local_model_dir(object)
+    weights <- current_weights(object, checkpoint_path)
     on.exit(weights$forget(), add = TRUE)
     with_loop_conditions(cpp_estimator_predict(
       core_model(object), core_config(object), input, weights$path, keys, lapply(hooks, core_hook),
@@ -181,7 +181,7 @@ prediction_iterator <- function(start, by_example, finish = identity) {
     if (is.null(pointer)) {
       pointer <<- start()
       # runs before the core's own, which is older
-      cpp_when_collected(pointer, close_when_collected)
+      cpp_register_finalizer(pointer, finalize_predictions)
     }
     if (taken == length(waiting)) {
       batch <- with_loop_conditions(cpp_predictions_next(pointer))
@@ -203,7 +203,7 @@ prediction_iterator <- function(start, by_example, finish = identity) {
 }
 
 # A finalizer: nobody is there to catch an error.
-close_when_collected <- function(pointer) {
+finalize_predictions <- function(pointer) {
   tryCatch(
     with_loop_conditions(cpp_predictions_close(pointer)),
     error = function(error) {

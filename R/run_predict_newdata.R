@@ -4,9 +4,9 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   labels <- model_labels(object)
   forms <- labels$predictions
   if (is_custom(object)) return(predict_recorded(object, newdata, type, checkpoint_path, hooks, call))
-  if (length(forms) == 0) stop_no_kind(call)
+  if (length(forms) == 0) abort_no_kind(call)
   names(forms) <- vapply(forms, `[[`, "", "type")
-  choices <- c(names(forms), "response", "link", if (asks_features(object)) "contributions")
+  choices <- c(names(forms), "response", "link", if (is_tree_model(object)) "contributions")
   good <- is.null(type) || (is_string(type) && type %in% choices)
   shown <- paste0("\"", choices, "\"", collapse = " or ")
   check_arg(good, type, paste(shown, "for this model"), "type", call)
@@ -17,7 +17,7 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   data <- check_new_data(bake_newdata(object, newdata, call), call)
   values <- predicted_rows(object, data, shape$keys, checkpoint_path, hooks, call)
   if (is.null(checkpoint_path) && length(hooks) == 0) {
-    note_way(object, newdata, type, shape, attr(values, "checkpoint"))
+    cache_predict_plan(object, newdata, type, shape, attr(values, "checkpoint"))
   }
   shape$finish(values)
 }
@@ -40,10 +40,10 @@ prediction_shape <- function(object, labels, forms, type) {
 # Chunk by chunk, bound together.
 predict_stream <- function(object, newdata, type, interval, level, checkpoint_path, hooks, call) {
   if (length(hooks)) {
-    stop_runhooks("{.arg hooks} do not go with data that are read in chunks.", call = call)
+    abort_runhooks("{.arg hooks} do not go with data that are read in chunks.", call = call)
   }
-  if (!is.null(interval)) refuse_with_interval(type, checkpoint_path, hooks, call)
-  if (is.null(object$blueprint)) stop_streamed_without_formula(newdata, call)
+  if (!is.null(interval)) abort_with_interval(type, checkpoint_path, hooks, call)
+  if (is.null(object$blueprint)) abort_streamed_without_formula(newdata, call)
   stream <- as_stream(newdata, object$blueprint$response_variables, call)
   columns <- intersect(stream$names, object$blueprint$columns)
   parts <- list()
@@ -54,7 +54,7 @@ predict_stream <- function(object, newdata, type, interval, level, checkpoint_pa
       predict_interval(object, chunk, type, interval, level, call)
     }
   })
-  if (length(parts) == 0) stop_runhooks("The data have no rows.", call = call)
+  if (length(parts) == 0) abort_runhooks("The data have no rows.", call = call)
   do.call(rbind, parts)
 }
 
@@ -88,10 +88,10 @@ mean_shape <- function(labels, form, type, classes) {
 }
 
 # An interval is computed of the newest weights, without a loop.
-refuse_with_interval <- function(type, checkpoint_path, hooks, call = parent.frame()) {
+abort_with_interval <- function(type, checkpoint_path, hooks, call = parent.frame()) {
   odd <- c("checkpoint_path", "hooks")[c(!is.null(checkpoint_path), !is.null(hooks))]
   if (length(odd)) {
-    stop_runhooks("{.arg {odd[[1]]}} does not go with {.arg interval}.", call = call)
+    abort_runhooks("{.arg {odd[[1]]}} does not go with {.arg interval}.", call = call)
   }
   good <- is.null(type) || identical(type, "link") || identical(type, "response") ||
     identical(type, "numeric")
@@ -109,8 +109,8 @@ tidy_prediction <- function(values, form, classes) {
   prediction_columns(values, if (length(names)) paste0(".pred_", names) else numbered_names(values))
 }
 
-stop_no_kind <- function(call) {
-  stop_runhooks(
+abort_no_kind <- function(call) {
+  abort_runhooks(
     c(
       "{.arg newdata} is for estimators with one head of a known kind.",
       i = "Give an {.fn input_fn} to predict with this model."
@@ -141,7 +141,7 @@ new_features <- function(object, data, call) {
     reads <- model_reads(object)
     keys <- read_keys(reads)
     missing <- keys[vapply(keys, function(key) is.null(computed_feature(key, data)), NA)]
-    if (length(missing)) stop_missing_features(missing, names(data), call)
+    if (length(missing)) abort_missing_features(missing, names(data), call)
     columns <- lapply(setNames(nm = keys), function(key) flat_column(computed_feature(key, data)))
     columns <- fill_by_columns(columns, reads)
     finite <- all_finite(columns)

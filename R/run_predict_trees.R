@@ -5,14 +5,14 @@
 trees_of <- function(object, what, call = parent.frame(), checks = TRUE) {
   check_estimator(object, call = call)
   checkpoint <- trained_checkpoint(object, what, call)
-  if (checks) check_own_weights(object, enter_folder(object), call)
+  if (checks) check_own_weights(object, local_model_dir(object), call)
   trees <- if (!is_custom(object)) cpp_estimator_trees(core_spec(object), checkpoint)
-  if (is.null(trees)) stop_no_trees(what, call)
+  if (is.null(trees)) abort_no_trees(what, call)
   trees
 }
 
-stop_no_trees <- function(what, call) {
-  stop_runhooks(
+abort_no_trees <- function(what, call) {
+  abort_runhooks(
     c(
       "{.fn {what}} is for models of trees.",
       i = "{.fn boosted_trees_regressor} and {.fn boosted_trees_classifier} make such models."

@@ -1,5 +1,5 @@
 # Data frames for models that were not made from a formula: the features and the response that the
-# record of the training names (R/folder_record.R).
+# record of the training names (R/model_dir_metadata.R).
 
 # The names of the features, in the order in which they are columns of one matrix or none; NULL where
 # the training has left no names.
@@ -19,7 +19,7 @@ is_recorded_matrix <- function(object) !is.null(training_record(object)$order)
 recorded_columns <- function(data, names, call) {
   columns <- lapply(setNames(nm = names), computed_feature, data)
   missing <- names[vapply(columns, is.null, NA)]
-  if (length(missing)) stop_missing_features(missing, names(data), call)
+  if (length(missing)) abort_missing_features(missing, names(data), call)
   lapply(columns, flat_column)
 }
 
@@ -27,7 +27,7 @@ recorded_columns <- function(data, names, call) {
 recorded_input_fn <- function(object, data, call) {
   response <- training_record(object)$response$name
   if (length(response) != 1) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "input_fn must be a function, not a data frame.",
         i = "The training has left no name of the response. Make one with {.fn input_fn}."
@@ -48,7 +48,7 @@ recorded_input_fn <- function(object, data, call) {
 # each key.
 predict_recorded <- function(object, newdata, type, checkpoint_path, hooks, call) {
   if (!knows_features(object)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg newdata} needs the names of the features, which this model does not know.",
         i = "A training by {.fn input_fn} of columns leaves them. Give an {.fn input_fn} to predict."
@@ -57,13 +57,13 @@ predict_recorded <- function(object, newdata, type, checkpoint_path, hooks, call
     )
   }
   if (!is.null(type)) {
-    stop_runhooks("{.arg type} is for estimators with a head; this model gives what it gives.", call = call)
+    abort_runhooks("{.arg type} is for estimators with a head; this model gives what it gives.", call = call)
   }
   data <- check_new_data(bake_newdata(object, newdata, call), call)
   columns <- recorded_columns(data, recorded_features(object), call)
   for (name in names(columns)) check_column(columns[[name]], name, FALSE, call, missing = TRUE)
   rows <- !Reduce(`|`, lapply(columns, is_missing_row, words = FALSE), logical(n_rows(columns[[1]])))
-  if (!any(rows)) stop_runhooks("All rows have NA.", call = call)
+  if (!any(rows)) abort_runhooks("All rows have NA.", call = call)
   input <- new_input_fn(
     lapply(columns, keep_rows, rows), names(columns), character(), min(sum(rows), 1024),
     shuffle = FALSE, num_epochs = 1, as_matrix = is_recorded_matrix(object), call = call

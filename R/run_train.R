@@ -85,7 +85,7 @@
 train <- function(object, ...) UseMethod("train")
 
 #' @export
-train.default <- function(object, ...) refuse_no_model("train", object, list(...), environment())
+train.default <- function(object, ...) abort_no_model("train", object, list(...), environment())
 
 #' @rdname train
 #' @export
@@ -106,7 +106,7 @@ train.tf_estimator <- function(
   check_steps(steps, "steps")
   check_steps(max_steps, "max_steps")
   if (!is.null(steps) && !is.null(max_steps)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "Can not provide both steps and max_steps.",
         i = "Given are steps = {steps} and max_steps = {max_steps}."
@@ -115,8 +115,8 @@ train.tf_estimator <- function(
   }
   is_limited <- !is.null(steps) || !is.null(max_steps)
   input_fn <- as_formula_data(input_fn, object)
-  begin_together(object, "train()", lasts = TRUE)
-  folder <- enter_folder(object, writes = TRUE)
+  begin_collective(object, "train()", lasts = TRUE)
+  folder <- local_model_dir(object, writes = TRUE)
   input <- as_model_input(input_fn, object, ..., is_limited = is_limited)
   limit <- steps
   if (!is.null(max_steps)) limit <- max(max_steps - folder$step, 0)
@@ -131,7 +131,7 @@ train.tf_estimator <- function(
   may_stop <- ends_itself || !is.null(stop) || !is.null(own_end)
   watch <- list(
     planned = planned, rows = known_rows(input), suffix = validation_suffix(watched$record, watched$metric),
-    folder = current_folder(object)$path
+    folder = current_model_dir(object)$path
   )
   hooks <- complete_hooks(hooks, "train", limit, watch)
   history <- run_training(
@@ -141,7 +141,7 @@ train.tf_estimator <- function(
     notes_few_rows = is.null(validation), limit = if (!may_stop) limit
   )
   is_one_pass <- is.data.frame(input_fn) && !is_limited && isTRUE(list(...)$num_epochs == 1)
-  if (is_one_pass) say_one_pass(planned, nrow(input_fn))
+  if (is_one_pass) inform_one_pass(planned, nrow(input_fn))
   invisible(history)
 }
 
@@ -161,17 +161,17 @@ with_convergence <- function(hooks) {
 run_training <- function(object, input_fn, input, steps, max_steps, hooks, listeners,
                          validation = NULL, leaves_events = FALSE, asked = list(),
                          notes_few_rows = FALSE, limit = NULL, call = parent.frame()) {
-  folder <- current_folder(object)
+  folder <- current_model_dir(object)
   notes_few_rows <- notes_few_rows && !folder$has_checkpoint
   check_model_dir(folder, call)
-  check_folder_memory(object, "train", call)
-  note_lost_folder(object, folder)
+  check_model_compatible(object, "train", call)
+  inform_lost_folder(object, folder)
   # where the loop is left by an error or an interrupt
   is_done <- FALSE
-  on.exit(if (!is_done) note_left_training(object, input_fn))
+  on.exit(if (!is_done) record_aborted_training(object, input_fn))
   on.exit(for (hook in hooks) finish_hook(hook), add = TRUE)
   config <- core_config(object)
-  note_own_saver(hooks, config)
+  inform_own_saver(hooks, config)
   started <- Sys.time()
   history <- function(step = NULL, record = read_record(hooks)) {
     made <- recorded_history(hooks, record, step, folder$path, started, validation)
@@ -184,16 +184,16 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
       if (is.null(steps)) 0 else steps, if (is.null(max_steps)) 0 else max_steps,
       lapply(hooks, core_hook), listeners, leaves_events, run_about(steps, max_steps, input, asked)
     ),
-    history = history, interrupted = function() say_interrupted(folder$path)
+    history = history, interrupted = function() inform_interrupted(folder$path)
   ))
   is_done <- TRUE
-  if (result$was_skipped) say_skipped(folder, max_steps)
+  if (result$was_skipped) inform_skipped(folder, max_steps)
   check_reached("train", result$global_step - folder$step, limit, result$why, result$reason)
   history <- history(result$global_step, result$history)
-  if (notes_few_rows) note_few_rows(object, result$num_weights, attr(input, "about")$rows)
+  if (notes_few_rows) inform_few_rows(object, result$num_weights, attr(input, "about")$rows)
   if (result$has_checkpoint) {
     if (!result$was_skipped) remember_model(object, folder)
-    note_training(object, input_fn, folder, result$mark)
+    record_training(object, input_fn, folder, result$mark)
     remember_training(object, input_fn, input, history, folder)
     finish_training(object, folder)
   }
@@ -201,7 +201,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
 }
 
 # A pass through a small data frame is a few steps, which train little.
-say_one_pass <- function(steps, rows) {
+inform_one_pass <- function(steps, rows) {
   cli::cli_inform(
     c(
       "One pass: {steps} step{?s} for {rows} row{?s} of data.",
@@ -212,7 +212,7 @@ say_one_pass <- function(steps, rows) {
 }
 
 # The folder of a script that is run again, perhaps with other data or another rate.
-say_skipped <- function(folder, max_steps) {
+inform_skipped <- function(folder, max_steps) {
   cli::cli_inform(
     c(
       "Nothing was trained: the model in {.path {folder$path}} has reached step {folder$step}, and
@@ -225,7 +225,7 @@ say_skipped <- function(folder, max_steps) {
 }
 
 # One line after Ctrl-C.
-say_interrupted <- function(folder) {
+inform_interrupted <- function(folder) {
   end_progress_line()
   is_saved <- !is.null(cpp_latest_checkpoint(folder))
   step <- format(cpp_saved_global_step(folder), big.mark = ",", scientific = FALSE)
@@ -257,7 +257,7 @@ core_hook <- function(hook) {
 }
 
 # Two savers would save everything twice.
-note_own_saver <- function(hooks, config) {
+inform_own_saver <- function(hooks, config) {
   is_saver <- vapply(hooks, inherits, NA, "CheckpointSaverHook")
   saves <- !is.null(config$save_checkpoints_steps) || !is.null(config$save_checkpoints_secs)
   if (any(is_saver) && saves) {
@@ -285,5 +285,5 @@ remember_training <- function(object, data, input, history, folder) {
   rows <- if (is_formula_data(data)) attr(input, "about")$rows
   last <- list(rows = rows, loss = if (!is.na(loss)) loss)
   record$last <- last[lengths(last) > 0]
-  learn_memory(folder, record)
+  update_metadata(folder, record)
 }

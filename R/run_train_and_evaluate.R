@@ -49,7 +49,7 @@ train_and_evaluate <- function(object, ...) UseMethod("train_and_evaluate")
 
 #' @export
 train_and_evaluate.default <- function(object, ...) {
-  stop_plain(
+  abort_plain(
     sprintf("`estimator` must have type `tf.estimator.Estimator`. Got: %s", describe(object))
   )
 }
@@ -98,7 +98,7 @@ new_spec <- function(class, args) structure(list(args = args), class = class)
 
 check_spec_input <- function(input_fn, call = parent.frame()) {
   if (!is.function(input_fn) && !is_formula_data(input_fn)) {
-    stop_plain(
+    abort_plain(
       sprintf("`input_fn` must be callable, given: %s", describe(input_fn)), call = call
     )
   }
@@ -106,13 +106,13 @@ check_spec_input <- function(input_fn, call = parent.frame()) {
 
 check_not_negative <- function(x, arg, call = parent.frame()) {
   check_number(x, arg = arg, call = call)
-  if (x < 0) stop_plain(sprintf("Must specify %s >= 0, given: %s", arg, format(x)), call = call)
+  if (x < 0) abort_plain(sprintf("Must specify %s >= 0, given: %s", arg, format(x)), call = call)
 }
 
 check_no_more <- function(..., call = parent.frame()) {
   if (...length() == 0) return(invisible())
   given <- names(list(...)) # nolint: used by cli
-  stop_runhooks(
+  abort_runhooks(
     "{.fn train_and_evaluate} takes a model, a {.fn train_spec} and an {.fn eval_spec}, and nothing
      more{if (!is.null(given)) ': '}{.arg {given}}.",
     call = call
@@ -126,7 +126,7 @@ check_spec <- function(spec, class, type, call) {
   } else {
     describe(spec)
   }
-  stop_plain(
+  abort_plain(
     sprintf("`%s` must have type `tf.estimator.%s`. Got: %s", class, type, given), call = call
   )
 }
@@ -167,8 +167,8 @@ none_or_number <- function(x) if (is.null(x)) "None" else format(x, scientific =
 # train() of what a specification says; its events stay in the folder of the model.
 train_to_evaluate <- function(object, args, listener, call) {
   max_steps <- args$max_steps
-  begin_together(object, "train_and_evaluate()", lasts = TRUE)
-  folder <- enter_folder(object, writes = TRUE)
+  begin_collective(object, "train_and_evaluate()", lasts = TRUE)
+  folder <- local_model_dir(object, writes = TRUE)
   input <- as_model_input(args$input_fn, object, is_limited = !is.null(max_steps), call = call)
   planned <- planned_steps(input)
   own_end <- model_planned_steps(object)
@@ -198,13 +198,13 @@ checkpoint_evaluator <- function(object, args, last_step) {
     timer$update_last_triggered_step(step)
     checkpoint <- cpp_latest_checkpoint(model_dir(object))
     if (is.null(checkpoint) || identical(checkpoint, evaluated)) {
-      stop_plain(
+      abort_plain(
         "There was no new checkpoint after the training. Eval status: no new checkpoint",
         kind = "failed_precondition", call = NULL
       )
     }
     evaluated <<- checkpoint
-    metrics <- all_are_here(object, evaluate(
+    metrics <- barrier(object, evaluate(
       object, args$input_fn, steps = args$steps, checkpoint_path = checkpoint, name = args$name,
       hooks = with_silent_bar(args$hooks), simplify = FALSE
     ))
@@ -227,7 +227,7 @@ checkpoint_evaluator <- function(object, args, last_step) {
         is_first <<- FALSE
         return(FALSE)
       }
-      if (as_the_chief(object, timer$should_trigger_for_step(global_step))) {
+      if (broadcast_from_chief(object, timer$should_trigger_for_step(global_step))) {
         evaluate_now(global_step)
       } else {
         tf_log(

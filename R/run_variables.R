@@ -33,7 +33,7 @@ variable_value <- function(object, variable = NULL) {
   unknown <- setdiff(wanted, names)
   if (length(unknown)) {
     text <- paste0("Variable not found: ", paste(unknown, collapse = ", "))
-    stop_plain(c(text, near_hint(unknown[[1]], names, braces = FALSE)), kind = "not_found")
+    abort_plain(c(text, did_you_mean(unknown[[1]], names, braces = FALSE)), kind = "not_found")
   }
   cpp_checkpoint_values(path, wanted)
 }
@@ -51,12 +51,12 @@ whole_variables <- function(path) {
 trained_checkpoint <- function(object, what, call = parent.frame()) {
   path <- cpp_latest_checkpoint(model_dir(object))
   if (is.null(path)) {
-    stop_plain(
+    abort_plain(
       sprintf("'%s()' must be called on a trained model", what),
       kind = "failed_precondition",
       call = call
     )
   }
-  note_other_training(object, current_folder(object))
+  inform_other_training(object, current_model_dir(object))
   path
 }

@@ -50,7 +50,7 @@ array_reshape <- function(x, dim, order = c("C", "F")) {
   check_arg(good, dim, "whole numbers, at most one of them -1", "dim", environment())
   dim[dim == -1] <- length(x) / prod(dim[dim != -1])
   if (prod(dim) != length(x) || any(dim != trunc(dim))) {
-    stop_runhooks("{.arg x} has {length(x)} value{?s}, which {.arg dim} cannot hold.")
+    abort_runhooks("{.arg x} has {length(x)} value{?s}, which {.arg dim} cannot hold.")
   }
   if (order == "F") return(array(x, dim))
   by_row <- if (length(base::dim(x)) > 1) aperm(x) else x

@@ -36,13 +36,13 @@ flags <- function(..., config = Sys.getenv("R_CONFIG_ACTIVE", unset = "default")
   known <- list(...)
   is_flag <- vapply(known, inherits, NA, "runhooks_flag")
   if (!all(is_flag)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg ...} must be flags, such as {.fn flag_integer} makes,
        not {kind_of(known[!is_flag][[1]])}."
     )
   }
   if (!is.null(file) && file.exists(file)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.path {file}} has values of flags, which only the package tfruns can read.",
         i = "Load it by {.code library(tfruns)}, or give {.code file = NULL}."
@@ -108,7 +108,7 @@ flag_value <- function(x, flag, call = parent.frame()) {
     string = as.character(x)
   ))
   if (length(value) == 1 && !is.na(value)) return(value)
-  stop_runhooks(
+  abort_runhooks(
     "The flag {.val {flag$name}} must be of type {flag$type}, not {describe(x)}.", call = call
   )
 }

@@ -23,21 +23,21 @@ NULL
 
 #' @rdname python
 #' @export
-install_tensorflow <- function(...) say_no_python("Nothing has to be installed")
+install_tensorflow <- function(...) inform_no_python("Nothing has to be installed")
 
 #' @rdname python
 #' @export
-use_python <- function(...) say_no_python("No Python is chosen")
+use_python <- function(...) inform_no_python("No Python is chosen")
 
 #' @rdname python
 #' @export
-use_virtualenv <- function(...) say_no_python("No environment of Python is chosen")
+use_virtualenv <- function(...) inform_no_python("No environment of Python is chosen")
 
 #' @rdname python
 #' @export
-use_condaenv <- function(...) say_no_python("No environment of Python is chosen")
+use_condaenv <- function(...) inform_no_python("No environment of Python is chosen")
 
-say_no_python <- function(what) {
+inform_no_python <- function(what) {
   cli::cli_inform("{what}: runhooks needs neither Python nor TensorFlow.")
   invisible()
 }
@@ -47,7 +47,7 @@ say_no_python <- function(what) {
 import <- function(module, ...) {
   check_string(module)
   if (module == "tensorflow") return(tf)
-  stop_runhooks(
+  abort_runhooks(
     c(
       "There is no Python, so {.val {module}} cannot be imported.",
       i = if (module == "numpy") {

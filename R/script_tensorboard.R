@@ -31,11 +31,11 @@ tensorboard <- function(log_dir, action = c("start", "stop"), host = "127.0.0.1"
   }
   check_string(log_dir)
   if (!dir.exists(log_dir)) {
-    stop_runhooks("There is no folder {.path {log_dir}}.", kind = "not_found")
+    abort_runhooks("There is no folder {.path {log_dir}}.", kind = "not_found")
   }
   program <- Sys.which("tensorboard")[[1]]
   if (program == "" || !requireNamespace("processx", quietly = TRUE)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         if (program == "") {
           "There is no TensorBoard on the PATH."

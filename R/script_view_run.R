@@ -39,7 +39,7 @@ view_run <- function(model_dir, file = NULL, open = interactive()) {
   check_folder_exists(folder, environment())
   runs <- run_history(folder)
   if (nrow(runs) == 0) {
-    stop_runhooks("Nothing was trained in {.path {folder}} yet.", kind = "not_found")
+    abort_runhooks("Nothing was trained in {.path {folder}} yet.", kind = "not_found")
   }
   page <- run_page(folder, runs)
   show_page(page, page_path(file, folder, "run.html"), open, environment())
@@ -54,7 +54,7 @@ view_runs <- function(dir, file = NULL, open = interactive()) {
   folders <- list.dirs(dir, recursive = FALSE)
   folders <- folders[file.exists(file.path(folders, runs_file))]
   if (length(folders) == 0) {
-    stop_runhooks("No folder in {.path {dir}} has a trained model.", kind = "not_found")
+    abort_runhooks("No folder in {.path {dir}} has a trained model.", kind = "not_found")
   }
   page <- runs_page(dir, stats::setNames(folders, basename(folders)))
   show_page(page, page_path(file, dir, "runs.html"), open, environment())
@@ -68,7 +68,7 @@ hook_view_run <- function(every_n_secs = 10) {
   check_page_packages(environment())
   new_deferred_hook("hook_view_run", function(mode, steps, watch = list()) {
     if (is.null(watch$folder)) {
-      stop_runhooks("{.fn hook_view_run} is a hook for {.fn train}, not for mode {.val {mode}}.")
+      abort_runhooks("{.fn hook_view_run} is a hook for {.fn train}, not for mode {.val {mode}}.")
     }
     page_hook(watch$folder, every_n_secs)
   })
@@ -95,7 +95,7 @@ page_hook <- function(folder, every_n_secs) {
 
 check_folder_exists <- function(folder, call) {
   if (!dir.exists(folder)) {
-    stop_runhooks("There is no folder {.path {folder}}.", kind = "not_found", call = call)
+    abort_runhooks("There is no folder {.path {folder}}.", kind = "not_found", call = call)
   }
 }
 

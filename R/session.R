@@ -71,7 +71,7 @@ pop_session <- function(session) {
 session_or_default <- function(session, call = parent.frame()) {
   if (is.null(session)) session <- session_symbols()$get_default_session()
   if (is.null(session)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "There is no default session.",
         i = "Give {.arg session}, or evaluate inside of {.code with(tf$Session(), ...)}."

@@ -49,7 +49,7 @@ is.tensor <- function(object) is_tensor(object) # nolint
     consumers = function() cpp_tensor_consumers(x),
     set_shape = function(shape) invisible(cpp_tensor_set_shape(x, as_dims(shape))),
     value_index = as.integer(sub(".*:", "", cpp_element_info(x)$name)),
-    if (name %in% attr(x, "columns")) column_of_tensor(x, name) else stop_no_member(x, name)
+    if (name %in% attr(x, "columns")) column_of_tensor(x, name) else abort_no_member(x, name)
   )
 }
 
@@ -69,7 +69,7 @@ is.tensor <- function(object) is_tensor(object) # nolint
     },
     graph = cpp_element_graph(x),
     device = "",
-    stop_no_member(x, name)
+    abort_no_member(x, name)
   )
 }
 
@@ -117,13 +117,13 @@ initialized_value <- function(x) {
     assign = function(value, use_locking = FALSE) variable_assign("Assign", x, value),
     assign_add = function(delta, use_locking = FALSE) variable_assign("AssignAdd", x, delta),
     assign_sub = function(delta, use_locking = FALSE) variable_assign("AssignSub", x, delta),
-    stop_no_member(x, name)
+    abort_no_member(x, name)
   )
 }
 
-stop_no_member <- function(x, name, call = parent.frame()) {
+abort_no_member <- function(x, name, call = parent.frame()) {
   columns <- attr(x, "columns") # nolint: used by cli
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{kind_of(x)} has no member {.field {name}}.",
       i = if (!is.null(columns)) "Its columns are {.val {unique(columns)}}."
@@ -168,7 +168,7 @@ print.tensorflow.shape <- function(x, ...) {
 #' @export
 Ops.tensorflow.shape <- function(e1, e2) {
   if (!.Generic %in% c("==", "!=")) {
-    stop_runhooks("{.code {(.Generic)}} is not defined for shapes.", kind = "unimplemented")
+    abort_runhooks("{.code {(.Generic)}} is not defined for shapes.", kind = "unimplemented")
   }
   (.Generic == "==") == identical(as_dims(e1), as_dims(e2))
 }
@@ -263,7 +263,7 @@ array_of_list <- function(x, depth = 1L) {
   fits <- vapply(parts, function(part) is.atomic(part) && !is.null(part), NA) & vapply(shapes, identical, NA, shapes[[1]])
   if (!all(fits)) {
     wrong <- which(!fits)[[1]]
-    stop_runhooks(
+    abort_runhooks(
       "A list of values cannot become one tensor: element {wrong} is
        {kind_of(parts[[wrong]])}, element 1 {kind_of(parts[[1]])}.",
       call = user_frame()
@@ -336,7 +336,7 @@ Math.tensorflow.tensor <- function(x, ...) {
   if (generic == "cumprod") return(along_elements(x, tf$cumprod, generic))
   if (generic == "trigamma") return(tf_op("Polygamma", tf$ones_like(x), x))
   if (!generic %in% names(unary_ops)) {
-    stop_runhooks("{.fn {generic}} is not defined for tensors.", kind = "unimplemented")
+    abort_runhooks("{.fn {generic}} is not defined for tensors.", kind = "unimplemented")
   }
   tf_op(unary_ops[[generic]], x)
 }
@@ -344,7 +344,7 @@ Math.tensorflow.tensor <- function(x, ...) {
 # R has one order of the elements, of which a tensor of several dimensions has none.
 along_elements <- function(x, f, generic, call = parent.frame()) {
   if (!identical(length(dim(x)), 1L)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.fn {generic}} is of vectors; {.val {x$name}} has shape {x$shape$text}. Along an axis it is
        {.code tf${generic}(x, axis)}.",
       call = call
@@ -360,7 +360,7 @@ tensor_log <- function(x, base = exp(1)) {
 
 tensor_round <- function(x, digits = 0) {
   if (digits != 0) {
-    stop_runhooks("A tensor can be rounded to 0 digits only, not {digits}.", kind = "unimplemented")
+    abort_runhooks("A tensor can be rounded to 0 digits only, not {digits}.", kind = "unimplemented")
   }
   tf_op("Round", x)
 }

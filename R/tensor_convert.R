@@ -4,7 +4,7 @@
 dtype_name <- function(dtype, arg = "dtype") {
   if (inherits(dtype, "tensorflow.dtype")) return(unclass(dtype)$name)
   if (is_string(dtype)) return(dtype)
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.arg {arg}} must be a type, not {describe(dtype)}.",
       i = "Such as {.code tf$float32}, or its name, {.val float32}."
@@ -55,12 +55,12 @@ as_dims <- function(shape) {
   if (is.null(shape)) return(NULL)
   if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
   if (is.object(shape) || !is.list(shape) && !is_atomic(shape)) {
-    stop_runhooks("A shape must be numbers, {.code NULL} or a list of these, not {kind_of(shape)}.")
+    abort_runhooks("A shape must be numbers, {.code NULL} or a list of these, not {kind_of(shape)}.")
   }
   number <- function(dim) {
     if (is.null(dim)) return(NA_real_)
     if (!is.numeric(dim) && !is.logical(dim)) {
-      stop_runhooks(
+      abort_runhooks(
         "A dimension of a shape must be a number or {.code NULL}, not {kind_of(dim)}."
       )
     }

@@ -89,7 +89,7 @@ one_element <- function(x, ...) {
   is_one <- vapply(at, function(i) is_number(i) || is_tensor(i), NA)
   if (!length(at) || !all(is_one) || !identical(length(at), length(dims))) {
     rank <- if (is.null(dims)) "an unknown number of" else length(dims)
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.code x[[...]]} of a tensor takes one number for each dimension; this one has {rank}
         {cli::qty(length(dims))}dimension{?s}, and {length(at)} {?index is/indices are} given.",
@@ -103,7 +103,7 @@ one_element <- function(x, ...) {
 
 is_no_list <- function(x) {
   kind <- if (inherits(x, "tensorflow.operation")) "An operation" else "A tensor"
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{kind} has no elements that R could count before the graph runs.",
       i = if (kind == "An operation") "Its outputs are {.code op$outputs}." else
@@ -132,7 +132,7 @@ as.list.tensorflow.operation <- function(x, ...) is_no_list(x)
 
 cannot_change <- function(x) {
   kind <- if (inherits(x, "tensorflow.variable")) "variable" else "tensor or operation"
-  stop_runhooks(
+  abort_runhooks(
     c(
       "Nothing can be assigned to a part of a {kind}: a graph is added to, not changed.",
       i = if (kind == "variable") "{.code tf$assign(x, value)} is an operation that changes it." else
@@ -174,7 +174,7 @@ new_axis <- structure(list(), class = "runhooks_newaxis")
 # The columns of these names as a matrix, in the place of the last index, which has them.
 take_columns <- function(x, indices, named, drop) {
   if (length(indices) != 2 || any(named[-length(named)])) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "An index of a tensor must be whole numbers or a tensor, not a string.",
         i = "Names are an index of columns: {.code x[, \"name\"]}."
@@ -199,7 +199,7 @@ columns_named <- function(x, names) {
   columns <- attr(x, "columns")
   unknown <- setdiff(names, columns)
   if (length(unknown)) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "The tensor has no column {.val {unknown[[1]]}}.",
         i = if (is.null(columns)) {
@@ -234,7 +234,7 @@ text_index <- function(text) {
   numbers <- lapply(trimws(words), function(word) {
     if (!nzchar(word) || word == "NULL") return(NULL)
     number <- suppressWarnings(as.numeric(word))
-    if (is.na(number)) stop_runhooks("{.val {text}} is no index of a tensor.", call = user_frame())
+    if (is.na(number)) abort_runhooks("{.val {text}} is no index of a tensor.", call = user_frame())
     number
   })
   numbers <- c(numbers, list(NULL, NULL))
@@ -257,7 +257,7 @@ value_index <- function(value) {
   if (is.character(value) && length(value) > 0) return(list(kind = "names", names = value))
   whole <- is.numeric(value) && length(value) > 0 && all(is.finite(value) & value == trunc(value))
   if (!whole) {
-    stop_runhooks(
+    abort_runhooks(
       "An index of a tensor must be whole numbers or a tensor, not {kind_of(value)}.",
       call = user_frame()
     )
@@ -265,7 +265,7 @@ value_index <- function(value) {
   if (length(value) == 1) return(list(kind = "one", at = value))
   by <- unique(diff(value))
   if (length(by) != 1 || by == 0) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "An index of a tensor must be one number or numbers at equal distances.",
         i = "{.code tf$gather()} takes any elements."
@@ -281,7 +281,7 @@ complete_indices <- function(indices, rank, style) {
   used <- sum(!kinds %in% c("newaxis", "ellipsis"))
   if (is.na(rank) || "ellipsis" %in% kinds) return(indices)
   if (used > rank) {
-    stop_runhooks(
+    abort_runhooks(
       "Too many indices: {used} {cli::qty(used)}{?is/are} given for a tensor of {rank}
        dimension{?s}.",
       call = user_frame()
@@ -348,7 +348,7 @@ begin_of <- function(at, size, place, style) {
 
 check_place <- function(at, size, place) {
   if (at == 0) {
-    stop_runhooks("Index {place} of a tensor is 0: elements count from 1.", call = user_frame())
+    abort_runhooks("Index {place} of a tensor is 0: elements count from 1.", call = user_frame())
   }
   if (at < 0) {
     warn_once(
@@ -357,7 +357,7 @@ check_place <- function(at, size, place) {
     )
   }
   if (!is.na(size) && abs(at) > size) {
-    stop_runhooks(
+    abort_runhooks(
       "Index {place} of a tensor is {at}, out of bounds: the dimension has {size} element{?s}.",
       call = user_frame()
     )
@@ -447,7 +447,7 @@ Summary.tensorflow.tensor <- function(..., na.rm = FALSE) { # nolint
   reduce <- switch(.Generic,
     sum = tf$reduce_sum, prod = tf$reduce_prod, min = tf$reduce_min, max = tf$reduce_max,
     any = tf$reduce_any, all = tf$reduce_all,
-    stop_runhooks("{.fn {(.Generic)}} is not defined for tensors.", kind = "unimplemented")
+    abort_runhooks("{.fn {(.Generic)}} is not defined for tensors.", kind = "unimplemented")
   )
   parts <- lapply(tensors, reduce)
   if (length(parts) == 1) parts[[1]] else reduce(tf$stack(unname(parts)))
@@ -494,7 +494,7 @@ cbind.tensorflow.variable <- cbind.tensorflow.tensor # nolint
 rep.tensorflow.tensor <- function(x, ...) {
   # R's own says which element stands where
   if (length(dim(x)) > 1 || is.na(length(x))) {
-    stop_runhooks(
+    abort_runhooks(
       "{.fn rep} is of vectors of known length; {.val {x$name}} has shape {x$shape$text}.
        {.fn tf$tile} repeats along axes."
     )

@@ -6,7 +6,7 @@
 NULL
 
 # Their tables are made when the package is built, and R knows them from the first handle on that a
-# user may see (the bindings call `know_tensor_methods()`): S4 methods of a namespace would cost each
+# user may see (the bindings call `register_tensor_methods()`): S4 methods of a namespace would cost each
 # library() 30 ms.
 tensor_methods <- new.env()
 
@@ -45,4 +45,4 @@ if (isNamespace(topenv())) local({
   }
 })
 
-know_tensor_methods <- function() cacheMetaData(tensor_methods, TRUE, tensor_methods)
+register_tensor_methods <- function() cacheMetaData(tensor_methods, TRUE, tensor_methods)

@@ -143,7 +143,7 @@ sparse_transpose <- function(sp_input, perm = NULL, name = NULL) {
 sparse_add <- function(a, b, threshold = NULL, thresh = NULL) {
   unsupported(threshold, thresh)
   if (is_sparse(a) && is_sparse(b)) {
-    stop_runhooks("Two sparse tensors cannot be added; make one of them dense.",
+    abort_runhooks("Two sparse tensors cannot be added; make one of them dense.",
       kind = "unimplemented"
     )
   }
@@ -179,7 +179,7 @@ string_split <- function(source, sep = NULL, skip_empty = TRUE, delimiter = NULL
 check_combiner <- function(combiner, call = parent.frame()) {
   good <- is_string(combiner) && combiner %in% c("mean", "sum", "sqrtn")
   if (good) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     "combiner must be one of 'mean', 'sqrtn' or 'sum', not {describe(combiner)}.", call = call
   )
 }

@@ -41,11 +41,11 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
   }
   if (!is.null(symbol)) return(symbol)
   if (has_members) return(module)
-  stop_no_symbol(full, path)
+  abort_no_symbol(full, path)
 }
 
 # Names of the same module come first, then what ends alike elsewhere.
-stop_no_symbol <- function(full, path, call = parent.frame()) {
+abort_no_symbol <- function(full, path, call = parent.frame()) {
   name <- substring(full, nchar(path) + 1)
   in_r <- function(names) gsub(".", "$", names, fixed = TRUE)
   elsewhere <- tf_names()[sub(".*[.]", "", tf_names()) == name]
@@ -53,7 +53,7 @@ stop_no_symbol <- function(full, path, call = parent.frame()) {
   found <- c(elsewhere, if (length(near)) paste0(path, near))
   found <- utils::head(paste0("tf$", in_r(found[!grepl("^(python|raw_ops)[.]", found)])), 4) # nolint
   module <- paste0("names(tf", if (nzchar(path)) paste0("$", sub("[$]$", "", in_r(path))), ")")
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{.code tf${in_r(full)}} is not available.",
       i = if (length(elsewhere) || length(near)) "Did you mean {.code {found}}?",
@@ -192,7 +192,7 @@ graph_symbols <- function() {
     constant = function(value, dtype = NULL, shape = NULL, name = "Const", verify_shape = FALSE) {
       check_flag(verify_shape)
       if (verify_shape && !is.null(shape) && length(value) != prod(unlist(shape))) {
-        stop_runhooks(
+        abort_runhooks(
           "Expected tensor's shape ({toString(unlist(shape))}), got {length(value)} value{?s}."
         )
       }
@@ -212,7 +212,7 @@ graph_symbols <- function() {
 
 tf_constant <- function(value, dtype, shape, name) {
   if (is_tensor(value) || is_variable(value)) {
-    stop_runhooks("{.fn tf$constant} takes values, not a tensor.", i = "{.fn tf$identity}, {.fn
+    abort_runhooks("{.fn tf$constant} takes values, not a tensor.", i = "{.fn tf$identity}, {.fn
       tf$convert_to_tensor} take tensors.", call = parent.frame())
   }
   if (is.list(value) && !is.object(value)) value <- list_as_input(value)
@@ -225,7 +225,7 @@ tf_constant <- function(value, dtype, shape, name) {
     value <- rows_first(value)
     size <- max(prod(dims), 0)
     if (length(value) > size) {
-      stop_runhooks("Too many elements provided. Needed at most {size}, but received
+      abort_runhooks("Too many elements provided. Needed at most {size}, but received
         {length(value)}.", call = parent.frame())
     }
     if (length(value)) value <- c(value, rep(value[[length(value)]], size - length(value)))
@@ -251,7 +251,7 @@ gradient_symbols <- function() {
       )
       if (identical(unconnected_gradients, "zero")) return(Map(or_zeros, grads, xs))
       if (!identical(unconnected_gradients, "none")) {
-        stop_runhooks("{.arg unconnected_gradients} must be \"none\" or \"zero\".")
+        abort_runhooks("{.arg unconnected_gradients} must be \"none\" or \"zero\".")
       }
       grads
     }
@@ -269,7 +269,7 @@ gradients_of <- function(ys, grad_ys, call = parent.frame()) {
   if (is.null(grad_ys)) return(list())
   grad_ys <- if (is_graph_element(grad_ys) || !is.list(grad_ys)) list(grad_ys) else grad_ys
   if (length(grad_ys) != length(ys)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg grad_ys} must have one for each of {length(ys)} {.arg ys}, not {length(grad_ys)}.",
       call = call
     )
@@ -337,7 +337,7 @@ log_text <- function(msg, ..., call = parent.frame()) {
   tryCatch(
     sprintf(msg, ...),
     error = function(error) {
-      stop_runhooks(
+      abort_runhooks(
         c(
           "The values behind {.arg msg} do not fit its format {encodeString(msg, quote = '\"')}.",
           x = gsub("([{}])", "\\1\\1", conditionMessage(error))

@@ -58,10 +58,10 @@ embed_sequence <- function(ids, vocab_size = NULL, embed_dim = NULL, unique = FA
   # only how the look-up is done
   check_flag(unique)
   if (isTRUE(reuse) && is.null(scope)) {
-    stop_runhooks("Must specify scope for reuse.")
+    abort_runhooks("Must specify scope for reuse.")
   }
   if (is.null(vocab_size) || is.null(embed_dim)) {
-    stop_runhooks("Must specify vocab size and embedding dimension when not reusing.")
+    abort_runhooks("Must specify vocab size and embedding dimension when not reusing.")
   }
   with(variable_scope(scope, "EmbedSequence", reuse = reuse), {
     shape <- list(vocab_size, embed_dim)
@@ -125,7 +125,7 @@ optimize_loss <- function(loss, global_step, learning_rate, optimizer,
     rate <- optimizer_rate(learning_rate)
     if (!is.null(rate) && !is.null(learning_rate_decay_fn)) {
       if (is.null(global_step)) {
-        stop_runhooks("global_step is required for learning_rate_decay_fn.")
+        abort_runhooks("global_step is required for learning_rate_decay_fn.")
       }
       rate <- learning_rate_decay_fn(rate, global_step)
       if ("learning_rate" %in% summaries) tf$summary$scalar("learning_rate", rate)
@@ -148,7 +148,7 @@ check_summaries <- function(summaries, call = parent.frame()) {
   )
   wrong <- setdiff(summaries, known)
   if (length(wrong)) {
-    stop_runhooks(
+    abort_runhooks(
       "Summaries should be one of [{toString(known)}], you provided {wrong[[1]]}.", call = call
     )
   }
@@ -162,7 +162,7 @@ after_operations <- function(operations, tensor) {
 optimizer_rate <- function(rate, call = parent.frame()) {
   if (is.null(rate) || is_graph_element(rate)) return(rate)
   check_number(rate, arg = "learning_rate", call = call)
-  if (rate < 0) stop_runhooks("Invalid learning_rate {rate}.", call = call)
+  if (rate < 0) abort_runhooks("Invalid learning_rate {rate}.", call = call)
   variable <- get_variable(
     "learning_rate", list(), trainable = FALSE,
     initializer = tf$constant_initializer(rate)
@@ -174,14 +174,14 @@ contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
   if (is.character(optimizer) && length(optimizer) == 1) {
     known <- contrib_optimizers[[optimizer]]
     if (is.null(known)) {
-      stop_runhooks(
+      abort_runhooks(
         "Optimizer name should be one of [{toString(names(contrib_optimizers))}], you provided
          {optimizer}.",
         call = call
       )
     }
     if (is.null(rate)) {
-      stop_runhooks("Learning rate is None, but should be specified if optimizer is string.",
+      abort_runhooks("Learning rate is None, but should be specified if optimizer is string.",
         call = call
       )
     }
@@ -192,7 +192,7 @@ contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
     optimizer <- if (is.null(rate)) optimizer() else optimizer(rate)
   }
   if (!is_optimizer(optimizer)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg optimizer} must be the name of an optimizer, one of {.code tf$train}, or a function
        that gives one, not {kind_of(optimizer)}.",
       call = call

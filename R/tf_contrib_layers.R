@@ -31,7 +31,7 @@ contrib_layer_symbols <- function() {
     variance_scaling_initializer = function(factor = 2, mode = "FAN_IN", uniform = FALSE,
                                             seed = NULL, dtype = "float32") {
       if (!mode %in% c("FAN_IN", "FAN_OUT", "FAN_AVG")) {
-        stop_runhooks("Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
+        abort_runhooks("Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
       }
       distribution <- if (uniform) "uniform" else "truncated_normal"
       tf$variance_scaling_initializer(factor, ascii_lower(mode), distribution, seed, dtype)
@@ -94,14 +94,14 @@ two_of <- function(x, what, call = parent.frame()) {
 channels_of <- function(inputs, call = parent.frame()) {
   dims <- dim(inputs)
   if (length(dims) != 4) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg inputs} must be images [batch, height, width, channels]; the shape of
        {.val {inputs$name}} is {inputs$shape$text}.",
       call = call
     )
   }
   if (is.null(dims[[4]])) {
-    stop_runhooks("The channels of {.arg inputs} must be known.", call = call)
+    abort_runhooks("The channels of {.arg inputs} must be known.", call = call)
   }
   dims[[4]]
 }
@@ -170,7 +170,7 @@ contrib_convolution <- function(given, scope_name, product, is_transposed = FALS
 
 check_data_format <- function(data_format, call = parent.frame()) {
   if (!is.null(data_format) && !identical(data_format, "NHWC")) {
-    stop_runhooks("{.arg data_format} must be \"NHWC\", not {describe(data_format)}.",
+    abort_runhooks("{.arg data_format} must be \"NHWC\", not {describe(data_format)}.",
       kind = "unimplemented", call = call
     )
   }
@@ -261,12 +261,12 @@ contrib_layer_norm <- function(inputs, center = TRUE, scale = TRUE, activation_f
     if (begin_norm_axis < 0) begin_norm_axis <- begin_norm_axis + rank
     if (begin_params_axis < 0) begin_params_axis <- begin_params_axis + rank
     if (begin_params_axis >= rank || begin_norm_axis >= rank) {
-      stop_runhooks("begin_params_axis ({begin_params_axis}) and begin_norm_axis
+      abort_runhooks("begin_params_axis ({begin_params_axis}) and begin_norm_axis
         ({begin_norm_axis}) must be < rank(inputs) ({rank})")
     }
     shape <- as.list(dim(inputs))[(begin_params_axis + 1):rank]
     if (any(vapply(shape, is.null, NA))) {
-      stop_runhooks("Inputs {inputs$name}: shape(inputs)[{begin_params_axis}:] is not fully
+      abort_runhooks("Inputs {inputs$name}: shape(inputs)[{begin_params_axis}:] is not fully
         defined: {inputs$shape$text}")
     }
     parameter <- function(name, initial) {
@@ -303,7 +303,7 @@ contrib_bias_add <- function(inputs, activation_fn = NULL, initializer = 0, regu
   with(variable_scope(scope, "BiasAdd", reuse = reuse), {
     inputs <- as_tensor(inputs)
     if (length(dim(inputs)) == 0) {
-      stop_runhooks("{.arg inputs} must have a dimension, not shape {inputs$shape$text}.")
+      abort_runhooks("{.arg inputs} must have a dimension, not shape {inputs$shape$text}.")
     }
     width <- dim(inputs)[[length(dim(inputs))]]
     finish_layer(
@@ -320,7 +320,7 @@ contrib_maxout <- function(inputs, num_units, axis = -1, scope = NULL) {
     dims <- dim(inputs)
     at <- if (axis < 0) length(dims) + axis + 1 else axis + 1
     if (dims[[at]] %% num_units != 0) {
-      stop_runhooks("number of features({dims[[at]]}) is not a multiple of num_units({num_units})")
+      abort_runhooks("number of features({dims[[at]]}) is not a multiple of num_units({num_units})")
     }
     sizes <- lapply(seq_along(dims), function(i) {
       if (is.null(dims[[i]])) tf$shape(inputs)[i] else as.integer(dims[[i]])

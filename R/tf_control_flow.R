@@ -45,7 +45,7 @@ check_same_form <- function(x, y, what, call = parent.frame()) {
   if (identical(nest_form(x), nest_form(y))) return(invisible())
   # a list of one tensor stands for the tensor
   if (length(nest_leaves(x)) == 1 && length(nest_leaves(y)) == 1) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     c(
       "{what} must have the same nested structure.",
       x = "One has {length(nest_leaves(x))} value{?s}{in_words(x)}, the other {length(
@@ -66,7 +66,7 @@ nest_tensors <- function(x, dtypes = NULL) {
 }
 
 as_loop_tensor <- function(x, dtype = NULL) {
-  if (is.null(x)) stop_runhooks("A value of a loop or a branch is {.code NULL}.")
+  if (is.null(x)) abort_runhooks("A value of a loop or a branch is {.code NULL}.")
   if (is_tensor_array(x)) x$flow else as_tensor(x, dtype)
 }
 
@@ -82,7 +82,7 @@ only_one <- function(x) {
 branch_builder <- function(fn, label, flag, note) {
   function(arguments) {
     value <- fn()
-    if (is.null(value)) stop_runhooks("{.arg {label}} must have a return value.")
+    if (is.null(value)) abort_runhooks("{.arg {label}} must have a return value.")
     note(value)
     lapply(nest_leaves(value), function(x) {
       if (inherits(x, "tensorflow.operation")) {
@@ -101,7 +101,7 @@ tf_cond <- function(pred, true_fn = NULL, false_fn = NULL, strict = FALSE, name 
   check_function(false_fn)
   check_flag(strict)
   if (is.logical(pred)) {
-    stop_runhooks(
+    abort_runhooks(
       c("{.arg pred} must not be a flag of R.", i = "Use {.code if} for what R knows already.")
     )
   }
@@ -119,7 +119,7 @@ tf_cond <- function(pred, true_fn = NULL, false_fn = NULL, strict = FALSE, name 
 # One of two names of an argument.
 first_given <- function(x, old, name, old_name, call = parent.frame()) {
   if (!is.null(x) && !is.null(old)) {
-    stop_runhooks("Give only one of {.arg {name}} and {.arg {old_name}}.", call = call)
+    abort_runhooks("Give only one of {.arg {name}} and {.arg {old_name}}.", call = call)
   }
   if (is.null(x)) old else x
 }
@@ -157,7 +157,7 @@ case_pairs <- function(pairs, call = parent.frame()) {
   # one pair, not in a list of pairs
   if (is_pair(pairs)) pairs <- list(pairs)
   if (!is.list(pairs) || !length(pairs) || !all(vapply(pairs, is_pair, NA))) {
-    stop_runhooks(
+    abort_runhooks(
       c(
         "{.arg pred_fn_pairs} must be a list of pairs.",
         i = "A pair is {.code list(pred, fn)}: a bool tensor and a function without arguments."
@@ -192,7 +192,7 @@ tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parall
   check_function(body)
   check_flag(back_prop)
   check_flag(return_same_structure)
-  if (length(nest_leaves(loop_vars)) == 0) stop_runhooks("{.arg loop_vars} must not be empty.")
+  if (length(nest_leaves(loop_vars)) == 0) abort_runhooks("{.arg loop_vars} must not be empty.")
   if (!is_nest(loop_vars)) loop_vars <- list(loop_vars)
   tensors <- nest_tensors(loop_vars)
   pack <- function(leaves) unname(nest_pack(loop_vars, leaves))
@@ -218,7 +218,7 @@ invariant_shapes <- function(shapes, form, tensors, call = parent.frame()) {
   if (is.null(shapes)) return(NULL)
   if (length(shapes) == length(form)) shapes <- shapes_in_form(shapes, form)
   if (length(shapes) != length(tensors)) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg shape_invariants} must have one for each of {length(tensors)} {.arg loop_vars}, not
       {length(shapes)}.",
       call = call
@@ -341,7 +341,7 @@ tf_map_fn <- function(fn, elems, dtype = NULL, parallel_iterations = NULL, back_
 checked_types <- function(tensors, dtypes, call = parent.frame()) {
   for (i in seq_along(tensors)) {
     if (tensors[[i]]$dtype != dtypes[[i]]) {
-      stop_runhooks(
+      abort_runhooks(
         "{.arg fn} returns a tensor of type {dtype_name(tensors[[i]]$dtype)}, but
         {.arg dtype} says {dtype_name(dtypes[[i]])}.",
         call = call
@@ -452,7 +452,7 @@ custom_gradient <- function(f) {
 
 check_custom_gradient <- function(given, call = parent.frame()) {
   if (is.list(given) && length(given) == 2 && is.function(given[[2]])) return(invisible())
-  stop_runhooks(
+  abort_runhooks(
     c(
       "The function of {.code tf$custom_gradient()} must return a list of two.",
       i = "{.code list(y, grad)}: the result, and a function of its gradient that gives those of
@@ -466,7 +466,7 @@ custom_gradients_of <- function(grad_fn, grads, n, variables, call = parent.fram
   of_variables <- NULL
   if (length(variables)) {
     if (!any(c("variables", "...") %in% names(formals(grad_fn)))) {
-      stop_runhooks(
+      abort_runhooks(
         "If using {.code tf$custom_gradient()} with a function that uses variables, then grad_fn
         must accept a {.arg variables} keyword argument.",
         call = call
@@ -476,13 +476,13 @@ custom_gradients_of <- function(grad_fn, grads, n, variables, call = parent.fram
     found <- as_gradients(both[[1]])
     of_variables <- as_gradients(both[[2]])
     if (length(of_variables) != length(variables)) {
-      stop_runhooks("Must return gradient for each variable from {.code grad_fn}.", call = call)
+      abort_runhooks("Must return gradient for each variable from {.code grad_fn}.", call = call)
     }
   } else {
     found <- as_gradients(do.call(grad_fn, grads))
   }
   if (length(found) != n) {
-    stop_runhooks(
+    abort_runhooks(
       "{.code grad_fn} must return one gradient for each of {n} argument{?s}, not
       {length(found)}.",
       call = call

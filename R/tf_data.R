@@ -91,6 +91,6 @@ dataset_methods <- function() {
   if (name == "output_shapes") return(output_shapes(x))
   if (name == "apply") return(function(transformation_func) transformation_func(x))
   method <- dataset_methods()[[name]]
-  if (is.null(method)) stop_no_member(x, name)
+  if (is.null(method)) abort_no_member(x, name)
   function(...) method(x, ...)
 }

@@ -52,7 +52,7 @@ graph_more_symbols <- function() {
     gfile.DeleteRecursively = function(dirname) {
       check_path(dirname)
       if (!dir.exists(path.expand(dirname))) {
-        stop_runhooks("{.path {dirname}} does not exist.", kind = "not_found")
+        abort_runhooks("{.path {dirname}} does not exist.", kind = "not_found")
       }
       invisible(unlink(path.expand(dirname), recursive = TRUE))
     },
@@ -67,7 +67,7 @@ graph_more_symbols <- function() {
 hessian <- function(ys, x, call = parent.frame()) {
   dims <- dim(x)
   if (is.null(dims) || is.list(dims)) {
-    stop_runhooks("The Hessian needs a variable or tensor of known shape.", call = call)
+    abort_runhooks("The Hessian needs a variable or tensor of known shape.", call = call)
   }
   slope <- tf$reshape(tf$gradients(ys, x)[[1]], -1L)
   rows <- lapply(seq_len(prod(dims)), function(i) {

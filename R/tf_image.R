@@ -38,7 +38,7 @@ image_symbols <- function() {
     },
     adjust_gamma = function(image, gamma = 1, gain = 1) {
       if (is_number(gamma) && gamma < 0) {
-        stop_runhooks("Gamma should be a non-negative real number, not {gamma}.")
+        abort_runhooks("Gamma should be a non-negative real number, not {gamma}.")
       }
       with_floats(image, "adjust_gamma", function(x) gain * x^gamma)
     },
@@ -75,7 +75,7 @@ image_rank <- function(image, call = parent.frame()) {
   image <- as_tensor(image)
   rank <- length(dim(image))
   if (!rank %in% 3:4) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg image} must be [height, width, channels] or [batch, height, width, channels]; its
        shape is {image$shape$text}.",
       call = call
@@ -99,7 +99,7 @@ resize_images <- function(images, size, method = 0, align_corners = FALSE,
   kind <- c("resize_bilinear", "resize_nearest_neighbor")
   known <- match(as.character(method), c("0", "1", "bilinear", "nearest"))
   if (is.na(known)) {
-    stop_runhooks("{.arg method} must be {.code tf$image$ResizeMethod$BILINEAR} or
+    abort_runhooks("{.arg method} must be {.code tf$image$ResizeMethod$BILINEAR} or
       {.code NEAREST_NEIGHBOR}, not {describe(method)}.", kind = "unimplemented")
   }
   resize <- tf$image[[kind[[(known - 1) %% 2 + 1]]]]
@@ -145,7 +145,7 @@ rotate_image <- function(image, k = 1, name = NULL) {
 known_sizes <- function(image, call = parent.frame()) {
   sizes <- utils::tail(utils::head(dim(image), -1), 2)
   if (length(sizes) < 2 || any(vapply(sizes, is.null, NA))) {
-    stop_runhooks("The height and width of {.arg image} must be known.", call = call)
+    abort_runhooks("The height and width of {.arg image} must be known.", call = call)
   }
   as.integer(unlist(sizes))
 }
@@ -153,7 +153,7 @@ known_sizes <- function(image, call = parent.frame()) {
 central_crop <- function(image, central_fraction) {
   check_number(central_fraction)
   if (central_fraction <= 0 || central_fraction > 1) {
-    stop_runhooks("central_fraction must be within (0, 1]")
+    abort_runhooks("central_fraction must be within (0, 1]")
   }
   image <- as_tensor(image)
   if (central_fraction == 1) return(image)
@@ -172,7 +172,7 @@ crop_to_bounding_box <- function(image, offset_height, offset_width, target_heig
     good <- offset_height >= 0 && offset_width >= 0 && target_height > 0 && target_width > 0 &&
       offset_height + target_height <= size[[1]] && offset_width + target_width <= size[[2]]
     if (!good) {
-      stop_runhooks("A box of {target_height} x {target_width} at ({offset_height},
+      abort_runhooks("A box of {target_height} x {target_width} at ({offset_height},
         {offset_width}) is not inside of an image of {size[[1]]} x {size[[2]]}.")
     }
   }
@@ -189,7 +189,7 @@ pad_to_bounding_box <- function(image, offset_height, offset_width, target_heigh
   size <- known_sizes(image)
   after <- c(target_height - offset_height, target_width - offset_width) - size
   if (any(after < 0) || offset_height < 0 || offset_width < 0) {
-    stop_runhooks("An image of {size[[1]]} x {size[[2]]} at ({offset_height}, {offset_width}) is
+    abort_runhooks("An image of {size[[1]]} x {size[[2]]} at ({offset_height}, {offset_width}) is
       not inside of {target_height} x {target_width}.")
   }
   paddings <- rbind(c(offset_height, after[[1]]), c(offset_width, after[[2]]), 0)
@@ -223,7 +223,7 @@ convert_image_dtype <- function(image, dtype, saturate = FALSE, name = NULL) {
     if (from$is_floating && to$is_floating) return(tf$cast(image, to))
     limit <- function(type) {
       if (!type$name %in% names(largest)) {
-        stop_runhooks("Images of dtype {type$name} cannot be converted.", kind = "unimplemented")
+        abort_runhooks("Images of dtype {type$name} cannot be converted.", kind = "unimplemented")
       }
       largest[[type$name]]
     }
@@ -233,7 +233,7 @@ convert_image_dtype <- function(image, dtype, saturate = FALSE, name = NULL) {
       return(tf$cast(scaled, to))
     }
     if (!to$is_floating) {
-      stop_runhooks("Images of dtype {from$name} cannot become {to$name}.", kind = "unimplemented")
+      abort_runhooks("Images of dtype {from$name} cannot become {to$name}.", kind = "unimplemented")
     }
     tf$cast(image, to) * (1 / limit(from))
   })
@@ -291,7 +291,7 @@ check_limits <- function(lower, upper, arg, call = parent.frame()) {
   check_number(lower, call = call)
   check_number(upper, arg = arg, call = call)
   if (upper < lower) {
-    stop_runhooks("{.arg {arg}} must be {lower} or more, not {upper}.", call = call)
+    abort_runhooks("{.arg {arg}} must be {lower} or more, not {upper}.", call = call)
   }
 }
 

@@ -55,7 +55,7 @@ call_layer <- function(layer, inputs, more, call = parent.frame(2)) {
   force(inputs)
   unknown <- setdiff(names(more), of_call)
   if (length(unknown) || (length(more) && is.null(names(more)))) {
-    stop_runhooks("A layer is called with {.arg inputs} and {.arg training}; {.arg {unknown}} is
+    abort_runhooks("A layer is called with {.arg inputs} and {.arg training}; {.arg {unknown}} is
       none of these.", call = call)
   }
   layer_of <- tf$layers[[layer$kind]]
@@ -70,7 +70,7 @@ call_layer <- function(layer, inputs, more, call = parent.frame(2)) {
     return(result)
   }
   if (!identical(layer$graph, cpp_graph_default())) {
-    stop_runhooks(
+    abort_runhooks(
       "The layer {.val {layer$scope$name}} was made in another graph; make it where it is used, as
        inside of the model function.",
       call = call
@@ -126,7 +126,7 @@ setdiff_variables <- function(all, before) all[!names(all) %in% names(before)]
     kernel = , bias = , gamma = , beta = , moving_mean = , moving_variance = ,
     depthwise_kernel = , pointwise_kernel = part(name),
     {
-      if (!name %in% names(layer$given)) stop_no_member(x, name)
+      if (!name %in% names(layer$given)) abort_no_member(x, name)
       layer$given[[name]]
     }
   )

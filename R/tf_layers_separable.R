@@ -27,12 +27,12 @@ separable_layer <- function(dims) {
       inputs <- as_tensor(inputs)
       rank <- length(dim(inputs))
       if (rank != dims + 2) {
-        stop_runhooks("Input 0 of layer {kind} is incompatible with the layer: expected ndim=
+        abort_runhooks("Input 0 of layer {kind} is incompatible with the layer: expected ndim=
           {dims + 2}, found ndim={rank}: {.val {inputs$name}} has shape {inputs$shape$text}.")
       }
       channels <- dim(inputs)[[rank]]
       if (is.null(channels)) {
-        stop_runhooks("The channel dimension of the inputs should be defined. Found NULL.")
+        abort_runhooks("The channel dimension of the inputs should be defined. Found NULL.")
       }
       sizes <- function(x, what) {
         x <- as.integer(unlist(x))

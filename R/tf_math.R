@@ -38,12 +38,12 @@ einsum <- function(equation, ..., name = NULL) {
 einsum_terms <- function(equation, inputs, call = parent.frame()) {
   text <- gsub(" ", "", equation, fixed = TRUE)
   if (!grepl("^[A-Za-z,]+(->[A-Za-z]*)?$", text)) {
-    stop_runhooks("Indices have incorrect format: {equation}.", call = call)
+    abort_runhooks("Indices have incorrect format: {equation}.", call = call)
   }
   sides <- strsplit(paste0(text, " "), "->", fixed = TRUE)[[1]]
   terms <- strsplit(strsplit(sub(" $", "", sides[[1]]), ",", fixed = TRUE)[[1]], "")
   if (length(terms) != length(inputs)) {
-    stop_runhooks(
+    abort_runhooks(
       "Got {length(inputs)} argument{?s} for equation {.val {equation}}, expecting
        {length(terms)}.",
       call = call
@@ -52,14 +52,14 @@ einsum_terms <- function(equation, inputs, call = parent.frame()) {
   for (i in seq_along(terms)) {
     rank <- length(dim(inputs[[i]]))
     if (!is.null(dim(inputs[[i]])) && rank != length(terms[[i]])) {
-      stop_runhooks(
+      abort_runhooks(
         "Tensor {.val {inputs[[i]]$name}} of rank {rank} does not fit the indices
          {.val {paste(terms[[i]], collapse = '')}} of {.val {equation}}.",
         call = call
       )
     }
     if (anyDuplicated(terms[[i]])) {
-      stop_runhooks("Subscript not supported: an axis appears more than once: {equation}.",
+      abort_runhooks("Subscript not supported: an axis appears more than once: {equation}.",
         kind = "unimplemented", call = call
       )
     }
@@ -72,7 +72,7 @@ einsum_terms <- function(equation, inputs, call = parent.frame()) {
   }
   wrong <- c(setdiff(output, all), output[duplicated(output)])
   if (length(wrong)) {
-    stop_runhooks("Output index {.val {wrong[[1]]}} of {.val {equation}} must be in one of the
+    abort_runhooks("Output index {.val {wrong[[1]]}} of {.val {equation}} must be in one of the
       inputs, and once in the output.", call = call)
   }
   list(inputs = terms, output = output)
@@ -150,7 +150,7 @@ static_sizes <- function(parts, labels) {
 # `axes`: how many last ones of a go with first ones of b, or those of a and of b, from 0.
 tensordot <- function(a, b, axes, name = NULL) {
   if (is_graph_element(axes)) {
-    stop_runhooks("{.arg axes} must be numbers, not a tensor.", kind = "unimplemented")
+    abort_runhooks("{.arg axes} must be numbers, not a tensor.", kind = "unimplemented")
   }
   a <- as_tensor(a, if (is_graph_element(b)) b$dtype)
   b <- as_tensor(b, a$dtype)
@@ -184,7 +184,7 @@ tensordot_axes <- function(axes, ranks, call = parent.frame()) {
   }
   good <- length(pair) == 2 && length(unlist(pair[[1]])) == length(unlist(pair[[2]]))
   if (!good) {
-    stop_runhooks(
+    abort_runhooks(
       "{.arg axes} must be an integer or have length 2, with as many axes of a as of b.",
       call = call
     )
@@ -193,7 +193,7 @@ tensordot_axes <- function(axes, ranks, call = parent.frame()) {
     axis <- as.numeric(unlist(axis))
     axis <- ifelse(axis < 0, axis + rank, axis)
     if (any(axis < 0 | axis >= rank)) {
-      stop_runhooks("{.arg axes} must be in [{-rank}, {rank}).", call = call)
+      abort_runhooks("{.arg axes} must be in [{-rank}, {rank}).", call = call)
     }
     axis
   }, pair, ranks)
@@ -206,7 +206,7 @@ tensor_norm <- function(tensor, ord = "euclidean", axis = NULL, keepdims = NULL,
   if (is.null(keepdims)) keepdims <- isTRUE(keep_dims)
   tensor <- as_tensor(tensor)
   axis <- if (!is.null(axis)) as.integer(unlist(axis))
-  if (length(axis) > 2) stop_runhooks("{.arg axis} must be one or two axes.")
+  if (length(axis) > 2) abort_runhooks("{.arg axis} must be one or two axes.")
   is_matrix <- length(axis) == 2
   sum <- function(x, axis) tf$reduce_sum(x, axis, keepdims = TRUE)
   with(name_scope(name, "norm"), {
@@ -215,13 +215,13 @@ tensor_norm <- function(tensor, ord = "euclidean", axis = NULL, keepdims = NULL,
       identical(as.numeric(ord), 2) && !is_matrix) {
       tf$sqrt(sum(tf$square(tensor), axis))
     } else if (is.character(ord)) {
-      stop_runhooks("{.arg ord} must be \"euclidean\", \"fro\" of a matrix, or a number, not
+      abort_runhooks("{.arg ord} must be \"euclidean\", \"fro\" of a matrix, or a number, not
         {.val {ord}}.")
     } else if (is_matrix && ord %in% c(1, Inf)) {
       inner <- axis[[if (ord == 1) 1 else 2]]
       tf$reduce_max(sum(size, inner), setdiff(axis, inner), keepdims = TRUE)
     } else if (is_matrix) {
-      stop_runhooks("{.arg ord} of a matrix must be \"euclidean\", \"fro\", 1 or Inf, not {ord}.",
+      abort_runhooks("{.arg ord} of a matrix must be \"euclidean\", \"fro\", 1 or Inf, not {ord}.",
         kind = "unimplemented"
       )
     } else if (ord == Inf) {
@@ -246,7 +246,7 @@ accumulate_n <- function(inputs, shape = NULL, tensor_dtype = NULL, name = NULL)
   inputs <- lapply(as_targets(inputs), as_tensor, tensor_dtype)
   check_arg(length(inputs) > 0, list(), "at least one tensor", "inputs", environment())
   if (!is.null(tensor_dtype) && inputs[[1]]$dtype != tensor_dtype) {
-    stop_runhooks("{.arg tensor_dtype} is {dtype_name(tensor_dtype)}, but the inputs are of dtype
+    abort_runhooks("{.arg tensor_dtype} is {dtype_name(tensor_dtype)}, but the inputs are of dtype
       {inputs[[1]]$dtype$name}.")
   }
   total <- tf$add_n(inputs, name = name)
@@ -287,14 +287,14 @@ argsort_tensor <- function(values, axis = -1, direction = "ASCENDING", stable = 
 
 along_last_axis <- function(values, axis, direction, which, call = parent.frame()) {
   if (!direction %in% c("ASCENDING", "DESCENDING")) {
-    stop_runhooks(
+    abort_runhooks(
       "Direction should be one of \"ASCENDING\", \"DESCENDING\", not {.val {direction}}.",
       call = call
     )
   }
   values <- as_tensor(values)
   rank <- length(dim(values))
-  if (rank == 0) stop_runhooks("{.arg values} must have a known rank of 1 or more.", call = call)
+  if (rank == 0) abort_runhooks("{.arg values} must have a known rank of 1 or more.", call = call)
   wanted <- sprintf("a whole number from %d to %d", -rank, rank - 1L)
   check_arg(is_whole(axis) && axis >= -rank && axis < rank, axis, wanted, "axis", call)
   axis <- if (axis < 0) axis + rank else axis
@@ -311,7 +311,7 @@ along_last_axis <- function(values, axis, direction, which, call = parent.frame(
 meshgrid <- function(..., indexing = "xy", name = NULL) {
   inputs <- lapply(list(...), as_tensor)
   if (!indexing %in% c("xy", "ij")) {
-    stop_runhooks("{.arg indexing} must be \"xy\" or \"ij\", not {.val {indexing}}.")
+    abort_runhooks("{.arg indexing} must be \"xy\" or \"ij\", not {.val {indexing}}.")
   }
   n <- length(inputs)
   with(name_scope(name, "meshgrid"), {
@@ -332,7 +332,7 @@ tensor_diag <- function(diagonal, name = NULL) {
   dims <- dim(diagonal)
   if (length(dims) == 1) return(tf$matrix_diag(diagonal, name = name))
   if (is.null(dims) || is.list(dims)) {
-    stop_runhooks("The diagonal needs a tensor of known shape.", kind = "unimplemented")
+    abort_runhooks("The diagonal needs a tensor of known shape.", kind = "unimplemented")
   }
   tf$reshape(tf$matrix_diag(tf$reshape(diagonal, -1L)), c(dims, dims), name = name)
 }
@@ -345,7 +345,7 @@ tensor_diag_part <- function(input, name = NULL) {
   if (rank == 2) return(tf$matrix_diag_part(input, name = name_or(name, "DiagPart")))
   half <- dims[seq_len(rank / 2)]
   if (is.null(dims) || is.list(dims) || rank %% 2 || !identical(half, dims[rank / 2 + seq_len(rank / 2)])) {
-    stop_runhooks("The diagonal is that of a tensor of shape [a, b, ..., a, b, ...], not
+    abort_runhooks("The diagonal is that of a tensor of shape [a, b, ..., a, b, ...], not
       {input$shape$text}.")
   }
   square <- tf$reshape(input, c(prod(half), prod(half)))
@@ -387,7 +387,7 @@ conv1d <- function(value = NULL, filters = NULL, stride = NULL, padding = NULL,
                    use_cudnn_on_gpu = NULL, data_format = NULL, name = NULL, input = NULL,
                    dilations = NULL) {
   if (!is.null(data_format) && !data_format %in% c("NHWC", "NWC")) {
-    stop_runhooks("{.arg data_format} must be \"NWC\", not {.val {data_format}}.",
+    abort_runhooks("{.arg data_format} must be \"NWC\", not {.val {data_format}}.",
       kind = "unimplemented"
     )
   }

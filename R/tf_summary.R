@@ -51,7 +51,7 @@ file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, 
     invisible()
   }
   self$add_graph <- function(graph, global_step = NULL, graph_def = NULL) {
-    if (!is.null(graph_def)) stop_runhooks("{.arg graph_def} is not supported; give {.arg graph}.")
+    if (!is.null(graph_def)) abort_runhooks("{.arg graph_def} is not supported; give {.arg graph}.")
     cpp_event_writer_add_graph(pointer, graph$.pointer, step_of(global_step))
     invisible()
   }

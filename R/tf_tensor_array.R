@@ -15,7 +15,7 @@ tensor_array <- function(dtype, size = NULL, dynamic_size = NULL, clear_after_re
   check_string(tensor_array_name, null = TRUE)
   dtype <- as_dtype(dtype)
   if (is.null(flow) && is.null(size)) {
-    stop_runhooks("Size must be provided if handle is not provided.", kind = "invalid_argument")
+    abort_runhooks("Size must be provided if handle is not provided.", kind = "invalid_argument")
   }
   known <- new.env(parent = emptyenv()) # what all that follow from it know of their elements
   known$dims <- if (is.null(element_shape)) NULL else as_dims(element_shape)
@@ -47,7 +47,7 @@ with_flow <- function(array, flow) {
 `$.tensorflow.tensor_array` <- function(x, name) {
   if (name %in% c("flow", "dtype")) return(unclass(x)[[name]])
   method <- tensor_array_methods()[[name]]
-  if (is.null(method)) stop_no_member(x, name)
+  if (is.null(method)) abort_no_member(x, name)
   function(...) method(x, ...)
 }
 
@@ -67,7 +67,7 @@ tensor_array_methods <- function() {
 }
 
 # What is known of elements grows with each that is written.
-note_element <- function(array, dims, call = parent.frame()) {
+record_element <- function(array, dims, call = parent.frame()) {
   fields <- unclass(array)
   known <- fields$known
   if (!fields$infers) return(invisible())
@@ -79,7 +79,7 @@ note_element <- function(array, dims, call = parent.frame()) {
   fits <- is.null(dims) || (length(dims) == length(known$dims) &&
     all(is.na(dims) | is.na(known$dims) | dims == known$dims))
   if (!fits) {
-    stop_runhooks(
+    abort_runhooks(
       "Inconsistent shapes: saw ({toString(dims)}) but expected ({toString(known$dims)}).",
       kind = "invalid_argument", call = call
     )
@@ -92,7 +92,7 @@ element_dims <- function(array) unclass(array)$known$dims
 array_value <- function(array, value, call = parent.frame()) {
   value <- as_tensor(value, array$dtype)
   if (identical(value$dtype$name, dtype_name(array$dtype))) return(value)
-  stop_runhooks(
+  abort_runhooks(
     "TensorArray dtype is {dtype_name(array$dtype)} but the value written has dtype
      {value$dtype$name}.",
     kind = "invalid_argument", call = call
@@ -121,7 +121,7 @@ array_read <- function(x, index, name = NULL) {
 array_write <- function(x, index, value, name = NULL) {
   value <- array_value(x, value)
   index <- as_tensor(index, "int32")
-  note_element(x, static_dims(value))
+  record_element(x, static_dims(value))
   flow <- x$flow
   if (unclass(x)$is_dynamic) {
     size <- tf$maximum(array_size(x), index + 1L)
@@ -139,7 +139,7 @@ array_stack <- function(x, name = NULL) {
 array_unstack <- function(x, value, name = NULL) {
   value <- array_value(x, value)
   dims <- static_dims(value)
-  note_element(x, dims[-1])
+  record_element(x, dims[-1])
   inputs <- list(value, list_shape(dims[-1]))
   with_flow(x, cpp_op_create("TensorListFromTensor", inputs, NULL, name))
 }
@@ -162,7 +162,7 @@ array_gather <- function(x, indices, name = NULL) {
 array_scatter <- function(x, indices, value, name = NULL) {
   indices <- as_tensor(indices, "int32")
   value <- array_value(x, value)
-  note_element(x, static_dims(value)[-1])
+  record_element(x, static_dims(value)[-1])
   with(name_scope(name, "TensorArrayScatter"), {
     repeated(tf$size(indices), x, function(i, array) {
       array_write(array, tf$gather(indices, i), tf$gather(value, i))

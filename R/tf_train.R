@@ -25,7 +25,7 @@ train_more_symbols <- function() {
         return(invisible(write_message(graph_or_graph_def, path, as_text)))
       }
       if (!is_graph(graph_or_graph_def)) {
-        stop_runhooks(
+        abort_runhooks(
           "{.arg graph_or_graph_def} must be a graph, not {.obj_type_friendly
            {graph_or_graph_def}}."
         )
@@ -46,7 +46,7 @@ train_more_symbols <- function() {
 
 read_event_files <- function(path, call = parent.frame()) {
   if (!file.exists(path)) {
-    stop_runhooks("{.path {path}} does not exist.", kind = "not_found", call = call)
+    abort_runhooks("{.path {path}} does not exist.", kind = "not_found", call = call)
   }
   as.data.frame(cpp_read_events(path, FALSE)$numbers)
 }
@@ -58,7 +58,7 @@ checkpoint_prefix <- function(x, call = parent.frame()) {
   path <- path.expand(x)
   found <- if (dir.exists(path)) cpp_latest_checkpoint(path) else path
   if (is.null(found) || !checkpoint_exists(found)) {
-    stop_runhooks(
+    abort_runhooks(
       "Couldn't find 'checkpoint' file or checkpoints in given directory {.path {x}}.",
       kind = "not_found", call = call
     )
@@ -93,7 +93,7 @@ load_checkpoint <- function(ckpt_dir_or_file) {
     get_tensor = function(tensor_str) {
       if (!tensor_str %in% names) {
         text <- sprintf("Key %s not found in checkpoint", tensor_str)
-        stop_plain(c(text, near_hint(tensor_str, names, braces = FALSE)), kind = "not_found")
+        abort_plain(c(text, did_you_mean(tensor_str, names, braces = FALSE)), kind = "not_found")
       }
       cpp_checkpoint_values(path, tensor_str)[[1]]
     },
@@ -125,7 +125,7 @@ init_from_checkpoint <- function(ckpt_dir_or_file, assignment_map) {
     value <- tf$constant(values[[pair[[1]]]], dtype = variable$dtype)
     same <- identical(as.numeric(unlist(dim(value))), as.numeric(unlist(dim(variable))))
     if (!same) {
-      stop_runhooks(
+      abort_runhooks(
         "Shape of variable {variable$name} ({variable$shape$text}) doesn't match with shape of
          tensor {pair[[1]]} ({value$shape$text}) from checkpoint reader."
       )
@@ -138,7 +138,7 @@ init_from_checkpoint <- function(ckpt_dir_or_file, assignment_map) {
 # Pairs of a name in the checkpoint and a variable.
 assigned <- function(from, to, there, call = parent.frame(3)) {
   missing_there <- function(name) {
-    stop_runhooks("Tensor {name} is not found in the checkpoint.", kind = "not_found", call = call)
+    abort_runhooks("Tensor {name} is not found in the checkpoint.", kind = "not_found", call = call)
   }
   if (is_variable(to)) {
     if (!from %in% there) missing_there(from)
@@ -149,7 +149,7 @@ assigned <- function(from, to, there, call = parent.frame(3)) {
   if (!endsWith(from, "/")) {
     if (!from %in% there) missing_there(from)
     if (!to %in% names(variables)) {
-      stop_runhooks("There is no variable {.val {to}} in the graph.", kind = "not_found",
+      abort_runhooks("There is no variable {.val {to}} in the graph.", kind = "not_found",
         call = call
       )
     }
@@ -191,10 +191,10 @@ exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = 
     given <- if (is.null(var_list)) tf$trainable_variables() else as_targets(var_list)
     for (x in given) {
       if (!is.null(averages[[op_name(x)]])) {
-        stop_runhooks("Moving average already computed for: {x$name}")
+        abort_runhooks("Moving average already computed for: {x$name}")
       }
       if (!x$dtype$is_floating) {
-        stop_runhooks("The variables must be half, float, or double: {x$name}")
+        abort_runhooks("The variables must be half, float, or double: {x$name}")
       }
       averages[[op_name(x)]] <<- new_average(x, op_name(x), name)
       if (is_variable(x)) {

@@ -53,7 +53,7 @@ scatter_function <- function(how) {
 # By rows as tf.IndexedSlices has them.
 scatter_rows <- function(variable, how, rows, name, call = parent.frame()) {
   if (!inherits(rows, "tensorflow.indexed_slices")) {
-    stop_runhooks("sparse_delta is not IndexedSlices: {kind_of(rows)}.", call = call)
+    abort_runhooks("sparse_delta is not IndexedSlices: {kind_of(rows)}.", call = call)
   }
   scatter_function(how)(variable, rows$indices, rows$values, name = name)
 }
@@ -108,10 +108,10 @@ assert_rank <- function(x, rank, data = NULL, summarize = NULL, message = NULL, 
   check_whole(rank)
   x <- as_tensor(x)
   if (is.null(dim(x))) {
-    stop_runhooks("The rank of {.val {x$name}} is not known.", kind = "unimplemented")
+    abort_runhooks("The rank of {.val {x$name}} is not known.", kind = "unimplemented")
   }
   if (length(dim(x)) != rank) {
-    stop_runhooks("{message} Tensor {x$name} must have rank {rank}. Received rank
+    abort_runhooks("{message} Tensor {x$name} must have rank {rank}. Received rank
       {length(dim(x))}, shape {x$shape$text}")
   }
   tf$no_op(name = name_or(name, "static_checks_determined_all_ok"))
@@ -175,7 +175,7 @@ refused_symbols <- function() {
     force(name)
     force(instead)
     function(...) {
-      stop_runhooks(c("{.code tf${name}} is not available.", i = instead), kind = "unimplemented")
+      abort_runhooks(c("{.code tf${name}} is not available.", i = instead), kind = "unimplemented")
     }
   }
   data <- "Read the files yourself: {.fn tensor_slices_dataset} takes arrays, {.fn csv_record_spec}

@@ -46,7 +46,7 @@ convert_to_tensor <- function(value, dtype, name, wish, call = parent.frame()) {
   if (is_variable(value)) value <- cpp_variable_snapshot(value)
   if (is_tensor(value)) {
     if (!is.null(dtype) && value$dtype != dtype) {
-      stop_runhooks(
+      abort_runhooks(
         "Tensor conversion requested dtype {dtype_name(dtype)} for a tensor of dtype
          {value$dtype$name}.",
         call = call
@@ -82,13 +82,13 @@ new_reference_variable <- function(initial_value = NULL, trainable = NULL, colle
   check_string(name, null = TRUE)
   check_function(constraint, null = TRUE)
   if (!is.null(use_resource)) check_flag(use_resource)
-  if (is.null(initial_value)) stop_runhooks("{.arg initial_value} must be specified.")
+  if (is.null(initial_value)) abort_runhooks("{.arg initial_value} must be specified.")
   dtype <- as_dtype(dtype)
   if (is.function(initial_value)) initial_value <- initial_value()
   value <- as_tensor(initial_value, dtype)
   if (!is.null(dtype) && value$dtype != dtype) value <- tf$cast(value, dtype)
   if (!is.null(shape) && !identical(as.numeric(unlist(dim(value))), as_dims(shape))) {
-    stop_runhooks("The initial value has shape {value$shape$text}, not {.arg shape}.")
+    abort_runhooks("The initial value has shape {value$shape$text}, not {.arg shape}.")
   }
   cpp_variable_new(
     value, if (is.null(name)) "Variable" else name, trainable, variable_collections(collections),
@@ -168,7 +168,7 @@ get_by_getter <- function(getter, name, shape, dtype, options, trainable, collec
     use_resource = NULL, constraint = of_core("constraint")
   )
   if (is_variable(got) || is_tensor(got)) return(got)
-  stop_runhooks(
+  abort_runhooks(
     "{.arg custom_getter} must return a variable or tensor for {.val {name}}, not
      {kind_of(got)}.",
     call = user_frame()
@@ -183,7 +183,7 @@ variable_initializer <- function(name, shape, dtype, initializer, call = parent.
   }
   if (is_variable(initializer)) return(cpp_variable_snapshot(initializer))
   if (!is.null(shape) && is_tensor(initializer)) {
-    stop_runhooks("If initializer is a constant, do not specify shape.", call = call)
+    abort_runhooks("If initializer is a constant, do not specify shape.", call = call)
   }
   initializer
 }
@@ -197,7 +197,7 @@ assign_symbols <- function() {
   list(
     assign = function(ref, value, validate_shape = NULL, use_locking = NULL, name = NULL) {
       if (isFALSE(validate_shape)) {
-        stop_runhooks(
+        abort_runhooks(
           "Unused argument: {.arg validate_shape} must be TRUE: variables keep their shape.",
           kind = "unimplemented"
         )

@@ -110,7 +110,7 @@ of_halves <- rowMeans(vapply(halves, function(one) step_said(one$read_all_output
 program <- tempfile("sums-")
 sources <- c(
   "bench/sums.cpp", "src/cluster/communicator.cpp", "src/cluster/mpi_communicator.cpp",
-  "src/cluster/shared_memory.cpp", "src/cluster/shared_sums.cpp", "src/base/status.cpp",
+  "src/cluster/shared_memory.cpp", "src/cluster/shared_memory_all_reduce.cpp", "src/base/status.cpp",
   "src/base/machine.cpp", "src/tensor/dtype.cpp"
 )
 system2("g++", c("-std=c++17", "-O2", "-Isrc", sources, "-o", program, "-ldl"))

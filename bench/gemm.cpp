@@ -1,7 +1,7 @@
 // What lives here: GFLOP/s of the matrix product per instruction set, shape and number of threads,
 // beside the peak of a loop in registers that runs in turn with it. Best of many tries: the machine
 // may have other work. Who may use it: by hand, from the root, e.g.
-//   g++ -std=c++17 -O2 -fopenmp -Isrc bench/gemm.cpp src/kernels/*.cpp src/base/shared_work.cpp
+//   g++ -std=c++17 -O2 -fopenmp -Isrc bench/gemm.cpp src/kernels/*.cpp src/base/thread_pool.cpp
 //   src/base/threads.cpp -o /tmp/bench_gemm && /tmp/bench_gemm
 //   /tmp/bench_gemm avx2 784    # only this instruction set, only rows that hold the text
 // What it must not know: the package.

@@ -290,40 +290,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_files_to_carry
-SEXP cpp_files_to_carry(Text folder, Text scratch, bool all);
-RcppExport SEXP _runhooks_cpp_files_to_carry(SEXP folderSEXP, SEXP scratchSEXP, SEXP allSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< Text >::type scratch(scratchSEXP);
-    Rcpp::traits::input_parameter< bool >::type all(allSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_files_to_carry(folder, scratch, all));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_compare_carried
-SEXP cpp_compare_carried(Text folder, SEXP files);
-RcppExport SEXP _runhooks_cpp_compare_carried(SEXP folderSEXP, SEXP filesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_compare_carried(folder, files));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_write_carried_files
-void cpp_write_carried_files(Text folder, SEXP files, Text from);
-RcppExport SEXP _runhooks_cpp_write_carried_files(SEXP folderSEXP, SEXP filesSEXP, SEXP fromSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
-    Rcpp::traits::input_parameter< Text >::type from(fromSEXP);
-    cpp_write_carried_files(folder, files, from);
-    return R_NilValue;
-END_RCPP
-}
 // cpp_log_setup
 void cpp_log_setup();
 RcppExport SEXP _runhooks_cpp_log_setup() {
@@ -695,6 +661,40 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Texts >::type paths(pathsSEXP);
     Rcpp::traits::input_parameter< std::vector<double> >::type times(timesSEXP);
     cpp_saver_set_last_checkpoints(saver, paths, times);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_files_to_carry
+SEXP cpp_files_to_carry(Text folder, Text scratch, bool all);
+RcppExport SEXP _runhooks_cpp_files_to_carry(SEXP folderSEXP, SEXP scratchSEXP, SEXP allSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< Text >::type scratch(scratchSEXP);
+    Rcpp::traits::input_parameter< bool >::type all(allSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_files_to_carry(folder, scratch, all));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_compare_carried
+SEXP cpp_compare_carried(Text folder, SEXP files);
+RcppExport SEXP _runhooks_cpp_compare_carried(SEXP folderSEXP, SEXP filesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_compare_carried(folder, files));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_write_carried_files
+void cpp_write_carried_files(Text folder, SEXP files, Text from);
+RcppExport SEXP _runhooks_cpp_write_carried_files(SEXP folderSEXP, SEXP filesSEXP, SEXP fromSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type files(filesSEXP);
+    Rcpp::traits::input_parameter< Text >::type from(fromSEXP);
+    cpp_write_carried_files(folder, files, from);
     return R_NilValue;
 END_RCPP
 }
@@ -1892,25 +1892,6 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_known_predictions
-SEXP cpp_known_predictions(SEXP model, Text folder, double checkpoint, Texts features, SEXP columns, Texts dtypes, SEXP levels, Texts keys, SEXP data, double most_rows);
-RcppExport SEXP _runhooks_cpp_known_predictions(SEXP modelSEXP, SEXP folderSEXP, SEXP checkpointSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP dtypesSEXP, SEXP levelsSEXP, SEXP keysSEXP, SEXP dataSEXP, SEXP most_rowsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
-    Rcpp::traits::input_parameter< double >::type checkpoint(checkpointSEXP);
-    Rcpp::traits::input_parameter< Texts >::type features(featuresSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
-    Rcpp::traits::input_parameter< Texts >::type dtypes(dtypesSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type levels(levelsSEXP);
-    Rcpp::traits::input_parameter< Texts >::type keys(keysSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
-    Rcpp::traits::input_parameter< double >::type most_rows(most_rowsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_known_predictions(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_estimator_spec_check
 void cpp_estimator_spec_check(SEXP fields);
 RcppExport SEXP _runhooks_cpp_estimator_spec_check(SEXP fieldsSEXP) {
@@ -2059,6 +2040,25 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_scaffold_parts(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_known_predictions
+SEXP cpp_known_predictions(SEXP model, Text folder, double checkpoint, Texts features, SEXP columns, Texts dtypes, SEXP levels, Texts keys, SEXP data, double most_rows);
+RcppExport SEXP _runhooks_cpp_known_predictions(SEXP modelSEXP, SEXP folderSEXP, SEXP checkpointSEXP, SEXP featuresSEXP, SEXP columnsSEXP, SEXP dtypesSEXP, SEXP levelsSEXP, SEXP keysSEXP, SEXP dataSEXP, SEXP most_rowsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< double >::type checkpoint(checkpointSEXP);
+    Rcpp::traits::input_parameter< Texts >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< Texts >::type dtypes(dtypesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type levels(levelsSEXP);
+    Rcpp::traits::input_parameter< Texts >::type keys(keysSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< double >::type most_rows(most_rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_known_predictions(model, folder, checkpoint, features, columns, dtypes, levels, keys, data, most_rows));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2248,24 +2248,24 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_when_collected
-void cpp_when_collected(SEXP object, SEXP then);
-RcppExport SEXP _runhooks_cpp_when_collected(SEXP objectSEXP, SEXP thenSEXP) {
+// cpp_register_finalizer
+void cpp_register_finalizer(SEXP object, SEXP then);
+RcppExport SEXP _runhooks_cpp_register_finalizer(SEXP objectSEXP, SEXP thenSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type object(objectSEXP);
     Rcpp::traits::input_parameter< SEXP >::type then(thenSEXP);
-    cpp_when_collected(object, then);
+    cpp_register_finalizer(object, then);
     return R_NilValue;
 END_RCPP
 }
-// cpp_part_of
-SEXP cpp_part_of(SEXP owner, SEXP object);
-RcppExport SEXP _runhooks_cpp_part_of(SEXP ownerSEXP, SEXP objectSEXP) {
+// cpp_attach_ephemeron
+SEXP cpp_attach_ephemeron(SEXP owner, SEXP object);
+RcppExport SEXP _runhooks_cpp_attach_ephemeron(SEXP ownerSEXP, SEXP objectSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
     Rcpp::traits::input_parameter< SEXP >::type object(objectSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_part_of(owner, object));
+    rcpp_result_gen = Rcpp::wrap(cpp_attach_ephemeron(owner, object));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -2325,9 +2325,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_iterator", (DL_FUNC) &_runhooks_cpp_iterator, 3},
     {"_runhooks_cpp_iterator_initializer", (DL_FUNC) &_runhooks_cpp_iterator_initializer, 3},
     {"_runhooks_cpp_iterator_get_next", (DL_FUNC) &_runhooks_cpp_iterator_get_next, 2},
-    {"_runhooks_cpp_files_to_carry", (DL_FUNC) &_runhooks_cpp_files_to_carry, 3},
-    {"_runhooks_cpp_compare_carried", (DL_FUNC) &_runhooks_cpp_compare_carried, 2},
-    {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 3},
     {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
     {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
     {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
@@ -2361,6 +2358,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_saver_restore", (DL_FUNC) &_runhooks_cpp_saver_restore, 3},
     {"_runhooks_cpp_saver_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_last_checkpoints, 1},
     {"_runhooks_cpp_saver_set_last_checkpoints", (DL_FUNC) &_runhooks_cpp_saver_set_last_checkpoints, 3},
+    {"_runhooks_cpp_files_to_carry", (DL_FUNC) &_runhooks_cpp_files_to_carry, 3},
+    {"_runhooks_cpp_compare_carried", (DL_FUNC) &_runhooks_cpp_compare_carried, 2},
+    {"_runhooks_cpp_write_carried_files", (DL_FUNC) &_runhooks_cpp_write_carried_files, 3},
     {"_runhooks_cpp_column_check", (DL_FUNC) &_runhooks_cpp_column_check, 1},
     {"_runhooks_cpp_is_normalizing", (DL_FUNC) &_runhooks_cpp_is_normalizing, 0},
     {"_runhooks_cpp_column_buckets", (DL_FUNC) &_runhooks_cpp_column_buckets, 1},
@@ -2471,7 +2471,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_coordinator_request_stop", (DL_FUNC) &_runhooks_cpp_coordinator_request_stop, 3},
     {"_runhooks_cpp_coordinator_should_stop", (DL_FUNC) &_runhooks_cpp_coordinator_should_stop, 1},
     {"_runhooks_cpp_hook_check", (DL_FUNC) &_runhooks_cpp_hook_check, 1},
-    {"_runhooks_cpp_known_predictions", (DL_FUNC) &_runhooks_cpp_known_predictions, 10},
     {"_runhooks_cpp_estimator_spec_check", (DL_FUNC) &_runhooks_cpp_estimator_spec_check, 1},
     {"_runhooks_cpp_monitored_new", (DL_FUNC) &_runhooks_cpp_monitored_new, 4},
     {"_runhooks_cpp_monitored_run", (DL_FUNC) &_runhooks_cpp_monitored_run, 4},
@@ -2486,6 +2485,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_scaffold_new", (DL_FUNC) &_runhooks_cpp_scaffold_new, 7},
     {"_runhooks_cpp_scaffold_finalize", (DL_FUNC) &_runhooks_cpp_scaffold_finalize, 1},
     {"_runhooks_cpp_scaffold_parts", (DL_FUNC) &_runhooks_cpp_scaffold_parts, 1},
+    {"_runhooks_cpp_known_predictions", (DL_FUNC) &_runhooks_cpp_known_predictions, 10},
     {"_runhooks_cpp_run_folder", (DL_FUNC) &_runhooks_cpp_run_folder, 2},
     {"_runhooks_cpp_remember", (DL_FUNC) &_runhooks_cpp_remember, 2},
     {"_runhooks_cpp_run_rows", (DL_FUNC) &_runhooks_cpp_run_rows, 1},
@@ -2504,8 +2504,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_estimator_planned_steps", (DL_FUNC) &_runhooks_cpp_estimator_planned_steps, 1},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
-    {"_runhooks_cpp_when_collected", (DL_FUNC) &_runhooks_cpp_when_collected, 2},
-    {"_runhooks_cpp_part_of", (DL_FUNC) &_runhooks_cpp_part_of, 2},
+    {"_runhooks_cpp_register_finalizer", (DL_FUNC) &_runhooks_cpp_register_finalizer, 2},
+    {"_runhooks_cpp_attach_ephemeron", (DL_FUNC) &_runhooks_cpp_attach_ephemeron, 2},
     {"_runhooks_cpp_part", (DL_FUNC) &_runhooks_cpp_part, 1},
     {"_runhooks_cpp_batch_examples", (DL_FUNC) &_runhooks_cpp_batch_examples, 1},
     {"_runhooks_cpp_batch_columns", (DL_FUNC) &_runhooks_cpp_batch_columns, 1},

@@ -38,19 +38,19 @@ layers <- local({
   )
 })
 
-# The bindings: all of src/r/, in rooms.
+# The bindings: all of src/r/, in one folder a module.
 binding_files <- function(root) {
   sort(tree_files(root, "src/r", "[.]cpp$"), method = "radix")
 }
 
 # Single headers beyond that: kernels hand parts of their work to threads by plain C, and the shared
 # objects of MPI have a table in it.
-extra_headers <- list(kernels = "base/shared_work.h", mpi = "cluster/mpi_calls.h")
+extra_headers <- list(kernels = "base/thread_pool.h", mpi = "cluster/mpi_calls.h")
 
-# The rooms of R/, the prefixes of its files, from the ground up: each may call those before it.
-r_rooms <- c(
+# The modules of R/, the prefixes of its files, lowest first: each may call those before it.
+r_modules <- c(
   "base", "tensor", "builtin", "graph", "session", "optimizer", "column", "estimator", "checkpoint",
-  "folder", "dataset", "input", "formula", "hook", "model", "file", "run", "method", "monitored",
+  "model_dir", "dataset", "input", "formula", "hook", "model", "file", "run", "method", "monitored",
   "script", "tf"
 )
 
@@ -59,10 +59,10 @@ r_rooms <- c(
 r_extra_calls <- list(
   tensor = c("name_scope", "session_or_default", "tf_cond", "scatter_rows", "variable_assign"),
   estimator = c(
-    "checkpoint_names", "latest_checkpoint", "model_memory", "describe_formula_model", "custom_model"
+    "checkpoint_names", "latest_checkpoint", "model_signature", "describe_formula_model", "custom_model"
   ),
   # a CSV's columns may be chosen as those of a data frame are
   dataset = c("select_names", "parse_formula"),
   # what a formula reads, and what is remembered of it
-  folder = "formula_record", input = c("formula_record", "is_formula_data", "formula_batches")
+  model_dir = "formula_record", input = c("formula_record", "is_formula_data", "formula_batches")
 )

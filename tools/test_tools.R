@@ -3,7 +3,7 @@
 tools <- c(
   "objects", "check_units", "check_inside", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
   "attributes", "check_generated", "check_callers", "check_comments",
-  "check_rooms", "check_pages", "site", "release"
+  "check_modules", "check_pages", "site", "release"
 )
 for (tool in tools) source(file.path("tools", paste0(tool, ".R")))
 
@@ -99,8 +99,8 @@ expect("it names both", setequal(circle$file, c("src/tensor/shape.h", "src/tenso
 silent(
   check_layers, "a header that kernels may include",
   list(
-    "src/base/shared_work.h" = header("int parts();"),
-    "src/kernels/b.inc" = header('#include "base/shared_work.h"')
+    "src/base/thread_pool.h" = header("int parts();"),
+    "src/kernels/b.inc" = header('#include "base/thread_pool.h"')
   )
 )
 for (layer in names(layers)) {
@@ -138,21 +138,21 @@ expect("a raw table", has_rule("table", 4L, page("| a | b |")))
 expect("a raw letter in a sentence", has_rule("table", 4L, page("\\description{What |x| is.}")))
 expect("in code it may be", !has_rule("table", 4L, page("\\description{So \\code{a | b} is.}")))
 
-# --- rooms of R/
-rooms <- list(
+# --- modules of R/
+modules <- list(
   "R/a.R" = NULL, "R/base_a.R" = "f <- function(x) x",
   "R/tensor.R" = c("g <- function(x, h) h(f(x))", "h <- function(x) base::k(x$l())")
 )
-with_rooms <- function(...) {
-  root <- scratch(utils::modifyList(rooms[-1], list(...)))
+with_modules <- function(...) {
+  root <- scratch(utils::modifyList(modules[-1], list(...)))
   unlink(file.path(root, "R/a.R"))
-  check_rooms(root)
+  check_modules(root)
 }
-expect("rooms above", nrow(with_rooms()) == 0)
-expect("a room below", identical(with_rooms("R/base_a.R" = "f <- function(x) h(x)")$rule, "rooms"))
-expect("its line", identical(with_rooms("R/base_a.R" = c("f <- function(x) {", "  h(x)", "}"))$line, 2L))
-expect("no room", identical(with_rooms("R/strange.R" = "s <- 1")$rule, "room"))
-expect("a local of that name", nrow(with_rooms("R/base_a.R" = "f <- function(h) h(1)")) == 0)
+expect("earlier modules", nrow(with_modules()) == 0)
+expect("a later module", identical(with_modules("R/base_a.R" = "f <- function(x) h(x)")$rule, "modules"))
+expect("its line", identical(with_modules("R/base_a.R" = c("f <- function(x) {", "  h(x)", "}"))$line, 2L))
+expect("no module", identical(with_modules("R/strange.R" = "s <- 1")$rule, "module"))
+expect("a local of that name", nrow(with_modules("R/base_a.R" = "f <- function(h) h(1)")) == 0)
 
 # --- rules
 silent(check_rules, "is.atomic() of what is not NULL", list(
@@ -195,7 +195,7 @@ fires(check_rules, "system", "src/tensor/a.h", 5, header("#include <unistd.h>"))
 silent(check_rules, "headers of a system and of a processor in their places", list(
   "src/kernels/a.cpp" = "#include <immintrin.h>", "src/base/ticks.cpp" = "#include <cpuid.h>",
   "src/base/a.cpp" = "#include <unistd.h>", "src/io/files/a.cpp" = "#include <fcntl.h>",
-  "src/tensor/lasting_memory.cpp" = "#include <sys/mman.h>", "src/graph/a.cpp" = "// <unistd.h>"
+  "src/tensor/variable_arena.cpp" = "#include <sys/mman.h>", "src/graph/a.cpp" = "// <unistd.h>"
 ))
 fires(check_rules, "op-type", "src/graph/a.cpp", 1, 'bool f() { return op->type() == "Const"; }')
 fires(check_rules, "op-type", "src/r/a.cpp", 1, 'bool f() { return "Const" != op.type(); }')

@@ -100,7 +100,7 @@ lines <- c(lines, list(
     "MB", "after 1,000 and 20", "flat", function() {
       model <- of_cars()
       rows <- input_fn(mtcars, features = c("drat", "cyl"), response = "mpg")
-      go_on <- function(times) {
+      resume_unwind <- function(times) {
         for (i in seq_len(times)) {
           train(model, cars(), steps = 50, hooks = step_hook())
           evaluate(model, rows)
@@ -108,8 +108,8 @@ lines <- c(lines, list(
         gc()
         memory_mb("VmRSS")
       }
-      early <- go_on(20)
-      figures(go_on(180), early)
+      early <- resume_unwind(20)
+      figures(resume_unwind(180), early)
     }
   )
 ))

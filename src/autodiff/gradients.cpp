@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/interrupt.h"
-#include "base/looks.h"
+#include "base/complexity_counter.h"
 #include "graph/func_graph.h"
 #include "graph/output_set.h"
 
@@ -27,7 +27,7 @@ void add_operations_after(const Graph& graph,
                           const OutputSet& stops,
                           Dependents& dependents) {
   const auto depends = [&](const Output& input) {
-    ++looks();
+    ++pass_work_count();
     if (stops.count(input) > 0) return false;
     return xs.count(input) > 0 || dependents.count(input.op) > 0;
   };
@@ -208,7 +208,7 @@ std::vector<Gradient> gradients(Graph& graph,
     for (int id = last; id >= 0; --id) {
       Operation& op = *from->operations()[static_cast<size_t>(id)];
       if (dependents.count(&op) == 0) continue;
-      check_interrupt_at_times();
+      check_interrupt_throttled();
       NameScope op_scope(graph, op.name() + "_grad");
       pass_through(graph, op, stops, arrived);
     }

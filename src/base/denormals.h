@@ -59,9 +59,9 @@ class FlushDenormals : DenormalMode {
 };
 
 // While one lives, they are numbers, as C++ and R know them.
-class KeepDenormals : DenormalMode {
+class RestoreFpModeScope : DenormalMode {
  public:
-  KeepDenormals() noexcept : DenormalMode(false) {}
+  RestoreFpModeScope() noexcept : DenormalMode(false) {}
 };
 
 }  // namespace runhooks

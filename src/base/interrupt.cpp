@@ -17,27 +17,27 @@ thread_local const std::atomic<bool>* leave_flag = nullptr;
 thread_local Clock::time_point last_time;
 }  // namespace
 
-void check_leave() {
+void check_cancel_flag() {
   if (leave_flag && leave_flag->load()) fail(Code::kCancelled, "The thread is to leave.");
 }
 
 void check_interrupt() {
-  check_leave();
-  show_waiting_lines();
+  check_cancel_flag();
+  flush_deferred_log();
   if (is_asking_thread && current_check) current_check();
 }
 
 // By the clock: however slow the steps of a loop are, nobody waits long.
-void check_interrupt_at_times() {
+void check_interrupt_throttled() {
   const Clock::time_point now = Clock::now();
   if (now - last_time < std::chrono::milliseconds(10)) return;
   last_time = now;
   check_interrupt();
 }
 
-void set_leave_flag(const std::atomic<bool>* flag) { leave_flag = flag; }
+void set_cancel_flag(const std::atomic<bool>* flag) { leave_flag = flag; }
 
-bool may_ask_user() { return is_asking_thread || !current_check; }
+bool can_poll_interrupts() { return is_asking_thread || !current_check; }
 
 void set_interrupt_check(void (*check)()) {
   current_check = check;

@@ -11,24 +11,24 @@ namespace runhooks {
 // costs some 20 ns, and where nobody has been asked for a while 100.
 void check_interrupt();
 // The same where some time has passed since this thread did it last.
-void check_interrupt_at_times();
+void check_interrupt_throttled();
 // What no user may stop half way, a thread that is to leave may.
-void check_leave();
+void check_cancel_flag();
 // TRUE on the thread that asks, and everywhere where nobody does.
-bool may_ask_user();
+bool can_poll_interrupts();
 // Who is asked, on this thread only; NULL: nobody.
 void set_interrupt_check(void (*check)());
 
 // A thread of ours, which no user can interrupt, is to leave when `flag` is TRUE: check_interrupt()
 // then throws kCancelled there.
-void set_leave_flag(const std::atomic<bool>* flag);
+void set_cancel_flag(const std::atomic<bool>* flag);
 
 // Asks now and then, for loops of steps that are shorter than the question. A loop that is entered
 // again and again for a few steps asks as often as a long one: all of a thread count together.
 class InterruptPoll {
  public:
   void operator()() {
-    if (++steps_ % 16 == 0) check_interrupt_at_times();
+    if (++steps_ % 16 == 0) check_interrupt_throttled();
   }
 
  private:

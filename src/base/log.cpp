@@ -10,14 +10,14 @@
 #endif
 
 #include "base/interrupt.h"
-#include "base/log_watch.h"
+#include "base/log_capture.h"
 
 namespace runhooks {
 
 namespace {
 LogLevel verbosity = LogLevel::kWarn;
 LogSink sink = nullptr;
-LogWatch* innermost_watch = nullptr;
+LogCapture* innermost_watch = nullptr;
 
 std::atomic<bool> has_waiting{false};
 std::mutex waiting_mutex;
@@ -41,10 +41,10 @@ void set_log_verbosity(LogLevel level) { verbosity = level; }
 LogLevel log_verbosity() { return verbosity; }
 void set_log_sink(LogSink new_sink) { sink = new_sink; }
 
-LogWatch::LogWatch(Seen seen) : seen_(std::move(seen)), outer_(innermost_watch) {
+LogCapture::LogCapture(Seen seen) : seen_(std::move(seen)), outer_(innermost_watch) {
   innermost_watch = this;
 }
-LogWatch::~LogWatch() { innermost_watch = outer_; }
+LogCapture::~LogCapture() { innermost_watch = outer_; }
 
 void show_line(LogLevel level, const char* kind, const std::string& text) {
   if (innermost_watch) innermost_watch->seen_(level, text);
@@ -52,7 +52,7 @@ void show_line(LogLevel level, const char* kind, const std::string& text) {
 }
 
 void log(LogLevel level, const std::string& text) {
-  show_waiting_lines();
+  flush_deferred_log();
   if (is_logged(level)) log_always(level, text);
 }
 
@@ -64,7 +64,7 @@ void warn(const char* kind, const std::string& text) {
   if (is_logged(LogLevel::kWarn)) show_line(LogLevel::kWarn, kind, text);
 }
 
-void log_later(LogLevel level, std::string text) {
+void log_deferred(LogLevel level, std::string text) {
   if (!is_logged(level)) return;
   free_lock_of_forks();
   {
@@ -72,11 +72,11 @@ void log_later(LogLevel level, std::string text) {
     waiting_lines().emplace_back(level, std::move(text));
     has_waiting = true;
   }
-  show_waiting_lines();
+  flush_deferred_log();
 }
 
-void show_waiting_lines() {
-  if (!has_waiting.load(std::memory_order_relaxed) || !may_ask_user()) return;
+void flush_deferred_log() {
+  if (!has_waiting.load(std::memory_order_relaxed) || !can_poll_interrupts()) return;
   std::vector<std::pair<LogLevel, std::string>> lines;
   {
     const std::lock_guard<std::mutex> lock(waiting_mutex);

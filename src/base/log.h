@@ -27,8 +27,8 @@ void warn(const char* kind, const std::string& text);
 void log_always(LogLevel level, const std::string& text);
 
 // From any thread: where no line may be shown there it waits for one where it may.
-void log_later(LogLevel level, std::string text);
+void log_deferred(LogLevel level, std::string text);
 // Lines that wait; called where the user is asked whether to stop, and before other lines.
-void show_waiting_lines();
+void flush_deferred_log();
 
 }  // namespace runhooks

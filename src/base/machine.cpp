@@ -57,7 +57,7 @@ std::string host_name() {
 #endif
 }
 
-std::string machine_words() {
+std::string machine_description() {
   const int n = processors();
   const std::string count = str_cat(n, n == 1 ? " processor" : " processors");
 #if defined(_WIN32)

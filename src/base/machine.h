@@ -13,6 +13,6 @@ bool process_exists(int process);
 int processors();  // of the machine, whichever of them this process may use
 std::string host_name();  // "localhost" where it has none
 // The system and how many processors it has: "Linux 6.1.0 x86_64, 8 processors".
-std::string machine_words();
+std::string machine_description();
 
 }  // namespace runhooks

@@ -65,15 +65,15 @@ uint64_t memory_limit() { return limit(); }
 // lint: allow caller (tests want less memory)
 uint64_t set_memory_limit(uint64_t bytes) { return limit().exchange(bytes); }
 
-bool take_memory(uint64_t bytes) {
+bool reserve_memory(uint64_t bytes) {
   const uint64_t before = taken.fetch_add(bytes, std::memory_order_relaxed);
   const uint64_t limit = memory_limit();
   if (bytes <= limit && before <= limit - bytes) return true;
-  give_memory_back(bytes);
+  release_memory(bytes);
   return false;
 }
 
-void give_memory_back(uint64_t bytes) { taken.fetch_sub(bytes, std::memory_order_relaxed); }
+void release_memory(uint64_t bytes) { taken.fetch_sub(bytes, std::memory_order_relaxed); }
 
 uint64_t memory_taken() { return taken.load(std::memory_order_relaxed); }
 

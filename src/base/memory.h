@@ -15,8 +15,8 @@ uint64_t set_memory_limit(uint64_t bytes);
 
 // What large pieces of memory take together. A system that promises more than there is would end the
 // process when it is used: FALSE where the piece does not fit.
-bool take_memory(uint64_t bytes);
-void give_memory_back(uint64_t bytes);
+bool reserve_memory(uint64_t bytes);
+void release_memory(uint64_t bytes);
 uint64_t memory_taken();
 
 }  // namespace runhooks

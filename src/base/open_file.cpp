@@ -45,7 +45,7 @@ Code code_of_errno(int error_number) {
 
 void check_regular(FileKind kind, const std::string& path) {
   if (kind == FileKind::kRegular) return;
-  if (kind == FileKind::kFolder) fail_system("Cannot read", path, EISDIR);
+  if (kind == FileKind::kFolder) throw_system("Cannot read", path, EISDIR);
   fail(Code::kFailedPrecondition, "Cannot read '", path, "': it is ", file_kind_words(kind),
        ", not a regular file.");
 }
@@ -55,7 +55,7 @@ constexpr size_t kLongestLine = size_t{1} << 28;
 
 }  // namespace
 
-void fail_system(const char* problem, const std::string& path, int error_number) {
+void throw_system(const char* problem, const std::string& path, int error_number) {
   fail(code_of_errno(error_number), problem, " '", path,
        "': ", std::generic_category().message(error_number), ".");
 }
@@ -89,10 +89,10 @@ std::FILE* open_regular_file(const std::string& path) {
   // Looked at before, since opening a device may do something, and behind, since it may be another
   // one then. Opening a pipe does not wait for who writes to it.
   FileInfo info;
-  if (!look_at_path(path, &info)) fail_system("Cannot read", path, errno);
+  if (!look_at_path(path, &info)) throw_system("Cannot read", path, errno);
   check_regular(info.kind, path);
   const int file = open_descriptor(path, Access::kRead);
-  if (file < 0) fail_system("Cannot read", path, errno);
+  if (file < 0) throw_system("Cannot read", path, errno);
   const bool is_regular = look_at_descriptor(file, &info) && info.kind == FileKind::kRegular &&
                           let_descriptor_wait(file);
   std::FILE* stream = is_regular ? stream_of(file, "rb") : nullptr;
@@ -100,7 +100,7 @@ std::FILE* open_regular_file(const std::string& path) {
     const int reason = errno;
     close_descriptor(file);
     check_regular(info.kind, path);
-    fail_system("Cannot read", path, reason);
+    throw_system("Cannot read", path, reason);
   }
   return stream;
 }
@@ -110,7 +110,7 @@ bool TextFile::fill() {
   block_.resize(kBlock);
   begin_ = 0;
   end_ = std::fread(block_.data(), 1, kBlock, file_);
-  if (end_ == 0 && std::ferror(file_)) fail_system("Cannot read", path_, errno);
+  if (end_ == 0 && std::ferror(file_)) throw_system("Cannot read", path_, errno);
   return end_ > 0;
 }
 

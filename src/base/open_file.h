@@ -13,7 +13,7 @@ namespace runhooks {
 
 // Throws "<problem> '<path>': <the system's words for errno>." with the code that fits
 // `error_number`.
-[[noreturn]] void fail_system(const char* problem, const std::string& path, int error_number);
+[[noreturn]] void throw_system(const char* problem, const std::string& path, int error_number);
 
 // What stands at a path, links followed. A pipe or a device may have no end, and keep whoever opens
 // it waiting.

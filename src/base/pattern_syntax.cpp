@@ -406,14 +406,14 @@ class Parser {
     const size_t begin = at_++;
     if (is_over()) error("trailing \\", 0, 0);
     const int32_t rune = take_rune();
-    const auto fail_here = [&] { error("invalid escape sequence", begin, at_); };
-    if (rune >= 0x80) fail_here();
+    const auto throw_here = [&] { error("invalid escape sequence", begin, at_); };
+    if (rune >= 0x80) throw_here();
     const char c = static_cast<char>(rune);
     if (c == 'x') return parse_hex(begin);
     if (c >= '0' && c <= '7') {
       // one digit other than 0 would name a group
       const bool is_octal = !is_over() && text_[at_] >= '0' && text_[at_] <= '7';
-      if (c != '0' && !is_octal) fail_here();
+      if (c != '0' && !is_octal) throw_here();
       int32_t code = c - '0';
       for (int i = 0; i < 2 && !is_over() && text_[at_] >= '0' && text_[at_] <= '7'; ++i) {
         code = code * 8 + (text_[at_++] - '0');
@@ -422,19 +422,19 @@ class Parser {
     }
     static const char letters[] = "nrtafv", meant[] = "\n\r\t\a\f\v";
     if (const char* found = std::strchr(letters, c)) return c ? meant[found - letters] : 0;
-    if (is_ascii_alnum(c)) fail_here();
+    if (is_ascii_alnum(c)) throw_here();
     return rune;
   }
 
   int32_t parse_hex(size_t begin) {
     int32_t code = 0;
-    const auto fail_here = [&] { error("invalid escape sequence", begin, at_); };
+    const auto throw_here = [&] { error("invalid escape sequence", begin, at_); };
     const auto take_digit = [&] {
-      if (is_over()) fail_here();
+      if (is_over()) throw_here();
       const int digit = hex_digit(text_[at_++]);
-      if (digit < 0) fail_here();
+      if (digit < 0) throw_here();
       code = code * 16 + digit;
-      if (code > kLastRune) fail_here();
+      if (code > kLastRune) throw_here();
     };
     if (!takes("{")) {
       take_digit();

@@ -8,8 +8,8 @@ namespace runhooks {
 
 namespace {
 
-uint64_t (*seed_source)() = random_of_the_machine;
-thread_local SeedsFrom* seeds_from = nullptr;
+uint64_t (*seed_source)() = random_device_u64;
+thread_local SeedSourceScope* seeds_from = nullptr;
 
 uint64_t number_of(std::random_device& device) {
   return (static_cast<uint64_t>(device()) << 32) | device();
@@ -17,7 +17,7 @@ uint64_t number_of(std::random_device& device) {
 
 }  // namespace
 
-uint64_t random_of_the_machine() {
+uint64_t random_device_u64() {
   // Making one asks the processor what it is, which takes a virtual machine 30 us. It stays, since
   // threads may outlive what is static. Who finds it in use, or in a forked child was left so,
   // makes one of its own.
@@ -33,7 +33,7 @@ uint64_t random_of_the_machine() {
 }
 
 uint64_t fresh_seed() {
-  SeedsFrom* own = seeds_from;
+  SeedSourceScope* own = seeds_from;
   if (!own) return seed_source();
   // what the source asks for itself is from further out
   seeds_from = own->outer_;
@@ -42,11 +42,11 @@ uint64_t fresh_seed() {
   return seed;
 }
 
-SeedsFrom::SeedsFrom(std::function<uint64_t()> source)
+SeedSourceScope::SeedSourceScope(std::function<uint64_t()> source)
     : source_(std::move(source)), outer_(seeds_from) {
   seeds_from = this;
 }
-SeedsFrom::~SeedsFrom() { seeds_from = outer_; }
+SeedSourceScope::~SeedSourceScope() { seeds_from = outer_; }
 
 void set_seed_source(uint64_t (*source)()) { seed_source = source; }
 

@@ -37,7 +37,7 @@ class Philox {
 };
 
 // Nobody can foresee it: for names of files, and for seeds where nothing is said of them.
-uint64_t random_of_the_machine();
+uint64_t random_device_u64();
 
 // A seed where nobody has set one: drawn from the embedding language's generator, if it has
 // announced one, so that its own seed makes a script repeat. For the thread that builds and runs
@@ -46,17 +46,17 @@ uint64_t fresh_seed();
 void set_seed_source(uint64_t (*source)());
 
 // While one lives, fresh_seed() of this thread gives what `source` does.
-class SeedsFrom {
+class SeedSourceScope {
  public:
-  explicit SeedsFrom(std::function<uint64_t()> source);
-  ~SeedsFrom();
-  SeedsFrom(const SeedsFrom&) = delete;
-  SeedsFrom& operator=(const SeedsFrom&) = delete;
+  explicit SeedSourceScope(std::function<uint64_t()> source);
+  ~SeedSourceScope();
+  SeedSourceScope(const SeedSourceScope&) = delete;
+  SeedSourceScope& operator=(const SeedSourceScope&) = delete;
 
  private:
   friend uint64_t fresh_seed();
   std::function<uint64_t()> source_;
-  SeedsFrom* outer_;
+  SeedSourceScope* outer_;
 };
 
 }  // namespace runhooks

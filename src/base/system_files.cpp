@@ -18,7 +18,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "base/without_signals.h"
+#include "base/block_signals.h"
 #endif
 
 namespace runhooks {
@@ -253,7 +253,7 @@ void close_descriptor(int file) { ::close(file); }
 int64_t read_descriptor(int file, void* data, size_t size) { return ::read(file, data, size); }
 
 int64_t write_descriptor(int file, const void* data, size_t size) {
-  const WithoutPipeSignal quiet;
+  const IgnoreSigpipeScope quiet;
   return ::write(file, data, size);
 }
 

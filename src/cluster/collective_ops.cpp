@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "cluster/group.h"
-#include "cluster/step_gate.h"
+#include "cluster/step_barrier.h"
 #include "graph/graph.h"
 
 namespace runhooks {
@@ -50,7 +50,7 @@ class ReduceTogetherKernel : public Kernel {
   }
 
  private:
-  std::vector<Averaged> parts_;
+  std::vector<ReduceBuffer> parts_;
 };
 
 // Processes may have different numbers of rows: each sends as many as the one that has most.
@@ -143,7 +143,7 @@ class BcastRecvKernel : public Kernel {
 
 class GateKernel : public Kernel {
  public:
-  void compute(KernelContext&) override { StepGate::pass(); }
+  void compute(KernelContext&) override { StepBarrier::vote_ready(); }
 };
 
 void unchanged_shapes(ShapeContext& c) {

@@ -25,20 +25,20 @@ class Alone : public Communicator {
 
 template <typename T>
 void average_in_one_message(Communicator& all,
-                            const std::vector<Averaged>& parts,
+                            const std::vector<ReduceBuffer>& parts,
                             DType dtype,
                             std::vector<T>& packed) {
   size_t n = 0;
-  for (const Averaged& part : parts) n += static_cast<size_t>(part.n);
+  for (const ReduceBuffer& part : parts) n += static_cast<size_t>(part.n);
   packed.resize(n);
   T* at = packed.data();
-  for (const Averaged& part : parts) {
+  for (const ReduceBuffer& part : parts) {
     const auto* own = static_cast<const T*>(part.values);
     at = std::copy(own, own + part.n, at);
   }
   all.add(packed.data(), static_cast<int64_t>(n), dtype);
   at = packed.data();
-  for (const Averaged& part : parts) {
+  for (const ReduceBuffer& part : parts) {
     auto* mean = static_cast<T*>(part.mean);
     for (int64_t i = 0; i < part.n; ++i) mean[i] = at[i] / static_cast<T>(all.size());
     at += part.n;
@@ -52,7 +52,7 @@ std::unique_ptr<Communicator>& current() {
 
 }  // namespace
 
-void Communicator::average(const std::vector<Averaged>& parts, DType dtype) {
+void Communicator::average(const std::vector<ReduceBuffer>& parts, DType dtype) {
   if (dtype == DType::kFloat64) {
     average_in_one_message(*this, parts, dtype, packed_doubles_);
   } else {

@@ -13,7 +13,7 @@
 namespace runhooks {
 
 // Values of which there are to be the means over all processes, and where these go.
-struct Averaged {
+struct ReduceBuffer {
   const void* values;
   void* mean;
   int64_t n;
@@ -35,7 +35,7 @@ class Communicator {
   // The sum over all processes, in place: float32, float64, int32 or int64.
   virtual void add(void* values, int64_t n, DType dtype) = 0;
   // The means of several over all processes, in one message: float32 or float64.
-  virtual void average(const std::vector<Averaged>& parts, DType dtype);
+  virtual void average(const std::vector<ReduceBuffer>& parts, DType dtype);
   virtual void largest(int64_t* values, int64_t n) = 0;
   virtual void broadcast(void* bytes, int64_t n, int root) = 0;
   // As many bytes of each process, one behind the other.

@@ -1,6 +1,6 @@
 #include "cluster/group.h"
 
-#include "cluster/step_gate.h"
+#include "cluster/step_barrier.h"
 
 namespace runhooks {
 
@@ -12,7 +12,7 @@ Communicator& group_of(const Operation& op) {
          wanted == 1 ? " process" : " processes", ", and here ", all.size() == 1 ? "is " : "are ",
          all.size(), ".");
   }
-  if (wanted > 1) StepGate::check_passed(op.type().c_str());
+  if (wanted > 1) StepBarrier::check_passed(op.type().c_str());
   return all;
 }
 

@@ -8,7 +8,7 @@
 #include "cluster/communicator.h"
 #include "cluster/mpi_calls.h"
 #include "cluster/shared_memory.h"
-#include "cluster/shared_sums.h"
+#include "cluster/shared_memory_all_reduce.h"
 
 #ifndef _WIN32
 #include <dlfcn.h>
@@ -28,7 +28,7 @@ constexpr int64_t kMostRoomBytes = 64 << 20;
 // How often a process looks for the others before it leaves its core: for some 1 ms, since strangers who
 // get it keep it for milliseconds, in which the others wait and leave theirs; where there are more
 // processes than cores, for no longer than a small message takes.
-constexpr int64_t kPatience = 2000000, kPatienceInCrowd = 100;
+constexpr int64_t kSpinBeforeSleep = 2000000, kPatienceInCrowd = 100;
 
 int mpi_type(DType dtype) {
   switch (dtype) {
@@ -71,7 +71,7 @@ class MpiCommunicator : public Communicator {
     if (sums_) return sums_->add(values, n, dtype);
     calls_.add(values, n, mpi_type(dtype));
   }
-  void average(const std::vector<Averaged>& parts, DType dtype) override {
+  void average(const std::vector<ReduceBuffer>& parts, DType dtype) override {
     if (sums_) return sums_->average(parts, dtype);
     Communicator::average(parts, dtype);
   }
@@ -94,17 +94,17 @@ class MpiCommunicator : public Communicator {
   }
   void share() {
     const int64_t room = std::min(kRoomBytes, kMostRoomBytes / (2 * size_) / 128 * 128);
-    memory_ = shared_memory(*this, SharedSums::memory_bytes(room, size_));
+    memory_ = shared_memory(*this, SharedMemoryAllReduce::memory_bytes(room, size_));
     if (!memory_) return;
-    const int64_t patience = size_ <= processors() ? kPatience : kPatienceInCrowd;
-    sums_ = std::make_unique<SharedSums>(memory_->bytes(), room, rank_, size_, patience,
+    const int64_t patience = size_ <= processors() ? kSpinBeforeSleep : kPatienceInCrowd;
+    sums_ = std::make_unique<SharedMemoryAllReduce>(memory_->bytes(), room, rank_, size_, patience,
                                          calls_.progress);
   }
 
   const Calls& calls_;
   int rank_ = 0, size_ = 1, local_rank_ = 0;
   std::unique_ptr<SharedMemory> memory_;  // NULL: processes of several machines
-  std::unique_ptr<SharedSums> sums_;
+  std::unique_ptr<SharedMemoryAllReduce> sums_;
 };
 
 #ifdef _WIN32

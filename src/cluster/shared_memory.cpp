@@ -45,7 +45,7 @@ void* made(Place& place) {
   const auto file = static_cast<int>(place.file);
   if (posix_fallocate(file, 0, place.size) != 0) return nullptr;
   void* bytes = mapped(file, place.size);
-  place.word = random_of_the_machine();
+  place.word = random_device_u64();
   if (bytes) last_word(bytes, place.size) = place.word;
   return bytes;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
-#include "base/near_names.h"
+#include "base/suggestions.h"
 #include "ops/lookup/categorical.h"
 
 namespace runhooks {
@@ -13,7 +13,7 @@ const Feature& TransformationCache::given(const std::string& key) const {
   if (found != features_.end()) return found->second;
   std::vector<std::string> names;
   for (const auto& entry : features_) names.push_back(entry.first);
-  std::vector<std::string> hints = near_hint(key, names);
+  std::vector<std::string> hints = did_you_mean(key, names);
   hints.push_back(str_cat("The input function gives: ", str_join(names, ", "), "."));
   throw Error(Code::kNotFound, str_cat("Feature ", key, " is not in features dictionary."), hints);
 }

@@ -1,7 +1,7 @@
 #include "columns/linear_model.h"
 
 #include "columns/input_layer.h"
-#include "graph/curvature.h"
+#include "graph/gauss_newton.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
@@ -18,7 +18,7 @@ Output for_each_unit(Graph& graph, Output sums, const Variable& weights) {
 // How the logits depend on the weights: on those of words by how often these come, on those of
 // numbers by their squares.
 void offer_curvature_of_ids(Graph& graph, const VariablePtr& weights, const IdsAndWeights& ids) {
-  offer_curvature(graph, *weights, [weights, ids](Graph& g) {
+  set_gauss_newton_diagonal(graph, *weights, [weights, ids](Graph& g) {
     const Output times =
         ids.weights ? Output(g.op("Square", {ids.weights}))
                     : ones_like(g, cast(g, ids.ids, DType::kFloat32));
@@ -28,13 +28,13 @@ void offer_curvature_of_ids(Graph& graph, const VariablePtr& weights, const IdsA
   });
 }
 void offer_curvature_of_rows(Graph& graph, const VariablePtr& weights, Output rows) {
-  offer_curvature(graph, *weights, [weights, rows](Graph& g) {
+  set_gauss_newton_diagonal(graph, *weights, [weights, rows](Graph& g) {
     const Output squares = g.op("Sum", {g.op("Square", {rows}), g.int_vector({0})});
     return for_each_unit(g, squares, *weights);
   });
 }
 void offer_curvature_of_bias(Graph& graph, const VariablePtr& bias, Output logits) {
-  offer_curvature(graph, *bias, [logits](Graph& g) {
+  set_gauss_newton_diagonal(graph, *bias, [logits](Graph& g) {
     return Output(g.op("Sum", {ones_like(g, logits), g.int_vector({0})}));
   });
 }

@@ -5,7 +5,7 @@
 #include "autodiff/gradients.h"
 #include "control/control_flow.h"
 #include "control/functions.h"
-#include "tensor/common_shape.h"
+#include "tensor/generalize_shapes.h"
 
 namespace runhooks {
 
@@ -71,7 +71,7 @@ void if_shape(ShapeContext& c) {
   const auto& else_results = function_attr(c.op(), kBranches[1]).results;
   for (size_t i = 0; i < c.outputs().size(); ++i) {
     c.set_output(static_cast<int>(i),
-                 common_shape(then_results[i].shape(), else_results[i].shape()));
+                 generalize_shapes(then_results[i].shape(), else_results[i].shape()));
   }
 }
 
@@ -103,7 +103,7 @@ Output output_of_branch(Operation& op, int branch, const Output& x) {
   FuncGraph& other = function_attr(op, kBranches[1 - branch]);
   function.results.push_back(x);
   other.results.push_back(nothing_of(other, x));
-  op.graph().extend(op, {}, {{x.dtype(), common_shape(x.shape(), other.results.back().shape())}});
+  op.graph().extend(op, {}, {{x.dtype(), generalize_shapes(x.shape(), other.results.back().shape())}});
   return op.output(op.num_outputs() - 1);
 }
 

@@ -19,7 +19,7 @@ namespace {
 class LastResort {
  public:
   void operator()() const {
-    if (Clock::now() - begun_ > std::chrono::milliseconds(50)) check_interrupt_at_times();
+    if (Clock::now() - begun_ > std::chrono::milliseconds(50)) check_interrupt_throttled();
   }
 
  private:
@@ -39,7 +39,7 @@ class WhileKernel : public Kernel {
       if (may_stop_) {
         check_interrupt();
       } else {
-        check_leave();
+        check_cancel_flag();
         last_resort();
       }
       body_->run(values_);

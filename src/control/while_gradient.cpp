@@ -8,7 +8,7 @@
 #include "autodiff/gradients.h"
 #include "control/functions.h"
 #include "control/while_op.h"
-#include "graph/behind.h"
+#include "graph/ancestors.h"
 
 namespace runhooks {
 
@@ -16,7 +16,7 @@ namespace {
 
 // The arguments of the body that a result depends on.
 std::vector<size_t> arguments_behind(const FuncGraph& body, const Output& result) {
-  const NumberedOperations needed = operations_behind({result.op}, Through::kInputs);
+  const NumberedOperations needed = ancestors_of({result.op}, Through::kInputs);
   std::vector<size_t> behind;
   for (size_t i = 0; i < body.arguments().size(); ++i) {
     if (needed.count(body.argument(i).op->id()) > 0) behind.push_back(i);

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
-#include "data/near_rows.h"
+#include "data/packed_row_cache.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -17,14 +17,14 @@ class BatchDataset : public Transformation {
         drop_remainder_(args.flag("drop_remainder", false)) {}
   std::vector<Shape> shapes() const override {
     return batched_shapes(input().shapes(),
-                          drop_remainder_ ? number_so_far("batch_size") : std::nullopt);
+                          drop_remainder_ ? constant_or_nullopt("batch_size") : std::nullopt);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   int64_t batch_size() const { return batch_size_; }
   bool drops_remainder() const { return drop_remainder_; }
 
  private:
-  bool is_made_of_parts() const override { return true; }
+  bool commutes_with_sharding() const override { return true; }
   int64_t batch_size_;
   bool drop_remainder_;
 };
@@ -53,7 +53,7 @@ class BatchIterator : public TransformationIterator<BatchDataset> {
       if (got < piece) break;
     } while (taken < size);
     if (taken == 0 || (taken < size && dataset_->drops_remainder())) return false;
-    if (const NearRows* near = input_->near_rows()) {
+    if (const PackedRowCache* near = input_->make_row_cache()) {
       near->put_stacked(numbers_.data(), taken, sink);
     } else {
       table->put_stacked(numbers_.data(), taken, sink);

@@ -12,7 +12,7 @@ class CacheDataset : public Transformation {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 
  private:
-  bool is_made_of_parts() const override { return true; }
+  bool commutes_with_sharding() const override { return true; }
 };
 
 class CacheIterator : public TransformationIterator<CacheDataset> {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/offered_work.h"
+#include "base/helping_queue.h"
 
 namespace runhooks {
 
@@ -38,10 +38,10 @@ int64_t CsvBlock::read(
       is_ill_ = true;
     }
   };
-  offer_each(num_pieces_,
+  helping_for(num_pieces_,
              [&](size_t i) { guarded([&] { return read_piece(pieces_[i], first, rows); }); });
   // What a word's code is depends on the words before: one thread a column.
-  offer_each(word_columns_.size(), [&](size_t j) {
+  helping_for(word_columns_.size(), [&](size_t j) {
     guarded([&] {
       code_column(j, found, first, rows, words);
       return true;

@@ -100,12 +100,12 @@ CsvColumns::Problem CsvColumns::read(const CsvColumn& column,
   return is_good ? Problem::kNone : Problem::kOtherType;
 }
 
-void CsvColumns::fail_count(size_t count, const std::string& where) const {
+void CsvColumns::throw_count(size_t count, const std::string& where) const {
   invalid_argument(where, " has ", static_cast<unsigned long>(count), " fields; expected are ",
                    most_ > fewest_ ? "at least " : "", static_cast<unsigned long>(fewest_), ".");
 }
 
-void CsvColumns::fail_field(const CsvColumn& column,
+void CsvColumns::throw_field(const CsvColumn& column,
                             std::string_view field,
                             Problem problem,
                             const std::string& where) const {

@@ -42,7 +42,7 @@ class CsvColumns {
   // for its place.
   template <typename Where>
   void check_count(size_t count, Where where) const {
-    if (!has_count(count)) fail_count(count, where());
+    if (!has_count(count)) throw_count(count, where());
   }
   // Field of column `k`, to an element of its type; strings as codes of the dictionary.
   template <typename Where>
@@ -52,7 +52,7 @@ class CsvColumns {
             StringDictionary* dictionary,
             Where where) const {
     const Problem problem = read(columns_[k], field, place, dictionary);
-    if (problem != Problem::kNone) fail_field(columns_[k], field, problem, where());
+    if (problem != Problem::kNone) throw_field(columns_[k], field, problem, where());
   }
   // For who reads many records and leaves it to another to say what is wrong: FALSE where
   // check_count() or read() would throw. A word is the field itself, or its column's default.
@@ -69,8 +69,8 @@ class CsvColumns {
                void* place,
                StringDictionary* dictionary) const;
   void check_defaults(const Args& args) const;
-  [[noreturn]] void fail_count(size_t count, const std::string& where) const;
-  [[noreturn]] void fail_field(const CsvColumn& column,
+  [[noreturn]] void throw_count(size_t count, const std::string& where) const;
+  [[noreturn]] void throw_field(const CsvColumn& column,
                                std::string_view field,
                                Problem problem,
                                const std::string& where) const;

@@ -56,8 +56,8 @@ class CsvRecords : public FileRecords {
     put_record(dataset_.columns(), reader_.fields(), dictionaries_, sink,
                [this] { return where(); });
   }
-  FilePlace place() const override { return {reader_.offset(), records_, reader_.lines()}; }
-  void seek(const FilePlace& place) override {
+  FilePosition place() const override { return {reader_.offset(), records_, reader_.lines()}; }
+  void seek(const FilePosition& place) override {
     reader_.seek(place.offset, place.lines);
     records_ = place.records;
   }

@@ -3,7 +3,7 @@
 #include "base/fingerprint.h"
 #include "base/interrupt.h"
 #include "base/random.h"
-#include "base/shared_pieces.h"
+#include "base/parallel_for.h"
 #include "data/elements.h"
 
 namespace runhooks {
@@ -14,7 +14,7 @@ void ElementSink::copy(int i, const Tensor& value) {
   const auto* from = static_cast<const char*>(value.raw());
   auto* place = static_cast<char*>(to.raw());
   const auto bytes = static_cast<int64_t>(value.num_bytes());
-  share_range((bytes + 7) / 8, [=](int64_t first, int64_t n) {
+  parallel_for_range((bytes + 7) / 8, [=](int64_t first, int64_t n) {
     const int64_t end = std::min(8 * (first + n), bytes);
     if (end > 8 * first) {
       std::memcpy(place + 8 * first, from + 8 * first, static_cast<size_t>(end - 8 * first));
@@ -22,7 +22,7 @@ void ElementSink::copy(int i, const Tensor& value) {
   });
 }
 
-void ElementSink::put_all(Components components) {
+void ElementSink::emit_all_rows(Components components) {
   for (size_t i = 0; i < components.size(); ++i) {
     put(static_cast<int>(i), std::move(components[i]));
   }
@@ -67,7 +67,7 @@ int64_t DatasetIterator::next_block(int64_t, ElementSink& sink) {
     for (int d = 0; d < component.shape().rank(); ++d) shape.append(component.shape().dim(d));
     component = component.reshaped(shape);
   }
-  sink.put_all(std::move(components));
+  sink.emit_all_rows(std::move(components));
   return 1;
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "data/on_other_data.h"
+#include "data/resume_mismatch.h"
 #include "graph/factory.h"
 #include "graph/graph.h"
 #include "graph/saveable.h"
@@ -31,7 +31,7 @@ class ElementSink {
   void copy(int i, const Tensor& value);
   // Component i, a tensor that nobody changes from now on.
   virtual void put(int i, Tensor value) { copy(i, value); }
-  void put_all(Components components);
+  void emit_all_rows(Components components);
 };
 
 // Takes elements as tensors, new ones each time.
@@ -45,7 +45,7 @@ class ComponentsSink : public ElementSink {
   Components components_;
 };
 
-class NearRows;
+class PackedRowCache;
 
 // Rows in memory of which elements are one each: who only chooses among elements hands on numbers.
 class RowTable {
@@ -59,7 +59,7 @@ class RowTable {
   // These rows will be asked for, if not at once: what is far away in memory may be fetched.
   virtual void expect(const int64_t* /*numbers*/, int64_t /*n*/) const {}
   // For one iterator in which so many rows wait: a place for them; NULL where it is of no use.
-  virtual std::shared_ptr<NearRows> near_rows(int64_t /*waiting*/) const { return nullptr; }
+  virtual std::shared_ptr<PackedRowCache> make_row_cache(int64_t /*waiting*/) const { return nullptr; }
 };
 
 struct Seeds {
@@ -94,7 +94,7 @@ class DatasetIterator {
   // fewer only at the end. Each is one row seen.
   virtual int64_t next_rows(int64_t n, int64_t* numbers);
   // Where rows that next_rows() has given lie side by side, as the table has them; NULL: nowhere.
-  virtual const NearRows* near_rows() const { return nullptr; }
+  virtual const PackedRowCache* make_row_cache() const { return nullptr; }
   // Up to `n` elements stacked to one, or none where `only_whole` and there are fewer; returns how
   // many it has taken.
   virtual int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink);
@@ -117,7 +117,7 @@ class DatasetIterator {
 
 // What is known when an iterator begins: the values of tensors of the graph. Where the tensors are
 // those of a function's graph, when it is called, its arguments that are datasets, too.
-struct KnownValues {
+struct TensorBindings {
   const std::vector<Output>& tensors;
   const Components& values;
   const Components* arguments = nullptr;
@@ -126,9 +126,9 @@ struct KnownValues {
   const Tensor* find(const Output& tensor) const;
 };
 
-class DataContent;
+class DataFingerprint;
 
-class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
+class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> {
  public:
   const char* kind() const override { return "a dataset"; }
   // The components of an element; the batch dimension is unknown where a batch may be short.
@@ -145,8 +145,8 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   // What its elements depend on, but for seeds, is in two parts: what is done with the data, and
   // the data themselves. A state is good for a pipeline in which both are the same.
   virtual std::string steps() const;
-  DataContent content() const;
-  virtual void add_content(DataContent& content) const;
+  DataFingerprint content() const;
+  virtual void add_content(DataFingerprint& content) const;
   // TRUE where an iterator calls the embedding language: no other thread may ask for elements.
   virtual bool runs_on_main_thread() const { return false; }
   // TRUE where it is known that there is always another element: nobody reads it to its end.
@@ -156,16 +156,16 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   virtual const RowTable* row_table() const { return nullptr; }
   // TRUE where TensorFlow makes one op of it and of a repeat behind it: this one does not begin a
   // pass behind the last one.
-  virtual bool is_repeated_as_one() const { return false; }
+  virtual bool fuses_with_repeat() const { return false; }
   // TRUE where it, or what it reads from, is one of several parts of some data.
   virtual bool is_part() const { return reads_part_; }
   // The elements of this one for one of several readers, one by one.
-  std::shared_ptr<const Dataset> part_by_elements(int64_t readers, int64_t reader) const;
+  std::shared_ptr<const Dataset> shard_by_element(int64_t readers, int64_t reader) const;
   // Whether its elements are of files, by whatever way.
   virtual bool reads_files() const { return false; }
   // Its part for one of several readers, who deal the files among them or, where these are fewer,
   // their records; NULL where it reads none, or where the parts would not be the whole together.
-  virtual std::shared_ptr<const Dataset> part_of_files(int64_t /*readers*/,
+  virtual std::shared_ptr<const Dataset> shard_by_file(int64_t /*readers*/,
                                                        int64_t /*reader*/) const {
     return nullptr;
   }
@@ -175,18 +175,18 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
   // Arguments may be tensors of a graph, at any depth, and functions may use such: then this is a
   // pattern, of which their values make the dataset. Whoever keeps a pattern keeps their graph.
   std::vector<Output> unknowns() const;
-  std::shared_ptr<const Dataset> with_values(const KnownValues& known) const;
+  std::shared_ptr<const Dataset> with_values(const TensorBindings& known) const;
   // FALSE where values may make another dataset of it.
   virtual bool is_known() const { return is_known_; }
 
  protected:
   // What can be said of a number before it is known: a constant's value; else nothing.
-  std::optional<int64_t> number_so_far(const std::string& argument) const;
+  std::optional<int64_t> constant_or_nullopt(const std::string& argument) const;
   std::shared_ptr<const Dataset> given_dataset(const std::string& name) const;
   // The same kind with another argument.
   std::shared_ptr<const Dataset> with_argument(const std::string& name, Value value) const;
   // TRUE for an argument that says which the data are: add_content() has it, steps() has not.
-  virtual bool says_data(const std::string& /*argument*/) const { return false; }
+  virtual bool identifies_data(const std::string& /*argument*/) const { return false; }
   // For iterators, which keep their dataset.
   template <typename D>
   static std::shared_ptr<const D> self(const D* dataset) {
@@ -195,9 +195,9 @@ class Dataset : public Made, public std::enable_shared_from_this<Dataset> {
 
  private:
   friend std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& args);
-  virtual std::shared_ptr<const Dataset> replaced(const KnownValues&) const { return nullptr; }
+  virtual std::shared_ptr<const Dataset> replaced(const TensorBindings&) const { return nullptr; }
   // Throws where numbers do not go together; asked when all of them are known.
-  virtual void check_together(const Args& /*args*/) const {}
+  virtual void validate_arguments(const Args& /*args*/) const {}
   // The datasets that an argument is, or has.
   static void each_dataset(const Value& value, const std::function<void(const Dataset&)>& visit);
   std::string type_;
@@ -245,6 +245,6 @@ std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> da
 // The position of the iterator with this handle (an output of IteratorV2), as checkpoints keep it;
 // who wants it saved adds it to the collection `saveable_objects` or to a saver.
 SaveablePtr make_saveable_from_iterator(const Output& handle,
-                                        OnOtherData on_other_data = OnOtherData::kStop);
+                                        ResumeMismatch on_other_data = ResumeMismatch::kStop);
 
 }  // namespace runhooks

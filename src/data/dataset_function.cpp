@@ -88,7 +88,7 @@ std::vector<Output> DatasetFunction::unknowns() const {
 }
 
 std::shared_ptr<const DatasetFunction> DatasetFunction::with_values(
-    const KnownValues& known) const {
+    const TensorBindings& known) const {
   Components values;
   for (const Output& unknown : unknowns()) {
     const Tensor* value = known.find(unknown);
@@ -120,7 +120,7 @@ DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> funct
   stays_.assign(function_->arguments_.size(), false);
   stays_.resize(function_->feeds().size(), true);
   std::optional<uint64_t> second;
-  const SeedsFrom seeds([&context, &second] {
+  const SeedSourceScope seeds([&context, &second] {
     if (second) return *std::exchange(second, std::nullopt);
     const Seeds both = context.seeds(std::nullopt);
     second = both.seed2;
@@ -168,14 +168,14 @@ void DatasetFunction::Instance::restore(const NamedTensors& state) {
 
 // --- functions whose value is a dataset
 
-std::shared_ptr<const Dataset> DatasetMaker::make(const Components& values,
+std::shared_ptr<const Dataset> DatasetValuedFunction::make(const Components& values,
                                                   const Components& arguments) const {
   return pattern_->with_values({unknowns_, values, &arguments, &function_->graph()});
 }
 
-std::shared_ptr<const DatasetMaker> DatasetMaker::with_values(const KnownValues& known) const {
-  return std::shared_ptr<const DatasetMaker>(
-      new DatasetMaker(function_->with_values(known), pattern_->with_values(known), unknowns_));
+std::shared_ptr<const DatasetValuedFunction> DatasetValuedFunction::with_values(const TensorBindings& known) const {
+  return std::shared_ptr<const DatasetValuedFunction>(
+      new DatasetValuedFunction(function_->with_values(known), pattern_->with_values(known), unknowns_));
 }
 
 namespace {
@@ -197,7 +197,7 @@ class ArgumentDataset : public Dataset {
   bool is_known() const override { return false; }
 
  private:
-  std::shared_ptr<const Dataset> replaced(const KnownValues& known) const override {
+  std::shared_ptr<const Dataset> replaced(const TensorBindings& known) const override {
     if (known.graph != graph_) return nullptr;  // that of another function
     return std::static_pointer_cast<const Dataset>((*known.arguments)[k_].object());
   }

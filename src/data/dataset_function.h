@@ -15,7 +15,7 @@
 
 namespace runhooks {
 
-class DatasetFunction : public Made, public std::enable_shared_from_this<DatasetFunction> {
+class DatasetFunction : public CoreObject, public std::enable_shared_from_this<DatasetFunction> {
  public:
   const char* kind() const override { return "a graph function"; }
 
@@ -42,7 +42,7 @@ class DatasetFunction : public Made, public std::enable_shared_from_this<Dataset
   // The tensors from outside whose values it does not know yet, and those that it knows.
   std::vector<Output> unknowns() const;
   const Components& captured() const { return captured_; }
-  std::shared_ptr<const DatasetFunction> with_values(const KnownValues& known) const;
+  std::shared_ptr<const DatasetFunction> with_values(const TensorBindings& known) const;
 
   // The function at work: a session of its own with its plan and what its operations keep, random
   // generators above all. Any thread may call it, one at a time.
@@ -80,21 +80,21 @@ class DatasetFunction : public Made, public std::enable_shared_from_this<Dataset
 };
 
 // A function whose value is a dataset.
-class DatasetMaker : public Made {
+class DatasetValuedFunction : public CoreObject {
  public:
   // The function's results are the values of the pattern's unknowns.
-  DatasetMaker(std::shared_ptr<const DatasetFunction> function,
+  DatasetValuedFunction(std::shared_ptr<const DatasetFunction> function,
                std::shared_ptr<const Dataset> pattern)
-      : DatasetMaker(std::move(function), pattern, pattern->unknowns()) {}
+      : DatasetValuedFunction(std::move(function), pattern, pattern->unknowns()) {}
   const char* kind() const override { return "a function that gives datasets"; }
   const DatasetFunction& function() const { return *function_; }
   const Dataset& pattern() const { return *pattern_; }
   // Of what the function gave for these arguments.
   std::shared_ptr<const Dataset> make(const Components& values, const Components& arguments) const;
-  std::shared_ptr<const DatasetMaker> with_values(const KnownValues& known) const;
+  std::shared_ptr<const DatasetValuedFunction> with_values(const TensorBindings& known) const;
 
  private:
-  DatasetMaker(std::shared_ptr<const DatasetFunction> function,
+  DatasetValuedFunction(std::shared_ptr<const DatasetFunction> function,
                std::shared_ptr<const Dataset> pattern,
                std::vector<Output> unknowns)
       : function_(std::move(function)),

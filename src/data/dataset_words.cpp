@@ -1,5 +1,5 @@
 // What a dataset is, in words: for people, and as a key that positions of iterators carry.
-#include "data/data_content.h"
+#include "data/data_fingerprint.h"
 #include "data/dataset.h"
 #include "data/dataset_function.h"
 #include "data/element_source.h"
@@ -30,7 +30,7 @@ std::string describe_type(DType dtype, const Shape& shape) {
 std::string describe_tensor(const Tensor& tensor, Words how) {
   const std::string type = describe_type(tensor.dtype(), tensor.shape());
   if (how == Words::kPeople) return type;
-  DataContent content;
+  DataFingerprint content;
   content.add(tensor);
   return str_cat(type, " ", static_cast<unsigned long>(content.fingerprint()));
 }
@@ -44,12 +44,12 @@ std::string describe_function(const DatasetFunction& function, Words how) {
                  }));
 }
 
-std::string describe_made(const Made& made, Words how) {
+std::string describe_made(const CoreObject& made, Words how) {
   if (const auto* dataset = dynamic_cast<const Dataset*>(&made)) return words_of(*dataset, how);
   if (const auto* function = dynamic_cast<const DatasetFunction*>(&made)) {
     return describe_function(*function, how);
   }
-  const auto* maker = dynamic_cast<const DatasetMaker*>(&made);
+  const auto* maker = dynamic_cast<const DatasetValuedFunction*>(&made);
   if (!maker || how == Words::kPeople) return made.kind();
   return str_cat(describe_function(maker->function(), how), " giving ",
                  words_of(maker->pattern(), how));
@@ -74,7 +74,7 @@ std::string describe(const Value& value, Words how) {
     };
     return "(" + describe_all((*args)->items(), describe_item) + ")";
   }
-  if (const auto* made = value.get_if<std::shared_ptr<Made>>()) return describe_made(**made, how);
+  if (const auto* made = value.get_if<std::shared_ptr<CoreObject>>()) return describe_made(**made, how);
   return value.kind();
 }
 
@@ -106,35 +106,35 @@ std::string Dataset::description() const {
 
 std::string Dataset::steps() const {
   return describe_kind(type_, args_, Words::kKey,
-                       [this](const std::string& name) { return says_data(name); });
+                       [this](const std::string& name) { return identifies_data(name); });
 }
 
 // --- content
 
 namespace {
 
-void add_content_of(const Value& value, DataContent& content) {
+void add_content_of(const Value& value, DataFingerprint& content) {
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
     for (const Value& item : **list) add_content_of(item, content);
   }
-  const auto* made = value.get_if<std::shared_ptr<Made>>();
+  const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
   if (!made) return;
   if (const auto* dataset = dynamic_cast<const Dataset*>(made->get())) {
     dataset->add_content(content);
-  } else if (const auto* maker = dynamic_cast<const DatasetMaker*>(made->get())) {
+  } else if (const auto* maker = dynamic_cast<const DatasetValuedFunction*>(made->get())) {
     maker->pattern().add_content(content);
   }
 }
 
 }  // namespace
 
-DataContent Dataset::content() const {
-  DataContent content;
+DataFingerprint Dataset::content() const {
+  DataFingerprint content;
   add_content(content);
   return content;
 }
 
-void Dataset::add_content(DataContent& content) const {
+void Dataset::add_content(DataFingerprint& content) const {
   for (const auto& item : args_.items()) add_content_of(item.second, content);
 }
 

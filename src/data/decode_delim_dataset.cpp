@@ -24,7 +24,7 @@ class DecodeDelimDataset : public Transformation {
   const CsvColumns& columns() const { return columns_; }
 
  private:
-  bool is_made_of_parts() const override { return true; }
+  bool commutes_with_sharding() const override { return true; }
   CsvColumns columns_;
 };
 

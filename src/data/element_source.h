@@ -19,7 +19,7 @@ class ElementStream {
   virtual void restore(const NamedTensors& state) = 0;
 };
 
-class ElementSource : public Made {
+class ElementSource : public CoreObject {
  public:
   const char* kind() const override { return "a source of elements"; }
   virtual std::vector<DType> dtypes() const = 0;

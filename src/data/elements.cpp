@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/interrupt.h"
-#include "data/numbered_iterator.h"
+#include "data/indexed_iterator.h"
 
 namespace runhooks {
 
@@ -138,7 +138,7 @@ class ElementsDataset : public Dataset {
   const std::vector<Components>& elements() const { return elements_; }
   int64_t num_rows() const { return static_cast<int64_t>(elements_.size()); }
   void put(int64_t number, ElementSink& sink) const {
-    sink.put_all(elements_[static_cast<size_t>(number)]);
+    sink.emit_all_rows(elements_[static_cast<size_t>(number)]);
   }
 
  private:
@@ -149,7 +149,7 @@ class ElementsDataset : public Dataset {
 };
 
 std::unique_ptr<DatasetIterator> ElementsDataset::iterator(IteratorContext&) const {
-  return std::make_unique<NumberedIterator<ElementsDataset>>(self(this));
+  return std::make_unique<IndexedIterator<ElementsDataset>>(self(this));
 }
 
 NamedTensors save_dataset(const Tensor& variant) {

@@ -1,5 +1,5 @@
 // The input's elements kept in a file: later passes, and later processes, read that instead.
-#include "data/data_content.h"
+#include "data/data_fingerprint.h"
 #include "data/one_input_dataset.h"
 #include "io/files/record.h"
 #include "io/files/stale_files.h"
@@ -24,7 +24,7 @@ class FileCacheDataset : public Transformation {
   }
 
  private:
-  bool says_data(const std::string& argument) const override { return argument == "filename"; }
+  bool identifies_data(const std::string& argument) const override { return argument == "filename"; }
 
   std::string path_;
 };
@@ -43,7 +43,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     }
     ++position_;
     ++rows_seen_;
-    sink.put_all(std::move(element));
+    sink.emit_all_rows(std::move(element));
     return true;
   }
   // A pass that was not read to its end leaves no file.

@@ -1,6 +1,6 @@
 // Paths of files, which are part of what the pipeline is.
-#include "data/data_content.h"
-#include "data/numbered_iterator.h"
+#include "data/data_fingerprint.h"
+#include "data/indexed_iterator.h"
 
 namespace runhooks {
 
@@ -23,17 +23,17 @@ class FileListDataset : public Dataset, public RowTable {
     sink.put(0, Tensor::strings({n}, paths));
   }
 
-  void add_content(DataContent& content) const override { contents_.add_to(content, files_); }
+  void add_content(DataFingerprint& content) const override { contents_.add_to(content, files_); }
 
  private:
-  bool says_data(const std::string& argument) const override { return argument == "filenames"; }
+  bool identifies_data(const std::string& argument) const override { return argument == "filenames"; }
 
   std::vector<std::string> files_;
-  FileContents contents_;
+  FileFingerprints contents_;
 };
 
 std::unique_ptr<DatasetIterator> FileListDataset::iterator(IteratorContext&) const {
-  return std::make_unique<NumberedIterator<FileListDataset>>(self(this));
+  return std::make_unique<IndexedIterator<FileListDataset>>(self(this));
 }
 
 // R's function finds the files.

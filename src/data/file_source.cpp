@@ -56,7 +56,7 @@ void FileCursor::open() {
   const FileKind kind = file_kind(path);
   is_stream_ = source_.takes_streams() && (kind == FileKind::kPipe || kind == FileKind::kDevice);
   are_streamed_.resize(source_.files().size());
-  if (are_streamed_[file_]) fail_stream("it has been read, which can be done once");
+  if (are_streamed_[file_]) throw_stream("it has been read, which can be done once");
   if (is_stream_) {
     are_streamed_[file_] = true;
     size_ = fingerprint_ = 0;
@@ -68,19 +68,19 @@ void FileCursor::open() {
   records_ = source_.open({path, is_stream_});
 }
 
-void FileCursor::fail_stream(const char* why) const {
+void FileCursor::throw_stream(const char* why) const {
   throw Error(Code::kFailedPrecondition,
               str_cat("'", source_.files()[file_], "' is a stream: ", why, "."),
               {"dataset_cache() keeps what it gives for further passes."});
 }
 
 void FileCursor::close() {
-  tell_skipped();
+  log_skipped();
   records_.reset();
   ++file_;
 }
 
-void FileCursor::leave_out(const Error& error) {
+void FileCursor::skip_record(const Error& error) {
   const bool is_ill_record =
       error.code() == Code::kDataLoss || error.code() == Code::kInvalidArgument;
   if (!source_.skips_errors() || !is_ill_record) throw error;
@@ -88,9 +88,9 @@ void FileCursor::leave_out(const Error& error) {
   if (!records_->skip()) close();
 }
 
-void FileCursor::tell_skipped() {
+void FileCursor::log_skipped() {
   if (skipped_ > 0) {
-    log_later(LogLevel::kWarn,
+    log_deferred(LogLevel::kWarn,
               str_cat("Skipped ", skipped_, " ", source_.unit(), skipped_ == 1 ? "" : "s", " of '",
                       source_.files()[file_], "'. The first: ", first_skipped_));
   }
@@ -100,7 +100,7 @@ void FileCursor::tell_skipped() {
 
 std::string FileCursor::last() const {
   if (!records_) return "";
-  const FilePlace place = records_->place();
+  const FilePosition place = records_->place();
   const bool is_line = std::string(source_.unit()) == "line";
   return str_cat(is_line ? "Line " : "Record ", is_line ? place.lines : place.records, " of '",
                  source_.files()[file_], "'");
@@ -114,11 +114,11 @@ void FileCursor::rewind() {
 }
 
 NamedTensors FileCursor::save() const {
-  if (records_ && is_stream_) fail_stream("nobody can go back to a place in it, so none is saved");
+  if (records_ && is_stream_) throw_stream("nobody can go back to a place in it, so none is saved");
   NamedTensors state = {{"file", Tensor::scalar(static_cast<int64_t>(file_))},
                         {"is_open", Tensor::scalar(records_ != nullptr)}};
   if (!records_) return state;
-  const FilePlace place = records_->place();
+  const FilePosition place = records_->place();
   state["offset"] = Tensor::scalar(static_cast<int64_t>(place.offset));
   state["records"] = Tensor::scalar(place.records);
   state["lines"] = Tensor::scalar(place.lines);
@@ -141,7 +141,7 @@ void FileCursor::restore(const NamedTensors& state) {
     file_ = static_cast<size_t>(file);
     return;
   }
-  FilePlace place;
+  FilePosition place;
   place.offset = static_cast<uint64_t>(state_count(state, "offset"));
   place.records = state_count(state, "records");
   place.lines = state_count(state, "lines");

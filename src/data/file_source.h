@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "data/data_content.h"
+#include "data/data_fingerprint.h"
 #include "data/one_input_dataset.h"
 #include "io/files/zlib_stream.h"
 
 namespace runhooks {
 
 // Behind a record of a file.
-struct FilePlace {
+struct FilePosition {
   uint64_t offset = 0;  // in the decompressed file
   int64_t records = 0;  // so many lie before it
   int64_t lines = 0;
@@ -30,8 +30,8 @@ class FileRecords {
   virtual bool skip() = 0;
   // The record as an element; an error is one of the record, too.
   virtual void put(ElementSink& sink) = 0;
-  virtual FilePlace place() const = 0;
-  virtual void seek(const FilePlace& place) = 0;
+  virtual FilePosition place() const = 0;
+  virtual void seek(const FilePosition& place) = 0;
 };
 
 // Records that are a string each.
@@ -50,9 +50,9 @@ class FileSource : public Dataset {
   std::vector<Shape> shapes() const override { return {Shape()}; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 
-  void add_content(DataContent& content) const override { contents_.add_to(content, files_); }
+  void add_content(DataFingerprint& content) const override { contents_.add_to(content, files_); }
   bool reads_files() const override { return true; }
-  std::shared_ptr<const Dataset> part_of_files(int64_t readers, int64_t reader) const override;
+  std::shared_ptr<const Dataset> shard_by_file(int64_t readers, int64_t reader) const override;
 
   virtual std::unique_ptr<FileRecords> open(const ByteSource& source) const = 0;
   // What a record is called: "line", "record".
@@ -63,10 +63,10 @@ class FileSource : public Dataset {
   bool takes_streams() const { return takes_streams_; }
 
  private:
-  bool says_data(const std::string& argument) const override { return argument == "filenames"; }
+  bool identifies_data(const std::string& argument) const override { return argument == "filenames"; }
 
   std::vector<std::string> files_;
-  FileContents contents_;
+  FileFingerprints contents_;
   Compression compression_ = Compression::kNone;
   bool skips_errors_ = false, takes_streams_ = false;
 };
@@ -91,7 +91,7 @@ class FileCursor {
         }
         close();
       } catch (const Error& error) {
-        leave_out(error);
+        skip_record(error);
       }
     }
     return false;
@@ -109,9 +109,9 @@ class FileCursor {
   bool open_next();
   void open();
   void close();
-  void leave_out(const Error& error);
-  void tell_skipped();
-  [[noreturn]] void fail_stream(const char* why) const;
+  void skip_record(const Error& error);
+  void log_skipped();
+  [[noreturn]] void throw_stream(const char* why) const;
 
   const FileSource& source_;
   std::unique_ptr<FileRecords> records_;  // of the file that is open

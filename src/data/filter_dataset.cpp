@@ -21,7 +21,7 @@ class FilterDataset : public Transformation {
   const DatasetFunction& function() const { return *function_; }
 
  private:
-  bool is_made_of_parts() const override { return true; }
+  bool commutes_with_sharding() const override { return true; }
   std::shared_ptr<const DatasetFunction> function_;
 };
 

@@ -40,12 +40,12 @@ class FixedRecords : public StringRecords {
   }
   bool skip() override { return false; }
   const std::string& text() const override { return data_; }
-  FilePlace place() const override {
-    FilePlace place;
+  FilePosition place() const override {
+    FilePosition place;
     place.records = at_;
     return place;
   }
-  void seek(const FilePlace& place) override {
+  void seek(const FilePosition& place) override {
     if (place.records > count_) {
       fail(Code::kDataLoss, "There is no record ", place.records, " in '", file_.path(), "'.");
     }
@@ -65,11 +65,11 @@ class StreamedRecords : public StringRecords {
   StreamedRecords(const ByteSource& source, const RecordFormat& format)
       : bytes_(source, Compression::kNone), format_(format) {}
   bool next() override {
-    if (!is_begun_ && !has(format_.header + format_.footer)) fail_length();
+    if (!is_begun_ && !has(format_.header + format_.footer)) throw_length();
     if (!is_begun_) bytes_.take(static_cast<size_t>(format_.header));
     is_begun_ = true;
     if (!has(format_.record + format_.footer)) {
-      if (bytes_.view().size() != format_.footer) fail_length();
+      if (bytes_.view().size() != format_.footer) throw_length();
       return false;
     }
     data_.assign(bytes_.view().substr(0, static_cast<size_t>(format_.record)));
@@ -79,12 +79,12 @@ class StreamedRecords : public StringRecords {
   }
   bool skip() override { return false; }
   const std::string& text() const override { return data_; }
-  FilePlace place() const override {
-    FilePlace place;
+  FilePosition place() const override {
+    FilePosition place;
     place.records = count_;
     return place;
   }
-  void seek(const FilePlace&) override {
+  void seek(const FilePosition&) override {
     fail(Code::kFailedPrecondition, "'", bytes_.path(), "' is a stream: it has no places.");
   }
 
@@ -95,7 +95,7 @@ class StreamedRecords : public StringRecords {
     }
     return true;
   }
-  [[noreturn]] void fail_length() const {
+  [[noreturn]] void throw_length() const {
     invalid_argument("After ", count_, " records of ", format_.record, " bytes '", bytes_.path(),
                      "' ends with ", static_cast<uint64_t>(bytes_.view().size()),
                      " bytes, which are not a footer of ", format_.footer, " bytes",

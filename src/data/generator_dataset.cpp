@@ -1,5 +1,5 @@
 // Elements that a function of the embedding language makes.
-#include "data/data_content.h"
+#include "data/data_fingerprint.h"
 #include "data/element_source.h"
 #include "data/one_input_dataset.h"
 
@@ -16,7 +16,7 @@ class GeneratorDataset : public Dataset {
   bool runs_on_main_thread() const override { return true; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   std::unique_ptr<ElementStream> open() const { return source_->open(); }
-  void add_content(DataContent& content) const override {
+  void add_content(DataFingerprint& content) const override {
     std::vector<std::string> components;
     for (size_t k = 0; k < dtypes().size(); ++k) {
       components.push_back(str_cat(dtype_name(dtypes()[k]), shapes()[k]));
@@ -27,7 +27,7 @@ class GeneratorDataset : public Dataset {
   }
 
  private:
-  bool says_data(const std::string& argument) const override { return argument == "source"; }
+  bool identifies_data(const std::string& argument) const override { return argument == "source"; }
 
   std::shared_ptr<ElementSource> source_;
 };
@@ -47,7 +47,7 @@ class GeneratorIterator : public DatasetIterator {
     check(element);
     ++position_;
     ++rows_seen_;
-    sink.put_all(std::move(element));
+    sink.emit_all_rows(std::move(element));
     return true;
   }
   void rewind() override {

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "base/random.h"
-#include "data/data_content.h"
+#include "data/data_fingerprint.h"
 #include "data/one_input_dataset.h"
-#include "data/row_copies.h"
-#include "data/rows_ahead.h"
+#include "data/row_gather.h"
+#include "data/shuffled_row_prefetcher.h"
 
 namespace runhooks {
 
@@ -56,7 +56,7 @@ class InMemoryDataset : public Dataset {
                    ", num_epochs = ", options_.num_epochs,
                    ", shuffle = ", options_.shuffle ? "TRUE" : "FALSE");
   }
-  void add_content(DataContent& content) const override {
+  void add_content(DataFingerprint& content) const override {
     content.add(std::string_view(str_join(options_.names, "\n")));
     add_columns(content, columns_, fingerprint_);
   }
@@ -72,7 +72,7 @@ class InMemoryDataset : public Dataset {
   std::vector<InMemoryColumn> columns_;
   InMemoryOptions options_;
   int64_t rows_ = 0;
-  ContentOnce fingerprint_;
+  LazyFingerprint fingerprint_;
 };
 
 class InMemoryIterator : public DatasetIterator {
@@ -82,14 +82,14 @@ class InMemoryIterator : public DatasetIterator {
     for (const InMemoryColumn& column : dataset_->columns()) {
       row_bytes_.push_back(bytes_of_row(column));
     }
-    if (dataset_->options().shuffle) choose_ahead();
+    if (dataset_->options().shuffle) select_prefetched_columns();
   }
 
   bool next(ElementSink& sink) override {
     int64_t n = rows_of_batch();
     for (; n > 0 && !is_own(); n = rows_of_batch()) pass_over(n);
     if (n == 0) return false;
-    if (n == dataset_->rows() && position_ == 0 && put_all(sink)) {
+    if (n == dataset_->rows() && position_ == 0 && emit_all_rows(sink)) {
       rows_seen_ += n;
       return true;
     }
@@ -155,18 +155,18 @@ class InMemoryIterator : public DatasetIterator {
     return rows == 0 ? 0 : column.tensor.num_bytes() / rows;
   }
   // What is read in place, and tensors of one element a row where there are many.
-  void choose_ahead() {
+  void select_prefetched_columns() {
     is_ahead_.assign(row_bytes_.size(), false);
     const auto is_narrow = [](const InMemoryColumn& column) {
       return !column.sparse && !column.in_place && column.tensor.shape().rank() == 1;
     };
     const auto& columns = dataset_->columns();
     const auto narrow = std::count_if(columns.begin(), columns.end(), is_narrow);
-    const bool takes_narrow = narrow >= static_cast<int64_t>(RowsAhead::kManyColumns);
+    const bool takes_narrow = narrow >= static_cast<int64_t>(ShuffledRowPrefetcher::kManyColumns);
     for (size_t i = 0; i < columns.size(); ++i) {
-      std::shared_ptr<const RowsInPlace> rows = columns[i].in_place;
+      std::shared_ptr<const ColumnViews> rows = columns[i].in_place;
       if (takes_narrow && is_narrow(columns[i])) {
-        rows = std::make_shared<const RowsInPlace>(columns[i].tensor);
+        rows = std::make_shared<const ColumnViews>(columns[i].tensor);
       }
       if (!rows) continue;
       is_ahead_[i] = true;
@@ -175,14 +175,14 @@ class InMemoryIterator : public DatasetIterator {
     }
   }
   // All rows in their order, without a copy of them; whether that can be.
-  bool put_all(ElementSink& sink) {
+  bool emit_all_rows(ElementSink& sink) {
     if (dataset_->options().shuffle) return false;
     Components all;
     for (const InMemoryColumn& column : dataset_->columns()) {
       if (column.sparse || column.in_place) return false;
       all.push_back(column.tensor);
     }
-    sink.put_all(all);
+    sink.emit_all_rows(all);
     position_ = dataset_->rows();
     return true;
   }
@@ -296,12 +296,12 @@ class InMemoryIterator : public DatasetIterator {
   std::vector<Form> forms_;  // of the last batch's columns
   int64_t rows_of_forms_ = -1;
   std::vector<char*> targets_, targets_ahead_;
-  RowCopies copies_;  // of this batch
+  RowGather copies_;  // of this batch
   std::vector<int64_t> order_;    // of this epoch; empty when not shuffled
   AllRowsInPlace in_place_;       // what is made ahead
   std::vector<bool> is_ahead_;    // whether a column is one of these
   std::vector<size_t> of_ahead_;  // these columns
-  RowsAhead ahead_;
+  ShuffledRowPrefetcher ahead_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;
 };

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "data/dataset.h"
-#include "data/rows_in_place.h"
+#include "data/column_views.h"
 
 namespace runhooks {
 
 // A matrix of float64 of which only some elements are kept, row by row; the others are 0.
-struct SparseRows : Made {
+struct SparseRows : CoreObject {
   const char* kind() const override { return "a sparse matrix"; }
   // Rows `order[0 ... n - 1]`, or from row `position` on where there is no order, with their zeros.
   void spread(double* to, const int64_t* order, int64_t position, int64_t n) const;
@@ -24,13 +24,13 @@ struct SparseRows : Made {
 struct InMemoryColumn {
   InMemoryColumn(Tensor rows) : tensor(std::move(rows)) {}
   InMemoryColumn(std::shared_ptr<const SparseRows> rows) : sparse(std::move(rows)) {}
-  InMemoryColumn(std::shared_ptr<const RowsInPlace> rows) : in_place(std::move(rows)) {}
+  InMemoryColumn(std::shared_ptr<const ColumnViews> rows) : in_place(std::move(rows)) {}
   DType dtype() const;
   Shape shape() const;
 
   Tensor tensor;
   std::shared_ptr<const SparseRows> sparse;
-  std::shared_ptr<const RowsInPlace> in_place;
+  std::shared_ptr<const ColumnViews> in_place;
 };
 
 struct InMemoryOptions {

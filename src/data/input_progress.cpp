@@ -28,13 +28,13 @@ InputProgress input_progress(Session& session) {
   return progress;
 }
 
-void InputMeter::start(Session& session) {
+void InputTimer::start(Session& session) {
   before_ = input_progress(session);
   started_ = now_seconds();
 }
 
 // A session that took the place of a lost one has begun anew: what is below 0 is not known.
-InputMeter::Reading InputMeter::read(Session& session) const {
+InputTimer::Reading InputTimer::read(Session& session) const {
   const InputProgress now = input_progress(session);
   Reading reading;
   reading.is_known = now.is_known;

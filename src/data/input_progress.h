@@ -19,7 +19,7 @@ struct InputProgress {
 InputProgress input_progress(Session& session);
 
 // The same since a moment of a session, with the time that has gone by.
-class InputMeter {
+class InputTimer {
  public:
   struct Reading {
     bool is_known = false;

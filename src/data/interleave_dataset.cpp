@@ -16,7 +16,7 @@ class InterleaveDataset : public Transformation {
  public:
   InterleaveDataset(const Args& args, int64_t cycle_length, int64_t block_length)
       : Transformation(dataset_argument(args)),
-        maker_(args.made<const DatasetMaker>("map_func", "a function that gives datasets")),
+        maker_(args.made<const DatasetValuedFunction>("map_func", "a function that gives datasets")),
         cycle_length_(cycle_length),
         block_length_(block_length) {}
   std::vector<DType> dtypes() const override { return maker_->pattern().dtypes(); }
@@ -30,24 +30,24 @@ class InterleaveDataset : public Transformation {
            maker_->pattern().runs_on_main_thread();
   }
   bool reads_files() const override { return maker_->pattern().reads_files(); }
-  std::shared_ptr<const Dataset> part_of_files(int64_t readers, int64_t reader) const override;
-  const DatasetMaker& maker() const { return *maker_; }
+  std::shared_ptr<const Dataset> shard_by_file(int64_t readers, int64_t reader) const override;
+  const DatasetValuedFunction& maker() const { return *maker_; }
   size_t cycle_length() const { return static_cast<size_t>(cycle_length_); }
   int64_t block_length() const { return block_length_; }
 
  private:
-  std::shared_ptr<const DatasetMaker> maker_;
+  std::shared_ptr<const DatasetValuedFunction> maker_;
   int64_t cycle_length_, block_length_;
 };
 
 // The elements that its datasets are made of are files, as far as anybody knows.
-std::shared_ptr<const Dataset> InterleaveDataset::part_of_files(int64_t readers,
+std::shared_ptr<const Dataset> InterleaveDataset::shard_by_file(int64_t readers,
                                                                 int64_t reader) const {
   if (!reads_files()) return nullptr;
   const RowTable* files = input().row_table();
   const bool are_enough = files && files->num_rows() >= readers;
-  return are_enough ? with_input(input().part_by_elements(readers, reader))
-                    : part_by_elements(readers, reader);
+  return are_enough ? with_input(input().shard_by_element(readers, reader))
+                    : shard_by_element(readers, reader);
 }
 
 // One of the datasets that are read in turn. When it is restored it is made again of its element

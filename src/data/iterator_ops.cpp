@@ -3,7 +3,7 @@
 
 #include "base/ticks.h"
 #include "data/iterator_resource.h"
-#include "data/rows_again.h"
+#include "data/iterator_rebind.h"
 
 namespace runhooks {
 
@@ -178,7 +178,7 @@ std::vector<Output> next_element(Graph& graph, std::shared_ptr<const Dataset> da
   return iterator_get_next(make_iterator_op(graph, dtypes, shapes, std::move(dataset)));
 }
 
-void begin_again(const Output& iterator,
+void rebind_iterator(const Output& iterator,
                  std::shared_ptr<const Dataset> dataset,
                  ResourceManager& resources) {
   IteratorResource& own = iterator_resource(resources, *iterator.op);
@@ -190,7 +190,7 @@ std::shared_ptr<const Dataset> dataset_of(const Output& iterator) {
   return dataset_of(*iterator.op);
 }
 
-uint64_t let_go_of_data(const Output& iterator, ResourceManager& resources) {
+uint64_t release_dataset(const Output& iterator, ResourceManager& resources) {
   iterator.op->payload = nullptr;
   IteratorResource& own = iterator_resource(resources, *iterator.op);
   const auto rows = static_cast<uint64_t>(own.iterator ? own.iterator->rows_seen() : 0);

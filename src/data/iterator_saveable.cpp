@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/fingerprint.h"
-#include "base/held_errors.h"
+#include "base/deferred_errors.h"
 #include "base/log.h"
-#include "data/data_content.h"
+#include "data/data_fingerprint.h"
 #include "data/iterator_resource.h"
 #include "graph/arg_spec.h"
 
@@ -26,7 +26,7 @@ Owner owner_of(const Dataset& dataset) {
   Owner owner;
   owner.steps_words = dataset.steps();
   owner.steps = fingerprint64(std::string_view(owner.steps_words));
-  const DataContent content = dataset.content();
+  const DataFingerprint content = dataset.content();
   owner.data = content.fingerprint();
   owner.data_words = content.words();
   return owner;
@@ -41,7 +41,7 @@ std::string text_in(const NamedTensors& state, const std::string& name) {
 
 class IteratorSaveable : public StateSaveable {
  public:
-  IteratorSaveable(const Operation& op, OnOtherData on_other_data)
+  IteratorSaveable(const Operation& op, ResumeMismatch on_other_data)
       : StateSaveable(str_cat("runhooks/iterator/", path_part(op.name()), "/")),
         op_(op),
         on_other_data_(on_other_data) {}
@@ -105,7 +105,7 @@ class IteratorSaveable : public StateSaveable {
     IteratorContext context(op_.graph());
     std::shared_ptr<DatasetIterator> iterator = dataset->iterator(context);
     try {
-      const HoldErrors judged;
+      const DeferErrorsScope judged;
       iterator->restore(subtree(state, kState));
     } catch (const Error& error) {
       const bool is_damaged = error.code() == Code::kDataLoss;
@@ -146,7 +146,7 @@ class IteratorSaveable : public StateSaveable {
   }
   // Where it is no error only in what they differ, which is little when a batch has another size.
   std::vector<std::string> both(const std::string& saved, const std::string& now) const {
-    if (on_other_data_ != OnOtherData::kBegin) {
+    if (on_other_data_ != ResumeMismatch::kBegin) {
       return {str_cat("Saved: ", saved, "."), str_cat("Now: ", now, ".")};
     }
     std::string was = beside(saved, now), is = beside(now, saved);
@@ -169,7 +169,7 @@ class IteratorSaveable : public StateSaveable {
                   std::vector<std::string> hints,
                   const std::string& where) const {
     const std::string words = position_in(where) + why;
-    if (on_other_data_ == OnOtherData::kBegin) {
+    if (on_other_data_ == ResumeMismatch::kBegin) {
       hints.insert(hints.begin(), "The input begins at the first element.");
       log_always(LogLevel::kInfo, str_cat(words, " ", str_join(hints, " ")));
       return;
@@ -179,20 +179,20 @@ class IteratorSaveable : public StateSaveable {
   }
 
   const Operation& op_;
-  OnOtherData on_other_data_;
+  ResumeMismatch on_other_data_;
 };
 
 }  // namespace
 
-OnOtherData on_other_data_from_name(const std::string& name) {
-  if (name == "begin") return OnOtherData::kBegin;
+ResumeMismatch on_other_data_from_name(const std::string& name) {
+  if (name == "begin") return ResumeMismatch::kBegin;
   if (name != "stop") {
     invalid_argument("`on_other_data` must be \"stop\" or \"begin\", not \"", name, "\".");
   }
-  return OnOtherData::kStop;
+  return ResumeMismatch::kStop;
 }
 
-SaveablePtr make_saveable_from_iterator(const Output& handle, OnOtherData on_other_data) {
+SaveablePtr make_saveable_from_iterator(const Output& handle, ResumeMismatch on_other_data) {
   const std::vector<CollectionItem> iterators = handle.graph().collection("iterators");
   const bool is_iterator =
       std::any_of(iterators.begin(), iterators.end(), [&handle](const CollectionItem& item) {

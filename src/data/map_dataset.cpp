@@ -1,5 +1,5 @@
 // The input's elements changed by a function; by several threads where it is asked for.
-#include "data/ahead.h"
+#include "data/prefetch_iterator.h"
 #include "data/function_iterator.h"
 
 namespace runhooks {
@@ -26,7 +26,7 @@ class MapDataset : public Transformation {
   }
 
  private:
-  bool is_made_of_parts() const override { return true; }
+  bool commutes_with_sharding() const override { return true; }
   std::shared_ptr<const DatasetFunction> function_;
   int64_t calls_;
 };
@@ -37,14 +37,14 @@ class MapIterator : public FunctionIterator<MapDataset> {
   bool next(ElementSink& sink) override {
     ComponentsSink element;
     if (!input_->next(element)) return false;
-    sink.put_all(function_->run(element.take()));
+    sink.emit_all_rows(function_->run(element.take()));
     return true;
   }
 };
 
 std::unique_ptr<DatasetIterator> MapDataset::iterator(IteratorContext& context) const {
   if (workers() == 1) return std::make_unique<MapIterator>(self(this), context);
-  Ahead::Options options;
+  PrefetchIterator::Options options;
   options.workers = workers();
   options.capacity = options.workers;
   options.reads_on_caller = input().runs_on_main_thread();
@@ -56,7 +56,7 @@ std::unique_ptr<DatasetIterator> MapDataset::iterator(IteratorContext& context) 
   const auto work = [functions](size_t worker, const Components& element) {
     return functions[worker]->run(element);
   };
-  return std::make_unique<Ahead>(self(this), input().iterator(context), options, work);
+  return std::make_unique<PrefetchIterator>(self(this), input().iterator(context), options, work);
 }
 
 RUNHOOKS_REGISTER_DATASET(

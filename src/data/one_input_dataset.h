@@ -22,7 +22,7 @@ inline std::vector<std::shared_ptr<const Dataset>> datasets_argument(const Args&
                                                                      const std::string& name) {
   std::vector<std::shared_ptr<const Dataset>> all;
   for (const Value& value : args.list(name)) {
-    const auto* made = value.get_if<std::shared_ptr<Made>>();
+    const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
     all.push_back(made ? std::dynamic_pointer_cast<const Dataset>(*made) : nullptr);
     if (!all.back()) invalid_argument("`", name, "` of ", args.owner(), " must be datasets.");
   }
@@ -41,7 +41,7 @@ class Transformation : public Dataset {
   std::shared_ptr<const Dataset> inner(size_t k) const override { return input_->inner(k); }
   const Dataset& input() const { return *input_; }
   bool reads_files() const override { return input_->reads_files(); }
-  std::shared_ptr<const Dataset> part_of_files(int64_t readers, int64_t reader) const override;
+  std::shared_ptr<const Dataset> shard_by_file(int64_t readers, int64_t reader) const override;
 
  protected:
   // The same of another input.
@@ -50,7 +50,7 @@ class Transformation : public Dataset {
  private:
   // TRUE where what it makes of the parts of its input is, together and but for the order, what it
   // makes of all of it. A count of elements, such as `take` has, is of the whole.
-  virtual bool is_made_of_parts() const { return false; }
+  virtual bool commutes_with_sharding() const { return false; }
 
   std::shared_ptr<const Dataset> input_;
 };
@@ -77,7 +77,7 @@ class TransformationIterator : public DatasetIterator {
   }
   int64_t rows_seen() const override { return input_->rows_seen(); }
   int64_t epoch() const override { return input_->epoch(); }
-  const NearRows* near_rows() const override { return input_->near_rows(); }
+  const PackedRowCache* make_row_cache() const override { return input_->make_row_cache(); }
 
  protected:
   virtual void rewind_own() {}
@@ -94,7 +94,7 @@ class TransformationIterator : public DatasetIterator {
       poll();
       Components components = element.take();
       if (!passes(components)) continue;
-      sink.put_all(std::move(components));
+      sink.emit_all_rows(std::move(components));
       return true;
     }
     return false;

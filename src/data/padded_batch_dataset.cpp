@@ -79,7 +79,7 @@ class PaddedBatchDataset : public Transformation {
     }
   }
   std::vector<Shape> shapes() const override {
-    return batched_shapes(shapes_, drop_remainder_ ? number_so_far("batch_size") : std::nullopt);
+    return batched_shapes(shapes_, drop_remainder_ ? constant_or_nullopt("batch_size") : std::nullopt);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   size_t batch_size() const { return static_cast<size_t>(batch_size_); }
@@ -88,7 +88,7 @@ class PaddedBatchDataset : public Transformation {
   const Tensor& value(size_t k) const { return values_[k]; }
 
  private:
-  bool is_made_of_parts() const override { return true; }
+  bool commutes_with_sharding() const override { return true; }
   int64_t batch_size_;
   bool drop_remainder_;
   std::vector<Shape> shapes_;
@@ -133,7 +133,7 @@ class Column {
   }
 
   // The shape that holds all of them.
-  Shape common_shape(const Shape& wanted) const {
+  Shape generalize_shapes(const Shape& wanted) const {
     Shape shape = runs_[0].shape;
     int64_t element = 0;
     for (const Run& run : runs_) {
@@ -259,7 +259,7 @@ class PaddedBatchIterator : public TransformationIterator<PaddedBatchDataset> {
  private:
   void put(const Column& column, size_t rows, size_t k, ElementSink& sink) const {
     const Tensor& padding = dataset_->value(k);
-    const Shape shape = column.common_shape(dataset_->padded(k));
+    const Shape shape = column.generalize_shapes(dataset_->padded(k));
     Shape with_rows = {static_cast<int64_t>(rows)};
     for (int d = 0; d < shape.rank(); ++d) with_rows.append(shape.dim(d));
     column.put(padding, shape, sink.allocate(static_cast<int>(k), padding.dtype(), with_rows));

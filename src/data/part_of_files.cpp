@@ -8,7 +8,7 @@ namespace runhooks {
 namespace {
 
 Value value_of(const std::shared_ptr<const Dataset>& dataset) {
-  return Value::of(std::shared_ptr<Made>(std::const_pointer_cast<Dataset>(dataset)));
+  return Value::of(std::shared_ptr<CoreObject>(std::const_pointer_cast<Dataset>(dataset)));
 }
 
 }  // namespace
@@ -19,7 +19,7 @@ std::shared_ptr<const Dataset> Dataset::with_argument(const std::string& name, V
   return make_dataset(type_, args);
 }
 
-std::shared_ptr<const Dataset> Dataset::part_by_elements(int64_t readers, int64_t reader) const {
+std::shared_ptr<const Dataset> Dataset::shard_by_element(int64_t readers, int64_t reader) const {
   Args args("dataset_shard()");
   args.set("dataset", value_of(shared_from_this()));
   args.set("num_shards", Value::of(readers));
@@ -36,16 +36,16 @@ std::shared_ptr<const Dataset> Dataset::given_dataset(const std::string& name) c
   return args_.made<const Dataset>(name, "a dataset");
 }
 
-std::shared_ptr<const Dataset> Transformation::part_of_files(int64_t readers,
+std::shared_ptr<const Dataset> Transformation::shard_by_file(int64_t readers,
                                                              int64_t reader) const {
-  if (!is_made_of_parts()) return nullptr;
+  if (!commutes_with_sharding()) return nullptr;
   // not what it reads from, where it is several kinds in one
-  const std::shared_ptr<const Dataset> part = given_dataset("dataset")->part_of_files(readers, reader);
+  const std::shared_ptr<const Dataset> part = given_dataset("dataset")->shard_by_file(readers, reader);
   return part ? with_input(part) : nullptr;
 }
 
-std::shared_ptr<const Dataset> FileSource::part_of_files(int64_t readers, int64_t reader) const {
-  if (static_cast<int64_t>(files_.size()) < readers) return part_by_elements(readers, reader);
+std::shared_ptr<const Dataset> FileSource::shard_by_file(int64_t readers, int64_t reader) const {
+  if (static_cast<int64_t>(files_.size()) < readers) return shard_by_element(readers, reader);
   const auto own = std::make_shared<ValueList>();
   for (auto i = static_cast<size_t>(reader); i < files_.size(); i += static_cast<size_t>(readers)) {
     own->push_back(Value::of(files_[i]));

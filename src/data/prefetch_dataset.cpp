@@ -1,5 +1,5 @@
 // The input's elements, made by a thread before they are asked for.
-#include "data/ahead.h"
+#include "data/prefetch_iterator.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -17,7 +17,7 @@ class PrefetchDataset : public Transformation {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 
  private:
-  bool is_made_of_parts() const override { return true; }
+  bool commutes_with_sharding() const override { return true; }
   int64_t buffer_size_;
 };
 
@@ -32,9 +32,9 @@ std::unique_ptr<DatasetIterator> PrefetchDataset::iterator(IteratorContext& cont
   if (buffer_size_ == 0 || runs_on_main_thread()) {
     return std::make_unique<PlainIterator>(self(this), context);
   }
-  Ahead::Options options;
+  PrefetchIterator::Options options;
   options.capacity = static_cast<size_t>(buffer_size_);
-  return std::make_unique<Ahead>(self(this), input().iterator(context), options,
+  return std::make_unique<PrefetchIterator>(self(this), input().iterator(context), options,
                                  [](size_t, const Components& element) { return element; });
 }
 

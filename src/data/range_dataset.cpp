@@ -1,6 +1,6 @@
 // Numbers from, from + by, ... below (above) to.
-#include "base/stoppable_pieces.h"
-#include "data/numbered_iterator.h"
+#include "base/interruptible_chunks.h"
+#include "data/indexed_iterator.h"
 
 namespace runhooks {
 
@@ -27,7 +27,7 @@ class RangeDataset : public Dataset, public RowTable {
   }
   void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const override {
     auto* to = sink.allocate(0, DType::kInt64, Shape{n}).data<int64_t>();
-    in_stoppable_pieces(n, sizeof(int64_t), [&](int64_t first, int64_t last) {
+    for_each_interruptible_chunk(n, sizeof(int64_t), [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) to[i] = at(numbers[i]);
     });
   }
@@ -39,7 +39,7 @@ class RangeDataset : public Dataset, public RowTable {
 };
 
 std::unique_ptr<DatasetIterator> RangeDataset::iterator(IteratorContext&) const {
-  return std::make_unique<NumberedIterator<RangeDataset>>(self(this));
+  return std::make_unique<IndexedIterator<RangeDataset>>(self(this));
 }
 
 RUNHOOKS_REGISTER_DATASET(

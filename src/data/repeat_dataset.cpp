@@ -16,14 +16,14 @@ class RepeatDataset : public Transformation {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
   // As TensorFlow's does, whose shuffles draw seeds then; without a need it is not there at all.
-  bool begins_pass_behind_last() const { return count_ != 1 && !input().is_repeated_as_one(); }
+  bool begins_pass_behind_last() const { return count_ != 1 && !input().fuses_with_repeat(); }
   bool has_last_pass() const { return count_ != kForever; }
   bool is_endless() const override { return count_ == kForever || input().is_endless(); }
   bool has_epoch(int64_t epoch) const { return count_ == kForever || epoch < count_; }
   int64_t epochs() const { return count_ == kForever ? kMostCounted : count_; }
 
  private:
-  bool is_made_of_parts() const override { return true; }
+  bool commutes_with_sharding() const override { return true; }
   int64_t count_;
 };
 

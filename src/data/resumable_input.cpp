@@ -46,7 +46,7 @@ class ResumableInput : public Saveable {
 SaveablePtr make_resumable_input(const Output& handle,
                                  int64_t rows,
                                  int64_t num_epochs,
-                                 OnOtherData on_other_data) {
+                                 ResumeMismatch on_other_data) {
   return std::make_shared<ResumableInput>(make_saveable_from_iterator(handle, on_other_data), rows,
                                           num_epochs);
 }

@@ -13,6 +13,6 @@ namespace runhooks {
 SaveablePtr make_resumable_input(const Output& handle,
                                  int64_t rows,
                                  int64_t num_epochs,
-                                 OnOtherData on_other_data);
+                                 ResumeMismatch on_other_data);
 
 }  // namespace runhooks

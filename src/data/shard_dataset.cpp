@@ -18,7 +18,7 @@ class ShardDataset : public Transformation {
   bool has(int64_t position) const { return position % num_shards_ == index_; }
 
  private:
-  void check_together(const Args& args) const override {
+  void validate_arguments(const Args& args) const override {
     if (index_ >= num_shards_) {
       invalid_argument("`index` of ", args.owner(), " must be less than `num_shards`, ",
                        num_shards_, ", not ", index_, ".");

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/elements.h"
-#include "data/near_rows.h"
+#include "data/packed_row_cache.h"
 
 namespace runhooks {
 
@@ -38,8 +38,8 @@ class BufferedRows {
     return got;
   }
   // Keeps rows near while they wait in a buffer of this size.
-  void keep_near(int64_t buffer_size) { near_ = table_.near_rows(buffer_size); }
-  const NearRows* near_rows() const { return near_.get(); }
+  void enable_row_cache(int64_t buffer_size) { near_ = table_.make_row_cache(buffer_size); }
+  const PackedRowCache* make_row_cache() const { return near_.get(); }
   int64_t begin_in(int64_t i) const { return numbers_[static_cast<size_t>(i)]; }
   void free(int64_t) {}
   void move(const std::vector<Move>& moves) {
@@ -72,7 +72,7 @@ class BufferedRows {
 
  private:
   const RowTable& table_;
-  std::shared_ptr<NearRows> near_;
+  std::shared_ptr<PackedRowCache> near_;
   std::vector<int64_t> numbers_, drawn_;
   int64_t waiting_ = 0;
 };

@@ -28,14 +28,14 @@ class ShuffleDataset : public Transformation {
         reshuffles_(args.flag("reshuffle_each_iteration", true)) {}
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
-  bool is_repeated_as_one() const override { return reshuffles_; }
+  bool fuses_with_repeat() const override { return reshuffles_; }
 
   size_t buffer_size() const { return static_cast<size_t>(buffer_size_); }
   const std::optional<int64_t>& seed() const { return seed_; }
   bool reshuffles() const { return reshuffles_; }
 
  private:
-  bool is_made_of_parts() const override { return true; }
+  bool commutes_with_sharding() const override { return true; }
   int64_t buffer_size_;
   std::optional<int64_t> seed_;
   bool reshuffles_;
@@ -51,14 +51,14 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
         buffer_(*dataset_) {
     // what waits in a shuffle before this one is near already
     if constexpr (kHasRows) {
-      if (!input_->near_rows()) buffer_.keep_near(static_cast<int64_t>(dataset_->buffer_size()));
+      if (!input_->make_row_cache()) buffer_.enable_row_cache(static_cast<int64_t>(dataset_->buffer_size()));
     }
   }
-  const NearRows* near_rows() const override {
+  const PackedRowCache* make_row_cache() const override {
     if constexpr (kHasRows) {
-      if (buffer_.near_rows()) return buffer_.near_rows();
+      if (buffer_.make_row_cache()) return buffer_.make_row_cache();
     }
-    return TransformationIterator::near_rows();
+    return TransformationIterator::make_row_cache();
   }
 
   bool next(ElementSink& sink) override {
@@ -115,19 +115,19 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
       const int64_t missing = is_over_ ? 0 : order_.missing();
       if (missing > 1) {
         // all but one: from then on each that comes is followed by one that is drawn
-        take_in(missing - 1, false);
+        fill_buffer(missing - 1, false);
       } else if (missing == 1) {
-        drawn += take_in(n - drawn, true);
+        drawn += fill_buffer(n - drawn, true);
       } else {
         if (order_.waiting() == 0) break;
-        drawn += draw_waiting(n - drawn);
+        drawn += draw_from_buffer(n - drawn);
       }
     }
     return drawn;
   }
   // Up to `n` elements of the input; with `draws` each time one is drawn, too. Returns how many
   // came.
-  int64_t take_in(int64_t n, bool draws) {
+  int64_t fill_buffer(int64_t n, bool draws) {
     const int64_t got = buffer_.read(*input_, std::min(n, kLargestBlock));
     is_over_ = got == 0;
     moves_.resize(static_cast<size_t>(got));
@@ -140,7 +140,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
     buffer_.move(moves_);
     return got;
   }
-  int64_t draw_waiting(int64_t n) {
+  int64_t draw_from_buffer(int64_t n) {
     n = std::min(n, order_.waiting());
     moves_.clear();
     for (int64_t i = 0; i < n; ++i) moves_.push_back({kNone, draw_number()});
@@ -186,7 +186,7 @@ RUNHOOKS_REGISTER_DATASET(
     [](const Args& args) -> std::shared_ptr<Dataset> {
       Args passes(args.owner());
       passes.set("dataset",
-                 Value::of(std::shared_ptr<Made>(std::make_shared<ShuffleDataset>(args))));
+                 Value::of(std::shared_ptr<CoreObject>(std::make_shared<ShuffleDataset>(args))));
       if (args.has("count")) passes.set("count", Value::of(args.integer("count")));
       return make_dataset("RepeatDataset", passes);
     },

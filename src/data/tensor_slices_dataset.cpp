@@ -1,13 +1,13 @@
 // An element for each row of tensors and sparse matrices.
 #include <algorithm>
 
-#include "base/stoppable_pieces.h"
-#include "data/data_content.h"
+#include "base/interruptible_chunks.h"
+#include "data/data_fingerprint.h"
 #include "data/elements.h"
 #include "data/in_memory.h"
-#include "data/near_rows.h"
-#include "data/numbered_iterator.h"
-#include "data/row_copies.h"
+#include "data/packed_row_cache.h"
+#include "data/indexed_iterator.h"
+#include "data/row_gather.h"
 
 namespace runhooks {
 
@@ -17,7 +17,7 @@ namespace {
 InMemoryColumn column_of(const Value& value, const Args& args) {
   if (value.get_if<Output>()) return InMemoryColumn(Tensor());
   if (const auto* tensor = value.get_if<Tensor>()) return InMemoryColumn(*tensor);
-  const auto* made = value.get_if<std::shared_ptr<Made>>();
+  const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
   auto sparse = made ? std::dynamic_pointer_cast<const SparseRows>(*made) : nullptr;
   if (!sparse) invalid_argument("`components` of ", args.owner(), " must be tensors.");
   return InMemoryColumn(std::move(sparse));
@@ -45,7 +45,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const override {
     put_rows(numbers, n, batched_shapes(shapes_, n), sink);
   }
-  void add_content(DataContent& content) const override {
+  void add_content(DataFingerprint& content) const override {
     add_columns(content, columns_, fingerprint_);
   }
   void expect(const int64_t* numbers, int64_t n) const override {
@@ -62,9 +62,9 @@ class TensorSlicesDataset : public Dataset, public RowTable {
     }
   }
 
-  std::shared_ptr<NearRows> near_rows(int64_t waiting) const override {
+  std::shared_ptr<PackedRowCache> make_row_cache(int64_t waiting) const override {
     constexpr size_t kMostBytes = 64;  // of more, a row's lines are full by themselves
-    std::vector<NearRows::Column> columns;
+    std::vector<PackedRowCache::Column> columns;
     for (size_t k = 0; k < columns_.size(); ++k) {
       const Tensor& tensor = columns_[k].tensor;
       if (columns_[k].sparse || tensor.dtype() == DType::kString || rows_ == 0) return nullptr;
@@ -72,17 +72,17 @@ class TensorSlicesDataset : public Dataset, public RowTable {
       if (bytes == 0 || bytes > kMostBytes) return nullptr;
       columns.push_back({static_cast<const char*>(tensor.raw()), bytes, dtypes_[k], shapes_[k]});
     }
-    return NearRows::make(std::move(columns), rows_, waiting);
+    return PackedRowCache::make(std::move(columns), rows_, waiting);
   }
 
  private:
-  bool says_data(const std::string& argument) const override { return argument == "components"; }
+  bool identifies_data(const std::string& argument) const override { return argument == "components"; }
   // Rows as an element of these shapes.
   void put_rows(const int64_t* numbers,
                 int64_t n,
                 const std::vector<Shape>& shapes,
                 ElementSink& sink) const {
-    RowCopies copies;
+    RowGather copies;
     for (size_t k = 0; k < columns_.size(); ++k) {
       const InMemoryColumn& column = columns_[k];
       Tensor& to = sink.allocate(static_cast<int>(k), dtypes_[k], shapes[k]);
@@ -101,7 +101,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
                               int64_t n,
                               Tensor& to) {
     const size_t bytes = static_cast<size_t>(rows.width) * sizeof(double);
-    in_stoppable_pieces(n, bytes, [&](int64_t first, int64_t last) {
+    for_each_interruptible_chunk(n, bytes, [&](int64_t first, int64_t last) {
       rows.spread(to.data<double>() + first * rows.width, numbers + first, 0, last - first);
     });
   }
@@ -129,11 +129,11 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
   int64_t rows_ = Shape::kUnknownDim;
-  ContentOnce fingerprint_;
+  LazyFingerprint fingerprint_;
 };
 
 std::unique_ptr<DatasetIterator> TensorSlicesDataset::iterator(IteratorContext&) const {
-  return std::make_unique<NumberedIterator<TensorSlicesDataset>>(self(this));
+  return std::make_unique<IndexedIterator<TensorSlicesDataset>>(self(this));
 }
 
 // R's function takes nested lists of tensors apart before.

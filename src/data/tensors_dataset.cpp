@@ -1,7 +1,7 @@
 // One element: the tensors that were given.
-#include "data/data_content.h"
+#include "data/data_fingerprint.h"
 #include "data/in_memory.h"
-#include "data/numbered_iterator.h"
+#include "data/indexed_iterator.h"
 
 namespace runhooks {
 
@@ -26,23 +26,23 @@ class TensorsDataset : public Dataset {
   std::vector<Shape> shapes() const override { return shapes_; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   int64_t num_rows() const { return 1; }
-  void put(int64_t, ElementSink& sink) const { sink.put_all(components_); }
-  void add_content(DataContent& content) const override {
+  void put(int64_t, ElementSink& sink) const { sink.emit_all_rows(components_); }
+  void add_content(DataFingerprint& content) const override {
     const std::vector<InMemoryColumn> columns(components_.begin(), components_.end());
     add_columns(content, columns, fingerprint_);
   }
 
  private:
-  bool says_data(const std::string& argument) const override { return argument == "components"; }
+  bool identifies_data(const std::string& argument) const override { return argument == "components"; }
 
   Components components_;
   std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
-  ContentOnce fingerprint_;
+  LazyFingerprint fingerprint_;
 };
 
 std::unique_ptr<DatasetIterator> TensorsDataset::iterator(IteratorContext&) const {
-  return std::make_unique<NumberedIterator<TensorsDataset>>(self(this));
+  return std::make_unique<IndexedIterator<TensorsDataset>>(self(this));
 }
 
 // R's function takes nested lists of tensors apart before.

@@ -24,19 +24,19 @@ class Lines : public StringRecords {
   // Lines are ill only where a compressed file is: there is nothing behind.
   bool skip() override { return false; }
   const std::string& text() const override { return line_; }
-  FilePlace place() const override {
-    FilePlace place = place_;
+  FilePosition place() const override {
+    FilePosition place = place_;
     place.offset = bytes_.offset();
     return place;
   }
-  void seek(const FilePlace& place) override {
+  void seek(const FilePosition& place) override {
     bytes_.seek(place.offset);
     place_ = place;
   }
 
  private:
   BufferedBytes bytes_;
-  FilePlace place_;
+  FilePosition place_;
   std::string line_;
 };
 

@@ -25,13 +25,13 @@ class Records : public StringRecords {
     return reader_.skip();
   }
   const std::string& text() const override { return data_; }
-  FilePlace place() const override {
-    FilePlace place;
+  FilePosition place() const override {
+    FilePosition place;
     place.offset = reader_.offset();
     place.records = count_;
     return place;
   }
-  void seek(const FilePlace& place) override {
+  void seek(const FilePosition& place) override {
     reader_.seek(place.offset);
     count_ = place.records;
   }

@@ -4,7 +4,7 @@
 
 #include "base/interrupt.h"
 #include "data/elements.h"
-#include "data/held_elements.h"
+#include "data/element_or_error.h"
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -77,14 +77,14 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
   }
   NamedTensors save_own() const override {
     NamedTensors state = {{"skips", Tensor::scalar(skips_)}, {"is_over", Tensor::scalar(is_over_)}};
-    std::vector<const HeldElement*> held;
-    for (const HeldElement& element : buffer_) held.push_back(&element);
-    save_held(state, "buffer/", held, 0);
+    std::vector<const ElementOrError*> held;
+    for (const ElementOrError& element : buffer_) held.push_back(&element);
+    serialize_buffered(state, "buffer/", held, 0);
     return state;
   }
   void restore_own(const NamedTensors& state) override {
-    const std::vector<HeldElement> buffer =
-        read_held(state, "buffer/", dataset_->input(),
+    const std::vector<ElementOrError> buffer =
+        deserialize_buffered(state, "buffer/", dataset_->input(),
                   static_cast<int64_t>(dataset_->span()) - 1, 0);
     // a window has at least one element, and what lies behind it until the next one is skipped
     const int64_t skips = state_count(state, "skips", static_cast<int64_t>(dataset_->shift()) - 1);
@@ -98,8 +98,8 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
 
  private:
   bool pull() {
-    HeldElement element;
-    if (is_over_ || !next_held(*input_, element)) {
+    ElementOrError element;
+    if (is_over_ || !next_or_error(*input_, element)) {
       is_over_ = true;
       return false;
     }
@@ -110,7 +110,7 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
   size_t taken() const {
     return std::min(dataset_->size(), 1 + (buffer_.size() - 1) / dataset_->stride());
   }
-  const HeldElement& taken(size_t i) const { return buffer_[i * dataset_->stride()]; }
+  const ElementOrError& taken(size_t i) const { return buffer_[i * dataset_->stride()]; }
   std::exception_ptr first_error() const {
     for (size_t i = 0; i < taken(); ++i) {
       if (taken(i).error) return taken(i).error;
@@ -132,7 +132,7 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
     }
   }
 
-  std::deque<HeldElement> buffer_;
+  std::deque<ElementOrError> buffer_;
   int64_t skips_ = 0;  // elements that lie between two windows
   bool is_over_ = false;
 };

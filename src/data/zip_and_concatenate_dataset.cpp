@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "base/interrupt.h"
-#include "data/held_elements.h"
+#include "data/element_or_error.h"
 #include "data/random_stream.h"
-#include "tensor/common_shape.h"
+#include "tensor/generalize_shapes.h"
 
 namespace runhooks {
 
@@ -95,8 +95,8 @@ class ZipIterator : public DatasetIterator {
     Components all;
     std::exception_ptr error;
     for (size_t i = 0; i < inputs_.size() && !is_over_; ++i) {
-      HeldElement element;
-      if (!next_held(inputs_[i], element)) {
+      ElementOrError element;
+      if (!next_or_error(inputs_[i], element)) {
         is_over_ = true;
       } else if (!error) {
         error = element.error;
@@ -104,7 +104,7 @@ class ZipIterator : public DatasetIterator {
       for (Tensor& component : element.components) all.push_back(std::move(component));
     }
     if (error) std::rethrow_exception(error);
-    if (!is_over_) sink.put_all(std::move(all));
+    if (!is_over_) sink.emit_all_rows(std::move(all));
     return !is_over_;
   }
   void rewind() override {
@@ -147,7 +147,7 @@ std::vector<Shape> common_shapes(const Inputs& inputs) {
   std::vector<Shape> all = inputs[0]->shapes();
   for (const auto& input : inputs) {
     const std::vector<Shape> own = input->shapes();
-    for (size_t i = 0; i < all.size(); ++i) all[i] = common_shape(all[i], own[i]);
+    for (size_t i = 0; i < all.size(); ++i) all[i] = generalize_shapes(all[i], own[i]);
   }
   return all;
 }

@@ -10,7 +10,7 @@ namespace {
 
 const ModelPart& baseline_part() {
   static const auto* part =
-      new ModelPart{"", false, false, {"Ftrl", 0.3, PartOptimizer::Falls::kNever, "Ftrl"}};
+      new ModelPart{"", false, false, {"Ftrl", 0.3, PartOptimizer::RateScaling::kNever, "Ftrl"}};
   return *part;
 }
 

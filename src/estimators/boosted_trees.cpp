@@ -10,13 +10,13 @@
 #include "estimators/tree_arguments.h"
 #include "estimators/tree_features.h"
 #include "estimators/tree_model.h"
-#include "estimators/tree_traits.h"
+#include "estimators/tree_model_traits.h"
 #include "estimators/trees_in_memory.h"
 #include "graph/endpoints.h"
 #include "nn/replicas.h"
 #include "nn/summary_ops.h"
 #include "ops/state/conditional_accumulator.h"
-#include "session/uncounted_steps.h"
+#include "session/warmup_steps.h"
 #include "trees/ensemble_resource.h"
 #include "trees/growth.h"
 #include "trees/quantile_resource.h"
@@ -28,9 +28,9 @@ namespace {
 
 // --- the model while it grows
 
-class Growing {
+class Incremental {
  public:
-  Growing(Graph& graph,
+  Incremental(Graph& graph,
           const GrowthArguments& by,
           const TreeModel& model,
           const Features& given,
@@ -401,8 +401,8 @@ class Growing {
       const Output rows = g.op("Shape", {gradients_});
       const Output n = g.op("Cast", {g.op("Slice", {rows, g.int_vector({0}), g.int_vector({1})})})
                            .attr("DstT", DType::kFloat32);
-      const Output of_all = g.op("RealDiv", {n, sum_where_all_are(g, n)});
-      both = sum_where_all_are(g, g.op("Mul", {both, of_all}));
+      const Output of_all = g.op("RealDiv", {n, sum_in_uniform_branch(g, n)});
+      both = sum_in_uniform_branch(g, g.op("Mul", {both, of_all}));
     }
     return with_means(g, {both}, "wait_until_n_batches_for_bias_accumulated", &bias_accumulators_,
                       [this](Graph& f, const std::vector<Output>& means) {
@@ -501,11 +501,11 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
       }
       return spec;
     }
-    if (model.input.quantiles) say_steps_may_not_count(graph);
+    if (model.input.quantiles) mark_has_warmup_steps(graph);
     const NameScope root(graph, str_cat(kTrees, "/"));
     TreesInMemory in_memory(model.features, model.input, model.ensemble);
     const bool is_whole = has_same_rows(graph) && checked.batches_per_layer == 1 && width == 1;
-    Growing growing(graph, checked, model, input.features, width, is_whole ? &in_memory : nullptr);
+    Incremental growing(graph, checked, model, input.features, width, is_whole ? &in_memory : nullptr);
     const Output logits = growing.predict();
     growing.add_accumulators();
     const NameScope none(graph, "");
@@ -522,7 +522,7 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
         });
     if (is_whole) spec.training_hooks.push_back(in_memory.hook());
     const TreesWanted wanted{checked.n_trees, checked.max_depth, checked.batches_per_layer,
-                             checked.ends_stuck_trees && is_whole};
+                             checked.stop_when_no_split && is_whole};
     spec.training_hooks.push_back(stop_at_trees(model.ensemble, wanted));
     return spec;
   };

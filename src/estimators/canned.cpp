@@ -32,12 +32,12 @@ std::shared_ptr<Optimizer> from_value(const Value& value,
 std::shared_ptr<Optimizer> optimizer_of(const Args& args,
                                         const ModelPart& part,
                                         size_t num_columns) {
-  using Falls = PartOptimizer::Falls;
+  using RateScaling = PartOptimizer::RateScaling;
   const PartOptimizer& own = part.optimizer;
   const std::string name = part.optimizer_argument();
   const Value* value = args.find(name);
   const bool falls =
-      own.falls == Falls::kAlways || (own.falls == Falls::kWhereMissing && value == nullptr);
+      own.falls == RateScaling::kAlways || (own.falls == RateScaling::kWhereMissing && value == nullptr);
   const double root = std::sqrt(static_cast<double>(num_columns));
   const double rate = falls ? std::min(own.rate, 1 / root) : own.rate;
   return from_value(value ? *value : Value::of(std::string(own.missing)), name, rate);

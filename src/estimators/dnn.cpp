@@ -9,7 +9,7 @@ namespace {
 
 const ModelPart& dnn_part() {
   static const auto* part =
-      new ModelPart{"", true, true, {"Adagrad", 0.05, PartOptimizer::Falls::kNever, "Adam", 0.001}};
+      new ModelPart{"", true, true, {"Adagrad", 0.05, PartOptimizer::RateScaling::kNever, "Adam", 0.001}};
   return *part;
 }
 

@@ -11,10 +11,10 @@ namespace {
 enum Part { kLinear, kDeep };
 
 const std::vector<ModelPart>& combined_parts() {
-  using Falls = PartOptimizer::Falls;
+  using RateScaling = PartOptimizer::RateScaling;
   static const auto* parts = new std::vector<ModelPart>{
-      {"linear_", true, false, {"Ftrl", 0.005, Falls::kAlways, "Ftrl", 0.1}},
-      {"dnn_", true, true, {"Adagrad", 0.001, Falls::kNever, "Adam", 0.001}}};
+      {"linear_", true, false, {"Ftrl", 0.005, RateScaling::kAlways, "Ftrl", 0.1}},
+      {"dnn_", true, true, {"Adagrad", 0.001, RateScaling::kNever, "Adam", 0.001}}};
   return *parts;
 }
 

@@ -4,15 +4,15 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "base/near_names.h"
+#include "base/suggestions.h"
 #include "cluster/communicator.h"
-#include "data/rows_again.h"
-#include "estimators/recorded_run.h"
+#include "data/iterator_rebind.h"
+#include "estimators/run_recorder.h"
 #include "estimators/replica_graph.h"
 #include "estimators/replica_run.h"
 #include "estimators/resumable_run.h"
 #include "estimators/run_folder.h"
-#include "estimators/running_training.h"
+#include "estimators/active_training.h"
 #include "graph/endpoints.h"
 #include "hooks/summary_saver_hook.h"
 #include "hooks/value_format.h"
@@ -144,7 +144,7 @@ void Estimator::finish(Built& built, Mode mode) const {
     loss = built.graph->op("Reshape", {loss, built.graph->constant(Tensor(DType::kInt32, {0}))});
   }
   if (ReplicaScope* replicas = ReplicaScope::of(*built.graph)) {
-    take_together(*replicas, built.spec);
+    check_collectives(*replicas, built.spec);
     built.together = replicas->last();
   }
   add_endpoints(*built.graph, built.input, built.spec);
@@ -261,9 +261,9 @@ HookList Estimator::training_hooks(const Built& built,
 }
 
 Estimator::TrainResult Estimator::train(const InputFn& input_fn, const TrainOptions& options) {
-  const FolderInTraining folder(config_.model_dir, options.leaves_events);
+  const TrainingDirGuard folder(config_.model_dir, options.leaves_events);
   const int64_t from_step = saved_global_step(config_.model_dir);
-  RecordedRun run(config_, from_step, options);
+  RunRecorder run(config_, from_step, options);
   if (options.max_steps > 0 && options.max_steps <= from_step) {
     log(LogLevel::kInfo, "Skipping training since max_steps has already saved.");
     run.skip();
@@ -284,7 +284,7 @@ Estimator::TrainResult Estimator::train(const InputFn& input_fn, const TrainOpti
   }
 }
 
-Estimator::TrainResult Estimator::train_in(RecordedRun& recorded,
+Estimator::TrainResult Estimator::train_in(RunRecorder& recorded,
                                            const InputFn& input_fn,
                                            const TrainOptions& options) {
   TrainResult result;
@@ -313,11 +313,11 @@ Estimator::TrainResult Estimator::train_in(RecordedRun& recorded,
       built.graph,
       std::make_unique<ChiefSessionCreator>(built.graph, built.spec.scaffold, config_.model_dir),
       std::move(hooks), monitored);
-  const RunningTraining running(config_.model_dir, session);
+  const ActiveTraining running(config_.model_dir, session);
   recorded.begin(session, std::move(limits));
   bool was_asked = false;
   const struct NoteEnd {
-    RecordedRun& recorded;
+    RunRecorder& recorded;
     MonitoredSession& session;
     const bool& was_asked;
     ~NoteEnd() { recorded.note_end(session.ender(), !was_asked); }
@@ -360,8 +360,8 @@ std::string Estimator::checkpoint_for(const std::string& given, const char* purp
 
 // Only of the newest checkpoint, and where nobody is given the graph or the session. A log of what
 // is done tells of all of it, as TensorFlow's does: then it is done.
-bool Estimator::may_keep(const std::string& given, const HookList& hooks) const {
-  return kept_ && kept_->knows_checkpoint() && given.empty() && leave_no_trace(hooks) &&
+bool Estimator::is_cacheable(const std::string& given, const HookList& hooks) const {
+  return kept_ && kept_->knows_checkpoint() && given.empty() && hooks_allow_reuse(hooks) &&
          !is_logged(LogLevel::kInfo);
 }
 
@@ -377,7 +377,7 @@ Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions optio
   }
   if (!model) {
     model = graph_for(options.whole_input ? options.whole_input : input_fn, Mode::kEval,
-                      may_keep(options.checkpoint_path, options.hooks));
+                      is_cacheable(options.checkpoint_path, options.hooks));
   }
   if (!model->evaluation) {
     model->evaluation = std::make_shared<Evaluation>(model->graph, model->spec);
@@ -409,7 +409,7 @@ std::unique_ptr<Evaluation> Estimator::make_evaluation(const InputFn& input_fn) 
 
 std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, PredictOptions options) {
   const std::string checkpoint = checkpoint_for(options.checkpoint_path, "predict");
-  const bool keeps = options.reads_all && may_keep(options.checkpoint_path, options.hooks);
+  const bool keeps = options.reads_all && is_cacheable(options.checkpoint_path, options.hooks);
   std::unique_ptr<ModelGraph> model = graph_for(
       options.together ? with_seed_of_all(input_fn, config_) : input_fn, Mode::kPredict, keeps);
   Named<Output> outputs;
@@ -426,7 +426,7 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
     throw Error(Code::kInvalidArgument,
                 str_cat("Expected to run at least one output from ", str_join(existing, ", "),
                         ", provided ", str_join(options.predict_keys, ", "), "."),
-                near_hint(options.predict_keys.empty() ? "" : options.predict_keys[0], existing));
+                did_you_mean(options.predict_keys.empty() ? "" : options.predict_keys[0], existing));
   }
   HookList hooks = options.hooks;
   append(hooks, model->spec.prediction_hooks);

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "data/on_other_data.h"
-#include "estimators/kept_graphs.h"
+#include "data/resume_mismatch.h"
+#include "estimators/model_graph_cache.h"
 #include "estimators/model_fn.h"
 #include "estimators/warm_start.h"
 #include "hooks/checkpoint_saver_hook.h"
@@ -34,7 +34,7 @@ struct RunConfig {
   int64_t log_step_count_steps = 100;
   // Ours: where input and random numbers stand is in the model's checkpoints.
   bool checkpoint_input_pipeline = false;
-  OnOtherData on_other_data = OnOtherData::kStop;
+  ResumeMismatch on_other_data = ResumeMismatch::kStop;
   // So many processes train the model together, each on its part of the data.
   int replicas = 1;
   // Batch normalization has the moments of the batches of all of them.
@@ -125,12 +125,12 @@ class Evaluation {
   bool is_divided_ = false;
 };
 
-class RecordedRun;
+class RunRecorder;
 
 class Estimator {
  public:
   // `kept`: where graphs stay from call to call; NULL: nowhere.
-  Estimator(ModelFn model_fn, RunConfig config, std::shared_ptr<KeptGraphs> kept = nullptr)
+  Estimator(ModelFn model_fn, RunConfig config, std::shared_ptr<ModelGraphCache> kept = nullptr)
       : model_fn_(std::move(model_fn)), config_(std::move(config)), kept_(std::move(kept)) {}
   const RunConfig& config() const { return config_; }
 
@@ -168,13 +168,13 @@ class Estimator {
   HookList training_hooks(const Built& built,
                           const TrainOptions& options,
                           const HookList& limits) const;
-  TrainResult train_in(RecordedRun& recorded, const InputFn& input_fn, const TrainOptions& options);
+  TrainResult train_in(RunRecorder& recorded, const InputFn& input_fn, const TrainOptions& options);
   std::string checkpoint_for(const std::string& given, const char* purpose) const;
-  bool may_keep(const std::string& checkpoint, const HookList& hooks) const;
+  bool is_cacheable(const std::string& checkpoint, const HookList& hooks) const;
 
   ModelFn model_fn_;
   RunConfig config_;
-  std::shared_ptr<KeptGraphs> kept_;
+  std::shared_ptr<ModelGraphCache> kept_;
 };
 
 }  // namespace runhooks

@@ -10,7 +10,7 @@
 #include "estimators/evaluation_hooks.h"
 #include "estimators/replica_evaluation.h"
 #include "estimators/run_record.h"
-#include "estimators/running_training.h"
+#include "estimators/active_training.h"
 #include "hooks/final_ops_hook.h"
 #include "hooks/value_format.h"
 #include "io/events/recorded_evaluations.h"
@@ -91,7 +91,7 @@ Evaluation::Evaluation(std::shared_ptr<Graph> graph, EstimatorSpec spec)
 }
 
 bool Evaluation::divide() {
-  is_divided_ = add_up(*graph_, metrics_);
+  is_divided_ = metrics_are_sums(*graph_, metrics_);
   return is_divided_;
 }
 
@@ -141,7 +141,7 @@ void Evaluation::write(const std::string& model_dir,
                        const std::string& checkpoint) {
   try {
     const auto file = writer(model_dir, name);
-    RunningTraining::keep_open(model_dir, file);
+    ActiveTraining::keep_open(model_dir, file);
     write_evaluation(*file, metrics, checkpoint);
     record_metrics(model_dir, name, metrics);
   } catch (const Error& error) {

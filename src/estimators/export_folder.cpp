@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/platform.h"
 #include "io/files/atomic_file.h"
-#include "io/files/exchange.h"
+#include "io/files/rename_exchange.h"
 #include "io/files/stale_files.h"
 #include "io/graphs/meta_graph.h"
 #include "io/proto/text_format.h"
@@ -32,14 +32,14 @@ bool is_export(const std::string& folder) {
   });
 }
 
-[[noreturn]] void fail_at(const char* problem, const std::string& path, const std::error_code& e) {
-  fail_system(problem, path, e.default_error_condition().value());
+[[noreturn]] void throw_at(const char* problem, const std::string& path, const std::error_code& e) {
+  throw_system(problem, path, e.default_error_condition().value());
 }
 
 void remove_folder(const std::string& path) {
   std::error_code error;
   fs::remove_all(fs_path(path), error);
-  if (error) fail_at("Cannot remove", path, error);
+  if (error) throw_at("Cannot remove", path, error);
 }
 
 // What is no use any more only takes room.
@@ -132,7 +132,7 @@ void keep_file(const fs::path& from, const fs::path& to) {
     if (is_linked) fs::create_hard_link(from, to, error);
     if (!is_linked || error) fs::copy_file(from, to, error);
   }
-  if (error) fail_at("Cannot copy", path_text(from), error);
+  if (error) throw_at("Cannot copy", path_text(from), error);
 }
 
 // Into the new export goes what is in the old one, is none of its files and has no new one of its
@@ -177,7 +177,7 @@ std::string ready_inside(const std::string& from, const std::string& folder) {
   fs::copy(fs_path(from), fs_path(copy), fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
   if (error) {
     try_to_remove(copy);
-    fail_at("Cannot replace", folder, error);
+    throw_at("Cannot replace", folder, error);
   }
   rename_file(copy, ready);
   discard(from, folder);
@@ -214,7 +214,7 @@ void replace_by_steps(const std::string& from, const std::string& place, std::st
 void put_in_place(const std::string& from, const std::string& place) {
   if (!file_exists(place)) return rename_file(from, place);
   keep_others(place, from);
-  if (exchange_names(from, place)) return try_to_remove(from);
+  if (rename_exchange(from, place)) return try_to_remove(from);
   std::string ready = from;
   try {
     replace_by_steps(from, place, &ready);

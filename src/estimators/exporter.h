@@ -24,7 +24,7 @@ struct Evaluated {
 };
 
 // It may remember from one evaluation to the next.
-class Exporter : public Made {
+class Exporter : public CoreObject {
  public:
   const char* kind() const override { return "an exporter"; }
   virtual bool wants(const Evaluated& evaluation) = 0;

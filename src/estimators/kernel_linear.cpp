@@ -15,7 +15,7 @@ constexpr double kFullCircle = 6.283185307179586;
 
 const ModelPart& kernel_part() {
   static const auto* part =
-      new ModelPart{"", true, true, {"Ftrl", 0.2, PartOptimizer::Falls::kNever, "Ftrl"}};
+      new ModelPart{"", true, true, {"Ftrl", 0.2, PartOptimizer::RateScaling::kNever, "Ftrl"}};
   return *part;
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 const ModelPart& linear_part() {
   static const auto* part =
-      new ModelPart{"", true, false, {"Ftrl", 0.2, PartOptimizer::Falls::kWhereMissing, "LBFGS"}};
+      new ModelPart{"", true, false, {"Ftrl", 0.2, PartOptimizer::RateScaling::kWhereMissing, "LBFGS"}};
   return *part;
 }
 

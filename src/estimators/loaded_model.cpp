@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/near_names.h"
+#include "base/suggestions.h"
 #include "estimators/export_folder.h"
 #include "io/checkpoint/checkpoint_state.h"
 #include "io/files/atomic_file.h"
@@ -23,7 +23,7 @@ constexpr size_t kPlannedAtOnce = 16;
 
 std::string op_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind(':')); }
 
-std::string bytes_of_model(const std::string& folder, const FileRights& rights, std::string* file) {
+std::string bytes_of_model(const std::string& folder, const FileAccessPolicy& rights, std::string* file) {
   *file = join_path(folder, "saved_model.pb");
   if (file_exists(*file)) return read_whole_file(rights.readable(*file));
   *file += "txt";
@@ -141,12 +141,12 @@ std::vector<ExampleFeature> parsed_from(const Parsers& parsers, const Output& ex
 }  // namespace
 
 LoadedModel::LoadedModel(const std::string& folder, const std::vector<std::string>& tags)
-    : folder_(folder), rights_(FileRights::below(folder)), graph_(std::make_shared<Graph>()) {
+    : folder_(folder), rights_(FileAccessPolicy::below(folder)), graph_(std::make_shared<Graph>()) {
   read(tags);
   import();
   graph_->finalize();
   session_ = std::make_unique<Session>(graph_);
-  session_->resources().restrict_files(rights_);
+  session_->resources().set_file_access(rights_);
   initialize();
 }
 
@@ -254,7 +254,7 @@ const LoadedModel::Runnable& LoadedModel::runnable(const std::string& name) cons
   if (found == runnables_.end()) {
     std::vector<std::string> names;
     for (const auto& entry : runnables_) names.push_back(entry.first);
-    std::vector<std::string> hints = near_hint(name, names);
+    std::vector<std::string> hints = did_you_mean(name, names);
     hints.push_back(str_cat("It has: ", str_join(names, ", "), "."));
     throw Error(Code::kNotFound,
                 str_cat("The model in '", folder_, "' has no signature '", name, "'."), hints);

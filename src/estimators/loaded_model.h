@@ -54,7 +54,7 @@ class LoadedModel {
   const std::shared_ptr<Executor>& executor_of(const Runnable& runnable);
 
   std::string folder_, file_;
-  FileRights rights_;  // what a stranger's model may read is its own folder
+  FileAccessPolicy rights_;  // what a stranger's model may read is its own folder
   MetaGraphDef meta_graph_;
   std::shared_ptr<Graph> graph_;
   std::unique_ptr<Session> session_;

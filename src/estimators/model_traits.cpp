@@ -111,13 +111,13 @@ std::string rate_words(const PartOptimizer& optimizer, bool falls) {
 // "linear_optimizer", with the rates of this part.
 std::string optimizer_line(const ModelPart& part) {
   const PartOptimizer& optimizer = part.optimizer;
-  const bool falls = optimizer.falls == PartOptimizer::Falls::kAlways;
+  const bool falls = optimizer.falls == PartOptimizer::RateScaling::kAlways;
   std::string words =
       str_cat(part.optimizer_argument(), " = '", optimizer.missing,
               "': optimizer or NULL; kept. The name of an optimizer, an optimizer, or a function "
               "that returns one; see [optimizers]. A name takes the learning rate ",
               rate_words(optimizer, falls), ", or `learning_rate`");
-  if (optimizer.falls == PartOptimizer::Falls::kWhereMissing) {
+  if (optimizer.falls == PartOptimizer::RateScaling::kWhereMissing) {
     words += str_cat("; `NULL` is ", optimizer.missing, " with ", rate_words(optimizer, true));
   }
   return words + ".";

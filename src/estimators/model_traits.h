@@ -18,14 +18,14 @@ struct PartOptimizer {
   const char* missing;  // the optimizer where none is named: "Ftrl"
   double rate;          // the learning rate of one that is named
   // Whether the rate is 1 / sqrt(number of columns) where that is smaller.
-  enum class Falls { kNever, kWhereMissing, kAlways };
-  Falls falls = Falls::kNever;
+  enum class RateScaling { kNever, kWhereMissing, kAlways };
+  RateScaling falls = RateScaling::kNever;
   // What converges for the standardized numbers of a formula, where nothing is said. A rate of 0 is
   // that of the name.
   const char* of_formula;
   double rate_of_formula = 0;
   // Of parts that are not trained by gradients.
-  static PartOptimizer none() { return {"", 0, Falls::kNever, "", 0}; }
+  static PartOptimizer none() { return {"", 0, RateScaling::kNever, "", 0}; }
 };
 
 // A part of a model that is trained by an optimizer of its own.
@@ -46,7 +46,7 @@ struct Coefficients {
 };
 
 // What a trained model of trees is made of (estimators/tree_features.h).
-struct TreesInside;
+struct TreeModelView;
 
 // `value`, or that divided by the rows of the data: of the mean of the rows' losses as much as one row.
 struct FormulaDefault {
@@ -67,7 +67,7 @@ struct ModelTraits {
   // Of the columns of a model; missing where it is no linear function.
   std::function<Coefficients(const std::vector<ColumnPtr>&)> coefficients;
   // The trees that a checkpoint has of a model of these arguments; missing where it has none.
-  std::function<std::shared_ptr<const TreesInside>(const Args&, const std::string& checkpoint)>
+  std::function<std::shared_ptr<const TreeModelView>(const Args&, const std::string& checkpoint)>
       trees;
   // What arguments are in a formula's model where nobody gives them, if it is not what TensorFlow has. Such
   // a family has an argument `of_formula`.

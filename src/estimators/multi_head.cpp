@@ -2,7 +2,7 @@
 // one after another, the loss is the weighted sum of their losses.
 #include <cmath>
 
-#include "base/near_names.h"
+#include "base/suggestions.h"
 #include "estimators/head.h"
 #include "nn/metric.h"
 #include "nn/summary_ops.h"
@@ -121,7 +121,7 @@ class MultiHead : public Head {
     if (found == input.named_labels.end()) {
       std::vector<std::string> names;
       for (const auto& labels : input.named_labels) names.push_back(labels.first);
-      std::vector<std::string> hints = near_hint(name, names);
+      std::vector<std::string> hints = did_you_mean(name, names);
       hints.push_back(
           str_cat("The input function must return a list of labels by the names of the heads; it "
                   "has: ",

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "cluster/communicator.h"
-#include "graph/behind.h"
+#include "graph/ancestors.h"
 #include "graph/variable.h"
 #include "session/session.h"
 
@@ -31,7 +31,7 @@ bool only_adds(const Operation& op) {
 
 // All that a step of the metric changes are sums.
 bool adds_up(const Metric& metric, const std::set<std::string>& sums) {
-  return !find_behind(metric.update, Through::kInputsAndControl, [&sums](const Operation& op) {
+  return !find_ancestor(metric.update, Through::kInputsAndControl, [&sums](const Operation& op) {
     const std::vector<int>& changed = op.def().mutates;
     return std::any_of(changed.begin(), changed.end(), [&](int input) {
       return !only_adds(op) || sums.count(op.input(input).op->name()) == 0;
@@ -59,7 +59,7 @@ class SumMetricsHook : public RunHook {
 
 }  // namespace
 
-bool add_up(const Graph& graph, const Named<Metric>& metrics) {
+bool metrics_are_sums(const Graph& graph, const Named<Metric>& metrics) {
   const std::set<std::string> sums = summed_variables(graph);
   return std::all_of(metrics.begin(), metrics.end(),
                      [&sums](const auto& metric) { return adds_up(metric.second, sums); });

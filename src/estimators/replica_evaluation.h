@@ -9,7 +9,7 @@ namespace runhooks {
 
 // Whether what processes have of their batches adds up to what one has of all of them: steps of the
 // metrics change nothing but sums.
-bool add_up(const Graph& graph, const Named<Metric>& metrics);
+bool metrics_are_sums(const Graph& graph, const Named<Metric>& metrics);
 // When a loop ends, the variables of the metrics become the sums of those of all processes.
 HookPtr sum_metrics_hook();
 

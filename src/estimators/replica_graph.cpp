@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "cluster/communicator.h"
-#include "graph/behind.h"
+#include "graph/ancestors.h"
 #include "graph/endpoints.h"
 #include "hooks/history_saver_hook.h"
 
@@ -61,11 +61,11 @@ bool is_sum_of_scalars(const Operation& op) {
 // the mean over all processes would not be the loss of all rows.
 void check_own_loss(const Output& loss) {
   const ReplicaScope* replicas = ReplicaScope::of(loss.graph());
-  operations_behind({loss.op}, Through::kInputs, [&](const Operation& op) {
+  ancestors_of({loss.op}, Through::kInputs, [&](const Operation& op) {
     if (replicas->is_loss(&op)) return false;
     // no definition says whether rows are added up
     const bool adds_up = op.type() == "Sum" || op.type() == "L2Loss";  // lint: allow op-type
-    if (adds_up && find_behind(&op, Through::kInputs, reads_data)) {
+    if (adds_up && find_ancestor(&op, Through::kInputs, reads_data)) {
       throw Error(Code::kUnimplemented,
                   str_cat("Loss '", loss.name(), "' adds up rows in '", op.name(),
                           "': of several processes the mean is taken, which would not be the loss of "
@@ -105,7 +105,7 @@ InputFn with_seed_of_all(const InputFn& input_fn, const RunConfig& config) {
   };
 }
 
-void take_together(ReplicaScope& replicas, EstimatorSpec& spec) {
+void check_collectives(ReplicaScope& replicas, EstimatorSpec& spec) {
   // shuffles ask for it when a session begins
   Graph& graph = spec.loss.graph();
   if (graph.seed() == seed_of_process(replicas)) graph.set_seed(replicas.seed);

@@ -21,6 +21,6 @@ InputFn with_seed_of_all(const InputFn& input_fn, const RunConfig& config);
 // What this process alone draws from: the order of its rows, dropout. The chief's is that of all.
 int64_t seed_of_process(const ReplicaScope& replicas);
 // What a model function has not said for all processes is said here, or refused.
-void take_together(ReplicaScope& replicas, EstimatorSpec& spec);
+void check_collectives(ReplicaScope& replicas, EstimatorSpec& spec);
 
 }  // namespace runhooks

@@ -38,13 +38,13 @@ void write_state(const std::string& folder, const Files& files) {
     const std::string path = join_path(folder, name);
     if (!is_directory(path)) remove_file(path);
   }
-  write_carried_files(folder, files, "");
+  unpack_snapshot(folder, files, "");
 }
 
 void take_state(const std::string& folder) {
   Communicator& all = communicator();
   Files files;
-  if (all.is_chief()) files = files_to_carry(folder, UINT64_MAX);
+  if (all.is_chief()) files = pack_snapshot(folder, UINT64_MAX);
   auto n = static_cast<int64_t>(files.size());
   all.broadcast(&n, sizeof n, 0);
   files.resize(static_cast<size_t>(n));
@@ -139,7 +139,7 @@ class ReplicaHook : public RunHook {
       own.push_back({variable->name(), fingerprint_of(session.value(*variable))});
     }
     for (const SaveablePtr& one : learned_) {
-      own.push_back({one->title(), 0});
+      own.push_back({one->display_name(), 0});
       for (const SaveSpec& spec : one->save(session.resources())) {
         own.back().fingerprint =
             fingerprint_cat64(own.back().fingerprint, fingerprint_of(spec.tensor));
@@ -150,9 +150,9 @@ class ReplicaHook : public RunHook {
     Communicator& all = communicator();
     std::vector<uint64_t> of_all(static_cast<size_t>(all.size()));
     all.gather(&together, sizeof together, of_all.data());
-    if (first_other(of_all) > 0) fail_at_first(own);
+    if (first_other(of_all) > 0) throw_at_first(own);
   }
-  [[noreturn]] void fail_at_first(const std::vector<Held>& held) const {
+  [[noreturn]] void throw_at_first(const std::vector<Held>& held) const {
     Communicator& all = communicator();
     std::vector<uint64_t> own;
     for (const Held& one : held) own.push_back(one.fingerprint);
@@ -192,13 +192,13 @@ void meet(const std::string& what) {
                "none of them alone, such as below `if (strategy$is_chief)`."});
 }
 
-void begin_together(const std::string& what, const std::string& folder) {
+void begin_collective(const std::string& what, const std::string& folder) {
   meet(what);
   const std::string own = communicator().is_chief() || is_directory(folder) ? state_of(folder) : "";
   if (first_other(gather_texts(communicator(), own)) > 0) take_state(folder);
 }
 
-void end_together() { meet(kEndOfScript); }
+void end_collective() { meet(kEndOfScript); }
 
 void check_same_graph(const Graph& graph) {
   Communicator& all = communicator();

@@ -14,11 +14,11 @@ namespace runhooks {
 // model, in whose folder they all have the chief's newest checkpoint then, and what the chief knows
 // of the model; each has a folder of its own. Where another process does something else it is an
 // error, in all of them, that names both.
-void begin_together(const std::string& what, const std::string& folder);
+void begin_collective(const std::string& what, const std::string& folder);
 // All processes have come to the same. An error as above.
 void meet(const std::string& what);
 // The script of this process has come to its end. An error as above.
-void end_together();
+void end_collective();
 
 // An error, in all processes, that names what differs between the graphs they train.
 void check_same_graph(const Graph& graph);

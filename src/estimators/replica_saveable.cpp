@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "cluster/communicator.h"
-#include "cluster/step_gate.h"
+#include "cluster/step_barrier.h"
 #include "io/proto/tensor_proto.h"
 
 namespace runhooks {
@@ -31,9 +31,9 @@ std::string packed(const std::vector<SaveSpec>& specs) {
 }
 
 // The part of a checkpoint below a prefix, as a checkpoint.
-class PartOf : public TensorSource {
+class EphemeronValue : public TensorSource {
  public:
-  PartOf(const TensorSource& whole, std::string prefix)
+  EphemeronValue(const TensorSource& whole, std::string prefix)
       : whole_(whole), prefix_(std::move(prefix)) {}
   const std::string& path() const override { return whole_.path(); }
   std::optional<Info> find(const std::string& name) const override {
@@ -66,7 +66,7 @@ class ReplicaSaveable : public Saveable {
   std::vector<SaveSpec> save(ResourceManager& resources) override {
     std::vector<SaveSpec> here = own_->save(resources);
     if (size_ == 1) return here;
-    if (!SavedTogether::is_now()) return {};
+    if (!CollectiveSaveScope::is_now()) return {};
     const std::vector<std::string> said = gather_texts(communicator(), packed(here));
     std::vector<SaveSpec> specs;
     for (int rank = 0; rank < size_; ++rank) {
@@ -87,7 +87,7 @@ class ReplicaSaveable : public Saveable {
     const Communicator& all = communicator();
     // what nobody knows one of all says
     if (!is_known && !all.is_chief()) return {};
-    return own_->read(PartOf(source, prefix_of(size_, all.rank())), resources);
+    return own_->read(EphemeronValue(source, prefix_of(size_, all.rank())), resources);
   }
 
  private:

@@ -8,7 +8,7 @@
 namespace runhooks {
 
 // Where the input of each process stands, or its random numbers, in every checkpoint that all save
-// together (SavedTogether, cluster/step_gate.h), and back; of one process (`replicas` 1) as it is. A
+// together (CollectiveSaveScope, cluster/step_barrier.h), and back; of one process (`replicas` 1) as it is. A
 // checkpoint of another number of processes is as one that knows nothing of it, which the log says,
 // with both numbers.
 SaveablePtr input_of_replica(SaveablePtr position, int replicas);

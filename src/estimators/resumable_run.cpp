@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "data/dataset.h"
 #include "estimators/replica_saveable.h"
-#include "graph/behind.h"
+#include "graph/ancestors.h"
 #include "graph/func_graph.h"
 
 namespace runhooks {
@@ -18,7 +18,7 @@ namespace {
 // One of a checkpoint that knows nothing of it begins anew, which is said.
 class InputPosition : public Saveable {
  public:
-  InputPosition(const Output& handle, OnOtherData on_other_data)
+  InputPosition(const Output& handle, ResumeMismatch on_other_data)
       : position_(make_saveable_from_iterator(handle, on_other_data)) {}
   const std::string& name() const override { return position_->name(); }
   std::vector<SaveSpec> save(ResourceManager& resources) override {
@@ -43,7 +43,7 @@ using Operations = std::vector<const Operation*>;
 // Those that these need, and they themselves.
 NumberedOperations needed_by(Operations open) {
   open.erase(std::remove(open.begin(), open.end(), nullptr), open.end());
-  return operations_behind(std::move(open), Through::kInputsAndControl);
+  return ancestors_of(std::move(open), Through::kInputsAndControl);
 }
 
 Operations initializers_of(const Graph& graph) {
@@ -142,7 +142,7 @@ void keep_random_positions(Graph& graph,
                           random_numbers_of_replica(own, replicas));
 }
 
-void keep_input_positions(Graph& graph, OnOtherData on_other_data, int replicas) {
+void keep_input_positions(Graph& graph, ResumeMismatch on_other_data, int replicas) {
   const std::vector<CollectionItem> iterators = graph.collection("iterators");
   if (iterators.empty()) {
     throw Error(Code::kInvalidArgument, "The input has no position to be saved.",

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "data/on_other_data.h"
+#include "data/resume_mismatch.h"
 #include "graph/graph.h"
 
 namespace runhooks {
@@ -20,6 +20,6 @@ void keep_random_positions(Graph& graph,
 
 // The positions of all its iterators besides. A graph without iterators is refused: nothing could keep
 // model and data in step.
-void keep_input_positions(Graph& graph, OnOtherData on_other_data, int replicas = 1);
+void keep_input_positions(Graph& graph, ResumeMismatch on_other_data, int replicas = 1);
 
 }  // namespace runhooks

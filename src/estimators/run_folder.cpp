@@ -7,7 +7,7 @@
 #include "base/fingerprint.h"
 #include "estimators/run_record.h"
 #include "io/checkpoint/checkpoint_state.h"
-#include "io/checkpoint/known_checkpoint.h"
+#include "io/checkpoint/cached_checkpoint.h"
 #include "io/files/atomic_file.h"
 #include "training/saved_step.h"
 
@@ -100,7 +100,7 @@ std::string mark_of(const std::string& checkpoint, int64_t step) {
 // A folder that was read lately: what it was, once the same checkpoint was asked for twice.
 struct ReadFolder {
   std::string path, newest;
-  KnownCheckpoint checkpoint;
+  CachedCheckpoint checkpoint;
   std::shared_ptr<const RunFolder> folder;
 };
 
@@ -147,7 +147,7 @@ bool has_checkpoint(const std::string& folder) {
 }
 
 // In words: which process, where, since when.
-std::string holder_in_words(const ClaimHolder& holder) {
+std::string holder_in_words(const LockOwner& holder) {
   if (holder.process == 0) return "Another process";
   const auto since = static_cast<std::time_t>(holder.since);
   char time[40];
@@ -157,12 +157,12 @@ std::string holder_in_words(const ClaimHolder& holder) {
                  std::string(time, length), ",");
 }
 
-std::unique_ptr<FileClaim> claim_of(const std::string& folder) {
+std::unique_ptr<DirectoryLock> claim_of(const std::string& folder) {
   const std::string path = join_path(folder, kClaimName);
-  if (FileClaim::holds(path)) return nullptr;
+  if (DirectoryLock::holds(path)) return nullptr;
   create_directories(folder);
-  ClaimHolder holder;
-  std::unique_ptr<FileClaim> claim = FileClaim::take(path, &holder);
+  LockOwner holder;
+  std::unique_ptr<DirectoryLock> claim = DirectoryLock::take(path, &holder);
   if (claim) return claim;
   throw Error(Code::kFailedPrecondition,
               str_cat("The folder ", folder, " is being trained in. ", holder_in_words(holder),
@@ -173,7 +173,7 @@ std::unique_ptr<FileClaim> claim_of(const std::string& folder) {
 
 }  // namespace
 
-NewestCheckpoint newest_left_in(const std::string& folder) {
+NewestCheckpoint newest_checkpoint_in(const std::string& folder) {
   NewestCheckpoint newest;
   newest.is_there = true;
   try {
@@ -197,7 +197,7 @@ RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
   } catch (const Error&) {
     memory_ = PlainData();  // who needs it says that it is damaged
   }
-  newest_ = newest_left_in(path_);
+  newest_ = newest_checkpoint_in(path_);
 }
 
 std::shared_ptr<const RunFolder> RunFolder::known(const std::string& path) {
@@ -231,7 +231,7 @@ void RunFolder::remember(const std::string& path, const PlainData& memory) {
 
 int64_t RunFolder::reads() { return reads_made; }
 
-FolderInTraining::FolderInTraining(std::string folder, bool leaves_events)
+TrainingDirGuard::TrainingDirGuard(std::string folder, bool leaves_events)
     : folder_(std::move(folder)),
       was_there_(file_exists(folder_)),
       had_runs_(file_exists(join_path(folder_, kRunsName))),
@@ -240,7 +240,7 @@ FolderInTraining::FolderInTraining(std::string folder, bool leaves_events)
   remove_stale_files(folder_, {kRecordName, kRunsName});
 }
 
-void FolderInTraining::tidy_up() const {
+void TrainingDirGuard::tidy_up() const {
   if (!is_directory(folder_)) return;
   if (!leaves_events_) collect_event_files(folder_);
   if (has_checkpoint(folder_)) return;
@@ -248,7 +248,7 @@ void FolderInTraining::tidy_up() const {
   if (!had_runs_) remove_file(join_path(folder_, kRunsName));
 }
 
-FolderInTraining::~FolderInTraining() {
+TrainingDirGuard::~TrainingDirGuard() {
   // Whatever goes wrong here, an error may be on its way already: files stay where they are.
   try {
     tidy_up();
@@ -260,7 +260,7 @@ FolderInTraining::~FolderInTraining() {
   }
 }
 
-Files files_to_carry(const std::string& folder,
+Files pack_snapshot(const std::string& folder,
                      uint64_t most_bytes,
                      const std::string& checkpoint) {
   Files files;
@@ -286,7 +286,7 @@ Files files_to_carry(const std::string& folder,
   return files;
 }
 
-void write_carried_files(const std::string& folder, const Files& files, const std::string& from) {
+void unpack_snapshot(const std::string& folder, const Files& files, const std::string& from) {
   for (const auto& file : files) {
     if (is_carried(file.first)) continue;
     invalid_argument("The model carries a file called '", file.first,
@@ -300,8 +300,8 @@ void write_carried_files(const std::string& folder, const Files& files, const st
   }
 }
 
-CarriedFrom compare_carried(const std::string& folder, const Files& files) {
-  CarriedFrom answer;
+SnapshotStatus compare_snapshot(const std::string& folder, const Files& files) {
+  SnapshotStatus answer;
   const auto index = index_of(files);
   std::vector<std::string> warnings;
   std::string newest;

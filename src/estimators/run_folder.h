@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/files/file_claim.h"
+#include "io/files/directory_lock.h"
 #include "io/files/plain_data.h"
 
 namespace runhooks {
@@ -29,7 +29,7 @@ struct NewestCheckpoint {
   // check sums there. "" where there is none that can be read.
   std::string mark;
 };
-NewestCheckpoint newest_left_in(const std::string& folder);
+NewestCheckpoint newest_checkpoint_in(const std::string& folder);
 
 // A folder as a call finds it: read once, when it is made.
 class RunFolder {
@@ -42,7 +42,7 @@ class RunFolder {
   int64_t step() const { return newest_.step; }
   const std::string& mark() const { return newest_.mark; }
   // What was trained there. Its kind is NULL where the file is none of plain data, too.
-  bool has_memory() const { return has_memory_; }
+  bool has_metadata() const { return has_memory_; }
   const PlainData& memory() const { return memory_; }
   // Whether a training could write there, or make the folder. Nothing is left of the trial.
   bool can_be_written() const;
@@ -62,20 +62,20 @@ class RunFolder {
 // ended, its event files are in logs/, where TensorBoard, pointed at the folder, finds them (unless
 // they are to be left where they are); and where there is no checkpoint yet nothing is left that
 // training has made.
-class FolderInTraining {
+class TrainingDirGuard {
  public:
   // Where another process trains there it is an error that names it.
-  explicit FolderInTraining(std::string folder, bool leaves_events = false);
-  ~FolderInTraining();
-  FolderInTraining(const FolderInTraining&) = delete;
-  FolderInTraining& operator=(const FolderInTraining&) = delete;
+  explicit TrainingDirGuard(std::string folder, bool leaves_events = false);
+  ~TrainingDirGuard();
+  TrainingDirGuard(const TrainingDirGuard&) = delete;
+  TrainingDirGuard& operator=(const TrainingDirGuard&) = delete;
 
  private:
   void tidy_up() const;
   std::string folder_;
   bool was_there_, had_runs_, leaves_events_;
   // NULL within another training of this process in the folder, which a hook may begin.
-  std::unique_ptr<FileClaim> claim_;
+  std::unique_ptr<DirectoryLock> claim_;
 };
 
 // Names and bytes.
@@ -85,21 +85,21 @@ using Files = std::vector<std::pair<std::string, std::string>>;
 // trained, the record of its runs. None where there is no checkpoint. The values of one that has more
 // than `most_bytes` are left out: then what is left says which it is. `checkpoint`: another one than
 // the newest, which may be elsewhere.
-Files files_to_carry(const std::string& folder,
+Files pack_snapshot(const std::string& folder,
                      uint64_t most_bytes,
                      const std::string& checkpoint = "");
 // Into a folder that is there. Files that no model carries are refused before any is written. Values
 // that were left out are copied from `from`.
-void write_carried_files(const std::string& folder, const Files& files, const std::string& from);
+void unpack_snapshot(const std::string& folder, const Files& files, const std::string& from);
 
 // How a folder goes with files that were carried away from it.
-struct CarriedFrom {
+struct SnapshotStatus {
   std::string checkpoint;   // the name of the one that was carried away, "" where none was
   int64_t newest_step = -1; // of the folder's newest checkpoint, if it has one
   bool is_newest = false;   // which is this one
   bool is_there = false;    // the folder has this one still
   bool has_values = false;  // the files make the model anew without the folder
 };
-CarriedFrom compare_carried(const std::string& folder, const Files& files);
+SnapshotStatus compare_snapshot(const std::string& folder, const Files& files);
 
 }  // namespace runhooks

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "estimators/run_folder.h"
-#include "io/files/appended_records.h"
+#include "io/files/append_log.h"
 #include "io/files/atomic_file.h"
 
 namespace runhooks {
@@ -78,7 +78,7 @@ std::vector<Row> rows_of(const std::vector<PlainData>& entries) {
 }
 
 // The process that trains in the folder now has begun this one.
-bool is_running(const Row& row, const ClaimHolder& holder, bool is_held) {
+bool is_running(const Row& row, const LockOwner& holder, bool is_held) {
   return is_held && number_field(row.begun, "process", 0) == holder.process &&
          text_field(row.begun, "host", "") == holder.host &&
          number_field(row.begun, "began", 0) >= holder.since;
@@ -103,7 +103,7 @@ PlainData evaluations_of(const Row& row) {
   return list;
 }
 
-PlainData shown_row(const Row& row, const ClaimHolder& holder, bool is_held) {
+PlainData shown_row(const Row& row, const LockOwner& holder, bool is_held) {
   const double missing = -1;
   const bool is_ended = row.ended.kind == PlainData::Kind::kList;
   const bool runs = !is_ended && is_running(row, holder, is_held);
@@ -152,7 +152,7 @@ RunRecord::RunRecord(const std::string& folder, int64_t from_step, PlainFields a
       .add("from", static_cast<double>(from_step))
       .add("process", static_cast<double>(process_id()))
       .add("host", host_name())
-      .add("machine", machine_words());
+      .add("machine", machine_description());
   append("begin", std::move(about));
 }
 
@@ -215,8 +215,8 @@ std::vector<PlainData> run_rows(const std::string& folder) {
     warn("data_loss", str_cat("'", path, "' is damaged: ", static_cast<unsigned long>(damaged),
                               " bytes of it are no record of a run and are left out."));
   }
-  ClaimHolder holder;
-  const bool is_held = FileClaim::is_held(join_path(folder, kClaimName), &holder);
+  LockOwner holder;
+  const bool is_held = DirectoryLock::is_held(join_path(folder, kClaimName), &holder);
   std::vector<PlainData> rows;
   for (const Row& row : rows_of(entries)) rows.push_back(shown_row(row, holder, is_held));
   return rows;

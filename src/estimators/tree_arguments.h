@@ -17,7 +17,7 @@ struct GrowthArguments {
   double rate, l1, l2, complexity, min_node_weight, epsilon;
   bool centers_bias;
   bool is_logistic = false;  // two classes, without weights
-  bool ends_stuck_trees;     // TensorFlow has no models of formulas, and its trees wait for ever
+  bool stop_when_no_split;     // TensorFlow has no models of formulas, and its trees wait for ever
   Pruning pruning = Pruning::kNone;
 
   explicit GrowthArguments(const Args& args)
@@ -31,7 +31,7 @@ struct GrowthArguments {
         min_node_weight(args.number("min_node_weight", 0)),
         epsilon(epsilon_of(args)),
         centers_bias(args.flag("center_bias", false)),
-        ends_stuck_trees(args.flag("of_formula", false)) {
+        stop_when_no_split(args.flag("of_formula", false)) {
     const std::string mode = args.text("pruning_mode", "none");
     if (mode == "pre") pruning = Pruning::kPre;
     if (mode == "post") pruning = Pruning::kPost;
@@ -42,7 +42,7 @@ struct GrowthArguments {
     }
   }
   TreesInMemory::Rules rules() const {
-    return {l1, l2, complexity, min_node_weight, rate, max_depth, pruning, ends_stuck_trees};
+    return {l1, l2, complexity, min_node_weight, rate, max_depth, pruning, stop_when_no_split};
   }
   // The nodes of the layers that may be split.
   int64_t max_splits() const { return (int64_t{1} << max_depth) - 1; }

@@ -49,7 +49,7 @@ std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
 int64_t quantile_buckets(double epsilon);
 
 // What a trained model is made of.
-struct TreesInside {
+struct TreeModelView {
   TreeEnsemble ensemble;
   std::vector<TreeFeature> features;  // with the edges of all of them
   // The names of columns, without doubles, in their order, and the place of each feature's.
@@ -58,8 +58,8 @@ struct TreesInside {
 };
 enum class Importance { kGain, kCount };
 // Of each of columns(): the gain of all splits by it, or how many there are.
-std::vector<double> importances(const TreesInside& trees, Importance by);
-std::shared_ptr<const TreesInside> read_trees(std::vector<TreeFeature> features,
+std::vector<double> importances(const TreeModelView& trees, Importance by);
+std::shared_ptr<const TreeModelView> read_trees(std::vector<TreeFeature> features,
                                               const std::string& ensemble_key,
                                               const std::string& boundaries_prefix,
                                               const std::string& checkpoint);

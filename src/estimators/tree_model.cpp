@@ -78,7 +78,7 @@ Output in_label_units(Graph& graph, Output parts, const Args& given, int64_t log
 }
 
 Output contributions(Graph& graph, const TreeModel& model, const Head& head) {
-  TreesInside inside;
+  TreeModelView inside;
   inside.features = model.features;
   std::vector<Output> inputs = {model.ensemble};
   inputs.insert(inputs.end(), model.input.buckets.begin(), model.input.buckets.end());

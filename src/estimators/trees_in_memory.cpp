@@ -95,7 +95,7 @@ Operation* TreesInMemory::grow(Graph& graph,
                             .attr("learning_rate", number(rules.learning_rate))
                             .attr("max_depth", rules.max_depth)
                             .attr("pruning_mode", static_cast<int64_t>(rules.pruning))
-                            .attr("ends_stuck_trees", rules.ends_stuck_trees)
+                            .attr("stop_when_no_split", rules.stop_when_no_split)
                             .attr("num_buckets", buckets));
 }
 

@@ -22,7 +22,7 @@ class TreesInMemory {
     double l1, l2, tree_complexity, min_node_weight, learning_rate;
     int64_t max_depth;
     Pruning pruning;
-    bool ends_stuck_trees;
+    bool stop_when_no_split;
   };
 
   TreesInMemory(const std::vector<TreeFeature>& features,

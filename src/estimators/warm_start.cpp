@@ -37,7 +37,7 @@ void check_chosen(const std::vector<SaveablePtr>& chosen,
                   const char* argument) {
   const bool is_there =
       std::any_of(chosen.begin(), chosen.end(),
-                  [&name](const SaveablePtr& saveable) { return saveable->title() == name; });
+                  [&name](const SaveablePtr& saveable) { return saveable->display_name() == name; });
   if (is_there) return;
   invalid_argument("`", argument, "` names '", name,
                    "', which is no variable that is warm-started.");
@@ -51,7 +51,7 @@ class RenamedSource : public TensorSource {
   const std::string& path() const override { return source_.path(); }
   std::optional<Info> find(const std::string& name) const override {
     const auto info = source_.find(previous(name));
-    if (!info) fail_missing(source_, previous(name));
+    if (!info) throw_missing(source_, previous(name));
     return info;
   }
   std::vector<std::string> names_with(const std::string& prefix) const override {
@@ -97,7 +97,7 @@ std::vector<SaveablePtr> WarmStart::chosen_in(const Graph& graph) const {
   std::vector<SaveablePtr> chosen;
   for (const SaveablePtr& saveable : model_saveables_in(graph)) {
     if (only_trainable_ && !saveable->is_trainable()) continue;
-    const std::string& title = saveable->title();
+    const std::string& title = saveable->display_name();
     const bool matches =
         std::any_of(patterns.begin(), patterns.end(),
                     [&title](const Pattern& pattern) { return pattern.begins(title); });
@@ -113,14 +113,14 @@ std::vector<SaveablePtr> WarmStart::chosen_in(const Graph& graph) const {
 }
 
 Saveable::Assign WarmStart::read(const TensorSource& checkpoint, Saveable& saveable) const {
-  const std::string& title = saveable.title();
+  const std::string& title = saveable.display_name();
   const auto found = previous_names_.find(title);
   const std::string& previous = found == previous_names_.end() ? title : found->second;
   const RenamedSource source(checkpoint, title, previous);
   const auto vocabulary = vocabularies_.find(title);
   if (vocabulary == vocabularies_.end()) {
     const bool is_there = saveable.is_in(source);
-    if (!is_there) fail_missing(checkpoint, previous);
+    if (!is_there) throw_missing(checkpoint, previous);
     return saveable.read(source, ResourceManager());
   }
   const VariablePtr variable = saveable.variable();

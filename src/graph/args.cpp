@@ -59,7 +59,7 @@ void append_content(const Value& value, std::string& out) {
     out += address_text(*operation);
   } else if (const auto* variable = value.get_if<std::shared_ptr<Variable>>()) {
     out += address_text(variable->get());
-  } else if (const auto* made = value.get_if<std::shared_ptr<Made>>()) {
+  } else if (const auto* made = value.get_if<std::shared_ptr<CoreObject>>()) {
     out += address_text(made->get());
   } else if (const auto* tensor = value.get_if<Tensor>()) {
     out += str_cat(dtype_name(tensor->dtype()), tensor->shape());
@@ -85,7 +85,7 @@ const char* Value::kind() const {
   static const char* const kKinds[] = {"NULL",     "a logical",  "a whole number", "a number",
                                        "a string", "a tensor",   "an operation",   "a variable",
                                        "an array", "a function", "a list",         "a named list"};
-  if (const auto* made = get_if<std::shared_ptr<Made>>()) return (*made)->kind();
+  if (const auto* made = get_if<std::shared_ptr<CoreObject>>()) return (*made)->kind();
   return kKinds[data_.index()];
 }
 
@@ -138,13 +138,13 @@ const Value& Args::required(const std::string& name) const {
   return *value;
 }
 
-void Args::fail_kind(const std::string& name, const char* wanted, const Value& got) const {
+void Args::throw_kind(const std::string& name, const char* wanted, const Value& got) const {
   invalid_argument(label(name), " must be ", wanted, ", not ", got.kind(), ".");
 }
 
 double Args::number(const std::string& name) const {
   double x;
-  if (!value_number(required(name), &x)) fail_kind(name, "a number", required(name));
+  if (!value_number(required(name), &x)) throw_kind(name, "a number", required(name));
   return x;
 }
 
@@ -176,13 +176,13 @@ int64_t Args::integer(const std::string& name, int64_t otherwise) const {
 bool Args::flag(const std::string& name, bool otherwise) const {
   const Value* value = find(name);
   if (!value) return otherwise;
-  if (!value->get_if<bool>()) fail_kind(name, "TRUE or FALSE", *value);
+  if (!value->get_if<bool>()) throw_kind(name, "TRUE or FALSE", *value);
   return *value->get_if<bool>();
 }
 
 std::string Args::text(const std::string& name) const {
   const Value& value = required(name);
-  if (!value.get_if<std::string>()) fail_kind(name, "a string", value);
+  if (!value.get_if<std::string>()) throw_kind(name, "a string", value);
   return *value.get_if<std::string>();
 }
 
@@ -195,7 +195,7 @@ std::vector<std::string> Args::texts(const std::string& name) const {
   if (const auto* one = value.get_if<std::string>()) return {*one};
   std::vector<std::string> all;
   for (const Value& item : list(name)) {
-    if (!item.get_if<std::string>()) fail_kind(name, "strings", item);
+    if (!item.get_if<std::string>()) throw_kind(name, "strings", item);
     all.push_back(*item.get_if<std::string>());
   }
   return all;
@@ -206,7 +206,7 @@ std::vector<double> Args::numbers(const std::string& name) const {
   if (value_number(required(name), &x)) return {x};
   std::vector<double> all;
   for (const Value& item : list(name)) {
-    if (!value_number(item, &x)) fail_kind(name, "numbers", item);
+    if (!value_number(item, &x)) throw_kind(name, "numbers", item);
     all.push_back(x);
   }
   return all;
@@ -220,20 +220,20 @@ std::vector<int64_t> Args::integers(const std::string& name) const {
 
 const ValueList& Args::list(const std::string& name) const {
   const Value& value = required(name);
-  if (!value.get_if<std::shared_ptr<ValueList>>()) fail_kind(name, "a list", value);
+  if (!value.get_if<std::shared_ptr<ValueList>>()) throw_kind(name, "a list", value);
   return **value.get_if<std::shared_ptr<ValueList>>();
 }
 
 const Args& Args::args(const std::string& name) const {
   const Value& value = required(name);
-  if (!value.get_if<std::shared_ptr<Args>>()) fail_kind(name, "a named list", value);
+  if (!value.get_if<std::shared_ptr<Args>>()) throw_kind(name, "a named list", value);
   return **value.get_if<std::shared_ptr<Args>>();
 }
 
 std::shared_ptr<Callable> Args::callable(const std::string& name) const {
   const Value* value = find(name);
   if (!value) return nullptr;
-  if (!value->get_if<std::shared_ptr<Callable>>()) fail_kind(name, "a function", *value);
+  if (!value->get_if<std::shared_ptr<Callable>>()) throw_kind(name, "a function", *value);
   return *value->get_if<std::shared_ptr<Callable>>();
 }
 

@@ -28,9 +28,9 @@ class Callable {
 };
 
 // What the core has made and scripts hold by a handle, such as a dataset.
-class Made {
+class CoreObject {
  public:
-  virtual ~Made() = default;
+  virtual ~CoreObject() = default;
   // "a dataset", for messages; an argument of the kind "dataset" must be one.
   virtual const char* kind() const = 0;
 };
@@ -51,7 +51,7 @@ class Value {
                                std::shared_ptr<Callable>,
                                std::shared_ptr<ValueList>,
                                std::shared_ptr<Args>,
-                               std::shared_ptr<Made>>;
+                               std::shared_ptr<CoreObject>>;
   Value() = default;
   Value(Variant data) : data_(std::move(data)) {}  // NOLINT
   template <typename T>
@@ -111,16 +111,16 @@ class Args {
   // Throws where it is no T; `kind` says what is expected.
   template <typename T>
   std::shared_ptr<T> made(const std::string& name, const char* kind) const {
-    const auto* object = required(name).template get_if<std::shared_ptr<Made>>();
+    const auto* object = required(name).template get_if<std::shared_ptr<CoreObject>>();
     std::shared_ptr<T> wanted = object ? std::dynamic_pointer_cast<T>(*object) : nullptr;
-    if (!wanted) fail_kind(name, kind, required(name));
+    if (!wanted) throw_kind(name, kind, required(name));
     return wanted;
   }
 
  private:
   const Value& required(const std::string& name) const;
   int64_t whole(const std::string& name, double x) const;
-  [[noreturn]] void fail_kind(const std::string& name, const char* wanted, const Value& got) const;
+  [[noreturn]] void throw_kind(const std::string& name, const char* wanted, const Value& got) const;
 
   std::string owner_;
   std::vector<std::pair<std::string, Value>> items_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tensor/common_shape.h"
+#include "tensor/generalize_shapes.h"
 
 namespace runhooks {
 
@@ -45,7 +45,7 @@ Operation* add_if(Graph& graph,
   for (size_t i = 0; i < then_branch->results.size(); ++i) {
     types.push_back(then_branch->results[i].dtype());
     shapes.push_back(
-        common_shape(then_branch->results[i].shape(), else_branch->results[i].shape()));
+        generalize_shapes(then_branch->results[i].shape(), else_branch->results[i].shape()));
   }
   const bool is_stateful = is_stateful_function(*then_branch) || is_stateful_function(*else_branch);
   return graph.op(is_stateful ? "If" : "StatelessIf", inputs)

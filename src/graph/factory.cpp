@@ -148,27 +148,27 @@ bool is_of_choices(const ArgSpec& spec, const Value& value) {
 }
 
 void check_argument(const ArgSpec& spec, const Value& value, const Args& args) {
-  auto fail_with = [&](const std::string& wanted, const std::string& got) {
+  auto throw_with = [&](const std::string& wanted, const std::string& got) {
     invalid_argument(args.label(spec.name), " must be ", wanted, ", not ", got, ".");
   };
   if (value.is_null() && spec.is_null_good) return;
   const ArgKind* kind = find_kind(spec);
-  if (!kind && value.kind() != "a " + spec.kind) fail_with("a " + spec.kind, described(value));
+  if (!kind && value.kind() != "a " + spec.kind) throw_with("a " + spec.kind, described(value));
   if (!kind || !kind->accepts) return;
   if (!kind->accepts(value) || (!spec.choices.empty() && !is_of_choices(spec, value))) {
-    fail_with(wanted_words(spec), kind->shows_value ? described(value) : value.kind());
+    throw_with(wanted_words(spec), kind->shows_value ? described(value) : value.kind());
   }
   double x;
   if (!value_number(value, &x)) return;
   constexpr double kLargest = 9007199254740992;
   const bool is_whole = kind->accepts == is_whole_number || kind->accepts == is_count;
   if (is_whole && std::abs(x) > kLargest) {
-    fail_with("a whole number of at most 2^53", described(value));
+    throw_with("a whole number of at most 2^53", described(value));
   }
   if (spec.range.empty()) return;
   const bool good = (spec.is_open_below ? x > spec.low : x >= spec.low) &&
                     (spec.is_open_above ? x < spec.high : x <= spec.high);
-  if (!good) fail_with(range_in_words(spec), str_cat(x));
+  if (!good) throw_with(range_in_words(spec), str_cat(x));
 }
 
 }  // namespace

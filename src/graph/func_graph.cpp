@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
-#include "graph/behind.h"
+#include "graph/ancestors.h"
 
 namespace runhooks {
 
@@ -137,7 +137,7 @@ std::vector<std::string> changed_variables(const Operation& op) {
 std::vector<const Operation*> needed_operations(const FuncGraph& function) {
   std::vector<const Operation*> results, needed;
   for (const Output& result : function.results) results.push_back(result.op);
-  for (const auto& entry : operations_behind(results, Through::kInputsAndControl)) {
+  for (const auto& entry : ancestors_of(results, Through::kInputsAndControl)) {
     needed.push_back(entry.second);
   }
   return needed;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "base/looks.h"
-#include "base/near_names.h"
+#include "base/complexity_counter.h"
+#include "base/suggestions.h"
 #include "graph/endpoints.h"
 #include "graph/op_check.h"
 #include "graph/variable.h"
@@ -241,7 +241,7 @@ const Tensor* constant_value(const Output& output) {
 
 }  // namespace
 
-void Operation::fail_attr(const char* name) const {
+void Operation::throw_attr(const char* name) const {
   fail(Code::kInternal, "Op '", name_, "' (", type_, ") has no attribute '", name,
        "' of this type.");
 }
@@ -417,7 +417,7 @@ std::vector<Operation*> Graph::all_control_inputs(const std::vector<Operation*>&
   for (const Output& input : inputs) known.insert(input.op);
   std::vector<Operation*> kept;
   for (Operation* op : all) {
-    ++looks();
+    ++pass_work_count();
     if (&op->graph() != this) {
       wait_outside(op);
     } else if (known.insert(op).second) {
@@ -447,7 +447,7 @@ Operation* Graph::operation(const std::string& name) const {
   }
   std::vector<std::string> known = endpoint_names(*this);
   for (const auto& op : operations_) known.push_back(op->name());
-  std::vector<std::string> hints = near_hint(name, known);
+  std::vector<std::string> hints = did_you_mean(name, known);
   const std::vector<std::string> ends = endpoint_names(*this);
   if (hints.empty() && !ends.empty()) {
     hints.push_back(str_cat("In this model there are, for example: ", str_join(ends, ", "), "."));
@@ -462,13 +462,13 @@ namespace {
 std::vector<std::string> near_tensors(const Graph& graph,
                                       const std::string& name,
                                       const std::string& op_name) {
-  std::vector<std::string> hint = near_hint(op_name, endpoint_names(graph));
+  std::vector<std::string> hint = did_you_mean(op_name, endpoint_names(graph));
   if (!hint.empty()) return hint;
   std::vector<std::string> names;
   for (const auto& op : graph.operations()) {
     for (int i = 0; i < op->num_outputs(); ++i) names.push_back(op->output(i).name());
   }
-  return near_hint(name, names);
+  return did_you_mean(name, names);
 }
 
 std::vector<std::string> tensor_advice(const Graph& graph, const std::string& name) {

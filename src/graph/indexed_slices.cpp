@@ -17,7 +17,7 @@ Output dense_gradient(Graph& graph, const Gradient& gradient) {
 }
 
 const Gradient* rows_in(const Value& value) {
-  const auto* made = value.get_if<std::shared_ptr<Made>>();
+  const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
   const auto* slices = made ? dynamic_cast<const IndexedSlices*>(made->get()) : nullptr;
   return slices ? &slices->rows() : nullptr;
 }
@@ -25,7 +25,7 @@ const Gradient* rows_in(const Value& value) {
 Value gradient_value(const Gradient& gradient) {
   if (gradient.is_none()) return Value();
   if (!gradient.is_indexed_slices()) return Value::of(gradient.values);
-  return Value::of(std::shared_ptr<Made>(std::make_shared<IndexedSlices>(gradient)));
+  return Value::of(std::shared_ptr<CoreObject>(std::make_shared<IndexedSlices>(gradient)));
 }
 
 }  // namespace runhooks

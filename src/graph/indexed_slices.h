@@ -10,7 +10,7 @@
 
 namespace runhooks {
 
-class IndexedSlices : public Made {
+class IndexedSlices : public CoreObject {
  public:
   explicit IndexedSlices(Gradient rows) : rows_(std::move(rows)) {}
   const char* kind() const override { return "a gradient of rows"; }

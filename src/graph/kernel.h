@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/file_rights.h"
+#include "base/file_access.h"
 #include "graph/input_set.h"
 #include "tensor/tensor.h"
 
@@ -45,12 +45,12 @@ class ResourceManager {
   void clear() { resources_.clear(); }
 
   // Which files kernels may open: all of them, unless the graph is a stranger's.
-  const FileRights& file_rights() const { return file_rights_; }
-  void restrict_files(const FileRights& rights) { file_rights_ = rights; }
+  const FileAccessPolicy& file_rights() const { return file_rights_; }
+  void set_file_access(const FileAccessPolicy& rights) { file_rights_ = rights; }
 
  private:
   std::unordered_map<std::string, std::unique_ptr<Resource>> resources_;
-  FileRights file_rights_;
+  FileAccessPolicy file_rights_;
 };
 
 // The place of one operation output in a session.
@@ -128,7 +128,7 @@ class KernelContext {
   Resource* resource_or_null(int i) const { return inputs_[static_cast<size_t>(i)]->resource; }
   ResourceManager& resources() const { return resources_; }
   // To be asked for each path before it is opened.
-  const FileRights& file_rights() const { return resources_.file_rights(); }
+  const FileAccessPolicy& file_rights() const { return resources_.file_rights(); }
 
   // Versions only grow, so the sum of several is another one as soon as one is.
   uint64_t input_version() const {
@@ -187,7 +187,7 @@ class Kernel {
   virtual bool computes() const { return true; }
   // Whether `other`, of this one's class, may be in a group with it, as both are prepared. The plan
   // asks for those only of which none needs what another one computes.
-  virtual bool goes_with(const KernelContext& /*own*/, const GroupMember& /*other*/) const {
+  virtual bool can_batch_with(const KernelContext& /*own*/, const GroupMember& /*other*/) const {
     return false;
   }
   // The group of kernels that go with this one, which is the first of them.

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/interrupt.h"
-#include "base/looks.h"
-#include "graph/behind.h"
+#include "base/complexity_counter.h"
+#include "graph/ancestors.h"
 #include "graph/collection_item.h"
 #include "graph/func_graph.h"
 
@@ -45,7 +45,7 @@ class ReadersFirst {
     readers_.resize(n);
     value_of_.resize(n);
     // inputs come before what uses them, so in the order of creation all readers so far are known
-    for (const auto& entry : operations_behind(last, Through::kInputsAndControl)) {
+    for (const auto& entry : ancestors_of(last, Through::kInputsAndControl)) {
       visit(entry.second);
     }
   }
@@ -58,7 +58,7 @@ class ReadersFirst {
  private:
   void add_before(const Operation* op, const Operation* variable) {
     const Operations& readers = of(readers_, variable);
-    looks() += readers.size();
+    pass_work_count() += readers.size();
     of(before_, op).insert(of(before_, op).end(), readers.begin(), readers.end());
   }
   static bool is_variable(const Output& x) {
@@ -206,7 +206,7 @@ class Lowering {
     Operation*& made = made_[static_cast<size_t>(op.id())];
     if (made) return made;
     check_interrupt();
-    looks() += op.inputs().size();
+    pass_work_count() += op.inputs().size();
     for (const Output& input : op.inputs()) make(*input.op);
     if (stays_same(op)) {
       is_same_[static_cast<size_t>(op.id())] = true;
@@ -344,14 +344,14 @@ std::shared_ptr<Graph> lowered_graph(const Graph& graph) {
   return to;
 }
 
-GrowingLowering::GrowingLowering(const Graph& graph)
+IncrementalLowering::IncrementalLowering(const Graph& graph)
     : to_(std::make_shared<Graph>()), lowering_(std::make_unique<Lowering>(graph, *to_)) {
   lowering_->run();
 }
 
-GrowingLowering::~GrowingLowering() = default;
+IncrementalLowering::~IncrementalLowering() = default;
 
-bool GrowingLowering::grow() {
+bool IncrementalLowering::grow() {
   if (!lowering_->can_go_on()) return false;
   lowering_->run();
   return true;

@@ -1,4 +1,4 @@
-// What lives here: lowered_graph(), a graph in TensorFlow's ops alone, as files hold it; GrowingLowering.
+// What lives here: lowered_graph(), a graph in TensorFlow's ops alone, as files hold it; IncrementalLowering.
 // Who may use it: whatever writes a graph for TensorFlow to read.
 // What it must not know: any particular op, files, R.
 #pragma once
@@ -20,10 +20,10 @@ class Lowering;
 
 // The same of a graph that grows: what has been lowered is not lowered again. It must not outlive
 // the graph. What is added to lowered() elsewhere stays, and is in the way of nothing but its name.
-class GrowingLowering {
+class IncrementalLowering {
  public:
-  explicit GrowingLowering(const Graph& graph);
-  ~GrowingLowering();
+  explicit IncrementalLowering(const Graph& graph);
+  ~IncrementalLowering();
   // Lowers what the graph has got since. FALSE, and nothing is done, where all has to be lowered
   // anew: something that was there is not what it was, or what is new has a name that is taken.
   bool grow();

@@ -171,7 +171,7 @@ struct OpDef {
   bool has_distinct_rows = false;
   // It calls a function of the embedding language, which only the session's thread may do.
   bool is_host_function = false;
-  // It opens files to read: below the folder of a model that was loaded, or anywhere (FileRights).
+  // It opens files to read: below the folder of a model that was loaded, or anywhere (FileAccessPolicy).
   bool reads_files = false;
   // It writes, replaces or removes files: what no stranger's graph may do.
   bool writes_files = false;

@@ -65,7 +65,7 @@ class Operation {
   const T& attr(const char* name) const {
     const AttrValue* value = attrs_.find(name);
     const T* typed = value ? std::get_if<T>(value) : nullptr;
-    if (!typed) fail_attr(name);
+    if (!typed) throw_attr(name);
     return *typed;
   }
   int64_t attr_int(const char* name) const { return attr<int64_t>(name); }
@@ -84,7 +84,7 @@ class Operation {
     bool is_ref;
     Shape shape;
   };
-  [[noreturn]] void fail_attr(const char* name) const;
+  [[noreturn]] void throw_attr(const char* name) const;
 
   int id_ = 0;
   std::string name_, type_;

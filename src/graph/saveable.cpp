@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/near_names.h"
+#include "base/suggestions.h"
 
 namespace runhooks {
 
@@ -30,7 +30,7 @@ class VariableSaveable : public Saveable {
   VariableSaveable(VariablePtr variable, std::string name, bool reshape)
       : variable_(std::move(variable)), name_(std::move(name)), reshape_(reshape) {}
   const std::string& name() const override { return name_; }
-  const std::string& title() const override { return name_; }
+  const std::string& display_name() const override { return name_; }
   std::vector<SaveSpec> save(ResourceManager& resources) override {
     VariableState* state = find_variable_state(resources, *op());
     if (!state || !state->is_initialized()) {
@@ -45,7 +45,7 @@ class VariableSaveable : public Saveable {
     };
   }
   bool is_in(const TensorSource& source) const override { return source.find(name_).has_value(); }
-  bool is_of_model() const override { return true; }
+  bool is_model_state() const override { return true; }
   bool is_trainable() const override { return variable_->trainable; }
   const Operation* op() const override { return variable_->handle.op; }
   Operation* initializer() const override { return variable_->initializer; }
@@ -89,7 +89,7 @@ Tensor VariableSaveable::value_in(const TensorSource& source) const {
   const auto info = source.find(name_);
   if (!info) {
     if (is_optional(variable_)) return Tensor::zeros(variable.dtype, variable.shape);
-    fail_missing(source, name_);
+    throw_missing(source, name_);
   }
   const Shape& wanted = variable.slice ? variable.slice->full_shape : variable.shape;
   const bool is_reshaped = reshape_ && !variable.slice && wanted.is_fully_defined() &&
@@ -173,7 +173,7 @@ std::string slice_spec(const Variable& variable) {
   return dims + extents;
 }
 
-void may_be_missing(const VariablePtr& variable) {
+void mark_optional_in_checkpoint(const VariablePtr& variable) {
   if (is_optional(variable)) return;
   variable->graph().add_to_collection(kOptional, variable_saveable(variable));
 }
@@ -183,8 +183,8 @@ SaveablePtr variable_saveable(const VariablePtr& variable, const std::string& na
                                             reshape);
 }
 
-void fail_missing(const TensorSource& source, const std::string& name) {
-  std::vector<std::string> hints = near_hint(name, source.names_with(""));
+void throw_missing(const TensorSource& source, const std::string& name) {
+  std::vector<std::string> hints = did_you_mean(name, source.names_with(""));
   hints.push_back(
       "The model has a variable that was not there when the checkpoint was written. Use another "
       "model_dir, or the model that the checkpoint is of.");
@@ -251,7 +251,7 @@ std::vector<SaveablePtr> saveables_in(const Graph& graph) {
 }
 
 std::vector<SaveablePtr> of_model(std::vector<SaveablePtr> saveables) {
-  return only(std::move(saveables), [](const Saveable& one) { return one.is_of_model(); });
+  return only(std::move(saveables), [](const Saveable& one) { return one.is_model_state(); });
 }
 
 std::vector<SaveablePtr> model_saveables_in(const Graph& graph) {

@@ -87,7 +87,7 @@ class Saveable {
   // Its tensor's name, or what the names of its tensors begin with.
   virtual const std::string& name() const = 0;
   // How scripts call it; what name() begins with.
-  virtual const std::string& title() const { return op() ? op()->name() : name(); }
+  virtual const std::string& display_name() const { return op() ? op()->name() : name(); }
   virtual std::vector<SaveSpec> save(ResourceManager& resources) = 0;
   // What is required and not there is an error, and so is what does not go with what `resources`
   // have. Nothing to do is an empty function, which must not fail.
@@ -99,7 +99,7 @@ class Saveable {
   // TRUE: a part of what the model has learned, which is exported, evaluated, kept as best and
   // warm-started. FALSE: where a run stands (its input, its hooks, its random numbers), which is
   // nobody's but that run's when it goes on.
-  virtual bool is_of_model() const { return false; }
+  virtual bool is_model_state() const { return false; }
   // TRUE: training changes it. One pattern of a warm start means these alone.
   virtual bool is_trainable() const { return false; }
   // The operation whose resource it is; NULL where there is none.
@@ -122,14 +122,14 @@ void assign_variable(ResourceManager& resources, const Variable& variable, const
 std::string slice_spec(const Variable& variable);
 // A checkpoint that has no such variable gives it zeros instead of being refused: what hooks note
 // may be missing in checkpoints of loops without them.
-void may_be_missing(const VariablePtr& variable);
+void mark_optional_in_checkpoint(const VariablePtr& variable);
 // `name`: its key where that is not its own. With `reshape` one of another shape will do that has
 // as many elements.
 SaveablePtr variable_saveable(const VariablePtr& variable,
                               const std::string& name = "",
                               bool reshape = false);
 // The error of a checkpoint in which there is no tensor of this name.
-[[noreturn]] void fail_missing(const TensorSource& source, const std::string& name);
+[[noreturn]] void throw_missing(const TensorSource& source, const std::string& name);
 
 // What is kept beside the variables: a state below a prefix that ends in "/". It is optional: a
 // checkpoint that knows nothing of it, such as TensorFlow's, leaves it as it is.
@@ -159,7 +159,7 @@ class ResourceSaveable : public StateSaveable {
   explicit ResourceSaveable(const Operation& op) : ResourceSaveable(op, op.name() + ":0/") {}
   ResourceSaveable(const Operation& op, std::string prefix)
       : StateSaveable(std::move(prefix)), op_(op) {}
-  bool is_of_model() const override { return true; }
+  bool is_model_state() const override { return true; }
   const Operation* op() const override { return &op_; }
 
  protected:

@@ -31,7 +31,7 @@ std::vector<std::string> Snapshot::names_with(const std::string& prefix) const {
 
 const std::vector<SaveSpec>& Snapshot::parts_of(const std::string& name) const {
   const auto found = tensors_.find(name);
-  if (found == tensors_.end()) fail_missing(*this, name);
+  if (found == tensors_.end()) throw_missing(*this, name);
   return found->second;
 }
 

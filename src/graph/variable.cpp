@@ -3,14 +3,14 @@
 #include <cstring>
 
 #include "graph/collection_item.h"
-#include "tensor/lasting_memory.h"
+#include "tensor/variable_arena.h"
 
 namespace runhooks {
 
 namespace {
 
 Tensor staying(const Tensor& value) {
-  const StayingValues stays;
+  const PersistentAllocScope stays;
   return value.copy();
 }
 
@@ -28,17 +28,17 @@ void VariableState::assign(const Tensor& value) {
       if (value.dtype() == DType::kString) value_.set_dictionary(value.dictionary());
     }
   } else {
-    move_to(staying(value));
+    adopt_buffer(staying(value));
   }
 }
 
 void VariableState::take(Tensor value) {
   if (value.dtype() != dtype_ || value.buffer_is_shared()) return assign(value);
   const bool has_own_pages = value.num_bytes() > kLargestLasting;
-  move_to(has_own_pages ? std::move(value) : staying(value));
+  adopt_buffer(has_own_pages ? std::move(value) : staying(value));
 }
 
-void VariableState::move_to(Tensor value) {
+void VariableState::adopt_buffer(Tensor value) {
   value_ = std::move(value);
   moves_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -199,7 +199,7 @@ VariablePtr VariableStore::get(const std::string& name,
     invalid_argument("Shape of a new variable (", full, ") must be fully defined, but instead was ",
                      shape, ".");
   }
-  const OfVariable& regularizer = options.regularizer ? options.regularizer : current_.regularizer;
+  const VariableTransform& regularizer = options.regularizer ? options.regularizer : current_.regularizer;
   Initializer initializer = options.initializer ? options.initializer : current_.initializer;
   if (!initializer) {
     initializer = is_floating(options.dtype) ? default_initializer() : zeros_initializer();
@@ -233,7 +233,7 @@ VariablePtr VariableStore::get_full(const std::string& name,
   return get(name, shape, options);
 }
 
-GotVariable VariableStore::obtain(const std::string& name,
+VariableGetterResult VariableStore::obtain(const std::string& name,
                                   const Shape& shape,
                                   const VariableOptions& options) {
   if (current_.getter) return current_.getter(graph_, full_name(name), shape, options);

@@ -33,7 +33,7 @@ class VariableState : public Resource {
   void take(Tensor value);
 
  private:
-  void move_to(Tensor value);
+  void adopt_buffer(Tensor value);
   static std::atomic<uint64_t> moves_;
   std::string name_;
   DType dtype_;
@@ -49,7 +49,7 @@ struct SaveSliceInfo {
 };
 
 // Of a value a regularization loss, or another value (a constraint).
-using OfVariable = std::function<Output(Graph&, Output)>;
+using VariableTransform = std::function<Output(Graph&, Output)>;
 
 class Variable {
  public:
@@ -65,7 +65,7 @@ class Variable {
   bool trainable = true;
   bool is_resource = false;
   // What an optimizer does to the value after each step; may be none.
-  OfVariable constraint;
+  VariableTransform constraint;
   std::shared_ptr<SaveSliceInfo> slice;
 
   const std::string& op_name() const { return handle.op->name(); }
@@ -95,7 +95,7 @@ struct VariableOptions {
   Initializer initializer;  // none: zeros for integers and bools, else glorot uniform
   bool trainable = true;
   bool use_resource = false;
-  OfVariable regularizer, constraint;
+  VariableTransform regularizer, constraint;
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
 
@@ -109,12 +109,12 @@ VariablePtr make_variable(Graph& graph,
                           const std::string& shared_name = "");
 
 // What a scope gives for a variable: one, or a value that a custom getter made.
-struct GotVariable {
+struct VariableGetterResult {
   VariablePtr variable;  // may be none
   Output value;
 };
 // Gets a variable of this full name in its own way: tf.variable_scope(custom_getter = ).
-using VariableGetter = std::function<GotVariable(
+using VariableGetter = std::function<VariableGetterResult(
     Graph&, const std::string& full_name, const Shape&, const VariableOptions&)>;
 
 // Variables that get_variable() made, and the scopes it looks through.
@@ -126,7 +126,7 @@ class VariableStore {
     Reuse reuse = Reuse::kNever;
     Initializer initializer;
     Partitioner partitioner;
-    OfVariable regularizer, constraint;
+    VariableTransform regularizer, constraint;
     DType dtype = DType::kFloat32;
     bool use_resource = false;
     VariableGetter getter;
@@ -144,7 +144,7 @@ class VariableStore {
                                            const Shape& shape,
                                            const VariableOptions& options);
   // What the scope's getter gives, or get().
-  GotVariable obtain(const std::string& name, const Shape& shape, const VariableOptions& options);
+  VariableGetterResult obtain(const std::string& name, const Shape& shape, const VariableOptions& options);
   // What a getter calls: get() of a full name, with the scope's defaults and no getter.
   VariablePtr get_full(const std::string& name, const Shape& shape, const VariableOptions& options);
   // Of a variable in the current scope.

@@ -129,7 +129,7 @@ class CheckpointInputPipelineHook : public RunHook {
   }
 
   std::string checkpoint_dir_, save_path_;
-  OnOtherData on_other_data_;
+  ResumeMismatch on_other_data_;
   Saver saver_;
   Trigger trigger_;
   GlobalStep step_;

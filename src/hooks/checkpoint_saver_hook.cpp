@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "cluster/communicator.h"
-#include "cluster/step_gate.h"
+#include "cluster/step_barrier.h"
 #include "graph/collection_item.h"
 #include "io/files/atomic_file.h"
 #include "training/graph_export.h"
@@ -113,7 +113,7 @@ Saver& CheckpointSaverHook::saver(Session& session) const {
 }
 
 void CheckpointSaverHook::write_checkpoint(Session& session, int64_t global_step) {
-  const SavedTogether together(has_peers_);
+  const CollectiveSaveScope together(has_peers_);
   saver(session).save(session, save_path_, global_step, saves_graph_);
   saved_changes_ = session.changes();
   writer_->add_session_log(SessionLog::kCheckpoint, save_path_, global_step);

@@ -29,7 +29,7 @@ void EarlyStoppingHook::begin(Graph& graph) {
   options.initializer = zeros_initializer();
   options.trainable = false;
   stop_ = graph.variables().get("STOP", Shape{}, options);
-  may_be_missing(stop_);
+  mark_optional_in_checkpoint(stop_);
   run_args_.fetches = {step_.tensor()};
   run_args_.changed();
 }

@@ -25,7 +25,7 @@ HistorySaverHook::HistorySaverHook(const Args& args)
 
 void HistorySaverHook::begin(Graph& graph) {
   runs_ = 0;
-  meter_ = InputMeter();
+  meter_ = InputTimer();
   *history_ = History();
   const std::vector<CollectionItem> losses = graph.collection(collection_keys::kLosses);
   const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.front());
@@ -73,7 +73,7 @@ void HistorySaverHook::after_run(RunContext& context, const RunValues& values) {
 }
 
 void HistorySaverHook::record_input(Session& session) {
-  const InputMeter::Reading input = meter_.read(session);
+  const InputTimer::Reading input = meter_.read(session);
   if (!input.is_known) return;
   history_->rows.push_back(input.rows);
   history_->seconds.push_back(input.seconds);

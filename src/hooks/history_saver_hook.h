@@ -9,7 +9,7 @@
 
 #include "data/input_progress.h"
 #include "hooks/hook_registry.h"
-#include "session/traceless_hook.h"
+#include "session/reusable_session_hook.h"
 
 namespace runhooks {
 
@@ -33,7 +33,7 @@ struct History {
 // Records at the first run of the loop and at each multiple of `every_n_step`: mean and sum of the
 // first tensor of the collection `losses`, the mean of each of the `tensors` that are asked for,
 // and the global step after the run.
-class HistorySaverHook : public RunHook, public TracelessHook {
+class HistorySaverHook : public RunHook, public ReusableSessionHook {
  public:
   explicit HistorySaverHook(const Args& args);
   std::string name() const override { return "HistorySaverHook"; }
@@ -53,7 +53,7 @@ class HistorySaverHook : public RunHook, public TracelessHook {
   int64_t runs_ = 0;
   bool has_loss_ = false, is_of_all_ = false;
   bool is_due_ = false;
-  InputMeter meter_;
+  InputTimer meter_;
   GlobalStep step_;
   RunArgs run_args_;
   std::shared_ptr<History> history_ = std::make_shared<History>();

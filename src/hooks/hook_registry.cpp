@@ -23,7 +23,7 @@ Output of_graph(const Graph& graph, const Output& output) {
   invalid_argument("Tensor ", output.name(), " is not an element of this graph.");
 }
 
-[[noreturn]] void fail_several(const std::string& name, const EndpointTensors& ends) {
+[[noreturn]] void throw_several(const std::string& name, const EndpointTensors& ends) {
   std::vector<std::string> names;
   for (const auto& end : ends) names.push_back(str_cat("'", name, "/", end.first, "'"));
   throw Error(Code::kInvalidArgument,
@@ -36,7 +36,7 @@ Output tensor_named(Graph& graph, const std::string& name) {
   if (name.find(':') != std::string::npos) return graph.tensor(name);
   const EndpointTensors& ends = endpoint(graph, name);
   if (ends.size() == 1) return ends.front().second;
-  if (ends.size() > 1) fail_several(name, ends);
+  if (ends.size() > 1) throw_several(name, ends);
   const Operation* op = graph.find_operation(name);
   if (op && op->num_outputs() > 1) {
     invalid_argument("Name ", name,

@@ -3,19 +3,19 @@
 #include "data/input_progress.h"
 #include "graph/endpoints.h"
 #include "hooks/hook_registry.h"
-#include "session/traceless_hook.h"
+#include "session/reusable_session_hook.h"
 
 namespace runhooks {
 
 namespace {
 
 // `draw` is called as draw(run, loss, global_step, is_last, rows, seconds, waited, parts), rows to
-// waited as an InputMeter reads them (0 where the input is no dataset), `parts` what the model counts
+// waited as an InputTimer reads them (0 where the input is no dataset), `parts` what the model counts
 // beside steps (its endpoint "progress"; "2 trees, 7 layers"), at most every `min_secs` seconds and
 // once at the end; without it nothing is fetched. `finish` is called as finish(runs) when the loop
 // has ended well; runs of training are counted by the global step, which also knows what was lost
 // and made again.
-class ProgressBarHook : public RunHook, public TracelessHook {
+class ProgressBarHook : public RunHook, public ReusableSessionHook {
  public:
   explicit ProgressBarHook(const Args& args)
       : draw_(args.callable("draw")),
@@ -79,7 +79,7 @@ class ProgressBarHook : public RunHook, public TracelessHook {
   }
   void draw(Session& session, bool is_last) {
     const double step = static_cast<double>(step_.now(session));
-    const InputMeter::Reading input = meter_.read(session);
+    const InputTimer::Reading input = meter_.read(session);
     draw_->call({Value::of(static_cast<double>(runs_)), Value::of(loss_), Value::of(step),
                  Value::of(is_last), Value::of(input.rows), Value::of(input.seconds),
                  Value::of(input.waited), Value::of(parts_)});
@@ -89,7 +89,7 @@ class ProgressBarHook : public RunHook, public TracelessHook {
   double min_secs_;
   GlobalStep step_;
   RunArgs run_args_;
-  InputMeter meter_;
+  InputTimer meter_;
   EndpointTensors counted_;
   std::string parts_;
   bool has_started_ = false;

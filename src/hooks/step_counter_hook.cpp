@@ -5,7 +5,7 @@
 #include "base/number_text.h"
 #include "data/input_progress.h"
 #include "hooks/hook_registry.h"
-#include "session/uncounted_steps.h"
+#include "session/warmup_steps.h"
 #include "training/summary_writer.h"
 
 namespace runhooks {
@@ -60,7 +60,7 @@ class StepCounterHook : public RunHook {
     if (writer_) writer_->add_scalars(scalars, step);
   }
   // On a line of its own and at a lower level: TensorFlow's lines stay as they are.
-  static void add_input(const InputMeter::Reading& input,
+  static void add_input(const InputTimer::Reading& input,
                         std::vector<std::pair<std::string, double>>* scalars) {
     if (!input.is_known || input.seconds <= 0) return;
     const double rate = input.rows / input.seconds, share = input.waited / input.seconds;
@@ -87,7 +87,7 @@ class StepCounterHook : public RunHook {
   Trigger trigger_;
   RunArgs run_args_;
   std::shared_ptr<EventFileWriter> writer_;
-  InputMeter meter_;
+  InputTimer meter_;
   bool has_last_step_ = false;
   bool may_stand_ = false;  // the model has a first pass over the data, which learns nothing
   int64_t last_step_ = 0;

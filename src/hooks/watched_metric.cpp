@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "base/near_names.h"
+#include "base/suggestions.h"
 #include "base/status.h"
 
 namespace runhooks {
@@ -36,7 +36,7 @@ double WatchedMetric::value_in(const std::map<std::string, double>& metrics, int
   if (found != metrics.end()) return found->second;
   std::vector<std::string> known;
   for (const auto& metric : metrics) known.push_back(metric.first);
-  std::vector<std::string> hints = near_hint(name_, known);
+  std::vector<std::string> hints = did_you_mean(name_, known);
   hints.push_back(str_cat("It has: ", str_join(known, ", "), "."));
   throw Error(Code::kNotFound,
               str_cat("There is no metric '", name_, "' in the evaluation at step ", step, "."),

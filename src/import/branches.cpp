@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/interrupt.h"
-#include "base/looks.h"
+#include "base/complexity_counter.h"
 #include "base/status.h"
 
 namespace runhooks {
@@ -67,7 +67,7 @@ int Branches::of_input(const std::string& input) const {
 // A predicate by the tensor that it follows from: each tf.cond has Identities of its own. Inputs
 // come before what uses them, so an Identity's root is that of its input.
 void Branches::find_root(const NodeDef& node) {
-  ++looks();
+  ++pass_work_count();
   if (node.op != "Identity" || node.inputs.empty()) return;
   const std::string from = with_output_index(node.inputs[0]);
   const auto root = roots_.find(from);
@@ -95,7 +95,7 @@ int Branches::inside(int around, const std::string& pred, int side) {
 
 bool Branches::is_inside(int branch, int of) const {
   while (all_[static_cast<size_t>(branch)].depth > all_[static_cast<size_t>(of)].depth) {
-    ++looks();
+    ++pass_work_count();
     branch = around(branch);
   }
   return branch == of;
@@ -146,7 +146,7 @@ std::vector<const NodeDef*> Branches::needed(const std::string& input, int branc
   while (!open.empty()) {
     const auto at = places_.find(node_of_input(open.back()));
     open.pop_back();
-    ++looks();
+    ++pass_work_count();
     if (at == places_.end()) continue;
     const NodeDef& node = *order_[at->second];
     if (!is_inside(of(node), branch) || !found.insert(at->second).second) continue;

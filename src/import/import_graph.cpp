@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
-#include "base/looks.h"
-#include "base/near_names.h"
+#include "base/complexity_counter.h"
+#include "base/suggestions.h"
 #include "graph/conditional.h"
 #include "import/branches.h"
 
@@ -103,7 +103,7 @@ const NodeDef& GraphImporter::node(const std::string& name, const std::string& w
   std::vector<std::string> names;
   for (const NodeDef& one : def_.nodes) names.push_back(one.name);
   throw Error(Code::kNotFound, str_cat("The GraphDef has no node '", name, "'."),
-              near_hint(name, names));
+              did_you_mean(name, names));
 }
 
 // Inputs before what uses them, without recursion: files decide how deep it goes.
@@ -126,7 +126,7 @@ std::vector<const NodeDef*> GraphImporter::in_order(const std::vector<std::strin
     enter(node(name, ""));
     while (!path.empty()) {
       check_interrupt();
-      ++looks();
+      ++pass_work_count();
       const NodeDef& current = *path.back().first;
       if (path.back().second == current.inputs.size()) {
         states[static_cast<size_t>(&current - def_.nodes.data())] = State::kDone;

@@ -20,7 +20,7 @@ namespace runhooks {
 // does.
 enum class ImportRights {
   kNone,       // neither read or write files nor call functions of the embedding language
-  kReadFiles,  // read them; the session that runs the graph says which (FileRights)
+  kReadFiles,  // read them; the session that runs the graph says which (FileAccessPolicy)
   kAll,        // the graph is trusted
 };
 

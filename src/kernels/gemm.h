@@ -10,7 +10,7 @@
 #endif
 
 #include "kernels/kernels.h"
-#include "base/shared_work.h"
+#include "base/thread_pool.h"
 
 namespace runhooks {
 

@@ -34,7 +34,7 @@ HookSaveable::HookSaveable(std::string hook, std::string key, int same_before, C
       key_(std::move(key)),
       calls_(std::move(calls)) {}
 
-void HookSaveable::know_each_other(const All& all) {
+void HookSaveable::set_unnamed_peers(const All& all) {
   std::vector<std::string> unnamed;
   for (const auto& one : all) {
     if (one->is_unnamed()) unnamed.push_back(one->key_);

@@ -28,7 +28,7 @@ class HookSaveable : public StateSaveable {
   const std::string& hook() const { return hook_; }
   const std::string& key() const { return key_; }
   // What its hooks without a name are told apart by; called once all are made.
-  static void know_each_other(const All& all);
+  static void set_unnamed_peers(const All& all);
 
   Assign read(const TensorSource& source, const ResourceManager& resources) override;
   // What was restored goes to the hook, once.

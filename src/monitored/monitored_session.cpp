@@ -4,7 +4,7 @@
 
 #include "base/interrupt.h"
 #include "base/log.h"
-#include "session/half_way.h"
+#include "session/partial_run.h"
 
 namespace runhooks {
 
@@ -36,7 +36,7 @@ LoopFailure failure_in_flight() {
   return failure;
 }
 
-[[noreturn]] void fail_closed() {
+[[noreturn]] void throw_closed() {
   fail(Code::kFailedPrecondition, "Attempted to use a closed Session.");
 }
 
@@ -66,7 +66,7 @@ MonitoredSession::MonitoredSession(std::shared_ptr<Graph> graph,
       hooks_(std::move(hooks)),
       options_(std::move(options)),
       graph_was_finalized_(graph_->finalized()) {
-  put_savers_last();
+  order_hooks();
   make_hook_saveables();
   if (hook_decorator()) hooks_ = hook_decorator()(std::move(hooks_));
   try {
@@ -75,7 +75,7 @@ MonitoredSession::MonitoredSession(std::shared_ptr<Graph> graph,
     }
     create_session();
   } catch (...) {
-    tell_failure(failure_in_flight());
+    notify_failure(failure_in_flight());
     forget_saver();
     throw;
   }
@@ -88,7 +88,7 @@ MonitoredSession::~MonitoredSession() {
 
 // Where hooks have a state or change variables, what is saved must be what they have left after the
 // step: their after_run() comes before the savers'. Else the order is TensorFlow's.
-void MonitoredSession::put_savers_last() {
+void MonitoredSession::order_hooks() {
   const bool comes_first = std::any_of(hooks_.begin(), hooks_.end(), [](const HookPtr& hook) {
     return hook->has_state() || hook->changes_variables();
   });
@@ -110,22 +110,22 @@ void MonitoredSession::forget_saver() {
 // The place is noted for whoever has to explain an error.
 template <typename Call>
 void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call call) {
-  const RunWhere::Scope scope(where_, hook.get(), method);
+  const LoopLocation::Scope scope(where_, hook.get(), method);
   try {
     call(*hook);
   } catch (...) {
-    note_ender(*hook, method);
+    record_stop_cause(*hook, method);
     throw;
   }
 }
 
 // The first one counts: what comes after it only follows.
-void MonitoredSession::note_ender(const RunHook& hook, const char* method) {
+void MonitoredSession::record_stop_cause(const RunHook& hook, const char* method) {
   if (!ender_.hook) ender_ = {&hook, method};
 }
 
 void MonitoredSession::note_stop(const RunHook& hook, const char* method, bool is_requested) {
-  if (is_requested || coordinator_.should_stop()) note_ender(hook, method);
+  if (is_requested || coordinator_.should_stop()) record_stop_cause(hook, method);
 }
 
 bool MonitoredSession::is_recoverable(const Error& error) const {
@@ -142,9 +142,9 @@ void MonitoredSession::create_session() {
       if (creator_->is_chief()) chief_ = std::make_unique<ChiefSession>(*session_);
       coordinator_.clear_stop();
       stop_requested_ = false;
-      ender_ = LoopEnder();
+      ender_ = StopCause();
       requests_.clear();
-      hand_over_states();
+      restore_hook_states();
       for (const HookPtr& hook : hooks_) {
         call_hook(hook, "after_create_session",
                   [this](RunHook& h) { h.after_create_session(*session_, coordinator_); });
@@ -188,7 +188,7 @@ void MonitoredSession::make_hook_saveables() {
     hook_saveables_.push_back(
         std::make_shared<HookSaveable>(hook->name(), key, static_cast<int>(same), calls));
   }
-  HookSaveable::know_each_other(hook_saveables_);
+  HookSaveable::set_unnamed_peers(hook_saveables_);
 }
 
 void MonitoredSession::attach_hooks() {
@@ -198,13 +198,13 @@ void MonitoredSession::attach_hooks() {
 }
 
 // What hooks gave for the checkpoint that the session comes from goes back to them.
-void MonitoredSession::hand_over_states() {
+void MonitoredSession::restore_hook_states() {
   for (const auto& saveable : hook_saveables_) saveable->hand_over();
 }
 
 // An interrupt breaks nothing: what is saved after it are the variables of this step, and with them
 // belongs what the hooks have at it.
-void MonitoredSession::note_states() {
+void MonitoredSession::snapshot_hook_states() {
   for (const auto& saveable : hook_saveables_) {
     std::string problem = "it was left by a jump";
     try {
@@ -223,7 +223,7 @@ void MonitoredSession::note_states() {
 }
 
 // What goes wrong here must hide neither why the loop ends nor that from the hooks to come.
-void MonitoredSession::tell_failure(LoopFailure failure) {
+void MonitoredSession::notify_failure(LoopFailure failure) {
   if (failure.is_interrupt && was_left_half_way_) {
     // an interrupt that breaks something is like an error
     failure.is_interrupt = false;
@@ -231,7 +231,7 @@ void MonitoredSession::tell_failure(LoopFailure failure) {
          "The interrupt came while a step was changing variables: what they are now is of "
          "no step, and no checkpoint is saved of it.");
   }
-  if (failure.is_interrupt && session_ && !has_failed_) note_states();
+  if (failure.is_interrupt && session_ && !has_failed_) snapshot_hook_states();
   has_failed_ = true;  // hooks cannot be asked for their states any more
   for (const HookPtr& hook : hooks_) {
     try {
@@ -253,7 +253,7 @@ void MonitoredSession::close_session() {
 }
 
 Session& MonitoredSession::session() {
-  if (!session_) fail_closed();
+  if (!session_) throw_closed();
   return *session_;
 }
 
@@ -268,7 +268,7 @@ bool MonitoredSession::should_stop() {
   try {
     std::rethrow_exception(why);
   } catch (const Error& error) {
-    return !gives_up_session(error);
+    return !close_if_recoverable(error);
   } catch (...) {
     return true;
   }
@@ -307,44 +307,44 @@ const Executor& MonitoredSession::run_in_step(const RunArgs& caller) {
 // waiting: at the gate, before anything has changed, or here, after it.
 const Executor& MonitoredSession::run_with_peers(const RunArgs& caller) {
   struct Closed {
-    ~Closed() { StepGate::close(); }
+    ~Closed() { StepBarrier::close(); }
   } closed;
-  StepGate::open();
+  StepBarrier::open();
   try {
     const Executor& executor = run_once(caller);
     check_interrupt();
     agree_with_peers();
     return executor;
   } catch (const Error& error) {
-    if (ends_well(error)) tell_peers(GoesOn::kNoData);
+    if (ends_well(error)) tell_peers(StepDecision::kNoData);
     throw;
   } catch (const ForeignUnwind& unwind) {
-    if (unwind.is_interrupt()) tell_peers(GoesOn::kInterrupted);
+    if (unwind.is_interrupt()) tell_peers(StepDecision::kInterrupted);
     throw;
   }
 }
 
-void MonitoredSession::tell_peers(GoesOn why) {
-  if (StepGate::is_open()) return StepGate::miss(why);
-  if (!StepGate::is_passed()) return;  // they have told us
+void MonitoredSession::tell_peers(StepDecision why) {
+  if (StepBarrier::is_open()) return StepBarrier::vote_abort(why);
+  if (!StepBarrier::is_passed()) return;  // they have told us
   if (!was_run_) {
     fail(Code::kInternal,
          "This process left a step in its midst, which the others cannot finish without it.");
   }
-  StepGate::close();
-  agree(why);
+  StepBarrier::close();
+  vote(why);
 }
 
 void MonitoredSession::agree_with_peers() {
   const bool stops = stop_requested_ || coordinator_.should_stop();
-  const Agreement agreed = agree(stops ? GoesOn::kStops : GoesOn::kYes);
-  StepGate::close();
-  if (agreed.goes_on == GoesOn::kYes) return;
-  if (agreed.goes_on == GoesOn::kInterrupted) interrupt_with(agreed.rank);
+  const VoteResult agreed = vote(stops ? StepDecision::kStops : StepDecision::kYes);
+  StepBarrier::close();
+  if (agreed.goes_on == StepDecision::kYes) return;
+  if (agreed.goes_on == StepDecision::kInterrupted) interrupt_with(agreed.rank);
   stop_requested_ = true;
 }
 
-bool MonitoredSession::gives_up_session(const Error& error) {
+bool MonitoredSession::close_if_recoverable(const Error& error) {
   if (!is_recoverable(error) || is_busy()) return false;
   log(LogLevel::kInfo, kRecoveryLine + error.message());
   close_session();
@@ -357,7 +357,7 @@ const Executor& MonitoredSession::run(const RunArgs& caller) {
     try {
       return run_in_step(caller);
     } catch (const Error& error) {
-      if (++failures >= options_.max_failures || !gives_up_session(error)) throw;
+      if (++failures >= options_.max_failures || !close_if_recoverable(error)) throw;
     }
   }
 }
@@ -385,7 +385,7 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
     coordinator_.raise_requested_exception();  // says better why the run failed
     throw;
   } catch (...) {
-    was_left_half_way_ = left_half_way();
+    was_left_half_way_ = last_run_was_partial();
     throw;
   }
   was_run_ = true;
@@ -418,7 +418,7 @@ void MonitoredSession::close() {
     }
     coordinator_.raise_requested_exception();
   } catch (...) {
-    tell_failure(failure_in_flight());
+    notify_failure(failure_in_flight());
     throw;
   }
   give_session_back();
@@ -434,7 +434,7 @@ void MonitoredSession::give_session_back() {
 void MonitoredSession::close_after(const LoopFailure& failure) {
   if (closed_ || is_busy()) return;
   closed_ = true;
-  tell_failure(failure);
+  notify_failure(failure);
   close_session();
   if (!graph_was_finalized_) graph_->unfinalize();
 }

@@ -7,12 +7,12 @@
 #include <memory>
 #include <vector>
 
-#include "cluster/step_gate.h"
+#include "cluster/step_barrier.h"
 #include "monitored/hook_saveable.h"
 #include "monitored/run_requests.h"
 #include "monitored/session_creator.h"
 #include "session/run_hook.h"
-#include "session/run_where.h"
+#include "session/loop_location.h"
 
 namespace runhooks {
 
@@ -22,13 +22,13 @@ struct MonitoredOptions {
   // TensorFlow tries for ever; after so many failures of one run the last error surfaces.
   int max_failures = 10;
   // The other processes of the run make the same steps, in which they speak with this one: all go on
-  // or none does (cluster/step_gate.h). A session that is lost is not made again.
+  // or none does (cluster/step_barrier.h). A session that is lost is not made again.
   bool has_peers = false;
 };
 
 // The hook that ended a loop, by asking for it or by an error; none where the input or the caller
 // did.
-struct LoopEnder {
+struct StopCause {
   const RunHook* hook = nullptr;
   const char* method = "";
 };
@@ -61,7 +61,7 @@ class MonitoredSession {
   // has been given up, and the same may be tried once more.
   Session& ready_session();
   const Executor& run_in_step(const RunArgs& caller);
-  bool gives_up_session(const Error& error);
+  bool close_if_recoverable(const Error& error);
   int max_failures() const { return options_.max_failures; }
   // Of the last run.
   const RunMetadata& run_metadata() const { return run_metadata_; }
@@ -81,7 +81,7 @@ class MonitoredSession {
   Session& session();
   Coordinator& coordinator() { return coordinator_; }
   const HookList& hooks() const { return hooks_; }
-  const LoopEnder& ender() const { return ender_; }
+  const StopCause& ender() const { return ender_; }
 
  private:
   // What runs it, or a hook that it calls, must not make it give up its session.
@@ -90,21 +90,21 @@ class MonitoredSession {
   bool is_busy() const { return is_running_ || where_.hook; }
   template <typename Call>
   void call_hook(const HookPtr& hook, const char* method, Call call);
-  void note_ender(const RunHook& hook, const char* method);
+  void record_stop_cause(const RunHook& hook, const char* method);
   void note_stop(const RunHook& hook, const char* method, bool is_requested);
-  void put_savers_last();
+  void order_hooks();
   void create_session();
   void make_hook_saveables();
   void attach_hooks();
-  void hand_over_states();
-  void note_states();
+  void restore_hook_states();
+  void snapshot_hook_states();
   void close_session();
   void give_session_back();
-  void tell_failure(LoopFailure failure);
+  void notify_failure(LoopFailure failure);
   void forget_saver();
   const Executor& run_once(const RunArgs& caller);
   const Executor& run_with_peers(const RunArgs& caller);
-  void tell_peers(GoesOn why);
+  void tell_peers(StepDecision why);
   void agree_with_peers();
   bool is_recoverable(const Error& error) const;
 
@@ -118,8 +118,8 @@ class MonitoredSession {
   std::unique_ptr<Session> session_;
   std::unique_ptr<ChiefSession> chief_;  // where session_ is one
   Coordinator coordinator_;
-  RunWhere where_;
-  LoopEnder ender_;
+  LoopLocation where_;
+  StopCause ender_;
   RunRequests requests_{hooks_};
   RunMetadata run_metadata_;
   bool stop_requested_ = false;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/looks.h"
+#include "base/complexity_counter.h"
 #include "graph/output_set.h"
 
 namespace runhooks {
@@ -82,7 +82,7 @@ MergedRun RunRequests::make(Session& session, const RunArgs& caller) const {
     if (!args) return part;
     part.revision = args->revision;
     for (const Fetch& fetch : args->fetches) {
-      ++looks();
+      ++pass_work_count();
       const auto place = places.emplace(std::make_pair(fetch.op, fetch.index), fetches.size());
       const bool is_there = shares && !place.second;
       part.results.push_back(is_there ? place.first->second : fetches.size());

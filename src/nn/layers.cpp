@@ -82,7 +82,7 @@ bool normalizes_together(const Graph& graph) {
 }
 
 // Follows `batch` by the share 1 - momentum; the operation joins `update_ops`.
-void update_moving_average(Graph& graph, const GotVariable& moving, Output batch, double momentum) {
+void update_moving_average(Graph& graph, const VariableGetterResult& moving, Output batch, double momentum) {
   const VariablePtr& average = moving.variable;
   if (!average) {
     invalid_argument("A moving average, '", moving.value.name(), "', must be a variable where the ",
@@ -220,18 +220,18 @@ Output bessel_correction(Graph& graph, Output inputs, Output mean) {
 
 // The moments of the batches of all processes.
 Moments moments_of_all(Graph& graph, Output x, const std::vector<int64_t>& axes) {
-  const SameSeeds same(graph);
+  const SharedSeedScope same(graph);
   const NameScope scope(graph, "moments");
   const Output dims = graph.int_vector({axes.begin(), axes.end()}, "reduction_indices");
   const auto sum = [&](Output y) {
     return Output(graph.op("Sum", {y, dims}).attr("keep_dims", true));
   };
   const Output own = sum(x), count = count_of(graph, x, own);
-  const Output mean = divide(graph, flowing_sum_over_replicas(graph, own), count);
+  const Output mean = divide(graph, differentiable_sum_over_replicas(graph, own), count);
   // its gradient is 0 because the mean minimizes the sum of squares
   const Output centre = graph.op("StopGradient", {mean});
   const Output squares = sum(graph.op("SquaredDifference", {x, centre}));
-  const Output variance = divide(graph, flowing_sum_over_replicas(graph, squares), count);
+  const Output variance = divide(graph, differentiable_sum_over_replicas(graph, squares), count);
   return {graph.op("Squeeze", {mean}).attr("squeeze_dims", axes),
           graph.op("Squeeze", {variance}).attr("squeeze_dims", axes)};
 }
@@ -265,9 +265,9 @@ Output batch_normalization_layer(Graph& graph,
   // The averages are never cut into parts.
   variable.trainable = false;
   variable.initializer = initial(options.moving_mean_initializer, zeros_initializer());
-  const GotVariable moving_mean = graph.variables().obtain("moving_mean", shape, variable);
+  const VariableGetterResult moving_mean = graph.variables().obtain("moving_mean", shape, variable);
   variable.initializer = initial(options.moving_variance_initializer, ones_initializer());
-  const GotVariable moving_variance = graph.variables().obtain("moving_variance", shape, variable);
+  const VariableGetterResult moving_variance = graph.variables().obtain("moving_variance", shape, variable);
   // What lies along another axis than the last one has dimensions of 1 behind it.
   auto along_axis = [&](Output x) -> Output {
     if (!x || axis == rank - 1) return x;

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "graph/behind.h"
+#include "graph/ancestors.h"
 #include "graph/op_registry.h"
 
 namespace runhooks {
@@ -25,7 +25,7 @@ OpBuilder reduce_op(Graph& graph, Output x, const char* final_op) {
 }
 
 Operation* reduce(Graph& graph, Output x, const char* final_op) {
-  const SameSeeds same(graph);
+  const SharedSeedScope same(graph);
   if (graph.is_function()) {
     fail(Code::kUnimplemented, "'", x.name(), "' is computed by all processes together, which the ",
          "branches and loops of a graph cannot: they need not run in every process.");
@@ -102,7 +102,7 @@ Operation* ReplicaScope::add_choice(const std::function<Operation*()>& build) {
 
 bool ReplicaScope::is_of_all(const Output& x) const {
   const auto is_gradient = [this](const Operation& op) { return of_gradients_.count(&op) > 0; };
-  return find_behind(x.op, Through::kInputs, is_gradient) != nullptr;
+  return find_ancestor(x.op, Through::kInputs, is_gradient) != nullptr;
 }
 
 int replicas_of(const Graph& graph) {
@@ -127,20 +127,20 @@ namespace {
 class GradientOfSum : public GradientOverride {
  public:
   std::vector<Gradient> gradient(Graph& graph, Operation&, const std::vector<Output>& dy) override {
-    return {Gradient(flowing_sum_over_replicas(graph, dy[0]))};
+    return {Gradient(differentiable_sum_over_replicas(graph, dy[0]))};
   }
 };
 
 }  // namespace
 
-Output flowing_sum_over_replicas(Graph& graph, Output x) {
+Output differentiable_sum_over_replicas(Graph& graph, Output x) {
   if (replicas_of(graph) == 1) return x;
   Operation* sum = reduce(graph, x, "Id");
   sum->own_gradient = std::make_shared<GradientOfSum>();
   return sum->output(0);
 }
 
-Output sum_where_all_are(Graph& graph, Output x) {
+Output sum_in_uniform_branch(Graph& graph, Output x) {
   if (replicas_of(graph) == 1) return x;
   return in_turn(graph, reduce_op(graph, x, "Id"))->output(0);
 }
@@ -150,8 +150,8 @@ Operation* in_turn(Graph& graph, OpBuilder builder) {
   return scope && !graph.is_function() ? scope->add(builder) : builder;
 }
 
-SameSeeds::SameSeeds(Graph& graph) : graph_(graph), number_(graph.seed_number()) {}
-SameSeeds::~SameSeeds() { graph_.set_seed_number(number_); }
+SharedSeedScope::SharedSeedScope(Graph& graph) : graph_(graph), number_(graph.seed_number()) {}
+SharedSeedScope::~SharedSeedScope() { graph_.set_seed_number(number_); }
 
 std::vector<Gradient> mean_gradients(Graph& graph, const std::vector<Gradient>& gradients) {
   ReplicaScope& scope = *ReplicaScope::of(graph);

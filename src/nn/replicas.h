@@ -66,19 +66,19 @@ int replicas_of(const Graph& graph);
 Output sum_over_replicas(Graph& graph, Output x);
 Output mean_over_replicas(Graph& graph, Output x);
 // The sum, where gradients of the losses of all processes flow back to each of them.
-Output flowing_sum_over_replicas(Graph& graph, Output x);
+Output differentiable_sum_over_replicas(Graph& graph, Output x);
 // The sum over all processes in a branch that all of them take.
-Output sum_where_all_are(Graph& graph, Output x);
+Output sum_in_uniform_branch(Graph& graph, Output x);
 // Such an operation in its turn; in one process, and in a branch, whose operations have one order,
 // as it is.
 Operation* in_turn(Graph& graph, OpBuilder builder);
 // What is added while it lives is not counted: what is drawn behind it is what one process draws.
-class SameSeeds {
+class SharedSeedScope {
  public:
-  explicit SameSeeds(Graph& graph);
-  ~SameSeeds();
-  SameSeeds(const SameSeeds&) = delete;
-  SameSeeds& operator=(const SameSeeds&) = delete;
+  explicit SharedSeedScope(Graph& graph);
+  ~SharedSeedScope();
+  SharedSeedScope(const SharedSeedScope&) = delete;
+  SharedSeedScope& operator=(const SharedSeedScope&) = delete;
 
  private:
   Graph& graph_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/looks.h"
+#include "base/complexity_counter.h"
 
 namespace runhooks {
 
@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMostSlack = 4;
 // Blocks that are looked at for one output: a graph with many more of them has large outputs
 // without end.
-constexpr size_t kMostLooks = 128;
+constexpr size_t kMaxCandidates = 128;
 
 Tensor memory(size_t bytes) { return Tensor(DType::kUint8, Shape{static_cast<int64_t>(bytes)}); }
 
@@ -74,7 +74,7 @@ BufferPool::Ranges BufferPool::ranges_of(Slot& slot) const {
   return ranges;
 }
 
-bool BufferPool::fits_beside(const Ranges& ranges, const Block& block) {
+bool BufferPool::can_share(const Ranges& ranges, const Block& block) {
   return std::all_of(ranges.begin(), ranges.end(), [&block](const auto& range) {
     const auto schedule = block.schedules.find(range.first);
     return schedule == block.schedules.end() || schedule->second.is_free(*range.second);
@@ -91,9 +91,9 @@ void BufferPool::join_block(Block& block, Slot& slot, const Ranges& ranges) {
 BufferPool::Block* BufferPool::find_block(const Ranges& ranges, size_t bytes) {
   Block* best = nullptr;
   const size_t n = blocks_.size();
-  size_t at = n > kMostLooks ? next_look_ % n : 0;
-  for (size_t i = 0; i < std::min(n, kMostLooks); ++i, at = at + 1 < n ? at + 1 : 0) {
-    ++looks();
+  size_t at = n > kMaxCandidates ? next_candidate_ % n : 0;
+  for (size_t i = 0; i < std::min(n, kMaxCandidates); ++i, at = at + 1 < n ? at + 1 : 0) {
+    ++pass_work_count();
     Block* block = blocks_[at].get();
     const size_t capacity = block->capacity;
     if (capacity / kMostSlack > bytes) continue;
@@ -101,9 +101,9 @@ BufferPool::Block* BufferPool::find_block(const Ranges& ranges, size_t bytes) {
                                          : capacity <= best->capacity)) {
       continue;
     }
-    if (!fits_beside(ranges, *block)) continue;
+    if (!can_share(ranges, *block)) continue;
     best = block;
-    next_look_ = at + 1;
+    next_candidate_ = at + 1;
   }
   if (best) return best;
   blocks_.push_back(std::make_unique<Block>());
@@ -153,7 +153,7 @@ void BufferPool::add(const Liveness& liveness) {
   std::vector<Slot*> losers;
   for (const auto& block : blocks_) {
     for (Slot* member : block->members) {
-      ++looks();
+      ++pass_work_count();
       const auto found = liveness.find(member);
       if (found == liveness.end()) continue;
       Schedule& schedule = block->schedules[&liveness];
@@ -175,7 +175,7 @@ void BufferPool::remove(const Liveness& liveness) {
   for (const auto& block : blocks_) block->schedules.erase(&liveness);
 }
 
-void BufferPool::keep_apart(Slot& slot) {
+void BufferPool::exclude_from_sharing(Slot& slot) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Place& place = places_[&slot];
   place.slot = &slot;

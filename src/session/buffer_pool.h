@@ -43,7 +43,7 @@ class BufferPool : public BufferAllocator {
   void add(const Liveness& liveness);
   void remove(const Liveness& liveness);
   // The value stays from run to run: it has memory of its own.
-  void keep_apart(Slot& slot);
+  void exclude_from_sharing(Slot& slot);
   void forget(Slot& slot);
 
   // How often slots have lost their buffers to others.
@@ -78,7 +78,7 @@ class BufferPool : public BufferAllocator {
 
   using Ranges = std::vector<std::pair<const Liveness*, const LiveRange*>>;
   Ranges ranges_of(Slot& slot) const;
-  static bool fits_beside(const Ranges& ranges, const Block& block);
+  static bool can_share(const Ranges& ranges, const Block& block);
   Block* find_block(const Ranges& ranges, size_t bytes);
   void join_block(Block& block, Slot& slot, const Ranges& ranges);
   void grow(Block& block, size_t bytes);
@@ -90,7 +90,7 @@ class BufferPool : public BufferAllocator {
   std::vector<const Liveness*> plans_;
   std::unordered_map<const Slot*, Place> places_;
   std::vector<std::unique_ptr<Block>> blocks_;
-  size_t next_look_ = 0;  // among the blocks
+  size_t next_candidate_ = 0;  // among the blocks
   uint64_t moves_ = 0;
 };
 

@@ -5,20 +5,20 @@
 #include "base/clock.h"
 #include "base/denormals.h"
 #include "base/interrupt.h"
-#include "base/may_stop.h"
+#include "base/cancellation.h"
 #include "graph/func_graph.h"
 #include "graph/op_check.h"
 #include "graph/variable.h"
 #include "session/executor_levels.h"
-#include "session/executor_together.h"
-#include "session/half_way.h"
+#include "session/executor_batching.h"
+#include "session/partial_run.h"
 #include "session/step_stats_collector.h"
 
 namespace runhooks {
 
 namespace {
 
-[[noreturn]] void fail_uninitialized(const std::string& name) {
+[[noreturn]] void throw_uninitialized(const std::string& name) {
   fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", name, ".");
 }
 
@@ -33,7 +33,7 @@ bool changes_variable(const Operation& op) {
 }
 
 // What reads a variable's value where it is does so once for all runs.
-bool hands_out_place(const Plan::Node& node) {
+bool aliases_variable(const Plan::Node& node) {
   return node.item->op.def().reads_variable && !node.needs_snapshot && node.copies.empty();
 }
 
@@ -54,7 +54,7 @@ bool hands_on_variant(const Operation& op) {
 
 }  // namespace
 
-bool& left_half_way() {
+bool& last_run_was_partial() {
   thread_local bool is_left = false;
   return is_left;
 }
@@ -89,17 +89,17 @@ Executor::~Executor() {
 
 void Executor::choose_hot_steps() {
   hot_.clear();
-  resting_.clear();
+  cached_reads_.clear();
   moves_seen_ = kNeverRead;
   for (Step& step : steps_) {
     const bool computes = step.computed && step.computed->computes();
     step.is_hot = computes || step.always_prepare || !step.node->copies.empty();
     if (!step.is_hot) continue;
-    const bool rests = hands_out_place(*step.node) && !step.always_prepare;
-    (rests ? resting_ : hot_).push_back(&step);
+    const bool rests = aliases_variable(*step.node) && !step.always_prepare;
+    (rests ? cached_reads_ : hot_).push_back(&step);
   }
   levels_.reset();
-  find_alike();
+  find_batch_candidates();
 }
 
 template <typename SetFeeds>
@@ -111,10 +111,10 @@ void Executor::run_fed(SetFeeds set_feeds) {
   const Hold hold(*this);
   const NodeTable::Run running(table);
   const FlushDenormals flushed;
-  const MayStopWithin none(false);
-  take_over_table();
+  const CancellableScope none(false);
+  bind_table();
   const uint64_t moves = table.buffers().moves();
-  left_half_way() = false;
+  last_run_was_partial() = false;
   try {
     set_feeds();
     for (const Plan::ResultCopy& copy : plan_.fed_copies()) copy_result(copy, "");
@@ -162,7 +162,7 @@ void Executor::run(const std::vector<Tensor>& feed_values,
 }
 
 // Another plan may have run on the same nodes since.
-void Executor::take_over_table() {
+void Executor::bind_table() {
   NodeTable& table = plan_.table();
   if (table.bound == this) return;
   table.bound = this;
@@ -240,11 +240,11 @@ void Executor::run_in_order() {
 }
 
 void Executor::run_hot() {
-  if (moves_seen_ != VariableState::moves() && read_again()) return run_all_from(0);
+  if (moves_seen_ != VariableState::moves() && refresh_cached_reads()) return run_all_from(0);
   for (Step* const* at = hot_.data(); at != hot_.data() + hot_.size(); ++at) {
     Step& step = **at;
     if (step.alike || step.together) {
-      const size_t done = run_together(step);
+      const size_t done = run_batch(step);
       if (done > 0) {
         at += done - 1;
         continue;
@@ -254,16 +254,16 @@ void Executor::run_hot() {
     if (step.is_long) check_interrupt();
     bool changed = step.item->layout_changed;
     if (changed) settle(step);
-    if (step.may_move && moves_seen_ != VariableState::moves() && read_again()) changed = true;
+    if (step.may_move && moves_seen_ != VariableState::moves() && refresh_cached_reads()) changed = true;
     if (changed) return run_all_from(static_cast<size_t>(&step - steps_.data()) + 1);
   }
 }
 
 // Whether a value was found in another place than before.
-bool Executor::read_again() {
+bool Executor::refresh_cached_reads() {
   moves_seen_ = VariableState::moves();
   bool changed = false;
-  for (Step* step : resting_) {
+  for (Step* step : cached_reads_) {
     execute_hot(*step);
     if (!step->item->layout_changed) continue;
     settle(*step);
@@ -328,22 +328,22 @@ inline void Executor::execute_hot(Step& step) {
         step.computed->compute(step.item->context);
       }
     } catch (...) {
-      fail_within(step);
+      throw_within(step);
     }
   }
   for (const Plan::ResultCopy& copy : step.node->copies) copy_result(copy, step.item->op.name());
 }
 
 void Executor::compute_long(Step& step) {
-  const MayStopWithin within(true);
+  const CancellableScope within(true);
   step.computed->compute(step.item->context);
 }
 
 // Of the exception that is being handled.
-void Executor::fail_within(const Step& step) const {
+void Executor::throw_within(const Step& step) const {
   // what comes in the plan's order before it may have been done
   for (const Step* at = steps_.data(); at <= &step; ++at) {
-    if (changes_variable(at->node->item->op)) left_half_way() = true;
+    if (changes_variable(at->node->item->op)) last_run_was_partial() = true;
   }
   rethrow_at(step.item->op);
 }
@@ -360,7 +360,7 @@ void Executor::copy_result(const Plan::ResultCopy& copy, const std::string& name
   if (!value->is_valid()) {
     // The handle of a variable stands for its value.
     auto* state = dynamic_cast<VariableState*>(copy.source->resource);
-    if (!state || !state->is_initialized()) fail_uninitialized(name);
+    if (!state || !state->is_initialized()) throw_uninitialized(name);
     value = &state->value();
   }
   Tensor& result = results_[copy.result];

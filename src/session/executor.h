@@ -59,8 +59,8 @@ class Executor {
   };
 
  private:
-  struct Alike;
-  struct Together;
+  struct BatchCandidates;
+  struct KernelBatch;
   // A node of the plan, as the runs so far have found it.
   struct Step {
     const Plan::Node* node;
@@ -76,14 +76,14 @@ class Executor {
     // May move a variable, or call what does.
     bool may_move = false;
     // The first of some that may be computed together.
-    Alike* alike = nullptr;
-    Together* together = nullptr;
+    BatchCandidates* alike = nullptr;
+    KernelBatch* together = nullptr;
   };
   class Levels;
   static constexpr uint64_t kNeverVerified = 0, kNeverRead = 0;
 
   void choose_hot_steps();
-  void take_over_table();
+  void bind_table();
   void take_own_snapshots();
   void forget_invariants_of_others();
   template <typename SetFeeds>
@@ -93,7 +93,7 @@ class Executor {
   void run_all_from(size_t first);
   void run_hot();
   void run_in_order();
-  bool read_again();
+  bool refresh_cached_reads();
   bool prepare_if_needed(Step& step);
   void settle(Step& step);
   bool is_verified() const { return verified_epoch_ == plan_.table().epoch; }
@@ -103,10 +103,10 @@ class Executor {
   void run_measured();
   void make_levels();
   void run_levels();
-  // executor_together.cpp
-  void find_alike();
-  void form_groups(Alike& alike);
-  size_t run_together(Step& step);
+  // executor_batching.cpp
+  void find_batch_candidates();
+  void form_groups(BatchCandidates& alike);
+  size_t run_batch(Step& step);
   // executor_prepare.cpp
   void prepare(Step& step);
   InputSet infer_outputs(NodeItem& item);
@@ -115,7 +115,7 @@ class Executor {
   void execute(Step& step);
   void execute_hot(Step& step);
   static void compute_long(Step& step);
-  [[noreturn]] void fail_within(const Step& step) const;
+  [[noreturn]] void throw_within(const Step& step) const;
   static void stop_if_asked(const Step& step);
   void execute_observed(Step& step);
   void copy_result(const Plan::ResultCopy& copy, const std::string& name);
@@ -127,7 +127,7 @@ class Executor {
   bool takes_snapshots_ = false;      // one of them does
   // Those of them that have nothing to do while variables stay where they are, and the number of
   // their moves when these have been looked at.
-  std::vector<Step*> resting_;
+  std::vector<Step*> cached_reads_;
   uint64_t moves_seen_ = kNeverRead;
   uint64_t invariants_seen_ = 0;  // the table's count when they were looked at
   std::vector<Tensor> results_;
@@ -135,7 +135,7 @@ class Executor {
   // The table's epoch for which every step is known to be prepared.
   uint64_t verified_epoch_ = kNeverVerified;
   int users_ = 0;
-  std::vector<std::unique_ptr<Alike>> alike_;
+  std::vector<std::unique_ptr<BatchCandidates>> alike_;
   std::unique_ptr<Levels> levels_;
 };
 

@@ -29,12 +29,12 @@ std::shared_ptr<Executor> ExecutorCache::find(const std::vector<int64_t>& key,
 }
 
 void ExecutorCache::add(std::vector<int64_t> key, std::shared_ptr<Executor> executor) {
-  if (entries_.size() >= capacity_) give_up_one();
+  if (entries_.size() >= capacity_) evict_one();
   const uint64_t hash = hash_of(key);
   entries_.push_back({hash, std::move(key), std::move(executor), ++clock_});
 }
 
-void ExecutorCache::give_up_one() {
+void ExecutorCache::evict_one() {
   auto oldest = entries_.end();
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
     if (entry->executor->in_use()) continue;

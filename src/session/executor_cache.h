@@ -30,7 +30,7 @@ class ExecutorCache {
     std::shared_ptr<Executor> executor;
     uint64_t last_asked;
   };
-  void give_up_one();
+  void evict_one();
 
   size_t capacity_;
   std::vector<Entry> entries_;

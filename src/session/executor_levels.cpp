@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "base/interrupt.h"
-#include "base/shared_work.h"
+#include "base/thread_pool.h"
 #include "base/threads.h"
-#include "base/while_waiting.h"
+#include "base/on_wait_scope.h"
 #include "session/schedule.h"
 
 namespace runhooks {
@@ -45,13 +45,13 @@ void Executor::run_on_trial() {
   const bool is_timed = levels_->trial->is_trying();
   const Clock::time_point start = is_timed ? Clock::now() : Clock::time_point();
   switch (levels_->trial->way()) {
-    case ThreadWay::kLevels:
+    case ParallelMode::kLevels:
       run_levels();
       break;
-    case ThreadWay::kKernels:
+    case ParallelMode::kKernels:
       run_in_order();
       break;
-    case ThreadWay::kNone: {
+    case ParallelMode::kNone: {
       const SingleThreaded alone;
       run_in_order();
     }
@@ -152,15 +152,15 @@ namespace {
 
 // What the threads of a level know of each other's end: once the user has asked to stop, which this
 // thread alone sees, the others are to leave what they may leave.
-class Leaving {
+class LevelCancellation {
  public:
-  explicit Leaving(bool may_stop) : may_stop_(may_stop) {}
+  explicit LevelCancellation(bool may_stop) : may_stop_(may_stop) {}
 
   // Runs a step; what is wrong with it goes to `error`.
   template <typename Run>
   void run(const Run& step, std::exception_ptr& error) {
     const bool is_helper = std::this_thread::get_id() != caller_;
-    if (is_helper) set_leave_flag(&leaves_);
+    if (is_helper) set_cancel_flag(&leaves_);
     try {
       step();
     } catch (const ForeignUnwind&) {
@@ -168,13 +168,13 @@ class Leaving {
     } catch (...) {
       error = std::current_exception();
     }
-    if (is_helper) set_leave_flag(nullptr);
+    if (is_helper) set_cancel_flag(nullptr);
   }
   // While this thread waits for the others.
   void ask() {
     if (!may_stop_ || leaves_.load(std::memory_order_relaxed)) return;
     try {
-      check_interrupt_at_times();
+      check_interrupt_throttled();
     } catch (...) {
       stop();
     }
@@ -201,17 +201,17 @@ void Executor::Levels::run_shared(const std::vector<Step*>& steps, Run run_step)
   if (steps.empty()) return;
   const bool may_stop =
       std::all_of(steps.begin(), steps.end(), [](const Step* step) { return step->may_stop; });
-  Leaving leaving(may_stop);
+  LevelCancellation leaving(may_stop);
   struct Work {
     const std::vector<Step*>& steps;
     std::vector<std::exception_ptr>& errors;
     Run& run_step;
-    Leaving& leaving;
+    LevelCancellation& leaving;
   } work{steps, errors, run_step, leaving};
   errors.assign(steps.size(), nullptr);
-  const WhileWaiting waiting([](void* context) { static_cast<Leaving*>(context)->ask(); },
+  const OnWaitScope waiting([](void* context) { static_cast<LevelCancellation*>(context)->ask(); },
                              &leaving);
-  share_work(
+  parallel_for(
       steps.size(), kernel_threads(),
       [](void* context, size_t i) {
         auto& shared = *static_cast<Work*>(context);

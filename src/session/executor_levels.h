@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "session/executor.h"
-#include "session/thread_trial.h"
+#include "session/parallelism_tuner.h"
 
 namespace runhooks {
 
@@ -23,7 +23,7 @@ class Executor::Levels {
   };
   int runs = 0;
   std::vector<Level> levels;
-  std::optional<ThreadTrial> trial;  // none where the runs are too short
+  std::optional<ParallelismTuner> trial;  // none where the runs are too short
   std::vector<std::exception_ptr> errors;
 
   // Which thread computes a step is a matter of time, what it computes is not. Of several errors

@@ -55,7 +55,7 @@ NodeItem& NodeTable::item(Operation& op, const std::vector<bool>& fed_inputs) {
   auto made = std::make_unique<NodeItem>(op, std::move(inputs), outputs, resources_, buffers_);
   // What only preparing it writes stays from run to run.
   if (made->kernel && !made->kernel->computes()) {
-    for (Slot& output : own.slots) buffers_.keep_apart(output);
+    for (Slot& output : own.slots) buffers_.exclude_from_sharing(output);
   }
   own.items.emplace_back(fed_inputs, std::move(made));
   return *own.items.back().second;

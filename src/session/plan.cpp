@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/interrupt.h"
-#include "base/looks.h"
+#include "base/complexity_counter.h"
 #include "graph/func_graph.h"
 #include "session/schedule.h"
 
@@ -73,7 +73,7 @@ void Plan::mark_snapshots() {
     poll();
     const Operation& op = nodes_[i].item->op;
     for (const Output& input : op.inputs()) {
-      ++looks();
+      ++pass_work_count();
       const auto read = reads.find(input.op);
       if (read == reads.end()) continue;
       Node& reader = nodes_[read->second];
@@ -133,7 +133,7 @@ void Plan::join_table() {
     table_->retain(op, true);
     if (!node.is_invariant) continue;
     for (int i = 0; i < op.num_outputs(); ++i) {
-      table_->buffers().keep_apart(table_->slot(op.output(i)));
+      table_->buffers().exclude_from_sharing(table_->slot(op.output(i)));
     }
   }
   for (const auto& feed : feeds_) table_->retain(*feed.first.op, false);

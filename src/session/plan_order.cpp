@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/interrupt.h"
-#include "base/looks.h"
+#include "base/complexity_counter.h"
 #include "session/plan.h"
 
 namespace runhooks {
@@ -25,7 +25,7 @@ struct Needed {
 Needed needed_operations(const std::vector<Fetch>& fetches, const OutputSet& feeds) {
   Needed needed;
   const auto visit = [&](Operation* op) {
-    ++looks();
+    ++pass_work_count();
     if (needed.places.emplace(op, needed.ops.size()).second) needed.ops.push_back(op);
   };
   for (const Fetch& fetch : fetches) {
@@ -45,9 +45,9 @@ Needed needed_operations(const std::vector<Fetch>& fetches, const OutputSet& fee
 }
 
 // For each of some operations those that wait for it, all in one row.
-class Followers {
+class ReadyQueue {
  public:
-  Followers(const Needed& needed, const OutputSet& feeds)
+  ReadyQueue(const Needed& needed, const OutputSet& feeds)
       : ends_(needed.ops.size() + 1), waits_for_(needed.ops.size()) {
     std::vector<std::pair<size_t, size_t>> pairs;  // who is waited for, who waits
     InterruptPoll poll;
@@ -88,7 +88,7 @@ class Followers {
 std::vector<Operation*> ordered_operations(const std::vector<Fetch>& fetches,
                                            const OutputSet& feeds) {
   const Needed needed = needed_operations(fetches, feeds);
-  Followers followers(needed, feeds);
+  ReadyQueue followers(needed, feeds);
   const auto later = [](const Operation* a, const Operation* b) {
     if (is_mutating(a) != is_mutating(b)) return is_mutating(a);
     return a->id() > b->id();

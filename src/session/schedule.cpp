@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/interrupt.h"
-#include "base/looks.h"
+#include "base/complexity_counter.h"
 #include "graph/op_registry.h"
 
 namespace runhooks {
@@ -46,7 +46,7 @@ class Levels {
     }
     make_unique(reads);
     make_unique(changes);
-    looks() += 1 + reads.size() + changes.size();
+    pass_work_count() += 1 + reads.size() + changes.size();
     for (const Operation* variable : reads) level = std::max(level, uses_[variable].after_change);
     for (const Operation* variable : changes) level = std::max(level, uses_[variable].after_reads);
 

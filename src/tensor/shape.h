@@ -42,7 +42,7 @@ class Shape {
       if (dims_[i] == 0) {
         is_empty = true;
       } else if (__builtin_mul_overflow(n, dims_[i], &n) || n > kMaxElements) {
-        fail_size();
+        throw_size();
       }
     }
     return is_empty ? 0 : n;
@@ -65,7 +65,7 @@ class Shape {
   std::string to_string() const;
 
  private:
-  [[noreturn]] void fail_size() const;
+  [[noreturn]] void throw_size() const;
 
   int rank_ = 0;
   int64_t dims_[kMaxRank] = {};

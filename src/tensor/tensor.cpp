@@ -7,7 +7,7 @@
 #include <new>
 
 #include "base/memory.h"
-#include "tensor/lasting_memory.h"
+#include "tensor/variable_arena.h"
 
 namespace runhooks {
 
@@ -37,14 +37,14 @@ void check_memory(int64_t count, size_t bytes) {
 }
 
 Buffer* Buffer::allocate(size_t bytes) {
-  if (bytes >= kCounted && !take_memory(bytes)) {
+  if (bytes >= kCounted && !reserve_memory(bytes)) {
     fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor: tensors take ",
          memory_taken(), " bytes, and the machine has ", memory_limit(), ".");
   }
   auto* buffer = new Buffer;
   buffer->capacity_ = bytes;
-  if (values_stay()) {
-    buffer->data_ = allocate_lasting(bytes);
+  if (in_persistent_scope()) {
+    buffer->data_ = arena_allocate(bytes);
     if (buffer->data_) return buffer;
   }
   // malloc and a shifted pointer: aligned operator new is missing on some systems that R supports.
@@ -52,7 +52,7 @@ Buffer* Buffer::allocate(size_t bytes) {
   buffer->allocation_ = std::malloc(bytes + alignment);
   if (!buffer->allocation_) {
     delete buffer;
-    if (bytes >= kCounted) give_memory_back(bytes);
+    if (bytes >= kCounted) release_memory(bytes);
     fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor.");
   }
   const auto address = reinterpret_cast<uintptr_t>(buffer->allocation_);
@@ -65,7 +65,7 @@ void Buffer::release() {
   if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     // what has no memory of its own is among those that last
     allocation_ ? std::free(allocation_) : free_lasting(data_);
-    if (capacity_ >= kCounted) give_memory_back(capacity_);
+    if (capacity_ >= kCounted) release_memory(capacity_);
     delete this;
   }
 }
@@ -92,7 +92,7 @@ Tensor Tensor::strings(const Shape& shape, const std::vector<std::string>& value
 namespace {
 
 template <typename T>
-Tensor with_bits(DType dtype, T bits) {
+Tensor dispatch_by_size(DType dtype, T bits) {
   Tensor number(dtype, Shape());
   *number.data<T>() = bits;
   return number;
@@ -105,7 +105,7 @@ Tensor small(DType dtype, double value) {
                     value < static_cast<double>(std::numeric_limits<T>::max()) + 1 &&
                     value == std::floor(value);
   if (!fits) invalid_argument(value, " is no number of type ", dtype_name(dtype), ".");
-  return with_bits(dtype, static_cast<T>(value));
+  return dispatch_by_size(dtype, static_cast<T>(value));
 }
 
 uint32_t bits_of(float x) {
@@ -165,9 +165,9 @@ Tensor Tensor::number(DType dtype, double value) {
     case DType::kUint64:
       return small<uint64_t>(dtype, value);
     case DType::kFloat16:
-      return with_bits(dtype, float16_bits(static_cast<float>(value)));
+      return dispatch_by_size(dtype, float16_bits(static_cast<float>(value)));
     case DType::kBfloat16:
-      return with_bits(dtype, bfloat16_bits(static_cast<float>(value)));
+      return dispatch_by_size(dtype, bfloat16_bits(static_cast<float>(value)));
     default:
       invalid_argument("Cannot make a number of type ", dtype_name(dtype), ".");
   }

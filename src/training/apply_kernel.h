@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/shared_pieces.h"
+#include "base/parallel_for.h"
 #include "graph/op_registry.h"
 #include "training/apply_inputs.h"
-#include "training/apply_together.h"
+#include "training/batched_updates.h"
 
 namespace runhooks {
 
@@ -69,19 +69,19 @@ struct ApplyRule {
       }
       pass_on(c);
     }
-    bool goes_with(const KernelContext& own, const GroupMember& other) const override {
+    bool can_batch_with(const KernelContext& own, const GroupMember& other) const override {
       const KernelContext& its = *other.context;
       return !NeedsAll<Rule>::value && gradient_ >= 0 &&
              are_single_updates(own, its, Rule::kRefs, gradient_);
     }
     std::unique_ptr<KernelGroup> group(const std::vector<GroupMember>& members) override {
-      return std::make_unique<SingleUpdates<T>>(members, Rule::kRefs, gradient_,
+      return std::make_unique<ScalarUpdateBatch<T>>(members, Rule::kRefs, gradient_,
                                                 &Rule::template apply<T>);
     }
 
    private:
     static void apply_in_pieces(const ApplyInputs<T>& inputs) {
-      share_range(inputs.size(), [&inputs](int64_t first, int64_t count) {
+      parallel_for_range(inputs.size(), [&inputs](int64_t first, int64_t count) {
         ApplyInputs<T> piece = inputs;
         piece.select_range(first, count);
         Rule::apply(piece);

@@ -27,14 +27,14 @@ GraphExport& GraphExport::of(const Graph& graph) {
   return *static_cast<GraphExport*>(graph.exported.get());
 }
 
-GraphExport::Growing::Growing(const Graph& graph)
+GraphExport::Incremental::Incremental(const Graph& graph)
     : lowering(graph), writer(lowering.lowered(), with_shapes()) {}
 
 // With the nodes of the graph in graph_def_. Where it fails, the next one begins anew.
-std::unique_ptr<GraphExport::Growing> GraphExport::grown(const std::vector<std::string>& saved) {
-  std::unique_ptr<Growing> growing = std::move(growing_);
+std::unique_ptr<GraphExport::Incremental> GraphExport::grown(const std::vector<std::string>& saved) {
+  std::unique_ptr<Incremental> growing = std::move(growing_);
   if (!growing || growing->saved != saved || !growing->lowering.grow()) {
-    growing = std::make_unique<Growing>(graph_);
+    growing = std::make_unique<Incremental>(graph_);
     nodes_size_ = 0;
   }
   graph_def_.truncate(nodes_size_);
@@ -43,18 +43,18 @@ std::unique_ptr<GraphExport::Growing> GraphExport::grown(const std::vector<std::
   return growing;
 }
 
-bool GraphExport::is_of_now() const {
+bool GraphExport::is_current() const {
   return version_ == graph_.version() && collections_version_ == graph_.collections_version();
 }
 
 void GraphExport::update() {
-  if (graph_.finalized() && is_of_now()) growing_.reset();
-  if (is_of_now()) return;
+  if (graph_.finalized() && is_current()) growing_.reset();
+  if (is_current()) return;
   version_ = -1;
   fingerprint_.reset();
   const std::vector<SaveablePtr> saveables = exported_saveables_in(graph_);
   const std::vector<std::string> saved = names_of(saveables);
-  std::unique_ptr<Growing> growing = grown(saved);
+  std::unique_ptr<Incremental> growing = grown(saved);
   Graph& lowered = growing->lowering.lowered();
   if (!saveables.empty() && !growing->saver_def) {
     growing->saved = saved;
@@ -68,7 +68,7 @@ void GraphExport::update() {
   collections_version_ = graph_.collections_version();
 }
 
-std::string GraphExport::meta_graph_of(const Growing& growing) const {
+std::string GraphExport::meta_graph_of(const Incremental& growing) const {
   const Graph& lowered = growing.lowering.lowered();
   MetaGraphDef meta_graph;
   meta_graph.collections = collection_defs(lowered);

@@ -34,22 +34,22 @@ class GraphExport {
 
  private:
   // What can go on where the graph grows.
-  struct Growing {
-    explicit Growing(const Graph& graph);
-    GrowingLowering lowering;
+  struct Incremental {
+    explicit Incremental(const Graph& graph);
+    IncrementalLowering lowering;
     GraphDefWriter writer;
     std::vector<std::string> saved;  // the names of what the saver saves
     std::optional<SaverDef> saver_def;
     WireWriter saver_nodes;
   };
-  bool is_of_now() const;
+  bool is_current() const;
   void update();
-  std::unique_ptr<Growing> grown(const std::vector<std::string>& saved);
-  std::string meta_graph_of(const Growing& growing) const;
+  std::unique_ptr<Incremental> grown(const std::vector<std::string>& saved);
+  std::string meta_graph_of(const Incremental& growing) const;
 
   const Graph& graph_;
   int version_ = -1, collections_version_ = -1;
-  std::unique_ptr<Growing> growing_;  // NULL of a graph that is finalized
+  std::unique_ptr<Incremental> growing_;  // NULL of a graph that is finalized
   WireWriter graph_def_;
   size_t nodes_size_ = 0;  // of graph_def_, without its end
   std::string meta_graph_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/curvature.h"
+#include "graph/gauss_newton.h"
 #include "graph/endpoints.h"
 #include "graph/indexed_slices.h"
 #include "nn/replicas.h"

@@ -3,7 +3,7 @@
 #include <set>
 #include <vector>
 
-#include "graph/behind.h"
+#include "graph/ancestors.h"
 #include "graph/indexed_slices.h"
 #include "nn/initializer.h"
 #include "training/optimizer.h"
@@ -138,7 +138,7 @@ class OwnOptimizer : public Optimizer {
 
   // An assignment that nothing waits for would be made never, without a word.
   void check_all_run(const Graph& graph, const std::vector<const Operation*>& ends) const {
-    const NumberedOperations needed = operations_behind(ends, Through::kInputsAndControl);
+    const NumberedOperations needed = ancestors_of(ends, Through::kInputsAndControl);
     std::set<const Operation*> initial;
     for (const VariablePtr& variable : variables_in(graph, collection_keys::kGlobalVariables)) {
       initial.insert(variable->initializer);

@@ -59,7 +59,7 @@ void delete_checkpoint(const std::string& path, const std::string& meta_suffix) 
   remove_file(path + "." + meta_suffix);
 }
 
-void write_if_other(const std::string& path, const std::string& bytes) {
+void write_if_changed(const std::string& path, const std::string& bytes) {
   const bool is_same = file_exists(path) && !is_directory(path) &&
                        file_size(path) == bytes.size() && read_whole_file(path) == bytes;
   if (!is_same) write_file_atomically(path, bytes);
@@ -74,9 +74,9 @@ std::string note_name(const std::string& state_name) { return state_name + ".sav
 
 // The state file that lists a new checkpoint, from before there is one: a process that is killed
 // leaves it beside its place, and with it the name of what is half there.
-class NextState {
+class PendingStateFile {
  public:
-  NextState(const std::string& folder, const std::string& name, const CheckpointState& state)
+  PendingStateFile(const std::string& folder, const std::string& name, const CheckpointState& state)
       : file_(join_path(folder, name), join_path(folder, next_name(name))) {
     file_.write(checkpoint_state_text(state));
     file_.output().flush();
@@ -89,9 +89,9 @@ class NextState {
 
 // While it lives a temporary file names the old checkpoints of a folder that are to go, where there
 // are some: no state file lists them once the next one has come to its place.
-class Note {
+class DeletionJournal {
  public:
-  Note(const std::string& folder, const std::string& state, const std::vector<std::string>& old) {
+  DeletionJournal(const std::string& folder, const std::string& state, const std::vector<std::string>& old) {
     CheckpointState names;
     for (const std::string& one : old) {
       if (parent_folder(one) == folder) names.all_model_checkpoint_paths.push_back(base_name(one));
@@ -105,12 +105,12 @@ class Note {
     file.write(checkpoint_state_text(names));
     file.close();
   }
-  ~Note() {
+  ~DeletionJournal() {
     std::error_code ignored;
     if (!path_.empty() && !stays_) std::filesystem::remove(fs_path(path_), ignored);
   }
-  Note(const Note&) = delete;
-  Note& operator=(const Note&) = delete;
+  DeletionJournal(const DeletionJournal&) = delete;
+  DeletionJournal& operator=(const DeletionJournal&) = delete;
   // For the next run: something could not be deleted.
   void keep() { stays_ = true; }
 
@@ -235,10 +235,10 @@ std::string Saver::save(Session& session,
   }
   const Checkpoints last = last_with(path);
   double next_kept_time = next_kept_time_;
-  const std::vector<std::string> old = too_old(last, &next_kept_time);
+  const std::vector<std::string> old = expired(last, &next_kept_time);
   create_directories(folder);
-  Note note(folder, state, old);
-  NextState next(folder, state, state_of(path, last));
+  DeletionJournal note(folder, state, old);
+  PendingStateFile next(folder, state, state_of(path, last));
   const bool stands = checkpoint_exists(path);
   try {
     write(session, path, with_graph, names);
@@ -261,7 +261,7 @@ void Saver::write(Session& session,
                   const SaveNames& names) {
   write_bundle(path, all_saveables(), session.resources());
   if (with_graph) {
-    write_if_other(path + "." + names.meta_suffix, GraphExport::of(session.graph()).meta_graph());
+    write_if_changed(path + "." + names.meta_suffix, GraphExport::of(session.graph()).meta_graph());
   }
 }
 
@@ -323,7 +323,7 @@ Saver::Checkpoints Saver::last_with(const std::string& path) const {
 }
 
 // Those of the list that are not in the new one any more, but for one every n hours.
-std::vector<std::string> Saver::too_old(const Checkpoints& now, double* next_kept_time) const {
+std::vector<std::string> Saver::expired(const Checkpoints& now, double* next_kept_time) const {
   std::vector<std::string> old;
   for (const auto& checkpoint : last_) {
     const bool stays = std::any_of(now.begin(), now.end(), [&checkpoint](const auto& other) {

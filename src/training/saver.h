@@ -93,7 +93,7 @@ class Saver {
   std::vector<SaveablePtr> all_saveables() const;
   void write(Session& session, const std::string& path, bool with_graph, const SaveNames& names);
   Checkpoints last_with(const std::string& path) const;
-  std::vector<std::string> too_old(const Checkpoints& now, double* next_kept_time) const;
+  std::vector<std::string> expired(const Checkpoints& now, double* next_kept_time) const;
   CheckpointState state_of(const std::string& path, const Checkpoints& last) const;
   // FALSE where some of it stays.
   static bool forget(const std::string& path, const SaveNames& names);

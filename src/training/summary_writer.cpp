@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/machine.h"
-#include "io/files/file_stamps.h"
+#include "io/files/file_versions.h"
 #include "training/graph_export.h"
 
 namespace runhooks {
@@ -16,7 +16,7 @@ struct KnownFile {
   std::weak_ptr<EventFileWriter> writer;
   // Of one that was closed.
   std::string path;
-  FileStamps stamps;
+  FileVersions stamps;
   int process = 0;
   uint64_t graph = 0;  // the fingerprint of the one that it had last, where somebody asked
 };
@@ -33,7 +33,7 @@ void close_writer(EventFileWriter* writer, const std::string& logdir) {
     if (writer->is_open()) {
       writer->close();
       known.path = writer->path();
-      known.stamps = FileStamps();
+      known.stamps = FileVersions();
       known.stamps.add(known.path);
       known.process = process_id();
     }
@@ -47,7 +47,7 @@ void close_writer(EventFileWriter* writer, const std::string& logdir) {
 // become two of, either.
 std::unique_ptr<EventFileWriter> reopened(const KnownFile& known) {
   const bool is_there =
-      !known.path.empty() && known.process == process_id() && known.stamps.are_same();
+      !known.path.empty() && known.process == process_id() && known.stamps.unchanged();
   if (!is_there) return nullptr;
   return EventFileWriter::behind(known.path, [] { return now_seconds(); });
 }

@@ -73,7 +73,7 @@ int32_t BinnedMatrix::column_of_feature(int32_t feature) const {
 
 void BinnedMatrix::fill(const Reader& read) {
   const int64_t groups = static_cast<int64_t>(groups_.size());
-  each_on_threads(num_chunks() * groups, [&](int64_t i) {
+  parallel_for_throwing(num_chunks() * groups, [&](int64_t i) {
     fill_chunk(read, static_cast<size_t>(i % groups), i / groups);
   });
 }

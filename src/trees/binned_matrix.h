@@ -16,7 +16,7 @@ namespace runhooks {
 // (another) and 1 (this). It may have more bins than features. One of sides is two ordered features:
 // what is missing has the least bin of the first one, and the last bin of the second one.
 struct BinnedColumn {
-  enum class Kind { kOrdered, kCategories, kSides };
+  enum class Kind { kOrdered, kCategories, kMissingEitherSide };
   Kind kind = Kind::kOrdered;
   int32_t first_feature = 0, features = 1;
   int32_t bins = 1;          // of values

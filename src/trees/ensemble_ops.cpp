@@ -134,7 +134,7 @@ class EnsembleSaveable : public ResourceSaveable {
   }
   Assign read(const TensorSource& source, const ResourceManager& resources) override {
     for (const char* key : {kStamp, kSerialized}) {
-      if (!source.find(name() + key)) fail_missing(source, name() + key);
+      if (!source.find(name() + key)) throw_missing(source, name() + key);
     }
     return ResourceSaveable::read(source, resources);
   }

@@ -122,7 +122,7 @@ bool can_sum_floats(const LayerGrower& rows) {
   const std::vector<BinnedColumn>& columns = rows.matrix().columns();
   return rows.rows_of_all() <= kFewRows &&
          std::none_of(columns.begin(), columns.end(), [](const BinnedColumn& column) {
-           return column.has_missing && column.kind != BinnedColumn::Kind::kSides;
+           return column.has_missing && column.kind != BinnedColumn::Kind::kMissingEitherSide;
          });
 }
 
@@ -142,14 +142,14 @@ std::vector<LayerSplit> float_splits(const LayerGrower& rows,
     }
     const size_t n = first.size() - 1;
     std::vector<double> all(first.back());
-    each_on_threads(static_cast<int64_t>(n), [&](int64_t i) {
+    parallel_for_throwing(static_cast<int64_t>(n), [&](int64_t i) {
       const auto at = static_cast<size_t>(i);
       sums.add_column(begin_column + at, all.data() + first[at]);
     });
     if (Communicator* peers = rows.all().peers) {
       peers->add(all.data(), static_cast<int64_t>(all.size()), DType::kFloat64);
     }
-    each_on_threads(static_cast<int64_t>(n), [&](int64_t i) {
+    parallel_for_throwing(static_cast<int64_t>(n), [&](int64_t i) {
       const auto at = static_cast<size_t>(i);
       by_column[begin_column + at] =
           sums.of_column(begin_column + at, all.data() + first[at], rules);

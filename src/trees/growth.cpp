@@ -62,7 +62,7 @@ bool end_stuck_tree(TreeEnsemble& ensemble, Pruning pruning) {
 
 bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowth& growth) {
   ++ensemble.stamp;
-  if (best.by_node().empty()) return growth.ends_stuck_trees && end_stuck_tree(ensemble, growth.pruning);
+  if (best.by_node().empty()) return growth.stop_when_no_split && end_stuck_tree(ensemble, growth.pruning);
   if (ensemble.trees.empty()) begin_tree(ensemble);
   Tree& tree = ensemble.trees.back();
   if (tree.num_layers_grown == 0) {

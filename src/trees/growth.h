@@ -39,7 +39,7 @@ struct LayerGrowth {
   int32_t max_depth = 6;
   Pruning pruning = Pruning::kNone;
   // A tree whose last leaves cannot be split is finished, unless it has only a root.
-  bool ends_stuck_trees = false;
+  bool stop_when_no_split = false;
 };
 
 // Adds a layer to the last tree, or to a new one where that is finished, and says so in what the

@@ -6,7 +6,7 @@
 #include "cluster/group.h"
 #include "graph/op_registry.h"
 #include "graph/resource_kernel.h"
-#include "trees/bin_finder.h"
+#include "trees/binner.h"
 #include "trees/ensemble_resource.h"
 #include "trees/in_memory_trees.h"
 #include "trees/lower_in_memory.h"
@@ -19,7 +19,7 @@ namespace {
 struct Feature {
   const int32_t* buckets = nullptr;
   const float* x = nullptr;
-  std::shared_ptr<const BinFinder> finder;
+  std::shared_ptr<const Binner> finder;
   int32_t last = 0;
 
   void read(int64_t first, int64_t n, int32_t* out) const {
@@ -48,7 +48,7 @@ std::vector<Feature> features_of(KernelContext& c) {
     if (is_number) {
       const Tensor& edges = c.input(number + numbers);
       feature.x = c.input(number++).data<float>();
-      feature.finder = std::make_shared<BinFinder>(std::vector<float>(
+      feature.finder = std::make_shared<Binner>(std::vector<float>(
           edges.data<float>(), edges.data<float>() + edges.num_elements()));
       feature.last = static_cast<int32_t>(std::max<int64_t>(edges.num_elements() - 1, 0));
     } else {
@@ -85,7 +85,7 @@ class ColumnsOfFeatures {
         look_at(begin);
       }
     });
-    if (peers) agree(*peers);
+    if (peers) vote(*peers);
     each_span(groups, [&](size_t begin, size_t end, bool are_words) {
       if (are_words) {
         add_words(begin, end);
@@ -123,7 +123,7 @@ class ColumnsOfFeatures {
     }
   }
 
-  void agree(Communicator& peers) {
+  void vote(Communicator& peers) {
     std::vector<int64_t> most;
     for (const Facts& own : facts_) {
       most.insert(most.end(), {own.bins, own.has_missing, own.are_no_categories});
@@ -186,7 +186,7 @@ class ColumnsOfFeatures {
   // A feature and the other side of it: only what is missing has two buckets.
   void add_sides(size_t feature) {
     add_feature(feature);
-    columns_.back().kind = BinnedColumn::Kind::kSides;
+    columns_.back().kind = BinnedColumn::Kind::kMissingEitherSide;
     columns_.back().features = 2;
   }
 
@@ -221,7 +221,7 @@ class ColumnsOfFeatures {
       features_[feature].read(first, n, bins);
       return;
     }
-    if (column.kind == BinnedColumn::Kind::kSides) {
+    if (column.kind == BinnedColumn::Kind::kMissingEitherSide) {
       std::vector<int32_t> other(static_cast<size_t>(n));
       features_[feature].read(first, n, bins);
       features_[feature + 1].read(first, n, other.data());
@@ -296,7 +296,7 @@ class GrowLayerKernel : public Kernel {
     LayerGrowth growth;
     growth.max_depth = static_cast<int32_t>(c.op().attr_int("max_depth"));
     growth.pruning = pruning_of(c.op().attr_int("pruning_mode"));
-    growth.ends_stuck_trees = c.op().attr<bool>("ends_stuck_trees");
+    growth.stop_when_no_split = c.op().attr<bool>("stop_when_no_split");
     trees.grow(c.input_resource<EnsembleResource>(0), c.input(2).data<float>(),
                c.input(3).data<float>(), costs, growth, number("learning_rate"));
   }
@@ -370,7 +370,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
     .attr("learning_rate: float")
     .attr("max_depth: int >= 1")
     .attr("pruning_mode: int >= 0")
-    .attr("ends_stuck_trees: bool = false")
+    .attr("stop_when_no_split: bool = false")
     .attr("num_buckets: int >= 1")
     .attr("group_size: int = 1")
     .shape(no_outputs)
@@ -382,6 +382,6 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryGrowLayer")
     .summary("Adds a layer of the best splits, by all rows in memory, to the last tree. Where no leaf can be "
-             "split, the tree waits, or `ends_stuck_trees` and the next one begins.");
+             "split, the tree waits, or `stop_when_no_split` and the next one begins.");
 
 }  // namespace runhooks

@@ -101,14 +101,14 @@ void InMemoryTrees::each_logits(const EnsembleResource& trees, const Then& then)
   }
   const int64_t chunks = grower_->matrix().num_chunks();
   if (ensemble.trees.empty()) {
-    share_each(chunks, [&](int64_t chunk) {
+    parallel_for(chunks, [&](int64_t chunk) {
       const int64_t first = chunk * BinnedMatrix::kChunkRows;
       then(first, grower_->matrix().chunk_rows(chunk), before_.data() + first);
     });
   } else {
     const Tree& last = ensemble.trees.back();
     const auto give_chunk = [&](int64_t chunk) { give(last, chunk, then); };
-    are_there ? share_each(chunks, give_chunk) : follow(last, give_chunk);
+    are_there ? parallel_for(chunks, give_chunk) : follow(last, give_chunk);
   }
   stamp_ = ensemble.stamp;
 }

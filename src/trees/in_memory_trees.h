@@ -29,7 +29,7 @@ class InMemoryTrees : public StatefulResource {
   bool is_filled() const { return grower_ != nullptr; }
   // Of several processes each has a part of the rows.
   void fill(std::unique_ptr<BinnedMatrix> matrix);
-  void share(const RowsOfAll& all) { all_ = all; }
+  void share(const RowPartition& all) { all_ = all; }
   int64_t rows() const { return grower_->rows(); }
   // then(first, n, logits) for pieces of all rows, on several threads: by the trees as they are now.
   using Then = std::function<void(int64_t first, int64_t n, const float* logits)>;
@@ -65,7 +65,7 @@ class InMemoryTrees : public StatefulResource {
   void finish_tree(const Tree& tree);
   void begin_tree(const Tree& tree);
 
-  RowsOfAll all_;
+  RowPartition all_;
   std::unique_ptr<LayerGrower> grower_;
   std::vector<float> before_;  // the logits by the trees before the last one
   std::vector<float> labels_;

@@ -35,7 +35,7 @@ double scale_of(float largest, int64_t rows) {
 float largest_of(const float* x, int64_t n, const char* what, int64_t logits) {
   constexpr int64_t kPiece = 1 << 16;
   std::vector<uint32_t> most(static_cast<size_t>((n + kPiece - 1) / kPiece));
-  share_each(static_cast<int64_t>(most.size()), [&](int64_t i) {
+  parallel_for(static_cast<int64_t>(most.size()), [&](int64_t i) {
     most[static_cast<size_t>(i)] = hot().largest(std::min(kPiece, n - i * kPiece), x + i * kPiece);
   });
   const uint32_t bits = *std::max_element(most.begin(), most.end());
@@ -81,7 +81,7 @@ std::vector<uint8_t> LayerGrower::table_of(const TreeNode& node) const {
   std::vector<uint8_t> table(static_cast<size_t>(column.all_bins()));
   for (int32_t bin = 0; bin < column.all_bins(); ++bin) {
     int32_t bucket = bin;
-    if (bin == column.bins && column.kind == BinnedColumn::Kind::kSides) {
+    if (bin == column.bins && column.kind == BinnedColumn::Kind::kMissingEitherSide) {
       bucket = node.feature_id == column.first_feature ? 0 : column.bins - 1;
     } else if (bin == column.bins) {
       bucket = kMissingBucket;
@@ -198,7 +198,7 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
                          scale_of(largest_of_all(hessians, "hessian"), rows_of_all())};
   const auto by = static_cast<uint32_t>(all_.peers ? all_.peers->size() : 1);
   const auto rank = static_cast<uint32_t>(all_.peers ? all_.peers->rank() : 0);
-  each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
+  parallel_for_throwing(matrix_->num_chunks(), [&](int64_t chunk) {
     const int64_t row = chunk * BinnedMatrix::kChunkRows, first = row * logits_;
     const int64_t count = matrix_->chunk_rows(chunk) * logits_;
     thread_local std::vector<int64_t> by_row;
@@ -248,7 +248,7 @@ class LayerGrower::Layer {
 
   std::vector<LayerSplit> run(int32_t begin, int32_t end) {
     cut(begin, end);
-    each_on_threads(static_cast<int64_t>(pieces_.size()),
+    parallel_for_throwing(static_cast<int64_t>(pieces_.size()),
                     [&](int64_t i) { add(pieces_[static_cast<size_t>(i)]); });
     if (has_peers()) judge_of_all();
     std::vector<LayerSplit> best(static_cast<size_t>(end - begin));
@@ -379,7 +379,7 @@ class LayerGrower::Layer {
         at += own->size();
       }
     }
-    each_on_threads(static_cast<int64_t>(jobs_.size()), [&](int64_t i) {
+    parallel_for_throwing(static_cast<int64_t>(jobs_.size()), [&](int64_t i) {
       Job& job = *jobs_[static_cast<size_t>(i)];
       if (job.rows > 0) judge(job);
     });

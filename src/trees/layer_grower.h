@@ -29,7 +29,7 @@ struct LayerSplit {
 // Where several processes have rows: who adds up what they have, and how many rows all have. Row i
 // of process r counts as row i * size + r of all, whose sums are those of one process with all
 // rows.
-struct RowsOfAll {
+struct RowPartition {
   Communicator* peers = nullptr;  // NULL: this process has all
   int64_t rows = 0;
 };
@@ -42,8 +42,8 @@ class LayerGrower {
   LayerGrower(std::unique_ptr<BinnedMatrix> matrix, int32_t logits);
 
   // Splits are those of the rows of all from here on; of one logit.
-  void share(const RowsOfAll& all) { all_ = all; }
-  const RowsOfAll& all() const { return all_; }
+  void share(const RowPartition& all) { all_ = all; }
+  const RowPartition& all() const { return all_; }
 
   int64_t rows() const { return matrix_->rows(); }
   int64_t rows_of_all() const { return all_.peers ? all_.rows : rows(); }
@@ -110,7 +110,7 @@ class LayerGrower {
 
   std::unique_ptr<BinnedMatrix> matrix_;
   int32_t logits_;
-  RowsOfAll all_;
+  RowPartition all_;
   std::vector<std::vector<uint16_t>> ids_;      // by chunk: of rows in it
   std::vector<std::vector<Segment>> segments_;  // of a chunk, in order
   std::vector<int64_t> packed_;                 // by place, then logit
@@ -119,7 +119,7 @@ class LayerGrower {
 template <typename Then>
 void LayerGrower::follow(const Tree& tree, const Then& then) {
   const Tables tables = tables_of(tree);
-  each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
+  parallel_for_throwing(matrix_->num_chunks(), [&](int64_t chunk) {
     follow_chunk(chunk, tree, tables, Goal::kLeaves);
     then(chunk);
   });
@@ -128,7 +128,7 @@ void LayerGrower::follow(const Tree& tree, const Then& then) {
 template <typename Run>
 void LayerGrower::each_leaf(const Tree& tree, const Run& run) {
   const Tables tables = tables_of(tree);
-  each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) {
+  parallel_for_throwing(matrix_->num_chunks(), [&](int64_t chunk) {
     follow_chunk(chunk, tree, tables, Goal::kParentsOfLeaves);
     std::vector<uint8_t> goes_left(static_cast<size_t>(matrix_->chunk_rows(chunk)));
     each_piece_of(chunk, [&](int32_t number, const uint16_t* ids, int64_t n, int64_t first, int64_t at) {
@@ -158,7 +158,7 @@ void LayerGrower::each_piece_of(int64_t chunk, const Run& run) const {
 
 template <typename Run>
 void LayerGrower::each_piece(const Run& run) const {
-  each_on_threads(matrix_->num_chunks(), [&](int64_t chunk) { each_piece_of(chunk, run); });
+  parallel_for_throwing(matrix_->num_chunks(), [&](int64_t chunk) { each_piece_of(chunk, run); });
 }
 
 }  // namespace runhooks

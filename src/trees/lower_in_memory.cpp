@@ -9,7 +9,7 @@
 #include "cluster/group.h"
 #include "graph/func_graph.h"
 #include "nn/nn_functions.h"
-#include "trees/lower_of_all.h"
+#include "trees/lower_distributed.h"
 
 namespace runhooks {
 

@@ -1,4 +1,4 @@
-// What lives here: each_on_threads(), share_each() for work that may throw; share_pieces() for elements that take long.
+// What lives here: parallel_for_throwing(), parallel_for() for work that may throw; parallel_for_chunks() for elements that take long.
 // Who may use it: the files of trees/.
 // What it must not know: what the work is.
 #pragma once
@@ -9,18 +9,18 @@
 #include <exception>
 #include <mutex>
 
-#include "base/shared_pieces.h"
+#include "base/parallel_for.h"
 
 namespace runhooks {
 
 // run(i) for each i below n, in any order; the first error that came is thrown when all have ended,
 // and what has not begun by then is left out.
 template <typename Run>
-void each_on_threads(int64_t n, const Run& run) {
+void parallel_for_throwing(int64_t n, const Run& run) {
   std::exception_ptr error;
   std::mutex mutex;
   std::atomic<bool> failed{false};
-  share_each(n, [&](int64_t i) {
+  parallel_for(n, [&](int64_t i) {
     if (failed.load(std::memory_order_relaxed)) return;
     try {
       run(i);
@@ -36,9 +36,9 @@ void each_on_threads(int64_t n, const Run& run) {
 // run(first, count) for pieces of 0..n, each worth a thread where an element takes `work` steps. It
 // must not throw. In rounds, between which the user may stop a long one.
 template <typename Run>
-void share_pieces(int64_t n, int64_t piece, int64_t work, const Run& run) {
-  in_rounds((n + piece - 1) / piece, piece * work, [&](int64_t begin, int64_t end) {
-    share_each(end - begin, [&](int64_t i) {
+void parallel_for_chunks(int64_t n, int64_t piece, int64_t work, const Run& run) {
+  for_each_cancellable_chunk((n + piece - 1) / piece, piece * work, [&](int64_t begin, int64_t end) {
+    parallel_for(end - begin, [&](int64_t i) {
       const int64_t first = (begin + i) * piece;
       run(first, std::min(piece, n - first));
     });

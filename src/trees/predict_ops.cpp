@@ -76,12 +76,12 @@ class PredictKernel : public Kernel {
     if (const Forest* forest = fast_form(c.input_resource<EnsembleResource>(0), rows)) {
       constexpr int64_t kPiece = 1 << 10;
       const auto steps = static_cast<int64_t>(ensemble.trees.size()) + 1;
-      share_pieces(rows, kPiece, steps, [&](int64_t first, int64_t n) {
+      parallel_for_chunks(rows, kPiece, steps, [&](int64_t first, int64_t n) {
         forest->add(buckets.columns(), first, n, logits);
       });
       return;
     }
-    share_range(rows, [&](int64_t first, int64_t n) {
+    parallel_for_range(rows, [&](int64_t first, int64_t n) {
       for (int64_t row = first; row < first + n; ++row) {
         for (const Tree& tree : ensemble.trees) {
           add_leaf(leaf_of(tree, buckets, row).leaf, tree.weight, logits + row * width);

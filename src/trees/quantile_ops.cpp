@@ -3,7 +3,7 @@
 
 #include "graph/op_registry.h"
 #include "graph/resource_kernel.h"
-#include "trees/bin_finder.h"
+#include "trees/binner.h"
 #include "trees/parallel.h"
 #include "trees/quantile_resource.h"
 
@@ -41,7 +41,7 @@ class MakeSummariesKernel : public Kernel {
                        weights.num_elements(), ".");
     }
     std::vector<QuantileSummary> summaries(static_cast<size_t>(n));
-    each_on_threads(n, [&](int64_t f) {
+    parallel_for_throwing(n, [&](int64_t f) {
       summaries[static_cast<size_t>(f)] = summary_of(c.input(static_cast<int>(f)), weights, epsilon);
     });
     for (int f = 0; f < n; ++f) {
@@ -119,8 +119,8 @@ class QuantileBucketizeKernel : public Kernel {
   // A number takes as long as many steps of arithmetic: few of them are worth a thread.
   static void find(const Tensor& x, const Tensor& edges, int32_t* out) {
     constexpr int64_t kPiece = 1 << 12, kSteps = 16;
-    const BinFinder finder({edges.data<float>(), edges.data<float>() + edges.num_elements()});
-    share_pieces(x.num_elements(), kPiece, kSteps, [&](int64_t first, int64_t count) {
+    const Binner finder({edges.data<float>(), edges.data<float>() + edges.num_elements()});
+    parallel_for_chunks(x.num_elements(), kPiece, kSteps, [&](int64_t first, int64_t count) {
       finder.find(x.data<float>() + first, count, out + first);
     });
   }

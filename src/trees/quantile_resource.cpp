@@ -177,7 +177,7 @@ class BoundariesSaveable : public ResourceSaveable {
   Assign read(const TensorSource& source, const ResourceManager& resources) override {
     for (int64_t i = 0; i < num_streams_; ++i) {
       const std::string key = name() + boundaries_key(static_cast<size_t>(i));
-      if (!source.find(key)) fail_missing(source, key);
+      if (!source.find(key)) throw_missing(source, key);
     }
     return ResourceSaveable::read(source, resources);
   }

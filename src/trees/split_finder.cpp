@@ -87,7 +87,7 @@ class Finder {
       }
     }
     // alone at the right is what is missing alone at the left
-    const bool is_side = column_.kind == BinnedColumn::Kind::kSides && missing_right;
+    const bool is_side = column_.kind == BinnedColumn::Kind::kMissingEitherSide && missing_right;
     take_best(is_side ? column_.bins - 1 : column_.bins, missing_right);
   }
 
@@ -118,7 +118,7 @@ class Finder {
                                       &gain_rules, gains_.data());
     }
     const bool by_category = column_.kind == BinnedColumn::Kind::kCategories;
-    const bool has_sides = column_.kind == BinnedColumn::Kind::kSides;
+    const bool has_sides = column_.kind == BinnedColumn::Kind::kMissingEitherSide;
     for (int32_t i = 0; i < n; ++i) {
       const double gain = gains_[static_cast<size_t>(i)] - parent_gain_ - costs_.tree_complexity;
       if (best_->column >= 0 && !(gain - best_->gain > kEqualGains)) continue;

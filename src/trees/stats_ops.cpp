@@ -17,7 +17,7 @@ void check_node_fits(int32_t node, int64_t max_splits, int64_t row) {
                    max_splits - 1, " (max_splits).");
 }
 
-[[noreturn]] void fail_bucket(int64_t feature, int32_t bucket, int64_t num_buckets, int64_t row) {
+[[noreturn]] void throw_bucket(int64_t feature, int32_t bucket, int64_t num_buckets, int64_t row) {
   invalid_argument("Feature ", feature, " has bucket ", bucket, " in row ", row + 1,
                    " of the batch; it must be one of 0 to ", num_buckets - 1, ".");
 }
@@ -41,7 +41,7 @@ class MakeStatsSummaryKernel : public Kernel {
       const auto* buckets = c.input(i).data<int32_t>();
       for (int64_t row = 0; row < rows; ++row) {
         const int32_t bucket = buckets[row];
-        if (bucket < 0 || bucket >= num_buckets) fail_bucket(i - 3, bucket, num_buckets, row);
+        if (bucket < 0 || bucket >= num_buckets) throw_bucket(i - 3, bucket, num_buckets, row);
         double* at = sums.data() + (nodes[row] * num_buckets + bucket) * 2;
         at[0] += static_cast<double>(gradients[row]);
         at[1] += static_cast<double>(hessians[row]);
@@ -82,7 +82,7 @@ class AggregateStatsKernel : public Kernel {
       for (int64_t j = 0; j < columns; ++j) {
         int32_t bucket = feature.data<int32_t>()[row * columns + j];
         if (bucket == -1) bucket = static_cast<int32_t>(num_buckets);
-        if (bucket < 0 || bucket > num_buckets) fail_bucket(j, bucket, num_buckets, row);
+        if (bucket < 0 || bucket > num_buckets) throw_bucket(j, bucket, num_buckets, row);
         double* at = sums.data() + ((nodes[row] * columns + j) * (num_buckets + 1) + bucket) * width;
         add(g.data<float>() + row * num_g, num_g, at);
         add(h.data<float>() + row * num_h, num_h, at + num_g);

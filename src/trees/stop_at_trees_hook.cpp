@@ -85,7 +85,7 @@ class StopAtTreesHook : public RunHook {
     const std::string said = str_cat(
         "Training ends with ", words(trees),
         ": no leaf has the weight that a split wants. A smaller `min_node_weight` would let more grow.");
-    if (wanted_.ends_stuck_trees) return log_always(LogLevel::kInfo, said);
+    if (wanted_.stop_when_no_split) return log_always(LogLevel::kInfo, said);
     warn("trees", said);
   }
 
@@ -111,7 +111,7 @@ class StopAtTreesHook : public RunHook {
   }
   bool is_done(const TreeEnsemble& trees) const {
     // one step may have found that the bias is right
-    if (wanted_.ends_stuck_trees && stuck_in_a_row_ > 1) return true;
+    if (wanted_.stop_when_no_split && stuck_in_a_row_ > 1) return true;
     return trees.num_finalized_trees() >= wanted_.n_trees ||
            trees.num_layers_attempted + stuck_ > most_layers_;
   }

@@ -10,7 +10,7 @@ namespace runhooks {
 
 struct TreesWanted {
   int64_t n_trees, max_depth, batches_per_layer;
-  bool ends_stuck_trees = false;  // and so a root that cannot be split never will be
+  bool stop_when_no_split = false;  // and so a root that cannot be split never will be
 };
 
 // Ends when `n_trees` are finished, or when so many layers have been tried without success that

@@ -13,5 +13,5 @@
 #include "data/iterator_ops.cpp"
 #include "data/iterator_saveable.cpp"
 #include "data/map_dataset.cpp"
-#include "data/near_rows.cpp"
+#include "data/packed_row_cache.cpp"
 #include "data/padded_batch_dataset.cpp"

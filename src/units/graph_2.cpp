@@ -1,7 +1,7 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
+#include "graph/ancestors.cpp"
 #include "graph/arg_spec.cpp"
-#include "graph/behind.cpp"
-#include "graph/curvature.cpp"
+#include "graph/gauss_newton.cpp"
 #include "graph/indexed_slices.cpp"
 #include "graph/kernel.cpp"
 #include "graph/lowering.cpp"

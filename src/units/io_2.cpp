@@ -1,10 +1,10 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
-#include "io/files/appended_records.cpp"
+#include "io/files/append_log.cpp"
 #include "io/files/atomic_file.cpp"
 #include "io/files/buffered_bytes.cpp"
 #include "io/files/crc32c.cpp"
-#include "io/files/file_claim.cpp"
-#include "io/files/file_stamps.cpp"
+#include "io/files/directory_lock.cpp"
+#include "io/files/file_versions.cpp"
 #include "io/files/plain_data.cpp"
 #include "io/files/record.cpp"
 #include "io/files/zlib_stream.cpp"

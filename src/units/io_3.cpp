@@ -1,6 +1,6 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
-#include "io/checkpoint/known_checkpoint.cpp"
-#include "io/files/exchange.cpp"
+#include "io/checkpoint/cached_checkpoint.cpp"
+#include "io/files/rename_exchange.cpp"
 #include "io/graphs/graph_def.cpp"
 #include "io/graphs/meta_graph.cpp"
 #include "io/graphs/meta_graph_reader.cpp"

@@ -20,5 +20,5 @@
 #include "training/optimizer.cpp"
 #include "training/own_optimizer.cpp"
 #include "trees/byte_forest.cpp"
-#include "trees/lower_of_all.cpp"
-#include "trees/of_all_ops.cpp"
+#include "trees/distributed_ops.cpp"
+#include "trees/lower_distributed.cpp"

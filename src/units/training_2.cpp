@@ -1,5 +1,5 @@
 // Written by tools/units.R: what an install compiles together; do not edit.
-#include "training/apply_together.cpp"
+#include "training/batched_updates.cpp"
 #include "training/proximal_adagrad.cpp"
 #include "training/proximal_gradient_descent.cpp"
 #include "training/rmsprop.cpp"
@@ -8,8 +8,8 @@
 #include "training/saver.cpp"
 #include "training/scaffold.cpp"
 #include "training/summary_writer.cpp"
-#include "trees/bin_finder.cpp"
 #include "trees/binned_matrix.cpp"
+#include "trees/binner.cpp"
 #include "trees/contribution_op.cpp"
 #include "trees/ensemble.cpp"
 #include "trees/ensemble_ops.cpp"

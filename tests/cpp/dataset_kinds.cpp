@@ -69,7 +69,7 @@ Value maker_of(const DatasetPtr& of, int64_t count, bool shuffles) {
     return made->unknowns();
   };
   const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
-  return Value::of(std::shared_ptr<Made>(std::make_shared<DatasetMaker>(function, pattern)));
+  return Value::of(std::shared_ptr<Made>(std::make_shared<DatasetValuedFunction>(function, pattern)));
 }
 
 DatasetPtr flat_mapped(const DatasetPtr& of) {
@@ -115,7 +115,7 @@ DatasetPtr windows(const DatasetPtr& of,
   return dataset_of(
       "FlatMapDataset",
       {{"map_func",
-        Value::of(std::shared_ptr<Made>(std::make_shared<DatasetMaker>(function, pattern)))}},
+        Value::of(std::shared_ptr<Made>(std::make_shared<DatasetValuedFunction>(function, pattern)))}},
       window);
 }
 

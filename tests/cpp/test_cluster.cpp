@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "cluster/communicator.h"
-#include "cluster/step_gate.h"
+#include "cluster/step_barrier.h"
 #include "estimators/replica_run.h"
 #include "nn/initializer.h"
 #include "nn/loss.h"
@@ -54,7 +54,7 @@ class Twins : public Communicator {
 struct WithTwins {
   explicit WithTwins(int64_t other = 0) { set_communicator(std::make_unique<Twins>(other)); }
   ~WithTwins() {
-    StepGate::close();
+    StepBarrier::close();
     set_communicator(nullptr);
   }
 };
@@ -83,11 +83,11 @@ TEST(cluster_losses_of_a_process_have_the_loss_of_all_as_their_mean) {
     const Output own = compute_weighted_loss(*graph, losses, Output(), reduction);
     const Output of_all = mean_over_replicas(*graph, own);
     Session session(graph);
-    StepGate::open();
+    StepBarrier::open();
     const auto values = session.run({Fetch(of_all)});
     // both have the same three rows
     CHECK_EQ(values[0].number_at(0), reduction == Reduction::kSum ? 18.0 : 3.0);
-    StepGate::close();
+    StepBarrier::close();
   }
 }
 
@@ -98,16 +98,16 @@ TEST(cluster_processes_speak_in_steps_alone) {
   const Output sum = sum_over_replicas(*graph, graph->scalar(DType::kFloat64, 4));
   Session session(graph);
   CHECK_THROWS(session.run({Fetch(sum)}), Code::kFailedPrecondition, "in the steps of train() alone");
-  StepGate::open();
+  StepBarrier::open();
   CHECK_EQ(session.run({Fetch(sum)})[0].number_at(0), 8.0);
-  CHECK(StepGate::is_passed());
+  CHECK(StepBarrier::is_passed());
 }
 
 TEST(cluster_a_process_without_data_ends_the_step_of_all) {
-  const WithTwins twins(static_cast<int64_t>(GoesOn::kNoData));
-  StepGate::open();
-  CHECK_THROWS(StepGate::pass(), Code::kOutOfRange, "has no more data");
-  CHECK(!StepGate::is_passed());
+  const WithTwins twins(static_cast<int64_t>(StepDecision::kNoData));
+  StepBarrier::open();
+  CHECK_THROWS(StepBarrier::vote_ready(), Code::kOutOfRange, "has no more data");
+  CHECK(!StepBarrier::is_passed());
 }
 
 TEST(cluster_gradients_are_the_means_of_all_once) {
@@ -177,10 +177,10 @@ TEST(cluster_one_process_sends_a_tensor_to_all) {
     const Output right = sent(*graph, other_sends);
     CHECK_EQ(right.shape(), (Shape{3}));
     Session session(graph);
-    StepGate::open();
+    StepBarrier::open();
     const Tensor got = session.run({Fetch(right)})[0];
     CHECK_EQ(got.data<float>()[1] == 4, !other_sends);
-    StepGate::close();
+    StepBarrier::close();
   }
   for (const bool other_sends : {false, true}) {
     set_communicator(std::make_unique<Sends>(other_sends));
@@ -188,10 +188,10 @@ TEST(cluster_one_process_sends_a_tensor_to_all) {
     ReplicaScope scope(*graph, 2);
     const Output wrong = sent(*graph, !other_sends);
     Session session(graph);
-    StepGate::open();
+    StepBarrier::open();
     CHECK_THROWS(session.run({Fetch(wrong)}), Code::kFailedPrecondition,
                  other_sends ? "2 send" : "0 send");
-    StepGate::close();
+    StepBarrier::close();
   }
   set_communicator(nullptr);
 }
@@ -216,7 +216,7 @@ TEST(cluster_histograms_are_of_the_rows_of_all) {
                           ->output(0);
   CHECK_EQ(sums.shape(), (Shape{2, 4, 2, 2}));
   Session session(graph);
-  StepGate::open();
+  StepBarrier::open();
   const Tensor got = session.run({Fetch(sums)})[0];
   const std::vector<float> wanted = {
       0, 0, 0, 0, /* node 1 */ 2, 1, 8, 2, /* node 2 */ 0, 0, 4, 2, 0, 0, 0, 0,
@@ -239,14 +239,14 @@ TEST(cluster_quantiles_are_of_the_rows_of_all) {
           .attr("num_features", 1)
           .attr("group_size", 2));
   Session session(graph);
-  StepGate::open();
+  StepBarrier::open();
   const Tensor got = session.run({Fetch(made->output(0))})[0];
   CHECK_EQ(got.shape(), (Shape{3, 4}));
   for (int64_t i = 0; i < 3; ++i) {
     CHECK_EQ(got.data<float>()[4 * i], static_cast<float>(i + 1));
     CHECK_EQ(got.data<float>()[4 * i + 1], 2.0f);
   }
-  StepGate::close();
+  StepBarrier::close();
   set_communicator(nullptr);
 }
 

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <thread>
 
-#include "base/offered_work.h"
+#include "base/helping_queue.h"
 #include "data/dataset.h"
 #include "datasets_test.h"
 #include "io_test.h"
@@ -170,12 +170,12 @@ TEST(blocks_of_delimited_text_go_on_where_they_stopped) {
 TEST(who_waits_for_what_another_thread_makes_takes_part_in_it) {
   const Threads set(2);
   const auto waiting = std::this_thread::get_id();
-  OfferedWork offered([](void*) {}, nullptr);
+  HelpingQueue offered([](void*) {}, nullptr);
   std::atomic<unsigned> news{0};
   std::atomic<int> done{0}, by_waiting{0};
   std::thread maker([&] {
-    const OfferedWork::Offering offering(offered);
-    offer_each(100, [&](size_t) {
+    const HelpingQueue::Offering offering(offered);
+    helping_for(100, [&](size_t) {
       ++done;
       if (std::this_thread::get_id() == waiting) ++by_waiting;
       // the maker leaves some for the other one, however late it comes
@@ -193,12 +193,12 @@ TEST(who_waits_for_what_another_thread_makes_takes_part_in_it) {
 
 TEST(work_is_done_alone_where_nobody_waits_or_one_thread_is_asked_for) {
   const auto own = std::this_thread::get_id();
-  OfferedWork offered([](void*) {}, nullptr);
-  const OfferedWork::Offering offering(offered);
+  HelpingQueue offered([](void*) {}, nullptr);
+  const HelpingQueue::Offering offering(offered);
   for (const int threads : {1, 2}) {
     const Threads set(threads);
     int done = 0;
-    offer_each(50, [&](size_t) { done += std::this_thread::get_id() == own; });
+    helping_for(50, [&](size_t) { done += std::this_thread::get_id() == own; });
     CHECK_EQ(done, 50);
   }
 }

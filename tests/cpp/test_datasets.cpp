@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "data/data_content.h"
+#include "data/data_fingerprint.h"
 #include "data/dataset_function.h"
 #include "dataset_kinds.h"
 #include "test.h"
@@ -174,7 +174,7 @@ TEST(steps_and_content_tell_what_a_position_belongs_to) {
     tensor.set_dictionary(dictionary);
     tensor.data<int32_t>()[0] = dictionary->code("a");
     tensor.data<int32_t>()[1] = dictionary->code("b");
-    DataContent content;
+    DataFingerprint content;
     content.add(tensor);
     return content.fingerprint();
   };

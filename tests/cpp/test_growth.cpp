@@ -1,6 +1,6 @@
 // The way to the first step grows with the graph and no faster: what its passes look at is counted
 // of a model and of one with twice as many variables.
-#include "base/looks.h"
+#include "base/complexity_counter.h"
 #include "graph/lowering.h"
 #include "monitored/run_requests.h"
 #include "ops/state/gradient_helpers.h"
@@ -45,9 +45,9 @@ struct WideModel {
 // What each part of the way looks at.
 std::vector<std::pair<std::string, uint64_t>> looks_of(int width, bool use_resource) {
   std::vector<std::pair<std::string, uint64_t>> parts;
-  auto count = [&parts, before = looks()](const char* part) mutable {
-    parts.emplace_back(part, looks() - before);
-    before = looks();
+  auto count = [&parts, before = pass_work_count()](const char* part) mutable {
+    parts.emplace_back(part, pass_work_count() - before);
+    before = pass_work_count();
   };
   WideModel model(width, use_resource);
   count("the graph");

@@ -1,6 +1,6 @@
 // Graphs out of GraphDefs: what comes back, what is refused by name; frozen graphs; savers in
 // graphs.
-#include "base/looks.h"
+#include "base/complexity_counter.h"
 #include "graph/graph.h"
 #include "graph/lowering.h"
 #include "graph/variable.h"
@@ -291,10 +291,10 @@ std::string refusal(const GraphDef& def, ImportRights rights) {
 }
 
 uint64_t looks_of_import(const GraphDef& def) {
-  const uint64_t before = looks();
+  const uint64_t before = pass_work_count();
   Graph graph;
   GraphImporter(graph, def, {}).import_all();
-  return looks() - before;
+  return pass_work_count() - before;
 }
 
 // n Switches on the end of a chain of n Identities.

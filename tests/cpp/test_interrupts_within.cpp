@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "base/may_stop.h"
+#include "base/cancellation.h"
 #include "graph/op_registry.h"
 #include "interrupts_test.h"
 #include "ops/state/gradient_helpers.h"
@@ -138,7 +138,7 @@ class WaitingKernel : public Kernel {
     const auto end = Clock::now() + limit;
     do {
       std::this_thread::sleep_for(std::chrono::microseconds(200));
-      check_interrupt_within();
+      check_cancelled();
     } while (Clock::now() < end);
     if (waits_to_be_stopped) ++not_stopped;
   }

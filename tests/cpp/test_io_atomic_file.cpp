@@ -6,9 +6,9 @@
 
 #include <thread>
 
-#include "base/file_rights.h"
-#include "io/files/appended_records.h"
-#include "io/files/file_claim.h"
+#include "base/file_access.h"
+#include "io/files/append_log.h"
+#include "io/files/directory_lock.h"
 #include "io/files/record.h"
 #include "child_test.h"
 #include "io_test.h"
@@ -183,9 +183,9 @@ TEST(io_reads_regular_files_only) {
     size_t damaged = 0;
     CHECK_THROWS(read_appended_records(path, &damaged), precondition, kind);
     CHECK_THROWS(append_record_to(path, "x"), precondition, kind);
-    ClaimHolder holder;
-    CHECK_THROWS(FileClaim::take(path, &holder), precondition, kind);
-    CHECK(!FileClaim::is_held(path, &holder));
+    LockOwner holder;
+    CHECK_THROWS(DirectoryLock::take(path, &holder), precondition, kind);
+    CHECK(!DirectoryLock::is_held(path, &holder));
   }
   CHECK_THROWS(TextFile(folder).next(&text), precondition, "Is a directory");
 }
@@ -261,7 +261,7 @@ TEST(io_file_rights_end_at_a_folder) {
   make_link(top, folder + "/up");
   make_link(folder, top + "/newest");
   for (const std::string& given : {folder, folder + "/", top + "/newest", top + "/newest/"}) {
-    const FileRights rights = FileRights::below(given);
+    const FileAccessPolicy rights = FileAccessPolicy::below(given);
     for (const char* name : {"/assets/words", "/inside", "/none", "/assets/../assets/words"}) {
       CHECK(!rights.readable(folder + name).empty());
     }
@@ -273,6 +273,6 @@ TEST(io_file_rights_end_at_a_folder) {
     CHECK_THROWS(rights.readable("words"), Code::kPermissionDenied, "'words'");
     CHECK_THROWS(rights.check_writable(folder + "/x"), Code::kPermissionDenied, "/x'");
   }
-  CHECK_EQ(FileRights().readable("any"), "any");
-  FileRights().check_writable("any");
+  CHECK_EQ(FileAccessPolicy().readable("any"), "any");
+  FileAccessPolicy().check_writable("any");
 }

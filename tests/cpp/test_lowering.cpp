@@ -2,7 +2,7 @@
 // names, collections and types stay.
 #include <algorithm>
 
-#include "base/looks.h"
+#include "base/complexity_counter.h"
 #include "graph/lowering.h"
 #include "graph/variable.h"
 #include "io/graphs/graph_def.h"
@@ -138,10 +138,10 @@ TEST(lowering_of_a_graph_that_grows) {
   const Output x = g.op("Placeholder").attr("dtype", DType::kInt64).attr("shape", Shape{-1, 1});
   Output ids = g.op("HashIds", {x}).attr("num_buckets", 5).named("ids");
   Operation* first = g.group({}, "first");
-  auto growing = std::make_unique<GrowingLowering>(g);
+  auto growing = std::make_unique<IncrementalLowering>(g);
   const auto check_grows = [&](bool grows) {
     CHECK(growing->grow() == grows);
-    if (!grows) growing = std::make_unique<GrowingLowering>(g);
+    if (!grows) growing = std::make_unique<IncrementalLowering>(g);
     CHECK(bytes_of(growing->lowered()) == bytes_of(*lowered_graph(g)));
   };
   check_grows(true);  // by nothing
@@ -162,9 +162,9 @@ TEST(lowering_of_a_graph_that_grows) {
   g.op("Identity", {ids}).named("last").build();
   check_grows(true);
   g.op("Identity", {ids}).named("one_more").build();
-  const uint64_t before = looks();
+  const uint64_t before = pass_work_count();
   CHECK(growing->grow());
-  CHECK_EQ(looks() - before, uint64_t{1});  // at its input, at no other's
+  CHECK_EQ(pass_work_count() - before, uint64_t{1});  // at its input, at no other's
 }
 
 TEST(lowered_tables_are_initialized_with_the_local_variables) {

@@ -378,7 +378,7 @@ TEST(loop_knows_where_it_is) {
   Loop loop;
   std::string place;
   loop.b->act = [&](const std::string&, int) {
-    const RunWhere* where = RunWhere::innermost();
+    const LoopLocation* where = LoopLocation::innermost();
     place = str_cat(where->hook->name(), " ", where->method, " ", where->global_step());
   };
   auto session = loop.open();
@@ -386,7 +386,7 @@ TEST(loop_knows_where_it_is) {
   session->run(loop.run_args);
   CHECK_EQ(place, "B after_run 0");
   session.reset();
-  CHECK(RunWhere::innermost() == nullptr);
+  CHECK(LoopLocation::innermost() == nullptr);
 }
 
 TEST(loop_says_which_variables_were_left_out) {
@@ -404,8 +404,8 @@ TEST(loop_a_run_in_a_step_leaves_recovery_to_the_step) {
   fail_at(*loop.b, "before", 1, Code::kAborted);
   auto session = loop.open();
   CHECK_THROWS(session->run_in_step(loop.run_args), Code::kAborted, "on purpose");
-  CHECK(session->gives_up_session(Error(Code::kAborted, "on purpose")));
-  CHECK(!session->gives_up_session(Error(Code::kInternal, "on purpose")));
+  CHECK(session->close_if_recoverable(Error(Code::kAborted, "on purpose")));
+  CHECK(!session->close_if_recoverable(Error(Code::kInternal, "on purpose")));
   CHECK_EQ(session->run_in_step(loop.run_args).result(0).number_at(0), 30.0);
   session->close();
   CHECK_EQ(loop.text(),

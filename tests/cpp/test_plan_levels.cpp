@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/shared_work.h"
+#include "base/thread_pool.h"
 #include "base/threads.h"
 #include "ops/state/gradient_helpers.h"
 #include "session/session.h"
@@ -124,7 +124,7 @@ TEST(shared_work_is_done_once_each) {
   for (const int threads : {1, 2, 3}) {
     for (int round = 0; round < 300; ++round) {
       std::vector<std::atomic<int>> counts(static_cast<size_t>(round % 7));
-      share_work(
+      parallel_for(
           counts.size(), threads,
           [](void* context, size_t i) {
             // inside, nobody may ask for further threads

@@ -8,9 +8,9 @@
 
 #include "base/machine.h"
 #include "base/paths.h"
-#include "io/files/exchange.h"
-#include "io/files/file_claim.h"
-#include "io/files/file_stamps.h"
+#include "io/files/rename_exchange.h"
+#include "io/files/directory_lock.h"
+#include "io/files/file_versions.h"
 #include "io/files/stale_files.h"
 #include "io_test.h"
 
@@ -161,7 +161,7 @@ TEST(platform_names_change_places_by_two_renames) {
     create_directories(folder + name);
     write_bytes(folder + name + "/file", name);
   }
-  CHECK(!exchange_names(folder + "/new", folder + "/old"));
+  CHECK(!rename_exchange(folder + "/new", folder + "/old"));
   CHECK_EQ(read_whole_file(folder + "/old/file"), "/old");
   CHECK(exchange_by_two(folder + "/new", folder + "/old", aside));
   CHECK_EQ(read_whole_file(folder + "/old/file"), "/new");
@@ -183,12 +183,12 @@ TEST(platform_stamps_trust_no_clock_of_whole_seconds) {
     using std::chrono::floor;
     const auto now = floor<std::chrono::seconds>(fs::file_time_type::clock::now());
     fs::last_write_time(fs_path(path), now - std::chrono::seconds(seconds));
-    FileStamps stamps;
+    FileVersions stamps;
     stamps.add(path);
     return stamps;
   };
-  CHECK(!written_ago(0).are_same());
-  CHECK(written_ago(10).are_same());
+  CHECK(!written_ago(0).unchanged());
+  CHECK(written_ago(10).unchanged());
 }
 
 #if !defined(_WIN32)
@@ -205,8 +205,8 @@ int status_of_child(const std::function<int()>& body) {
 
 bool can_take(const std::string& path) {
   return status_of_child([&] {
-           ClaimHolder holder;
-           return FileClaim::take(path, &holder) ? 1 : 0;
+           LockOwner holder;
+           return DirectoryLock::take(path, &holder) ? 1 : 0;
          }) == 1;
 }
 
@@ -218,12 +218,12 @@ TEST(platform_a_claim_outlives_other_descriptors_of_its_file) {
     context() = lacking;
     const DisabledFeatures without(lacking);
     const std::string path = fresh_folder("descriptors") + "/lock";
-    ClaimHolder holder;
-    const auto claim = FileClaim::take(path, &holder);
+    LockOwner holder;
+    const auto claim = DirectoryLock::take(path, &holder);
     CHECK(claim != nullptr);
     read_whole_file(path);
     CHECK(!can_take(path));
-    CHECK(FileClaim::is_held(path, &holder));
+    CHECK(DirectoryLock::is_held(path, &holder));
   }
 }
 
@@ -236,8 +236,8 @@ TEST(platform_a_claim_ends_with_its_process_and_not_with_its_children) {
     CHECK(pipe(ends) == 0);
     const pid_t child = fork();
     if (child == 0) {
-      ClaimHolder holder;
-      const auto claim = FileClaim::take(path, &holder);
+      LockOwner holder;
+      const auto claim = DirectoryLock::take(path, &holder);
       const pid_t grandchild = fork();
       if (grandchild == 0) {
         for (;;) pause();
@@ -260,13 +260,13 @@ TEST(platform_a_claim_ends_with_its_process_and_not_with_its_children) {
 TEST(platform_without_locks_a_claim_of_another_host_stands) {
   const DisabledFeatures without("file_locks");
   const std::string path = fresh_folder("hosts") + "/lock";
-  ClaimHolder holder;
-  { const auto claim = FileClaim::take(path, &holder); }
+  LockOwner holder;
+  { const auto claim = DirectoryLock::take(path, &holder); }
   CHECK(!file_exists(path));
   const auto leave = [&path](int process, const std::string& host) {
     status_of_child([&] {
-      ClaimHolder ignored;
-      const auto claim = FileClaim::take(path, &ignored);
+      LockOwner ignored;
+      const auto claim = DirectoryLock::take(path, &ignored);
       std::string words = read_whole_file(path);
       const std::string own = host_name();
       const size_t at = words.find(own);
@@ -278,11 +278,11 @@ TEST(platform_without_locks_a_claim_of_another_host_stands) {
   };
   // the file of a killed process of this host
   leave(0, "");
-  CHECK(FileClaim::take(path, &holder) != nullptr);
+  CHECK(DirectoryLock::take(path, &holder) != nullptr);
   // and of another one, as long as its host
   leave(0, std::string(300, 'z'));
-  CHECK(FileClaim::is_held(path, &holder));
-  CHECK(FileClaim::take(path, &holder) == nullptr);
+  CHECK(DirectoryLock::is_held(path, &holder));
+  CHECK(DirectoryLock::take(path, &holder) == nullptr);
   CHECK_EQ(holder.host, std::string(host_name().size(), 'z'));
 }
 
@@ -302,9 +302,9 @@ TEST(platform_a_folder_that_cannot_be_written_is_named) {
       }
       return false;
     };
-    ClaimHolder holder;
+    LockOwner holder;
     if (!is_refused([&] { write_file_atomically(path, "new"); })) return 2;
-    if (!is_refused([&] { FileClaim::take(folder + "/lock", &holder); })) return 3;
+    if (!is_refused([&] { DirectoryLock::take(folder + "/lock", &holder); })) return 3;
     if (!is_refused([&] { create_directories(folder + "/inside"); })) return 4;
     return 0;
   });

@@ -17,7 +17,7 @@ TEST(random_numbers_of_the_machine_differ_from_thread_to_thread) {
   std::vector<std::thread> threads;
   for (auto& own : made) {
     threads.emplace_back([&own] {
-      for (size_t i = 0; i < kNumbers; ++i) own.push_back(random_of_the_machine());
+      for (size_t i = 0; i < kNumbers; ++i) own.push_back(random_device_u64());
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -27,13 +27,13 @@ TEST(random_numbers_of_the_machine_differ_from_thread_to_thread) {
 }
 
 TEST(random_numbers_of_the_machine_differ_in_a_forked_process) {
-  random_of_the_machine();
+  random_device_u64();
   ChildProcess child([](const ChildProcess::Say& say) {
-    const uint64_t number = random_of_the_machine();
+    const uint64_t number = random_device_u64();
     say(std::string(reinterpret_cast<const char*>(&number), sizeof number));
     return 0;
   });
-  const uint64_t own = random_of_the_machine();
+  const uint64_t own = random_device_u64();
   const std::string said = child.hear(sizeof own);
   CHECK_EQ(said.size(), sizeof own);
   uint64_t other = own;

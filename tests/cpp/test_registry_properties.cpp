@@ -10,7 +10,7 @@
 #include <random>
 
 #include "base/memory.h"
-#include "ill_inputs.h"
+#include "invalid_inputs.h"
 #include "test.h"
 
 #if defined(__SANITIZE_ADDRESS__)

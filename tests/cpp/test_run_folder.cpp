@@ -21,7 +21,7 @@ std::string names_in(const std::string& folder) { return str_join(list_directory
 TEST(event_files_of_training_go_to_logs_and_replace_none) {
   const std::string folder = fresh_folder("logs");
   for (const char* text : {"one", "two"}) {
-    const FolderInTraining training(folder);
+    const TrainingDirGuard training(folder);
     write_bytes(folder + kEvents + "0999999999.host", text);
   }
   CHECK_EQ(read_whole_file(folder + "/logs" + kEvents + "0999999999.host"), "one");
@@ -32,34 +32,34 @@ TEST(event_files_of_training_go_to_logs_and_replace_none) {
 TEST(a_training_without_a_checkpoint_leaves_nothing) {
   const std::string folder = fresh_folder("untrained") + "/model";
   {
-    const FolderInTraining training(folder);
+    const TrainingDirGuard training(folder);
     create_directories(folder);
     write_bytes(folder + "/" + kRecordName, "x");
   }
   CHECK(!file_exists(folder));
   create_directories(folder);
   {
-    const FolderInTraining training(folder);
+    const TrainingDirGuard training(folder);
     write_bytes(folder + "/" + kRecordName, "x");
   }
   CHECK_EQ(names_in(folder), "");  // the folder was there before
   write_bytes(folder + "/model.ckpt-1.index", "x");
   write_bytes(folder + "/" + kRecordName, "x");
   write_checkpoint_state(folder, make_checkpoint_state(folder, folder + "/model.ckpt-1", {}, true));
-  { const FolderInTraining training(folder); }
+  { const TrainingDirGuard training(folder); }
   CHECK(file_exists(folder + "/" + kRecordName));
 }
 
 TEST(the_record_of_runs_stays_where_it_was_there_before) {
   const std::string folder = fresh_folder("runs");
   {
-    const FolderInTraining training(folder);
+    const TrainingDirGuard training(folder);
     const RunRecord run(folder, 0, PlainFields());
   }
   CHECK_EQ(names_in(folder), "");
   const RunRecord killed(folder, 0, PlainFields());
   {
-    const FolderInTraining training(folder);
+    const TrainingDirGuard training(folder);
     RunRecord run(folder, 0, PlainFields().add("version", "1"));
     const std::vector<PlainData> rows = run_rows(folder);
     CHECK_EQ(rows.size(), size_t{2});
@@ -98,34 +98,34 @@ TEST(evaluations_are_of_the_run_before_them) {
 // One that a hook begins within another one of this process.
 TEST(a_training_within_a_training_goes_on) {
   const std::string folder = fresh_folder("nested");
-  const FolderInTraining outer(folder);
-  { const FolderInTraining inner(folder); }
-  ClaimHolder holder;
-  CHECK(FileClaim::is_held(join_path(folder, kClaimName), &holder));
+  const TrainingDirGuard outer(folder);
+  { const TrainingDirGuard inner(folder); }
+  LockOwner holder;
+  CHECK(DirectoryLock::is_held(join_path(folder, kClaimName), &holder));
 }
 
 TEST(carried_files_are_those_of_the_newest_checkpoint_and_no_others) {
   const std::string folder = fresh_folder("carried"), other = fresh_folder("elsewhere");
-  CHECK(files_to_carry(folder, UINT64_MAX).empty());
+  CHECK(pack_snapshot(folder, UINT64_MAX).empty());
   for (const char* name : {"model.ckpt-1.index", "model.ckpt-2.index", "model.ckpt-2.meta",
                            "model.ckpt-2.data-00000-of-00001", "secret", kRecordName}) {
     write_bytes(folder + "/" + name, name);
   }
   write_checkpoint_state(folder, make_checkpoint_state(folder, folder + "/model.ckpt-2", {}, true));
-  write_carried_files(other, files_to_carry(folder, UINT64_MAX), folder);
+  unpack_snapshot(other, pack_snapshot(folder, UINT64_MAX), folder);
   CHECK_EQ(names_in(other),
            "checkpoint model.ckpt-2.data-00000-of-00001 model.ckpt-2.index runhooks.data");
   CHECK_EQ(latest_checkpoint(other, nullptr), other + "/model.ckpt-2");
   // values that are too many stay where they are until they are asked for
-  const Files light = files_to_carry(folder, 3);
+  const Files light = pack_snapshot(folder, 3);
   for (const auto& file : light) CHECK(file.first != "model.ckpt-2.data-00000-of-00001");
   const std::string later = fresh_folder("later");
-  write_carried_files(later, light, folder);
+  unpack_snapshot(later, light, folder);
   CHECK_EQ(names_in(later), names_in(other));
   for (const char* name : {"../x.index", "/x.index", "a/b.index", "..\\x.index", "c:x.index",
                            ".index", "", "x", "..", ".Rprofile", "runhooks.rds"}) {
     const std::string fresh = fresh_folder("refused");
-    CHECK_THROWS(write_carried_files(fresh, {{"model.ckpt-1.index", "x"}, {name, "x"}}, ""),
+    CHECK_THROWS(unpack_snapshot(fresh, {{"model.ckpt-1.index", "x"}, {name, "x"}}, ""),
                  Code::kInvalidArgument, name);
     CHECK_EQ(names_in(fresh), "");
   }
@@ -149,13 +149,13 @@ TEST(a_folder_that_is_known_is_read_again_when_a_file_of_it_has_changed) {
     CHECK_EQ(second->mark(), first->mark());
     CHECK(RunFolder::known(folder) == second);
     CHECK_EQ(RunFolder(folder).mark(), second->mark());
-    CHECK_EQ(newest_left_in(folder).mark, second->mark());
+    CHECK_EQ(newest_checkpoint_in(folder).mark, second->mark());
   }
   const auto known = RunFolder::known(folder);
   RunFolder::remember(folder, PlainData());
-  CHECK(!known->has_memory());
-  CHECK(RunFolder::known(folder)->has_memory());
-  CHECK(RunFolder::known(folder)->has_memory());
+  CHECK(!known->has_metadata());
+  CHECK(RunFolder::known(folder)->has_metadata());
+  CHECK(RunFolder::known(folder)->has_metadata());
   // of other folders in turns
   for (int i = 0; i < 20; ++i) {
     CHECK(!RunFolder::known(fresh_folder("other" + std::to_string(i)))->has_checkpoint());
@@ -178,5 +178,5 @@ TEST(a_folder_that_is_known_is_read_again_when_a_file_of_it_has_changed) {
   CHECK_EQ(RunFolder::known(folder)->step(), 9);
   std::filesystem::remove_all(folder);
   CHECK(!RunFolder::known(folder)->has_checkpoint());
-  CHECK(!RunFolder::known(folder)->has_memory());
+  CHECK(!RunFolder::known(folder)->has_metadata());
 }

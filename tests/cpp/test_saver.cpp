@@ -3,7 +3,7 @@
 #include "child_test.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/files/atomic_file.h"
-#include "tensor/lasting_memory.h"
+#include "tensor/variable_arena.h"
 #include "test.h"
 #include "training/saver.h"
 

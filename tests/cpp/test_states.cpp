@@ -234,7 +234,7 @@ TEST(edited_values_of_variables_are_refused_or_taken) {
   add("d", Tensor::vector<double>({1, 2}), true);
   add("step", Tensor::scalar<int64_t>(7), false);
   add("flags", Tensor::vector<bool>({true, false}), true);
-  may_be_missing(add("noted", Tensor::scalar<float>(1), false));
+  mark_optional_in_checkpoint(add("noted", Tensor::scalar<float>(1), false));
   for (const SaveablePtr& one : all) {
     const NamedTensors whole = saved_by(*one, resources);
     for (const EditedState& edit : each_edit(whole, random)) {
@@ -286,7 +286,7 @@ TEST(edited_states_of_hooks_are_refused_or_are_those_that_they_have) {
     const std::string key = is_named ? "rate" : str_cat(RunHook::kUnnamedState, "it");
     const HookPtr hook = make_hook("LearningRateHook", args);
     const auto saveable = saveable_of(hook, key, 0);
-    HookSaveable::know_each_other({saveable, saveable_of(hook, key, 1)});
+    HookSaveable::set_unnamed_peers({saveable, saveable_of(hook, key, 1)});
     const NamedTensors whole = saved_by(*saveable, resources);
     CHECK(whole.size() == (is_named ? 5u : 6u));
     for (const EditedState& edit : each_edit(whole, random)) {
@@ -328,7 +328,7 @@ TEST(edited_checkpoints_of_resumable_runs_change_nothing_or_all) {
                            .attr("dtype", DType::kFloat32)
                            .named("noise");
   keep_random_positions(graph, {noise.op});
-  keep_input_positions(graph, OnOtherData::kStop);
+  keep_input_positions(graph, ResumeMismatch::kStop);
   ResourceManager resources;
   assign_variable(resources, *w, Tensor::vector<float>({1, 2, 3}));
   const std::vector<SaveablePtr> all = saveables_in(graph);

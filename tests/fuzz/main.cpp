@@ -38,7 +38,7 @@ const std::vector<Reader>& readers() {
 }
 
 constexpr size_t kLargest = 64 * 1024;
-constexpr unsigned kPatience = 20;  // seconds for one input
+constexpr unsigned kSpinBeforeSleep = 20;  // seconds for one input
 
 std::string bytes_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -141,7 +141,7 @@ int repeat(const char* path) {
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   for (const Reader& reader : runhooks_fuzz::readers()) {
     if (name != reader.name) continue;
-    alarm(kPatience);
+    alarm(kSpinBeforeSleep);
     runhooks_fuzz::read_with(reader, bytes);
     std::printf("fuzz: the reader of %s stood it\n", reader.name);
     return 0;
@@ -178,7 +178,7 @@ int main(int argc, char** argv) {
     const std::string bytes = mutator.change(from, corpus[mutator.below(corpus.size())]);
     const Reader& reader = readers()[mutator.below(readers().size())];
     last.keep(reader, bytes);
-    alarm(kPatience);  // what takes longer ends here, too
+    alarm(kSpinBeforeSleep);  // what takes longer ends here, too
     runhooks_fuzz::read_with(reader, bytes);
     ++counts[reader.name];
     ++inputs;

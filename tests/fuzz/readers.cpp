@@ -18,7 +18,7 @@
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/events/event_file.h"
 #include "io/events/summary.h"
-#include "io/files/appended_records.h"
+#include "io/files/append_log.h"
 #include "io/files/atomic_file.h"
 #include "io/files/buffered_bytes.h"
 #include "io/files/crc32c.h"
@@ -46,8 +46,8 @@ namespace {
 // In memory where the system has such a folder.
 const std::string& scratch() {
   static const std::string folder = [] {
-    const bool has_memory = std::filesystem::is_directory("/dev/shm");
-    std::string path = has_memory ? "/dev/shm" : std::filesystem::temp_directory_path().string();
+    const bool has_metadata = std::filesystem::is_directory("/dev/shm");
+    std::string path = has_metadata ? "/dev/shm" : std::filesystem::temp_directory_path().string();
     path += "/runhooks-fuzz-XXXXXX";
     if (!mkdtemp(path.data())) std::abort();
     static std::string made = path;

@@ -58,7 +58,7 @@ class Run {
             .attr("dtype", DType::kFloat32)
             .named("noise");
     keep_random_positions(graph_, {noise.op});
-    keep_input_positions(graph_, OnOtherData::kStop);
+    keep_input_positions(graph_, ResumeMismatch::kStop);
     all = saveables_in(graph_);
     HookSaveable::Calls calls;
     calls.save = [this](NamedTensors* state) {

@@ -13,7 +13,7 @@
 #include "monitored/monitored_session.h"
 #include "r/loop/loop.h"
 #include "r/loop/session.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -425,7 +425,7 @@ SEXP cpp_model_graphs() {
     return Rcpp::NumericVector::create(
         Rcpp::_["built"] = static_cast<double>(Estimator::num_built()),
         Rcpp::_["sessions"] = static_cast<double>(ChiefSessionCreator::num_made()),
-        Rcpp::_["kept"] = static_cast<double>(KeptGraphs::num_kept()));
+        Rcpp::_["kept"] = static_cast<double>(ModelGraphCache::num_kept()));
   });
 }
 

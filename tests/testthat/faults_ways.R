@@ -128,10 +128,10 @@ check_left <- function(folder, known, what) {
   if (length(left)) wrong(what, ": the next run leaves ", paste(left, collapse = " "))
 }
 # The next run goes on, comes to the same end and has removed what was left.
-check_next <- function(folder, what, go_on = function() train_to(folder, 6),
+check_next <- function(folder, what, resume_unwind = function() train_to(folder, 6),
                        wanted = at_step, known = whole_files) {
   result <- apart(function() {
-    go_on()
+    resume_unwind()
     TRUE
   })
   if (!isTRUE(result)) return(wrong(what, ": the next run fails: ", result))
@@ -260,8 +260,8 @@ exporters_way <- function() {
     },
     done = function(what) check_model(place("run"), 3, what, values),
     again = function(what) {
-      go_on <- function() exporting_to(place("run"), 6)
-      check_next(place("run"), what, go_on, values, known)
+      resume_unwind <- function() exporting_to(place("run"), 6)
+      check_next(place("run"), what, resume_unwind, values, known)
       check_versions(paste(what, "and the next run"), most = 1)
     }
   )

@@ -98,7 +98,7 @@ test_that("near names are told of tensors, operations, columns, variables and me
 })
 
 test_that("a read behind a condition may know that the value is not there in each step", {
-  read <- function(f) names_read(body(f), "values")
+  read <- function(f) referenced_results(body(f), "values")
   expect_equal(read(function(context, values) print(values$results$loss)), "loss")
   expect_equal(read(function(context, values) if (values$results$a > 1) values$results$b), "a")
   expect_equal(read(function(context, values) if (!is.null(values$results$a)) 1), character())

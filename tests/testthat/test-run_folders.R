@@ -82,7 +82,7 @@ test_that("long vocabularies and files count by content", {
   words <- sprintf("word%04d", 1:2000)
   one <- column_categorical_with_vocabulary_list("g", vocabulary_list = words)
   other <- column_categorical_with_vocabulary_list("g", vocabulary_list = c(words[-1], "x"))
-  column_memory <- function(column) model_memory(linear_regressor(column))$columns
+  column_memory <- function(column) model_signature(linear_regressor(column))$columns
   expect_lt(nchar(column_memory(one)), 250)
   expect_false(identical(column_memory(one), column_memory(other)))
   here <- withr::local_tempdir()

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "base/interrupt.h"
-#include "base/near_names.h"
-#include "base/shared_pieces.h"
+#include "base/suggestions.h"
+#include "base/parallel_for.h"
 #include "io/checkpoint/table.h"
 #include "io/files/crc32c.h"
 #include "io/proto/tensor_proto.h"
@@ -17,7 +17,7 @@ namespace runhooks {
 
 // ---------------------------------------------------------------- writing
 
-void BundleWriter::fail_duplicate(const std::string& name) const {
+void BundleWriter::throw_duplicate(const std::string& name) const {
   invalid_argument("Tensor '", name, "' is twice in checkpoint '", prefix_, "'.");
 }
 
@@ -30,7 +30,7 @@ void BundleWriter::add_item(const std::string& name, const std::string& key, con
     invalid_argument("Tensor '", name, "' of type ", dtype_name(tensor.dtype()),
                      " cannot be saved to checkpoint '", prefix_, "'.");
   }
-  if (!keys_.insert(key).second) fail_duplicate(name);
+  if (!keys_.insert(key).second) throw_duplicate(name);
   items_.push_back({name, key, tensor});
 }
 
@@ -56,7 +56,7 @@ void BundleWriter::add_slice(const std::string& name,
                      "; that does not fit into ", dtype_name(dtype), " of shape ", shape, ".");
   }
   if (slice.covers(full_shape)) return add(name, tensor);
-  if (is_first && keys_.count(name)) fail_duplicate(name);
+  if (is_first && keys_.count(name)) throw_duplicate(name);
   add_item(name, bundle_slice_key(name, slice), tensor);
   BundleEntry& entry = sliced_[name];
   entry.dtype = dtype;
@@ -210,7 +210,7 @@ void BundleReader::damaged(const std::string& file,
   fail(Code::kDataLoss, "Damaged checkpoint '", file, "': tensor '", name, "' ", problem, ".");
 }
 
-BundleReader::BundleReader(std::string prefix, FileRights rights)
+BundleReader::BundleReader(std::string prefix, FileAccessPolicy rights)
     : prefix_(std::move(prefix)), rights_(std::move(rights)) {
   read_index();
 }
@@ -246,7 +246,7 @@ void BundleReader::find_shards(int num_shards) {
   shards_.resize(static_cast<size_t>(num_shards));
   for (int i = 0; i < num_shards; ++i) {
     const std::string path = rights_.readable(bundle_data_path(prefix_, i, num_shards));
-    if (!file_exists(path)) fail_system("Cannot read", path, ENOENT);
+    if (!file_exists(path)) throw_system("Cannot read", path, ENOENT);
   }
 }
 
@@ -286,7 +286,7 @@ const BundleEntry& BundleReader::entry(const std::string& name) const {
   if (found != entries_.end()) return found->second;
   std::vector<std::string> names;
   for (const auto& item : entries_) names.push_back(item.first);
-  std::vector<std::string> hints = near_hint(name, names);
+  std::vector<std::string> hints = did_you_mean(name, names);
   names.resize(std::min<size_t>(names.size(), 10));
   hints.push_back(str_cat("It holds ", entries_.size(), " tensors", names.empty() ? "" : ": ",
                           str_join(names, ", "), entries_.size() > names.size() ? ", ..." : "."));
@@ -350,7 +350,7 @@ size_t read_with_crc(InputFile& file, uint64_t offset, char* to, size_t size, ui
     const auto size_of = [=](size_t i) { return std::min(kPart, round - i * kPart); };
     const size_t count = (round - 1) / kPart + 1;
     std::array<Part, kParts> parts;
-    share_each(static_cast<int64_t>(count), [&](int64_t number) {
+    parallel_for(static_cast<int64_t>(count), [&](int64_t number) {
       const auto i = static_cast<size_t>(number);
       const size_t at = begin + i * kPart;
       Part& part = parts[i];
@@ -359,7 +359,7 @@ size_t read_with_crc(InputFile& file, uint64_t offset, char* to, size_t size, ui
       if (part.got > 0) part.crc = crc32c(to + at, static_cast<size_t>(part.got));
     });
     for (size_t i = 0; i < count; ++i) {
-      if (parts[i].got < 0) fail_system("Cannot read", file.path(), parts[i].error);
+      if (parts[i].got < 0) throw_system("Cannot read", file.path(), parts[i].error);
       const auto part = static_cast<size_t>(parts[i].got);
       *crc = crc32c_joined(*crc, parts[i].crc, part);
       got += part;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file_rights.h"
+#include "base/file_access.h"
 #include "io/checkpoint/bundle_format.h"
 #include "io/files/atomic_file.h"
 
@@ -39,7 +39,7 @@ class BundleWriter {
     std::string key;
     Tensor tensor;
   };
-  [[noreturn]] void fail_duplicate(const std::string& name) const;
+  [[noreturn]] void throw_duplicate(const std::string& name) const;
   void add_item(const std::string& name, const std::string& key, const Tensor& tensor);
   std::map<std::string, BundleEntry> entries() const;
   void write(int num_shards);
@@ -63,7 +63,7 @@ class BundleReader {
   };
 
   // Reads the index; a file that is missing is kNotFound and is named.
-  explicit BundleReader(std::string prefix, FileRights rights = {});
+  explicit BundleReader(std::string prefix, FileAccessPolicy rights = {});
 
   const std::string& prefix() const { return prefix_; }
   int num_shards() const { return static_cast<int>(shards_.size()); }
@@ -102,7 +102,7 @@ class BundleReader {
                             const std::string& problem) const;
 
   std::string prefix_;
-  FileRights rights_;
+  FileAccessPolicy rights_;
   std::map<std::string, BundleEntry> entries_;              // by the names of tensors
   std::map<std::string, BundleEntry> parts_;                // by the keys of slices
   mutable std::vector<std::unique_ptr<InputFile>> shards_;  // opened when first read from

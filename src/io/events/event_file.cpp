@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "base/interrupt.h"
-#include "base/looks.h"
+#include "base/complexity_counter.h"
 #include "base/machine.h"
 #include "base/number_text.h"
 #include "io/proto/tensor_proto.h"
@@ -59,7 +59,7 @@ void read_content(const WireReader& r, Event& event) {
 // other, so that as many looks as their number has digits find the end of them.
 int64_t free_second(const std::string& logdir, const std::string& suffix, int64_t now) {
   const auto is_taken = [&](int64_t second) {
-    ++looks();
+    ++pass_work_count();
     return file_exists(join_path(logdir, event_file_name(second, suffix)));
   };
   if (!is_taken(now)) return now;

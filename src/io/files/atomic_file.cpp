@@ -35,11 +35,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-[[noreturn]] void fail_error_code(const char* problem,
+[[noreturn]] void throw_error_code(const char* problem,
                                   const std::string& path,
                                   const std::error_code& error) {
   // On Windows the number is not an errno; its condition is.
-  fail_system(problem, path, error.default_error_condition().value());
+  throw_system(problem, path, error.default_error_condition().value());
 }
 
 // Of what the disk is told about at once.
@@ -84,7 +84,7 @@ std::string temporary_stem(const std::string& name) {
 std::string temporary_name(const std::string& path) {
   const std::string name = base_name(path);
   return str_cat(path.substr(0, path.size() - name.size()), temporary_stem(name), kTemporaryMark,
-                 process_id(), "-", hex_digits(random_of_the_machine()));
+                 process_id(), "-", hex_digits(random_device_u64()));
 }
 
 // NULL, and errno, where it cannot be opened.
@@ -103,7 +103,7 @@ TemporaryFile create_temporary(const std::string& beside, const std::string& pat
     const std::string name = temporary_name(beside);
     std::FILE* file = open_to_write(name, Access::kNew);
     if (file) return {name, file};
-    if (errno != EEXIST || tries == 100) fail_system("Cannot write", path, errno);
+    if (errno != EEXIST || tries == 100) throw_system("Cannot write", path, errno);
   }
 }
 
@@ -125,7 +125,7 @@ bool is_open_descriptor(const std::string& path) {
 bool is_written_as_it_is(const std::string& path) {
   switch (file_kind(path)) {
     case FileKind::kFolder:
-      fail_system("Cannot write", path, EISDIR);
+      throw_system("Cannot write", path, EISDIR);
     case FileKind::kDisk:
     case FileKind::kOther:
       fail(Code::kFailedPrecondition, "Cannot write '", path, "': it is ",
@@ -146,7 +146,7 @@ int open_stream(const std::string& path) {
     const int file = open_descriptor(path, Access::kStream);
     if (file >= 0) return file;
     if (errno != ENXIO || file_kind(path) != FileKind::kPipe) {
-      fail_system("Cannot write", path, errno);
+      throw_system("Cannot write", path, errno);
     }
     check_interrupt();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -240,14 +240,14 @@ bool is_directory(const std::string& path) {
 
 double modification_time(const std::string& path) {
   FileInfo info;
-  if (!look_at_path(path, &info)) fail_system("Cannot look at", path, errno);
+  if (!look_at_path(path, &info)) throw_system("Cannot look at", path, errno);
   return static_cast<double>(info.written / 1000000000);
 }
 
 uint64_t file_size(const std::string& path) {
   std::error_code error;
   const auto size = fs::file_size(fs_path(path), error);
-  if (error) fail_error_code("Cannot read the size of", path, error);
+  if (error) throw_error_code("Cannot read the size of", path, error);
   return size;
 }
 
@@ -255,8 +255,8 @@ void create_directories(const std::string& path) {
   std::error_code error;
   if (path.empty()) return;
   fs::create_directories(fs_path(path), error);
-  if (error && !is_directory(path)) fail_error_code("Cannot create the folder", path, error);
-  if (!is_directory(path)) fail_system("Cannot create the folder", path, ENOTDIR);
+  if (error && !is_directory(path)) throw_error_code("Cannot create the folder", path, error);
+  if (!is_directory(path)) throw_system("Cannot create the folder", path, ENOTDIR);
 }
 
 std::vector<std::string> list_directory(const std::string& path) {
@@ -266,7 +266,7 @@ std::vector<std::string> list_directory(const std::string& path) {
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     names.push_back(path_text(entry->path().filename()));
   }
-  if (error) fail_error_code("Cannot list the folder", path, error);
+  if (error) throw_error_code("Cannot list the folder", path, error);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -303,13 +303,13 @@ bool remove_file(const std::string& path) {
   std::error_code error;
   const bool removed = fs::remove(fs_path(path), error);
   if (error == std::errc::filename_too_long) return false;  // no file can have that name
-  if (error) fail_error_code("Cannot remove", path, error);
+  if (error) throw_error_code("Cannot remove", path, error);
   return removed;
 }
 
 void rename_file(const std::string& from, const std::string& to) {
   const std::error_code error = rename_path(from, to);
-  if (error) fail_error_code("Cannot replace", to, error);
+  if (error) throw_error_code("Cannot replace", to, error);
 }
 
 bool can_write_in(const std::string& folder) {
@@ -381,14 +381,14 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   size_ = fs::file_size(fs_path(path_), error);
   if (error) {
     std::fclose(file_);
-    fail_error_code("Cannot read the size of", path_, error);
+    throw_error_code("Cannot read the size of", path_, error);
   }
 }
 
 InputFile::~InputFile() { std::fclose(file_); }
 
 size_t InputFile::read_at(uint64_t offset, void* data, size_t size) {
-  if (!seek_stream(file_, offset)) fail_system("Cannot read", path_, errno);
+  if (!seek_stream(file_, offset)) throw_system("Cannot read", path_, errno);
   return read(data, size);
 }
 
@@ -416,7 +416,7 @@ int64_t InputFile::read_part(uint64_t offset, void* data, size_t size) noexcept 
 
 size_t InputFile::read(void* data, size_t size) {
   const size_t got = size ? std::fread(data, 1, size, file_) : 0;
-  if (got < size && std::ferror(file_)) fail_system("Cannot read", path_, errno);
+  if (got < size && std::ferror(file_)) throw_system("Cannot read", path_, errno);
   return got;
 }
 
@@ -426,16 +426,16 @@ OutputFile::OutputFile(std::string path, At at) : path_(std::move(path)), shown_
   const bool is_new = at == At::kNew;
   if (!is_new) check_is_file(path_);
   file_ = open_to_write(path_, is_new ? Access::kNew : Access::kAppend);
-  if (!file_) fail_system(is_new ? "Cannot create" : "Cannot write", shown_, errno);
+  if (!file_) throw_system(is_new ? "Cannot create" : "Cannot write", shown_, errno);
 }
 
-OutputFile::OutputFile(Beside, const std::string& beside, const std::string& path) : shown_(path) {
+OutputFile::OutputFile(SiblingTemp, const std::string& beside, const std::string& path) : shown_(path) {
   TemporaryFile made = create_temporary(beside, path);
   path_ = std::move(made.path);
   file_ = made.file;
 }
 
-OutputFile::OutputFile(AsItIs, const std::string& path) : path_(path), shown_(path) {
+OutputFile::OutputFile(InPlace, const std::string& path) : path_(path), shown_(path) {
   stream_ = open_stream(path);
 }
 
@@ -444,13 +444,13 @@ OutputFile::~OutputFile() {
   if (stream_ >= 0) close_descriptor(stream_);
 }
 
-void OutputFile::fail_write() {
+void OutputFile::throw_write() {
   const int reason = errno;
   if (file_) std::fclose(file_);
   if (stream_ >= 0) close_descriptor(stream_);
   file_ = nullptr;
   stream_ = -1;
-  fail_system("Cannot write", shown_, reason);
+  throw_system("Cannot write", shown_, reason);
 }
 
 void OutputFile::write(const void* data, size_t size) {
@@ -464,7 +464,7 @@ void OutputFile::write(const void* data, size_t size) {
   if (is_large) prepare_place(file_, bytes_written_, size);
   for (size_t done = 0; done < size;) {
     const size_t part = std::min(size - done, kPart);
-    if (std::fwrite(static_cast<const char*>(data) + done, 1, part, file_) != part) fail_write();
+    if (std::fwrite(static_cast<const char*>(data) + done, 1, part, file_) != part) throw_write();
     if (is_large) {
       flush();
       send_to_disk(file_, bytes_written_, part);
@@ -479,20 +479,20 @@ void OutputFile::write_to_stream(const char* data, size_t size) {
   while (size > 0) {
     check_interrupt();
     const int64_t written = write_some(stream_, data, size);
-    if (written < 0) fail_write();
+    if (written < 0) throw_write();
     data += written;
     size -= static_cast<size_t>(written);
   }
 }
 
 void OutputFile::flush() {
-  if (file_ && std::fflush(file_) != 0) fail_write();
+  if (file_ && std::fflush(file_) != 0) throw_write();
 }
 
 void OutputFile::sync() {
   flush();
   if (!file_) return;
-  if (!sync_descriptor(descriptor_of(file_))) fail_write();
+  if (!sync_descriptor(descriptor_of(file_))) throw_write();
 }
 
 void OutputFile::close() {
@@ -501,7 +501,7 @@ void OutputFile::close() {
   if (!file_) return;
   std::FILE* file = file_;
   file_ = nullptr;
-  if (std::fclose(file) != 0) fail_system("Cannot write", shown_, errno);
+  if (std::fclose(file) != 0) throw_system("Cannot write", shown_, errno);
 }
 
 // --- AtomicFile
@@ -509,8 +509,8 @@ void OutputFile::close() {
 AtomicFile::AtomicFile(std::string path, const std::string& beside)
     : path_(std::move(path)),
       is_stream_(is_written_as_it_is(path_)),
-      file_(is_stream_ ? OutputFile(OutputFile::AsItIs(), path_)
-                       : OutputFile(OutputFile::Beside(), beside, path_)) {}
+      file_(is_stream_ ? OutputFile(OutputFile::InPlace(), path_)
+                       : OutputFile(OutputFile::SiblingTemp(), beside, path_)) {}
 
 AtomicFile::~AtomicFile() {
   if (committed_) return;

@@ -90,11 +90,11 @@ class OutputFile {
 
  private:
   friend class AtomicFile;
-  struct Beside {};  // a new file of a name that begins with `beside`; errors name `path`
-  struct AsItIs {};  // the pipe or device that stands at `path`
-  OutputFile(Beside, const std::string& beside, const std::string& path);
-  OutputFile(AsItIs, const std::string& path);
-  [[noreturn]] void fail_write();
+  struct SiblingTemp {};  // a new file of a name that begins with `beside`; errors name `path`
+  struct InPlace {};  // the pipe or device that stands at `path`
+  OutputFile(SiblingTemp, const std::string& beside, const std::string& path);
+  OutputFile(InPlace, const std::string& path);
+  [[noreturn]] void throw_write();
   void write_to_stream(const char* data, size_t size);
   std::string path_, shown_;
   std::FILE* file_ = nullptr;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/platform.h"
-#include "base/shared_pieces.h"
+#include "base/parallel_for.h"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define RUNHOOKS_CRC_SSE42 1
@@ -223,7 +223,7 @@ uint32_t crc32c_of_large(const void* data, size_t size) {
   std::vector<uint32_t> crcs(count);
   const auto* bytes = static_cast<const char*>(data);
   const auto size_of = [=](size_t i) { return std::min(kPart, size - i * kPart); };
-  share_each(static_cast<int64_t>(count), [&](int64_t part) {
+  parallel_for(static_cast<int64_t>(count), [&](int64_t part) {
     const auto i = static_cast<size_t>(part);
     crcs[i] = crc32c(bytes + i * kPart, size_of(i));
   });

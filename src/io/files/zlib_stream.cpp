@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
-#include "base/streamed_bytes.h"
+#include "base/pipe_reader.h"
 
 namespace runhooks {
 
@@ -43,7 +43,7 @@ struct ByteStream::Inflater {
 ByteStream::ByteStream(const ByteSource& source, Compression compression)
     : path_(source.path), compression_(compression) {
   if (source.is_stream) {
-    stream_ = std::make_unique<StreamedBytes>(path_);
+    stream_ = std::make_unique<PipeReader>(path_);
   } else {
     file_ = std::make_unique<InputFile>(path_);
   }

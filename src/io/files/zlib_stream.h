@@ -11,7 +11,7 @@
 
 namespace runhooks {
 
-class StreamedBytes;
+class PipeReader;
 
 enum class Compression { kNone, kGzip, kZlib };
 
@@ -54,7 +54,7 @@ class ByteStream {
 
   std::string path_;
   std::unique_ptr<InputFile> file_;  // or
-  std::unique_ptr<StreamedBytes> stream_;
+  std::unique_ptr<PipeReader> stream_;
   Compression compression_;
   std::unique_ptr<Inflater> inflater_;
   uint64_t offset_ = 0;

@@ -37,7 +37,7 @@ class Stops {
   // The next stop.
   size_t next() {
     while (found_ == 0) {
-      if (block_ + kBlock > text_.size()) return next_alone();
+      if (block_ + kBlock > text_.size()) return next_without_workers();
       block_ += kBlock;
       look();
     }
@@ -49,7 +49,7 @@ class Stops {
  private:
   bool is_stop(char c) const { return c == delim_ || c == quote_ || c == '\n' || c == '\r'; }
   // What is left of the text, and is less than a block.
-  size_t next_alone() {
+  size_t next_without_workers() {
     while (block_ < text_.size() && !is_stop(text_[block_])) ++block_;
     return block_ < text_.size() ? block_++ : block_;
   }
@@ -250,13 +250,13 @@ bool CsvReader::next() {
     is_all = !bytes_.more();
     split = splitter_.split(bytes_.view(), is_all);
   }
-  if (split != CsvSplit::kRecord) fail_quotes(split);
+  if (split != CsvSplit::kRecord) throw_quotes(split);
   bytes_.take(splitter_.size());  // the fields stay where they are until more is read
   lines_ += splitter_.lines();
   return true;
 }
 
-void CsvReader::fail_quotes(CsvSplit split) {
+void CsvReader::throw_quotes(CsvSplit split) {
   const char* why = "a quote that is not closed";
   if (split == CsvSplit::kStrayQuote) why = "a quote inside a field without quotes";
   if (split == CsvSplit::kAfterQuote) why = "a quote inside a field that is not written twice";

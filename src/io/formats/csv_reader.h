@@ -98,7 +98,7 @@ class CsvReader {
   void seek(uint64_t offset, int64_t lines);
 
  private:
-  [[noreturn]] void fail_quotes(CsvSplit split);
+  [[noreturn]] void throw_quotes(CsvSplit split);
 
   BufferedBytes bytes_;
   CsvSplitter splitter_;

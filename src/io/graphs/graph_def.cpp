@@ -270,7 +270,7 @@ void GraphDefWriter::put_new_nodes(WireWriter& out) {
   const auto& operations = graph_.operations();
   out.reserve(out.bytes().size() + kUsualSize * (operations.size() - written_));
   for (; written_ < operations.size(); ++written_) {
-    check_interrupt_at_times();
+    check_interrupt_throttled();
     put_node(out, 1, *operations[written_], options_);
   }
 }

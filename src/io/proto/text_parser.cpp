@@ -42,7 +42,7 @@ class Tokenizer {
   }
 
   void expect(char mark) {
-    if (!take(mark)) fail_here(str_cat("Expected \"", mark, "\"."));
+    if (!take(mark)) throw_here(str_cat("Expected \"", mark, "\"."));
   }
 
   // "line:column : " of the token.
@@ -57,7 +57,7 @@ class Tokenizer {
     return str_cat(line, ":", begin_ - start + 1, " : ");
   }
 
-  [[noreturn]] void fail_here(const std::string& problem) const {
+  [[noreturn]] void throw_here(const std::string& problem) const {
     const size_t start = begin_ == 0 ? 0 : text_.rfind('\n', begin_ - 1) + 1;  // npos + 1 is 0
     const std::string_view rest = text_.substr(start);
     const std::string line(at_end() ? std::string_view() : rest.substr(0, rest.find('\n')));
@@ -110,7 +110,7 @@ class Tokenizer {
     begin_ = at_;
     const std::string_view rest = text_.substr(at_);
     token_ = std::string(rest.substr(0, rest.find('\n')));
-    fail_here("String missing ending quote: '" + token_);
+    throw_here("String missing ending quote: '" + token_);
   }
 
   std::string_view text_;
@@ -195,7 +195,7 @@ class TextParser {
   void parse_field(const ProtoMessage& message, WireWriter& out) {
     if (tokens_.token() == "[") return parse_bracketed(message, out);
     if (!tokens_.is_word()) {
-      tokens_.fail_here(str_cat("Expected identifier or number, got ", tokens_.token(), "."));
+      tokens_.throw_here(str_cat("Expected identifier or number, got ", tokens_.token(), "."));
     }
     const ProtoField* field = message.find(tokens_.token());
     if (!field) {
@@ -237,10 +237,10 @@ class TextParser {
   std::string parse_block(const ProtoMessage& message) {
     const char end = tokens_.token() == "<" ? '>' : '}';
     if (!tokens_.take('<')) tokens_.expect('{');
-    if (++depth_ > kMaxProtoDepth) tokens_.fail_here("Nested too deeply.");
+    if (++depth_ > kMaxProtoDepth) tokens_.throw_here("Nested too deeply.");
     WireWriter out;
     while (!tokens_.take(end)) {
-      if (tokens_.at_end()) tokens_.fail_here(str_cat("Expected \"", end, "\"."));
+      if (tokens_.at_end()) tokens_.throw_here(str_cat("Expected \"", end, "\"."));
       parse_field(message, out);
     }
     --depth_;
@@ -275,7 +275,7 @@ class TextParser {
   // Strings one after another are one.
   std::string parse_string() {
     if (!tokens_.is_string()) {
-      tokens_.fail_here(str_cat("Expected string but found: '", tokens_.token(), "'"));
+      tokens_.throw_here(str_cat("Expected string but found: '", tokens_.token(), "'"));
     }
     std::string value;
     for (; tokens_.is_string(); tokens_.advance()) value += unquote(tokens_.token());
@@ -292,7 +292,7 @@ class TextParser {
     const bool is_hex = token.find_first_of("xX") != std::string::npos;
     const double value = read_double(token.c_str(), &end);
     if (token.empty() || *end || is_hex) {
-      tokens_.fail_here("Couldn't parse float: " + tokens_.token());
+      tokens_.throw_here("Couldn't parse float: " + tokens_.token());
     }
     tokens_.advance();
     return value;
@@ -305,7 +305,7 @@ class TextParser {
     const bool is_negative = !token.empty() && token[0] == '-';
     const uint64_t value = is_negative ? static_cast<uint64_t>(std::strtoll(token.c_str(), &end, 0))
                                        : std::strtoull(token.c_str(), &end, 0);
-    if (token.empty() || *end || errno) tokens_.fail_here("Couldn't parse integer: " + token);
+    if (token.empty() || *end || errno) tokens_.throw_here("Couldn't parse integer: " + token);
     tokens_.advance();
     return value;
   }
@@ -314,7 +314,7 @@ class TextParser {
     const std::string token = tokens_.token();
     const bool yes = token == "true" || token == "t" || token == "1" || token == "True";
     if (!yes && token != "false" && token != "f" && token != "0" && token != "False") {
-      tokens_.fail_here("Expected \"true\" or \"false\".");
+      tokens_.throw_here("Expected \"true\" or \"false\".");
     }
     tokens_.advance();
     return yes;
@@ -323,7 +323,7 @@ class TextParser {
   int parse_enum(const ProtoEnum& enumeration) {
     const auto found = enumeration.numbers.find(tokens_.token());
     if (found == enumeration.numbers.end()) {
-      tokens_.fail_here(str_cat("Enum type has no value named ", tokens_.token(), "."));
+      tokens_.throw_here(str_cat("Enum type has no value named ", tokens_.token(), "."));
     }
     tokens_.advance();
     return found->second;

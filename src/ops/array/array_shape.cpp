@@ -182,11 +182,11 @@ class RangeKernel : public Kernel {
  private:
   // By adding up, as TensorFlow does.
   static void fill_floats(KernelContext& c, Tensor& out) {
-    if (out.dtype() == DType::kFloat32) return add_up<float>(c, out);
-    add_up<double>(c, out);
+    if (out.dtype() == DType::kFloat32) return metrics_are_sums<float>(c, out);
+    metrics_are_sums<double>(c, out);
   }
   template <typename T>
-  static void add_up(KernelContext& c, Tensor& out) {
+  static void metrics_are_sums(KernelContext& c, Tensor& out) {
     T x = *c.input(0).data<T>();
     const T delta = *c.input(2).data<T>();
     for (int64_t i = 0; i < out.num_elements(); ++i, x += delta) out.data<T>()[i] = x;

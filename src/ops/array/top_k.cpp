@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/may_stop.h"
+#include "base/cancellation.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
@@ -110,7 +110,7 @@ class TopKKernel : public Kernel {
       // Of equal elements the one with the lower index comes first.
       std::partial_sort(order_.begin(), order_.begin() + k, order_.end(),
                         [x, &compared](int32_t a, int32_t b) {
-                          if (++compared % (1 << 16) == 0) check_interrupt_within();
+                          if (++compared % (1 << 16) == 0) check_cancelled();
                           return is_above(x[a], x[b]) || (!is_above(x[b], x[a]) && a < b);
                         });
       for (int64_t j = 0; j < k; ++j) {

@@ -61,7 +61,7 @@ class BatchMatMulKernel : public Kernel {
       int64_t i = layout_.a_offsets.empty() ? 0 : layout_.a_offsets[at];
       int64_t j = layout_.b_offsets.empty() ? 0 : layout_.b_offsets[at];
       for (int64_t b = 0; b < layout_.inner; ++b, i += layout_.a_step, j += layout_.b_step) {
-        if (b % 64 == 0) check_interrupt_within_at_times();
+        if (b % 64 == 0) check_cancelled_throttled();
         matrix_product(adj_x_, adj_y_, m_, n_, k_, x + i * m_ * k_, y + j * k_ * n_, z);
         z += m_ * n_;
       }

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/may_stop.h"
+#include "base/cancellation.h"
 
 namespace runhooks {
 namespace linalg {
@@ -37,7 +37,7 @@ constexpr bool is_between_sums(const char* assertion) { return begins_with(asser
 
 inline void ask_between_sums() {
   static thread_local unsigned count = 0;
-  if (++count % 1024 == 0) check_interrupt_within_at_times();
+  if (++count % 1024 == 0) check_cancelled_throttled();
 }
 
 }  // namespace linalg
@@ -47,7 +47,7 @@ inline void ask_between_sums() {
   do {                                                       \
     eigen_plain_assert(x);                                   \
     if constexpr (runhooks::linalg::is_between_pieces(#x)) { \
-      runhooks::check_interrupt_within_at_times();           \
+      runhooks::check_cancelled_throttled();           \
     }                                                        \
     if constexpr (runhooks::linalg::is_between_sums(#x)) {   \
       runhooks::linalg::ask_between_sums();                  \

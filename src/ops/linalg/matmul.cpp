@@ -1,7 +1,7 @@
 // Matrix products and what goes with them in a dense layer.
 #include <type_traits>
 
-#include "base/shared_pieces.h"
+#include "base/parallel_for.h"
 #include "base/threads.h"
 #include "kernels/kernels.h"
 #include "ops/linalg/matrix_product.h"
@@ -64,7 +64,7 @@ class MatMulKernel : public Kernel {
     y_ = c.output(0).template data<T>();
   }
   void compute(KernelContext&) override { matrix_product(ta_, tb_, m_, n_, k_, a_, b_, y_); }
-  bool goes_with(const KernelContext&, const GroupMember& other) const override {
+  bool can_batch_with(const KernelContext&, const GroupMember& other) const override {
     const auto& its = static_cast<const MatMulKernel&>(*other.kernel);
     return std::is_floating_point_v<T> && ta_ == its.ta_ && tb_ == its.tb_ && m_ == its.m_ &&
            n_ == its.n_ && k_ == its.k_;
@@ -238,7 +238,7 @@ class AddNKernel : public Kernel {
   }
   void compute(KernelContext& c) override {
     T* y = c.output(0).template data<T>();
-    share_range(c.output(0).num_elements(),
+    parallel_for_range(c.output(0).num_elements(),
                 [&](int64_t first, int64_t n) { add_all(inputs_, first, n, y); });
   }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/may_stop.h"
+#include "base/cancellation.h"
 #include "base/threads.h"
 #include "kernels/kernels.h"
 #include "ops/math/integer_math.h"
@@ -47,12 +47,12 @@ void product_in_blocks(Gemm gemm,
   constexpr int64_t kProducts = int64_t{1} << 29, kLeastRows = 256;
   const int64_t width = std::max<int64_t>(1, n * k);
   const int64_t rows = std::max(kLeastRows, kProducts / width / kLeastRows * kLeastRows);
-  if (m < 2 * rows || !MayStopWithin::may()) {
+  if (m < 2 * rows || !CancellableScope::may()) {
     gemm(ta, tb, m, n, k, a, b, y, false, kernel_threads());
     return;
   }
   for (int64_t first = 0; first < m;) {
-    if (first > 0) check_interrupt_within();
+    if (first > 0) check_cancelled();
     const int64_t count = m - first < 2 * rows ? m - first : rows;
     T* to = y + first * n;
     if (ta) {

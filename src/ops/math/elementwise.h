@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-#include "base/shared_pieces.h"
+#include "base/parallel_for.h"
 #include "graph/kernel.h"
 #include "ops/math/vector_math.h"
 
@@ -40,7 +40,7 @@ inline void for_elements(int64_t n, F f) {
 template <typename T, typename F>
 inline void share_elements(int64_t n, F f) {
   if constexpr (std::is_floating_point_v<T>) {
-    share_range(n, [f](int64_t first, int64_t count) {
+    parallel_for_range(n, [f](int64_t first, int64_t count) {
       for_elements<T>(count, [f, first](int64_t i) { f(first + i); });
     });
   } else {
@@ -52,7 +52,7 @@ inline void share_elements(int64_t n, F f) {
 template <typename F, typename Rest>
 inline void share_vectors(int64_t n, F f, Rest rest) {
   constexpr int64_t kVector = 8;
-  share_range(n, [f, rest](int64_t first, int64_t count) {  // pieces begin with a vector
+  parallel_for_range(n, [f, rest](int64_t first, int64_t count) {  // pieces begin with a vector
     int64_t i = first;
     for (; i + kVector <= first + count; i += kVector) {
       RUNHOOKS_INDEPENDENT

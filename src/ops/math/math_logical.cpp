@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/shared_pieces.h"
+#include "base/parallel_for.h"
 #include "ops/math/elementwise.h"
 #include "ops/state/gradient_helpers.h"
 
@@ -152,7 +152,7 @@ class SelectKernel : public Kernel {
     T* z = c.output(0).template data<T>();
     const int64_t n = c.output(0).num_elements();
     if (positions_.empty()) {
-      share_range(n, [&](int64_t first, int64_t count) {
+      parallel_for_range(n, [&](int64_t first, int64_t count) {
         for (int64_t i = first; i < first + count; ++i) {
           // no branch: which of them it is cannot be foreseen
           const T either[] = {y[i], x[i]};

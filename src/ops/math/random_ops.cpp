@@ -292,7 +292,7 @@ class MultinomialKernel : public Kernel {
     Words words(generator_->philox(), from);
     reached_.resize(static_cast<size_t>(classes));
     for (int64_t row = 0; row < rows; ++row) {
-      const double total = add_up(logits.data<T>() + row * classes);
+      const double total = metrics_are_sums(logits.data<T>() + row * classes);
       for (int64_t i = 0; i < n; ++i) {
         const auto found =
             std::upper_bound(reached_.begin(), reached_.end(), words.uniform() * total);
@@ -307,7 +307,7 @@ class MultinomialKernel : public Kernel {
   }
 
  private:
-  double add_up(const T* logits) {
+  double metrics_are_sums(const T* logits) {
     T largest = std::numeric_limits<T>::lowest();
     for (size_t k = 0; k < reached_.size(); ++k) {
       if (std::isfinite(logits[k])) largest = std::max(largest, logits[k]);

@@ -138,7 +138,7 @@ WindowAxis backwards(const WindowAxis& axis) {
 template <typename T>
 void turn_filter(const Convolution& c, const T* filter, T* turned) {
   const int64_t size = c.channels * c.outputs;
-  share_each(c.cells(), [&](int64_t cell) {
+  parallel_for(c.cells(), [&](int64_t cell) {
     const T* from = filter + cell * size;
     T* to = turned + (c.cells() - 1 - cell) * size;
     for (int64_t o = 0; o < c.outputs; ++o) {
@@ -207,8 +207,8 @@ class Conv2DBackpropInputKernel : public Kernel {
     const Convolution& c = *conv_;
     const auto lanes = static_cast<int64_t>(patches_.size());
     const int64_t work = c.places() * c.patch() * c.outputs;
-    in_rounds((c.batch + lanes - 1) / lanes, lanes * work, [&](int64_t first, int64_t last) {
-      share_each(lanes, [&](int64_t lane) {
+    for_each_cancellable_chunk((c.batch + lanes - 1) / lanes, lanes * work, [&](int64_t first, int64_t last) {
+      parallel_for(lanes, [&](int64_t lane) {
         T* patches = patches_[static_cast<size_t>(lane)].data();
         for (int64_t i = first * lanes + lane; i < std::min(c.batch, last * lanes); i += lanes) {
           matrix_product(false, true, c.places(), c.patch(), c.outputs,

@@ -42,8 +42,8 @@ struct Depthwise {
   template <typename Run>
   void each_image(const Run& run) const {
     const int64_t work = results() * window.height.size * window.width.size;
-    in_rounds((batch + kLanes - 1) / kLanes, kLanes * work, [&](int64_t first, int64_t last) {
-      share_each(std::min(batch, kLanes), [&](int64_t lane) {
+    for_each_cancellable_chunk((batch + kLanes - 1) / kLanes, kLanes * work, [&](int64_t first, int64_t last) {
+      parallel_for(std::min(batch, kLanes), [&](int64_t lane) {
         for (int64_t i = first * kLanes + lane; i < std::min(batch, last * kLanes); i += kLanes) {
           run(static_cast<size_t>(lane), i);
         }

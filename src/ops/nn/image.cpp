@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/may_stop.h"
+#include "base/cancellation.h"
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {
@@ -76,7 +76,7 @@ void each_resized(const Operation& op, const Sizes& from, const Sizes& to, const
   const Side rows(op, from.height, to.height), columns(op, from.width, to.width);
   for (int64_t b = 0; b < to.batch; ++b) {
     for (int64_t y = 0; y < to.height; ++y) {
-      check_interrupt_within_at_times();
+      check_cancelled_throttled();
       for (int64_t x = 0; x < to.width; ++x) visit(b, y, x, rows, columns);
     }
   }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/shared_pieces.h"
+#include "base/parallel_for.h"
 #include "kernels/kernels.h"
 #include "ops/nn/window.h"
 
@@ -35,8 +35,8 @@ class Patches {
   template <typename Run>
   void each_piece(int64_t lanes, int64_t work, const Run& run) const {
     const int64_t turns = (num_pieces() + lanes - 1) / lanes;
-    in_rounds(turns, lanes * images_ * rows_ * width_.out * work, [&](int64_t first, int64_t last) {
-      share_each(lanes, [&](int64_t lane) {
+    for_each_cancellable_chunk(turns, lanes * images_ * rows_ * width_.out * work, [&](int64_t first, int64_t last) {
+      parallel_for(lanes, [&](int64_t lane) {
         for (int64_t turn = first; turn < last; ++turn) {
           const int64_t i = turn * lanes + lane;
           if (i < num_pieces()) run(lane, piece(i), turn == 0);

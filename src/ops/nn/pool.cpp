@@ -46,9 +46,9 @@ class PoolKernel : public Kernel {
     const Window& w = *window_;
     const int64_t work = w.width.out * channels_ * w.height.size * w.width.size;
     // large images in rounds of rows, small ones whole
-    in_rounds(w.height.out, batch_ * work, [&](int64_t top, int64_t bottom) {
-      in_rounds(batch_, (bottom - top) * work, [&](int64_t first, int64_t last) {
-        share_each(last - first, [&](int64_t i) { run(first + i, Rows{top, bottom}); });
+    for_each_cancellable_chunk(w.height.out, batch_ * work, [&](int64_t top, int64_t bottom) {
+      for_each_cancellable_chunk(batch_, (bottom - top) * work, [&](int64_t first, int64_t last) {
+        parallel_for(last - first, [&](int64_t i) { run(first + i, Rows{top, bottom}); });
       });
     });
   }

@@ -127,7 +127,7 @@ class SparseSoftmaxCrossEntropyKernel : public Kernel {
     T* grad = c.output(1).template data<T>();
     for (int64_t r = 0; r < rows; ++r) {
       const auto label = static_cast<int64_t>(labels[r]);
-      if (label < 0 || label >= n) fail_label(label, r, n);
+      if (label < 0 || label >= n) throw_label(label, r, n);
     }
     with_exponentials(x, rows, n, grad, [=](int64_t r, T largest, const T* logits, T* row, T sum) {
       const auto label = static_cast<int64_t>(labels[r]);
@@ -137,7 +137,7 @@ class SparseSoftmaxCrossEntropyKernel : public Kernel {
       loss[r] = std::log(sum) - (logits[label] - largest);
     });
   }
-  [[noreturn]] static void fail_label(int64_t label, int64_t row, int64_t n) {
+  [[noreturn]] static void throw_label(int64_t label, int64_t row, int64_t n) {
     throw Error(
         Code::kInvalidArgument,
         str_cat("Received a label value of ", label, " which is outside the valid range of [0, ", n,

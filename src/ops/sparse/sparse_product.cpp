@@ -4,7 +4,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "base/may_stop.h"
+#include "base/cancellation.h"
 #include "ops/array/copy_elements.h"
 #include "ops/array/index_reader.h"
 #include "ops/math/integer_math.h"
@@ -90,7 +90,7 @@ class SparseReorderKernel : public Kernel {
     std::iota(order_.begin(), order_.end(), int64_t{0});
     uint32_t compared = 0;
     std::stable_sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
-      if (++compared % (1 << 16) == 0) check_interrupt_within();
+      if (++compared % (1 << 16) == 0) check_cancelled();
       for (int64_t d = 0; d < rank; ++d) {
         if (at[a * rank + d] != at[b * rank + d]) return at[a * rank + d] < at[b * rank + d];
       }

@@ -90,7 +90,7 @@ class AccumulatorSaveable : public ResourceSaveable {
  public:
   explicit AccumulatorSaveable(const Operation& op)
       : ResourceSaveable(op, str_cat("runhooks/accumulator/", path_part(op.name()), "/")) {}
-  bool is_of_model() const override { return false; }
+  bool is_model_state() const override { return false; }
 
  protected:
   std::string in_words() const override {

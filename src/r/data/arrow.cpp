@@ -1,7 +1,7 @@
 // Arrow C streams that packages hand over as external pointers.
-#include "data/data_content.h"
+#include "data/data_fingerprint.h"
 #include "io/formats/arrow_stream.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -29,7 +29,7 @@ ArrowArrayStream* stream_of(SEXP pointer) {
 // Room for a stream that a package exports.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_room() {
-  return border([]() -> SEXP {
+  return guarded_entry([]() -> SEXP {
     Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(new ArrowArrayStream(), room_tag(), R_NilValue));
     R_RegisterCFinalizerEx(
         pointer,
@@ -47,13 +47,13 @@ SEXP cpp_arrow_room() {
 // Takes the stream over; the pointer is left with one that has been released.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_reader(SEXP pointer) {
-  return border(
+  return guarded_entry(
       [&] { return make_handle(std::make_shared<ArrowReader>(stream_of(pointer)), kArrow); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_columns(SEXP reader) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const ArrowReader& own = *from_handle<ArrowReader>(reader, kArrow);
     std::vector<std::string> dtypes;
     for (const DType dtype : own.dtypes()) dtypes.push_back(dtype_name(dtype));
@@ -64,11 +64,11 @@ SEXP cpp_arrow_columns(SEXP reader) {
 // The columns of the next batch, and a fingerprint of them; NULL at the end.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_next(SEXP reader) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     std::vector<Tensor> columns;
     if (!from_handle<ArrowReader>(reader, kArrow)->next(&columns)) return R_NilValue;
     Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(columns.size())));
-    DataContent content;
+    DataFingerprint content;
     for (size_t k = 0; k < columns.size(); ++k) {
       content.add(columns[k]);
       SET_VECTOR_ELT(list, static_cast<R_xlen_t>(k), tensor_to_r(columns[k]));

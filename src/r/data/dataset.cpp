@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/random.h"
-#include "base/shared_pieces.h"
+#include "base/parallel_for.h"
 #include "data/in_memory.h"
 #include "data/resumable_input.h"
 #include "estimators/replica_graph.h"
@@ -15,7 +15,7 @@
 #include "r/data/input.h"
 #include "r/graph/handle_methods.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -39,7 +39,7 @@ bool are_below(const double* values, int64_t n, double limit) {
   int64_t most;
   std::memcpy(&most, &limit, sizeof(most));
   std::atomic<bool> found{false};
-  share_range(n, [&](int64_t first, int64_t count) {
+  parallel_for_range(n, [&](int64_t first, int64_t count) {
     if (found.load(std::memory_order_relaxed)) return;
     int64_t beyond = 0;  // negative once one is
     for (int64_t i = first; i < first + count; ++i) {
@@ -150,14 +150,14 @@ SEXP all_below(SEXP columns, double limit) {
 // answers would take half as much memory as the numbers.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_all_finite(SEXP columns) {
-  return border(
+  return guarded_entry(
       [&]() -> SEXP { return all_below(columns, std::numeric_limits<double>::infinity()); });
 }
 
 // The same of float32: whether none is NA or becomes infinite there.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_all_float32(SEXP columns) {
-  return border([&]() -> SEXP { return all_below(columns, 0x1.ffffffp127); });
+  return guarded_entry([&]() -> SEXP { return all_below(columns, 0x1.ffffffp127); });
 }
 
 // The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
@@ -177,8 +177,8 @@ SEXP cpp_next_batch(SEXP columns,
                     bool says_content = false,
                     SEXP reader = R_NilValue,
                     bool is_unseen = false) {
-  return border([&]() -> SEXP {
-    const HandlesUnseen handles(is_unseen);
+  return guarded_entry([&]() -> SEXP {
+    const SuppressMethodRegistration handles(is_unseen);
     InMemoryOptions options;
     options.batch_size = whole_from_r(batch_size, "`batch_size`");
     const RList given(columns, "the columns of a dataset");
@@ -221,7 +221,7 @@ SEXP cpp_next_batch(SEXP columns,
 // A dataset of tensors, whole (TensorDataset) or row by row (TensorSliceDataset).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tensors_dataset(Text type, SEXP columns, SEXP dtypes, Text owner) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const bool has_rows = type == "TensorSliceDataset";
     const auto components = std::make_shared<ValueList>();
     const RList given(columns, "the tensors of a dataset");
@@ -239,7 +239,7 @@ SEXP cpp_tensors_dataset(Text type, SEXP columns, SEXP dtypes, Text owner) {
       const InMemoryColumn column = column_from_r(given[i], wanted);
       if (column.sparse) {
         components->push_back(
-            Value::of(std::shared_ptr<Made>(std::const_pointer_cast<SparseRows>(column.sparse))));
+            Value::of(std::shared_ptr<CoreObject>(std::const_pointer_cast<SparseRows>(column.sparse))));
       } else {
         components->push_back(Value::of(column.tensor));
       }

@@ -3,7 +3,7 @@
 
 #include "data/element_source.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -13,7 +13,7 @@ using namespace runhooks::r;
 namespace {
 
 std::shared_ptr<const Dataset> dataset_of_handle(SEXP handle) {
-  auto dataset = std::dynamic_pointer_cast<const Dataset>(from_handle<Made>(handle, kMade));
+  auto dataset = std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kMade));
   if (!dataset) invalid_argument("A dataset is expected.");
   return dataset;
 }
@@ -27,7 +27,7 @@ SEXP call_builder(SEXP builder, const Dataset& of, Graph& graph, const std::vect
     const auto place = static_cast<R_xlen_t>(k);
     if (dtypes[k] == DType::kVariant) {
       SET_VECTOR_ELT(components, place,
-                     make_handle<Made>(argument_dataset(graph, k, of.inner(k)), kMade));
+                     make_handle<CoreObject>(argument_dataset(graph, k, of.inner(k)), kMade));
     } else {
       SET_VECTOR_ELT(components, place, tensor_handle(args[in_graph++]));
     }
@@ -36,7 +36,7 @@ SEXP call_builder(SEXP builder, const Dataset& of, Graph& graph, const std::vect
   return eval_r(call, R_GlobalEnv);
 }
 
-SEXP there(const PartOf& part, const char* what) {
+SEXP there(const EphemeronValue& part, const char* what) {
   SEXP object = part.get();
   if (object == R_NilValue) {
     fail(Code::kFailedPrecondition, "R let go of ", what, " that is to give the next element.");
@@ -93,7 +93,7 @@ class RStream : public ElementStream {
     return list_element(there(closures_, "the generator's stream"), name);
   }
 
-  PartOf closures_;  // of the source
+  EphemeronValue closures_;  // of the source
   std::vector<DType> dtypes_;
 };
 
@@ -103,7 +103,7 @@ class RSource : public ElementSource {
   RSource(std::vector<DType> dtypes, std::vector<Shape> shapes, std::string declared)
       : dtypes_(std::move(dtypes)), shapes_(std::move(shapes)), declared_(std::move(declared)) {}
   // `handle`: R's of this source, which the handles of all its datasets keep.
-  void set_open(SEXP handle, SEXP open) { open_ = std::make_unique<PartOf>(handle, open); }
+  void set_open(SEXP handle, SEXP open) { open_ = std::make_unique<EphemeronValue>(handle, open); }
   std::vector<DType> dtypes() const override { return dtypes_; }
   std::vector<Shape> shapes() const override { return shapes_; }
   const std::string& declared() const override { return declared_; }
@@ -114,7 +114,7 @@ class RSource : public ElementSource {
   }
 
  private:
-  std::unique_ptr<PartOf> open_;
+  std::unique_ptr<EphemeronValue> open_;
   std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
   std::string declared_;
@@ -126,9 +126,9 @@ class RSource : public ElementSource {
 // returns a list of tensors.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto of = dataset_of_handle(dataset);
-    Held object;  // R's of the graph, which has the functions of R that it calls
+    Preserved object;  // R's of the graph, which has the functions of R that it calls
     const auto function = DatasetFunction::make(
         of->dtypes(), of->shapes(),
         [&](Graph& graph, const std::vector<Output>& args) {
@@ -141,7 +141,7 @@ SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
         },
         default_graph().get());
     Rcpp::Shield<SEXP> handle(
-        make_handle<Made>(std::const_pointer_cast<DatasetFunction>(function), kMade));
+        make_handle<CoreObject>(std::const_pointer_cast<DatasetFunction>(function), kMade));
     R_SetExternalPtrProtected(handle, object.get());
     return handle;
   });
@@ -150,10 +150,10 @@ SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
 // The same for a closure that returns a dataset.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto of = dataset_of_handle(dataset);
     std::shared_ptr<const Dataset> pattern;
-    Held object, inner;  // as above, and the dataset that the closure returned
+    Preserved object, inner;  // as above, and the dataset that the closure returned
     const auto function = DatasetFunction::make(
         of->dtypes(), of->shapes(),
         [&](Graph& graph, const std::vector<Output>& args) {
@@ -165,7 +165,7 @@ SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
         },
         default_graph().get());
     Rcpp::Shield<SEXP> handle(
-        make_handle<Made>(std::make_shared<DatasetMaker>(function, pattern), kMade));
+        make_handle<CoreObject>(std::make_shared<DatasetValuedFunction>(function, pattern), kMade));
     Rcpp::Shield<SEXP> parts(Rf_cons(object.get(), inner.get()));
     R_SetExternalPtrProtected(handle, parts);
     return handle;
@@ -175,7 +175,7 @@ SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
 // `open()` gives the closures of a stream: draw(number), rewind(), save(), restore(state).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_generator(SEXP open, Texts dtypes, SEXP shapes, Text declared) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     std::vector<DType> types;
     for (const std::string& name : dtypes) {
       types.push_back(dtype_from_name(name));
@@ -186,7 +186,7 @@ SEXP cpp_generator(SEXP open, Texts dtypes, SEXP shapes, Text declared) {
     for (R_xlen_t i = 0; i < given.size(); ++i) dims.push_back(shape_from_r(given[i]));
     const auto source =
         std::make_shared<RSource>(std::move(types), std::move(dims), std::string(declared));
-    Rcpp::Shield<SEXP> handle(make_handle<Made>(source, kMade));
+    Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(source, kMade));
     source->set_open(handle, function_from_r(open, "`open`"));
     return handle;
   });

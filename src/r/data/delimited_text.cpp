@@ -4,7 +4,7 @@
 
 #include "base/interrupt.h"
 #include "io/formats/csv_reader.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -41,14 +41,14 @@ size_t type_number(const std::string& field) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_csv_peek(
     Text path, Text compression_type, Text delim, bool use_quotes, double skip, double n) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     CsvFormat format;
     if (delim.size() != 1) invalid_argument("`delim` must be one character, not \"", delim, "\".");
     format.delim = delim[0];
     format.has_quotes = use_quotes;
     CsvReader reader(path, compression_from_name(compression_type), format);
     reader.skip_lines(whole_from_r(skip, "`skip`"));
-    std::vector<Held> records;
+    std::vector<Preserved> records;
     while (static_cast<double>(records.size()) < n && reader.next()) {
       check_interrupt();
       const auto& fields = reader.fields();
@@ -65,7 +65,7 @@ SEXP cpp_csv_peek(
 // The type of the fields of a column; empty ones, and those that are `na_value`, decide nothing.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_csv_type(Texts fields, Text na_value) {
-  return border([&] {
+  return guarded_entry([&] {
     size_t largest = 0;
     bool is_known = false;
     for (const std::string& field : fields) {

@@ -9,7 +9,7 @@
 #include "io/formats/example.h"
 #include "nn/parse_functions.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/named_values.h"
 #include "r/values/values.h"
 
@@ -308,7 +308,7 @@ using namespace runhooks::r;
 // The features of serialized examples: a named list of tensors. `names` may be NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_single, Text name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const RList given(features, "the features");
     std::vector<FeatureSpec> specs;
     for (R_xlen_t i = 0; i < given.size(); ++i) {
@@ -326,7 +326,7 @@ SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_singl
 // file. Returns their number.
 // [[Rcpp::export(rng = false)]]
 double cpp_write_tfrecord(SEXP data, Text path, Text compression_type) {
-  return border([&] {
+  return guarded_entry([&] {
     std::vector<std::string> records;
     if (Rf_getAttrib(data, R_NamesSymbol) == R_NilValue) {
       records = bytes_from_r(data, "`data`");

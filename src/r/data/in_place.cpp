@@ -4,7 +4,7 @@
 #include "data/in_memory.h"
 #include "r/data/input.h"
 #include "r/values/handles.h"
-#include "r/values/held_together.h"
+#include "r/values/owned_objects.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -30,7 +30,7 @@ size_t bytes_of_numbers(SEXP x) {
 }
 
 struct Parts {
-  std::vector<ColumnInPlace> columns;
+  std::vector<ColumnView> columns;
   int64_t rows = -1;
   bool has_doubles = false;
 };
@@ -57,7 +57,7 @@ bool add_part(SEXP x, Parts& parts) {
   return true;
 }
 
-std::shared_ptr<const RowsInPlace> rows_in_place(SEXP x, DType wanted) {
+std::shared_ptr<const ColumnViews> rows_in_place(SEXP x, DType wanted) {
   Parts parts;
   const bool is_list = TYPEOF(x) == VECSXP;
   for (R_xlen_t i = 0; i < (is_list ? Rf_xlength(x) : 1); ++i) {
@@ -72,16 +72,16 @@ std::shared_ptr<const RowsInPlace> rows_in_place(SEXP x, DType wanted) {
   const auto width = static_cast<int64_t>(parts.columns.size());
   const Shape shape = is_matrix ? Shape{parts.rows, width} : Shape{parts.rows};
   // R copies what it changes while somebody else has it; until the dataset goes
-  const HeldTogether::Scope apart(nullptr);
-  return std::make_shared<RowsInPlace>(dtype, shape, std::move(parts.columns),
-                                       std::make_shared<const Held>(x));
+  const OwnedObjects::Scope apart(nullptr);
+  return std::make_shared<ColumnViews>(dtype, shape, std::move(parts.columns),
+                                       std::make_shared<const Preserved>(x));
 }
 
 }  // namespace
 
-std::vector<std::shared_ptr<const RowsInPlace>> large_rows_in_place(
+std::vector<std::shared_ptr<const ColumnViews>> large_rows_in_place(
     const RList& columns, const std::vector<DType>& wanted, int64_t batch_size) {
-  std::vector<std::shared_ptr<const RowsInPlace>> all(static_cast<size_t>(columns.size()));
+  std::vector<std::shared_ptr<const ColumnViews>> all(static_cast<size_t>(columns.size()));
   size_t bytes = 0;
   for (R_xlen_t i = 0; i < columns.size(); ++i) bytes += bytes_of_numbers(columns[i]);
   if (bytes < kLarge) return all;

@@ -14,7 +14,7 @@
 namespace runhooks {
 
 struct InMemoryColumn;
-class RowsInPlace;
+class ColumnViews;
 
 namespace r {
 
@@ -27,7 +27,7 @@ InMemoryColumn column_from_r(SEXP x, DType wanted);
 
 // Of the columns of a dataset those that are read where they lie, and held: where they are many
 // numbers, in many batches. The others are NULL.
-std::vector<std::shared_ptr<const RowsInPlace>> large_rows_in_place(
+std::vector<std::shared_ptr<const ColumnViews>> large_rows_in_place(
     const RList& columns, const std::vector<DType>& wanted, int64_t batch_size);
 
 // --- r/data/content.cpp

@@ -3,8 +3,8 @@
 #include "data/dataset.h"
 #include "r/data/input.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/graph/kept_function.h"
-#include "r/values/border.h"
+#include "r/graph/graph_closure.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -14,7 +14,7 @@ using namespace runhooks::r;
 namespace {
 
 std::shared_ptr<const Dataset> dataset_from_r(SEXP handle) {
-  auto dataset = std::dynamic_pointer_cast<const Dataset>(from_handle<Made>(handle, kMade));
+  auto dataset = std::dynamic_pointer_cast<const Dataset>(from_handle<CoreObject>(handle, kMade));
   if (!dataset) invalid_argument("A dataset is expected.");
   return dataset;
 }
@@ -44,7 +44,7 @@ std::vector<Shape> shapes_from_r(SEXP list) {
 // One that is a dataset is a handle.
 SEXP component_to_r(const Tensor& component) {
   if (component.dtype() != DType::kVariant) return tensor_to_r(component);
-  return make_handle<Made>(std::static_pointer_cast<Dataset>(component.object()), kMade);
+  return make_handle<CoreObject>(std::static_pointer_cast<Dataset>(component.object()), kMade);
 }
 
 // The handles of datasets and functions that a dataset is made of.
@@ -58,9 +58,9 @@ SEXP handles_in(SEXP args) {
   return CDR(cells);
 }
 
-class MadeSaveable : public Made {
+class SaveableObject : public CoreObject {
  public:
-  explicit MadeSaveable(SaveablePtr saveable) : saveable_(std::move(saveable)) {}
+  explicit SaveableObject(SaveablePtr saveable) : saveable_(std::move(saveable)) {}
   const char* kind() const override { return "a saveable object"; }
   const SaveablePtr& saveable() const { return saveable_; }
 
@@ -74,7 +74,7 @@ namespace runhooks {
 namespace r {
 
 SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts) {
-  Rcpp::Shield<SEXP> handle(make_handle<Made>(dataset, kMade));
+  Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(dataset, kMade));
   const std::vector<Output> unknowns = dataset->unknowns();
   const auto n = static_cast<R_xlen_t>(unknowns.size());
   Rcpp::Shield<SEXP> graphs(Rf_allocVector(VECSXP, n + 1));
@@ -89,7 +89,7 @@ SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts) {
 
 SaveablePtr saveable_of(SEXP x) {
   if (!is_handle(x, kMade)) return nullptr;
-  const auto made = std::dynamic_pointer_cast<MadeSaveable>(from_handle<Made>(x, kMade));
+  const auto made = std::dynamic_pointer_cast<SaveableObject>(from_handle<CoreObject>(x, kMade));
   return made ? made->saveable() : nullptr;
 }
 
@@ -99,8 +99,8 @@ SaveablePtr saveable_of(SEXP x) {
 // The position of an iterator as a saver takes it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
-  return border([&]() -> SEXP {
-    return make_handle<Made>(std::make_shared<MadeSaveable>(make_saveable_from_iterator(
+  return guarded_entry([&]() -> SEXP {
+    return make_handle<CoreObject>(std::make_shared<SaveableObject>(make_saveable_from_iterator(
                                  tensor_of(iterator), on_other_data_from_name(on_other_data))),
                              kMade);
   });
@@ -109,7 +109,7 @@ SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
 // `args`: a named list of plain values, handles and functions.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset(Text type, SEXP args, Text owner) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto dataset = make_dataset(type, *args_from_r(args, owner));
     Rcpp::Shield<SEXP> parts(handles_in(args));
     return dataset_handle(dataset, parts);
@@ -119,7 +119,7 @@ SEXP cpp_dataset(Text type, SEXP args, Text owner) {
 // What a dataset is, and the types and shapes of its components, also as text.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_info(SEXP handle) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto dataset = dataset_from_r(handle);
     std::vector<std::string> dtypes, shapes;
     Rcpp::List dims;
@@ -139,8 +139,8 @@ SEXP cpp_dataset_info(SEXP handle) {
 // The dataset of one of several readers of its files; NULL where these cannot be dealt.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_part_of_files(SEXP handle, int readers, int reader) {
-  return border([&]() -> SEXP {
-    const auto part = dataset_from_r(handle)->part_of_files(readers, reader);
+  return guarded_entry([&]() -> SEXP {
+    const auto part = dataset_from_r(handle)->shard_by_file(readers, reader);
     return part ? dataset_handle(std::const_pointer_cast<Dataset>(part), handle) : R_NilValue;
   });
 }
@@ -148,16 +148,16 @@ SEXP cpp_dataset_part_of_files(SEXP handle, int readers, int reader) {
 // Whether the dataset depends on no tensors but constants.
 // [[Rcpp::export(rng = false)]]
 bool cpp_dataset_is_constant(SEXP handle) {
-  return border([&] { return has_constants_only(*dataset_from_r(handle)); });
+  return guarded_entry([&] { return has_constants_only(*dataset_from_r(handle)); });
 }
 
 // The first `n` elements, each a list of its components.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_collect(SEXP handle, double n) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     IteratorContext context(*default_graph());
     const auto iterator = with_constants(dataset_from_r(handle))->iterator(context);
-    std::vector<Held> elements;
+    std::vector<Preserved> elements;
     ComponentsSink sink;
     while (static_cast<double>(elements.size()) < n && iterator->next(sink)) {
       check_interrupt();
@@ -179,7 +179,7 @@ SEXP cpp_dataset_collect(SEXP handle, double n) {
 // The handle of an iterator in the default graph; `dataset` is NULL where it waits for one.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto given = dataset == R_NilValue ? nullptr : dataset_from_r(dataset);
     Graph& graph = *default_graph();
     Rcpp::Shield<SEXP> handle(tensor_handle(
@@ -191,7 +191,7 @@ SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     Operation* op = make_iterator_initializer(tensor_of(iterator), dataset_from_r(dataset), name);
     keep_for_graph(op->graph(), dataset);
     return operation_handle(op);
@@ -200,6 +200,6 @@ SEXP cpp_iterator_initializer(SEXP iterator, SEXP dataset, Text name) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_iterator_get_next(SEXP iterator, Text name) {
-  return border(
+  return guarded_entry(
       [&]() -> SEXP { return tensors_to_r(iterator_get_next(tensor_of(iterator), name)); });
 }

@@ -5,7 +5,7 @@
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/events/event_file.h"
 #include "r/loop/loop.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -36,12 +36,12 @@ void cpp_log_setup() {
   set_log_sink(log_to_r);
   setup_sleep();
   setup_interrupts();
-  border([] { check_disabled_features(); });
+  guarded_entry([] { check_disabled_features(); });
 }
 
 // [[Rcpp::export(rng = false)]]
 int cpp_log_verbosity(SEXP level) {
-  return border([&] {
+  return guarded_entry([&] {
     if (level != R_NilValue) {
       set_log_verbosity(static_cast<LogLevel>(static_cast<int>(number_from_r(level, "`level`"))));
     }
@@ -51,7 +51,7 @@ int cpp_log_verbosity(SEXP level) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_latest_checkpoint(Text folder) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::string path = newest_checkpoint(folder);
     if (path.empty()) return R_NilValue;
     return Rcpp::wrap(path);
@@ -61,7 +61,7 @@ SEXP cpp_latest_checkpoint(Text folder) {
 // The same by a list of another name.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::string path = newest_checkpoint(folder, state_name);
     if (path.empty()) return R_NilValue;
     return Rcpp::wrap(path);
@@ -71,7 +71,7 @@ SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
 // All that the list names, the newest last; none where there is no list that can be read.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_listed_checkpoints(Text folder, Text state_name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto state = read_checkpoint_state(folder, nullptr, state_name);
     return Rcpp::wrap(state ? state->all_model_checkpoint_paths : std::vector<std::string>());
   });
@@ -79,12 +79,12 @@ SEXP cpp_listed_checkpoints(Text folder, Text state_name) {
 
 // [[Rcpp::export(rng = false)]]
 double cpp_saved_global_step(Text folder) {
-  return border([&] { return static_cast<double>(saved_global_step(folder)); });
+  return guarded_entry([&] { return static_cast<double>(saved_global_step(folder)); });
 }
 
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_checkpoint_names(Text path) {
-  return border([&] {
+  return guarded_entry([&] {
     std::vector<std::string> names;
     const BundleReader reader(path);
     for (const auto& tensor : reader.tensors()) names.push_back(tensor.name);
@@ -96,7 +96,7 @@ std::vector<std::string> cpp_checkpoint_names(Text path) {
 // partitioned variables as slices of tensors that no slices make up.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_checkpoint_whole_names(Text path) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     std::vector<std::string> names;
     for (const BundleReader::Info& tensor : BundleReader(path).tensors()) {
       int64_t present = 0;
@@ -109,7 +109,7 @@ SEXP cpp_checkpoint_whole_names(Text path) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_checkpoint_values(Text path, Texts names) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const BundleReader reader(path);
     Rcpp::List values(names.size());
     for (size_t i = 0; i < names.size(); ++i) values[i] = tensor_to_r(reader.read(names[i]));
@@ -121,7 +121,7 @@ SEXP cpp_checkpoint_values(Text path, Texts names) {
 // Type and shape of each tensor of a checkpoint, by name.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_checkpoint_tensors(Text path) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::vector<BundleReader::Info> tensors = BundleReader(path).tensors();
     Rcpp::List all(tensors.size());
     Rcpp::CharacterVector names(tensors.size());

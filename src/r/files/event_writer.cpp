@@ -5,7 +5,7 @@
 #include "io/files/stale_files.h"
 #include "io/graphs/graph_def.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 #include "training/graph_export.h"
@@ -36,13 +36,13 @@ std::string message_from_r(SEXP x, const char* what) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_event_writer_open(Text logdir, Text suffix) {
-  return border(
+  return guarded_entry(
       [&] { return make_handle(std::make_shared<EventFileWriter>(logdir, suffix), kEventWriter); });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_event_writer_add_summary(SEXP writer, SEXP summary, double step) {
-  border([&] {
+  guarded_entry([&] {
     writer_of(writer).add_serialized_summary(message_from_r(summary, "`summary`"),
                                              whole_from_r(step, "`global_step`"));
   });
@@ -53,7 +53,7 @@ void cpp_event_writer_add_scalars(SEXP writer,
                                   Texts tags,
                                   Rcpp::NumericVector values,
                                   double step) {
-  border([&] {
+  guarded_entry([&] {
     std::vector<std::pair<std::string, double>> scalars;
     for (size_t i = 0; i < tags.size(); ++i) {
       scalars.emplace_back(tags[i], values[static_cast<R_xlen_t>(i)]);
@@ -64,7 +64,7 @@ void cpp_event_writer_add_scalars(SEXP writer,
 
 // [[Rcpp::export(rng = false)]]
 void cpp_event_writer_add_graph(SEXP writer, SEXP graph, double step) {
-  border([&] {
+  guarded_entry([&] {
     writer_of(writer).add_graph_def(write_graph_def(make_graph_def(*graph_of(graph))),
                                     whole_from_r(step, "`global_step`"));
   });
@@ -72,17 +72,17 @@ void cpp_event_writer_add_graph(SEXP writer, SEXP graph, double step) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_event_writer_flush(SEXP writer) {
-  border([&] { writer_of(writer).flush(); });
+  guarded_entry([&] { writer_of(writer).flush(); });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_event_writer_close(SEXP writer) {
-  border([&] { from_handle<EventFileWriter>(writer, kEventWriter)->close(); });
+  guarded_entry([&] { from_handle<EventFileWriter>(writer, kEventWriter)->close(); });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_write_graph(SEXP graph, Text path, bool as_text) {
-  border([&] {
+  guarded_entry([&] {
     const GraphDef def = make_graph_def(*lowered_graph(*graph_of(graph)));
     remove_stale_of(path);
     write_file_atomically(path, as_text ? graph_def_text(def) : write_graph_def(def));

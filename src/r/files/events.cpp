@@ -2,7 +2,7 @@
 #include "io/events/event_file.h"
 #include "nn/summary_ops.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -96,7 +96,7 @@ using namespace runhooks::r;
 // The numbers of these event files; where `with_histograms` says so, their histograms, too.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_read_events(Texts paths, bool with_histograms) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     Numbers numbers;
     Histograms histograms;
     each_summary(paths, [&](const Event& event, const SummaryValue& value) {
@@ -111,7 +111,7 @@ SEXP cpp_read_events(Texts paths, bool with_histograms) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_summary_op(bool is_histogram, Text name, SEXP values, Texts collections, Text family) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const Output value = summary_value(values);
     const SummaryOptions options = summary_options(collections, family);
     return tensor_handle(
@@ -122,7 +122,7 @@ SEXP cpp_summary_op(bool is_histogram, Text name, SEXP values, Texts collections
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_summary_merge(SEXP inputs, Texts collections, Text name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     std::vector<Output> summaries;
     const RList given(inputs, "`inputs`");
     for (R_xlen_t i = 0; i < given.size(); ++i) summaries.push_back(tensor_of(given[i]));
@@ -135,7 +135,7 @@ SEXP cpp_summary_merge(SEXP inputs, Texts collections, Text name) {
 // NULL where the collection is empty.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_summary_merge_all(Text key, Text scope, Text name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const Output merged = merge_all_summaries(*default_graph(), key, scope, name);
     return merged ? tensor_handle(merged) : R_NilValue;
   });

@@ -7,7 +7,7 @@
 #include "r/files/served_rows.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/loop.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 
 namespace runhooks {
 namespace r {
@@ -19,7 +19,7 @@ const HandleKind kLoadedModel("runhooks_loaded_model");
 // What a serving input receiver function gave, as export_savedmodel() has put it in order:
 // list(input = <as an input function's>, receivers = <named list of tensors>).
 ReceiverFn receiver_fn_from_r(SEXP build) {
-  auto function = std::make_shared<Held>(function_from_r(build, "the serving input receiver"));
+  auto function = std::make_shared<Preserved>(function_from_r(build, "the serving input receiver"));
   return [function](Graph& graph) -> ServingReceiver {
     DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> call(Rf_lang1(function->get()));
@@ -186,7 +186,7 @@ void cpp_estimator_export(SEXP spec,
                           bool as_text,
                           bool strip_default_attrs,
                           SEXP assets_extra) {
-  border([&] {
+  guarded_entry([&] {
     const Estimator estimator = estimator_from_r(spec, config);
     ExportOptions options;
     options.checkpoint_path = checkpoint_path;
@@ -203,13 +203,13 @@ void cpp_estimator_export(SEXP spec,
 // Where an export for `folder`, or for a version in it, is made.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_unfinished_export(Text folder, bool versioned) {
-  return border([&] { return versioned ? unfinished_version(folder) : unfinished_export(folder); });
+  return guarded_entry([&] { return versioned ? unfinished_version(folder) : unfinished_export(folder); });
 }
 
 // The path of the export then.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_place_export(Text from, Text folder, bool versioned) {
-  return border([&]() -> std::string {
+  return guarded_entry([&]() -> std::string {
     if (versioned) return place_version(from, folder);
     place_export(from, folder);
     return folder;
@@ -218,19 +218,19 @@ std::string cpp_place_export(Text from, Text folder, bool versioned) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_remove_old_exports(Text folder, double keep) {
-  border([&] { remove_old_versions(folder, static_cast<size_t>(std::min(keep, 1e9))); });
+  guarded_entry([&] { remove_old_versions(folder, static_cast<size_t>(std::min(keep, 1e9))); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_load_savedmodel(Text folder, Texts tags) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     return make_handle(std::make_shared<LoadedModel>(folder, tags), kLoadedModel);
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_loaded_signatures(SEXP model) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto& loaded = from_handle<LoadedModel>(model, kLoadedModel);
     Rcpp::List all;
     for (const auto& entry : loaded->signatures()) {
@@ -247,7 +247,7 @@ SEXP cpp_loaded_signatures(SEXP model) {
 // at the data first, which it has not yet.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bool is_prepared) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto& loaded = from_handle<LoadedModel>(model, kLoadedModel);
     if (!is_prepared && !has_plain_columns(data)) return R_NilValue;
     const std::vector<Tensor> values =

@@ -1,7 +1,7 @@
 // Savers in R: tf$train$Saver.
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 #include "training/saver.h"
@@ -54,7 +54,7 @@ SEXP cpp_saver_new(SEXP var_list,
                    bool pad_step_number,
                    bool defer_build,
                    bool allow_empty) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     SaverOptions options;
     options.max_to_keep = whole_from_r(max_to_keep, "`max_to_keep`");
     options.keep_checkpoint_every_n_hours = every_n_hours;
@@ -97,7 +97,7 @@ std::string cpp_saver_save(SEXP saver,
                            bool write_state,
                            Text state_name,
                            Text meta_suffix) {
-  return border([&] {
+  return guarded_entry([&] {
     auto& open = *static_cast<Session*>(handle_address(session, kSession));
     const auto& writer = from_handle<Saver>(saver, kSaver);
     if (!writer->is_built()) writer->build(open.graph());
@@ -108,7 +108,7 @@ std::string cpp_saver_save(SEXP saver,
 
 // [[Rcpp::export(rng = false)]]
 void cpp_saver_restore(SEXP saver, SEXP session, Text path) {
-  border([&] {
+  guarded_entry([&] {
     auto& open = *static_cast<Session*>(handle_address(session, kSession));
     const auto& reader = from_handle<Saver>(saver, kSaver);
     if (!reader->is_built()) reader->build(open.graph());
@@ -118,13 +118,13 @@ void cpp_saver_restore(SEXP saver, SEXP session, Text path) {
 
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_saver_last_checkpoints(SEXP saver) {
-  return border([&] { return from_handle<Saver>(saver, kSaver)->last_checkpoints(); });
+  return guarded_entry([&] { return from_handle<Saver>(saver, kSaver)->last_checkpoints(); });
 }
 
 // The checkpoints that it is to delete in their turn, oldest first.
 // [[Rcpp::export(rng = false)]]
 void cpp_saver_set_last_checkpoints(SEXP saver, Texts paths, std::vector<double> times) {
-  border([&] {
+  guarded_entry([&] {
     std::vector<std::pair<std::string, double>> last;
     for (size_t i = 0; i < paths.size() && i < times.size(); ++i) {
       last.emplace_back(paths[i], times[i]);

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "r/values/border.h"
-#include "r/values/cell_source.h"
+#include "r/values/guarded_entry.h"
+#include "r/values/row_slicer.h"
 
 namespace runhooks {
 namespace r {
@@ -40,7 +40,7 @@ SEXP same_for_all(SEXP x, R_xlen_t n) {
 
 // Not protected.
 SEXP cells_of(SEXP x, R_xlen_t n) {
-  return rows_of_array(x) == n ? CellSource(x).cells() : same_for_all(x, n);
+  return rows_of_array(x) == n ? RowSlicer(x).cells() : same_for_all(x, n);
 }
 
 bool is_table(SEXP x, R_xlen_t n) {

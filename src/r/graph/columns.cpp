@@ -3,7 +3,7 @@
 #include "columns/linear_model.h"
 #include "columns/normalizing.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -90,7 +90,7 @@ SEXP reads_to_r(const std::vector<FeatureRead>& reads) {
 // was given.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_column_check(SEXP spec) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto args = spec_from_r(spec, "a feature column");
     args->set_owner("");  // what the user called shows at its call
     const ColumnPtr column = make_column(*args);
@@ -109,7 +109,7 @@ bool cpp_is_normalizing() { return is_normalizing(); }
 // The width of a categorical column; NA of others.
 // [[Rcpp::export(rng = false)]]
 double cpp_column_buckets(SEXP spec) {
-  return border([&]() -> double {
+  return guarded_entry([&]() -> double {
     const ColumnPtr column = make_column(*spec_from_r(spec, "a feature column"));
     const auto* categorical = dynamic_cast<const CategoricalColumn*>(column.get());
     return categorical ? static_cast<double>(categorical->num_buckets()) : NA_REAL;
@@ -119,7 +119,7 @@ double cpp_column_buckets(SEXP spec) {
 // What columns read, in their order: a list for each feature that one reads.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_columns_read(SEXP columns) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     std::vector<FeatureRead> all;
     for (const ColumnPtr& column : columns_from_r(columns)) {
       for (const FeatureRead& read : column->reads()) all.push_back(read);
@@ -130,7 +130,7 @@ SEXP cpp_columns_read(SEXP columns) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_input_layer(SEXP features, SEXP columns, Texts collections, bool trainable) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const Features given = features_from_r(features);
     InputLayerOptions options;
     options.trainable = trainable;
@@ -148,7 +148,7 @@ SEXP cpp_linear_model(SEXP features,
                       Text sparse_combiner,
                       Texts collections,
                       bool trainable) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const Features given = features_from_r(features);
     LinearModelOptions options;
     options.units = whole_from_r(units, "`units`");

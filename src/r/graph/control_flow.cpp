@@ -2,8 +2,8 @@
 #include "control/control_flow.h"
 
 #include "r/graph/handles_of_graph.h"
-#include "r/graph/kept_function.h"
-#include "r/values/border.h"
+#include "r/graph/graph_closure.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -76,7 +76,7 @@ using namespace runhooks::r;
 // The functions take an empty list and return one of tensors.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const Output chosen = tensor_of(pred);
     return list_of_handles(add_cond(*graph_for(chosen.graph()), chosen, builder_from_r(true_fn),
                                     builder_from_r(false_fn), name));
@@ -92,7 +92,7 @@ SEXP cpp_while(SEXP cond,
                double parallel_iterations,
                SEXP maximum_iterations,
                Text name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     LoopOptions options;
     const RList invariants(shapes, "`shape_invariants`");
     for (R_xlen_t i = 0; i < invariants.size(); ++i) {
@@ -111,7 +111,7 @@ SEXP cpp_while(SEXP cond,
 // those of `inputs`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::vector<Output> given = tensors_in(results, "the results of a function");
     std::vector<Output> all = given;
     for (const Output& input : tensors_in(inputs, "the inputs of a function")) all.push_back(input);
@@ -126,7 +126,7 @@ SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
 // The trainable variables that tensors depend on, other than through `stops`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variables_behind(SEXP tensors, SEXP stops) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::vector<Output> ends = tensors_in(stops, "`stops`");
     std::vector<Output> open = tensors_in(tensors, "`tensors`");
     std::vector<const Operation*> seen;

@@ -1,7 +1,7 @@
 // The default graph in R, a stack: what functions add to where nobody says to which graph.
 #include "data/element_graph.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 
 namespace runhooks {
 namespace r {
@@ -56,18 +56,18 @@ using namespace runhooks::r;
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_default() {
-  return border([&] { return graph_handle(default_graph()); });
+  return guarded_entry([&] { return graph_handle(default_graph()); });
 }
 
 // The default graph is a stack; the two calls come in pairs.
 // [[Rcpp::export(rng = false)]]
 void cpp_graph_push_default(SEXP graph) {
-  border([&] { default_graphs().stack.push_back(graph_of(graph)); });
+  guarded_entry([&] { default_graphs().stack.push_back(graph_of(graph)); });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_graph_pop_default() {
-  border([&] {
+  guarded_entry([&] {
     DefaultGraphs& graphs = default_graphs();
     if (graphs.stack.size() > graphs.floor) graphs.stack.pop_back();
   });
@@ -75,7 +75,7 @@ void cpp_graph_pop_default() {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_graph_reset_default() {
-  border([] {
+  guarded_entry([] {
     if (!default_graphs().stack.empty()) {
       fail(Code::kFailedPrecondition,
            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "

@@ -6,10 +6,10 @@
 #include "graph/graph_function.h"
 #include "r/data/input.h"
 #include "r/files/saver.h"
-#include "r/graph/collection.h"
+#include "r/graph/gc_pressure.h"
 #include "r/graph/handle_methods.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/graph/kept_function.h"
+#include "r/graph/graph_closure.h"
 #include "r/values/convert.h"
 #include "r/values/finalizers.h"
 
@@ -26,7 +26,7 @@ struct GraphBinding {
   // Of the collections that the pointer keeps.
   int collections_version = -1;
   int sessions = 0;  // see r_sessions_of()
-  std::vector<std::unique_ptr<KeptFunction>> keeps;
+  std::vector<std::unique_ptr<GraphClosure>> keeps;
   ~GraphBinding() {
     if (weak_ref != R_NilValue) R_ReleaseObject(weak_ref);
   }
@@ -102,7 +102,7 @@ bool waits_for_collection = false;
 void await_collection() {
   if (waits_for_collection) return;
   waits_for_collection = true;
-  at_next_collection([] {
+  on_next_gc([] {
     graphs_since_collection = 0;
     waits_for_collection = false;
   });
@@ -137,7 +137,7 @@ void collect_now_and_then() {
 
 }  // namespace
 
-void note_light_graph() {
+void note_small_graph() {
   graphs_since_collection = std::max(0, graphs_since_collection - (kFullGraph - kLightGraph));
 }
 
@@ -179,7 +179,7 @@ void keep_with_graph(Graph& graph, SEXP object) {
 
 int& r_sessions_of(const Graph& graph) { return binding_of(graph).sessions; }
 
-std::vector<std::unique_ptr<KeptFunction>>& kept_by(Graph& graph) {
+std::vector<std::unique_ptr<GraphClosure>>& kept_by(Graph& graph) {
   return binding_of(graph).keeps;
 }
 
@@ -189,7 +189,7 @@ std::shared_ptr<Graph> graph_of(SEXP handle) {
 }
 
 SEXP tensor_handle(const Output& output) {
-  know_handle_methods();
+  register_tensor_methods();
   Rcpp::Shield<SEXP> graph(graph_handle(output.graph().shared_from_this()));
   SEXP handles = handles_of(*output.op);
   const R_xlen_t place = output.index + 2;
@@ -214,7 +214,7 @@ SEXP operation_handle(Operation* op) {
 }
 
 SEXP variable_handle(const VariablePtr& variable) {
-  know_handle_methods();
+  register_tensor_methods();
   Rcpp::Shield<SEXP> graph(graph_handle(variable->graph().shared_from_this()));
   SEXP handles = handles_of(*variable->handle.op);
   if (VECTOR_ELT(handles, 1) == R_NilValue) {
@@ -248,12 +248,12 @@ using namespace runhooks::r;
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_new() {
-  return border([&] { return graph_handle(std::make_shared<Graph>()); });
+  return guarded_entry([&] { return graph_handle(std::make_shared<Graph>()); });
 }
 
 // [[Rcpp::export(rng = false)]]
 std::string cpp_graph_unique_name(SEXP graph, Text name, bool mark_as_used) {
-  return border([&] { return graph_of(graph)->unique_name(name, mark_as_used); });
+  return guarded_entry([&] { return graph_of(graph)->unique_name(name, mark_as_used); });
 }
 
 namespace {
@@ -272,7 +272,7 @@ SEXP collection_to_r(const std::vector<CollectionItem>& items) {
 // are kept by the pointer.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto& target = from_handle<Graph>(graph, kGraph);
     if (scope != R_NilValue || TYPEOF(name) != STRSXP || Rf_xlength(name) != 1) {
       const std::string prefix = scope == R_NilValue ? "" : string_from_r(scope);
@@ -298,7 +298,7 @@ SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_graph_add_to_collection(SEXP graph, Text name, SEXP value) {
-  border([&] {
+  guarded_entry([&] {
     auto target = graph_of(graph);
     if (is_tensor(value))
       target->add_to_collection(name, tensor_of(value));
@@ -317,22 +317,22 @@ void cpp_graph_add_to_collection(SEXP graph, Text name, SEXP value) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_collection_names(SEXP graph) {
-  return border([&]() -> SEXP { return Rcpp::wrap(graph_of(graph)->collection_names()); });
+  return guarded_entry([&]() -> SEXP { return Rcpp::wrap(graph_of(graph)->collection_names()); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_get_tensor(SEXP graph, Text name) {
-  return border([&] { return tensor_handle(graph_of(graph)->tensor(name)); });
+  return guarded_entry([&] { return tensor_handle(graph_of(graph)->tensor(name)); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_get_operation(SEXP graph, Text name) {
-  return border([&] { return operation_handle(graph_of(graph)->operation(name)); });
+  return guarded_entry([&] { return operation_handle(graph_of(graph)->operation(name)); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_get_operations(SEXP graph) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto target = graph_of(graph);
     Rcpp::List list(target->operations().size());
     for (R_xlen_t i = 0; i < list.size(); ++i) {
@@ -344,17 +344,17 @@ SEXP cpp_graph_get_operations(SEXP graph) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_graph_finalize(SEXP graph) {
-  border([&] { graph_of(graph)->finalize(); });
+  guarded_entry([&] { graph_of(graph)->finalize(); });
 }
 
 // [[Rcpp::export(rng = false)]]
 bool cpp_graph_is_finalized(SEXP graph) {
-  return border([&] { return graph_of(graph)->finalized(); });
+  return guarded_entry([&] { return graph_of(graph)->finalized(); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_seed(SEXP graph, SEXP seed) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     auto target = graph_of(graph);
     if (seed != R_NilValue) target->set_seed(whole_from_r(seed, "the seed"));
     if (!target->has_seed()) return R_NilValue;
@@ -508,12 +508,12 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
 // An operation of the registry: `inputs` are tensors, variables or R values.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_op_create(Text type, SEXP inputs, SEXP attrs, SEXP name) {
-  return border([&] { return create_op_from_r(find_op(type), inputs, attrs, name); });
+  return guarded_entry([&] { return create_op_from_r(find_op(type), inputs, attrs, name); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_constant(SEXP value, SEXP dtype, SEXP name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const DType wanted = dtype == R_NilValue ? natural_type(value) : dtype_from_r(dtype);
     const Tensor tensor = tensor_from_r(value, wanted);
     return tensor_handle(default_graph()->constant(tensor, string_from_r(name)));
@@ -523,7 +523,7 @@ SEXP cpp_constant(SEXP value, SEXP dtype, SEXP name) {
 // The members of a tensor, operation or variable that are data.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_element_info(SEXP x) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     if (is_operation(x)) {
       const Operation* op = operation_of(x);
       return Rcpp::List::create(Rcpp::_["name"] = op->name(), Rcpp::_["type"] = op->type());
@@ -548,14 +548,14 @@ SEXP cpp_element_info(SEXP x) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_element_operation(SEXP x) {
-  return border([&] {
+  return guarded_entry([&] {
     return operation_handle(is_variable(x) ? variable_of(x)->handle.op : tensor_of(x).op);
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_element_graph(SEXP x) {
-  return border([&] {
+  return guarded_entry([&] {
     Operation* op = is_operation(x)
                         ? operation_of(x)
                         : (is_variable(x) ? variable_of(x)->handle.op : tensor_of(x).op);
@@ -565,7 +565,7 @@ SEXP cpp_element_graph(SEXP x) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_operation_outputs(SEXP x) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     Operation* op = operation_of(x);
     Rcpp::List list(op->num_outputs());
     for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
@@ -575,13 +575,13 @@ SEXP cpp_operation_outputs(SEXP x) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_snapshot(SEXP x) {
-  return border([&] { return tensor_handle(variable_of(x)->snapshot); });
+  return guarded_entry([&] { return tensor_handle(variable_of(x)->snapshot); });
 }
 
 // A new operation that reads the variable, after what it has to wait for.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_read(SEXP x) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const VariablePtr variable = variable_of(x);
     const auto target = graph_for(variable->graph());
     if (!variable->is_resource) return tensor_handle(target->op("Identity", {variable->handle}));

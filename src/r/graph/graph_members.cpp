@@ -1,7 +1,7 @@
 // What tensors and operations say of their neighbours and attributes, for `$` in R.
 #include "graph/func_graph.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -47,18 +47,18 @@ struct AttrToR {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_operation_inputs(SEXP x) {
-  return border([&] { return list_of(operation_of(x)->inputs(), tensor_handle); });
+  return guarded_entry([&] { return list_of(operation_of(x)->inputs(), tensor_handle); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_operation_control_inputs(SEXP x) {
-  return border([&] { return list_of(operation_of(x)->control_inputs(), operation_handle); });
+  return guarded_entry([&] { return list_of(operation_of(x)->control_inputs(), operation_handle); });
 }
 
 // Types are their names, shapes numbers with NA.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_operation_attr(SEXP x, Text name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const Operation* op = operation_of(x);
     const AttrValue* value = op->attrs().find(name);
     if (!value) {
@@ -71,7 +71,7 @@ SEXP cpp_operation_attr(SEXP x, Text name) {
 // The operations that take a tensor.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tensor_consumers(SEXP x) {
-  return border([&] {
+  return guarded_entry([&] {
     const Output tensor = tensor_of(x);
     std::vector<Operation*> consumers;
     for (const auto& op : tensor.graph().operations()) {
@@ -88,7 +88,7 @@ SEXP cpp_tensor_consumers(SEXP x) {
 // What is known of the shape besides.
 // [[Rcpp::export(rng = false)]]
 void cpp_tensor_set_shape(SEXP x, SEXP dims) {
-  border([&] {
+  guarded_entry([&] {
     const Output tensor = tensor_of(x);
     tensor.op->set_output_shape(tensor.index, shape_from_r(dims));
   });

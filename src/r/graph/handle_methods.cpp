@@ -13,18 +13,18 @@ bool handles_are_unseen = false;
 
 void mark_as_s4(SEXP handle) { Rf_asS4(handle, TRUE, /* complete = */ 0); }
 
-void know_handle_methods() {
+void register_tensor_methods() {
   static bool are_known = false;
   if (are_known || handles_are_unseen) return;
-  Rcpp::Shield<SEXP> call(Rf_lang1(Rf_install("know_tensor_methods")));
+  Rcpp::Shield<SEXP> call(Rf_lang1(Rf_install("register_tensor_methods")));
   eval_r(call, package_namespace());
   are_known = true;
 }
 
-HandlesUnseen::HandlesUnseen(bool are_unseen) : outer_(handles_are_unseen) {
+SuppressMethodRegistration::SuppressMethodRegistration(bool are_unseen) : outer_(handles_are_unseen) {
   handles_are_unseen = are_unseen;
 }
-HandlesUnseen::~HandlesUnseen() { handles_are_unseen = outer_; }
+SuppressMethodRegistration::~SuppressMethodRegistration() { handles_are_unseen = outer_; }
 
 }  // namespace r
 }  // namespace runhooks

@@ -3,7 +3,7 @@
 // What it must not know: what the methods do (R/tensor_product.R).
 #pragma once
 
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 
 namespace runhooks {
 namespace r {
@@ -12,15 +12,15 @@ namespace r {
 // finds S3's.
 void mark_as_s4(SEXP handle);
 // R knows the methods from the first handle on that a user may see.
-void know_handle_methods();
+void register_tensor_methods();
 
 // While it lives, only the core sees handles: the methods take as long to know as library() does.
-class HandlesUnseen {
+class SuppressMethodRegistration {
  public:
-  explicit HandlesUnseen(bool are_unseen);
-  ~HandlesUnseen();
-  HandlesUnseen(const HandlesUnseen&) = delete;
-  HandlesUnseen& operator=(const HandlesUnseen&) = delete;
+  explicit SuppressMethodRegistration(bool are_unseen);
+  ~SuppressMethodRegistration();
+  SuppressMethodRegistration(const SuppressMethodRegistration&) = delete;
+  SuppressMethodRegistration& operator=(const SuppressMethodRegistration&) = delete;
 
  private:
   bool outer_;

@@ -9,7 +9,7 @@
 #include "columns/feature_column.h"
 #include "graph/op_registry.h"
 #include "graph/variable.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -48,7 +48,7 @@ std::shared_ptr<Graph> graph_for(Graph& graph);
 // --- r/graph/optimizer.cpp: functions of R that variables have, gradients
 
 // NULL is none. What it gives is a tensor, or NULL (no regularization loss).
-OfVariable of_variable_from_r(Graph& graph, SEXP x);
+VariableTransform of_variable_from_r(Graph& graph, SEXP x);
 Initializer initializer_from_r(Graph& graph, SEXP x);
 // A gradient of rows is a list of class tensorflow.indexed_slices.
 bool is_indexed_slices(SEXP x);

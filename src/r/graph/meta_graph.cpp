@@ -7,7 +7,7 @@
 #include "r/data/example.h"
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "training/freeze.h"
 #include "training/graph_export.h"
 #include "training/import_meta_graph.h"
@@ -68,7 +68,7 @@ using namespace runhooks::r;
 // The graph in TensorFlow's operations, as a serialized GraphDef.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_message(SEXP graph, bool add_shapes) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     GraphDefOptions options;
     options.add_shapes = add_shapes;
     return raw_of(write_graph_def(make_graph_def(*lowered_graph(*graph_of(graph)), options)));
@@ -78,7 +78,7 @@ SEXP cpp_graph_message(SEXP graph, bool add_shapes) {
 // Name, type, inputs and device of each node.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_def_nodes(SEXP bytes) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const GraphDef def = graph_def_from_r(bytes);
     Rcpp::List nodes(def.nodes.size());
     for (size_t i = 0; i < def.nodes.size(); ++i) {
@@ -94,7 +94,7 @@ SEXP cpp_graph_def_nodes(SEXP bytes) {
 // Between the bytes and the text of a message, "GraphDef" or "MetaGraphDef".
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_message_text(SEXP bytes, Text message) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const FloatText floats = message == "GraphDef" ? FloatText::kAsDouble : FloatText::kShortest;
     return Rcpp::wrap(proto_to_text(one_raw(bytes, "a message"), message, message, floats));
   });
@@ -102,7 +102,7 @@ SEXP cpp_message_text(SEXP bytes, Text message) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_message_bytes(Text text, Text message) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     std::string bytes, problem;
     if (!text_to_proto(text, message, &bytes, &problem)) {
       fail(Code::kDataLoss, "This is no ", message, ": ", problem);
@@ -114,7 +114,7 @@ SEXP cpp_message_bytes(Text text, Text message) {
 // Adds nodes to the default graph; the wanted elements, by name, or NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text name, bool trust) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
     GraphDef def = graph_def_from_r(bytes);
     std::string prefix = name;
@@ -137,7 +137,7 @@ SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text
 // Adds a meta graph to the default graph: a saver of its variables, or NULL where it has none.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
     const MetaGraphDef meta_graph = read_meta_graph(one_raw(bytes, "a MetaGraphDef"), where);
     const auto before = variables_in(*graph, collection_keys::kGlobalVariables);
@@ -169,12 +169,12 @@ SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust
 // The bytes of a regular file.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_read_file(Text path) {
-  return border([&]() -> SEXP { return raw_of(read_whole_file(path)); });
+  return guarded_entry([&]() -> SEXP { return raw_of(read_whole_file(path)); });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_write_file(Text path, SEXP bytes) {
-  border([&] {
+  guarded_entry([&] {
     remove_stale_of(path);
     write_file_atomically(path, one_raw(bytes, "a file"));
   });
@@ -182,12 +182,12 @@ void cpp_write_file(Text path, SEXP bytes) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_meta_graph(SEXP graph) {
-  return border([&]() -> SEXP { return raw_of(GraphExport(*graph_of(graph)).meta_graph()); });
+  return guarded_entry([&]() -> SEXP { return raw_of(GraphExport(*graph_of(graph)).meta_graph()); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_freeze(SEXP session, SEXP bytes, Texts outputs, Texts whitelist, Texts blacklist) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     auto& open = *static_cast<Session*>(handle_address(session, kSession));
     FreezeOptions options;
     options.whitelist = whitelist;
@@ -198,7 +198,7 @@ SEXP cpp_freeze(SEXP session, SEXP bytes, Texts outputs, Texts whitelist, Texts 
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_sub_graph(SEXP bytes, Texts outputs) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     return raw_of(write_graph_def(extract_sub_graph(graph_def_from_r(bytes), outputs)));
   });
 }

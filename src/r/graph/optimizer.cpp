@@ -7,8 +7,8 @@
 #include "autodiff/gradients.h"
 #include "nn/initializer.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/graph/kept_function.h"
-#include "r/values/border.h"
+#include "r/graph/graph_closure.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -52,10 +52,10 @@ std::shared_ptr<Optimizer> optimizer_for(Graph& graph, SEXP spec, SEXP state) {
   auto held = std::make_shared<OptimizerInGraph>();
   held->graph = graph.shared_from_this();
   const NewFunctions functions =
-      functions_made_by([&] { held->optimizer = optimizer_from_r(spec); });
+      collect_new_closures([&] { held->optimizer = optimizer_from_r(spec); });
   const std::shared_ptr<Optimizer> optimizer = held->optimizer;
   Rcpp::Shield<SEXP> handle(make_handle(std::move(held), kOptimizer));
-  give_to(handle, functions);
+  transfer_to(handle, functions);
   Rf_defineVar(optimizer_place(), handle, state);
   return optimizer;
 }
@@ -82,7 +82,7 @@ std::vector<Output> tensors_from_r(SEXP list) {
 namespace runhooks {
 namespace r {
 
-OfVariable of_variable_from_r(Graph& of, SEXP x) {
+VariableTransform of_variable_from_r(Graph& of, SEXP x) {
   if (x == R_NilValue) return nullptr;
   const auto function = function_of_graph(of, function_from_r(x, "a regularizer or constraint"));
   return [function](Graph& graph, Output value) -> Output {
@@ -143,7 +143,7 @@ Gradient gradient_from_r(SEXP x) {
 // A reference variable, as tf.Variable of TensorFlow 1.x.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_new(SEXP initial_value, Text name, bool trainable, Texts collections, SEXP more) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const Output value = tensor_of(initial_value);
     VariableOptions options;
     options.collections = collections;
@@ -169,7 +169,7 @@ SEXP cpp_variable_get(Text name,
                       bool trainable,
                       Texts collections,
                       SEXP more) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     VariableOptions options;
     const auto graph = default_graph();
     VariableStore& store = graph->variables();
@@ -204,7 +204,7 @@ SEXP cpp_variable_get(Text name,
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variables_initializer(Text collection) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto graph = default_graph();
     std::vector<Operation*> initializers;
     for (const VariablePtr& variable : variables_in(*graph, collection)) {
@@ -216,7 +216,7 @@ SEXP cpp_variables_initializer(Text collection) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_global_step(SEXP graph, bool create) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto target = graph == R_NilValue ? default_graph() : graph_of(graph);
     const VariablePtr step = create ? get_or_create_global_step(*target) : global_step(*target);
     return step ? variable_handle(step) : R_NilValue;
@@ -226,18 +226,18 @@ SEXP cpp_global_step(SEXP graph, bool create) {
 // The operation that gives a variable its initial value, or that value.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_initializer(SEXP variable) {
-  return border([&] { return operation_handle(variable_of(variable)->initializer); });
+  return guarded_entry([&] { return operation_handle(variable_of(variable)->initializer); });
 }
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_initial_value(SEXP variable) {
-  return border([&] { return tensor_handle(variable_of(variable)->initial_value); });
+  return guarded_entry([&] { return tensor_handle(variable_of(variable)->initial_value); });
 }
 
 // From now on the variable begins with this value.
 // [[Rcpp::export(rng = false)]]
 void cpp_variable_begin_with(SEXP variable, SEXP value) {
-  border([&] {
+  guarded_entry([&] {
     const VariablePtr v = variable_of(variable);
     const Output initial = tensor_of(value);
     const char* type = v->is_resource ? "AssignVariableOp" : "Assign";
@@ -249,7 +249,7 @@ void cpp_variable_begin_with(SEXP variable, SEXP value) {
 // `grad_ys`: NULL, or a list with a tensor for each of `ys`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::vector<Output> targets = tensors_from_r(ys);
     if (targets.empty()) invalid_argument("`ys` must have at least one tensor.");
     const auto grads = gradients(*graph_for(targets[0].graph()), targets, tensors_from_r(xs),
@@ -263,7 +263,7 @@ SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text nam
 // The tensor that a gradient of rows stands for.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dense_gradient(SEXP gradient) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const Gradient rows = gradient_from_r(gradient);
     if (rows.is_none()) invalid_argument("There is no gradient.");
     return tensor_handle(dense_gradient(*graph_for(rows.values.graph()), rows));
@@ -273,7 +273,7 @@ SEXP cpp_dense_gradient(SEXP gradient) {
 // Pairs list(gradient, variable).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP grad_loss) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const Output target = tensor_of(loss);
     const Output weight = grad_loss == R_NilValue ? Output() : tensor_of(grad_loss);
     const auto pairs = optimizer_from_r(spec)->compute_gradients(
@@ -289,7 +289,7 @@ SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP 
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP global_step, SEXP name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     std::vector<GradientAndVariable> given;
     const RList all(pairs, "the pairs of gradients and variables");
     for (R_xlen_t i = 0; i < all.size(); ++i) {
@@ -314,7 +314,7 @@ SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP globa
 // NULL where the optimizer has no such slot of this variable.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_optimizer_slot(SEXP state, SEXP variable, Text name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
     const VariablePtr of = variable_of(variable);
     const VariablePtr slot = optimizer ? optimizer->slot(*of, name) : nullptr;
@@ -324,7 +324,7 @@ SEXP cpp_optimizer_slot(SEXP state, SEXP variable, Text name) {
 
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_optimizer_slot_names(SEXP state) {
-  return border([&] {
+  return guarded_entry([&] {
     const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
     return optimizer ? optimizer->slot_names() : std::vector<std::string>();
   });
@@ -333,7 +333,7 @@ std::vector<std::string> cpp_optimizer_slot_names(SEXP state) {
 // Its own variables and the slots, by name.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_optimizer_variables(SEXP state) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::shared_ptr<Optimizer> optimizer = optimizer_in(state);
     std::map<std::string, VariablePtr> by_name;
     if (optimizer) {
@@ -349,13 +349,13 @@ SEXP cpp_optimizer_variables(SEXP state) {
 
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_optimizer_names() {
-  return border([] { return optimizer_names(); });
+  return guarded_entry([] { return optimizer_names(); });
 }
 
 // Those that do their work where each step sees all rows of the data.
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_optimizers_of_all_rows() {
-  return border([] {
+  return guarded_entry([] {
     std::vector<std::string> names;
     for (const auto& entry : Factory<Optimizer>::instance().entries()) {
       const auto& specs = entry.arguments();
@@ -373,7 +373,7 @@ std::vector<std::string> cpp_optimizers_of_all_rows() {
 // Whether the optimum is another one than that of the data alone.
 // [[Rcpp::export(rng = false)]]
 bool cpp_optimizer_is_penalized(SEXP spec) {
-  return border([&] {
+  return guarded_entry([&] {
     const auto given = spec_from_r(spec, "an optimizer");
     return make_optimizer(given->text("type"), *given)->is_penalized();
   });
@@ -382,7 +382,7 @@ bool cpp_optimizer_is_penalized(SEXP spec) {
 // Throws where an optimizer cannot be made of these arguments.
 // [[Rcpp::export(rng = false)]]
 void cpp_optimizer_check(SEXP spec) {
-  border([&] {
+  guarded_entry([&] {
     const auto given = spec_from_r(spec, "an optimizer");
     Factory<Optimizer>::instance().check("optimizer", given->text("type"), *given);
   });

@@ -2,8 +2,8 @@
 #include "ops/state/py_func.h"
 
 #include "r/graph/handles_of_graph.h"
-#include "r/graph/kept_function.h"
-#include "r/values/border.h"
+#include "r/graph/graph_closure.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -67,7 +67,7 @@ using namespace runhooks::r;
 // The outputs as a list; the operation itself where there are none.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_py_func(SEXP func, SEXP inputs, Texts output_types, bool is_stateful, Text name) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     std::vector<Output> tensors;
     const RList given(inputs, "`inp`");
     for (R_xlen_t i = 0; i < given.size(); ++i) tensors.push_back(tensor_of(given[i]));

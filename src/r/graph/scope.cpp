@@ -1,8 +1,8 @@
 // Scopes of a graph that R's with() opens and closes: names, variables, control dependencies.
 #include "estimators/canned.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/graph/kept_function.h"
-#include "r/values/border.h"
+#include "r/graph/graph_closure.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -41,7 +41,7 @@ Operation* operation_behind(SEXP x) {
                    Rf_type2char(TYPEOF(x)), ".");
 }
 
-std::vector<Operation*> operations_behind(SEXP list) {
+std::vector<Operation*> ancestors_of(SEXP list) {
   std::vector<Operation*> ops;
   const RList given(list, "the inputs");
   for (R_xlen_t i = 0; i < given.size(); ++i) ops.push_back(operation_behind(given[i]));
@@ -52,7 +52,7 @@ std::vector<Operation*> operations_behind(SEXP list) {
 // go to R by handles.
 struct RGetter {
   RFunctionPtr function;
-  GotVariable operator()(Graph& graph,
+  VariableGetterResult operator()(Graph& graph,
                          const std::string& name,
                          const Shape& shape,
                          const VariableOptions& options) const {
@@ -89,7 +89,7 @@ using namespace runhooks::r;
 // The scope's name, with a "/" at the end.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_scope_open_name(SEXP graph, Text name) {
-  return border([&] {
+  return guarded_entry([&] {
     OpenScope scope;
     scope.graph = graph_or_default(graph);
     scope.name = std::make_unique<NameScope>(*scope.graph, name);
@@ -106,7 +106,7 @@ std::string cpp_scope_open_name(SEXP graph, Text name) {
 // [[Rcpp::export(rng = false)]]
 std::string cpp_scope_open_variables(
     SEXP graph, Text name, Text reuse, SEXP defaults, bool is_absolute) {
-  return border([&] {
+  return guarded_entry([&] {
     OpenScope scope;
     scope.graph = graph_or_default(graph);
     // A name that nobody asked for is one that no variables have.
@@ -151,7 +151,7 @@ std::string cpp_scope_open_variables(
 // R's getter of the current variable scope, or NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_scope_getter() {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const VariableGetter& getter = default_graph()->variables().current().getter;
     const auto* mine = getter.target<RGetter>();
     return mine ? mine->function->get() : R_NilValue;
@@ -161,7 +161,7 @@ SEXP cpp_scope_getter() {
 // Which of its functions the core has for a variable: "initializer", "regularizer", "constraint".
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_option_names(SEXP handle) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto options = from_handle<VariableOptions>(handle, kVariableOptions);
     std::vector<std::string> names;
     if (options->initializer) names.emplace_back("initializer");
@@ -174,13 +174,13 @@ SEXP cpp_variable_option_names(SEXP handle) {
 // What one of them gives: of a shape and a type, or of a tensor.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_option_call(SEXP handle, Text name, SEXP x, SEXP dtype) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto options = from_handle<VariableOptions>(handle, kVariableOptions);
     Output result;
     if (name == "initializer") {
       result = options->initializer(*default_graph(), shape_from_r(x), dtype_from_r(dtype));
     } else {
-      const OfVariable& function =
+      const VariableTransform& function =
           name == "constraint" ? options->constraint : options->regularizer;
       result = function(*default_graph(), tensor_of(x));
     }
@@ -191,7 +191,7 @@ SEXP cpp_variable_option_call(SEXP handle, Text name, SEXP x, SEXP dtype) {
 // The name and the `reuse` of the current variable scope.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_scope() {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const VariableStore::Scope& scope = default_graph()->variables().current();
     using Reuse = VariableStore::Reuse;
     return Rcpp::List::create(Rcpp::_["name"] = scope.name,
@@ -204,16 +204,16 @@ SEXP cpp_variable_scope() {
 // The variables of the current scope are those that are there, from now on.
 // [[Rcpp::export(rng = false)]]
 void cpp_variable_scope_reuse() {
-  border([&] { default_graph()->variables().current().reuse = VariableStore::Reuse::kAlways; });
+  guarded_entry([&] { default_graph()->variables().current().reuse = VariableStore::Reuse::kAlways; });
 }
 
 // NULL instead of a list: outer control dependencies do not count.
 // [[Rcpp::export(rng = false)]]
 void cpp_scope_open_control(SEXP graph, SEXP inputs) {
-  border([&] {
+  guarded_entry([&] {
     OpenScope scope;
     scope.graph = graph_or_default(graph);
-    scope.control = std::make_unique<ControlDependencies>(*scope.graph, operations_behind(inputs),
+    scope.control = std::make_unique<ControlDependencies>(*scope.graph, ancestors_of(inputs),
                                                           inputs == R_NilValue);
     open_scopes().push_back(std::move(scope));
   });
@@ -221,7 +221,7 @@ void cpp_scope_open_control(SEXP graph, SEXP inputs) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_scope_close() {
-  border([] {
+  guarded_entry([] {
     if (!open_scopes().empty()) open_scopes().pop_back();
   });
 }
@@ -229,8 +229,8 @@ void cpp_scope_close() {
 // An operation that runs after all of `inputs`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_group(SEXP inputs, Text name) {
-  return border([&]() -> SEXP {
-    const std::vector<Operation*> ops = operations_behind(inputs);
+  return guarded_entry([&]() -> SEXP {
+    const std::vector<Operation*> ops = ancestors_of(inputs);
     const auto graph = ops.empty() ? default_graph() : graph_for(ops.front()->graph());
     return operation_handle(graph->group(ops, name));
   });

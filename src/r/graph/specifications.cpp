@@ -5,7 +5,7 @@
 #include "estimators/head.h"
 #include "estimators/model_traits.h"
 #include "hooks/hook_registry.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/values.h"
 #include "training/optimizer.h"
 
@@ -91,7 +91,7 @@ SEXP part_to_r(const ModelPart& part) {
       Rcpp::_["optimizer"] = part.has_optimizer() ? part.optimizer_argument() : "",
       Rcpp::_["is_deep"] = part.is_deep,
       Rcpp::_["missing"] = optimizer.missing, Rcpp::_["rate"] = optimizer.rate,
-      Rcpp::_["rate_falls"] = optimizer.falls == PartOptimizer::Falls::kAlways,
+      Rcpp::_["rate_falls"] = optimizer.falls == PartOptimizer::RateScaling::kAlways,
       Rcpp::_["of_formula"] = optimizer.of_formula,
       Rcpp::_["rate_of_formula"] = optimizer.rate_of_formula);
 }
@@ -103,7 +103,7 @@ SEXP part_to_r(const ModelPart& part) {
 // none); "kept" says what the folder of a model must agree on.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_specs(Text what, Text type) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     std::vector<Row> rows;
     with_factory(what, [&](const auto& factory) {
       for (const auto& entry : factory.entries()) {
@@ -128,7 +128,7 @@ SEXP cpp_specs(Text what, Text type) {
 // How scripts call things of a kind ("hook_x, train.XHook"), by their types.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_endpoints(Text what) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     Words endpoints, types;
     with_factory(what, [&](const auto& factory) {
       for (const auto& entry : factory.entries()) {
@@ -158,7 +158,7 @@ Rcpp::List formula_defaults_to_r(const ModelTraits& traits) {
 // What the family of an estimator says of itself.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_traits(Text estimator) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const RegisteredModel& model = registered_model(estimator);
     const ModelTraits& traits = *model.traits;
     Rcpp::List parts;

@@ -6,8 +6,8 @@
 #include "graph/graph_function.h"
 #include "graph/indexed_slices.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/graph/kept_function.h"
-#include "r/values/border.h"
+#include "r/graph/graph_closure.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -124,14 +124,14 @@ Bindings bind_arguments(const Signature& signature, SEXP given, const std::strin
 SEXP call_function(const GraphFunctionDef& def, const Bindings& bindings, std::string owner) {
   auto args = std::make_shared<Args>(std::move(owner));
   std::vector<std::string> given;
-  const NewFunctions functions = functions_made_by([&args, &bindings, &given] {
+  const NewFunctions functions = collect_new_closures([&args, &bindings, &given] {
     for (const auto& [target, bound] : bindings) {
       args->set(target, value_from_r(bound.value));
       if (!bound.is_default && bound.value != R_NilValue) given.push_back(target);
     }
   });
   const auto graph = graph_of_arguments(*args);
-  give_to(*graph, functions);
+  transfer_to(*graph, functions);
   return value_to_r(call_graph_function(def, *graph, *args, given));
 }
 
@@ -239,7 +239,7 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
 // `given`: the arguments by TensorFlow's names; what is missing has no value.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tf_call(Text endpoint, SEXP given) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto found = all_symbols().find(endpoint);
     if (found == all_symbols().end())
       fail(Code::kNotFound, "There is no function '", endpoint, "'.");
@@ -255,7 +255,7 @@ SEXP cpp_tf_call(Text endpoint, SEXP given) {
 // The arguments of all names that the core has below `tf`, in R's words: "x, name = NULL".
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tf_symbols() {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     std::vector<std::string> names, arguments, summaries;
     for (const auto& [name, symbol] : all_symbols()) {
       if (name[0] == '_') continue;

@@ -1,7 +1,7 @@
 // The processes of a run in R: how they begin, meet and end.
 #include "cluster/communicator.h"
 #include "estimators/replica_run.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -21,7 +21,7 @@ SEXP place_to_r() {
 // Loads the shared object of an MPI and begins; what this process is among all.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_cluster_start(Text path) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     if (communicator().size() == 1) set_communicator(mpi_communicator(path));
     return place_to_r();
   });
@@ -30,13 +30,13 @@ SEXP cpp_cluster_start(Text path) {
 // The beginning of `what`, at which all processes meet.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_begin(Text what, Text folder) {
-  border([&] { begin_together(what, folder); });
+  guarded_entry([&] { begin_collective(what, folder); });
 }
 
 // The bytes of all processes, by their ranks, once all have come to `what`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_cluster_gather(Text what, SEXP bytes) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     if (TYPEOF(bytes) != RAWSXP) invalid_argument("Processes gather bytes.");
     const std::string own(reinterpret_cast<const char*>(RAW(bytes)),
                           static_cast<size_t>(Rf_xlength(bytes)));
@@ -51,8 +51,8 @@ SEXP cpp_cluster_gather(Text what, SEXP bytes) {
 // The good end of a script.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_finish() {
-  border([&] {
-    end_together();
+  guarded_entry([&] {
+    end_collective();
     communicator().finish();
   });
 }
@@ -60,5 +60,5 @@ void cpp_cluster_finish() {
 // Ends all processes; returns where there is but this one.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_abort(int code) {
-  border([&] { communicator().abort(code); });
+  guarded_entry([&] { communicator().abort(code); });
 }

@@ -4,15 +4,15 @@
 
 #include "estimators/head.h"
 #include "estimators/in_memory_evaluator_hook.h"
-#include "estimators/model_memory.h"
+#include "estimators/model_signature.h"
 #include "estimators/model_traits.h"
 #include "estimators/run_folder.h"
-#include "estimators/running_training.h"
-#include "r/graph/collection.h"
+#include "estimators/active_training.h"
+#include "r/graph/gc_pressure.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/history.h"
 #include "r/loop/loop.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/named_values.h"
 #include "r/values/values.h"
@@ -51,7 +51,7 @@ void remember_from_r(SEXP input, const std::string& folder) {
 // list>, labels), or list(given = <anything>) for a model function of the user.
 // In training it may say what the folder is to remember of the model, from now on.
 InputFn input_fn_from_r(SEXP build, const std::string& folder) {
-  auto function = std::make_shared<Held>(function_from_r(build, "the input"));
+  auto function = std::make_shared<Preserved>(function_from_r(build, "the input"));
   return [function, folder](Graph& graph, Mode mode) -> ModelInput {
     DefaultGraph scope(graph.shared_from_this());
     Rcpp::Shield<SEXP> name(text_to_r(mode_name(mode)));
@@ -80,13 +80,13 @@ SEXP named_tensors_to_r(const Named<Output>& tensors) {
 }
 
 SEXP input_features_to_r(const ModelInput& input) {
-  const auto given = std::static_pointer_cast<const Held>(input.given);
+  const auto given = std::static_pointer_cast<const Preserved>(input.given);
   if (given) return list_element(given->get(), "features");
   return named_values_to_r(input.features, feature_to_r);
 }
 
 SEXP labels_to_r(const ModelInput& input) {
-  const auto given = std::static_pointer_cast<const Held>(input.given);
+  const auto given = std::static_pointer_cast<const Preserved>(input.given);
   if (given) return list_element(given->get(), "labels");
   if (input.named_labels.empty()) return input.labels ? tensor_handle(input.labels) : R_NilValue;
   return named_tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
@@ -179,7 +179,7 @@ struct MadeModel {
   // of the graph that was built last
   std::shared_ptr<double> num_weights = std::make_shared<double>(0);
   // NULL where each call has to build its graph anew
-  std::shared_ptr<KeptGraphs> kept;
+  std::shared_ptr<ModelGraphCache> kept;
 };
 const HandleKind kModel("runhooks_model");
 
@@ -285,14 +285,14 @@ Estimator estimator_from_r(SEXP spec, SEXP config) {
   return Estimator(model->model_fn, config_from_r(config), model->kept);
 }
 
-std::shared_ptr<KeptGraphs> kept_graphs_of(SEXP model) { return model_from_r(model)->kept; }
+std::shared_ptr<ModelGraphCache> kept_graphs_of(SEXP model) { return model_from_r(model)->kept; }
 
 ModelInput model_input_from_r(SEXP result) {
   ModelInput input;
   const RList parts(result, "what an input function returns");
   SEXP given = parts.find("given");
   if (given != R_NilValue) {
-    input.given = std::make_shared<const Held>(given);
+    input.given = std::make_shared<const Preserved>(given);
     // by this name hooks ask for them
     SEXP labels = RList(given, "what an input function returns").find("labels");
     if (is_tensor(labels)) input.labels = tensor_of(labels);
@@ -344,7 +344,7 @@ SEXP cpp_estimator_train(SEXP spec,
                          SEXP listeners,
                          bool leaves_events,
                          SEXP about) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     TrainOptions options;
     options.steps = whole_from_r(steps, "`steps`");
@@ -358,7 +358,7 @@ SEXP cpp_estimator_train(SEXP spec,
     const std::string folder = estimator.config().model_dir;
     const Estimator::TrainResult result =
         estimator.train(input_fn_from_r(input_fn, folder), options);
-    const NewestCheckpoint newest = newest_left_in(folder);
+    const NewestCheckpoint newest = newest_checkpoint_in(folder);
     Rcpp::Shield<SEXP> history(history_of(options.hooks));
     return Rcpp::List::create(
         Rcpp::_["global_step"] = static_cast<double>(result.global_step),
@@ -379,7 +379,7 @@ SEXP cpp_estimator_evaluate(SEXP spec,
                             Text checkpoint_path,
                             Text name,
                             SEXP hooks) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     EvaluateOptions options;
     options.steps = whole_from_r(steps, "`steps`");
@@ -388,7 +388,7 @@ SEXP cpp_estimator_evaluate(SEXP spec,
     options.hooks = hooks_from_r(hooks);
     if (whole_input != R_NilValue) options.whole_input = input_fn_from_r(whole_input, "");
     const Named<Tensor> metrics = estimator.evaluate(input_fn_from_r(input_fn, ""), options);
-    note_light_graph();
+    note_small_graph();
     Rcpp::Shield<SEXP> values(
         named_values_to_r(metrics, [](const Tensor& metric) { return tensor_to_r(metric); }));
     Rcpp::Shield<SEXP> history(history_of(options.hooks));
@@ -409,7 +409,7 @@ SEXP cpp_estimator_predict(SEXP spec,
                            SEXP hooks,
                            bool all,
                            bool together) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     Estimator estimator = estimator_from_r(spec, config);
     PredictOptions options;
     options.checkpoint_path = checkpoint_path;
@@ -419,9 +419,9 @@ SEXP cpp_estimator_predict(SEXP spec,
     options.together = together;
     std::shared_ptr<Predictions> predictions =
         estimator.predict(input_fn_from_r(input_fn, ""), options);
-    note_light_graph();
+    note_small_graph();
     if (!all) return make_handle(predictions, kPredictions);
-    std::vector<Held> batches;
+    std::vector<Preserved> batches;
     for (;;) {
       Rcpp::Shield<SEXP> batch(next_batch_to_r(*predictions));
       if (batch == R_NilValue) break;
@@ -439,21 +439,21 @@ SEXP cpp_estimator_predict(SEXP spec,
 // The next batch as a named list of arrays; NULL at the end.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_predictions_next(SEXP pointer) {
-  return border(
+  return guarded_entry(
       [&]() -> SEXP { return next_batch_to_r(*from_handle<Predictions>(pointer, kPredictions)); });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_predictions_close(SEXP pointer) {
-  border([&] { from_handle<Predictions>(pointer, kPredictions)->close(); });
+  guarded_entry([&] { from_handle<Predictions>(pointer, kPredictions)->close(); });
 }
 
 // A checkpoint of this moment in `scratch`, where a session that trains in `folder` is ahead of the
 // newest one; NULL where none is.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_save_running(Text folder, Text scratch) {
-  return border([&]() -> SEXP {
-    const std::string path = RunningTraining::save_now(folder, scratch);
+  return guarded_entry([&]() -> SEXP {
+    const std::string path = ActiveTraining::save_snapshot(folder, scratch);
     if (path.empty()) return R_NilValue;
     return Rcpp::wrap(path);
   });
@@ -465,20 +465,20 @@ SEXP cpp_save_running(Text folder, Text scratch) {
 // time, unless functions of R make it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_make(SEXP spec, bool is_fixed) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     std::shared_ptr<MadeModel> made;
     NewFunctions functions;
     try {
-      functions = functions_made_by([&] { made = model_from_r(spec); });
+      functions = collect_new_closures([&] { made = model_from_r(spec); });
     } catch (const Error&) {
       check_canned_model(spec);
       throw;
     }
-    if (is_fixed && functions.empty()) made->kept = std::make_shared<KeptGraphs>();
+    if (is_fixed && functions.empty()) made->kept = std::make_shared<ModelGraphCache>();
     Rcpp::Shield<SEXP> labels(made->head ? labels_to_r(*made->head) : R_NilValue);
     Rcpp::Shield<SEXP> reads(made->head ? column_reads_to_r(spec) : R_NilValue);
     Rcpp::Shield<SEXP> pointer(make_handle(made, kModel));
-    give_to(pointer, functions);
+    transfer_to(pointer, functions);
     return Rcpp::List::create(Rcpp::_["pointer"] = pointer, Rcpp::_["labels"] = labels,
                               Rcpp::_["reads"] = reads);
   });
@@ -487,7 +487,7 @@ SEXP cpp_model_make(SEXP spec, bool is_fixed) {
 // Makes a head and forgets it: what is wrong with its arguments is found.
 // [[Rcpp::export(rng = false)]]
 void cpp_head_check(SEXP head) {
-  border([&] {
+  guarded_entry([&] {
     const auto args = args_from_r(head, "a head");
     args->set_owner("");  // what the user called shows at its call
     make_head(args->text("type"), *args);
@@ -497,15 +497,15 @@ void cpp_head_check(SEXP head) {
 // What the folder of a canned model must agree on: named texts in groups.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_memory(SEXP spec) {
-  return border([&]() -> SEXP {
-    return named_values_to_r(model_memory(*estimator_args(spec)), named_texts_to_r);
+  return guarded_entry([&]() -> SEXP {
+    return named_values_to_r(model_signature(*estimator_args(spec)), named_texts_to_r);
   });
 }
 
 // Where checkpoints have the bias and the weights of each column of a linear model; NULL of others.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_coefficients(SEXP spec) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto args = estimator_args(spec);
     const ModelTraits& traits = *registered_model(args->text("type")).traits;
     if (!traits.coefficients) return R_NilValue;

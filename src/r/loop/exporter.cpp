@@ -1,6 +1,6 @@
 // Exporters in R.
 #include "estimators/exporter.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -9,13 +9,13 @@ using namespace runhooks::r;
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_exporter(Text type, SEXP args, Text owner) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto& factory = Factory<Exporter>::instance();
-    std::shared_ptr<Made> made;
-    const NewFunctions functions = functions_made_by(
+    std::shared_ptr<CoreObject> made;
+    const NewFunctions functions = collect_new_closures(
         [&] { made = factory.make("exporter", type, *args_from_r(args, owner)); });
     Rcpp::Shield<SEXP> handle(make_handle(made, kMade));
-    give_to(handle, functions);
+    transfer_to(handle, functions);
     return handle;
   });
 }
@@ -25,8 +25,8 @@ SEXP cpp_exporter(Text type, SEXP args, Text owner) {
 // [[Rcpp::export(rng = false)]]
 bool cpp_exporter_wants(
     SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier) {
-  return border([&] {
-    const auto made = std::dynamic_pointer_cast<Exporter>(from_handle<Made>(exporter, kMade));
+  return guarded_entry([&] {
+    const auto made = std::dynamic_pointer_cast<Exporter>(from_handle<CoreObject>(exporter, kMade));
     if (!made) invalid_argument("An exporter is expected.");
     Evaluated evaluation;
     evaluation.model_dir = model_dir;

@@ -9,8 +9,8 @@
 #include "r/loop/history.h"
 #include "r/loop/loop.h"
 #include "r/loop/session.h"
-#include "r/values/border.h"
-#include "r/values/held_together.h"
+#include "r/values/guarded_entry.h"
+#include "r/values/owned_objects.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -49,7 +49,7 @@ std::vector<std::shared_ptr<RHook>>& failed_hooks() {
 class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
  public:
   RHook(SEXP methods, std::string label)
-      : label_(std::move(label)), together_(HeldTogether::current()) {
+      : label_(std::move(label)), together_(OwnedObjects::current()) {
     // a handful of symbols: a list of them is faster than a hash table
     Rcpp::Shield<SEXP> environment(
         R_NewEnv(Rcpp::Environment::namespace_env("runhooks"), /* hash = */ FALSE, 0));
@@ -70,7 +70,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   std::string name() const override { return label_; }
 
   void begin(Graph& graph) override {
-    const HeldTogether::Scope mine(together_.get());
+    const OwnedObjects::Scope mine(together_.get());
     requested_.forget();
     has_checked_results_ = false;
     session_.reset(R_NilValue);
@@ -78,7 +78,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     call(begin_);
   }
   void after_create_session(Session& session, Coordinator& coordinator) override {
-    const HeldTogether::Scope mine(together_.get());
+    const OwnedObjects::Scope mine(together_.get());
     requested_.forget();
     make_context(session);
     if (!after_create_session_) return;
@@ -99,7 +99,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
                           Rf_type2char(TYPEOF(request)), "."),
                   {"Wrap what you ask for, as in session_run_args(loss = \"loss\")."});
     }
-    const HeldTogether::Scope mine(together_.get());
+    const OwnedObjects::Scope mine(together_.get());
     const RunArgs* args = requested_.update(request, context.session().graph());
     has_request_ = true;
     return args;
@@ -113,7 +113,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   }
   void end(Session& session) override {
     if (!end_) return;
-    const HeldTogether::Scope mine(together_.get());
+    const OwnedObjects::Scope mine(together_.get());
     define(hook_symbols().session, session_handle(session));
     call(end_);
   }
@@ -139,7 +139,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   std::string state_key() const override { return state_key_.empty() ? label_ : state_key_; }
   NamedTensors save_state() override {
     if (!save_state_) return {};
-    Rcpp::Shield<SEXP> state(interrupt_is_on_its_way() ? call_in_passing(save_state_)
+    Rcpp::Shield<SEXP> state(interrupt_pending() ? call_swallowing_errors(save_state_)
                                                        : call(save_state_));
     if (state == R_NilValue) return {};
     const PlainData data =
@@ -154,7 +154,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
       fail(Code::kDataLoss, "The checkpoint's state of hook `", label_, "` is damaged.");
     Rcpp::Shield<SEXP> state(plain_to_r(
         read_plain_data(found->second.string_at(0), str_cat("the state of hook `", label_, "`"))));
-    const Held held(state);
+    const Preserved held(state);
     return [this, held] {
       if (!restore_state_) return;
       define(hook_symbols().state, held.get());
@@ -213,7 +213,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return str_cat(kUnnamedState, " ", std::to_string(fingerprint64(string_from_r(code))));
   }
   // While an interrupt is on its way: its errors are told here and to nobody else.
-  SEXP call_in_passing(SEXP prepared) {
+  SEXP call_swallowing_errors(SEXP prepared) {
     Rcpp::Shield<SEXP> passing(Rf_lang2(Rf_install("value_or_error"), prepared));
     SEXP result = call(passing);
     if (!Rf_inherits(result, "error")) return result;
@@ -299,13 +299,13 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   }
 
   std::string label_, state_key_;
-  std::shared_ptr<HeldTogether> together_;  // with what else its session holds; NULL in a loop
+  std::shared_ptr<OwnedObjects> together_;  // with what else its session holds; NULL in a loop
   std::shared_ptr<Graph> graph_;
-  Held environment_, calls_, context_, context_pointer_;
+  Preserved environment_, calls_, context_, context_pointer_;
   UnwindToken token_;
   // Held by calls_.
   SEXP begin_, after_create_session_, before_run_, after_run_, end_, save_state_, restore_state_;
-  Held on_error_, session_, after_run_function_;
+  Preserved on_error_, session_, after_run_function_;
   RequestedArgs requested_;
   bool has_request_ = false;
   bool has_checked_results_ = false;
@@ -328,7 +328,7 @@ class RFeedSource : public FeedSource {
   }
 
  private:
-  Held function_;
+  Preserved function_;
 };
 
 // A saver of the user's own is as good as a scaffold with nothing else in it.
@@ -454,13 +454,13 @@ RunContext* context_of(SEXP pointer) {
 // What a history saver writes to.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_history_new() {
-  return border([&] { return make_handle(std::make_shared<History>(), kHistory); });
+  return guarded_entry([&] { return make_handle(std::make_shared<History>(), kHistory); });
 }
 
 // What has been recorded so far: list(step, columns by name).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_history_read(SEXP record) {
-  return border([&]() -> SEXP { return history_to_r(*from_handle<History>(record, kHistory)); });
+  return guarded_entry([&]() -> SEXP { return history_to_r(*from_handle<History>(record, kHistory)); });
 }
 
 // Made without R's structure(): hooks call it in every step.
@@ -473,11 +473,11 @@ SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
 // its fetches.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_context_original_args(SEXP pointer) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const RunContext* context = context_of(pointer);
     if (!context) return R_NilValue;
     const RunArgs& args = context->original_args();
-    if (args.foreign) return static_cast<Held*>(args.foreign.get())->get();
+    if (args.foreign) return static_cast<Preserved*>(args.foreign.get())->get();
     Rcpp::Shield<SEXP> fetches(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(args.fetches.size())));
     for (size_t i = 0; i < args.fetches.size(); ++i) {
       const Fetch& fetch = args.fetches[i];
@@ -493,7 +493,7 @@ SEXP cpp_context_original_args(SEXP pointer) {
 // runs.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_context_progress(SEXP pointer) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     Rcpp::NumericVector progress(3, NA_REAL);
     const RunContext* context = context_of(pointer);
     if (!context) return progress;
@@ -519,13 +519,13 @@ SEXP cpp_take_failed_hooks() {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_context_request_stop(SEXP pointer) {
-  border([&] { static_cast<RunContext*>(handle_address(pointer, kContext))->request_stop(); });
+  guarded_entry([&] { static_cast<RunContext*>(handle_address(pointer, kContext))->request_stop(); });
 }
 
 // With a condition the loop ends by it.
 // [[Rcpp::export(rng = false)]]
 void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind) {
-  border([&] {
+  guarded_entry([&] {
     auto* coordinator = static_cast<Coordinator*>(handle_address(pointer, kCoordinator));
     coordinator->request_stop(condition == R_NilValue ? nullptr
                                                       : std::make_exception_ptr(error_of_condition(
@@ -535,7 +535,7 @@ void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind) {
 
 // [[Rcpp::export(rng = false)]]
 bool cpp_coordinator_should_stop(SEXP pointer) {
-  return border([&] {
+  return guarded_entry([&] {
     // One that was kept beyond its session: whoever asks shall stop.
     const bool is_coordinator =
         TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == kCoordinator.tag();
@@ -547,5 +547,5 @@ bool cpp_coordinator_should_stop(SEXP pointer) {
 // Throws where a hook cannot be made of this specification.
 // [[Rcpp::export(rng = false)]]
 void cpp_hook_check(SEXP hook) {
-  border([&] { hook_from_r(hook, ""); });
+  guarded_entry([&] { hook_from_r(hook, ""); });
 }

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/ticks.h"
 #include "r/loop/loop.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 
 namespace runhooks {
 namespace r {
@@ -57,11 +57,11 @@ void check_user_interrupt() {
 
 void interruptible_sleep(double seconds) {
   const auto until = Clock::now() + std::chrono::duration<double>(seconds);
-  constexpr std::chrono::duration<double> kNap(0.05);
+  constexpr std::chrono::duration<double> kPollInterval(0.05);
   while (Clock::now() < until) {
     check_user_interrupt();
     const std::chrono::duration<double> left = until - Clock::now();
-    std::this_thread::sleep_for(std::min(left, kNap));
+    std::this_thread::sleep_for(std::min(left, kPollInterval));
   }
 }
 

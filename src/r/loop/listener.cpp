@@ -2,7 +2,7 @@
 #include "hooks/checkpoint_saver_hook.h"
 #include "r/loop/loop.h"
 #include "r/loop/session.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -43,7 +43,7 @@ class RListener : public CheckpointListener {
     return eval_r(call, R_GlobalEnv);
   }
 
-  Held methods_;
+  Preserved methods_;
 };
 
 }  // namespace

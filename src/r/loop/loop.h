@@ -25,7 +25,7 @@ std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 // The canned or custom estimator of a specification.
 Estimator estimator_from_r(SEXP spec, SEXP config);
 // NULL where a model keeps nothing from call to call.
-std::shared_ptr<KeptGraphs> kept_graphs_of(SEXP model);
+std::shared_ptr<ModelGraphCache> kept_graphs_of(SEXP model);
 // What an input function returned: list(features = <named list>, labels), or list(given =
 // <anything>) for a model function of the user.
 ModelInput model_input_from_r(SEXP result);

@@ -2,7 +2,7 @@
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/loop.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -85,7 +85,7 @@ EstimatorSpec estimator_spec_from_r(SEXP fields) {
 ModelFn custom_model_from_r(const RFunctionPtr& function) {
   return [function](Graph& graph, const ModelInput& input, Mode mode) {
     DefaultGraph scope(graph.shared_from_this());
-    const auto given = std::static_pointer_cast<const Held>(input.given);
+    const auto given = std::static_pointer_cast<const Preserved>(input.given);
     Rcpp::Shield<SEXP> name(text_to_r(mode_name(mode)));
     Rcpp::Shield<SEXP> call(Rf_lang3(function->get(), given->get(), name));
     Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
@@ -102,5 +102,5 @@ using namespace runhooks::r;
 // Throws for what is wrong with a specification that was made in the default graph.
 // [[Rcpp::export(rng = false)]]
 void cpp_estimator_spec_check(SEXP fields) {
-  border([&] { check_spec(estimator_spec_from_r(fields), *default_graph()); });
+  guarded_entry([&] { check_spec(estimator_spec_from_r(fields), *default_graph()); });
 }

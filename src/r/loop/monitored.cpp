@@ -2,11 +2,11 @@
 #include "monitored/monitored_session.h"
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/graph/kept_function.h"
+#include "r/graph/graph_closure.h"
 #include "r/loop/loop.h"
 #include "r/loop/session.h"
-#include "r/values/border.h"
-#include "r/values/held_together.h"
+#include "r/values/guarded_entry.h"
+#include "r/values/owned_objects.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -17,7 +17,7 @@ namespace {
 // What R's object of a session points to. The session goes when it is closed. What it and its hooks
 // hold of R's, and what may know that object, is held together by that.
 struct MonitoredBinding {
-  std::shared_ptr<HeldTogether> together = std::make_shared<HeldTogether>();
+  std::shared_ptr<OwnedObjects> together = std::make_shared<OwnedObjects>();
   std::shared_ptr<MonitoredSession> session;
   RequestedArgs requested;
   int shares = 0;  // that the session has of its graph
@@ -94,7 +94,7 @@ using namespace runhooks::r;
 // `creator` is a list of a type and its arguments; `scaffold` a pointer or NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
     const std::shared_ptr<Scaffold> parts = scaffold_from_r(scaffold);
     // which has what its operations call, wherever that is kept
@@ -104,7 +104,7 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
     options.recovers = recovers;
     const long before = graph.use_count();
     {
-      const HeldTogether::Scope in(binding->together.get());
+      const OwnedObjects::Scope in(binding->together.get());
       const HookList list = hooks_from_r(hooks, parts);
       binding->session = std::make_shared<MonitoredSession>(
           graph, creator_from_r(*args_from_r(creator, "the session creator"), graph, parts), list,
@@ -114,7 +114,7 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
     Rcpp::Shield<SEXP> handle(make_handle(binding, kMonitored));
     Rcpp::Shield<SEXP> both(Rf_cons(object, scaffold));
     R_SetExternalPtrProtected(handle, both);
-    binding->together->keep_by(handle);
+    binding->together->attach_to(handle);
     return handle;
   });
 }
@@ -122,14 +122,14 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
 // `request` is what cpp_session_run_args() gives. In a step function a run does not recover.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_step) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto session = open_session(pointer);
     session->check_open();  // before what a run under way asked for is replaced
     MonitoredBinding& binding = monitored_binding(pointer);
     RequestedArgs& requested = binding.requested;
     if (!is_request(request)) invalid_argument("A run takes what session_run_args() gives.");
     if (VECTOR_ELT(request, 0) == R_NilValue) invalid_argument("A fetch cannot be NULL.");
-    const HeldTogether::Scope in(binding.together.get());
+    const OwnedObjects::Scope in(binding.together.get());
     const RunArgs& args = *requested.update(request, session->graph());
     requested.keep(request);
     const Executor& run = in_step ? session->run_in_step(args) : session->run(args);
@@ -142,8 +142,8 @@ SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_st
 // The plain session of the moment; a new one where it was lost.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_monitored_session(SEXP pointer) {
-  return border([&] {
-    const HeldTogether::Scope in(monitored_binding(pointer).together.get());
+  return guarded_entry([&] {
+    const OwnedObjects::Scope in(monitored_binding(pointer).together.get());
     return session_handle(open_session(pointer)->ready_session());
   });
 }
@@ -151,20 +151,20 @@ SEXP cpp_monitored_session(SEXP pointer) {
 // TRUE where the session recovers from a condition of this kind: it has been given up then.
 // [[Rcpp::export(rng = false)]]
 bool cpp_monitored_gives_up(SEXP pointer, SEXP condition, Text kind) {
-  return border([&] {
-    return open_session(pointer)->gives_up_session(
+  return guarded_entry([&] {
+    return open_session(pointer)->close_if_recoverable(
         error_of_condition(condition, code_from_name(kind)));
   });
 }
 
 // [[Rcpp::export(rng = false)]]
 int cpp_monitored_max_failures(SEXP pointer) {
-  return border([&] { return open_session(pointer)->max_failures(); });
+  return guarded_entry([&] { return open_session(pointer)->max_failures(); });
 }
 
 // [[Rcpp::export(rng = false)]]
 bool cpp_monitored_should_stop(SEXP pointer) {
-  return border([&] {
+  return guarded_entry([&] {
     const auto session = monitored_binding(pointer).session;
     return !session || session->should_stop();
   });
@@ -172,12 +172,12 @@ bool cpp_monitored_should_stop(SEXP pointer) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_monitored_request_stop(SEXP pointer) {
-  border([&] { open_session(pointer)->coordinator().request_stop(); });
+  guarded_entry([&] { open_session(pointer)->coordinator().request_stop(); });
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_monitored_close(SEXP pointer) {
-  border([&] {
+  guarded_entry([&] {
     MonitoredBinding& binding = monitored_binding(pointer);
     const auto session = binding.session;
     if (!session) return;
@@ -189,7 +189,7 @@ void cpp_monitored_close(SEXP pointer) {
 // Ends the session after an error or an interrupt: no end() of its hooks.
 // [[Rcpp::export(rng = false)]]
 void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt) {
-  border([&] {
+  guarded_entry([&] {
     MonitoredBinding& binding = monitored_binding(pointer);
     const auto session = binding.session;
     if (!session) return;
@@ -202,7 +202,7 @@ void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt) 
 // Names of the hooks in the order in which they are called.
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_monitored_hooks(SEXP pointer) {
-  return border([&] {
+  return guarded_entry([&] {
     std::vector<std::string> names;
     for (const HookPtr& hook : open_session(pointer)->hooks()) names.push_back(hook->name());
     return names;
@@ -217,7 +217,7 @@ SEXP cpp_scaffold_new(SEXP init_op,
                       SEXP local_init_feed_dict,
                       SEXP summary_op,
                       SEXP saver) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     auto scaffold = std::make_shared<Scaffold>();
     scaffold->saver = saver_of(saver);
     Graph& graph = *default_graph();
@@ -237,13 +237,13 @@ SEXP cpp_scaffold_new(SEXP init_op,
 
 // [[Rcpp::export(rng = false)]]
 void cpp_scaffold_finalize(SEXP scaffold) {
-  border([&] { from_handle<Scaffold>(scaffold, kScaffold)->finalize(*default_graph()); });
+  guarded_entry([&] { from_handle<Scaffold>(scaffold, kScaffold)->finalize(*default_graph()); });
 }
 
 // list(init_op, local_init_op, summary_op), NULL where there is none yet.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_scaffold_parts(SEXP pointer) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const Scaffold& scaffold = *from_handle<Scaffold>(pointer, kScaffold);
     Rcpp::Shield<SEXP> parts(named_list({"init_op", "local_init_op", "summary_op"}));
     if (scaffold.init_op) SET_VECTOR_ELT(parts, 0, operation_handle(scaffold.init_op));

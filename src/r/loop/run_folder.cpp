@@ -2,8 +2,8 @@
 #include "estimators/run_folder.h"
 
 #include "estimators/run_record.h"
-#include "estimators/running_training.h"
-#include "r/values/border.h"
+#include "estimators/active_training.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -12,16 +12,16 @@ using namespace runhooks::r;
 // All that a call has to know of the folder. Where it `writes` it is tried whether it can.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_folder(Text path, bool writes) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::shared_ptr<const RunFolder> known =
         writes ? std::make_shared<const RunFolder>(path) : RunFolder::known(path);
     const RunFolder& folder = *known;
     Rcpp::List answer = Rcpp::List::create(
         Rcpp::_["has_checkpoint"] = folder.has_checkpoint(),
         Rcpp::_["step"] = static_cast<double>(folder.step()), Rcpp::_["mark"] = folder.mark(),
-        Rcpp::_["is_training"] = RunningTraining::is_in(path),
+        Rcpp::_["is_training"] = ActiveTraining::is_in(path),
         Rcpp::_["can_be_written"] = writes && folder.can_be_written(),
-        Rcpp::_["has_memory"] = folder.has_memory(), Rcpp::_["memory"] = R_NilValue);
+        Rcpp::_["has_metadata"] = folder.has_metadata(), Rcpp::_["memory"] = R_NilValue);
     try {
       answer["memory"] = plain_to_r(folder.memory());
     } catch (const Error&) {  // attributes that do not fit: R says that the file is damaged
@@ -32,7 +32,7 @@ SEXP cpp_run_folder(Text path, bool writes) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_remember(Text folder, SEXP memory) {
-  border([&] {
+  guarded_entry([&] {
     if (RList(memory, "what a folder remembers").find("version") == R_NilValue) {
       invalid_argument("What a folder remembers must say of which version it is.");
     }
@@ -43,7 +43,7 @@ void cpp_remember(Text folder, SEXP memory) {
 // A named list for each run of the folder, in the order in which they began.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_rows(Text folder) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const std::vector<PlainData> rows = run_rows(folder);
     Rcpp::List list(rows.size());
     for (size_t i = 0; i < rows.size(); ++i) list[i] = plain_to_r(rows[i]);
@@ -54,5 +54,5 @@ SEXP cpp_run_rows(Text folder) {
 // The text of an error of R's that ends a loop, for its record.
 // [[Rcpp::export(rng = false)]]
 void cpp_note_error(Text text) {
-  border([&] { note_foreign_error(text); });
+  guarded_entry([&] { note_foreign_error(text); });
 }

@@ -3,8 +3,8 @@
 
 #include "graph/endpoints.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/graph/kept_function.h"
-#include "r/values/border.h"
+#include "r/graph/graph_closure.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/nesting.h"
 #include "r/values/values.h"
@@ -17,7 +17,7 @@ namespace {
 // The R objects of a loop's session and of its coordinator outlive it: the pointers in them are
 // cleared when the session goes. A session of R's own has none of this: it goes with its object.
 struct SessionBinding {
-  Held object, pointer, coordinator, coordinator_pointer;
+  Preserved object, pointer, coordinator, coordinator_pointer;
   ~SessionBinding() {
     for (SEXP held : {pointer.get(), coordinator_pointer.get()}) {
       if (held != R_NilValue) R_ClearExternalPtr(held);
@@ -293,8 +293,8 @@ void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata) {
 }
 
 void RequestedArgs::keep(SEXP request) {
-  if (!args_.foreign) args_.foreign = std::make_shared<Held>();
-  static_cast<Held*>(args_.foreign.get())->reset(request);
+  if (!args_.foreign) args_.foreign = std::make_shared<Preserved>();
+  static_cast<Preserved*>(args_.foreign.get())->reset(request);
 }
 
 const RunArgs* RequestedArgs::update(SEXP request, Graph& graph) {
@@ -340,7 +340,7 @@ using namespace runhooks::r;
 // A session of its own, closed by cpp_session_close() or when R lets go of it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_new(SEXP graph) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto of = graph == R_NilValue ? default_graph() : graph_of(graph);
     Rcpp::Shield<SEXP> object(graph_handle(of));
     ++r_sessions_of(*of);
@@ -358,7 +358,7 @@ SEXP cpp_session_new(SEXP graph) {
 // `run_metadata` is NULL or an environment that gets what the options ask for.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict, SEXP options, SEXP run_metadata) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     Session& session = session_of(pointer);
     const FetchTree tree(fetches, session.graph());
     RunMetadata metadata;
@@ -372,7 +372,7 @@ SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict, SEXP options, S
 
 // [[Rcpp::export(rng = false)]]
 void cpp_session_close(SEXP pointer) {
-  border([&] {
+  guarded_entry([&] {
     const bool is_gone = is_handle(pointer, kSession) && !R_ExternalPtrAddr(pointer);
     if (!is_gone) session_of(pointer).close();
   });

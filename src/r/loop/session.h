@@ -35,7 +35,7 @@ class FetchTree {
     bool is_name = false;   // of an endpoint with several tensors
     bool is_bytes = false;  // a serialized message, which is no text even where it could be one
     SEXP names = R_NilValue;
-    Held form;  // an empty list with these names, to be filled
+    Preserved form;  // an empty list with these names, to be filled
     std::vector<Node> children;
   };
   using Lookup = std::function<const Tensor&(size_t)>;
@@ -45,7 +45,7 @@ class FetchTree {
   static bool node_matches(const Node& node, SEXP x);
   static SEXP node_to_r(const Node& node, const Lookup& result);
 
-  Held structure_;
+  Preserved structure_;
   std::vector<Fetch> fetches_;
   Node root_;
 };

@@ -6,7 +6,7 @@
 
 #include "base/cpu_count.h"
 #include "kernels/kernels.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 
 // Lets kernels use `threads` threads, or fewer if the machine or OMP_THREAD_LIMIT allows fewer.
 // Returns the number that they use.

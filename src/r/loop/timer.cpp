@@ -1,6 +1,6 @@
 // The timers of hooks in R: the core's Trigger.
 #include "hooks/trigger.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 
@@ -18,7 +18,7 @@ Trigger& trigger_of_pointer(SEXP pointer) { return *from_handle<Trigger>(pointer
 // A timer of seconds, of steps, or, where both are NULL, one that never triggers.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_timer_new(SEXP every_secs, SEXP every_steps) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     Trigger trigger;
     if (every_secs != R_NilValue)
       trigger = Trigger::every_secs(number_from_r(every_secs, "`every_secs`"));
@@ -31,19 +31,19 @@ SEXP cpp_timer_new(SEXP every_secs, SEXP every_steps) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_timer_reset(SEXP pointer) {
-  border([&] { trigger_of_pointer(pointer).reset(); });
+  guarded_entry([&] { trigger_of_pointer(pointer).reset(); });
 }
 
 // [[Rcpp::export(rng = false)]]
 bool cpp_timer_should_trigger(SEXP pointer, double step) {
-  return border(
+  return guarded_entry(
       [&] { return trigger_of_pointer(pointer).should_trigger(whole_from_r(step, "`step`")); });
 }
 
 // Seconds and steps since the last time; NULLs at the first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_timer_update(SEXP pointer, double step) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const Trigger::Elapsed elapsed =
         trigger_of_pointer(pointer).update(whole_from_r(step, "`step`"));
     if (!elapsed.is_known) return Rcpp::List::create(R_NilValue, R_NilValue);
@@ -53,7 +53,7 @@ SEXP cpp_timer_update(SEXP pointer, double step) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_timer_last_step(SEXP pointer) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const Trigger& trigger = trigger_of_pointer(pointer);
     if (!trigger.has_triggered()) return R_NilValue;
     return Rf_ScalarReal(static_cast<double>(trigger.last_step()));

@@ -5,7 +5,7 @@
 #include "estimators/model_traits.h"
 #include "estimators/tree_features.h"
 #include "r/loop/loop.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/values.h"
 
 using namespace runhooks;
@@ -14,7 +14,7 @@ using namespace runhooks::r;
 namespace {
 
 // A row a node.
-SEXP nodes_to_r(const TreesInside& trees) {
+SEXP nodes_to_r(const TreeModelView& trees) {
   size_t rows = 0;
   for (const Tree& tree : trees.ensemble.trees) rows += tree.nodes.size();
   const auto n = static_cast<R_xlen_t>(rows);
@@ -66,7 +66,7 @@ SEXP nodes_to_r(const TreesInside& trees) {
 // The trees of a model in a checkpoint; NULL of models that have none.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_trees(SEXP spec, Text checkpoint) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const auto args = args_from_r(spec, "the estimator");
     const ModelTraits& traits = *registered_model(args->text("type")).traits;
     if (!traits.trees) return R_NilValue;
@@ -82,7 +82,7 @@ SEXP cpp_estimator_trees(SEXP spec, Text checkpoint) {
 // The global step at which a model ends its training by itself; NA of others.
 // [[Rcpp::export(rng = false)]]
 double cpp_estimator_planned_steps(SEXP spec) {
-  return border([&] {
+  return guarded_entry([&] {
     const auto args = args_from_r(spec, "the estimator");
     const ModelTraits& traits = *registered_model(args->text("type")).traits;
     return traits.planned_steps ? static_cast<double>(traits.planned_steps(*args)) : NA_REAL;

@@ -1,7 +1,7 @@
 // Values: R objects to arguments of the core and back.
 #include "graph/indexed_slices.h"
 #include "r/graph/handles_of_graph.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/convert.h"
 #include "r/values/handles.h"
 #include "r/values/nesting.h"
@@ -78,7 +78,7 @@ Value value_from_r(SEXP x) {
   if (is_tensor(x)) return Value::of(tensor_of(x));
   if (is_operation(x)) return Value::of(operation_of(x));
   if (is_variable(x)) return Value::of(variable_of(x));
-  if (is_handle(x, kMade)) return Value::of(from_handle<Made>(x, kMade));
+  if (is_handle(x, kMade)) return Value::of(from_handle<CoreObject>(x, kMade));
   if (is_indexed_slices(x)) return gradient_value(gradient_from_r(x));
   if (Rf_isFunction(x)) {
     return Value::of(std::shared_ptr<Callable>(std::make_shared<RCallable>(x)));

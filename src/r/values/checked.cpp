@@ -1,7 +1,7 @@
 // What R gave, checked before it is looked into: R itself would jump over our frames.
 #include <cmath>
 
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -74,10 +74,10 @@ std::shared_ptr<Args> spec_from_r(SEXP spec, const char* what) {
   return *args;
 }
 
-Text::Text(SEXP x) : std::string(border([x] { return string_from_r(x); })) {}
+Text::Text(SEXP x) : std::string(guarded_entry([x] { return string_from_r(x); })) {}
 
 Texts::Texts(SEXP x)
-    : std::vector<std::string>(border([x] {
+    : std::vector<std::string>(guarded_entry([x] {
         if (TYPEOF(x) != STRSXP) {
           invalid_argument("A character vector is expected, not an object of type ",
                            Rf_type2char(TYPEOF(x)), ".");

@@ -6,20 +6,20 @@
 #include <typeinfo>
 
 #include "base/denormals.h"
-#include "base/held_errors.h"
-#include "base/near_names.h"
-#include "r/values/border.h"
-#include "r/values/held_together.h"
+#include "base/deferred_errors.h"
+#include "base/suggestions.h"
+#include "r/values/guarded_entry.h"
+#include "r/values/owned_objects.h"
 #include "r/values/values.h"
 #include "session/run_hook.h"
-#include "session/run_where.h"
+#include "session/loop_location.h"
 
 namespace runhooks {
 namespace r {
 
 namespace {
 
-// What a jump brings: with_run_conditions() leaves by the value jump_out() has made, and R hands it
+// What a jump brings: with_run_conditions() leaves by the value unwind_to() has made, and R hands it
 // over unchanged, whatever runs on the way (an on.exit() with loops of its own).
 enum LeaveElement { kCondition, kKind, kMessage };
 
@@ -51,7 +51,7 @@ void jump_back(void* data, Rboolean jumps) {
   const std::string kind = string_from_r(VECTOR_ELT(value, kKind));
   if (kind == "interrupt") throw RUnwind(token, /*is_interrupt=*/true);
   Error error(code_from_name(kind), string_from_r(VECTOR_ELT(value, kMessage)));
-  error.foreign = std::make_shared<Held>(VECTOR_ELT(value, kCondition));
+  error.foreign = std::make_shared<Preserved>(VECTOR_ELT(value, kCondition));
   throw error;
 }
 
@@ -80,7 +80,7 @@ struct HeldToken {
   }
   HeldToken(const HeldToken&) = delete;
   HeldToken& operator=(const HeldToken&) = delete;
-  Held token;
+  Preserved token;
   bool is_interrupt;
 };
 
@@ -100,9 +100,9 @@ RUnwind::RUnwind(SEXP token, bool is_interrupt)
       token_(std::make_shared<HeldToken>(token, is_interrupt)),
       call_(outermost_calls) {}
 
-bool interrupt_is_on_its_way() { return interrupts_on_their_way > 0; }
+bool interrupt_pending() { return interrupts_on_their_way > 0; }
 
-void RUnwind::go_on() const {
+void RUnwind::resume_unwind() const {
   if (call_ != outermost_calls) {
     raise_error(Error(Code::kInternal, "A jump of R was kept for another call."));
   }
@@ -131,7 +131,7 @@ SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token) {
     explicit InUse(bool& f) : flag(f) { flag = true; }
     ~InUse() { flag = false; }
   } in_use(token.in_use_);
-  const KeepDenormals as_r_knows_them;
+  const RestoreFpModeScope as_r_knows_them;
   CallData call;
   call.function = function;
   call.data = data;
@@ -175,15 +175,15 @@ Code code_of_condition(SEXP condition) {
   return Code::kUnknown;
 }
 
-// An error comes as a value, see hold_error(), and is thrown as an Error that carries the
+// An error comes as a value, see error_as_value(), and is thrown as an Error that carries the
 // condition.
 SEXP eval_held(SEXP call, SEXP env, UnwindToken& token) {
   Rcpp::Shield<SEXP> quoted(Rf_lang2(Rf_install("quote"), call));
-  Rcpp::Shield<SEXP> held(Rf_lang3(Rf_install("hold_error"), quoted, env));
+  Rcpp::Shield<SEXP> held(Rf_lang3(Rf_install("error_as_value"), quoted, env));
   Rcpp::Shield<SEXP> result(eval_with_jumps(held, package_namespace(), token));
   if (Rf_inherits(result, "runhooks_held")) {
     SEXP condition = VECTOR_ELT(result, 0);
-    const LetErrorsGo by_themselves;
+    const PropagateErrorsScope by_themselves;
     throw ForeignError(error_of_condition(condition, code_of_condition(condition)),
                        classes_of(condition));
   }
@@ -193,8 +193,8 @@ SEXP eval_held(SEXP call, SEXP env, UnwindToken& token) {
 }  // namespace
 
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token) {
-  const HeldTogether::Scope apart(nullptr);
-  return HoldErrors::is_on() ? eval_held(call, env, token) : eval_with_jumps(call, env, token);
+  const OwnedObjects::Scope apart(nullptr);
+  return DeferErrorsScope::is_on() ? eval_held(call, env, token) : eval_with_jumps(call, env, token);
 }
 
 SEXP eval_r(SEXP call, SEXP env) {
@@ -202,8 +202,8 @@ SEXP eval_r(SEXP call, SEXP env) {
   return eval_r(call, env, token);
 }
 
-BorderDepth::BorderDepth() { outermost_calls += border_depth++ == 0; }
-BorderDepth::~BorderDepth() { --border_depth; }
+EntryDepth::EntryDepth() { outermost_calls += border_depth++ == 0; }
+EntryDepth::~EntryDepth() { --border_depth; }
 
 void note_warning() { has_warnings = true; }
 
@@ -218,7 +218,7 @@ Error error_of_condition(SEXP condition, Code code) {
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("condition_text"), condition));
   Rcpp::Shield<SEXP> text(eval_r(call, package_namespace()));
   Error error(code, string_from_r(text));
-  error.foreign = std::make_shared<Held>(condition);
+  error.foreign = std::make_shared<Preserved>(condition);
   return error;
 }
 
@@ -252,7 +252,7 @@ void raise_exception(const char* where) {
 }
 
 void raise_error(const Error& error) {
-  Rcpp::Shield<SEXP> condition(error.foreign ? static_cast<Held*>(error.foreign.get())->get()
+  Rcpp::Shield<SEXP> condition(error.foreign ? static_cast<Preserved*>(error.foreign.get())->get()
                                              : R_NilValue);
   Rcpp::Shield<SEXP> code(text_to_r(code_name(error.code())));
   Rcpp::Shield<SEXP> message(text_to_r(error.message()));
@@ -264,7 +264,7 @@ void raise_error(const Error& error) {
   try {
     eval_r(call, package_namespace());
   } catch (const RUnwind& unwind) {
-    unwind.go_on();
+    unwind.resume_unwind();
   }
   throw Rcpp::exception(error.message().c_str(), false);
 }
@@ -278,14 +278,14 @@ using namespace runhooks::r;
 // What of `known` is nearly `name`, the nearest first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_near_names(Text name, Texts known) {
-  return border([&]() -> SEXP { return Rcpp::wrap(near_names(name, known)); });
+  return guarded_entry([&]() -> SEXP { return Rcpp::wrap(closest_matches(name, known)); });
 }
 
 //' Where the innermost loop is: NULL, or the hook, the method and the global step.
 //' @noRd
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_where() {
-  const RunWhere* where = RunWhere::innermost();
+  const LoopLocation* where = LoopLocation::innermost();
   if (!where || !where->hook) return R_NilValue;
   return Rcpp::List::create(Rcpp::_["hook"] = where->hook->name(),
                             Rcpp::_["method"] = where->method,

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/interrupt.h"
-#include "base/shared_pieces.h"
-#include "base/stoppable_pieces.h"
+#include "base/parallel_for.h"
+#include "base/interruptible_chunks.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -181,7 +181,7 @@ class CodesByAddress {
 // What is large is converted piece by piece, and the user may stop between two.
 void ask_at_times(int64_t i) {
   constexpr int64_t kPiece = int64_t{1} << 16;
-  if (i % kPiece == kPiece - 1) check_interrupt_at_times();
+  if (i % kPiece == kPiece - 1) check_interrupt_throttled();
 }
 
 Tensor strings_of_bytes(SEXP x, const Shape& shape) {
@@ -271,7 +271,7 @@ template <typename T>
 void turn_rows(const double* from, int64_t rows, int64_t columns, T* to) {
   constexpr int64_t kBlock = 32;
   for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
-    check_interrupt_at_times();
+    check_interrupt_throttled();
     const int64_t r1 = std::min(rows, r0 + kBlock);
     for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
       const int64_t c1 = std::min(columns, c0 + kBlock);
@@ -289,8 +289,8 @@ template <typename T>
 bool copy_doubles(const double* from, Tensor& tensor) {
   if (is_line(tensor.shape())) {
     T* to = tensor.data<T>();
-    in_stoppable_pieces(tensor.num_elements(), sizeof *from, [=](int64_t first, int64_t last) {
-      share_range(last - first, [=](int64_t at, int64_t count) {
+    for_each_interruptible_chunk(tensor.num_elements(), sizeof *from, [=](int64_t first, int64_t last) {
+      parallel_for_range(last - first, [=](int64_t at, int64_t count) {
         std::transform(from + first + at, from + first + at + count, to + first + at,
                        [](double x) { return static_cast<T>(x); });
       });
@@ -381,7 +381,7 @@ Tensor side_by_side(const RList& parts, DType wanted) {
   Tensor tensor(wanted == DType::kInvalid ? natural : wanted, Shape{rows, width});
   constexpr int64_t kBlock = 64;  // rows, whose places are written while they are at hand
   for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
-    check_interrupt_at_times();
+    check_interrupt_throttled();
     const int64_t r1 = std::min(rows, r0 + kBlock);
     for (int64_t c = 0; c < width; ++c) {
       const Column& column = columns[static_cast<size_t>(c)];

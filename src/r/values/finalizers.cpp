@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "r/values/border.h"
-#include "r/values/held_together.h"
+#include "r/values/guarded_entry.h"
+#include "r/values/owned_objects.h"
 
 namespace runhooks {
 namespace r {
@@ -14,7 +14,7 @@ namespace {
 
 struct Awaited {
   std::function<void(SEXP)> then;
-  Held newer;  // an object with a weak reference, younger than the finalizer
+  Preserved newer;  // an object with a weak reference, younger than the finalizer
 };
 
 std::map<SEXP, Awaited>& awaited() {
@@ -37,24 +37,24 @@ void collected(SEXP object) {
 
 }  // namespace
 
-void when_collected(SEXP object, std::function<void(SEXP)> then) {
-  const HeldTogether::Scope apart(nullptr);
+void register_finalizer(SEXP object, std::function<void(SEXP)> then) {
+  const OwnedObjects::Scope apart(nullptr);
   R_RegisterCFinalizerEx(object, collected, FALSE);
   Rcpp::Shield<SEXP> newer(new_sentinel());
   Rcpp::Shield<SEXP> reference(R_MakeWeakRef(newer, R_NilValue, R_NilValue, FALSE));
-  awaited()[object] = {std::move(then), Held(newer)};
+  awaited()[object] = {std::move(then), Preserved(newer)};
 }
 
 SEXP key_of(SEXP weak_reference) {
-  const HeldTogether::Scope apart(nullptr);
+  const OwnedObjects::Scope apart(nullptr);
   // R declares it for embedding, but has no other call that runs them without a collection.
   R_RunPendingFinalizers();  // lint: allow non-api
   return R_WeakRefKey(weak_reference);
 }
 
-void at_next_collection(std::function<void()> then) {
+void on_next_gc(std::function<void()> then) {
   Rcpp::Shield<SEXP> sentinel(new_sentinel());
-  when_collected(sentinel, [then = std::move(then)](SEXP) { then(); });
+  register_finalizer(sentinel, [then = std::move(then)](SEXP) { then(); });
 }
 
 }  // namespace r
@@ -65,8 +65,8 @@ using namespace runhooks::r;
 // Calls the function `then` with `object`, an environment or an external pointer, once R has let go
 // of it; `then` takes care of its errors. As with reg.finalizer(), it must not see `object`.
 // [[Rcpp::export(rng = false)]]
-void cpp_when_collected(SEXP object, SEXP then) {
-  border([&] {
+void cpp_register_finalizer(SEXP object, SEXP then) {
+  guarded_entry([&] {
     if (TYPEOF(object) != ENVSXP && TYPEOF(object) != EXTPTRSXP) {
       runhooks::invalid_argument("An environment or an external pointer is expected, not an object "
                                  "of type ", Rf_type2char(TYPEOF(object)), ".");
@@ -75,7 +75,7 @@ void cpp_when_collected(SEXP object, SEXP then) {
       runhooks::invalid_argument("A function is expected, not an object of type ",
                                  Rf_type2char(TYPEOF(then)), ".");
     }
-    when_collected(object, [function = Held(then)](SEXP gone) {
+    register_finalizer(object, [function = Preserved(then)](SEXP gone) {
       Rcpp::Shield<SEXP> call(Rf_lang2(function.get(), gone));
       eval_r(call, R_BaseEnv);
     });

@@ -15,7 +15,7 @@ namespace r {
 // R_RegisterCFinalizerEx() is for what makes no object: R forgets the finalizers and weak references
 // that a finalizer makes where that of an older object runs after it, unless something newer is
 // still there. Here something is.
-void when_collected(SEXP object, std::function<void(SEXP object)> then);
+void register_finalizer(SEXP object, std::function<void(SEXP object)> then);
 
 // The object that a weak reference points to, or NULL of R. R sees first that nobody needs an object
 // and calls the finalizers later: in between the reference still gives it, and who then took it would
@@ -23,7 +23,7 @@ void when_collected(SEXP object, std::function<void(SEXP object)> then);
 SEXP key_of(SEXP weak_reference);
 
 // When R collects next, whatever that lets go of.
-void at_next_collection(std::function<void()> then);
+void on_next_gc(std::function<void()> then);
 
 }  // namespace r
 }  // namespace runhooks

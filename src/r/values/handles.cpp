@@ -1,8 +1,8 @@
 // R objects that C++ holds, and pointers to C++ objects that R holds.
 #include "r/values/handles.h"
 
-#include "r/values/border.h"
-#include "r/values/held_together.h"
+#include "r/values/guarded_entry.h"
+#include "r/values/owned_objects.h"
 
 namespace runhooks {
 namespace r {
@@ -13,8 +13,8 @@ int held_count = 0;
 
 // One list of all held objects, but for those that are held together: cells link to both
 // neighbours, so that letting go costs the same however many there are.
-SEXP held_list() {
-  if (HeldTogether::current_list() != R_NilValue) return HeldTogether::current_list();
+SEXP preserved_list() {
+  if (OwnedObjects::current_list() != R_NilValue) return OwnedObjects::current_list();
   static SEXP list = [] {
     SEXP made = Rf_cons(R_NilValue, R_NilValue);
     R_PreserveObject(made);
@@ -25,7 +25,7 @@ SEXP held_list() {
 
 }  // namespace
 
-void Held::reset(SEXP object) {
+void Preserved::reset(SEXP object) {
   if (object == object_) return;
   if (cell_ != R_NilValue) {
     SEXP before = CAR(cell_), after = CDR(cell_);
@@ -37,7 +37,7 @@ void Held::reset(SEXP object) {
   cell_ = R_NilValue;
   if (object == R_NilValue) return;
   Rcpp::Shield<SEXP> protect(object);
-  SEXP list = held_list();
+  SEXP list = preserved_list();
   // Making a cell may collect, and finalizers let go of what they held: the list is read after it.
   cell_ = Rf_cons(list, R_NilValue);
   SEXP next = CDR(list);
@@ -48,9 +48,9 @@ void Held::reset(SEXP object) {
   ++held_count;
 }
 
-int Held::count() { return held_count; }
+int Preserved::count() { return held_count; }
 
-HeldTogether::HeldTogether() {
+OwnedObjects::OwnedObjects() {
   const Scope apart(nullptr);
   Rcpp::Shield<SEXP> list(Rf_cons(R_NilValue, R_NilValue));
   Rcpp::Shield<SEXP> of_owner(Rf_cons(R_NilValue, R_NilValue));
@@ -59,7 +59,7 @@ HeldTogether::HeldTogether() {
   of_owner_.reset(of_owner);
 }
 
-void HeldTogether::keep_by(SEXP owner) {
+void OwnedObjects::attach_to(SEXP owner) {
   const Scope apart(nullptr);
   Rcpp::Shield<SEXP> weak(R_MakeWeakRef(owner, R_NilValue, R_NilValue, FALSE));
   weak_owner_.reset(weak);
@@ -68,12 +68,12 @@ void HeldTogether::keep_by(SEXP owner) {
   root_.reset(R_NilValue);
 }
 
-PartOf::PartOf(SEXP owner, SEXP object) {
+EphemeronValue::EphemeronValue(SEXP owner, SEXP object) {
   Rcpp::Shield<SEXP> weak(R_MakeWeakRef(owner, object, R_NilValue, FALSE));
   weak_.reset(weak);
 }
 
-PartOf::~PartOf() { R_RunWeakRefFinalizer(weak_.get()); }  // forgets both
+EphemeronValue::~EphemeronValue() { R_RunWeakRefFinalizer(weak_.get()); }  // forgets both
 
 SEXP package_namespace() {
   static SEXP ns = [] {
@@ -103,8 +103,8 @@ using namespace runhooks::r;
 
 // An object that R keeps as long as `owner`, an environment, is there; files hold nothing of it.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_part_of(SEXP owner, SEXP object) {
-  return border([&]() -> SEXP {
+SEXP cpp_attach_ephemeron(SEXP owner, SEXP object) {
+  return guarded_entry([&]() -> SEXP {
     if (TYPEOF(owner) != ENVSXP) {
       runhooks::invalid_argument("A part is one of an environment, not of an object of type ",
                                  Rf_type2char(TYPEOF(owner)), ".");
@@ -116,9 +116,9 @@ SEXP cpp_part_of(SEXP owner, SEXP object) {
 // What it gave; NULL where that came out of a file.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_part(SEXP part) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     if (TYPEOF(part) != WEAKREFSXP) {
-      runhooks::invalid_argument("What cpp_part_of() gave is expected, not an object of type ",
+      runhooks::invalid_argument("What cpp_attach_ephemeron() gave is expected, not an object of type ",
                                  Rf_type2char(TYPEOF(part)), ".");
     }
     return R_WeakRefValue(part);

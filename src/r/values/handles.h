@@ -13,13 +13,13 @@ namespace r {
 
 // Keeps an R object alive. How many there are is counted, so that tests can see that none is
 // forgotten.
-class Held {
+class Preserved {
  public:
-  Held() = default;
-  explicit Held(SEXP object) { reset(object); }
-  ~Held() { reset(R_NilValue); }
-  Held(const Held& other) { reset(other.object_); }
-  Held& operator=(const Held& other) {
+  Preserved() = default;
+  explicit Preserved(SEXP object) { reset(object); }
+  ~Preserved() { reset(R_NilValue); }
+  Preserved(const Preserved& other) { reset(other.object_); }
+  Preserved& operator=(const Preserved& other) {
     reset(other.object_);
     return *this;
   }
@@ -33,27 +33,27 @@ class Held {
 };
 
 // What keeps an R object; NULL of R where that is gone.
-class Keeper {
+class ObjectOwner {
  public:
-  virtual ~Keeper() = default;
+  virtual ~ObjectOwner() = default;
   virtual SEXP get() const = 0;
 };
 
 // An R object that lives as long as another one does, or what C++ has of it: R's collector sees it
 // as a part of that one, so that a circle of both is none that it cannot see.
-class PartOf : public Keeper {
+class EphemeronValue : public ObjectOwner {
  public:
   // `owner`: an environment or an external pointer.
-  PartOf(SEXP owner, SEXP object);
-  ~PartOf() override;
-  PartOf(const PartOf&) = delete;
-  PartOf& operator=(const PartOf&) = delete;
+  EphemeronValue(SEXP owner, SEXP object);
+  ~EphemeronValue() override;
+  EphemeronValue(const EphemeronValue&) = delete;
+  EphemeronValue& operator=(const EphemeronValue&) = delete;
   // NULL of R where R let go of it.
   SEXP owner() const { return R_WeakRefKey(weak_.get()); }
   SEXP get() const override { return R_WeakRefValue(weak_.get()); }
 
  private:
-  Held weak_;
+  Preserved weak_;
 };
 
 // The environment in which the core calls the package's own functions.

@@ -1,6 +1,6 @@
 // Plain data: objects of R that cannot hold code, to and from files.
 #include "io/files/atomic_file.h"
-#include "r/values/border.h"
+#include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/values.h"
 

@@ -8,13 +8,13 @@ namespace r {
 
 namespace {
 
-class HeldFunction : public Keeper {
+class HeldFunction : public ObjectOwner {
  public:
   explicit HeldFunction(SEXP function) : function_(function) {}
   SEXP get() const override { return function_.get(); }
 
  private:
-  Held function_;
+  Preserved function_;
 };
 
 // Who is to hear of new functions; R's thread alone makes some.
@@ -37,7 +37,7 @@ SEXP RFunction::get() const {
   return function;
 }
 
-NewFunctions functions_made_by(const std::function<void()>& make) {
+NewFunctions collect_new_closures(const std::function<void()>& make) {
   NewFunctions made;
   struct Listening {
     NewFunctions* outer = listener;
@@ -49,10 +49,10 @@ NewFunctions functions_made_by(const std::function<void()>& make) {
   return made;
 }
 
-void give_to(SEXP owner, const NewFunctions& functions) {
+void transfer_to(SEXP owner, const NewFunctions& functions) {
   for (const auto& one : functions) {
     const RFunctionPtr function = one.lock();
-    if (function) function->keep_by(std::make_unique<PartOf>(owner, function->get()));
+    if (function) function->attach_to(std::make_unique<EphemeronValue>(owner, function->get()));
   }
 }
 

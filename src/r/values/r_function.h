@@ -16,25 +16,25 @@ namespace r {
 // may know its keeper, and R's collector is to see the circle.
 class RFunction {
  public:
-  // functions_made_by() hears of it.
+  // collect_new_closures() hears of it.
   static std::shared_ptr<RFunction> make(SEXP function);
-  explicit RFunction(std::unique_ptr<Keeper> keeper) : keeper_(std::move(keeper)) {}
+  explicit RFunction(std::unique_ptr<ObjectOwner> keeper) : keeper_(std::move(keeper)) {}
   // The error says so where R let go of its keeper.
   SEXP get() const;
-  void keep_by(std::unique_ptr<Keeper> keeper) { keeper_ = std::move(keeper); }
+  void attach_to(std::unique_ptr<ObjectOwner> keeper) { keeper_ = std::move(keeper); }
 
  private:
-  std::unique_ptr<Keeper> keeper_;
+  std::unique_ptr<ObjectOwner> keeper_;
 };
 using RFunctionPtr = std::shared_ptr<RFunction>;
 
 // Those that were made while `make` ran, and are to be kept by somebody.
 using NewFunctions = std::vector<std::weak_ptr<RFunction>>;
-NewFunctions functions_made_by(const std::function<void()>& make);
+NewFunctions collect_new_closures(const std::function<void()>& make);
 
 // `owner`, an environment or an external pointer, has what calls these functions. Those that are
 // gone do not count.
-void give_to(SEXP owner, const NewFunctions& functions);
+void transfer_to(SEXP owner, const NewFunctions& functions);
 
 }  // namespace r
 }  // namespace runhooks

@@ -1,6 +1,6 @@
 // A batch's values example by example.
-#include "r/values/border.h"
-#include "r/values/cell_source.h"
+#include "r/values/guarded_entry.h"
+#include "r/values/row_slicer.h"
 
 namespace runhooks {
 namespace r {
@@ -11,7 +11,7 @@ struct Cells {
   explicit Cells(SEXP batch) : names(Rf_getAttrib(batch, R_NamesSymbol)) {
     const RList keys(batch, "a batch");
     for (R_xlen_t i = 0; i < keys.size(); ++i) columns.emplace_back(keys[i]);
-    for (const CellSource& column : columns) {
+    for (const RowSlicer& column : columns) {
       if (column.size() != size()) invalid_argument("The parts of a batch differ in their rows.");
     }
   }
@@ -25,8 +25,8 @@ struct Cells {
     Rf_setAttrib(list, R_NamesSymbol, names.get());
     return list;
   }
-  Held names;
-  std::vector<CellSource> columns;
+  Preserved names;
+  std::vector<RowSlicer> columns;
 };
 
 // Of several batches, and how many examples they have together.
@@ -50,7 +50,7 @@ using namespace runhooks::r;
 // The examples of batches, one after the other, each as a list of what the keys of its batch give.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_batch_examples(SEXP batches) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     R_xlen_t n = 0, at = 0;
     const std::vector<Cells> all = cells_of_batches(batches, &n);
     Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, n));
@@ -66,7 +66,7 @@ SEXP cpp_batch_examples(SEXP batches) {
 // The same key by key: for each of those of the first batch a list of all its cells.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_batch_columns(SEXP batches) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     R_xlen_t n = 0;
     const std::vector<Cells> all = cells_of_batches(batches, &n);
     const size_t n_keys = all.empty() ? 0 : all[0].columns.size();

@@ -1,0 +1,55 @@
+# Days, times and differences of times as features: the numbers that lm() makes of them, differences in
+# one unit, whatever that of the data is.
+
+# NULL of what is none.
+time_kind <- function(x) {
+  kinds <- c(Date = "Date", POSIXt = "POSIXct", difftime = "difftime")
+  found <- Filter(function(class) inherits(x, class), names(kinds))
+  if (length(found)) kinds[[found[[1]]]]
+}
+
+# Days since 1970, seconds since then, days.
+time_numbers <- function(x) {
+  switch(time_kind(x),
+    Date = as.numeric(x),
+    POSIXct = as.numeric(as.POSIXct(x)),
+    difftime = as.numeric(x, units = "days")
+  )
+}
+
+# What seconds are counted from, as a float32 has no room for all since 1970.
+first_time <- function(seconds) {
+  seconds <- seconds[is.finite(seconds)]
+  if (length(seconds)) floor(min(seconds)) else 0
+}
+
+check_time <- function(x, name, was, call) {
+  now <- time_kind(x)
+  if (identical(now, was)) return(invisible())
+  abort_runhooks(
+    c(
+      "The feature {.val {name}} is not of the type that it had in training.",
+      x = "It was {.cls {was}} and is now {.cls {if (is.null(now)) class(x) else now}}."
+    ),
+    call = call
+  )
+}
+
+# The questions of a table of nodes about days and times in their words: "day <= 2020-02-29".
+with_time_questions <- function(nodes, blueprint) {
+  for (name in names(blueprint$terms)) {
+    term <- blueprint$terms[[name]]
+    time <- if (length(term$numbers) == 1) blueprint$variables[[term$numbers]]$time
+    if (is.null(time) || time == "difftime" || length(term$words)) next
+    at <- which(nodes$feature %in% blueprint$keys[[name]] & !is.na(nodes$threshold))
+    if (length(at) == 0) next
+    number <- nodes$threshold[at] + if (is.null(term$center)) 0 else term$center
+    shown <- if (time == "Date") {
+      format(as.Date(floor(number), origin = "1970-01-01"))
+    } else {
+      format(as.POSIXct(number, origin = "1970-01-01", tz = "UTC"), "%Y-%m-%d %H:%M:%S UTC")
+    }
+    nodes$question[at] <- paste(nodes$feature[at], "<=", shown)
+  }
+  nodes
+}

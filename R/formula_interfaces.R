@@ -1,0 +1,138 @@
+# Models of a recipe and data, or of x and y, in the place of a formula and data: they become these.
+
+is_recipe <- function(x) inherits(x, "recipe")
+
+# Quickly: the rest cannot be one.
+maybe_xy_or_recipe <- function(x) is.object(x) || is.matrix(x)
+
+is_tabular <- function(x) is.data.frame(x) || is.matrix(x) || is_matrix_package(x)
+
+# The arguments with a formula and data, and the recipe by which later data are prepared. `extras` are
+# `x` and `y` where they were given by these names.
+resolve_interface <- function(settled, extras, defaults, call) {
+  if (is.null(extras) && !any(vapply(settled$args[settled$given], maybe_xy_or_recipe, NA))) {
+    return(settled)
+  }
+  columns <- vapply(settled$traits$parts, function(part) part$columns, "")
+  seats <- union(names(settled$seats), columns[nzchar(columns)])
+  # the places of arguments that were called by their names are taken by those behind them
+  places <- c(intersect(seats, settled$given), setdiff(settled$given, c(seats, settled$written)))
+  given <- c(settled$args[places], extras)
+  is_open <- vapply(given, function(x) is_recipe(x) || is_tabular(x), NA)
+  if (!any(is_open) || any(vapply(given, is_formula, NA)) || !is.null(settled$args$formula)) {
+    return(abort_incomplete_xy(settled, extras, call))
+  }
+  is_of_recipe <- any(vapply(given, is_recipe, NA))
+  opened <- if (is_of_recipe) {
+    recipe_to_formula(given, settled$args$data, call)
+  } else {
+    xy_to_formula(given, names(given)[is_open][[1]])
+  }
+  if (is.null(opened)) return(abort_incomplete_xy(settled, extras, call))
+  taken <- intersect(opened$taken, places)
+  settled$args[taken] <- defaults[taken]
+  settled$args$formula <- opened$formula
+  settled$args$data <- opened$data
+  settled$given <- union(setdiff(settled$given, taken), c("formula", "data"))
+  if (!is.null(opened$weight) && is.null(settled$args$weight_column)) {
+    settled$args$weight_column <- opened$weight
+    settled$given <- union(settled$given, "weight_column")
+  }
+  settled$recipe <- opened$recipe
+  settled
+}
+
+abort_incomplete_xy <- function(settled, extras, call) {
+  if (length(extras) == 0) return(settled)
+  abort_runhooks(
+    c(
+      "{.fn {settled$type}} takes {.arg x} and {.arg y} together: columns, and a response of as many rows.",
+      i = "Or a formula and {.arg data}."
+    ),
+    call = call
+  )
+}
+
+recipe_to_formula <- function(given, data, call) {
+  rlang::check_installed("recipes", "to make a model of a recipe.")
+  recipe <- Find(is_recipe, given)
+  in_place <- Find(is.data.frame, given)
+  if (is.null(data)) data <- in_place
+  if (!recipes::fully_trained(recipe)) {
+    recipe <- recipes::prep(recipe, training = data, verbose = FALSE)
+  }
+  baked <- recipes::bake(recipe, new_data = data)
+  variables <- summary(recipe)
+  named <- function(role) intersect(variables$variable[variables$role %in% role], names(baked))
+  outcome <- named("outcome")
+  if (length(outcome) != 1) {
+    abort_runhooks(
+      c(
+        "The recipe of a model must have one outcome, not {length(outcome)}.",
+        i = "{.code recipe(mpg ~ ., mtcars)} says which it is."
+      ),
+      call = call
+    )
+  }
+  weight <- named("case_weights")
+  baked[weight] <- lapply(baked[weight], as.numeric)
+  baked <- as.data.frame(baked[c(outcome, named("predictor"), weight)], optional = TRUE)
+  list(
+    formula = all_terms(outcome), data = as_baked(baked), recipe = recipe,
+    weight = if (length(weight)) weight[[1]],
+    taken = names(given)[vapply(given, function(x) is_recipe(x) || is.data.frame(x), NA)]
+  )
+}
+
+# NULL where nothing is a response of as many rows.
+xy_to_formula <- function(given, x_name) {
+  x <- given[[x_name]]
+  is_response <- function(y) {
+    is_value <- is_atomic(y) || is.factor(y) || (is.data.frame(y) && length(y) == 1)
+    is_value && !is.null(y) && n_rows(y) == n_rows(x) && !(is_string(y) && n_rows(x) > 1)
+  }
+  others <- given[setdiff(names(given), x_name)]
+  y_name <- names(Filter(is_response, others))
+  if (length(y_name) == 0) return(NULL)
+  y_name <- y_name[[1]]
+  y <- others[[y_name]]
+  if (is_matrix_package(x)) x <- Matrix::as.matrix(x)
+  if (is.matrix(x) && is.null(colnames(x))) colnames(x) <- paste0("x", seq_len(ncol(x)))
+  data <- as.data.frame(x, optional = TRUE)
+  response <- if (is.data.frame(y)) names(y) else if (length(colnames(y)) == 1) colnames(y) else "y"
+  while (response %in% names(data)) response <- paste0(".", response)
+  data[[response]] <- if (is.data.frame(y)) y[[1]] else if (is.matrix(y) && ncol(y) == 1) y[, 1] else y
+  list(formula = all_terms(response), data = data, taken = c(x_name, y_name))
+}
+
+all_terms <- function(response) {
+  stats::as.formula(call("~", as.name(response), quote(.)), globalenv())
+}
+
+# --- data that a recipe has prepared
+
+as_baked <- function(data) structure(data, is_baked = TRUE)
+
+is_baked <- function(data) isTRUE(attr(data, "is_baked", exact = TRUE))
+
+# Data as the model of a recipe reads them, the response too.
+baked_data <- function(object, data, call = parent.frame()) {
+  if (is.null(object$recipe) || !is.data.frame(data) || is_baked(data)) return(data)
+  rlang::check_installed("recipes", "to prepare data by the recipe of the model.")
+  baked <- tryCatch(
+    recipes::bake(object$recipe, new_data = data), error = function(error) abort_unbaked(error, call)
+  )
+  weight <- object$blueprint$weight
+  if (!is.null(weight)) baked[[weight]] <- as.numeric(baked[[weight]])
+  as_baked(as.data.frame(baked, optional = TRUE))
+}
+
+abort_unbaked <- function(error, call) {
+  cli::cli_abort(
+    c(
+      "The data cannot be prepared by the recipe of the model.",
+      i = "Give data as they are before the recipe, with all columns that it reads."
+    ),
+    parent = error, class = error_classes("invalid_argument"), call = call
+  )
+}

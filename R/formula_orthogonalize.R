@@ -1,0 +1,188 @@
+# Numbers of which others say nearly all: x, x^2, x^3, or one that hardly varies within the levels of a
+# factor. Each term of numbers becomes what the words of the formula and the terms before it leave
+# over, with mean 0 and mean square 1, so that single precision is enough for a linear model of them,
+# and its optimum is near in all directions. The data may be as collinear as lm() takes them.
+
+# `is_whitened` says whether the model is trained by an optimizer that goes to the optimum.
+orthogonalize_terms <- function(blueprint, frame, is_whitened) {
+  known <- blueprint$known
+  if (!is.null(known)) {
+    # one of other terms is refused where the folder is read
+    own <- c(names(blueprint$terms), blueprint$offset$name)
+    if (!setequal(names(known$terms), own)) return(blueprint)
+    if (!is.null(known$basis)) blueprint$basis <- known_basis(known$basis)
+    if (!is.null(known$slopes)) blueprint$slopes <- lapply(known$slopes, known_slopes)
+    return(blueprint)
+  }
+  if (!is_whitened) return(blueprint)
+  codes <- if (!is.null(frame$values)) word_codes(blueprint, frame$values)
+  names <- number_terms(blueprint)
+  if (length(names)) {
+    numbers <- frame$numbers
+    if (is.null(numbers)) {
+      x <- number_matrix(blueprint, names, frame$values)
+      numbers <- frame_numbers(x, codes, blueprint$has_bias)
+    }
+    if (numbers$k >= 2 || length(numbers$means)) {
+      blueprint$basis <- new_basis(numbers, names, blueprint)
+    }
+  }
+  # what is read in chunks does not come to the optimum
+  if (!is.null(frame$values)) blueprint$slopes <- new_slopes(blueprint, frame$values, codes)
+  blueprint
+}
+
+# Terms of numbers alone.
+number_terms <- function(blueprint) {
+  names(Filter(function(term) length(term$words) == 0, blueprint$terms))
+}
+
+# Their numbers side by side.
+number_matrix <- function(blueprint, names, values) {
+  do.call(cbind, lapply(unname(blueprint$terms[names]), function(term) {
+    matrix(as.numeric(feature_value(term$numbers, values)), n_rows(values[[1]]))
+  }))
+}
+
+# `shares` makes of standardized numbers what is fed to the model; a column that others say whole, as
+# lm() finds it, has none.
+new_basis <- function(numbers, names, blueprint) {
+  kept <- numbers$kept
+  shares <- matrix(0, numbers$k, numbers$k)
+  if (length(kept)) shares[kept, kept] <- whitening(numbers$triangle(kept))
+  widths <- vapply(names, function(name) {
+    max(vapply(blueprint$variables[blueprint$terms[[name]]$numbers], `[[`, 1L, "width"))
+  }, 1L)
+  basis <- list(
+    terms = names, widths = unname(widths), center = numbers$scale$center,
+    scale = numbers$scale$scale, shares = shares
+  )
+  basis$means <- if (length(numbers$means)) numbers$means
+  basis
+}
+
+# What makes columns of mean square 1 of those whose triangle is `r`, each of those before it.
+whitening <- function(r) backsolve(r * sign(diag(r)), diag(ncol(r)))
+
+# What is to be known of numbers: their scales, which of them there are for lm(), and the triangle of
+# standardized ones of some columns. `means` are by words, where these say much of numbers. Beside a bias they
+# are what is left of their means.
+frame_numbers <- function(x, codes = NULL, has_bias = TRUE) {
+  scale <- column_scale(x, has_bias)
+  z <- standardized(x, scale)
+  kept <- known_columns(qr(if (has_bias) cbind(1, x) else x, tol = 1e-7), has_bias)
+  means <- NULL
+  if (length(kept)) {
+    found <- sweep_factors(z, codes)
+    before <- triangle_of(z, kept)
+    left <- triangle_of(found$left, kept)
+    if (any(abs(diag(left)) < most_of_words * abs(diag(before)))) {
+      means <- found$means
+      z <- found$left
+      kept <- independent_columns(z, kept, 1e-7 * root_mean_square(x) / scale$scale)
+    }
+  }
+  list(
+    scale = scale, k = ncol(x), means = means, kept = kept,
+    triangle = function(kept) triangle_of(z, kept)
+  )
+}
+
+# Of the decomposed (1, x), or of x.
+known_columns <- function(decomposed, has_bias) {
+  known <- sort(decomposed$pivot[seq_len(decomposed$rank)])
+  if (has_bias) known[-1] - 1 else known
+}
+
+triangle_of <- function(z, kept) {
+  qr.R(qr(z[, kept, drop = FALSE], tol = 0)) / sqrt(nrow(z))
+}
+
+root_mean_square <- function(x) sqrt(colMeans(x^2))
+
+# Those of `kept` of which those before them leave more than `smallest`.
+independent_columns <- function(z, kept, smallest) {
+  kept <- utils::head(kept, nrow(z))
+  while (length(kept)) {
+    low <- which(abs(diag(as.matrix(triangle_of(z, kept)))) <= smallest[kept])
+    if (length(low) == 0) break
+    kept <- kept[-low[[1]]]
+  }
+  kept
+}
+
+standardized <- function(x, scale) sweep(sweep(x, 2, scale$center), 2, scale$scale, `/`)
+
+# The numbers as `shares` take them.
+basis_numbers <- function(basis, blueprint, values) {
+  z <- standardized(number_matrix(blueprint, basis$terms, values), basis)
+  residualize_on_factors(z, basis$means, word_codes(blueprint, values, names(basis$means)))
+}
+
+# The columns of `shares` that are those of a term.
+basis_columns <- function(basis, name) {
+  at <- match(name, basis$terms)
+  sum(basis$widths[seq_len(at - 1)]) + seq_len(basis$widths[[at]])
+}
+
+# What a numeric column has besides: all numbers, and how it is made of them.
+basis_fields <- function(blueprint, name) {
+  basis <- blueprint$basis
+  if (!name %in% basis$terms) return(list())
+  shares <- basis$shares[, basis_columns(basis, name), drop = FALSE]
+  list(
+    among = all_numbers(blueprint, basis$terms, basis), shares = as.list(as.vector(t(shares)))
+  )
+}
+
+# The numbers of `terms` as one column, less their means by words.
+all_numbers <- function(blueprint, terms, scale, widths = scale$widths) {
+  keys <- vapply(terms, function(term) {
+    blueprint$keys[[product_name(blueprint$terms[[term]]$numbers)]]
+  }, "")
+  fields <- list(
+    type = "SideBySideColumn", name = "all numbers", keys = as.list(unname(keys)),
+    widths = as.list(widths), center = as.list(scale$center), scale = as.list(scale$scale)
+  )
+  if (length(scale$means)) {
+    fields$words <- lapply(names(scale$means), word_column, blueprint)
+    fields$means <- as.list(unlist(lapply(unname(scale$means), t)))
+  }
+  rebuild_column(fields)
+}
+
+# --- in the folder
+
+basis_record <- function(basis) {
+  if (is.null(basis)) return(NULL)
+  basis$widths <- as.double(basis$widths)
+  basis$shares <- as.vector(basis$shares)
+  if (!is.null(basis$means)) basis$means <- lapply(basis$means, as.vector)
+  basis
+}
+
+known_basis <- function(record) {
+  record$widths <- as.integer(record$widths)
+  k <- length(record$center)
+  record$shares <- matrix(record$shares, k)
+  if (!is.null(record$means)) record$means <- lapply(record$means, matrix, ncol = k)
+  record
+}
+
+is_known_basis <- function(x) {
+  if (is.null(x)) return(TRUE)
+  n <- length(x$center)
+  is_plain_list(x) && is.character(x$terms) && is.double(x$widths) && are_scales(x) &&
+    is.double(x$shares) && length(x$terms) == length(x$widths) && sum(x$widths) == n &&
+    length(x$shares) == n^2 && all(is.finite(x$shares)) && are_means(x$means, n)
+}
+
+are_scales <- function(x) {
+  is.double(x$center) && is.double(x$scale) && length(x$scale) == length(x$center) &&
+    all(x$scale > 0)
+}
+
+are_means <- function(x, n) {
+  is_table <- function(x) is.double(x) && length(x) %% n == 0 && all(is.finite(x))
+  is.null(x) || (is_plain_list(x) && !is.null(names(x)) && all(vapply(x, is_table, NA)))
+}

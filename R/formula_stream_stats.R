@@ -1,0 +1,245 @@
+# What a formula has to know of data that do not fit into memory, by one pass through them: levels,
+# classes, which combinations there are, means and spreads, and how much of each number the others say.
+
+# What orthogonalize_terms(), add_scales() and response_arguments() ask a frame for, of a stream; with the
+# blueprint, whose levels are those of all rows. `wants` says what is to be learned of numbers.
+scan_stream <- function(blueprint, stream, columns, wants, call) {
+  state <- new_learning(blueprint, wants)
+  visit <- function(chunk) {
+    frame <- blueprint_frame(blueprint, chunk, TRUE, call)
+    learn_levels(state, blueprint, frame$values)
+    state$missing <- add_counts(state$missing, missing_counts(frame$missing), state$read)
+    state$passed <- union(state$passed, frame$passed)
+    state$read <- state$read + frame$n
+    rows <- !Reduce(`|`, frame$missing, logical(frame$n))
+    if (any(rows)) learn_rows(state, blueprint, only_rows(frame, rows), call)
+  }
+  each_chunk(stream, columns, visit)
+  check_learned(state, blueprint, call)
+  blueprint <- with_levels(state, blueprint, call)
+  list(
+    blueprint = blueprint, n = state$n, read = state$read, moments = state$moments,
+    passed = state$passed,
+    numbers = if (!is.null(state$triangle)) stream_numbers(state, blueprint$has_bias),
+    response = response_seen(state, blueprint$response$name, call)
+  )
+}
+
+# `wants`: the features whose scales are asked for, the terms that are made independent of each other,
+# whether the response's scale is, and whether its classes are.
+new_learning <- function(blueprint, wants) {
+  list2env(
+    list(
+      wants = wants, n = 0, read = 0, missing = NULL, levels = list(), crosses = list(),
+      moments = list(), classes = NULL, response = NULL, triangle = NULL
+    ),
+    parent = emptyenv()
+  )
+}
+
+learn_rows <- function(state, blueprint, frame, call) {
+  for (name in state$wants$features) {
+    x <- feature_value(blueprint$features[[name]], frame$values)
+    state$moments[[name]] <- add_moments(state$moments[[name]], x)
+  }
+  if (length(state$wants$basis)) {
+    x <- number_matrix(blueprint, state$wants$basis, frame$values)
+    learn_triangle(state, x)
+  }
+  if (!is.null(frame$offset)) {
+    state$moments$.offset <- add_moments(state$moments$.offset, frame$offset)
+  }
+  y <- frame$response
+  if (is.null(state$response)) state$response <- y
+  if (state$wants$classes) {
+    # a fraction is no class, and there may be as many as rows
+    if (is.numeric(y) && any(y != trunc(y))) response_classes(y, blueprint$response$name, call)
+    state$classes <- add_levels(state$classes, y)
+  } else if (state$wants$response && is.numeric(y)) {
+    state$moments$.response <- add_moments(state$moments$.response, y)
+  }
+  state$n <- state$n + n_rows(y)
+}
+
+check_learned <- function(state, blueprint, call) {
+  if (state$read == 0) abort_runhooks("The data have no rows.", call = call)
+  is_left_out <- blueprint$na$kind %in% c("omit", "exclude")
+  if (state$missing$rows > 0 && !is_left_out) abort_missing_rows(state$missing, blueprint, call)
+  if (state$n == 0) abort_runhooks("All rows have NA.", call = call)
+}
+
+# The mean of each column of numbers, of those that there are: what na.action = "mean" puts in the
+# place of others.
+stream_means <- function(stream, columns) {
+  moments <- list()
+  each_chunk(stream, columns, function(chunk) {
+    for (name in columns) {
+      x <- chunk[[name]]
+      if (!is.numeric(x) || !is.null(dim(x))) next
+      moments[[name]] <<- add_moments(moments[[name]], x[is.finite(x)])
+    }
+  })
+  lapply(moments, `[[`, "mean")
+}
+
+# --- numbers
+
+# Count, mean, sum of squares about it, and the largest of each column; those of more rows added.
+add_moments <- function(was, x) {
+  columns <- matrix(as.numeric(x), n_rows(x))
+  n <- nrow(columns)
+  if (n == 0) return(was)
+  mean <- colMeans(columns)
+  now <- list(
+    n = n, mean = mean, squares = colSums(sweep(columns, 2, mean)^2),
+    largest = apply(abs(columns), 2, max)
+  )
+  if (is.null(was)) return(now)
+  n <- was$n + now$n
+  step <- now$mean - was$mean
+  list(
+    n = n, mean = was$mean + step * now$n / n,
+    squares = was$squares + now$squares + step^2 * was$n * now$n / n,
+    largest = pmax(was$largest, now$largest)
+  )
+}
+
+# column_scale() of them.
+moments_scale <- function(moments, is_centered) {
+  center <- if (is_centered) moments$mean else 0 * moments$mean
+  spread <- sqrt(moments$squares / moments$n + (moments$mean - center)^2)
+  scale_of(center, spread, moments$largest)
+}
+
+# The triangle of the QR decomposition of (1, x - shift), which says of the numbers all that their
+# crossproducts do, in full precision.
+learn_triangle <- function(state, x) {
+  if (is.null(state$shift)) state$shift <- colMeans(x)
+  wide <- rbind(state$triangle, cbind(1, sweep(x, 2, state$shift)))
+  # less rows than columns have no triangle yet
+  state$triangle <- if (nrow(wide) > ncol(wide)) qr.R(qr(wide, tol = 0)) else wide
+  state$moments$.basis <- add_moments(state$moments$.basis, x)
+}
+
+# What new_basis() asks numbers for.
+stream_numbers <- function(state, has_bias) {
+  k <- length(state$shift)
+  scale <- moments_scale(state$moments$.basis, has_bias)
+  raw <- rbind(c(1, state$shift), cbind(0, diag(k)))
+  if (!has_bias) raw <- raw[, -1, drop = FALSE]
+  standard <- rbind((state$shift - scale$center) / scale$scale, diag(1 / scale$scale, k))
+  standardized <- state$triangle %*% standard
+  list(
+    scale = scale, k = k, kept = known_columns(qr(state$triangle %*% raw, tol = 1e-7), has_bias),
+    triangle = function(kept) {
+      qr.R(qr(standardized[, kept, drop = FALSE], tol = 0)) / sqrt(state$n)
+    }
+  )
+}
+
+# --- words
+
+learn_levels <- function(state, blueprint, values) {
+  words <- Filter(function(variable) !is.null(variable$levels), blueprint$variables)
+  for (name in names(words)) state$levels[[name]] <- add_levels(state$levels[[name]], values[[name]])
+  for (name in names(blueprint$crosses)) {
+    parts <- as.data.frame(lapply(values[blueprint$features[[name]]], as.character), optional = TRUE)
+    state$crosses[[name]] <- unique(rbind(state$crosses[[name]], parts))
+  }
+}
+
+# The levels so far, and what their order may be that each chunk has shown a part of.
+add_levels <- function(was, x) {
+  own <- if (is.factor(x)) levels(x) else unique(as.vector(x[!is.na(x)]))
+  words <- as.character(own)
+  numbers <- suppressWarnings(as.numeric(words))
+  now <- list(
+    values = own, is_factor = is.factor(x), is_same = TRUE,
+    is_numeric = !anyNA(numbers) && !is.unsorted(numbers), is_sorted = !is.unsorted(words)
+  )
+  if (is.null(was)) return(now)
+  for (way in c("is_numeric", "is_sorted")) now[[way]] <- was[[way]] && now[[way]]
+  now$is_same <- was$is_same && identical(was$values, own)
+  now$values <- if (now$is_same) own else union(was$values, own)
+  now
+}
+
+# A factor's levels in the order that the whole of the data would give them.
+ordered_levels <- function(seen, name, call) {
+  if (seen$is_same) return(seen$values)
+  if (seen$is_numeric) return(seen$values[order(as.numeric(seen$values))])
+  if (seen$is_sorted) return(sort(seen$values))
+  abort_runhooks(
+    c(
+      "{.code {name}} has other levels in other parts of the stream, in an order that does not
+       follow from them.",
+      i = "Say what they are: {.code factor(x, levels = c(...))}."
+    ),
+    call = call
+  )
+}
+
+# The blueprint with the levels and combinations of all rows; a folder's are those of its training.
+with_levels <- function(state, blueprint, call) {
+  for (name in names(state$levels)) {
+    if (!is.null(blueprint$known$variables[[name]]$levels)) next
+    seen <- state$levels[[name]]
+    levels <- if (seen$is_factor) ordered_levels(seen, name, call) else plain_words(seen$values)
+    check_has_levels(levels, name, call)
+    blueprint$variables[[name]]$levels <- levels
+  }
+  for (name in names(blueprint$crosses)) {
+    words <- blueprint$features[[name]]
+    blueprint$crosses[[name]] <- crossed_levels(state$crosses[[name]], blueprint, words)
+  }
+  blueprint
+}
+
+# For response_arguments(): each class once, or the first rows of numbers.
+response_seen <- function(state, name, call) {
+  seen <- state$classes
+  if (is.null(seen)) return(state$response)
+  if (!seen$is_factor) return(seen$values)
+  levels <- ordered_levels(seen, name, call)
+  factor(levels, levels = levels)
+}
+
+# --- whether a term is of each row alone
+
+# An error where a term is another one of some rows than of all: poly(), scale() and x - mean(x) look
+# at all of them.
+check_by_row <- function(blueprint, chunk, call) {
+  n <- n_rows(chunk[[1]])
+  some <- unique(list(seq_len(ceiling(n / 2)), setdiff(seq_len(n), seq_len(ceiling(n / 2))), 1L, n))
+  for (name in names(blueprint$variables)) {
+    if (!is.call(blueprint$variables[[name]]$expr)) next
+    whole <- formula_value(name, chunk, blueprint, call)
+    for (rows in some[lengths(some) > 0]) {
+      is_in <- seq_len(n) %in% rows
+      part <- tryCatch(
+        formula_value(name, lapply(chunk, keep_rows, is_in), blueprint, call),
+        error = function(error) NULL
+      )
+      if (!same_values(part, keep_rows(whole, is_in))) abort_not_by_row(name, call)
+    }
+  }
+}
+
+same_values <- function(a, b) {
+  if (is.factor(a) || is.factor(b)) {
+    a <- as.character(a)
+    b <- as.character(b)
+  }
+  isTRUE(all.equal(as.vector(a), as.vector(b), tolerance = 1e-12))
+}
+
+abort_not_by_row <- function(name, call) {
+  abort_runhooks(
+    c(
+      "{.code {name}} is computed of all rows, which a stream does not have at once.",
+      i = "Give the numbers that it learns from them, as in {.code I(x - 3.2)},
+           {.code cut(x, c(0, 1, 2))} or {.code poly(x, 2, raw = TRUE)}."
+    ),
+    call = call
+  )
+}

@@ -1,0 +1,40 @@
+# What an input function has made of its data for a model, kept for the next time.
+
+# Beyond so many values the copies cost more memory than their making costs time.
+most_kept_values <- 1e5
+
+# list(columns, types, said): the columns as tensors take them, the types that they become, and the
+# messages on factors, for each time that they are read. Doubles in `floats` become float32 once,
+# instead of in each step; factors in `texts` are their labels.
+encoded_rows <- function(columns, n_features, texts = character(), floats = character()) {
+  words <- names(columns)
+  is_factor <- vapply(columns, is.factor, NA)
+  is_text <- is_factor & words %in% texts
+  columns[is_text] <- lapply(columns[is_text], as.character)
+  is_code <- is_factor & !is_text
+  said <- mapply(encoding_message, columns[is_code], words[is_code], SIMPLIFY = FALSE)
+  columns[is_code] <- lapply(columns[is_code], factor_codes)
+  types <- vapply(columns, wanted_type, "")
+  narrow <- words %in% floats & is.na(types) & seq_along(columns) <= n_features
+  types[narrow & vapply(columns, is.double, NA)] <- "float32"
+  list(columns = columns, types = unname(types), said = unname(said))
+}
+
+# The value of `make()`, or what it was the last time, where that was for the same model in the same
+# state: a model that is evaluated again and again asks for the same. In training the folder learns,
+# and what warned warns again. `input` is an environment of the input function's own. The model has
+# the rows.
+cached_rows <- function(input, estimator, n_values, make) {
+  changes <- is.null(estimator) || identical(the$mode, "train") || !is.null(the$dealing)
+  kept <- if (!changes) unclass(estimator$estimator)$kept
+  if (is.null(kept) || n_values > most_kept_values) return(make())
+  place <- object_cache(kept, "rows")
+  asked <- list(
+    input, the$mode, model_cache_key(estimator), estimator$blueprint, training_record(estimator)
+  )
+  if (identical(place$asked, asked)) return(place$rows)
+  is_quiet <- TRUE
+  rows <- withCallingHandlers(make(), condition = function(condition) is_quiet <<- FALSE)
+  if (is_quiet) list2env(list(asked = asked, rows = rows), place)
+  rows
+}

@@ -1,0 +1,205 @@
+# Linear models beside others of the same data: anova(), extractAIC() and what R builds of them,
+# drop1(), add1() and step(), which ask for refitted models by update().
+
+#' Comparing linear models
+#'
+#' `anova()` of one linear model of a formula says how much each of its terms adds to those before it,
+#' of several models, each of which has the terms of the one before it or fewer, how much their
+#' differences are. `extractAIC()` is what [drop1()], [add1()] and [step()] ask for; [AIC()] and [BIC()]
+#' take several models.
+#'
+#' @param object,fit A trained linear model that was made from a formula.
+#' @param ... For `anova()`: more models of the same response and rows.
+#' @param test `"F"`, `"Chisq"`, `"Cp"` or `"none"`, as [stats::stat.anova()] has them; by default
+#'   `"F"` of regressors, else `"Chisq"`.
+#' @param scale Of [extractAIC()]: the variance of the errors, where it is known.
+#' @param k What a coefficient costs: 2 for AIC.
+#' @return `anova()`: a table as that of [stats::anova.lm()] or [stats::anova.glm()].
+#'   `extractAIC()`: the number of coefficients, and the criterion, as of [lm()] and [glm()].
+#' @section Errors: `runhooks_error_invalid_argument` for models that are not linear, have several
+#'   responses, or whose loss is no likelihood, and for models of other rows or responses.
+#' @name model_comparison
+#' @family estimator methods
+#' @examples
+#' small <- linear_regressor(mpg ~ wt, mtcars)
+#' train(small)
+#' wider <- update(small, . ~ . + hp)
+#' anova(small, wider)
+#' AIC(small, wider)
+#' drop1(wider)
+NULL
+
+#' @rdname model_comparison
+#' @importFrom stats extractAIC
+#' @export
+extractAIC.tf_estimator <- function(fit, scale = 0, k = 2, ...) { # nolint: its name
+  abort_more("extractAIC", list(...), c("scale", "k"))
+  own <- single_fit(fit, "extractAIC")
+  check_arg(is_number(scale) && scale >= 0, scale, "a number, 0 or more", "scale", environment())
+  check_arg(is_number(k), k, "a number", "k", environment())
+  n <- fit_nobs(own)
+  edf <- fit_edf(own)
+  if (own$family != "gaussian") {
+    return(c(edf, -2 * fit_log_likelihood(own) + k * edf))
+  }
+  squares <- fit_deviance(own)
+  c(edf, (if (scale > 0) squares / scale - n else n * log(squares / n)) + k * edf)
+}
+
+# Of one response; of more there is no criterion that glm() has.
+single_fit <- function(object, what, call = parent.frame()) {
+  fit <- inference_fit(object, what, call)
+  if (fit$family == "multinomial" || ncol(fit$errors) == 1) return(fit)
+  abort_runhooks(
+    "{.fn {what}} is for models of one response; this one has {ncol(fit$errors)}.", call = call
+  )
+}
+
+#' @rdname model_comparison
+#' @importFrom stats anova
+#' @export
+anova.tf_estimator <- function(object, ..., test = NULL) {
+  others <- list(...)
+  is_model <- vapply(others, inherits, NA, "tf_estimator")
+  abort_more("anova", others[!is_model], "test")
+  models <- c(list(object), unname(others))
+  fits <- lapply(models, single_fit, "anova")
+  if (is.null(test)) test <- if (fits[[1]]$family == "gaussian") "F" else "Chisq"
+  good <- is_string(test) && test %in% c("F", "Chisq", "Cp", "none")
+  check_arg(good, test, '"F", "Chisq", "Cp" or "none"', "test", environment())
+  if (length(models) > 1) return(anova_of_models(models, fits, test))
+  if (fits[[1]]$family == "gaussian") {
+    check_arg(test %in% c("F", "none"), test, '"F" or "none" for one regressor', "test", environment())
+    return(anova_of_terms(object, fits[[1]], test))
+  }
+  anova_of_steps(object, test)
+}
+
+# As anova.lm() and anova.glm() have it of several models.
+anova_of_models <- function(models, fits, test, call = parent.frame()) {
+  first <- fits[[1]]
+  for (i in seq_along(fits)[-1]) {
+    is_same <- identical(fits[[i]]$family, first$family) &&
+      identical(unname(fits[[i]]$response), unname(first$response)) &&
+      identical(fits[[i]]$weights, first$weights)
+    if (!is_same) {
+      abort_runhooks(
+        "{.fn anova} compares models of one response in the same rows; model {i} has other ones.",
+        call = call
+      )
+    }
+  }
+  left <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
+  deviance <- vapply(fits, fit_deviance, 0)
+  is_gaussian <- first$family == "gaussian"
+  table <- data.frame(left, deviance, c(NA, -diff(left)), c(NA, -diff(deviance)))
+  names(table) <- if (is_gaussian) {
+    c("Res.Df", "RSS", "Df", "Sum of Sq")
+  } else {
+    c("Resid. Df", "Resid. Dev", "Df", "Deviance")
+  }
+  formulas <- vapply(models, function(model) term_name(stats::formula(model)), "")
+  heading <- c(
+    if (is_gaussian) "Analysis of Variance Table\n" else "Analysis of Deviance Table\n",
+    paste0("Model ", format(seq_along(models)), ": ", formulas, collapse = "\n")
+  )
+  as_anova(table, heading, test, fits[[which.min(left)]])
+}
+
+as_anova <- function(table, heading, test, largest) {
+  if (test != "none") {
+    scale <- if (largest$family == "gaussian") fit_deviance(largest) / fit_df(largest) else 1
+    df <- if (largest$family == "gaussian") fit_df(largest) else Inf
+    table <- stats::stat.anova(table, test, scale, df, fit_nobs(largest))
+  }
+  structure(table, heading = heading, class = c("anova", "data.frame"))
+}
+
+# The squares of what each term adds: those of the linear function along its columns, made orthogonal
+# to those before it.
+anova_of_terms <- function(object, fit, test) {
+  root <- sqrt(fit$weights)
+  fitted <- fit$logits[, 1] - fit$offset
+  along <- qr.qty(qr(root * fit$design[, fit$kept, drop = FALSE], tol = 0), root * fitted)
+  term <- attr(fit$design, "assign")[fit$kept]
+  squares <- along[seq_along(term)]^2
+  shown <- sort(unique(term[term > 0]))
+  df <- c(vapply(shown, function(i) sum(term == i), 0L), fit_df(fit))
+  sums <- c(vapply(shown, function(i) sum(squares[term == i]), 0), fit_deviance(fit))
+  table <- data.frame(df, sums, sums / df)
+  names(table) <- c("Df", "Sum Sq", "Mean Sq")
+  rownames(table) <- c(object$blueprint$labels[shown], "Residuals")
+  if (test == "F") {
+    ratio <- table[["Mean Sq"]] / (fit_deviance(fit) / fit_df(fit))
+    ratio[length(ratio)] <- NA
+    table[["F value"]] <- ratio
+    table[["Pr(>F)"]] <- stats::pf(ratio, df, fit_df(fit), lower.tail = FALSE)
+  }
+  heading <- c("Analysis of Variance Table\n", paste("Response:", object$blueprint$response$name))
+  structure(table, heading = heading, class = c("anova", "data.frame"))
+}
+
+# Of other families each model of the first terms is fitted.
+anova_of_steps <- function(object, test) {
+  labels <- object$blueprint$labels
+  wholes <- lapply(seq_along(labels) - 1, function(n) {
+    right <- sum_of_terms(object$blueprint, n)
+    offset <- object$blueprint$offset
+    if (!is.null(offset)) right <- call("+", right, str2lang(offset$name))
+    response <- stats::formula(object)[[2]]
+    refit(object, stats::as.formula(call("~", response, right), environment(stats::formula(object))))
+  })
+  fits <- lapply(c(wholes, list(object)), single_fit, "anova")
+  left <- vapply(fits, function(fit) fit_nobs(fit) - fit_edf(fit), 0)
+  deviance <- vapply(fits, fit_deviance, 0)
+  table <- data.frame(c(NA, -diff(left)), c(NA, -diff(deviance)), left, deviance)
+  dimnames(table) <- list(c("NULL", labels), c("Df", "Deviance", "Resid. Df", "Resid. Dev"))
+  heading <- paste0(
+    "Analysis of Deviance Table\n\nResponse: ", object$blueprint$response$name,
+    "\n\nTerms added sequentially (first to last)\n"
+  )
+  as_anova(table, heading, test, fits[[length(fits)]])
+}
+
+# --- update()
+
+# Whether update() gives a model that is trained, too: one that was, and comes to the least loss by
+# itself.
+is_refit <- function(object) {
+  has_coefficients(object) && is_iterative_fit(object) && !is_streamed(object$data) &&
+    !is.null(cpp_latest_checkpoint(model_dir(object)))
+}
+
+# A call that makes the model and trains it, in a folder of its own; in `place`, where that is not that of
+# who asks for it.
+refitting_call <- function(call, object, changes, place) {
+  if (!"model_dir" %in% changes) call$model_dir <- NULL
+  # what is made in a function is called elsewhere: its data and constructor go along
+  if (!is.null(place)) {
+    if (!"data" %in% changes && !has_same_data(call$data, object$data, place)) call$data <- object$data
+    if (is.name(call[[1]]) && !exists(as.character(call[[1]]), envir = place, mode = "function")) {
+      call[[1]] <- base::call("::", quote(runhooks), as.name(object$spec$type))
+    }
+  }
+  as.call(list(
+    quote((function(model) {
+      suppressMessages(runhooks::train(model))
+      model
+    })),
+    call
+  ))
+}
+
+has_same_data <- function(expr, data, place) {
+  there <- tryCatch(eval(expr, place), error = function(error) NULL)
+  is.data.frame(there) && nrow(there) == nrow(data) && all(names(data) %in% names(there)) &&
+    identical(as.list(there)[names(data)], as.list(data))
+}
+
+refit <- function(object, formula) {
+  has_call <- !is.null(object$call[["data"]]) && is.null(object$recipe)
+  if (!has_call) return(stats::update(object, formula))
+  # update.formula() would take it for a text, in which `(x > 3):z` is another term
+  object$call$formula <- formula
+  eval(stats::update(object, evaluate = FALSE), environment(stats::formula(object)))
+}

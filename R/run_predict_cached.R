@@ -1,0 +1,108 @@
+# predict() of plain data by what an earlier call has left (r/loop/predict_fast_path.cpp): the way of
+# a row through the folder, the input function and the loop is found once, and noted beside the model
+# as long as that, the folder and its checkpoint stay the same.
+
+# What cache_predict_plan() has noted for this kind of prediction, applied to the data; NULL where the data,
+# the model or the folder are another case.
+predict_from_cache <- function(object, data, type) {
+  kept <- unclass(object$estimator)$kept
+  # one that was read may stand for another folder (R/estimator_snapshot.R)
+  if (typeof(kept$ways) != "weakref" || is.list(kept$files)) return(NULL)
+  ways <- cpp_part(kept$ways)
+  way <- if (is.null(type)) ways$all else if (is_string(type)) ways$typed[[type]]
+  if (is.null(way) || !identical(way$source, predict_plan_key(object))) return(NULL)
+  values <- cpp_known_predictions(
+    way$model, way$folder, way$checkpoint, way$features, way$columns, way$dtypes, way$levels,
+    way$keys, data, way$most_rows
+  )
+  if (is.null(values)) return(NULL)
+  way$finish(lapply(values, as_rows))
+}
+
+# A matrix of one row for each row of data.
+as_rows <- function(values) {
+  if (length(dim(values)) == 2) values else matrix(values, nrow = n_rows(values))
+}
+
+# All of the object that predictions depend on, beside its folder.
+predict_plan_key <- function(object) {
+  engine <- unclass(object$estimator)
+  list(
+    model_cache_key(object), object$blueprint, object$recipe, engine$kept$recipe, engine$model_dir,
+    engine$config
+  )
+}
+
+# After a prediction that went well: how its data became features. Models whose features are more
+# than columns of the data have no such way.
+# `checkpoint`: the core's number of the one that was read, NULL where it has not kept what it made.
+cache_predict_plan <- function(object, newdata, type, shape, checkpoint) {
+  if (!is.data.frame(newdata) || is.null(checkpoint)) return(invisible())
+  fields <- predict_plan_features(object)
+  if (is.null(fields)) return(invisible())
+  kept <- unclass(object$estimator)$kept
+  way <- c(fields, list(
+    source = predict_plan_key(object), model = core_model(object), folder = model_dir(object),
+    checkpoint = checkpoint, keys = unname(shape$keys), finish = shape$finish,
+    most_rows = rows_at_once(object)
+  ))
+  ways <- object_cache(kept, "ways")
+  if (is.null(ways$typed)) ways$typed <- list()
+  if (is.null(type)) ways$all <- way else ways$typed[[type]] <- way
+}
+
+# For each feature, in the order of their names, the column that it is, its type and the levels that
+# it may have (NULL: any); NULL where there is more to do than to look.
+predict_plan_features <- function(object) {
+  record <- training_record(object)
+  has_recipe <- !is.null(object$recipe) || isTRUE(record$recipe) ||
+    !is.null(unclass(object$estimator)$kept$recipe)
+  if (has_recipe || !is.null(record$order) || is_custom(object)) return(NULL)
+  reads <- model_reads(object)
+  columns <- way_columns(object, reads)
+  if (length(columns) == 0) return(NULL)
+  features <- sorted_words(names(columns))
+  # ids have a range that is looked at
+  limited <- read_keys(Filter(function(read) read$num_ids > 0, reads))
+  if (any(features %in% limited)) return(NULL)
+  texts <- string_features(reads)
+  floats <- float_features(reads)
+  open <- read_keys(Filter(function(read) read$takes_unknown, reads))
+  levels <- lapply(setNames(nm = features), function(name) {
+    known <- if (!name %in% open) record$features[[name]]$levels
+    if (is.null(known)) blueprint_levels(object$blueprint, columns[[name]]) else known
+  })
+  kinds <- vapply(features, function(name) {
+    kind <- record$features[[name]]$kind
+    if (is.null(kind)) "" else kind
+  }, "")
+  dtypes <- ifelse(features %in% texts & kinds %in% c("factor", "character"), "string",
+    ifelse(kinds == "double", ifelse(features %in% floats, "float32", "float64"),
+      c(integer = "int32", logical = "bool")[kinds]
+    )
+  )
+  if (anyNA(dtypes)) return(NULL)
+  list(
+    features = features, columns = unname(columns[features]), dtypes = unname(dtypes),
+    levels = unname(levels)
+  )
+}
+
+# The column of the data that each feature is, by the features' names; NULL where one is computed.
+way_columns <- function(object, reads) {
+  blueprint <- object$blueprint
+  if (is.null(blueprint)) {
+    keys <- read_keys(reads)
+    return(setNames(keys, keys))
+  }
+  if (!is.null(blueprint$offset) || length(blueprint$features) == 0) return(NULL)
+  if (any(lengths(blueprint$features) != 1)) return(NULL)
+  variables <- unlist(blueprint$features)
+  is_plain <- vapply(variables, function(name) {
+    variable <- blueprint$variables[[name]]
+    is.null(variable$expr) && is.null(variable$time)
+  }, NA)
+  if (all(is_plain)) setNames(variables, blueprint$keys[names(blueprint$features)])
+}
+
+blueprint_levels <- function(blueprint, column) blueprint$variables[[column]]$levels

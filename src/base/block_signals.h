@@ -1,0 +1,58 @@
+// What lives here: BlockSignalsScope, for the time in which a thread is made; IgnoreSigpipeScope, for a write.
+// Who may use it: whoever makes threads, or writes to a pipe.
+// What it must not know: what the threads do.
+#pragma once
+
+#ifndef _WIN32
+#include <signal.h>
+
+#include <cerrno>
+#endif
+
+namespace runhooks {
+
+// Nobody's signal handlers run in a thread that is made while one lives.
+class BlockSignalsScope {
+ public:
+#ifndef _WIN32
+  BlockSignalsScope() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockSignalsScope() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+#endif
+};
+
+#ifndef _WIN32
+// A write to a pipe that nobody reads any more gives EPIPE to this thread, and no signal.
+class IgnoreSigpipeScope {
+ public:
+  IgnoreSigpipeScope() {
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~IgnoreSigpipeScope() {
+    const int reason = errno;
+    sigset_t pending;
+    sigpending(&pending);
+    int taken = 0;
+    if (!was_pending_ && sigismember(&pending, SIGPIPE) == 1) sigwait(&pipe_, &taken);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = reason;
+  }
+
+ private:
+  sigset_t pipe_, before_;
+  bool was_pending_;
+};
+#endif
+
+}  // namespace runhooks

@@ -1,0 +1,28 @@
+// What lives here: LogCapture, which sees the lines that are shown while it lives.
+// Who may use it: every layer.
+// What it must not know: who shows them, and where.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/log.h"
+
+namespace runhooks {
+
+// The innermost one of those that live sees a line, before it is shown.
+class LogCapture {
+ public:
+  using Seen = std::function<void(LogLevel level, const std::string& text)>;
+  explicit LogCapture(Seen seen);
+  ~LogCapture();
+  LogCapture(const LogCapture&) = delete;
+  LogCapture& operator=(const LogCapture&) = delete;
+
+ private:
+  friend void show_line(LogLevel level, const char* kind, const std::string& text);
+  Seen seen_;
+  LogCapture* outer_;
+};
+
+}  // namespace runhooks

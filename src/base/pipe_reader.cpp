@@ -1,0 +1,44 @@
+#include "base/pipe_reader.h"
+
+#include <cerrno>
+
+#include "base/interrupt.h"
+#include "base/system_files.h"
+
+namespace runhooks {
+
+namespace {
+
+void check_is_stream(const std::string& path) {
+  const FileKind kind = file_kind(path);
+  if (kind == FileKind::kPipe || kind == FileKind::kDevice) return;
+  if (kind == FileKind::kNone) throw_system("Cannot read", path, ENOENT);
+  fail(Code::kFailedPrecondition, "Cannot read '", path, "': it is ", file_kind_words(kind),
+       ", not a pipe or a device.");
+}
+
+}  // namespace
+
+PipeReader::PipeReader(std::string path) : path_(std::move(path)) {
+  check_is_stream(path_);
+  descriptor_ = open_descriptor(path_, Access::kRead);
+  if (descriptor_ < 0) throw_system("Cannot read", path_, errno);
+}
+
+PipeReader::~PipeReader() { close_descriptor(descriptor_); }
+
+// A pipe that nobody has opened to write yet has nothing to say; its end is when who did has gone.
+size_t PipeReader::read(void* data, size_t size) {
+  constexpr int kNapMs = 20;
+  for (;;) {
+    check_interrupt();
+    if (!wait_for_descriptor(descriptor_, /*to_write=*/false, kNapMs)) continue;
+    const int64_t got = read_descriptor(descriptor_, data, size);
+    if (got >= 0) return static_cast<size_t>(got);
+    if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+      throw_system("Cannot read", path_, errno);
+    }
+  }
+}
+
+}  // namespace runhooks

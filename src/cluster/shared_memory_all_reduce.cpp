@@ -1,0 +1,233 @@
+#include "cluster/shared_memory_all_reduce.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <type_traits>
+
+#include "base/status.h"
+
+namespace runhooks {
+
+namespace {
+
+// Fewer are added by each process: to wait once more takes longer.
+constexpr int64_t kFewBytes = 4096;
+
+// An integer that is too large begins anew, as by MPI.
+template <typename T>
+struct Plus {
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+    } else {
+      return a + b;
+    }
+  }
+};
+
+template <typename T>
+struct Larger {
+  T operator()(T a, T b) const { return a < b ? b : a; }
+};
+
+// The mean of two, by the same bits as a division.
+template <typename T>
+struct HalfOfSum {
+  T operator()(T a, T b) const { return (a + b) * T(0.5); }
+};
+
+template <typename T>
+struct SumOver {
+  T by;
+  T operator()(T a, T b) const { return (a + b) / by; }
+};
+
+// What lies at other places than `to` does, or at the very same: no step of a loop waits for another.
+#if defined(__clang__)
+#define RUNHOOKS_SIDE_BY_SIDE _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define RUNHOOKS_SIDE_BY_SIDE _Pragma("GCC ivdep")
+#else
+#define RUNHOOKS_SIDE_BY_SIDE
+#endif
+
+// Compilers make vectors of blocks whose length they know, also by -O2.
+constexpr int64_t kBlock = 32;
+
+// `to` may be `a` or `b`. The same instructions for each of these: of two NaNs a sum is the one that
+// stands first in an instruction, and compilers exchange the two as they like.
+template <typename T, typename Combine>
+[[gnu::noinline]] void combine_values(const T* a, const T* b, int64_t n, T* to, Combine combine) {
+  int64_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) {
+    RUNHOOKS_SIDE_BY_SIDE
+    for (int64_t k = 0; k < kBlock; ++k) to[i + k] = combine(a[i + k], b[i + k]);
+  }
+  for (; i < n; ++i) to[i] = combine(a[i], b[i]);
+}
+
+// Of all ranks, to `to`, which may be the room of the first.
+template <typename T, typename RoomOf, typename Combine, typename Last>
+void combine_ranks(RoomOf module_of, int size, int64_t n, T* to, Combine combine, Last last) {
+  const T* sum = module_of(0);
+  for (int rank = 1; rank < size - 1; ++rank) {
+    combine_values(sum, module_of(rank), n, to, combine);
+    sum = to;
+  }
+  combine_values(sum, module_of(size - 1), n, to, last);
+}
+
+// For the values `from` to `from + n` of all parts: f(values, to, how many, those before them).
+template <typename T, typename F>
+void for_each_part(const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, F f) {
+  int64_t done = 0;
+  for (const ReduceBuffer& part : parts) {
+    if (from >= part.n) {
+      from -= part.n;
+      continue;
+    }
+    const int64_t count = std::min(part.n - from, n - done);
+    if (count == 0) return;
+    f(static_cast<const T*>(part.values) + from, static_cast<T*>(part.mean) + from, count, done);
+    done += count;
+    from = 0;
+  }
+}
+
+}  // namespace
+
+SharedMemoryAllReduce::SharedMemoryAllReduce(void* memory, int64_t room_bytes, int rank, int size, int64_t patience,
+                       void (*progress)())
+    : places_(static_cast<Place*>(memory)),
+      rooms_(static_cast<char*>(memory) + static_cast<size_t>(size) * sizeof(Place)),
+      room_bytes_(room_bytes),
+      rank_(rank),
+      size_(size),
+      patience_(patience),
+      progress_(progress) {
+  static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(Place) == 128,
+                "not between processes");
+}
+
+int64_t SharedMemoryAllReduce::memory_bytes(int64_t room_bytes, int size) {
+  return size * (static_cast<int64_t>(sizeof(Place)) + 2 * room_bytes);
+}
+
+// MPI may have begun to send what another process waits for, and end it only when it is called.
+void SharedMemoryAllReduce::meet(uint64_t doing) {
+  ++step_;
+  places_[rank_].doing[step_ % 2] = doing;
+  places_[rank_].step.store(step_, std::memory_order_release);
+  for (int rank = 0; rank < size_; ++rank) {
+    for (int64_t tries = 1; places_[rank].step.load(std::memory_order_acquire) < step_; ++tries) {
+      if (tries < patience_) continue;
+      std::this_thread::yield();
+      if (tries % 64 == 0) progress_();
+    }
+    if (places_[rank].doing[step_ % 2] != doing) {
+      fail(Code::kInternal, "Process ", rank, " adds something else than process ", rank_,
+           ": they do not compute the same.");
+    }
+  }
+}
+
+template <typename T>
+T* SharedMemoryAllReduce::room(int rank) {
+  return reinterpret_cast<T*>(rooms_ + (2 * rank + half_) * room_bytes_);
+}
+
+template <typename T, typename Combine, typename Last>
+void SharedMemoryAllReduce::whole(const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, Combine combine,
+                       Last last) {
+  for_each_part<T>(parts, from, n, [&](const T* own, T* to, int64_t count, int64_t at) {
+    if (size_ == 2) {
+      const T* other = room<T>(1 - rank_) + at;
+      const bool is_first = rank_ == 0;
+      combine_values(is_first ? own : other, is_first ? other : own, count, to, last);
+    } else {
+      combine_ranks([&](int rank) { return room<T>(rank) + at; }, size_, count, to, combine, last);
+    }
+  });
+}
+
+template <typename T, typename Combine, typename Last>
+void SharedMemoryAllReduce::by_slices(const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n,
+                           uint64_t doing, Combine combine, Last last) {
+  const int64_t line = 128 / static_cast<int64_t>(sizeof(T));
+  const int64_t slice = (n / size_ / line + 1) * line;
+  const int64_t begin = std::min(slice * rank_, n), end = std::min(begin + slice, n);
+  combine_ranks([&](int rank) { return room<T>(rank) + begin; }, size_, end - begin,
+                room<T>(0) + begin, combine, last);
+  meet(doing);
+  for_each_part<T>(parts, from, n, [&](const T*, T* to, int64_t count, int64_t at) {
+    std::memcpy(to, room<T>(0) + at, static_cast<size_t>(count) * sizeof(T));
+  });
+}
+
+template <typename T, typename Combine, typename Last>
+void SharedMemoryAllReduce::combine(const std::vector<ReduceBuffer>& parts, uint64_t kind, Combine combine,
+                         Last last) {
+  int64_t n = 0;
+  for (const ReduceBuffer& part : parts) n += part.n;
+  const uint64_t doing = static_cast<uint64_t>(n) * 16 + kind;
+  const int64_t most = room_bytes_ / static_cast<int64_t>(sizeof(T));
+  int64_t done = 0;
+  // also of no values: that others have some is an error
+  do {
+    const int64_t piece = std::min(most, n - done);
+    for_each_part<T>(parts, done, piece, [&](const T* own, T*, int64_t count, int64_t at) {
+      std::memcpy(room<T>(rank_) + at, own, static_cast<size_t>(count) * sizeof(T));
+    });
+    meet(doing);
+    if (size_ == 2 || piece * static_cast<int64_t>(sizeof(T)) <= kFewBytes) {
+      whole<T>(parts, done, piece, combine, last);
+    } else {
+      by_slices<T>(parts, done, piece, doing, combine, last);
+    }
+    half_ = 1 - half_;
+    done += piece;
+  } while (done < n);
+}
+
+void SharedMemoryAllReduce::add(void* values, int64_t n, DType dtype) {
+  const std::vector<ReduceBuffer> parts = {{values, values, n}};
+  const auto kind = static_cast<uint64_t>(dtype);
+  switch (dtype) {
+    case DType::kFloat32:
+      return combine<float>(parts, kind, Plus<float>(), Plus<float>());
+    case DType::kFloat64:
+      return combine<double>(parts, kind, Plus<double>(), Plus<double>());
+    case DType::kInt32:
+      return combine<int32_t>(parts, kind, Plus<int32_t>(), Plus<int32_t>());
+    case DType::kInt64:
+      return combine<int64_t>(parts, kind, Plus<int64_t>(), Plus<int64_t>());
+    default:
+      fail(Code::kUnimplemented, "Processes cannot add values of type ", dtype_name(dtype), ".");
+  }
+}
+
+template <typename T>
+void SharedMemoryAllReduce::average_of(const std::vector<ReduceBuffer>& parts, DType dtype) {
+  const uint64_t kind = 10 + static_cast<uint64_t>(dtype);
+  if (size_ == 2) {
+    combine<T>(parts, kind, Plus<T>(), HalfOfSum<T>());
+  } else {
+    combine<T>(parts, kind, Plus<T>(), SumOver<T>{static_cast<T>(size_)});
+  }
+}
+
+void SharedMemoryAllReduce::average(const std::vector<ReduceBuffer>& parts, DType dtype) {
+  if (dtype == DType::kFloat64) {
+    average_of<double>(parts, dtype);
+  } else {
+    average_of<float>(parts, dtype);
+  }
+}
+
+void SharedMemoryAllReduce::largest(int64_t* values, int64_t n) {
+  combine<int64_t>({{values, values, n}}, 0, Larger<int64_t>(), Larger<int64_t>());
+}
+
+}  // namespace runhooks

@@ -1,0 +1,62 @@
+#include "cluster/step_barrier.h"
+
+#include <csignal>
+
+#include "base/interrupt.h"
+#include "base/status.h"
+#include "cluster/communicator.h"
+
+namespace runhooks {
+
+VoteResult vote(StepDecision own) {
+  Communicator& all = communicator();
+  int64_t said = static_cast<int64_t>(own) * all.size() + (all.size() - 1 - all.rank());
+  all.largest(&said, 1);
+  VoteResult agreed;
+  agreed.goes_on = static_cast<StepDecision>(said / all.size());
+  agreed.rank = static_cast<int>(all.size() - 1 - said % all.size());
+  return agreed;
+}
+
+void interrupt_with(int rank) {
+  std::raise(SIGINT);
+  check_interrupt();
+  fail(Code::kCancelled, "Process ", rank, " was interrupted.");
+}
+
+bool& CollectiveSaveScope::now() {
+  static bool is_so = false;
+  return is_so;
+}
+
+StepBarrier::State& StepBarrier::state() {
+  static State now = kClosed;
+  return now;
+}
+
+void StepBarrier::vote_ready() {
+  if (state() != kOpen) {
+    fail(Code::kFailedPrecondition,
+         "What several processes compute together is computed in the steps of train() alone: "
+         "outside of them no other process would answer.");
+  }
+  const VoteResult agreed = vote(StepDecision::kYes);
+  state() = kPassed;
+  if (agreed.goes_on == StepDecision::kYes) return;
+  state() = kClosed;
+  if (agreed.goes_on == StepDecision::kInterrupted) interrupt_with(agreed.rank);
+  fail(Code::kOutOfRange, "Process ", agreed.rank, " has no more data.");
+}
+
+void StepBarrier::vote_abort(StepDecision why) {
+  close();
+  vote(why);
+}
+
+void StepBarrier::check_passed(const char* what) {
+  if (is_passed()) return;
+  fail(Code::kFailedPrecondition, what,
+       " speaks with other processes, which is for the steps of train() alone: nobody would answer.");
+}
+
+}  // namespace runhooks

@@ -1,0 +1,159 @@
+#include "data/data_fingerprint.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/fingerprint.h"
+#include "base/number_text.h"
+#include "data/in_memory.h"
+
+namespace runhooks {
+
+namespace {
+
+uint64_t of_bytes(const void* bytes, size_t size) {
+  return size == 0 ? 0 : fingerprint64(std::string_view(static_cast<const char*>(bytes), size));
+}
+
+template <typename T>
+uint64_t of_items(const std::vector<T>& items) {
+  return of_bytes(items.data(), items.size() * sizeof(T));
+}
+
+// By their words: codes depend on what else the process has read.
+uint64_t of_strings(const Tensor& tensor) {
+  const StringDictionary& dictionary = *tensor.dictionary();
+  std::vector<uint64_t> words(static_cast<size_t>(dictionary.size()));
+  std::vector<bool> is_known(words.size());
+  uint64_t all = 0;
+  const int32_t* codes = tensor.data<int32_t>();
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    const auto code = static_cast<size_t>(codes[i]);
+    if (!is_known[code]) {
+      is_known[code] = true;
+      words[code] = fingerprint64(std::string_view(dictionary.at(codes[i])));
+    }
+    all = fingerprint_cat64(all, words[code]);
+  }
+  return all;
+}
+
+}  // namespace
+
+void DataFingerprint::add(uint64_t part) { fingerprint_ = fingerprint_cat64(fingerprint_, part); }
+
+void DataFingerprint::add(std::string_view text) { add(fingerprint64(text)); }
+
+void DataFingerprint::add(const Tensor& tensor) {
+  add(str_cat(dtype_name(tensor.dtype()), tensor.shape()));
+  if (tensor.num_elements() == 0) return;
+  add(tensor.dtype() == DType::kString ? of_strings(tensor)
+                                       : of_bytes(tensor.raw(), tensor.num_bytes()));
+}
+
+void DataFingerprint::add(const InMemoryColumn& column) {
+  if (column.in_place) {
+    add(str_cat(dtype_name(column.dtype()), column.shape()));
+    const auto rows = static_cast<size_t>(column.in_place->rows());
+    for (const ColumnView& from : column.in_place->columns()) {
+      add(from.doubles ? of_bytes(from.doubles, rows * sizeof *from.doubles)
+                       : of_bytes(from.integers, rows * sizeof *from.integers));
+    }
+    return;
+  }
+  if (!column.sparse) {
+    if (column.tensor.is_valid()) add(column.tensor);
+    return;
+  }
+  const SparseRows& rows = *column.sparse;
+  add(static_cast<uint64_t>(rows.width));
+  add(of_items(rows.starts));
+  add(of_items(rows.columns));
+  add(of_items(rows.values));
+}
+
+std::string DataFingerprint::words() const {
+  constexpr size_t kMost = 5;
+  std::vector<std::string> shown(
+      words_.begin(), words_.begin() + static_cast<long>(std::min(kMost, words_.size())));
+  if (words_.size() > kMost) {
+    shown.push_back(str_cat(static_cast<unsigned long>(words_.size() - kMost), " more"));
+  }
+  if (shown.empty()) return "no data of its own";
+  const std::string number = format_text("%016llx", static_cast<unsigned long long>(fingerprint_));
+  return str_cat(str_join(shown, ", "), " (content ", number, ")");
+}
+
+void add_columns(DataFingerprint& content,
+                 const std::vector<InMemoryColumn>& columns,
+                 const LazyFingerprint& once) {
+  content.add(once([&columns] {
+    DataFingerprint own;
+    for (const InMemoryColumn& column : columns) own.add(column);
+    return own.fingerprint();
+  }));
+  constexpr size_t kMost = 8;
+  std::vector<std::string> types;
+  for (size_t k = 0; k < std::min(kMost, columns.size()); ++k) {
+    const bool is_known = columns[k].sparse || columns[k].in_place || columns[k].tensor.is_valid();
+    types.push_back(is_known ? str_cat(dtype_name(columns[k].dtype()), columns[k].shape())
+                             : "not known yet");
+  }
+  if (columns.size() > kMost) types.push_back("...");
+  content.say("in memory " + str_join(types, ", "));
+}
+
+// --- files
+
+uint64_t file_fingerprint(InputFile& file) {
+  constexpr uint64_t kBlock = 4096, kBlocks = 16;
+  const uint64_t size = file.size();
+  uint64_t all = fingerprint64(static_cast<int64_t>(size));
+  char bytes[kBlock];
+  const uint64_t last = size > kBlock ? size - kBlock : 0;
+  // small files have all their bytes in them
+  const uint64_t blocks = std::min(kBlocks, size / kBlock + 1);
+  for (uint64_t i = 0; i < blocks; ++i) {
+    const uint64_t offset = blocks == 1 ? 0 : last / (blocks - 1) * i;
+    const size_t got = file.read_at(i + 1 == blocks ? last : offset, bytes, kBlock);
+    all = fingerprint_cat64(all, of_bytes(bytes, got));
+  }
+  return all;
+}
+
+void FileFingerprints::look(const std::string& path, Known& known) {
+  if (file_kind(path) != FileKind::kRegular) {
+    known = Known();
+    return;
+  }
+  const uint64_t size = file_size(path);
+  const double time = modification_time(path);
+  if (known.is_there && known.size == size && known.time == time) return;
+  InputFile file(path);
+  known = {true, size, file_fingerprint(file), time};
+}
+
+void FileFingerprints::add_to(DataFingerprint& content, const std::vector<std::string>& paths) const {
+  if (paths.empty()) return;  // not known yet
+  const std::lock_guard<std::mutex> one(mutex_);
+  known_.resize(paths.size());
+  uint64_t bytes = 0;
+  size_t missing = 0;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    look(paths[i], known_[i]);
+    content.add(known_[i].fingerprint);
+    bytes += known_[i].size;
+    missing += !known_[i].is_there && file_kind(paths[i]) != FileKind::kPipe;
+  }
+  constexpr size_t kNames = 3;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(kNames, paths.size()); ++i) names.push_back(base_name(paths[i]));
+  if (paths.size() > kNames) names.push_back("...");
+  std::string words = str_cat(static_cast<unsigned long>(paths.size()),
+                              paths.size() == 1 ? " file of " : " files of ",
+                              static_cast<unsigned long>(bytes), " bytes (", str_join(names, ", "));
+  if (missing > 0) words += str_cat("; not there: ", static_cast<unsigned long>(missing));
+  content.say(words + ")");
+}
+
+}  // namespace runhooks

@@ -1,0 +1,258 @@
+// Datasets that depend on tensors of a graph: which these are, and the dataset that their values
+// make.
+#include <algorithm>
+#include <optional>
+
+#include "data/dataset_function.h"
+#include "graph/ancestors.h"
+#include "graph/func_graph.h"
+#include "graph/variable.h"
+#include "session/executor.h"
+
+namespace runhooks {
+
+const Tensor* TensorBindings::find(const Output& tensor) const {
+  const auto place = std::find(tensors.begin(), tensors.end(), tensor);
+  return place == tensors.end() ? nullptr : &values[static_cast<size_t>(place - tensors.begin())];
+}
+
+namespace {
+
+// Each calls the one that it reads from: what the stack has room for.
+constexpr int kDeepest = 2000;
+
+const ArgSpec* find_spec(const std::string& type, const std::string& name) {
+  for (const ArgSpec& spec : Factory<Dataset>::instance().find("dataset", type).arguments()) {
+    if (spec.name == name) return &spec;
+  }
+  return nullptr;
+}
+
+bool is_number(const std::string& type, const std::string& name) {
+  const ArgSpec* spec = find_spec(type, name);
+  return spec && spec->kind == "number";
+}
+
+void check_number(const Output& tensor, const std::string& label) {
+  const bool is_single = !tensor.shape().has_rank() || tensor.shape().num_elements() == 1 ||
+                         tensor.shape().num_elements() == Shape::kUnknownDim;
+  if (is_numeric(tensor.dtype()) && is_single) return;
+  invalid_argument(label, " must be a single number, not '", tensor.name(), "', ",
+                   dtype_name(tensor.dtype()), " of shape ", tensor.shape(), ".");
+}
+
+// A variable is what it is when an iterator begins.
+Args with_tensors(const std::string& type, const Args& args) {
+  Args tensors = args;
+  for (const auto& [name, value] : args.items()) {
+    const auto* variable = value.get_if<VariablePtr>();
+    if (variable) tensors.set(name, Value::of((*variable)->snapshot));
+    const auto* tensor = tensors.find(name) ? tensors.find(name)->get_if<Output>() : nullptr;
+    if (tensor && is_number(type, name)) check_number(*tensor, args.label(name));
+  }
+  return tensors;
+}
+
+// With 1 for numbers that are not known yet; says whether there are any.
+bool replace_unknown_numbers(const std::string& type, Args* args) {
+  bool any = false;
+  const Args given = *args;
+  for (const auto& [name, value] : given.items()) {
+    if (!value.get_if<Output>() || !is_number(type, name)) continue;
+    args->set(name, Value::of(int64_t{1}));
+    any = true;
+  }
+  return any;
+}
+
+void add_unknown(const Output& tensor, std::vector<Output>& all) {
+  if (std::find(all.begin(), all.end(), tensor) == all.end()) all.push_back(tensor);
+}
+
+void find_unknowns(const Value& value, std::vector<Output>& all) {
+  if (const auto* output = value.get_if<Output>()) add_unknown(*output, all);
+  if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
+    for (const Value& item : **list) find_unknowns(item, all);
+  }
+  const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
+  if (!made) return;
+  std::vector<Output> inside;
+  if (const auto* dataset = dynamic_cast<const Dataset*>(made->get())) {
+    inside = dataset->unknowns();
+  } else if (const auto* function = dynamic_cast<const DatasetFunction*>(made->get())) {
+    inside = function->unknowns();
+  } else if (const auto* maker = dynamic_cast<const DatasetValuedFunction*>(made->get())) {
+    inside = maker->function().unknowns();  // it gets those of its datasets, too
+  }
+  for (const Output& tensor : inside) add_unknown(tensor, all);
+}
+
+bool is_known_value(const Value& value) {
+  if (value.get_if<Output>()) return false;
+  if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
+    return std::all_of((*list)->begin(), (*list)->end(), is_known_value);
+  }
+  const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
+  if (!made) return true;
+  if (const auto* dataset = dynamic_cast<const Dataset*>(made->get())) return dataset->is_known();
+  const auto* function = dynamic_cast<const DatasetFunction*>(made->get());
+  if (function) return function->unknowns().empty();
+  // the datasets that it makes may be arguments of a function around it
+  return !dynamic_cast<const DatasetValuedFunction*>(made->get());
+}
+
+Value number_of(const Tensor& tensor, const std::string& label) {
+  if (tensor.num_elements() != 1) {
+    invalid_argument(label, " must be a single number, not a tensor of shape ", tensor.shape(),
+                     ".");
+  }
+  return is_integer(tensor.dtype()) ? Value::of(tensor.integers()[0])
+                                    : Value::of(tensor.number_at(0));
+}
+
+template <typename T>
+Value value_of_made(const std::shared_ptr<const T>& made) {
+  return Value::of(std::shared_ptr<CoreObject>(std::const_pointer_cast<T>(made)));
+}
+
+Value known_value(const Value& value, const TensorBindings& known) {
+  if (const auto* output = value.get_if<Output>()) {
+    const Tensor* tensor = known.find(*output);
+    return tensor ? Value::of(*tensor) : value;
+  }
+  if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
+    const auto items = std::make_shared<ValueList>();
+    for (const Value& item : **list) items->push_back(known_value(item, known));
+    return Value::of(items);
+  }
+  const auto* made = value.get_if<std::shared_ptr<CoreObject>>();
+  if (!made) return value;
+  if (const auto* dataset = dynamic_cast<const Dataset*>(made->get())) {
+    return value_of_made(dataset->with_values(known));
+  }
+  if (const auto* function = dynamic_cast<const DatasetFunction*>(made->get())) {
+    return value_of_made(function->with_values(known));
+  }
+  const auto* maker = dynamic_cast<const DatasetValuedFunction*>(made->get());
+  return maker ? value_of_made(maker->with_values(known)) : value;
+}
+
+}  // namespace
+
+void Dataset::each_dataset(const Value& value, const std::function<void(const Dataset&)>& visit) {
+  if (const auto* made = value.get_if<std::shared_ptr<CoreObject>>()) {
+    const auto* dataset = dynamic_cast<const Dataset*>(made->get());
+    if (dataset) visit(*dataset);
+  } else if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
+    for (const Value& item : **list) each_dataset(item, visit);
+  }
+}
+
+std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& given) {
+  int depth = 1;
+  bool reads_part = false;
+  for (const auto& item : given.items()) {
+    Dataset::each_dataset(item.second, [&](const Dataset& input) {
+      depth = std::max(depth, 1 + input.depth_);
+      reads_part = reads_part || input.is_part();
+    });
+  }
+  if (depth > kDeepest) {
+    throw Error(Code::kResourceExhausted,
+                str_cat("A dataset reads from another, and so on, at most ", kDeepest, " deep."),
+                {"To put many files or datasets one behind the other, give all to one source."});
+  }
+  const Args args = with_tensors(type, given);
+  Args known = args;
+  const bool has_unknowns = replace_unknown_numbers(type, &known);
+  std::shared_ptr<Dataset> dataset = Factory<Dataset>::instance().make("dataset", type, known);
+  if (!has_unknowns) dataset->validate_arguments(args);
+  dataset->depth_ = depth;
+  dataset->reads_part_ = reads_part;
+  dataset->type_ = type;
+  dataset->args_ = args;
+  dataset->is_known_ = std::all_of(args.items().begin(), args.items().end(),
+                                   [](const auto& item) { return is_known_value(item.second); });
+  return dataset;
+}
+
+std::optional<int64_t> Dataset::constant_or_nullopt(const std::string& argument) const {
+  const Value* value = args_.find(argument);
+  const Output* tensor = value ? value->get_if<Output>() : nullptr;
+  if (!tensor) return args_.integer(argument);
+  if (!tensor->op->def().is_constant) return std::nullopt;
+  const auto& constant = tensor->op->attr<Tensor>("value");
+  return constant.num_elements() == 1
+             ? std::optional<int64_t>(static_cast<int64_t>(constant.number_at(0)))
+             : std::nullopt;
+}
+
+std::vector<Output> Dataset::unknowns() const {
+  std::vector<Output> all;
+  for (const auto& item : args_.items()) find_unknowns(item.second, all);
+  return all;
+}
+
+std::shared_ptr<const Dataset> Dataset::with_values(const TensorBindings& known) const {
+  if (auto other = replaced(known)) return other;
+  if (is_known() || type_.empty()) return shared_from_this();
+  Args args(args_.owner());
+  for (const auto& [name, value] : args_.items()) {
+    const Value now = known_value(value, known);
+    const auto* tensor = value.get_if<Output>() ? now.get_if<Tensor>() : nullptr;
+    const bool is_count = tensor && is_number(type_, name);
+    args.set(name, is_count ? number_of(*tensor, args_.label(name)) : now);
+  }
+  return make_dataset(type_, args);
+}
+
+// --- without a session
+
+namespace {
+
+bool is_argument(const Operation& op) {
+  const auto* function = dynamic_cast<const FuncGraph*>(&op.graph());
+  if (!function) return false;
+  const auto& all = function->arguments();
+  return std::any_of(all.begin(), all.end(),
+                     [&op](const FuncGraph::Argument& x) { return x.inside.op == &op; });
+}
+
+// The operation that keeps a tensor from being a constant, or NULL.
+const Operation* what_may_change(const Output& tensor) {
+  return find_ancestor(tensor.op, Through::kInputsAndControl, [](const Operation& op) {
+    return any_inside(op, [&op](const Operation& x) {
+      return x.def().is_stateful && !x.def().calls_functions && (&x == &op || !is_argument(x));
+    });
+  });
+}
+
+}  // namespace
+
+bool has_constants_only(const Dataset& dataset) {
+  const std::vector<Output> unknowns = dataset.unknowns();
+  return std::none_of(unknowns.begin(), unknowns.end(), what_may_change);
+}
+
+std::shared_ptr<const Dataset> with_constants(const std::shared_ptr<const Dataset>& dataset) {
+  const std::vector<Output> unknowns = dataset->unknowns();
+  if (unknowns.empty()) return dataset;
+  for (const Output& tensor : unknowns) {
+    const Operation* op = what_may_change(tensor);
+    if (!op) continue;
+    throw Error(Code::kInvalidArgument,
+                str_cat("The dataset depends on '", tensor.name(),
+                        "', which has no value before a session runs: '", op->name(), "' (",
+                        op->type(), ") is fed or may change."),
+                {"make_iterator_initializable() takes the value when its initializer runs."});
+  }
+  ResourceManager resources;
+  Executor executor(std::make_shared<NodeTable>(resources, BufferOptions()),
+                    {unknowns.begin(), unknowns.end()}, {});
+  executor.run(std::vector<Tensor>());
+  Components values;
+  for (size_t i = 0; i < unknowns.size(); ++i) values.push_back(executor.result(i).copy());
+  return dataset->with_values({unknowns, values});
+}
+
+}  // namespace runhooks

@@ -1,0 +1,147 @@
+#include "data/element_or_error.h"
+
+#include <map>
+#include <utility>
+
+#include "base/deferred_errors.h"
+#include "base/split_text.h"
+#include "data/elements.h"
+#include "data/one_input_dataset.h"
+
+namespace runhooks {
+
+bool next_or_error(DatasetIterator& input, ElementOrError& element) {
+  ComponentsSink sink;
+  try {
+    const DeferErrorsScope waiting;
+    if (!input.next(sink)) return false;
+    element.components = sink.take();
+  } catch (const ForeignUnwind&) {
+    throw;
+  } catch (...) {
+    element.error = std::current_exception();
+  }
+  return true;
+}
+
+namespace {
+
+class SavedErrors {
+ public:
+  void add(int64_t place, const std::exception_ptr& error);
+  void save(NamedTensors& state) const;
+  // By place.
+  static std::map<int64_t, std::exception_ptr> read(const NamedTensors& state);
+
+ private:
+  std::vector<int64_t> places_, codes_;
+  std::vector<std::string> texts_, classes_;  // of foreign ones their classes, one a line
+};
+
+void SavedErrors::add(int64_t place, const std::exception_ptr& error) {
+  Code code = Code::kUnknown;
+  std::string text = "The input failed.", own_classes;
+  try {
+    std::rethrow_exception(error);
+  } catch (const ForeignError& known) {
+    code = known.code();
+    text = known.message();
+    own_classes = str_join(known.classes(), "\n");
+  } catch (const Error& known) {
+    code = known.code();
+    text = known.message();
+  } catch (...) {
+  }
+  places_.push_back(place);
+  codes_.push_back(static_cast<int64_t>(code));
+  texts_.push_back(text);
+  classes_.push_back(own_classes);
+}
+
+void SavedErrors::save(NamedTensors& state) const {
+  state["error_places"] = Tensor::vector(places_);
+  state["error_codes"] = Tensor::vector(codes_);
+  const auto n = static_cast<int64_t>(texts_.size());
+  state["errors"] = Tensor::strings({n}, texts_);
+  state["error_classes"] = Tensor::strings({n}, classes_);
+}
+
+[[noreturn]] void throw_damaged_errors() {
+  fail(Code::kDataLoss, "The state of queued elements is damaged.");
+}
+
+Tensor error_words(const NamedTensors& state, const char* name, size_t n) {
+  const auto found = state.find(name);
+  const bool fits = found != state.end() && found->second.dtype() == DType::kString &&
+                    found->second.num_elements() == static_cast<int64_t>(n);
+  if (!fits) throw_damaged_errors();
+  return found->second;
+}
+
+std::exception_ptr made_error(const Error& error, const std::string& classes) {
+  if (classes.empty()) return std::make_exception_ptr(error);
+  return std::make_exception_ptr(ForeignError(error, split_text(classes, '\n')));
+}
+
+std::map<int64_t, std::exception_ptr> SavedErrors::read(const NamedTensors& state) {
+  const std::vector<int64_t> places = state_counts(state, "error_places"),
+                             codes = state_counts(state, "error_codes");
+  const Tensor texts = error_words(state, "errors", places.size()),
+               classes = error_words(state, "error_classes", places.size());
+  if (codes.size() != places.size()) throw_damaged_errors();
+  std::map<int64_t, std::exception_ptr> errors;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    if (codes[i] > static_cast<int64_t>(Code::kNanLoss)) throw_damaged_errors();
+    errors[places[i]] =
+        made_error(Error(static_cast<Code>(codes[i]), texts.string_at(at)), classes.string_at(at));
+  }
+  return errors;
+}
+
+}  // namespace
+
+void serialize_buffered(NamedTensors& state,
+               const std::string& name,
+               const std::vector<const ElementOrError*>& held,
+               int64_t first) {
+  std::vector<const Components*> elements;
+  SavedErrors errors;
+  for (size_t i = 0; i < held.size(); ++i) {
+    if (held[i]->error) {
+      errors.add(first + static_cast<int64_t>(i), held[i]->error);
+    } else {
+      elements.push_back(&held[i]->components);
+    }
+  }
+  errors.save(state);
+  add_subtree(state, name, save_elements(elements));
+}
+
+std::vector<ElementOrError> deserialize_buffered(const NamedTensors& state,
+                                   const std::string& name,
+                                   const Dataset& input,
+                                   int64_t most,
+                                   int64_t first) {
+  std::vector<Components> elements = read_elements(subtree(state, name), input, most);
+  std::map<int64_t, std::exception_ptr> errors;
+  if (state.count("error_places")) errors = SavedErrors::read(state);
+  const auto all = static_cast<int64_t>(elements.size() + errors.size());
+  const bool fits =
+      errors.empty() || (errors.begin()->first >= first && errors.rbegin()->first < first + all);
+  if (all > most || !fits) throw_damaged_errors();
+  std::vector<ElementOrError> held(static_cast<size_t>(all));
+  auto element = elements.begin();
+  for (int64_t i = 0; i < all; ++i) {
+    const auto error = errors.find(first + i);
+    ElementOrError& one = held[static_cast<size_t>(i)];
+    if (error == errors.end()) {
+      one.components = std::move(*element++);
+    } else {
+      one.error = error->second;
+    }
+  }
+  return held;
+}
+
+}  // namespace runhooks

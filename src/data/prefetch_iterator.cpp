@@ -1,0 +1,394 @@
+#include "data/prefetch_iterator.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/denormals.h"
+#include "base/interrupt.h"
+#include "base/helping_queue.h"
+#include "base/threads.h"
+#include "base/block_signals.h"
+#include "data/elements.h"
+#include "data/element_or_error.h"
+#include "data/one_input_dataset.h"
+
+namespace runhooks {
+
+namespace {
+constexpr std::chrono::milliseconds kPollInterval(50);  // between two looks at what the user wants
+}
+
+// What the threads and who asks for elements have in common.
+class PrefetchIterator::Queue {
+ public:
+  Queue(std::shared_ptr<const Dataset> dataset,
+        std::unique_ptr<DatasetIterator> input,
+        const Options& options,
+        Work work)
+      : dataset_(std::move(dataset)),
+        input_(std::move(input)),
+        options_(options),
+        work_(std::move(work)),
+        offered_([](void* queue) { static_cast<Queue*>(queue)->wake(); }, this) {}
+  ~Queue() { stop(); }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  bool next(ElementSink& sink);
+  void rewind();
+  NamedTensors save() const;
+  void restore(const NamedTensors& state);
+  int64_t rows_seen() const { return rows_seen_; }
+  int64_t epoch() const { return epoch_; }
+  bool has_threads() const { return !threads_.empty(); }
+
+ private:
+  struct Item : ElementOrError {
+    bool is_done = false;
+    int64_t rows_seen = 0, epoch = 0;
+  };
+  using ItemPtr = std::shared_ptr<Item>;
+
+  // While one lives no worker is at work, and none begins.
+  class QuiesceScope;
+
+  void start();
+  void stop();
+  void work(size_t worker);
+  // Something is done: whoever waits is to look.
+  void tell() {
+    news_.fetch_add(1, std::memory_order_release);
+    changed_.notify_all();
+  }
+  // The lock orders this behind who is just going to sleep.
+  void wake() {
+    { const std::lock_guard<std::mutex> lock(mutex_); }
+    changed_.notify_all();
+  }
+  void wait_for_news(std::unique_lock<std::mutex>& lock);
+  bool may_read() const;
+  // Takes an element of the input, with the lock held; NULL at its end or where it failed.
+  ItemPtr read(std::unique_lock<std::mutex>& lock);
+  void make(size_t worker, Item& item) const;
+  void complete_inline(Item& item) const;
+  void finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mutex>& lock);
+  void read_for_workers(std::unique_lock<std::mutex>& lock);
+  bool next_without_workers(ElementSink& sink);
+  bool deliver(ElementSink& sink, Item& item);
+
+  std::shared_ptr<const Dataset> dataset_;
+  std::unique_ptr<DatasetIterator> input_;
+  Options options_;
+  Work work_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::deque<ItemPtr> items_;  // in order, made or being made
+  // Those among them that no worker has taken yet; who saves makes them.
+  mutable std::deque<ItemPtr> pending_;
+  bool is_over_ = false, is_reading_ = false;
+  std::atomic<bool> stops_{false};
+  mutable int pauses_ = 0;
+  int busy_ = 0;
+  int64_t rows_seen_ = 0, epoch_ = 0;
+  std::atomic<unsigned> news_{0};
+  HelpingQueue offered_;  // by a worker to who waits for elements
+  std::vector<std::thread> threads_;
+};
+
+class PrefetchIterator::Queue::QuiesceScope {
+ public:
+  explicit QuiesceScope(const Queue& queue) : queue_(queue), lock_(queue.mutex_) {
+    ++queue_.pauses_;
+    while (queue_.busy_ > 0) wait();
+  }
+  std::unique_lock<std::mutex>& lock() { return lock_; }
+  ~QuiesceScope() { end(); }
+
+ private:
+  // An element may take for ever; the user need not wait for it.
+  void wait() {
+    queue_.changed_.wait_for(lock_, kPollInterval);
+    if (queue_.busy_ == 0) return;
+    lock_.unlock();
+    try {
+      check_interrupt();
+    } catch (...) {
+      lock_.lock();
+      end();
+      throw;
+    }
+    lock_.lock();
+  }
+  void end() {
+    --queue_.pauses_;
+    queue_.changed_.notify_all();
+  }
+
+  const Queue& queue_;
+  std::unique_lock<std::mutex> lock_;
+};
+
+void PrefetchIterator::Queue::start() {
+  if (!threads_.empty() || stops_) return;
+  const BlockSignalsScope none;
+  for (size_t i = 0; i < options_.workers; ++i) {
+    try {
+      threads_.emplace_back([this, i] { work(i); });
+    } catch (const std::system_error&) {
+      break;  // the machine has no more threads to give
+    }
+  }
+}
+
+void PrefetchIterator::Queue::stop() {
+  if (threads_.empty()) return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stops_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+bool PrefetchIterator::Queue::may_read() const {
+  // what comes after an error is read when it has been seen
+  const bool has_failed = !items_.empty() && items_.back()->error;
+  return !is_over_ && !has_failed && !is_reading_ && items_.size() < options_.capacity;
+}
+
+PrefetchIterator::Queue::ItemPtr PrefetchIterator::Queue::read(std::unique_lock<std::mutex>& lock) {
+  auto item = std::make_shared<Item>();
+  bool has_element = false;
+  is_reading_ = true;
+  lock.unlock();
+  try {
+    has_element = next_or_error(*input_, *item);
+  } catch (const ForeignUnwind&) {
+    lock.lock();
+    is_reading_ = false;
+    throw;
+  }
+  item->rows_seen = input_->rows_seen();
+  item->epoch = input_->epoch();
+  lock.lock();
+  is_reading_ = false;
+  if (!has_element) {
+    is_over_ = true;
+    return nullptr;
+  }
+  item->is_done = item->error != nullptr;
+  items_.push_back(item);
+  return item;
+}
+
+void PrefetchIterator::Queue::complete_inline(Item& item) const {
+  if (item.is_done) return;
+  make(0, item);
+  item.is_done = true;
+}
+
+void PrefetchIterator::Queue::make(size_t worker, Item& item) const {
+  try {
+    item.components = work_(worker, item.components);
+  } catch (const ForeignUnwind&) {
+    throw;  // an interrupt; the work may be done again
+  } catch (...) {
+    item.error = std::current_exception();
+  }
+}
+
+void PrefetchIterator::Queue::finish(size_t worker, const ItemPtr& item, std::unique_lock<std::mutex>& lock) {
+  if (item->is_done) return;
+  lock.unlock();
+  make(worker, *item);
+  lock.lock();
+  item->is_done = true;
+}
+
+void PrefetchIterator::Queue::work(size_t worker) {
+  const SingleThreaded one;
+  const FlushDenormals flushed;
+  const HelpingQueue::ProducerScope offering(offered_);
+  set_cancel_flag(&stops_);
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] {
+      const bool has_work = !pending_.empty() || (!options_.reads_on_caller && may_read());
+      return stops_ || (pauses_ == 0 && has_work);
+    });
+    if (stops_) return;
+    ++busy_;
+    ItemPtr item;
+    if (!pending_.empty()) {
+      item = pending_.front();
+      pending_.pop_front();
+    } else {
+      item = read(lock);
+      changed_.notify_all();  // the next one may be read
+    }
+    if (item) finish(worker, item, lock);
+    --busy_;
+    tell();
+  }
+}
+
+void PrefetchIterator::Queue::read_for_workers(std::unique_lock<std::mutex>& lock) {
+  while (options_.reads_on_caller && may_read()) {
+    const ItemPtr item = read(lock);
+    if (item && !item->is_done) pending_.push_back(item);
+    changed_.notify_all();
+  }
+}
+
+bool PrefetchIterator::Queue::deliver(ElementSink& sink, Item& item) {
+  rows_seen_ = item.rows_seen;
+  epoch_ = item.epoch;
+  if (item.error) std::rethrow_exception(item.error);
+  sink.emit_all_rows(std::move(item.components));
+  return true;
+}
+
+bool PrefetchIterator::Queue::next_without_workers(ElementSink& sink) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (items_.empty() && !is_over_) read(lock);
+  if (items_.empty()) return false;
+  const ItemPtr item = items_.front();
+  complete_inline(*item);
+  items_.pop_front();
+  lock.unlock();
+  return deliver(sink, *item);
+}
+
+void PrefetchIterator::Queue::wait_for_news(std::unique_lock<std::mutex>& lock) {
+  const unsigned seen = news_.load();
+  lock.unlock();
+  offered_.help(news_, seen);
+  lock.lock();
+  offered_.begin_sleep();
+  if (news_.load() == seen && !offered_.has_piece()) changed_.wait_for(lock, kPollInterval);
+  offered_.end_sleep();
+  lock.unlock();
+  check_interrupt();
+  lock.lock();
+}
+
+bool PrefetchIterator::Queue::next(ElementSink& sink) {
+  if (in_forked_child()) return next_without_workers(sink);
+  start();
+  if (threads_.empty()) return next_without_workers(sink);
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    read_for_workers(lock);
+    if (!items_.empty() && items_.front()->is_done) break;
+    if (items_.empty() && is_over_ && !is_reading_) return false;
+    wait_for_news(lock);
+  }
+  const ItemPtr item = items_.front();
+  items_.pop_front();
+  lock.unlock();
+  changed_.notify_all();
+  return deliver(sink, *item);
+}
+
+// How far ahead the threads are is a matter of luck, and what they have read has moved random
+// generators: first they get as far as they would.
+void PrefetchIterator::Queue::rewind() {
+  QuiesceScope pause(*this);
+  while (may_read()) read(pause.lock());
+  items_.clear();
+  pending_.clear();
+  input_->rewind();
+  is_over_ = false;
+}
+
+NamedTensors PrefetchIterator::Queue::save() const {
+  const QuiesceScope pause(*this);
+  while (!pending_.empty()) {
+    complete_inline(*pending_.front());
+    pending_.pop_front();
+  }
+  NamedTensors state = {{"is_over", Tensor::scalar(is_over_)}};
+  std::vector<const ElementOrError*> held;
+  std::vector<int64_t> rows_seen = {rows_seen_}, epochs = {epoch_};
+  for (const ItemPtr& item : items_) {
+    rows_seen.push_back(item->rows_seen);
+    epochs.push_back(item->epoch);
+    held.push_back(item.get());
+  }
+  serialize_buffered(state, "made/", held, 1);
+  state["rows_seen"] = Tensor::vector(rows_seen);
+  state["epoch"] = Tensor::vector(epochs);
+  add_subtree(state, "input/", input_->save());
+  return state;
+}
+
+void PrefetchIterator::Queue::restore(const NamedTensors& state) {
+  const QuiesceScope pause(*this);
+  const auto capacity = static_cast<int64_t>(options_.capacity);
+  std::vector<ElementOrError> held = deserialize_buffered(state, "made/", *dataset_, capacity, 1);
+  const std::vector<int64_t> rows_seen = state_counts(state, "rows_seen"),
+                             epochs = state_counts(state, "epoch");
+  const bool is_over = state_flag(state, "is_over");
+  const bool fits = rows_seen.size() == held.size() + 1 && epochs.size() == rows_seen.size();
+  if (!fits) {
+    fail(Code::kDataLoss, "The state of queued elements is damaged.");
+  }
+  input_->restore(subtree(state, "input/"));
+  items_.clear();
+  pending_.clear();
+  for (size_t i = 0; i < held.size(); ++i) {
+    auto item = std::make_shared<Item>();
+    static_cast<ElementOrError&>(*item) = std::move(held[i]);
+    item->is_done = true;
+    item->rows_seen = rows_seen[i + 1];
+    item->epoch = epochs[i + 1];
+    items_.push_back(item);
+  }
+  rows_seen_ = rows_seen[0];
+  epoch_ = epochs[0];
+  is_over_ = is_over;
+}
+
+// --- what others see of it
+
+PrefetchIterator::PrefetchIterator(std::shared_ptr<const Dataset> dataset,
+             std::unique_ptr<DatasetIterator> input,
+             const Options& options,
+             Work work)
+    : queue_(std::make_unique<Queue>(
+          std::move(dataset), std::move(input), options, std::move(work))) {}
+
+// What a thread of the process before a fork() was working on is left as it is, whole or half:
+// whoever waits for that thread, such as the end of a condition that it slept on, waits for ever.
+PrefetchIterator::~PrefetchIterator() {
+  if (is_of_other_process()) static_cast<void>(queue_.release());
+}
+
+bool PrefetchIterator::is_of_other_process() const { return in_forked_child() && queue_->has_threads(); }
+
+PrefetchIterator::Queue& PrefetchIterator::queue() const {
+  if (is_of_other_process()) {
+    fail(Code::kFailedPrecondition,
+         "An iterator whose threads are those of another process cannot go on after fork(): make "
+         "it in the new process.");
+  }
+  return *queue_;
+}
+
+bool PrefetchIterator::next(ElementSink& sink) { return queue().next(sink); }
+void PrefetchIterator::rewind() { queue().rewind(); }
+NamedTensors PrefetchIterator::save() const { return queue().save(); }
+void PrefetchIterator::restore(const NamedTensors& state) { queue().restore(state); }
+int64_t PrefetchIterator::rows_seen() const { return queue_->rows_seen(); }
+int64_t PrefetchIterator::epoch() const { return queue_->epoch(); }
+
+}  // namespace runhooks

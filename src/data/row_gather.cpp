@@ -1,0 +1,67 @@
+#include "data/row_gather.h"
+
+#include <algorithm>
+
+#include "base/parallel_for.h"
+#include "base/interruptible_chunks.h"
+#include "tensor/copy_rows.h"
+
+namespace runhooks {
+
+namespace {
+
+constexpr size_t kMemoryLine = 64;
+constexpr size_t kBytesOfColumnPiece = 8192;
+// So many lines from anywhere take ten microseconds and more: another thread is worth its call.
+constexpr int64_t kSharedLines = 2048;
+
+}  // namespace
+
+void RowGather::add(const void* from, void* to, size_t bytes) {
+  if (bytes == 0) return;
+  columns_.push_back({static_cast<const char*>(from), static_cast<char*>(to), bytes});
+  row_bytes_ += bytes;
+  row_lines_ += static_cast<int64_t>((bytes + kMemoryLine - 1) / kMemoryLine);
+}
+
+void RowGather::clear() {
+  columns_.clear();
+  row_bytes_ = 0;
+  row_lines_ = 0;
+}
+
+void RowGather::make(const int64_t* numbers, int64_t n) {
+  const bool is_shared = n * row_lines_ >= kSharedLines && kernel_threads() > 1;
+  for_each_interruptible_chunk(n, row_bytes_, [&](int64_t first, int64_t last) {
+    if (!is_shared) {
+      for (const Column& column : columns_) copy_piece({&column, first, last}, numbers);
+      return;
+    }
+    lay_out(first, last);
+    parallel_for(static_cast<int64_t>(pieces_.size()),
+               [&](int64_t i) { copy_piece(pieces_[static_cast<size_t>(i)], numbers); });
+  });
+}
+
+void RowGather::lay_out(int64_t first, int64_t last) {
+  pieces_.clear();
+  for (const Column& column : columns_) {
+    const auto rows = static_cast<int64_t>(std::max<size_t>(1, kBytesOfColumnPiece / column.bytes));
+    for (int64_t at = first; at < last; at += rows) {
+      pieces_.push_back({&column, at, std::min(last, at + rows)});
+    }
+  }
+}
+
+void RowGather::copy_piece(const Piece& piece, const int64_t* numbers) {
+  const int64_t* const of_piece = numbers + piece.first;
+  const size_t bytes = piece.column->bytes;
+  const char* const from = piece.column->from;
+  char* const to = piece.column->to + static_cast<size_t>(piece.first) * bytes;
+  copy_rows(
+      static_cast<size_t>(piece.last - piece.first), bytes,
+      [=](size_t i) { return from + static_cast<size_t>(of_piece[i]) * bytes; },
+      [=](size_t i) { return to + i * bytes; });
+}
+
+}  // namespace runhooks

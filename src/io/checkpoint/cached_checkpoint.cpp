@@ -1,0 +1,52 @@
+#include "io/checkpoint/cached_checkpoint.h"
+
+#include "io/checkpoint/checkpoint_state.h"
+#include "io/files/atomic_file.h"
+
+namespace runhooks {
+
+namespace {
+
+// The files of a checkpoint: its index and its values.
+void add_files_of(const std::string& checkpoint, FileVersions& stamps) {
+  const std::string folder = parent_folder(checkpoint), name = base_name(checkpoint);
+  for (const std::string& file : {name, name + ".index"}) {
+    if (file_exists(join_path(folder, file))) stamps.add(join_path(folder, file));
+  }
+  for (const std::string& file : names_beginning(folder, name + ".data-")) {
+    stamps.add(join_path(folder, file));
+  }
+}
+
+// Whether the folder names this one as its newest, and nothing is odd about that.
+bool is_newest(const std::string& folder, const std::string& checkpoint) {
+  std::vector<std::string> warnings;
+  const auto state = read_checkpoint_state(folder, &warnings);
+  return state && warnings.empty() && state->model_checkpoint_path == checkpoint;
+}
+
+}  // namespace
+
+bool CachedCheckpoint::note(const std::string& folder,
+                           const std::string& checkpoint,
+                           const std::vector<std::string>& besides) {
+  checkpoint_.clear();
+  if (checkpoint.empty()) return false;
+  // first the stamps, then a look at what the files say: what is written meanwhile is seen
+  FileVersions stamps;
+  stamps.add(join_path(folder, kCheckpointStateName));
+  for (const std::string& name : besides) stamps.add(join_path(folder, name));
+  add_files_of(checkpoint, stamps);
+  if (!is_newest(folder, checkpoint) || !stamps.unchanged()) return false;
+  folder_ = folder;
+  checkpoint_ = checkpoint;
+  stamps_ = std::move(stamps);
+  return true;
+}
+
+const std::string& CachedCheckpoint::in(const std::string& folder) const {
+  static const auto* none = new std::string;
+  return is_noted() && folder == folder_ && stamps_.unchanged() ? checkpoint_ : *none;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,263 @@
+#include "io/files/directory_lock.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/machine.h"
+#include "base/platform.h"
+#include "base/system_files.h"
+#include "base/windows.h"
+#include "io/files/atomic_file.h"
+#include "io/files/rename_exchange.h"
+#include "io/files/plain_fields.h"
+#include "io/files/stale_files.h"
+
+#if defined(_WIN32)
+#include <io.h>
+#else
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/file.h>
+#endif
+
+namespace runhooks {
+
+namespace {
+
+constexpr int kNone = -1;
+
+// Of this process, and of its parent where it was forked.
+std::vector<DirectoryLock*>& claims() {
+  static auto* all = new std::vector<DirectoryLock*>;
+  return *all;
+}
+
+std::string words_of(const LockOwner& holder) {
+  return write_plain_data(PlainFields()
+                              .add("process", static_cast<double>(holder.process))
+                              .add("host", holder.host)
+                              .add("since", holder.since)
+                              .take());
+}
+
+// What anybody may have written there.
+LockOwner holder_in(const std::string& path) {
+  LockOwner holder;
+  try {
+    const PlainData words = read_plain_data(read_whole_file(path), path);
+    holder.process = static_cast<int>(number_field(words, "process", 0));
+    holder.host = text_field(words, "host", "");
+    holder.since = number_field(words, "since", 0);
+  } catch (const Error&) {  // it is being written, or removed
+  }
+  return holder;
+}
+
+LockOwner this_process() {
+  LockOwner holder;
+  holder.process = process_id();
+  holder.host = host_name();
+  holder.since = now_seconds();
+  return holder;
+}
+
+// --- locks of the kernel: they end with the process, however that ends
+
+enum class Lock { kTaken, kHeld, kUnsupported };
+
+#if defined(_WIN32)
+
+// A byte far after the words, since a lock keeps others from reading.
+OVERLAPPED locked_byte() {
+  OVERLAPPED place = {};
+  place.OffsetHigh = 1u << 30;
+  return place;
+}
+
+Lock lock_file(int file, bool is_probe) {
+  if (!feature_enabled(Feature::kFileLocks)) return Lock::kUnsupported;
+  const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(file));
+  const DWORD kind = LOCKFILE_FAIL_IMMEDIATELY | (is_probe ? 0 : LOCKFILE_EXCLUSIVE_LOCK);
+  OVERLAPPED place = locked_byte();
+  if (LockFileEx(handle, kind, 0, 1, 0, &place)) return Lock::kTaken;
+  const DWORD reason = GetLastError();
+  const bool is_held = reason == ERROR_LOCK_VIOLATION || reason == ERROR_IO_PENDING;
+  return is_held ? Lock::kHeld : Lock::kUnsupported;
+}
+
+#else
+
+Lock answer_of(int result) {
+  if (result == 0) return Lock::kTaken;
+  return errno == EACCES || errno == EAGAIN ? Lock::kHeld : Lock::kUnsupported;
+}
+
+// A lock of the open file description. Those of the process (F_SETLK) end as soon as any part of it
+// closes any descriptor of the file, and no second one within the process conflicts with them.
+Lock lock_description([[maybe_unused]] int file, [[maybe_unused]] bool is_probe) {
+#if defined(F_OFD_SETLK)
+  if (!feature_enabled(Feature::kOfdLocks)) return Lock::kUnsupported;
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (!is_probe) return answer_of(fcntl(file, F_OFD_SETLK, &lock));
+  if (fcntl(file, F_OFD_GETLK, &lock) != 0) return Lock::kUnsupported;
+  return lock.l_type == F_UNLCK ? Lock::kTaken : Lock::kHeld;
+#else
+  return Lock::kUnsupported;
+#endif
+}
+
+// A probe takes no lock that outlives its descriptor.
+Lock lock_file(int file, bool is_probe) {
+  if (!feature_enabled(Feature::kFileLocks)) return Lock::kUnsupported;
+  const Lock lock = lock_description(file, is_probe);
+  if (lock != Lock::kUnsupported) return lock;
+  return answer_of(flock(file, (is_probe ? LOCK_SH : LOCK_EX) | LOCK_NB));
+}
+
+#endif
+
+// A child has the descriptions of its parent. Without these descriptors the locks end with the
+// parent, and not with its last child.
+void leave_claims_to_parent() {
+#if !defined(_WIN32)
+  static const int registered = pthread_atfork(nullptr, nullptr, DirectoryLock::close_in_child);
+  (void)registered;
+#endif
+}
+
+// --- file systems without locks: the claim is that the file exists
+
+// Whether its owner ended without removing the file. Of processes of other hosts nobody knows.
+bool is_gone(const LockOwner& holder) {
+  if (holder.process == 0 || holder.host != host_name()) return false;
+  // a number that this process has was another one's before: containers begin with the same one
+  return holder.process == process_id() || !process_exists(holder.process);
+}
+
+bool is_same(const LockOwner& a, const LockOwner& b) {
+  return a.process == b.process && a.host == b.host && a.since == b.since;
+}
+
+// Two processes may come to this at once. One of them renames the file; where that is already the
+// file of a third one, it is put back.
+bool remove_claim_of(const LockOwner& gone, const std::string& path) {
+  const std::string aside = temporary_path(path);
+  if (!renames(path, aside)) return true;
+  if (!is_same(holder_in(aside), gone)) return !renames(aside, path);
+  remove_file(aside);
+  return true;
+}
+
+// ---
+
+// Whether the path still leads to the file: a claim that is given back removes it.
+bool is_still(int file, const std::string& path) {
+  FileInfo opened, there;
+  return look_at_descriptor(file, &opened) && look_at_path(path, &there) &&
+         opened.number == there.number && opened.device == there.device;
+}
+
+// A descriptor that holds the claim; kNone where another process does.
+int claim_file(const std::string& path, LockOwner* holder) {
+  const std::string parent = parent_folder(path), folder = parent.empty() ? "." : parent;
+  for (int tries = 0;; ++tries) {
+    check_is_file(path);
+    int file = open_descriptor(path, Access::kNewClaim);
+    const bool is_new = file >= 0;
+    if (!is_new && errno == EEXIST) file = open_descriptor(path, Access::kClaim);
+    if (file < 0 && errno == ENOENT && is_directory(folder)) continue;
+    if (file < 0) throw_system("Cannot write", path, errno);
+    const Lock lock = lock_file(file, /*is_probe=*/false);
+    if (lock == Lock::kTaken && is_still(file, path)) return file;
+    if (lock == Lock::kUnsupported && is_new) return file;
+    close_descriptor(file);
+    if (lock == Lock::kTaken) continue;
+    if (lock == Lock::kHeld && tries < 3) {  // it may be a probe that looks who holds it
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      continue;
+    }
+    *holder = holder_in(path);
+    const bool is_left = lock == Lock::kUnsupported && is_gone(*holder);
+    if (!is_left || !remove_claim_of(*holder, path)) return kNone;
+  }
+}
+
+void write_words(int file, const std::string& words) {
+  if (!cut_descriptor(file, 0)) return;  // they are for others to read, and may be missing
+  write_descriptor(file, words.data(), words.size());
+}
+
+}  // namespace
+
+DirectoryLock::DirectoryLock(std::string path, int file)
+    : path_(std::move(path)), file_(file), holder_(this_process()) {
+  write_words(file_, words_of(holder_));
+  leave_claims_to_parent();
+  claims().push_back(this);
+}
+
+DirectoryLock::~DirectoryLock() {
+  auto& all = claims();
+  all.erase(std::remove(all.begin(), all.end(), this), all.end());
+  const bool is_own = holder_.process == process_id();
+#if defined(_WIN32)
+  close_descriptor(file_);
+  file_ = kNone;  // an open file cannot be removed; who has opened it meanwhile keeps it
+#endif
+  // before the lock ends: nobody finds a file that is held by nobody
+  std::error_code ignored;
+  if (is_own) std::filesystem::remove(fs_path(path_), ignored);
+  if (file_ != kNone) close_descriptor(file_);
+}
+
+void DirectoryLock::close_in_child() {
+  for (DirectoryLock* claim : claims()) {
+    if (claim->file_ != kNone) close_descriptor(claim->file_);
+    claim->file_ = kNone;
+  }
+}
+
+DirectoryLock* DirectoryLock::find(const std::string& path) {
+  for (DirectoryLock* claim : claims()) {
+    const bool is_own = claim->holder_.process == process_id();
+    if (is_own && is_same_path(claim->path_, path)) return claim;
+  }
+  return nullptr;
+}
+
+bool DirectoryLock::holds(const std::string& path) { return find(path) != nullptr; }
+
+std::unique_ptr<DirectoryLock> DirectoryLock::take(const std::string& path, LockOwner* holder) {
+  if (const DirectoryLock* own = find(path)) {
+    *holder = own->holder_;
+    return nullptr;
+  }
+  const int file = claim_file(path, holder);
+  return std::unique_ptr<DirectoryLock>(file == kNone ? nullptr : new DirectoryLock(path, file));
+}
+
+bool DirectoryLock::is_held(const std::string& path, LockOwner* holder) {
+  if (const DirectoryLock* own = find(path)) {
+    *holder = own->holder_;
+    return true;
+  }
+  if (file_kind(path) != FileKind::kRegular) return false;
+  const int file = open_descriptor(path, Access::kRead);
+  if (file < 0) return false;
+  const Lock lock = lock_file(file, /*is_probe=*/true);
+  close_descriptor(file);
+  if (lock == Lock::kTaken) return false;
+  const LockOwner found = holder_in(path);
+  if (lock == Lock::kUnsupported && is_gone(found)) return false;
+  *holder = found;
+  return true;
+}
+
+}  // namespace runhooks

@@ -1,0 +1,66 @@
+#include "io/files/rename_exchange.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include "base/platform.h"
+#include "base/system_files.h"
+#include "io/files/atomic_file.h"
+
+#if defined(__linux__)
+#include <fcntl.h>
+#endif
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 28)  // a test of its own: elsewhere the macro is missing
+#define RUNHOOKS_HAS_RENAMEAT2 1
+#endif
+#endif
+
+namespace runhooks {
+
+namespace {
+
+// 0, or what errno says.
+int exchange([[maybe_unused]] const char* a, [[maybe_unused]] const char* b) {
+  if (!feature_enabled(Feature::kExchange)) return ENOSYS;
+#if defined(RUNHOOKS_HAS_RENAMEAT2)
+  constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE, which older headers lack
+  return renameat2(AT_FDCWD, a, AT_FDCWD, b, kExchange) == 0 ? 0 : errno;
+#elif defined(__APPLE__) && defined(RENAME_SWAP)
+  return renamex_np(a, b, RENAME_SWAP) == 0 ? 0 : errno;
+#else
+  return ENOSYS;
+#endif
+}
+
+}  // namespace
+
+bool rename_exchange(const std::string& a, const std::string& b) {
+  switch (const int reason = exchange(a.c_str(), b.c_str())) {
+    case 0:
+      return true;
+    case ENOSYS:
+    case EINVAL:
+    case ENOTSUP:
+    case EXDEV:
+    case EBUSY:
+    case EPERM:
+    case EACCES:
+      return false;
+    default:
+      throw_system("Cannot replace", b, reason);
+  }
+}
+
+bool renames(const std::string& from, const std::string& to) { return !rename_path(from, to); }
+
+bool exchange_by_two(const std::string& from, const std::string& place, const std::string& aside) {
+  if (!renames(place, aside)) return false;
+  const std::error_code error = rename_path(from, place);
+  if (!error) return true;
+  renames(aside, place);
+  throw_system("Cannot replace", place, error.default_error_condition().value());
+}
+
+}  // namespace runhooks

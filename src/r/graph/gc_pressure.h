@@ -1,0 +1,14 @@
+// What lives here: what R's collector is told of graphs that it cannot weigh.
+// Who may use it: src/r/ only.
+// What it must not know: what a graph is for.
+#pragma once
+
+namespace runhooks {
+namespace r {
+
+// The graph that R has been given last holds little, as one of a prediction does: nothing but a
+// batch and what is computed of it.
+void note_small_graph();
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,111 @@
+#include "r/graph/graph_closure.h"
+
+#include <set>
+#include <vector>
+
+#include "data/element_graph.h"
+#include "graph/func_graph.h"
+#include "r/graph/handles_of_graph.h"
+#include "r/values/finalizers.h"
+#include "r/values/owned_objects.h"
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+// Those that are held.
+std::set<GraphClosure*>& held_functions() {
+  static auto* all = new std::set<GraphClosure*>;
+  return *all;
+}
+
+Graph& outermost(Graph& graph) {
+  Graph* at = &graph;
+  while (auto* function = dynamic_cast<FuncGraph*>(at)) at = &function->outer();
+  return *at;
+}
+
+bool looks_at_next_collection = false;
+
+void look_again_at_collection() {
+  if (looks_at_next_collection) return;
+  looks_at_next_collection = true;
+  on_next_gc([] {
+    looks_at_next_collection = false;
+    release_closures();
+    if (!held_functions().empty()) look_again_at_collection();
+  });
+}
+
+}  // namespace
+
+GraphClosure::GraphClosure(Graph& graph, SEXP function) {
+  const OwnedObjects::Scope apart(nullptr);
+  // looking at all of them for each would be quadratic
+  static size_t many = 0;
+  if (held_functions().size() >= many) {
+    release_closures();
+    many = 2 * held_functions().size() + 8;
+  }
+  Graph& home = outermost(graph);
+  graph_ = home.shared_from_this();
+  Rcpp::Shield<SEXP> cell(R_MakeExternalPtr(nullptr, Rf_install("runhooks_function"), function));
+  Rcpp::Shield<SEXP> weak(R_MakeWeakRef(cell, R_NilValue, R_NilValue, FALSE));
+  weak_.reset(weak);
+  if (dynamic_cast<ElementGraph*>(&home)) {
+    Rcpp::Shield<SEXP> object(graph_handle(home.shared_from_this()));
+    keep_with_graph(home, cell);
+    return;
+  }
+  root_.reset(cell);
+  held_functions().insert(this);
+  look_again_at_collection();
+}
+
+GraphClosure::~GraphClosure() { held_functions().erase(this); }
+
+SEXP GraphClosure::get() const {
+  SEXP cell = R_WeakRefKey(weak_.get());
+  return cell == R_NilValue ? R_NilValue : R_ExternalPtrProtected(cell);
+}
+
+// TRUE where it was.
+bool GraphClosure::hand_over() {
+  const auto graph = graph_.lock();
+  if (!graph || !has_object(*graph)) return false;
+  // `graph` itself, R's object, sessions
+  if (graph.use_count() > 2 + r_sessions_of(*graph)) return false;
+  keep_with_graph(*graph, root_.get());
+  root_.reset(R_NilValue);
+  return true;
+}
+
+RFunctionPtr function_of_graph(Graph& graph, SEXP function) {
+  return std::make_shared<RFunction>(std::make_unique<GraphClosure>(graph, function));
+}
+
+void transfer_to(Graph& graph, const NewFunctions& functions) {
+  for (const auto& one : functions) {
+    const RFunctionPtr function = one.lock();
+    if (function) function->attach_to(std::make_unique<GraphClosure>(graph, function->get()));
+  }
+}
+
+void keep_for_graph(Graph& graph, SEXP object) {
+  Graph& home = outermost(graph);
+  Rcpp::Shield<SEXP> of(graph_handle(home.shared_from_this()));
+  kept_by(home).push_back(std::make_unique<GraphClosure>(home, object));
+}
+
+void release_closures() {
+  auto& held = held_functions();
+  // making a cell may collect, by which graphs and their functions go
+  const std::vector<GraphClosure*> all(held.begin(), held.end());
+  for (GraphClosure* function : all) {
+    if (held.count(function) && function->hand_over()) held.erase(function);
+  }
+}
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,116 @@
+// Arrays taken apart, example by example.
+#include "r/values/row_slicer.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace runhooks {
+namespace r {
+
+namespace {
+
+template <typename T>
+void copy_numbers(const T* from, R_xlen_t first, R_xlen_t stride, T* to, R_xlen_t n) {
+  for (R_xlen_t i = 0; i < n; ++i) to[i] = from[first + i * stride];
+}
+
+template <typename T>
+bool are_same_bytes(const T* values, R_xlen_t a, R_xlen_t b, R_xlen_t stride, R_xlen_t n) {
+  for (R_xlen_t i = 0; i < n; ++i, a += stride, b += stride) {
+    if (std::memcmp(values + a, values + b, sizeof(T)) != 0) return false;
+  }
+  return true;
+}
+
+// Whether the elements from `a` on, `stride` apart, are those from `b` on, to the bit.
+bool unchanged(SEXP values, R_xlen_t a, R_xlen_t b, R_xlen_t stride, R_xlen_t n) {
+  switch (TYPEOF(values)) {
+    case LGLSXP:
+      return are_same_bytes(LOGICAL(values), a, b, stride, n);
+    case INTSXP:
+      return are_same_bytes(INTEGER(values), a, b, stride, n);
+    case REALSXP:
+      return are_same_bytes(REAL(values), a, b, stride, n);
+    case STRSXP:  // one object for each text
+      return are_same_bytes(STRING_PTR_RO(values), a, b, stride, n);
+    default:
+      return false;
+  }
+}
+
+// The classes of a cell, made once for all.
+SEXP cell_classes(bool is_matrix) {
+  static SEXP made[2] = {nullptr, nullptr};
+  SEXP& classes = made[is_matrix];
+  if (classes) return classes;
+  Rcpp::CharacterVector names = Rcpp::CharacterVector::create("tf_prediction", "array");
+  if (is_matrix) names.insert(1, "matrix");
+  R_PreserveObject(names);
+  MARK_NOT_MUTABLE(names);
+  return classes = names;
+}
+
+}  // namespace
+
+void copy_elements(SEXP from, R_xlen_t first, R_xlen_t stride, SEXP to, R_xlen_t at, R_xlen_t n) {
+  switch (TYPEOF(from)) {
+    case LGLSXP:
+      return copy_numbers(LOGICAL(from), first, stride, LOGICAL(to) + at, n);
+    case INTSXP:
+      return copy_numbers(INTEGER(from), first, stride, INTEGER(to) + at, n);
+    case REALSXP:
+      return copy_numbers(REAL(from), first, stride, REAL(to) + at, n);
+    case STRSXP:
+      for (R_xlen_t i = 0; i < n; ++i) {
+        SET_STRING_ELT(to, at + i, STRING_ELT(from, first + i * stride));
+      }
+      return;
+    case VECSXP:
+      for (R_xlen_t i = 0; i < n; ++i) {
+        SET_VECTOR_ELT(to, at + i, VECTOR_ELT(from, first + i * stride));
+      }
+      return;
+    default:
+      fail(Code::kInternal, "Values of type ", Rf_type2char(TYPEOF(from)), " have no cells.");
+  }
+}
+
+RowSlicer::RowSlicer(SEXP values) : values_(values) {
+  SEXP dim = Rf_getAttrib(values, R_DimSymbol);
+  if (TYPEOF(dim) != INTSXP || Rf_xlength(dim) < 1) {
+    invalid_argument("Only an array has cells, not a vector of type ", Rf_type2char(TYPEOF(values)),
+                     ".");
+  }
+  const R_xlen_t rank = Rf_xlength(dim) - 1;
+  n_ = INTEGER(dim)[0];
+  if (n_ == 0) return;
+  size_ = Rf_xlength(values) / n_;
+  Rcpp::Shield<SEXP> rest(Rf_allocVector(INTSXP, std::max<R_xlen_t>(rank, 1)));
+  INTEGER(rest)[0] = 1;
+  std::copy_n(INTEGER(dim) + 1, rank, INTEGER(rest));
+  Rcpp::Shield<SEXP> first(Rf_allocVector(TYPEOF(values), size_));
+  copy_elements(values, 0, n_, first, 0, size_);
+  Rf_setAttrib(first, R_DimSymbol, rest);
+  Rf_setAttrib(first, R_ClassSymbol, cell_classes(rank == 2));
+  first_cell_.reset(first);
+}
+
+// To duplicate one is quicker than to set attributes.
+SEXP RowSlicer::cell(R_xlen_t row) const {
+  Rcpp::Shield<SEXP> cell(Rf_shallow_duplicate(first_cell_.get()));
+  if (row > 0) copy_elements(values_.get(), row, n_, cell, 0, size_);
+  return cell;
+}
+
+SEXP RowSlicer::cells() const {
+  Rcpp::Shield<SEXP> cells(Rf_allocVector(VECSXP, n_));
+  for (R_xlen_t row = 0; row < n_; ++row) {
+    // as all classes of a classifier: who changes one changes a copy
+    const bool is_as_before = row > 0 && unchanged(values_.get(), row, row - 1, n_, size_);
+    SET_VECTOR_ELT(cells, row, is_as_before ? VECTOR_ELT(cells, row - 1) : cell(row));
+  }
+  return cells;
+}
+
+}  // namespace r
+}  // namespace runhooks

@@ -1,0 +1,138 @@
+#include "tensor/variable_arena.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#include "base/memory.h"
+#include "base/platform.h"
+
+#if !defined(_WIN32)
+#include <sys/mman.h>
+#endif
+
+namespace runhooks {
+
+namespace {
+
+constexpr size_t kLine = 64;
+// Stands at a multiple of its size, so that what is in it tells where it begins.
+constexpr size_t kChunkSize = 2 * kHugePage;
+
+struct Chunk {
+  void* allocation;
+  size_t used;      // bytes from its beginning
+  size_t num_live;  // values in it
+};
+constexpr size_t kHeader = kLine;
+static_assert(sizeof(Chunk) <= kHeader);
+
+std::mutex guard;
+Chunk* current = nullptr;  // which the next value goes into, and some are in
+size_t num_chunks = 0;
+
+size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// Untouched pages take no memory. The choice holds as long as the process: what was mapped is
+// unmapped.
+#if defined(_WIN32)
+bool maps_pages() { return false; }
+void* map_pages(size_t) { return nullptr; }
+void unmap_pages(void*, size_t) {}
+#else
+// Not by malloc(), which keeps more for itself once it was given back as much.
+bool maps_pages() {
+  static const bool is_so = feature_enabled(Feature::kMmap);
+  return is_so;
+}
+void* map_pages(size_t bytes) {
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+void unmap_pages(void* memory, size_t bytes) { munmap(memory, bytes); }
+#endif
+
+void* reserve(size_t bytes) { return maps_pages() ? map_pages(bytes) : std::malloc(bytes); }
+void give_back(void* memory, size_t bytes) {
+  if (maps_pages()) return unmap_pages(memory, bytes);
+  std::free(memory);
+}
+
+Chunk* new_chunk() {
+  if (!reserve_memory(kChunkSize)) return nullptr;
+  void* const allocation = reserve(2 * kChunkSize);
+  if (!allocation) {
+    release_memory(kChunkSize);
+    return nullptr;
+  }
+  const auto address = reinterpret_cast<uintptr_t>(allocation);
+  void* const begin = reinterpret_cast<void*>(rounded_up(address, kChunkSize));
+  // The system has to know before a page is touched. A small model takes as little memory as it
+  // needs: the first page of all is none of the huge ones.
+  const size_t ordinary = num_chunks++ == 0 ? kHugePage : 0;
+  prefer_huge_pages(static_cast<char*>(begin) + ordinary, kChunkSize - ordinary);
+  return new (begin) Chunk{allocation, kHeader, 0};
+}
+
+void free_chunk(Chunk* chunk) {
+  give_back(chunk->allocation, 2 * kChunkSize);
+  release_memory(kChunkSize);
+  --num_chunks;
+}
+
+bool& staying() {
+  static thread_local bool is_so = false;
+  return is_so;
+}
+
+}  // namespace
+
+PersistentAllocScope::PersistentAllocScope() : outer_(staying()) { staying() = true; }
+PersistentAllocScope::~PersistentAllocScope() { staying() = outer_; }
+bool in_persistent_scope() { return staying(); }
+
+void* arena_allocate(size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+  return nullptr;  // which sees what goes beyond a value where each has memory of its own
+#endif
+  if (bytes > kLargestLasting) return nullptr;
+  const size_t size = std::max(rounded_up(bytes, kLine), kLine);
+  const std::lock_guard<std::mutex> lock(guard);
+  if (!current || current->used + size > kChunkSize) {
+    Chunk* const chunk = new_chunk();
+    if (!chunk) return nullptr;
+    current = chunk;
+  }
+  void* const data = reinterpret_cast<char*>(current) + current->used;
+  current->used += size;
+  ++current->num_live;
+  return data;
+}
+
+void free_lasting(void* data) {
+  const std::lock_guard<std::mutex> lock(guard);
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  auto* const chunk = reinterpret_cast<Chunk*>(address / kChunkSize * kChunkSize);
+  if (--chunk->num_live > 0) return;
+  if (chunk == current) current = nullptr;
+  free_chunk(chunk);
+}
+
+// lint: allow caller (tests see that memory is given back)
+size_t arena_chunk_count() {
+  const std::lock_guard<std::mutex> lock(guard);
+  return num_chunks;
+}
+
+void prefer_huge_pages([[maybe_unused]] void* from, [[maybe_unused]] size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  static const bool is_wanted = feature_enabled(Feature::kHugePages);
+  if (!is_wanted) return;
+  madvise(from, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // advice: it may fail
+#endif
+}
+
+}  // namespace runhooks

@@ -1,0 +1,98 @@
+#include "training/batched_updates.h"
+
+#include <algorithm>
+
+namespace runhooks {
+
+namespace {
+
+constexpr size_t kBlock = 128;  // updates that are gathered at once
+
+// Of a variable of one number; null where it is none, or has no value yet.
+VariableState* single_number(const KernelContext& c, int i) {
+  auto& state = c.input_resource<VariableState>(i);
+  return state.is_initialized() && state.value().num_elements() == 1 ? &state : nullptr;
+}
+
+bool are_same_ops(const Operation& one, const Operation& other) {
+  const OpDef& def = one.def();
+  if (&def != &other.def()) return false;
+  return std::all_of(def.attrs.begin(), def.attrs.end(), [&](const AttrDef& attr) {
+    const AttrValue *a = one.attrs().find(attr.name), *b = other.attrs().find(attr.name);
+    return a && b && attr_equal(*a, *b);
+  });
+}
+
+}  // namespace
+
+bool are_single_updates(const KernelContext& one,
+                        const KernelContext& other,
+                        int num_refs,
+                        int gradient) {
+  if (!are_same_ops(one.op(), other.op()) || one.num_outputs() > 0) return false;
+  for (int i = num_refs; i < one.num_inputs(); ++i) {
+    const Tensor &a = one.input(i), &b = other.input(i);
+    if (a.num_elements() != 1 || b.num_elements() != 1) return false;
+    if (i != gradient && a.raw() != b.raw()) return false;
+  }
+  return true;
+}
+
+template <typename T>
+ScalarUpdateBatch<T>::ScalarUpdateBatch(const std::vector<GroupMember>& members,
+                                int num_refs,
+                                int gradient,
+                                Apply apply)
+    : num_refs_(num_refs), apply_(apply) {
+  for (const GroupMember& member : members) {
+    contexts_.push_back(member.context);
+    gradients_.push_back(member.context->input(gradient).template data<T>());
+  }
+}
+
+// FALSE where a variable is not as it should be, which its own update says.
+template <typename T>
+bool ScalarUpdateBatch<T>::find_variables() {
+  first_.reset();
+  for (int k = 0; k < num_refs_; ++k) {
+    variables_[k].clear();
+    for (const KernelContext* context : contexts_) {
+      VariableState* state = single_number(*context, k);
+      if (!state) return false;
+      variables_[k].push_back(state->value().template data<T>());
+    }
+  }
+  first_.emplace(*contexts_[0], num_refs_);
+  return true;
+}
+
+template <typename T>
+bool ScalarUpdateBatch<T>::compute() {
+  const uint64_t moves = VariableState::moves();
+  if (!first_ || moves_seen_ != moves) {
+    if (!find_variables()) return false;
+    moves_seen_ = moves;
+  }
+  constexpr size_t kMost = ApplyInputs<T>::kMostVariables;
+  T numbers[kMost][kBlock], gradients[kBlock];
+  T* const variables[] = {numbers[0], numbers[1], numbers[2], numbers[3]};
+  static_assert(kMost == 4);
+  for (size_t from = 0; from < contexts_.size(); from += kBlock) {
+    const size_t n = std::min(kBlock, contexts_.size() - from);
+    for (size_t i = 0; i < n; ++i) gradients[i] = *gradients_[from + i];
+    for (int k = 0; k < num_refs_; ++k) {
+      for (size_t i = 0; i < n; ++i) numbers[k][i] = *variables_[k][from + i];
+    }
+    first_->see(variables, gradients, static_cast<int64_t>(n));
+    apply_(*first_);
+    for (int k = 0; k < num_refs_; ++k) {
+      for (size_t i = 0; i < n; ++i) *variables_[k][from + i] = numbers[k][i];
+    }
+  }
+  return true;
+}
+
+template class ScalarUpdateBatch<float>;
+template class ScalarUpdateBatch<double>;
+
+}  // namespace runhooks

@@ -1,0 +1,203 @@
+// Rows that are read where their columns lie: as from tensors of the same numbers.
+#include <algorithm>
+#include <random>
+
+#include "data/data_fingerprint.h"
+#include "data/in_memory.h"
+#include "data/shuffled_row_prefetcher.h"
+#include "io_test.h"
+#include "test.h"
+#include "threads_test.h"
+
+using namespace runhooks;
+using runhooks_test::seeded_generator;
+using runhooks_test::Threads;
+
+namespace {
+
+class KeepingSink : public ElementSink {
+ public:
+  Tensor& allocate(int i, DType dtype, const Shape& shape) override {
+    if (i == 0) tensors.emplace_back();
+    tensors.back().emplace_back(dtype, shape);
+    return tensors.back().back();
+  }
+  std::vector<std::vector<Tensor>> tensors;
+};
+
+bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Tensor& x, const Tensor& y) { return x.equals(y); });
+}
+
+// Columns of doubles and integers, and a tensor that has them side by side.
+struct Kept {
+  std::vector<std::vector<double>> doubles;
+  std::vector<std::vector<int32_t>> integers;
+  std::vector<ColumnView> columns;
+  Tensor tensor;
+};
+
+Kept kept(std::mt19937_64& random, DType dtype, int64_t rows, int64_t width, bool is_line) {
+  Kept made;
+  made.tensor = Tensor(dtype, is_line ? Shape{rows} : Shape{rows, width});
+  made.doubles.resize(static_cast<size_t>(width));
+  made.integers.resize(static_cast<size_t>(width));
+  for (int64_t c = 0; c < width; ++c) {
+    const bool is_integer = dtype == DType::kInt32 || random() % 3 == 0;
+    auto& doubles = made.doubles[static_cast<size_t>(c)];
+    auto& integers = made.integers[static_cast<size_t>(c)];
+    for (int64_t r = 0; r < rows; ++r) {
+      const auto whole = static_cast<int32_t>(random() % 200001) - 100000;
+      const double number = is_integer ? whole : whole / 7.0;
+      if (is_integer) integers.push_back(whole);
+      if (!is_integer) doubles.push_back(number);
+      const int64_t at = r * width + c;
+      if (dtype == DType::kFloat32) made.tensor.data<float>()[at] = static_cast<float>(number);
+      if (dtype == DType::kFloat64) made.tensor.data<double>()[at] = number;
+      if (dtype == DType::kInt32) made.tensor.data<int32_t>()[at] = whole;
+    }
+    made.columns.push_back(is_integer ? ColumnView{nullptr, integers.data()}
+                                      : ColumnView{doubles.data(), nullptr});
+  }
+  return made;
+}
+
+Tensor random_rows(std::mt19937_64& random, DType dtype, int64_t rows) {
+  if (dtype == DType::kString) {
+    std::vector<std::string> words(static_cast<size_t>(rows));
+    for (std::string& word : words) word = str_cat(random() % 9);
+    return Tensor::strings(Shape{rows}, words);
+  }
+  Tensor tensor(dtype, Shape{rows});
+  auto* bytes = static_cast<uint8_t*>(tensor.raw());
+  for (size_t i = 0; i < tensor.num_bytes(); ++i) bytes[i] = random() % 2;
+  return tensor;
+}
+
+InMemoryColumn in_place(const Kept& kept) {
+  return std::make_shared<const ColumnViews>(kept.tensor.dtype(), kept.tensor.shape(), kept.columns,
+                                             nullptr);
+}
+
+}  // namespace
+
+TEST(rows_in_place_are_those_of_tensors) {
+  std::mt19937_64 random = seeded_generator();
+  for (int round = 0; round < 40; ++round) {
+    // with more rows than are made ahead at first, now and then
+    const auto rows = static_cast<int64_t>(1 + random() % (round % 8 == 0 ? 5000 : 40));
+    const std::vector<DType> types = {DType::kFloat32, DType::kFloat64, DType::kInt32};
+    std::vector<Kept> all;
+    for (int k = 0; k < 3; ++k) {
+      const bool is_line = random() % 2 == 0;
+      all.push_back(kept(random, types[random() % 3], rows,
+                         is_line ? 1 : static_cast<int64_t>(random() % 40), is_line));
+    }
+    InMemoryOptions options;
+    options.batch_size = static_cast<int64_t>(1 + random() % (rows < 100 ? 50 : 700));
+    options.num_epochs = static_cast<int64_t>(1 + random() % 3);
+    options.shuffle = random() % 2 == 0;
+    options.seed = random();
+    std::vector<InMemoryColumn> copies, places;
+    for (const Kept& one : all) copies.emplace_back(one.tensor);
+    // beside a tensor
+    places = {in_place(all[0]), InMemoryColumn(all[1].tensor), in_place(all[2])};
+    const auto expected = in_memory_dataset(copies, options);
+    const auto dataset = in_memory_dataset(places, options);
+    CHECK(dataset->dtypes() == expected->dtypes());
+    CHECK(dataset->shapes() == expected->shapes());
+    CHECK_EQ(dataset->description(), expected->description());
+    auto one = expected->make_iterator(), other = dataset->make_iterator();
+    KeepingSink a, b;
+    while (one->next(a)) {
+      CHECK(other->next(b));
+      CHECK(same(a.tensors.back(), b.tensors.back()));
+      if (random() % 4 != 0) continue;
+      const NamedTensors state = other->save();
+      other = dataset->make_iterator();
+      other->restore(state);
+    }
+    CHECK(!other->next(b));
+    CHECK_EQ(one->rows_seen(), other->rows_seen());
+  }
+}
+
+TEST(many_columns_are_shuffled_as_few_are) {
+  std::mt19937_64 random = seeded_generator();
+  for (const int64_t rows : {5, 3000, 40000}) {
+    const std::vector<DType> types = {DType::kFloat32, DType::kInt64,  DType::kBool,
+                                      DType::kFloat64, DType::kString, DType::kInt32};
+    std::vector<InMemoryColumn> columns;
+    for (size_t k = 0; k < ShuffledRowPrefetcher::kManyColumns; ++k) {
+      columns.emplace_back(random_rows(random, types[k % types.size()], rows));
+    }
+    InMemoryOptions options;
+    options.batch_size = 1 + static_cast<int64_t>(random() % 500);
+    options.num_epochs = rows > 10000 ? 1 : 2;
+    options.shuffle = true;
+    options.seed = random();
+    const auto all = in_memory_dataset(columns, options);
+    auto together = all->make_iterator();
+    std::vector<std::unique_ptr<DatasetIterator>> each;
+    for (const InMemoryColumn& column : columns) {
+      each.push_back(in_memory_dataset({column}, options)->make_iterator());
+    }
+    KeepingSink a;
+    while (together->next(a)) {
+      for (size_t k = 0; k < columns.size(); ++k) {
+        KeepingSink b;
+        CHECK(each[k]->next(b));
+        CHECK(a.tensors.back()[k].equals(b.tensors[0][0]));
+      }
+    }
+    CHECK_EQ(together->rows_seen(), rows * options.num_epochs);
+  }
+}
+
+// Thirteen columns of numbers and words, and a column of 784 numbers a row: a thread for each column,
+// a thread for each few rows.
+TEST(batches_that_two_threads_gather_are_those_of_one) {
+  std::mt19937_64 random = seeded_generator();
+  constexpr int64_t kRows = 5000, kWidth = 784;
+  std::vector<InMemoryColumn> narrow, wide;
+  for (int k = 0; k < 13; ++k) {
+    const DType types[] = {DType::kFloat32, DType::kInt64, DType::kBool, DType::kString};
+    narrow.emplace_back(random_rows(random, types[k % 4], kRows));
+  }
+  wide.emplace_back(random_rows(random, DType::kFloat32, kRows * kWidth).reshaped({kRows, kWidth}));
+  wide.emplace_back(random_rows(random, DType::kInt32, kRows));
+  for (const auto& columns : {narrow, wide}) {
+    for (const bool shuffle : {false, true}) {
+      InMemoryOptions options;
+      options.batch_size = 900;
+      options.num_epochs = 2;
+      options.shuffle = shuffle;
+      options.seed = 5;
+      KeepingSink sinks[2];
+      for (const int n : {1, 2}) {
+        const Threads threads(n);
+        auto iterator = in_memory_dataset(columns, options)->make_iterator();
+        while (iterator->next(sinks[n - 1])) continue;
+      }
+      CHECK_EQ(sinks[0].tensors.size(), size_t{12});
+      for (size_t i = 0; i < 12; ++i) CHECK(same(sinks[0].tensors[i], sinks[1].tensors[i]));
+    }
+  }
+}
+
+TEST(rows_in_place_say_what_they_are) {
+  const std::vector<double> x = {1, 2, 3}, y = {1, 2, 4};
+  const auto content = [](const std::vector<double>& numbers, DType dtype) {
+    const auto rows = std::make_shared<const ColumnViews>(
+        dtype, Shape{3}, std::vector<ColumnView>{{numbers.data()}}, nullptr);
+    return in_memory_dataset({InMemoryColumn(rows)}, InMemoryOptions())->content().fingerprint();
+  };
+  CHECK_EQ(content(x, DType::kFloat32), content(std::vector<double>(x), DType::kFloat32));
+  CHECK(content(x, DType::kFloat32) != content(y, DType::kFloat32));
+  CHECK(content(x, DType::kFloat32) != content(x, DType::kFloat64));
+  const std::vector<ColumnView> one = {{x.data(), nullptr}};
+  CHECK_THROWS(ColumnViews(DType::kInt64, Shape{3}, one, nullptr), Code::kInvalidArgument, "int64");
+  CHECK_THROWS(ColumnViews(DType::kInt32, Shape{3}, one, nullptr), Code::kInternal, "no numbers of its type");
+  CHECK_THROWS(ColumnViews(DType::kFloat32, Shape{3, 2}, one, nullptr), Code::kInternal, "have the shape");
+}

@@ -1,0 +1,151 @@
+// Files of records that only grow, and the claims by which one process at a time writes.
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "base/platform.h"
+#include "child_test.h"
+#include "io/files/append_log.h"
+#include "io/files/directory_lock.h"
+#include "io_test.h"
+
+using namespace runhooks;
+using namespace runhooks_test;
+
+namespace {
+
+// What a system may lack, from the best way to hold a claim to the last one.
+constexpr const char* kClaimFeatures[] = {"", "ofd_locks", "file_locks"};
+
+std::vector<std::string> records_in(const std::string& path, size_t* damaged) {
+  return read_appended_records(path, damaged);
+}
+
+}  // namespace
+
+TEST(appended_records_come_back_in_order_and_none_where_there_is_no_file) {
+  const std::string path = fresh_folder("appended") + "/runs";
+  size_t damaged = 1;
+  CHECK(records_in(path, &damaged).empty());
+  CHECK_EQ(damaged, size_t{0});
+  for (const char* text : {"one", "", "three"}) append_record_to(path, text);
+  CHECK_EQ(str_join(records_in(path, &damaged), "|"), "one||three");
+  CHECK_EQ(damaged, size_t{0});
+}
+
+// Wherever a crash has cut or changed the file, all other records are still there.
+TEST(damaged_records_are_left_out_and_later_ones_are_found) {
+  std::mt19937_64 random = seeded_generator();
+  const std::string path = fresh_folder("appended") + "/runs";
+  for (const char* text : {"first", "second", "third"}) append_record_to(path, text);
+  const std::string bytes = read_whole_file(path);
+  const size_t one = 16 + 5;
+  for (size_t cut = one; cut < bytes.size(); ++cut) {
+    write_bytes(path, bytes.substr(0, cut));
+    append_record_to(path, "fourth");
+    size_t damaged = 0;
+    const auto found = records_in(path, &damaged);
+    const size_t second_end = one + 16 + 6;
+    const std::string whole = cut >= second_end ? "first|second|fourth" : "first|fourth";
+    CHECK_EQ(str_join(found, "|"), whole);
+    CHECK_EQ(damaged, cut - (cut >= second_end ? second_end : one));
+  }
+  for (int i = 0; i < 200; ++i) {
+    std::string changed = bytes;
+    changed[random() % changed.size()] ^= static_cast<char>(1 + random() % 255);
+    write_bytes(path, changed);
+    size_t damaged = 0;
+    CHECK_EQ(records_in(path, &damaged).size(), size_t{2});
+    CHECK(damaged > 0);
+  }
+}
+
+TEST(a_claim_is_taken_once_and_given_back) {
+  for (const char* lacking : kClaimFeatures) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string path = fresh_folder("claim") + "/lock";
+    LockOwner holder;
+    CHECK(!DirectoryLock::is_held(path, &holder));
+    {
+      const auto claim = DirectoryLock::take(path, &holder);
+      CHECK(claim != nullptr);
+      CHECK(DirectoryLock::holds(path));
+      CHECK(DirectoryLock::is_held(path, &holder));
+      CHECK_EQ(holder.process, claim->holder().process);
+      CHECK(DirectoryLock::take(path, &holder) == nullptr);
+    }
+    CHECK(!file_exists(path));
+    CHECK(!DirectoryLock::holds(path));
+    CHECK(DirectoryLock::take(path, &holder) != nullptr);
+  }
+}
+
+TEST(another_process_is_told_who_holds_a_claim_and_cannot_take_it) {
+  for (const char* lacking : kClaimFeatures) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string path = fresh_folder("claim") + "/lock";
+    LockOwner holder;
+    const auto claim = DirectoryLock::take(path, &holder);
+    const int parent = claim->holder().process;
+    const auto look = [&] {
+      LockOwner seen;
+      if (DirectoryLock::holds(path)) return 1;
+      if (!DirectoryLock::is_held(path, &seen) || seen.process != parent) return 2;
+      if (DirectoryLock::take(path, &seen) != nullptr || seen.process != parent) return 3;
+      return 0;
+    };
+    CHECK_EQ(ChildProcess(look).wait(), 0);
+    // a look has not let it go
+    CHECK_EQ(ChildProcess(look).wait(), 0);
+  }
+}
+
+TEST(a_killed_process_holds_nothing) {
+  for (const char* lacking : kClaimFeatures) {
+    context() = lacking;
+    const DisabledFeatures without(lacking);
+    const std::string folder = fresh_folder("claim"), path = folder + "/lock";
+    ChildProcess child([&](const ChildProcess::Say& say) {
+      LockOwner holder;
+      const auto claim = DirectoryLock::take(path, &holder);
+      say(claim ? "y" : "n");
+      for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+      return 0;
+    });
+    CHECK_EQ(child.hear(1), "y");
+    LockOwner holder;
+    CHECK(DirectoryLock::take(path, &holder) == nullptr);
+    CHECK_EQ(holder.process, child.id());
+    child.kill();
+    CHECK_EQ(child.wait(), ChildProcess::kKilled);
+    CHECK(file_exists(path));  // what it has left
+    CHECK(!DirectoryLock::is_held(path, &holder));
+    CHECK(DirectoryLock::take(path, &holder) != nullptr);
+  }
+}
+
+// Records of several processes at once are all there, none within another.
+TEST(records_of_several_processes_do_not_mix) {
+  const std::string path = fresh_folder("appended") + "/runs";
+  constexpr int kChildren = 4, kEach = 200;
+  std::vector<std::unique_ptr<ChildProcess>> children;
+  for (int i = 0; i < kChildren; ++i) {
+    children.push_back(std::make_unique<ChildProcess>([&path, i] {
+      for (int k = 0; k < kEach; ++k) {
+        const auto size = static_cast<size_t>(50 + k);
+        append_record_to(path, std::string(size, static_cast<char>('a' + i)));
+      }
+      return 0;
+    }));
+  }
+  for (const auto& child : children) CHECK_EQ(child->wait(), 0);
+  size_t damaged = 0;
+  const auto records = records_in(path, &damaged);
+  CHECK_EQ(records.size(), static_cast<size_t>(kChildren * kEach));
+  CHECK_EQ(damaged, size_t{0});
+  for (const std::string& record : records) {
+    CHECK_EQ(record.find_first_not_of(record[0]), std::string::npos);
+  }
+}

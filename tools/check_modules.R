@@ -1,0 +1,67 @@
+# Checks the calls between the modules of R/. The prefix of a file is its module, and a module calls
+# only modules that come earlier in `r_modules` (tools/layers.R). The object `tf` holds all of them.
+source("tools/common.R")
+source("tools/layers.R")
+
+# The longest prefix that names a module: `model_dir_compat.R` is of `model_dir`, not of `model`.
+module_of <- function(files) {
+  vapply(sub("[.]R$", "", basename(files)), function(name) {
+    parts <- strsplit(name, "_", fixed = TRUE)[[1]]
+    prefixes <- vapply(seq_along(parts), function(n) paste(parts[seq_len(n)], collapse = "_"), "")
+    c(rev(intersect(prefixes, r_modules)), parts[[1]])[[1]]
+  }, "", USE.NAMES = FALSE)
+}
+
+# The files of modules: those that load the package belong to none.
+module_files <- function(root) {
+  files <- tree_files(root, "R", "[.]R$")
+  files[!basename(files) %in% c("zzz.R", "runhooks-package.R")]
+}
+
+# What a file defines at its top, and which functions it calls by their plain names, with lines. Names of
+# arguments and local variables do not count.
+look_into <- function(root, file) {
+  code <- parse(file.path(root, file), keep.source = TRUE)
+  is_definition <- vapply(code, function(e) {
+    is.call(e) && identical(e[[1]], quote(`<-`)) && is.name(e[[2]])
+  }, NA)
+  defined <- vapply(code[is_definition], function(e) as.character(e[[2]]), "")
+  tokens <- utils::getParseData(code)
+  calls <- tokens[tokens$token == "SYMBOL_FUNCTION_CALL", ]
+  beside <- split(tokens$token, tokens$parent)
+  is_member <- vapply(as.character(calls$parent), function(parent) {
+    any(c("NS_GET", "NS_GET_INT", "'$'", "'@'") %in% beside[[parent]])
+  }, NA)
+  # the name stands before the expression that it is
+  assigned <- tokens$text[which(tokens$token == "LEFT_ASSIGN") - 2L]
+  locals <- c(tokens$text[tokens$token == "SYMBOL_FORMALS"], setdiff(assigned, defined))
+  calls <- calls[!is_member & !calls$text %in% c(locals, defined), ]
+  list(defined = defined, name = calls$text, line = calls$line1)
+}
+
+check_modules <- function(root) {
+  files <- module_files(root)
+  strange <- files[!module_of(files) %in% r_modules]
+  text <- sprintf("%s is not a module of R/: tools/layers.R lists them", module_of(strange))
+  found <- violations(strange, rep(1L, length(strange)), "module", text)
+  files <- setdiff(files, strange)
+  looks <- lapply(stats::setNames(nm = files), function(file) look_into(root, file))
+  home <- unlist(lapply(files, function(file) {
+    defined <- looks[[file]]$defined
+    stats::setNames(rep(module_of(file), length(defined)), defined)
+  }))
+  wrong <- lapply(files, function(file) {
+    look <- looks[[file]]
+    from <- module_of(file)
+    to <- unname(home[look$name])
+    bad <- match(to, r_modules) > match(from, r_modules) & !look$name %in% r_extra_calls[[from]]
+    bad[is.na(bad)] <- FALSE
+    text <- sprintf("%s() belongs to `%s`, which `%s` must not call", look$name, to, from)
+    violations(file, look$line[bad], "modules", text[bad])
+  })
+  do.call(rbind, c(list(found), wrong))
+}
+
+run_tool(function(arguments) {
+  report("check_modules", check_modules("."), "modules of R/ call only earlier modules")
+}, sys.nframe())
