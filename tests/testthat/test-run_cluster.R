@@ -197,17 +197,16 @@ if (length(launchers) == 0) {
   )
   # of processes that have made something else before, since to begin takes longer than to fail
   ends_badly <- c(three = "error", four = "error", goes_on = "caught")
-  # without any feature that a system may lack
-  bare <- c(RUNHOOKS_DISABLE = "all")
-  goes_on <- named_run("killed", c("killed", "caught"), env = bare)
+  goes_on <- named_run("killed", c("killed", "caught"))
   runs <- c(
     list(three = named_run(
       "three", c(same_as_alone, "error"), 3, then = list(two = two),
-      env = c(RUNHOOKS_MODELS = "one,three,again", RUNHOOKS_RANK = 1)
+      # on a system without any feature that it may lack
+      env = c(RUNHOOKS_MODELS = "one,three,again", RUNHOOKS_RANK = 1, RUNHOOKS_DISABLE = "all")
     )),
     # by messages, as between machines; all others by memory that they share
     list(more = named_run("more", of_their_own, 3, env = c(RUNHOOKS_SHARED_MEMORY = "no"))),
-    list(killed = named_run("killed", then = list(goes_on = goes_on), env = bare)),
+    list(killed = named_run("killed", then = list(goes_on = goes_on))),
     lapply(stats::setNames(nm = c("script_error", "quits", "other_graph", "other_call", "refused")), named_run),
     list(four = named_run("four", c("few_models", "error"), 4, env = c(RUNHOOKS_RANK = 0)))
   )

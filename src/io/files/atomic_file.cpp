@@ -305,6 +305,7 @@ void check_is_file(const std::string& path) {
 bool remove_file(const std::string& path) {
   std::error_code error;
   const bool removed = fs::remove(fs_path(path), error);
+  if (error == std::errc::filename_too_long) return false;  // no file can have that name
   if (error) fail_error_code("Cannot remove", path, error);
   return removed;
 }

@@ -1,6 +1,7 @@
 #include "io/files/file_stamps.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include "base/clock.h"
 #include "base/system_files.h"
 
@@ -31,7 +32,7 @@ void FileStamps::add(const std::string& path) {
   constexpr int64_t kSecond = 1000000000;
   const bool is_coarse = stamp.is_there && stamp.written % kSecond == 0;
   const auto age = static_cast<int64_t>(now_seconds() * 1e9) - stamp.written;
-  if (is_coarse && age < 2 * kSecond) may_hide_writes_ = true;
+  if (is_coarse && std::abs(age) < 2 * kSecond) may_hide_writes_ = true;
 }
 
 bool FileStamps::are_same() const {
