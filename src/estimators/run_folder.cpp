@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/fingerprint.h"
+#include "base/machine.h"
 #include "estimators/run_record.h"
 #include "io/checkpoint/checkpoint_state.h"
 #include "io/checkpoint/cached_checkpoint.h"
@@ -164,11 +165,17 @@ std::unique_ptr<DirectoryLock> claim_of(const std::string& folder) {
   LockOwner holder;
   std::unique_ptr<DirectoryLock> claim = DirectoryLock::take(path, &holder);
   if (claim) return claim;
+  std::vector<std::string> hints = {
+      "Two trainings in one folder would overwrite each other's checkpoints: wait for the end of the "
+      "other one, or give this model another `model_dir`."};
+  // a file system without locks keeps the file of a process that was killed
+  if (holder.host != host_name()) {
+    hints.push_back(str_cat("If that process is gone, remove the file ", path, "."));
+  }
   throw Error(Code::kFailedPrecondition,
               str_cat("The folder ", folder, " is being trained in. ", holder_in_words(holder),
                       " trains a model there."),
-              {"Two trainings in one folder would overwrite each other's checkpoints: wait for the "
-               "end of the other one, or give this model another `model_dir`."});
+              hints);
 }
 
 }  // namespace

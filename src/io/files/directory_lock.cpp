@@ -136,7 +136,7 @@ void leave_claims_to_parent() {
 
 // Whether its owner ended without removing the file. Of processes of other hosts nobody knows.
 bool is_gone(const LockOwner& holder) {
-  if (holder.process == 0 || holder.host != host_name()) return false;
+  if (holder.process <= 0 || holder.host != host_name()) return false;
   // a number that this process has was another one's before: containers begin with the same one
   return holder.process == process_id() || !process_exists(holder.process);
 }
