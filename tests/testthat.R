@@ -8,7 +8,7 @@ cran_files <- c(
   "column", "column_cyclic", "column_hashes", "control_flow", "dataset", "dataset_delim",
   "dataset_unique", "estimator", "estimator_run_config", "file_events", "file_foreign",
   "file_load_savedmodel", "formula_models", "golden_boosted_trees", "graph_contexts", "graph_def",
-  "hook_builtin", "hook_fetch_feed", "hook_states", "input_fn", "input_parsing", "method_explain",
+  "hook_builtin", "hook_fetch_feed", "hook_states", "input_fn", "input_parsing", "method_interop",
   "model_custom", "model_kernel_linear", "optimizer", "run_predict", "script_compat", "session",
   "tensor", "tf", "tf_metrics", "tf_values", "trees_bad_input"
 )
