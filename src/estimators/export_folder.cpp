@@ -128,7 +128,7 @@ void keep_file(const fs::path& from, const fs::path& to) {
   if (fs::is_symlink(from)) {
     fs::copy_symlink(from, to, error);
   } else {
-    const bool is_linked = feature_enabled(Feature::kHardLinks);
+    const bool is_linked = feature_enabled(SystemFeature::kHardLinks);
     if (is_linked) fs::create_hard_link(from, to, error);
     if (!is_linked || error) fs::copy_file(from, to, error);
   }
