@@ -27,8 +27,8 @@ namespace {
 double test_time = 0;
 double read_test_time() { return test_time; }
 
-Held& sleeper() {
-  static auto* function = new Held;
+Preserved& sleeper() {
+  static auto* function = new Preserved;
   return *function;
 }
 
@@ -42,7 +42,7 @@ void sleep_in_r(double seconds) {
 // users know, and of a request to stop.
 class TracedHook : public RunHook {
  public:
-  TracedHook(HookPtr hook, std::shared_ptr<Held> function)
+  TracedHook(HookPtr hook, std::shared_ptr<Preserved> function)
       : hook_(std::move(hook)), function_(std::move(function)) {}
   std::string name() const override { return hook_->name(); }
   void begin(Graph& graph) override {
@@ -78,7 +78,7 @@ class TracedHook : public RunHook {
     return hook_->read_state(state);
   }
 
-  static void tell(const Held& function,
+  static void tell(const Preserved& function,
                    const char* what,
                    const std::vector<std::string>& names,
                    Session* session) {
@@ -92,11 +92,11 @@ class TracedHook : public RunHook {
   void tell(const char* what, Session* session) const { tell(*function_, what, {name()}, session); }
 
   HookPtr hook_;
-  std::shared_ptr<Held> function_;
+  std::shared_ptr<Preserved> function_;
 };
 
 // Tells of a loop that begins ("loop_made"), and of all calls to its hooks.
-HookList traced(const HookList& hooks, const std::shared_ptr<Held>& function) {
+HookList traced(const HookList& hooks, const std::shared_ptr<Preserved>& function) {
   std::vector<std::string> names;
   HookList around;
   for (const HookPtr& hook : hooks) {
@@ -228,7 +228,7 @@ void cpp_observe_loops(SEXP tell) {
     hook_decorator() = nullptr;
     if (tell == R_NilValue) return;
     function_from_r(tell, "`tell`");
-    const auto function = std::make_shared<Held>(tell);
+    const auto function = std::make_shared<Preserved>(tell);
     hook_decorator() = [function](HookList hooks) { return traced(hooks, function); };
   });
 }
@@ -282,7 +282,7 @@ void cpp_test_throw(Text kind) {
 }
 
 // How many R objects the core holds.
-int cpp_held_count() { return runhooks::r::Held::count(); }
+int cpp_held_count() { return runhooks::r::Preserved::count(); }
 
 SEXP cpp_arrow_room();
 
