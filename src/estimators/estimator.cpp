@@ -320,7 +320,7 @@ Estimator::TrainResult Estimator::train_in(RunRecorder& recorded,
     RunRecorder& recorded;
     MonitoredSession& session;
     const bool& was_asked;
-    ~NoteEnd() { recorded.note_end(session.ender(), !was_asked); }
+    ~NoteEnd() { recorded.note_end(session.stop_cause(), !was_asked); }
   } note_end{recorded, session, was_asked};
   run_block(session, [&] {
     while (!session.should_stop()) {

@@ -93,7 +93,7 @@ class CachedSessionCreator : public SessionCreator {
     graph_->spec.scaffold->finalize(*graph_->graph);
     return graph_->spec.scaffold->saver;
   }
-  void take_back(std::unique_ptr<Session> session) override {
+  void recycle_session(std::unique_ptr<Session> session) override {
     // what a step has in memory is of the order of its rows
     graph_->bytes = 4 * release_dataset(iterator_, session->resources());
     graph_->rows = nullptr;

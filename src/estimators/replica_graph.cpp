@@ -32,7 +32,7 @@ void add_losses_of_all(Graph& graph) {
   const NameScope scope(graph, "losses_of_all");
   if (own->shape().rank() == 0) {
     const Output one = graph.scalar(own->dtype(), 1);
-    return add_endpoint(graph, kLossesOfAll, "",
+    return add_endpoint(graph, kReplicaLosses, "",
                         mean_over_replicas(graph, graph.op("Pack", {*own, one})));
   }
   std::vector<int32_t> axes;
@@ -41,7 +41,7 @@ void add_losses_of_all(Graph& graph) {
   const Output size = graph.op("Size", {*own});
   const Output n = graph.op("Cast", {size}).attr("DstT", own->dtype());
   const Output both = sum_over_replicas(graph, graph.op("Pack", {sum, n}));
-  add_endpoint(graph, kLossesOfAll, "", both);
+  add_endpoint(graph, kReplicaLosses, "", both);
 }
 
 bool reads_data(const Operation& op) {

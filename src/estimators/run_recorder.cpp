@@ -103,22 +103,22 @@ void RunRecorder::begin(const MonitoredSession& session, HookList limits) {
   record_.add(std::move(more));
 }
 
-RunEnd RunRecorder::asked_end(const StopCause& ender) const {
-  if (!ender.hook) return {"hook", "the coordinator was asked to stop"};
+RunEnd RunRecorder::asked_end(const StopCause& stop_cause) const {
+  if (!stop_cause.hook) return {"hook", "the coordinator was asked to stop"};
   const bool is_limit =
       std::any_of(limits_.begin(), limits_.end(),
-                  [&ender](const HookPtr& limit) { return limit.get() == ender.hook; });
+                  [&stop_cause](const HookPtr& limit) { return limit.get() == stop_cause.hook; });
   if (is_limit && steps_ > 0) return {"steps", str_cat(count_of(steps_), " were asked for")};
   if (is_limit) return {"steps", str_cat("max_steps = ", max_steps_, " was reached")};
-  if (const auto* early = dynamic_cast<const EarlyStoppingHook*>(ender.hook)) {
+  if (const auto* early = dynamic_cast<const EarlyStoppingHook*>(stop_cause.hook)) {
     return {"early_stopping", early->reason()};
   }
-  return {"hook", ender.hook->name()};
+  return {"hook", stop_cause.hook->name()};
 }
 
-void RunRecorder::note_end(const StopCause& ender, bool input_ended) {
-  if (ender.hook) place_ = str_cat(" (in ", ender.method, "() of hook `", ender.hook->name(), "`)");
-  end_ = input_ended && !ender.hook ? RunEnd{"data", "the input ended"} : asked_end(ender);
+void RunRecorder::note_end(const StopCause& stop_cause, bool input_ended) {
+  if (stop_cause.hook) place_ = str_cat(" (in ", stop_cause.method, "() of hook `", stop_cause.hook->name(), "`)");
+  end_ = input_ended && !stop_cause.hook ? RunEnd{"data", "the input ended"} : asked_end(stop_cause);
 }
 
 void RunRecorder::skip() {

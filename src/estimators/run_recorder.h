@@ -27,7 +27,7 @@ class RunRecorder {
   // The loop has begun. `limits`: the hooks that the number of steps was given to.
   void begin(const MonitoredSession& session, HookList limits);
   // It ends by whom it says; by the input where that has no more.
-  void note_end(const StopCause& ender, bool input_ended);
+  void note_end(const StopCause& stop_cause, bool input_ended);
   // No step is made, since so many were made before.
   void skip();
   const RunEnd& end();
@@ -37,7 +37,7 @@ class RunRecorder {
 
  private:
   class StepObserver;
-  RunEnd asked_end(const StopCause& ender) const;
+  RunEnd asked_end(const StopCause& stop_cause) const;
   RunEnd failed_end() const;
   void write(const RunEnd& end);
 
