@@ -354,14 +354,14 @@ std::string Estimator::checkpoint_for(const std::string& given, const char* purp
     log(LogLevel::kInfo, str_cat("Could not find trained model in model_dir: ", config_.model_dir,
                                  ", running initialization to ", purpose, "."));
   }
-  if (kept_) kept_->note_checkpoint(config_.model_dir, newest);
+  if (kept_) kept_->set_checkpoint(config_.model_dir, newest);
   return newest;
 }
 
 // Only of the newest checkpoint, and where nobody is given the graph or the session. A log of what
 // is done tells of all of it, as TensorFlow's does: then it is done.
 bool Estimator::is_cacheable(const std::string& given, const HookList& hooks) const {
-  return kept_ && kept_->knows_checkpoint() && given.empty() && hooks_allow_reuse(hooks) &&
+  return kept_ && kept_->has_checkpoint() && given.empty() && hooks_allow_reuse(hooks) &&
          !is_logged(LogLevel::kInfo);
 }
 

@@ -9,11 +9,11 @@ namespace runhooks {
 
 namespace {
 
-// Calls draw(run, loss, global_step, is_last, rows, seconds, waited, parts) at intervals of at least
-// `min_secs` seconds and once at the end. `rows`, `seconds` and `waited` are InputTimer readings (0 without a
-// dataset); `parts` is the text of the model's endpoint "progress" ("2 trees, 7 layers"). Calls
-// finish(runs) if the loop ends normally. In training, `runs` is counted by the global step, which
-// accounts for steps that were lost and repeated after a recovery.
+// Calls draw(run, loss, global_step, is_last, rows, seconds, waited, parts) at intervals of at
+// least `min_secs` seconds and once at the end. `rows`, `seconds` and `waited` are InputTimer
+// readings (0 without a dataset); `parts` is the text of the model's endpoint "progress" ("2 trees,
+// 7 layers"). Calls finish(runs) if the loop ends normally. In training, `runs` is counted by the
+// global step, which accounts for steps that were lost and repeated after a recovery.
 class ProgressBarHook : public RunHook, public ReusableSessionHook {
  public:
   explicit ProgressBarHook(const Args& args)
