@@ -320,8 +320,8 @@ Estimator::TrainResult Estimator::train_in(RunRecorder& recorded,
     RunRecorder& recorded;
     MonitoredSession& session;
     const bool& was_asked;
-    ~NoteEnd() { recorded.note_end(session.stop_cause(), !was_asked); }
-  } note_end{recorded, session, was_asked};
+    ~NoteEnd() { recorded.set_end(session.stop_cause(), !was_asked); }
+  } set_end{recorded, session, was_asked};
   run_block(session, [&] {
     while (!session.should_stop()) {
       const Executor& run = session.run(run_args);
@@ -390,7 +390,7 @@ Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions optio
 }
 
 std::unique_ptr<ModelGraph> Estimator::graph_of_part(const InputFn& input_fn) const {
-  auto made = std::make_unique<ModelGraph>(begin(with_seed_of_all(input_fn, config_), Mode::kEval));
+  auto made = std::make_unique<ModelGraph>(begin(with_shared_seed(input_fn, config_), Mode::kEval));
   made->key.clear();
   bool is_divided = made->input.is_part;
   if (is_divided) {
@@ -411,7 +411,7 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
   const std::string checkpoint = checkpoint_for(options.checkpoint_path, "predict");
   const bool keeps = options.reads_all && is_cacheable(options.checkpoint_path, options.hooks);
   std::unique_ptr<ModelGraph> model = graph_for(
-      options.together ? with_seed_of_all(input_fn, config_) : input_fn, Mode::kPredict, keeps);
+      options.together ? with_shared_seed(input_fn, config_) : input_fn, Mode::kPredict, keeps);
   Named<Output> outputs;
   std::vector<std::string> existing;
   for (const auto& prediction : model->spec.predictions) {
@@ -426,7 +426,8 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
     throw Error(Code::kInvalidArgument,
                 str_cat("Expected to run at least one output from ", str_join(existing, ", "),
                         ", provided ", str_join(options.predict_keys, ", "), "."),
-                did_you_mean(options.predict_keys.empty() ? "" : options.predict_keys[0], existing));
+                did_you_mean(options.predict_keys.empty() ? "" : options.predict_keys[0],
+                             existing));
   }
   HookList hooks = options.hooks;
   append(hooks, model->spec.prediction_hooks);

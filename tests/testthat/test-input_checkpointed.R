@@ -54,13 +54,13 @@ test_that("the positions are in the model's own checkpoint, and nowhere else", {
   expect_false(any(startsWith(names, "runhooks/iterator/")))
 })
 
-test_that("a checkpoint that knows no positions begins at the first element, with a word", {
+test_that("without a saved input position, the input starts at the first element, with a message", {
   dir <- withr::local_tempdir()
   data <- dataset_batch(set_of_rows(), 5)
   train(dropping_model(dir, run_config()), input_fn(data, x, y), steps = 2)
   expect_message(
     train(dropping_model(dir), input_fn(data, x, y), steps = 1),
-    "does not say where the input stood: it begins at the first element", fixed = TRUE
+    "has no input position; the input starts at the first element", fixed = TRUE
   )
   expect_silent(suppressMessages(
     train(dropping_model(dir), input_fn(data, x, y), steps = 1), "encoded"
