@@ -119,7 +119,7 @@ class EnsembleGrower {
     for (size_t i = 0; i < features_.size(); ++i) {
       if (features_[i].group != kind) continue;
       group.ids.push_back(static_cast<int32_t>(i));
-      group.buckets = std::max(group.buckets, features_[i].most_buckets());
+      group.buckets = std::max(group.buckets, features_[i].max_buckets());
     }
     if (!group.ids.empty()) groups_.push_back(group);
   }
@@ -502,7 +502,7 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
       if (mode == Mode::kPredict && arguments.flag("explains", false)) {
         const Output parts = contributions(graph, model, *head);
         spec.predictions.emplace_back("contributions",
-                                      in_label_units(graph, parts, arguments, width));
+                                      to_label_units(graph, parts, arguments, width));
       }
       return spec;
     }

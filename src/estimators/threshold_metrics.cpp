@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-// The one number of a metric at one threshold.
+// Converts the metric of a single threshold to a scalar.
 Metric only_one(Graph& graph, Metric metric) {
   metric.value = graph.op("Reshape", {metric.value, graph.int_vector({}, "shape")});
   return metric;
