@@ -37,7 +37,7 @@ DnnArguments::DnnArguments(const Args& args, const std::string& prefix)
     }
   }
   if (dropout < 0 || dropout >= 1) {
-      invalid_argument("`", prefix, "dropout` must be at least 0 and below 1, not ", dropout,
+    invalid_argument("`", prefix, "dropout` must be at least 0 and below 1, not ", dropout,
                      ".");
   }
 }

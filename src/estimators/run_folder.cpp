@@ -127,9 +127,9 @@ bool record_file_versions(ReadFolder& folder) {
 ReadFolder& read_folder(const std::string& path) {
   static auto* all = new std::vector<ReadFolder>;
   auto found = std::find_if(all->begin(), all->end(),
-    if (all->size() == kMaxReadFolders) all->pop_back();
+                            [&path](const ReadFolder& one) { return one.path == path; });
   if (found == all->end()) {
-    if (all->size() == kMostReadFolders) all->pop_back();
+    if (all->size() == kMaxReadFolders) all->pop_back();
     found = all->emplace(all->end());
     found->path = path;
   }

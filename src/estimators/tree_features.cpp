@@ -16,7 +16,7 @@ const DenseColumn& dense_column(const FeatureColumn& column) {
   if (dense) return *dense;
   throw Error(Code::kInvalidArgument,
               str_cat("Trees cannot split column '", column.name(), "', which is categorical."),
-               {"Wrap it in column_indicator(), which allows a split on each category."});
+              {"Wrap it in column_indicator(), which allows a split on each category."});
 }
 
 std::string source_of(const FeatureColumn& column) {

@@ -27,8 +27,8 @@ Pattern pattern_of(const std::string& text) {
     return Pattern(text);
   } catch (const Error& error) {
     throw Error(Code::kInvalidArgument,
-                str_cat("`vars_to_warm_start` is no regular expression: \"", text, "\"."),
                 str_cat("`vars_to_warm_start` is not a valid regular expression: \"", text, "\"."),
+                {error.message()});
   }
 }
 
