@@ -22,7 +22,7 @@ void copy_file(const std::string& from, const std::string& to) {
   write_file_atomically(to, read_whole_file(from));
 }
 
-// Files that the graph reads are given names of their own in the folder `assets`.
+// Copies files that the graph reads to the directory `assets`, under unique names.
 class Assets {
  public:
   explicit Assets(const Graph& graph) {
@@ -49,7 +49,7 @@ class Assets {
   std::vector<AssetFileDef> files_;
 };
 
-// What a server runs before the first request: local variables and tables.
+// Initializes local variables and tables when a server loads the model.
 Operation* add_main_op(Graph& lowered, const Graph& graph, const Scaffold& scaffold) {
   std::vector<Operation*> ops;
   if (scaffold.local_init_op) {
@@ -65,7 +65,7 @@ Operation* add_main_op(Graph& lowered, const Graph& graph, const Scaffold& scaff
   return lowered.group(ops);
 }
 
-// What an export has beside its assets, by name: who replaces it knows these files for its own.
+// Lists the files in assets.extra, so that a later export to this directory can delete them.
 CollectionDef extra_files(const ExportOptions& options) {
   CollectionDef names;
   names.kind = CollectionDef::Kind::kBytesList;
@@ -117,7 +117,7 @@ void write_variables(const std::shared_ptr<Graph>& graph,
 void copy_extra(const ExportOptions& options, const std::string& folder) {
   for (const auto& [to, from] : options.assets_extra) {
     if (!stays_inside(to)) {
-      invalid_argument("`assets_extra` must name files inside of the folder assets.extra; got '",
+      invalid_argument("`assets_extra` must name files inside the directory assets.extra; got '",
                        to, "'.");
     }
     copy_file(from, join_path(join_path(folder, "assets.extra"), to));

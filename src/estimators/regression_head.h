@@ -6,8 +6,8 @@
 
 namespace runhooks {
 
-// tf.estimator's RegressionHead. With `label_center` and `label_scale`, logits and the minimized loss
-// refer to standardized labels; predictions, reported losses and metrics are in label units.
+// tf.estimator's RegressionHead. With `label_center` and `label_scale`, logits and the minimized
+// loss refer to standardized labels; predictions, reported losses and metrics are in label units.
 class RegressionHead : public HeadBase {
  public:
   explicit RegressionHead(const Args& args);

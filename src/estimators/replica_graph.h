@@ -16,9 +16,11 @@ InputFn input_of_replicas(const InputFn& input_fn,
                           std::unique_ptr<ReplicaScope>* scope);
 // The same for an evaluation: the input uses a shared seed.
 InputFn with_shared_seed(const InputFn& input_fn, const RunConfig& config);
-// The seed of this process, for the order of its rows and for dropout. The chief's is the shared one.
+// The seed of this process, for the order of its rows and for dropout. The chief's is the shared
+// one.
 int64_t seed_of_process(const ReplicaScope& replicas);
-// Adds missing collectives to the result of a model function, or throws if it cannot be distributed.
+// Adds missing collectives to the result of a model function, or throws if it cannot be
+// distributed.
 void check_collectives(ReplicaScope& replicas, EstimatorSpec& spec);
 
 }  // namespace runhooks

@@ -120,8 +120,8 @@ class ReplicaSaveable : public Saveable {
     }
     return sizes;
   }
-  // Whether the data of any process ended. The input of all then ended with it, so that the next run
-  // starts a new pass.
+  // Whether the data of any process ended. The input of all then ended with it, so that the next
+  // run starts a new pass.
   bool has_ended(const TensorSource& source, int size) const {
     for (int rank = 0; rank < size; ++rank) {
       const std::string ended = (size == 1 ? "" : prefix_of(size, rank)) + name() + "ended";

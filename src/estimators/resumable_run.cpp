@@ -55,7 +55,8 @@ Operations initializers_of(const Graph& graph) {
   return all;
 }
 
-// Stateful operations used by steps, in the graph and its functions, whose state nothing else saves.
+// Stateful operations used by steps, in the graph and its functions, whose state nothing else
+// saves.
 Operations drawing_operations(const Graph& graph, const Operations& step) {
   std::set<const Operation*> saved;
   for (const SaveablePtr& saveable : saveables_in(graph)) saved.insert(saveable->op());

@@ -16,8 +16,8 @@ void keep_random_positions(Graph& graph,
                            const std::vector<const Operation*>& step,
                            int replicas = 1);
 
-// Also adds the positions of all iterators. Throws if the graph has none, because the data could not
-// be kept in step with the model.
+// Also adds the positions of all iterators. Throws if the graph has none, because the data could
+// not be kept in step with the model.
 void keep_input_positions(Graph& graph, ResumeMismatch on_other_data, int replicas = 1);
 
 }  // namespace runhooks

@@ -56,9 +56,9 @@ class RunFolder {
   PlainData metadata_;
 };
 
-// Holds the training lock of a model directory. On destruction, moves event files to logs/ below it,
-// where TensorBoard finds them (unless `leaves_events`). If no checkpoint was written, removes the
-// files that training created.
+// Holds the training lock of a model directory. On destruction, moves event files to logs/ below
+// it, where TensorBoard finds them (unless `leaves_events`). If no checkpoint was written, removes
+// the files that training created.
 //
 //   .runhooks.lock   exists while a process trains here
 //   runhooks.data    metadata of the model
@@ -85,9 +85,9 @@ class TrainingDirGuard {
 using Files = std::vector<std::pair<std::string, std::string>>;
 
 // Packs what is needed to recreate the model in another directory: newest checkpoint, state file,
-// metadata and run log; empty without a checkpoint. Variable values beyond `max_bytes` are left out;
-// the rest still identifies the checkpoint. `checkpoint` selects another checkpoint, possibly from
-// elsewhere.
+// metadata and run log; empty without a checkpoint. Variable values beyond `max_bytes` are left
+// out; the rest still identifies the checkpoint. `checkpoint` selects another checkpoint, possibly
+// from elsewhere.
 Files pack_snapshot(const std::string& folder,
                      uint64_t max_bytes,
                      const std::string& checkpoint = "");

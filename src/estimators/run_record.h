@@ -26,7 +26,8 @@ struct RunInput {
 };
 
 // The entry of one run. The constructor begins it and end() completes it; an entry that is never
-// completed means that the process was killed. Write errors are warnings, so that the run continues.
+// completed means that the process was killed. Write errors are warnings, so that the run
+// continues.
 class RunRecord {
  public:
   // `about`: a named list of facts known at the start.

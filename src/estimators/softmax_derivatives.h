@@ -9,8 +9,8 @@ namespace runhooks {
 
 // The first derivatives of an example, [batch, k], sum to 0, as do those in each row of second
 // derivatives. The largest of each (p - 1 of the label's class, and p * (1 - p)) suffers
-// cancellation as p approaches 1. It is replaced by minus the sum of the others, which are exact, so
-// that their ratio, a Newton step, is meaningful.
+// cancellation as p approaches 1. It is replaced by minus the sum of the others, which are exact,
+// so that their ratio, a Newton step, is meaningful.
 void restore_softmax_sums(Graph& graph,
                           const Output& logits,
                           Output* gradients,

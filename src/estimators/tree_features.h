@@ -38,8 +38,8 @@ struct TreeFeature {
  private:
   bool asks_if_missing(int32_t threshold) const;
 };
-// The features of columns, sorted by name as in TensorFlow. `missing` names the numeric columns with
-// missing values. Throws if trees cannot split a column.
+// The features of columns, sorted by name as in TensorFlow. `missing` names the numeric columns
+// with missing values. Throws if trees cannot split a column.
 std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
                                        double epsilon,
                                        const std::vector<std::string>& missing);

@@ -30,7 +30,8 @@ VariablePtr add_flag(Graph& graph, const std::string& name, bool value);
 
 Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits);
 
-// The contribution of each column to the predictions: for each logit, the bias and then the columns.
+// The contribution of each column to the predictions: for each logit, the bias and then the
+// columns.
 Output contributions(Graph& graph, const TreeModel& model, const Head& head);
 
 // Converts contributions from standardized to original label units.

@@ -39,26 +39,26 @@ ModelTraits trees_traits() {
       "max_depth = 6L: whole number in [1, 20]. The maximum number of layers of a tree.",
       "learning_rate = 0.1: plain number in (0, Inf). The factor by which leaf values are shrunk.",
       "l1_regularization = 0: plain number in [0, Inf). The penalty on absolute leaf values.",
-      "l2_regularization = 0: plain number in [0, Inf). The penalty on half the squared leaf values. "
-      "Default with a formula: `1 / rows` of the data (see the section Regularization).",
+      "l2_regularization = 0: plain number in [0, Inf). The penalty on half the squared leaf "
+      "values. Default with a formula: `1 / rows` of the data (see the section Regularization).",
       "tree_complexity = 0: plain number in [0, Inf). The penalty per leaf; needs `pruning_mode`.",
-      "min_node_weight = 0: plain number in [0, Inf). The minimum sum of hessians of a node that can "
-      "be split. Default with a formula: `1 / rows` of the data.",
+      "min_node_weight = 0: plain number in [0, Inf). The minimum sum of hessians of a node that "
+      "can be split. Default with a formula: `1 / rows` of the data.",
       "config",
-      "center_bias = FALSE: flag; kept. Fit a bias before the first tree, so that predictions start "
-      "at the mean of the labels?",
-      "pruning_mode = 'none': one of 'none', 'pre', 'post'. How to treat splits that gain less than "
-      "`tree_complexity`: keep them (`\"none\"`), reject them while the tree grows (`\"pre\"`), or "
-      "remove them from the finished tree (`\"post\"`).",
+      "center_bias = FALSE: flag; kept. Fit a bias before the first tree, so that predictions "
+      "start at the mean of the labels?",
+      "pruning_mode = 'none': one of 'none', 'pre', 'post'. How to treat splits that gain less "
+      "than `tree_complexity`: keep them (`\"none\"`), reject them while the tree grows "
+      "(`\"pre\"`), or remove them from the finished tree (`\"post\"`).",
       "quantile_sketch_epsilon = 0.01: plain number in (0, 0.5); kept. The precision of the "
       "quantiles that numbers are bucketized by: there are `1 / epsilon` buckets. Default with a "
       "formula: 0.004.",
       "missing_features = NULL: features; kept. The names of numeric columns with missing values "
       "(`NaN`); see the section Missing values. Formulas determine them from the data.",
       "na.action = stats::na.pass: any; apart. With a formula, how to handle missing values: "
-      "`na.pass` (the side of each split with the larger gain; see the section Missing values), or, "
-      "as in [linear_regressor()], `na.fail`, `na.omit`, `na.exclude`, `\"mean\"`, `\"median\"` or "
-      "constants such as `list(age = 30)`.",
+      "`na.pass` (the side of each split with the larger gain; see the section Missing values), "
+      "or, as in [linear_regressor()], `na.fail`, `na.omit`, `na.exclude`, `\"mean\"`, "
+      "`\"median\"` or constants such as `list(age = 30)`.",
       "formula", "explains = FALSE: flag", "of_formula = FALSE: flag"};
   return traits;
 }

@@ -28,9 +28,9 @@ class TreesInMemory {
                 const Output& ensemble)
       : features_(features), input_(input), ensemble_(ensemble) {}
 
-  // The logits of the current trees. `ready` tells whether bucket boundaries are known. With several
-  // processes, one collective step bins the rows of all before the first logits or, if `is_logistic`,
-  // the first loss.
+  // The logits of the current trees. `ready` tells whether bucket boundaries are known. With
+  // several processes, one collective step bins the rows of all before the first logits or, if
+  // `is_logistic`, the first loss.
   Output logits(Graph& graph, const Output& ready, bool is_logistic);
   // The mean logistic loss and its derivatives; also stores the labels.
   Output logistic_loss(Graph& graph, const Output& labels);

@@ -8,7 +8,7 @@
 namespace runhooks {
 
 EarlyStoppingHook::EarlyStoppingHook(const Args& args)
-    : should_stop_fn_(args.callable("should_stop_fn")), notify_(args.callable("notify_user")) {
+    : should_stop_fn_(args.callable("should_stop_fn")), notify_(args.callable("say")) {
   if (args.has("run_every_secs") && args.has("run_every_steps")) {
     invalid_argument("Only one of `run_every_secs` and `run_every_steps` must be set.");
   }

@@ -41,11 +41,8 @@ void FinalOpsHook::end(Session& session) {
 RUNHOOKS_REGISTER_HOOK(FinalOpsHook,
                        "hook_final_ops, train.FinalOpsHook",
                        {"final_ops: any or NULL. A tensor, an operation, a variable, the name of "
-                        "one, or a list of these, nested to any depth.",
+                        "one, or a nested list of these.",
                         "feed_fn = NULL: function", "store = NULL: function",
                         "values = NULL: function"});
 
 }  // namespace runhooks
-
-                       {"final_ops: any or NULL. A tensor, an operation, a variable, the name of "
-                        "one, or a nested list of these.",

@@ -187,8 +187,8 @@ class LearningRateHook : public RunHook {
     double rate = 0;
     if (!value_number(answer, &rate) || !std::isfinite(rate) || rate < 0) {
       throw Error(Code::kInvalidArgument,
-                  str_cat("The schedule of hook_learning_rate() must return a finite number of at "
-                          "least 0, not ",
+                  str_cat("The schedule of hook_learning_rate() must return a number of 0 or more, "
+                          "not ",
                           value_number(answer, &rate) ? str_cat(rate) : answer.kind(), ", at step ",
                           step, "."));
     }

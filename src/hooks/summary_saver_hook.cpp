@@ -65,11 +65,6 @@ void SummarySaverHook::after_run(RunContext& context, const RunValues& values) {
 RUNHOOKS_REGISTER_HOOK(
     SummarySaverHook,
     "hook_summary_saver, train.SummarySaverHook",
-    {"save_steps = NULL: whole number. Save every so many global steps.",
-     "save_secs = NULL: plain number. Save every so many seconds. Give one of the two.",
-     "output_dir = NULL: path. Folder of the event file, or `NULL` for none.",
-     "summary_writer = NULL: unsupported. Not used: give `output_dir`.",
-     "scaffold = NULL: scaffold. For sessions made by hand: a `tf$train$Scaffold()`, whose "
     {"save_steps = NULL: whole number. Save every `save_steps` global steps.",
      "save_secs = NULL: plain number. Save every `save_secs` seconds. Give exactly one of "
      "`save_steps` and `save_secs`.",
@@ -79,3 +74,5 @@ RUNHOOKS_REGISTER_HOOK(
      "summaries are saved if `summary_op` is not given.",
      "summary_op = NULL: summaries. The summaries to save: a tensor of `tf$summary`, the name of "
      "one (`\"loss:0\"`, or `\"Merge/MergeSummary:0\"` for all), or a list of these."});
+
+}  // namespace runhooks

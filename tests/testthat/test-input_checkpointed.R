@@ -78,11 +78,11 @@ test_that("another pipeline is refused by its name, and the model is as it was",
   expect_identical(variable_value(model), before)
 })
 
-test_that("data that have ended stay ended, which is said", {
+test_that("training again after the end of the data makes no steps, with a message", {
   model <- dropping_model()
   input <- input_fn(dataset_batch(set_of_rows(), 10), x, y)
   train(model, input)
-  expect_message(train(model, input), "No step was made: the input had ended at step 3")
+  expect_message(train(model, input), "No steps were made: the input ended at step 3")
   expect_equal(variable_value(model, "global_step")[[1]], 3)
 })
 
