@@ -12,7 +12,7 @@ namespace {
 
 const std::string kPrefix = "runhooks/hook_state/";
 // Entry in the state of an unnamed hook: the number of hooks in its loop with the same key.
-const std::string kOfSameKey = "num_of_same_key";
+const std::string kOfSameKey = "of_same_key";
 
 std::string prefix_of(const std::string& key) { return kPrefix + path_part(key); }
 
