@@ -1,4 +1,4 @@
-// ActiveTraining: registry of the model directories being trained right now, and by which session.
+// ActiveTraining: registry of the model directories being trained in, and of their sessions.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,6 @@ class ActiveTraining {
   ActiveTraining(const ActiveTraining&) = delete;
   ActiveTraining& operator=(const ActiveTraining&) = delete;
 
-  // Whether a session with initialized variables trains in `folder`.
   static bool is_in(const std::string& folder);
   // Writes a checkpoint of the current weights to `scratch` and returns its path. Returns "" if no
   // session trains in `folder` or its newest checkpoint is already of the current step.

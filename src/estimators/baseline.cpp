@@ -24,7 +24,6 @@ ModelTraits baseline_traits() {
   return traits;
 }
 
-// Repeats the bias for each row of the features.
 Output baseline_logits(Graph& graph, const Features& features, int64_t units) {
   if (features.empty()) invalid_argument("The features must have at least one entry.");
   VariableScope scope(graph, "baseline");

@@ -26,7 +26,6 @@ namespace runhooks {
 
 namespace {
 
-// --- training graph
 
 class EnsembleGrower {
  public:
@@ -55,7 +54,6 @@ class EnsembleGrower {
     center_needed_ = add_flag(graph, "center_bias_needed", by.centers_bias);
   }
 
-  // Predicts the logits of a batch; also finds the leaf of each example.
   Output predict() {
     if (in_memory_) {
       return logits_tensor_ = in_memory_->logits(graph_, ready(graph_), by_.is_logistic);
@@ -186,13 +184,11 @@ class EnsembleGrower {
     return g.op(step->is_resource ? "AssignAddVariableOp" : "AssignAdd", {step->handle, one});
   }
 
-  // Value returned by a branch after `op` has run.
   static std::vector<Output> done(Graph& g, Operation* op) {
     const ControlDependencies after(g, {op});
     return {g.op("Identity", {g.constant(Tensor::scalar<bool>(true), "done")})};
   }
 
-  // Grows a layer, or fits the bias before the first layer.
   Operation* learn(Graph& g) {
     if (!by_.centers_bias) return layer(g);
     const Output needed =
@@ -261,7 +257,6 @@ class EnsembleGrower {
     return Shape{features, by_.max_splits(), 1, group.buckets + 1, logits_ + hessian_width()};
   }
 
-  // The histograms of a feature group.
   Output summary(Graph& g, const FeatureGroup& group) const {
     if (ReplicaScope::of(g)) return distributed_summary(g, group);
     std::vector<Output> inputs = {nodes_, gradients_, hessians_};
@@ -373,7 +368,6 @@ class EnsembleGrower {
   }
 
   Operation* split_several(Graph& g, const std::vector<Output>& stats) const {
-    // Output order of BoostedTreesUpdateEnsembleV2.
     constexpr size_t kOrder[] = {2, 0, 1, 3, 4, 5, 6};
     std::vector<std::vector<Output>> lists(7);
     for (size_t i = 0; i < groups_.size(); ++i) {
@@ -439,7 +433,6 @@ class EnsembleGrower {
                           .attr("group_size", replicas_of(g)));
   }
 
-  // Processes a batch of the quantile pass.
   std::vector<Output> add_quantiles(Graph& g) {
     // With data in memory, only this step needs the numbers, so they are computed here.
     std::vector<Output> inputs =
@@ -482,7 +475,6 @@ class EnsembleGrower {
   Output stamp_, last_layer_, nodes_, logits_tensor_, gradients_, hessians_;
 };
 
-// --- model function
 
 ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   const Args arguments = args;

@@ -53,7 +53,6 @@ Partitioner size_partitioner() {
 
 namespace {
 
-// Validates the result of a user's partitioner: one axis may be cut, into non-empty parts.
 std::vector<int64_t> checked_parts(const Value& answer, const Shape& shape) {
   std::vector<int64_t> parts;
   if (const auto* list = answer.get_if<std::shared_ptr<ValueList>>()) {

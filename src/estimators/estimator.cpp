@@ -48,7 +48,6 @@ HookPtr summary_hook(const RunConfig& config, const std::shared_ptr<Scaffold>& s
   return std::make_shared<SummarySaverHook>(args, scaffold);
 }
 
-// Unless the model function already added one.
 void add_loss_summary(Graph& graph, Output loss) {
   for (const CollectionItem& item : graph.collection(collection_keys::kSummaries)) {
     const auto* summary = std::get_if<Output>(&item);
@@ -59,7 +58,6 @@ void add_loss_summary(Graph& graph, Output loss) {
 
 int64_t times_built = 0;
 
-// The hooks that implement `steps` and `max_steps`.
 HookList step_limits(const TrainOptions& options) {
   HookList limits;
   if (options.steps > 0) {
@@ -97,7 +95,6 @@ HookList hooks_of_replica(HookList hooks, const HookPtr& saver = nullptr) {
   return hooks;
 }
 
-// Endpoints that hooks can request from every model.
 void add_endpoints(Graph& graph, const ModelInput& input, const EstimatorSpec& spec) {
   if (spec.loss) add_endpoint(graph, "loss", "", spec.loss);
   for (const auto& one : spec.predictions) {
@@ -107,7 +104,6 @@ void add_endpoints(Graph& graph, const ModelInput& input, const EstimatorSpec& s
   for (const auto& one : input.named_labels) add_endpoint(graph, "labels", one.first, one.second);
 }
 
-// Only variable learning rates get a summary.
 void add_rate_summaries(Graph& graph) {
   const EndpointTensors& rates = endpoint(graph, "learning_rate");
   for (const auto& rate : rates) {

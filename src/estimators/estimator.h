@@ -32,9 +32,7 @@ struct RunConfig {
   // Not in TensorFlow: checkpoints contain the positions of the input and the random generators.
   bool checkpoint_input_pipeline = false;
   ResumeMismatch on_other_data = ResumeMismatch::kStop;
-  // The number of processes that train together, each on its shard of the data.
   int replicas = 1;
-  // Whether batch normalization uses the moments of all processes' batches.
   bool normalizes_together = false;
 };
 
@@ -43,7 +41,6 @@ struct ExportOptions;
 // Builds the inputs of an exported model (estimators/export.h).
 using ReceiverFn = std::function<ServingReceiver(Graph&)>;
 
-// Builds the feature and label tensors in a graph.
 using InputFn = std::function<ModelInput(Graph&, Mode)>;
 
 struct TrainOptions {
@@ -54,7 +51,6 @@ struct TrainOptions {
   bool leaves_events = false;  // keep event files next to the checkpoints
   // Initial values for the first training; may be NULL.
   std::shared_ptr<WarmStart> warm_start;
-  // Additional named facts for the run record.
   PlainFields about;
 };
 
@@ -76,7 +72,6 @@ struct PredictOptions {
   bool together = false;   // each process predicts its shard of the input
 };
 
-// The batches of a prediction, computed on demand.
 class Predictions {
  public:
   Predictions(std::unique_ptr<MonitoredSession> session, Named<Output> outputs);
@@ -84,7 +79,6 @@ class Predictions {
   // The values of the next batch, in the order of keys(); false at the end.
   bool next(std::vector<Tensor>* batch);
   const std::vector<std::string>& keys() const { return keys_; }
-  // Ends the prediction early and calls end() of the hooks.
   void close();
 
  private:
@@ -93,7 +87,6 @@ class Predictions {
   RunArgs run_args_;
 };
 
-// An evaluation graph, which may be run several times.
 class Evaluation {
  public:
   Evaluation(std::shared_ptr<Graph> graph, EstimatorSpec spec);
@@ -102,11 +95,9 @@ class Evaluation {
   Named<Tensor> run(const EvaluateOptions& options,
                     const std::string& checkpoint,
                     const std::function<void(Session&)>& init_fn = {});
-  // The same with sessions from `creator`.
   Named<Tensor> run(const EvaluateOptions& options, std::unique_ptr<SessionCreator> creator);
   // Switches to distributed evaluation; returns false if the metrics cannot be summed.
   bool divide();
-  // The event file in model_dir/eval or model_dir/eval_<name>.
   std::shared_ptr<EventFileWriter> writer(const std::string& model_dir,
                                           const std::string& name);
   void write(const std::string& model_dir,
@@ -126,7 +117,6 @@ class RunRecorder;
 
 class Estimator {
  public:
-  // `cache`: caches graphs between calls; may be NULL.
   Estimator(ModelFn model_fn, RunConfig config, std::shared_ptr<ModelGraphCache> cache = nullptr)
       : model_fn_(std::move(model_fn)), config_(std::move(config)), cache_(std::move(cache)) {}
   const RunConfig& config() const { return config_; }
@@ -139,7 +129,6 @@ class Estimator {
     std::string why, reason;  // of the end; see RunEnd
   };
   TrainResult train(const InputFn& input_fn, const TrainOptions& options);
-  // Returns the metrics sorted by name, followed by "global_step".
   Named<Tensor> evaluate(const InputFn& input_fn, EvaluateOptions options);
   std::unique_ptr<Evaluation> make_evaluation(const InputFn& input_fn) const;
   std::unique_ptr<Predictions> predict(const InputFn& input_fn, PredictOptions options);

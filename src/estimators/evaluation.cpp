@@ -1,4 +1,3 @@
-// Runs evaluations and writes their metrics.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -21,7 +20,6 @@ namespace runhooks {
 
 namespace {
 
-// Adds the metrics to the record of the current or last run.
 void record_metrics(const std::string& model_dir,
                     const std::string& name,
                     const Named<Tensor>& result) {
@@ -35,7 +33,6 @@ void record_metrics(const std::string& model_dir,
   record_evaluation(model_dir, name, step, numbers);
 }
 
-// Writes the metrics to an event file, like TensorFlow's estimators.
 void write_evaluation(EventFileWriter& writer,
                       const Named<Tensor>& result,
                       const std::string& checkpoint) {

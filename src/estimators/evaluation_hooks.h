@@ -5,7 +5,6 @@
 
 namespace runhooks {
 
-// Stops after `num_evals` runs and logs the progress.
 class StopAfterNEvalsHook : public RunHook {
  public:
   explicit StopAfterNEvalsHook(int64_t num_evals) : num_evals_(num_evals) {}

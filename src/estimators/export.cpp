@@ -49,7 +49,6 @@ class Assets {
   std::vector<AssetFileDef> files_;
 };
 
-// Initializes local variables and tables when a server loads the model.
 Operation* add_main_op(Graph& lowered, const Graph& graph, const Scaffold& scaffold) {
   std::vector<Operation*> ops;
   if (scaffold.local_init_op) {

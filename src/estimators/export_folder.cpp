@@ -50,7 +50,6 @@ void try_to_remove(const std::string& path) {
   }
 }
 
-// Resolves symbolic links.
 std::string real_folder(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
@@ -74,13 +73,10 @@ std::vector<std::string> leftovers_for(const std::string& path) {
   return all;
 }
 
-// Prefix of temporary paths inside a directory: for versions, and if its parent is not writable.
 std::string inside(const std::string& folder) { return join_path(folder, "export"); }
 
-// Prefix of the path of a complete export that is about to replace `path`.
 std::string ready_for(const std::string& path) { return path + ".ready"; }
 
-// Whether the name has such a prefix.
 bool is_unfinished(const std::string& name) {
   const auto begins = [&name](const std::string& path) {
     return name.rfind(base_name(path) + kTemporaryMark, 0) == 0;
@@ -93,7 +89,6 @@ std::string unfinished_sibling(const std::string& path) {
   return temporary_path(path);
 }
 
-// --- files to keep from a replaced export
 
 std::string graph_of_export(const std::string& folder) {
   const std::string binary = join_path(folder, kModels[0]);
@@ -127,7 +122,6 @@ bool is_own(const std::string& path, const std::set<std::string>& own) {
          path.rfind("variables/variables.data-", 0) == 0;
 }
 
-// Hard-links the file, or copies it if the file system has no hard links.
 void link_or_copy(const fs::path& from, const fs::path& to) {
   std::error_code error;
   if (fs::is_symlink(from)) {
@@ -253,12 +247,10 @@ void finish_replacing(const std::string& target) {
   }
 }
 
-// --- version directories, named by seconds
 
 constexpr size_t kDigits = 10;
 constexpr int64_t kLastVersion = 9999999999;
 
-// Sorted from old to new.
 std::vector<std::string> versions_in(const std::string& base) {
   std::vector<std::string> versions;
   for (const std::string& name : list_directory(base)) {

@@ -12,7 +12,6 @@ constexpr const char* kExtraFiles = "runhooks_assets_extra";
 // Returns a new temporary path for an export to `folder` and removes leftovers of killed processes.
 // Throws kAlreadyExists if the directory contains files that are not an export.
 std::string unfinished_export(const std::string& folder);
-// The same for an export that becomes a version directory in `base`.
 std::string unfinished_version(const std::string& base);
 
 // Moves a complete export to `folder`, atomically if the system can: a killed process leaves either

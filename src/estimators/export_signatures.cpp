@@ -1,4 +1,3 @@
-// The signatures of an exported model.
 #include "base/log.h"
 #include "estimators/export.h"
 #include "estimators/head.h"
@@ -27,7 +26,6 @@ TensorInfo info_of(const Feature& tensor) {
   return info;
 }
 
-// Why the signature cannot be served with these receivers, or "".
 std::string problem_of(const ExportOutput& answer, const Named<Feature>& receivers) {
   if (answer.kind == ExportOutput::Kind::kPredict) return "";
   const bool is_class = answer.kind == ExportOutput::Kind::kClassification;

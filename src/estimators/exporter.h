@@ -9,7 +9,6 @@
 
 namespace runhooks {
 
-// An evaluation during training, as passed to exporters.
 struct Evaluated {
   std::string model_dir;
   std::shared_ptr<Args> metrics;  // by name, including the global step
@@ -21,14 +20,12 @@ struct Evaluated {
   int64_t step() const { return metrics->integer("global_step"); }
 };
 
-// Exporters may keep state between evaluations.
 class Exporter : public CoreObject {
  public:
   const char* kind() const override { return "an exporter"; }
   virtual bool wants(const Evaluated& evaluation) = 0;
 };
 
-// Checks `exports_to_keep`. TensorFlow's messages differ between exporters.
 void check_exports_to_keep(const Args& args, const std::string& words, bool says_what_it_got);
 
 // Arguments of all exporters. The calling R code reads the first three and `exports_to_keep`.

@@ -11,10 +11,8 @@
 
 namespace runhooks {
 
-// Creates the training op for a loss.
 using TrainOpFn = std::function<Operation*(Graph&, Output loss)>;
 
-// The results of a head before the training op is built.
 struct HeadParts {
   Named<Output> predictions;
   Output loss;           // missing in prediction
@@ -24,7 +22,6 @@ struct HeadParts {
   Named<ExportOutput> export_outputs;  // prediction mode only
 };
 
-// The signature for requests that name none.
 extern const char* const kDefaultSignature;  // "serving_default"
 
 // Endpoint with the labels of binary classification as numbers, [batch, 1]; single heads only.
@@ -65,9 +62,8 @@ class Head {
  public:
   virtual ~Head() = default;
   virtual LabelSpec labels() const = 0;
-  // The features that it reads itself: weights.
   virtual std::vector<FeatureRead> reads() const = 0;
-  // Suffix of metric keys and summaries; "" if there is none.
+  // Suffix of metric keys and summaries, or "".
   virtual const std::string& name() const = 0;
   virtual int64_t logits_dimension() const = 0;
   virtual HeadParts parts(Graph& graph,
@@ -96,13 +92,9 @@ EstimatorSpec finish_spec(Graph& graph,
                           const TrainOpFn& train_op,
                           size_t inner_heads = 0);
 
-// Creates a head from its type ("regression_head") and its arguments.
 std::shared_ptr<Head> make_head(const std::string& type, const Args& args);
-// Creates a head from the arguments of an estimator; ignores those that are not the head's.
 std::shared_ptr<Head> head_of_estimator(const std::string& type, const Args& args);
-// Creates a binary or multi-class head from the arguments of a classifier.
 std::shared_ptr<Head> classifier_head(const Args& args);
-// Creates the head from the specification in argument `head`.
 std::shared_ptr<Head> head_argument(const Args& args);
 
 // Expands arguments common to several heads, which are declared by name only: "weight_column",

@@ -10,7 +10,6 @@ namespace runhooks {
 
 namespace {
 
-// Accepts a feature name or a numeric column.
 ColumnPtr weight_column_argument(const Args& args) {
   const Value* column = args.find("weight_column");
   if (!column) return nullptr;
@@ -246,7 +245,6 @@ Output HeadBase::mean_loss(Graph& graph, Output loss, Output losses, Output weig
       .named("truediv");
 }
 
-// --- labels
 
 Output two_dimensional_labels(Graph& graph, Output labels, Output logits, int64_t wanted) {
   if (labels.shape().has_rank() && labels.shape().rank() == 1) {
@@ -405,9 +403,7 @@ std::vector<float> thresholds_argument(const Args& args) {
   return thresholds;
 }
 
-// --- making heads
 
-// Declarations of arguments common to several heads.
 std::string head_line(const std::string& name) {
   static const auto* lines = new std::map<std::string, const char*>{
       {"label_dimension",

@@ -10,7 +10,6 @@
 
 namespace runhooks {
 
-// The tensors of a batch that metrics use.
 struct HeadBatch {
   Output labels;   // result of checked_labels()
   Output logits;   // [batch, logits_dimension]
@@ -49,7 +48,6 @@ class HeadBase : public Head {
 
  private:
   Output weights_of(Graph& graph, const Features& features) const;
-  // Multiplies the weights by those of the labels' classes.
   Output with_class_weights(Graph& graph, Output labels, Output weights) const;
   Output mean_loss(Graph& graph, Output loss, Output losses, Output weights) const;
 
@@ -59,15 +57,12 @@ class HeadBase : public Head {
   std::vector<float> class_weights_;  // empty: all are 1
 };
 
-// --- predictions
 
 Output prediction_of(const Named<Output>& predictions, const std::string& key);
 // {"classification", ...}: the names of all classes, with their probabilities.
 std::pair<std::string, ExportOutput> classification_signature(Output scores, Output classes);
-// {"regression", ...}
 std::pair<std::string, ExportOutput> regression_signature(Output value);
 
-// --- labels
 
 // Converts labels of shape [batch] or [batch, wanted] to the latter; throws for other shapes.
 Output two_dimensional_labels(Graph& graph, Output labels, Output logits, int64_t wanted);
@@ -78,13 +73,9 @@ Output class_labels(Graph& graph,
                     int64_t n_classes,
                     const std::vector<std::string>& vocabulary,
                     bool as_ids);
-// One class per example.
 LabelSpec one_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary);
-// A row of 0 and 1 per example.
 LabelSpec several_class_labels(int64_t n_classes, const std::vector<std::string>& vocabulary);
-// Converts class indices to class names.
 Output class_words(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary);
-// Adds all class indices and names, repeated for each row.
 void add_all_classes(Graph& graph,
                      Output logits,
                      int64_t n_classes,
@@ -95,7 +86,6 @@ Output checked(Graph& graph, Output values, Output holds, const std::string& mes
 
 // The argument `label_vocabulary`, or none. Throws unless it has `n_classes` distinct names.
 std::vector<std::string> vocabulary_argument(const Args& args, int64_t n_classes);
-// The argument `thresholds`: numbers between 0 and 1; empty by default.
 std::vector<float> thresholds_argument(const Args& args);
 
 }  // namespace runhooks

@@ -38,7 +38,6 @@ void InMemoryEvaluatorHook::end(Session& session) {
   release();
 }
 
-// Copies the trained values to the variables of the same names.
 void InMemoryEvaluatorHook::evaluate(Session& training) {
   trigger_.update(runs_);
   evaluated_step_ = *training.value(*step_).data<int64_t>();

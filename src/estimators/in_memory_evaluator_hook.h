@@ -13,7 +13,6 @@ namespace runhooks {
 // then evaluates it twice).
 class InMemoryEvaluatorHook : public RunHook {
  public:
-  // `options`: uses steps, name and hooks.
   InMemoryEvaluatorHook(Estimator estimator,
                         InputFn input_fn,
                         EvaluateOptions options,
@@ -25,7 +24,6 @@ class InMemoryEvaluatorHook : public RunHook {
   void after_run(RunContext& context, const RunValues& values) override;
   void end(Session& session) override;
   void on_error(Session*, const LoopFailure&) override { release(); }
-  // Also records the metrics in `history`, which the caller may read at any time.
   void set_history(std::shared_ptr<History> history) { history_ = std::move(history); }
 
  private:

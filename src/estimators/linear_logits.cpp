@@ -12,7 +12,6 @@ Output read_part(Graph& graph, const VariablePtr& part, const char* name = "Read
   return graph.op("ReadVariableOp", {part->handle}).attr("dtype", part->dtype).named(name);
 }
 
-// The share of weights that are zero.
 Output zero_fraction(Graph& graph, const std::vector<VariablePtr>& weights) {
   const NameScope scope(graph, "zero_fraction");
   std::vector<Output> sizes, zeros;
@@ -47,7 +46,6 @@ Output zero_fraction(Graph& graph, const std::vector<VariablePtr>& weights) {
   return graph.op("Identity", {fraction}).named("zero_fraction_or_nan");
 }
 
-// The summaries of TensorFlow's linear models.
 void summarize(Graph& graph, const LinearModel& model, int64_t units) {
   const Output bias = read_part(graph, model.bias[0]);
   if (units > 1) {

@@ -48,7 +48,6 @@ std::string bytes_of_model(const std::string& folder,
   return bytes;
 }
 
-// The names of a signature's tensors. Sparse tensors cannot be fed or fetched.
 std::vector<std::string> tensor_names(const std::map<std::string, TensorInfo>& infos) {
   std::vector<std::string> names;
   for (const auto& info : infos) {
@@ -94,7 +93,6 @@ bool has_keys_in_vectors(const Operation& op) {
   return op.def().find_attr("ragged_value_types") != nullptr;
 }
 
-// The features that a parsing op reads; keys are empty if they are not constant.
 std::vector<ExampleFeature> features_of(const Operation& op) {
   const bool is_v2 = has_keys_in_vectors(op);
   const auto& types = op.attr<std::vector<DType>>("sparse_types");
@@ -115,7 +113,6 @@ std::vector<ExampleFeature> features_of(const Operation& op) {
   return features;
 }
 
-// The parsing ops, by the tensor of serialized examples.
 using Parsers = std::map<std::pair<const Operation*, int>, std::vector<const Operation*>>;
 
 Parsers parsers_in(const Graph& graph) {

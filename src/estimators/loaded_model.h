@@ -29,7 +29,6 @@ class LoadedModel {
 
   const std::string& folder() const { return folder_; }
   const std::map<std::string, SignatureDef>& signatures() const { return meta_graph_.signatures; }
-  // Throws if the signature does not exist or cannot be run.
   const SignatureDef& signature(const std::string& name) const;
   // The features that a signature parses from its only input; empty for other signatures.
   const std::vector<ExampleFeature>& example_features(const std::string& signature) const;

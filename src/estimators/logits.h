@@ -16,7 +16,6 @@ Output linear_logits(Graph& graph,
                      int64_t units,
                      const Args& args);
 
-// The variable names of linear_logits() in the variable scope `scope`.
 Coefficients linear_coefficients(const std::string& scope, const std::vector<ColumnPtr>& columns);
 
 // The arguments of a DNN; `prefix` is "" or "dnn_", as in "dnn_hidden_units".
@@ -38,7 +37,6 @@ Output dnn_logits(Graph& graph,
                   const DnnArguments& arguments,
                   Mode mode);
 
-// Adds "<tag>/fraction_of_zero_values" and the histogram "<tag>/activation".
 void add_layer_summary(Graph& graph, Output values, const std::string& tag);
 
 }  // namespace runhooks

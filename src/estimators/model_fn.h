@@ -17,7 +17,6 @@
 namespace runhooks {
 
 enum class Mode { kTrain, kEval, kPredict };
-// "train", "eval", "infer".
 const char* mode_name(Mode mode);
 
 // The result of an input function. Models with several heads take `named_labels`, by head name;
@@ -57,7 +56,6 @@ struct EstimatorSpec {
   std::shared_ptr<Scaffold> scaffold;
 };
 
-// Throws if a field required by the mode is missing, invalid, or from another graph.
 void check_spec(const EstimatorSpec& spec, const Graph& graph);
 
 // Builds a model in the graph. Canned model functions combine heads and columns; custom ones call

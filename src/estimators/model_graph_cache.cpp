@@ -25,7 +25,6 @@ uint64_t next_number() {
   return ++last;
 }
 
-// The graph's in-memory rows; an invalid Output if it has none or several.
 Output rows_in_memory(const Graph& graph) {
   const EndpointTensors& rows = endpoint(graph, "rows_in_memory");
   return rows.size() == 1 ? rows[0].second : Output();

@@ -15,7 +15,6 @@ namespace runhooks {
 
 class Evaluation;
 
-// A model in a graph, for prediction or evaluation.
 struct ModelGraph {
   // Identifies calls that can reuse the graph: same mode, and in-memory rows with the same names
   // and types. "" if the graph cannot be reused.
@@ -32,7 +31,7 @@ struct ModelGraph {
   uint64_t restored = 0;  // number of the checkpoint in the session's variables
   uint64_t bytes = 0, last_used = 0;
 
-  // The rows of this call and the graph that owns them; NULL if `graph` has rows of its own.
+  // The rows of this call and the graph that owns them; NULL if `graph` owns its rows.
   std::shared_ptr<const Dataset> rows;
   std::shared_ptr<Graph> rows_graph;
 };
@@ -43,9 +42,7 @@ std::string key_of_input(const Graph& graph,
                          const ModelInput& input,
                          Mode mode,
                          int step_version);
-// The iterator that such a graph reads.
 Output rows_of_input(const Graph& graph);
-// Whether all hooks leave the graph and session reusable.
 bool hooks_allow_reuse(const HookList& hooks);
 
 // LRU cache of one model's graphs. The limits on count and memory apply to all models of the
@@ -62,12 +59,11 @@ class ModelGraphCache : public std::enable_shared_from_this<ModelGraphCache> {
     return checkpoint_.in(folder);
   }
   bool has_checkpoint() const { return checkpoint_.is_noted(); }
-  // Unique per checkpoint; 0 if none is cached.
+  // Unique per checkpoint; 0 without a cached checkpoint.
   uint64_t checkpoint_number() const { return has_checkpoint() ? number_ : 0; }
-  // Call before reading a checkpoint.
   void set_checkpoint(const std::string& folder, const std::string& checkpoint);
 
-  // Removes and returns the graph with this key; NULL if there is none or it is in use.
+  // Removes and returns the graph with this key; NULL if it is missing or in use.
   std::unique_ptr<ModelGraph> take(const std::string& key);
   void insert(std::unique_ptr<ModelGraph> graph);
   // Predicts one batch of features, which must be sorted by name. Returns false if the checkpoint

@@ -25,7 +25,6 @@ std::string hash_text(const std::string& text) {
   return hash;
 }
 
-// Truncates a long text at a UTF-8 character boundary and appends its hash.
 std::string short_text(const std::string& text) {
   if (text.size() <= kLongText) return text;
   size_t end = kLongText;
@@ -46,7 +45,6 @@ std::string quoted(const std::string& text) {
   return all + "'";
 }
 
-// Up to 15 digits, in scientific form where that is shorter, as R prints numbers.
 std::string number_text(double x) {
   if (std::isnan(x)) return "NaN";
   if (std::isinf(x)) return x < 0 ? "-Inf" : "Inf";

@@ -9,7 +9,6 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Declarations of arguments common to several families, by name.
 const std::map<std::string, const char*>& common_lines() {
   static const auto* lines = new std::map<std::string, const char*>{
       {"head", "head: head; kept. What the model predicts: see [heads]."},
@@ -79,7 +78,6 @@ Lines formula_arguments() {
       "by default."};
 }
 
-// Further arguments of regressors, for standardized labels.
 Lines label_scale_arguments() {
   return {"label_center = NULL: numbers", "label_scale = NULL: numbers"};
 }
@@ -103,7 +101,6 @@ std::string rate_text(const PartOptimizer& optimizer, bool scales) {
   return scales ? "the smaller of " + rate + " and 1 / sqrt(number of columns)" : rate;
 }
 
-// The declaration of "linear_optimizer" and the like, with this part's rates.
 std::string optimizer_line(const ModelPart& part) {
   const PartOptimizer& optimizer = part.optimizer;
   const bool scales = optimizer.falls == PartOptimizer::RateScaling::kAlways;

@@ -11,7 +11,6 @@
 
 namespace runhooks {
 
-// The default optimizer and learning rates of a model part.
 struct PartOptimizer {
   const char* missing;  // the optimizer if none is named, for example "Ftrl"
   double rate;          // the learning rate of an optimizer given by name
@@ -22,11 +21,9 @@ struct PartOptimizer {
   // default rate of the optimizer.
   const char* of_formula;
   double rate_of_formula = 0;
-  // For parts that are not trained by gradients.
   static PartOptimizer none() { return {"", 0, RateScaling::kNever, "", 0}; }
 };
 
-// A model part with its own optimizer.
 struct ModelPart {
   std::string prefix;  // of its argument names: "dnn_"; empty if the model has one part
   bool has_columns = true;
@@ -43,7 +40,6 @@ struct Coefficients {
   std::vector<std::string> weights;  // one per column, in the same order
 };
 
-// The structure of a trained tree model (estimators/tree_features.h).
 struct TreeModelView;
 
 // A default for formulas: `value`, or `value / rows` if `is_by_row`, which has the weight of one
@@ -65,7 +61,6 @@ struct ModelTraits {
   bool wants_all_rows = false;
   // Returns the variables of a linear model; empty for other models.
   std::function<Coefficients(const std::vector<ColumnPtr>&)> coefficients;
-  // Reads the trees of a checkpoint; empty for other models.
   std::function<std::shared_ptr<const TreeModelView>(const Args&, const std::string& checkpoint)>
       trees;
   // Argument defaults in formula models that differ from TensorFlow's. Such a family has an
@@ -77,11 +72,8 @@ struct ModelTraits {
   std::vector<std::string> arguments;
 };
 
-// The kind of estimator made from a model function; kHead takes any head.
 enum class Task { kRegressor, kClassifier, kHead };
-// "regression", "classification" or "", the mode in parsnip's terms.
 const char* mode_of(Task task);
-// "Regressor", "Classifier", "Estimator".
 const char* class_of(Task task);
 
 // The argument declarations of an estimator. In `traits.arguments`, arguments common to several
@@ -96,10 +88,9 @@ struct RegisteredModel {
   std::shared_ptr<const ModelTraits> traits;
   Task task;
 };
-// Finds a model by estimator name; throws if there is none.
+// Finds a model by the name of its estimator; throws if it is unknown.
 const RegisteredModel& registered_model(const std::string& estimator);
 
-// Factories for each task.
 struct MakeCanned {
   Factory<CannedModel>::Make regressor, classifier, of_head;
 };

@@ -40,7 +40,6 @@ class MultiLabelHead : public HeadBase {
     return class_labels(graph, labels, 2, {}, /*as_ids=*/false);
   }
 
-  // The mean over the classes of each example.
   Output losses(Graph& graph, Output labels, Output logits) const override {
     const Output each = sigmoid_cross_entropy_with_logits(graph, labels, logits);
     return graph.op("Mean", {each, graph.int_vector({1})}).attr("keep_dims", true);

@@ -1,4 +1,3 @@
-// Regression with squared error (_RegressionHeadWithMeanSquaredErrorLoss in TensorFlow 1.x).
 #include "estimators/regression_head.h"
 
 namespace runhooks {
@@ -37,7 +36,6 @@ Named<Output> RegressionHead::predictions(Graph& graph, Output logits) const {
   return all;
 }
 
-// Converts labels of any numeric type to float32.
 Output RegressionHead::checked_labels(Graph& graph, Output labels, Output logits) const {
   if (!is_numeric(labels.dtype()) && labels.dtype() != DType::kBool) {
     invalid_argument("The labels of a regressor must be numbers; got type ",

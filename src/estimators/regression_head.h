@@ -15,9 +15,7 @@ class RegressionHead : public HeadBase {
   LabelSpec labels() const override;
 
  protected:
-  // For heads that never standardize labels.
   RegressionHead(const Args& args, Standardization standardization);
-  // Converts logits to predictions, in label units.
   virtual Output inverse_link(Graph& graph, Output logits) const;
   virtual bool has_link() const { return false; }
   Output losses(Graph& graph, Output labels, Output logits) const override;

@@ -29,7 +29,6 @@ bool is_add_assignment(const Operation& op) {
          op.type() == "AssignAddVariableOp";  // lint: allow op-type
 }
 
-// Whether each variable that a step of the metric changes is a sum.
 bool adds_up(const Metric& metric, const std::set<std::string>& sums) {
   return !find_ancestor(metric.update, Through::kInputsAndControl, [&sums](const Operation& op) {
     const std::vector<int>& changed = op.def().mutates;

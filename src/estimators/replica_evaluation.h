@@ -7,7 +7,6 @@ namespace runhooks {
 
 // Whether the metric variables of all processes can be added up, because steps only add to them.
 bool metrics_are_sums(const Graph& graph, const Named<Metric>& metrics);
-// A hook that replaces the metric variables by their sums over all processes when the loop ends.
 HookPtr sum_metrics_hook();
 
 }  // namespace runhooks

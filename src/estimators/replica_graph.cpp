@@ -16,7 +16,6 @@ namespace {
 // Distance between the seeds of two processes; large, so that user seeds do not collide.
 constexpr int64_t kSeedStride = 1000003;
 
-// The shared seed. It must be equal in all processes, because they take turns reading elements.
 int64_t shared_seed(const RunConfig& config) {
   int64_t seed = config.tf_random_seed;
   if (!config.has_seed) seed = static_cast<int64_t>(fresh_seed() >> 33);
@@ -24,7 +23,6 @@ int64_t shared_seed(const RunConfig& config) {
   return seed;
 }
 
-// Adds the endpoint for the history: the sum of all processes' losses, and their number.
 void add_replica_losses(Graph& graph) {
   const auto losses = graph.collection(collection_keys::kLosses);
   const Output* own = losses.empty() ? nullptr : std::get_if<Output>(&losses.front());
@@ -92,7 +90,7 @@ InputFn input_of_replicas(const InputFn& input_fn,
     (*scope)->normalizes_together = config.normalizes_together;
     graph.set_seed((*scope)->seed);
     ModelInput input = input_fn(graph, mode);
-    // Initial variable values come from the chief, so the model may use a seed of its own.
+    // Initial variable values come from the chief, so the model can use a different seed.
     graph.set_seed(seed_of_process(**scope));
     return input;
   };

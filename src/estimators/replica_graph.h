@@ -9,12 +9,11 @@
 namespace runhooks {
 
 // Wraps `input_fn` so that its graph belongs to a distributed training while `scope` lives. The
-// input uses a shared seed, because processes take turns reading elements of one dataset. The model
-// uses a seed of its own.
+// input uses a shared seed, because processes take turns reading elements of one dataset. Each
+// process uses a different seed for the model.
 InputFn input_of_replicas(const InputFn& input_fn,
                           const RunConfig& config,
                           std::unique_ptr<ReplicaScope>* scope);
-// The same for an evaluation: the input uses a shared seed.
 InputFn with_shared_seed(const InputFn& input_fn, const RunConfig& config);
 // The seed of this process, for the order of its rows and for dropout. The chief's is the shared
 // one.

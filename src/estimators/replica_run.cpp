@@ -16,7 +16,6 @@ namespace {
 
 constexpr const char* kEndOfScript = "the end of its script";
 
-// The first rank whose value differs from the chief's, or 0.
 template <typename Value>
 int first_other(const std::vector<Value>& values) {
   const auto other = std::find_if(values.begin(), values.end(),
@@ -24,7 +23,6 @@ int first_other(const std::vector<Value>& values) {
   return other == values.end() ? 0 : static_cast<int>(other - values.begin());
 }
 
-// Identifies the newest checkpoint in a model directory.
 std::string state_of(const std::string& folder) {
   const std::string newest = newest_checkpoint(folder);
   if (newest.empty()) return "";
@@ -55,7 +53,6 @@ void copy_chief_state(const std::string& folder) {
   if (!all.is_chief()) write_state(folder, files);
 }
 
-// Describes each operation in one line: name, type, inputs, shapes.
 std::vector<std::string> lines_of(const Graph& graph) {
   std::vector<std::string> lines;
   for (const auto& op : graph.operations()) {
@@ -97,7 +94,6 @@ uint64_t fingerprint_of(const Tensor& value) {
   return all;
 }
 
-// Name and fingerprint of a variable or other trained state.
 struct StateFingerprint {
   std::string name;
   uint64_t fingerprint;

@@ -18,7 +18,6 @@ constexpr const char* kPrefix = "runhooks/replicas/";
 std::string prefix_of(int size) { return str_cat(kPrefix, size, "/"); }
 std::string prefix_of(int size, int rank) { return str_cat(prefix_of(size), rank, "/"); }
 
-// Serializes names and tensors to one message.
 std::string packed(const std::vector<SaveSpec>& specs) {
   WireWriter all;
   for (const SaveSpec& spec : specs) {
@@ -30,7 +29,7 @@ std::string packed(const std::vector<SaveSpec>& specs) {
   return all.bytes();
 }
 
-// The entries of a checkpoint below a prefix, as a checkpoint of their own.
+// Presents the entries of a checkpoint below a prefix as a checkpoint.
 class SubtreeSource : public TensorSource {
  public:
   SubtreeSource(const TensorSource& whole, std::string prefix)
@@ -109,7 +108,6 @@ class ReplicaSaveable : public Saveable {
       specs->push_back(std::move(spec));
     }
   }
-  // The numbers of processes for which the checkpoint has saved state.
   std::set<int> sizes_in(const TensorSource& source) const {
     std::set<int> sizes;
     if (!source.names_with(name()).empty()) sizes.insert(1);

@@ -40,7 +40,6 @@ class InputPosition : public Saveable {
 
 using Operations = std::vector<const Operation*>;
 
-// `open` and the operations that they depend on.
 NumberedOperations needed_by(Operations open) {
   open.erase(std::remove(open.begin(), open.end(), nullptr), open.end());
   return ancestors_of(std::move(open), Through::kInputsAndControl);
@@ -75,7 +74,6 @@ Operations drawing_operations(const Graph& graph, const Operations& step) {
   return drawing;
 }
 
-// The positions of dropout and other random operations in their streams.
 class RandomPositions : public StateSaveable {
  public:
   RandomPositions(const Graph& graph, Operations step)

@@ -59,7 +59,6 @@ bool is_snapshot_file(const std::string& name) {
   return ending == kIndexEnding || ending.rfind(kDataPart, 0) == 0;
 }
 
-// The index file, which has the location and checksum of each value.
 Files::const_iterator index_of(const Files& files) {
   return std::find_if(files.begin(), files.end(),
                       [](const auto& file) { return has_ending(file.first, kIndexEnding); });
@@ -123,7 +122,6 @@ bool record_file_versions(ReadFolder& folder) {
   }
 }
 
-// Finds or adds the entry of a directory and moves it to the front.
 ReadFolder& read_folder(const std::string& path) {
   static auto* all = new std::vector<ReadFolder>;
   auto found = std::find_if(all->begin(), all->end(),
@@ -139,7 +137,6 @@ ReadFolder& read_folder(const std::string& path) {
 
 int64_t reads_made = 0;
 
-// See NewestCheckpoint::is_there.
 bool has_checkpoint(const std::string& folder) {
   try {
     std::vector<std::string> warnings;
@@ -149,7 +146,6 @@ bool has_checkpoint(const std::string& folder) {
   }
 }
 
-// Describes a lock owner: process, host and start time.
 std::string describe_owner(const LockOwner& holder) {
   if (holder.process == 0) return "Another process";
   const auto since = static_cast<std::time_t>(holder.since);

@@ -12,12 +12,9 @@
 
 namespace runhooks {
 
-// The file with the metadata of the trained model.
 constexpr const char* kRecordName = "runhooks.data";
-// Lock file of the process that trains in the directory.
 constexpr const char* kClaimName = ".runhooks.lock";
 
-// The newest checkpoint of a model directory.
 struct NewestCheckpoint {
   // Also true if the state file is unreadable; reading the checkpoint then reports the error.
   bool is_there = false;
@@ -35,7 +32,6 @@ class RunFolder {
   explicit RunFolder(std::string path);
   // Cached: rereads the directory only if its files have changed.
   static std::shared_ptr<const RunFolder> known(const std::string& path);
-  // See NewestCheckpoint; step() is the step of the newest checkpoint.
   bool has_checkpoint() const { return newest_.is_there; }
   int64_t step() const { return newest_.step; }
   const std::string& mark() const { return newest_.mark; }
@@ -44,9 +40,7 @@ class RunFolder {
   const PlainData& memory() const { return metadata_; }
   // Whether training could write to the directory or create it. Leaves no files.
   bool can_be_written() const;
-  // Replaces the metadata.
   static void remember(const std::string& path, const PlainData& memory);
-  // Number of RunFolder objects requested in this process.
   static int64_t reads();
 
  private:
@@ -67,7 +61,6 @@ class RunFolder {
 //   logs/            event files of finished runs
 class TrainingDirGuard {
  public:
-  // Throws an error that names the other process if one trains there.
   explicit TrainingDirGuard(std::string folder, bool leaves_events = false);
   ~TrainingDirGuard();
   TrainingDirGuard(const TrainingDirGuard&) = delete;
@@ -81,10 +74,9 @@ class TrainingDirGuard {
   std::unique_ptr<DirectoryLock> lock_;
 };
 
-// File names and contents.
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-// Packs what is needed to recreate the model in another directory: newest checkpoint, state file,
+// Packs the files that recreate the model in another directory: newest checkpoint, state file,
 // metadata and run log; empty without a checkpoint. Variable values beyond `max_bytes` are left
 // out; the rest still identifies the checkpoint. `checkpoint` selects another checkpoint, possibly
 // from elsewhere.
@@ -95,7 +87,6 @@ Files pack_snapshot(const std::string& folder,
 // Values that were left out are copied from the directory `from`.
 void unpack_snapshot(const std::string& folder, const Files& files, const std::string& from);
 
-// The result of comparing a model directory with a packed snapshot.
 struct SnapshotStatus {
   std::string checkpoint;    // name of the packed checkpoint, "" if there is none
   int64_t newest_step = -1;  // of the directory's newest checkpoint, if it has one

@@ -19,7 +19,6 @@ std::string& foreign_error() {
   return *text;
 }
 
-// Unique across processes.
 std::string fresh_id() {
   static int made = 0;
   return str_cat(process_id(), "-", static_cast<long long>(now_seconds() * 1e6), "-", ++made);
@@ -77,7 +76,6 @@ std::vector<Row> rows_of(const std::vector<PlainData>& entries) {
   return rows;
 }
 
-// Whether the process that holds the training lock began this run.
 bool is_running(const Row& row, const LockOwner& holder, bool is_held) {
   return is_held && number_field(row.begun, "process", 0) == holder.process &&
          text_field(row.begun, "host", "") == holder.host &&

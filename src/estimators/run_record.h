@@ -20,7 +20,6 @@ struct RunEnd {
   std::string why, reason;
 };
 
-// Input statistics of a run; rows < 0: unknown.
 struct RunInput {
   double rows = -1, seconds = 0, waited = 0;
 };
@@ -30,13 +29,10 @@ struct RunInput {
 // continues.
 class RunRecord {
  public:
-  // `about`: a named list of facts known at the start.
   RunRecord(const std::string& folder, int64_t from_step, PlainFields about);
   RunRecord(const RunRecord&) = delete;
   RunRecord& operator=(const RunRecord&) = delete;
-  // Adds facts known later.
   void add(PlainFields more);
-  // `seeds`: the seeds drawn during the run; `log`: its last log lines.
   void end(int64_t step,
            const RunInput& input,
            const RunEnd& end,

@@ -55,7 +55,6 @@ class RunRecorder::StepObserver : public RunHook {
   }
   void end(Session& session) override { update(session); }
   void on_error(Session* session, const LoopFailure&) override {
-    // A hook may have closed the session.
     if (session && session->is_initialized(*variable_)) update(*session);
   }
   int64_t step() const { return step_; }

@@ -26,10 +26,8 @@ class RunRecorder {
   void begin(const MonitoredSession& session, HookList limits);
   // Records the cause of the end: a hook, or the input if `input_ended` and no hook stopped it.
   void set_end(const StopCause& stop_cause, bool input_ended);
-  // Records that no steps were run because `max_steps` was already reached.
   void skip();
   const RunEnd& end();
-  // Records the exception being handled.
   void fail();
   int64_t step() const;
 

@@ -1,4 +1,3 @@
-// Derivatives of the softmax loss, corrected for cancellation.
 #include "estimators/softmax_derivatives.h"
 
 namespace runhooks {

@@ -6,7 +6,6 @@ namespace runhooks {
 
 namespace {
 
-// Converts the metric of a single threshold to a scalar.
 Metric only_one(Graph& graph, Metric metric) {
   metric.value = graph.op("Reshape", {metric.value, graph.int_vector({}, "shape")});
   return metric;

@@ -8,7 +8,6 @@
 
 namespace runhooks {
 
-// "auc" and "auc_precision_recall".
 Named<Metric> area_metrics(Graph& graph,
                            Output labels,
                            Output probabilities,

@@ -43,7 +43,6 @@ struct GrowthArguments {
   TreesInMemory::Rules rules() const {
     return {l1, l2, complexity, min_node_weight, rate, max_depth, pruning, stop_when_no_split};
   }
-  // The number of nodes in the layers that can be split.
   int64_t max_splits() const { return (int64_t{1} << max_depth) - 1; }
 };
 

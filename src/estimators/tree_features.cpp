@@ -38,7 +38,7 @@ void unpack(Graph& graph, Output x, int64_t elements, std::vector<Output>* into)
   for (int i = 0; i < parts->num_outputs(); ++i) into->push_back(parts->output(i));
 }
 
-// Missing values get a bucket of their own: the largest finite float is beyond all numbers.
+// Missing values get a separate bucket: the largest finite float is beyond all numbers.
 constexpr float kBeyondAll = std::numeric_limits<float>::max();
 
 Output replace_missing(Graph& graph, Output x, float value) {
@@ -47,7 +47,6 @@ Output replace_missing(Graph& graph, Output x, float value) {
   return graph.op("Select", {graph.op("IsNan", {x}), other, x});
 }
 
-// The elements of a numeric column, each as a vector.
 std::vector<Output> elements_of(const DenseColumn& column, TransformationCache& cache) {
   ColumnVariables variables;
   const Output values = column.dense_tensor(cache, variables);
@@ -56,7 +55,6 @@ std::vector<Output> elements_of(const DenseColumn& column, TransformationCache& 
                      "', which has variables that are trained by gradients.");
   }
   const int64_t count = column.num_elements();
-  // Avoids a copy in the common case.
   if (count == 1) return {in_rows(cache.graph(), values, {-1})};
   std::vector<Output> elements;
   unpack(cache.graph(), in_rows(cache.graph(), values, {-1, count}), count, &elements);
@@ -68,7 +66,6 @@ Output with_missing_lowest(Graph& graph, const Output& x, bool has_missing) {
   return has_missing ? replace_missing(graph, x, -kBeyondAll) : x;
 }
 
-// Adds the numbers of a column, with missing values as each feature places them.
 void add_numbers(Graph& graph,
                  const std::vector<Output>& elements,
                  const std::vector<Output>& boundaries,

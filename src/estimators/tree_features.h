@@ -10,7 +10,6 @@
 
 namespace runhooks {
 
-// The feature with index i in the splits of the trees.
 struct TreeFeature {
   std::string name;     // of the column, as in importances: "age_bucketized", "education"
   int64_t element = 0;  // index within the column: a category, or one of several numbers
@@ -30,9 +29,7 @@ struct TreeFeature {
   std::vector<float> edges;  // of the buckets; those of numbers come from a checkpoint
   // The condition of the left branch: "age < 25", "education is not HS-grad".
   std::string question(int32_t threshold) const;
-  // The number in the condition, or NaN.
   double threshold(int32_t bucket) const;
-  // Whether the left branch includes missing values.
   bool sends_missing_left(int32_t threshold) const;
 
  private:
@@ -43,10 +40,8 @@ struct TreeFeature {
 std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
                                        double epsilon,
                                        const std::vector<std::string>& missing);
-// The maximum number of quantile buckets.
 int64_t quantile_buckets(double epsilon);
 
-// The structure of a trained model.
 struct TreeModelView {
   TreeEnsemble ensemble;
   std::vector<TreeFeature> features;  // including all edges
@@ -62,7 +57,6 @@ std::shared_ptr<const TreeModelView> read_trees(std::vector<TreeFeature> feature
                                               const std::string& boundaries_prefix,
                                               const std::string& checkpoint);
 
-// The features of a batch.
 struct TreeInput {
   std::vector<Output> buckets;  // int32 [batch], per feature
   std::vector<Output> numbers;  // float32 [batch], per stream
@@ -73,7 +67,6 @@ struct TreeInput {
   std::vector<Source> sources;  // per feature
   Output quantiles, boundaries_ready;  // missing if there are no numbers
 };
-// `boundaries`: the bucket boundaries of each stream.
 TreeInput tree_input(Graph& graph,
                      const Features& features,
                      const std::vector<ColumnPtr>& columns,

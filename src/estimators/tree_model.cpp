@@ -1,4 +1,3 @@
-// The ensemble, features and predictions of tree models, for all modes.
 #include "estimators/tree_model.h"
 
 #include <algorithm>

@@ -13,7 +13,6 @@ namespace runhooks {
 // TensorFlow's name for the ensemble, and the scope of related ops.
 inline constexpr char kTrees[] = "boosted_trees";
 
-// The names of numeric columns with missing values.
 std::vector<std::string> missing_features(const Args& args);
 
 struct TreeModel {
@@ -25,7 +24,6 @@ struct TreeModel {
   TreeModel(Graph& graph, const Features& given, const Args& args, double epsilon);
 };
 
-// A boolean variable that steps may change.
 VariablePtr add_flag(Graph& graph, const std::string& name, bool value);
 
 Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits);

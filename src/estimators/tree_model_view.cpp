@@ -1,4 +1,3 @@
-// Inspection of tree models: their trees, columns and importances.
 #include <algorithm>
 
 #include "estimators/tree_features.h"

@@ -45,7 +45,6 @@ void check_chosen(const std::vector<SaveablePtr>& chosen,
                    "', which is not among the warm-started variables.");
 }
 
-// A checkpoint in which one entry is read under another name.
 class RenamedSource : public TensorSource {
  public:
   RenamedSource(const TensorSource& source, std::string title, std::string previous)

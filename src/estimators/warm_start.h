@@ -11,7 +11,6 @@
 
 namespace runhooks {
 
-// tf.estimator.WarmStartSettings.
 class WarmStart {
  public:
   explicit WarmStart(const Args& args);

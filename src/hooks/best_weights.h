@@ -15,12 +15,10 @@ class BestWeights {
  public:
   explicit BestWeights(std::string model_dir);
 
-  // Prepares for a graph. Variables in `left_out` are never restored.
   void begin(const Graph& graph, const std::vector<VariablePtr>& left_out);
   // Saves the model of `step`: from the session if that is its step, else by copying an earlier
   // checkpoint. Does nothing if that checkpoint no longer exists.
   void save(Session& session, int64_t step_now, int64_t step);
-  // Restores the model of `step` into the session. Returns false if it was not saved.
   bool restore(Session& session, int64_t step) const;
   const std::string& folder() const { return folder_; }
 

@@ -22,7 +22,6 @@ SaverOptions input_saver_options() {
   return options;
 }
 
-// The number at the end of "input.ckpt-12", or -1.
 int64_t step_of(const std::string& path) {
   const size_t dash = path.rfind('-');
   if (dash == std::string::npos || dash + 1 == path.size()) return -1;
@@ -95,8 +94,8 @@ class CheckpointInputPipelineHook : public RunHook {
   }
 
  private:
-  // Prefers the checkpoint of the model's step. If the process was killed between the two writes,
-  // the newest input checkpoint is one step ahead of the model.
+  // Prefers the checkpoint of the model's step: if the process was killed between the two writes,
+  // the newest input checkpoint is of a later step.
   std::string checkpoint_for(int64_t step) const {
     const std::string newest =
         newest_checkpoint(checkpoint_dir_, kStateName, CheckpointLook::kContent);

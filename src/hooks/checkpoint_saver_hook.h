@@ -18,7 +18,6 @@ class CheckpointListener {
   virtual std::string name() const = 0;
   virtual void begin(Graph&) {}
   virtual void before_save(Session&, int64_t /*global_step*/) {}
-  // Returns true to request a stop.
   virtual bool after_save(Session&, int64_t /*global_step*/) { return false; }
   virtual void end(Session&, int64_t /*global_step*/) {}
 };
@@ -50,7 +49,6 @@ class CheckpointSaverHook : public RunHook {
  private:
   bool is_due(int64_t global_step) const;
   void write_checkpoint(Session& session, int64_t global_step);
-  // Returns true if a listener requests a stop.
   bool save(Session& session, int64_t global_step);
   Saver& saver(Session& session) const;
 

@@ -1,4 +1,3 @@
-// Stops when a function says so (tf.estimator.experimental.make_early_stopping_hook).
 #include "hooks/early_stopping_hook.h"
 
 #include "base/log.h"

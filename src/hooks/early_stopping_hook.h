@@ -1,4 +1,4 @@
-// EarlyStoppingHook: stops training when a function says so
+// EarlyStoppingHook: stops training when a function returns true
 // (tf.estimator.experimental.make_early_stopping_hook).
 #pragma once
 
@@ -31,7 +31,6 @@ class EarlyStoppingHook : public RunHook {
   virtual std::string reason() const { return "as `should_stop_fn` said"; }
 
  protected:
-  // Returns true to check now, regardless of the interval.
   virtual bool must_check_now() { return false; }
   // Called after a run, while the session may still be changed.
   virtual bool should_stop(Session& session);

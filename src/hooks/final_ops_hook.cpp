@@ -1,4 +1,3 @@
-// Computes tensors once after a loop ended normally (tf.train.FinalOpsHook).
 #include "hooks/final_ops_hook.h"
 
 #include "base/log.h"

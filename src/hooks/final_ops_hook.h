@@ -9,8 +9,6 @@ namespace runhooks {
 
 class FinalOpsHook : public RunHook {
  public:
-  // `final_ops`: tensors, operations, variables or names; `feed_fn`: returns the feeds; `store`: a
-  // function that receives the list of values.
   explicit FinalOpsHook(const Args& args);
   explicit FinalOpsHook(std::vector<Fetch> ops) : ops_(std::move(ops)) {}
   std::string name() const override { return "FinalOpsHook"; }

@@ -40,7 +40,6 @@ class HistorySaverHook : public RunHook, public ReusableSessionHook {
   void after_run(RunContext& context, const RunValues& values) override;
 
   const std::shared_ptr<History>& history() const { return history_; }
-  // Records into `history`, which the caller may read at any time.
   void set_history(std::shared_ptr<History> history) { history_ = std::move(history); }
 
  private:

@@ -11,7 +11,6 @@
 
 namespace runhooks {
 
-// Creates a hook from its class name ("StopAtStepHook") and its arguments.
 HookPtr make_hook(const std::string& type, const Args& args);
 
 // Registers a class with its public constructor names ("hook_x, train.XHook") and its arguments as
@@ -26,7 +25,6 @@ HookPtr make_hook(const std::string& type, const Args& args);
           },                                                                          \
           __VA_ARGS__)
 
-// The global step for hooks: a tensor to fetch, and its current value.
 class GlobalStep {
  public:
   // Call in begin(). Throws TensorFlow's error if the graph has no global step.
@@ -47,7 +45,6 @@ Output tensor_argument(Graph& graph, const Value& value);
 // The elements of a named or unnamed list; a single value becomes a list of one, NULL an empty one.
 ValueList values_of(const Value* value);
 
-// Like tensor_argument(), but also accepts operations.
 Fetch fetch_argument(Graph& graph, const Value& value);
 
 // An R function that returns the feeds of a run. Arguments carry it as a Callable, because only the
@@ -56,10 +53,8 @@ class FeedSource : public Callable {
  public:
   virtual Feeds feeds(Graph& graph) = 0;
 };
-// NULL if the argument is missing.
 std::shared_ptr<FeedSource> feed_source_argument(const Args& args, const std::string& name);
 
-// Creates the trigger from the one of the two interval arguments that is set.
 Trigger trigger_of(const Args& args, const char* steps_name, const char* secs_name);
 
 }  // namespace runhooks

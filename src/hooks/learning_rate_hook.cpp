@@ -27,7 +27,6 @@ class Plateau {
         min_delta_(args.number("min_delta", 0)) {}
 
   void begin() { metric_.begin(/*of_this_loop=*/true); }
-  // Reads new evaluations. Returns true if the factor was reduced.
   bool update() {
     if (!metric_.has_new_evaluations()) return false;
     bool is_reduced = false;

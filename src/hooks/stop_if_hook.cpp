@@ -34,7 +34,6 @@ class StopIfHook : public EarlyStoppingHook {
     best_weights_.begin(session.graph(), {global_step(session.graph()), stop_variable()});
   }
   void end(Session& session) override {
-    // The last step may just have been evaluated.
     const std::vector<Evaluation> evaluations = read_evaluations(session);
     EarlyStoppingHook::end(session);
     if (restores_best_ && !evaluations.empty()) restore(session, *best_of(evaluations));
@@ -118,7 +117,6 @@ class StopIfThresholdHook : public StopIfHook {
   double threshold_;
 };
 
-// Stops when the best value is `max_steps_` old.
 template <bool kIncrease>
 class StopIfNoImprovementHook : public StopIfHook {
  public:

@@ -33,7 +33,6 @@ class SummaryAtEndHook : public RunHook {
   void on_error(Session*, const LoopFailure&) override { writer_.reset(); }
 
  private:
-  // The summaries of the graph if none are named.
   std::vector<Fetch> summaries(Graph& graph) const {
     std::vector<Fetch> fetches;
     for (const Value& op : values_of(args_.find("summary_op"))) {

@@ -35,7 +35,6 @@ class SummarySaverHook : public RunHook {
   RunArgs run_args_;
   std::shared_ptr<EventFileWriter> writer_;
   bool is_first_ = true, requests_ = false;
-  // Expected global step after the next run, assuming that the run adds one.
   int64_t next_step_ = 0;
 };
 

@@ -21,7 +21,6 @@ class Trigger {
     double secs = 0;
     int64_t steps = 0;
   };
-  // Records that `step` has fired and returns the time and steps since the previous one.
   Elapsed update(int64_t step);
   bool has_triggered() const { return has_triggered_; }
   int64_t last_step() const { return last_step_; }

@@ -48,7 +48,6 @@ std::string exponent_text(int exponent, size_t min_digits) {
   return std::string("e") + (exponent < 0 ? "-" : "+") + digits;
 }
 
-// A decimal number, split at the point.
 struct Positional {
   std::string whole, fraction;
 };

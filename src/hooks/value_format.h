@@ -11,7 +11,6 @@ namespace runhooks {
 // last three of each axis.
 std::string format_value(const Tensor& value);
 
-// Formats a number with five significant digits.
 std::string short_number(double x);
 
 }  // namespace runhooks

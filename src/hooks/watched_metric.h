@@ -17,7 +17,6 @@ class WatchedMetric {
   void begin(bool of_this_loop);
   const std::string& name() const { return name_; }
   const std::string& eval_dir() const { return eval_dir_; }
-  // Whether this process has evaluated a model since the last call.
   bool has_new_evaluations();
   struct Evaluation {
     int64_t step;
@@ -25,7 +24,6 @@ class WatchedMetric {
   };
   // Returns the evaluations from `from_step` on. Throws if one lacks the metric.
   std::vector<Evaluation> read(double from_step);
-  // Whether any evaluation in the directory had the metric.
   bool was_found() const { return was_found_; }
 
  private:

@@ -60,7 +60,7 @@ NamedTensors HookSaveable::save_state(ResourceManager&) {
   return state;
 }
 
-// An unnamed hook is identified by what it does. If that is ambiguous, no hook gets the state.
+// An unnamed hook is identified by its methods. If that is ambiguous, no hook gets the state.
 void HookSaveable::check_unnamed(const TensorSource& source) const {
   for (const std::string& saved : prefixes_with(source, prefix_of(key_))) {
     const std::string count = saved + kOfSameKey;

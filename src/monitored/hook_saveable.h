@@ -30,7 +30,6 @@ class HookSaveable : public StateSaveable {
   Assign read(const TensorSource& source, const ResourceManager& resources) override;
   // Passes the restored state to the hook, at most once.
   void hand_over();
-  // Asks the hook for its current state; later saves write this state.
   void snapshot_state();
 
  protected:

@@ -23,7 +23,6 @@ const char kRecoveryLine[] =
     "parameter servers. If this error occurs repeatedly, try increasing the number of parameter "
     "servers assigned to the job. Error: ";
 
-// Describes the exception being handled.
 LoopFailure failure_in_flight() {
   LoopFailure failure;
   failure.error = std::current_exception();
@@ -93,7 +92,7 @@ void MonitoredSession::order_hooks() {
     return hook->has_state() || hook->changes_variables();
   });
   if (!comes_first) return;
-  // Hooks that change variables come after all others, so that evaluations see unchanged values.
+  // Hooks that change variables come last, so that they see the effects of all others.
   const auto rank = [](const HookPtr& hook) {
     if (hook->saves_checkpoints()) return 2;
     return hook->changes_variables() ? 1 : 0;
@@ -102,7 +101,6 @@ void MonitoredSession::order_hooks() {
                    [&rank](const HookPtr& a, const HookPtr& b) { return rank(a) < rank(b); });
 }
 
-// Another session may use the saver again.
 void MonitoredSession::detach_saver() {
   if (saver_) saver_->detach();
 }
@@ -273,7 +271,7 @@ bool MonitoredSession::should_stop() {
   }
 }
 
-// Running the session from one of its own hooks would recurse without end.
+// Running the session from one of its hooks would recurse without end.
 void MonitoredSession::check_open() const {
   if (closed_) fail(Code::kFailedPrecondition, "Session is already closed.");
   check_caller();

@@ -43,7 +43,6 @@ class MonitoredSession {
                    std::unique_ptr<SessionCreator> creator,
                    HookList hooks,
                    MonitoredOptions options = {});
-  // Closes an open session without calling end().
   ~MonitoredSession();
   MonitoredSession(const MonitoredSession&) = delete;
   MonitoredSession& operator=(const MonitoredSession&) = delete;
@@ -58,7 +57,6 @@ class MonitoredSession {
   const Executor& run_in_step(const RunArgs& caller);
   bool close_if_recoverable(const Error& error);
   int max_failures() const { return options_.max_failures; }
-  // Metadata of the last run.
   const RunMetadata& run_metadata() const { return run_metadata_; }
 
   // Normal end: calls end() of each hook until one fails. The session is closed in any case.
@@ -71,14 +69,12 @@ class MonitoredSession {
 
   Graph& graph() const { return *graph_; }
   bool has_session() const { return session_ != nullptr; }
-  // The current plain session; throws after close().
   Session& session();
   Coordinator& coordinator() { return coordinator_; }
   const HookList& hooks() const { return hooks_; }
   const StopCause& stop_cause() const { return stop_cause_; }
 
  private:
-  // Throws if the session is running or is calling a hook: neither may close the session.
   void check_caller() const;
   bool is_busy() const { return is_running_ || where_.hook; }
   template <typename Call>

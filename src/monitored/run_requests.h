@@ -28,7 +28,6 @@ struct MergedRun {
 
 class RunRequests {
  public:
-  // `hooks`: the hooks of the loop, in the order in which add() is called for them.
   explicit RunRequests(const HookList& hooks) : hooks_(hooks) {}
 
   // Starts a run. Then add() takes the request of each hook, or NULL. It throws if two hooks feed

@@ -12,7 +12,6 @@ namespace runhooks {
 
 namespace {
 
-// Comma-separated names of those without a value; "" if all have one.
 std::string uninitialized(Session& session, const std::vector<SaveablePtr>& saveables) {
   std::vector<std::string> names;
   for (const SaveablePtr& saveable : saveables) {
@@ -22,12 +21,10 @@ std::string uninitialized(Session& session, const std::vector<SaveablePtr>& save
   return str_join(names, ", ");
 }
 
-// Checked before local variables are initialized.
 std::string not_initialized(Session& session) {
   return uninitialized(session, saveables_in(session.graph()));
 }
 
-// Checked after local variables are initialized.
 std::string not_ready(Session& session) {
   std::vector<SaveablePtr> all = saveables_in(session.graph());
   for (const VariablePtr& one : variables_in(session.graph(), collection_keys::kLocalVariables)) {
@@ -43,7 +40,6 @@ std::vector<Session*>& chief_sessions() {
   return *all;
 }
 
-// Interval between checks for a new checkpoint.
 constexpr double kWaitSeconds = 0.25;
 
 }  // namespace

@@ -12,11 +12,10 @@ namespace runhooks {
 class SessionCreator {
  public:
   virtual ~SessionCreator() = default;
-  // Called again after each failure from which a loop recovers.
   virtual std::unique_ptr<Session> create_session() = 0;
   // Takes the session of a loop that ended normally, for reuse or closing.
   virtual void recycle_session(std::unique_ptr<Session> session) { session->close(); }
-  // The saver of the sessions, available before the first is created; NULL if there is none.
+  // The saver of the sessions, available before the first is created; may be NULL.
   virtual std::shared_ptr<Saver> ready_saver() { return nullptr; }
   // Whether workers take their initial values from the sessions of this creator.
   virtual bool is_chief() const { return true; }
@@ -38,9 +37,7 @@ class ChiefSessionCreator : public SessionCreator {
 
  private:
   void check_ready(const std::string& missing, const char* purpose) const;
-  // Returns false if there is no checkpoint.
   bool restore(Session& session) const;
-  // Restores the first readable checkpoint; `skipped` receives those before it.
   void restore_first(Session& session,
                      const std::vector<std::string>& paths,
                      std::vector<std::string>* skipped) const;
@@ -57,7 +54,6 @@ class ChiefSession {
   ~ChiefSession();
   ChiefSession(const ChiefSession&) = delete;
   ChiefSession& operator=(const ChiefSession&) = delete;
-  // NULL if the graph has no open chief session.
   static Session* of(const Graph& graph);
 
  private:
