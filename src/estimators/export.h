@@ -25,8 +25,8 @@ struct ExportOptions {
 };
 
 // The signatures of an exported model, as in Estimator.export_savedmodel(). Classification and
-// regression signatures require that requests are a single string tensor. Throws if one of several
-// signatures must be the default, but none has that name.
+// regression signatures require that requests are a single string tensor. Throws if the model
+// has several signatures, but no default.
 std::map<std::string, SignatureDef> signatures_of(const EstimatorSpec& spec,
                                                   const Named<Feature>& receivers);
 

@@ -12,7 +12,7 @@
 namespace runhooks {
 
 struct PartOptimizer {
-  const char* missing;  // the optimizer if none is named, for example "Ftrl"
+  const char* missing;  // default optimizer, for example "Ftrl"
   double rate;          // the learning rate of an optimizer given by name
   // When to use 1 / sqrt(number of columns) if that is smaller than `rate`.
   enum class RateScaling { kNever, kWhereMissing, kAlways };

@@ -88,7 +88,7 @@ Files pack_snapshot(const std::string& folder,
 void unpack_snapshot(const std::string& folder, const Files& files, const std::string& from);
 
 struct SnapshotStatus {
-  std::string checkpoint;    // name of the packed checkpoint, "" if there is none
+  std::string checkpoint;    // name of the packed checkpoint, or ""
   int64_t newest_step = -1;  // of the directory's newest checkpoint, if it has one
   bool is_newest = false;    // the packed checkpoint is still the newest
   bool is_there = false;     // the directory still has the packed checkpoint
