@@ -38,8 +38,8 @@ class StopAfterNEvalsHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(
     StopAfterNEvalsHook,
     "hook_stop_after_n_evals, contrib.training.StopAfterNEvalsHook",
-    {"num_evals: count or NULL. How many batches; `NULL`: the hook only tells how far it is.",
     {"num_evals: count or NULL. The number of batches. If `NULL`, the hook only reports progress.",
      "log_progress = TRUE: flag. Log progress lines such as `Evaluation [5/10]` at level INFO? "
      "With 20 or more batches, only one line per tenth of them is logged."});
+
 }  // namespace runhooks
