@@ -581,7 +581,7 @@ release_fault("git", ".", 1, commit = FALSE)
 release_fault("git", ".", 1, branch = "other")
 check_log <- c(
   "* checking CRAN incoming feasibility ... NOTE", "New submission", "* checking tests ... OK",
-  "Status: 1 NOTE"
+  "* checking installed package size ... NOTE", "Status: 2 NOTEs"
 )
 expect("the note of a new submission", nrow(log_faults(check_log)) == 0)
 check_log[[3]] <- "* checking tests ... WARNING"
