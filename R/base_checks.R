@@ -13,7 +13,7 @@ check_arg <- function(good, x, wanted, arg, call) {
 # The value itself where it is short, else what it is.
 describe <- function(x) {
   simple <- is.atomic(x) && is.null(attributes(x)) && length(x) == 1
-  if (simple) return(if (is.character(x)) encodeString(x, quote = "\"") else format(x, digits = 15))
+  if (simple) return(if (is.character(x)) encodeString(x, quote = "\"") else number_text(x))
   if (is.null(x)) return("NULL")
   kind_of(x)
 }
