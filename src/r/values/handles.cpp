@@ -3,6 +3,7 @@
 
 #include "r/values/border.h"
 #include "r/values/held_together.h"
+#include "r/values/text.h"
 
 namespace runhooks {
 namespace r {
