@@ -24,7 +24,8 @@ good_tree <- list(
     '#include "tensor/shape.h"', "// Rprintf, printf( and SEXP are words here"
   ),
   "src/tensor/shape.h" = header(
-    "#include <vector>", 'inline int f(char* to) { return snprintf(to, 1, "%d", 1); }'
+    "#include <vector>", "// lint: allow locale",
+    'inline int f(char* to) { return snprintf(to, 1, "%d", 1); }'
   ),
   "src/tensor/tensor.cpp" = c(
     '#include "tensor/tensor.h"', 'const char* words = "SEXP std::cout /tmp";'
