@@ -166,7 +166,7 @@ SEXP cpp_all_float32(SEXP columns) {
 // a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With
 // `on_other_data` checkpoints have the position. `reader`: which of how many readers this is. The
 // attribute `content` says which columns these are,
-// where it is asked for. `is_unseen`: the tensors go to the core, past all users.
+// where it is asked for. `internal_only`: the tensors go to the core, past all users.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,
@@ -177,9 +177,9 @@ SEXP cpp_next_batch(SEXP columns,
                     SEXP on_other_data = R_NilValue,
                     bool says_content = false,
                     SEXP reader = R_NilValue,
-                    bool is_unseen = false) {
+                    bool internal_only = false) {
   return guarded_entry([&]() -> SEXP {
-    const SuppressMethodRegistration handles(is_unseen);
+    const SuppressMethodRegistration handles(internal_only);
     InMemoryOptions options;
     options.batch_size = whole_from_r(batch_size, "`batch_size`");
     const RList given(columns, "the columns of a dataset");
