@@ -131,7 +131,7 @@ platform() {
       # Apple's SDK is not free: glibc's headers, and apple.h for what they lack
       read_sources macos "the branches for Apple, with the headers of glibc" \
         "$(grep -l __APPLE__ -r src --include=*.cpp)" clang++ -stdlib=libc++ -U__linux__ \
-        -D__APPLE__ -include tests/platforms/apple.h
+        -D__APPLE__ -Itests/platforms -include apple.h
       ;;
     musl)
       read_sources musl "its headers are here, a C++ library for it is not" \
