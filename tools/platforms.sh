@@ -128,15 +128,15 @@ platform() {
       ;;
     libcxx) build libcxx clang++ -stdlib=libc++ "" && run_tests libcxx env ;;
     macos)
-      # Apple's SDK is not free: glibc's headers, and apple.h for what they lack
-      read_sources macos "the branches for Apple, with the headers of glibc" \
-        "$(grep -l __APPLE__ -r src --include=*.cpp)" clang++ -stdlib=libc++ -U__linux__ \
-        -D__APPLE__ -include tests/platforms/apple.h
+      # Apple's SDK is not free
+      read_sources macos "the branches for Apple, with glibc's headers and tests/platforms/" \
+        "$(grep -lE '__APPLE__|__linux__' -r src --include=*.cpp)" \
+        clang++ -Itests/platforms -include apple.h
       ;;
     musl)
       read_sources musl "its headers are here, a C++ library for it is not" \
-        "$(grep -lE '__GLIBC__|__linux__' -r src --include=*.cpp)" clang++ \
-        --target=x86_64-linux-musl -nostdlibinc -nostdinc++ -D_LIBCPP_HAS_MUSL_LIBC \
+        "$(ls src/base/*.cpp src/io/files/*.cpp) $(grep -l __linux__ -r src/cluster src/tensor)" \
+        clang++ --target=x86_64-linux-musl -nostdlibinc -nostdinc++ -D_LIBCPP_HAS_MUSL_LIBC \
         -isystem /usr/include/c++/v1 -isystem /usr/include/x86_64-linux-musl
       ;;
     *) row "$1" "is no target" && return 1 ;;

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <limits>
 
+#include "base/number_text.h"
+
 #if defined(__SSE2__) && defined(__GNUC__)
 #include <emmintrin.h>
-
-#include "base/number_text.h"
 #define RUNHOOKS_CSV_BY_32 1
 #elif defined(__aarch64__)
 #include <arm_neon.h>
