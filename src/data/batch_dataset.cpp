@@ -1,4 +1,4 @@
-// Consecutive elements of the input, stacked.
+// Batches: stacks consecutive elements of the input.
 #include <algorithm>
 
 #include "base/interrupt.h"
@@ -41,7 +41,7 @@ class BatchIterator : public TransformationIterator<BatchDataset> {
     }
     int64_t taken = 0;
     InterruptPoll poll;
-    do {  // piece by piece: a batch may be meant to hold everything, however much that is
+    do {  // reads in chunks, because batch_size may be far larger than the data
       poll();
       constexpr int64_t kPiece = 1 << 16;
       const int64_t piece = std::min(kPiece, size - taken);
@@ -62,7 +62,7 @@ class BatchIterator : public TransformationIterator<BatchDataset> {
   }
 
  private:
-  std::vector<int64_t> numbers_;  // of the rows of this batch
+  std::vector<int64_t> numbers_;  // row numbers of this batch
 };
 
 std::unique_ptr<DatasetIterator> BatchDataset::iterator(IteratorContext& context) const {

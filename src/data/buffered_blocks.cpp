@@ -13,8 +13,8 @@ namespace {
 
 Shape stacked_shape(const Shape& element, int64_t n) { return batched_shapes({element}, n)[0]; }
 
-// Row after row of `block` comes to its place, and what is drawn goes behind the other drawn rows:
-// in turns, for places are used again. Usual sizes are compiled in.
+// Stores each row of `block` in its slot and appends drawn rows to the output. In order, because
+// slots are reused. Common row sizes are compile-time constants.
 template <typename Bytes>
 void move_rows(
     const char* block, char* waiting, char* drawn, Bytes bytes, const std::vector<Move>& moves) {
@@ -74,7 +74,7 @@ int64_t BufferedBlocks::read(DatasetIterator& input, int64_t n) {
   return num_read_;
 }
 
-// The rows that the input has read are shared among the elements of a block.
+// Attributes the input rows evenly to the elements of the block.
 void BufferedBlocks::count(const std::vector<Move>& moves) {
   const int64_t each_has = num_read_ > 0 ? rows_read_ / num_read_ : 0;
   for (const Move& each : moves) {
@@ -136,7 +136,7 @@ void BufferedBlocks::forget_drawn() {
 
 namespace {
 
-// Codes that stand for words of several dictionaries become those of one.
+// Maps codes of several dictionaries to codes of one.
 void unite_words(Tensor& to,
                  const std::vector<std::shared_ptr<StringDictionary>>& words,
                  size_t each_has) {
@@ -167,7 +167,7 @@ void BufferedBlocks::put(ElementSink& sink, bool stacked) {
   forget_drawn();
 }
 
-// --- state: as that of elements of any kind
+// --- state, in the same format as BufferedElements
 
 NamedTensors BufferedBlocks::save(const std::vector<int64_t>& waiting) const {
   NamedTensors state;

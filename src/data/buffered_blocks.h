@@ -1,6 +1,4 @@
-// What lives here: BufferedBlocks, a shuffle's buffer of elements whose shapes are all known.
-// Who may use it: shuffle_dataset.
-// What it must not know: which element is drawn.
+// BufferedBlocks: a shuffle buffer for elements whose shapes are all fully known.
 #pragma once
 
 #include <memory>
@@ -10,7 +8,7 @@
 
 namespace runhooks {
 
-// Elements wait component by component, in one block of memory each.
+// Stores each component of the buffered elements in one block of memory.
 class BufferedBlocks {
  public:
   explicit BufferedBlocks(const Dataset& dataset);
@@ -32,9 +30,9 @@ class BufferedBlocks {
   struct Column {
     DType dtype;
     Shape shape;
-    size_t bytes;  // of an element
+    size_t bytes;  // per element
     std::vector<char> waiting, drawn;
-    Dictionaries waiting_words, drawn_words;  // of strings, which are codes
+    Dictionaries waiting_words, drawn_words;  // of string components, which store codes
   };
   void count(const std::vector<Move>& moves);
   void move_column(Column& column, const Tensor& block, const std::vector<Move>& moves);
@@ -45,9 +43,9 @@ class BufferedBlocks {
 
   std::vector<Column> columns_;
   ElementPlaces places_;
-  Components block_;  // what was read last
+  Components block_;  // the last block read
   int64_t num_read_ = 0, rows_read_ = 0;
-  int64_t num_drawn_ = 0, num_drawn_before_ = 0;  // the latter before this move
+  int64_t num_drawn_ = 0, num_drawn_before_ = 0;  // the latter before the current move
 };
 
 }  // namespace runhooks

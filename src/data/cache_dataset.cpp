@@ -1,4 +1,4 @@
-// The input's elements kept in memory: later passes do not read the input again.
+// Caches the input's elements in memory, so that later passes do not read the input.
 #include "data/elements.h"
 #include "data/one_input_dataset.h"
 
@@ -35,7 +35,7 @@ class CacheIterator : public TransformationIterator<CacheDataset> {
     ++rows_seen_;
     return true;
   }
-  // A pass that was not read to its end leaves nothing.
+  // An incomplete pass leaves no cache.
   void rewind() override {
     position_ = 0;
     if (is_complete_) return;
@@ -60,7 +60,7 @@ class CacheIterator : public TransformationIterator<CacheDataset> {
                   rows_seen = state_count(state, "rows_seen"),
                   size = static_cast<int64_t>(elements.size());
     const bool is_complete = state_flag(state, "is_complete");
-    // one that is being filled stands behind what it has
+    // a cache that is being filled must be positioned at its end
     if (position > size || (position < size && !is_complete)) {
       fail(Code::kDataLoss, "There is no element ", position, " in a cache of ", size, ".");
     }

@@ -10,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-// Calls use(from, a number of the type that `dtype` means) with the numbers of a column.
+// Calls use(from, x): `from` points to the column's numbers, and x has the C++ type of `dtype`.
 template <typename Use>
 void with_types(const ColumnView& column, DType dtype, const Use& use) {
   if (column.same) {
@@ -26,7 +26,7 @@ void with_types(const ColumnView& column, DType dtype, const Use& use) {
   }
 }
 
-// Integers by way of doubles, as elsewhere.
+// Integers are converted through double, as elsewhere.
 template <typename To, typename From>
 To converted(From x) {
   if constexpr (std::is_same_v<To, From>) {

@@ -1,6 +1,4 @@
-// What lives here: ColumnViews, columns of numbers that are read where somebody else keeps them.
-// Who may use it: data, the bindings.
-// What it must not know: whose they are, R.
+// ColumnViews: zero-copy views of numeric columns that another object owns.
 #pragma once
 
 #include <memory>
@@ -10,23 +8,23 @@
 
 namespace runhooks {
 
-// Numbers of one of two types, or elements of the type that is wanted, a row behind the other.
+// Contiguous numbers of one of two types, or elements of the target type.
 struct ColumnView {
   const double* doubles = nullptr;
   const int32_t* integers = nullptr;
   const void* same = nullptr;
 };
 
-// Columns of which rows become those of a tensor of another type and order as they are read: no
-// copy of all of them is made. The numbers stay as they are as long as their owner is held.
+// Converts rows of columns to a tensor's type and layout while reading, so the columns are never
+// copied as a whole. The numbers must not change while their owner is held.
 class ColumnViews {
  public:
-  // `shape` begins with the rows; int32 takes integers only.
+  // `shape` starts with the number of rows. int32 accepts integers only.
   ColumnViews(DType dtype,
               const Shape& shape,
               std::vector<ColumnView> columns,
               std::shared_ptr<const void> owner);
-  // A tensor of one element a row, which must outlive it.
+  // A tensor with one element per row, which must outlive the view.
   explicit ColumnViews(const Tensor& tensor);
 
   DType dtype() const { return dtype_; }
@@ -35,16 +33,16 @@ class ColumnViews {
   int64_t width() const { return static_cast<int64_t>(columns_.size()); }
   size_t row_bytes() const { return columns_.size() * dtype_size(dtype_); }
   const std::vector<ColumnView>& columns() const { return columns_; }
-  // What is kept, in bytes.
+  // Size in bytes of the memory that the view refers to.
   size_t num_bytes() const;
 
-  // Rows `first` to `first + n`, as a tensor has them; or each that many bytes behind the one before.
+  // Writes rows `first` to `first + n` in the layout of a tensor, or with a given stride in bytes.
   void read(int64_t first, int64_t n, void* to) const { read(first, n, to, row_bytes()); }
   void read(int64_t first, int64_t n, void* to, size_t stride) const;
-  // What column `k` has in `n` rows, one behind the other.
+  // Writes the values of column `k` in `n` rows contiguously.
   void gather(int64_t k, const int64_t* rows, int64_t n, void* to) const;
-  // The same of rows in rising order, each to a place of its own: element `at` of a block of so
-  // many bytes.
+  // The same for increasing rows, each with its own target: element `at` of a block of the given
+  // size.
   struct Place {
     int64_t row;
     int32_t block, at;

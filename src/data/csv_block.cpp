@@ -9,9 +9,10 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kPiece = 16 * 1024;                 // bytes; some 50 microseconds
-constexpr size_t kMostText = 16 * kPiece;            // at once
-constexpr int64_t kFewest = 128, kFewestFound = 16;  // records that are worth it
+constexpr size_t kPiece = 16 * 1024;  // bytes; about 50 microseconds of work
+constexpr size_t kMostText = 16 * kPiece;  // limit per block
+// minimum number of records for parallel reading
+constexpr int64_t kFewest = 128, kFewestFound = 16;
 
 }  // namespace
 
@@ -31,7 +32,7 @@ int64_t CsvBlock::read(
   rows.reserve(first + found);
   for (auto& column : words_) column.resize(std::max(column.size(), static_cast<size_t>(found)));
   is_ill_ = false;
-  const auto guarded = [this](const auto& work) {  // pieces must not throw
+  const auto guarded = [this](const auto& work) {  // exceptions must not leave a worker
     try {
       if (!is_ill_.load(std::memory_order_relaxed) && !work()) is_ill_ = true;
     } catch (...) {
@@ -40,7 +41,7 @@ int64_t CsvBlock::read(
   };
   helping_for(num_pieces_,
              [&](size_t i) { guarded([&] { return read_piece(pieces_[i], first, rows); }); });
-  // What a word's code is depends on the words before: one thread a column.
+  // The code of a string depends on the strings before it, so each column is encoded serially.
   helping_for(word_columns_.size(), [&](size_t j) {
     guarded([&] {
       code_column(j, found, first, rows, words);
@@ -82,7 +83,7 @@ void CsvBlock::add_piece(std::string_view text, int64_t first, int64_t rows) {
   piece.rows = rows;
 }
 
-// FALSE where it is not so many whole records without an error.
+// Returns false unless the piece consists of whole, well-formed records.
 bool CsvBlock::read_piece(Piece& piece, int64_t first, CsvRows& rows) {
   std::string_view left = piece.text;
   piece.copies.clear();

@@ -1,6 +1,4 @@
-// What lives here: CsvBlock, many records of delimited text that are read at once, by several threads.
-// Who may use it: csv_dataset.
-// What it must not know: files, what is wrong with an ill record.
+// CsvBlock: parses many records of delimited text at once on several threads.
 #pragma once
 
 #include <atomic>
@@ -14,13 +12,13 @@
 
 namespace runhooks {
 
-// Rows of which each column stands by itself.
+// Rows stored column by column.
 class CsvRows {
  public:
   explicit CsvRows(const CsvColumns& columns) : values_(columns.columns().size()) {
     for (const CsvColumn& column : columns.columns()) bytes_.push_back(dtype_size(column.dtype));
   }
-  // Room for rows up to there.
+  // Ensures capacity for `rows` rows.
   void reserve(int64_t rows) {
     if (rows <= room_) return;
     room_ = 2 * rows;
@@ -33,35 +31,35 @@ class CsvRows {
   }
 
  private:
-  std::vector<size_t> bytes_;  // of an element
+  std::vector<size_t> bytes_;  // per element
   std::vector<std::vector<char>> values_;
   int64_t room_ = 0;
 };
 
-// The text is cut where lines end. That records end there, too, is a guess, as quotes may hold line
-// ends: each piece must be whole records, and as the first begins with one the next ones do. What
-// is not as guessed, or ill, is left to who reads one record after the other.
+// Splits the text at line ends. Quoted fields may contain line ends, so each split point is only a
+// guess that is verified: the pieces must consist of whole records. If the guess fails or a record
+// is malformed, the caller reads record by record.
 class CsvBlock {
  public:
   using Words = std::vector<std::shared_ptr<StringDictionary>>;
   explicit CsvBlock(const CsvColumns& columns);
 
-  // The records at the beginning of `text`, up to `n`, to `rows` from row `first` on; strings as
-  // codes of `words`, the same as if they were read in turns. Returns how many: 0 where there are
-  // few, or where one is ill, and then nothing counts as read.
+  // Parses up to `n` records from the start of `text` into `rows`, starting at row `first`.
+  // Strings become codes of `words`, the same codes as in a serial read. Returns the number of
+  // records. Returns 0, and consumes nothing, if there are few records or one is malformed.
   int64_t read(std::string_view text, int64_t n, int64_t first, CsvRows& rows, const Words& words);
   const CsvReader::Taken& taken() const { return taken_; }
-  // How many records were tried in vain.
+  // The number of records in the last failed attempt.
   int64_t tried() const { return tried_; }
 
  private:
   struct Piece {
     explicit Piece(const CsvFormat& format) : splitter(format) {}
     std::string_view text;
-    int64_t first = 0, rows = 0;  // from the block's first row on
+    int64_t first = 0, rows = 0;  // relative to the first row of the block
     int64_t lines = 0, last_lines = 0;
     CsvSplitter splitter;
-    std::deque<std::string> copies;  // of words that the splitter has put together
+    std::deque<std::string> copies;  // strings that the splitter had to assemble
   };
   int64_t cut(std::string_view text, int64_t n);
   void add_piece(std::string_view text, int64_t first, int64_t rows);
@@ -71,8 +69,8 @@ class CsvBlock {
 
   const CsvColumns& columns_;
   std::vector<size_t> word_columns_;
-  std::vector<std::vector<std::string_view>> words_;  // of each of these columns
-  std::deque<Piece> pieces_;                          // they keep their memory
+  std::vector<std::vector<std::string_view>> words_;  // one vector per string column
+  std::deque<Piece> pieces_;  // reused, to keep their memory
   size_t num_pieces_ = 0;
   std::atomic<bool> is_ill_{false};
   CsvReader::Taken taken_;

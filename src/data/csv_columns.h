@@ -1,6 +1,4 @@
-// What lives here: CsvColumns, the columns of delimited text: their fields, types, defaults.
-// Who may use it: data.
-// What it must not know: where the text stands, R.
+// CsvColumns: the columns of delimited text with their field numbers, types and defaults.
 #pragma once
 
 #include <memory>
@@ -15,13 +13,13 @@ namespace runhooks {
 
 struct CsvColumn {
   std::string name;
-  size_t field = 0;  // its number in a record
+  size_t field = 0;  // field number within a record
   DType dtype = DType::kInvalid;
   bool is_required = false;
-  std::string fallback;  // of an empty field, as text
+  std::string fallback;  // default for an empty field, as text
 };
 
-// Arguments that datasets of delimited text share, as lines of a registration.
+// Arguments shared by datasets of delimited text, as lines of a registration.
 #define RUNHOOKS_CSV_ARGUMENTS                                                                \
   "delim = \",\": string. What stands between fields.",                                       \
       "use_quotes = TRUE: flag. Whether fields may stand in quotes.",                         \
@@ -38,13 +36,12 @@ class CsvColumns {
   const CsvFormat& format() const { return format_; }
   const std::vector<CsvColumn>& columns() const { return columns_; }
   std::vector<DType> dtypes() const;
-  // Throws where a record has not so many fields, or too few of any number; `where` makes the words
-  // for its place.
+  // Throws if a record has a wrong number of fields; `where` formats its position.
   template <typename Where>
   void check_count(size_t count, Where where) const {
     if (!has_count(count)) throw_count(count, where());
   }
-  // Field of column `k`, to an element of its type; strings as codes of the dictionary.
+  // Parses the field of column `k` into an element of its type; strings become dictionary codes.
   template <typename Where>
   void read(size_t k,
             std::string_view field,
@@ -54,8 +51,8 @@ class CsvColumns {
     const Problem problem = read(columns_[k], field, place, dictionary);
     if (problem != Problem::kNone) throw_field(columns_[k], field, problem, where());
   }
-  // For who reads many records and leaves it to another to say what is wrong: FALSE where
-  // check_count() or read() would throw. A word is the field itself, or its column's default.
+  // Non-throwing variants for bulk readers: false if check_count() or read() would throw. The text
+  // of a field is the field itself or its column's default.
   bool has_count(size_t count) const { return count >= fewest_ && count <= most_; }
   bool try_number(size_t k, std::string_view field, void* place) const {
     return read(columns_[k], field, place, nullptr) == Problem::kNone;
@@ -77,11 +74,11 @@ class CsvColumns {
 
   CsvFormat format_;
   std::string na_value_;
-  size_t fewest_ = 0, most_ = 0;  // fields of a record
+  size_t fewest_ = 0, most_ = 0;  // limits on the fields of a record
   std::vector<CsvColumn> columns_;
 };
 
-// Dictionaries of string columns, which elements share until they are large.
+// The dictionaries of string columns. Elements share them until they grow large.
 class ColumnDictionaries {
  public:
   explicit ColumnDictionaries(size_t columns) : all_(columns) {}
@@ -95,7 +92,7 @@ class ColumnDictionaries {
   std::vector<std::shared_ptr<StringDictionary>> all_;
 };
 
-// A record as scalars, or row by row.
+// Emits a record as scalars or as a row of a batch.
 template <typename Where>
 void put_record(const CsvColumns& columns,
                 const std::vector<std::string_view>& fields,

@@ -1,4 +1,4 @@
-// The records of files of delimited text.
+// Reads records from files of delimited text.
 #include <algorithm>
 #include <cstring>
 
@@ -33,7 +33,7 @@ class CsvDataset : public FileSource {
  private:
   CsvColumns columns_;
   int64_t skip_;
-  std::vector<std::string> header_;  // what it must say; empty: anything
+  std::vector<std::string> header_;  // expected content; empty accepts anything
   bool has_header_;
 };
 
@@ -101,7 +101,7 @@ class CsvIterator : public FileIterator {
         words_(columns_.columns().size()),
         stacked_(columns_),
         block_(columns_) {}
-  // Fields go where their column is stacked.
+  // Parses fields directly into the columns of the batch.
   int64_t next_stacked(int64_t n, bool only_whole, ElementSink& sink) override {
     for (size_t k = 0; k < words_.size(); ++k) {
       if (columns_.columns()[k].dtype == DType::kString) words_[k] = dictionaries_.at(k);
@@ -125,13 +125,13 @@ class CsvIterator : public FileIterator {
   int64_t next_block(int64_t n, ElementSink& sink) override { return next_stacked(n, false, sink); }
 
  private:
-  // Records that are there as text already; 0 where they must be read one by one.
+  // Parses records from buffered text; returns 0 if they must be read one by one.
   int64_t read_block(int64_t row, int64_t n) {
     auto* csv = static_cast<CsvRecords*>(cursor_.records());
     if (!csv || alone_ > 0) return 0;
     const int64_t got = block_.read(csv->view(), n, row, stacked_, words_);
     if (got > 0) csv->take(block_.taken(), got);
-    constexpr int64_t kAlone = 4;  // so little is read twice in a file full of ill records
+    constexpr int64_t kAlone = 4;  // limits repeated parsing in a file with many malformed records
     alone_ = kAlone * block_.tried();
     return got;
   }
@@ -154,14 +154,14 @@ class CsvIterator : public FileIterator {
   CsvBlock::Words words_;
   CsvRows stacked_;
   CsvBlock block_;
-  int64_t alone_ = 0;  // so many records are read one by one, as a block had an ill one
+  int64_t alone_ = 0;  // records to read one by one after a block with a malformed record
 };
 
 std::unique_ptr<DatasetIterator> CsvDataset::iterator(IteratorContext&) const {
   return std::make_unique<CsvIterator>(self(this));
 }
 
-// R's functions make these arguments of a record specification.
+// R functions create these arguments from a record specification.
 RUNHOOKS_REGISTER_DATASET(
     "CsvDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<CsvDataset>(args); },

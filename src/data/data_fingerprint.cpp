@@ -20,7 +20,7 @@ uint64_t of_items(const std::vector<T>& items) {
   return of_bytes(items.data(), items.size() * sizeof(T));
 }
 
-// By their words: codes depend on what else the process has read.
+// Hashes the text of strings, because codes depend on what the process has read before.
 uint64_t of_strings(const Tensor& tensor) {
   const StringDictionary& dictionary = *tensor.dictionary();
   std::vector<uint64_t> words(static_cast<size_t>(dictionary.size()));
@@ -112,7 +112,7 @@ uint64_t file_fingerprint(InputFile& file) {
   uint64_t all = fingerprint64(static_cast<int64_t>(size));
   char bytes[kBlock];
   const uint64_t last = size > kBlock ? size - kBlock : 0;
-  // small files have all their bytes in them
+  // covers small files completely
   const uint64_t blocks = std::min(kBlocks, size / kBlock + 1);
   for (uint64_t i = 0; i < blocks; ++i) {
     const uint64_t offset = blocks == 1 ? 0 : last / (blocks - 1) * i;
@@ -135,7 +135,7 @@ void FileFingerprints::look(const std::string& path, Known& known) {
 }
 
 void FileFingerprints::add_to(DataFingerprint& content, const std::vector<std::string>& paths) const {
-  if (paths.empty()) return;  // not known yet
+  if (paths.empty()) return;  // not bound yet
   const std::lock_guard<std::mutex> one(mutex_);
   known_.resize(paths.size());
   uint64_t bytes = 0;

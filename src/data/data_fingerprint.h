@@ -1,6 +1,4 @@
-// What lives here: DataFingerprint, what the data behind a dataset are: a fingerprint of their values, and words.
-// Who may use it: data.
-// What it must not know: where the data lie, what is done with them, R.
+// DataFingerprint: identifies the data of a dataset by a hash and a readable description.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +14,15 @@ namespace runhooks {
 
 struct InMemoryColumn;
 
-// Parts are added in their order.
+// The result depends on the order of the added items.
 class DataFingerprint {
  public:
   void add(uint64_t part);
   void add(std::string_view text);
-  // By values; strings by their words, whatever their codes are.
+  // Hashes values; strings by their text, independent of their codes.
   void add(const Tensor& tensor);
   void add(const InMemoryColumn& column);
-  // For people: "64 rows of float32()".
+  // Adds to the readable description: "64 rows of float32()".
   void say(std::string words) { words_.push_back(std::move(words)); }
 
   uint64_t fingerprint() const { return fingerprint_; }
@@ -35,12 +33,11 @@ class DataFingerprint {
   std::vector<std::string> words_;
 };
 
-// Of a file's length and of blocks of it, the first and the last among them: what can be seen of
-// another file without reading all of a large one. Where it lies and when it was written say
-// nothing.
+// Hashes a file's length and sampled blocks, including the first and last, to avoid reading large
+// files completely. Its path and modification time do not matter.
 uint64_t file_fingerprint(InputFile& file);
 
-// The fingerprints of files, read again only where their sizes or times say that they have changed.
+// Caches fingerprints of files; recomputes one only if the file's size or time has changed.
 class FileFingerprints {
  public:
   void add_to(DataFingerprint& content, const std::vector<std::string>& paths) const;
@@ -57,10 +54,10 @@ class FileFingerprints {
   mutable std::vector<Known> known_;
 };
 
-// What is found once: data in memory do not change.
+// Computed once, because data in memory never change.
 class LazyFingerprint {
  public:
-  // `find` gives the fingerprint where nobody has asked yet.
+  // `find` computes the fingerprint on first use.
   template <typename Find>
   uint64_t operator()(Find find) const {
     std::call_once(once_, [&] { fingerprint_ = find(); });
@@ -72,7 +69,7 @@ class LazyFingerprint {
   mutable uint64_t fingerprint_ = 0;
 };
 
-// What a dataset in memory is.
+// Adds the columns of an in-memory dataset.
 void add_columns(DataFingerprint& content,
                  const std::vector<InMemoryColumn>& columns,
                  const LazyFingerprint& once);

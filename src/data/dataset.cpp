@@ -75,9 +75,9 @@ int64_t DatasetIterator::next_block(int64_t, ElementSink& sink) {
 
 namespace {
 
-constexpr uint64_t kDefaultGraphSeed = 87654321;  // TensorFlow's
+constexpr uint64_t kDefaultGraphSeed = 87654321;  // TensorFlow's default
 
-// As unsigned: a state may have been saved at any number.
+// Unsigned, because a restored counter may have any value and may overflow.
 uint64_t next_after(int64_t* used) {
   const uint64_t next = static_cast<uint64_t>(*used) + 1;
   *used = static_cast<int64_t>(next);
@@ -111,7 +111,7 @@ IteratorContext IteratorContext::fork() {
   child.graph_seed_ = graph_seed_;
   child.has_root_ = true;
   child.root_ = own.seed;
-  // A child's children have more bits than there is room for.
+  // Seeds of nested children may not fit into 31 bits.
   const bool fits = own.seed2 < uint64_t{1} << 31;
   const uint64_t begin =
       fits ? own.seed2 << 32 : fingerprint64(static_cast<int64_t>(own.seed2)) >> 1;

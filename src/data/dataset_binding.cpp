@@ -1,5 +1,4 @@
-// Datasets that depend on tensors of a graph: which these are, and the dataset that their values
-// make.
+// Datasets that depend on graph tensors: finds the free tensors and binds their values.
 #include <algorithm>
 #include <optional>
 
@@ -18,7 +17,7 @@ const Tensor* TensorBindings::find(const Output& tensor) const {
 
 namespace {
 
-// Each calls the one that it reads from: what the stack has room for.
+// Limits recursion: each dataset calls its input.
 constexpr int kDeepest = 2000;
 
 const ArgSpec* find_spec(const std::string& type, const std::string& name) {
@@ -41,7 +40,7 @@ void check_number(const Output& tensor, const std::string& label) {
                    dtype_name(tensor.dtype()), " of shape ", tensor.shape(), ".");
 }
 
-// A variable is what it is when an iterator begins.
+// Reads variables when the iterator is created.
 Args with_tensors(const std::string& type, const Args& args) {
   Args tensors = args;
   for (const auto& [name, value] : args.items()) {
@@ -53,7 +52,7 @@ Args with_tensors(const std::string& type, const Args& args) {
   return tensors;
 }
 
-// With 1 for numbers that are not known yet; says whether there are any.
+// Replaces unbound numbers with 1; returns true if there are any.
 bool replace_unknown_numbers(const std::string& type, Args* args) {
   bool any = false;
   const Args given = *args;
@@ -82,7 +81,7 @@ void find_unknowns(const Value& value, std::vector<Output>& all) {
   } else if (const auto* function = dynamic_cast<const DatasetFunction*>(made->get())) {
     inside = function->unknowns();
   } else if (const auto* maker = dynamic_cast<const DatasetValuedFunction*>(made->get())) {
-    inside = maker->function().unknowns();  // it gets those of its datasets, too
+    inside = maker->function().unknowns();  // includes those of its datasets
   }
   for (const Output& tensor : inside) add_unknown(tensor, all);
 }
@@ -97,7 +96,7 @@ bool is_known_value(const Value& value) {
   if (const auto* dataset = dynamic_cast<const Dataset*>(made->get())) return dataset->is_known();
   const auto* function = dynamic_cast<const DatasetFunction*>(made->get());
   if (function) return function->unknowns().empty();
-  // the datasets that it makes may be arguments of a function around it
+  // its datasets may be arguments of an enclosing function
   return !dynamic_cast<const DatasetValuedFunction*>(made->get());
 }
 
@@ -218,7 +217,7 @@ bool is_argument(const Operation& op) {
                      [&op](const FuncGraph::Argument& x) { return x.inside.op == &op; });
 }
 
-// The operation that keeps a tensor from being a constant, or NULL.
+// The operation that prevents a tensor from being constant, or NULL.
 const Operation* what_may_change(const Output& tensor) {
   return find_ancestor(tensor.op, Through::kInputsAndControl, [](const Operation& op) {
     return any_inside(op, [&op](const Operation& x) {

@@ -22,7 +22,7 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::make(const std::vector<D
   function->add_arguments(dtypes, shapes);
   for (const Output& result : builder(graph, function->arguments_)) {
     if (!result) invalid_argument("A function of a dataset must return tensors.");
-    // the only objects among elements are datasets
+    // dataset components are handled separately; graph outputs cannot be variants
     if (result.dtype() == DType::kVariant) {
       fail(Code::kUnimplemented, "A function of a dataset cannot return '", result.name(),
            "', which is no tensor of values.");
@@ -92,7 +92,7 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::with_values(
   Components values;
   for (const Output& unknown : unknowns()) {
     const Tensor* value = known.find(unknown);
-    if (!value) return shared_from_this();  // they belong to the graph around that one
+    if (!value) return shared_from_this();  // the tensors belong to an outer graph
     values.push_back(*value);
   }
   if (values.empty()) return shared_from_this();
@@ -198,7 +198,7 @@ class ArgumentDataset : public Dataset {
 
  private:
   std::shared_ptr<const Dataset> replaced(const TensorBindings& known) const override {
-    if (known.graph != graph_) return nullptr;  // that of another function
+    if (known.graph != graph_) return nullptr;  // an argument of another function
     return std::static_pointer_cast<const Dataset>((*known.arguments)[k_].object());
   }
   const Graph* graph_;

@@ -1,6 +1,5 @@
-// What lives here: DatasetFunction, a function of elements: a graph of its own that a dataset runs for each of them.
-// Who may use it: data, the bindings.
-// What it must not know: which datasets have functions, R.
+// DatasetFunction: a function of elements, compiled to its own graph that a dataset runs per
+// element.
 #pragma once
 
 #include <functional>
@@ -19,12 +18,12 @@ class DatasetFunction : public CoreObject, public std::enable_shared_from_this<D
  public:
   const char* kind() const override { return "a graph function"; }
 
-  // Adds the function to a graph; a closure of the embedding language is one that does. Called
-  // once, when the function is made: what runs later is the graph.
+  // Adds the function's operations to a graph, for example by calling an R closure. Called once,
+  // at creation; later only the graph runs.
   using Builder = std::function<std::vector<Output>(Graph&, const std::vector<Output>& arguments)>;
 
-  // For elements of these types and shapes; components that are datasets do not get into the graph.
-  // It has the seed of `outer`, and may use its tensors.
+  // For elements of these types and shapes. Components that are datasets are not graph tensors.
+  // Inherits the seed of `outer` and may use its tensors.
   static std::shared_ptr<const DatasetFunction> make(const std::vector<DType>& dtypes,
                                                      const std::vector<Shape>& shapes,
                                                      const Builder& builder,
@@ -32,23 +31,23 @@ class DatasetFunction : public CoreObject, public std::enable_shared_from_this<D
 
   std::vector<DType> dtypes() const;
   std::vector<Shape> shapes() const;
-  // Of the graph: two functions of the same are the same but for what lies outside of graphs.
+  // Hash of the graph. Equal hashes mean the same function, except for state outside the graph.
   uint64_t fingerprint() const { return fingerprint_; }
-  // TRUE where the graph calls a function of the embedding language.
+  // True if the graph calls an R function.
   bool runs_on_main_thread() const { return runs_on_main_thread_; }
-  // TRUE where a call depends on those before it.
+  // True if a call depends on earlier calls.
   bool is_stateful() const { return is_stateful_; }
   const Graph& graph() const { return *graph_; }
-  // The tensors from outside whose values it does not know yet, and those that it knows.
+  // The captured outer tensors that are unbound, and the values of the others.
   std::vector<Output> unknowns() const;
   const Components& captured() const { return captured_; }
   std::shared_ptr<const DatasetFunction> with_values(const TensorBindings& known) const;
 
-  // The function at work: a session of its own with its plan and what its operations keep, random
-  // generators above all. Any thread may call it, one at a time.
+  // An executable copy of the function: a session with its plan and state, such as random
+  // generators. Any thread may call it, but only one at a time.
   class Instance {
    public:
-    // Seeds that nobody chose are from `context`.
+    // Draws automatic seeds from `context`.
     Instance(std::shared_ptr<const DatasetFunction> function, IteratorContext& context);
     Components run(const Components& arguments);
     NamedTensors save() const;
@@ -59,7 +58,7 @@ class DatasetFunction : public CoreObject, public std::enable_shared_from_this<D
     mutable std::mutex mutex_;
     mutable Session session_;
     std::shared_ptr<Executor> executor_;
-    std::vector<const Tensor*> fed_;  // in a call: the arguments, then what was captured
+    std::vector<const Tensor*> fed_;  // inputs of a call: arguments, then captured values
     std::vector<bool> stays_;
   };
   std::unique_ptr<Instance> instantiate(IteratorContext& context) const;
@@ -73,23 +72,23 @@ class DatasetFunction : public CoreObject, public std::enable_shared_from_this<D
 
   std::shared_ptr<ElementGraph> graph_;
   std::vector<Output> arguments_, results_;
-  Components captured_;  // values of what the graph has captured, once they are known
+  Components captured_;  // values of the captured tensors, once bound
   uint64_t fingerprint_ = 0;
   std::vector<bool> is_in_graph_;  // by component
   bool runs_on_main_thread_ = false, is_stateful_ = false;
 };
 
-// A function whose value is a dataset.
+// A function that returns a dataset.
 class DatasetValuedFunction : public CoreObject {
  public:
-  // The function's results are the values of the pattern's unknowns.
+  // `function` returns the values of the free tensors of `pattern`.
   DatasetValuedFunction(std::shared_ptr<const DatasetFunction> function,
                std::shared_ptr<const Dataset> pattern)
       : DatasetValuedFunction(std::move(function), pattern, pattern->unknowns()) {}
   const char* kind() const override { return "a function that gives datasets"; }
   const DatasetFunction& function() const { return *function_; }
   const Dataset& pattern() const { return *pattern_; }
-  // Of what the function gave for these arguments.
+  // Builds the dataset from the function's results for these arguments.
   std::shared_ptr<const Dataset> make(const Components& values, const Components& arguments) const;
   std::shared_ptr<const DatasetValuedFunction> with_values(const TensorBindings& known) const;
 
@@ -106,7 +105,7 @@ class DatasetValuedFunction : public CoreObject {
   std::vector<Output> unknowns_;
 };
 
-// Stands for argument k of the function that is this graph, a dataset like `like`.
+// Placeholder for argument k of the function with this graph; has the types and shapes of `like`.
 std::shared_ptr<Dataset> argument_dataset(const Graph& graph,
                                           size_t k,
                                           std::shared_ptr<const Dataset> like);

@@ -1,4 +1,4 @@
-// What a dataset is, in words: for people, and as a key that positions of iterators carry.
+// Describes datasets as text: for messages, and as a signature stored with saved positions.
 #include "data/data_fingerprint.h"
 #include "data/dataset.h"
 #include "data/dataset_function.h"
@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-// kKey: without the data and where they lie, with all else that elements depend on.
+// kKey omits the data and their location, but includes everything else that determines elements.
 enum class Words { kPeople, kKey };
 
 std::string words_of(const Dataset& dataset, Words how) {
@@ -35,7 +35,7 @@ std::string describe_tensor(const Tensor& tensor, Words how) {
   return str_cat(type, " ", static_cast<unsigned long>(content.fingerprint()));
 }
 
-// With what it has captured.
+// Includes captured values.
 std::string describe_function(const DatasetFunction& function, Words how) {
   const std::string name = str_cat("function ", static_cast<unsigned long>(function.fingerprint()));
   if (function.captured().empty()) return name;

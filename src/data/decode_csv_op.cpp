@@ -1,4 +1,4 @@
-// Lines of text as numbers and strings: DecodeCSV.
+// DecodeCSV: parses lines of text into numbers and strings.
 #include <cstring>
 #include <string_view>
 
@@ -10,8 +10,8 @@ namespace runhooks {
 
 namespace {
 
-// Into the splitter's fields. Throws where quotes do not fit, and at the end of a line:
-// TensorFlow's records have none.
+// Splits a record into fields. Throws on misplaced quotes and on line ends, which TensorFlow's
+// records may not contain.
 void split(CsvSplitter& splitter, const std::string& record, int64_t row) {
   switch (splitter.split(record, true)) {
     case CsvSplit::kRecord:

@@ -1,4 +1,4 @@
-// Lines of delimited text as records.
+// Parses lines of delimited text into records.
 #include "data/csv_columns.h"
 
 namespace runhooks {
@@ -71,7 +71,7 @@ std::unique_ptr<DatasetIterator> DecodeDelimDataset::iterator(IteratorContext& c
   return std::make_unique<DecodeDelimIterator>(self(this), context);
 }
 
-// R's function makes these arguments of a record specification.
+// The R function creates these arguments from a record specification.
 RUNHOOKS_REGISTER_DATASET(
     "DecodeDelimDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {

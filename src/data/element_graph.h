@@ -1,6 +1,4 @@
-// What lives here: ElementGraph, the graph of a function of elements, which may use tensors of the graphs around it.
-// Who may use it: data, the bindings.
-// What it must not know: datasets, how it runs, R.
+// ElementGraph: the graph of a dataset function, which may capture tensors of enclosing graphs.
 #pragma once
 
 #include <memory>
@@ -10,19 +8,19 @@
 
 namespace runhooks {
 
-// It has names and collections of its own, so that it is the same whatever stands around it. Each
-// tensor from outside gets a stand-in among the arguments; its value is that when an iterator
-// begins.
+// Has its own names and collections, so its content does not depend on the enclosing graph. Each
+// captured tensor becomes an argument; its value is taken when an iterator starts.
 class ElementGraph : public Graph {
  public:
-  // `outer` is NULL where nothing can be used.
+  // `outer` is NULL if nothing can be captured.
   explicit ElementGraph(Graph* outer) {
     if (outer) outer_ = outer->shared_from_this();
   }
   Output capture(const Output& outside) override;
-  // NULL where it is gone.
+  // NULL if it has been destroyed.
   std::shared_ptr<Graph> outer() const { return outer_.lock(); }
-  // The stand-ins, and what they stand for: tensors of the graph that is next around this one.
+  // The arguments for captured tensors, and the captured tensors, which belong to the innermost
+  // enclosing graph.
   const std::vector<Output>& inside() const { return inside_; }
   const std::vector<Output>& outside() const { return outside_; }
 
@@ -31,7 +29,7 @@ class ElementGraph : public Graph {
   std::vector<Output> inside_, outside_;
 };
 
-// Whether `inner` is a function in `outer`, or in a function that is.
+// True if `inner` is a function nested in `outer` at any depth.
 bool is_around(const Graph& outer, const Graph& inner);
 
 }  // namespace runhooks

@@ -30,12 +30,12 @@ class SavedErrors {
  public:
   void add(int64_t place, const std::exception_ptr& error);
   void save(NamedTensors& state) const;
-  // By place.
+  // Keyed by position.
   static std::map<int64_t, std::exception_ptr> read(const NamedTensors& state);
 
  private:
   std::vector<int64_t> places_, codes_;
-  std::vector<std::string> texts_, classes_;  // of foreign ones their classes, one a line
+  std::vector<std::string> texts_, classes_;  // classes of R conditions, one per line
 };
 
 void SavedErrors::add(int64_t place, const std::exception_ptr& error) {

@@ -1,6 +1,4 @@
-// What lives here: elements that wait, each with the error that came in its place; such errors in a state.
-// Who may use it: data.
-// What it must not know: what elements wait for, R.
+// ElementOrError: a buffered element or the error raised instead of it, with serialization.
 #pragma once
 
 #include <exception>
@@ -11,23 +9,24 @@
 
 namespace runhooks {
 
-// An element, or the error that came in its place.
+// An element, or the error raised instead of it.
 struct ElementOrError {
   Components components;
   std::exception_ptr error;
 };
 
-// The next element or error of the input; FALSE at its end. An interrupt is for the call that is
-// running, and passes.
+// Reads the next element or error of the input; false at its end. Interrupts propagate, because
+// they concern the current call.
 bool next_or_error(DatasetIterator& input, ElementOrError& element);
 
-// Elements and errors as a part of a state, the elements below `name`; who goes on meets them in their
-// order. The place of the first one counts as `first`.
+// Serializes elements and errors in order, the elements under `name`. Positions are relative to
+// `first`.
 void serialize_buffered(NamedTensors& state,
                const std::string& name,
                const std::vector<const ElementOrError*>& held,
                int64_t first);
-// At most so many, of the elements of `input`. States from before windows kept errors have none.
+// Reads at most the given number of elements of `input`. States from before windows stored errors
+// contain none.
 std::vector<ElementOrError> deserialize_buffered(const NamedTensors& state,
                                    const std::string& name,
                                    const Dataset& input,

@@ -20,7 +20,7 @@ Shape with_rows(const Shape& row, size_t n) {
   return shape;
 }
 
-// Strings keep their codes where all are of one dictionary; of many small ones one is made.
+// Keeps codes if all elements share a dictionary; otherwise builds a new dictionary.
 void copy_strings(Tensor& to, const std::vector<const Components*>& elements, size_t k) {
   const auto& first = (*elements[0])[k].dictionary();
   const bool is_one = std::all_of(elements.begin(), elements.end(), [&](const Components* element) {
@@ -114,7 +114,7 @@ Tensor row_of(const Tensor& tensor, int64_t i) {
   return row;
 }
 
-// --- datasets of elements at hand
+// --- datasets of elements in memory
 
 namespace {
 
@@ -185,7 +185,7 @@ std::shared_ptr<const Dataset> elements_dataset(std::vector<Components> elements
                                            std::move(shapes), std::move(inner));
 }
 
-// --- elements as a part of a state
+// --- serialization
 
 NamedTensors save_elements(const std::vector<const Components*>& elements) {
   NamedTensors state = {{"size", Tensor::scalar(static_cast<int64_t>(elements.size()))}};
@@ -208,10 +208,10 @@ NamedTensors save_elements(const std::vector<const Components*>& elements) {
 
 namespace {
 
-// Elements without any values in them may be many in a small file.
+// Empty elements take no space, so a small file could claim very many.
 constexpr int64_t kMostEmpty = int64_t{1} << 20;
 
-// More than a state of this size holds.
+// True if a state of this size cannot hold as many elements.
 bool is_too_many(int64_t size, const NamedTensors& state) {
   int64_t held = kMostEmpty;
   for (const auto& item : state) held += item.second.num_elements();
@@ -244,7 +244,7 @@ std::vector<Components> read_elements(const NamedTensors& state,
   const std::vector<Shape> shapes = of.shapes();
   const int64_t size = state_count(state, "size", most);
   std::vector<Components> elements;
-  // each has tensors of its own, or a row of one
+  // each element has its own tensors or a row of a stacked tensor
   if ((dtypes.empty() && size > 1) || is_too_many(size, state)) {
     fail(Code::kDataLoss, "There cannot be ", size, " queued elements.");
   }

@@ -1,6 +1,4 @@
-// What lives here: ExampleParser, which makes tensors of features out of serialized examples.
-// Who may use it: the ops that parse examples.
-// What it must not know: ops' inputs and outputs, files, R.
+// ExampleParser: converts serialized tf.train.Example records to feature tensors.
 #pragma once
 
 #include <string>
@@ -13,27 +11,27 @@
 
 namespace runhooks {
 
-// One feature that is asked for, and what has been found of it.
+// A requested feature and its parsed values.
 struct ParsedFeature {
-  // kDense: as many values in each example as `shape` has, where its first dimension is unknown
-  // any number of rows of the others.
+  // kDense: each example has as many values as `shape`. If its first dimension is unknown, each
+  // has any number of rows.
   enum class Kind { kSparse, kDense, kRagged };
   Kind kind = Kind::kSparse;
   std::string key;
   DType dtype = DType::kInvalid;  // float32, int64 or string
   Shape shape;
-  // Of a dense feature: its value where an example has none; without elements it must have one.
-  // With an unknown first dimension, the one value that fills rows up.
+  // Default of a dense feature; empty means that the feature is required. With an unknown first
+  // dimension, the value for padding rows.
   Tensor otherwise;
 
   bool has_any_length() const { return shape.rank() > 0 && shape.dim(0) < 0; }
-  // The number of values of a row.
+  // The number of values per row.
   int64_t row_size() const;
 
   std::vector<float> floats;
   std::vector<int64_t> ints;
   std::vector<std::string_view> texts;
-  std::vector<int64_t> counts;  // of values, by example
+  std::vector<int64_t> counts;  // number of values, by example
   int64_t num_values() const;
   int64_t longest() const;
   void clear();
@@ -41,17 +39,18 @@ struct ParsedFeature {
 
 class ExampleParser {
  public:
-  // Throws where a feature cannot be parsed as it is asked for, before any example is read.
+  // Validates the requested features before any example is read.
   void begin(std::vector<ParsedFeature> features);
   const std::vector<ParsedFeature>& features() const { return features_; }
-  // Reads the next example. `name` names it in errors where it is not empty.
+  // Parses the next example. A non-empty `name` identifies it in errors.
   void add(std::string_view bytes, const std::string& name);
   int64_t num_examples() const { return num_examples_; }
 
-  // The values of feature i one after another into `out`, which has as many elements; dense ones
-  // are filled up to the longest.
+  // Writes the values of feature i into `out`, which has the right size. Dense features are padded
+  // to the longest.
   void write_values(size_t i, Tensor& out);
-  // The shape of the values of feature i: [examples, ...] or, of a single example, without that.
+  // The shape of feature i's values: [examples, ...], or without the first dimension for a single
+  // example.
   Shape values_shape(size_t i, bool is_single) const;
 
  private:
@@ -63,7 +62,7 @@ class ExampleParser {
 
   std::vector<ParsedFeature> features_;
   std::vector<OutputDictionary> dictionaries_;
-  ExampleView example_;  // the one at hand, and its place in words; kept for the next
+  ExampleView example_;  // the current example and its position as text; reused
   std::string where_;
   int64_t num_examples_ = 0;
 };

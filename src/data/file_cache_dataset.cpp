@@ -1,4 +1,4 @@
-// The input's elements kept in a file: later passes, and later processes, read that instead.
+// Caches the input's elements in a file that later passes and processes read instead.
 #include "data/data_fingerprint.h"
 #include "data/one_input_dataset.h"
 #include "io/files/record.h"
@@ -17,7 +17,7 @@ class FileCacheDataset : public Transformation {
       : Transformation(dataset_argument(args)), path_(args.text("filename")) {}
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const std::string& path() const { return path_; }
-  // The first record; a file with another one is of other data.
+  // The first record. A cache file with a different header belongs to other data.
   std::string header() const {
     return str_cat("runhooks cache 2\n", input().steps(), "\n",
                    static_cast<unsigned long>(input().content().fingerprint()));
@@ -46,7 +46,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     sink.emit_all_rows(std::move(element));
     return true;
   }
-  // A pass that was not read to its end leaves no file.
+  // An incomplete pass leaves no file.
   void rewind() override {
     writer_.reset();
     reader_.reset();
@@ -71,7 +71,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     mode_ = static_cast<Mode>(mode);
     position_ = position;
     rows_seen_ = rows_seen;
-    // the rest of this pass is read from the input; the next one writes the file
+    // finish this pass from the input; the next pass writes the file
     if (mode_ == Mode::kWriting) mode_ = Mode::kPassing;
     if (mode_ != Mode::kReading) return;
     open();

@@ -1,4 +1,4 @@
-// Paths of files, which are part of what the pipeline is.
+// A list of file paths, which are part of the pipeline's signature.
 #include "data/data_fingerprint.h"
 #include "data/indexed_iterator.h"
 
@@ -36,7 +36,7 @@ std::unique_ptr<DatasetIterator> FileListDataset::iterator(IteratorContext&) con
   return std::make_unique<IndexedIterator<FileListDataset>>(self(this));
 }
 
-// R's function finds the files.
+// The R function finds the files.
 RUNHOOKS_REGISTER_DATASET(
     "FileListDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {

@@ -10,8 +10,7 @@ namespace runhooks {
 
 namespace {
 
-// One string or several: plain ones, or a tensor of them. Nothing where they are a tensor that is
-// not known yet.
+// One or more strings, as plain values or a tensor. Empty if the tensor is unbound.
 std::vector<std::string> strings_argument(const Args& args, const std::string& name) {
   const Value* value = args.find(name);
   const Output* unknown = value ? value->get_if<Output>() : nullptr;
@@ -191,7 +190,7 @@ void FileIterator::restore(const NamedTensors& state) {
 
 namespace {
 
-// Strings of a batch go into one dictionary, without a tensor each.
+// Stores the strings of a batch in one dictionary, without a tensor for each.
 class StringIterator : public FileIterator {
  public:
   using FileIterator::FileIterator;

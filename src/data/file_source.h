@@ -1,6 +1,4 @@
-// What lives here: what datasets of the records of files share: where one stands, what is ill.
-// Who may use it: data.
-// What it must not know: the formats of files, R.
+// Common base of datasets that read records from files: positions, sharding and bad records.
 #pragma once
 
 #include <memory>
@@ -13,31 +11,31 @@
 
 namespace runhooks {
 
-// Behind a record of a file.
+// The position after a record.
 struct FilePosition {
   uint64_t offset = 0;  // in the decompressed file
-  int64_t records = 0;  // so many lie before it
+  int64_t records = 0;  // number of preceding records
   int64_t lines = 0;
 };
 
-// The records of one file, one after the other.
+// Reads the records of one file.
 class FileRecords {
  public:
   virtual ~FileRecords() = default;
-  // Reads the next record; FALSE at the end. An error says what is ill, and where in the file.
+  // Reads the next record; false at the end. Errors name the problem and the position in the file.
   virtual bool next() = 0;
-  // After an error: to the record behind the ill one; FALSE where it cannot be found.
+  // After an error, skips to the next record; false if it cannot be found.
   virtual bool skip() = 0;
-  // The record as an element; an error is one of the record, too.
+  // Emits the record as an element. An error counts as a bad record.
   virtual void put(ElementSink& sink) = 0;
   virtual FilePosition place() const = 0;
   virtual void seek(const FilePosition& place) = 0;
 };
 
-// Records that are a string each.
+// Records that consist of one string.
 class StringRecords : public FileRecords {
  public:
-  // Of the record, until there is another one.
+  // The current record; valid until the next one is read.
   virtual const std::string& text() const = 0;
   void put(ElementSink& sink) override { sink.put(0, Tensor::string_scalar(text())); }
 };
@@ -45,7 +43,7 @@ class StringRecords : public FileRecords {
 class FileSource : public Dataset {
  public:
   explicit FileSource(const Args& args);
-  // StringRecords, where a kind does not say otherwise.
+  // The default is one string per record.
   std::vector<DType> dtypes() const override { return {DType::kString}; }
   std::vector<Shape> shapes() const override { return {Shape()}; }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
@@ -55,7 +53,7 @@ class FileSource : public Dataset {
   std::shared_ptr<const Dataset> shard_by_file(int64_t readers, int64_t reader) const override;
 
   virtual std::unique_ptr<FileRecords> open(const ByteSource& source) const = 0;
-  // What a record is called: "line", "record".
+  // The unit in messages: "line" or "record".
   virtual const char* unit() const = 0;
   const std::vector<std::string>& files() const { return files_; }
   Compression compression() const { return compression_; }
@@ -74,13 +72,13 @@ class FileSource : public Dataset {
 #define RUNHOOKS_STREAM_ARGUMENT \
   "stream = FALSE: flag. Whether files may be pipes and devices, which are read as bytes come."
 
-// Goes through the records of all files. Where the dataset skips errors they are counted, and told
-// at the end of a file.
+// Iterates over the records of all files. If the dataset skips errors, logs their count at the end
+// of each file.
 class FileCursor {
  public:
   explicit FileCursor(const FileSource& source) : source_(source) {}
-  // Gives each record to `use`, which may fail as it does, until it has taken one; FALSE behind the
-  // last file.
+  // Passes records to `use` until it accepts one; false after the last file. `use` may throw for a
+  // bad record.
   template <typename Use>
   bool next(Use use) {
     while (open_next()) {
@@ -96,13 +94,13 @@ class FileCursor {
     }
     return false;
   }
-  // Those of the file that is open; NULL where none is.
+  // The records of the open file, or NULL.
   FileRecords* records() const { return records_.get(); }
-  // "Line 3 of 'a.csv'", of the last record.
+  // The location of the last record: "Line 3 of 'a.csv'".
   std::string last() const;
   void rewind();
   NamedTensors save() const;
-  // Another file than that which was read is refused: by its size and the bytes at both ends.
+  // Throws if the file has changed, judged by its size and the bytes at both ends.
   void restore(const NamedTensors& state);
 
  private:
@@ -114,16 +112,16 @@ class FileCursor {
   [[noreturn]] void throw_stream(const char* why) const;
 
   const FileSource& source_;
-  std::unique_ptr<FileRecords> records_;  // of the file that is open
+  std::unique_ptr<FileRecords> records_;  // of the open file
   size_t file_ = 0;
   uint64_t size_ = 0, fingerprint_ = 0;
   int64_t skipped_ = 0;
   std::string first_skipped_;
-  bool is_stream_ = false;          // the file that is open
-  std::vector<bool> are_streamed_;  // by file; each can be read once
+  bool is_stream_ = false;  // of the open file
+  std::vector<bool> are_streamed_;  // by file; a stream can be read only once
 };
 
-// Gives records as elements.
+// Emits records as elements.
 class FileIterator : public DatasetIterator {
  public:
   explicit FileIterator(std::shared_ptr<const FileSource> source)

@@ -1,4 +1,4 @@
-// The input's elements for which a function is TRUE.
+// Keeps the input's elements for which a function returns TRUE.
 #include "data/function_iterator.h"
 
 namespace runhooks {

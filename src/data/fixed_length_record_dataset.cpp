@@ -1,4 +1,4 @@
-// Records of one length.
+// Reads records of a fixed length.
 #include <algorithm>
 
 #include "data/file_source.h"
@@ -59,7 +59,8 @@ class FixedRecords : public StringRecords {
   int64_t at_ = 0, count_ = 0;
 };
 
-// Of what has no length that is known: a record is one once its end and a footer have come.
+// For streams of unknown length. Data are a record only if the bytes of the record and of a footer
+// follow.
 class StreamedRecords : public StringRecords {
  public:
   StreamedRecords(const ByteSource& source, const RecordFormat& format)
@@ -131,7 +132,7 @@ class FixedLengthRecordDataset : public FileSource {
   RecordFormat format_;
 };
 
-// R's function checks `buffer_size`.
+// The R function checks `buffer_size`.
 RUNHOOKS_REGISTER_DATASET(
     "FixedLengthRecordDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {

@@ -1,6 +1,4 @@
-// What lives here: FunctionIterator, what iterators that call a function on each element have in common.
-// Who may use it: datasets of one input and one function.
-// What it must not know: what becomes of the function's results, R.
+// FunctionIterator: base of iterators that call a function on each element.
 #pragma once
 
 #include <memory>
@@ -11,7 +9,7 @@
 
 namespace runhooks {
 
-// D is a Transformation with a function(). The function's state stands in "function/".
+// D is a Transformation with a function(), whose state is saved under "function/".
 template <typename D>
 class FunctionIterator : public TransformationIterator<D> {
  public:

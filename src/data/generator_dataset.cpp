@@ -1,4 +1,4 @@
-// Elements that a function of the embedding language makes.
+// Elements produced by R code.
 #include "data/data_fingerprint.h"
 #include "data/element_source.h"
 #include "data/one_input_dataset.h"
@@ -78,8 +78,8 @@ class GeneratorIterator : public DatasetIterator {
   int64_t rows_seen() const override { return rows_seen_; }
 
  private:
-  // Not before an element is asked for: an iterator that is restored does not begin anew, and one
-  // that nobody asks does not use up what can be read once.
+  // Opens the source lazily, at the first element. A restored iterator must not start the source
+  // again, and an unused one must not consume a read-once source.
   void begin() {
     if (has_begun_) return;
     if (stream_) {
@@ -104,16 +104,16 @@ class GeneratorIterator : public DatasetIterator {
   }
 
   std::shared_ptr<const GeneratorDataset> dataset_;
-  std::unique_ptr<ElementStream> stream_;  // since the first element
+  std::unique_ptr<ElementStream> stream_;  // set once the first element is read
   int64_t position_ = 0, rows_seen_ = 0;
-  bool is_over_ = false, has_begun_ = false;  // of this pass
+  bool is_over_ = false, has_begun_ = false;  // in the current pass
 };
 
 std::unique_ptr<DatasetIterator> GeneratorDataset::iterator(IteratorContext&) const {
   return std::make_unique<GeneratorIterator>(self(this));
 }
 
-// R's functions make the source of their closures.
+// R functions create the source from their closures.
 RUNHOOKS_REGISTER_DATASET(
     "GeneratorDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {

@@ -106,7 +106,7 @@ class InMemoryIterator : public DatasetIterator {
     const int64_t epoch = epoch_, position = position_;
     try {
       fill(n);
-    } catch (...) {  // stopped half way: the batch is still the next one
+    } catch (...) {  // interrupted: the next call repeats this batch
       if (epoch_ != epoch) begin_epoch(epoch);
       position_ = position;
       throw;
@@ -141,7 +141,7 @@ class InMemoryIterator : public DatasetIterator {
   }
   int64_t rows_seen() const override { return rows_seen_; }
   int64_t epoch() const override { return epoch_; }
-  // Epochs are counted on, as each has an order of its own.
+  // Epochs keep counting, because each has a different order.
   void rewind() override {
     begin_epoch(position_ == 0 ? epoch_ : epoch_ + 1);
     first_epoch_ = epoch_;
@@ -154,7 +154,7 @@ class InMemoryIterator : public DatasetIterator {
     const auto rows = static_cast<size_t>(dataset_->rows());
     return rows == 0 ? 0 : column.tensor.num_bytes() / rows;
   }
-  // What is read in place, and tensors of one element a row where there are many.
+  // Selects column views, and tensors with one element per row if there are many.
   void select_prefetched_columns() {
     is_ahead_.assign(row_bytes_.size(), false);
     const auto is_narrow = [](const InMemoryColumn& column) {
@@ -174,7 +174,7 @@ class InMemoryIterator : public DatasetIterator {
       in_place_.push_back(std::move(rows));
     }
   }
-  // All rows in their order, without a copy of them; whether that can be.
+  // Emits all rows in order without copying them; returns false if that is not possible.
   bool emit_all_rows(ElementSink& sink) {
     if (dataset_->options().shuffle) return false;
     Components all;
@@ -187,7 +187,7 @@ class InMemoryIterator : public DatasetIterator {
     return true;
   }
 
-  // What a batch of n rows is made of.
+  // Determines how to build a batch of n rows.
   void find_forms(int64_t n) {
     forms_.clear();
     for (const InMemoryColumn& column : dataset_->columns()) {
@@ -218,7 +218,7 @@ class InMemoryIterator : public DatasetIterator {
       begin_epoch(epoch_ + 1);
     }
   }
-  // Enough to tell whether a batch is full.
+  // A lower bound that suffices to decide whether a batch is full.
   int64_t rows_left() const {
     const InMemoryOptions& options = dataset_->options();
     if (options.num_epochs == 0) return options.batch_size;
@@ -263,7 +263,7 @@ class InMemoryIterator : public DatasetIterator {
   }
 
   bool is_ahead(size_t i) const { return !order_.empty() && is_ahead_[i]; }
-  // The next n rows of this epoch, behind the first `done` of the batch.
+  // Appends the next n rows of this epoch after the first `done` rows of the batch.
   void fill_ahead(int64_t done, int64_t n) {
     targets_ahead_.clear();
     for (const size_t i : of_ahead_) {
@@ -271,7 +271,7 @@ class InMemoryIterator : public DatasetIterator {
     }
     ahead_.take(in_place_, order_, position_, n, targets_ahead_.data());
   }
-  // Rows of a shuffled order are copied for all columns together.
+  // Shuffled rows are copied for all columns in one call.
   void fill_column(size_t i, char* target, int64_t n) {
     const InMemoryColumn& column = dataset_->columns()[i];
     const int64_t* order = order_.empty() ? nullptr : order_.data() + position_;
@@ -293,14 +293,14 @@ class InMemoryIterator : public DatasetIterator {
     DType dtype;
     Shape shape;
   };
-  std::vector<Form> forms_;  // of the last batch's columns
+  std::vector<Form> forms_;  // for the columns of the last batch
   int64_t rows_of_forms_ = -1;
   std::vector<char*> targets_, targets_ahead_;
   RowGather copies_;  // of this batch
-  std::vector<int64_t> order_;    // of this epoch; empty when not shuffled
-  AllRowsInPlace in_place_;       // what is made ahead
-  std::vector<bool> is_ahead_;    // whether a column is one of these
-  std::vector<size_t> of_ahead_;  // these columns
+  std::vector<int64_t> order_;  // of this epoch; empty if not shuffled
+  AllRowsInPlace in_place_;  // prefetched columns
+  std::vector<bool> is_ahead_;  // flags the prefetched columns
+  std::vector<size_t> of_ahead_;  // indices of the prefetched columns
   ShuffledRowPrefetcher ahead_;
   int64_t first_epoch_ = 0, epoch_ = 0, position_ = 0, rows_seen_ = 0;
   uint64_t seed_;

@@ -1,6 +1,4 @@
-// What lives here: IndexedIterator, where one stands in a dataset whose elements have numbers.
-// Who may use it: data.
-// What it must not know: what the elements are, R.
+// IndexedIterator: iterates over a dataset whose elements have an index.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +10,7 @@
 
 namespace runhooks {
 
-// D is a dataset with num_rows() and put(number, sink): such as a RowTable.
+// D is a dataset with num_rows() and put(number, sink), such as a RowTable.
 template <typename D>
 class IndexedIterator : public DatasetIterator {
  public:

@@ -33,7 +33,8 @@ void InputTimer::start(Session& session) {
   started_ = now_seconds();
 }
 
-// A session that took the place of a lost one has begun anew: what is below 0 is not known.
+// A session recreated after a failure restarts its counters, so a negative difference means
+// unknown.
 InputTimer::Reading InputTimer::read(Session& session) const {
   const InputProgress now = input_progress(session);
   Reading reading;

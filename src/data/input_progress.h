@@ -1,6 +1,4 @@
-// What lives here: how far the input of a session has come.
-// Who may use it: hooks, the bindings.
-// What it must not know: particular datasets, R.
+// Reports how many rows a session's input has delivered and how long steps waited for it.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +8,20 @@
 namespace runhooks {
 
 struct InputProgress {
-  bool is_known = false;  // FALSE where the graph has no dataset
-  int64_t rows = 0;       // read so far in this session
-  int64_t epoch = 1;      // the pass through the data that the last of them belongs to
-  // How long steps have waited for their elements; the rest of the time they computed.
+  bool is_known = false;  // false if the graph has no dataset
+  int64_t rows = 0;  // read in this session
+  int64_t epoch = 1;  // the pass that the last row belongs to
+  // Time that steps spent waiting for elements; the rest is computation.
   double waited_seconds = 0;
 };
 InputProgress input_progress(Session& session);
 
-// The same since a moment of a session, with the time that has gone by.
+// Measures progress and elapsed time since a point in a session.
 class InputTimer {
  public:
   struct Reading {
     bool is_known = false;
-    double rows = 0, seconds = 0, waited = 0;  // waited: that many of the seconds
+    double rows = 0, seconds = 0, waited = 0;  // waited is included in seconds
   };
   void start(Session& session);
   Reading read(Session& session) const;

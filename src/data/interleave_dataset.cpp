@@ -1,5 +1,5 @@
-// Each of the input's elements is made a dataset, whose elements are given: one dataset after the
-// other (flat_map), or blocks of several in turn.
+// Maps each input element to a dataset, then reads these datasets one after another (flat_map) or
+// in interleaved blocks (interleave).
 #include <algorithm>
 #include <limits>
 
@@ -40,7 +40,7 @@ class InterleaveDataset : public Transformation {
   int64_t cycle_length_, block_length_;
 };
 
-// The elements that its datasets are made of are files, as far as anybody knows.
+// Assumes that the elements of the inner datasets come from files.
 std::shared_ptr<const Dataset> InterleaveDataset::shard_by_file(int64_t readers,
                                                                 int64_t reader) const {
   if (!reads_files()) return nullptr;
@@ -50,9 +50,8 @@ std::shared_ptr<const Dataset> InterleaveDataset::shard_by_file(int64_t readers,
                     : shard_by_element(readers, reader);
 }
 
-// One of the datasets that are read in turn. When it is restored it is made again of its element
-// and of what the function gave for it; of an element that is a row by the row's number, for rows
-// such as paths may have changed their names.
+// An inner dataset being read. On restore it is rebuilt from its input element and the function's
+// results. Rows are saved by number, because values such as paths may have changed.
 struct Lane {
   int64_t row = 0;
   Components element, values;
@@ -60,7 +59,8 @@ struct Lane {
   std::unique_ptr<DatasetIterator> iterator;
 };
 
-constexpr int64_t kMostLanesBefore = 10000;  // in states without a count
+// limit for states that do not store the number of lanes
+constexpr int64_t kMostLanesBefore = 10000;
 
 class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
  public:
@@ -129,7 +129,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   }
 
  private:
-  // Earlier versions had all lanes from the beginning on, and did not say how many.
+  // States of earlier versions contain all lanes and omit their number.
   int64_t num_lanes(const NamedTensors& state, int64_t lane) const {
     const auto cycle = static_cast<int64_t>(dataset_->cycle_length());
     if (state.count("lanes")) return state_count(state, "lanes", cycle);
@@ -147,15 +147,15 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   static std::string lane_path(size_t i) {
     return str_cat("lane_", static_cast<unsigned long>(i), "/");
   }
-  // Of the next lane that has elements: `read_lane` gets how many may be taken of it at once and
-  // returns how many it has taken. 0 where no lane has any.
+  // Reads from the next lane that has elements; 0 if there is none. `read_lane` receives the
+  // maximum number of elements and returns the number it has read.
   template <typename ReadLane>
   int64_t read(ReadLane read_lane) {
     InterruptPoll poll;
     while (!is_over_ || open_ > 0) {
       poll();
       if (lane_ >= lanes_.size()) {
-        // a lane is there once it is its turn, however many there may be
+        // lanes are created on their first turn, because cycle_length may be large
         if (is_over_) {
           lane_ = 0;
           continue;
@@ -188,7 +188,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     lane_ = (lane_ + 1) % dataset_->cycle_length();
     in_block_ = 0;
   }
-  // Makes a dataset of the input's next element; FALSE where there is none.
+  // Opens a dataset for the next input element; false if there is none.
   bool open(Lane& lane) {
     if (is_over_ || !read_element(lane)) {
       is_over_ = true;
@@ -210,7 +210,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     lane.element = element.take();
     return true;
   }
-  // The rows that the input's elements are, where the function gives the same for the same row.
+  // The rows of the input, if the function returns the same dataset for the same row.
   const RowTable* row_table() const {
     const DatasetFunction& function = dataset_->maker().function();
     const bool may_differ = function.is_stateful() || function.runs_on_main_thread();

@@ -1,4 +1,4 @@
-// The operations that bring a dataset's elements into the graph.
+// Graph operations that read the elements of a dataset.
 #include <algorithm>
 
 #include "base/ticks.h"
@@ -48,8 +48,8 @@ class GetNextKernel : public Kernel, public ElementSink {
   Tensor& allocate(int i, DType dtype, const Shape& shape) override {
     return context_->allocate_output(i, dtype, shape);
   }
-  // All rows of data in memory come as one tensor in each step. What is another one each time goes
-  // into the buffer at hand: who reads it would be prepared anew otherwise.
+  // A tensor that is the same in each step, such as a full batch of in-memory data, is shared.
+  // Other tensors are copied into the existing buffer, so prepared kernels stay valid.
   void put(int i, Tensor value) override {
     const auto place = static_cast<size_t>(i);
     if (last_.size() <= place) last_.resize(place + 1, nullptr);
@@ -65,10 +65,11 @@ class GetNextKernel : public Kernel, public ElementSink {
 
  private:
   KernelContext* context_ = nullptr;
-  std::vector<const void*> last_;  // of each component: to be compared, never read
+  // last pointer of each component; compared only, never dereferenced
+  std::vector<const void*> last_;
 };
 
-// A file holds no dataset that TensorFlow could begin.
+// Exports a no-op: a GraphDef file contains no dataset for TensorFlow to iterate.
 void lower_make_iterator(Graph& g, const Operation& op, const std::vector<Output>&) {
   g.op("NoOp").named(op.name() + "/").build();
 }
@@ -109,7 +110,7 @@ RUNHOOKS_REGISTER_OP("IteratorGetNext")
     .endpoint("raw_ops.IteratorGetNext")
     .summary("The next element of a dataset.");
 
-// Ours: TensorFlow's takes the dataset as a tensor, and there is none here.
+// A private op: TensorFlow's MakeIterator takes the dataset as a tensor.
 RUNHOOKS_REGISTER_OP("_MakeIterator")
     .input("iterator: resource, iterator")
     .input("captured: Tcaptured")

@@ -1,6 +1,4 @@
-// What lives here: other rows for an iterator of a session that serves several loops.
-// Who may use it: estimators.
-// What it must not know: particular sources and transformations, models, R.
+// Rebinds the iterator of a reused session to another dataset.
 #pragma once
 
 #include <memory>
@@ -9,14 +7,14 @@
 
 namespace runhooks {
 
-// What the iterator with this handle begins with by itself; NULL where that is nothing.
+// The dataset that this iterator starts with, or NULL if it needs an initializer.
 std::shared_ptr<const Dataset> dataset_of(const Output& iterator);
-// The iterator begins with the first element of another dataset of the same types and shapes.
+// Restarts the iterator at the first element of another dataset of the same types and shapes.
 void rebind_iterator(const Output& iterator,
                  std::shared_ptr<const Dataset> dataset,
                  ResourceManager& resources);
-// The data go, from the graph and from the session. Returns how many bytes an element had, in the
-// mean.
+// Releases the dataset from the graph and the session. Returns the mean size of an element in
+// bytes.
 uint64_t release_dataset(const Output& iterator, ResourceManager& resources);
 
 }  // namespace runhooks

@@ -1,6 +1,4 @@
-// What lives here: the iterator that a session keeps for an operation IteratorV2.
-// Who may use it: data only.
-// What it must not know: particular datasets, R.
+// IteratorResource: a session's iterator for an IteratorV2 operation.
 #pragma once
 
 #include <functional>
@@ -11,11 +9,11 @@
 
 namespace runhooks {
 
-// Without an iterator until it is initialized.
+// Holds no iterator until it is initialized.
 class IteratorResource : public Resource {
  public:
   const char* kind() const override { return "iterator"; }
-  // At the first element of the dataset.
+  // Starts at the first element of the dataset.
   void begin(std::shared_ptr<const Dataset> of, const Graph& graph) {
     check_idle();
     IteratorContext context(graph);
@@ -28,8 +26,8 @@ class IteratorResource : public Resource {
     dataset = std::move(of);
   }
 
-  // Who makes an element, a generator or a function of the embedding language, may call whatever it
-  // likes; of the iterator that it is a part of it would wait for itself.
+  // Throws on re-entrant use: code that produces an element may run anything, but reading its own
+  // iterator would deadlock.
   void check_idle() const {
     if (!is_reading_) return;
     fail(Code::kFailedPrecondition,
@@ -50,19 +48,18 @@ class IteratorResource : public Resource {
 
   std::shared_ptr<const Dataset> dataset;
   std::shared_ptr<DatasetIterator> iterator;
-  // Where a position was restored before there was a dataset: the iterator that goes on there, or
-  // NULL for one that begins anew. Asked by the next initializer.
+  // Set if a position was restored before the dataset was known. The next initializer calls it: it
+  // returns the resumed iterator, or NULL to start anew.
   std::function<std::shared_ptr<DatasetIterator>(const std::shared_ptr<const Dataset>&)> take_up;
-  // How long steps have waited for elements, in this session.
+  // The time that steps of this session have waited for elements.
   int64_t waited_ticks = 0;
-  int64_t num_elements = 0;  // that were read
+  int64_t num_elements = 0;  // number of elements read
 
  private:
   bool is_reading_ = false;
 };
 
-// The dataset of an operation IteratorV2 that begins by itself; NULL where it waits for an
-// initializer.
+// The dataset of an IteratorV2 operation that needs no initializer, or NULL.
 inline std::shared_ptr<const Dataset> dataset_of(const Operation& op) {
   return std::static_pointer_cast<const Dataset>(op.payload);
 }

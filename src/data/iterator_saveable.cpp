@@ -1,4 +1,4 @@
-// The positions of iterators in checkpoints.
+// Saves the positions of iterators in checkpoints.
 #include <algorithm>
 
 #include "base/fingerprint.h"
@@ -12,11 +12,11 @@ namespace runhooks {
 
 namespace {
 
-// Version 1 knew the types and shapes of the data, not the data.
+// Version 1 stored the types and shapes of the data, but no fingerprint.
 constexpr int64_t kVersion = 2;
 const std::string kState = "state/";
 
-// What a position belongs to: what is done, and with which data.
+// Signatures of the pipeline and the data that a position belongs to.
 struct Owner {
   uint64_t steps = 0, data = 0;
   std::string steps_words, data_words;
@@ -63,7 +63,7 @@ class IteratorSaveable : public StateSaveable {
     add_subtree(state, kState, own.iterator->save());
     return state;
   }
-  // A new iterator takes the state over; where that fails the session keeps the one it has.
+  // Restores into a new iterator; if that fails, the session keeps its current one.
   Assign read_state(const NamedTensors& state,
                     const std::string& where,
                     const ResourceManager& resources) override {
@@ -82,8 +82,7 @@ class IteratorSaveable : public StateSaveable {
   }
 
  private:
-  // Its dataset may depend on tensors: only the initializer can say whether the position is one of
-  // it.
+  // The dataset may depend on tensors, so only the initializer can check the position against it.
   Assign when_initialized(const NamedTensors& state, const std::string& where) const {
     const auto kept = std::make_shared<const IteratorSaveable>(op_, on_other_data_);
     return [this, kept, state, where](ResourceManager& resources) {
@@ -97,7 +96,7 @@ class IteratorSaveable : public StateSaveable {
     return str_cat("The position of iterator '", op_.name(), "' in checkpoint ", where);
   }
 
-  // NULL where the data are others and are to begin anew.
+  // NULL if the data differ and the policy is to restart.
   std::shared_ptr<DatasetIterator> restored(const std::shared_ptr<const Dataset>& dataset,
                                             const NamedTensors& state,
                                             const std::string& where) const {
@@ -144,7 +143,8 @@ class IteratorSaveable : public StateSaveable {
     }
     return true;
   }
-  // Where it is no error only in what they differ, which is little when a batch has another size.
+  // A log line shows only the differences, for example a changed batch size; an error shows both
+  // descriptions.
   std::vector<std::string> both(const std::string& saved, const std::string& now) const {
     if (on_other_data_ != ResumeMismatch::kBegin) {
       return {str_cat("Saved: ", saved, "."), str_cat("Now: ", now, ".")};
@@ -155,7 +155,7 @@ class IteratorSaveable : public StateSaveable {
     if (was.size() > kLine || is.size() > kLine) return {};
     return {str_cat("Saved: ", was, "."), str_cat("Now: ", is, ".")};
   }
-  // The parts of a description that the other one lacks.
+  // The parts of a description that are missing in the other one.
   static std::string beside(const std::string& words, const std::string& other) {
     const std::vector<std::string> theirs = split_at_commas(other);
     std::vector<std::string> own;
@@ -164,7 +164,7 @@ class IteratorSaveable : public StateSaveable {
     }
     return str_join(own, ", ");
   }
-  // The one policy for what a position does not belong to.
+  // Applies the ResumeMismatch policy.
   void meet_other(const std::string& why,
                   std::vector<std::string> hints,
                   const std::string& where) const {

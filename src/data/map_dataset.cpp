@@ -1,4 +1,4 @@
-// The input's elements changed by a function; by several threads where it is asked for.
+// Applies a function to each element of the input, optionally on several threads.
 #include "data/prefetch_iterator.h"
 #include "data/function_iterator.h"
 
@@ -19,7 +19,7 @@ class MapDataset : public Transformation {
     return input().runs_on_main_thread() || function_->runs_on_main_thread();
   }
   const DatasetFunction& function() const { return *function_; }
-  // A call that depends on those before it, or that the embedding language does, waits for them.
+  // Stateful functions and functions that call R must run serially.
   size_t workers() const {
     const bool is_alone = function_->runs_on_main_thread() || function_->is_stateful();
     return is_alone ? 1 : static_cast<size_t>(calls_);
@@ -49,7 +49,7 @@ std::unique_ptr<DatasetIterator> MapDataset::iterator(IteratorContext& context) 
   options.capacity = options.workers;
   options.reads_on_caller = input().runs_on_main_thread();
   using Instance = std::shared_ptr<DatasetFunction::Instance>;
-  std::vector<Instance> functions;  // one a worker
+  std::vector<Instance> functions;  // one per worker
   for (size_t i = 0; i < options.workers; ++i) {
     functions.emplace_back(function().instantiate(context));
   }

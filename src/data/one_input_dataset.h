@@ -1,6 +1,4 @@
-// What lives here: what datasets that read from one other dataset have in common.
-// Who may use it: data.
-// What it must not know: particular transformations, R.
+// Base classes of datasets that transform one input dataset.
 #pragma once
 
 #include <memory>
@@ -30,7 +28,7 @@ inline std::vector<std::shared_ptr<const Dataset>> datasets_argument(const Args&
   return all;
 }
 
-// Its elements are of the input's types and shapes where it does not say otherwise.
+// By default, elements have the types and shapes of the input.
 class Transformation : public Dataset {
  public:
   explicit Transformation(std::shared_ptr<const Dataset> input) : input_(std::move(input)) {}
@@ -44,18 +42,18 @@ class Transformation : public Dataset {
   std::shared_ptr<const Dataset> shard_by_file(int64_t readers, int64_t reader) const override;
 
  protected:
-  // The same of another input.
+  // The same transformation of another input.
   std::shared_ptr<const Dataset> with_input(const std::shared_ptr<const Dataset>& input) const;
 
  private:
-  // TRUE where what it makes of the parts of its input is, together and but for the order, what it
-  // makes of all of it. A count of elements, such as `take` has, is of the whole.
+  // True if transforming the shards of the input separately yields the same elements, apart from
+  // their order. False if it counts elements globally, as `take` does.
   virtual bool commutes_with_sharding() const { return false; }
 
   std::shared_ptr<const Dataset> input_;
 };
 
-// An iterator of dataset D, a Transformation. What is its own of the state stands beside "input/".
+// An iterator of dataset D, a Transformation. Saves its own state next to "input/".
 template <typename D>
 class TransformationIterator : public DatasetIterator {
  public:
@@ -83,9 +81,9 @@ class TransformationIterator : public DatasetIterator {
   virtual void rewind_own() {}
   virtual NamedTensors save_own() const { return {}; }
   virtual void restore_own(const NamedTensors& /*state*/) {}
-  // What depends on where the input stands.
+  // Checks that depend on the input's position.
   virtual void check_restored() const {}
-  // The next element of the input that passes; the user may stop the search.
+  // Reads to the next element that satisfies `passes`; can be interrupted.
   template <typename Passes>
   bool next_where(ElementSink& sink, const Passes& passes) {
     ComponentsSink element;
@@ -104,7 +102,7 @@ class TransformationIterator : public DatasetIterator {
   std::unique_ptr<DatasetIterator> input_;
 };
 
-// Shapes of elements with a dimension of `size` before them, which may not be known.
+// Adds a leading dimension of `size`, which may be unknown, to the shapes of elements.
 inline std::vector<Shape> batched_shapes(const std::vector<Shape>& shapes,
                                          std::optional<int64_t> size) {
   std::vector<Shape> all;
@@ -117,7 +115,7 @@ inline std::vector<Shape> batched_shapes(const std::vector<Shape>& shapes,
   return all;
 }
 
-// What nothing has been counted up to; one more, and sums of a thousand, are still numbers.
+// Upper limit of counters in a state; leaves headroom for increments and sums.
 constexpr int64_t kMostCounted = int64_t{1} << 53;
 
 inline void check_state_count(int64_t count, const std::string& name, int64_t most = kMostCounted) {
@@ -126,7 +124,7 @@ inline void check_state_count(int64_t count, const std::string& name, int64_t mo
        most < kMostCounted && count > 0 ? str_cat(", which is above ", most) : "", ".");
 }
 
-// An integer of a state that counts something, of which there are `most`.
+// Reads a counter of a state, which must not exceed `most`.
 inline int64_t state_count(const NamedTensors& state,
                            const std::string& name,
                            int64_t most = kMostCounted) {
@@ -142,7 +140,7 @@ inline std::vector<int64_t> state_integers(const NamedTensors& state, const std:
   return found->second.integers();
 }
 
-// Several counts.
+// Reads several counters.
 inline std::vector<int64_t> state_counts(const NamedTensors& state, const std::string& name) {
   std::vector<int64_t> counts = state_integers(state, name);
   for (const int64_t count : counts) check_state_count(count, name);

@@ -11,16 +11,16 @@ namespace runhooks {
 
 namespace {
 
-// Data of less stay near by themselves; rows of more would not.
+// Smaller data stay in the CPU cache anyway; a larger buffer would not fit.
 constexpr size_t kLeastFarBytes = size_t{24} << 20, kMostNearBytes = size_t{6} << 20;
-// Of rows that wait for a time without memory, one in twenty waits three times the mean.
+// Waiting times are geometric: one row in twenty waits more than three times the mean.
 constexpr int64_t kTimesWaiting = 3;
-// So many stay in the first cache while each column's part is copied.
+// Rows per block, so that a block stays in the L1 cache while columns are copied.
 constexpr int64_t kBlock = 64;
-// So far behind a row are those that are asked of memory when it comes.
+// Prefetch distance, in rows.
 constexpr int64_t kAhead = 512;
-constexpr size_t kBytesAsked = 64;  // at once
-// Several blocks are worth another thread.
+constexpr size_t kBytesAsked = 64;  // one cache line
+// Minimum number of rows for several threads.
 constexpr int64_t kSharedNumbers = 4096;
 
 }  // namespace
@@ -45,7 +45,7 @@ PackedRowCache::PackedRowCache(std::vector<Column> columns, int64_t num_rows, in
   rows_ = Tensor(DType::kUint8, Shape{places, static_cast<int64_t>(row_bytes_)});
 }
 
-// run(block) for each of so many blocks of rows.
+// Calls run(block) for each block of rows.
 template <typename Run>
 void PackedRowCache::for_each_tile(int64_t rows, bool may_share, const Run& run) const {
   const int64_t blocks = (rows + kBlock - 1) / kBlock;
@@ -57,7 +57,7 @@ void PackedRowCache::for_each_tile(int64_t rows, bool may_share, const Run& run)
 }
 
 void PackedRowCache::take(const int64_t* numbers, int64_t n) {
-  // rows one after the other have places of their own
+  // consecutive rows map to distinct slots
   bool is_run = n <= static_cast<int64_t>(numbers_.size());
   for (int64_t i = 1; i < n; ++i) is_run &= numbers[i] == numbers[i - 1] + 1;
   for_each_tile(n, is_run, [=](int64_t block) {
@@ -67,7 +67,7 @@ void PackedRowCache::take(const int64_t* numbers, int64_t n) {
 }
 
 void PackedRowCache::take_block(const int64_t* numbers, size_t n, bool is_run) {
-  size_t places[kBlock];  // in bytes
+  size_t places[kBlock];  // byte offsets
   char* to = static_cast<char*>(rows_.raw());
   for (size_t i = 0; i < n; ++i) places[i] = place(numbers[i]) * row_bytes_;
   const int64_t ahead = numbers[0] + kAhead;
@@ -77,7 +77,7 @@ void PackedRowCache::take_block(const int64_t* numbers, size_t n, bool is_run) {
       const char* const next = column.from + static_cast<size_t>(ahead) * column.bytes;
       for (size_t at = 0; at < n * column.bytes; at += kBytesAsked) __builtin_prefetch(next + at);
     }
-    // copies of what the lambdas need: for all the compiler knows, a row may be copied over it
+    // local copies: the compiler must assume that copied rows alias the members
     const char* const from = column.from;
     const size_t bytes = column.bytes;
     copy_rows(
@@ -119,7 +119,7 @@ void PackedRowCache::put_block(const int64_t* numbers,
     __builtin_prefetch(near[i] + row_bytes_ - 1);
     if (numbers_[where] == numbers[i]) continue;
     far[num_far++] = i;
-    // on their way while the near ones are copied
+    // prefetches missing rows while cached ones are copied
     for (const Column& column : columns_) {
       __builtin_prefetch(column.from + static_cast<size_t>(numbers[i]) * column.bytes);
     }

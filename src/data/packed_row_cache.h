@@ -1,6 +1,5 @@
-// What lives here: PackedRowCache, the rows that wait in a shuffle side by side: one to three lines of memory in place of one a column.
-// Who may use it: data.
-// What it must not know: which row is drawn, iterators.
+// PackedRowCache: packs buffered rows of a shuffle, so that reading one costs one to three cache
+// lines instead of one per column.
 #pragma once
 
 #include <memory>
@@ -10,24 +9,24 @@
 
 namespace runhooks {
 
-// Rows come in the order of the data, which memory gives quickly, and go in any. A place may be
-// taken by a later row before the first one is asked for: it is then read where it lies for good.
+// Rows enter in data order (sequential reads) and leave in random order. A row whose slot was
+// overwritten is read from the table.
 class PackedRowCache {
  public:
   struct Column {
     const char* from;
-    size_t bytes;  // of a row
+    size_t bytes;  // per row
     DType dtype;
     Shape row_shape;
   };
-  // For as many rows as wait, a few times; NULL where that is of no use: of data that a cache
-  // holds, of so many that wait that none would hold these.
+  // Sizes the cache to a few times the number of buffered rows. NULL if it would not help: the
+  // data fit the CPU cache, or the buffered rows would not.
   static std::shared_ptr<PackedRowCache> make(std::vector<Column> columns,
                                         int64_t num_rows,
                                         int64_t waiting);
 
   void take(const int64_t* numbers, int64_t n);
-  // As that of the table.
+  // The same as RowTable::put_stacked().
   void put_stacked(const int64_t* numbers, int64_t n, ElementSink& sink) const;
 
  private:
@@ -35,14 +34,14 @@ class PackedRowCache {
   size_t place(int64_t number) const { return static_cast<size_t>(number) & (numbers_.size() - 1); }
   template <typename Run>
   void for_each_tile(int64_t rows, bool may_share, const Run& run) const;
-  // `is_run`: all that come are one after the other.
+  // `is_run`: the row numbers are consecutive.
   void take_block(const int64_t* numbers, size_t n, bool is_run);
   void put_block(const int64_t* numbers, size_t n, const std::vector<char*>& to, size_t at) const;
 
   int64_t num_rows_;
   std::vector<Column> columns_;
   size_t row_bytes_ = 0;
-  std::vector<int64_t> numbers_;  // of the row at each place
+  std::vector<int64_t> numbers_;  // row number in each slot
   Tensor rows_;
 };
 

@@ -12,13 +12,13 @@ namespace runhooks {
 
 namespace {
 
-// As many rows stay in the first cache while their numbers are turned into columns.
+// Rows per block, so that a block stays in the L1 cache while it is transposed.
 constexpr int64_t kRowsAtHand = 16;
-// What is worth another thread.
+// Minimum work per thread, in bytes.
 constexpr size_t kBytesOfPiece = size_t{1} << 17;
 constexpr size_t kAlignment = 8;
-// A row of some lines begins with one. The number of lines is odd: otherwise rows would share a few
-// places of the nearest cache.
+// Long rows start at a cache line. The number of lines per row is odd; otherwise rows would
+// compete for a few cache sets.
 constexpr size_t kLineOfRow = 64, kLongRow = 8 * kLineOfRow;
 
 size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }

@@ -1,6 +1,4 @@
-// What lives here: PackedRows, columns of numbers of which all rows are kept, each in one piece.
-// Who may use it: data.
-// What it must not know: whose the columns are, R.
+// PackedRows: a row-major copy of numeric columns.
 #pragma once
 
 #include <memory>
@@ -10,25 +8,25 @@
 
 namespace runhooks {
 
-// A row of many columns is as many lines of memory where each column lies by itself, and a few
-// here: rows of any order are found soon.
+// In column layout a row of many columns touches one cache line per column. Packed rows touch few,
+// so random access is fast.
 class PackedRows {
  public:
   explicit PackedRows(const AllRowsInPlace& all);
-  // Bytes that the rows of `all` take here.
+  // The size of the packed copy of `all`, in bytes.
   static size_t num_bytes(const AllRowsInPlace& all);
-  // Rows `order[0]` to `order[n - 1]`: those of the i-th of all go to `to[i]`, as a tensor has
-  // them.
+  // Writes rows `order[0]` to `order[n - 1]` of the i-th of all to `to[i]`, in the layout of a
+  // tensor.
   void gather(const int64_t* order, int64_t n, char* const* to) const;
 
  private:
   struct Part {
-    size_t begin, bytes;  // in a row
+    size_t begin, bytes;  // within a row
   };
-  // Of a row, each where its numbers may stand.
+  // The layout of a row, with aligned parts.
   static std::vector<Part> parts_of(const AllRowsInPlace& all);
   static size_t row_bytes(const std::vector<Part>& parts);
-  // Parts that follow each other, or one; of `bytes` each.
+  // One part, or adjacent parts of equal size; `bytes` is the size of each.
   struct Run {
     size_t first, count, bytes;
   };

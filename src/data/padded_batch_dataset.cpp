@@ -1,4 +1,4 @@
-// Consecutive elements of the input, padded to one shape and stacked.
+// Pads consecutive elements of the input to one shape and stacks them.
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-// TensorFlow's: 0, FALSE or "".
+// The default is TensorFlow's: 0, FALSE or "".
 Tensor padding_value(const Value& value, DType dtype, const Args& args) {
   const auto* tensor = value.get_if<Tensor>();
   const auto* unknown = value.get_if<Output>();
@@ -34,7 +34,7 @@ Tensor padding_value(const Value& value, DType dtype, const Args& args) {
                    unknown ? dtype_name(unknown->dtype()) : value.kind(), ".");
 }
 
-// NULL: as long as the longest; -1 and NA, too.
+// NULL pads to the longest element, as do dimensions of -1 or NA.
 Shape padded_shape(const Value& value, const Shape& own, const Args& args) {
   if (value.is_null()) return own;
   Shape shape;
@@ -95,7 +95,7 @@ class PaddedBatchDataset : public Transformation {
   Components values_;
 };
 
-// Copies an element of shape `own` into the corner of a place of shape `shape`, T by T.
+// Copies an element of shape `own` into the corner of a larger array of shape `shape`.
 template <typename T>
 void copy_corner(const T* from, const Shape& own, T* to, const Shape& shape, int d = 0) {
   if (d == own.rank()) {
@@ -112,8 +112,8 @@ void copy_corner(const T* from, const Shape& own, T* to, const Shape& shape, int
   }
 }
 
-// One component of the elements of a batch as they come. Their bytes lie in blocks: of very many
-// small tensors each would have memory of its own, which takes long to let go of.
+// Collects one component of a batch. Bytes are stored in blocks, because freeing many small
+// tensors is slow.
 class Column {
  public:
   explicit Column(DType dtype) : dtype_(dtype) {
@@ -132,7 +132,7 @@ class Column {
     add_bytes(codes_.data(), codes_.size() * sizeof(int32_t));
   }
 
-  // The shape that holds all of them.
+  // The smallest shape that holds all elements.
   Shape generalize_shapes(const Shape& wanted) const {
     Shape shape = runs_[0].shape;
     int64_t element = 0;
@@ -147,7 +147,7 @@ class Column {
     return shape;
   }
 
-  // All of them, each in the corner of a place of shape `shape` that is otherwise `padding`.
+  // Writes each element into the corner of its row of `batch`; the rest is `padding`.
   void put(const Tensor& padding, const Shape& shape, Tensor& batch) const {
     if (dictionary_) {
       batch.set_dictionary(dictionary_);
@@ -160,18 +160,18 @@ class Column {
         return put_as<uint16_t>(*padding.data<uint16_t>(), shape, batch);
       case 4:
         return put_as<uint32_t>(*padding.data<uint32_t>(), shape, batch);
-      default:  // 8
+      default:  // 8 bytes
         return put_as<uint64_t>(*padding.data<uint64_t>(), shape, batch);
     }
   }
 
  private:
-  // Elements of one shape that follow each other.
+  // Consecutive elements of one shape.
   struct Run {
     Shape shape;
     int64_t count;
   };
-  // Of whole elements.
+  // Holds whole elements.
   struct Block {
     std::unique_ptr<char[]> bytes;
     size_t size, used;
@@ -270,7 +270,7 @@ std::unique_ptr<DatasetIterator> PaddedBatchDataset::iterator(IteratorContext& c
   return std::make_unique<PaddedBatchIterator>(self(this), context);
 }
 
-// R's function takes nested shapes and values apart before.
+// The R function flattens nested shapes and values first.
 RUNHOOKS_REGISTER_DATASET(
     "PaddedBatchDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {

@@ -1,4 +1,4 @@
-// Ops that parse serialized examples: of a batch (ParseExample, ParseExampleV2), of one.
+// Ops that parse serialized examples: a batch (ParseExample, ParseExampleV2) or a single one.
 #include <algorithm>
 
 #include "data/example_parser.h"
@@ -10,8 +10,8 @@ namespace {
 
 using Kind = ParsedFeature::Kind;
 
-// The features that an op asks for, and its outputs in their order: indices of sparse ones, their
-// values, their shapes, values of dense ones, values of ragged ones, their row splits.
+// Parses the requested features. Order of outputs: indices, values and shapes of sparse features,
+// values of dense ones, values and row splits of ragged ones.
 class ParseKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -95,7 +95,7 @@ class ParseKernel : public Kernel {
   bool is_single_ = false;
 };
 
-// The name of an example where names are given: none, or one each.
+// The name of an example; `names` is empty or has one per example.
 std::string name_at(const Tensor& names, const Tensor& serialized, int64_t i) {
   if (names.num_elements() == 0) return "";
   if (names.num_elements() != serialized.num_elements()) {
@@ -105,7 +105,7 @@ std::string name_at(const Tensor& names, const Tensor& serialized, int64_t i) {
   return names.string_at(i);
 }
 
-// serialized, names, sparse_keys..., dense_keys..., dense_defaults...
+// Inputs: serialized, names, sparse_keys..., dense_keys..., dense_defaults...
 class ParseExampleKernel : public ParseKernel {
  protected:
   std::vector<ParsedFeature> features(KernelContext& c) const override {
@@ -127,7 +127,7 @@ class ParseExampleKernel : public ParseKernel {
   }
 };
 
-// serialized, names, sparse_keys, dense_keys, ragged_keys, dense_defaults...
+// Inputs: serialized, names, sparse_keys, dense_keys, ragged_keys, dense_defaults...
 class ParseExampleV2Kernel : public ParseKernel {
  protected:
   std::vector<ParsedFeature> features(KernelContext& c) const override {
@@ -194,10 +194,10 @@ void check_types(const Operation& op, const char* attr, const std::vector<DType>
   }
 }
 
-// What an example can hold.
+// Types of values that a tf.train.Example can hold.
 const std::vector<DType> kExampleTypes = {DType::kFloat32, DType::kInt64, DType::kString};
 
-// Shapes of the outputs: `num_sparse` features with indices [?, 2], then dense ones.
+// Sets output shapes: `num_sparse` features with indices [?, 2], then ragged and dense ones.
 void set_shapes(ShapeContext& c, const Shape& batch, size_t num_sparse, size_t num_ragged) {
   const auto& shapes = c.op().attr<std::vector<Shape>>("dense_shapes");
   check_types(c.op(), "sparse_types", kExampleTypes);

@@ -1,5 +1,5 @@
-// Files that several readers deal among them: each has every n-th file or, where there are fewer
-// files than readers, every n-th record.
+// Shards files among readers: each reads every n-th file, or every n-th record if there are fewer
+// files than readers.
 #include "data/file_source.h"
 #include "data/one_input_dataset.h"
 
@@ -39,7 +39,7 @@ std::shared_ptr<const Dataset> Dataset::given_dataset(const std::string& name) c
 std::shared_ptr<const Dataset> Transformation::shard_by_file(int64_t readers,
                                                              int64_t reader) const {
   if (!commutes_with_sharding()) return nullptr;
-  // not what it reads from, where it is several kinds in one
+  // replaces this dataset by its sharded input
   const std::shared_ptr<const Dataset> part = given_dataset("dataset")->shard_by_file(readers, reader);
   return part ? with_input(part) : nullptr;
 }

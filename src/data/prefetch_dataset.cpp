@@ -1,4 +1,4 @@
-// The input's elements, made by a thread before they are asked for.
+// Produces the input's elements on a background thread.
 #include "data/prefetch_iterator.h"
 #include "data/one_input_dataset.h"
 
@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int64_t kAuto = 2;  // elements, where the number is left to us
+constexpr int64_t kAuto = 2;  // elements, if buffer_size is automatic
 
 class PrefetchDataset : public Transformation {
  public:
@@ -21,7 +21,7 @@ class PrefetchDataset : public Transformation {
   int64_t buffer_size_;
 };
 
-// What calls the embedding language is not prefetched: it is read when it is asked for.
+// An input that calls R cannot run on another thread, so it is read on demand.
 class PlainIterator : public TransformationIterator<PrefetchDataset> {
  public:
   using TransformationIterator::TransformationIterator;

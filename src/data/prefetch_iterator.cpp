@@ -23,10 +23,11 @@
 namespace runhooks {
 
 namespace {
-constexpr std::chrono::milliseconds kPollInterval(50);  // between two looks at what the user wants
+// interval between checks for user interrupts
+constexpr std::chrono::milliseconds kPollInterval(50);
 }
 
-// What the threads and who asks for elements have in common.
+// State shared by the workers and the consumer.
 class PrefetchIterator::Queue {
  public:
   Queue(std::shared_ptr<const Dataset> dataset,
@@ -57,25 +58,25 @@ class PrefetchIterator::Queue {
   };
   using ItemPtr = std::shared_ptr<Item>;
 
-  // While one lives no worker is at work, and none begins.
+  // While it exists, all workers are idle and none starts.
   class QuiesceScope;
 
   void start();
   void stop();
   void work(size_t worker);
-  // Something is done: whoever waits is to look.
+  // Announces progress to waiting threads.
   void tell() {
     news_.fetch_add(1, std::memory_order_release);
     changed_.notify_all();
   }
-  // The lock orders this behind who is just going to sleep.
+  // Taking the lock orders this call after a thread that is about to sleep.
   void wake() {
     { const std::lock_guard<std::mutex> lock(mutex_); }
     changed_.notify_all();
   }
   void wait_for_news(std::unique_lock<std::mutex>& lock);
   bool may_read() const;
-  // Takes an element of the input, with the lock held; NULL at its end or where it failed.
+  // Reads an input element, and unlocks meanwhile; NULL at the end or on an error.
   ItemPtr read(std::unique_lock<std::mutex>& lock);
   void make(size_t worker, Item& item) const;
   void complete_inline(Item& item) const;
@@ -90,8 +91,8 @@ class PrefetchIterator::Queue {
   Work work_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  std::deque<ItemPtr> items_;  // in order, made or being made
-  // Those among them that no worker has taken yet; who saves makes them.
+  std::deque<ItemPtr> items_;  // in order; finished or in progress
+  // Items that no worker has claimed. Saving completes them inline.
   mutable std::deque<ItemPtr> pending_;
   bool is_over_ = false, is_reading_ = false;
   std::atomic<bool> stops_{false};
@@ -99,7 +100,7 @@ class PrefetchIterator::Queue {
   int busy_ = 0;
   int64_t rows_seen_ = 0, epoch_ = 0;
   std::atomic<unsigned> news_{0};
-  HelpingQueue offered_;  // by a worker to who waits for elements
+  HelpingQueue offered_;  // work that a blocked consumer may help with
   std::vector<std::thread> threads_;
 };
 
@@ -113,7 +114,7 @@ class PrefetchIterator::Queue::QuiesceScope {
   ~QuiesceScope() { end(); }
 
  private:
-  // An element may take for ever; the user need not wait for it.
+  // Wakes up regularly, because an element may take very long and the user may interrupt.
   void wait() {
     queue_.changed_.wait_for(lock_, kPollInterval);
     if (queue_.busy_ == 0) return;
@@ -143,7 +144,7 @@ void PrefetchIterator::Queue::start() {
     try {
       threads_.emplace_back([this, i] { work(i); });
     } catch (const std::system_error&) {
-      break;  // the machine has no more threads to give
+      break;  // the system cannot create more threads
     }
   }
 }
@@ -160,7 +161,7 @@ void PrefetchIterator::Queue::stop() {
 }
 
 bool PrefetchIterator::Queue::may_read() const {
-  // what comes after an error is read when it has been seen
+  // reads on only after the consumer has received the error
   const bool has_failed = !items_.empty() && items_.back()->error;
   return !is_over_ && !has_failed && !is_reading_ && items_.size() < options_.capacity;
 }
@@ -200,7 +201,7 @@ void PrefetchIterator::Queue::make(size_t worker, Item& item) const {
   try {
     item.components = work_(worker, item.components);
   } catch (const ForeignUnwind&) {
-    throw;  // an interrupt; the work may be done again
+    throw;  // interrupted; the item may be retried
   } catch (...) {
     item.error = std::current_exception();
   }
@@ -233,7 +234,7 @@ void PrefetchIterator::Queue::work(size_t worker) {
       pending_.pop_front();
     } else {
       item = read(lock);
-      changed_.notify_all();  // the next one may be read
+      changed_.notify_all();  // the input is free for the next read
     }
     if (item) finish(worker, item, lock);
     --busy_;
@@ -299,8 +300,8 @@ bool PrefetchIterator::Queue::next(ElementSink& sink) {
   return deliver(sink, *item);
 }
 
-// How far ahead the threads are is a matter of luck, and what they have read has moved random
-// generators: first they get as far as they would.
+// The number of prefetched elements depends on timing, and reading advances random streams. To be
+// deterministic, let the workers fill the queue first.
 void PrefetchIterator::Queue::rewind() {
   QuiesceScope pause(*this);
   while (may_read()) read(pause.lock());
@@ -358,7 +359,7 @@ void PrefetchIterator::Queue::restore(const NamedTensors& state) {
   is_over_ = is_over;
 }
 
-// --- what others see of it
+// --- public interface
 
 PrefetchIterator::PrefetchIterator(std::shared_ptr<const Dataset> dataset,
              std::unique_ptr<DatasetIterator> input,
@@ -367,8 +368,8 @@ PrefetchIterator::PrefetchIterator(std::shared_ptr<const Dataset> dataset,
     : queue_(std::make_unique<Queue>(
           std::move(dataset), std::move(input), options, std::move(work))) {}
 
-// What a thread of the process before a fork() was working on is left as it is, whole or half:
-// whoever waits for that thread, such as the end of a condition that it slept on, waits for ever.
+// In a forked child, the threads of the parent do not exist. Destroying the queue could wait for
+// them forever, so it is leaked.
 PrefetchIterator::~PrefetchIterator() {
   if (is_of_other_process()) static_cast<void>(queue_.release());
 }

@@ -1,6 +1,5 @@
-// What lives here: Ahead, an iterator whose threads make elements before they are asked for: prefetching, parallel maps.
-// Who may use it: data.
-// What it must not know: where elements come from, R.
+// PrefetchIterator: produces elements ahead of the consumer on worker threads, for prefetching and
+// parallel maps.
 #pragma once
 
 #include <functional>
@@ -10,32 +9,32 @@
 
 namespace runhooks {
 
-// Elements come in the order of the input, whoever is done first. A state holds those that are made
-// and not yet asked for; it is taken when no thread is at work. In a child of fork(), where threads
-// do not survive, the caller does all itself.
+// Elements keep the input order regardless of which worker finishes first. Saving waits until all
+// workers are idle and includes elements that were produced but not consumed. In a child of
+// fork(), where threads do not survive, the caller does all the work.
 class PrefetchIterator : public DatasetIterator {
  public:
-  // What worker number `worker` makes of an element of the input.
+  // Transforms an input element; `worker` is the worker's index.
   using Work = std::function<Components(size_t worker, const Components& element)>;
   struct Options {
     size_t workers = 1;
-    size_t capacity = 1;  // elements that are made or being made
-    // The input calls the embedding language: the thread that asks for elements reads it.
+    size_t capacity = 1;  // limit on elements finished or in progress
+    // The input calls R code, so the consumer's thread reads it.
     bool reads_on_caller = false;
   };
-  // `dataset` is the one whose elements are made.
+  // `dataset` is the dataset whose elements are produced.
   PrefetchIterator(std::shared_ptr<const Dataset> dataset,
         std::unique_ptr<DatasetIterator> input,
         const Options& options,
         Work work);
   ~PrefetchIterator() override;
 
-  // An error of the input or the work comes in its place of the order.
+  // Errors of the input or the work are raised at their position in the order.
   bool next(ElementSink& sink) override;
   void rewind() override;
   NamedTensors save() const override;
   void restore(const NamedTensors& state) override;
-  // Of the elements that were asked for.
+  // Counts consumed elements only.
   int64_t rows_seen() const override;
   int64_t epoch() const override;
 

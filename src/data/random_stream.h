@@ -1,6 +1,4 @@
-// What lives here: RandomStream, a place in a stream of random numbers that can be saved.
-// Who may use it: data.
-// What it must not know: what the numbers are for.
+// RandomStream: a random number stream whose position can be saved.
 #pragma once
 
 #include "base/random.h"
@@ -39,7 +37,7 @@ class RandomStream {
 
   Seeds seeds_;
   int64_t drawn_ = 0;
-  uint32_t words_[kWords];  // `used_` of them are used up
+  uint32_t words_[kWords];  // the first `used_` are consumed
   int used_ = kWords;
 };
 

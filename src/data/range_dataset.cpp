@@ -1,4 +1,4 @@
-// Numbers from, from + by, ... below (above) to.
+// The numbers from, from + by, ... up to but excluding `to`.
 #include "base/interruptible_chunks.h"
 #include "data/indexed_iterator.h"
 

@@ -1,4 +1,4 @@
-// The input again and again.
+// Repeats the input.
 #include "data/one_input_dataset.h"
 
 namespace runhooks {
@@ -15,7 +15,8 @@ class RepeatDataset : public Transformation {
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
-  // As TensorFlow's does, whose shuffles draw seeds then; without a need it is not there at all.
+  // Starts an extra pass at the end, as TensorFlow does, because shuffles then draw seeds. Omitted
+  // if TensorFlow would remove or fuse the repeat.
   bool begins_pass_behind_last() const { return count_ != 1 && !input().fuses_with_repeat(); }
   bool has_last_pass() const { return count_ != kForever; }
   bool is_endless() const override { return count_ == kForever || input().is_endless(); }
@@ -67,12 +68,12 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
   }
 
  private:
-  // What `read_input` has taken, 0 at the end of the last pass.
+  // Returns the result of `read_input`, or 0 after the last pass.
   template <typename ReadInput>
   int64_t read(ReadInput read_input) {
     while (dataset_->has_epoch(epoch_)) {
       const bool had_element = has_element_;
-      // one that fails is one, too; but not for ever
+      // an element that fails counts, unless the repeat is infinite: it might never end
       if (dataset_->has_last_pass()) has_element_ = true;
       const int64_t taken = read_input();
       has_element_ = had_element || taken > 0;
@@ -81,7 +82,7 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
     }
     return 0;
   }
-  // FALSE where the input has no elements: there is no end to wait for.
+  // False if the input is empty: repeating it would never end.
   bool end_pass() {
     if (!has_element_) return false;
     ++epoch_;
@@ -90,8 +91,8 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
     return true;
   }
 
-  int64_t epoch_ = 0, passes_ = 0;  // of this pass through the repeated data, and before it
-  bool has_element_ = false;        // in this epoch
+  int64_t epoch_ = 0, passes_ = 0;  // in the current pass of this dataset, and before it
+  bool has_element_ = false;  // in the current epoch
 };
 
 std::unique_ptr<DatasetIterator> RepeatDataset::iterator(IteratorContext& context) const {

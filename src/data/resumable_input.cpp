@@ -24,7 +24,7 @@ class ResumableInput : public Saveable {
   Assign read(const TensorSource& source, const ResourceManager& resources) override {
     const std::string ended = name() + "ended";
     if (!source.find(ended)) return {};
-    // a session that took the place of a lost one goes on: its training has not ended
+    // a session recreated after a failure resumes, because its training has not ended
     const bool is_behind = state_integer({{"ended", source.read(ended)}}, "ended") != 0;
     return is_behind && !has_saved_ ? Assign() : position_->read(source, resources);
   }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMemoryLine = 64;
 constexpr size_t kBytesOfColumnPiece = 8192;
-// So many lines from anywhere take ten microseconds and more: another thread is worth its call.
+// Minimum number of random cache lines for a second thread; they take over ten microseconds.
 constexpr int64_t kSharedLines = 2048;
 
 }  // namespace

@@ -1,6 +1,4 @@
-// What lives here: RowGather, rows of columns in memory that are copied by their numbers, by several threads where many.
-// Who may use it: data.
-// What it must not know: datasets, iterators, types of elements.
+// RowGather: copies rows of columns by row number, on several threads if there are many.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +9,11 @@ namespace runhooks {
 
 class RowGather {
  public:
-  // A column of rows of so many bytes, and where its copies go, one behind the other.
+  // Adds a column with rows of `bytes` bytes; copies are written contiguously to `to`.
   void add(const void* from, void* to, size_t bytes);
-  // Of all columns the rows with these numbers.
+  // Copies the rows with these numbers in all columns.
   void make(const int64_t* numbers, int64_t n);
-  // For other columns; the memory is kept.
+  // Removes the columns; keeps the memory.
   void clear();
 
  private:
@@ -24,7 +22,7 @@ class RowGather {
     char* to;
     size_t bytes;
   };
-  // As one thread takes them: some rows of a column.
+  // Rows of one column that one thread copies.
   struct Piece {
     const Column* column;
     int64_t first, last;
@@ -35,7 +33,7 @@ class RowGather {
   std::vector<Column> columns_;
   std::vector<Piece> pieces_;
   size_t row_bytes_ = 0;
-  int64_t row_lines_ = 0;  // of memory, that a row is read from
+  int64_t row_lines_ = 0;  // cache lines read per row
 };
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Every n-th element of the input.
+// Keeps every n-th element of the input.
 #include "base/interrupt.h"
 #include "data/one_input_dataset.h"
 

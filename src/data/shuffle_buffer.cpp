@@ -31,7 +31,7 @@ std::vector<int64_t> BufferedRows::restore(const NamedTensors& state, int64_t bu
   return numbers;
 }
 
-// --- places
+// --- slots
 
 void ElementPlaces::save(const std::vector<int64_t>& places, NamedTensors& state) const {
   std::vector<int64_t> rows;

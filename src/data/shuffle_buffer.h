@@ -1,6 +1,4 @@
-// What lives here: what waits in a shuffle's buffer, and what the kinds of it have in common.
-// Who may use it: shuffle_dataset, other kinds of buffers.
-// What it must not know: which element is drawn.
+// Shuffle buffers: storage of the elements from which a shuffle draws.
 #pragma once
 
 #include <algorithm>
@@ -11,19 +9,19 @@
 
 namespace runhooks {
 
-// Each kind has
-//   read()     takes elements from the input, and returns how many; 0 at its end
-//   begin_in() the number under which element i of these will wait
-//   free()     that number has been drawn
-//   move()     in turns: element `in[i]` comes to wait, `out[i]` is drawn (kNone: none of them)
-//   put_one(), put_stacked() all that was drawn goes to a sink
+// Interface of each kind of buffer:
+//   read()     reads elements of the input; returns their number, 0 at its end
+//   begin_in() the slot for element i of the ones just read
+//   free()     releases the slot of a drawn element
+//   move()     in order: stores element `in[i]`, draws `out[i]` (kNone: neither)
+//   put_one(), put_stacked() emit the drawn elements
 constexpr int64_t kNone = -1;
 
 struct Move {
   int64_t in, out;
 };
 
-// Of elements that are rows of a table only their numbers wait.
+// Buffers only row numbers, for elements that are rows of a table.
 class BufferedRows {
  public:
   explicit BufferedRows(const Dataset& dataset) : table_(*dataset.row_table()) {}
@@ -37,7 +35,7 @@ class BufferedRows {
     }
     return got;
   }
-  // Keeps rows near while they wait in a buffer of this size.
+  // Caches rows that wait in a buffer of this size.
   void enable_row_cache(int64_t buffer_size) { near_ = table_.make_row_cache(buffer_size); }
   const PackedRowCache* make_row_cache() const { return near_.get(); }
   int64_t begin_in(int64_t i) const { return numbers_[static_cast<size_t>(i)]; }
@@ -56,7 +54,7 @@ class BufferedRows {
     table_.put_stacked(drawn_.data(), static_cast<int64_t>(drawn_.size()), sink);
     drawn_.clear();
   }
-  // The drawn rows' numbers.
+  // Writes the row numbers of drawn elements.
   void put_numbers(int64_t* to) {
     std::copy(drawn_.begin(), drawn_.end(), to);
     drawn_.clear();
@@ -67,7 +65,7 @@ class BufferedRows {
   NamedTensors save(const std::vector<int64_t>& waiting) const {
     return {{"numbers", Tensor::vector(waiting)}};
   }
-  // The numbers under which they wait now, in a buffer of this size.
+  // Returns the slots of the restored elements, in a buffer of this size.
   std::vector<int64_t> restore(const NamedTensors& state, int64_t buffer_size);
 
  private:
@@ -77,7 +75,7 @@ class BufferedRows {
   int64_t waiting_ = 0;
 };
 
-// Places of elements, and how many rows the input has read for each.
+// Slot allocator that also stores how many input rows each element took.
 class ElementPlaces {
  public:
   int64_t begin_in() {
@@ -95,7 +93,7 @@ class ElementPlaces {
   }
   void go(int64_t place) { waiting_ -= rows_[static_cast<size_t>(place)]; }
   int64_t rows_waiting() const { return waiting_; }
-  // Of the state: the rows of these places, and back as places 0, 1, ... of a buffer.
+  // Saves the row counts of these slots; restoring numbers the slots 0, 1, ...
   void save(const std::vector<int64_t>& places, NamedTensors& state) const;
   static ElementPlaces restored(const NamedTensors& state, int64_t n, int64_t buffer_size);
   std::vector<int64_t> all() const;
@@ -127,7 +125,7 @@ class BufferedElements {
  private:
   const Dataset& dataset_;
   ElementPlaces places_;
-  Components read_;  // the element that was read last
+  Components read_;  // the last element read
   int64_t rows_read_ = 0;
   std::vector<Components> elements_, drawn_;
 };

@@ -1,5 +1,5 @@
-// The input in a random order, TensorFlow's for the same seeds: of a buffer of elements one is
-// drawn and its place filled again.
+// Shuffles the input in TensorFlow's order for the same seeds: draws an element from a buffer and
+// refills its slot.
 #include <algorithm>
 #include <type_traits>
 
@@ -12,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int64_t kLargestBlock = 4096;  // elements that are read at once
+constexpr int64_t kLargestBlock = 4096;  // limit on elements read at once
 
 std::optional<int64_t> seed_argument(const Args& args) {
   if (!args.has("seed")) return std::nullopt;
@@ -41,7 +41,7 @@ class ShuffleDataset : public Transformation {
   bool reshuffles_;
 };
 
-// Buffer is one of the kinds of shuffle_buffer.h.
+// Buffer is one of the classes in shuffle_buffer.h.
 template <typename Buffer>
 class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
  public:
@@ -49,7 +49,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
       : TransformationIterator(std::move(dataset), context),
         order_(context.seeds(dataset_->seed()), dataset_->buffer_size(), dataset_->reshuffles()),
         buffer_(*dataset_) {
-    // what waits in a shuffle before this one is near already
+    // rows in the buffer of an upstream shuffle are cached already
     if constexpr (kHasRows) {
       if (!input_->make_row_cache()) buffer_.enable_row_cache(static_cast<int64_t>(dataset_->buffer_size()));
     }
@@ -105,7 +105,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
  private:
   static constexpr bool kHasRows = std::is_same_v<Buffer, BufferedRows>;
 
-  // The next `n` elements; returns how many there are.
+  // Draws the next `n` elements; returns the number available.
   int64_t draw(int64_t n) {
     buffer_.forget_drawn();
     int64_t drawn = 0;
@@ -114,7 +114,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
       poll();
       const int64_t missing = is_over_ ? 0 : order_.missing();
       if (missing > 1) {
-        // all but one: from then on each that comes is followed by one that is drawn
+        // leave one slot free: from then on, each new element is followed by a draw
         fill_buffer(missing - 1, false);
       } else if (missing == 1) {
         drawn += fill_buffer(n - drawn, true);
@@ -125,8 +125,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
     }
     return drawn;
   }
-  // Up to `n` elements of the input; with `draws` each time one is drawn, too. Returns how many
-  // came.
+  // Reads up to `n` elements; with `draws`, draws one after each. Returns the number read.
   int64_t fill_buffer(int64_t n, bool draws) {
     const int64_t got = buffer_.read(*input_, std::min(n, kLargestBlock));
     is_over_ = got == 0;
@@ -156,7 +155,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
   ShuffleOrder order_;
   Buffer buffer_;
   std::vector<Move> moves_;
-  bool is_over_ = false;  // the input
+  bool is_over_ = false;  // of the input
 };
 
 std::unique_ptr<DatasetIterator> ShuffleDataset::iterator(IteratorContext& context) const {

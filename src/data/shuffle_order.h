@@ -1,6 +1,5 @@
-// What lives here: ShuffleOrder, which of the elements that wait in a shuffle's buffer comes next.
-// Who may use it: data.
-// What it must not know: the elements; it knows numbers that stand for them.
+// ShuffleOrder: chooses which buffered element of a shuffle comes next; works on element numbers
+// only.
 #pragma once
 
 #include <limits>
@@ -10,10 +9,11 @@
 
 namespace runhooks {
 
-// TensorFlow's order for the same seeds: the drawn element's place is taken by the oldest one.
+// Reproduces TensorFlow's order for the same seeds: the oldest element moves into the drawn
+// element's slot.
 class ShuffleOrder {
  public:
-  // With `reshuffles` each pass has an order of its own.
+  // With `reshuffles`, each pass has a different order.
   ShuffleOrder(Seeds seeds, size_t buffer_size, bool reshuffles)
       : size_(static_cast<int64_t>(buffer_size)),
         reshuffles_(reshuffles),
@@ -21,17 +21,17 @@ class ShuffleOrder {
         own_(own_stream()) {}
 
   int64_t waiting() const { return last_ - first_; }
-  // How many may be pushed.
+  // The number of elements that may be pushed.
   int64_t missing() const { return size_ - waiting(); }
   void push(int64_t number) {
     const size_t to = place(last_++);
-    // the buffer grows as far as the data do
+    // grows only as far as the data require
     if (to >= buffer_.size()) buffer_.resize(to + 1);
     buffer_[to] = number;
   }
-  // Something must be waiting.
+  // At least one element must be buffered.
   int64_t draw() {
-    // 32 bits are divided faster
+    // 32-bit division is faster
     const uint32_t random = own_.next();
     const int64_t drawn = waiting() <= std::numeric_limits<uint32_t>::max()
                               ? random % static_cast<uint32_t>(waiting())
@@ -45,27 +45,28 @@ class ShuffleOrder {
     }
     return number;
   }
-  // Everything from the beginning, in the next order.
+  // Restarts with an empty buffer and the next order.
   void rewind();
 
-  // All that wait, in their order.
+  // All buffered elements, in their order.
   std::vector<int64_t> numbers() const;
   NamedTensors save() const;
-  // With the numbers that numbers() gave when it was saved, or others in their place: of no more
-  // than fit into the buffer.
+  // Takes the result of numbers() at the time of saving, or replacements for it; at most a full
+  // buffer.
   void restore(const NamedTensors& state, std::vector<int64_t> numbers);
 
  private:
   RandomStream own_stream();
-  // Where element number i waits: the buffer is a ring.
+  // The slot of element number i in the ring buffer.
   size_t place(int64_t i) const { return static_cast<size_t>(i < size_ ? i : i - size_); }
 
   int64_t size_;
   bool reshuffles_;
-  RandomStream parent_;  // gives the seeds of passes
-  RandomStream own_;     // of this pass
+  RandomStream parent_;  // provides the seeds of passes
+  RandomStream own_;  // of the current pass
   std::vector<int64_t> buffer_;
-  int64_t first_ = 0, last_ = 0;  // the elements that wait have the numbers between; first_ < size_
+  // buffered elements have numbers in [first_, last_); first_ < size_
+  int64_t first_ = 0, last_ = 0;
 };
 
 }  // namespace runhooks

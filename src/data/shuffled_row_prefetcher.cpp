@@ -10,13 +10,13 @@ namespace runhooks {
 
 namespace {
 
-// The rows that are made at first, of which more and more follow: few steps need few.
+// The first number of rows to prefetch; it grows, because short trainings need few.
 constexpr int64_t kFirstRows = 1024;
-// Of the bytes that are kept, the part that is made ahead, and the least.
+// Share of the data's size used for prefetching, and its minimum in bytes.
 constexpr size_t kPartAhead = 8, kLeastBytesAhead = size_t{16} << 20;
-// A column of more bytes is read from its begin to its end; a smaller one stays at hand.
+// Larger columns are scanned from start to end; smaller ones stay in the CPU cache.
 constexpr size_t kSmallColumn = size_t{1} << 18;
-// A block has so many rows at least, so that a column's part of it is some lines.
+// Minimum rows per block, so that a column's share spans several cache lines.
 constexpr int64_t kLeastBlock = 64;
 constexpr size_t kLine = 64;
 
@@ -61,7 +61,7 @@ void ShuffledRowPrefetcher::prepare(const AllRowsInPlace& all,
   end_ = position + count;
 }
 
-// Blocks of whole batches of `n` rows.
+// Allocates blocks of whole batches of `n` rows.
 void ShuffledRowPrefetcher::lay_out(const AllRowsInPlace& all, int64_t n) {
   block_ = n * ((kLeastBlock + n - 1) / n);
   columns_.clear();
@@ -82,11 +82,11 @@ void ShuffledRowPrefetcher::reserve(int64_t rows) {
   const int64_t blocks = (rows + block_ - 1) / block_;
   const Shape shape{blocks, static_cast<int64_t>(block_bytes_)};
   if (made_.is_valid() && made_.shape() == shape) return;
-  made_ = Tensor();  // before there is another one
+  made_ = Tensor();  // frees the old buffer before allocating
   made_ = Tensor(DType::kUint8, shape);
 }
 
-// Where each row goes, in the order in which a column has them.
+// The target of each row, sorted by row number.
 std::vector<ColumnViews::Place> ShuffledRowPrefetcher::places(const int64_t* order, int64_t n) const {
   std::vector<ColumnViews::Place> places(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {

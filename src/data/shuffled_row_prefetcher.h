@@ -1,6 +1,4 @@
-// What lives here: ShuffledRowPrefetcher, the next rows of a shuffled order.
-// Who may use it: data.
-// What it must not know: whose the rows are, R.
+// ShuffledRowPrefetcher: gathers the next rows of a shuffled order ahead of use.
 #pragma once
 
 #include <memory>
@@ -11,18 +9,17 @@
 
 namespace runhooks {
 
-// The next rows of a shuffled order, made ahead. One row of many columns is as many lines of
-// memory, of which it needs an eighth: many rows at once take each column from its begin to its
-// end. They are kept by batches, so that who takes one finds all its columns side by side. Where all
-// rows are no more than that, they are kept side by side once for all orders.
+// In column layout a row touches one cache line per column and uses an eighth of it. Gathering
+// many rows at once scans each column from start to end instead. Rows are stored by batch, so a
+// batch is contiguous. If all rows fit the budget, they are packed once for all orders.
 class ShuffledRowPrefetcher {
  public:
-  // Fewer columns than that are found soon enough.
+  // With fewer columns, prefetching does not pay.
   static constexpr size_t kManyColumns = 32;
-  // The order will be another one.
+  // Call when the order changes.
   void clear() { begin_ = end_ = 0; }
-  // Rows `order[position]` to `order[position + n - 1]`: those of the i-th of `all`, which are always
-  // the same, go to `to[i]`, as a tensor has them.
+  // Writes rows `order[position]` to `order[position + n - 1]` of the i-th of `all` to `to[i]`, in
+  // the layout of a tensor. `all` must be the same in every call.
   void take(const AllRowsInPlace& all,
             const std::vector<int64_t>& order,
             int64_t position,
@@ -30,7 +27,7 @@ class ShuffledRowPrefetcher {
             char* const* to);
 
  private:
-  // A column of all that is made, and where it begins within a block.
+  // A prefetched column and its offset within a block.
   struct Column {
     const ColumnViews* of;
     int64_t k;
@@ -47,13 +44,13 @@ class ShuffledRowPrefetcher {
   std::vector<ColumnViews::Place> places(const int64_t* order, int64_t n) const;
 
   std::vector<Column> columns_;
-  std::vector<size_t> first_columns_;  // of each of `all`, and the end
-  int64_t block_ = 0;                  // rows of a block: a batch, or some
+  std::vector<size_t> first_columns_;  // index of the first column of each of `all`, and the end
+  int64_t block_ = 0;  // rows per block: one or more batches
   size_t block_bytes_ = 0;
-  Tensor made_;       // blocks
-  int64_t lead_ = 0;  // rows that the first block lacks, for a batch to end where a block does
+  Tensor made_;  // prefetched blocks
+  int64_t lead_ = 0;  // rows missing from the first block, so that batches end at block ends
   int64_t begin_ = 0, end_ = 0, wanted_ = 0;
-  std::unique_ptr<const PackedRows> side_by_side_;  // all rows
+  std::unique_ptr<const PackedRows> side_by_side_;  // all rows packed
 };
 
 }  // namespace runhooks

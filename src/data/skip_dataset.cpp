@@ -1,4 +1,4 @@
-// The input without its first elements.
+// Drops the first elements of the input.
 #include <algorithm>
 
 #include "base/interrupt.h"

@@ -1,4 +1,4 @@
-// The first elements of the input.
+// Keeps the first elements of the input.
 #include <algorithm>
 
 #include "data/one_input_dataset.h"
@@ -16,7 +16,7 @@ class TakeDataset : public Transformation {
   bool is_endless() const override { return count_ < 0 && input().is_endless(); }
   bool has(int64_t taken) const { return count_ < 0 || taken < count_; }
   int64_t most() const { return count_ < 0 ? kMostCounted : count_; }
-  // Of `n` elements so many as may be taken after `taken` ones.
+  // How many of the next `n` elements may be read after `taken`.
   int64_t left(int64_t n, int64_t taken) const {
     return count_ < 0 ? n : std::clamp<int64_t>(count_ - taken, 0, n);
   }

@@ -1,4 +1,4 @@
-// An element for each row of tensors and sparse matrices.
+// One element per row of tensors and sparse matrices.
 #include <algorithm>
 
 #include "base/interruptible_chunks.h"
@@ -13,7 +13,7 @@ namespace runhooks {
 
 namespace {
 
-// Of a tensor that is not known yet there is no column.
+// An unbound tensor yields an empty column.
 InMemoryColumn column_of(const Value& value, const Args& args) {
   if (value.get_if<Output>()) return InMemoryColumn(Tensor());
   if (const auto* tensor = value.get_if<Tensor>()) return InMemoryColumn(*tensor);
@@ -49,7 +49,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
     add_columns(content, columns_, fingerprint_);
   }
   void expect(const int64_t* numbers, int64_t n) const override {
-    constexpr size_t kLine = 64;  // bytes that are fetched together
+    constexpr size_t kLine = 64;  // bytes per cache line
     for (const InMemoryColumn& column : columns_) {
       if (column.sparse || rows_ == 0) continue;
       const size_t bytes = column.tensor.num_bytes() / static_cast<size_t>(rows_);
@@ -63,7 +63,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
   }
 
   std::shared_ptr<PackedRowCache> make_row_cache(int64_t waiting) const override {
-    constexpr size_t kMostBytes = 64;  // of more, a row's lines are full by themselves
+    constexpr size_t kMostBytes = 64;  // longer rows use full cache lines anyway
     std::vector<PackedRowCache::Column> columns;
     for (size_t k = 0; k < columns_.size(); ++k) {
       const Tensor& tensor = columns_[k].tensor;
@@ -77,7 +77,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
 
  private:
   bool identifies_data(const std::string& argument) const override { return argument == "components"; }
-  // Rows as an element of these shapes.
+  // Emits rows as an element of these shapes.
   void put_rows(const int64_t* numbers,
                 int64_t n,
                 const std::vector<Shape>& shapes,
@@ -106,7 +106,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
     });
   }
 
-  // Of a component with all its rows.
+  // Adds the shape of a component that includes all rows.
   void add_shape(const Shape& shape) {
     if (!shape.has_rank()) {
       shapes_.push_back(shape);
@@ -136,7 +136,7 @@ std::unique_ptr<DatasetIterator> TensorSlicesDataset::iterator(IteratorContext&)
   return std::make_unique<IndexedIterator<TensorSlicesDataset>>(self(this));
 }
 
-// R's function takes nested lists of tensors apart before.
+// The R function flattens nested lists of tensors first.
 RUNHOOKS_REGISTER_DATASET(
     "TensorSliceDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {

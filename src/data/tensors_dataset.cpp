@@ -1,4 +1,4 @@
-// One element: the tensors that were given.
+// A dataset of one element, which holds the given tensors.
 #include "data/data_fingerprint.h"
 #include "data/in_memory.h"
 #include "data/indexed_iterator.h"
@@ -45,7 +45,7 @@ std::unique_ptr<DatasetIterator> TensorsDataset::iterator(IteratorContext&) cons
   return std::make_unique<IndexedIterator<TensorsDataset>>(self(this));
 }
 
-// R's function takes nested lists of tensors apart before.
+// The R function flattens nested lists of tensors first.
 RUNHOOKS_REGISTER_DATASET(
     "TensorDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {

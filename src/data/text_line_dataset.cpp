@@ -1,4 +1,4 @@
-// The lines of text files.
+// Reads the lines of text files.
 #include "data/file_source.h"
 #include "io/files/buffered_bytes.h"
 
@@ -21,7 +21,7 @@ class Lines : public StringRecords {
     ++place_.records;
     return true;
   }
-  // Lines are ill only where a compressed file is: there is nothing behind.
+  // Only a damaged compressed file causes errors, and nothing can be read after one.
   bool skip() override { return false; }
   const std::string& text() const override { return line_; }
   FilePosition place() const override {
@@ -52,7 +52,7 @@ class TextLineDataset : public FileSource {
   int64_t skip_;
 };
 
-// R's function takes a record specification, too: then it makes a CsvDataset.
+// For a record specification, the R function creates a CsvDataset instead.
 RUNHOOKS_REGISTER_DATASET(
     "TextLineDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {

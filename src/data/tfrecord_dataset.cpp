@@ -1,4 +1,4 @@
-// The records of TFRecord files.
+// Reads the records of TFRecord files.
 #include "data/file_source.h"
 #include "io/files/record.h"
 
@@ -51,7 +51,7 @@ class TFRecordDataset : public FileSource {
   const char* unit() const override { return "record"; }
 };
 
-// R's function may read several files in turn.
+// The R function may interleave several files.
 RUNHOOKS_REGISTER_DATASET(
     "TFRecordDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {

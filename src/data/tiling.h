@@ -1,6 +1,4 @@
-// What lives here: loops over the numbers of rows by their bits and in blocks.
-// Who may use it: data.
-// What it must not know: whose the rows are.
+// Loop tiling for matrices, and dispatch by element size.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +8,7 @@
 
 namespace runhooks {
 
-// Calls use(an element) with an unsigned number of as many bytes as one of type `dtype` has.
+// Calls use(x) with an unsigned integer x of the same size as `dtype`.
 template <typename Use>
 void dispatch_by_size(DType dtype, const Use& use) {
   switch (dtype_size(dtype)) {
@@ -25,10 +23,10 @@ void dispatch_by_size(DType dtype, const Use& use) {
   }
 }
 
-// As many columns of so many rows side by side stay at hand while rows are made of them.
+// Tile size that keeps the source columns in the CPU cache while rows are written.
 constexpr int64_t kColumnsOfBlock = 16, kRowsOfBlock = 128;
 
-// Calls put(first column, end, first row, end) for blocks of rows and columns.
+// Calls put(first column, end, first row, end) for each tile.
 template <typename Put>
 void for_each_tile(int64_t rows, int64_t columns, const Put& put) {
   for (int64_t r = 0; r < rows; r += kRowsOfBlock) {

@@ -1,4 +1,4 @@
-// The elements of the input, each once (tf.data.experimental.unique).
+// Removes duplicate elements of the input (tf.data.experimental.unique).
 #include <unordered_set>
 
 #include "data/one_input_dataset.h"
@@ -7,7 +7,7 @@ namespace runhooks {
 
 namespace {
 
-// As TensorFlow, of one component whose values are equal or not beyond doubt.
+// As in TensorFlow, supports one component, of a type with exact equality.
 class UniqueDataset : public Transformation {
  public:
   explicit UniqueDataset(const Args& args) : Transformation(dataset_argument(args)) {
@@ -26,7 +26,7 @@ class UniqueDataset : public Transformation {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 };
 
-// Equal where two tensors are: the shape, then the elements.
+// Equal for equal tensors: the shape, then the elements.
 std::string key_of(const Tensor& x) {
   std::string key = str_cat(x.shape(), ":");
   if (x.dtype() != DType::kString) {

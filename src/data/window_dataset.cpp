@@ -1,4 +1,4 @@
-// Elements that are datasets: windows over the input.
+// Windows: elements that are datasets of consecutive input elements.
 #include <deque>
 #include <utility>
 
@@ -19,7 +19,7 @@ class WindowDataset : public Transformation {
         shift_(args.integer("shift", size_)),
         stride_(args.integer("stride", 1)),
         drop_remainder_(args.flag("drop_remainder", false)) {}
-  // Of each component there is a dataset.
+  // Each component becomes a dataset.
   std::vector<DType> dtypes() const override {
     return std::vector<DType>(input().dtypes().size(), DType::kVariant);
   }
@@ -29,7 +29,7 @@ class WindowDataset : public Transformation {
   std::shared_ptr<const Dataset> inner(size_t k) const override {
     return elements_dataset({}, {input().dtypes()[k]}, {input().shapes()[k]}, inner_of(k));
   }
-  // Of what component k of the input is, where that is a dataset itself.
+  // The elements of component k of the input, if that is a dataset.
   std::shared_ptr<const Dataset> inner_of(size_t k) const {
     return input().dtypes()[k] == DType::kVariant ? input().inner(k) : nullptr;
   }
@@ -38,7 +38,7 @@ class WindowDataset : public Transformation {
   size_t shift() const { return static_cast<size_t>(shift_); }
   size_t stride() const { return static_cast<size_t>(stride_); }
   bool drops_remainder() const { return drop_remainder_; }
-  // From the first element of a window to its last.
+  // The distance from the first element of a window to its last, inclusive.
   size_t span() const { return (size() - 1) * stride() + 1; }
 
  private:
@@ -49,8 +49,8 @@ class WindowDataset : public Transformation {
 class WindowIterator : public TransformationIterator<WindowDataset> {
  public:
   using TransformationIterator::TransformationIterator;
-  // An element that fails is an error of each window that takes it, and of no other one; after it
-  // the next window comes.
+  // An element that fails is an error only in the windows that include it; the next window
+  // follows.
   bool next(ElementSink& sink) override {
     const size_t span = dataset_->span();
     InterruptPoll poll;
@@ -86,7 +86,7 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
     const std::vector<ElementOrError> buffer =
         deserialize_buffered(state, "buffer/", dataset_->input(),
                   static_cast<int64_t>(dataset_->span()) - 1, 0);
-    // a window has at least one element, and what lies behind it until the next one is skipped
+    // elements are skipped only after the buffer is used up, and fewer than `shift` of them
     const int64_t skips = state_count(state, "skips", static_cast<int64_t>(dataset_->shift()) - 1);
     if (skips > 0 && !buffer.empty()) {
       fail(Code::kDataLoss, "Elements wait for a window that has not begun.");
@@ -106,7 +106,7 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
     buffer_.push_back(std::move(element));
     return true;
   }
-  // How many elements of the buffer the window takes, and which.
+  // The number of buffered elements in the window.
   size_t taken() const {
     return std::min(dataset_->size(), 1 + (buffer_.size() - 1) / dataset_->stride());
   }
@@ -133,7 +133,7 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
   }
 
   std::deque<ElementOrError> buffer_;
-  int64_t skips_ = 0;  // elements that lie between two windows
+  int64_t skips_ = 0;  // elements to skip between two windows
   bool is_over_ = false;
 };
 
@@ -141,7 +141,7 @@ std::unique_ptr<DatasetIterator> WindowDataset::iterator(IteratorContext& contex
   return std::make_unique<WindowIterator>(self(this), context);
 }
 
-// R's function says what its elements are: datasets.
+// The R function documents that elements are datasets.
 RUNHOOKS_REGISTER_DATASET(
     "WindowDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> {

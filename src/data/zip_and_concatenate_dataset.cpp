@@ -1,4 +1,4 @@
-// Several inputs side by side, and one after another.
+// Combines several inputs: zip, concatenate, choose and sample.
 #include <algorithm>
 #include <cmath>
 
@@ -55,7 +55,7 @@ class ZipDataset : public Dataset {
   Inputs inputs_;
 };
 
-// Iterators of all inputs; their states are "input_0/", "input_1/", ...
+// The iterators of all inputs; their states are under "input_0/", "input_1/", ...
 class InputIterators {
  public:
   InputIterators(const Inputs& inputs, IteratorContext& context) {
@@ -89,8 +89,7 @@ class ZipIterator : public DatasetIterator {
  public:
   ZipIterator(std::shared_ptr<const ZipDataset> dataset, IteratorContext& context)
       : dataset_(std::move(dataset)), inputs_(dataset_->inputs(), context) {}
-  // What lies behind an error is side by side as it would be without: all inputs are read before the
-  // first one's error comes.
+  // Reads all inputs before raising the first error, so that later elements stay aligned.
   bool next(ElementSink& sink) override {
     Components all;
     std::exception_ptr error;
@@ -117,7 +116,7 @@ class ZipIterator : public DatasetIterator {
     return state;
   }
   void restore(const NamedTensors& state) override {
-    // earlier versions did not say it, and met the end again
+    // states of earlier versions omit it, and reach the end again
     const bool is_over = state.count("is_over") && state_flag(state, "is_over");
     inputs_.restore(state);
     is_over_ = is_over;
@@ -128,14 +127,14 @@ class ZipIterator : public DatasetIterator {
  private:
   std::shared_ptr<const ZipDataset> dataset_;
   InputIterators inputs_;
-  bool is_over_ = false;  // one of the inputs
+  bool is_over_ = false;  // of any input
 };
 
 std::unique_ptr<DatasetIterator> ZipDataset::iterator(IteratorContext& context) const {
   return std::make_unique<ZipIterator>(self(this), context);
 }
 
-// R's function takes nested lists of datasets apart before.
+// The R function flattens nested lists of datasets first.
 RUNHOOKS_REGISTER_DATASET(
     "ZipDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<ZipDataset>(args); },
@@ -164,7 +163,7 @@ void check_same_types(const Inputs& inputs, const Args& args) {
   }
 }
 
-// Reads from several datasets with elements of the same types.
+// Reads from several datasets whose elements have the same types.
 class InputsOfOneType : public Dataset {
  public:
   InputsOfOneType(Inputs inputs, const Args& args) : inputs_(std::move(inputs)) {
@@ -227,7 +226,7 @@ class ConcatenateIterator : public DatasetIterator {
 
  private:
   std::shared_ptr<const ConcatenateDataset> dataset_;
-  // An input is wound back when it is its turn: where that never comes no seeds are drawn.
+  // Rewinds an input only on its turn, because rewinding draws seeds.
   void begin() {
     if (current_ < begun_) inputs_[static_cast<size_t>(current_)].rewind();
     begun_ = std::max(begun_, std::min(current_ + 1, static_cast<int64_t>(inputs_.size())));
@@ -235,7 +234,7 @@ class ConcatenateIterator : public DatasetIterator {
 
   InputIterators inputs_;
   int64_t current_ = 0;
-  int64_t begun_ = 1;  // so many inputs have been read from
+  int64_t begun_ = 1;  // number of inputs read so far
 };
 
 std::unique_ptr<DatasetIterator> ConcatenateDataset::iterator(IteratorContext& context) const {
@@ -251,7 +250,7 @@ RUNHOOKS_REGISTER_DATASET(
     {"dataset: dataset.", "other: dataset. A dataset with elements of the same types."},
     "The elements of one dataset, then those of another.");
 
-// A generator that draws which dataset is next.
+// Draws at random which dataset is read next.
 class SampleDataset : public InputsOfOneType {
  public:
   explicit SampleDataset(const Args& args)
@@ -292,7 +291,7 @@ class SampleIterator : public DatasetIterator {
         random_(seeds_),
         inputs_(dataset_->inputs(), context),
         is_over_(inputs_.size(), 0) {}
-  // One that has ended is passed over, and the rest goes on.
+  // Skips exhausted datasets and continues with the others.
   bool next(ElementSink& sink) override {
     InterruptPoll poll;
     while (has_open()) {
@@ -304,7 +303,7 @@ class SampleIterator : public DatasetIterator {
     }
     return false;
   }
-  // With a seed each pass has the same order, as in TensorFlow.
+  // With a seed, each pass has the same order, as in TensorFlow.
   void rewind() override {
     inputs_.rewind();
     is_over_.assign(is_over_.size(), 0);
@@ -330,7 +329,7 @@ class SampleIterator : public DatasetIterator {
   int64_t rows_seen() const override { return inputs_.rows_seen(); }
 
  private:
-  // Those with weight 0 are never drawn.
+  // True if a dataset with a positive weight is left.
   bool has_open() const {
     double before = 0;
     for (size_t i = 0; i < is_over_.size(); ++i) {
@@ -346,8 +345,8 @@ class SampleIterator : public DatasetIterator {
                                bounds.begin());
   }
 
-  // Uniform over [0, 1): the first number of a generator whose seeds, from our stream, are mixed by
-  // another one, as TensorFlow's stateless operations do.
+  // Uniform over [0, 1). Like TensorFlow's stateless ops, scrambles two seeds from our stream with
+  // one generator to seed another, and uses its first number.
   double uniform() {
     const uint64_t seed = random_.next(), seed2 = random_.next();
     uint32_t words[4];

@@ -8,10 +8,10 @@ namespace runhooks {
 
 namespace {
 
-// A block that is so many times larger than needed is left to larger values.
+// A block larger than this multiple of the request is left for larger outputs.
 constexpr size_t kMostSlack = 4;
-// Blocks that are looked at for one output: a graph with many more of them has large outputs
-// without end.
+// Upper limit on the blocks examined per allocation, so that graphs with many large outputs stay
+// linear.
 constexpr size_t kMaxCandidates = 128;
 
 Tensor memory(size_t bytes) { return Tensor(DType::kUint8, Shape{static_cast<int64_t>(bytes)}); }
@@ -34,14 +34,14 @@ Tensor BufferPool::allocate(const Slot& slot, DType dtype, const Shape& shape) {
     place.block = find_block(ranges, bytes);
     join_block(*place.block, *place.slot, ranges);
   }
-  // What has outgrown its place once may do so again.
+  // A buffer that has grown once gets a reserve, as it may grow again.
   if (place.block->capacity < bytes) grow(*place.block, is_placed ? bytes + bytes / 4 : bytes);
   return place.block->storage.viewed_as(dtype, shape);
 }
 
 namespace {
 
-// Whether none of these ranges, which do not overlap, has a part of this one.
+// True if no range overlaps [first, last]. The ranges must be disjoint.
 bool is_apart(const std::map<int, int>& ranges, int first, int last) {
   const auto behind = ranges.upper_bound(last);
   return behind == ranges.begin() || std::prev(behind)->second < first;
@@ -64,7 +64,7 @@ void BufferPool::Schedule::give_back(const LiveRange& range) {
   level_ranges_.erase(range.first_level);
 }
 
-// In the plans that compute it.
+// The ranges in all plans that compute the slot.
 BufferPool::Ranges BufferPool::ranges_of(Slot& slot) const {
   Ranges ranges;
   for (const Liveness* plan : plans_) {
@@ -86,8 +86,8 @@ void BufferPool::join_block(Block& block, Slot& slot, const Ranges& ranges) {
   for (const auto& [plan, range] : ranges) block.schedules[plan].take(*range);
 }
 
-// The smallest block that is large enough, else the largest of those that are not, else a new one.
-// Where there are very many it is that of the next so many, going round.
+// Prefers the smallest block that is large enough, then the largest other one, then a new one.
+// With many blocks, examines the next kMaxCandidates in a cycle.
 BufferPool::Block* BufferPool::find_block(const Ranges& ranges, size_t bytes) {
   Block* best = nullptr;
   const size_t n = blocks_.size();
@@ -110,8 +110,8 @@ BufferPool::Block* BufferPool::find_block(const Ranges& ranges, size_t bytes) {
   return blocks_.back().get();
 }
 
-// Those who lie in the block are not needed now: they are prepared anew for the new one before they
-// are.
+// Invalidating the members is safe: they are not live now, and are prepared again before their
+// next use.
 void BufferPool::grow(Block& block, size_t bytes) {
   for (Slot* member : block.members) {
     if (!member->tensor.shares_buffer_with(block.storage)) continue;
@@ -165,7 +165,7 @@ void BufferPool::add(const Liveness& liveness) {
     }
   }
   for (Slot* slot : losers) leave_block(places_[slot]);
-  plans_.push_back(&liveness);  // now: the losers had taken nothing in this plan
+  plans_.push_back(&liveness);  // after the losers: they were not part of this plan
   for (const auto& value : liveness) places_[value.first].slot = value.first;
 }
 

@@ -1,6 +1,5 @@
-// What lives here: BufferPool, which gives a session's outputs their memory: those that no plan needs at the same time share it.
-// Who may use it: session.
-// What it must not know: kernels, how plans run, R.
+// BufferPool: allocates the outputs of a session. Outputs that no plan needs at the same time
+// share memory.
 #pragma once
 
 #include <map>
@@ -16,45 +15,42 @@ namespace runhooks {
 
 struct BufferOptions {
   bool reuse = true;
-  size_t smallest = 4096;  // bytes of an output that are worth sharing
+  size_t smallest = 4096;  // bytes; smaller outputs are not shared
 };
 
-// When a value is needed, from its making to its last reader, in both of the orders in which a plan
-// may run: one node after the other, and level by level.
+// The interval from computing a value to its last use, in serial order and in levels.
 struct LiveRange {
   int first = 0, last = 0;
   int first_level = 0, last_level = 0;
 };
 
-// Of the values that one plan computes in every run.
+// Covers the values that a plan computes in every run.
 using Liveness = std::unordered_map<Slot*, LiveRange>;
 
-// Blocks of memory, each for outputs whose live ranges overlap in no plan. An output gets its place
-// when its size is known first and keeps it, so that kernels stay prepared whichever plan runs; it
-// loses the place to a plan made later in which the neighbours do overlap.
+// Blocks of memory, each shared by outputs whose live ranges never overlap. An output keeps its
+// buffer across runs, so prepared kernels stay valid. It loses the buffer only when a plan added
+// later makes the ranges overlap.
 class BufferPool : public BufferAllocator {
  public:
   explicit BufferPool(const BufferOptions& options) : options_(options) {}
 
-  // Nodes that run side by side may call it at the same time.
+  // Thread-safe: nodes of one level allocate concurrently.
   Tensor allocate(const Slot& slot, DType dtype, const Shape& shape) override;
 
-  // A plan comes and goes; `liveness` lives as long as the plan does.
+  // `liveness` must live until it is removed.
   void add(const Liveness& liveness);
   void remove(const Liveness& liveness);
-  // The value stays from run to run: it has memory of its own.
+  // Gives a value that persists across runs a buffer of its own.
   void exclude_from_sharing(Slot& slot);
   void forget(Slot& slot);
 
-  // How often slots have lost their buffers to others.
+  // Counts the slots that have lost their buffers.
   uint64_t moves() const { return moves_; }
-  // All that is in blocks, and the outputs that share it.
   size_t num_bytes() const;
   size_t num_placed() const;
 
  private:
-  // When one block is in use in one plan: the ranges of its members, none of which overlap, in each
-  // of the two orders.
+  // The ranges in which one plan uses a block, in serial order and in levels. They never overlap.
   class Schedule {
    public:
     bool is_free(const LiveRange& range) const;
@@ -62,7 +58,7 @@ class BufferPool : public BufferAllocator {
     void give_back(const LiveRange& range);
 
    private:
-    std::map<int, int> ranges_, level_ranges_;  // first and last
+    std::map<int, int> ranges_, level_ranges_;  // first -> last
   };
   struct Block {
     Tensor storage;
@@ -90,7 +86,7 @@ class BufferPool : public BufferAllocator {
   std::vector<const Liveness*> plans_;
   std::unordered_map<const Slot*, Place> places_;
   std::vector<std::unique_ptr<Block>> blocks_;
-  size_t next_candidate_ = 0;  // among the blocks
+  size_t next_candidate_ = 0;  // index into the blocks
   uint64_t moves_ = 0;
 };
 

@@ -1,6 +1,4 @@
-// What lives here: Coordinator, the flag by which anybody in a session can ask the loop to stop.
-// Who may use it: hooks, monitored, estimators, the bindings.
-// What it must not know: the loop, R.
+// Coordinator: the flag that asks a training loop to stop.
 #pragma once
 
 #include <exception>
@@ -10,7 +8,7 @@ namespace runhooks {
 class Coordinator {
  public:
   bool should_stop() const { return should_stop_; }
-  // With an exception the loop ends by it, once it looks: the first one given counts.
+  // The loop rethrows the first exception that it receives.
   void request_stop(std::exception_ptr why = nullptr) {
     should_stop_ = true;
     if (why && !why_) why_ = why;
@@ -19,7 +17,7 @@ class Coordinator {
     should_stop_ = false;
     why_ = nullptr;
   }
-  // NULL where there is none.
+  // NULL if no exception was given.
   std::exception_ptr requested_exception() const { return why_; }
   void raise_requested_exception() {
     if (!why_) return;

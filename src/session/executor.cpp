@@ -22,7 +22,7 @@ namespace {
   fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", name, ".");
 }
 
-// Whether a run that ends behind it has left a trace: in a variable, an iterator, a generator.
+// True if running the op has side effects on a variable, an iterator or a generator.
 bool has_effects(const OpDef& def) {
   const bool only_reads = def.holds_variable || def.reads_variable;
   return !def.mutates.empty() || (def.is_stateful && !only_reads);
@@ -32,12 +32,12 @@ bool changes_variable(const Operation& op) {
   return any_inside(op, [](const Operation& x) { return !x.def().mutates.empty(); });
 }
 
-// What reads a variable's value where it is does so once for all runs.
+// True if the read republishes the variable's buffer, which is done once for all runs.
 bool aliases_variable(const Plan::Node& node) {
   return node.item->op.def().reads_variable && !node.needs_snapshot && node.copies.empty();
 }
 
-// Work on so many bytes takes much longer than the question whether to stop.
+// Above this size, checking for cancellation costs little compared with the work.
 bool is_long_work(const KernelContext& context) {
   constexpr size_t kLong = 64 * 1024;
   size_t bytes = 0;
@@ -47,7 +47,7 @@ bool is_long_work(const KernelContext& context) {
   return bytes > kLong;
 }
 
-// A variant is no buffer that stays from run to run: who hands it on does so in each.
+// A variant has no persistent buffer, so it must be forwarded in every run.
 bool hands_on_variant(const Operation& op) {
   return op.def().forwards && op.output_dtype(0) == DType::kVariant;
 }
@@ -127,7 +127,7 @@ void Executor::run_fed(SetFeeds set_feeds) {
     ++table.epoch;
     throw;
   }
-  // Who has lost its buffer after its turn is prepared anew in the next run.
+  // If a slot lost its buffer after its step ran, the next run prepares the step again.
   verified_epoch_ = table.buffers().moves() == moves ? table.epoch : kNeverVerified;
 }
 
@@ -186,7 +186,7 @@ void Executor::take_own_snapshots() {
 void Executor::forget_invariants_of_others() {
   for (const Step& step : steps_) {
     if (step.node->is_invariant || !step.node->entry->holds_invariant) continue;
-    // An input that is computed otherwise is fed here: the others' value gets lost.
+    // Other plans compute this input, but here it is fed, so their invariant value is lost.
     step.node->entry->holds_invariant = false;
     ++plan_.table().epoch;
   }
@@ -206,8 +206,8 @@ void Executor::set_feed(size_t i, const Tensor& value, bool is_shared) {
   if (value.dtype() == DType::kVariant || is_shared) {
     share_feed(slot, value);
   } else if (slot.owned && slot.tensor.shape() == value.shape()) {
-    // Into the buffer at hand where it fits: what was prepared for it stays valid. Who knows
-    // something of strings looks at their dictionary in each run.
+    // Copies into the existing buffer, so that prepared kernels stay valid. Kernels for strings
+    // check the dictionary in each run.
     std::memcpy(slot.tensor.raw(), value.raw(), value.num_bytes());
     if (value.dtype() == DType::kString) slot.tensor.set_dictionary(value.dictionary());
   } else {
@@ -218,7 +218,7 @@ void Executor::set_feed(size_t i, const Tensor& value, bool is_shared) {
   }
 }
 
-// Nobody prepares for what is in a variant.
+// Preparation never depends on the content of a variant.
 void Executor::share_feed(Slot& slot, const Tensor& value) {
   const bool is_same =
       slot.tensor.is_valid() &&
@@ -259,7 +259,7 @@ void Executor::run_hot() {
   }
 }
 
-// Whether a value was found in another place than before.
+// Returns true if a buffer has moved.
 bool Executor::refresh_cached_reads() {
   moves_seen_ = VariableState::moves();
   bool changed = false;
@@ -294,7 +294,7 @@ void Executor::stop_if_asked(const Step& step) {
   if (step.is_long) check_interrupt();
 }
 
-// Whether the step turned out to need its preparation in every run.
+// Returns true if the step must be prepared in every run.
 bool Executor::prepare_if_needed(Step& step) {
   NodeItem& item = *step.item;
   if (item.is_outdated() || (step.node->is_invariant && !step.node->entry->holds_invariant)) {
@@ -307,7 +307,7 @@ bool Executor::prepare_if_needed(Step& step) {
   return step.always_prepare != before;
 }
 
-// What the node has done to its outputs is known to itself; the others look at the epoch.
+// The node itself knows about its outputs; other nodes compare the epoch.
 void Executor::settle(Step& step) {
   step.item->layout_changed = false;
   step.item->prepared_outputs = step.item->context.output_version();
@@ -316,8 +316,8 @@ void Executor::settle(Step& step) {
 
 void Executor::execute(Step& step) { execute_hot(step); }
 
-// Of the small operations that most steps are, each instruction here counts: who may be left half
-// way is noted for the long ones alone, a run has begun with nobody.
+// Hot path. Only long steps open a cancellation scope; `run_fed()` has already closed the outer
+// one.
 inline void Executor::execute_hot(Step& step) {
   if (step.always_prepare) prepare(step);
   if (step.computed) {
@@ -339,9 +339,9 @@ void Executor::compute_long(Step& step) {
   step.computed->compute(step.item->context);
 }
 
-// Of the exception that is being handled.
+// Adds context to the exception in flight.
 void Executor::throw_within(const Step& step) const {
-  // what comes in the plan's order before it may have been done
+  // earlier steps in plan order may have run already
   for (const Step* at = steps_.data(); at <= &step; ++at) {
     if (changes_variable(at->node->item->op)) last_run_was_partial() = true;
   }
@@ -358,7 +358,7 @@ void Executor::execute_observed(Step& step) {
 void Executor::copy_result(const Plan::ResultCopy& copy, const std::string& name) {
   const Tensor* value = &copy.source->tensor;
   if (!value->is_valid()) {
-    // The handle of a variable stands for its value.
+    // A fetched variable handle returns the variable's value.
     auto* state = dynamic_cast<VariableState*>(copy.source->resource);
     if (!state || !state->is_initialized()) throw_uninitialized(name);
     value = &state->value();

@@ -1,6 +1,4 @@
-// What lives here: Executor, which runs a plan and keeps the results of its last run.
-// Who may use it: session and every layer above it, to look at results.
-// What it must not know: hooks, what the operations compute, R.
+// Executor: runs a plan and holds the results of its last run.
 #pragma once
 
 #include <memory>
@@ -22,15 +20,14 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // One value for each of the feeds. Afterwards result(i) is the value of fetch i (invalid for an
-  // operation); it is good until the next run, unless it is copied: who keeps a Tensor keeps its
-  // value.
+  // Takes one value per feed. result(i) is then the value of fetch i, or invalid for an operation.
+  // A result is valid until the next run; a copied Tensor keeps its value.
   void run(const std::vector<Tensor>& feed_values);
-  // The same for values that others hold; those of `shared` stay as they are during the run and are
+  // The same for borrowed values. Values flagged in `shared` do not change during the run and are
   // not copied.
   void run(const std::vector<const Tensor*>& feed_values, const std::vector<bool>& shared);
-  // The same as the options say: with a trace of every operation, which goes to `metadata`, or with
-  // a limit of time, after which the run ends by deadline_exceeded between two operations.
+  // The same with options: `metadata` receives the trace of each operation. A timeout raises
+  // deadline_exceeded between two operations.
   void run(const std::vector<Tensor>& feed_values,
            const RunOptions& options,
            RunMetadata& metadata);
@@ -39,8 +36,7 @@ class Executor {
 
   bool in_use() const { return users_ > 0; }
   const Plan& plan() const { return plan_; }
-  // While one lives, a session takes another executor for the same fetches instead of running this
-  // one again.
+  // Protects the results: meanwhile the session uses another executor for the same fetches.
   class Hold {
    public:
     explicit Hold(Executor& executor) : executor_(executor) {
@@ -61,21 +57,21 @@ class Executor {
  private:
   struct BatchCandidates;
   struct KernelBatch;
-  // A node of the plan, as the runs so far have found it.
+  // A node of the plan with the state from earlier runs.
   struct Step {
     const Plan::Node* node;
     NodeItem* item;
-    Kernel* computed = nullptr;  // that which each run computes
-    bool is_hot = false;         // has something to do in every run
-    // Its preparation reads values that change from run to run.
+    Kernel* computed = nullptr;  // set if it runs in every step
+    bool is_hot = false;  // has work in every run
+    // Its shape function reads values that change between runs.
     bool always_prepare = false;
-    int64_t cost_ns = 0;  // the least time that it took; 0 while unknown
-    // Nothing has been changed when it is done, so that a run may be left there.
+    int64_t cost_ns = 0;  // fastest run so far; 0 if unknown
+    // No side effects have happened before its end, so the run may be cancelled here.
     bool may_stop = false;
-    bool is_long = false;  // the last time when it was prepared
-    // May move a variable, or call what does.
+    bool is_long = false;  // as of the last preparation
+    // May reallocate a variable, directly or in a function that it calls.
     bool may_move = false;
-    // The first of some that may be computed together.
+    // The batch that starts at this step.
     BatchCandidates* alike = nullptr;
     KernelBatch* together = nullptr;
   };
@@ -97,7 +93,7 @@ class Executor {
   bool prepare_if_needed(Step& step);
   void settle(Step& step);
   bool is_verified() const { return verified_epoch_ == plan_.table().epoch; }
-  // executor_levels.cpp: several threads, where they are worth it.
+  // executor_levels.cpp: multi-threaded runs
   bool run_on_threads();
   void run_on_trial();
   void run_measured();
@@ -123,16 +119,16 @@ class Executor {
   Plan plan_;
   std::vector<Step> steps_;
   std::vector<Step*> hot_;
-  std::vector<const Step*> readers_;  // of variables
-  bool takes_snapshots_ = false;      // one of them does
-  // Those of them that have nothing to do while variables stay where they are, and the number of
-  // their moves when these have been looked at.
+  std::vector<const Step*> readers_;  // variable reads
+  bool takes_snapshots_ = false;  // if any of them takes a snapshot
+  // Variable reads that only republish a buffer. They are skipped while `VariableState::moves()`
+  // equals `moves_seen_`.
   std::vector<Step*> cached_reads_;
   uint64_t moves_seen_ = kNeverRead;
-  uint64_t invariants_seen_ = 0;  // the table's count when they were looked at
+  uint64_t invariants_seen_ = 0;  // the table's `invariants` at the last check
   std::vector<Tensor> results_;
-  StepStatsCollector* observer_ = nullptr;  // of the run under way
-  // The table's epoch for which every step is known to be prepared.
+  StepStatsCollector* observer_ = nullptr;  // of the current run
+  // The table epoch at which every step was known to be prepared.
   uint64_t verified_epoch_ = kNeverVerified;
   int users_ = 0;
   std::vector<std::unique_ptr<BatchCandidates>> alike_;

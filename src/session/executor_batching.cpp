@@ -1,5 +1,5 @@
-// Many small operations of one kind, such as the products and updates of hundreds of weights, cost
-// more to be called than to be computed: those of one level are computed by one call.
+// Runs similar small operations with one kernel call. For updates of hundreds of small weights,
+// call overhead exceeds the computation.
 #include "session/executor_batching.h"
 
 #include <typeinfo>
@@ -8,11 +8,11 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kLeast = 4;  // that are worth a group
+constexpr size_t kLeast = 4;  // minimum size of a group
 
 }  // namespace
 
-// Among the hot steps, which have been chosen anew.
+// Only examines hot steps, which have just been selected again.
 void Executor::find_batch_candidates() {
   for (Step& step : steps_) {
     step.alike = nullptr;
@@ -44,7 +44,7 @@ void Executor::find_batch_candidates() {
 void Executor::form_groups(BatchCandidates& alike) {
   alike.epoch = plan_.table().epoch;
   alike.groups.clear();
-  alike.groups.reserve(alike.count);  // steps point to them
+  alike.groups.reserve(alike.count);  // steps hold pointers into it
   const auto member = [](Step& step) { return GroupMember{step.computed, &step.item->context}; };
   std::vector<GroupMember> members;
   for (size_t i = 0; i < alike.count;) {
@@ -66,8 +66,8 @@ void Executor::form_groups(BatchCandidates& alike) {
   }
 }
 
-// Returns how many steps, this one first, have been computed; 0 where it stands by itself. What the
-// kernels promise holds for them: nobody has to look whether something has moved.
+// Returns the number of steps computed, including this one, or 0 if the step is not batched.
+// Batched kernels never move a buffer, so no check is needed afterwards.
 size_t Executor::run_batch(Step& step) {
   if (step.alike && step.alike->epoch != plan_.table().epoch) form_groups(*step.alike);
   if (!step.together) return 0;

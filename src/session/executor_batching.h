@@ -1,6 +1,4 @@
-// What lives here: Executor::Alike and Together, steps of one kind that are computed by one call.
-// Who may use it: the executor.
-// What it must not know: what they compute, R.
+// Executor::BatchCandidates and KernelBatch: similar steps that one kernel call computes.
 #pragma once
 
 #include <memory>
@@ -10,16 +8,16 @@
 
 namespace runhooks {
 
-// Steps that follow each other in a run on one thread, of one level and with kernels of one class:
-// none needs what another one computes, and no two of their outputs share a buffer.
+// Consecutive steps of one level with the same kernel class. They are independent, and none of
+// their outputs share a buffer.
 struct Executor::BatchCandidates {
   Step* const* first;
   size_t count;
-  uint64_t epoch = 0;  // the table's when groups were formed: kernels may be prepared anew since
+  uint64_t epoch = 0;  // table epoch when groups were formed; a later preparation invalidates them
   std::vector<KernelBatch> groups;
 };
 
-// Some of them that go together as they are prepared now.
+// Candidates that can run as one batch in their current layout.
 struct Executor::KernelBatch {
   size_t count;
   std::unique_ptr<KernelGroup> group;

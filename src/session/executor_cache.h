@@ -1,6 +1,4 @@
-// What lives here: ExecutorCache, the compiled plans that a session keeps, found by their fetches and feeds.
-// Who may use it: session.
-// What it must not know: how a plan runs, R.
+// ExecutorCache: LRU cache of compiled plans, keyed by fetches and feeds.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +9,12 @@
 
 namespace runhooks {
 
-// Keeps so many executors, and gives up the one that was asked for the longest time ago, unless it
-// is in use.
+// Evicts the least recently used executor that is idle once the limit is exceeded.
 class ExecutorCache {
  public:
   explicit ExecutorCache(size_t capacity) : capacity_(capacity) {}
 
-  // One of this table that is not in use; NULL where there is none.
+  // Returns an idle executor of this table, or NULL.
   std::shared_ptr<Executor> find(const std::vector<int64_t>& key, const NodeTable& table);
   void add(std::vector<int64_t> key, std::shared_ptr<Executor> executor);
   size_t size() const { return entries_.size(); }

@@ -1,6 +1,6 @@
-// Runs on several threads: the steps of one level of the schedule do not depend on each other, and
-// the threads share them. Each is computed by one thread from the same inputs as in the plain
-// order, so the results are the same. Only plans whose runs take long enough are run so.
+// Multi-threaded runs: threads share the steps of one level, which are independent. Each step runs
+// on one thread with the same inputs as in serial order, so results are identical. Only plans with
+// sufficiently long runs use threads.
 #include "session/executor_levels.h"
 
 #include <algorithm>
@@ -19,18 +19,19 @@ namespace runhooks {
 namespace {
 
 constexpr int kMeasuredRuns = 4;
-constexpr int64_t kWorthOfPlan = 100000;  // nanoseconds of a run that are worth threads
-constexpr int64_t kWorthOfLevel = 5000;   // that a second thread can take off a level
-constexpr int64_t kWorthOfStep = 300;     // of a step that another thread may take
+constexpr int64_t kWorthOfPlan = 100000;  // minimum duration of a run, in ns
+constexpr int64_t kWorthOfLevel = 5000;  // minimum gain per level, in ns
+constexpr int64_t kWorthOfStep = 300;  // minimum duration of a shared step, in ns
 
 }  // namespace
 
-// Runs the plan on several threads or finds out how to; FALSE where nobody has to know.
+// Runs the plan on several threads or measures whether to; returns false if the caller must run it
+// serially.
 bool Executor::run_on_threads() {
   if (kernel_threads() < 2) return false;
   if (!levels_) levels_ = std::make_unique<Levels>();
   if (levels_->runs <= kMeasuredRuns) {
-    if (levels_->runs++ == 0) return false;  // the first run makes buffers
+    if (levels_->runs++ == 0) return false;  // the first run allocates buffers
     run_measured();
     if (levels_ && levels_->runs > kMeasuredRuns) make_levels();
     return true;
@@ -56,7 +57,7 @@ void Executor::run_on_trial() {
       run_in_order();
     }
   }
-  if (!levels_) return;  // what has something to do in each run has changed
+  if (!levels_) return;  // the set of hot steps has changed
   const auto took = is_timed ? Clock::now() - start : Clock::duration(0);
   levels_->trial->took(std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
 }
@@ -72,7 +73,7 @@ void Executor::run_measured() {
     stop_if_asked(step);
     const int64_t ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-    // what a busy machine adds is no cost
+    // the minimum excludes delays from other processes
     if (step.cost_ns == 0 || ns < step.cost_ns) step.cost_ns = ns;
   }
   if (always_prepare_changed) choose_hot_steps();
@@ -142,7 +143,7 @@ void Executor::run_levels() {
     for (Step* step : level.alone) run_alone(*step);
     levels_->run_shared(level.shared, run_step);
     for (Step* step : level.shared) finish(*step);
-    if (!level.shared.empty()) stop_if_asked(*level.shared[0]);  // the longest
+    if (!level.shared.empty()) stop_if_asked(*level.shared[0]);  // the longest step
     layout_changed = layout_changed || changes;
   }
   if (always_prepare_changed) choose_hot_steps();
@@ -150,13 +151,13 @@ void Executor::run_levels() {
 
 namespace {
 
-// What the threads of a level know of each other's end: once the user has asked to stop, which this
-// thread alone sees, the others are to leave what they may leave.
+// Propagates an interrupt, which only this thread can observe, to the other threads of a level.
+// They then leave cancellable work.
 class LevelCancellation {
  public:
   explicit LevelCancellation(bool may_stop) : may_stop_(may_stop) {}
 
-  // Runs a step; what is wrong with it goes to `error`.
+  // Runs a step and stores its exception in `error`.
   template <typename Run>
   void run(const Run& step, std::exception_ptr& error) {
     const bool is_helper = std::this_thread::get_id() != caller_;
@@ -170,7 +171,7 @@ class LevelCancellation {
     }
     if (is_helper) set_cancel_flag(nullptr);
   }
-  // While this thread waits for the others.
+  // Polls while this thread waits for the others.
   void ask() {
     if (!may_stop_ || leaves_.load(std::memory_order_relaxed)) return;
     try {

@@ -1,6 +1,4 @@
-// What lives here: Executor::Levels, the steps of a plan level by level, as several threads run them.
-// Who may use it: the executor.
-// What it must not know: the order of a run on one thread, R.
+// Executor::Levels: the steps of a plan grouped by level, for multi-threaded runs.
 #pragma once
 
 #include <exception>
@@ -15,19 +13,20 @@ namespace runhooks {
 class Executor::Levels {
  public:
   struct Level {
-    std::vector<Step*> idle;    // only prepared, where the layout has changed
-    std::vector<Step*> alone;   // by the session's thread
-    std::vector<Step*> shared;  // by all threads, the longest first
-    // A step that takes longer than all others together is for its own threads.
+    std::vector<Step*> idle;  // prepared only, if the layout has changed
+    std::vector<Step*> alone;  // run on the session's thread
+    std::vector<Step*> shared;  // run on all threads, longest first
+    // Moves a step that takes longer than all others combined to `alone`, where its kernel may use
+    // threads.
     void balance();
   };
   int runs = 0;
   std::vector<Level> levels;
-  std::optional<ParallelismTuner> trial;  // none where the runs are too short
+  std::optional<ParallelismTuner> trial;  // empty if runs are too short for threads
   std::vector<std::exception_ptr> errors;
 
-  // Which thread computes a step is a matter of time, what it computes is not. Of several errors
-  // the first in the plan's order is raised.
+  // The assignment of steps to threads does not affect results. If several steps fail, the first
+  // error in plan order is raised.
   template <typename Run>
   void run_shared(const std::vector<Step*>& steps, Run run_step);
 };

@@ -1,4 +1,4 @@
-// How an executor prepares a node: shapes, buffers, and the values that stay from run to run.
+// Prepares nodes: shapes, buffers, and values that persist across runs.
 #include "graph/op_check.h"
 #include "session/executor.h"
 
@@ -23,7 +23,7 @@ void Executor::prepare(Step& step) {
     const bool is_first =
         item.prepared_inputs == NodeItem::kNeverPrepared || !step.node->entry->holds_invariant;
     const uint64_t version = item.context.input_version();
-    item.prepared_inputs = NodeItem::kNeverPrepared;  // until all went well
+    item.prepared_inputs = NodeItem::kNeverPrepared;  // until preparation succeeds
     check_inputs_are_there(item.context);
     std::vector<Shape> shapes;
     if (is_invariant) shapes = output_shapes(item.context);
@@ -33,7 +33,7 @@ void Executor::prepare(Step& step) {
       item.values_read.insert(item.context.parameters_read());
     }
     if (!item.values_read.is_subset_of(step.node->invariant_inputs)) step.always_prepare = true;
-    // A buffer of another shape is a new one: there is nothing in it to compare with.
+    // A buffer of another shape is new, so there is no old content to compare with.
     if (is_invariant) compute_invariant(item, is_first || shapes != output_shapes(item.context));
     if (is_invariant && !step.node->entry->holds_invariant) {
       plan_.table().invariants.fetch_add(1, std::memory_order_relaxed);
@@ -46,8 +46,8 @@ void Executor::prepare(Step& step) {
   }
 }
 
-// Runs the op's shape function on the shapes at hand, which checks them, and gives the outputs
-// their buffers. Returns which inputs' values it has read.
+// Runs the op's shape function, which validates the shapes, and allocates the outputs. Returns the
+// inputs whose values it has read.
 InputSet Executor::infer_outputs(NodeItem& item) {
   const OpDef& def = item.op.def();
   KernelContext& context = item.context;
@@ -57,7 +57,7 @@ InputSet Executor::infer_outputs(NodeItem& item) {
     const Tensor& input = context.input(i);
     const bool is_known = input.is_valid() || !holds_tensor(item.op.input(i).dtype());
     shapes.push_back(is_known ? input.shape() : Shape::unknown());
-    // what allocates its outputs itself has no use for values here
+    // ops that allocate their own outputs need no values here
     values.push_back(input.is_valid() && !def.allocates_outputs ? &input : nullptr);
   }
   ShapeContext shape_context(item.op, std::move(shapes), std::move(values), context.num_outputs());
@@ -76,8 +76,8 @@ InputSet Executor::infer_outputs(NodeItem& item) {
   return shape_context.values_read();
 }
 
-// Downstream preparations have taken in the values: they are told when these are others than
-// before.
+// Downstream nodes may have used the values during preparation, so a change must bump their
+// version.
 void Executor::compute_invariant(NodeItem& item, bool is_first) {
   KernelContext& context = item.context;
   std::vector<Tensor> before;

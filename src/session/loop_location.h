@@ -1,6 +1,4 @@
-// What lives here: where the running loops are (hook, method, step), asked when an error has to be explained.
-// Who may use it: monitored writes it, the bindings read it.
-// What it must not know: what the hooks do, R.
+// LoopLocation: the hook, method and step that each running loop is at, for error messages.
 #pragma once
 
 #include <string>
@@ -9,21 +7,20 @@
 
 namespace runhooks {
 
-// One loop; it is the innermost while a method of one of its hooks runs. Loops can be nested (a
-// hook that trains another model) and can outlive each other (predictions that are read bit by
-// bit).
+// State of one loop, which is the innermost while one of its hooks runs. Loops may nest, as when a
+// hook trains another model. Their lifetimes may overlap, as with lazily read predictions.
 struct LoopLocation {
   const class RunHook* hook = nullptr;
   const char* method = "";
   Session* session = nullptr;
 
-  // The value of the global step, -1 where it is not known.
+  // The value of the global step; -1 if unknown.
   int64_t global_step() const;
 
-  // The loop of which a hook is running now; NULL where none is.
+  // The loop whose hook is running, or NULL.
   static LoopLocation*& innermost() { return innermost_; }
 
-  // While it lives, `method` of `hook` is what runs.
+  // Marks `method` of `hook` as running.
   class Scope {
    public:
     Scope(LoopLocation& where, const RunHook* hook, const char* method)
@@ -43,7 +40,7 @@ struct LoopLocation {
    private:
     LoopLocation& where_;
     LoopLocation* outer_;
-    const RunHook* outer_hook_;  // a saver, while it asks others for their state
+    const RunHook* outer_hook_;  // restored on exit: a saver calls other hooks
     const char* outer_method_;
   };
 

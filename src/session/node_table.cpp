@@ -53,7 +53,7 @@ NodeItem& NodeTable::item(Operation& op, const std::vector<bool>& fed_inputs) {
   }
   Slot* outputs = own.slots.empty() ? nullptr : own.slots.data();
   auto made = std::make_unique<NodeItem>(op, std::move(inputs), outputs, resources_, buffers_);
-  // What only preparing it writes stays from run to run.
+  // A kernel that writes only during preparation has outputs that persist across runs.
   if (made->kernel && !made->kernel->computes()) {
     for (Slot& output : own.slots) buffers_.exclude_from_sharing(output);
   }

@@ -1,6 +1,4 @@
-// What lives here: NodeTable, the slots and kernels of a session's operations, which all of its plans share.
-// Who may use it: session.
-// What it must not know: fetches, the order of a run, what the operations compute, R.
+// NodeTable: the slots and kernels of a session's operations, shared by its plans.
 #pragma once
 
 #include <atomic>
@@ -16,7 +14,7 @@ namespace runhooks {
 
 class Executor;
 
-// An operation with its kernel, as all plans see it.
+// An operation with its kernel, shared by all plans.
 struct NodeItem {
   static constexpr uint64_t kNeverPrepared = ~uint64_t{0};
 
@@ -25,35 +23,36 @@ struct NodeItem {
            Slot* outputs,
            ResourceManager& resources,
            BufferAllocator& allocator);
-  // Whether an input or an output is another one than when the kernel was prepared.
+  // True if an input or output has changed since the kernel was prepared.
   bool is_outdated() const {
     return prepared_inputs != context.input_version() ||
            prepared_outputs != context.output_version();
   }
 
   Operation& op;
-  // An output has another buffer or shape than before. One a node, since nodes run side by side.
+  // An output has a new buffer or shape. One flag per node, because nodes run concurrently.
   bool layout_changed = false;
   KernelContext context;
-  std::unique_ptr<Kernel> kernel;  // none where an input is forwarded
-  // What the versions summed up to when the kernel was prepared.
+  std::unique_ptr<Kernel> kernel;  // NULL if the op forwards an input
+  // Sums of the input and output versions when the kernel was prepared.
   uint64_t prepared_inputs = kNeverPrepared, prepared_outputs = 0;
   InputSet values_read;  // by the last preparation
 };
 
-// An operation of a session. A tensor that is fed has a slot of its own beside the one that its
-// operation writes to, so an operation has an item for each set of inputs that plans feed.
+// An operation of a session. A fed tensor has a separate slot next to its output slot, so there is
+// one item per set of fed inputs.
 struct NodeEntry {
-  std::vector<Slot> slots, feed_slots;  // of the outputs; they never grow
-  std::vector<std::pair<std::vector<bool>, std::unique_ptr<NodeItem>>> items;  // by fed inputs
-  int users = 0, runners = 0;  // plans that use a slot, and that run it
-  // What the outputs hold depends on shapes and constants only, so it stays from run to run.
+  std::vector<Slot> slots, feed_slots;  // per output; must not reallocate
+  // keyed by the fed inputs
+  std::vector<std::pair<std::vector<bool>, std::unique_ptr<NodeItem>>> items;
+  int users = 0, runners = 0;  // number of plans that use a slot, and that run the op
+  // The outputs depend only on shapes and constants, so they persist across runs.
   bool holds_invariant = false;
 };
 
-// Entries are found by operation; they, their items and slots stay where they are as long as the
-// table lives, so kernels and plans point into it. One plan of a table runs at a time: a run inside
-// of a run needs a table of its own.
+// Finds entries by operation. Addresses of entries, items and slots are stable, because kernels
+// and plans point to them. Only one plan of a table runs at a time, so nested runs need their own
+// table.
 class NodeTable {
  public:
   NodeTable(ResourceManager& resources, const BufferOptions& options)
@@ -62,18 +61,18 @@ class NodeTable {
   NodeTable& operator=(const NodeTable&) = delete;
 
   NodeEntry& entry(const Operation& op);
-  // The operation with these of its inputs fed.
+  // The item of `op` for this set of fed inputs.
   NodeItem& item(Operation& op, const std::vector<bool>& fed_inputs);
   Slot& slot(const Output& output) { return entry(*output.op).slots[place(output)]; }
   Slot& feed_slot(const Output& output);
   BufferPool& buffers() { return buffers_; }
 
-  // A plan uses the operation's slots, and its kernel; what nobody uses gives its memory back.
+  // Reference counts of the operation's slots and kernel; the last release frees their memory.
   void retain(const Operation& op, bool runs);
   void release(const Operation& op, bool runs);
 
   bool is_running() const { return is_running_; }
-  // While one lives, a plan of the table runs.
+  // Marks a plan of the table as running.
   class Run {
    public:
     explicit Run(NodeTable& table) : table_(table) { table_.is_running_ = true; }
@@ -85,14 +84,14 @@ class NodeTable {
     NodeTable& table_;
   };
 
-  // Another number whenever a slot has got another version.
+  // Changes whenever the version of a slot changes.
   uint64_t epoch = 1;
-  // How often an entry was made to hold what stays: helping threads prepare, too.
+  // Counts entries that became invariant. Atomic, because helper threads also prepare nodes.
   std::atomic<uint64_t> invariants{0};
-  // Who ran last.
+  // The executor that ran last.
   const Executor* bound = nullptr;
-  int users = 0;  // held results among the table's plans
-  // Of the items, those whose reads are snapshots, or were when they went: never fewer.
+  int users = 0;  // number of Holds on executors of this table
+  // Upper bound on the number of snapshot reads; not decremented when an item is destroyed.
   size_t snapshots = 0;
 
  private:
@@ -100,7 +99,7 @@ class NodeTable {
 
   ResourceManager& resources_;
   BufferPool buffers_;
-  std::vector<std::unique_ptr<NodeEntry>> entries_;  // by the operation's id
+  std::vector<std::unique_ptr<NodeEntry>> entries_;  // indexed by operation id
   bool is_running_ = false;
 };
 

@@ -7,11 +7,11 @@ namespace runhooks {
 
 namespace {
 
-// Runs between two rounds: a way that is half as fast costs a hundredth.
+// Runs between two rounds: trying a mode that is half as fast costs about one percent.
 constexpr int kRest = 120;
-// Of a way's times the longest ones do not count, when the machine had other things to do.
+// Ignores the slowest samples of a mode, which include delays from other processes.
 constexpr int kIgnored = 2;
-// What another way has to gain, in percent: less is noise.
+// Minimum gain for switching modes, in percent; smaller differences are noise.
 constexpr int64_t kGain = 3;
 
 }  // namespace
@@ -27,7 +27,7 @@ void ParallelismTuner::took(int64_t ns) {
   times_[static_cast<size_t>(turn())][static_cast<size_t>(round_ % kRounds)] = ns;
   if (++tried_ < kWays - first_) return;
   tried_ = 0;
-  if (++round_ < kRounds) return;  // the first ones follow each other
+  if (++round_ < kRounds) return;  // the first rounds run back to back
   choose();
   left_ = kRest;
 }

@@ -1,6 +1,4 @@
-// What lives here: ParallelismTuner, which way to use threads takes a plan the least time, on this machine and at this time.
-// Who may use it: the executor.
-// What it must not know: plans, the clock, R.
+// ParallelismTuner: measures which use of threads makes a plan fastest.
 #pragma once
 
 #include <array>
@@ -8,22 +6,21 @@
 
 namespace runhooks {
 
-// How a run may use threads. The results are the same.
+// How a run may use threads. Results are the same in every mode.
 enum class ParallelMode { kLevels, kKernels, kNone };
 
-// What a second thread gains depends on how far it is: two processors of a virtual machine may
-// share a cache or not, and which of it is the case changes, as do neighbours. So the ways are
-// tried again and again, a run each, and between these the one is taken that was the fastest of
-// late.
+// Whether a second thread helps depends on cache topology and load, which change on a virtual
+// machine. So each mode is re-measured periodically, and the fastest recent one is used in
+// between.
 class ParallelismTuner {
  public:
-  // Plans without levels have the other ways.
+  // Plans without levels skip kLevels.
   explicit ParallelismTuner(bool has_levels);
 
-  // Of the next run.
+  // The mode for the next run.
   ParallelMode way() const { return is_trying() ? turn() : best_; }
   bool is_trying() const { return left_ == 0; }
-  // What a run by way() has taken. The time counts while it is trying.
+  // Records how long a run in way() took. Ignored unless is_trying().
   void took(int64_t ns);
 
  private:
@@ -31,8 +28,8 @@ class ParallelismTuner {
   ParallelMode turn() const { return static_cast<ParallelMode>(first_ + tried_); }
   void choose();
 
-  int first_;  // of the ways that there are
-  // Of the last rounds, in which each way had a run.
+  int first_;  // first available mode
+  // Times from the recent rounds; each mode runs once per round.
   std::array<std::array<int64_t, kRounds>, kWays> times_{};
   int round_ = 0, tried_ = 0;
   int left_ = 0;  // runs until the next round

@@ -62,12 +62,12 @@ void Plan::add_copies(const std::vector<Fetch>& fetches) {
   }
 }
 
-// A value read from a variable without a copy that is used after the variable was changed has to be
-// a copy. In one pass: the last change before a use is known, and so is the read that a value comes
-// from.
+// A read that aliases a variable must be copied if its value is used after the variable is
+// updated. One pass suffices: remember the last update of each variable and the read that each
+// value comes from.
 void Plan::mark_snapshots() {
-  std::unordered_map<const Operation*, size_t> reads;  // the reader whose value output 0 may be
-  std::unordered_map<std::string, size_t> changes;     // the last, by the variable's name
+  std::unordered_map<const Operation*, size_t> reads;  // the read that output 0 may alias
+  std::unordered_map<std::string, size_t> changes;  // last update, by variable name
   InterruptPoll poll;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     poll();
@@ -91,8 +91,7 @@ void Plan::mark_snapshots() {
   }
 }
 
-// From the last node to the first: whoever reads a value, or what shares its buffer, is known when
-// the node is reached that makes it.
+// Goes backwards: all readers of a buffer are visited before the node that produces it.
 void Plan::find_live_ranges() {
   std::unordered_map<Slot*, LiveRange> last_use;
   last_use.reserve(nodes_.size());

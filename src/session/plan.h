@@ -1,6 +1,5 @@
-// What lives here: Plan, the compiled form of one set of fetches and feeds: what runs, in which order, with which buffers.
-// Who may use it: session.
-// What it must not know: the state of a run, hooks, what the operations compute, R.
+// Plan: the compiled form of one set of fetches and feeds, with the order of nodes and their
+// buffers.
 #pragma once
 
 #include <memory>
@@ -14,12 +13,12 @@
 
 namespace runhooks {
 
-// The order of a run is fixed when the plan is made: operations that change a variable come after
-// everything that does not depend on such a change, so what is read or fetched beside a training
-// step is the value before it. A value that is fetched is copied right after it is computed.
-//
-// Work that depends on shapes and constants only (shape functions, allocation, constants, shape
-// arithmetic) is invariant: it is done when shapes change, not in every run.
+// The order is fixed when the plan is built. Operations that change a variable come after all
+// operations that do not depend on such a change. So a value that is read or fetched next to a
+// training step is the value before the step. Fetched values are copied right after they are
+// computed.
+// Work that depends only on shapes and constants is invariant. It is repeated only when shapes
+// change.
 class Plan {
  public:
   struct ResultCopy {
@@ -29,9 +28,9 @@ class Plan {
   struct Node {
     NodeItem* item = nullptr;
     NodeEntry* entry = nullptr;
-    int level = 0;  // those of one level may run side by side
+    int level = 0;  // nodes of one level may run concurrently
     InputSet invariant_inputs;
-    // All inputs are of that kind: computed when prepared.
+    // All inputs are invariant, so the node runs during preparation.
     bool is_invariant = false;
     // Reads a variable whose value is used after the variable is changed.
     bool needs_snapshot = false;
@@ -48,7 +47,7 @@ class Plan {
   NodeTable& table() const { return *table_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<std::pair<Output, Slot*>>& feeds() const { return feeds_; }
-  // Of fetches that are fed.
+  // Copies of fetches that are also fed.
   const std::vector<ResultCopy>& fed_copies() const { return fed_copies_; }
   size_t num_results() const { return num_results_; }
   const Liveness& liveness() const { return liveness_; }
@@ -63,7 +62,7 @@ class Plan {
 
   std::shared_ptr<NodeTable> table_;
   std::vector<Node> nodes_;
-  std::unordered_map<const Operation*, size_t> positions_;  // among the nodes
+  std::unordered_map<const Operation*, size_t> positions_;  // indices of nodes
   std::vector<std::pair<Output, Slot*>> feeds_;
   OutputSet fed_;
   std::vector<ResultCopy> fed_copies_;
@@ -71,7 +70,7 @@ class Plan {
   Liveness liveness_;
 };
 
-// The operations that the fetches need, in the order in which a plan runs them.
+// The operations that the fetches need, in execution order.
 std::vector<Operation*> ordered_operations(const std::vector<Fetch>& fetches,
                                            const OutputSet& feeds);
 

@@ -11,12 +11,12 @@ namespace runhooks {
 
 namespace {
 
-// What a function of an operation may change is all taken as one change.
+// All changes made by a function count as one change of its calling op.
 bool is_mutating(const Operation* op) {
   return !op->def().mutates.empty() || (op->def().calls_functions && op->def().is_stateful);
 }
 
-// Everything the fetches need, except what is fed, and where each stands in the list.
+// The operations that the fetches need, excluding fed ones, with their indices.
 struct Needed {
   std::vector<Operation*> ops;
   std::unordered_map<const Operation*, size_t> places;
@@ -44,12 +44,12 @@ Needed needed_operations(const std::vector<Fetch>& fetches, const OutputSet& fee
   return needed;
 }
 
-// For each of some operations those that wait for it, all in one row.
+// Stores the successors of all operations in one array.
 class ReadyQueue {
  public:
   ReadyQueue(const Needed& needed, const OutputSet& feeds)
       : ends_(needed.ops.size() + 1), waits_for_(needed.ops.size()) {
-    std::vector<std::pair<size_t, size_t>> pairs;  // who is waited for, who waits
+    std::vector<std::pair<size_t, size_t>> pairs;  // (producer, consumer)
     InterruptPoll poll;
     for (size_t i = 0; i < needed.ops.size(); ++i) {
       poll();
@@ -70,7 +70,7 @@ class ReadyQueue {
     for (const auto& pair : pairs) row_[next[pair.first]++] = pair.second;
   }
   bool is_ready(size_t i) const { return waits_for_[i] == 0; }
-  // Calls `ready` with each that has waited for nothing else.
+  // Calls `ready` for each successor whose last dependency was `i`.
   template <typename Ready>
   void done(size_t i, const Ready& ready) {
     for (size_t k = ends_[i]; k < ends_[i + 1]; ++k) {
@@ -79,8 +79,8 @@ class ReadyQueue {
   }
 
  private:
-  std::vector<size_t> ends_, row_;  // those of i stand before ends_[i + 1]
-  std::vector<size_t> waits_for_;   // how many each still waits for
+  std::vector<size_t> ends_, row_;  // successors of i end before ends_[i + 1]
+  std::vector<size_t> waits_for_;  // unfinished dependencies of each operation
 };
 
 }  // namespace

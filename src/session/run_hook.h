@@ -1,6 +1,5 @@
-// What lives here: RunHook, the interface of everything that watches and steers a training loop, and what it is given.
-// Who may use it: hooks implement it, monitored calls it, estimators and the bindings hand hooks over.
-// What it must not know: the loop, any particular hook, R.
+// RunHook: the interface for code that observes and controls a training loop, with its argument
+// types.
 #pragma once
 
 #include <functional>
@@ -15,16 +14,16 @@
 
 namespace runhooks {
 
-// What a hook wants of the next run (tf.train.SessionRunArgs). Whoever changes `fetches`,
-// `options` or which tensors are fed calls changed(), so that the loop sees at a glance that the
-// plan at hand still fits.
+// A hook's request for the next run (tf.train.SessionRunArgs). Call changed() after modifying
+// `fetches`, `options` or the set of fed tensors. The loop compares revisions to decide whether
+// its plan is still valid.
 struct RunArgs {
   std::vector<Fetch> fetches;
   Feeds feeds;
   RunOptions options;
-  uint64_t revision = next_revision();  // no two contents have the same one
+  uint64_t revision = next_revision();  // unique for each content
   void changed() { revision = next_revision(); }
-  // Where the embedding language keeps what these arguments were made from.
+  // Owned by the bindings: the R object that these arguments were converted from.
   std::shared_ptr<void> foreign;
 
  private:
@@ -34,13 +33,13 @@ struct RunArgs {
   }
 };
 
-// What all hooks of one run share (tf.train.SessionRunContext).
+// Shared by all hooks during a run (tf.train.SessionRunContext).
 class RunContext {
  public:
   RunContext(Session& session, const RunArgs& original_args)
       : session_(session), original_args_(original_args) {}
   Session& session() const { return session_; }
-  // What the caller of run() asked for, without the hooks' additions.
+  // The caller's request, without the hooks' additions.
   const RunArgs& original_args() const { return original_args_; }
   bool stop_requested() const { return stop_requested_; }
   void request_stop() { stop_requested_ = true; }
@@ -51,8 +50,8 @@ class RunContext {
   bool stop_requested_ = false;
 };
 
-// The results of a run as one hook sees them (tf.train.SessionRunValues): in the order of its
-// fetches. They are good until the next run; a copied Tensor keeps its value.
+// One hook's view of the results, in the order of its fetches (tf.train.SessionRunValues). Results
+// are valid until the next run; a copied Tensor keeps its value.
 class RunValues {
  public:
   RunValues(const Executor& executor,
@@ -63,7 +62,7 @@ class RunValues {
   size_t size() const { return which_.size(); }
   // Invalid for an operation.
   const Tensor& result(size_t i) const { return executor_.result(which_[i]); }
-  // What all of one run share: the merged options, and what they asked for.
+  // Merged options and metadata, shared by all hooks of the run.
   const RunOptions& options() const { return options_; }
   const RunMetadata& run_metadata() const { return metadata_; }
 
@@ -74,7 +73,7 @@ class RunValues {
   const RunMetadata& metadata_;
 };
 
-// How a loop ended when it did not end well.
+// Why a loop ended abnormally.
 struct LoopFailure {
   bool is_interrupt = false;
   std::exception_ptr error;
@@ -83,40 +82,38 @@ struct LoopFailure {
 class RunHook {
  public:
   virtual ~RunHook() = default;
-  // The class, as messages and traces name it ("StopAtStepHook").
+  // The class name for messages and traces ("StopAtStepHook").
   virtual std::string name() const = 0;
 
-  // Before the graph is finalized: operations may be added. A hook that is used again starts anew
-  // here.
+  // Called before the graph is finalized; may add operations. Resets a hook that is reused.
   virtual void begin(Graph&) {}
-  // After a session has been made, or made again after a failure it could be recovered from.
+  // Called after a session is created, including after recovery from a failure.
   virtual void after_create_session(Session&, Coordinator&) {}
-  // Before each run; NULL where the hook wants nothing of it. What is returned must live until
-  // after_run().
+  // Called before each run; NULL requests nothing. The result must live until after_run().
   virtual const RunArgs* before_run(RunContext&) { return nullptr; }
-  // After each run that has succeeded.
+  // Called after each successful run.
   virtual void after_run(RunContext&, const RunValues&) {}
-  // When the loop ends well.
+  // Called when the loop ends normally.
   virtual void end(Session&) {}
-  // When it does not: after an error or an interrupt. The session is NULL where none was made. What
-  // it throws is a warning in the log: what ended the loop is on its way.
+  // Called after an error or interrupt; the session is NULL if none was created. Exceptions become
+  // log warnings, because the original error is already propagating.
   virtual void on_error(Session*, const LoopFailure&) {}
 
   virtual bool saves_checkpoints() const { return false; }
-  // Where several processes train it is at work in the first of them alone: it shows or writes
-  // something.
+  // True if only the chief process runs the hook, because it prints or writes output.
   virtual bool is_for_chief() const { return saves_checkpoints(); }
-  // Its after_run() or end() may change variables: it comes after all others, and savers after it.
+  // True if after_run() or end() may change variables. Such hooks run after all others, but before
+  // savers.
   virtual bool changes_variables() const { return false; }
   virtual bool has_state() const { return false; }
-  // What tells its state from those of others: what it is called. One that nobody has called
-  // anything gives kUnnamedState and what it does.
+  // Identifies the hook's state in a checkpoint. The default name of an unnamed hook is
+  // kUnnamedState plus its function.
   static constexpr const char* kUnnamedState = "[[unnamed]]";
   virtual std::string state_key() const { return name(); }
-  // What checkpoints keep of the hook; empty where it has nothing to resume.
+  // State saved in checkpoints; empty if there is none.
   virtual NamedTensors save_state() { return {}; }
-  // Where a checkpoint with a state of this hook is restored: reads and checks it, nothing has been
-  // changed yet. What is returned takes it over; it is called before after_create_session().
+  // Validates a restored state without changing anything. The returned function applies the state,
+  // and is called before after_create_session().
   virtual std::function<void()> read_state(const NamedTensors&) { return {}; }
 };
 

@@ -13,21 +13,21 @@ namespace runhooks {
 
 namespace {
 
-// Whether the node may be moved among nodes that it does not depend on. The others have effects
-// that are seen from outside, in an order that must stay.
+// True if the node may be reordered with independent nodes. Other nodes have visible side effects,
+// whose order must not change.
 bool can_move(const OpDef& def) {
   if (def.is_host_function) return false;
   return !def.is_stateful || def.updates_variables || def.order_insensitive;
 }
 
-// Gives each node, in the plan's order, the first level in which all that it needs is there.
+// Assigns each node, in plan order, the lowest level at which its inputs are available.
 class Levels {
  public:
   int add(const Operation& op) {
     int level = first_;
     const bool stays = !can_move(op.def()),
                begins_updates = op.def().updates_variables && !has_updates_;
-    // No variable is changed before everything ahead of the first update went well.
+    // Updates start only after all nodes ahead of the first update have succeeded.
     if (stays || begins_updates) level = first_ = end_;
     has_updates_ = has_updates_ || op.def().updates_variables;
 
@@ -63,7 +63,7 @@ class Levels {
  private:
   using Variables = std::vector<const Operation*>;
   struct Node {
-    int after = 0;  // the first level where its outputs are there
+    int after = 0;  // the first level at which its outputs are available
     Variables variables_behind;
   };
   struct Uses {
@@ -78,22 +78,23 @@ class Levels {
     std::sort(variables.begin(), variables.end());
     variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
   }
-  // Whether an output may be the buffer of a variable that an input refers to.
+  // True if an output may alias a variable's buffer.
   static bool keeps_buffer(const Operation& op) {
     const OpDef& def = op.def();
     bool keeps = def.holds_variable || def.reads_variable || def.forwards || def.may_forward;
     for (int i = 0; i < op.num_outputs(); ++i) keeps = keeps || op.output_is_ref(i);
     return keeps;
   }
-  int first_ = 0, end_ = 0;  // where the next node may go, and the first level without nodes
+  int first_ = 0, end_ = 0;  // first level open to the next node, and first empty level
   bool has_updates_ = false;
   std::unordered_map<const Operation*, Node> nodes_;
-  std::unordered_map<const Operation*, Uses> uses_;  // of a variable's op
+  std::unordered_map<const Operation*, Uses> uses_;  // keyed by the variable's op
 };
 
 }  // namespace
 
-// Strings grow a dictionary that others read, and who makes a handle looks it up in the session.
+// Strings append to a shared dictionary, and ops that create handles use the session's resources.
+// Both need the session's thread.
 bool may_run_on_helper(const Operation& op) {
   // a function's own steps use the threads
   if (!can_move(op.def()) || op.def().calls_functions) return false;

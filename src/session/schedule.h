@@ -1,6 +1,4 @@
-// What lives here: the schedule of a run on several threads: which operations may run side by side.
-// Who may use it: session.
-// What it must not know: kernels at work, buffers, R.
+// Assigns operations to levels for multi-threaded runs.
 #pragma once
 
 #include <vector>
@@ -9,13 +7,12 @@
 
 namespace runhooks {
 
-// The level of each of these operations, which stand in the order of a run on one thread: all that
-// an operation needs is on lower levels, so those of one level may run side by side. What is seen
-// from outside (files, user code, which variable was changed when an error ended the run) is the
-// same as in the plain order.
+// Returns the level of each operation; `order` is the serial order of execution. Operations depend
+// only on lower levels, so those of one level may run concurrently. Visible effects keep the
+// serial order: files, user code, and the variables updated before an error.
 std::vector<int> schedule_levels(const std::vector<Operation*>& order);
 
-// Whether another thread than the session's may compute it.
+// True if a helper thread may run it.
 bool may_run_on_helper(const Operation& op);
 
 }  // namespace runhooks

@@ -52,7 +52,7 @@ std::shared_ptr<Executor> Session::executor(const std::vector<Fetch>& fetches,
   key.push_back(-1);
   for (const Output& feed : feeds) key.push_back(element_id(feed.op, feed.index));
   if (extensions_ != graph_->extensions()) {
-    // an operation has other inputs and outputs than when plans were made
+    // an extension adds inputs or outputs to existing operations
     extensions_ = graph_->extensions();
     executors_.clear();
     tables_.clear();
@@ -97,7 +97,7 @@ bool Session::is_initialized(const Variable& variable) const {
 }
 
 const Tensor& Session::value(const Variable& variable) const {
-  // Hooks ask for the global step after each step.
+  // Hooks read the global step after each step, so the last lookup is cached.
   if (asked_.op != variable.handle.op || !asked_.state) {
     asked_ = {variable.handle.op, find_variable_state(resources_, *variable.handle.op)};
   }
@@ -114,8 +114,8 @@ void Session::assign(const Variable& variable, const Tensor& value) {
 
 void Session::close() {
   closed_ = true;
-  // A function in the graph, or a hook between a run and its results, may close the session: what
-  // is still in use goes with it.
+  // A graph function, or a hook that runs before results are read, may close the session. Tables
+  // in use are freed later.
   for (const auto& table : tables_) {
     if (table->users > 0) return;
   }

@@ -1,6 +1,4 @@
-// What lives here: Session, which runs a graph and owns what outlives a step: variables, iterators, plans.
-// Who may use it: every layer above session, the bindings.
-// What it must not know: hooks, checkpoints, R.
+// Session: runs a graph and owns the state between steps: variables, iterators and plans.
 #pragma once
 
 #include <memory>
@@ -17,7 +15,7 @@ using Feeds = std::vector<std::pair<Output, Tensor>>;
 
 struct SessionOptions {
   BufferOptions buffers;
-  size_t max_executors = 64;  // compiled plans that are kept
+  size_t max_executors = 64;  // limit of the plan cache
 };
 
 class Session {
@@ -28,7 +26,7 @@ class Session {
   Graph& graph() const { return *graph_; }
   const std::shared_ptr<Graph>& graph_ptr() const { return graph_; }
 
-  // The value of each fetch, invalid for an operation. Throws after close().
+  // Returns the value of each fetch, invalid for an operation. Throws after close().
   std::vector<Tensor> run(const std::vector<Fetch>& fetches, const Feeds& feeds = {});
   std::vector<Tensor> run(const std::vector<Fetch>& fetches,
                           const Feeds& feeds,
@@ -37,8 +35,8 @@ class Session {
   Tensor run(Output fetch);
   void run(Operation* op);
 
-  // What runs these fetches and feeds, made on first use. A run inside of a run, and one that must
-  // not change results that are held, get another one than that which is in use.
+  // The cached executor for these fetches and feeds, created on first use. Nested runs, and runs
+  // while results are held, get another executor.
   std::shared_ptr<Executor> executor(const std::vector<Fetch>& fetches,
                                      const std::vector<Output>& feeds);
   // lint: allow caller (tests count them)
@@ -47,18 +45,19 @@ class Session {
   void check_open() const;
 
   ResourceManager& resources() { return resources_; }
-  // The value of a variable; throws where it is not initialized.
+  // The value of a variable; throws if it is uninitialized.
   const Tensor& value(const Variable& variable) const;
   bool is_initialized(const Variable& variable) const;
   void assign(const Variable& variable, const Tensor& value);
-  // Whoever changes variables when a loop ends notes it: a checkpoint of that step is out of date.
+  // Call after changing variables at the end of a loop: the checkpoint of that step is then
+  // outdated.
   void note_change() { ++changes_; }
   int changes() const { return changes_; }
 
   void close();
   bool is_closed() const { return closed_; }
 
-  // Where the embedding language keeps what belongs to this session.
+  // Owned by the bindings: the R objects that belong to this session.
   std::shared_ptr<void> foreign;
 
  private:
@@ -68,13 +67,13 @@ class Session {
   std::shared_ptr<Graph> graph_;
   SessionOptions options_;
   ResourceManager resources_;
-  // The variable that value() was asked for last; resources stay where they are until close().
+  // The variable that value() looked up last. Its resource stays valid until close().
   struct Asked {
     const Operation* op = nullptr;
     VariableState* state = nullptr;
   };
   mutable Asked asked_;
-  // One for each depth of runs inside of runs; they have buffers of their own.
+  // One per nesting depth of runs, each with its own buffers.
   std::vector<std::shared_ptr<NodeTable>> tables_;
   ExecutorCache executors_;
   int changes_ = 0, extensions_ = 0;

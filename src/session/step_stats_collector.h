@@ -1,6 +1,4 @@
-// What lives here: StepStatsCollector, which watches a run: how long each operation takes, and whether the time is up.
-// Who may use it: the executor.
-// What it must not know: plans, how a trace is written, R.
+// StepStatsCollector: records how long each operation takes and enforces the timeout.
 #pragma once
 
 #include <chrono>
@@ -13,7 +11,7 @@ namespace runhooks {
 
 class StepStatsCollector {
  public:
-  // Without a limit of time: 0. `stats` is NULL where only the time counts.
+  // A timeout of 0 means no limit. `stats` may be NULL to enforce only the timeout.
   StepStatsCollector(int64_t timeout_in_ms, StepStats* stats)
       : timeout_in_ms_(timeout_in_ms), stats_(stats) {}
 

@@ -1,6 +1,4 @@
-// What lives here: what a model says whose first steps do not move the global step: it looks at the data first.
-// Who may use it: estimators say it, hooks that watch the global step ask.
-// What it must not know: any particular model or hook, R.
+// Marks models whose first steps scan the data and leave the global step unchanged.
 #pragma once
 
 #include <memory>
@@ -9,7 +7,6 @@
 
 namespace runhooks {
 
-// Of a thing that no file shows.
 constexpr const char* kUncountedSteps = "steps_that_do_not_count";
 
 inline void mark_has_warmup_steps(Graph& graph) {
