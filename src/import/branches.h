@@ -55,7 +55,7 @@ class Branches {
   std::unordered_map<std::string_view, size_t> places_;  // index of each node in the order, by name
   std::unordered_map<std::string, std::string> roots_;  // of predicates
   std::unordered_map<const NodeDef*, int> of_;
-  std::map<std::pair<int, std::string>, int> first_sides_;  // side 0 of each predicate; side 1 is the next index
+  std::map<std::pair<int, std::string>, int> first_sides_;  // side 0; side 1 follows
   std::vector<Branch> all_;
 };
 

@@ -69,7 +69,7 @@ class GraphImporter {
   Graph& graph_;
   GraphDef def_;
   ImportOptions options_;
-  // Keys are views into def_, so this map must be destroyed before it.
+  // Keys are views of names in def_, which must outlive the map.
   using MadeNodes = std::unordered_map<std::string_view, Operation*>;
   std::unordered_map<std::string_view, const NodeDef*> nodes_;
   MadeNodes made_;
