@@ -13,15 +13,15 @@ namespace runhooks {
 
 namespace {
 
-// What has arrived at each tensor so far.
+// Gradients that have reached each tensor so far.
 using Arrived = std::map<std::pair<const Operation*, int>, std::vector<Gradient>>;
 
 std::pair<const Operation*, int> key_of(const Output& output) { return {output.op, output.index}; }
 
 using Dependents = std::set<const Operation*>;
 
-// Inputs come before what uses them, so one pass in order of creation finds all that depends on xs.
-// What a function captures depends as it does outside.
+// Inputs precede their consumers, so one pass in creation order finds all dependents of xs. Tensors
+// captured by a function depend on xs inside as they do outside.
 void add_operations_after(const Graph& graph,
                           const OutputSet& xs,
                           const OutputSet& stops,
@@ -43,7 +43,7 @@ void add_operations_after(const Graph& graph,
   }
 }
 
-// The graph of ys, and those around it as far as there are xs in them.
+// The graph of ys, and its enclosing graphs up to the outermost one that contains xs.
 std::vector<const Graph*> graphs_between(const Graph& of_ys, const std::vector<Output>& xs) {
   std::vector<const Graph*> graphs = {&of_ys};
   const auto has_x = [&xs](const Graph* graph) {
@@ -89,8 +89,7 @@ Output ones_for(Graph& graph, Output y) {
   return graph.op("Fill", {shape, graph.scalar(y.dtype(), 1)}).named("grad_ys_0");
 }
 
-// The gradient of each output of `op`, zeros where none has arrived; empty where none has arrived
-// at all.
+// The gradient of each output of `op`, zeros where none has arrived; empty if no output has one.
 std::vector<Output> output_gradients(Graph& graph, Operation& op, Arrived& arrived) {
   std::vector<Output> dy(static_cast<size_t>(op.num_outputs()));
   bool any = false;
@@ -109,7 +108,7 @@ std::vector<Output> output_gradients(Graph& graph, Operation& op, Arrived& arriv
   return dy;
 }
 
-// What only hands a value on hands on a gradient of rows as it is.
+// Ops that forward a value also forward a sparse gradient unchanged.
 bool hands_on(const Operation& op) {
   return op.def().is_identity || op.def().reads_variable;
 }
@@ -149,7 +148,7 @@ void pass_through(Graph& graph, Operation& op, const OutputSet& stops, Arrived& 
   }
 }
 
-// What has arrived at what a function captured goes on outside.
+// Continues the gradients of captured tensors in the outer graph.
 void hand_outside(const FuncGraph& function, Arrived& arrived) {
   for (const auto& argument : function.arguments()) {
     const auto found = arrived.find(key_of(argument.inside));
@@ -196,9 +195,9 @@ std::vector<Gradient> gradients(Graph& graph,
       invalid_argument("grad_ys has shape ", given.shape(), ", but '", ys[i].name(), "' has shape ",
                        ys[i].shape(), ".");
     }
-    // lists of tensors have lists of gradients
+    // Tensor lists have lists of gradients.
     const bool flows = is_floating(ys[i].dtype()) || ys[i].dtype() == DType::kVariant;
-    // whole numbers have a gradient of themselves alone
+    // Integers have a gradient only with respect to themselves.
     if (!flows && (!is_integer(ys[i].dtype()) || all_xs.count(ys[i]) == 0)) continue;
     (flows ? arrived : whole)[key_of(ys[i])].push_back(given ? given : ones_for(graph, ys[i]));
     if (flows) last = std::max(last, ys[i].op->id());

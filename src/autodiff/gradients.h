@@ -1,6 +1,4 @@
-// What lives here: gradients(), the symbolic derivative of tensors with respect to others (tf.gradients).
-// Who may use it: control, training, the bindings.
-// What it must not know: particular ops (each brings its gradient by registry), sessions, R.
+// gradients(): symbolic derivatives of tensors (tf.gradients).
 #pragma once
 
 #include <vector>
@@ -10,12 +8,11 @@
 
 namespace runhooks {
 
-// d sum(ys) / d x for each x, "none" where ys do not depend on it. What computes it is added to
-// `graph`: that of ys, or a function that computes the gradient of a function (FuncGraph); xs may be
-// in the graphs around that of ys, too. `grad_ys`, if not empty, weights
-// the elements of each y; no gradient flows through `stop_gradients`. A resource variable is asked
-// for by its handle. Operations are added under the name scope `name`. Throws where an op on the
-// way has no gradient.
+// d sum(ys) / d x for each x; "none" if ys do not depend on it. Adds ops to `graph`, under name
+// scope `name`: the graph of ys, or a function that computes the gradient of a function
+// (FuncGraph). xs may also be in graphs that enclose that of ys. A non-empty `grad_ys` weights the
+// elements of each y. Gradients stop at `stop_gradients`. A resource variable is passed by its
+// handle. Throws if an op on the path has no gradient.
 std::vector<Gradient> gradients(Graph& graph,
                                 const std::vector<Output>& ys,
                                 const std::vector<Output>& xs,

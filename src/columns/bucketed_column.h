@@ -1,6 +1,4 @@
-// What lives here: BucketedColumn, what a column says of itself whose elements lie in few buckets.
-// Who may use it: columns that are such ones, estimators of trees.
-// What it must not know: any particular column, trees, R.
+// BucketedColumn: interface of dense columns with few distinct values, on which trees split.
 #pragma once
 
 #include <string>
@@ -10,30 +8,30 @@
 
 namespace runhooks {
 
-// A dense column each of whose elements is in one of a few buckets: a question can be asked about
-// that without more ado.
+// A dense column whose elements each fall into one of a few buckets, so trees can split on them
+// without binning.
 class BucketedColumn {
  public:
   virtual ~BucketedColumn() = default;
-  virtual int64_t buckets() const = 0;   // of an element
-  virtual int64_t elements() const = 0;  // of an example
-  // TRUE: each element is a word, which is there or not.
+  virtual int64_t buckets() const = 0;  // per element
+  virtual int64_t elements() const = 0;  // per example
+  // True if each element says whether a vocabulary entry is present.
   virtual bool is_of_words() const = 0;
-  // int32 [batch, elements]
+  // Returns int32 [batch, elements].
   virtual Output bucket_tensor(TransformationCache& cache) const = 0;
-  // How the elements are called where they are looked at: "age_bucketized", or the words' column.
+  // Base name of the elements in reports, e.g. "age_bucketized" or the categorical column's key.
   virtual std::string feature_name() const = 0;
-  // Between which its buckets lie; none of words.
+  // Boundaries between the buckets; empty for categorical data.
   virtual std::vector<float> edges() const { return {}; }
-  // How people call an element: the word.
+  // Label of an element in reports, e.g. the vocabulary entry.
   virtual std::string element_name(int64_t element) const { return str_cat(element); }
 };
 
-// A categorical column that knows the words of its buckets.
+// A categorical column that has a label for each bucket.
 class NamedBuckets {
  public:
   virtual ~NamedBuckets() = default;
-  // "" where it has none.
+  // "" if the bucket has no label.
   virtual std::string bucket_name(int64_t bucket) const = 0;
 };
 

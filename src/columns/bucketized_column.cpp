@@ -1,4 +1,4 @@
-// Numbers by the interval between boundaries that they are in
+// Maps numbers to the interval between boundaries that contains them
 // (tf.feature_column.bucketized_column).
 #include "columns/bucketed_column.h"
 

@@ -1,4 +1,3 @@
-// Hashed combinations of features (tf.feature_column.crossed_column).
 #include <algorithm>
 #include <cstdlib>
 
@@ -42,13 +41,13 @@ class CrossedColumn : public CategoricalColumn {
   int64_t num_buckets() const override { return buckets_; }
 
   Output transform(TransformationCache& cache) const override {
-    // TensorFlow's op takes the sparse keys first, then the dense ones, whatever their order.
+    // TensorFlow's op takes all sparse keys first, then the dense ones.
     std::vector<Output> sparse, dense, present;
     std::vector<int64_t> is_sparse;
     for (const Key& key : leaves_) {
       if (key.column) {
         sparse.push_back(key.column->ids_and_weights(cache).ids);
-        is_sparse.push_back(0);  // its ids say themselves what is absent
+        is_sparse.push_back(0);  // negative ids mark missing values
         continue;
       }
       const Output feature = raw_feature(cache, key.feature);
@@ -113,7 +112,7 @@ class CrossedColumn : public CategoricalColumn {
                 "lose its weights."),
         {str_cat("Use the name of the feature, \"", column.feature_keys()[0], "\", instead.")});
   }
-  // A cross of a cross is the cross of all their keys.
+  // A cross of crosses is flattened to one cross of all their keys.
   void add_leaves(const Key& key) {
     const auto* cross = dynamic_cast<const CrossedColumn*>(key.column.get());
     if (!cross) {

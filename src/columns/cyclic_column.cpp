@@ -1,5 +1,5 @@
-// Numbers that begin anew after a period, such as hours of a day or angles, as the sine and cosine
-// of their place in it: 23 and 0 are neighbours.
+// Maps periodic numbers, such as hours or angles, to sine and cosine, so that 23:00 is close to
+// 0:00.
 #include "columns/feature_column.h"
 
 namespace runhooks {
@@ -17,7 +17,7 @@ class CyclicColumn : public DenseColumn {
   std::vector<FeatureRead> reads() const override { return {FeatureRead::one_number(key_)}; }
   Shape variable_shape() const override { return Shape{2}; }
 
-  // In float64, so that a time in seconds since 1970 keeps its place.
+  // Computed in float64 so that seconds since 1970 keep their precision.
   Output transform(TransformationCache& cache) const override {
     Graph& graph = cache.graph();
     const NameScope scope(graph, "cyclic");

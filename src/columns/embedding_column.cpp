@@ -1,5 +1,5 @@
-// Rows of a trained table for the ids of a categorical column, combined; the table may be shared by
-// several columns (tf.feature_column.embedding_column and shared_embedding_columns).
+// Combines rows of a trainable table for the ids of a categorical column. Several columns may share
+// the table (tf.feature_column.embedding_column and shared_embedding_columns).
 #include <cmath>
 
 #include "columns/feature_column.h"
@@ -94,7 +94,7 @@ class EmbeddingColumn : public DenseColumn {
   Initializer initializer_;
 };
 
-// The table belongs to the graph, under the name that the columns share.
+// Stores the table in the graph, under the name that the columns share.
 class SharedEmbeddingColumn : public EmbeddingColumn {
  public:
   explicit SharedEmbeddingColumn(const Args& args)
@@ -119,8 +119,7 @@ class SharedEmbeddingColumn : public EmbeddingColumn {
 
 }  // namespace
 
-// Where the first values of the table come from, and whether it grows: a model's folder need not
-// agree.
+// Arguments that may differ between a model and the model directory that it resumes.
 #define RUNHOOKS_TABLE_ARGUMENTS                                                              \
   "ckpt_to_load_from = NULL: path. A checkpoint that the table starts from, with "            \
   "`tensor_name_in_ckpt`.",                                                                   \

@@ -18,7 +18,7 @@ const Feature& TransformationCache::given(const std::string& key) const {
   throw Error(Code::kNotFound, str_cat("Feature ", key, " is not in features dictionary."), hints);
 }
 
-// `values` at the places of a sparse feature, `filler` elsewhere.
+// Scatters `values` into a dense tensor; all other elements are `filler`.
 Output TransformationCache::padded(const Feature& feature, Output values, Output filler) const {
   return graph_.op("SparseToDense", {feature.indices, feature.dense_shape, values, filler});
 }
@@ -189,7 +189,7 @@ Output categorical_ids(TransformationCache& cache,
   const Output dense =
       graph.op("SparseToDense", {feature.indices, feature.dense_shape, ids, absent});
   if (dense.shape().has_rank() && dense.shape().rank() == 2) return dense;
-  // [batch, everything else], as of a dense feature
+  // Flattens to [batch, everything else], as for a dense feature.
   const Output batch = graph.op("Slice", {feature.dense_shape, graph.int_vector({0}, "begin"),
                                           graph.int_vector({1}, "size")});
   const Output rest = graph.constant(Tensor::of<int64_t>(Shape{1}, {-1}), "rest");

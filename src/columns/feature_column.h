@@ -1,6 +1,4 @@
-// What lives here: FeatureColumn and its kinds, and the cache of features and what columns made of them.
-// Who may use it: one file a column, the input layer and the linear model, estimators.
-// What it must not know: any particular column, losses, R.
+// FeatureColumn, its kinds, and the cache of transformed features.
 #pragma once
 
 #include <functional>
@@ -17,7 +15,7 @@
 
 namespace runhooks {
 
-// A feature as an input function gives it: a tensor, or TensorFlow's triple of a sparse one.
+// A feature from an input function: a tensor, or the components of a sparse tensor.
 struct Feature {
   Feature() = default;
   Feature(Output tensor) : values(tensor) {}  // NOLINT
@@ -25,19 +23,19 @@ struct Feature {
       : values(sparse_values), indices(at), dense_shape(shape) {}
   bool is_sparse() const { return static_cast<bool>(indices); }
   Output values;
-  Output indices, dense_shape;  // int64 [n, rank] and [rank]; missing where it is a tensor
+  Output indices, dense_shape;  // int64 [n, rank] and [rank]; absent if dense
 };
 using Features = std::map<std::string, Feature>;
 
 class FeatureColumn;
 
-// What a column reads of one feature, for those who feed it or parse it from examples.
+// What a column reads of one feature; used to feed the feature or to parse it from examples.
 struct FeatureRead {
   FeatureRead(std::string feature, DType type)
       : key(std::move(feature)),
         dtype(type),
         example_dtype(is_integer(type) ? DType::kInt64 : type) {}
-  // One number of each example, computed from what it gives.
+  // One number per example, computed from the feature.
   static FeatureRead one_number(std::string feature) {
     FeatureRead read(std::move(feature), DType::kFloat32);
     read.has_shape = true;
@@ -47,38 +45,39 @@ struct FeatureRead {
   }
   std::string key;
   DType dtype;  // strings, integers or float32
-  // In a serialized example: numbers of one shape, with a value where it is missing, or (without
-  // a shape) any number of values.
+  // In a serialized example: values of a fixed shape with a default for missing ones, or, without a
+  // shape, any number of values.
   DType example_dtype;
   bool has_shape = false;
   Shape shape;
   Value default_value;
 
   bool is_weight = false;
-  bool is_normalized = false;  // by a function, after which its range is another one
-  bool takes_unknown = false;  // words that are not in its vocabulary have a bucket
-  int64_t num_ids = 0;         // of ids that must be below it; 0: any integer will do
+  bool is_normalized = false;  // a function normalizes it, so its range differs
+  bool takes_unknown = false;  // unknown strings have an out-of-vocabulary bucket
+  int64_t num_ids = 0;  // ids must be below this; 0: unlimited
 };
 
-// The ids of a categorical column: int64 [batch, k], below 0 where there is none
-// (ops/lookup/categorical.h), and perhaps float32 weights of the same shape.
+// Ids of a categorical column, int64 [batch, k], negative if missing (ops/lookup/categorical.h),
+// with optional float32 weights of the same shape.
 struct IdsAndWeights {
   Output ids, weights;
 };
 
-// Features by name and, computed once, what columns made of them.
+// Features by name, and the output of each column, computed once.
 class TransformationCache {
  public:
   TransformationCache(Graph& graph, const Features& features)
       : graph_(graph), features_(features) {}
   Graph& graph() const { return graph_; }
-  // As it was given; throws where there is none of this name.
+  // The feature as the input function returned it; throws if there is none with this name.
   const Feature& given(const std::string& key) const;
-  // A raw feature of at least 2 dimensions; a sparse one with "" or 0 where it has no value.
+  // The raw feature with at least 2 dimensions; missing elements of a sparse feature are "" or 0.
   Output feature(const std::string& key);
-  // Where a sparse feature has values: bool, of the shape of feature(); missing for dense ones.
+  // Mask of the elements that a sparse feature has: bool, shaped like feature(); absent for dense
+  // features.
   Output present(const std::string& key);
-  // Once for all columns of the same content(), whatever their names.
+  // Computed once for all columns with equal content(), whatever their names.
   Output transformed(const FeatureColumn& column);
 
  private:
@@ -91,19 +90,17 @@ class TransformationCache {
 class FeatureColumn {
  public:
   virtual ~FeatureColumn() = default;
-  // As TensorFlow names it: "age", "age_bucketized", "a_X_b". Variables and scopes are named after
-  // it.
+  // TensorFlow's name ("age", "age_bucketized", "a_X_b"); prefix of its variables and scopes.
   virtual std::string name() const = 0;
-  // The features that it reads, and how.
   virtual std::vector<FeatureRead> reads() const = 0;
   std::vector<std::string> feature_keys() const;
   virtual Output transform(TransformationCache& cache) const = 0;
-  // What its scope and variables are named after, where it is not its own name.
+  // Base name for its scope and variables, if it differs from name().
   virtual std::string scope_name() const { return name(); }
-  // What it has chosen itself where nothing was given, by the names of its arguments.
+  // Defaults that the column computed for arguments not supplied, by argument name.
   virtual std::vector<std::pair<std::string, Value>> chosen() const { return {}; }
-  // Equal for columns of one type that were made of equal arguments, as TensorFlow's named tuples
-  // are: make_column() sets it.
+  // Equal for columns of one type with equal arguments, like TensorFlow's named tuples. Set by
+  // make_column().
   const std::string& content() const { return content_; }
   void set_content(std::string content) { content_ = std::move(content); }
 
@@ -111,17 +108,17 @@ class FeatureColumn {
   std::string content_;
 };
 
-// What a column that has variables of its own needs to make them in the current variable scope.
+// Where and how a column creates its variables in the current variable scope.
 struct ColumnVariables {
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
   bool trainable = true;
   std::vector<VariablePtr> made;
 };
 
-// A column that gives a float32 tensor [batch, ...].
+// A column that returns a float32 tensor [batch, ...].
 class DenseColumn : public virtual FeatureColumn {
  public:
-  // The shape of one row.
+  // Shape of one example.
   virtual Shape variable_shape() const = 0;
   virtual Output dense_tensor(TransformationCache& cache, ColumnVariables&) const {
     return cache.transformed(*this);
@@ -129,64 +126,62 @@ class DenseColumn : public virtual FeatureColumn {
   int64_t num_elements() const { return variable_shape().num_elements(); }
 };
 
-// A column that gives ids from 0 to num_buckets() - 1; transform() gives the ids alone.
+// A column that returns ids from 0 to num_buckets() - 1; transform() returns them without weights.
 class CategoricalColumn : public virtual FeatureColumn {
  public:
   virtual int64_t num_buckets() const = 0;
   virtual IdsAndWeights ids_and_weights(TransformationCache& cache) const {
     return {cache.transformed(*this), Output()};
   }
-  // Whether a cross may take its ids: hashing before crossing adds collisions, weights are lost.
+  // Whether crossed_column() may use its ids. Hashed ids would add collisions, and weights would be
+  // lost.
   virtual bool can_be_crossed() const { return true; }
 };
 
 using ColumnPtr = std::shared_ptr<FeatureColumn>;
 
-// Makes a column by the name of its type ("NumericColumn") from its arguments.
+// Creates a column from the name of its type ("NumericColumn") and its arguments.
 ColumnPtr make_column(const Args& spec);
-// The column that argument `name` of a column's specification is.
+// Returns the column passed as argument `name` of a column's specification.
 ColumnPtr column_argument(const Args& args, const std::string& name);
 std::shared_ptr<const CategoricalColumn> categorical_argument(const Args& args,
                                                               const std::string& name);
 std::vector<ColumnPtr> make_columns(const ValueList& specs);
 
-// Sorted by name, as all models take them; throws where two have one name.
+// Sorted by name, as all models need them; throws on duplicate names.
 std::vector<ColumnPtr> sorted_columns(std::vector<ColumnPtr> columns);
 
-// A column's scope as part of the names of operations and variables, which allow fewer characters:
-// "log(x)" is "log_x_".
+// A valid scope name for the column: "log(x)" becomes "log_x_".
 std::string scope_of(const FeatureColumn& column);
 
-// The ids of a categorical column: what `ids_of` makes of the values of feature `key`, strings or
-// integers (`wanted` is the dtype that the column was given: "string", "int32", ...). In a dense
-// feature "" and -1 are missing, which `drop_missing` asks for; in a sparse one they are values.
+// Applies `ids_of` to feature `key`. `wanted` is the declared dtype ("string", "int32", ...). ""
+// and -1 are missing in a dense feature, and `drop_missing` removes them; in a sparse feature they
+// are values.
 Output categorical_ids(TransformationCache& cache,
                        const std::string& key,
                        const std::string& constructor,
                        const std::string& wanted,
                        const std::function<Output(Output values, bool drop_missing)>& ids_of);
-// The values of a feature as categorical columns take them: logicals become integers.
+// Converts logicals to integers, which categorical columns accept.
 Output integers_or_strings(Graph& graph, Output values);
 
-// The combined rows of a table, or of the parts that it was cut into, for each example:
-// [batch, width]. `combiner` is "sum", "mean" or
-// "sqrtn"; a `max_norm` of 0 is none.
+// Combined rows of a (possibly partitioned) table for each example: [batch, width]. `combiner` is
+// "sum", "mean" or "sqrtn"; a `max_norm` of 0 disables clipping.
 Output combined_rows(Graph& graph,
                      const std::vector<Output>& table,
                      const IdsAndWeights& ids,
                      const std::string& combiner,
                      double max_norm = 0);
 
-// What most columns have: a name that was found when it was made, which others may be told by, and
-// the feature.
+// Arguments that most columns share: an optional name, and the feature.
 inline constexpr const char* kNameArgument = "name = NULL: string";
 inline constexpr const char* kFeatureArgument =
     "key: feature; kept. Names of features: strings, character vectors, and within [set_columns()] "
     "or [feature_columns()] with `names` selections such as [starts_with()].";
 
-// Class, how scripts call its constructor ("column_x, feature_column.x"), and its arguments as
-// ArgSpec has them. One of the kind "feature" is the name of what it reads: scripts give several,
-// for as many columns. Those that are "kept" are what a model's folder must agree on.
+// Class, the names of its constructors ("column_x, feature_column.x"), and its arguments in the
+// format of ArgSpec. "feature" arguments name the features to read; scripts may pass several to
+// create several columns. Arguments marked "kept" must match the model directory.
 #define RUNHOOKS_REGISTER_COLUMN(Class, ...)                                               \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(column_registered_, __COUNTER__) =    \
       ::runhooks::Factory<::runhooks::FeatureColumn>::instance().add(                      \

@@ -1,4 +1,4 @@
-// Strings or integers by their hash (tf.feature_column.categorical_column_with_hash_bucket).
+// Maps strings or integers to hash buckets (tf.feature_column.categorical_column_with_hash_bucket).
 #include "columns/feature_column.h"
 
 namespace runhooks {

@@ -1,4 +1,4 @@
-// Integers that are ids already (tf.feature_column.categorical_column_with_identity).
+// Uses integers as ids (tf.feature_column.categorical_column_with_identity).
 #include "columns/feature_column.h"
 
 namespace runhooks {

@@ -1,4 +1,4 @@
-// How often each id is there (tf.feature_column.indicator_column).
+// Counts the occurrences of each id (tf.feature_column.indicator_column).
 #include "columns/bucketed_column.h"
 
 namespace runhooks {
@@ -7,7 +7,7 @@ namespace {
 
 class IndicatorColumn : public DenseColumn, public BucketedColumn {
  public:
-  // A page of tfestimators gives a string, which is refused when the column is used.
+  // tfestimators' help passes a string here; it becomes an error when the column is used.
   explicit IndicatorColumn(const Args& args) : args_(args) {
     const Value* column = args.find("categorical_column");
     if (column && column->get_if<std::string>()) {
@@ -31,7 +31,7 @@ class IndicatorColumn : public DenseColumn, public BucketedColumn {
         .attr("T", DType::kFloat32);
   }
 
-  // Whether a word is there.
+  // Present or absent.
   int64_t buckets() const override { return 2; }
   int64_t elements() const override { return categorical().num_buckets(); }
   bool is_of_words() const override { return true; }

@@ -1,6 +1,4 @@
-// What lives here: the input layer: the dense tensors of feature columns side by side.
-// Who may use it: estimators, the bindings.
-// What it must not know: losses, optimizers, R.
+// The input layer, which concatenates the dense tensors of feature columns.
 #pragma once
 
 #include <string>
@@ -13,7 +11,7 @@ namespace runhooks {
 
 struct InputLayer {
   Output tensor;  // float32 [batch, sum of widths]
-  // The variables that each column made, in the order of the columns (cols_to_vars).
+  // The variables of each column, in column order (cols_to_vars).
   std::vector<std::pair<std::string, std::vector<VariablePtr>>> variables;
 };
 
@@ -22,16 +20,14 @@ struct InputLayerOptions {
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
 
-// tf.feature_column.input_layer: columns in the order of their names, in the variable scope
-// "input_layer" (or "input_layer_1", ... where that is taken). Variables are reference variables in
-// the parts that the scope's partitioner makes.
+// tf.feature_column.input_layer: concatenates columns by name, in variable scope "input_layer"
+// (made unique). Creates reference variables, partitioned by the scope's partitioner.
 InputLayer input_layer(Graph& graph,
                        const Features& features,
                        const std::vector<ColumnPtr>& columns,
                        const InputLayerOptions& options = {});
 
-// `name`, or `name`_1, ... : the first whose name scope is free here, as tf.variable_scope takes
-// its default name.
+// `name`, or the first free `name`_1, `name`_2, ...; how tf.variable_scope uses its default name.
 std::string free_scope(Graph& graph, const std::string& name);
 
 }  // namespace runhooks

@@ -8,15 +8,14 @@ namespace runhooks {
 
 namespace {
 
-// Of a weight for each of `units`: the same for all of them.
+// Repeats the sums for each unit, to match a weight per unit.
 Output for_each_unit(Graph& graph, Output sums, const Variable& weights) {
   const Output column = graph.op("Reshape", {sums, graph.int_vector({-1, 1})});
   return graph.op("BroadcastTo",
                   {column, graph.constant(Tensor::vector<int64_t>(weights.shape.dims()))});
 }
 
-// How the logits depend on the weights: on those of words by how often these come, on those of
-// numbers by their squares.
+// The Gauss-Newton diagonal of the logits: ids contribute their counts, numbers their squares.
 void offer_curvature_of_ids(Graph& graph, const VariablePtr& weights, const IdsAndWeights& ids) {
   set_gauss_newton_diagonal(graph, *weights, [weights, ids](Graph& g) {
     const Output times =
@@ -119,7 +118,7 @@ LinearModel linear_model(Graph& graph,
   model.bias =
       graph.variables().get_partitioned("bias_weights", Shape{model_options.units}, bias_options);
 
-  // TensorFlow's layers within layers leave these scopes.
+  // TensorFlow's nested layers create these two scopes.
   NameScope outer_layer(graph, "linear_model");
   NameScope layer(graph, "linear_model");
   TransformationCache cache(graph, features);

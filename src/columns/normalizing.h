@@ -1,13 +1,12 @@
-// What lives here: whether the normalizer_fn of a column is running, in which statistics of the language would be a batch's.
-// Who may use it: numeric_column, which calls normalizers, and the bindings.
-// What it must not know: what a normalizer does, R.
+// Whether a column's normalizer_fn is running. R statistics such as mean() are refused there,
+// because they would use one batch only.
 #pragma once
 
 namespace runhooks {
 
 bool is_normalizing();
 
-// For as long as one lives.
+// Marks a normalizer as running for its lifetime.
 class Normalizing {
  public:
   Normalizing();

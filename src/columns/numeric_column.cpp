@@ -1,4 +1,4 @@
-// Numbers as they are, or as a function of them (tf.feature_column.numeric_column).
+// Numbers, optionally transformed by a function (tf.feature_column.numeric_column).
 #include "columns/feature_column.h"
 #include "columns/normalizing.h"
 #include "columns/standardization.h"
@@ -37,7 +37,7 @@ class NumericColumn : public DenseColumn {
   }
   Shape variable_shape() const override { return shape_; }
 
-  // The normalizer sees the tensor as fed; the result is cast afterwards.
+  // The normalizer receives the tensor as fed; its result is cast.
   Output transform(TransformationCache& cache) const override {
     Output tensor = cache.feature(key_);
     check(tensor);
@@ -57,7 +57,7 @@ class NumericColumn : public DenseColumn {
   }
 
  private:
-  // In float64: what is left where others say nearly all is little.
+  // In float64: the residual may be small compared to the values.
   Output without_others(TransformationCache& cache) const {
     Graph& graph = cache.graph();
     const Output all = cache.transformed(*among_);
@@ -91,8 +91,8 @@ class NumericColumn : public DenseColumn {
   DType dtype_;
   Value default_value_;
   std::shared_ptr<Callable> normalizer_fn_;
-  Standardization standardization_;  // of what the normalizer has made
-  // In the place of the numbers a linear function of these: a matrix in the order of its rows.
+  Standardization standardization_;  // of the normalizer's result
+  // If set, the column returns a linear combination of this matrix instead of the raw numbers.
   ColumnPtr among_;
   std::vector<double> shares_;
 };

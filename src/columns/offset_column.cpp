@@ -1,5 +1,5 @@
-// A number of each example that is added to the logits of a linear model as it is, without a weight: what
-// offset() says in a formula of R's.
+// Adds a number per example to the logits of a linear model, without a weight: offset() in an R
+// formula.
 #include "columns/linear_model.h"
 #include "columns/standardization.h"
 
@@ -25,7 +25,7 @@ class OffsetColumn : public FixedColumn {
 
  private:
   std::string key_;
-  Standardization standardization_;  // in the units of the logits, of each of them
+  Standardization standardization_;  // in units of the logits, per unit
 };
 
 }  // namespace

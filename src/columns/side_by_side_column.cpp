@@ -1,5 +1,5 @@
-// Several features of numbers side by side, standardized in float64, less what words say of them: what
-// columns that count without what others say already are made of.
+// Concatenates numeric features, standardized in float64 and centred within the levels of factors.
+// Columns that are orthogonalized against other terms read from it.
 #include "columns/feature_column.h"
 #include "columns/standardization.h"
 
@@ -57,7 +57,7 @@ class SideBySideColumn : public FeatureColumn {
   }
 
  private:
-  // In `means` are the tables of all words, a row for each word, one after the other.
+  // `means` holds one table per factor, concatenated, with a row per level.
   void read_words(const Args& args) {
     const Value* specs = args.find("words");
     const auto* list = specs->get_if<std::shared_ptr<ValueList>>();
@@ -86,7 +86,7 @@ class SideBySideColumn : public FeatureColumn {
   std::vector<int64_t> widths_;
   Standardization standardization_;
   std::vector<std::shared_ptr<const CategoricalColumn>> words_;
-  std::vector<Tensor> means_;  // of the numbers of rows that have a word
+  std::vector<Tensor> means_;  // of the numbers, by level
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Strings or integers by their place in a vocabulary, a list or a file
+// Maps strings or integers to their index in a vocabulary list or file
 // (tf.feature_column.categorical_column_with_vocabulary_list and _file).
 #include <cmath>
 #include <set>
@@ -10,8 +10,8 @@ namespace runhooks {
 
 namespace {
 
-// What both have: words that are not in the vocabulary go to `num_oov_buckets` buckets behind it,
-// or to the id `default_value`.
+// Shared base. Values outside the vocabulary map to `num_oov_buckets` extra buckets at the end, or
+// to the id `default_value`.
 class VocabularyColumn : public CategoricalColumn {
  public:
   explicit VocabularyColumn(const Args& args)

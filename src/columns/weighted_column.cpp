@@ -55,7 +55,7 @@ class WeightedCategoricalColumn : public CategoricalColumn {
   }
 
  private:
-  // Of each row as its word says, in float64.
+  // Centred within each level, in float64.
   Output without_others(TransformationCache& cache) const {
     Graph& graph = cache.graph();
     const Output all = cache.transformed(*among_), ids = cache.transformed(*column_);
@@ -79,7 +79,8 @@ class WeightedCategoricalColumn : public CategoricalColumn {
   std::string weights_;
   DType dtype_;
   Standardization standardization_;  // of the weights
-  // In the place of the weights a linear function of these, another one for each word.
+  // If set, the column returns a per-level linear combination of this matrix instead of the
+  // weights.
   ColumnPtr among_;
   Tensor shares_;
 };

@@ -1,5 +1,5 @@
-// tf.cond: If, which runs one of two functions. Its gradient is an If of the functions' gradients;
-// what these need of the function that ran, the If gives as further outputs.
+// tf.cond: an If op that runs one of two functions. Its gradient is an If of the functions'
+// gradients; intermediate values that these need become extra outputs of the forward If.
 #include <algorithm>
 
 #include "autodiff/gradients.h"
@@ -19,15 +19,15 @@ bool is_true(const Tensor& x) {
   return x.number_at(0) != 0;
 }
 
-// Whether what this operation writes may be what it gives: a variable by reference.
+// Whether an output may alias a reference variable that the op writes.
 bool gives_what_it_writes(const Operation& op) {
   const std::vector<int>& written = op.def().mutates;
   return std::any_of(written.begin(), written.end(),
                      [&](int i) { return op.input(i).dtype() != DType::kResource; });
 }
 
-// Whether no operation but its own writes what it holds: it is no variable's, nor an argument that
-// might be one.
+// Whether only its own op can write the buffer: it is neither a variable's nor possibly aliased by
+// an argument.
 bool has_own_buffer(const Output& x) {
   const Operation* op = x.op;
   while (op->def().forwards || op->def().may_forward || op->def().is_identity) {
@@ -75,7 +75,7 @@ void if_shape(ShapeContext& c) {
   }
 }
 
-// What stands for a result of the other branch; nobody reads it, but its shape has to fit.
+// Placeholder for a result of the other branch. Its value is never read, but its shape must match.
 Output nothing_of(FuncGraph& function, const Output& result) {
   const ControlDependencies none(function, {}, true);
   const NameScope scope(function, function.scope());
@@ -92,7 +92,7 @@ Output nothing_of(FuncGraph& function, const Output& result) {
   return function.op("Fill", {function.constant(dims, "shape"), zero});
 }
 
-// A tensor of the branch as an output of the If.
+// Makes a tensor of the branch an output of the If.
 Output output_of_branch(Operation& op, int branch, const Output& x) {
   FuncGraph& function = function_attr(op, kBranches[branch]);
   const int argument = argument_index(function, x);
@@ -125,7 +125,7 @@ BranchGradient branch_gradient(Graph& into,
   std::vector<Output> ys, grad_ys, xs;
   for (size_t i = 0; i < dy.size(); ++i) {
     const Output& y = forward.results[i];
-    // it follows from no argument, and has another shape where nothing_of() did not know one
+    // A constant has no gradient, and nothing_of() may have given it another shape.
     const bool is_constant = y.op->inputs().empty() && argument_index(forward, y) < 0;
     if (!dy[i] || is_constant) continue;
     ys.push_back(y);
@@ -145,9 +145,9 @@ BranchGradient branch_gradient(Graph& into,
   return gradient;
 }
 
-// --- gradients of rows
+// --- sparse (indexed slices) gradients
 
-// All rows of an argument, of zeros.
+// A sparse gradient with all rows of the argument, all zeros.
 Gradient rows_of_zeros(FuncGraph& function, const FuncGraph::Argument& argument, DType indices) {
   Gradient rows = zeros_for(function, argument, argument.inside);
   const Output shape = function.op("Shape", {rows.values}).attr("out_type", indices);
@@ -166,8 +166,8 @@ Gradient with_indices(FuncGraph& function, Gradient rows, DType dtype) {
   return rows;
 }
 
-// What one branch gives where each that looks rows up has a gradient of rows: TensorFlow adds the
-// gradient of the other one, which did not run: zeros of all rows.
+// The gradient of one branch when every branch that uses the argument has a sparse gradient.
+// TensorFlow adds the gradient of the other branch, which did not run: zeros for all rows.
 Gradient rows_of_branch(FuncGraph& function,
                         const FuncGraph::Argument& argument,
                         const Gradient& own,
@@ -193,7 +193,7 @@ DType indices_of(const Gradient& a, const Gradient& b) {
   return is_wide ? DType::kInt64 : DType::kInt32;
 }
 
-// Has the function of a branch give the gradient of argument `i`.
+// Makes the gradient of argument `i` a result of the branch function.
 void add_result(
     const Operation& op, int branch, size_t i, const BranchGradient (&both)[2], bool has_rows) {
   FuncGraph& function = *both[branch].function;

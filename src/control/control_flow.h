@@ -1,6 +1,4 @@
-// What lives here: cond and while_loop, which add an If or a While with the functions that it calls.
-// Who may use it: nn, estimators, the bindings.
-// What it must not know: how functions run, R.
+// cond and while_loop, which add an If or While op with the functions it calls.
 #pragma once
 
 #include <functional>
@@ -15,7 +13,7 @@ namespace runhooks {
 using FunctionBuilder =
     std::function<std::vector<Output>(FuncGraph&, const std::vector<Output>& arguments)>;
 
-// tf.cond: the results of the function that `pred` chooses; the other one does not run.
+// tf.cond: the results of the function that `pred` selects; the other one does not run.
 std::vector<Output> add_cond(Graph& graph,
                              const Output& pred,
                              const FunctionBuilder& true_fn,
@@ -23,13 +21,13 @@ std::vector<Output> add_cond(Graph& graph,
                              const std::string& name);
 
 struct LoopOptions {
-  std::vector<Shape> shape_invariants;  // one for each variable of the loop, or none
+  std::vector<Shape> shape_invariants;  // empty, or one per loop variable
   int64_t parallel_iterations = 10;
-  Output maximum_iterations;  // may be none
+  Output maximum_iterations;  // optional
   std::string name = "while";
 };
 
-// tf.while_loop: the variables of the loop after its last iteration.
+// tf.while_loop: the loop variables after the last iteration.
 std::vector<Output> add_while(Graph& graph,
                               const FunctionBuilder& cond,
                               const FunctionBuilder& body,

@@ -1,6 +1,4 @@
-// What lives here: what If and While share: running a function, and what their gradients are made of.
-// Who may use it: control.
-// What it must not know: plans, R.
+// Helpers shared by If and While: running a function, and building its gradient.
 #pragma once
 
 #include <memory>
@@ -12,17 +10,17 @@
 
 namespace runhooks {
 
-// A function at work in a session, with a plan and buffers of its own.
+// A function instance in a session, with its own plan and buffers.
 class FunctionRunner {
  public:
-  // `stays[i]`: argument i needs no copy, since nobody changes it while the function runs.
+  // `stays[i]`: argument i needs no copy, because nothing modifies it while the function runs.
   FunctionRunner(const FuncGraph& function,
                  const std::vector<Output>& fetches,
                  const std::vector<bool>& stays,
                  ResourceManager& resources);
-  // One for each argument.
+  // Takes one tensor per argument.
   void run(const std::vector<const Tensor*>& arguments);
-  // Good until the next run.
+  // Valid until the next run.
   const Tensor& result(size_t i) const { return executor_->result(i); }
 
  private:
@@ -32,25 +30,25 @@ class FunctionRunner {
   std::unique_ptr<Executor> executor_;
 };
 
-// A value for output i of the caller, which keeps its buffer as long as the shape is the same.
+// Stores the caller's output i; reuses its buffer if the shape is unchanged.
 void give_output(KernelContext& c, int i, const Tensor& value);
 
 FuncGraph& function_attr(const Operation& op, const char* name);
 bool changes_variables(const FuncGraph& function);
-// What a builder gave as results: tensors of the function.
+// Results of a builder as tensors of the function, capturing outer ones.
 std::vector<Output> own_results(FuncGraph& function, const std::vector<Output>& results);
 
-// What may have a gradient: numbers, lists of them, and variables, which are asked for by handle.
+// Floating-point tensors, tensor lists, and variables (by handle).
 bool may_have_gradient(const FuncGraph::Argument& argument);
 DType gradient_dtype(const FuncGraph::Argument& argument);
 Shape gradient_shape(const FuncGraph::Argument& argument);
-// In a graph that can see `like`: zeros of the shape of this argument, whose value is `like`.
+// Zeros shaped like the argument, whose value is `like`; `graph` must be able to access `like`.
 Output zeros_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like);
-// In a graph that can see `like`, the value of this argument: its shape.
+// The shape of the argument, whose value is `like`; `graph` must be able to access `like`.
 Output shape_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like);
-// A list without elements.
+// A tensor list without elements.
 Output empty_list(Graph& graph, DType dtype, const Shape& element_shape);
-// The place of an argument; -1 where it is none.
+// The index of an argument; -1 if the tensor is not one.
 int argument_index(const FuncGraph& function, const Output& inside);
 
 }  // namespace runhooks

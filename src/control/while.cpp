@@ -1,6 +1,6 @@
-// tf.while_loop: While, which runs a function as long as another one says so. What it is called
-// with comes in this order: a counter of the iterations, the variables of the loop, what the
-// functions have captured, and lists in which a gradient has it keep what it needs.
+// tf.while_loop: a While op, which runs a body function while a condition function returns TRUE.
+// Its arguments, in order: iteration counter, loop variables, captured tensors, and lists in which
+// intermediate values are saved for the gradient.
 #include <chrono>
 
 #include "base/interrupt.h"
@@ -14,8 +14,8 @@ bool stays(const FuncGraph& body, size_t i) { return body.results[i] == body.arg
 
 namespace {
 
-// A step that changes variables is better left at its end: it is left half way only where whoever
-// asks would wait for long.
+// Interrupting a step that updates variables leaves them half updated. So an interrupt waits up to
+// 50 ms for the step to finish.
 class LastResort {
  public:
   void operator()() const {
@@ -66,7 +66,7 @@ class WhileKernel : public Kernel {
     for (size_t i = 0; i < static_cast<size_t>(c.num_outputs()); ++i) {
       const bool is_capture = static_cast<bool>(body.arguments()[i].outside);
       shared.push_back(may_share && stays(body, i));
-      // what is captured is read outside of the loop, never behind it
+      // Captured tensors are read from outside the loop, never from its outputs.
       if (!is_capture || !stays(body, i)) given_.push_back(i);
       if (stays(body, i)) continue;
       moving_.push_back(i);
@@ -79,8 +79,8 @@ class WhileKernel : public Kernel {
   }
 
   std::unique_ptr<FunctionRunner> cond_, body_;
-  std::vector<size_t> moving_;  // the variables of the loop that the body changes
-  std::vector<size_t> given_;   // outputs that somebody may read
+  std::vector<size_t> moving_;  // loop variables that the body changes
+  std::vector<size_t> given_;  // outputs that may be read
   std::vector<const Tensor*> values_;
   bool may_stop_ = false;
 };
@@ -92,7 +92,7 @@ void while_shape(ShapeContext& c) {
   }
 }
 
-// What enters the loop, what leaves an iteration.
+// Checks that a loop variable keeps its type and shape.
 void check_variable(const Output& variable, const Output& argument, const Output& result) {
   if (result.dtype() != variable.dtype()) {
     invalid_argument("Variable '", variable.name(), "' enters the loop as ",
@@ -101,7 +101,7 @@ void check_variable(const Output& variable, const Output& argument, const Output
   }
   const Shape &declared = argument.shape(), &now = result.shape();
   bool fits = declared.is_compatible_with(now);
-  if (declared.has_rank() && !now.has_rank()) fits = true;  // a run will see
+  if (declared.has_rank() && !now.has_rank()) fits = true;  // checked at run time
   if (fits) return;
   throw Error(
       Code::kInvalidArgument,

@@ -1,6 +1,6 @@
-// The gradient of a loop: a loop of as many iterations that goes backwards. What the body's
-// gradient needs of an iteration, the loop itself is made to keep in lists, from which the gradient
-// takes it again: the numbers are those that were computed, random ones as well.
+// The gradient of a loop is a loop with the same number of iterations in reverse order. The forward
+// loop is extended to push intermediate values onto lists, and the gradient pops them. No value is
+// recomputed, so random numbers are the same.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -24,7 +24,7 @@ std::vector<size_t> arguments_behind(const FuncGraph& body, const Output& result
   return behind;
 }
 
-// The arguments that have a gradient when these results have one, after any number of iterations.
+// The arguments that receive a gradient if these results have one, after any number of iterations.
 std::vector<size_t> arguments_with_gradient(const FuncGraph& body, const std::vector<Output>& dy) {
   std::vector<bool> has(body.arguments().size(), false);
   std::vector<size_t> open;
@@ -48,11 +48,12 @@ std::vector<size_t> arguments_with_gradient(const FuncGraph& body, const std::ve
   return places;
 }
 
-// The loop's output that is the list of what `x`, a tensor of its body, was in each iteration.
+// The loop output that lists the values of `x`, a tensor of the body, per iteration; added if
+// missing.
 Output kept_by_iteration(Operation& op, const Output& x) {
   FuncGraph &body = function_attr(op, "body"), &cond = function_attr(op, "cond");
   for (size_t i = 0; i < body.results.size(); ++i) {
-    // only what appends takes a list and a tensor, and gives a list
+    // Only a push op takes a list and a tensor and returns a list.
     const std::vector<Output> list_and_x = {body.argument(i), x};
     const Output& result = body.results[i];
     if (result.dtype() == DType::kVariant && result.op->inputs() == list_and_x) {
@@ -70,7 +71,7 @@ Output kept_by_iteration(Operation& op, const Output& x) {
   return op.output(op.num_outputs() - 1);
 }
 
-// The gradient's body in the making.
+// Builds the body of the gradient loop.
 class BackwardBody {
  public:
   BackwardBody(Graph& into, Operation& op, const std::string& scope)
@@ -80,7 +81,7 @@ class BackwardBody {
     body_->differentiates(forward_, [this](const Output& x) { return value_of(x); });
   }
   const std::shared_ptr<FuncGraph>& function() const { return body_; }
-  // What a captured list is for the iteration before.
+  // The state of a captured list for the previous iteration.
   Output next(const Output& argument) const {
     const auto found = popped_.find({argument.op, argument.index});
     return found == popped_.end() ? argument : found->second;
@@ -99,7 +100,7 @@ class BackwardBody {
     popped_[{list.op, list.index}] = pop->output(0);
     return pop->output(1);
   }
-  // Lists know what is in them.
+  // The lists store the shapes of their elements.
   Output element_shape(const Output&) { return body_->scalar(DType::kInt32, -1); }
 
   Operation& op_;
@@ -108,11 +109,12 @@ class BackwardBody {
   std::map<std::pair<Operation*, int>, Output> popped_;
 };
 
-// The gradient of an argument that stays, which every iteration adds to: a sum, or rows, as
-// TensorFlow has those of what was captured: one of zeros, then the last iteration's first.
+// Accumulates the gradient of a loop-invariant argument over iterations: a sum, or concatenated
+// rows. For rows of captured tensors, TensorFlow starts with one row of zeros and prepends later
+// iterations.
 class Accumulated {
  public:
-  // `more` is of the gradient's body: what an iteration adds.
+  // `more`, a tensor of the gradient's body, is the contribution of one iteration.
   Accumulated(FuncGraph& body, const FuncGraph::Argument& argument, const Gradient& more)
       : body_(body), argument_(argument) {
     if (more.is_indexed_slices() && argument.outside) {
@@ -122,7 +124,7 @@ class Accumulated {
       more_ = Gradient(body.capture(dense_gradient(body, more)));
     }
   }
-  // Makes the loop do it, from `initial` on, which may be missing; `like` is the argument's value.
+  // Adds the accumulator to the loop. `initial` is optional; `like` is the argument's value.
   Gradient add_to(Operation& loop, Graph& into, const Output& initial, const Output& like) const {
     if (!more_.is_indexed_slices()) {
       const Output from = initial ? initial : zeros_for(into, argument_, like);
@@ -145,7 +147,7 @@ class Accumulated {
       return body_.op("ConcatV2", {so_far, more, body_.scalar(DType::kInt32, 0)});
     };
   }
-  // A further variable of the loop.
+  // Adds another loop variable.
   Output one_more(Operation& loop, const Output& initial, Shape shape, const Change& change) const {
     FuncGraph& cond = function_attr(loop, "cond");
     const ControlDependencies none(body_, {}, true);
@@ -174,7 +176,7 @@ class Accumulated {
   Gradient more_;
 };
 
-// The gradient of a loop in the making: its own variables are the gradients of what moves.
+// Builds the gradient loop; its own variables are the gradients of the changing loop variables.
 class LoopGradient {
  public:
   LoopGradient(Graph& into, Operation& op, const std::vector<Output>& dy)
@@ -241,7 +243,7 @@ class LoopGradient {
       initial_.push_back(initial_gradient(i));
     }
   }
-  // What an iteration adds to the gradient of each of these arguments.
+  // The contribution of one iteration to the gradient of each of these arguments.
   std::vector<Gradient> body_gradients(const std::vector<size_t>& places) {
     std::vector<Output> ys, xs;
     for (const size_t i : places) {

@@ -1,6 +1,4 @@
-// What lives here: what a loop and the loop that computes its gradient have in common.
-// Who may use it: control.
-// What it must not know: plans, R.
+// Helpers shared by a loop and its gradient loop.
 #pragma once
 
 #include <functional>
@@ -11,12 +9,12 @@
 
 namespace runhooks {
 
-// Whether an iteration hands on argument i as it is.
+// Whether the body returns argument i unchanged.
 bool stays(const FuncGraph& body, size_t i);
 
-// Adds a While: `initial` are the first values of the functions' own arguments, the first of which
-// counts iterations; the body has results for these. `next` gives an iteration's results for what
-// the functions captured; without it that stays.
+// Adds a While op. `initial` holds the initial values of the functions' own arguments, the first of
+// which counts iterations; the body returns their next values. `next` returns the next values of
+// captured tensors; without it they are invariant.
 Operation* add_loop(Graph& graph,
                     const std::vector<Output>& initial,
                     const std::shared_ptr<FuncGraph>& cond,

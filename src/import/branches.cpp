@@ -11,7 +11,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kDeepest = 50;  // files decide how deep branches lie in each other
+constexpr int kDeepest = 50;  // limits the nesting depth that a file can request
 
 }  // namespace
 
@@ -64,8 +64,8 @@ int Branches::of_input(const std::string& input) const {
   return sides->second + (index == ":1");
 }
 
-// A predicate by the tensor that it follows from: each tf.cond has Identities of its own. Inputs
-// come before what uses them, so an Identity's root is that of its input.
+// Resolves a predicate through Identity ops, since each tf.cond adds its own. Inputs precede their
+// consumers, so the input's root is already known.
 void Branches::find_root(const NodeDef& node) {
   ++pass_work_count();
   if (node.op != "Identity" || node.inputs.empty()) return;
@@ -141,7 +141,7 @@ void Branches::add_merge(const NodeDef& node) {
 }
 
 std::vector<const NodeDef*> Branches::needed(const std::string& input, int branch) const {
-  std::set<size_t> found;  // by place, so that they are in order
+  std::set<size_t> found;  // indices, in order
   std::vector<std::string> open = {input};
   while (!open.empty()) {
     const auto at = places_.find(node_of_input(open.back()));

@@ -1,6 +1,4 @@
-// What lives here: Branches, which nodes of a GraphDef lie between the Switches and the Merge of a tf.cond.
-// Who may use it: what imports graphs.
-// What it must not know: the graph that nodes become operations of, R.
+// Branches: finds the nodes of a GraphDef between the Switches and the Merge of a tf.cond.
 #pragma once
 
 #include <map>
@@ -16,28 +14,27 @@ namespace runhooks {
 bool is_switch(const NodeDef& node);
 bool is_merge(const NodeDef& node);
 bool is_control_input(const std::string& input);
-// "a:1" and "^a" are node "a".
+// The node name of an input: "a" for "a:1" and "^a".
 std::string node_of_input(const std::string& input);
 std::string with_output_index(const std::string& input);
 
-// TensorFlow 1.x writes a conditional as dataflow: Switch lets a value through on one of two sides,
-// Merge takes the value of the side that was alive. A branch is what hangs on one side of the
-// Switches of a predicate. Branches lie in branches; 0 is outside of all.
+// TensorFlow 1.x writes a conditional as dataflow: a Switch forwards its value to one of two
+// outputs, and a Merge takes the value that arrives. A branch contains the nodes that depend on one
+// output of the Switches of a predicate. Branches nest; 0 is the top level.
 class Branches {
  public:
-  // `order`: inputs before what uses them. Nodes that are not in it are outside.
+  // `order` is topological: inputs precede their consumers. Other nodes count as top level.
   explicit Branches(const std::vector<const NodeDef*>& order);
 
   int of(const NodeDef& node) const;
-  // Of a tensor "name:0" or of what "^name" waits for.
+  // The branch of tensor "name:0" or of control input "^name".
   int of_input(const std::string& input) const;
-  // The branch around this one, and which of the two sides it is.
+  // The enclosing branch, and the side (0 or 1) of this one.
   int around(int branch) const { return all_[static_cast<size_t>(branch)].around; }
   int side(int branch) const { return all_[static_cast<size_t>(branch)].side; }
-  // The predicate of a branch.
   const std::string& pred(int branch) const { return all_[static_cast<size_t>(branch)].pred; }
 
-  // The nodes of the branch and those inside of it that this input needs, in order.
+  // The nodes of the branch, including nested ones, that the input needs, in order.
   std::vector<const NodeDef*> needed(const std::string& input, int branch) const;
 
  private:
@@ -55,10 +52,10 @@ class Branches {
   std::string pred_of(const NodeDef& node) const;
 
   const std::vector<const NodeDef*>& order_;
-  std::unordered_map<std::string_view, size_t> places_;  // of nodes in the order, by name
-  std::unordered_map<std::string, std::string> roots_;   // of predicates
+  std::unordered_map<std::string_view, size_t> places_;  // index of each node in the order, by name
+  std::unordered_map<std::string, std::string> roots_;  // of predicates
   std::unordered_map<const NodeDef*, int> of_;
-  std::map<std::pair<int, std::string>, int> first_sides_;  // the two sides lie side by side
+  std::map<std::pair<int, std::string>, int> first_sides_;  // side 0; side 1 follows
   std::vector<Branch> all_;
 };
 

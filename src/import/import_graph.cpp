@@ -12,13 +12,14 @@ namespace runhooks {
 
 namespace {
 
-// A conditional in a conditional is part of each result that needs it: files may not make it many.
+// A nested conditional is copied into each result that needs it. This bounds the copies that a
+// malicious file can cause.
 constexpr size_t kMostInFunctions = 1000000;
 
-// An output costs memory that a number in a file, such as that of a Split's parts, does not.
+// Outputs allocate memory, and a file can request any number (e.g. num_split of Split).
 constexpr size_t kMostOutputs = 1000000;
 
-// An attribute that this version does not know may be left out where it says nothing.
+// An unknown attribute may be ignored if it has its neutral value.
 bool says_nothing(const AttrValue& value) {
   return std::visit(
       [](const auto& x) {
@@ -39,8 +40,8 @@ bool says_nothing(const AttrValue& value) {
       value);
 }
 
-// Attributes of newer versions that do not change what an op computes: a name for people, how a
-// gradient is kept, that shapes have to fit, and types of inputs, which are known by the inputs.
+// Attributes of newer versions that do not affect the result: debug names, gradient storage, shape
+// checks, and input types that follow from the inputs.
 bool is_redundant(const std::string& name, const AttrValue& value) {
   if (name == "debug_name" || name == "sparse_gradient") return true;
   const bool* flag = std::get_if<bool>(&value);
@@ -48,9 +49,9 @@ bool is_redundant(const std::string& name, const AttrValue& value) {
   return std::holds_alternative<DType>(value) && name[0] == 'T';
 }
 
-// What is said of one node that cannot be imported; "" where it can.
+// Why a node cannot be imported; "" if it can.
 std::string problem_of(const NodeDef& node) {
-  if (is_switch(node) || is_merge(node)) return "";  // a conditional, which becomes an If
+  if (is_switch(node) || is_merge(node)) return "";  // part of a conditional, which becomes an If
   const OpDef* def = find_op_or_null(node.op);
   if (!def) return str_cat("Op type '", node.op, "' (node '", node.name, "')");
   for (const auto& attr : node.attrs.items()) {
@@ -69,7 +70,7 @@ std::string problem_of(const NodeDef& node) {
   return "";
 }
 
-// What a node would do that the rights do not give; "" where they do.
+// The action of a node that the rights forbid; "" if it is allowed.
 std::string forbidden_act(const NodeDef& node, ImportRights rights) {
   const OpDef* def = find_op_or_null(node.op);
   if (!def || rights == ImportRights::kAll) return "";
@@ -106,7 +107,7 @@ const NodeDef& GraphImporter::node(const std::string& name, const std::string& w
               did_you_mean(name, names));
 }
 
-// Inputs before what uses them, without recursion: files decide how deep it goes.
+// Topological order, without recursion because a file determines the depth.
 std::vector<const NodeDef*> GraphImporter::in_order(const std::vector<std::string>& names) const {
   enum class State { kNone, kOpen, kDone };
   std::vector<State> states(def_.nodes.size(), State::kNone);
@@ -177,7 +178,7 @@ void GraphImporter::check_rights(const std::vector<const NodeDef*>& nodes) const
               hints);
 }
 
-// A graph in the making: the one that is imported into, or a function of an If in it.
+// A graph under construction: the target of the import, or the function of an If in it.
 struct GraphImporter::Scope {
   Graph& graph;
   const Branches& branches;
@@ -186,7 +187,7 @@ struct GraphImporter::Scope {
   MadeNodes& made;
 };
 
-// The scope of a tensor, which is this one or one around it.
+// The scope that contains a tensor: this one or an enclosing one.
 GraphImporter::Scope& GraphImporter::scope_of(Scope& scope, const std::string& input) {
   const int branch = scope.branches.of_input(input);
   Scope* found = &scope;
@@ -220,8 +221,7 @@ Output GraphImporter::input(Scope& scope, const NodeDef& node, const std::string
   }
 }
 
-// Some arguments are int64 in newer versions where they were int32: segments, which are numbers of
-// rows.
+// Newer versions use int64 for some int32 arguments, such as the row numbers of segment ops.
 void GraphImporter::narrow(Graph& graph,
                            const NodeDef& node,
                            const OpDef& def,
@@ -239,7 +239,7 @@ std::vector<Operation*> GraphImporter::controls(Scope& scope, const NodeDef& nod
   std::vector<Operation*> controls;
   for (const std::string& input : node.inputs) {
     if (!is_control_input(input)) continue;
-    // a Switch itself is nothing to wait for: its branch runs when its predicate is there
+    // A Switch itself is no dependency: its branch runs once its predicate is known.
     const Scope& from = scope_of(scope, input);
     const auto made = from.made.find(node_of_input(input));
     if (made != from.made.end()) controls.push_back(made->second);
@@ -279,7 +279,7 @@ void GraphImporter::add(Scope& scope, const NodeDef& node) {
   }
 }
 
-// What lies between the Switches and one input of a Merge, as a function.
+// Imports the nodes between the Switches and one input of a Merge as a function.
 std::shared_ptr<FuncGraph> GraphImporter::branch_function(Scope& scope, const std::string& result) {
   const int branch = scope.branches.of_input(result);
   const bool is_true = scope.branches.side(branch) == 1;
@@ -305,7 +305,8 @@ std::shared_ptr<FuncGraph> GraphImporter::branch_function(Scope& scope, const st
   return function;
 }
 
-// The results of one tf.cond become an If each; what changes something must not be in two of them.
+// Each result of a tf.cond becomes its own If, so an op with side effects must not be in two of
+// them.
 void GraphImporter::check_once(const NodeDef& node) {
   const OpDef* def = find_op_or_null(node.op);
   if (!def) return;
@@ -357,7 +358,7 @@ void GraphImporter::import(const std::vector<std::string>& names) {
   add_all(scope, nodes);
 }
 
-// What acts and what needs it, as far as nobody but the savers needs these.
+// Ops with side effects, and their dependents, that only the savers use.
 std::set<std::string> GraphImporter::left_to_savers(const std::vector<std::string>& savers) const {
   if (savers.empty()) return {};
   std::map<std::string, std::vector<const NodeDef*>> users;

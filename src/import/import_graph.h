@@ -1,6 +1,4 @@
-// What lives here: GraphImporter, which makes operations of a graph out of the nodes of a GraphDef.
-// Who may use it: every layer above io.
-// What it must not know: files, sessions, R.
+// GraphImporter: converts the nodes of a GraphDef to operations of a graph.
 #pragma once
 
 #include <map>
@@ -16,41 +14,39 @@
 
 namespace runhooks {
 
-// What operations of the graph may do beside computing. Each op says in its registration what it
-// does.
+// Side effects that imported operations may have. Each op declares its own at registration.
 enum class ImportRights {
-  kNone,       // neither read or write files nor call functions of the embedding language
-  kReadFiles,  // read them; the session that runs the graph says which (FileAccessPolicy)
-  kAll,        // the graph is trusted
+  kNone,  // no file access, no R functions
+  kReadFiles,  // read files within the session's FileAccessPolicy
+  kAll,  // trust the graph
 };
 
 struct ImportOptions {
-  // What the names of nodes are put below; "" or a scope that ends in "/".
+  // Prefix of node names: "" or a scope that ends in "/".
   std::string prefix;
-  // Tensors of the graph in the place of those of the GraphDef: by "name:0" or "^name" is none.
+  // Replaces tensors of the GraphDef, named "name:0" or "^name", by tensors of the graph.
   std::map<std::string, Output> input_map;
   ImportRights rights = ImportRights::kNone;
 };
 
-// Imports what it is asked for and what that needs. What runhooks does not have is an error that
-// names it, and so is what acts where the graph only may compute (kPermissionDenied); nothing is
-// added then.
+// Imports the requested nodes and their dependencies. Unsupported ops are errors that name them;
+// forbidden side effects are kPermissionDenied. After an error the graph is unchanged.
 class GraphImporter {
  public:
-  // Throws where nodes have no name, or two have one.
+  // Throws if a node has no name or two nodes have the same name.
   GraphImporter(Graph& graph, GraphDef def, ImportOptions options);
 
   const GraphDef& def() const { return def_; }
-  // All nodes; but for those that act, and what needs them, among those that only the operations
-  // `savers` need: files are saved by this package's savers.
+  // Imports all nodes, except ops with side effects (and their dependents) that only `savers` need:
+  // this package saves files with its own savers.
   void import_all(const std::vector<std::string>& savers = {});
-  // These nodes and those that they need.
+  // Imports these nodes and their dependencies.
   void import(const std::vector<std::string>& names);
-  // What a node has become; NULL where it was not imported.
+  // The operation imported for a node; NULL if it was not imported.
   Operation* find(const std::string& name) const;
-  // The same by what a fetch is called: "name:0".
+  // The tensor for a fetch name, "name:0".
   Output tensor(const std::string& name) const;
-  // What the input map has that no node uses.
+  // Names in the input map that no node uses.
   std::vector<std::string> unused_inputs() const;
 
  private:
@@ -73,7 +69,7 @@ class GraphImporter {
   Graph& graph_;
   GraphDef def_;
   ImportOptions options_;
-  // by their names in def_: what is made here is let go of at once where the user stops
+  // Keys are views of names in def_, which must outlive the map.
   using MadeNodes = std::unordered_map<std::string_view, Operation*>;
   std::unordered_map<std::string_view, const NodeDef*> nodes_;
   MadeNodes made_;
@@ -82,7 +78,7 @@ class GraphImporter {
   size_t nodes_in_functions_ = 0, outputs_ = 0;
 };
 
-// The part of a GraphDef that these nodes need.
+// The subgraph of a GraphDef that these nodes need.
 GraphDef extract_sub_graph(const GraphDef& def, const std::vector<std::string>& names);
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Functions of tf that choose among several ops by the shapes and types of what they are given.
+// Functions of tf that select an op by the shapes and types of their arguments.
 #include "graph/graph_function.h"
 #include "ops/state/gradient_helpers.h"
 
@@ -10,7 +10,7 @@ bool is_of_graph(const Value* value) {
   return value && (value->get_if<Output>() || value->get_if<std::shared_ptr<Variable>>());
 }
 
-// Two operands of one type: what is no tensor takes the type of the one beside it.
+// Converts two operands to one type; a number takes the type of the tensor operand.
 std::pair<Output, Output> two_operands(Graph& graph,
                                        const Args& args,
                                        const std::string& first,
@@ -25,7 +25,7 @@ std::pair<Output, Output> two_operands(Graph& graph,
 
 bool may_have_batch(Output x) { return !x.shape().has_rank() || x.shape().rank() > 2; }
 
-// An operand of a product: transposed, or adjoint, which is the same for real numbers.
+// Transpose and adjoint are the same for real numbers.
 bool is_transposed(const Args& args, const std::string& operand) {
   const bool transpose = args.flag("transpose_" + operand, false);
   const bool adjoint = args.flag("adjoint_" + operand, false);
@@ -39,7 +39,7 @@ bool is_transposed(const Args& args, const std::string& operand) {
 Value call_matmul(Graph& graph, const Args& args) {
   const auto [a, b] = two_operands(graph, args, "a", "b");
   const bool transpose_a = is_transposed(args, "a"), transpose_b = is_transposed(args, "b");
-  // TensorFlow has kernels for sparse operands behind these; the numbers are the same.
+  // TensorFlow selects sparse kernels by these flags; the result is the same.
   args.flag("a_is_sparse", false);
   args.flag("b_is_sparse", false);
   const std::string name = args.text("name", "MatMul");
@@ -55,7 +55,7 @@ Value call_matmul(Graph& graph, const Args& args) {
                                            .named(name)));
 }
 
-// The coordinates of what is TRUE, or elements of x and y.
+// Coordinates of TRUE elements, or elements selected from x and y.
 Value call_where(Graph& graph, const Args& args) {
   const Output condition = tensor_argument(graph, args, "condition");
   if (!args.has("x") && !args.has("y")) {
@@ -100,7 +100,7 @@ Value call_truediv(Graph& graph, const Args& args) {
       graph.op("RealDiv", {cast(graph, x, dtype), cast(graph, y, dtype)}).named(scope.name())));
 }
 
-// The parts along an axis; their number may follow from the shape.
+// Splits along an axis; the number of outputs may follow from the shape.
 Value call_unstack(Graph& graph, const Args& args) {
   const Output value = tensor_argument(graph, args, "value");
   const int64_t axis = args.integer("axis", 0);
@@ -128,7 +128,7 @@ Value call_unstack(Graph& graph, const Args& args) {
   return value_list(parts);
 }
 
-// The axes in another order, reversed where none is given.
+// Permutes the axes; reverses them by default.
 Value call_transpose(Graph& graph, const Args& args) {
   const Output a = tensor_argument(graph, args, "a");
   const NameScope scope(graph, args.text("name", "transpose"));

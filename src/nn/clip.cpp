@@ -11,7 +11,7 @@ namespace runhooks {
 Output clip_by_norm(Graph& graph, Output t, Output clip_norm, const std::vector<int64_t>& axes) {
   const NameScope scope(graph, "clip_by_norm");
   const Output squares = sum_along(graph, multiply(graph, t, t), axes, true);
-  // No square root of 0: its gradient would be infinite.
+  // Avoids the square root of 0, whose gradient is infinite.
   const Output zero = graph.scalar(t.dtype(), 0);
   const Output is_positive = graph.op("Greater", {squares, zero});
   const Output safe = graph.op("SelectV2", {is_positive, squares, ones_like(graph, squares)});
@@ -61,7 +61,7 @@ ClippedGradients clip_by_global_norm(Graph& graph,
 
 namespace {
 
-// --- what scripts call
+// --- functions registered for scripts
 
 Value call_clip_by_norm(Graph& graph, const Args& args) {
   const Gradient t = gradient_argument(graph, args, "t");

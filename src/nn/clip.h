@@ -1,6 +1,4 @@
-// What lives here: the clipping of tensors and gradients by their norms (tf.clip_by_norm and its like).
-// Who may use it: estimators, the bindings.
-// What it must not know: optimizers, R.
+// Clipping of tensors and gradients by norm (tf.clip_by_norm and similar).
 #pragma once
 
 #include <vector>
@@ -9,19 +7,19 @@
 
 namespace runhooks {
 
-// t where its norm is at most clip_norm, else scaled to that norm; norms are taken along `axes`
-// (all where there are none).
+// Scales t down to norm `clip_norm` if its norm is larger. Norms are computed along `axes`, or over
+// all axes if empty.
 Output clip_by_norm(Graph& graph,
                     Output t,
                     Output clip_norm,
                     const std::vector<int64_t>& axes = {});
-// The same for the norm divided by the number of elements.
+// Clips the norm divided by the number of elements.
 Output clip_by_average_norm(Graph& graph, Output t, Output clip_norm);
 
-// The norm of all gradients as one vector; of rows of a tensor it is that of the rows' values.
+// The norm of all gradients concatenated. For a sparse gradient, duplicates are not summed first.
 Output global_norm(Graph& graph, const std::vector<Gradient>& gradients);
-// All scaled alike so that their norm is at most clip_norm; NaN where the norm is not finite.
-// `use_norm` may be missing: then it is computed.
+// Scales all gradients by one factor so that their norm is at most clip_norm; NaN if the norm is
+// not finite. `use_norm` is computed if absent.
 struct ClippedGradients {
   std::vector<Gradient> gradients;
   Output norm;

@@ -1,4 +1,4 @@
-// Convolution and pooling as scripts call them: tf.nn and the layers of tf.layers.
+// Convolution and pooling functions of tf.nn and tf.layers.
 #include <algorithm>
 
 #include "base/ascii.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-// "same" and "SAME" are one.
+// Case-insensitive.
 std::string padding_argument(const Args& args) {
   const std::string padding = ascii_upper(args.text("padding", "valid"));
   if (padding != "SAME" && padding != "VALID") {
@@ -22,7 +22,7 @@ std::string padding_argument(const Args& args) {
   return padding;
 }
 
-// One number for all of `rank` dimensions, or one for each.
+// One number for all `rank` dimensions, or one for each.
 Sizes sizes_argument(const Args& args, const std::string& name, size_t rank, int64_t otherwise) {
   Sizes sizes = whole_numbers(args, name);
   if (sizes.empty()) sizes.assign(1, otherwise);
@@ -35,7 +35,7 @@ Sizes sizes_argument(const Args& args, const std::string& name, size_t rank, int
   return sizes;
 }
 
-// Of tf.nn, where the numbers are those of a batch of images: [1, height, width, 1].
+// In tf.nn, sizes refer to a batch of images: [1, height, width, 1].
 Sizes image_sizes(const Args& args, const std::string& name) {
   const Sizes given = whole_numbers(args, name);
   if (given.size() == 1) return {1, given[0], given[0], 1};
@@ -55,7 +55,7 @@ std::string format_argument(const Args& args) {
   return format == "channels_first" ? "NCHW" : format;
 }
 
-// The first of several names of one argument that was given.
+// Returns the first supplied argument among several aliases.
 Output first_tensor(Graph& graph, const Args& args, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (args.has(name)) return tensor_argument(graph, args, name);
@@ -139,7 +139,7 @@ Value call_nn_pool(Graph& graph, const Args& args) {
 constexpr const char* kMaxPool = "MaxPool";
 constexpr const char* kAvgPool = "AvgPool";
 
-// A dimension of 1 before the one that sequences have in the place of a height.
+// Inserts a height of 1, so that sequences can use image kernels.
 Output with_height(Graph& graph, Output x) {
   return graph.op("ExpandDims", {x, graph.scalar(DType::kInt32, 1, "dim")});
 }
@@ -186,8 +186,8 @@ int64_t channels_of(const Args& args, Output x) {
   return channels;
 }
 
-// What layers of convolution have in common: a scope, a kernel, a bias, an activation. `product`
-// makes the convolution of the kernel.
+// The common part of convolution layers: scope, kernel, bias, activation. `product` convolves the
+// input with the kernel.
 template <typename Product>
 Value conv_layer(Graph& graph,
                  const Args& args,
@@ -254,7 +254,7 @@ Value call_conv_layer(Graph& graph, const Args& args) {
       });
 }
 
-// How large what a transposed convolution gives is.
+// The output size of a transposed convolution.
 Output transposed_size(Graph& graph, Output n, int64_t size, int64_t stride, bool is_same) {
   const auto number = [&](int64_t x) {
     return graph.scalar(DType::kInt32, static_cast<double>(x));

@@ -1,4 +1,4 @@
-// tf.nn.fused_batch_norm: images normalized by channel, with the statistics of the batch or others.
+// tf.nn.fused_batch_norm: normalizes images per channel, with batch or given statistics.
 #include <algorithm>
 
 #include "graph/graph_function.h"
@@ -10,8 +10,8 @@ namespace runhooks {
 namespace {
 
 struct Layout {
-  std::vector<int64_t> others;    // the axes that are no channels
-  std::vector<int32_t> channels;  // a vector by channel in this shape broadcasts
+  std::vector<int64_t> others;  // all axes except channels
+  std::vector<int32_t> channels;  // broadcast shape of a per-channel vector
 };
 
 Layout layout_of(const std::string& format) {
@@ -23,7 +23,7 @@ Layout layout_of(const std::string& format) {
                    format, "\".");
 }
 
-// As much of the batch's as `factor` says, the rest of what was there.
+// Exponential moving average: `factor` is the weight of the new value.
 Output averaged(Graph& g, Output before, Output now, double factor) {
   if (factor == 1) return now;
   return add(g, multiply(g, before, number(g, now, 1 - factor)),
@@ -62,12 +62,12 @@ class FusedBatchNorm {
   Value result() const { return value_list({y_, mean_, variance_}); }
 
  private:
-  static constexpr double kLeastEpsilon = 1.001e-5;  // TensorFlow's, for its graphic cards
+  static constexpr double kLeastEpsilon = 1.001e-5;  // TensorFlow's minimum, required by cuDNN
 
   void train() {
     const Moments batch = moments(g_, x_, layout_.others, true);
     y_ = normalized(batch.mean, batch.variance);
-    // what is kept is the estimate without bias; no gradient flows through either
+    // Returns the unbiased variance; no gradient flows through either statistic.
     const Output all = g_.op("Size", {x_}), channels = g_.op("Size", {scale_});
     const Output n = divide(g_, cast(g_, all, x_.dtype()), cast(g_, channels, x_.dtype()));
     const Output fewer = g_.op("Maximum", {subtract(g_, n, number(g_, n, 1)), number(g_, n, 1)});

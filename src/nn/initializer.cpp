@@ -18,7 +18,7 @@ OpSeeds op_seeds(const Graph& graph, std::optional<int64_t> op_seed) {
   auto truncated = [](int64_t seed) { return ((seed % kLargest) + kLargest) % kLargest; };
   const int64_t of_graph = truncated(graph.has_seed() ? graph.seed() : kDefaultGraphSeed);
   const int64_t of_op = truncated(op_seed ? *op_seed : graph.seed_number());
-  // 0, 0 would mean that there is no seed.
+  // (0, 0) would mean "no seed".
   if (of_graph == 0 && of_op == 0) return {0, kLargest};
   return {of_graph, of_op};
 }
@@ -33,7 +33,7 @@ Output random_op(Graph& graph, const char* type, Output shape, DType dtype, Seed
       .attr("seed2", seeds.seed2);
 }
 
-// x * scale + shift, called after the scope.
+// x * scale + shift; the result is named after the scope.
 Output scaled(Graph& graph, Output x, Output scale, Output shift, const NameScope& scope) {
   const Output product = graph.op("Mul", {x, scale}).named("mul");
   return graph.op("Add", {product, shift}).named(scope.name());
@@ -51,7 +51,7 @@ Output normal_of(Graph& graph,
   return scaled(graph, random_op(graph, type, shape, dtype, seed), s, m, scope);
 }
 
-// Where the shape is made by a function, so that it is inside of the scope.
+// A function creates the shape, so that its ops are inside the scope.
 using ShapeMaker = std::function<Output(Graph&)>;
 
 ShapeMaker as_is(Output shape) {
@@ -107,7 +107,7 @@ Fans fans_of(const Shape& shape) {
           field * static_cast<double>(shape.dim(rank - 1))};
 }
 
-// The standard deviation of a normal distribution of variance 1 cut off at 2.
+// Standard deviation of a standard normal distribution truncated at 2.
 constexpr double kTruncatedDeviation = 0.87962566103423978;
 
 Tensor identity_matrix(DType dtype, int64_t rows, int64_t columns, double gain) {
@@ -134,7 +134,7 @@ Output orthogonal_of(Graph& graph, const Shape& shape, DType dtype, double gain,
   const Output x = normal_in_scope(graph, "RandomStandardNormal", constant(Shape{most, least}), 0,
                                    1, dtype, seed, "random_normal");
   Operation* qr = graph.op("Qr", {x});
-  // The signs that make it uniformly distributed (Mezzadri 2007).
+  // Sign correction that makes Q uniformly distributed (Mezzadri 2007).
   const Output mask = graph.constant(identity_matrix(dtype, least, least, 1), "eye");
   const Output diagonal = graph.op(
       "Sum", {graph.op("Mul", {qr->output(1), mask}).named("diag"), graph.int_vector({0})});
@@ -306,7 +306,7 @@ Initializer identity_initializer(double gain) {
 
 namespace {
 
-// Values of one size for all elements, or one value.
+// One value per element, or a scalar.
 Initializer constant_of(const Args& args) {
   const Value* value = args.find("value");
   double number;
@@ -408,7 +408,7 @@ Initializer initializer_argument(const Args& args, const std::string& name) {
 
 namespace {
 
-// --- what scripts call
+// --- functions registered for scripts
 
 Output shape_argument(Graph& graph, const Args& args) {
   const Value* value = args.find("shape");
@@ -416,7 +416,7 @@ Output shape_argument(Graph& graph, const Args& args) {
   return shape_constant(graph, Shape(whole_numbers(args, "shape")));
 }
 
-// x * scale + shift, where the arguments of a distribution are tensors.
+// x * scale + shift, with tensors as distribution parameters.
 Output scaled(
     Graph& graph, const Args& args, Output x, const Value& scale, const Value& shift) {
   const Output factor = tensor_of_value(graph, scale, "scale", x.dtype());
@@ -490,7 +490,7 @@ Value call_truncated_normal(Graph& graph, const Args& args) {
   return call_normal(graph, args, truncated_normal, "truncated_normal");
 }
 
-// The values of an initializer that a script calls itself.
+// Applies an initializer that a script calls directly.
 Value call_initializer(Graph& graph, const Args& args) {
   const Initializer initializer = initializer_argument(args, "initializer");
   return Value::of(initializer(graph, Shape(whole_numbers(args, "shape")),

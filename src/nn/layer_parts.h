@@ -1,6 +1,4 @@
-// What lives here: what layers are made of: names, parameters, and how scripts give their arguments.
-// Who may use it: nn/, for layers of tf.layers.
-// What it must not know: any particular layer, R.
+// Helpers that layers of tf.layers share: names, parameters and argument parsing.
 #pragma once
 
 #include <string>
@@ -10,23 +8,23 @@
 
 namespace runhooks {
 
-// `otherwise`, with _1, _2, ... where variables of that name are there already.
+// `otherwise`, with a suffix _1, _2, ... if variables with that name exist.
 std::string layer_name(Graph& graph, const std::string& name, const char* otherwise);
-// A parameter in the layer's scope as one tensor.
+// Creates a parameter in the layer's scope and returns it as one tensor.
 Output parameter(Graph& graph,
                  const std::string& name,
                  const Shape& shape,
                  const VariableOptions& options,
                  const TensorFunction& regularizer);
 
-// What follows the product of a layer: the bias, which may be none, the activation, its regularizer.
+// Applies the optional bias, the activation and the activity regularizer.
 Output finish_layer(Graph& graph, Output x, Output bias, const DenseOptions& options);
 
-// A name in tf.nn or a function of a tensor; none where it is missing.
+// The name of a function in tf.nn, or a function of a tensor; empty if missing.
 TensorFunction function_argument(const Args& args, const std::string& name);
-// TRUE, FALSE or the text "auto" (tf.AUTO_REUSE).
+// TRUE, FALSE or "auto" (tf.AUTO_REUSE).
 VariableStore::Reuse reuse_argument(const Args& args);
-// What layers with a kernel have in common, by the names of tf.layers.
+// The arguments that tf.layers with a kernel share.
 DenseOptions dense_options(const Args& args);
 
 }  // namespace runhooks

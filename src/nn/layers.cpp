@@ -56,7 +56,7 @@ int64_t last_dim(Output x, const char* layer) {
   return width;
 }
 
-// The product of the last dimension of x, of any rank, and a matrix.
+// Multiplies the last dimension of x, of any rank, by a matrix.
 Output times_matrix(Graph& graph, Output x, Output matrix) {
   const int rank = x.shape().rank();
   if (rank == 2) return graph.op("MatMul", {x, matrix});
@@ -81,7 +81,7 @@ bool normalizes_together(const Graph& graph) {
   return replicas && replicas->normalizes_together;
 }
 
-// Follows `batch` by the share 1 - momentum; the operation joins `update_ops`.
+// Updates the moving average by (1 - momentum) * (batch - average) and adds the op to `update_ops`.
 void update_moving_average(Graph& graph, const VariableGetterResult& moving, Output batch, double momentum) {
   const VariablePtr& average = moving.variable;
   if (!average) {
@@ -90,7 +90,7 @@ void update_moving_average(Graph& graph, const VariableGetterResult& moving, Out
   }
   const NameScope scope(graph, "AssignMovingAvg");
   const Output decay = graph.scalar(average->dtype, 1 - momentum, "decay");
-  // each of several processes follows the mean of all
+  // In distributed training, every process uses the mean over all processes.
   const Output followed = normalizes_together(graph) ? batch : mean_over_replicas(graph, batch);
   const Output difference = subtract(graph, average->snapshot, followed);
   const Output step = multiply(graph, difference, decay);
@@ -143,7 +143,7 @@ Output finish_layer(Graph& graph, Output x, Output bias, const DenseOptions& opt
   if (options.activity_regularizer) {
     const NameScope scope(graph, "ActivityRegularizer");
     const Output loss = options.activity_regularizer(graph, x);
-    // whatever the size of the batch
+    // Independent of the batch size.
     const Output rows = graph
                             .op("StridedSlice", {shape_of(graph, x), graph.int_vector({0}),
                                                  graph.int_vector({1}), graph.int_vector({1})})
@@ -197,13 +197,13 @@ int positive_axis(const Shape& shape, int64_t axis) {
   return static_cast<int>(positive);
 }
 
-// One of both in each run, as `is_training` says; the first without it.
+// Selects by `is_training` at run time; the first value if that is absent.
 Output chosen(Graph& graph, Output is_training, Output batch, Output moving) {
   if (!is_training) return batch;
   return graph.op("Select", {is_training, batch, moving}).named("cond/Merge");
 }
 
-// How many elements of the batch each mean is of.
+// The number of elements that each mean averages.
 Output count_of(Graph& graph, Output inputs, Output mean) {
   const Output n = cast(graph, graph.op("Size", {inputs}), mean.dtype());
   const Output means = cast(graph, graph.op("Size", {mean}), mean.dtype());
@@ -211,14 +211,14 @@ Output count_of(Graph& graph, Output inputs, Output mean) {
   return normalizes_together(graph) ? sum_over_replicas(graph, count) : count;
 }
 
-// That to the number of degrees of freedom.
+// The Bessel correction n / (n - 1).
 Output bessel_correction(Graph& graph, Output inputs, Output mean) {
   const Output count = count_of(graph, inputs, mean), one = graph.scalar(mean.dtype(), 1);
   const Output freedom = graph.op("Maximum", {subtract(graph, count, one), one});
   return divide(graph, count, freedom);
 }
 
-// The moments of the batches of all processes.
+// Moments of the combined batch of all processes.
 Moments moments_of_all(Graph& graph, Output x, const std::vector<int64_t>& axes) {
   const SharedSeedScope same(graph);
   const NameScope scope(graph, "moments");
@@ -228,7 +228,7 @@ Moments moments_of_all(Graph& graph, Output x, const std::vector<int64_t>& axes)
   };
   const Output own = sum(x), count = count_of(graph, x, own);
   const Output mean = divide(graph, differentiable_sum_over_replicas(graph, own), count);
-  // its gradient is 0 because the mean minimizes the sum of squares
+  // The gradient with respect to the mean is 0, because the mean minimizes the sum of squares.
   const Output centre = graph.op("StopGradient", {mean});
   const Output squares = sum(graph.op("SquaredDifference", {x, centre}));
   const Output variance = divide(graph, differentiable_sum_over_replicas(graph, squares), count);
@@ -262,13 +262,13 @@ Output batch_normalization_layer(Graph& graph,
     variable.initializer = initial(options.beta_initializer, zeros_initializer());
     beta = parameter(graph, "beta", shape, variable, options.beta_regularizer);
   }
-  // The averages are never cut into parts.
+  // Moving averages are never partitioned.
   variable.trainable = false;
   variable.initializer = initial(options.moving_mean_initializer, zeros_initializer());
   const VariableGetterResult moving_mean = graph.variables().obtain("moving_mean", shape, variable);
   variable.initializer = initial(options.moving_variance_initializer, ones_initializer());
   const VariableGetterResult moving_variance = graph.variables().obtain("moving_variance", shape, variable);
-  // What lies along another axis than the last one has dimensions of 1 behind it.
+  // Reshapes parameters of an axis other than the last so that they broadcast.
   auto along_axis = [&](Output x) -> Output {
     if (!x || axis == rank - 1) return x;
     std::vector<int32_t> dims(static_cast<size_t>(rank), 1);
@@ -316,7 +316,7 @@ Output flatten(Graph& graph, Output inputs, const std::string& name) {
   return result;
 }
 
-// --- what scripts call
+// --- functions registered for scripts
 
 TensorFunction function_argument(const Args& args, const std::string& name) {
   const Value* value = args.find(name);
@@ -360,7 +360,7 @@ Value call_dense(Graph& graph, const Args& args) {
                          dense_options(args), args.text("name", "")));
 }
 
-// tf.contrib.layers.fully_connected: other names, and the collection model_variables.
+// tf.contrib.layers.fully_connected: other variable names, and the collection model_variables.
 Value call_fully_connected(Graph& graph, const Args& args) {
   DenseOptions options = dense_options(args);
   options.kernel_name = "weights";
@@ -371,7 +371,7 @@ Value call_fully_connected(Graph& graph, const Args& args) {
                          options, name));
 }
 
-// The share of what is dropped: `rate`, or 1 - `keep_prob`, a number or a tensor.
+// The dropout rate: `rate` or 1 - `keep_prob`, as a number or a tensor.
 Value rate_argument(Graph& graph, const Args& args, DType dtype) {
   const Value *rate = args.find("rate"), *kept = args.find("keep_prob");
   if ((rate != nullptr) == (kept != nullptr))
@@ -420,7 +420,7 @@ Value call_dropout_layer(Graph& graph, const Args& args) {
     return Value::of(chosen(graph, flag, dropped, inputs));
   }
   if (args.flag("training", false)) return drop(graph, args, inputs, share, "dropout");
-  // What is asked for holds in training only.
+  // Validate the other arguments, which take effect in training only.
   seed_argument(args);
   args.find("noise_shape");
   return Value::of(static_cast<Output>(graph.op("Identity", {inputs})));
@@ -428,7 +428,7 @@ Value call_dropout_layer(Graph& graph, const Args& args) {
 
 Value call_batch_normalization_layer(Graph& graph, const Args& args) {
   const Output inputs = tensor_argument(graph, args, "inputs");
-  args.find("renorm_momentum");  // without `renorm`, which is refused
+  args.find("renorm_momentum");  // unused: `renorm` is an error
   BatchNormOptions options;
   const std::vector<int64_t> axis = whole_numbers(args, "axis");
   if (axis.size() > 1) invalid_argument("`axis` must be one number, not ", axis.size(), ".");

@@ -1,6 +1,4 @@
-// What lives here: layers of tf.layers: operations with variables of their own in the current variable scope.
-// Who may use it: estimators, the bindings.
-// What it must not know: models, feature columns, R.
+// Layers of tf.layers: operations that create their variables in the current variable scope.
 #pragma once
 
 #include <functional>
@@ -16,30 +14,30 @@ using TensorFunction = std::function<Output(Graph&, Output)>;
 struct DenseOptions {
   TensorFunction activation;
   bool use_bias = true;
-  Initializer kernel_initializer;  // by default glorot uniform
-  Initializer bias_initializer;    // by default zeros
-  // What they give joins the collection `regularization_losses`.
+  Initializer kernel_initializer;  // default: glorot uniform
+  Initializer bias_initializer;  // default: zeros
+  // Their results join the collection `regularization_losses`.
   TensorFunction kernel_regularizer, bias_regularizer;
-  // Of what the layer gives; its loss for a row of the batch.
+  // Regularizes the output of the layer; the loss is averaged over the batch.
   TensorFunction activity_regularizer;
-  // What an optimizer makes of them after each step.
+  // Applied to the parameters after each optimizer step.
   TensorFunction kernel_constraint, bias_constraint;
   bool trainable = true;
   VariableStore::Reuse reuse = VariableStore::Reuse::kNever;
-  // What tf.contrib.layers calls them otherwise.
+  // tf.contrib.layers uses other names.
   std::string kernel_name = "kernel", bias_name = "bias";
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
-// inputs * kernel + bias. An empty name is "dense", made unique; the variables are `<name>/kernel`
-// and `<name>/bias`, cut into parts where the scope has a partitioner.
+// inputs * kernel + bias. An empty name means "dense", made unique. The variables `<name>/kernel`
+// and `<name>/bias` are split by the scope's partitioner.
 Output dense(Graph& graph,
              Output inputs,
              int64_t units,
              const DenseOptions& options = {},
              const std::string& name = "");
 
-// Each element is 0 with probability `rate`, else divided by 1 - rate. `noise_shape` may be
-// missing: it says along which dimensions (1) elements are kept or dropped together.
+// Sets each element to 0 with probability `rate` and divides the others by 1 - rate. Elements along
+// dimensions of size 1 in the optional `noise_shape` are dropped as one.
 Output dropout(Graph& graph,
                Output x,
                Output rate,
@@ -57,22 +55,21 @@ struct BatchNormOptions {
   TensorFunction beta_regularizer, gamma_regularizer;
   int64_t axis = -1;
   bool training = false;
-  // Where it is there it says in each run whether the model is trained.
+  // Optional; whether the model is training, at run time.
   Output is_training;
-  // TensorFlow's fused kernel, which images (rank 4) take: their moving variance is the unbiased
-  // one.
+  // TensorFlow's fused kernel, used for images (rank 4), tracks the unbiased variance.
   bool fused = true;
   bool trainable = true;
   VariableStore::Reuse reuse = VariableStore::Reuse::kNever;
 };
-// Normalizes over all dimensions but `axis`: in training by the batch's moments, which the moving
-// averages follow through operations in the collection `update_ops`, else by those averages.
+// Normalizes over all dimensions except `axis`. Training uses the batch's moments and adds updates
+// of the moving averages to the collection `update_ops`; otherwise the moving averages are used.
 Output batch_normalization_layer(Graph& graph,
                                  Output inputs,
                                  const BatchNormOptions& options = {},
                                  const std::string& name = "");
 
-// All but the first dimension as one.
+// Merges all dimensions except the first.
 Output flatten(Graph& graph, Output inputs, const std::string& name = "flatten");
 
 }  // namespace runhooks

@@ -1,6 +1,5 @@
-// Learning rates that change with the global step (tf.train.exponential_decay and its like). Each
-// is a function of arguments with TensorFlow's names that gives a tensor of the rate's type, which is
-// float32 where that is a number.
+// Learning rates that depend on the global step (tf.train.exponential_decay and similar). Each
+// returns a tensor of the rate's type, float32 if the rate is a number.
 #include <cmath>
 
 #include "graph/graph_function.h"
@@ -13,7 +12,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// The arguments of one decay as tensors of the rate's type.
+// The arguments of a decay as tensors of the rate's type.
 class Decay {
  public:
   Decay(Graph& graph, const Args& args) : graph_(graph), args_(args) {
@@ -26,7 +25,7 @@ class Decay {
   Output step() const {
     return cast(graph_, tensor_argument(graph_, args_, "global_step", DType::kInt64), dtype_);
   }
-  // A step may be fractional, so it is not a whole number in C++ either.
+  // Steps may be fractional, so they are not converted to integers.
   Output tensor(const char* name) const {
     return cast(graph_, tensor_argument(graph_, args_, name, DType::kFloat32), dtype_);
   }
@@ -61,7 +60,7 @@ class Decay {
   Output rate_;
 };
 
-// global_step / decay_steps, in whole numbers where it goes by stairs.
+// global_step / decay_steps, rounded down if `staircase`.
 Output periods(const Decay& d) {
   const Output p = d.over(d.step(), d.tensor("decay_steps"));
   return d.flag("staircase") ? d.call("Floor", p) : p;
@@ -150,7 +149,7 @@ Value cosine_decay_restarts(Graph& graph, const Args& args) {
     restart = d.call("Floor", completed);
     left = d.minus(completed, restart);
   } else {
-    // Periods grow as a geometric series.
+    // The lengths of the periods form a geometric series.
     const Output grown = d.minus(one, d.times(completed, d.minus(one, t_mul)));
     restart = d.call("Floor", d.over(d.call("Log", grown), d.call("Log", t_mul)));
     const Output length = d.call("Pow", t_mul, restart);
@@ -161,7 +160,7 @@ Value cosine_decay_restarts(Graph& graph, const Args& args) {
   return Value::of(d.times(d.rate(), d.from("alpha", d.times(height, d.cosine(left)))));
 }
 
-// The linear decay, with the noise of tf.train.noisy_linear_cosine_decay where that is wanted.
+// Linear cosine decay, optionally with the noise of tf.train.noisy_linear_cosine_decay.
 template <bool kIsNoisy>
 Value linear_cosine_decay(Graph& graph, const Args& args) {
   const NameScope scope(

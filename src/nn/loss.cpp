@@ -8,7 +8,7 @@
 namespace runhooks {
 
 Reduction reduction_from_name(const std::string& given) {
-  const std::string name = ascii_lower(given);  // TensorFlow's constants are in capitals
+  const std::string name = ascii_lower(given);  // TensorFlow's constants are upper-case
   if (name == "none") return Reduction::kNone;
   if (name == "sum" || name == "weighted_sum") return Reduction::kSum;
   if (name == "mean" || name == "weighted_mean") return Reduction::kMean;
@@ -29,7 +29,7 @@ Output sum_all(Graph& graph, Output x, const std::string& name) {
   return graph.op("Sum", {x, axes_of(graph, x)}).named(name);
 }
 
-// Weights are a single one, or have the losses' rank with as many or one along each dimension.
+// Weights are a scalar, or have the losses' rank with equal dimensions or 1.
 void check_broadcastable(Output weights, Output losses) {
   const Shape &w = weights.shape(), &x = losses.shape();
   if (!w.has_rank() || !x.has_rank() || w.rank() == 0) return;
@@ -44,7 +44,7 @@ void check_broadcastable(Output weights, Output losses) {
               {"Weights are one number, or have as many dimensions as the losses."});
 }
 
-// 0 where the divisor is 0.
+// Returns 0 if the divisor is 0.
 Output safe_quotient(Graph& graph, Output x, Output by) {
   const Output zero = graph.scalar(x.dtype(), 0), one = graph.scalar(x.dtype(), 1);
   const Output good = graph.op("Greater", {by, zero});
@@ -53,7 +53,8 @@ Output safe_quotient(Graph& graph, Output x, Output by) {
   return graph.op("SelectV2", {good, quotient, zero}).named("value");
 }
 
-// Where several processes train, the mean of what they have is the loss of all rows.
+// In distributed training the gradients are averaged over processes, so the sum is multiplied by
+// their number.
 Output sum_of_replica(Graph& graph, Output sum) {
   const int replicas = replicas_of(graph);
   if (replicas == 1) return sum;

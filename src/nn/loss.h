@@ -1,6 +1,4 @@
-// What lives here: losses of examples and their reductions to one number (tf.losses).
-// Who may use it: heads, the bindings.
-// What it must not know: models, R.
+// Losses of examples and their reductions to a scalar (tf.losses).
 #pragma once
 
 #include <string>
@@ -10,12 +8,12 @@
 namespace runhooks {
 
 enum class Reduction { kNone, kSum, kMean, kSumOverBatchSize, kSumByNonzeroWeights };
-// "sum", "mean", "sum_over_batch_size", "sum_by_nonzero_weights" and TensorFlow's spellings
+// "sum", "mean", "sum_over_batch_size", "sum_by_nonzero_weights" or TensorFlow's spellings
 // ("weighted_sum", ...).
 Reduction reduction_from_name(const std::string& name);
 
-// The losses times their weights, reduced; the result joins `collection`, if one is named.
-// `weights` is broadcast to the losses; an invalid Output is a weight of 1.
+// Multiplies losses by weights and reduces them; adds the result to `collection` unless empty.
+// `weights` is broadcast to the losses; an invalid Output means 1.
 Output compute_weighted_loss(Graph& graph,
                              Output losses,
                              Output weights,
@@ -23,12 +21,11 @@ Output compute_weighted_loss(Graph& graph,
                              const std::string& scope = "weighted_loss",
                              const std::string& collection = collection_keys::kLosses);
 
-// What the losses below have in common: how the losses of examples or elements become one number,
-// and where that goes. An invalid weight is 1.
+// How a loss is weighted and reduced, and where it is recorded. An invalid weight means 1.
 struct LossOptions {
   Output weights;
   Reduction reduction = Reduction::kSumByNonzeroWeights;
-  std::string scope;  // by default the name of the loss
+  std::string scope;  // default: the name of the loss
   std::string collection = collection_keys::kLosses;
 };
 
@@ -56,10 +53,10 @@ Output log_loss(Graph& graph,
                 const LossOptions& options = {});
 // Labels are 0 or 1.
 Output hinge_loss(Graph& graph, Output labels, Output logits, const LossOptions& options = {});
-// 1 - the inner product along `axis` of what has been normalized to length 1.
+// 1 - the inner product along `axis` of inputs that are already normalized.
 Output cosine_distance(
     Graph& graph, Output labels, Output predictions, int64_t axis, const LossOptions& options = {});
-// Of differences between pairs of elements of one example; it has a reduction of its own.
+// Compares pairs of elements within each example; has its own reduction.
 Output mean_pairwise_squared_error(Graph& graph,
                                    Output labels,
                                    Output predictions,
@@ -74,16 +71,16 @@ Output softmax_cross_entropy(Graph& graph,
                              Output logits,
                              double label_smoothing = 0,
                              const LossOptions& options = {});
-// Labels are class numbers from 0.
+// Labels are class indices from 0.
 Output sparse_softmax_cross_entropy(Graph& graph,
                                     Output labels,
                                     Output logits,
                                     const LossOptions& options = {});
-// The sum of the regularization losses; 0 where there are none.
+// The sum of the regularization losses; 0 if there are none.
 Output regularization_loss(Graph& graph,
                            const std::string& scope = "",
                            const std::string& name = "total_regularization_loss");
-// All losses, with the regularization losses where these are wanted.
+// The sum of all losses, optionally with the regularization losses.
 Output total_loss(Graph& graph,
                   bool add_regularization_losses = true,
                   const std::string& name = "total_loss",

@@ -12,7 +12,7 @@ const std::string& scope_or(const LossOptions& options, const std::string& other
   return options.scope.empty() ? otherwise : options.scope;
 }
 
-// The scope is entered again: what is added stays under the loss's name.
+// Re-enters the scope, so that new ops stay under the loss's name.
 Output weighted(Graph& graph, Output losses, const LossOptions& options, const NameScope& scope) {
   return compute_weighted_loss(graph, losses, options.weights, options.reduction, scope.name(),
                                options.collection);
@@ -28,7 +28,7 @@ void check_smoothing(double label_smoothing) {
   invalid_argument("`label_smoothing` must be between 0 and 1, not ", label_smoothing, ".");
 }
 
-// Both sides as float32 of one shape.
+// Labels and predictions as float32 of equal shape.
 struct Sides {
   Output labels, predictions;
 };
@@ -39,7 +39,7 @@ Sides as_floats(Graph& graph, Output labels, Output predictions) {
   return {labels, predictions};
 }
 
-// A last dimension of 1 that the other side does not have.
+// Drops a trailing dimension of 1 that the other operand does not have.
 Output without_last_of_one(Graph& graph, Output x, int rank) {
   const Shape& shape = x.shape();
   if (!x || !shape.has_rank() || shape.rank() != rank + 1 || shape.dim(rank) != 1) return x;
@@ -242,13 +242,13 @@ Output total_loss(Graph& graph,
 
 namespace {
 
-// --- what scripts call
+// --- functions registered for scripts
 
 LossOptions options_of(Graph& graph, const Args& args) {
   LossOptions options;
   double weight;
   const Value* weights = args.find("weights");
-  // A weight of 1 is the default.
+  // 1 is the default weight.
   if (weights && !(value_number(*weights, &weight) && weight == 1)) {
     options.weights = tensor_of_value(graph, *weights, "weights", DType::kFloat32);
   }

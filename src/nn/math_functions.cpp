@@ -1,5 +1,5 @@
-// Functions of tf and tf.math that are more than one op, or whose arguments an op alone does not
-// understand (axes that may be left out, numbers on either side).
+// Functions of tf and tf.math that need several ops, or accept more than one op does (optional
+// axes, numbers as operands).
 #include "graph/graph_function.h"
 #include "graph/variable.h"
 #include "ops/state/gradient_helpers.h"
@@ -8,7 +8,6 @@ namespace runhooks {
 
 namespace {
 
-// All axes of x as an int32 vector.
 Output all_axes(Graph& g, Output x) {
   std::vector<int32_t> axes;
   for (int i = 0; i < x.shape().rank(); ++i) axes.push_back(i);
@@ -57,7 +56,7 @@ Value argmin(Graph& g, const Args& args) { return extremum(g, args, "ArgMin"); }
 Value gather(Graph& g, const Args& args) {
   const Output params = tensor_argument(g, args, "params");
   const Output indices = tensor_argument(g, args, "indices", DType::kInt32);
-  args.flag("validate_indices", true);  // on a CPU they always are
+  args.flag("validate_indices", true);  // the CPU kernel always validates
   const int64_t batch_dims = args.integer("batch_dims", 0);
   const Value* axis = args.find("axis");
   const Output along = axis ? tensor_of_value(g, *axis, "axis", DType::kInt32)
@@ -77,7 +76,7 @@ Value clip_by_value(Graph& g, const Args& args) {
   }));
 }
 
-// --- filled with one number
+// --- tensors filled with one number
 
 Tensor filled(DType dtype, const Shape& shape, double x) {
   Tensor tensor(dtype, shape);
@@ -116,7 +115,7 @@ Value ones(Graph& g, const Args& args) { return constants(g, args, 1, "ones"); }
 Value constants_like(Graph& g, const Args& args, double x, const char* name) {
   const Output tensor = tensor_argument(g, args, "tensor");
   const DType dtype = dtype_argument(args, "dtype", tensor.dtype());
-  args.flag("optimize", true);  // a hint for the building of a graph
+  args.flag("optimize", true);  // a hint for graph construction
   const std::string own = args.text("name", name);
   if (x == 0 && dtype == tensor.dtype() && dtype != DType::kString) {
     return Value::of(static_cast<Output>(g.op("ZerosLike", {tensor}).named(own)));

@@ -1,6 +1,4 @@
-// What lives here: streaming metrics (tf.metrics): variables that batches add to, and the value they give.
-// Who may use it: heads, estimators, the bindings.
-// What it must not know: which metrics a model reports, R.
+// Streaming metrics (tf.metrics): variables that batches update, and the value computed from them.
 #pragma once
 
 #include <string>
@@ -14,13 +12,13 @@ struct Metric {
   Operation* update = nullptr;
 };
 
-// Each metric opens a name scope `name` for its operations and variables. Weights may be missing;
-// where given they are broadcast to the values. What has seen no batch is 0 unless said otherwise.
+// Each metric opens a name scope `name` for its operations and variables. Weights are optional and
+// broadcast to the values. Without any batch the value is 0 unless stated otherwise.
 
 // --- means
 
 Metric mean_metric(Graph& graph, Output values, Output weights, const std::string& name = "mean");
-// How often predictions equal labels.
+// The fraction of predictions equal to the labels.
 Metric accuracy_metric(Graph& graph,
                        Output labels,
                        Output predictions,
@@ -41,14 +39,14 @@ Metric mean_absolute_error_metric(Graph& graph,
                                   Output predictions,
                                   Output weights,
                                   const std::string& name = "mean_absolute_error");
-// The absolute error divided by `normalizer`; 0 where that is 0.
+// The absolute error divided by `normalizer`; 0 where the normalizer is 0.
 Metric mean_relative_error_metric(Graph& graph,
                                   Output labels,
                                   Output predictions,
                                   Output normalizer,
                                   Output weights,
                                   const std::string& name = "mean_relative_error");
-// 1 - the mean of inner products along `dim`; 1 where there was no batch.
+// 1 - the mean inner product along `dim`; 1 without any batch.
 Metric mean_cosine_distance_metric(Graph& graph,
                                    Output labels,
                                    Output predictions,
@@ -60,17 +58,17 @@ Metric percentage_below_metric(Graph& graph,
                                double threshold,
                                Output weights,
                                const std::string& name = "percentage_below_threshold");
-// The mean of each element over batches of one shape.
+// The elementwise mean over batches of equal shape.
 Metric mean_tensor_metric(Graph& graph,
                           Output values,
                           Output weights,
                           const std::string& name = "mean_tensor");
 
-// --- counts of right and wrong predictions of yes and no
+// --- binary confusion counts
 
 enum class Outcome { kTruePositives, kFalsePositives, kTrueNegatives, kFalseNegatives };
 const char* outcome_name(Outcome outcome);
-// Labels and predictions are taken as TRUE where they are not 0.
+// Nonzero labels and predictions count as TRUE.
 Metric count_metric(Graph& graph,
                     Outcome outcome,
                     Output labels,
@@ -88,7 +86,7 @@ Metric recall_metric(Graph& graph,
                      Output weights,
                      const std::string& name = "recall");
 
-// --- the same at thresholds of a probability: positive is what is greater
+// --- binary metrics at probability thresholds; greater is positive
 
 Metric count_at_thresholds_metric(Graph& graph,
                                   Outcome outcome,
@@ -112,7 +110,7 @@ Metric recall_at_thresholds_metric(Graph& graph,
 
 struct AucOptions {
   int64_t num_thresholds = 200;
-  std::string curve = "ROC";                     // or "PR"
+  std::string curve = "ROC";  // or "PR"
   std::string summation_method = "trapezoidal";  // careful_interpolation, minoring, majoring
 };
 Metric auc_metric(Graph& graph,
@@ -138,14 +136,14 @@ Metric specificity_at_sensitivity_metric(Graph& graph,
 
 // --- classes 0 ... num_classes - 1
 
-// Its update gives the accuracy of each class.
+// Its update returns the accuracy of each class.
 Metric mean_per_class_accuracy_metric(Graph& graph,
                                       Output labels,
                                       Output predictions,
                                       int64_t num_classes,
                                       Output weights,
                                       const std::string& name = "mean_accuracy");
-// Its update gives the confusion matrix, a row a label.
+// Its update returns the confusion matrix, one row per label.
 Metric mean_iou_metric(Graph& graph,
                        Output labels,
                        Output predictions,
@@ -153,13 +151,13 @@ Metric mean_iou_metric(Graph& graph,
                        Output weights,
                        const std::string& name = "mean_iou");
 
-// --- the k largest of a row of predictions; labels are one class a row, or several
+// --- metrics of the top k predictions; one or several label classes per row
 
 struct AtKOptions {
   int64_t k = 1;
-  int64_t class_id = -1;  // only this class counts; -1: all
+  int64_t class_id = -1;  // count this class only; -1: all
 };
-// NaN where nothing was counted.
+// NaN if nothing was counted.
 Metric recall_at_k_metric(Graph& graph,
                           Output labels,
                           Output predictions,
@@ -179,16 +177,16 @@ Metric average_precision_at_k_metric(Graph& graph,
                                      Output weights,
                                      const std::string& name = "");
 
-// --- what they are made of
+// --- helpers
 
-// A local variable of zeros that batches add to, under the current name scope.
+// A local variable of zeros that accumulates batches, in the current name scope.
 VariablePtr metric_variable(Graph& graph,
                             const std::string& name,
                             const Shape& shape = Shape(),
                             DType dtype = DType::kFloat32);
-// The variable after `amount` was added.
+// The variable after adding `amount`.
 Output add_to_variable(Graph& graph, const VariablePtr& variable, Output amount);
-// The weights in the values' shape; ones where there are none.
+// The weights broadcast to the values' shape; ones if absent.
 Output spread_weights(Graph& graph, Output weights, Output values);
 Metric make_metric(Output value, Output update);
 

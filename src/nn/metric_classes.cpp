@@ -1,4 +1,4 @@
-// Metrics of several classes: per class, of the confusion matrix, of the k largest predictions.
+// Multi-class metrics: per class, of the confusion matrix, and of the top k predictions.
 #include "nn/metric.h"
 #include "nn/nn_functions.h"
 #include "ops/state/gradient_helpers.h"
@@ -9,7 +9,7 @@ namespace {
 
 Output flat(Graph& graph, Output x) { return graph.op("Reshape", {x, graph.int_vector({-1})}); }
 
-// [examples, classes]
+// Returns [examples, classes].
 Output hot(Graph& graph, Output classes, int64_t num_classes, DType dtype) {
   const Output depth = graph.scalar(DType::kInt32, static_cast<double>(num_classes));
   return graph.op("OneHot",
@@ -46,12 +46,12 @@ Output mean_iou_of(Graph& graph, Output confusion) {
       .named("mean_iou");
 }
 
-// --- the k largest
+// --- top k
 
-// Which of the labels and which of the k largest predictions belong together, one row an example.
+// Matches of labels with the top k predictions, one row per example.
 struct TopK {
-  Output places;    // [rows, k], int64
-  Output labels;    // [rows, labels], int64
+  Output places;  // [rows, k], int64
+  Output labels;  // [rows, labels], int64
   Output is_right;  // [rows, k], 1 or 0 in float64
 };
 
@@ -75,7 +75,8 @@ TopK top_k_of(Graph& graph, Output labels, Output predictions, int64_t k) {
   return found;
 }
 
-// 1 where it is the class that counts; classes below 0 are none.
+// 1 for the counted class, or for every valid class if `class_id` is negative; negative classes are
+// invalid.
 Output is_counted(Graph& graph, Output classes, int64_t class_id) {
   const Output limit =
       graph.scalar(DType::kInt64, static_cast<double>(class_id < 0 ? 0 : class_id));
@@ -83,7 +84,7 @@ Output is_counted(Graph& graph, Output classes, int64_t class_id) {
   return cast(graph, graph.op(type, {classes, limit}), DType::kFloat64);
 }
 
-// Sums of rows times the weights of the rows.
+// Sums rows, multiplied by the row weights.
 Output weighted_sum(Graph& graph, Output values, Output weights) {
   const Output rows = sum_along(graph, values, {1});
   if (!weights) return sum_along(graph, rows, {});
@@ -91,7 +92,7 @@ Output weighted_sum(Graph& graph, Output values, Output weights) {
   return sum_along(graph, multiply(graph, rows, spread), {});
 }
 
-// tp / (tp + others), NaN where there is neither.
+// tp / (tp + others), NaN if both are 0.
 Metric share_at_k(Graph& graph,
                   const std::string& hits_name,
                   const std::string& others_name,
@@ -199,7 +200,7 @@ Metric average_precision_at_k_metric(Graph& graph,
                                      const std::string& name) {
   const NameScope scope(graph, name_or(name, "average_precision_at_", k));
   const TopK top = top_k_of(graph, labels, predictions, k);
-  // Column j of the matrix adds up what is right among the first j + 1 and divides by j + 1.
+  // Column j sums the matches among the first j + 1 and divides by j + 1.
   const auto size = static_cast<size_t>(k);
   std::vector<double> shares(size * size, 0);
   for (size_t i = 0; i < size; ++i) {

@@ -1,4 +1,4 @@
-// The metrics under their names in tf.metrics, as scripts call them.
+// The metrics of tf.metrics, registered for scripts.
 #include "graph/graph_function.h"
 #include "nn/metric.h"
 
@@ -6,7 +6,6 @@ namespace runhooks {
 
 namespace {
 
-// The arguments of one call.
 class Call {
  public:
   Call(Graph& graph, const Args& args) : graph(graph), args(args) {}
@@ -15,8 +14,8 @@ class Call {
 
   Output labels() const { return tensor_argument(graph, args, "labels"); }
   Output predictions() const { return tensor_argument(graph, args, "predictions"); }
-  // As TensorFlow has it: a last dimension of 1 goes where the other side has none, so that the
-  // predictions [batch, 1] of a model go with labels [batch].
+  // As in TensorFlow, drops a trailing dimension of 1 that the other side lacks, so predictions
+  // [batch, 1] match labels [batch].
   Output squeezed_labels() const { return squeezed(labels(), "predictions"); }
   Output squeezed_predictions() const { return squeezed(predictions(), "labels"); }
   Output values() const { return tensor_argument(graph, args, "values"); }
@@ -50,7 +49,7 @@ class Call {
   }
 };
 
-// The pair of value and update, after both joined the collections that were asked for.
+// Adds the metric to the requested collections and returns the pair of value and update.
 using MetricFunction = Metric (*)(const Call&);
 
 template <MetricFunction kFunction>

@@ -1,4 +1,4 @@
-// Metrics of yes and no: counts of right and wrong predictions, at one threshold or many.
+// Binary metrics: confusion counts at one threshold or many.
 #include <algorithm>
 
 #include "nn/metric.h"
@@ -28,7 +28,7 @@ Output is_or_not(Graph& graph, Output x, bool wanted) {
   return wanted ? x : static_cast<Output>(graph.op("LogicalNot", {x}));
 }
 
-// The variable "count" and the float32_scalar after the batch.
+// The variable "count", and its value after the batch.
 struct Count {
   Output value, update;
 };
@@ -49,7 +49,7 @@ Count counted(Graph& graph, Outcome outcome, Output labels, Output predictions, 
   return count_in_scope(graph, outcome, labels, predictions, weights);
 }
 
-// hits / (hits + misses), 0 where there is neither.
+// hits / (hits + misses), 0 if both are 0.
 Output share(Graph& graph, Output hits, Output misses, const char* name) {
   return graph.op("DivNoNan", {hits, add(graph, hits, misses)}).named(name);
 }
@@ -111,7 +111,7 @@ StreamedConfusion confusion_at_thresholds(Graph& graph,
   return counts;
 }
 
-// Evenly between 0 and 1, the outer ones a little outside.
+// Evenly spaced on [0, 1], with the end points slightly outside.
 std::vector<float> even_thresholds(int64_t n) {
   if (n < 2) invalid_argument("`num_thresholds` must be 2 or more, not ", n, ".");
   std::vector<float> thresholds = {static_cast<float>(0.0 - kEpsilon)};
@@ -122,7 +122,7 @@ std::vector<float> even_thresholds(int64_t n) {
   return thresholds;
 }
 
-// All but the last, all but the first of a vector.
+// A vector without its last, and without its first element.
 struct Neighbours {
   Output before, after;
 };
@@ -133,8 +133,8 @@ Neighbours neighbours(Graph& graph, Output x, int64_t n) {
           graph.op("Slice", {x, graph.int_vector({1}), length})};
 }
 
-// Davis and Goadrich (2006): between two points of the precision-recall curve counts, not
-// precisions, are linear.
+// Davis and Goadrich (2006): between two points of a precision-recall curve, interpolate counts
+// linearly, not precisions.
 Output interpolated_pr_auc(Graph& graph, const Confusion& c, int64_t n) {
   const Output zero = float32_scalar(graph, 0);
   const Neighbours tp = neighbours(graph, c.tp, n), fn = neighbours(graph, c.fn, n);
@@ -202,7 +202,7 @@ Output share_at(Graph& graph, Output hits, Output misses) {
   return divide(graph, hits, add_epsilon(graph, add(graph, hits, misses)));
 }
 
-// The element of `x` at a place.
+// Selects an element of `x` by index.
 Output element(Graph& graph, Output x, Output place, int64_t n) {
   const Output depth = graph.scalar(DType::kInt32, static_cast<double>(n));
   const Output mask =
@@ -214,7 +214,7 @@ void check_share(double x, const char* name) {
   if (x < 0 || x > 1) invalid_argument("`", name, "` must be between 0 and 1, not ", x, ".");
 }
 
-// True positives among them and `others`, at each threshold.
+// True positives / (true positives + `others`), at each threshold.
 Metric true_share_metric(Graph& graph,
                          Output labels,
                          Output predictions,
@@ -326,7 +326,7 @@ Metric sensitivity_at_specificity_metric(Graph& graph,
   const NameScope scope(graph, name);
   const StreamedConfusion streamed =
       confusion_at_thresholds(graph, labels, predictions, even_thresholds(num_thresholds), weights);
-  // At the threshold whose specificity is nearest, the first of several.
+  // At the threshold with the nearest specificity, the first on ties.
   auto at = [&](const Confusion& c) {
     const Output found = share_at(graph, c.tn, c.fp);
     const Output distance =
@@ -352,7 +352,7 @@ Metric specificity_at_sensitivity_metric(Graph& graph,
   std::vector<int32_t> all;
   for (int64_t i = 0; i < num_thresholds; ++i) all.push_back(static_cast<int32_t>(i));
   const Output places = graph.int_vector(all), none = graph.scalar(DType::kInt32, -1);
-  // At the threshold whose sensitivity is nearest, the last of several.
+  // At the threshold with the nearest sensitivity, the last on ties.
   auto at = [&](const Confusion& c) {
     const Output found = share_at(graph, c.tp, c.fn);
     const Output distance =

@@ -38,7 +38,7 @@ Output log_sigmoid(Graph& g, Output x) {
 
 struct NamedActivation {
   const char* name;
-  const char* op;  // where it is one operation
+  const char* op;  // set if the function is one operation
   Output (*function)(Graph&, Output);
 };
 
@@ -74,7 +74,7 @@ Output as_matrix(Graph& g, Output x) {
   return matrix;
 }
 
-// One number a row of `logits`, in the shape of its other dimensions.
+// Reshapes one number per row to the other dimensions of `logits`.
 Output per_row(Graph& g, Output rows, Output logits) {
   const Shape& shape = logits.shape();
   if (shape.rank() == 2) return rows;
@@ -149,9 +149,8 @@ Output log_softmax(Graph& graph, Output logits, int64_t axis) {
 Output sigmoid_cross_entropy_with_logits(Graph& graph, Output labels, Output logits) {
   check_logits_shape(labels, logits);
   const NameScope scope(graph, "logistic_loss");
-  // Chosen by comparison and not by Relu and Abs: so the gradient at 0 is that of a smooth
-  // function.
-  // In this order, by which gradients are added up as TensorFlow adds them, to the bit.
+  // Uses comparisons instead of Relu and Abs, so that the gradient at 0 is that of the smooth
+  // function. The order of ops is TensorFlow's, so that gradients are summed bit for bit alike.
   const Output product = multiply(graph, logits, labels);
   const Output zeros = zeros_of(graph, logits);
   const Output is_positive = graph.op("GreaterEqual", {logits, zeros});
@@ -239,7 +238,7 @@ Moments moments(Graph& graph, Output x, const std::vector<int64_t>& axes, bool k
   for (int i = 0; axes.empty() && i < x.shape().rank(); ++i) dims.push_back(i);
   const Output of_mean = graph.int_vector(dims, "mean/reduction_indices");
   const Output mean = graph.op("Mean", {x, of_mean}).attr("keep_dims", true).named("mean");
-  // Its gradient is 0 because the mean minimizes the sum of squares.
+  // The gradient with respect to the mean is 0, because the mean minimizes the sum of squares.
   const Output centre = graph.op("StopGradient", {mean});
   const Output squares = graph.op("SquaredDifference", {x, centre});
   const Output of_variance = graph.int_vector(dims, "variance/reduction_indices");
@@ -270,9 +269,9 @@ Output batch_normalization(Graph& graph,
 
 namespace {
 
-// --- what scripts call
+// --- functions registered for scripts
 
-// One operation of this name, or a scope of it.
+// A single operation, or a scope, with this name.
 template <const char* const& kType, Output (*kFunction)(Graph&, Output, int64_t)>
 Value call_along_axis(Graph& g, const Args& args) {
   const Output logits = tensor_argument(g, args, "logits");
@@ -295,7 +294,7 @@ Value call_swish(Graph& g, const Args& args) {
 Value call_log_sigmoid(Graph& g, const Args& args) {
   return Value::of(activation(g, "log_sigmoid", tensor_argument(g, args, "x")));
 }
-// The classes are the last dimension.
+// The classes must be the last dimension.
 void check_last_axis(const Args& args, Output logits) {
   const int64_t axis = args.integer("axis", -1);
   if (axis == -1 || axis == logits.shape().rank() - 1) return;
@@ -336,7 +335,7 @@ Value call_l2_normalize(Graph& g, const Args& args) {
       l2_normalize(g, tensor_argument(g, args, "x"), axes, args.number("epsilon", 1e-12)));
 }
 Value call_moments(Graph& g, const Args& args) {
-  args.find("shift");  // TensorFlow looks at it no more than this
+  args.find("shift");  // accepted and ignored, as in TensorFlow
   const Moments both = moments(g, tensor_argument(g, args, "x"), whole_numbers(args, "axes"),
                                args.flag("keep_dims", false));
   return value_list({both.mean, both.variance});

@@ -1,7 +1,5 @@
-// What lives here: functions of tf.nn that are made of several operations: cross entropies, normalization, activations by
+// Functions of tf.nn that need several operations: cross entropies, normalization, activations by
 // name.
-// Who may use it: training, columns, estimators; scripts by their registered names.
-// What it must not know: variables, losses' reductions, R.
 #pragma once
 
 #include <string>
@@ -11,8 +9,8 @@
 
 namespace runhooks {
 
-// An activation function by its name in tf.nn ("relu", "leaky_relu", "swish", ...); throws for
-// names that there are not.
+// Applies an activation by its name in tf.nn ("relu", "leaky_relu", "swish", ...); throws for
+// unknown names.
 Output activation(Graph& graph, const std::string& name, Output x);
 std::vector<std::string> activation_names();
 
@@ -21,7 +19,7 @@ Output log_softmax(Graph& graph, Output logits, int64_t axis = -1);
 
 // Elementwise max(x, 0) - x * z + log(1 + exp(-|x|)).
 Output sigmoid_cross_entropy_with_logits(Graph& graph, Output labels, Output logits);
-// One number a row, the last dimension being the classes; no gradient flows into the labels unless
+// One number per row; classes are the last dimension. Gradients flow into the labels only if
 // `differentiates_labels`.
 Output softmax_cross_entropy_with_logits(Graph& graph,
                                          Output labels,
@@ -32,7 +30,7 @@ Output weighted_cross_entropy_with_logits(Graph& graph,
                                           Output targets,
                                           Output logits,
                                           Output pos_weight);
-// exp(log_input) - log_input * targets, with Stirling's approximation of the rest where `full`.
+// exp(log_input) - log_input * targets; `full` adds Stirling's approximation of the constant term.
 Output log_poisson_loss(Graph& graph, Output targets, Output log_input, bool full = false);
 
 Output l2_normalize(Graph& graph, Output x, const std::vector<int64_t>& axes, double epsilon);
@@ -41,7 +39,7 @@ struct Moments {
   Output mean, variance;
 };
 Moments moments(Graph& graph, Output x, const std::vector<int64_t>& axes, bool keep_dims = false);
-// `offset` and `scale` may be missing.
+// `offset` and `scale` are optional.
 Output batch_normalization(Graph& graph,
                            Output x,
                            Output mean,
@@ -50,7 +48,7 @@ Output batch_normalization(Graph& graph,
                            Output scale,
                            double epsilon);
 
-// Axes as an int32 constant; all axes of x where there are none.
+// Axes as an int32 constant; all axes of x if empty.
 Output axes_of(Graph& graph, Output x, const std::vector<int64_t>& axes = {});
 Output sum_along(Graph& graph, Output x, const std::vector<int64_t>& axes, bool keep_dims = false);
 

@@ -1,4 +1,4 @@
-// tf.pad: the operation that its mode stands for.
+// tf.pad: selects the op for the mode.
 #include <algorithm>
 
 #include "base/ascii.h"

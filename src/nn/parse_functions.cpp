@@ -7,7 +7,7 @@ namespace runhooks {
 
 namespace {
 
-// What the op is asked for: by key, as TensorFlow orders it.
+// Requested features, ordered by key as in TensorFlow.
 struct Wanted {
   std::map<std::string, DType> sparse;
   std::map<std::string, const FeatureSpec*> dense;
@@ -88,7 +88,7 @@ Tensor default_of(const FeatureSpec& spec) {
   return all;
 }
 
-// Adds the op; the outputs come back by key.
+// Adds the op; its outputs are looked up by key.
 class ParseOp {
  public:
   ParseOp(Graph& graph, const Wanted& wanted) : graph_(graph), wanted_(wanted) {
@@ -146,7 +146,7 @@ class ParseOp {
   std::vector<Shape> shapes_;
 };
 
-// tf.sparse_merge(): the values at the places that another feature names.
+// tf.sparse_merge(): scatters values to the indices in another feature.
 ParsedTensor merged(Graph& graph,
                     const FeatureSpec& spec,
                     const ParsedTensor& at,

@@ -1,4 +1,4 @@
-// What tf.random draws from tensors: rows in another order, classes.
+// Functions of tf.random that draw from tensors: shuffled rows, classes.
 #include "graph/graph_function.h"
 #include "nn/initializer.h"
 

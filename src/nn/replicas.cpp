@@ -123,7 +123,7 @@ Output mean_over_replicas(Graph& graph, Output x) {
 
 namespace {
 
-// What one process has is in the sums of all, and so in all of their losses.
+// Every process's loss depends on this process's addend, so the gradient is summed too.
 class GradientOfSum : public GradientOverride {
  public:
   std::vector<Gradient> gradient(Graph& graph, Operation&, const std::vector<Output>& dy) override {

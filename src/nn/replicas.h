@@ -1,6 +1,5 @@
-// What lives here: a graph that each of several processes trains on its part of the data, and what it computes of all.
-// Who may use it: nn, training, estimators, while they build such a graph.
-// What it must not know: particular losses, optimizers or models, R.
+// ReplicaScope: builds the graph of one of several training processes, and the collective ops among
+// them.
 #pragma once
 
 #include <functional>
@@ -11,43 +10,44 @@
 
 namespace runhooks {
 
-// While it lives, what is added to the graph for a step of training is added for so many processes:
-// the loss of each is one whose mean over all processes is the loss of all rows, and gradients are
-// the mean of all. In one process nothing is added.
+// While in scope, training ops are added for `replicas` processes. The loss of each process is
+// scaled so that its mean over processes is the loss of all rows; gradients are averaged. A single
+// process adds nothing.
 class ReplicaScope {
  public:
   ReplicaScope(Graph& graph, int replicas);
   ~ReplicaScope();
   ReplicaScope(const ReplicaScope&) = delete;
   ReplicaScope& operator=(const ReplicaScope&) = delete;
-  // NULL where the graph is trained by one process.
+  // NULL if one process trains the graph.
   static ReplicaScope* of(const Graph& graph);
 
   int replicas() const { return replicas_; }
-  // That of the graph, where all processes draw the same.
+  // Graph seed for draws that must be equal in all processes.
   int64_t seed = 0;
-  // Batch normalization takes the moments of the rows of all, and not of those of each process.
+  // Batch normalization uses the moments of all processes' rows instead of each process's own.
   bool normalizes_together = false;
-  // One of the operations by which processes speak. All run in every step, in the order in which they
-  // were added: else one would wait for another's other one. The first comes behind a gate, at which
-  // the data are there. It is added late: initial values depend on how many operations there are.
+  // Adds a collective op. Every step runs all collective ops in the order of their creation;
+  // otherwise two processes would wait in different ops and deadlock. A gate before the first one
+  // waits for the data. Ops are added late, because initial values depend on the number of ops in
+  // the graph.
   Operation* add(OpBuilder builder);
-  // What runs them all; an invalid one where there are none.
+  // The op that depends on all collective ops; NULL if there are none.
   Operation* last() const { return last_; }
-  // The same for what `build` adds: a choice that is the same in all processes, with such
-  // operations in its branches.
+  // Adds a conditional with collective ops in its branches; its predicate must be equal in all
+  // processes.
   Operation* add_choice(const std::function<Operation*()>& build);
-  // Behind it all have the data of a step.
+  // After the gate, all processes have the data of the step.
   Operation* gate();
   void note_gradients(const Operation* op) { of_gradients_.insert(op); }
   bool has_gradients() const { return !of_gradients_.empty(); }
-  // Whether `x` is made of gradients of all.
+  // Whether `x` was computed from gradients of all processes.
   bool is_of_all(const Output& x) const;
-  // A loss whose mean over all processes is the loss of all rows.
+  // Marks a loss whose mean over processes is the loss of all rows.
   void note_loss(const Operation* op) { losses_.insert(op); }
   bool is_loss(const Operation* op) const { return losses_.count(op) > 0; }
   void note_mean(const Operation* op) { means_.insert(op); }
-  // Whether `x` is what mean_over_replicas() gave.
+  // Whether mean_over_replicas() returned `x`.
   bool is_mean(const Output& x) const { return means_.count(x.op) > 0; }
 
  private:
@@ -60,19 +60,20 @@ class ReplicaScope {
   std::set<const Operation*> of_gradients_, losses_, means_;
 };
 
-// 1 where the graph is trained by one process.
+// 1 if one process trains the graph.
 int replicas_of(const Graph& graph);
-// The sum over all processes, or their mean; `x` itself in one process.
+// Sum or mean over all processes; `x` itself for one process.
 Output sum_over_replicas(Graph& graph, Output x);
 Output mean_over_replicas(Graph& graph, Output x);
-// The sum, where gradients of the losses of all processes flow back to each of them.
+// A sum through which gradients of all processes' losses flow back to each process.
 Output differentiable_sum_over_replicas(Graph& graph, Output x);
-// The sum over all processes in a branch that all of them take.
+// The sum over all processes, inside a branch that all of them take.
 Output sum_in_uniform_branch(Graph& graph, Output x);
-// Such an operation in its turn; in one process, and in a branch, whose operations have one order,
-// as it is.
+// Adds a collective op in sequence. Within a branch, where ops are already ordered, and for one
+// process, it is added unchanged.
 Operation* in_turn(Graph& graph, OpBuilder builder);
-// What is added while it lives is not counted: what is drawn behind it is what one process draws.
+// Ops added while in scope do not count for default seeds, so later draws equal those of a single
+// process.
 class SharedSeedScope {
  public:
   explicit SharedSeedScope(Graph& graph);
@@ -85,8 +86,8 @@ class SharedSeedScope {
   int64_t number_;
 };
 
-// The means of gradients: dense ones of one type go together, rows are gathered. None of them is
-// "none".
+// Averages gradients over processes: dense ones are concatenated by type, sparse rows are gathered.
+// All gradients must be valid.
 std::vector<Gradient> mean_gradients(Graph& graph, const std::vector<Gradient>& gradients);
 
 }  // namespace runhooks

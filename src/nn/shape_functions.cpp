@@ -1,4 +1,4 @@
-// Functions of tf that cut, repeat, fill and count: several ops each, chosen by what is given.
+// Functions of tf that cut, repeat, fill and count, built from several ops each.
 #include <algorithm>
 
 #include "graph/graph_function.h"
@@ -20,11 +20,11 @@ Value parts_of(Operation* op) {
   return value_list(parts);
 }
 
-// A number of equal parts, or the sizes of the parts.
+// Number of equal parts, or their sizes.
 Value call_split(Graph& graph, const Args& args) {
   const Output value = tensor_argument(graph, args, "value");
   const std::string name = args.text("name", "split");
-  args.find("num");  // the number of sizes, which is known
+  args.find("num");  // redundant: the sizes are given
   double number;
   const Value* given = args.find("num_or_size_splits");
   const Output axis = tensor_argument(graph, args, "axis", DType::kInt32);
@@ -40,7 +40,7 @@ Value call_split(Graph& graph, const Args& args) {
   return parts_of(graph.op("SplitV", {value, sizes, axis}).attr("num_split", n).named(name));
 }
 
-// Numbers as they are given: whole ones are int32 unless `dtype` says otherwise.
+// Integer-valued numbers are int32 unless `dtype` is given.
 DType range_type(const Args& args, const std::vector<std::string>& names) {
   DType dtype = DType::kInt32;
   for (const std::string& name : names) {
@@ -69,7 +69,7 @@ Value call_range(Graph& graph, const Args& args) {
       static_cast<Output>(graph.op("Range", {start, limit, number("delta")}).named(scope.name())));
 }
 
-// So many numbers from start to stop, both included.
+// `num` evenly spaced numbers from start to stop, both included.
 Value call_linspace(Graph& graph, const Args& args) {
   const NameScope scope(graph, args.text("name", "LinSpace"));
   const Output start = tensor_argument(graph, args, "start");
@@ -117,7 +117,7 @@ Value call_sequence_mask(Graph& graph, const Args& args) {
   return Value::of(cast(graph, mask, dtype_argument(args, "dtype", DType::kBool)));
 }
 
-// The elements where the mask, which lies on the dimensions from `axis` on, holds.
+// Elements where the mask, aligned with the dimensions from `axis`, is TRUE.
 Value call_boolean_mask(Graph& graph, const Args& args) {
   Output tensor = tensor_argument(graph, args, "tensor");
   const Output mask = tensor_argument(graph, args, "mask", DType::kBool);
@@ -260,7 +260,7 @@ Value call_matrix_transpose(Graph& graph, const Args& args) {
   return Value::of(static_cast<Output>(graph.op("Transpose", {a, graph.int_vector(perm)})));
 }
 
-// Of several parts of a table row i is in part i % n ("mod"), or the parts follow each other
+// With several partitions, row i is in partition i % n ("mod"), or partitions are contiguous
 // ("div").
 Value call_embedding_lookup(Graph& graph, const Args& args) {
   const ValueList params = values_argument(args, "params");

@@ -1,4 +1,4 @@
-// Summaries of images, sound and text as operations, and their functions in tf.summary.
+// Image, audio and text summaries as operations, and their functions in tf.summary.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +13,7 @@ namespace runhooks {
 
 namespace {
 
-// "tag/image" of one, "tag/image/0" ... of several.
+// "tag/image" for one, "tag/image/0" ... for several.
 std::string numbered(const std::string& tag, const char* kind, int64_t i, int64_t most) {
   return most > 1 ? str_cat(tag, "/", kind, "/", i) : str_cat(tag, "/", kind);
 }
@@ -27,8 +27,8 @@ SummaryValue raw_value(const std::string& tag, int field, const WireWriter& mess
 
 // --- images
 
-// Numbers as bytes: from 0 to the largest, or where some are below 0 around 128. A pixel with what
-// is not finite is red.
+// Scales to bytes: from 0 to the maximum, or around 128 if any value is negative. Pixels with
+// non-finite values are red.
 class Pixels {
  public:
   Pixels(int64_t pixels, int64_t channels) : pixels_(pixels), channels_(channels) {}
@@ -96,7 +96,7 @@ class ImageSummaryKernel : public Kernel {
   }
 };
 
-// --- sound: numbers from -1 to 1, [batch, frames] or [batch, frames, channels], as WAV of 16 bits
+// --- audio: numbers in [-1, 1], [batch, frames] or [batch, frames, channels], as 16-bit WAV
 
 void append_little(std::string& out, uint32_t x, int bytes) {
   for (int i = 0; i < bytes; ++i) out += static_cast<char>(x >> (8 * i) & 0xff);
@@ -146,7 +146,7 @@ class AudioSummaryKernel : public Kernel {
   }
 };
 
-// --- any tensor, with what says who shows it
+// --- tensors of any type, with the TensorBoard plugin that displays them
 
 class TensorSummaryKernel : public Kernel {
  public:
@@ -161,7 +161,7 @@ class TensorSummaryKernel : public Kernel {
   }
 };
 
-// --- what scripts call
+// --- functions registered for scripts
 
 SummaryOptions summary_options(const Args& args) {
   SummaryOptions options;

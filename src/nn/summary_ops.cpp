@@ -1,4 +1,4 @@
-// Summaries as operations: their value is a serialized Summary, a string.
+// Summary operations, whose value is a serialized Summary string.
 #include "nn/summary_ops.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class MergeSummaryKernel : public Kernel {
           if (value.tag.empty() || tags.insert(value.tag).second) continue;
           invalid_argument("Duplicate tag ", value.tag, " found in summary inputs");
         }
-        merged += bytes;  // summaries one after another are one summary
+        merged += bytes;  // concatenation merges Summary messages
       }
     }
     set_text(c.output(0), merged);
@@ -120,7 +120,7 @@ RUNHOOKS_REGISTER_OP("MergeSummary")
     .summary("The values of several serialized Summaries in one.")
     .example("s: s:");
 
-// It has a dictionary of its own: texts of earlier steps do not pile up in one.
+// Uses a fresh dictionary; otherwise the texts of earlier steps would accumulate.
 void set_text(Tensor& out, std::string_view text) {
   auto dictionary = std::make_shared<StringDictionary>();
   *out.data<int32_t>() = dictionary->code(text);
@@ -133,7 +133,7 @@ Output add_tagged_summary(Graph& graph,
                           const SummaryOptions& options,
                           const MakeSummary& make) {
   const std::string family = options.family.empty() ? "" : clean_name(options.family) + "/";
-  // The operation is called as its scope is, without the "/".
+  // The op has the name of its scope, without the "/".
   const NameScope scope(graph, family + clean_name(name));
   const std::string tag = family + scope.name().substr(0, scope.name().size() - 1);
   const Output summary =

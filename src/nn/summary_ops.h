@@ -1,6 +1,4 @@
-// What lives here: tf.summary: operations that make summaries, named, tagged and collected as TensorFlow does it.
-// Who may use it: hooks, model functions, scaffolds, the bindings.
-// What it must not know: when summaries are computed and where they are written, R.
+// tf.summary: ops that create summaries, with TensorFlow's names, tags and collections.
 #pragma once
 
 #include <functional>
@@ -20,16 +18,16 @@ struct SummaryOptions {
   std::string family;  // groups tags in TensorBoard; "": none
 };
 
-// A summary's tag and name as tf.summary makes them of what a script calls it: `make` adds the
-// operation of this name to the graph. The tag is a constant called `tag_input`.
+// Derives a summary's tag and op name from the name in the script, as tf.summary does. `make` adds
+// the op; `tag_input` names the tag constant.
 using MakeSummary = std::function<Output(Graph&, Output tag, const std::string& name)>;
 Output add_tagged_summary(Graph& graph,
                           const char* tag_input,
                           const std::string& name,
                           const SummaryOptions& options,
                           const MakeSummary& make);
-// An operation "<name>" whose value is a serialized Summary; its tag is its name. What a name of an
-// operation may not have becomes "_".
+// Adds op "<name>", whose value is a serialized Summary tagged with its name. Invalid characters in
+// the name become "_".
 Output add_scalar_summary(Graph& graph,
                           const std::string& name,
                           Output value,
@@ -38,14 +36,14 @@ Output add_histogram_summary(Graph& graph,
                              const std::string& name,
                              Output values,
                              const SummaryOptions& options = {});
-// Text as the value of a kernel's output.
+// Stores text as a kernel's output.
 void set_text(Tensor& out, std::string_view text);
-// All of `inputs` in one Summary.
+// Merges all `inputs` into one Summary.
 Output merge_summaries(Graph& graph,
                        const std::vector<Output>& inputs,
                        const std::string& name = "",
                        const std::vector<std::string>& collections = {});
-// All of a collection; invalid where that is empty.
+// Merges a collection; invalid if it is empty.
 Output merge_all_summaries(Graph& graph,
                            const std::string& key = collection_keys::kSummaries,
                            const std::string& scope = "",

@@ -1,4 +1,4 @@
-// Ops that make, reshape and describe tensors without computing.
+// Ops that create, reshape and describe tensors without arithmetic.
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +20,7 @@ class ConstKernel : public Kernel {
   bool computes() const override { return false; }
 };
 
-// Copies: which input an output would share cannot be said of an op of several.
+// Copies, because an op definition can name only one input that an output aliases.
 class IdentityNKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -56,14 +56,15 @@ void constant_shape(ShapeContext& c) {
   c.set_output(0, value.shape());
 }
 
-// A shape given as an int32 or int64 vector; -1 stays unknown.
+// A shape given as an int32 or int64 vector; -1 means unknown.
 Shape shape_from(const Tensor& dims) {
   Shape shape;
   for (int64_t d : dims.integers()) shape.append(d);
   return shape;
 }
 
-// What is known of a shape whose value is not: it is that of a tensor, or stacked of numbers.
+// What is known of a shape whose value is unknown: it may be the shape of a tensor, or stacked from
+// numbers.
 Shape partial_shape(const Output& dims) {
   const Operation& op = *dims.op;
   if (op.type() == "Shape") return op.input(0).shape();
@@ -209,7 +210,7 @@ class FillKernel : public Kernel {
 
 class ZerosLikeKernel : public Kernel {
  public:
-  // The output is nobody else's, so zeros stay zeros. Those of strings are empty ones.
+  // No other op writes the output, so it is filled once. Zeros of strings are empty strings.
   void prepare(KernelContext& c) override {
     Tensor& out = c.output(0);
     ElementCopier nothing;
@@ -220,7 +221,7 @@ class ZerosLikeKernel : public Kernel {
   bool computes() const override { return false; }
 };
 
-// Repeats rows of the input wherever its shape has 1 and the result's has not.
+// Repeats the input along dimensions where its size is 1 and the output's is not.
 class BroadcastToKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
@@ -252,7 +253,7 @@ class BroadcastToKernel : public Kernel {
       std::memcpy(out + static_cast<size_t>(i) * size_, from_->raw(), size_);
   }
 
-  // Writes the block of the result from axis on, returns its end.
+  // Writes the block of the output from axis on and returns its end.
   char* copy(const char* from, char* to, int axis) {
     const Shape& out = to_->shape();
     const int lead = out.rank() - from_->shape().rank();

@@ -1,4 +1,4 @@
-// Ops on shapes and indices: what the plan computes once for each set of shapes.
+// Ops on shapes and indices, which a plan evaluates once per set of shapes.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -44,7 +44,7 @@ class RankKernel : public Kernel {
   }
 };
 
-// Which axes of the result of a broadcasting op each operand's gradient has to be summed over.
+// The axes of a broadcast result over which to sum each operand's gradient.
 class BroadcastGradientArgsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -180,7 +180,7 @@ class RangeKernel : public Kernel {
   }
 
  private:
-  // By adding up, as TensorFlow does.
+  // By repeated addition, as TensorFlow does.
   static void fill_floats(KernelContext& c, Tensor& out) {
     if (out.dtype() == DType::kFloat32) return metrics_are_sums<float>(c, out);
     metrics_are_sums<double>(c, out);
@@ -205,7 +205,7 @@ int64_t float_range_length(double start, double limit, double step) {
 
 int64_t range_length(int64_t start, int64_t limit, int64_t step) {
   if (step > 0 ? start >= limit : start <= limit) return 0;
-  // unsigned, since the distance of two int64 may be more than one holds
+  // Unsigned, because the distance of two int64 values may exceed the range of int64.
   const auto from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit);
   const uint64_t distance = step > 0 ? to - from : from - to;
   const uint64_t pace = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
@@ -230,8 +230,8 @@ void range_shape(ShapeContext& c) {
   c.set_output(0, Shape{range_length(start->integers()[0], limit->integers()[0], step)});
 }
 
-// Rows of the data, each at the place that its index names; later ones win. Places that none names
-// are zeros.
+// Copies rows to the positions given by the indices; later rows win. Positions without an index are
+// zero.
 class DynamicStitchKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -253,7 +253,7 @@ class DynamicStitchKernel : public Kernel {
   ElementCopier copier_;
 };
 
-// The data of a place are what is behind the dimensions of the indices.
+// The row shape is the data's shape without the leading dimensions of the indices.
 Shape stitched_row(const Shape& index, const Shape& data) {
   bool begins_with_index = data.rank() >= index.rank();
   for (int i = 0; begins_with_index && i < index.rank(); ++i) {

@@ -1,4 +1,4 @@
-// Ops that cut tensors and put parts together.
+// Ops that slice, split and concatenate tensors.
 #include <algorithm>
 #include <cstring>
 
@@ -52,7 +52,7 @@ void slice_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// The room before and after a slice: what Pad needs to undo it.
+// The sizes before and after a slice, which Pad needs to invert it.
 Output paddings_of_slice(Graph& g, Output x, Output begin, Output slice) {
   const Output after = subtract(g, subtract(g, shape_of(g, x), shape_of(g, slice)), begin);
   return g.op("Pack", {begin, after}).attr("axis", 1);
@@ -108,7 +108,7 @@ int64_t axis_in(const Shape& x, int64_t given) {
   return axis;
 }
 
-// Consecutive parts along an axis, as large as the outputs are; input `kAxis` is the axis.
+// Consecutive slices along an axis, with the sizes of the outputs; input `kAxis` is the axis.
 template <int kAxis>
 class SplitKernel : public Kernel {
  public:
@@ -185,7 +185,7 @@ Output concatenated(Graph& g, Outputs parts, Output axis) {
   return g.op("ConcatV2", parts);
 }
 
-// Where each of several tensors begins in their concatenation.
+// The offset of each tensor in the concatenation.
 class ConcatOffsetKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {

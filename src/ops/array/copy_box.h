@@ -1,6 +1,4 @@
-// What lives here: copy_box(), which copies a box of one tensor into another.
-// Who may use it: ops/array.
-// What it must not know: which box it is, R.
+// copy_box(): copies a box of one tensor into another.
 #pragma once
 
 #include <vector>
@@ -9,8 +7,8 @@
 
 namespace runhooks {
 
-// Copies the box that starts at `from_begin` in `from` to the one that starts at `to_begin` in a
-// tensor of shape `to`, which the copier fills.
+// Copies the box at `from_begin` in `from` to `to_begin` in a tensor of shape `to`, the copier's
+// output.
 inline void copy_box(ElementCopier& copier,
                      const Tensor& from,
                      const std::vector<int64_t>& from_begin,
@@ -20,7 +18,7 @@ inline void copy_box(ElementCopier& copier,
   if (box.num_elements() == 0) return;
   const int rank = box.rank();
   const int64_t run = rank == 0 ? 1 : box.dim(rank - 1);
-  const int64_t rows = rank < 2 ? 1 : box.dim(rank - 2);  // runs that are copied together
+  const int64_t rows = rank < 2 ? 1 : box.dim(rank - 2);  // runs copied in one call
   const int64_t groups = box.num_elements() / run / rows;
   const auto stride = [rank](const Shape& shape) { return rank == 0 ? 0 : shape.dim(rank - 1); };
   std::vector<int64_t> index(static_cast<size_t>(rank), 0);

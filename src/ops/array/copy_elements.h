@@ -1,6 +1,4 @@
-// What lives here: ElementCopier, which moves elements of tensors of any type.
-// Who may use it: ops, in kernels that put elements somewhere without computing.
-// What it must not know: which elements go where, R.
+// ElementCopier: moves elements of tensors of any type, for kernels that only rearrange elements.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +10,12 @@
 
 namespace runhooks {
 
-// Places and lengths are numbers of elements. A string is a code in the dictionary of its tensor:
-// where all come from one dictionary the output shares it, else each gets a code in the output's
-// own.
+// Positions and lengths count elements. A string is a code in its tensor's dictionary. If all
+// sources share one dictionary, the output shares it too; otherwise strings are re-encoded in the
+// output's own.
 class ElementCopier {
  public:
-  // `out` is to take elements of source(0) ... source(n - 1).
+  // Prepares copying elements of source(0) ... source(n - 1) to `out`.
   template <typename Source>
   void begin(Tensor& out, int n, Source source) {
     out_ = &out;
@@ -45,7 +43,7 @@ class ElementCopier {
     }
     for (int64_t i = 0; i < n; ++i) put_code(to + i, code(from, at + i));
   }
-  // `rows` rows of n elements; each begins a stride after the one before.
+  // Copies `rows` rows of n elements; consecutive rows are one stride apart.
   void copy_rows(const Tensor& from,
                  int64_t at,
                  int64_t from_stride,
@@ -61,13 +59,13 @@ class ElementCopier {
     }
     for (int64_t r = 0; r < rows; ++r) copy(from, at + r * from_stride, to + r * to_stride, n);
   }
-  // Element `at` everywhere from `to` on.
+  // Fills n elements from `to` with element `at`.
   void fill(const Tensor& from, int64_t at, int64_t to, int64_t n) {
     if (n <= 0) return;
     copy(from, at, to, 1);
     repeat(to, n);
   }
-  // Zeros, or empty strings.
+  // Fills with zeros, or empty strings.
   void fill_with_nothing(int64_t to, int64_t n) {
     if (n <= 0) return;
     if (out_->dtype() != DType::kString) {
@@ -79,7 +77,7 @@ class ElementCopier {
   }
 
  private:
-  // Single numbers are often copied, for which a call takes longer than the copy.
+  // Single numbers are common, and calling memcpy() costs more than the copy.
   static void copy_bytes(const char* from, size_t size, char* to) {
     if (size == 4) {
       std::memcpy(to, from, 4);
@@ -96,7 +94,7 @@ class ElementCopier {
     return out_->dictionary()->code(from.string_at(i));
   }
   void put_code(int64_t to, int32_t code) { out_->data<int32_t>()[to] = code; }
-  // The element at `to` n times: in doubling steps, so that most of it is long copies.
+  // Repeats the element at `to` n times, doubling the copied length each time.
   void repeat(int64_t to, int64_t n) {
     for (int64_t done = 1; done < n; done += std::min(done, n - done)) {
       std::memcpy(place(to + done), place(to),

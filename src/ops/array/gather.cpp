@@ -1,4 +1,4 @@
-// Rows taken from tensors and variables, and added to variables.
+// Gathers rows of tensors and variables, and scatters updates to variables.
 #include <algorithm>
 #include <cstring>
 
@@ -15,7 +15,7 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// The first `batch_dims` dimensions are the same in both: each batch has indices of its own.
+// The first `batch_dims` dimensions are shared: each batch has its own indices.
 void copy_slices(ElementCopier& copier,
                  const Tensor& params,
                  const Tensor& at,
@@ -48,7 +48,7 @@ int axis_of(const Tensor& axis, int rank) {
   return static_cast<int>(positive);
 }
 
-// Counted from the front; throws where the two shapes do not begin alike.
+// Converts a negative value; throws if the leading dimensions of the shapes differ.
 int batch_dims_of(const Operation& op, const Shape& params, const Shape& indices, int axis) {
   const int64_t given = op.attr<int64_t>("batch_dims");
   const int64_t positive = given < 0 ? given + indices.rank() : given;
@@ -92,7 +92,7 @@ void gather_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// The gradient of rows as IndexedSlices: values [number of indices, rest of the shape].
+// The sparse gradient as IndexedSlices: values have shape [number of indices, rest of the shape].
 Gradient row_slices(Graph& g, Output params_shape, Output indices, Output dy) {
   const Output count = g.op("Reshape", {g.op("Size", {indices}), g.int_vector({1})});
   const Output rest = g.op("Slice", {params_shape, g.int_vector({1}), g.int_vector({-1})});
@@ -110,7 +110,7 @@ std::vector<int32_t> from_to(int begin, int end) {
   return numbers;
 }
 
-// Along another axis than the first: sums of slices with that axis in front, which is put back.
+// For an axis other than the first: moves the axis to the front, sums slices, and moves it back.
 Output gradient_along_axis(Graph& g, Operation& op, Output dy) {
   const Shape &params = op.input(0).shape(), &indices = op.input(1).shape();
   const Operation& axis_op = *op.input(2).op;
@@ -177,7 +177,7 @@ class ResourceGatherKernel : public Kernel {
 
 Shape variable_shape(const ShapeContext& c) { return declared_shape(*c.op().input(0).op); }
 
-// What is done with each element of the rows; 0 puts the new one in its place.
+// Adds to or subtracts from the rows; sign 0 assigns.
 template <typename T, int kSign>
 class ScatterKernel : public Kernel {
  public:

@@ -1,6 +1,4 @@
-// What lives here: Indices, the elements of an int32 or int64 tensor as int64.
-// Who may use it: ops and training, in kernels that gather, scatter or count.
-// What it must not know: what the indices are of, R.
+// Indices: reads the elements of an int32 or int64 tensor as int64.
 #pragma once
 
 #include "tensor/tensor.h"
@@ -15,7 +13,7 @@ class Indices {
         size_(tensor.num_elements()) {}
   int64_t operator[](int64_t i) const { return narrow_ ? narrow_[i] : wide_[i]; }
   int64_t size() const { return size_; }
-  // Element i; throws where it is not below `limit`.
+  // Element i; throws unless it is in [0, limit).
   int64_t checked(int64_t i, int64_t limit) const {
     const int64_t index = (*this)[i];
     if (index < 0 || index >= limit) {

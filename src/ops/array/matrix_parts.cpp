@@ -1,4 +1,4 @@
-// Triangles, bands and diagonals of the matrices in the last two dimensions of tensors.
+// Triangles, bands and diagonals of matrices in the last two dimensions.
 #include <algorithm>
 
 #include "ops/linalg/linalg.h"
@@ -16,7 +16,7 @@ struct Dims {
 };
 Dims last_dims(const Shape& x) { return {x.dim(x.rank() - 2), x.dim(x.rank() - 1)}; }
 
-// Everything but a band around the diagonal is 0; a negative width is all of that triangle.
+// Sets elements outside a band around the diagonal to 0; a negative width keeps the whole triangle.
 template <typename T>
 class BandPartKernel : public Kernel {
  public:

@@ -1,4 +1,3 @@
-// One-hot vectors of classes.
 #include <algorithm>
 
 #include "ops/state/gradient_helpers.h"

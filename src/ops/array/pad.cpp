@@ -1,4 +1,4 @@
-// Tensors with something around them: a constant, or themselves in a mirror.
+// Pads tensors with a constant or by reflection.
 #include <algorithm>
 #include <cstring>
 
@@ -52,7 +52,7 @@ void pad_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// The constant has none, as in TensorFlow.
+// The constant has no gradient, as in TensorFlow.
 std::vector<Gradient> pad_gradient(Graph& g, Operation& op, const std::vector<Output>& dy) {
   Operation* columns = g.op("Unpack", {op.input(1)}).attr("num", 2).attr("axis", 1);
   const Output inside = g.op("Slice", {dy[0], columns->output(0), shape_of(g, op.input(0))});
@@ -61,10 +61,10 @@ std::vector<Gradient> pad_gradient(Graph& g, Operation& op, const std::vector<Ou
   return dx;
 }
 
-// --- mirrors
+// --- reflection
 
-// Which elements of a tensor those of the padded one are. REFLECT leaves the edge out of the
-// mirror, SYMMETRIC does not.
+// Maps elements of the padded tensor to elements of the input. REFLECT does not repeat the edge
+// element, SYMMETRIC does.
 class Mirror {
  public:
   Mirror(const Operation& op, const Shape& inside, const std::vector<int64_t>& paddings) {
@@ -84,7 +84,7 @@ class Mirror {
       stride *= n;
     }
   }
-  // Calls visit(place in the padded tensor, place inside) for each element.
+  // Calls visit(index in the padded tensor, index in the input) for each element.
   template <typename Visit>
   void for_each(Visit visit) const {
     int64_t to = 0;

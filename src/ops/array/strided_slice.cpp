@@ -1,4 +1,4 @@
-// Slices with strides and masks, as scripts write them by brackets; tiles and reversed axes.
+// Slices with strides and masks, as brackets in scripts create them; tiling and reversal.
 #include <algorithm>
 
 #include "ops/array/copy_elements.h"
@@ -11,18 +11,18 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// What a slice takes of each dimension of its input, and the shape that it gives.
+// The range of each input dimension that a slice selects, and the resulting shape.
 struct SliceSpec {
   struct Part {
     int64_t begin = 0, stride = 1, size = -1;
   };
-  std::vector<Part> parts;  // one a dimension of the input
+  std::vector<Part> parts;  // one per input dimension
   Shape out;
 };
 
 struct SliceArguments {
   std::vector<int64_t> begin, end, strides;
-  bool is_known = true;  // else only their number is, and perhaps the strides
+  bool is_known = true;  // if false, only their number and perhaps the strides are known
   bool has_strides = true;
 };
 
@@ -51,7 +51,7 @@ SliceSpec::Part range_of(const Operation& op, const SliceArguments& a, size_t i,
   if (part.stride == 0) invalid_argument("strides[", i, "] must be non-zero.");
   const bool all_before = has_bit(op, "begin_mask", i), all_behind = has_bit(op, "end_mask", i);
   if (n < 0) return part;
-  // a longer stride takes no other element, and could not be multiplied
+  // A longer stride selects nothing more, and could overflow when multiplied.
   part.stride = std::clamp(part.stride, -n - 1, n + 1);
   const bool forward = part.stride > 0;
   const int64_t low = forward ? 0 : -1, high = forward ? n : n - 1;
@@ -112,7 +112,7 @@ SliceSpec slice_spec(const Operation& op, const Shape& in, const SliceArguments&
   return spec;
 }
 
-// Calls visit(place in the input, number of the element) for each element of the slice.
+// Calls visit(offset in the input, element index) for each element of the slice.
 template <typename Visit>
 void each_element(const SliceSpec& spec, const Shape& in, Visit visit) {
   const size_t rank = spec.parts.size();
@@ -134,7 +134,7 @@ void each_element(const SliceSpec& spec, const Shape& in, Visit visit) {
   }
 }
 
-// Inputs `first`, `first` + 1 and `first` + 2.
+// Reads begin, end and strides from the inputs `first` to `first` + 2.
 template <typename Get>
 bool read_arguments(int first, Get get, SliceArguments* a) {
   const Tensor *begin = get(first), *end = get(first + 1), *strides = get(first + 2);
@@ -218,7 +218,7 @@ Output like(Graph& g, const Operation& op, const char* type, const Outputs& inpu
   return node;
 }
 
-// --- tiles
+// --- tiling
 
 void tile_shape(ShapeContext& c) {
   const Tensor* multiples = c.value(1);
@@ -264,7 +264,7 @@ class TileKernel : public Kernel {
   ElementCopier copier_;
 };
 
-// The copies as dimensions of their own, summed.
+// Reshapes so that the copies have their own dimensions, and sums over these.
 Grads tile_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output dims =
       g.op("Pack", {cast(g, op.input(1), DType::kInt32), shape_of(g, op.input(0))}).attr("axis", 1);
@@ -274,7 +274,7 @@ Grads tile_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {g.op("Sum", {g.op("Reshape", {dy[0], split}), axes}), Gradient()};
 }
 
-// --- reversed axes
+// --- reversal
 
 void reverse_shape(ShapeContext& c) {
   const Tensor* axes = c.value(1);

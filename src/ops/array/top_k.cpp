@@ -1,4 +1,4 @@
-// Where the largest and smallest elements are: ArgMax, ArgMin, TopK and InTopK.
+// Positions of the largest and smallest elements: ArgMax, ArgMin, TopK and InTopK.
 #include <algorithm>
 #include <limits>
 
@@ -52,7 +52,7 @@ class ArgKernel : public Kernel {
       for (int64_t i = 0; i < inner; ++i) *y++ = static_cast<Index>(place(x + i, n, inner));
     }
   }
-  // NaN is never the best, as TensorFlow has it; the first one where nothing is.
+  // As in TensorFlow, NaN never wins; returns 0 if all elements are NaN.
   static int64_t place(const T* x, int64_t n, int64_t stride) {
     int64_t best = 0;
     T value = kLargest ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
@@ -86,7 +86,7 @@ void arg_shape(ShapeContext& c) {
 
 // --- TopKV2, InTopKV2
 
-// NaN is below all numbers: a sort needs an order of everything.
+// NaN sorts below all numbers, because sorting needs a total order.
 template <typename T>
 bool is_above(T a, T b) {
   return a > b || (b != b && a == a);
@@ -107,7 +107,7 @@ class TopKKernel : public Kernel {
     uint32_t compared = 0;
     for (int64_t r = 0; r < rows; ++r, x += n, values += k, indices += k) {
       for (int64_t j = 0; j < n; ++j) order_[static_cast<size_t>(j)] = static_cast<int32_t>(j);
-      // Of equal elements the one with the lower index comes first.
+      // On ties the lower index comes first.
       std::partial_sort(order_.begin(), order_.begin() + k, order_.end(),
                         [x, &compared](int32_t a, int32_t b) {
                           if (++compared % (1 << 16) == 0) check_cancelled();
@@ -139,7 +139,7 @@ void top_k_shape(ShapeContext& c) {
   c.set_output(1, out);
 }
 
-// The gradients of the values go back to where these were.
+// Scatters the gradients of the values back to their positions.
 Grads top_k_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0), one = g.scalar(x.dtype(), 1), zero = g.scalar(x.dtype(), 0);
   const int rank = x.shape().rank();

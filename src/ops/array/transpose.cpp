@@ -1,4 +1,4 @@
-// The axes of a tensor in another order, and the ops that say which order.
+// Transposition, and ops on permutations.
 #include <algorithm>
 
 #include "ops/array/index_reader.h"
@@ -12,7 +12,7 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// The inverse of a permutation of 0 ... n - 1; throws where it is none.
+// The inverse of a permutation of 0 ... n - 1; throws if it is not a permutation.
 std::vector<int64_t> inverse_of(const std::vector<int64_t>& perm) {
   const auto n = static_cast<int64_t>(perm.size());
   std::vector<int64_t> inverse(perm.size(), -1);
@@ -27,7 +27,7 @@ std::vector<int64_t> inverse_of(const std::vector<int64_t>& perm) {
   return inverse;
 }
 
-// Which axis of the input each axis of the result is; negative ones count from the end.
+// The input axis for each axis of the output; negative axes count from the end.
 std::vector<int64_t> axis_order(const Tensor& perm, int rank) {
   std::vector<int64_t> order = perm.integers();
   if (static_cast<int>(order.size()) != rank) {
@@ -72,7 +72,7 @@ class TransposeKernel : public Kernel {
   }
 
  private:
-  // Writes the block of the result from `axis` on, returns its end.
+  // Writes the block of the output from `axis` on and returns its end.
   char* copy(const char* from, char* to, const Shape& out, int axis) const {
     if (axis == out.rank()) {
       std::memcpy(to, from, bytes_);
@@ -102,7 +102,7 @@ class InvertPermutationKernel : public Kernel {
   }
 };
 
-// Those of x that are not in y, and where they are in x.
+// Elements of x that are not in y, and their indices in x.
 template <typename T>
 class ListDiffKernel : public Kernel {
  public:

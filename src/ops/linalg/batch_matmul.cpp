@@ -1,4 +1,4 @@
-// Products of matrices that lie in the last two dimensions of tensors; the others broadcast.
+// Products of the matrices in the last two dimensions; the other dimensions broadcast.
 #include "ops/linalg/matrix_product.h"
 #include "ops/math/elementwise.h"
 #include "ops/state/gradient_helpers.h"
@@ -78,7 +78,7 @@ Output product(Graph& g, Output x, bool adj_x, Output y, bool adj_y) {
   return g.op("BatchMatMulV2", {x, y}).attr("adj_x", adj_x).attr("adj_y", adj_y);
 }
 
-// The gradients, summed over the dimensions along which an operand was repeated.
+// The gradients, summed over broadcast dimensions.
 Grads batch_matmul_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const bool tx = op.attr_bool("adj_x"), ty = op.attr_bool("adj_y");
   const Output x = op.input(0), y = op.input(1), d = dy[0];

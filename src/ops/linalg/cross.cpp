@@ -1,4 +1,4 @@
-// The product of vectors in space, tf.linalg.cross().
+// The vector cross product, tf.linalg.cross().
 #include "graph/graph.h"
 #include "graph/op_registry.h"
 

@@ -1,6 +1,5 @@
-// What lives here: kernels that walk over the matrices in the last two dimensions of a tensor, and shapes of such tensors.
-// Who may use it: ops of linear algebra (linalg_*.cpp).
-// What it must not know: Eigen (only linalg_*.cpp includes it), sessions, R.
+// Iterates over the matrices in the last two dimensions of a tensor, and infers the shapes of such
+// tensors. Independent of Eigen, so files that do not need Eigen compile fast.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 
 namespace runhooks {
 
-// The dimensions in front of the last `inner` ones.
+// All dimensions except the last `inner` ones.
 inline Shape outer_dims(const Shape& shape, int inner) {
   Shape outer;
   for (int i = 0; i + inner < shape.rank(); ++i) outer.append(shape.dim(i));
@@ -21,7 +20,7 @@ inline Shape with_dims(Shape outer, std::initializer_list<int64_t> inner) {
   return outer;
 }
 
-// The last two dimensions, and the smaller one; -1 where it is not known.
+// The last two dimensions, and the smaller one; -1 if unknown.
 struct MatrixSize {
   int64_t m = -1, n = -1;
   int64_t least() const { return m < 0 || n < 0 ? Shape::kUnknownDim : std::min(m, n); }
@@ -30,7 +29,7 @@ inline MatrixSize matrix_size(const Shape& x) {
   return {x.dim(x.rank() - 2), x.dim(x.rank() - 1)};
 }
 
-// Input i, of rank 2 or more by its definition: square.
+// Checks that the matrices of input i, whose rank is at least 2, are square.
 inline const Shape& square_matrices(const ShapeContext& c, int i) {
   const Shape& x = c.input(i);
   if (!x.has_rank()) return x;
@@ -41,7 +40,8 @@ inline const Shape& square_matrices(const ShapeContext& c, int i) {
   return x;
 }
 
-// `solve` is given the matrix at the same place of each input and output, as a pointer.
+// Calls `solve` for each index with functions that return the matrix of an input or output as a
+// pointer.
 template <typename T, typename Solve>
 void for_each_matrix(KernelContext& c, int64_t count, Solve solve) {
   auto stride = [count](const Tensor& x) { return count == 0 ? 0 : x.num_elements() / count; };
@@ -51,8 +51,7 @@ void for_each_matrix(KernelContext& c, int64_t count, Solve solve) {
   }
 }
 
-// For gradients: the product of matrices, a band of them (see MatrixBandPart), and identity
-// matrices of a shape.
+// For gradients: matrix product, band (see MatrixBandPart), and identity matrices of a shape.
 Output matrix_product(Graph& g, Output x, bool transpose_x, Output y, bool transpose_y);
 Output band_part(Graph& g, Output x, int64_t lower, int64_t upper);
 Output identity_like(Graph& g, Output square);

@@ -1,4 +1,4 @@
-// The eigenvalues of symmetric matrices and their vectors, by Eigen.
+// Eigenvalues and eigenvectors of symmetric matrices.
 // clang-format off: it comes before Eigen
 #include "ops/linalg/linalg_matrix.h"
 // clang-format on
@@ -40,7 +40,7 @@ class SelfAdjointEigKernel : public Kernel {
   }
 };
 
-// Of the lower triangle, which alone is read.
+// A lower triangle, because only that is read.
 Grads eigen_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output e = op.output(0);
   Output v = op.output(1), middle = g.op("MatrixDiag", {dy[0]});

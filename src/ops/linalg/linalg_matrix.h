@@ -1,16 +1,14 @@
-// What lives here: the matrix that the ops of linear algebra hand to Eigen, how it comes from a tensor and goes back, and how the user stops Eigen.
-// Who may use it: ops/linalg_*.cpp, as their first include.
-// What it must not know: which ops there are.
+// Conversion between tensors and Eigen matrices, and cancellation of Eigen's algorithms. Include it
+// first.
 #pragma once
 
 #ifdef EIGEN_CORE_H
 #error "linalg_matrix.h comes before Eigen's headers, or they do not read what it says"
 #endif
 
-// Eigen's packets of SSE bring a warning for each template that takes one, thousands of lines; what
-// is computed here is rare.
+// Eigen's SSE packet types cause thousands of compiler warnings, and speed matters little here.
 #define EIGEN_DONT_VECTORIZE
-// Who asks within may throw, which nothing catches on threads of OpenMP's.
+// Cancellation throws, and exceptions must not leave OpenMP threads.
 #define EIGEN_DONT_PARALLELIZE
 
 #include <algorithm>
@@ -21,9 +19,10 @@
 namespace runhooks {
 namespace linalg {
 
-// Eigen can be left where it asserts something, and does so between its pieces of work: before it
-// packs a block of a product, assigns a matrix, rotates two vectors; and, much more often, where it
-// is about to write a few sums of a product. Other assertions are in destructors, or far too many.
+// Cancellation points inside Eigen are placed in eigen_assert(), the only hook that Eigen offers.
+// The assertions selected here run before Eigen packs a block of a product, assigns a matrix or
+// rotates two vectors, and, much more often, before it writes sums of a product. Others are in
+// destructors, which must not throw, or run too often.
 constexpr bool begins_with(const char* text, const char* start) {
   while (*start && *text == *start) ++text, ++start;
   return !*start;
@@ -64,8 +63,7 @@ namespace linalg {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// Everything is computed in double, also for float32: it is rare and small, and Eigen's templates
-// take long to compile.
+// Always computes in double: these ops are rare, and each Eigen instantiation compiles slowly.
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 template <typename T>

@@ -1,4 +1,4 @@
-// Cholesky, inverses, determinants and solutions of linear equations, by Eigen.
+// Cholesky decomposition, inverse, determinant and linear solvers.
 // clang-format off: it comes before Eigen
 #include "ops/linalg/linalg_matrix.h"
 // clang-format on
@@ -34,7 +34,7 @@ using Lu = Eigen::PartialPivLU<Matrix>;
 
 Lu lu_of(const Matrix& a, const char* what) {
   Lu lu(a);
-  // A pivot of 0 is a singular matrix; others are too near to one for this to tell.
+  // Only an exactly zero pivot is detected; nearly singular matrices are not.
   if (a.rows() > 0 && !(lu.matrixLU().diagonal().cwiseAbs().minCoeff() > 0)) {
     invalid_argument(what, " is not invertible.");
   }
@@ -110,7 +110,7 @@ class DeterminantKernel : public Kernel {
   }
 };
 
-// The sign, and the logarithm of the absolute value, which does not overflow.
+// The sign and the log of the absolute determinant, which does not overflow.
 template <typename T>
 class LogDeterminantKernel : public Kernel {
  public:
@@ -138,7 +138,7 @@ class LogDeterminantKernel : public Kernel {
 Grads cholesky_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output l = op.output(0), half = g.scalar(l.dtype(), 0.5);
   const Output full = matrix_product(g, l, true, dy[0], false);
-  // the lower triangle with half of the diagonal
+  // The lower triangle with half of the diagonal.
   const Output middle = multiply(
       g, half, add(g, band_part(g, full, -1, 0), subtract(g, full, band_part(g, full, 0, -1))));
   const Output inverse = g.op("MatrixTriangularSolve", {l, identity_like(g, l)});
@@ -156,7 +156,7 @@ Grads inverse_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {negative(g, matrix_product(g, y, !adjoint, right, false))};
 }
 
-// The gradient of the matrix of an equation, from that of its right side.
+// The gradient with respect to the matrix, from the gradient with respect to the right-hand side.
 Output matrix_gradient(Graph& g, Operation& op, Output d_rhs) {
   const Output x = op.output(0);
   return negative(g, op.attr_bool("adjoint") ? matrix_product(g, x, false, d_rhs, true)
@@ -178,7 +178,7 @@ Grads triangular_solve_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {lower ? band_part(g, full, -1, 0) : band_part(g, full, 0, -1), d_rhs};
 }
 
-// d det(A) = det(A) inv(A)', d log|det(A)| = inv(A)', times what comes from above.
+// d det(A) = det(A) inv(A)' and d log|det(A)| = inv(A)', times the incoming gradient.
 Output times_inverse(Graph& g, Operation& op, Output factor) {
   const Output inverse = g.op("MatrixInverse", {op.input(0)}).attr("adjoint", true);
   const Output minus_one = g.scalar(DType::kInt32, -1);

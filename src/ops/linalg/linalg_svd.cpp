@@ -1,10 +1,10 @@
-// The singular values of matrices and their vectors, by Eigen.
+// Singular value decomposition.
 // clang-format off: it comes before Eigen
 #include "ops/linalg/linalg_matrix.h"
 // clang-format on
 #include <Eigen/SVD>
 
-// Compiled in linalg_svd_parts.cpp: with them this file takes half as much memory again.
+// Instantiated in linalg_svd_parts.cpp to reduce the memory that compiling needs.
 extern template class Eigen::JacobiSVD<Eigen::MatrixXd>;
 extern template class Eigen::internal::UpperBidiagonalization<Eigen::MatrixXd>;
 
@@ -54,7 +54,7 @@ class SvdKernel : public Kernel {
   }
 
  private:
-  // Of a matrix without elements every vector is one of the null space.
+  // For a matrix without elements, the identity is a valid basis of the null space.
   static void empty(KernelContext& c, const MatrixSize& d, bool full) {
     if (!full) return;
     for_each_matrix<T>(c, count_matrices(c.input(0).shape()), [&](auto, auto output) {
@@ -64,7 +64,7 @@ class SvdKernel : public Kernel {
   }
 };
 
-// Of the singular values; that of the vectors is not there.
+// Implemented for singular values only, not for singular vectors.
 Grads svd_gradient(Graph& g, Operation& op, const Outputs& dy) {
   if (op.attr_bool("compute_uv")) {
     fail(Code::kUnimplemented, "The gradient of Svd is there for the singular values only, which ",

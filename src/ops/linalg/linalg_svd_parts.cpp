@@ -1,5 +1,5 @@
-// What Eigen's singular value decomposition stands on, apart from linalg_svd.cpp: together they take
-// 1.4 GB of the compiler's memory.
+// Instantiates Eigen's singular value decomposition apart from linalg_svd.cpp, because compiling
+// both in one file needs 1.4 GB of memory.
 // clang-format off: it comes before Eigen
 #include "ops/linalg/linalg_matrix.h"
 // clang-format on

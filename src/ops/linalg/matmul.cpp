@@ -1,4 +1,4 @@
-// Matrix products and what goes with them in a dense layer.
+// Matrix products and bias addition, as in a dense layer.
 #include <type_traits>
 
 #include "base/parallel_for.h"
@@ -26,7 +26,7 @@ void matmul_shape(ShapeContext& c) {
   c.set_output(0, Shape{a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)});
 }
 
-// Products of one shape.
+// A group of products with equal shapes.
 template <typename T>
 class MatMulGroup : public KernelGroup {
  public:
@@ -133,7 +133,7 @@ void sum_columns(int64_t rows, int64_t width, const double* x, double* sums) {
   kernels().dense->dcolumn_sums(rows, width, x, sums, kernel_threads());
 }
 
-// How many rows of `width` elements there are.
+// The number of rows of `width` elements.
 int64_t rows_of(const Tensor& x, int64_t width) {
   return width == 0 ? 0 : x.num_elements() / width;
 }
@@ -142,7 +142,7 @@ bool has_channels_first(const Operation& op) {
   return op.attr<std::string>("data_format") == "NCHW";
 }
 
-// The dimension that has one bias an element: the last one, or behind the batch.
+// The channel dimension: the last one, or the second for NCHW.
 int channel_axis(const Operation& op, const Shape& x) {
   if (!has_channels_first(op)) return x.rank() - 1;
   if (x.rank() < 3) {
@@ -151,14 +151,14 @@ int channel_axis(const Operation& op, const Shape& x) {
   return 1;
 }
 
-// How many elements follow each other in one channel.
+// The number of contiguous elements per channel for NCHW.
 int64_t elements_of_channel(const Shape& x) {
   int64_t n = 1;
   for (int i = 2; i < x.rank(); ++i) n *= x.dim(i);
   return n;
 }
 
-// Adds a vector to the last dimension of every row, or one element of it to each channel.
+// Adds a vector to the last dimension of each row, or one of its elements to each channel.
 template <typename T>
 class BiasAddKernel : public Kernel {
  public:

@@ -1,6 +1,4 @@
-// What lives here: the product of two matrices of any number type.
-// Who may use it: ops.
-// What it must not know: tensors, kernels of operations, R.
+// Matrix products for all numeric types.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +12,8 @@
 
 namespace runhooks {
 
-// y[m, n] = a b, where `ta` and `tb` say which operand is transposed. The hot loops exist for
-// floating point; integers take the plain way.
+// y[m, n] = a b; `ta` and `tb` transpose an operand. Floating-point types have optimized kernels,
+// integers use a plain loop.
 template <typename T>
 void matrix_product(
     bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* y) {
@@ -31,8 +29,8 @@ void matrix_product(
   }
 }
 
-// In blocks of rows, between which the user may stop a long one. Each is large enough to be
-// computed as all of them would be.
+// Multiplies blocks of rows, with a cancellation point between blocks. Blocks are large enough that
+// the result is the same as for the whole product.
 template <typename T, typename Gemm, typename GemmTurned>
 void product_in_blocks(Gemm gemm,
                        GemmTurned gemm_turned,
@@ -80,7 +78,7 @@ inline void matrix_product(bool ta,
   product_in_blocks(kernels().gemm->dgemm, kernels().gemm->dgemm_turned, ta, tb, m, n, k, a, b, y);
 }
 
-// y[i] = a[i] b[i] for products of one shape, none of them long.
+// y[i] = a[i] b[i] for short products of equal shape.
 inline void matrix_products(bool ta,
                             bool tb,
                             int64_t m,

@@ -1,6 +1,5 @@
-// What lives here: how ids of categorical columns are stored: a dense int64 tensor with marks for "nothing here".
-// Who may use it: ops of categorical ids, look-ups and crosses; columns.
-// What it must not know: feature columns, variables, R.
+// Encoding of categorical ids: a dense int64 tensor with special values for missing and unknown
+// ids.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +7,9 @@
 
 namespace runhooks {
 
-// A row of ids [batch, k] stands for TensorFlow's sparse tensor: kAbsentId where the feature has no
-// value ("" or -1), any other negative number where it has one that is in no bucket. Look-ups skip
-// both; a cross skips only what is absent.
+// Ids [batch, k] correspond to TensorFlow's sparse tensor. kAbsentId marks a missing value ("" or
+// -1); any other negative number is a value outside all buckets. Look-ups skip both, crosses skip
+// only missing values.
 constexpr int64_t kAbsentId = std::numeric_limits<int64_t>::min();
 constexpr int64_t kUnknownId = -1;
 

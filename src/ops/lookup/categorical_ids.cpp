@@ -1,5 +1,5 @@
-// Features to ids of categorical columns: each kernel does its work once for each distinct string
-// or integer. The ids are dense, see categorical.h; TensorFlow does the same with sparse tensors.
+// Maps features to categorical ids, hashing or looking up each distinct value once. Ids are dense
+// (see categorical.h), while TensorFlow uses sparse tensors.
 #include <algorithm>
 #include <memory>
 
@@ -15,8 +15,8 @@ namespace runhooks {
 
 namespace {
 
-// Calls number(x) or text(s) once for each distinct value of a feature of type string, int32 or
-// int64. "" and -1 are absent where `drop_missing` says so.
+// Calls number(x) or text(s) once per distinct value of a string, int32 or int64 feature. With
+// `drop_missing`, "" and -1 are missing.
 template <typename OfNumber, typename OfText>
 class DistinctIds {
  public:
@@ -115,7 +115,7 @@ struct InVocabulary {
   }
 };
 
-// The words are an input.
+// The vocabulary is an input tensor.
 class VocabularyIdsKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
@@ -146,7 +146,7 @@ class VocabularyIdsKernel : public Kernel {
   std::unique_ptr<DistinctIds<InVocabulary, InVocabulary>> ids_;
 };
 
-// The words are the lines of a file.
+// The vocabulary is read from the lines of a file.
 class VocabularyFileIdsKernel : public VocabularyIdsKernel {
   void add_words(KernelContext& c, Vocabulary& vocabulary) const override {
     const Operation& op = c.op();
@@ -207,8 +207,7 @@ class IdentityIdsKernel : public Kernel {
   }
 };
 
-// The number of boundaries that are not above x; each further number of a row has buckets of its
-// own.
+// The number of boundaries <= x. Each further element of a row has its own range of buckets.
 template <typename T>
 class BucketIdsKernel : public Kernel {
  public:

@@ -1,5 +1,5 @@
-// Crosses of features: the hash of every combination of the values that an example has
-// (TensorFlow's SparseCross with hashed_output), on dense ids.
+// Hashes every combination of an example's feature values (TensorFlow's SparseCross with
+// hashed_output) on dense ids.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -14,10 +14,10 @@ namespace runhooks {
 
 namespace {
 
-// One key of a cross: the fingerprints of its values, row by row.
+// One key of a cross: fingerprints of its values, by row.
 class CrossKey {
  public:
-  // `present` says where a sparse key has values; NULL for a dense one, or one of ids.
+  // `present` masks the values of a sparse key; NULL for dense keys and ids.
   void read(const Tensor& x, const Tensor* present) {
     const bool* has_value = present ? present->data<bool>() : nullptr;
     if (present && present->num_elements() != x.num_elements()) {
@@ -54,7 +54,7 @@ class CrossKey {
   PerString<uint64_t> texts_;
 };
 
-// The inputs are the keys, then for each sparse one a bool tensor that says where it has values.
+// Inputs are the keys, followed by a bool mask for each sparse key.
 int number_of_keys(const Operation& op) {
   const auto& is_sparse = op.attr<std::vector<int64_t>>("is_sparse");
   const auto masks = static_cast<int>(
@@ -82,7 +82,7 @@ class CrossIdsKernel : public Kernel {
     }
     const auto buckets = static_cast<uint64_t>(c.op().attr_int("num_buckets"));
     limit_ = buckets > 0 ? buckets : std::numeric_limits<int64_t>::max();
-    // a key of TensorFlow's is any 64 bits, so it may be negative here
+    // TensorFlow's hash keys use all 64 bits, so the attribute may be negative.
     hash_key_ = static_cast<uint64_t>(c.op().attr_int("hash_key"));
     Tensor& out = c.output(0);
     const int64_t rows = out.shape().dim(0), width = out.shape().dim(1);
@@ -94,7 +94,8 @@ class CrossIdsKernel : public Kernel {
   }
 
  private:
-  // Writes the ids of row r whose first `k` values gave `hash`; the last key varies fastest.
+  // Appends the ids of row r, given the `hash` of its first `k` values; the last key varies
+  // fastest.
   int64_t* combine(size_t k, int64_t r, uint64_t hash, int64_t* out) const {
     if (k == keys_.size()) {
       *out = static_cast<int64_t>(hash % limit_);
@@ -111,7 +112,7 @@ class CrossIdsKernel : public Kernel {
   uint64_t limit_ = 0, hash_key_ = 0;
 };
 
-// The number of times that each example has each id, or the sum of their weights.
+// Per example, the count of each id, or the sum of its weights.
 template <typename T>
 class MultiHotKernel : public Kernel {
  public:

@@ -1,8 +1,8 @@
-// The combined rows of a table for the ids of each example, in one pass: what TensorFlow's
-// safe_embedding_lookup_sparse does in a dozen ops. The table may be cut into parts, which hold the
-// ids in turn (partition_strategy "div"). The gradient of each part is IndexedSlices with distinct
-// indices. Ids below 0 are not there; a row without any is zero, and, as in TensorFlow, has id 0
-// with a gradient of zero.
+// Embedding look-up: combines the table rows for each example's ids in one pass, where TensorFlow's
+// safe_embedding_lookup_sparse uses a dozen ops.
+// A table may have several partitions (strategy "div"). The gradient of each is IndexedSlices with
+// distinct indices. Negative ids are skipped. An example without ids gets zeros and, as in
+// TensorFlow, contributes a zero gradient to id 0.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -21,7 +21,7 @@ Combiner combiner_of(const Operation& op) {
   return name == "sum" ? Combiner::kSum : name == "mean" ? Combiner::kMean : Combiner::kSqrtN;
 }
 
-// A table that may be cut into parts. Kernels keep one, so that its vectors stay.
+// A possibly partitioned table. Kernels reuse the object to avoid allocating its vectors.
 template <typename T>
 class Table {
  public:
@@ -37,7 +37,7 @@ class Table {
     rows = 0;
     for (int p = 0; p < n; ++p) {
       const Tensor& part = c.input(first + p);
-      // where the table would begin, were it all in one place
+      // Offset so that global row numbers index this partition.
       parts_.push_back({rows, part.data<T>()});
       rows += part.shape().dim(0);
       if (part.shape().dim(0) > 0) width = part.num_elements() / part.shape().dim(0);
@@ -58,7 +58,7 @@ class Table {
   size_t num_parts() const { return std::max<size_t>(parts_.size(), 1); }
 
   int64_t rows = 0, width = 0;
-  const T* base = nullptr;  // of a table that is whole
+  const T* base = nullptr;  // set if the table has one partition
 
  private:
   struct Part {
@@ -68,7 +68,7 @@ class Table {
   std::vector<Part> parts_;
 };
 
-// The inputs of a look-up: a table, ids [batch, k] and perhaps their weights.
+// The inputs of a look-up: a table, ids [batch, k] and optional weights.
 template <typename T>
 class Lookup {
  public:
@@ -89,7 +89,7 @@ class Lookup {
                        ", its ids ", c.input(at).shape(), ".");
     }
   }
-  // Whether entry i counts. A mean of weights that are not positive has no meaning.
+  // Whether to use entry i. Non-positive weights are skipped in a mean.
   bool counts(int64_t i) const {
     if (ids[i] >= rows) {
       invalid_argument("indices[", i / k, ",", i % k, "] = ", ids[i], " is not in [0, ", rows,
@@ -99,7 +99,7 @@ class Lookup {
            (!weights || (combiner == Combiner::kSum ? weights[i] != 0 : weights[i] > 0));
   }
   T weight(int64_t i) const { return weights ? weights[i] : T(1); }
-  // What the sum of example r is divided by; 0 where it has no ids.
+  // The divisor of example r's sum; 0 if it has no ids.
   T divisor(int64_t r) const {
     T sum = 0, squares = 0;
     bool any = false;
@@ -113,7 +113,7 @@ class Lookup {
     if (combiner == Combiner::kSum) return T(1);
     return combiner == Combiner::kMean ? sum : std::sqrt(squares);
   }
-  // What brings a row of the table down to max_norm.
+  // The factor that clips a row of the table to max_norm.
   T clip(const T* row) const {
     if (max_norm <= 0) return T(1);
     const T norm = norm_of(row);
@@ -125,7 +125,7 @@ class Lookup {
     return std::sqrt(squares);
   }
   const T* row(int64_t i) const { return table.row(ids[i]); }
-  // One id for each example, not weighted: the usual column.
+  // The common case: one unweighted id per example.
   bool is_plain() const { return k == 1 && !weights && max_norm <= 0; }
 
   Combiner combiner;
@@ -148,7 +148,7 @@ class LookupKernel : public Kernel {
       const T* table = table_.base;
       for (int64_t r = 0; r < in.batch; ++r) {
         if (r + kAhead < in.batch) __builtin_prefetch(table + in.ids[r + kAhead]);
-        // one comparison for both: what is in the table is the usual case
+        // The unsigned comparison tests both bounds, for the common case of a valid id.
         const auto id = static_cast<uint64_t>(in.ids[r]);
         out[r] =
             id < static_cast<uint64_t>(in.rows) ? table[id] : (in.counts(r) ? table[id] : T(0));
@@ -207,7 +207,7 @@ class LookupGradKernel : public Kernel {
   }
 
  private:
-  // One pass: the first gradient of a row is put down, the others are added to it.
+  // One pass: the first gradient of a row is copied, later ones are added.
   void add_plain(KernelContext& c, const Lookup<T>& in) {
     begin_places(in);
     const int64_t width = in.width;
@@ -242,7 +242,7 @@ class LookupGradKernel : public Kernel {
       write_parts(c, sums_.data());
     }
   }
-  // The same for a table in parts: each gets its own rows.
+  // For a partitioned table: writes the gradient rows of each partition.
   void write_parts(KernelContext& c, const T* values) {
     const size_t n = table_.num_parts();
     const int64_t width = table_.width;
@@ -264,7 +264,7 @@ class LookupGradKernel : public Kernel {
       values += width;
     }
   }
-  // Allocates the outputs for the rows of indices_; `values` are theirs, zeros where it is null.
+  // Allocates the outputs for the rows in indices_; `values` has their gradients, NULL means zeros.
   T* write_rows(KernelContext& c, const T* values) {
     const auto distinct = static_cast<int64_t>(indices_.size());
     Tensor& indices = c.allocate_output(1, DType::kInt64, Shape{distinct});
@@ -279,7 +279,7 @@ class LookupGradKernel : public Kernel {
     }
     return out.data<T>();
   }
-  // place_of_[i]: the row of the gradient that entry i adds to.
+  // place_of_[i] is the gradient row that entry i adds to.
   void find_places(const Lookup<T>& in) {
     begin_places(in);
     place_of_.resize(static_cast<size_t>(in.batch * in.k));
@@ -301,7 +301,7 @@ class LookupGradKernel : public Kernel {
     forget_places();
   }
   void begin_places(const Lookup<T>& in) {
-    if (has_places_) forget_places();  // an id was wrong the last time
+    if (has_places_) forget_places();  // left over from a run that failed on an invalid id
     has_places_ = true;
     place_.resize(static_cast<size_t>(in.rows), -1);
     indices_.clear();
@@ -330,7 +330,7 @@ class LookupGradKernel : public Kernel {
       }
     }
   }
-  // d (v c / |v|) for the rows v that were clipped.
+  // d (v c / |v|) for the clipped rows v.
   void clip_gradients(const Lookup<T>& in, T* values) const {
     for (const int64_t id : indices_) {
       const T* row = in.table.row(id);
@@ -347,12 +347,12 @@ class LookupGradKernel : public Kernel {
     }
   }
 
-  // How far ahead memory is asked for: the rows of a large table are all over it.
+  // Prefetch distance, since accesses to a large table are scattered.
   static constexpr int64_t kAhead = 16;
   std::vector<int32_t> place_, place_of_;
   std::vector<int64_t> indices_;
   std::vector<T> sums_;
-  std::vector<int64_t> counts_;  // of the rows of each part
+  std::vector<int64_t> counts_;  // rows per partition
   Table<T> table_;
   bool has_places_ = false;  // in place_
 };
@@ -367,7 +367,7 @@ class LookupWeightsGradKernel : public Kernel {
     std::memset(out, 0, c.output(0).num_bytes());
     for (int64_t r = 0; r < in.batch; ++r, grad += in.width) {
       const T divisor = in.divisor(r);
-      T along = 0;  // gradient times result
+      T along = 0;  // dot product of gradient and result
       for (int64_t i = r * in.k; i < (r + 1) * in.k; ++i) {
         if (!in.counts(i)) continue;
         out[i] = dot(in, i, grad) / divisor;
@@ -392,8 +392,8 @@ class LookupWeightsGradKernel : public Kernel {
 
 int num_params(const Operation& op) { return static_cast<int>(op.attr_int("num_params")); }
 
-// Of what is looked up, [batch, width], where the table is input `first`; its parts are matrices of
-// one width.
+// The shape [batch, width] of a look-up whose table starts at input `first`. All partitions are
+// matrices of equal width.
 Shape looked_up_shape(ShapeContext& c, int first) {
   const int at = first + num_params(c.op());
   Shape params = Shape::unknown_of_rank(2);
@@ -421,7 +421,7 @@ void lookup_weights_grad_shape(ShapeContext& c) {
   c.set_output(0, c.input(num_params(c.op()) + 2));
 }
 
-// An error rather than a derivative that is none.
+// An error instead of a wrong derivative.
 std::vector<Gradient> no_second_derivatives(Graph&, Operation& op, const std::vector<Output>&) {
   fail(Code::kUnimplemented, "There are no second derivatives of embedding look-ups ('", op.name(),
        "').");

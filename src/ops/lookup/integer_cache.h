@@ -1,6 +1,4 @@
-// What lives here: PerInteger, a value computed once for each distinct integer that turns up.
-// Who may use it: ops whose kernels hash or look up integers.
-// What it must not know: what is computed, R.
+// PerInteger: a cache of a value for each distinct integer.
 #pragma once
 
 #include <algorithm>
@@ -31,13 +29,12 @@ class PerInteger {
     if (sparse_.size() >= kMaxSparse) sparse_.clear();
     return sparse_[key] = of(key);
   }
-  // The quick way to the values that are there, of small keys.
+  // Fast path for cached values of small keys.
   bool known(int64_t key, int64_t* value) const {
     if (static_cast<uint64_t>(key) >= size_) return false;
     *value = dense_[static_cast<size_t>(key)];
     return *value != kNone;
   }
-  // Says that `key` is asked for soon.
   RUNHOOKS_INLINE void prefetch(int64_t key) const {
     if (static_cast<uint64_t>(key) < size_) __builtin_prefetch(dense_ + key);
   }
@@ -53,11 +50,11 @@ class PerInteger {
     dense_ = values;
     size_ = size;
   }
-  // Small keys are kept in a row, others in a map that is not allowed to grow for ever.
+  // Small keys index an array; others go to a map of limited size.
   static constexpr int64_t kDense = int64_t{1} << 22;
   static constexpr int32_t kNone = INT32_MIN;
   static constexpr size_t kMaxSparse = size_t{1} << 20;
-  Tensor memory_;  // large ones have huge pages
+  Tensor memory_;  // huge pages if large
   int32_t* dense_ = nullptr;
   size_t size_ = 0;
   std::unordered_map<int64_t, int64_t> sparse_;

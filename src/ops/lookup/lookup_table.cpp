@@ -1,4 +1,4 @@
-// Tables of a session: keys, strings or integers, to values.
+// Lookup tables of a session, with string or integer keys.
 #include <unordered_map>
 
 #include "base/number_text.h"
@@ -10,14 +10,14 @@ namespace runhooks {
 
 namespace {
 
-// A key as text; a table has keys of one type, so that is unique.
+// A key as text, unique because all keys of a table have one type.
 std::string key_text(const Tensor& x, int64_t i) {
   if (x.dtype() == DType::kString) return x.string_at(i);
   if (x.dtype() == DType::kInt64) return str_cat(x.data<int64_t>()[i]);
   return str_cat(x.data<int32_t>()[i]);
 }
 
-// A value in the form that its type has: a double cannot hold every int64.
+// A value in the field for its type; a double cannot represent every int64.
 struct TableValue {
   double number = 0;
   int64_t integer = 0;
@@ -40,7 +40,7 @@ TableValue value_at(const Tensor& x, int64_t i) {
   return value;
 }
 
-// What a file has, of the type that the table was declared with.
+// Parses a value of the table's declared type from a file.
 TableValue value_of(const std::string& text, DType dtype) {
   TableValue value;
   if (dtype == DType::kString) {
@@ -76,14 +76,14 @@ class LookupTable : public Resource {
            "'.");
     }
   }
-  // The place of a key, or -1.
+  // The index of a key, or -1.
   int64_t find(const std::string& key) const {
     auto found = places_.find(key);
     return found == places_.end() ? -1 : found->second;
   }
   const TableValue& value(int64_t place) const { return values_[static_cast<size_t>(place)]; }
   int64_t size() const { return static_cast<int64_t>(values_.size()); }
-  // Throws where keys or values are of other types than the table's.
+  // Throws if the types of keys or values differ from the table's.
   void check_types(DType key, DType value) const {
     if (key != key_dtype_ || value != value_dtype_) {
       invalid_argument("Conflicting key/value dtypes ", dtype_name(key), "->", dtype_name(value),
@@ -124,8 +124,8 @@ class ImportKernel : public Kernel {
   }
 };
 
-// A file of one key or value a line: an index of -2 is the whole line, -1 its number, others are
-// fields between delimiters.
+// Reads one entry per line. Index -2 selects the whole line, -1 the line number, others a delimited
+// field.
 class InitializeFromFileKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -225,7 +225,7 @@ RUNHOOKS_REGISTER_OP("HashTableV2")
     .endpoint("raw_ops.HashTableV2")
     .summary("A table of keys and values.");
 
-// What fills a table: the same with two names.
+// Registers the op that fills a table, under TensorFlow's two names.
 #define RUNHOOKS_REGISTER_TABLE_IMPORT(type, Tkey, Tvalue) \
   RUNHOOKS_REGISTER_OP(type)                               \
       .input("table_handle: resource, table")              \

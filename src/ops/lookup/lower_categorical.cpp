@@ -1,5 +1,5 @@
-// Ids of categorical columns in TensorFlow's ops. They stay dense, with marks
-// (ops/lookup/categorical.h), so that each op can be lowered by itself.
+// Lowers ids of categorical columns to TensorFlow's ops. Ids stay dense, with special values
+// (ops/lookup/categorical.h), so that each op is lowered independently.
 #include <algorithm>
 
 #include "ops/lookup/categorical.h"
@@ -12,20 +12,20 @@ namespace {
 
 using Outputs = std::vector<Output>;
 
-// TensorFlow's collection of files that an exported model takes along.
+// TensorFlow's collection of files to export with a model.
 constexpr const char* kAssetFilepaths = "asset_filepaths";
 
 bool drops_missing(const Operation& op) { return op.attr<bool>("drop_missing"); }
 
 Output absent_mark(Graph& g) { return int64_scalar(g, kAbsentId, "absent"); }
 
-// What stands for a missing value of this type.
+// The value that encodes a missing feature of this type.
 Output missing_value(Graph& g, DType dtype) {
   if (dtype == DType::kString) return g.constant(Tensor::string_scalar(""), "missing");
   return g.scalar(dtype, -1, "missing");
 }
 
-// `ids` where the feature x has a value: the result of the op.
+// Returns `ids` where feature x has a value, and the absent mark elsewhere.
 void finish_ids(Graph& g, const Operation& op, Output x, Output ids) {
   if (!drops_missing(op)) {
     g.op("Identity", {ids}).named(result_name(op)).build();
@@ -70,7 +70,7 @@ void finish_vocabulary_ids(Graph& g,
   finish_ids(g, op, x, g.op("SelectV2", {is_known, found, bucket}));
 }
 
-// Stops where an id is not one of a column's.
+// Fails at run time if an id is out of range.
 Operation* check_ids(Graph& g, const Operation& op, Output is_good, Output x) {
   const std::string message =
       str_cat("Column '", op.attr<std::string>("column"), "' has a value that is not in [0, ",
@@ -172,7 +172,7 @@ void lower_bucket_ids(Graph& g, const Operation& op, const Outputs& inputs) {
   const Output x = as_matrix(g, inputs[0]);
   const auto& edges = op.attr<std::vector<float>>("boundaries");
   const Output bucket = cast(g, g.op("Bucketize", {x}).attr("boundaries", edges), DType::kInt64);
-  // each further number of a row has buckets of its own
+  // Each further element of a row has its own range of buckets.
   const Output column =
       g.op("Range", {g.scalar(DType::kInt32, 0), dimension(g, x, 1), g.scalar(DType::kInt32, 1)});
   const Output buckets = int64_scalar(g, static_cast<int64_t>(edges.size()) + 1, "num_buckets");
@@ -180,8 +180,8 @@ void lower_bucket_ids(Graph& g, const Operation& op, const Outputs& inputs) {
   g.op("AddV2", {bucket, first}).named(result_name(op)).build();
 }
 
-// Keys behind which `present` says where the sparse ones have values. All become sparse, so that
-// they stay in their order: TensorFlow's op takes the sparse ones first.
+// The inputs are keys, then the `present` masks of sparse keys. All keys become sparse to keep
+// their order, because TensorFlow's op takes sparse keys first.
 void lower_cross_ids(Graph& g, const Operation& op, const Outputs& inputs) {
   const auto& is_sparse = op.attr<std::vector<int64_t>>("is_sparse");
   const auto masks =

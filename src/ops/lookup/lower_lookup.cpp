@@ -1,5 +1,5 @@
-// Look-ups and the gradients of rows in TensorFlow's ops: as tf.nn.safe_embedding_lookup_sparse(),
-// on dense ids.
+// Lowers look-ups and gradients of rows to TensorFlow's ops, like
+// tf.nn.safe_embedding_lookup_sparse(), on dense ids.
 #include "ops/lookup/lowering.h"
 #include "ops/state/gradient_helpers.h"
 
@@ -14,7 +14,7 @@ Output row_sums(Graph& g, Output x, bool keep_dims = false) {
   return g.op("Sum", {x, g.int_vector({1})}).attr("keep_dims", keep_dims);
 }
 
-// The inputs of a look-up from `first` on, and which of its entries [batch, k] count.
+// The inputs of a look-up, starting at `first`, and the mask of valid entries [batch, k].
 class Entries {
  public:
   Entries(Graph& g, const Operation& op, const Outputs& inputs, size_t first)
@@ -43,7 +43,7 @@ class Entries {
   bool has_weights() const { return static_cast<bool>(weights); }
   const Outputs& params() const { return params_; }
   Output zero() const { return g_.scalar(dtype_, 0); }
-  // All parts as one; a table that is not cut as it is.
+  // All partitions concatenated, or the only one.
   Output table() {
     if (!table_) {
       Outputs parts = params_;
@@ -52,15 +52,15 @@ class Entries {
     }
     return table_;
   }
-  // The weights of the entries [batch, k], 0 where they do not count.
+  // The weights of the entries [batch, k], 0 for invalid ones.
   Output all_weights() const { return weights ? weights : cast(g_, valid, dtype_); }
-  // What the sum of each example is divided by.
+  // The divisor of each example's sum.
   Output divisor() const {
     const Output w = all_weights();
     if (combiner_ == "mean") return row_sums(g_, w);
     return g_.op("Sqrt", {row_sums(g_, g_.op("Square", {w}))});
   }
-  // The norms of rows, and the rows brought down to max_norm.
+  // The norms of rows, and the rows clipped to max_norm.
   Output norms(Output rows) const {
     return g_.op("Sqrt", {row_sums(g_, g_.op("Square", {rows}), true)});
   }
@@ -68,7 +68,7 @@ class Entries {
     if (max_norm_ <= 0) return rows;
     return multiply(g_, rows, divide(g_, limit(), g_.op("Maximum", {norms(rows), limit()})));
   }
-  // d (v c / |v|) for the rows v that were clipped.
+  // d (v c / |v|) for the clipped rows v.
   Output clip_gradient(Output sums, Output rows) const {
     if (max_norm_ <= 0) return sums;
     const Output norm = norms(rows);
@@ -99,14 +99,14 @@ struct Rows {
   Output values, indices;
 };
 
-// Rows of the same index are added.
+// Sums rows with equal indices.
 Rows distinct_rows(Graph& g, Output values, Output indices) {
   Operation* unique = g.op("Unique", {indices});
   const Output n = g.op("Size", {unique->output(0)});
   return {sum_segments(g, values, unique->output(1), n, "sums")->output(0), unique->output(0)};
 }
 
-// Examples without any id have id 0, with a gradient of zero.
+// Adds id 0, with a zero gradient, for examples without ids.
 Rows with_empty_examples(Graph& g, const Entries& in, Output grad, const Rows& rows) {
   const Output any = g.op("Any", {in.valid, g.int_vector({1})});
   const Output empty = g.op("Where", {g.op("LogicalNot", {any})});
@@ -117,7 +117,7 @@ Rows with_empty_examples(Graph& g, const Entries& in, Output grad, const Rows& r
           g.op("ConcatV2", {rows.indices, g.op("ZerosLike", {examples}), axis})};
 }
 
-// The rows of each part of a table, by their place in it.
+// The rows of each partition, by their index in it.
 Outputs split_by_part(Graph& g, const Outputs& params, const Rows& rows) {
   Outputs values, indices;
   Output begin = int64_scalar(g, 0);

@@ -1,6 +1,4 @@
-// What lives here: how ops of our own are written in TensorFlow's, one function an op; what these functions share.
-// Who may use it: the registrations of those ops, and of those of training.
-// What it must not know: kernels, sessions, R.
+// Lowering of this package's own ops to TensorFlow's ops, one function per op.
 #pragma once
 
 #include <string>
@@ -10,18 +8,18 @@
 
 namespace runhooks {
 
-// The last operation that an op is lowered to has its name.
+// The last op of a lowering takes the name of the original op.
 inline std::string result_name(const Operation& op) { return op.name() + "/"; }
 
 inline Output int64_scalar(Graph& g, int64_t x, const char* name = "Const") {
   return g.constant(Tensor::scalar<int64_t>(x), name);
 }
-// Dimension i of x as an int32 scalar, a constant where it is known.
+// Dimension i of x as an int32 scalar, constant if known.
 Output dimension(Graph& g, Output x, int i);
-// [batch, everything else].
+// Reshapes to [batch, everything else].
 Output as_matrix(Graph& g, Output x);
 
-// Of features to ids (categorical_ids.cpp, cross_ids.cpp).
+// Features to ids (categorical_ids.cpp, cross_ids.cpp).
 void lower_hash_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_vocabulary_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_vocabulary_file_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
@@ -30,7 +28,7 @@ void lower_bucket_ids(Graph& g, const Operation& op, const std::vector<Output>& 
 void lower_cross_ids(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_multi_hot(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 
-// Of look-ups and their gradients (embedding_lookup.cpp, sum_duplicate_rows.cpp).
+// Look-ups and their gradients (embedding_lookup.cpp, sum_duplicate_rows.cpp).
 void lower_lookup(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_lookup_grad(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_lookup_weights_grad(Graph& g, const Operation& op, const std::vector<Output>& inputs);

@@ -1,6 +1,4 @@
-// What lives here: PerString, a value computed once for each distinct string of a dictionary.
-// Who may use it: ops whose kernels hash, look up or convert strings.
-// What it must not know: what is computed, R.
+// PerString: a cache of a value for each distinct string of a dictionary.
 #pragma once
 
 #include <memory>
@@ -13,8 +11,7 @@ namespace runhooks {
 template <typename T>
 class PerString {
  public:
-  // The values of all strings of the dictionary by code: `of(text)` is called for those that have
-  // come since the last call.
+  // The values of all strings by code. Calls `of(text)` for strings added since the last call.
   template <typename Of>
   const T* table(const std::shared_ptr<StringDictionary>& dictionary, Of of) {
     if (dictionary != dictionary_) {

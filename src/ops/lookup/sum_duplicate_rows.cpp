@@ -1,4 +1,4 @@
-// What gradients of rows need before a variable is changed by them.
+// Sums gradient rows with equal indices, as needed before a sparse variable update.
 #include <algorithm>
 #include <cstring>
 
@@ -43,7 +43,7 @@ class SumDuplicateRowsKernel : public Kernel {
   }
 
  private:
-  // Before any is taken: an error must not leave half of them behind.
+  // Validates all indices before the update, so that an error leaves no partial result.
   void check_indices(const Indices& indices) {
     int64_t largest = -1;
     for (int64_t i = 0; i < indices.size(); ++i) {

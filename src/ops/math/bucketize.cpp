@@ -1,4 +1,4 @@
-// The bucket between boundaries of each number, as TensorFlow's op gives it.
+// TensorFlow's Bucketize op.
 #include <algorithm>
 #include <type_traits>
 
@@ -10,7 +10,7 @@ namespace {
 
 template <typename T>
 class BucketizeKernel : public Kernel {
-  // Whole numbers are compared with boundaries between them, and exactly.
+  // Integers are compared with boundaries in double, which is exact.
   using Edge = std::conditional_t<std::is_integral_v<T>, double, T>;
 
  public:

@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-// Strides of an operand along the result's axes, 0 where it is repeated.
+// Strides of an operand along the output axes, 0 where it is repeated.
 std::vector<int64_t> strides_in(const Shape& operand, const Shape& out) {
   std::vector<int64_t> strides(static_cast<size_t>(out.rank()), 0);
   int64_t stride = 1;
@@ -18,7 +18,7 @@ std::vector<int64_t> strides_in(const Shape& operand, const Shape& out) {
   return strides;
 }
 
-// TRUE where the operand is read without gaps or repeats along axes first...rank-1.
+// True if the operand is contiguous along axes first...rank-1.
 bool is_dense_from(const Shape& out, const std::vector<int64_t>& strides, int first) {
   int64_t expected = 1;
   for (int axis = out.rank() - 1; axis >= first; --axis) {
@@ -42,7 +42,7 @@ BroadcastLayout broadcast_layout(const Shape& a, const Shape& b, const Shape& ou
   layout.n = layout.inner = out.num_elements();
   if (layout.n == 0) return layout;
   const std::vector<int64_t> sa = strides_in(a, out), sb = strides_in(b, out);
-  // The longest run of last axes along which each operand is either dense or a single element.
+  // The longest suffix of axes along which each operand is contiguous or a single element.
   int first = out.rank();
   while (first > 0) {
     const bool a_simple = is_dense_from(out, sa, first - 1) || is_repeated_from(out, sa, first - 1);

@@ -1,6 +1,4 @@
-// What lives here: kernels that apply a function to each element of one tensor, or of two with broadcasting.
-// Who may use it: ops.
-// What it must not know: which functions there are, sessions, R.
+// Kernels that apply a function to each element of one tensor, or of two with broadcasting.
 #pragma once
 
 #include <type_traits>
@@ -11,16 +9,16 @@
 
 namespace runhooks {
 
-// The calls of f do not depend on each other, whatever the compiler can prove.
+// Tells the compiler that the calls of f are independent.
 #if defined(__GNUC__) && !defined(__clang__)
 #define RUNHOOKS_INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define RUNHOOKS_INDEPENDENT
 #endif
 
-// Calls f(0) ... f(n - 1), vectorised where that is possible. Only functions of floating-point
-// numbers are: those of integers may throw, which must not happen inside of such a loop. In blocks,
-// because at -O2 GCC vectorises only loops of a length that it knows.
+// Calls f(0) ... f(n - 1), vectorized for floating point; integer functions may throw, which a
+// vectorized loop must not. Uses blocks, because at -O2 GCC vectorizes only loops of constant
+// length.
 template <typename T, typename F>
 inline void for_elements(int64_t n, F f) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -36,7 +34,7 @@ inline void for_elements(int64_t n, F f) {
   }
 }
 
-// The same for long loops: the threads share them.
+// The same for long loops, split among threads.
 template <typename T, typename F>
 inline void share_elements(int64_t n, F f) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -47,12 +45,12 @@ inline void share_elements(int64_t n, F f) {
     for_elements<T>(n, f);
   }
 }
-// f(i) in whole vectors of TensorFlow's, eight floats, rest(i) for what is left of them: there it
-// computes one by one, with other last bits.
+// Calls f(i) for whole vectors of eight floats, as TensorFlow does, and rest(i) for the remainder,
+// which TensorFlow computes one by one with different last bits.
 template <typename F, typename Rest>
 inline void share_vectors(int64_t n, F f, Rest rest) {
   constexpr int64_t kVector = 8;
-  parallel_for_range(n, [f, rest](int64_t first, int64_t count) {  // pieces begin with a vector
+  parallel_for_range(n, [f, rest](int64_t first, int64_t count) {  // chunks start at a vector
     int64_t i = first;
     for (; i + kVector <= first + count; i += kVector) {
       RUNHOOKS_INDEPENDENT
@@ -88,13 +86,13 @@ class UnaryKernel : public Kernel {
   int64_t n_ = 0;
 };
 
-// How two operands line up with the result. `*_step` is 0 where an operand is a single element; the
-// general case walks `outer` blocks of `inner` elements with an offset for each operand and block.
+// How two operands align with the output. `*_step` is 0 for a single element. The general case
+// iterates over `outer` blocks of `inner` elements, with an offset per operand and block.
 struct BroadcastLayout {
   int64_t n = 0;
   int64_t inner = 0;
   int64_t a_step = 1, b_step = 1;
-  // Offsets of each block; empty where one block is all.
+  // Offsets of each block; empty if there is only one.
   std::vector<int64_t> a_offsets, b_offsets;
 };
 BroadcastLayout broadcast_layout(const Shape& a, const Shape& b, const Shape& out);

@@ -1,17 +1,15 @@
-// What lives here: sums and products of numbers that wrap around where they are integers.
-// Who may use it: ops.
-// What it must not know: tensors, R.
+// Integer sums and products that wrap around on overflow.
 #pragma once
 
 #include <type_traits>
 
 namespace runhooks {
 
-// The overflow of a signed integer is undefined in C++; TensorFlow's integers wrap around.
+// Signed overflow is undefined in C++, but TensorFlow's integers wrap around.
 template <typename T, typename F>
 constexpr T wrapping(T a, T b, F f) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    // at least an unsigned int: shorter ones would be computed as int
+    // At least unsigned int, since shorter types would be promoted to int.
     using U = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
     return static_cast<T>(f(static_cast<U>(a), static_cast<U>(b)));
   } else {

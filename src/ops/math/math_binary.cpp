@@ -1,4 +1,4 @@
-// Elementwise ops of two operands, with broadcasting.
+// Elementwise binary ops with broadcasting.
 #include "ops/math/quiet_math.h"
 
 #include <cmath>
@@ -35,14 +35,13 @@ struct DivFn {
     return a / b;
   }
 };
-// 0 where the divisor is 0.
 struct DivNoNanFn {
   template <typename T>
   static T apply(T a, T b) {
     return b == T(0) ? T(0) : a / b;
   }
 };
-// NaN where either is, as TensorFlow 2's; 1.x gives the first one, so that a NaN may vanish.
+// NaN if either is NaN, as in TensorFlow 2; 1.x returns the first operand, which can hide a NaN.
 struct MaximumFn {
   template <typename T>
   static T apply(T a, T b) {
@@ -81,7 +80,7 @@ struct FloorDivFn {
   template <typename T>
   static T apply(T a, T b) {
     if (b == 0) invalid_argument("Integer division by zero.");
-    if (b == -1) return wrapping_negative(a);  // the least integer has no opposite
+    if (b == -1) return wrapping_negative(a);  // the smallest integer has no negative
     const T quotient = a / b;
     return quotient - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
   }
@@ -142,7 +141,7 @@ Grads div_no_nan_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return sum_to_operands(g, op, da, db);
 }
 
-// The gradient goes to the operand that was taken; to the first where both are equal.
+// The gradient goes to the selected operand, on ties to the first.
 Grads selection_gradient(Graph& g, Operation& op, const Outputs& dy, const char* takes_first) {
   const Output first = g.op(takes_first, {op.input(0), op.input(1)});
   const Output zeros = g.op("ZerosLike", {dy[0]});
@@ -156,7 +155,8 @@ Grads pow_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output one = g.scalar(a.dtype(), 1), zero = g.scalar(a.dtype(), 0);
   const Output lower = g.op("Pow", {a, subtract(g, b, one)});
   const Output da = multiply(g, dy[0], multiply(g, b, lower));
-  // log(a) only where it is defined, so that the exponent's gradient is 0 and not NaN elsewhere.
+  // Takes log(a) only where it is defined, so that the exponent's gradient elsewhere is 0 instead
+  // of NaN.
   const Output positive = g.op("Greater", {a, zero});
   const Output safe = g.op("SelectV2", {positive, a, one});
   const Output logs = g.op("SelectV2", {positive, g.op("Log", {safe}), zero});

@@ -1,4 +1,4 @@
-// Comparisons, logic, and the choice between two tensors.
+// Comparisons, logical ops, and selection between two tensors.
 #include <algorithm>
 #include <cmath>
 
@@ -67,7 +67,7 @@ KernelFactory compare() {
   return kernel_by_type<Comparison<F>::template Kernel, float, double, int32_t, int64_t, bool>();
 }
 
-// Strings are compared by their codes where both have one dictionary.
+// Compares codes if both tensors share a dictionary.
 template <bool kEqual>
 class StringEqualKernel : public Kernel {
  public:
@@ -122,8 +122,8 @@ KernelFactory test() {
   return kernel_by_type<Test<F>::template Kernel, float, double>();
 }
 
-// The condition of Select, which is of the operands' shape, a scalar, or a vector that chooses
-// rows; SelectV2 broadcasts it.
+// The condition of Select has the operands' shape, or is a scalar or a vector that selects rows;
+// SelectV2 broadcasts it.
 Shape condition_shape(const Operation& op, const Shape& condition, int rank) {
   Shape shape = condition;
   if (op.type() != "Select" || shape.rank() != 1) return shape;
@@ -154,7 +154,7 @@ class SelectKernel : public Kernel {
     if (positions_.empty()) {
       parallel_for_range(n, [&](int64_t first, int64_t count) {
         for (int64_t i = first; i < first + count; ++i) {
-          // no branch: which of them it is cannot be foreseen
+          // Branch-free, because the condition is unpredictable.
           const T either[] = {y[i], x[i]};
           z[i] = either[condition[i] ? 1 : 0];
         }
@@ -168,7 +168,7 @@ class SelectKernel : public Kernel {
   }
 
  private:
-  // Which element of the operand each element of the result takes.
+  // The operand element for each output element.
   static std::vector<int64_t> positions(const Shape& operand, const Shape& out) {
     const BroadcastLayout layout = broadcast_layout(operand, out, out);
     std::vector<int64_t> all;
@@ -182,7 +182,7 @@ class SelectKernel : public Kernel {
   std::vector<std::vector<int64_t>> positions_;
 };
 
-// Of two dictionaries a third one is made.
+// Merges the two dictionaries into a third.
 class StringSelectKernel : public SelectKernel<int32_t> {
  public:
   void compute(KernelContext& c) override {

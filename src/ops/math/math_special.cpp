@@ -1,5 +1,5 @@
-// Elementwise functions beside those of math_unary.cpp: trigonometry, hyperbolic functions and
-// their inverses, the gamma function and what comes from it.
+// Elementwise functions not in math_unary.cpp: trigonometric and hyperbolic functions, their
+// inverses, and the gamma function and its relatives.
 #include "ops/math/quiet_math.h"
 
 #include <array>
@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// The slope of log(gamma): above 6 its asymptotic series, below by digamma(x + 1) - 1 / x.
+// The derivative of log(gamma): an asymptotic series above 6, below it the recurrence digamma(x +
+// 1) - 1 / x.
 double digamma(double x) {
   if (std::isnan(x)) return x;
   if (std::isinf(x)) return x > 0 ? x : std::numeric_limits<double>::quiet_NaN();
@@ -31,7 +32,7 @@ double digamma(double x) {
   return result + std::log(x) - 0.5 / x - series;
 }
 
-// The sum of 1 / (q + k)^x over k from 0, by the formula of Euler and Maclaurin.
+// The sum over k >= 0 of 1 / (q + k)^x, by the Euler-Maclaurin formula.
 double zeta(double x, double q) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   if (std::isnan(x) || std::isnan(q) || x < 1) return nan;
@@ -90,7 +91,7 @@ RUNHOOKS_UNARY_FN(DigammaFn, digamma(static_cast<double>(x)));
 
 #undef RUNHOOKS_UNARY_FN
 
-// std::lgamma() writes the sign to a global, which two threads would share; that is all it does.
+// std::lgamma() writes the sign to a global. This race is harmless, because the sign is never read.
 struct LgammaFn {
   template <typename T>
   static T apply(T x) {
@@ -156,7 +157,7 @@ Grads polygamma_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return sum_to_operands(g, op, Gradient(), multiply(g, dy[0], slope));
 }
 
-// 1 where x is not 0, so that nothing comes of 0 * NaN.
+// 1 where x is not 0, otherwise 0, so that 0 * NaN does not propagate.
 Output not_zero(Graph& g, Output x) {
   return cast(g, g.op("NotEqual", {x, number(g, x, 0)}), x.dtype());
 }

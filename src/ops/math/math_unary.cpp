@@ -1,4 +1,4 @@
-// Elementwise ops of one operand, and Cast.
+// Elementwise unary ops, and Cast.
 #include "ops/math/quiet_math.h"
 
 #include <cmath>
@@ -35,7 +35,7 @@ RUNHOOKS_UNARY_FN(SinFn, std::sin(x));
 RUNHOOKS_UNARY_FN(CosFn, std::cos(x));
 RUNHOOKS_UNARY_FN(FloorFn, std::floor(x));
 RUNHOOKS_UNARY_FN(CeilFn, std::ceil(x));
-// Halves go to the even neighbour, as in R and in TensorFlow.
+// Rounds half to even, as R and TensorFlow do.
 RUNHOOKS_UNARY_FN(RoundFn, std::nearbyint(x));
 RUNHOOKS_UNARY_FN(SigmoidFn, sigmoid_of(x));
 
@@ -57,8 +57,7 @@ KernelFactory unary_of_floats() {
   return kernel_by_type<Same<F>::template Kernel, float, double>();
 }
 
-// Gradients of functions whose slope is infinite at 0: `dy` is the gradient from above, and where
-// there is none there is none below.
+// Gradients of functions with infinite slope at 0: returns 0 if the incoming gradient `dy` is 0.
 #define RUNHOOKS_GRADIENT_FN(name, expression) \
   struct name {                                \
     template <typename T>                      \
@@ -68,7 +67,7 @@ KernelFactory unary_of_floats() {
   }
 
 RUNHOOKS_GRADIENT_FN(SqrtGradFn, T(0.5) * dy / y);
-// Rounded once: sums of what cancels, as in batch normalization, hang on the last bits.
+// Rounds once: sums with cancellation, as in batch normalization, depend on the last bits.
 RUNHOOKS_GRADIENT_FN(RsqrtGradFn, static_cast<T>(-0.5 * dy * y * y * y));
 RUNHOOKS_GRADIENT_FN(ReciprocalGradFn, -dy*(y* y));
 
@@ -83,7 +82,7 @@ struct OfOutput {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// A gradient that is an operation of the output: `type`(y, dy).
+// The gradient is an op on the output: `type`(y, dy).
 GradientFn through_output(const char* type) {
   return [type](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {g.op(type, {op.output(0), dy[0]})};
@@ -97,7 +96,7 @@ GradientFn times(std::function<Output(Graph&, Output x, Output y)> factor) {
   };
 }
 
-// height * exp(-x^2), the slope of the error functions: 2 / sqrt(pi) is the height of Erf's.
+// height * exp(-x^2), the derivative of the error functions; Erf has height 2 / sqrt(pi).
 Output bell(Graph& g, Output x, double height) {
   return multiply(g, number(g, x, height), g.op("Exp", {negative(g, g.op("Square", {x}))}));
 }
@@ -219,7 +218,7 @@ RUNHOOKS_UNARY_OP("Rsqrt")
     .summary("1 / sqrt(x), elementwise.")
     .example("p[2,3]");
 
-// The second derivatives: of d with respect to y, and as `type`(y, d) with respect to dy.
+// Second derivatives: of d with respect to y, and `type`(y, d) with respect to dy.
 #define RUNHOOKS_OUTPUT_GRAD_OP(type, Fn)                                                 \
   RUNHOOKS_REGISTER_OP(type)                                                              \
       .input("y: T")                                                                      \

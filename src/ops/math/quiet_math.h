@@ -1,9 +1,8 @@
-// What lives here: how files of elementwise functions are compiled: with arithmetic that never traps.
-// Who may use it: sources of ops as their first include (lint); they are units of their own.
-// What it must not know: what is computed.
+// Disables trapping arithmetic for files of elementwise functions. Lint requires it as their first
+// include.
 #pragma once
 
-// Branches become masks then, so that loops of them are vectorised. No result depends on it.
+// Lets the compiler turn branches into masks and vectorize the loops. Results do not change.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-trapping-math")
 #endif

@@ -1,5 +1,5 @@
-// Random numbers: TensorFlow's generator, bit for bit. Each op has a place in the stream of its two
-// seeds, which a session keeps; a run moves it by 256 numbers for each one drawn.
+// TensorFlow's random number generator, bit for bit. The session stores a position in the stream of
+// each op's two seeds; each number drawn advances it by 256.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -39,13 +39,13 @@ class Generator : public StatefulResource {
     seed2_ = static_cast<uint64_t>(seed2);
     philox_ = Philox(seed_, seed2_);
   }
-  // Where n numbers are drawn from.
+  // Reserves n numbers and returns their start position.
   uint64_t reserve(int64_t n) {
     const uint64_t from = position_;
     position_ += static_cast<uint64_t>(n) * 256;
     return from;
   }
-  // Where n blocks of four words are.
+  // Reserves n blocks of four words and returns their start position.
   uint64_t reserve_blocks(int64_t n) {
     const uint64_t from = position_;
     position_ += static_cast<uint64_t>(n);
@@ -72,7 +72,7 @@ double uniform_double(uint32_t high, uint32_t low) {
   return result - 1.0;
 }
 
-// Two numbers of the normal distribution from two of the uniform one (Box and Muller 1958).
+// Two normal from two uniform numbers (Box and Muller 1958).
 void box_muller(const uint32_t* x, float out[2]) {
   const float least = 1.0e-7f;
   float u1 = uniform_float(x[0]);
@@ -93,7 +93,7 @@ void box_muller(const uint32_t* x, double out[2]) {
   out[1] = std::cos(v1) * u2;
 }
 
-// The numbers that one block of four words gives: four of float32, two of float64.
+// The numbers from one block of four words: four float32 or two float64.
 struct UniformRule {
   static void draw(const uint32_t* x, float* out) {
     for (int i = 0; i < 4; ++i) out[i] = uniform_float(x[i]);
@@ -146,8 +146,8 @@ using UniformKernel = DrawKernel<T, UniformRule>;
 template <typename T>
 using NormalKernel = DrawKernel<T, NormalRule>;
 
-// Rejection takes a number of words that is not known before, so each four results (two of
-// float64) have 256 blocks of their own.
+// Rejection sampling uses an unknown number of words, so each group of four results (two for
+// float64) has its own 256 blocks.
 template <typename T>
 class TruncatedNormalKernel : public Kernel {
  public:
@@ -220,7 +220,7 @@ class UniformIntKernel : public Kernel {
   Generator* generator_ = nullptr;
 };
 
-// The words of a generator one after another.
+// Iterates over the words of a generator.
 class Words {
  public:
   Words(const Philox& philox, uint64_t position) : philox_(philox), position_(position) {}
@@ -243,7 +243,7 @@ class Words {
   int used_ = 4;
 };
 
-// The rows in another order (Fisher and Yates).
+// Shuffles rows (Fisher and Yates).
 class ShuffleKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
@@ -275,7 +275,7 @@ class ShuffleKernel : public Kernel {
   ElementCopier copier_;
 };
 
-// Classes drawn with the probabilities softmax(logits), a row at a time.
+// Draws classes with probabilities softmax(logits) for each row.
 template <typename T>
 class MultinomialKernel : public Kernel {
  public:
@@ -322,7 +322,7 @@ class MultinomialKernel : public Kernel {
     return total;
   }
   Generator* generator_ = nullptr;
-  std::vector<double> reached_;  // the sum of the probabilities up to each class
+  std::vector<double> reached_;  // cumulative probabilities
 };
 
 void multinomial_shape(ShapeContext& c) {

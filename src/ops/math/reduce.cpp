@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-// Which axes are reduced; they are an int32 vector or scalar, negative ones count from the end.
+// Which axes to reduce, from an int32 vector or scalar; negative axes count from the end.
 std::vector<bool> reduced_axes(const Tensor& axes, int rank) {
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
   for (int64_t axis : axes.integers()) {
@@ -44,7 +44,7 @@ void reduce_shape(ShapeContext& c) {
 }
 
 struct SumFn {
-  // Sums of many float32 numbers in double: as exact as TensorFlow's tree of partial sums.
+  // Sums float32 numbers in double, which is as accurate as TensorFlow's pairwise sums.
   template <typename T>
   using Accumulator = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
   template <typename T>
@@ -138,8 +138,7 @@ struct AnyFn : AllFn {
   static bool combine(bool a, bool b) { return a || b; }
 };
 
-// The input seen as outer x reduced x inner where that is possible, else element by element through
-// a map.
+// Treats the input as outer x reduced x inner if possible; otherwise uses an index map per element.
 template <typename T, typename F>
 class ReduceKernel : public Kernel {
  public:
@@ -176,7 +175,7 @@ class ReduceKernel : public Kernel {
 
  private:
   using A = typename F::template Accumulator<T>;
-  struct Cell {  // vector<bool> has no elements to work on
+  struct Cell {  // vector<bool> has no addressable elements
     A value;
   };
   struct Axis {
@@ -184,7 +183,7 @@ class ReduceKernel : public Kernel {
     int64_t y_stride;  // 0: reduced
   };
 
-  // Neighbouring axes of the same kind are one axis.
+  // Merges adjacent axes of the same kind.
   void find_blocks(const Shape& shape, const std::vector<bool>& reduced) {
     axes_.clear();
     int64_t y_stride = 1;
@@ -252,7 +251,7 @@ KernelFactory reduce_of_numbers() {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// dy with the reduced axes back in their places, each of size 1.
+// dy with the reduced axes restored at size 1.
 Output with_reduced_axes(Graph& g, Operation& op, Output dy) {
   if (op.attr_bool("keep_dims")) return dy;
   const Output x = op.input(0), axes = op.input(1);
@@ -291,7 +290,7 @@ Grads mean_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {divide(g, spread(g, op, dy[0]), cast(g, factor, dy[0].dtype())), Gradient()};
 }
 
-// The gradient is shared by all elements that are the extremum.
+// Elements tied for the extremum share the gradient equally.
 Grads extremum_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output hit = g.op("Equal", {op.input(0), spread(g, op, op.output(0))});
   const Output indicator = cast(g, hit, dy[0].dtype());
@@ -299,8 +298,9 @@ Grads extremum_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {multiply(g, divide(g, indicator, count), spread(g, op, dy[0])), Gradient()};
 }
 
-// Each element gets the product of the others, so that a 0 does not divide: the reduced axes are
-// put in front and seen as one, along which the products from both sides meet.
+// Each element's derivative is the product of the others, computed without division, which fails
+// for 0. The reduced axes are moved to the front and merged; exclusive products from both ends are
+// multiplied.
 Grads prod_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0), zero = g.scalar(DType::kInt32, 0), one = g.scalar(DType::kInt32, 1);
   const Output rank = g.op("Rank", {x}), shape = shape_of(g, x);

@@ -1,4 +1,4 @@
-// Running sums and products along an axis.
+// Cumulative sums and products along an axis.
 #include "ops/math/integer_math.h"
 #include "ops/state/gradient_helpers.h"
 
@@ -79,7 +79,7 @@ using CumsumKernel = ScanKernel<T, SumStep>;
 template <typename T>
 using CumprodKernel = ScanKernel<T, ProductStep>;
 
-// The sum that sends back to each element what it was added to.
+// The cumulative sum in the opposite direction, which is the gradient of Cumsum.
 Output sum_back(Graph& g, Operation& op, Output d) {
   return g.op("Cumsum", {d, op.input(1)})
       .attr("exclusive", op.attr_bool("exclusive"))
@@ -90,7 +90,7 @@ Grads cumsum_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {sum_back(g, op, dy[0]), Gradient()};
 }
 
-// As in TensorFlow NaN where x is 0.
+// NaN where x is 0, as in TensorFlow.
 Grads cumprod_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output sums = sum_back(g, op, multiply(g, op.output(0), dy[0]));
   return {divide(g, sums, op.input(0)), Gradient()};

@@ -26,7 +26,7 @@ class UnsortedSegmentSumKernel : public Kernel {
     const int64_t limit = out.shape().dim(0), width = row_width(c.input(0), segments.size());
     const T* x = c.input(0).data<T>();
     for (int64_t i = 0; i < segments.size(); ++i, x += width) {
-      if (segments[i] < 0) continue;  // TensorFlow drops them
+      if (segments[i] < 0) continue;  // TensorFlow drops negative ids
       T* row = out.data<T>() + segments.checked(i, limit) * width;
       for (int64_t j = 0; j < width; ++j) row[j] = wrapping_add(row[j], x[j]);
     }
@@ -50,7 +50,7 @@ void unsorted_segment_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// The gradient of each row is that of its segment, nothing where it has none.
+// Each row gets the gradient of its segment; rows with negative ids get 0.
 Grads unsorted_segment_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output segments = op.input(1);
   const Output zero = g.scalar(segments.dtype(), 0);
@@ -67,7 +67,7 @@ Grads unsorted_segment_gradient(Graph& g, Operation& op, const Outputs& dy) {
 
 enum class SegmentKind { kSum, kMean, kSqrtN };
 
-// The number of segments: one more than the last of the sorted ids.
+// The number of segments: the last of the sorted ids plus one.
 int64_t count_segments(const Indices& segments) {
   for (int64_t i = 1; i < segments.size(); ++i) {
     if (segments[i] < segments[i - 1]) invalid_argument("segment ids are not increasing.");
@@ -83,7 +83,7 @@ T scale_of(int64_t n) {
   return T(1);
 }
 
-// Rows indices[i] (or i) of the data, summed or averaged by segment_ids[i].
+// Sum or mean of rows indices[i] (or i) by segment_ids[i].
 template <typename T, SegmentKind kKind, bool kIsSparse>
 class SegmentKernel : public Kernel {
  public:
@@ -96,7 +96,7 @@ class SegmentKernel : public Kernel {
     Tensor& out = c.allocate_output(0, x.dtype(), shape);
     std::memset(out.raw(), 0, out.num_bytes());
     const int64_t width = row_width(x, rows);
-    // the rows of a segment stand together, since the ids are in order
+    // Ids are sorted, so the rows of a segment are adjacent.
     for (int64_t begin = 0, end = 0; begin < segments.size(); begin = end) {
       T* to = out.data<T>() + segments[begin] * width;
       for (; end < segments.size() && segments[end] == segments[begin]; ++end) {
@@ -110,7 +110,7 @@ class SegmentKernel : public Kernel {
   }
 };
 
-// The rows of the data that `indices` names get the gradient of their segments.
+// Adds the gradient of each segment to the rows that `indices` selects.
 template <typename T, SegmentKind kKind>
 class SparseSegmentGradKernel : public Kernel {
  public:
@@ -134,7 +134,7 @@ class SparseSegmentGradKernel : public Kernel {
   }
 
  private:
-  std::vector<int64_t> counts_;  // of the rows of each segment
+  std::vector<int64_t> counts_;  // rows per segment
 };
 
 template <typename T>
@@ -152,7 +152,7 @@ using SparseSegmentMeanGradKernel = SparseSegmentGradKernel<T, SegmentKind::kMea
 template <typename T>
 using SparseSegmentSqrtNGradKernel = SparseSegmentGradKernel<T, SegmentKind::kSqrtN>;
 
-// One segment id for each index, or for each row. The segments are the last input.
+// One segment id per index, or per row. The ids are the last input.
 void segment_shape(ShapeContext& c) {
   Shape out = c.input(0);
   const bool is_sparse = c.num_inputs() > 2;
@@ -169,7 +169,7 @@ void segment_shape(ShapeContext& c) {
 
 void segment_grad_shape(ShapeContext& c) {
   Shape out = c.input(0);
-  c.input(1).merge_with(c.input(2));  // one segment id for each index
+  c.input(1).merge_with(c.input(2));  // one segment id per index
   const Tensor* rows = c.value(3);
   if (out.has_rank()) out.set_dim(0, rows ? rows->integers()[0] : -1);
   c.set_output(0, out);
@@ -222,13 +222,13 @@ RUNHOOKS_REGISTER_OP("SegmentSum")
 
 namespace {
 
-// SparseSegment<name> and its gradient.
+// Registers SparseSegment<name> and its gradient.
 bool register_sparse_segment(const std::string& name,
                              const KernelFactory& kernel,
                              const KernelFactory& grad_kernel,
                              const char* endpoint,
                              const LowerFn& lower_grad = nullptr) {
-  // The registry keeps what it needs of these words; the gradient's type outlives all.
+  // The registry stores pointers into these strings, so they must live as long as the process.
   static std::vector<std::unique_ptr<std::string>> types;
   types.push_back(std::make_unique<std::string>("SparseSegment" + name + "Grad"));
   const std::string type = "SparseSegment" + name;

@@ -1,4 +1,4 @@
-// Means, products, largest and smallest elements of rows by segment.
+// Mean, product, maximum and minimum of rows by segment.
 #include <limits>
 
 #include "ops/array/index_reader.h"
@@ -43,7 +43,7 @@ struct Product {
   }
 };
 
-// The number of segments: one more than the last of the sorted ids.
+// The number of segments: the last of the sorted ids plus one.
 int64_t segments_of(const Indices& ids) {
   for (int64_t i = 1; i < ids.size(); ++i) {
     if (ids[i] < ids[i - 1]) invalid_argument("segment ids are not increasing.");
@@ -52,7 +52,8 @@ int64_t segments_of(const Indices& ids) {
   return ids.size() == 0 ? 0 : sum_of_dims(ids[ids.size() - 1], 1);
 }
 
-// Into rows that begin with How::first(); `given` counts the rows of each segment.
+// Combines rows into outputs initialized with How::first(); `given` counts the rows of each
+// segment.
 template <typename T, typename How>
 void combine(const Tensor& x, const Indices& ids, Tensor& out, std::vector<int64_t>& given) {
   const int64_t n = out.shape().dim(0);
@@ -62,7 +63,7 @@ void combine(const Tensor& x, const Indices& ids, Tensor& out, std::vector<int64
   given.assign(static_cast<size_t>(n), 0);
   const T* row = x.data<T>();
   for (int64_t i = 0; i < ids.size(); ++i, row += width) {
-    if (ids[i] < 0) continue;  // TensorFlow drops them
+    if (ids[i] < 0) continue;  // TensorFlow drops negative ids
     const int64_t segment = ids.checked(i, n);
     ++given[static_cast<size_t>(segment)];
     T* to = y + segment * width;
@@ -81,7 +82,7 @@ class UnsortedKernel : public Kernel {
   std::vector<int64_t> given_;
 };
 
-// Segments without rows are 0, but those of products are 1.
+// Empty segments are 0, or 1 for products.
 template <typename T, typename How>
 class SortedKernel : public Kernel {
  public:
@@ -154,7 +155,7 @@ void unsorted_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// x by rows of segments; nothing (0) where the id is below 0.
+// The row of x for each segment id; 0 for negative ids.
 Output of_segment(Graph& g, Operation& op, Output x) {
   const Output ids = op.input(1), zero = g.scalar(ids.dtype(), 0);
   const Output rows =
@@ -166,7 +167,7 @@ Output of_segment(Graph& g, Operation& op, Output x) {
   return g.op("SelectV2", {is_there, rows, g.op("ZerosLike", {rows})});
 }
 
-// The number of segments, for sums over them.
+// The number of segments.
 Output number_of_segments(Graph& g, Operation& op) {
   if (op.inputs().size() > 2) return op.input(2);
   const Output first =
@@ -180,7 +181,7 @@ Grads with_nones(Operation& op, Output dx) {
   return grads;
 }
 
-// The elements that are the extreme one share its gradient.
+// Elements tied for the extremum share the gradient.
 Grads extreme_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0);
   Output is_it = g.op("Equal", {x, of_segment(g, op, op.output(0))});
@@ -190,7 +191,8 @@ Grads extreme_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return with_nones(op, multiply(g, is_it, share));
 }
 
-// The product of the others: with one element of 0 in the segment what the rest gives, with more 0.
+// The product of the other elements: with one zero in the segment, only the zero's derivative is
+// nonzero; with several, all are 0.
 Grads segment_product_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output x = op.input(0), zero = g.scalar(x.dtype(), 0), n = number_of_segments(g, op);
   const Output is_zero = g.op("Equal", {x, zero});

@@ -1,6 +1,4 @@
-// What lives here: exp, log1p, sigmoid and tanh of float32 without branches or calls, so that loops of them vectorise.
-// Who may use it: ops.
-// What it must not know: tensors, kernels, graphs.
+// exp, log1p, sigmoid and tanh of float32 without branches or calls, so that loops vectorize.
 #pragma once
 
 #include <cmath>
@@ -11,10 +9,10 @@
 
 namespace runhooks {
 
-// e^x for |x| <= 87, within two units of the last place. Argument reduction and polynomial are those
-// of Cephes (Moshier), in the order of TensorFlow's vectors: the same bits.
+// e^x for |x| <= 87, accurate to two units in the last place. Uses the argument reduction and
+// polynomial of Cephes (Moshier), in the order of TensorFlow's vector code, for identical bits.
 RUNHOOKS_INLINE float exp_of_small(float x) {
-  const float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
+  const float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
   const float shifted = x * 1.44269504088896341f + kRound;
   uint32_t bits;
   std::memcpy(&bits, &shifted, sizeof bits);
@@ -33,11 +31,11 @@ RUNHOOKS_INLINE float exp_of_small(float x) {
   return p * scale;
 }
 
-// e^x for x <= 0; what would be below the smallest normal number is 0.
+// e^x for x <= 0; flushes results below the smallest normal number to 0.
 RUNHOOKS_INLINE float exp_nonpositive(float x) { return x < -87.0f ? 0.0f : exp_of_small(x); }
 inline double exp_nonpositive(double x) { return std::exp(x); }
 
-// log(1 + e) for e in [0, 1], by the series of the inverse hyperbolic tangent.
+// log(1 + e) for e in [0, 1], by the series of atanh.
 RUNHOOKS_INLINE float log1p_unit(float e) {
   const float z = e / (2.0f + e), w = z * z;
   float p = 1.0f / 15;
@@ -58,8 +56,8 @@ RUNHOOKS_INLINE T sigmoid_of(T x) {
   return x < 0 ? e * s : s;
 }
 
-// a * sigmoid(x), with the e^x of x <= 0 and the order in which TensorFlow differentiates
-// log(1 + e^x): trees whose splits gain as much are parted by the last bit.
+// a * sigmoid(x), from e = exp(-|x|), with TensorFlow's order of operations. Identical bits matter,
+// because ties between tree splits are broken by them.
 template <typename T>
 RUNHOOKS_INLINE T sigmoid_times(T a, T x, T e) {
   const T part = a * (T(1) / (T(1) + e));
@@ -72,7 +70,7 @@ RUNHOOKS_INLINE T softplus_of(T x) {
   return (x < 0 ? T(0) : x) + log1p_unit(e);
 }
 
-// A quotient of polynomials, as Eigen's; beyond 7.9 it is 1 in float32.
+// A rational approximation, as in Eigen; in float32 tanh is 1 beyond 7.9.
 RUNHOOKS_INLINE float tanh_of(float x) {
   const float limit = 7.90531110763549805f;
   const float c = x > limit ? limit : (x < -limit ? -limit : x);

@@ -1,4 +1,4 @@
-// Activation functions of tf.nn and the ops that their gradients are, one pass over memory each.
+// Activation functions of tf.nn and their gradient ops, each in one pass over memory.
 #include "ops/math/quiet_math.h"
 
 #include <cmath>
@@ -33,7 +33,7 @@ constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
     }                                        \
   }
 
-// NaN stays NaN, as in TensorFlow.
+// NaN is preserved, as in TensorFlow.
 RUNHOOKS_UNARY_FN(ReluFn, x < T(0) ? T(0) : x);
 RUNHOOKS_UNARY_FN(Relu6Fn, x < T(0) ? T(0) : (x > T(6) ? T(6) : x));
 RUNHOOKS_UNARY_FN(EluFn, x < T(0) ? std::expm1(x) : x);
@@ -41,7 +41,7 @@ RUNHOOKS_UNARY_FN(SeluFn, x < T(0) ? T(kSeluScaleAlpha) * std::expm1(x) : T(kSel
 RUNHOOKS_UNARY_FN(SoftplusFn, softplus_of(x));
 RUNHOOKS_UNARY_FN(SoftsignFn, x / (T(1) + (x < T(0) ? -x : x)));
 
-// a product, as TensorFlow's: NaN and infinity do not vanish where the gradient is 0
+// A product, as in TensorFlow, so that NaN and infinity propagate even where the derivative is 0.
 RUNHOOKS_BINARY_FN(ReluGradFn, a*(b > T(0) ? T(1) : T(0)));
 RUNHOOKS_BINARY_FN(Relu6GradFn, a*(b > T(0) && b < T(6) ? T(1) : T(0)));
 RUNHOOKS_BINARY_FN(EluGradFn, b < T(0) ? a * (b + T(1)) : a);
@@ -111,7 +111,7 @@ GradientFn grad_op_of_output(const char* type) {
   };
 }
 
-// Second derivatives. The first input of these ops is the gradient from above.
+// Second derivatives. The first input of these ops is the incoming gradient.
 GradientFn again(const char* type, std::function<Gradient(Graph&, Operation&, Output)> of_second) {
   return [type, of_second](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {g.op(type, {dy[0], op.input(1)}), of_second(g, op, dy[0])};
@@ -120,14 +120,14 @@ GradientFn again(const char* type, std::function<Gradient(Graph&, Operation&, Ou
 
 Gradient no_curvature(Graph& g, Operation& op, Output) { return g.op("ZerosLike", {op.input(1)}); }
 
-// Of elu and selu: d * upstream where the output is negative.
+// For elu and selu: d * incoming gradient where the output is negative.
 Gradient where_negative(Graph& g, Operation& op, Output d) {
   const Output product = multiply(g, d, op.input(0));
   const Output is_negative = g.op("Less", {op.input(1), number(g, d, 0)});
   return g.op("SelectV2", {is_negative, product, g.op("ZerosLike", {product})});
 }
 
-// As TensorFlow differentiates log(1 + e^x) twice, to the bit.
+// The second derivative of log(1 + e^x) with TensorFlow's operations, bit for bit.
 Gradient softplus_curvature(Graph& g, Operation& op, Output d) {
   const Output a = op.input(0), e = g.op("Exp", {negative(g, g.op("Abs", {op.input(1)}))});
   const Output part = g.op("Reciprocal", {add(g, e, number(g, e, 1))});

@@ -1,5 +1,5 @@
-// Convolution of images with filters: the product of patches (what lies below the filter, a row for
-// each of its places) with the filter [height * width * channels, outputs].
+// Convolution as a matrix product: patches (the image cells under the filter, one row per window
+// position) times the filter [height * width * channels, outputs].
 #include <algorithm>
 #include <memory>
 
@@ -15,7 +15,8 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// A convolution of x [batch, ., ., channels] with a filter [., ., channels, outputs].
+// A convolution of x [batch, height, width, channels] with a filter [height, width, channels,
+// outputs].
 struct Convolution {
   Convolution(const Operation& op, const Shape& x, const Shape& filter)
       : window(op, x, filter.dim(0), filter.dim(1)),
@@ -27,7 +28,7 @@ struct Convolution {
   int64_t patch() const { return cells() * channels; }
   int64_t image() const { return window.height.in * window.width.in * channels; }
   bool is_empty() const { return batch * places() * outputs * patch() * image() == 0; }
-  // The patches are the image itself.
+  // A 1 x 1 filter with stride 1: the patches are the image itself.
   bool is_plain() const {
     auto plain = [](const WindowAxis& a) { return a.size == 1 && a.stride == 1; };
     return plain(window.height) && plain(window.width);
@@ -47,7 +48,7 @@ inline void gathered_product(
   kernels().gemm->dgathered(rows, n, a, b, c, add);
 }
 
-// Patches, and memory for each of the lanes that read them.
+// Patches, and a buffer for each lane that reads them.
 template <typename T>
 class PatchReader {
  public:
@@ -62,14 +63,14 @@ class PatchReader {
   }
   size_t num_lanes() const { return memory_.size(); }
 
-  // y [places, outputs] = the patches of x times the filter.
+  // y [positions, outputs] = patches of x times the filter.
   void multiply(const T* x, const T* filter, int64_t outputs, T* y) {
     each(x, outputs, [&](size_t, const Patches::Piece& piece, const T* from, bool) {
       gathered_product(patches_.by_place(piece), outputs, from, filter, y + piece.place * outputs,
                        false);
     });
   }
-  // Sums of a lane: the patches of x, turned, times dy [places, outputs].
+  // Accumulates transpose(patches of x) times dy [positions, outputs], one sum per lane.
   void multiply_turned(const T* x,
                        const T* dy,
                        int64_t outputs,
@@ -90,12 +91,12 @@ class PatchReader {
                         });
   }
   Patches patches_;
-  int64_t cells_;  // of a place
+  int64_t cells_;  // per window position
   std::vector<std::vector<T>> memory_;
 };
 
 constexpr int64_t kLanes = 8;
-constexpr int64_t kLanesWithSums = 4;  // each has a sum of the filter's size
+constexpr int64_t kLanesWithSums = 4;  // each has a buffer of the filter's size
 
 template <typename T>
 class Conv2DKernel : public Kernel {
@@ -124,8 +125,8 @@ class Conv2DKernel : public Kernel {
   std::unique_ptr<PatchReader<T>> reader_;
 };
 
-// Of a convolution whose window moves by one cell: the window that moves over dy so that its
-// patches times the filter, turned around, are the gradient.
+// For stride 1, the gradient is itself a convolution: of dy with the rotated filter, over this
+// window.
 WindowAxis backwards(const WindowAxis& axis) {
   WindowAxis back = axis;
   back.in = axis.out;
@@ -147,7 +148,7 @@ void turn_filter(const Convolution& c, const T* filter, T* turned) {
   });
 }
 
-// image[cell] = the sum of what lies on it of patches [places, cells of the window, channels].
+// image[cell] = sum of the patch elements [positions, window cells, channels] that cover the cell.
 template <typename T>
 void add_patches(const Convolution& c, const T* patches, T* image) {
   const int64_t row = c.window.width.size * c.channels;
@@ -202,7 +203,7 @@ class Conv2DBackpropInputKernel : public Kernel {
   }
 
  private:
-  // Where the window leaves cells out.
+  // For windows that skip cells (stride above 1).
   void add_images(const T* filter, const T* dy, T* dx) {
     const Convolution& c = *conv_;
     const auto lanes = static_cast<int64_t>(patches_.size());
@@ -220,8 +221,8 @@ class Conv2DBackpropInputKernel : public Kernel {
   }
   std::unique_ptr<Convolution> conv_;
   std::unique_ptr<PatchReader<T>> reader_;
-  std::vector<T> filter_;                // turned around
-  std::vector<std::vector<T>> patches_;  // of a lane
+  std::vector<T> filter_;  // rotated
+  std::vector<std::vector<T>> patches_;  // per lane
 };
 
 template <typename T>
@@ -264,7 +265,7 @@ class Conv2DBackpropFilterKernel : public Kernel {
   }
   std::unique_ptr<Convolution> conv_;
   std::unique_ptr<PatchReader<T>> reader_;
-  std::vector<std::vector<T>> sums_;  // of a lane
+  std::vector<std::vector<T>> sums_;  // per lane
 };
 
 // --- shapes
@@ -290,7 +291,7 @@ Shape convolved_shape(const Operation& op, const Shape& x, const Shape& filter) 
   return Shape{image.dim(0), window.height.out, window.width.out, weights.dim(3)};
 }
 
-// A shape that is an input; unknown while its value is.
+// The shape in input i; unknown dimensions if its value is unknown.
 Shape given_shape(ShapeContext& c, int i) {
   const Tensor* value = c.value(i);
   return value ? Shape(value->integers()) : Shape::unknown_of_rank(4);
@@ -321,7 +322,7 @@ void backprop_filter_shape(ShapeContext& c) {
   c.set_output(0, filter);
 }
 
-// --- gradients: each of the three is linear in two of them
+// --- gradients: the convolution and its two gradients are each bilinear in the other two
 
 Output for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
   return windowed(g, op, "Conv2DBackpropInput", {shape_of(g, x), filter, dy});

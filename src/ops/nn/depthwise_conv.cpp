@@ -1,5 +1,4 @@
-// Convolution of each channel of images with filters of its own: output channel c * multiplier + q
-// is that of input channel c and its filter q.
+// Depthwise convolution: output channel c * multiplier + q applies filter q of input channel c.
 #include <algorithm>
 
 #include "ops/math/elementwise.h"
@@ -23,8 +22,8 @@ struct Depthwise {
   int64_t cells() const { return window.height.in * window.width.in * channels; }
   int64_t results() const { return window.height.out * window.width.out * outputs(); }
 
-  // tap(cell of the image, weight, place of the result) for all that meet; each is the first of a
-  // row of channels.
+  // Calls tap(image offset, filter offset, output offset) for each pair of overlapping cells; an
+  // offset is that of the first channel.
   template <typename Tap>
   void each_tap(Tap tap) const {
     for (int64_t oy = 0; oy < window.height.out; ++oy) {
@@ -37,7 +36,8 @@ struct Depthwise {
       }
     }
   }
-  // run(lane, image) for all images. Which are a lane's does not depend on the number of threads.
+  // Calls run(lane, image) for all images. The assignment to lanes is independent of the number of
+  // threads.
   static constexpr int64_t kLanes = 4;
   template <typename Run>
   void each_image(const Run& run) const {
@@ -179,7 +179,7 @@ void depthwise_check_backprop(ShapeContext& c, const Shape& x, const Shape& filt
   }
 }
 
-// --- gradients: each of the three is linear in two of them
+// --- gradients: the convolution and its two gradients are each bilinear in the other two
 
 Output depthwise_for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
   return windowed(g, op, "DepthwiseConv2dNativeBackpropInput", {shape_of(g, x), filter, dy});

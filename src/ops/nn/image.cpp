@@ -1,4 +1,4 @@
-// Images [batch, height, width, channels] in other sizes, and their colours.
+// Resizing, cropping and colours of images [batch, height, width, channels].
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// Where a place of the resized side was before, in TensorFlow's arithmetic of float.
+// Maps a position of the resized image to the original, in TensorFlow's float arithmetic.
 struct Side {
   int64_t from = 0, to = 0;
   float scale = 1;
@@ -27,7 +27,7 @@ struct Side {
     scale = aligned && to > 1 ? static_cast<float>(from - 1) / static_cast<float>(to - 1)
                               : static_cast<float>(from) / static_cast<float>(to);
   }
-  // Between which two places, and how far from the first to the second.
+  // Two neighbouring positions and the interpolation weight of the second.
   struct Between {
     int64_t lower, upper;
     float share;
@@ -62,7 +62,7 @@ void check_not_empty(const Shape& image) {
   }
 }
 
-// The images and what became of them: as many, with as many channels.
+// Checks that both have the same number of images and channels.
 void check_resized(const Shape& image, const Shape& resized) {
   if (image.dim(0) != resized.dim(0) || image.dim(3) != resized.dim(3)) {
     invalid_argument("Images of shape ", image, " cannot have become ", resized, ".");
@@ -70,7 +70,7 @@ void check_resized(const Shape& image, const Shape& resized) {
   check_not_empty(image);
 }
 
-// visit(image, y, x, rows, columns) for each place of the resized images.
+// Calls visit(image, y, x, rows, columns) for each pixel of the resized images.
 template <typename Visit>
 void each_resized(const Operation& op, const Sizes& from, const Sizes& to, const Visit& visit) {
   const Side rows(op, from.height, to.height), columns(op, from.width, to.width);
@@ -166,7 +166,7 @@ using NearestKernel = ResizeNearestKernel<T, false>;
 template <typename T>
 using NearestGradKernel = ResizeNearestKernel<T, true>;
 
-// `size` is a vector of height and width.
+// `size` is [height, width].
 void resize_shape(ShapeContext& c) {
   const Shape image = c.with_rank(0, 4);
   const Tensor* size = c.value(1);
@@ -256,7 +256,7 @@ struct ScaleSaturation {
   }
 };
 
-// Each pixel by itself; input 1, where there is one, is a number for all.
+// Transforms each pixel; the optional input 1 is a scalar parameter.
 template <typename How>
 class PixelKernel : public Kernel {
  public:
@@ -276,7 +276,7 @@ void pixels_shape(ShapeContext& c) {
   unchanged_shape(c);
 }
 
-// Further away from the mean of each channel of each image, or closer to it.
+// Scales the distance to the mean of each channel of each image.
 class AdjustContrastKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -299,7 +299,7 @@ class AdjustContrastKernel : public Kernel {
   }
 };
 
-// --- response normalization along the channels
+// --- local response normalization across channels
 
 struct Response {
   explicit Response(const Operation& op)
@@ -307,7 +307,7 @@ struct Response {
         bias(op.attr<float>("bias")),
         alpha(op.attr<float>("alpha")),
         beta(op.attr<float>("beta")) {}
-  // farther than any channel, and still a number that others can be added to
+  // Larger than any number of channels, and small enough not to overflow in sums.
   static constexpr int64_t kFarthest = int64_t{1} << 60;
   int64_t radius;
   float bias, alpha, beta;

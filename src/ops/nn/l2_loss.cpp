@@ -1,4 +1,4 @@
-// Half the sum of squares: what regularizers add.
+// Half the sum of squares, used by regularizers.
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {

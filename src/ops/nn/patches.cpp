@@ -4,20 +4,20 @@ namespace runhooks {
 
 namespace {
 
-constexpr int64_t kNumbersOfPiece = 1 << 15;  // of images: they stay near
-constexpr int64_t kPlacesOfPiece = 192;       // enough to be worth packing what they meet
-constexpr int64_t kPieces = 8;  // that there are at least, if images have so many rows
+constexpr int64_t kNumbersOfPiece = 1 << 15;  // elements per chunk, to fit the cache
+constexpr int64_t kPlacesOfPiece = 192;  // positions per chunk; enough to amortize packing
+constexpr int64_t kPieces = 8;  // minimum number of chunks, if there are enough rows
 
 int64_t ratio_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// From the first cell below the window to the last.
+// The distance from the first to the last cell under the window.
 int64_t reach(const WindowAxis& axis) {
   return (axis.out - 1) * axis.stride + (axis.size - 1) * axis.dilation + 1;
 }
 
 bool has_padding(const WindowAxis& axis) { return axis.before > 0 || reach(axis) > axis.in; }
 
-// `length` steps from `offset` on, as runs of nearly the same length.
+// Splits `length` steps from `offset` into runs of nearly equal length.
 int64_t add_runs(int64_t offset, int64_t length, int64_t stride, std::vector<Run>& runs) {
   const int64_t count = ratio_up(length, kLongestRun);
   for (int64_t i = 0; i < count; ++i) {
@@ -70,7 +70,7 @@ Patches::Piece Patches::piece(int64_t number) const {
   return p;
 }
 
-// A smaller piece has the first ones of these.
+// Smaller chunks use a prefix of this list.
 void Patches::list_places() {
   const int64_t step = width_.stride * channels_;
   for (int64_t i = 0; i < images_; ++i) {

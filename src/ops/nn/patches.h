@@ -1,6 +1,4 @@
-// What lives here: Patches, what lies below a window at each of its places on images, as rows that kernels gather.
-// Who may use it: convolutions.
-// What it must not know: what the rows are multiplied with, R.
+// Patches: the cells under a sliding window as rows of a matrix, which kernels gather on the fly.
 #pragma once
 
 #include <algorithm>
@@ -12,26 +10,26 @@
 
 namespace runhooks {
 
-// A matrix with a row for each place of the window (image, height, width) and a column for each of
-// its cells (height, width, channel). It is never written out: its numbers are gathered from the
-// images, or from a copy of some of them with their padding.
+// A matrix with one row per window position (image, height, width) and one column per window cell
+// (height, width, channel). It is never materialized: elements are gathered from the images, or
+// from a padded copy of some of them.
 class Patches {
  public:
   Patches(const WindowAxis& height, const WindowAxis& width, int64_t batch, int64_t channels);
 
-  // What is worked on at a time: whole images, or some rows of places of a large one. What the
-  // pieces are depends on sizes alone.
+  // A unit of work: whole images, or some output rows of a large image. The division depends on
+  // sizes only.
   struct Piece {
     int64_t image, images;
-    int64_t top, rows;          // of places in each of these images
-    int64_t place, num_places;  // which rows of the matrix these are
+    int64_t top, rows;  // output rows in each of these images
+    int64_t place, num_places;  // the matrix rows of the chunk
   };
   int64_t num_pieces() const { return groups_ * bands_; }
   Piece piece(int64_t number) const;
 
-  // run(lane, piece, is_first_of_lane) of all pieces, those of a lane one after the other. Which
-  // are a lane's does not depend on the number of threads, so that sums are the same bits for any.
-  // One place takes about `work` operations.
+  // Calls run(lane, piece, is_first_of_lane) for all chunks; a lane runs its chunks sequentially.
+  // The assignment to lanes is independent of the number of threads, so sums are bit-identical. A
+  // position costs about `work` operations.
   template <typename Run>
   void each_piece(int64_t lanes, int64_t work, const Run& run) const {
     const int64_t turns = (num_pieces() + lanes - 1) / lanes;
@@ -45,11 +43,11 @@ class Patches {
     });
   }
 
-  // The rows of a piece; or the other way round, a row for each cell and a step for each place.
+  // The matrix rows of a chunk, or their transpose: one row per cell, one step per position.
   GatheredRows by_place(const Piece& piece) const;
   GatheredRows by_cell(const Piece& piece) const;
 
-  // From where these are gathered. `memory` has room for memory() numbers.
+  // The data to gather from. `memory` must hold memory() elements.
   template <typename T>
   const T* read(const Piece& piece, const T* images, T* memory) const;
   int64_t memory() const { return copies_ ? images_ * image_size_ : 0; }
@@ -64,13 +62,13 @@ class Patches {
 
   WindowAxis height_, width_;
   int64_t batch_, channels_;
-  bool copies_;             // there is padding
-  int64_t row_size_;        // numbers between two rows of cells
-  int64_t image_size_ = 0;  // numbers between two images
+  bool copies_;  // true if there is padding
+  int64_t row_size_;  // elements between two image rows
+  int64_t image_size_ = 0;  // elements between two images
   int64_t images_ = 1, rows_ = 1, groups_ = 0, bands_ = 1;
   std::vector<int64_t> places_, cells_;  // offsets
   std::vector<Run> rows_of_places_, rows_of_cells_;
-  int64_t runs_of_row_ = 1;  // of places
+  int64_t runs_of_row_ = 1;  // of positions
 };
 
 template <typename T>

@@ -1,4 +1,4 @@
-// Pooling: the largest cell, or the mean of the cells, below a window that moves over an image.
+// Pooling: the maximum or mean of the cells under a window that moves over an image.
 #include <algorithm>
 
 #include "ops/math/elementwise.h"
@@ -23,7 +23,7 @@ Window pooled_window(const Operation& op, const Shape& image) {
   return Window(op, image, size[1], size[2]);
 }
 
-// What the kernels of pooling have in common: the window and the sizes of an image.
+// Common base of the pooling kernels: the window and the sizes of an image.
 class PoolKernel : public Kernel {
  public:
   bool uses_threads() const override { return true; }
@@ -36,23 +36,24 @@ class PoolKernel : public Kernel {
     in_ = window_->height.in * window_->width.in * channels_;
     out_ = window_->height.out * window_->width.out * channels_;
   }
-  // Of the places of an image.
+  // A range of output rows of an image.
   struct Rows {
     int64_t top, bottom;
   };
-  // run(image, rows) for all rows of all images, those of an image in their order.
+  // Calls run(image, rows) for all rows of all images, in order within an image.
   template <typename Run>
   void each_image(const Run& run) const {
     const Window& w = *window_;
     const int64_t work = w.width.out * channels_ * w.height.size * w.width.size;
-    // large images in rounds of rows, small ones whole
+    // Large images are processed in groups of rows, small ones whole.
     for_each_cancellable_chunk(w.height.out, batch_ * work, [&](int64_t top, int64_t bottom) {
       for_each_cancellable_chunk(batch_, (bottom - top) * work, [&](int64_t first, int64_t last) {
         parallel_for(last - first, [&](int64_t i) { run(first + i, Rows{top, bottom}); });
       });
     });
   }
-  // visit(place in the output, cells below it) for each place, where cells(f) calls f(cell).
+  // Calls visit(output position, cells) for each position; cells(f) calls f for each cell under the
+  // window.
   template <typename Visit>
   void each_place(const Rows& rows, const Visit& visit) const {
     const Window& w = *window_;
@@ -71,7 +72,7 @@ class PoolKernel : public Kernel {
   int64_t batch_ = 0, channels_ = 0, in_ = 0, out_ = 0;
 };
 
-// Reduce::place(image, out, channels, cells) makes one place of what is below it.
+// Reduce::place(image, out, channels, cells) computes one output position.
 template <typename T, typename Reduce>
 class ReducingPoolKernel : public PoolKernel {
  public:
@@ -108,8 +109,7 @@ struct LargestInWindow {
 template <typename T>
 using MaxPoolKernel = ReducingPoolKernel<T, LargestInWindow>;
 
-// Which of the cells below a window has the value of its place, the first of the largest ones, in N
-// channels from image[cell] on.
+// Finds the first maximum among the cells under a window, for N channels from image[cell] on.
 template <typename T, int N>
 class LargestCells {
  public:
@@ -122,14 +122,14 @@ class LargestCells {
       if (number == 0) std::copy(in, in + N, largest);
       RUNHOOKS_INDEPENDENT
       for (int i = 0; i < N; ++i) {
-        const Number is_larger = -static_cast<Number>(largest[i] < in[i]);  // all bits, or none
+        const Number is_larger = -static_cast<Number>(largest[i] < in[i]);  // all bits set, or none
         number_[i] = (number & is_larger) | (number_[i] & ~is_larger);
         largest[i] = largest[i] < in[i] ? in[i] : largest[i];
       }
       ++number;
     });
   }
-  // visit(cell, i, is_it) for all of the cells and channels.
+  // Calls visit(cell, i, is_maximum) for all cells and channels.
   template <typename Cells, typename Visit>
   void each(const Cells& cells, const Visit& visit) const {
     Number number = 0;
@@ -141,12 +141,12 @@ class LargestCells {
   }
 
  private:
-  // as wide as T, so that both fit the same registers
+  // As wide as T, so that both use the same vector registers.
   using Number = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
   Number number_[N] = {};
 };
 
-// run(channel, LargestCells of the channels from there on) for all channels of a place.
+// Calls run(channel, LargestCells) for all channels of a position, several channels at once.
 template <typename T, typename Cells, typename Run>
 void each_largest(const T* image, int64_t channels, const Cells& cells, const Run& run) {
   constexpr int kAtOnce = 16;
@@ -155,7 +155,7 @@ void each_largest(const T* image, int64_t channels, const Cells& cells, const Ru
   for (; i < channels; ++i) run(i, LargestCells<T, 1>(image + i, cells));
 }
 
-// The gradient goes to the largest cell of each place.
+// Routes the gradient to the maximum under each window.
 template <typename T>
 class MaxPoolGradKernel : public PoolKernel {
  public:
@@ -181,7 +181,7 @@ class MaxPoolGradKernel : public PoolKernel {
   }
 };
 
-// The gradient of that: what lies on the largest cell of each place.
+// The second-order gradient: gathers the value at the maximum of each window.
 template <typename T>
 class MaxPoolGradGradKernel : public PoolKernel {
  public:
@@ -205,7 +205,7 @@ class MaxPoolGradGradKernel : public PoolKernel {
   }
 };
 
-// Cells of the padding do not count.
+// Padding cells are not counted.
 struct Mean {
   template <typename T, typename Cells>
   static void place(const T* image, T* out, int64_t channels, const Cells& cells) {

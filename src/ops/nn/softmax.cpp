@@ -1,4 +1,4 @@
-// Softmax and cross entropies of it: one pass of exponentials over each row.
+// Softmax and its cross entropies, computing each row's exponentials once.
 #include "ops/math/quiet_math.h"
 
 #include <algorithm>
@@ -26,11 +26,12 @@ T row_maximum(const T* x, int64_t n) {
   return largest;
 }
 
-// Rows of few classes are shorter than a register: exponentials are made of many rows at once.
+// Rows with few classes are shorter than a vector register, so exponentials of many rows are
+// computed at once.
 constexpr int64_t kNumbersOfBlock = 512, kMostRows = 64;
 
-// For blocks of rows: y = x - its row's maximum, then the exponentials of all of them, then
-// use(row, maximum, the row's x, the row's y, the sum of y).
+// For each block of rows, sets y = exp(x - row maximum), then calls use(row, maximum, x row, y row,
+// sum of y) per row.
 template <typename T, typename Use>
 void with_exponentials(const T* x, int64_t rows, int64_t n, T* y, const Use& use) {
   const int64_t most = std::clamp<int64_t>(kNumbersOfBlock / std::max<int64_t>(n, 1), 1, kMostRows);
@@ -81,7 +82,7 @@ class LogSoftmaxKernel : public Kernel {
   }
 };
 
-// Loss and its gradient at once: both need the exponentials.
+// Computes the loss and its gradient, which share the exponentials.
 template <typename T>
 class SoftmaxCrossEntropyKernel : public Kernel {
  public:
@@ -90,7 +91,7 @@ class SoftmaxCrossEntropyKernel : public Kernel {
     const T *x = c.input(0).data<T>(), *labels = c.input(1).data<T>();
     T* loss = c.output(0).template data<T>();
     T* grad = c.output(1).template data<T>();
-    // a row of no classes adds nothing
+    // Rows without classes have loss 0.
     if (n == 0) std::fill(loss, loss + c.output(0).num_elements(), T(0));
     const auto use = [=](int64_t r, T largest, const T* logits, T* row, T sum) {
       const T* const of_row = labels + r * n;
@@ -178,13 +179,13 @@ Output as_column(Graph& g, Output x) {
   return g.op("ExpandDims", {x, g.scalar(DType::kInt32, -1)});
 }
 
-// (d - sum(d * s)) * s, for the softmax s.
+// (d - sum(d * s)) * s, for softmax s.
 Output through_softmax(Graph& g, Output d, Output s) {
   return multiply(g, subtract(g, d, sum_over_rows(g, multiply(g, d, s))), s);
 }
 
-// The gradient of the logits; the second output's own gradient is there for second derivatives
-// only.
+// The gradient of the logits. The gradient of the second output is nonzero only for second
+// derivatives.
 Output logits_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Output first = multiply(g, as_column(g, dy[0]), op.output(1));
   if (dy[1].op->type() == "ZerosLike") return first;

@@ -1,5 +1,5 @@
-// Sparse tensors as TensorFlow has them, a triple of indices [n, rank], values [n] and a shape
-// [rank]; and what finds, gathers and counts elements.
+// Sparse tensors in TensorFlow's format (indices [n, rank], values [n], shape [rank]), and ops that
+// find, gather and count elements.
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
@@ -17,7 +17,7 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// The coordinates of all elements that are TRUE or not 0.
+// The coordinates of all elements that are TRUE or nonzero.
 class WhereKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
@@ -61,10 +61,10 @@ class WhereKernel : public Kernel {
       place = 0;
     }
   }
-  std::vector<int64_t> before_;  // coordinates of a line along the last axis, but for that one
+  std::vector<int64_t> before_;  // leading coordinates of a row along the last axis
 };
 
-// Where element `indices` of a tensor of shape `dims` is; throws where it is outside.
+// The offset of an element in a tensor of shape `dims`; throws if it is out of bounds.
 inline int64_t offset_of(const Indices& indices, int64_t row, const std::vector<int64_t>& dims) {
   int64_t offset = 0;
   const auto rank = static_cast<int64_t>(dims.size());
@@ -105,7 +105,7 @@ class SparseToDenseKernel : public Kernel {
   ElementCopier copier_;
 };
 
-// Indices [n, rank] or, of a vector's elements, [n] or a scalar; a value for each or one for all.
+// Indices are [n, rank], or [n] or a scalar for a vector; one value each, or one for all.
 void sparse_to_dense_shape(ShapeContext& c) {
   const Shape &indices = c.input(0), &values = c.input(2);
   const int64_t rank = c.with_rank(1, 1).dim(0);
@@ -125,14 +125,14 @@ void sparse_to_dense_shape(ShapeContext& c) {
   shape_from_value(c, 1);
 }
 
-// Those of a sparse tensor, which has no elements that were counted before.
+// Validates the shape of a sparse tensor, which no dense allocation has checked.
 void check_dimensions(const std::vector<int64_t>& dims) {
   for (int64_t size : dims) {
     if (size < 0) invalid_argument("Dimension ", size, " of a sparse tensor must be >= 0.");
   }
 }
 
-// The same elements under another shape.
+// Recomputes indices for another dense shape.
 class SparseReshapeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -176,7 +176,7 @@ class SparseReshapeKernel : public Kernel {
   }
 };
 
-// Rows without an element get one, the default value in column 0.
+// Gives each empty row one element, the default value in column 0.
 class SparseFillEmptyRowsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -227,7 +227,7 @@ class SparseFillEmptyRowsKernel : public Kernel {
   ElementCopier copier_;
 };
 
-// How many rows of the indices [n, rank] are there, and how many have no element of them.
+// Counts the rows that have elements in indices [n, rank], and the empty rows.
 int64_t count_filled(const Tensor& indices, int64_t rows) {
   const int64_t n = indices.shape().dim(0), rank = indices.shape().dim(1);
   std::unordered_set<int64_t> seen;
@@ -240,7 +240,7 @@ int64_t count_filled(const Tensor& indices, int64_t rows) {
 
 void sparse_fill_empty_rows_shape(ShapeContext& c) {
   const Shape indices = c.with_rank(0, 2), values = c.with_rank(1, 1), dims = c.with_rank(2, 1);
-  const Shape n = Shape{indices.dim(0)}.merge_with(values);  // a value for each row of the indices
+  const Shape n = Shape{indices.dim(0)}.merge_with(values);  // one value per index row
   const Shape rank = Shape{indices.dim(1)}.merge_with(dims);
   const Tensor *shape = c.value(2), *at = c.value(0);
   const int64_t rows = shape ? shape->data<int64_t>()[0] : -1;
@@ -272,7 +272,8 @@ class SparseFillEmptyRowsGradKernel : public Kernel {
   }
 };
 
-// Each distinct element once, in the order of first appearance, and where each element is in them.
+// Distinct elements in the order of first appearance, and the index of each input element among
+// them.
 class UniqueKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -319,7 +320,7 @@ void unique_shape(ShapeContext& c) {
   if (c.outputs().size() > 2) c.set_output(2, Shape::unknown_of_rank(1));
 }
 
-// The slices of params whose leading coordinates are the rows of indices.
+// Gathers slices of params; each row of indices holds leading coordinates.
 class GatherNdKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -332,7 +333,7 @@ class GatherNdKernel : public Kernel {
       if (d >= depth) inner *= params.shape().dim(d);
     }
     Tensor& out = c.output(0);
-    // indices are looked at where the slices are empty, too
+    // Validates indices even if the slices are empty.
     int64_t n = 1;
     for (int d = 0; d + 1 < at.shape().rank(); ++d) n *= at.shape().dim(d);
     const Indices indices(at);
@@ -361,7 +362,7 @@ void gather_nd_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// Zeros of a shape, with updates added at coordinates.
+// Zeros, with updates added at the given coordinates.
 template <typename T>
 class ScatterNdKernel : public Kernel {
  public:
@@ -385,7 +386,7 @@ class ScatterNdKernel : public Kernel {
   }
 };
 
-// The updates are slices of the output, one for each row of coordinates.
+// Each row of coordinates updates one slice of the output.
 void scatter_nd_shape(ShapeContext& c) {
   shape_from_value(c, 2);
   const Shape &at = c.input(0), &out = c.outputs()[0];

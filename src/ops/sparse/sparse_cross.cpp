@@ -1,4 +1,4 @@
-// TensorFlow's SparseCross on its own sparse triples; columns use CrossIds, which is dense.
+// TensorFlow's SparseCross on sparse tensors; feature columns use the dense CrossIds.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -10,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-// The values of one key: those of row r are hashes[begin[r]] to hashes[begin[r + 1]].
+// The values of one key; those of row r are hashes[begin[r]] to hashes[begin[r + 1]] (exclusive).
 struct KeyRows {
   std::vector<uint64_t> hashes;
   std::vector<size_t> begin;
@@ -76,7 +76,7 @@ class SparseCrossKernel : public Kernel {
     return rows;
   }
   KeyRows& key(int k) { return keys_[static_cast<size_t>(k)]; }
-  // By counting, so that the values of a row stay in their order.
+  // A counting sort, which keeps the order of values within a row.
   static void read_sparse(const Tensor& indices, const Tensor& values, int64_t rows, KeyRows& key) {
     const int64_t n = values.num_elements(), rank = indices.shape().dim(1);
     const auto* row_of = indices.data<int64_t>();
@@ -90,7 +90,7 @@ class SparseCrossKernel : public Kernel {
     }
     std::partial_sum(key.begin.begin(), key.begin.end(), key.begin.begin());
     key.hashes.resize(static_cast<size_t>(n));
-    // the place of the next value of row r is in begin[r + 1], which ends as where row r + 1 begins
+    // Uses begin[r + 1] as the write position of row r; afterwards it is the start of row r + 1.
     for (int64_t i = 0; i < n; ++i) {
       key.hashes[key.begin[static_cast<size_t>(row_of[i * rank]) + 1]++] = hash_of(values, i);
     }
@@ -104,13 +104,13 @@ class SparseCrossKernel : public Kernel {
       key.hashes[i] = hash_of(x, static_cast<int64_t>(i));
     }
   }
-  // Each value of a key with each of the others.
+  // The number of combinations of one value per key.
   int64_t combinations(size_t row) const {
     int64_t n = 1;
     for (const KeyRows& key : keys_) n = checked_product(n, static_cast<int64_t>(key.count(row)));
     return n;
   }
-  // Throws where a tensor cannot have so many elements.
+  // Throws if the product exceeds the maximum number of elements.
   static int64_t checked_product(int64_t a, int64_t b) {
     return b == 0 || a <= Shape::kMaxElements / b ? a * b : Shape{a, b}.num_elements();
   }
@@ -129,11 +129,11 @@ class SparseCrossKernel : public Kernel {
   }
 
   std::vector<KeyRows> keys_;
-  std::vector<int64_t> counts_;  // of what the keys of a row give
+  std::vector<int64_t> counts_;  // combinations per row
   uint64_t limit_ = 0;
 };
 
-// N indices [n, rank], N values [n], N shapes [rank], then what is dense.
+// N indices [n, rank], N values [n], N shapes [rank], then dense inputs.
 void sparse_cross_shape(ShapeContext& c) {
   const auto n = static_cast<int>(c.op().attr_int("N"));
   for (const char* list : {"sparse_types", "dense_types"}) {

@@ -1,5 +1,5 @@
-// Sparse matrices, triples of indices [n, 2], values [n] and a shape [2]: their product with a
-// dense one, and their elements in order.
+// Sparse matrices (indices [n, 2], values [n], shape [2]): product with a dense matrix, and
+// reordering.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -80,7 +80,7 @@ Grads product_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {Gradient(), da, Gradient(), db};
 }
 
-// The elements by their coordinates.
+// Sorts elements by their coordinates.
 class SparseReorderKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -144,7 +144,7 @@ RUNHOOKS_REGISTER_OP("SparseReorder")
     })
     .kernel(kernel_of<SparseReorderKernel>())
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
-      // where each element went: the same reordering of their numbers
+      // The permutation: the element numbers, reordered alike.
       const Output first = g.op("Shape", {op.input(1)});
       const Output n = g.op("Reshape", {first, g.int_vector({})});
       const Output numbers =

@@ -1,5 +1,4 @@
-// SparseSlice: the elements of a sparse tensor in a box, as TensorFlow's graphs of weighted columns
-// take them.
+// SparseSlice: the elements of a sparse tensor inside a box, as TensorFlow's weighted columns need.
 #include <algorithm>
 
 #include "ops/array/copy_elements.h"
@@ -66,7 +65,7 @@ class SparseSliceKernel : public Kernel {
   ElementCopier copier_;
 };
 
-// The elements of the box are in the order of those that they were taken from.
+// Elements of the box keep their order in the original tensor.
 template <typename T>
 class SparseSliceGradKernel : public Kernel {
  public:

@@ -1,4 +1,4 @@
-// Conditions that must hold while a graph runs.
+// Assertions checked while a graph runs.
 #include "graph/op_registry.h"
 
 namespace runhooks {
@@ -10,7 +10,7 @@ std::string value_text(const Tensor& x, int64_t i) {
   return str_cat(x.number_at(i));
 }
 
-// "" where `values` and `holds`, the last two data, do not go together element by element.
+// "" if the last two data, `values` and `holds`, do not have equal shapes.
 std::string first_failure(const Tensor& values, const Tensor& holds) {
   if (holds.dtype() != DType::kBool || holds.shape() != values.shape()) return "";
   const int64_t rows = values.shape().rank() > 0 ? values.shape().dim(0) : 1;
@@ -22,8 +22,8 @@ std::string first_failure(const Tensor& values, const Tensor& holds) {
   return "";
 }
 
-// TensorFlow's Assert prints its data. Where the last two are values and whether the condition
-// holds for each, the first value that fails is named with its row instead.
+// TensorFlow's Assert prints its data. If the last two are values and an elementwise condition, the
+// message names the first failing value and its row.
 class AssertKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {

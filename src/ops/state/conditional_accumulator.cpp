@@ -1,4 +1,4 @@
-// Accumulators: they add up what steps give them and hand out its mean when somebody takes it.
+// Accumulators, which sum values over steps and return the mean when it is taken.
 #include "ops/state/conditional_accumulator.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Accumulator : public StatefulResource {
   }
   const char* kind() const override { return "accumulator"; }
 
-  // Nothing but the number of the step where nothing has been added.
+  // Without values, saves only the step and the count.
   NamedTensors save_state() const override {
     NamedTensors state = {{"step", Tensor::scalar<int64_t>(step_)},
                           {"count", Tensor::scalar<int64_t>(count_)}};
@@ -50,7 +50,7 @@ class Accumulator : public StatefulResource {
     sum_ = sum;
   }
 
-  // What belongs to a step that is over is dropped.
+  // Drops values computed for an earlier step.
   void apply(int64_t step, const Tensor& value) {
     if (value.shape() != shape_) {
       invalid_argument("Expected shape ", shape_, ", got ", value.shape(), ".");

@@ -1,6 +1,4 @@
-// What lives here: the means of what several steps have given, as a part of where a run stands.
-// Who may use it: whoever builds graphs whose steps add up.
-// What it must not know: what is added, R.
+// Adds accumulators of values over steps, whose state is saved with checkpoints.
 #pragma once
 
 #include <string>
@@ -9,8 +7,8 @@
 
 namespace runhooks {
 
-// An accumulator of this shape (ResourceConditionalAccumulator), whose value is saved with
-// checkpoints, so that a run that goes on has what it had.
+// Adds a ResourceConditionalAccumulator of this shape. Its state is saved with checkpoints, so a
+// resumed run continues with it.
 Output add_accumulator(Graph& graph, const Shape& shape, const std::string& shared_name);
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Ops that are run for what they make others wait for.
+// Ops that exist for their control dependencies.
 #include "graph/op_registry.h"
 
 namespace runhooks {

@@ -1,14 +1,12 @@
-// What lives here: what gradients of many ops are made of.
-// Who may use it: ops, nn and training, to write formulas in ops.
-// What it must not know: the walk over the graph, sessions, R.
+// Helpers for the gradient functions of ops.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace runhooks {
 
-// The gradients of the two operands of a broadcasting op from those that have the result's shape;
-// either may be none.
+// Reduces gradients with the shape of a broadcast result to the shapes of the two operands; either
+// may be absent.
 std::vector<Gradient> sum_to_operands(Graph& graph,
                                       Operation& op,
                                       Gradient grad_a,
@@ -24,9 +22,7 @@ inline Output divide(Graph& g, Output a, Output b) {
   return g.op("RealDiv", {a, b}).named("truediv");
 }
 inline Output negative(Graph& g, Output a) { return g.op("Neg", {a}); }
-// A constant of the type of `like`.
 inline Output number(Graph& g, Output like, double value) { return g.scalar(like.dtype(), value); }
-// Those rows of `table` that `indices` name.
 inline Output rows_at(Graph& g, Output table, Output indices) {
   return g.op("GatherV2", {table, indices, g.scalar(DType::kInt32, 0)});
 }

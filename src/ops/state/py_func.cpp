@@ -1,4 +1,4 @@
-// Functions of the embedding language as operations (tf.py_func).
+// R functions as operations (tf.py_func).
 #include "ops/state/py_func.h"
 
 #include <cstring>
@@ -30,7 +30,7 @@ class PyFuncKernel : public Kernel {
   }
 
  private:
-  // What reads the output keeps its preparation as long as the shape is the same.
+  // Reuses the buffer if the shape is unchanged, so that consumers keep their prepared state.
   static void give(KernelContext& c, int i, const Tensor& result) {
     if (result.dtype() == DType::kString) return c.alias_output(i, result);
     Tensor& output = c.allocate_output(i, result.dtype(), result.shape());
@@ -42,7 +42,7 @@ void unknown_shapes(ShapeContext&) {}
 
 }  // namespace
 
-// Neither is ever computed beforehand: what a function of the embedding language does is not known.
+// Never constant-folded: the function may have side effects.
 RUNHOOKS_REGISTER_OP("PyFunc")
     .input("input: Tin")
     .output("output: Tout")

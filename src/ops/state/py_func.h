@@ -1,6 +1,4 @@
-// What lives here: TensorFunction, a function of the embedding language that is an operation of the graph (PyFunc).
-// Who may use it: ops has its kernel, the bindings make the operation.
-// What it must not know: which language it is.
+// TensorFunction: an R function that is an operation of the graph (PyFunc).
 #pragma once
 
 #include <memory>
@@ -14,12 +12,12 @@ namespace runhooks {
 class TensorFunction {
  public:
   virtual ~TensorFunction() = default;
-  // The tensors that are given; those that come back must have the types of `wanted`, one each.
+  // Calls the function; it must return one tensor for each type in `wanted`.
   virtual std::vector<Tensor> call(const std::vector<Tensor>& inputs,
                                    const std::vector<DType>& wanted) = 0;
 };
 
-// tf.py_func(): runs whenever one of its outputs is computed.
+// tf.py_func(): calls the function whenever one of its outputs is computed.
 Operation* make_py_func(Graph& graph,
                         std::shared_ptr<TensorFunction> function,
                         const std::vector<Output>& inputs,

@@ -17,7 +17,7 @@ TensorList TensorList::resized(size_t size) const {
 }
 
 TensorList TensorList::with_pushed(const Tensor& element) const {
-  // an empty list may live longer than a run
+  // An empty list may outlive the run. Pushing to it in place would keep the elements alive.
   const bool is_longest = size_ > 0 && elements_->size() == size_;
   TensorList list = is_longest ? *this : resized(size_);
   list.elements_->push_back(element);
@@ -110,7 +110,7 @@ Tensor sum_of_lists(const std::vector<const TensorList*>& lists) {
   return list_tensor(std::move(result));
 }
 
-// What is in it may be written to by nobody, but zeros of numbers need no memory.
+// Elements are immutable, but numeric zeros need no memory of their own.
 TensorList zeros_like_list(const TensorList& list) {
   TensorList zeros(list.dtype(), list.element_shape());
   for (size_t i = 0; i < list.size(); ++i) {

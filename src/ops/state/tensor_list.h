@@ -1,6 +1,5 @@
-// What lives here: TensorList, TensorFlow's list of tensors that travels in a variant: what a loop keeps of its iterations.
-// Who may use it: ops, control, the bindings.
-// What it must not know: loops, sessions, R.
+// TensorList: TensorFlow's list of tensors inside a variant, in which a loop stores values per
+// iteration.
 #pragma once
 
 #include <memory>
@@ -11,8 +10,8 @@
 
 namespace runhooks {
 
-// Lists never change. One that is longer by an element shares what it has with the one it was made
-// of, so that a loop that appends takes no longer for a long list.
+// Lists are immutable. An extended list shares its elements with the original, so a loop appends in
+// constant time.
 class TensorList {
  public:
   TensorList(DType dtype, Shape element_shape)
@@ -21,7 +20,7 @@ class TensorList {
   DType dtype() const { return dtype_; }
   const Shape& element_shape() const { return element_shape_; }
   size_t size() const { return size_; }
-  // Invalid where nobody has set it: zeros.
+  // Invalid if the element was never set; read as zeros.
   const Tensor& element(size_t i) const { return (*elements_)[i]; }
 
   TensorList resized(size_t size) const;
@@ -32,16 +31,16 @@ class TensorList {
  private:
   DType dtype_;
   Shape element_shape_;
-  // Those behind `size_` belong to longer lists.
+  // Elements from `size_` on belong to longer lists.
   std::shared_ptr<std::vector<Tensor>> elements_ = std::make_shared<std::vector<Tensor>>();
   size_t size_ = 0;
 };
 
 Tensor list_tensor(TensorList list);
-// Throws where it is none.
+// Throws if the variant holds no list.
 const TensorList& list_of_tensor(const Tensor& variant);
 
-// Kernels of ops that take lists, too.
+// Kernels of ops that also accept lists.
 std::unique_ptr<Kernel> make_list_zeros();
 std::unique_ptr<Kernel> make_list_sum();
 

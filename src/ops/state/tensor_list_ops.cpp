@@ -1,4 +1,4 @@
-// Ops of lists of tensors (TensorArray of TensorFlow's loops): what one iteration gives is pushed,
+// Ops on lists of tensors (used by TensorArray in TensorFlow's loops): an iteration pushes a value,
 // and its gradient pops it.
 #include <cstring>
 
@@ -12,7 +12,7 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// -1 alone is a shape of which nothing is known.
+// A scalar -1 means an unknown shape.
 Shape shape_in(const Tensor& dims) {
   if (dims.shape().rank() == 0) return Shape::unknown();
   return Shape(dims.integers());
@@ -29,7 +29,7 @@ const TensorList& list_input(KernelContext& c) {
   return list;
 }
 
-// The element itself may be overwritten by the next step: a list has a copy.
+// Copies, because the next step may overwrite the element.
 Tensor kept(const Tensor& x) { return x.dtype() == DType::kVariant ? x : x.copy(); }
 
 void check_element(const TensorList& list, const Tensor& x) {
@@ -38,7 +38,7 @@ void check_element(const TensorList& list, const Tensor& x) {
                    x.shape(), " list shape: ", list.element_shape(), ".");
 }
 
-// An element of which nobody has said what it is.
+// The value of an element that was never set.
 Tensor zeros_of(const TensorList& list, const Shape& wanted) {
   const Shape shape = list.element_shape().merge_with(wanted);
   if (list.dtype() == DType::kVariant || !shape.is_fully_defined()) {
@@ -47,7 +47,7 @@ Tensor zeros_of(const TensorList& list, const Shape& wanted) {
   return Tensor::zeros(list.dtype(), shape);
 }
 
-// What reads the output keeps its preparation as long as the shape is the same.
+// Reuses the buffer if the shape is unchanged, so that consumers keep their prepared state.
 void give(KernelContext& c, int i, const Tensor& x) {
   if (x.dtype() == DType::kVariant) {
     c.output(i) = x;
@@ -217,7 +217,7 @@ class FromTensorKernel : public Kernel {
   }
 };
 
-// The shape of an element as its input `i` says, at every output from `output` on.
+// Sets the outputs from `output` on to the element shape in input `i`.
 void element_shape_at(ShapeContext& c, int output, int i) {
   const Tensor* dims = c.value(i);
   c.set_output(output, dims ? shape_in(*dims) : Shape::unknown());
@@ -239,7 +239,7 @@ Gradient if_differentiable(Output gradient) {
 
 }  // namespace
 
-// The kernels make lists, and outputs of sizes that only they know.
+// The kernels allocate their outputs, whose sizes depend on list contents.
 #define RUNHOOKS_LIST_OP(type) \
   RUNHOOKS_REGISTER_OP(type).allocates_outputs().endpoint("raw_ops." type)
 

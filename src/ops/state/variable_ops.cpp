@@ -1,5 +1,5 @@
-// Variables: reference variables (VariableV2) and resource variables (VarHandleOp), and what reads
-// and changes them.
+// Reference variables (VariableV2), resource variables (VarHandleOp), and the ops that read and
+// change them.
 #include "graph/variable.h"
 #include "ops/math/integer_math.h"
 #include "ops/state/gradient_helpers.h"
@@ -14,7 +14,7 @@ VariableState& reference_state(KernelContext& c) {
   });
 }
 
-// A reference variable's output is its value itself.
+// The output of a reference variable aliases its value.
 class VariableKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
@@ -116,7 +116,7 @@ class IsInitializedKernel : public Kernel {
 
 void own_shape(ShapeContext& c) { c.set_output(0, c.op().attr<Shape>("shape")); }
 
-// The shape that the op of a handle declares.
+// The shape declared by the op that created the handle.
 Shape handle_shape(const ShapeContext& c) { return declared_shape(*c.op().input(0).op); }
 
 void check_value_shape(ShapeContext& c) {
@@ -167,7 +167,7 @@ RUNHOOKS_REGISTER_OP("ReadVariableOp")
     .kernel(kernel_of<ReadVariableKernel>())
     .reads_variable()
     .allocates_outputs()
-    // d value / d handle: the gradient of a resource variable is asked for by its handle.
+    // The gradient with respect to a resource variable is the gradient with respect to its handle.
     .gradient([](Graph&, Operation&, const std::vector<Output>& dy) -> std::vector<Gradient> {
       return {dy[0]};
     })

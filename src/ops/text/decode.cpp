@@ -1,4 +1,4 @@
-// Bytes as numbers: DecodeRaw.
+// Converts bytes to numbers: DecodeRaw.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// Elements as long as those of the output, one after another; all strings must be of one length.
+// Splits each string into elements of the output type; all strings must have equal length.
 class DecodeRawKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -49,7 +49,7 @@ class DecodeRawKernel : public Kernel {
   static void swap(char* bytes, size_t size, size_t total) {
     for (size_t at = 0; at < total; at += size) std::reverse(bytes + at, bytes + at + size);
   }
-  // A bool of another byte than 0 and 1 has no value.
+  // Reading a bool from a byte other than 0 or 1 is undefined behaviour.
   static void normalize(Tensor& out) {
     auto* bytes = static_cast<unsigned char*>(out.raw());
     for (int64_t i = 0; i < out.num_elements(); ++i) bytes[i] = bytes[i] != 0;

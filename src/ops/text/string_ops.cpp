@@ -1,4 +1,4 @@
-// Strings: hash buckets, numbers as text and back.
+// Hash buckets of strings, and conversion between numbers and strings.
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -30,7 +30,7 @@ class StringToHashBucketFastKernel : public Kernel {
   PerString<int64_t> buckets_;
 };
 
-// A flag of printf(), not any text: the format must stay one of one number.
+// Allows only a printf() flag, because other text could change the format string.
 void check_fill(const Operation& op) {
   const auto& fill = op.attr<std::string>("fill");
   if (fill.size() > 1) {
@@ -57,7 +57,7 @@ void as_string_shape(ShapeContext& c) {
   unchanged_shape(c);
 }
 
-// The format that an AsString operation asks for, in the words of printf().
+// The printf() format for an AsString operation.
 std::string as_string_format(const Operation& op) {
   const DType dtype = op.attr_type("T");
   std::string format = "%" + op.attr<std::string>("fill");

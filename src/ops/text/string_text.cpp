@@ -1,4 +1,4 @@
-// Strings as texts: joined, cut, searched, in other letters.
+// Joins, splits, searches and converts strings.
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,7 @@ namespace runhooks {
 
 namespace {
 
-// Each string of one input as another string: Of::text(op, text). Once for each distinct string.
+// Maps each string of the input to Of::text(op, text), once per distinct string.
 template <typename Of>
 class TextKernel : public Kernel {
  public:
@@ -47,7 +47,7 @@ struct Letters {
   }
 };
 
-// Letters beyond ASCII stay as they are, as TensorFlow has it without an encoding.
+// Only ASCII letters change, as in TensorFlow without an encoding.
 void letters_shape(ShapeContext& c) {
   if (!c.op().attr<std::string>("encoding").empty()) {
     fail(Code::kUnimplemented, "`encoding` of ", c.op().type(), " must be \"\", not \"",
@@ -77,7 +77,7 @@ class StringLengthKernel : public Kernel {
   }
 };
 
-// Where character `n` of a text begins; its end where there are fewer.
+// The byte offset of character `n`; the length of the text if it is shorter.
 size_t byte_of_character(const std::string& text, int64_t n) {
   size_t at = 0;
   for (; at < text.size(); ++at) {
@@ -86,7 +86,7 @@ size_t byte_of_character(const std::string& text, int64_t n) {
   return at;
 }
 
-// `pos` below 0 counts from the end; what is longer than the text ends with it.
+// Negative `pos` counts from the end; `len` is limited to the end of the text.
 std::string part_of(const std::string& text, int64_t pos, int64_t len, bool in_characters) {
   const int64_t size = in_characters ? characters(text) : static_cast<int64_t>(text.size());
   if (pos > size || pos < -size) {
@@ -121,7 +121,7 @@ class SubstrKernel : public Kernel {
   OutputDictionary dictionary_;
 };
 
-// One position and length for all strings, or one of each for each.
+// A scalar position and length for all strings, or one per string.
 void substr_shape(ShapeContext& c) {
   const Shape &x = c.input(0), place = c.input(1).merge_with(c.input(2));
   if (!x.has_rank() || !place.has_rank()) return c.set_output(0, Shape::unknown());
@@ -152,7 +152,7 @@ class StringJoinKernel : public Kernel {
   OutputDictionary dictionary_;
 };
 
-// Scalars go with every element of the others, which have one shape.
+// Scalars broadcast to the common shape of the other inputs.
 void string_join_shape(ShapeContext& c) {
   Shape out;
   for (int i = 0; i < c.num_inputs(); ++i) {
@@ -163,7 +163,7 @@ void string_join_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// The parts between delimiters, each of which is one character; without any the characters (bytes).
+// Splits at delimiters, single characters each; without delimiters, splits into bytes.
 std::vector<std::string> split_text(const std::string& text,
                                     const std::string& delimiters,
                                     bool skip_empty) {
@@ -223,7 +223,7 @@ class StringSplitKernel : public Kernel {
 
 // --- regular expressions
 
-// An argument, which the ops called Static... have as an attribute.
+// An argument that is an input, or an attribute of the Static... variant of the op.
 const std::string& text_of(KernelContext& c, int input, const char* attr) {
   return c.num_inputs() > input ? c.input(input).string_at(0) : c.op().attr<std::string>(attr);
 }
@@ -260,7 +260,7 @@ class RegexFullMatchKernel : public Kernel {
   }
 };
 
-// --- hash buckets beside the fast ones of string_ops.cpp
+// --- hash functions other than the fast one in string_ops.cpp
 
 uint64_t word_at(const char* data) {
   uint64_t word;
