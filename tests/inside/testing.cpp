@@ -425,7 +425,7 @@ SEXP cpp_model_graphs() {
     return Rcpp::NumericVector::create(
         Rcpp::_["built"] = static_cast<double>(Estimator::num_built()),
         Rcpp::_["sessions"] = static_cast<double>(ChiefSessionCreator::num_made()),
-        Rcpp::_["kept"] = static_cast<double>(ModelGraphCache::num_kept()));
+        Rcpp::_["kept"] = static_cast<double>(ModelGraphCache::num_cached()));
   });
 }
 
