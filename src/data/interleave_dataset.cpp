@@ -115,7 +115,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     const bool is_over = state_flag(state, "is_over");
     const int64_t lanes = num_lanes(state, lane);
     if (lane > lanes && !is_over) {
-      fail(Code::kDataLoss, "Dataset ", lane, " of ", lanes, " that are read in turn is none.");
+      fail(Code::kDataLoss, "Invalid saved dataset number ", lane, " of ", lanes, ".");
     }
     function_->restore(subtree(state, "function/"));
     rewind_own();
@@ -233,7 +233,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   }
   void restore_row(Lane& lane, const RowTable& table, int64_t row) {
     if (row >= table.num_rows()) {
-      fail(Code::kDataLoss, "There is no row ", row, " in ", table.num_rows(), " rows of data.");
+      fail(Code::kDataLoss, "Invalid saved row ", row, " in ", table.num_rows(), " rows of data.");
     }
     ComponentsSink element;
     table.put(row, element);
@@ -248,7 +248,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     std::vector<Components> values = read_elements(
         subtree(state, "values/"), *elements_dataset({}, function.dtypes(), function.shapes()), 1);
     if (element.size() != 1 || values.size() != 1) {
-      fail(Code::kDataLoss, "A dataset that is read in turn is damaged.");
+      fail(Code::kDataLoss, "The saved state of an interleaved dataset is damaged.");
     }
     lane.element = std::move(element[0]);
     lane.values = std::move(values[0]);
@@ -273,7 +273,7 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "",
     {"dataset: dataset.", "map_func: function that gives datasets."},
-    "The elements of the datasets that a function makes of the elements.");
+    "Map each element to a dataset and concatenate the datasets.");
 
 RUNHOOKS_REGISTER_DATASET(
     "InterleaveDataset",
@@ -283,9 +283,9 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "",
     {"dataset: dataset.", "map_func: function that gives datasets.",
-     "cycle_length: number in [1, Inf). How many datasets are read in turn.",
-     "block_length = 1: number in [1, Inf). How many elements are taken of one before the next."},
-    "The elements of several datasets that a function makes of the elements, in turn.");
+     "cycle_length: number in [1, Inf). Number of datasets to read concurrently.",
+     "block_length = 1: number in [1, Inf). Number of consecutive elements to read from each."},
+    "Map each element to a dataset and interleave the datasets.");
 
 }  // namespace
 

@@ -113,7 +113,7 @@ test_that("other rows, or rows that are read in another way, begin anew with a w
   changed$y[[30]] <- -1
   expect_message(
     rows <- rows_read(model, resume_input(changed, shuffle = FALSE), steps = 2),
-    "is that of other data. The input begins at the first element. Saved: .* Now: "
+    "belongs to other data. The input starts at the first element. Saved: .* Now: "
   )
   expect_equal(unlist(rows), 1:14)
   more <- resume_data(40)
