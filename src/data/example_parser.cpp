@@ -55,7 +55,8 @@ void ExampleParser::begin(std::vector<ParsedFeature> features) {
                          " contain no values.");
       }
       if (given > 1) {
-        invalid_argument("Feature: ", feature.key, ": the default must be one padding value, not ", given,
+        invalid_argument("Feature: ", feature.key, ": the default must be one padding value, not ",
+                         given,
                          ".");
       }
     } else if (given > 0 && given != row) {

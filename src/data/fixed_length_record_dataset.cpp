@@ -47,7 +47,8 @@ class FixedRecords : public StringRecords {
   }
   void seek(const FilePosition& place) override {
     if (place.records > count_) {
-      fail(Code::kDataLoss, "Invalid saved record number ", place.records, " in '", file_.path(), "'.");
+      fail(Code::kDataLoss, "Invalid saved record number ", place.records, " in '", file_.path(),
+           "'.");
     }
     at_ = place.records;
   }
@@ -86,7 +87,8 @@ class StreamedRecords : public StringRecords {
     return place;
   }
   void seek(const FilePosition&) override {
-    fail(Code::kFailedPrecondition, "'", bytes_.path(), "' is a stream: its position cannot be restored.");
+    fail(Code::kFailedPrecondition, "'", bytes_.path(),
+         "' is a stream: its position cannot be restored.");
   }
 
  private:
@@ -139,7 +141,8 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<FixedLengthRecordDataset>(args);
     },
     "",
-    {"filenames: any. Paths of the files.", "record_bytes: number in [1, Inf). Length of a record in bytes.",
+    {"filenames: any. Paths of the files.",
+     "record_bytes: number in [1, Inf). Length of a record in bytes.",
      "header_bytes = NULL: number in [0, Inf). Bytes to skip at the start of each file.",
      "footer_bytes = NULL: number in [0, Inf). Bytes to skip at the end of each file.",
      RUNHOOKS_STREAM_ARGUMENT},

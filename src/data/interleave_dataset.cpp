@@ -16,7 +16,8 @@ class InterleaveDataset : public Transformation {
  public:
   InterleaveDataset(const Args& args, int64_t cycle_length, int64_t block_length)
       : Transformation(dataset_argument(args)),
-        maker_(args.made<const DatasetValuedFunction>("map_func", "a function that gives datasets")),
+        maker_(args.made<const DatasetValuedFunction>("map_func",
+                                                      "a function that gives datasets")),
         cycle_length_(cycle_length),
         block_length_(block_length) {}
   std::vector<DType> dtypes() const override { return maker_->pattern().dtypes(); }

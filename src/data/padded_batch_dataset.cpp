@@ -79,7 +79,8 @@ class PaddedBatchDataset : public Transformation {
     }
   }
   std::vector<Shape> shapes() const override {
-    return batched_shapes(shapes_, drop_remainder_ ? constant_or_nullopt("batch_size") : std::nullopt);
+    return batched_shapes(shapes_,
+                          drop_remainder_ ? constant_or_nullopt("batch_size") : std::nullopt);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   size_t batch_size() const { return static_cast<size_t>(batch_size_); }
@@ -278,7 +279,8 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "",
     {"dataset: dataset.", "batch_size: number in [1, Inf). Number of elements per batch.",
-     "padded_shapes = NULL: any. Shape after padding.", "padding_values = NULL: any. Padding value.",
+     "padded_shapes = NULL: any. Shape after padding.",
+     "padding_values = NULL: any. Padding value.",
      "drop_remainder = FALSE: flag. TRUE drops an incomplete last batch."},
     "Pad consecutive elements to one shape and batch them.");
 

@@ -59,7 +59,8 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<TextLineDataset>(args);
     },
     "",
-    {"filenames: any. Paths of the files.", "compression_type = NULL: string. Compression of the files.",
+    {"filenames: any. Paths of the files.",
+     "compression_type = NULL: string. Compression of the files.",
      "skip = 0: number in [0, Inf). Number of lines to skip at the start of each file.",
      "on_error = \"stop\": string. What to do about an invalid line.", RUNHOOKS_STREAM_ARGUMENT},
     "Read the lines of text files.");

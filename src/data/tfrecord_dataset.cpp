@@ -58,7 +58,8 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<TFRecordDataset>(args);
     },
     "",
-    {"filenames: any. Paths of the files.", "compression_type = NULL: string. Compression of the files.",
+    {"filenames: any. Paths of the files.",
+     "compression_type = NULL: string. Compression of the files.",
      "on_error = \"stop\": string. What to do about an invalid record.", RUNHOOKS_STREAM_ARGUMENT},
     "Read the records of TFRecord files.");
 
