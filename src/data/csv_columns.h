@@ -23,7 +23,7 @@ struct CsvColumn {
 #define RUNHOOKS_CSV_ARGUMENTS                                                                \
   "delim = \",\": string. Field separator.",                                       \
       "use_quotes = TRUE: flag. Whether fields may be quoted.",                         \
-      "na_value = \"\": string. Additional string to treat as missing.", \
+      "na_value = \"\": string. Additional string to treat as missing.",                    \
       "num_fields = NULL: number in [1, Inf). Number of fields per record.",                 \
       "names: any. Column names.", "fields: any. Field number of each column, from 0.", \
       "dtypes: any. Column types.", "defaults: any. Values for empty fields, as text.", \

@@ -159,7 +159,7 @@ std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& given
   if (depth > kDeepest) {
     throw Error(Code::kResourceExhausted,
                 str_cat("Datasets can be nested at most ", kDeepest, " levels deep."),
-                {"Pass all files or datasets to one source instead of concatenating them one by one."});
+                {"Pass all files or datasets to one source instead of concatenating them."});
   }
   const Args args = with_tensors(type, given);
   Args known = args;
@@ -243,7 +243,7 @@ std::shared_ptr<const Dataset> with_constants(const std::shared_ptr<const Datase
                 str_cat("The dataset depends on '", tensor.name(),
                         "', which has no value before a session runs: '", op->name(), "' (",
                         op->type(), ") is fed or may change."),
-                {"Use make_iterator_initializable(), which reads the value when its initializer runs."});
+                {"Use make_iterator_initializable(); its initializer reads the value."});
   }
   ResourceManager resources;
   Executor executor(std::make_shared<NodeTable>(resources, BufferOptions()),

@@ -148,7 +148,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   static std::string lane_path(size_t i) {
     return str_cat("lane_", static_cast<unsigned long>(i), "/");
   }
-  // Reads from the next lane that has elements; 0 if there is none. `read_lane` receives the
+  // Reads from the next lane that has elements; 0 if all are exhausted. `read_lane` receives the
   // maximum number of elements and returns the number it has read.
   template <typename ReadLane>
   int64_t read(ReadLane read_lane) {
@@ -189,7 +189,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     lane_ = (lane_ + 1) % dataset_->cycle_length();
     in_block_ = 0;
   }
-  // Opens a dataset for the next input element; false if there is none.
+  // Opens a dataset for the next input element; false at the end of the input.
   bool open(Lane& lane) {
     if (is_over_ || !read_element(lane)) {
       is_over_ = true;

@@ -31,7 +31,7 @@ class IteratorResource : public Resource {
   void check_idle() const {
     if (!is_reading_) return;
     fail(Code::kFailedPrecondition,
-         "The iterator is producing an element: a generator or function of its dataset cannot read, "
+         "The iterator is producing an element: its generator or function cannot read, "
          "save, restore or initialize it.");
   }
   bool read(ElementSink& sink) {

@@ -124,7 +124,7 @@ class IteratorSaveable : public StateSaveable {
            "; this version of runhooks reads version ", kVersion, ".");
     }
     if (version < kVersion) {
-      meet_other(" was saved by an earlier version of runhooks, without a description of the data.", {},
+      meet_other(" was saved by an earlier version of runhooks that did not describe the data.", {},
                  where);
       return false;
     }
