@@ -216,8 +216,8 @@ class ConcatenateIterator : public DatasetIterator {
     const int64_t current = state_count(state, "current", all),
                   begun = state_count(state, "begun", all);
     if (begun < std::min(current + 1, all)) {
-      fail(Code::kDataLoss, "Invalid saved state: dataset ", current, " of ", begun,
-           " started ones.");
+      fail(Code::kDataLoss, "Invalid saved state: dataset ", current, " is current, but only ", begun,
+           " have begun.");
     }
     inputs_.restore(state);
     current_ = current;
