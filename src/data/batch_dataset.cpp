@@ -75,9 +75,9 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<BatchDataset>(args);
     },
     "dataset_batch",
-    {"dataset: dataset.", "batch_size: number in [1, Inf). How many elements.",
-     "drop_remainder = FALSE: flag. TRUE leaves a last batch out that is short."},
-    "Consecutive elements stacked to batches.");
+    {"dataset: dataset.", "batch_size: number in [1, Inf). Number of elements per batch.",
+     "drop_remainder = FALSE: flag. TRUE drops an incomplete last batch."},
+    "Combine consecutive elements into batches.");
 
 }  // namespace
 

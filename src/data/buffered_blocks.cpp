@@ -203,7 +203,7 @@ std::vector<int64_t> BufferedBlocks::restore(const NamedTensors& state, int64_t 
     const auto found = buffer.find(component_name(k));
     if (found == buffer.end() || found->second.dtype() != column.dtype ||
         found->second.shape() != stacked_shape(column.shape, n)) {
-      fail(Code::kDataLoss, "The elements that wait have no component ",
+      fail(Code::kDataLoss, "The saved shuffle buffer lacks component ",
            static_cast<unsigned long>(k), " of type ", dtype_name(column.dtype), " and shape ",
            column.shape, ".");
     }

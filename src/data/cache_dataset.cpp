@@ -62,7 +62,8 @@ class CacheIterator : public TransformationIterator<CacheDataset> {
     const bool is_complete = state_flag(state, "is_complete");
     // a cache that is being filled must be positioned at its end
     if (position > size || (position < size && !is_complete)) {
-      fail(Code::kDataLoss, "There is no element ", position, " in a cache of ", size, ".");
+      fail(Code::kDataLoss, "Invalid saved position ", position, " in a cache of ", size,
+           " elements.");
     }
     elements_ = std::move(elements);
     position_ = position;
@@ -87,7 +88,7 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "",
     {"dataset: dataset."},
-    "The elements kept in memory.");
+    "Cache the elements in memory.");
 
 }  // namespace
 

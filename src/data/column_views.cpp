@@ -45,16 +45,16 @@ ColumnViews::ColumnViews(DType dtype,
     : dtype_(dtype), shape_(shape), columns_(std::move(columns)), owner_(std::move(owner)) {
   const bool is_known =
       dtype == DType::kFloat32 || dtype == DType::kFloat64 || dtype == DType::kInt32;
-  if (!is_known) invalid_argument("No rows of type ", dtype_name(dtype), " are read in place.");
+  if (!is_known) invalid_argument("Cannot create a column view of type ", dtype_name(dtype), ".");
   for (const ColumnView& column : columns_) {
     const bool is_right = column.integers ? !column.doubles : column.doubles != nullptr;
     if (!is_right || (dtype == DType::kInt32 && !column.integers)) {
-      fail(Code::kInternal, "A column that is read in place has no numbers of its type.");
+      fail(Code::kInternal, "A column view has no data of its type.");
     }
   }
   const int64_t wide = shape.rank() == 1 ? 1 : shape.rank() == 2 ? shape.dim(1) : -1;
   if (wide != width()) {
-    fail(Code::kInternal, "Rows of ", width(), " columns have the shape ", shape, ".");
+    fail(Code::kInternal, "A view of ", width(), " columns cannot have shape ", shape, ".");
   }
 }
 

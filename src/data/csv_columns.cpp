@@ -19,7 +19,8 @@ CsvColumns::CsvColumns(const Args& args) : na_value_(args.text("na_value", "")) 
   const std::vector<int64_t> fields = args.integers("fields");
   if (names.empty() || dtypes.size() != names.size() || defaults.size() != names.size() ||
       fields.size() != names.size()) {
-    invalid_argument("The columns of ", args.owner(), " need a name, a type and a default each.");
+    invalid_argument("The columns of ", args.owner(),
+                     " need a name, a type and a default for each column.");
   }
   fewest_ = most_ = static_cast<size_t>(args.integer("num_fields", 0));
   if (most_ == 0) {
@@ -54,7 +55,8 @@ void CsvColumns::check_defaults(const Args& args) const {
     double place;
     StringDictionary dictionary;
     if (!column.is_required && read(column, "", &place, &dictionary) != Problem::kNone) {
-      invalid_argument("The default of column '", column.name, "', '", column.fallback, "', is no ",
+      invalid_argument("The default of column '", column.name, "', '", column.fallback,
+                       "', is not a valid ",
                        dtype_name(column.dtype), ".");
     }
   }
@@ -101,7 +103,7 @@ CsvColumns::Problem CsvColumns::read(const CsvColumn& column,
 }
 
 void CsvColumns::throw_count(size_t count, const std::string& where) const {
-  invalid_argument(where, " has ", static_cast<unsigned long>(count), " fields; expected are ",
+  invalid_argument(where, " has ", static_cast<unsigned long>(count), " fields; expected ",
                    most_ > fewest_ ? "at least " : "", static_cast<unsigned long>(fewest_), ".");
 }
 
@@ -115,7 +117,8 @@ void CsvColumns::throw_field(const CsvColumn& column,
   }
   constexpr size_t kShown = 60;
   invalid_argument(where, ", column '", column.name, "': '", std::string(field.substr(0, kShown)),
-                   field.size() > kShown ? "..." : "", "' is no ", dtype_name(column.dtype), ".");
+                   field.size() > kShown ? "..." : "", "' is not a valid ",
+                   dtype_name(column.dtype), ".");
 }
 
 }  // namespace runhooks

@@ -21,13 +21,13 @@ struct CsvColumn {
 
 // Arguments shared by datasets of delimited text, as lines of a registration.
 #define RUNHOOKS_CSV_ARGUMENTS                                                                \
-  "delim = \",\": string. What stands between fields.",                                       \
-      "use_quotes = TRUE: flag. Whether fields may stand in quotes.",                         \
-      "na_value = \"\": string. Another word for an empty field.",                            \
-      "num_fields = NULL: number in [1, Inf). How many fields a record has.",                 \
-      "names: any. The columns' names.", "fields: any. The numbers of their fields, from 0.", \
-      "dtypes: any. Their types.", "defaults: any. What stands for an empty field, as text.", \
-      "required: any. The names of columns without a default."
+  "delim = \",\": string. Field separator.",                                       \
+      "use_quotes = TRUE: flag. Whether fields may be quoted.",                         \
+      "na_value = \"\": string. Additional string to treat as missing.",                    \
+      "num_fields = NULL: number in [1, Inf). Number of fields per record.",                 \
+      "names: any. Column names.", "fields: any. Field number of each column, from 0.", \
+      "dtypes: any. Column types.", "defaults: any. Values for empty fields, as text.", \
+      "required: any. Names of columns without a default."
 
 class CsvColumns {
  public:

@@ -78,8 +78,8 @@ class CsvRecords : public FileRecords {
     const auto& found = reader_.fields();
     if (std::vector<std::string>(found.begin(), found.end()) == expected) return;
     std::vector<std::string> words(found.begin(), found.end());
-    fail(Code::kFailedPrecondition, "'", reader_.path(), "' has the columns ",
-         str_join(words, ", "), "; expected are ", str_join(expected, ", "), ".");
+    fail(Code::kFailedPrecondition, "'", reader_.path(), "' has columns ",
+         str_join(words, ", "), "; expected ", str_join(expected, ", "), ".");
   }
 
   const CsvDataset& dataset_;
@@ -166,13 +166,14 @@ RUNHOOKS_REGISTER_DATASET(
     "CsvDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<CsvDataset>(args); },
     "",
-    {"filenames: any. The files.", "compression_type = NULL: string. How they are compressed.",
-     "skip = 0: number in [0, Inf). How many lines at the beginning of each file are left out.",
-     "has_header = FALSE: flag. Whether a header follows them.",
-     "header: any. What it must say; nothing where it may say anything.",
-     "on_error = \"stop\": string. What to do about an ill record.", RUNHOOKS_STREAM_ARGUMENT,
+    {"filenames: any. Paths of the files.",
+     "compression_type = NULL: string. Compression of the files.",
+     "skip = 0: number in [0, Inf). Number of lines to skip at the start of each file.",
+     "has_header = FALSE: flag. Whether a header follows the skipped lines.",
+     "header: any. Expected header; empty accepts any.",
+     "on_error = \"stop\": string. What to do about an invalid record.", RUNHOOKS_STREAM_ARGUMENT,
      RUNHOOKS_CSV_ARGUMENTS},
-    "The records of files of delimited text.");
+    "Read records from files of delimited text.");
 
 }  // namespace
 

@@ -42,7 +42,7 @@ Tensor& ComponentsSink::allocate(int i, DType dtype, const Shape& shape) {
 // --- several elements at once
 
 int64_t DatasetIterator::next_rows(int64_t, int64_t*) {
-  fail(Code::kInternal, "Elements that are no rows have no numbers.");
+  fail(Code::kInternal, "next_rows() requires a dataset with a row table.");
 }
 
 int64_t DatasetIterator::next_stacked(int64_t n, bool only_whole, ElementSink& sink) {
@@ -133,7 +133,7 @@ void IteratorContext::restore(const NamedTensors& state) {
 
 std::shared_ptr<const Dataset> Dataset::inner(size_t k) const {
   fail(Code::kInternal, "Component ", static_cast<unsigned long>(k), " of ", description(),
-       " is no dataset.");
+       " is not a dataset.");
 }
 
 }  // namespace runhooks

@@ -158,8 +158,8 @@ std::shared_ptr<Dataset> make_dataset(const std::string& type, const Args& given
   }
   if (depth > kDeepest) {
     throw Error(Code::kResourceExhausted,
-                str_cat("A dataset reads from another, and so on, at most ", kDeepest, " deep."),
-                {"To put many files or datasets one behind the other, give all to one source."});
+                str_cat("Datasets can be nested at most ", kDeepest, " levels deep."),
+                {"Pass all files or datasets to one source instead of concatenating them."});
   }
   const Args args = with_tensors(type, given);
   Args known = args;
@@ -243,7 +243,7 @@ std::shared_ptr<const Dataset> with_constants(const std::shared_ptr<const Datase
                 str_cat("The dataset depends on '", tensor.name(),
                         "', which has no value before a session runs: '", op->name(), "' (",
                         op->type(), ") is fed or may change."),
-                {"make_iterator_initializable() takes the value when its initializer runs."});
+                {"Use make_iterator_initializable(); its initializer reads the value."});
   }
   ResourceManager resources;
   Executor executor(std::make_shared<NodeTable>(resources, BufferOptions()),

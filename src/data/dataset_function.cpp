@@ -25,7 +25,7 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::make(const std::vector<D
     // dataset components are handled separately; graph outputs cannot be variants
     if (result.dtype() == DType::kVariant) {
       fail(Code::kUnimplemented, "A function of a dataset cannot return '", result.name(),
-           "', which is no tensor of values.");
+           "', which is not a tensor of values.");
     }
     function->results_.push_back(graph.capture(result));
   }
@@ -61,7 +61,7 @@ bool DatasetFunction::is_argument(const Operation& op) const {
 void DatasetFunction::check_variables() const {
   if (!graph_->collection(collection_keys::kGlobalVariables).empty() ||
       !graph_->collection(collection_keys::kLocalVariables).empty()) {
-    fail(Code::kUnimplemented, "A function of a dataset cannot have variables.");
+    fail(Code::kUnimplemented, "A function of a dataset cannot create variables.");
   }
 }
 
@@ -110,7 +110,7 @@ DatasetFunction::Instance::Instance(std::shared_ptr<const DatasetFunction> funct
                                     IteratorContext& context)
     : function_(std::move(function)), session_(function_->graph_) {
   if (!function_->unknowns().empty()) {
-    fail(Code::kInternal, "A function of a dataset has begun without '",
+    fail(Code::kInternal, "A function of a dataset was started without '",
          function_->unknowns()[0].name(), "'.");
   }
   const std::vector<Output>& results = function_->results_;
@@ -189,7 +189,7 @@ class ArgumentDataset : public Dataset {
   std::shared_ptr<const Dataset> inner(size_t k) const override { return like_->inner(k); }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext&) const override {
     fail(Code::kFailedPrecondition,
-         "The argument of a function has elements when the function is called only.");
+         "The dataset argument of a function has elements only while the function is called.");
   }
   std::string description() const override {
     return str_cat("argument ", static_cast<unsigned long>(k_));

@@ -118,7 +118,7 @@ void decode_csv_shape(ShapeContext& c) {
   for (const DType dtype : types) {
     const bool good = dtype == DType::kString || dtype == DType::kFloat32 ||
                       dtype == DType::kFloat64 || dtype == DType::kInt32 || dtype == DType::kInt64;
-    if (!good) invalid_argument("DecodeCSV cannot give fields of type ", dtype_name(dtype), ".");
+    if (!good) invalid_argument("DecodeCSV does not support type ", dtype_name(dtype), ".");
   }
   const auto& chosen = op.attr<std::vector<int64_t>>("select_cols");
   if (!chosen.empty() && chosen.size() != types.size()) {
@@ -155,6 +155,6 @@ RUNHOOKS_REGISTER_OP("DecodeCSV")
     .not_differentiable()
     .endpoint("raw_ops.DecodeCSV")
     .example("s{1,2} i{0}")
-    .summary("The fields of lines of comma-separated values.");
+    .summary("Parse lines of comma-separated values.");
 
 }  // namespace runhooks

@@ -13,7 +13,7 @@ class DecodeDelimDataset : public Transformation {
     const bool is_text = given.size() == 1 && given[0] == DType::kString &&
                          input().shapes()[0].is_compatible_with(Shape());
     if (!is_text) {
-      invalid_argument(args.owner(), " takes lines: a dataset of which each element is a string.");
+      invalid_argument(args.owner(), " needs a dataset whose elements are single strings.");
     }
   }
   std::vector<DType> dtypes() const override { return columns_.dtypes(); }
@@ -42,7 +42,7 @@ class DecodeDelimIterator : public TransformationIterator<DecodeDelimDataset> {
     const std::string& text = element[0].string_at(0);
     const auto where = [this] { return this->where(); };
     if (splitter_.split(text, true) != CsvSplit::kRecord || splitter_.size() < text.size()) {
-      fail(Code::kDataLoss, where(), ": broken quotes, or more than one line, in '", text, "'.");
+      fail(Code::kDataLoss, where(), ": unbalanced quotes or several lines in '", text, "'.");
     }
     put_record(dataset_->columns(), splitter_.fields(), dictionaries_, sink, where);
     return true;
@@ -79,7 +79,7 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "",
     {"dataset: dataset.", RUNHOOKS_CSV_ARGUMENTS},
-    "Lines of delimited text as records.");
+    "Parse lines of delimited text.");
 
 }  // namespace
 

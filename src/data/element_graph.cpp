@@ -16,7 +16,7 @@ Output ElementGraph::capture(const Output& outside) {
   if (FuncGraph::is_thing(next)) {
     throw Error(Code::kUnimplemented,
                 str_cat("Handle '", next.name(), "' cannot be used in a function of a dataset."),
-                {"The value of a variable can be: it is that when the iterator begins."});
+                {"Use the value of a variable instead; it is read when the iterator starts."});
   }
   const ControlDependencies none(*this, {}, true);
   const NameScope scope(*this, "");

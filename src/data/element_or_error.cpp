@@ -67,7 +67,7 @@ void SavedErrors::save(NamedTensors& state) const {
 }
 
 [[noreturn]] void throw_damaged_errors() {
-  fail(Code::kDataLoss, "The state of queued elements is damaged.");
+  fail(Code::kDataLoss, "The saved state of queued elements is damaged.");
 }
 
 Tensor error_words(const NamedTensors& state, const char* name, size_t n) {

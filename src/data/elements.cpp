@@ -168,7 +168,7 @@ Tensor restored_dataset(const NamedTensors& state, const Dataset& of) {
   std::vector<int64_t> numbers;
   for (const DType dtype : dtypes) numbers.push_back(static_cast<int64_t>(dtype));
   if (state_integers(state, "dtypes") != numbers) {
-    fail(Code::kDataLoss, "An element that is a dataset has elements of other types.");
+    fail(Code::kDataLoss, "A saved dataset element has the wrong types.");
   }
   const bool is_nested = dtypes.size() == 1 && dtypes[0] == DType::kVariant;
   return Tensor::variant(std::const_pointer_cast<Dataset>(elements_dataset(
@@ -246,7 +246,7 @@ std::vector<Components> read_elements(const NamedTensors& state,
   std::vector<Components> elements;
   // each element has its own tensors or a row of a stacked tensor
   if ((dtypes.empty() && size > 1) || is_too_many(size, state)) {
-    fail(Code::kDataLoss, "There cannot be ", size, " queued elements.");
+    fail(Code::kDataLoss, "Invalid number of saved elements: ", size, ".");
   }
   for (int64_t i = 0; i < size; ++i) {
     Components element;
@@ -255,7 +255,7 @@ std::vector<Components> read_elements(const NamedTensors& state,
           read_component(state, k, static_cast<size_t>(i), static_cast<size_t>(size), of);
       if (!value.is_valid() || value.dtype() != dtypes[k] ||
           !shapes[k].is_compatible_with(value.shape())) {
-        fail(Code::kDataLoss, "A queued element has no component ", static_cast<unsigned long>(k),
+        fail(Code::kDataLoss, "A saved element lacks component ", static_cast<unsigned long>(k),
              " of type ", dtype_name(dtypes[k]), " and shape ", shapes[k], ".");
       }
       element.push_back(std::move(value));

@@ -52,10 +52,11 @@ void ExampleParser::begin(std::vector<ParsedFeature> features) {
     if (feature.has_any_length()) {
       if (row <= 0) {
         invalid_argument("Feature: ", feature.key, ": rows of shape ", feature.shape,
-                         " have no values to count.");
+                         " contain no values.");
       }
       if (given > 1) {
-        invalid_argument("Feature: ", feature.key, ": one value fills up sequences, not ", given,
+        invalid_argument("Feature: ", feature.key, ": the default must be one padding value, not ",
+                         given,
                          ".");
       }
     } else if (given > 0 && given != row) {

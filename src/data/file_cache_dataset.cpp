@@ -103,8 +103,8 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     std::string header;
     if (!reader_->next(header) || header != dataset_->header()) {
       throw Error(Code::kFailedPrecondition,
-                  str_cat("The cache '", dataset_->path(), "' is of other data."),
-                  {"Delete it, or give another file name."});
+                  str_cat("The cache '", dataset_->path(), "' belongs to other data."),
+                  {"Delete it or choose another file name."});
     }
   }
   bool read(Components& element) {
@@ -160,8 +160,8 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<FileCacheDataset>(args);
     },
     "",
-    {"dataset: dataset.", "filename: string. Where the elements are kept."},
-    "The elements kept in a file.");
+    {"dataset: dataset.", "filename: string. Path of the cache file."},
+    "Cache the elements in a file.");
 
 }  // namespace
 

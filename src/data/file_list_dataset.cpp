@@ -43,8 +43,8 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<FileListDataset>(args);
     },
     "",
-    {"filenames: any. The paths."},
-    "Paths of files.");
+    {"filenames: any. File paths."},
+    "A dataset of file paths.");
 
 }  // namespace
 

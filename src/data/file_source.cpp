@@ -19,7 +19,7 @@ std::vector<std::string> strings_argument(const Args& args, const std::string& n
   const DType dtype = unknown ? unknown->dtype() : tensor->dtype();
   const Shape& shape = unknown ? unknown->shape() : tensor->shape();
   if (dtype != DType::kString || (shape.has_rank() && shape.rank() > 1)) {
-    invalid_argument(args.label(name), " must be one string or a vector of them, not ",
+    invalid_argument(args.label(name), " must be a string or a vector of strings, not ",
                      dtype_name(dtype), " of shape ", shape, ".");
   }
   if (unknown) return {};
@@ -55,7 +55,7 @@ void FileCursor::open() {
   const FileKind kind = file_kind(path);
   is_stream_ = source_.takes_streams() && (kind == FileKind::kPipe || kind == FileKind::kDevice);
   are_streamed_.resize(source_.files().size());
-  if (are_streamed_[file_]) throw_stream("it has been read, which can be done once");
+  if (are_streamed_[file_]) throw_stream("it can be read only once");
   if (is_stream_) {
     are_streamed_[file_] = true;
     size_ = fingerprint_ = 0;
@@ -70,7 +70,7 @@ void FileCursor::open() {
 void FileCursor::throw_stream(const char* why) const {
   throw Error(Code::kFailedPrecondition,
               str_cat("'", source_.files()[file_], "' is a stream: ", why, "."),
-              {"dataset_cache() keeps what it gives for further passes."});
+              {"Use dataset_cache() to store the elements for further passes."});
 }
 
 void FileCursor::close() {
@@ -91,7 +91,7 @@ void FileCursor::log_skipped() {
   if (skipped_ > 0) {
     log_deferred(LogLevel::kWarn,
               str_cat("Skipped ", skipped_, " ", source_.unit(), skipped_ == 1 ? "" : "s", " of '",
-                      source_.files()[file_], "'. The first: ", first_skipped_));
+                      source_.files()[file_], "'. First error: ", first_skipped_));
   }
   skipped_ = 0;
   first_skipped_.clear();
@@ -113,7 +113,7 @@ void FileCursor::rewind() {
 }
 
 NamedTensors FileCursor::save() const {
-  if (records_ && is_stream_) throw_stream("nobody can go back to a place in it, so none is saved");
+  if (records_ && is_stream_) throw_stream("its position cannot be saved or restored");
   NamedTensors state = {{"file", Tensor::scalar(static_cast<int64_t>(file_))},
                         {"is_open", Tensor::scalar(records_ != nullptr)}};
   if (!records_) return state;
@@ -133,7 +133,7 @@ void FileCursor::restore(const NamedTensors& state) {
                 count = static_cast<int64_t>(source_.files().size());
   const bool is_open = state_flag(state, "is_open");
   if (file > count || (is_open && file == count)) {
-    fail(Code::kDataLoss, "There is no file number ", file, " of ", count, ".");
+    fail(Code::kDataLoss, "Invalid saved file number ", file, " of ", count, ".");
   }
   rewind();
   if (!is_open) {
@@ -150,14 +150,14 @@ void FileCursor::restore(const NamedTensors& state) {
   const auto text = state.find("first_skipped");
   const bool is_text = text != state.end() && text->second.dtype() == DType::kString &&
                        text->second.num_elements() == 1;
-  if (!is_text) fail(Code::kDataLoss, "The state has no text 'first_skipped'.");
+  if (!is_text) fail(Code::kDataLoss, "The saved state lacks the string 'first_skipped'.");
   file_ = static_cast<size_t>(file);
   open();
   if (size != size_ || fingerprint != fingerprint_) {
     records_.reset();
     fail(Code::kFailedPrecondition, "'", source_.files()[file_],
-         "' is not the file that was read: it had ", size, " bytes and has ", size_,
-         size == size_ ? ", others than before" : "", ".");
+         "' has changed since its position was saved: it had ", size, " bytes and has ", size_,
+         size == size_ ? " with different content" : "", ".");
   }
   if (source_.compression() == Compression::kNone && place.offset > size_) {
     fail(Code::kDataLoss, "'", source_.files()[file_], "' has ", size_, " bytes, not ",

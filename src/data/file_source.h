@@ -70,7 +70,7 @@ class FileSource : public Dataset {
 };
 
 #define RUNHOOKS_STREAM_ARGUMENT \
-  "stream = FALSE: flag. Whether files may be pipes and devices, which are read as bytes come."
+  "stream = FALSE: flag. Whether files may be pipes or devices, which are read as a stream."
 
 // Iterates over the records of all files. If the dataset skips errors, logs their count at the end
 // of each file.

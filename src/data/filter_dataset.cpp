@@ -12,7 +12,7 @@ class FilterDataset : public Transformation {
         function_(args.made<const DatasetFunction>("predicate", "a graph function")) {
     const bool is_flag = function_->dtypes() == std::vector<DType>{DType::kBool} &&
                          function_->shapes()[0].is_compatible_with(Shape());
-    if (!is_flag) invalid_argument("`predicate` of ", args.owner(), " must give one logical.");
+    if (!is_flag) invalid_argument("`predicate` of ", args.owner(), " must return one logical.");
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   bool runs_on_main_thread() const override {
@@ -32,7 +32,7 @@ class FilterIterator : public FunctionIterator<FilterDataset> {
     return next_where(sink, [this](const Components& components) {
       const Tensor passes = function_->run(components)[0];
       if (passes.num_elements() != 1) {
-        invalid_argument("A predicate must give one logical, not a tensor of shape ",
+        invalid_argument("A predicate must return one logical, not a tensor of shape ",
                          passes.shape(), ".");
       }
       return *passes.data<bool>();
@@ -51,7 +51,7 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "",
     {"dataset: dataset.", "predicate: graph function."},
-    "The elements for which a function is TRUE.");
+    "Keep the elements for which a function returns TRUE.");
 
 }  // namespace
 

@@ -33,7 +33,7 @@ class FixedRecords : public StringRecords {
     data_.resize(static_cast<size_t>(format_.record));
     if (file_.read_at(offset, data_.data(), data_.size()) < data_.size()) {
       fail(Code::kDataLoss, "Record ", at_ + 1, " of '", file_.path(),
-           "' is cut off: the file has become shorter.");
+           "' is truncated: the file has become shorter.");
     }
     ++at_;
     return true;
@@ -47,7 +47,8 @@ class FixedRecords : public StringRecords {
   }
   void seek(const FilePosition& place) override {
     if (place.records > count_) {
-      fail(Code::kDataLoss, "There is no record ", place.records, " in '", file_.path(), "'.");
+      fail(Code::kDataLoss, "Invalid saved record number ", place.records, " in '", file_.path(),
+           "'.");
     }
     at_ = place.records;
   }
@@ -86,7 +87,8 @@ class StreamedRecords : public StringRecords {
     return place;
   }
   void seek(const FilePosition&) override {
-    fail(Code::kFailedPrecondition, "'", bytes_.path(), "' is a stream: it has no places.");
+    fail(Code::kFailedPrecondition, "'", bytes_.path(),
+         "' is a stream: its position cannot be restored.");
   }
 
  private:
@@ -100,7 +102,7 @@ class StreamedRecords : public StringRecords {
     invalid_argument("After ", count_, " records of ", format_.record, " bytes '", bytes_.path(),
                      "' ends with ", static_cast<uint64_t>(bytes_.view().size()),
                      " bytes, which are not a footer of ", format_.footer, " bytes",
-                     is_begun_ ? "" : str_cat(" behind a header of ", format_.header), ".");
+                     is_begun_ ? "" : str_cat(" after a header of ", format_.header), ".");
   }
 
   BufferedBytes bytes_;
@@ -139,11 +141,12 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<FixedLengthRecordDataset>(args);
     },
     "",
-    {"filenames: any. The files.", "record_bytes: number in [1, Inf). How long a record is.",
-     "header_bytes = NULL: number in [0, Inf). So much is left out at the beginning of each file.",
-     "footer_bytes = NULL: number in [0, Inf). So much is left out at the end of each file.",
+    {"filenames: any. Paths of the files.",
+     "record_bytes: number in [1, Inf). Length of a record in bytes.",
+     "header_bytes = NULL: number in [0, Inf). Bytes to skip at the start of each file.",
+     "footer_bytes = NULL: number in [0, Inf). Bytes to skip at the end of each file.",
      RUNHOOKS_STREAM_ARGUMENT},
-    "Records of one length.");
+    "Read records of a fixed length.");
 
 }  // namespace
 

@@ -99,7 +99,7 @@ class GeneratorIterator : public DatasetIterator {
       invalid_argument("Element ", position_ + 1, " of a generator has component ",
                        static_cast<unsigned long>(k + 1), " of type ",
                        dtype_name(element[k].dtype()), " and shape ", element[k].shape(),
-                       "; expected are ", dtype_name(dtypes[k]), " and ", shapes[k], ".");
+                       "; expected ", dtype_name(dtypes[k]), " and ", shapes[k], ".");
     }
   }
 
@@ -121,7 +121,7 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "",
     {"source: source of elements."},
-    "Elements that a function makes.");
+    "Elements produced by a function.");
 
 }  // namespace
 

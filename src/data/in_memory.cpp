@@ -130,7 +130,7 @@ class InMemoryIterator : public DatasetIterator {
                   epochs = dataset_->options().num_epochs;
     const bool is_behind = epochs > 0 && dataset_->rows() > 0 && epoch - first_epoch > epochs;
     if (epoch < first_epoch || is_behind || position < 0 || position > dataset_->rows()) {
-      fail(Code::kDataLoss, "There is no row ", position, " of epoch ", epoch, " in ",
+      fail(Code::kDataLoss, "Invalid saved position: row ", position, " of epoch ", epoch, " in ",
            dataset_->rows(), " rows of data.");
     }
     seed_ = static_cast<uint64_t>(seed);

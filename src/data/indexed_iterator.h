@@ -37,7 +37,8 @@ class IndexedIterator : public DatasetIterator {
     const int64_t position = state_count(state, "position"),
                   rows_seen = state_count(state, "rows_seen");
     if (position > dataset_->num_rows()) {
-      fail(Code::kDataLoss, "There is no element ", position, " in ", dataset_->num_rows(), ".");
+      fail(Code::kDataLoss, "Invalid saved position ", position, " in ", dataset_->num_rows(),
+           " elements.");
     }
     position_ = position;
     rows_seen_ = rows_seen;

@@ -16,7 +16,8 @@ class InterleaveDataset : public Transformation {
  public:
   InterleaveDataset(const Args& args, int64_t cycle_length, int64_t block_length)
       : Transformation(dataset_argument(args)),
-        maker_(args.made<const DatasetValuedFunction>("map_func", "a function that gives datasets")),
+        maker_(args.made<const DatasetValuedFunction>("map_func",
+                                                      "a function that gives datasets")),
         cycle_length_(cycle_length),
         block_length_(block_length) {}
   std::vector<DType> dtypes() const override { return maker_->pattern().dtypes(); }
@@ -115,7 +116,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     const bool is_over = state_flag(state, "is_over");
     const int64_t lanes = num_lanes(state, lane);
     if (lane > lanes && !is_over) {
-      fail(Code::kDataLoss, "Dataset ", lane, " of ", lanes, " that are read in turn is none.");
+      fail(Code::kDataLoss, "Invalid saved dataset number ", lane, " of ", lanes, ".");
     }
     function_->restore(subtree(state, "function/"));
     rewind_own();
@@ -147,7 +148,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   static std::string lane_path(size_t i) {
     return str_cat("lane_", static_cast<unsigned long>(i), "/");
   }
-  // Reads from the next lane that has elements; 0 if there is none. `read_lane` receives the
+  // Reads from the next lane that has elements; 0 if all are exhausted. `read_lane` receives the
   // maximum number of elements and returns the number it has read.
   template <typename ReadLane>
   int64_t read(ReadLane read_lane) {
@@ -188,7 +189,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     lane_ = (lane_ + 1) % dataset_->cycle_length();
     in_block_ = 0;
   }
-  // Opens a dataset for the next input element; false if there is none.
+  // Opens a dataset for the next input element; false at the end of the input.
   bool open(Lane& lane) {
     if (is_over_ || !read_element(lane)) {
       is_over_ = true;
@@ -233,7 +234,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
   }
   void restore_row(Lane& lane, const RowTable& table, int64_t row) {
     if (row >= table.num_rows()) {
-      fail(Code::kDataLoss, "There is no row ", row, " in ", table.num_rows(), " rows of data.");
+      fail(Code::kDataLoss, "Invalid saved row ", row, " in ", table.num_rows(), " rows of data.");
     }
     ComponentsSink element;
     table.put(row, element);
@@ -248,7 +249,7 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     std::vector<Components> values = read_elements(
         subtree(state, "values/"), *elements_dataset({}, function.dtypes(), function.shapes()), 1);
     if (element.size() != 1 || values.size() != 1) {
-      fail(Code::kDataLoss, "A dataset that is read in turn is damaged.");
+      fail(Code::kDataLoss, "The saved state of an interleaved dataset is damaged.");
     }
     lane.element = std::move(element[0]);
     lane.values = std::move(values[0]);
@@ -273,7 +274,7 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "",
     {"dataset: dataset.", "map_func: function that gives datasets."},
-    "The elements of the datasets that a function makes of the elements.");
+    "Map each element to a dataset and concatenate the datasets.");
 
 RUNHOOKS_REGISTER_DATASET(
     "InterleaveDataset",
@@ -283,9 +284,9 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "",
     {"dataset: dataset.", "map_func: function that gives datasets.",
-     "cycle_length: number in [1, Inf). How many datasets are read in turn.",
-     "block_length = 1: number in [1, Inf). How many elements are taken of one before the next."},
-    "The elements of several datasets that a function makes of the elements, in turn.");
+     "cycle_length: number in [1, Inf). Number of datasets to read concurrently.",
+     "block_length = 1: number in [1, Inf). Number of consecutive elements to read from each."},
+    "Map each element to a dataset and interleave the datasets.");
 
 }  // namespace
 

@@ -88,7 +88,7 @@ RUNHOOKS_REGISTER_OP("IteratorV2")
     .order_insensitive()
     .not_differentiable()
     .endpoint("raw_ops.IteratorV2")
-    .summary("A handle of a position in a dataset.");
+    .summary("Handle of an iterator over a dataset.");
 
 RUNHOOKS_REGISTER_OP("IteratorGetNext")
     .input("iterator: resource, iterator")
@@ -120,7 +120,7 @@ RUNHOOKS_REGISTER_OP("_MakeIterator")
     .lower(lower_make_iterator)
     .stateful()
     .not_differentiable()
-    .summary("Begins with the first element of its dataset.");
+    .summary("Initialize an iterator at the first element of its dataset.");
 
 Output make_iterator_op(Graph& graph,
                         const std::vector<DType>& dtypes,
@@ -128,7 +128,7 @@ Output make_iterator_op(Graph& graph,
                         std::shared_ptr<const Dataset> dataset) {
   if (std::find(dtypes.begin(), dtypes.end(), DType::kVariant) != dtypes.end()) {
     throw Error(Code::kUnimplemented, "The elements of the dataset are datasets.",
-                {"dataset_flat_map() makes tensors of them."});
+                {"Use dataset_flat_map() to flatten them."});
   }
   const std::shared_ptr<const Dataset> known = dataset ? with_constants(dataset) : nullptr;
   Operation* handle = graph.op("IteratorV2")
@@ -151,7 +151,7 @@ Operation* make_iterator_initializer(const Output& iterator,
   for (size_t i = 0; fits && i < shapes.size(); ++i) fits = shapes[i].is_compatible_with(own[i]);
   if (!fits) {
     invalid_argument(
-        "The elements of the dataset have other types or shapes than those of the "
+        "The types or shapes of the dataset differ from those of the "
         "iterator.");
   }
   std::vector<Output> inputs = dataset->unknowns();

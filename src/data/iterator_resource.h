@@ -31,8 +31,8 @@ class IteratorResource : public Resource {
   void check_idle() const {
     if (!is_reading_) return;
     fail(Code::kFailedPrecondition,
-         "The iterator is making an element: a generator or a function of its dataset cannot read, "
-         "save, restore or begin it meanwhile.");
+         "The iterator is producing an element: its generator or function cannot read, "
+         "save, restore or initialize it.");
   }
   bool read(ElementSink& sink) {
     check_idle();

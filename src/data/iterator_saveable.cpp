@@ -51,7 +51,7 @@ class IteratorSaveable : public StateSaveable {
     const IteratorResource& own = iterator_resource(resources, op_);
     if (!own.iterator) {
       fail(Code::kFailedPrecondition, "Iterator '", op_.name(),
-           "' has no position to be saved: it has not been initialized.");
+           "' cannot be saved: it has not been initialized.");
     }
     own.check_idle();
     const Owner owner = owner_of(*own.dataset);
@@ -109,22 +109,22 @@ class IteratorSaveable : public StateSaveable {
     } catch (const Error& error) {
       const bool is_damaged = error.code() == Code::kDataLoss;
       if (error.code() == Code::kFailedPrecondition) {
-        meet_other(str_cat(" cannot be taken up: ", error.message()), error.hints(), where);
+        meet_other(str_cat(" cannot be restored: ", error.message()), error.hints(), where);
         return nullptr;
       }
       fail(error.code(), position_in(where),
-           is_damaged ? " is damaged: " : " cannot be taken up: ", error.message());
+           is_damaged ? " is damaged: " : " cannot be restored: ", error.message());
     }
     return iterator;
   }
   bool is_of(const Dataset& dataset, const NamedTensors& state, const std::string& where) const {
     const int64_t version = state_integer(state, "version");
     if (version < 1 || version > kVersion) {
-      fail(Code::kDataLoss, position_in(where), " is of version ", version,
-           "; this runhooks reads version ", kVersion, ".");
+      fail(Code::kDataLoss, position_in(where), " has version ", version,
+           "; this version of runhooks reads version ", kVersion, ".");
     }
     if (version < kVersion) {
-      meet_other(" was saved by an earlier runhooks, which did not note what the data were.", {},
+      meet_other(" was saved by an earlier version of runhooks that did not describe the data.", {},
                  where);
       return false;
     }
@@ -133,11 +133,11 @@ class IteratorSaveable : public StateSaveable {
       return static_cast<uint64_t>(state_integer(state, name));
     };
     if (saved("content") != now.data) {
-      meet_other(" is that of other data.", both(text_in(state, "data"), now.data_words), where);
+      meet_other(" belongs to other data.", both(text_in(state, "data"), now.data_words), where);
       return false;
     }
     if (saved("fingerprint") != now.steps) {
-      meet_other(" is that of another input pipeline.",
+      meet_other(" belongs to another input pipeline.",
                  both(text_in(state, "pipeline"), now.steps_words), where);
       return false;
     }
@@ -170,11 +170,11 @@ class IteratorSaveable : public StateSaveable {
                   const std::string& where) const {
     const std::string words = position_in(where) + why;
     if (on_other_data_ == ResumeMismatch::kBegin) {
-      hints.insert(hints.begin(), "The input begins at the first element.");
+      hints.insert(hints.begin(), "The input starts at the first element.");
       log_always(LogLevel::kInfo, str_cat(words, " ", str_join(hints, " ")));
       return;
     }
-    hints.push_back("`on_other_data = \"begin\"` begins at the first element.");
+    hints.push_back("Set `on_other_data = \"begin\"` to start at the first element.");
     throw Error(Code::kFailedPrecondition, words, hints);
   }
 

@@ -64,8 +64,8 @@ RUNHOOKS_REGISTER_DATASET(
     [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<MapDataset>(args); },
     "",
     {"dataset: dataset.", "function: graph function.",
-     "num_parallel_calls = NULL: number in [1, 1024]. How many threads run the function."},
-    "The elements changed by a function.");
+     "num_parallel_calls = NULL: number in [1, 1024]. Number of threads that run the function."},
+    "Apply a function to each element.");
 
 }  // namespace
 

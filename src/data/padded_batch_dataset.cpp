@@ -53,7 +53,7 @@ Shape padded_shape(const Value& value, const Shape& own, const Args& args) {
   }
   if (own.has_rank() && own.rank() != shape.rank()) {
     invalid_argument("A component of shape ", own, " cannot be padded to ", shape,
-                     ", which has another number of dimensions.");
+                     ": the number of dimensions differs.");
   }
   return shape;
 }
@@ -79,7 +79,8 @@ class PaddedBatchDataset : public Transformation {
     }
   }
   std::vector<Shape> shapes() const override {
-    return batched_shapes(shapes_, drop_remainder_ ? constant_or_nullopt("batch_size") : std::nullopt);
+    return batched_shapes(shapes_,
+                          drop_remainder_ ? constant_or_nullopt("batch_size") : std::nullopt);
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   size_t batch_size() const { return static_cast<size_t>(batch_size_); }
@@ -277,10 +278,11 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<PaddedBatchDataset>(args);
     },
     "",
-    {"dataset: dataset.", "batch_size: number in [1, Inf). How many elements.",
-     "padded_shapes = NULL: any. To which shape.", "padding_values = NULL: any. With what.",
-     "drop_remainder = FALSE: flag. TRUE leaves a last batch out that is short."},
-    "Consecutive elements padded to one shape and stacked.");
+    {"dataset: dataset.", "batch_size: number in [1, Inf). Number of elements per batch.",
+     "padded_shapes = NULL: any. Shape after padding.",
+     "padding_values = NULL: any. Padding value.",
+     "drop_remainder = FALSE: flag. TRUE drops an incomplete last batch."},
+    "Pad consecutive elements to one shape and batch them.");
 
 }  // namespace
 

@@ -285,7 +285,7 @@ RUNHOOKS_REGISTER_OP("ParseExample")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.ParseExample")
-    .summary("The features of serialized examples.");
+    .summary("Parse the features of serialized examples.");
 
 RUNHOOKS_REGISTER_OP("ParseExampleV2")
     .input("serialized: string, rank <= 1")
@@ -311,7 +311,7 @@ RUNHOOKS_REGISTER_OP("ParseExampleV2")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.ParseExampleV2")
-    .summary("The features of serialized examples.");
+    .summary("Parse the features of serialized examples.");
 
 RUNHOOKS_REGISTER_OP("ParseSingleExample")
     .input("serialized: string, scalar")
@@ -331,6 +331,6 @@ RUNHOOKS_REGISTER_OP("ParseSingleExample")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.ParseSingleExample")
-    .summary("The features of one serialized example.");
+    .summary("Parse the features of one serialized example.");
 
 }  // namespace runhooks

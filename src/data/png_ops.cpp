@@ -31,7 +31,7 @@ class EncodePngKernel : public Kernel {
     image.channels = static_cast<int>(x.shape().dim(2));
     if (image.channels < 1 || image.channels > 4 || x.num_elements() == 0 ||
         image.height > 2147483647 || image.width > 2147483647) {
-      invalid_argument("An image must have 1, 2, 3 or 4 channels and some pixels; got shape ",
+      invalid_argument("An image must have 1 to 4 channels and at least one pixel; got shape ",
                        x.shape(), ".");
     }
     const auto* from = x.data<uint8_t>();
@@ -65,7 +65,7 @@ RUNHOOKS_REGISTER_OP("DecodePng")
     .not_differentiable()
     .endpoint("image.decode_png")
     .endpoint("io.decode_png")
-    .summary("The pixels of an image in PNG: [height, width, channels].");
+    .summary("Decode a PNG image to a tensor [height, width, channels].");
 
 RUNHOOKS_REGISTER_OP("EncodePng")
     .input("image: T, rank 3")
@@ -76,6 +76,6 @@ RUNHOOKS_REGISTER_OP("EncodePng")
     .kernel(kernel_of<EncodePngKernel>())
     .not_differentiable()
     .r("image.encode_png(image, compression = -1, name = NULL)")
-    .summary("An image as PNG.");
+    .summary("Encode an image as PNG.");
 
 }  // namespace runhooks

@@ -45,10 +45,10 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "dataset_prefetch",
     {"dataset: dataset.",
-     "buffer_size = NULL: number in [-1, Inf). How many elements are made before they are asked "
-     "for; `NULL` and -1 leave it to the package."},
-    "A thread makes the elements before they are asked for. What calls functions of R (generators, "
-    "`on_values()`) is read when it is asked for, as R runs on one thread.");
+     "buffer_size = NULL: number in [-1, Inf). Number of elements to produce ahead; "
+     "`NULL` and -1 choose it automatically."},
+    "Produce elements ahead on a background thread. Inputs that call R (generators, "
+    "`on_values()`) are read on demand instead, because R runs on one thread.");
 
 }  // namespace
 

@@ -341,7 +341,7 @@ void PrefetchIterator::Queue::restore(const NamedTensors& state) {
   const bool is_over = state_flag(state, "is_over");
   const bool fits = rows_seen.size() == held.size() + 1 && epochs.size() == rows_seen.size();
   if (!fits) {
-    fail(Code::kDataLoss, "The state of queued elements is damaged.");
+    fail(Code::kDataLoss, "The saved state of queued elements is damaged.");
   }
   input_->restore(subtree(state, "input/"));
   items_.clear();
@@ -379,7 +379,7 @@ bool PrefetchIterator::is_of_other_process() const { return in_forked_child() &&
 PrefetchIterator::Queue& PrefetchIterator::queue() const {
   if (is_of_other_process()) {
     fail(Code::kFailedPrecondition,
-         "An iterator whose threads are those of another process cannot go on after fork(): make "
+         "An iterator with background threads cannot continue after fork(): create "
          "it in the new process.");
   }
   return *queue_;

@@ -9,7 +9,7 @@
 
 namespace runhooks {
 
-// Elements keep the input order regardless of which worker finishes first. Saving waits until all
+// Elements keep the input order regardless of the order in which workers finish. Saving waits until all
 // workers are idle and includes elements that were produced but not consumed. In a child of
 // fork(), where threads do not survive, the caller does all the work.
 class PrefetchIterator : public DatasetIterator {

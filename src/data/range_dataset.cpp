@@ -48,9 +48,9 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<RangeDataset>(args);
     },
     "range_dataset",
-    {"from = 0: number. The first number.", "to = 0: number. The numbers end before this one.",
-     "by = 1: number. The difference of two numbers, which may be negative."},
-    "Whole numbers in a row, int64.");
+    {"from = 0: number. The first number.", "to = 0: number. End of the range, exclusive.",
+     "by = 1: number. Step, which may be negative."},
+    "A range of int64 numbers.");
 
 }  // namespace
 

@@ -105,8 +105,8 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<RepeatDataset>(args);
     },
     "dataset_repeat",
-    {"dataset: dataset.", "count = NULL: number. How often; `NULL` or -1 for ever."},
-    "The elements again and again.");
+    {"dataset: dataset.", "count = NULL: number. Number of passes; `NULL` or -1 for no limit."},
+    "Repeat the elements.");
 
 }  // namespace
 

@@ -73,9 +73,9 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<ShardDataset>(args);
     },
     "dataset_shard",
-    {"dataset: dataset.", "num_shards: number in [1, Inf). Into how many parts.",
-     "index: number in [0, Inf). Which of them, from 0 on."},
-    "Every n-th element, for one of n readers.");
+    {"dataset: dataset.", "num_shards: number in [1, Inf). Number of shards.",
+     "index: number in [0, Inf). Index of the shard, from 0."},
+    "Keep every n-th element, for one of n readers.");
 
 }  // namespace
 

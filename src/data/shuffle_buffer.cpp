@@ -10,7 +10,7 @@ namespace {
 
 void check_waiting(int64_t n, int64_t buffer_size) {
   if (n <= buffer_size) return;
-  fail(Code::kDataLoss, n, " elements cannot wait in a buffer of ", buffer_size, ".");
+  fail(Code::kDataLoss, n, " saved elements do not fit into a buffer of ", buffer_size, ".");
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ std::vector<int64_t> BufferedRows::restore(const NamedTensors& state, int64_t bu
   const int64_t rows = table_.num_rows();
   for (const int64_t number : numbers) {
     if (number < 0 || number >= rows) {
-      fail(Code::kDataLoss, "There is no row ", number, " in ", rows, " rows of data.");
+      fail(Code::kDataLoss, "Invalid saved row ", number, " in ", rows, " rows of data.");
     }
   }
   drawn_.clear();
@@ -42,7 +42,7 @@ void ElementPlaces::save(const std::vector<int64_t>& places, NamedTensors& state
 ElementPlaces ElementPlaces::restored(const NamedTensors& state, int64_t n, int64_t buffer_size) {
   const std::vector<int64_t> rows = state_counts(state, "rows");
   if (static_cast<int64_t>(rows.size()) != n) {
-    fail(Code::kDataLoss, "The buffer of a shuffle is damaged.");
+    fail(Code::kDataLoss, "The saved state of a shuffle buffer is damaged.");
   }
   check_waiting(n, buffer_size);
   ElementPlaces places;

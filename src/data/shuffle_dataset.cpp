@@ -173,12 +173,12 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "dataset_shuffle",
     {"dataset: dataset.",
-     "buffer_size: number in [1, Inf). How many elements wait, of which the next one is drawn: as "
-     "many as the data have for an even order.",
+     "buffer_size: number in [1, Inf). Size of the shuffle buffer. Use at least the number of "
+     "elements for a uniform shuffle.",
      "seed = NULL: number. With the seed of the graph it gives TensorFlow's order for both.",
      "reshuffle_each_iteration = NULL: flag. FALSE gives each pass through the data the same "
      "order."},
-    "The elements in a random order.");
+    "Shuffle the elements.");
 
 RUNHOOKS_REGISTER_DATASET(
     "ShuffleAndRepeatDataset",
@@ -191,10 +191,10 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "dataset_shuffle_and_repeat",
     {"dataset: dataset.",
-     "buffer_size: number in [1, Inf). How many elements wait, of which the next one is drawn.",
-     "count = NULL: number. How often; `NULL` or -1 for ever.",
+     "buffer_size: number in [1, Inf). Size of the shuffle buffer.",
+     "count = NULL: number. Number of passes; `NULL` or -1 for no limit.",
      "seed = NULL: number. With the seed of the graph it gives TensorFlow's order for both."},
-    "The elements again and again, each time in another random order: `dataset_shuffle()`, then "
+    "Repeat the elements, shuffled differently in each pass: `dataset_shuffle()`, then "
     "`dataset_repeat()`.");
 
 }  // namespace

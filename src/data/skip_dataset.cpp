@@ -55,8 +55,8 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<SkipDataset>(args);
     },
     "dataset_skip",
-    {"dataset: dataset.", "count: number. How many; -1 for all."},
-    "The elements without the first ones.");
+    {"dataset: dataset.", "count: number. Number of elements to drop; -1 for all."},
+    "Drop the first elements.");
 
 }  // namespace
 

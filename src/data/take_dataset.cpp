@@ -61,8 +61,8 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<TakeDataset>(args);
     },
     "dataset_take",
-    {"dataset: dataset.", "count: number. How many; -1 for all."},
-    "The first elements.");
+    {"dataset: dataset.", "count: number. Number of elements to keep; -1 for all."},
+    "Keep the first elements.");
 
 }  // namespace
 

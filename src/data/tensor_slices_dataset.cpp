@@ -113,7 +113,7 @@ class TensorSlicesDataset : public Dataset, public RowTable {
       return;
     }
     if (shape.rank() == 0) {
-      invalid_argument("A single value has no rows; tensors_dataset() takes it.");
+      invalid_argument("A single value has no rows; use tensors_dataset().");
     }
     if (rows_ == Shape::kUnknownDim) rows_ = shape.dim(0);
     if (shape.dim(0) != Shape::kUnknownDim && shape.dim(0) != rows_) {
@@ -144,7 +144,7 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "",
     {"components: any. Tensors and sparse matrices of the same number of rows."},
-    "An element for each row.");
+    "One element per row of tensors.");
 
 }  // namespace
 

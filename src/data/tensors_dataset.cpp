@@ -53,7 +53,7 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "",
     {"components: any. The tensors."},
-    "One element.");
+    "A dataset of one element.");
 
 }  // namespace
 

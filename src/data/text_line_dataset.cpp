@@ -59,10 +59,11 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<TextLineDataset>(args);
     },
     "",
-    {"filenames: any. The files.", "compression_type = NULL: string. How they are compressed.",
-     "skip = 0: number in [0, Inf). How many lines at the beginning of each file are left out.",
-     "on_error = \"stop\": string. What to do about an ill line.", RUNHOOKS_STREAM_ARGUMENT},
-    "The lines of text files.");
+    {"filenames: any. Paths of the files.",
+     "compression_type = NULL: string. Compression of the files.",
+     "skip = 0: number in [0, Inf). Number of lines to skip at the start of each file.",
+     "on_error = \"stop\": string. What to do about an invalid line.", RUNHOOKS_STREAM_ARGUMENT},
+    "Read the lines of text files.");
 
 }  // namespace
 

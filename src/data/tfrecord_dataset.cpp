@@ -58,9 +58,10 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<TFRecordDataset>(args);
     },
     "",
-    {"filenames: any. The files.", "compression_type = NULL: string. How they are compressed.",
-     "on_error = \"stop\": string. What to do about an ill record.", RUNHOOKS_STREAM_ARGUMENT},
-    "The records of TFRecord files.");
+    {"filenames: any. Paths of the files.",
+     "compression_type = NULL: string. Compression of the files.",
+     "on_error = \"stop\": string. What to do about an invalid record.", RUNHOOKS_STREAM_ARGUMENT},
+    "Read the records of TFRecord files.");
 
 }  // namespace
 

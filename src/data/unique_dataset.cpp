@@ -57,7 +57,7 @@ class UniqueIterator : public TransformationIterator<UniqueDataset> {
   void restore_own(const NamedTensors& state) override {
     const auto found = state.find("seen");
     if (found == state.end() || found->second.dtype() != DType::kString) {
-      fail(Code::kDataLoss, "The state has no strings 'seen'.");
+      fail(Code::kDataLoss, "The saved state lacks the strings 'seen'.");
     }
     std::unordered_set<std::string> seen;
     for (int64_t i = 0; i < found->second.num_elements(); ++i) {
@@ -81,7 +81,7 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "dataset_unique",
     {"dataset: dataset."},
-    "The elements, each once, where it was first: of one component, whole numbers or strings.");
+    "Remove duplicates of elements with one component of whole numbers or strings.");
 
 }  // namespace
 

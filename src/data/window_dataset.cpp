@@ -89,7 +89,7 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
     // elements are skipped only after the buffer is used up, and fewer than `shift` of them
     const int64_t skips = state_count(state, "skips", static_cast<int64_t>(dataset_->shift()) - 1);
     if (skips > 0 && !buffer.empty()) {
-      fail(Code::kDataLoss, "Elements wait for a window that has not begun.");
+      fail(Code::kDataLoss, "The saved state of a window is damaged.");
     }
     is_over_ = state_flag(state, "is_over");
     skips_ = skips;
@@ -148,11 +148,11 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<WindowDataset>(args);
     },
     "",
-    {"dataset: dataset.", "size: number in [1, Inf). How many elements a window has.",
-     "shift = NULL: number in [1, Inf). How far the next one is; `NULL`: `size`.",
-     "stride = 1: number in [1, Inf). How far its elements are from one another.",
-     "drop_remainder = FALSE: flag. TRUE leaves windows out that are short."},
-    "Windows over the elements.");
+    {"dataset: dataset.", "size: number in [1, Inf). Number of elements per window.",
+     "shift = NULL: number in [1, Inf). Distance between windows; `NULL`: `size`.",
+     "stride = 1: number in [1, Inf). Distance between elements of a window.",
+     "drop_remainder = FALSE: flag. TRUE drops incomplete windows."},
+    "Group the elements into windows.");
 
 }  // namespace
 

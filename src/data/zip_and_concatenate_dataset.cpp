@@ -139,8 +139,8 @@ RUNHOOKS_REGISTER_DATASET(
     "ZipDataset",
     [](const Args& args) -> std::shared_ptr<Dataset> { return std::make_shared<ZipDataset>(args); },
     "",
-    {"datasets: any. What is put side by side."},
-    "Elements side by side.");
+    {"datasets: any. Datasets to combine."},
+    "Combine the elements of several datasets.");
 
 std::vector<Shape> common_shapes(const Inputs& inputs) {
   std::vector<Shape> all = inputs[0]->shapes();
@@ -216,7 +216,8 @@ class ConcatenateIterator : public DatasetIterator {
     const int64_t current = state_count(state, "current", all),
                   begun = state_count(state, "begun", all);
     if (begun < std::min(current + 1, all)) {
-      fail(Code::kDataLoss, "Dataset ", current, " is read, and only ", begun, " were begun.");
+      fail(Code::kDataLoss, "Invalid saved state: dataset ", current, " is current, but only ", begun,
+           " have begun.");
     }
     inputs_.restore(state);
     current_ = current;
@@ -248,7 +249,7 @@ RUNHOOKS_REGISTER_DATASET(
     },
     "dataset_concatenate",
     {"dataset: dataset.", "other: dataset. A dataset with elements of the same types."},
-    "The elements of one dataset, then those of another.");
+    "Concatenate two datasets.");
 
 // Draws at random which dataset is read next.
 class SampleDataset : public InputsOfOneType {
@@ -270,7 +271,7 @@ class SampleDataset : public InputsOfOneType {
     }
     if (!(sum > 0)) invalid_argument("`weights` of ", args.owner(), " must not all be 0.");
     if (!std::isfinite(sum)) {
-      invalid_argument("The sum of `weights` of ", args.owner(), " is beyond all numbers.");
+      invalid_argument("The sum of `weights` of ", args.owner(), " must be finite.");
     }
     if (args.has("seed")) seed_ = args.integer("seed");
   }
@@ -318,7 +319,7 @@ class SampleIterator : public DatasetIterator {
   void restore(const NamedTensors& state) override {
     const std::vector<int64_t> is_over = state_counts(state, "is_over");
     if (is_over.size() != inputs_.size()) {
-      fail(Code::kDataLoss, "The state is one of another number of datasets.");
+      fail(Code::kDataLoss, "The saved state has a different number of datasets.");
     }
     const RandomStream random = RandomStream::restored(subtree(state, "random/"));
     inputs_.restore(state);
@@ -376,9 +377,9 @@ RUNHOOKS_REGISTER_DATASET(
       return std::make_shared<SampleDataset>(args);
     },
     "",
-    {"datasets: any. What is drawn from.", "weights = NULL: any. How often each is drawn.",
+    {"datasets: any. Datasets to sample from.", "weights = NULL: any. Sampling weights.",
      "seed = NULL: number. Fixes the order."},
-    "The elements of several datasets in a random order.");
+    "Sample elements from several datasets.");
 
 }  // namespace
 

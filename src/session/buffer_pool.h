@@ -40,7 +40,7 @@ class BufferPool : public BufferAllocator {
   // `liveness` must live until it is removed.
   void add(const Liveness& liveness);
   void remove(const Liveness& liveness);
-  // Gives a value that persists across runs a buffer of its own.
+  // Gives a value that persists across runs a separate buffer.
   void exclude_from_sharing(Slot& slot);
   void forget(Slot& slot);
 

@@ -106,7 +106,7 @@ template <typename SetFeeds>
 void Executor::run_fed(SetFeeds set_feeds) {
   NodeTable& table = plan_.table();
   if (table.is_running()) {
-    fail(Code::kFailedPrecondition, "A run cannot be begun again by what it runs.");
+    fail(Code::kFailedPrecondition, "A run cannot start another run of the same plan.");
   }
   const Hold hold(*this);
   const NodeTable::Run running(table);

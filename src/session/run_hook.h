@@ -95,7 +95,7 @@ class RunHook {
   virtual void after_run(RunContext&, const RunValues&) {}
   // Called when the loop ends normally.
   virtual void end(Session&) {}
-  // Called after an error or interrupt; the session is NULL if none was created. Exceptions become
+  // Called after an error or interrupt; the session may be NULL. Exceptions become
   // log warnings, because the original error is already propagating.
   virtual void on_error(Session*, const LoopFailure&) {}
 
@@ -110,7 +110,7 @@ class RunHook {
   // kUnnamedState plus its function.
   static constexpr const char* kUnnamedState = "[[unnamed]]";
   virtual std::string state_key() const { return name(); }
-  // State saved in checkpoints; empty if there is none.
+  // State saved in checkpoints; may be empty.
   virtual NamedTensors save_state() { return {}; }
   // Validates a restored state without changing anything. The returned function applies the state,
   // and is called before after_create_session().

@@ -22,8 +22,8 @@ void Session::check_fetches(const std::vector<Fetch>& fetches,
     if (fetch.op->graph().is_function()) {
       throw Error(Code::kInvalidArgument,
                   str_cat("Fetch '", fetch.op->name(),
-                          "' is inside of a function of tf$cond() or tf$while_loop()."),
-                  {"Return it from the function, and fetch what the call gives."});
+                          "' belongs to a function of tf$cond() or tf$while_loop()."),
+                  {"Return it from the function and fetch the result of the call."});
     }
     if (&fetch.op->graph() != graph_.get()) {
       invalid_argument("Fetch '", fetch.op->name(), "' is not an element of this session's graph.");

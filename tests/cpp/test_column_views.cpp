@@ -198,6 +198,6 @@ TEST(rows_in_place_say_what_they_are) {
   CHECK(content(x, DType::kFloat32) != content(x, DType::kFloat64));
   const std::vector<ColumnView> one = {{x.data(), nullptr}};
   CHECK_THROWS(ColumnViews(DType::kInt64, Shape{3}, one, nullptr), Code::kInvalidArgument, "int64");
-  CHECK_THROWS(ColumnViews(DType::kInt32, Shape{3}, one, nullptr), Code::kInternal, "no numbers of its type");
-  CHECK_THROWS(ColumnViews(DType::kFloat32, Shape{3, 2}, one, nullptr), Code::kInternal, "have the shape");
+  CHECK_THROWS(ColumnViews(DType::kInt32, Shape{3}, one, nullptr), Code::kInternal, "no data of its type");
+  CHECK_THROWS(ColumnViews(DType::kFloat32, Shape{3, 2}, one, nullptr), Code::kInternal, "cannot have shape");
 }

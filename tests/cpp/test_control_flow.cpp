@@ -238,7 +238,7 @@ TEST(control_flow_tensors_of_a_function_stay_inside) {
         return {leaked};
       },
       [&](FuncGraph&, const Outputs&) -> Outputs { return {a}; }, "cond");
-  CHECK_THROWS(p.g.op("Exp", {leaked}).build(), Code::kInvalidArgument, "inside of a function");
+  CHECK_THROWS(p.g.op("Exp", {leaked}).build(), Code::kInvalidArgument, "a function");
   Session session(p.graph);
-  CHECK_THROWS(session.run({leaked}, {}), Code::kInvalidArgument, "inside of a function");
+  CHECK_THROWS(session.run({leaked}, {}), Code::kInvalidArgument, "a function");
 }

@@ -154,9 +154,9 @@ TEST(states_of_iterators_hold_the_seed_and_are_checked) {
   CHECK(sink.values() == expected[1]);
   NamedTensors outside = one->save();
   outside["position"] = Tensor::scalar(int64_t{12});
-  CHECK_THROWS(next->restore(outside), Code::kDataLoss, "There is no row 12");
+  CHECK_THROWS(next->restore(outside), Code::kDataLoss, "Invalid saved position: row 12");
   outside["position"] = Tensor::scalar(int64_t{-1});
-  CHECK_THROWS(next->restore(outside), Code::kDataLoss, "There is no row -1");
+  CHECK_THROWS(next->restore(outside), Code::kDataLoss, "Invalid saved position: row -1");
   outside.erase("position");
   CHECK_THROWS(next->restore(outside), Code::kDataLoss, "no integer 'position'");
   CHECK(next->next(sink));
@@ -296,7 +296,7 @@ TEST(functions_of_datasets_refuse_variables_and_other_graphs) {
                  variable.initializer = zeros_initializer();
                  return std::vector<Output>{g.variables().get("v", {}, variable)->snapshot};
                }),
-               Code::kUnimplemented, "cannot have variables");
+               Code::kUnimplemented, "cannot create variables");
   CHECK(noise_function()->fingerprint() == noise_function()->fingerprint());
   CHECK(noise_function()->fingerprint() != noise_function(2)->fingerprint());
 }
@@ -403,7 +403,7 @@ TEST(a_killed_input_pipeline_goes_on_from_its_checkpoint) {
   Pipeline other(noisy_rows(1, 4));
   const Pair before = Pipeline(noisy_rows(1, 4)).element();
   CHECK_THROWS(other.saver.restore(*other.session, path), Code::kFailedPrecondition,
-               "is that of another input pipeline");
+               "belongs to another input pipeline");
   CHECK(other.element().words == before.words);  // nothing was changed
   // A checkpoint that knows nothing of iterators, as TensorFlow's, leaves them where they are.
   Pipeline plain(noisy_rows(1, 4), /*saves=*/false);

@@ -80,10 +80,10 @@ TEST(shuffles_refuse_states_that_do_not_fit) {
   const NamedTensors good = iterator->save();
   NamedTensors bad = good;
   bad["numbers"] = Tensor::vector(std::vector<int64_t>(7, 3));
-  CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "7 elements cannot wait in a buffer of 6");
+  CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "7 saved elements do not fit into a buffer of 6");
   bad = good;
   bad["numbers"] = Tensor::vector(std::vector<int64_t>(6, 20));
-  CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "There is no row 20 in 20 rows");
+  CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "Invalid saved row 20 in 20 rows");
   bad = good;
   bad.erase("random/drawn");
   CHECK_THROWS(iterator->restore(bad), Code::kDataLoss, "no integer 'drawn'");

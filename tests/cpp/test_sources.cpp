@@ -156,13 +156,13 @@ TEST(another_file_is_refused_when_a_reader_goes_on) {
   const NamedTensors state = iterator->save();
   file_of(folder, "lines", "ONE\ntwo\nthree\n");
   CHECK_THROWS(dataset->make_iterator()->restore(state), Code::kFailedPrecondition,
-               "is not the file that was read");
+               "has changed since its position was saved");
   file_of(folder, "lines", "one\ntwo\n");
   CHECK_THROWS(dataset->make_iterator()->restore(state), Code::kFailedPrecondition,
                "it had 14 bytes and has 8");
   NamedTensors bad = state;
   bad["file"] = Tensor::scalar<int64_t>(1);
-  CHECK_THROWS(dataset->make_iterator()->restore(bad), Code::kDataLoss, "no file number 1 of 1");
+  CHECK_THROWS(dataset->make_iterator()->restore(bad), Code::kDataLoss, "Invalid saved file number 1 of 1");
 }
 
 TEST(damaged_records_are_named_or_skipped) {

@@ -195,7 +195,7 @@ TEST(edited_elements_that_are_datasets_have_their_types) {
   state[first + "dtypes"] = Tensor::vector<int64_t>({static_cast<int64_t>(DType::kString)});
   state[first + "component_0"] = Tensor::strings({3}, {"a", "b", "c"});
   CHECK_THROWS(shuffled->make_iterator()->restore(state), Code::kDataLoss,
-               "has elements of other types");
+               "has the wrong types");
 }
 
 TEST(edited_states_of_operations_are_refused_or_used) {

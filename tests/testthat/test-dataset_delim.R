@@ -48,14 +48,14 @@ test_that("what is ill is named with file, line and column", {
   records <- text_line_dataset(path, record_spec = spec)
   expect_length(dataset_collect(records, 2), 2)
   expect_error(dataset_collect(records), class = "runhooks_error_invalid_argument",
-    paste0("Line 5 of '", path, "', column 'x': 'oops' is no int32."), fixed = TRUE)
+    paste0("Line 5 of '", path, "', column 'x': 'oops' is not a valid int32."), fixed = TRUE)
   short <- csv_file(c("x,w", "1,a", "2"))
   expect_error(dataset_collect(text_line_dataset(short, record_spec = spec)),
-    paste0("Line 3 of '", short, "' has 1 fields; expected are 2."), fixed = TRUE)
+    paste0("Line 3 of '", short, "' has 1 fields; expected 2."), fixed = TRUE)
   lines <- text_line_dataset(csv_file(c("x,w", "1,a", "y,b"))) %>% dataset_skip(1)
   expect_error(dataset_collect(dataset_decode_delim(lines, spec)),
-    "Line 3 of '.*', column 'x': 'y' is no int32")
-  expect_error(dataset_collect(dataset_decode_delim(dataset_batch(lines, 2), spec)), "takes lines")
+    "Line 3 of '.*', column 'x': 'y' is not a valid int32")
+  expect_error(dataset_collect(dataset_decode_delim(dataset_batch(lines, 2), spec)), "needs a dataset whose elements are single strings")
   required <- csv_record_spec(path, types = "ic", defaults = list(tf$int32, ""))
   empty <- csv_file(c("x,w", ",a"))
   expect_error(dataset_collect(text_line_dataset(empty, record_spec = required)),
@@ -71,7 +71,7 @@ test_that("what is ill is named with file, line and column", {
     "field 2: a quote inside a field that is not written twice")
   other <- csv_file(c("x,z", "1,a"))
   expect_error(dataset_collect(text_line_dataset(other, record_spec = spec)),
-    "has the columns x, z; expected are x, w", class = "runhooks_error_failed_precondition")
+    "has columns x, z; expected x, w", class = "runhooks_error_failed_precondition")
 })
 
 test_that("a line without anything is a record, as in TensorFlow", {
@@ -81,14 +81,14 @@ test_that("a line without anything is a record, as in TensorFlow", {
   two <- csv_file(c("x,w", "1,a", "", "2,b"))
   spec <- csv_record_spec(csv_file(c("x,w", "1,a")))
   expect_error(dataset_collect(text_line_dataset(two, record_spec = spec)),
-    "Line 3 of .* has 1 fields; expected are 2")
+    "Line 3 of .* has 1 fields; expected 2")
 })
 
 test_that("ill records are left out and counted where that is asked for", {
   path <- csv_file(c("x,w", "1,a", "oops,b", "3", "4,\"d", "5,e"))
   spec <- csv_record_spec(csv_file(c("x,w", "1,a")))
   records <- text_line_dataset(path, record_spec = spec, on_error = "skip")
-  expect_warning(found <- column(records, "x"), "Skipped 3 records of '.*'. The first: Line 3")
+  expect_warning(found <- column(records, "x"), "Skipped 3 records of '.*'. First error: Line 3")
   expect_identical(found, c(1L, 5L))
 })
 
@@ -137,8 +137,8 @@ test_that("tf$data$experimental$CsvDataset gives tuples, as TensorFlow's does", 
   some <- csv(csv_file(c("1,2,3", "4,5", "6,7,8,9")), list(0L, tf$float32), select_cols = c(0, 1))
   expect_identical(dataset_collect(some), list(list(1L, 2), list(4L, 5), list(6L, 7)))
   few <- csv(csv_file(c("1,2", "3")), list(0L), select_cols = 1)
-  expect_error(dataset_collect(few), "Line 2 of '.*' has 1 fields; expected are at least 2")
-  expect_error(dataset_collect(csv(csv_file(c("1,2", "3")), list(0L, 0L))), "expected are 2")
+  expect_error(dataset_collect(few), "Line 2 of '.*' has 1 fields; expected at least 2")
+  expect_error(dataset_collect(csv(csv_file(c("1,2", "3")), list(0L, 0L))), "expected 2")
   expect_identical(unlist(dataset_collect(csv(csv_file("x|N|NA"), list("", 7L),
     field_delim = "|", na_value = "N", select_cols = 0:1))), c("x", "7"))
   expect_error(csv(path, list(0L), select_cols = c(0, 1)), "select_cols")

@@ -130,7 +130,7 @@ test_that("what makes an element cannot read, begin, save or restore its own ite
   for (make in names(makes)) {
     for (act in names(acts)) {
       expect_error(
-        read_within(makes[[make]], acts[[act]]), "The iterator is making an element",
+        read_within(makes[[make]], acts[[act]]), "The iterator is producing an element",
         class = "runhooks_error_failed_precondition", info = paste(make, act)
       )
     }

@@ -121,7 +121,7 @@ test_that("a file that disappears or changes while others are read is named", {
     with(tf$Session() %as% session, {
       session$run(value)
       writeBin(raw(1), paths[[1]])
-      expect_error(session$run(value), "Record 2 of '.*' is cut off: the file has become shorter",
+      expect_error(session$run(value), "Record 2 of '.*' is truncated: the file has become shorter",
         class = "runhooks_error_data_loss")
     })
   })
@@ -135,11 +135,11 @@ test_that("damaged records are left out and counted where that is asked for", {
   damaged <- withr::local_tempfile()
   writeBin(bytes, damaged)
   expect_warning(found <- dataset_collect(tfrecord_dataset(damaged, on_error = "skip")),
-    "Skipped 1 record of '.*'. The first: Record 1 of")
+    "Skipped 1 record of '.*'. First error: Record 1 of")
   expect_identical(found, records[-1])
   writeBin(readBin(path, "raw", file.size(path) - 1), damaged) # cut off
   expect_warning(found <- dataset_collect(tfrecord_dataset(damaged, on_error = "skip")),
-    paste0("Skipped 1 record of '.*'. The first: Record ", length(records)))
+    paste0("Skipped 1 record of '.*'. First error: Record ", length(records)))
   expect_identical(found, head(records, -1))
 })
 
@@ -160,7 +160,7 @@ test_that("a file that is not the one that was read is refused when an iterator 
     expect_error(in_session(function(session, built) built$saver$restore(session, saved)),
       words, class = "runhooks_error_failed_precondition")
   }
-  refused("is that of other data.*Saved: 1 file of 10 bytes.*Now: 1 file of 10 bytes")
+  refused("belongs to other data.*Saved: 1 file of 10 bytes.*Now: 1 file of 10 bytes")
   writeLines(as.character(1:6), path) # appended
   refused("Saved: 1 file of 10 bytes.*Now: 1 file of 12 bytes")
   unlink(path)

@@ -159,7 +159,7 @@ test_that("a cache in a file serves later passes and processes", {
   expect_equal(reads, 3)
   expect_equal(dataset_collect(dataset_cache(counted(), file))[[2]], list(1, "w"))
   expect_equal(reads, 3)
-  expect_error(dataset_collect(dataset_cache(numbers(3), file)), "is of other data",
+  expect_error(dataset_collect(dataset_cache(numbers(3), file)), "belongs to other data",
     class = "runhooks_error_failed_precondition")
 })
 

@@ -7,7 +7,7 @@ test_that("threads of a map and datasets behind each other have limits", {
   for (i in 1:1999) d <- dataset_take(d, 2)
   expect_equal(unlist(dataset_collect(d)), c(0, 1))
   expect_error(
-    dataset_take(d, 2), "at most 2000 deep", class = "runhooks_error_resource_exhausted"
+    dataset_take(d, 2), "at most 2000 levels deep", class = "runhooks_error_resource_exhausted"
   )
   expect_error(zip_datasets(range_dataset(0, 3), d), "2000")
 })

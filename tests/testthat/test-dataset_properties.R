@@ -91,7 +91,7 @@ test_that("a position in other data is refused, or begins anew where that is ask
       tf$set_random_seed(7)
       built <- iterators_in_graph(other(), on_other_data = "begin")
       with(tf$Session() %as% session, {
-        expect_message(built$saver$restore(session, path), "begins at the first element")
+        expect_message(built$saver$restore(session, path), "starts at the first element")
         outcomes(session, built$values[[1]], 12)
       })
     })

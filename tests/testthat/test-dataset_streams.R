@@ -56,7 +56,7 @@ test_that("with `stream = TRUE` lines, records and pieces are read as they come"
   expect_identical(pieces("printf headaaabbb", 4), c("aaa", "bbb"))
   expect_identical(pieces("printf 'aaabb'; sleep 0.05; printf 'bend'", 0, 3), c("aaa", "bbb"))
   expect_error(pieces("printf aaab"), "After 1 records of 3 bytes .* ends with 1 bytes")
-  expect_error(pieces("printf a", 4), "behind a header of 4")
+  expect_error(pieces("printf a", 4), "after a header of 4")
 
   path <- withr::local_tempfile()
   write_tfrecord(data.frame(x = 1:3), path)
@@ -103,7 +103,7 @@ test_that("a CSV comes from a pipe", {
 
 test_that("a stream is read once, and has no place that is saved", {
   stream <- text_line_dataset(local_pipe("seq 1 3"), stream = TRUE)
-  expect_error(values(dataset_repeat(stream, 2)), "is a stream: it has been read",
+  expect_error(values(dataset_repeat(stream, 2)), "is a stream: it can be read only once",
     class = "runhooks_error_failed_precondition")
   kept <- dataset_repeat(dataset_cache(text_line_dataset(local_pipe("seq 1 3"), stream = TRUE)), 2)
   expect_identical(values(kept), rep(c("1", "2", "3"), 2))
@@ -118,7 +118,7 @@ test_that("a stream is read once, and has no place that is saved", {
       session$run(step$initializer)
       expect_identical(session$run(value), "1")
       prefix <- file.path(withr::local_tempdir(), "ckpt")
-      expect_error(saver$save(session, prefix), "pipe' is a stream: nobody can go back to a place")
+      expect_error(saver$save(session, prefix), "pipe' is a stream: its position cannot be saved")
     })
   })
 })

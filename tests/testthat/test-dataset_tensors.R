@@ -55,7 +55,7 @@ test_that("files may be named by tensors", {
     feeds <- function(x) do.call(dict, setNames(list(x), name$name))
     expect_equal(unlist(elements_of(iterator, feeds(files[[2]]))), "3")
     expect_equal(unlist(elements_of(iterator, feeds(as.array(files)))), c("1", "2", "3"))
-    expect_error(text_line_dataset(tf$constant(5)), "one string or a vector of them, not float32")
+    expect_error(text_line_dataset(tf$constant(5)), "a string or a vector of strings, not float32")
     # in turn, as where they are known
     records <- file.path(folder, c("c", "d"))
     for (i in 1:2) write_tfrecord(lapply(paste0(i, c("a", "b")), charToRaw), records[[i]])

@@ -113,20 +113,20 @@ test_that("other rows, or rows that are read in another way, begin anew with a w
   changed$y[[30]] <- -1
   expect_message(
     rows <- rows_read(model, resume_input(changed, shuffle = FALSE), steps = 2),
-    "is that of other data. The input begins at the first element. Saved: .* Now: "
+    "belongs to other data. The input starts at the first element. Saved: .* Now: "
   )
   expect_equal(unlist(rows), 1:14)
   more <- resume_data(40)
   expect_message(train(model, resume_input(more), steps = 1), "other data")
   expect_message(
     train(model, resume_input(more, batch_size = 8), steps = 1),
-    "of another input pipeline. .* Saved: .*batch_size = 7.* Now: .*batch_size = 8"
+    "to another input pipeline. .* Saved: .*batch_size = 7.* Now: .*batch_size = 8"
   )
   refusing <- resume_input(more, batch_size = 8, on_other_data = "stop")
   train(model, refusing, steps = 1)
   expect_error(
     train(model, resume_input(changed, batch_size = 8, on_other_data = "stop"), steps = 1),
-    "of other data.*Saved: .*Now: ", class = "runhooks_error_failed_precondition"
+    "to other data.*Saved: .*Now: ", class = "runhooks_error_failed_precondition"
   )
   # words of the log that come from a pass that has ended: none
   ended <- resume_model()
