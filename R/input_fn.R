@@ -5,8 +5,7 @@ the <- new.env(parent = emptyenv())
 the$mode <- NULL
 # Whether tensors of data in memory go to the core, past all that is a user's.
 the$is_unseen <- FALSE
-# how many frames there were when the user's function was called
-the$users_depth <- 0L
+the$users_depth <- 0L # number of frames at the call of the user's function
 
 #' Create an input function from data in memory
 #'
