@@ -5,24 +5,21 @@ the <- new.env(parent = emptyenv())
 the$mode <- NULL
 # Whether tensors of data in memory go to the core, past all that is a user's.
 the$internal_only <- FALSE
-# how many frames there were when the user's function was called
-the$users_depth <- 0L
+the$users_depth <- 0L # number of frames at the call of the user's function
 
 #' Create an input function from data in memory
 #'
 #' Describes how [train()], [evaluate()] and [predict()][predict.tf_estimator] read a data frame,
-#' matrix or list, and returns an input function. The arguments select the features and the
-#' response, and set the batch size, the number of epochs and the order of the rows.
+#' matrix or list, and returns an input function.
 #'
-#' The core copies the data when the loop starts. It reads large numeric data (32 MB and more, in 8
-#' batches and more) in place. Do not modify such data in place, for example with
-#' `data.table::set()`, before the training has ended.
+#' The core reads large numeric data (32 MB and more, in 8 batches and more) in place and copies
+#' other data. Do not modify the data in place, as `data.table::set()` does, before the training has
+#' ended.
 #'
-#' @param object The data: a data frame; a matrix with column names, also from the Matrix package;
-#'   or a list of vectors, matrices or arrays with the same number of rows. Or a formula `response ~
-#'   a + b`. Or a recipe from the recipes package, whose predictors are the features and whose
-#'   outcome is the response. Other objects are converted with `as.data.frame()`. Selected columns
-#'   of a sparse matrix become dense.
+#' @param object The data: a data frame; a matrix with column names, also from the Matrix package
+#'   (its selected columns become dense); or a list of vectors, matrices or arrays with the same
+#'   number of rows. Or a formula `response ~ a + b`. Or a recipe, whose predictors are the features
+#'   and whose outcome is the response. Other objects are converted with `as.data.frame()`.
 #' @param features,response Columns, selected as in tidyselect: bare names, strings, helpers,
 #'   `-label`, or a character vector.
 #' @param data For a formula: the data frame. For a recipe: the data to prepare, or `NULL` for the
@@ -47,34 +44,29 @@ the$users_depth <- 0L
 #'
 #'   For a custom [estimator()], the features are one tensor `[batch, k]`, of type int32 if all
 #'   columns are integers and float64 otherwise. For other estimators they are a named list of
-#'   tensors `[batch]`, or `[batch, k]` for matrix columns:
-#'
-#'   * integers are int32, logicals are bool, and strings are string;
-#'   * doubles are float64, or float32 if only numeric columns without a normalizer read them;
-#'   * factors are int32 codes from 0, or strings if a feature column expects strings;
-#'   * a sparse matrix in a list is one feature, and each batch of it becomes float64 `[batch, k]`;
-#'   * a list column becomes a matrix whose shorter rows are padded with `""`, -1 or 0.
-#'
-#'   `NA` becomes `""` in strings and -1 in factors. Categorical columns treat both as missing.
+#'   tensors `[batch]`, or `[batch, k]` for matrix columns. Integers are int32, logicals bool and
+#'   strings string. Doubles are float64, or float32 if only numeric columns without a normalizer
+#'   read them. Factors are int32 codes from 0, or strings if a feature column expects strings. A
+#'   sparse matrix in a list is one feature, whose batches become float64 `[batch, k]`. A list
+#'   column becomes a matrix whose shorter rows are padded with `""`, -1 or 0. `NA` becomes `""` in
+#'   strings and -1 in factors, which categorical columns treat as missing.
 #' @section Resuming: Checkpoints contain the position in the data: the row, the order of the rows
 #'   and its seed. [train()] in the same directory continues at the next row, also in another
 #'   process. Thus 26 steps and then 22 steps give the same result as 48 steps. This requires that
-#'   the previous training stopped part-way through the data, and that data, batch size and number
-#'   of epochs have not changed. After a training that reached the end of the data, a new pass
-#'   starts. A resumed pass contains only the remaining rows, so it can end before `steps`.
-#'   [numpy_input_fn()] always starts at the first row.
+#'   data, batch size and number of epochs have not changed. A resumed pass contains only the
+#'   remaining rows, so it can end before `steps`. [numpy_input_fn()] always starts at the first
+#'   row.
 #' @section Levels: The file `runhooks.data` in the model directory records the training schema: the
 #'   type of each feature and the levels of factors. Later data are converted to this schema: factor
 #'   codes follow the training levels, and unseen levels become missing unless the column has
-#'   out-of-vocabulary buckets. Strings are accepted for factors, and whole numbers for integers. A
-#'   classifier without a vocabulary uses the levels of the response as its classes.
+#'   out-of-vocabulary buckets. Factors accept strings, and integers accept whole numbers. Without a
+#'   vocabulary, a classifier uses the levels of the response as its classes.
 #' @section Errors:
 #'   * `runhooks_error_not_found`: a selected column does not exist.
 #'   * `runhooks_error_invalid_argument`: two columns have the same name, a column contains dates,
-#'     the data have no rows, or `batch_size` is less than 1.
-#'   * `runhooks_error_invalid_argument`: a number is NA, NaN or Inf. The message has the count and
-#'     the first row. For NA in a feature the error occurs when the feature is read, because
-#'     `column_numeric(default_value = )` can replace it.
+#'     the data have no rows, `batch_size` is less than 1, or a number is NA, NaN or Inf. For NA in
+#'     a feature the error occurs on reading, because `column_numeric(default_value = )` can replace
+#'     it.
 #' @family input functions
 #' @export
 #' @examples
