@@ -64,6 +64,6 @@ RUNHOOKS_REGISTER_COLUMN(
     "column_indicator, feature_column.indicator_column",
     {kNameArgument,
      "categorical_column: column or name; kept. A [categorical column][categorical_columns]."},
-    "How often each bucket is there.");
+    "Multi-hot encoding of a categorical column.");
 
 }  // namespace runhooks

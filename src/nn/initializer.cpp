@@ -382,8 +382,8 @@ Initializer make_initializer(const std::string& type, const Args& args) {
     if (type == entry.type) return entry.make(args, seed_argument(args));
     known.emplace_back(entry.type);
   }
-  throw Error(Code::kInvalidArgument, str_cat("There is no initializer called '", type, "'."),
-              {str_cat("Known are: ", str_join(known, ", "), ".")});
+  throw Error(Code::kInvalidArgument, str_cat("Unknown initializer '", type, "'."),
+              {str_cat("Available: ", str_join(known, ", "), ".")});
 }
 
 Initializer initializer_of(const Value& value, const std::string& name) {

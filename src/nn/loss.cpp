@@ -41,7 +41,7 @@ void check_broadcastable(Output weights, Output losses) {
   throw Error(Code::kInvalidArgument,
               str_cat("weights can not be broadcast to values. values shape=", x,
                       ", weights shape=", w, "."),
-              {"Weights are one number, or have as many dimensions as the losses."});
+              {"Use one weight, or weights with as many dimensions as the losses."});
 }
 
 // Returns 0 if the divisor is 0.

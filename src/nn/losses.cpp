@@ -234,7 +234,7 @@ Output total_loss(Graph& graph,
     }
   }
   if (losses.empty()) {
-    fail(Code::kFailedPrecondition, "There are no losses: none has been added to the graph",
+    fail(Code::kFailedPrecondition, "No loss has been added to the graph",
          scope.empty() ? "." : str_cat(" in the scope '", scope, "'."));
   }
   return graph.op("AddN", losses).named(name);

@@ -119,7 +119,7 @@ Output activation(Graph& graph, const std::string& name, Output x) {
   }
   throw Error(Code::kInvalidArgument,
               str_cat("'", name, "' is not a known activation function in the 'tf$nn' module."),
-              {str_cat("Known are: ", str_join(activation_names(), ", "), ".")});
+              {str_cat("Available: ", str_join(activation_names(), ", "), ".")});
 }
 
 std::vector<std::string> activation_names() {

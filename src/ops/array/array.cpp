@@ -47,7 +47,7 @@ void constant_shape(ShapeContext& c) {
   const DType declared = c.op().attr_type("dtype");
   if (dtype_size(declared) == 0) {
     invalid_argument("A constant cannot be a handle of type ", dtype_name(declared),
-                     "; a plain value was given where a variable, a table or an iterator is due.");
+                     "; pass a variable, a table or an iterator instead of a plain value.");
   }
   if (value.dtype() != declared) {
     invalid_argument("A constant's value of type ", dtype_name(value.dtype()),
@@ -63,7 +63,7 @@ Shape shape_from(const Tensor& dims) {
   return shape;
 }
 
-// What is known of a shape whose value is unknown: it may be the shape of a tensor, or stacked from
+// Infers parts of a shape whose value is unknown: it may be the shape of a tensor, or stacked from
 // numbers.
 Shape partial_shape(const Output& dims) {
   const Operation& op = *dims.op;

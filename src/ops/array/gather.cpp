@@ -117,9 +117,8 @@ Output gradient_along_axis(Graph& g, Operation& op, Output dy) {
   if (axis_op.type() != "Const" || op.attr<int64_t>("batch_dims") != 0 || !params.has_rank() ||
       !indices.has_rank()) {
     fail(Code::kUnimplemented,
-         "The gradient of GatherV2 is there for a constant axis, known ranks and no batch_dims "
-         "only; operation '",
-         op.name(), "' has others.");
+         "The gradient of GatherV2 needs a constant axis, known ranks and no batch_dims; op '",
+         op.name(), "' differs.");
   }
   const int rank = params.rank(), width = indices.rank();
   const auto given = static_cast<int>(axis_op.attr<Tensor>("value").integers()[0]);
@@ -163,7 +162,8 @@ class ResourceGatherKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor& params = state_of(c).value();
     if (c.op().attr<int64_t>("batch_dims") != 0) {
-      fail(Code::kUnimplemented, "ResourceGather has no batch_dims here; gather from its value.");
+      fail(Code::kUnimplemented,
+           "ResourceGather does not support batch_dims; gather from the variable's value.");
     }
     if (params.shape().rank() == 0) invalid_argument("A scalar variable has no rows to gather.");
     Shape shape = c.input(1).shape();

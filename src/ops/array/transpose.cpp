@@ -19,8 +19,8 @@ std::vector<int64_t> inverse_of(const std::vector<int64_t>& perm) {
   for (int64_t i = 0; i < n; ++i) {
     const int64_t k = perm[static_cast<size_t>(i)];
     if (k < 0 || k >= n || inverse[static_cast<size_t>(k)] >= 0) {
-      invalid_argument("Each of 0 to ", n - 1, " must be once in a permutation; ", k, " at ", i,
-                       " is not.");
+      invalid_argument("A permutation must contain each of 0 to ", n - 1, " once; ", k,
+                       " at position ", i, " is invalid.");
     }
     inverse[static_cast<size_t>(k)] = i;
   }

@@ -192,7 +192,7 @@ void equation_shape(ShapeContext& c) {
   const int64_t n = a.dim(a.rank() - 1), rows = rhs.dim(rhs.rank() - 2);
   const bool same_outer = outer_dims(a, 2).is_compatible_with(outer_dims(rhs, 2));
   if ((n >= 0 && rows >= 0 && n != rows) || !same_outer) {
-    invalid_argument("Equations of shape ", a, " do not fit right sides of shape ", rhs, ".");
+    invalid_argument("Matrices of shape ", a, " do not match right-hand sides of shape ", rhs, ".");
   }
   c.set_output(0, rhs);
 }

@@ -21,8 +21,8 @@ class CrossKey {
   void read(const Tensor& x, const Tensor* present) {
     const bool* has_value = present ? present->data<bool>() : nullptr;
     if (present && present->num_elements() != x.num_elements()) {
-      invalid_argument("A sparse key of shape ", x.shape(), " has values where a tensor of shape ",
-                       present->shape(), " says.");
+      invalid_argument("A sparse key of shape ", x.shape(), " has a mask of shape ",
+                       present->shape(), "; the shapes must be equal.");
     }
     const auto n = static_cast<size_t>(x.num_elements());
     const int64_t rows = x.shape().rank() > 0 ? x.shape().dim(0) : 1;
@@ -64,8 +64,7 @@ int number_of_keys(const Operation& op) {
     const bool is_mask = static_cast<int>(i) >= keys;
     if (keys > 0 && is_mask == (op.inputs()[i].dtype() == DType::kBool)) continue;
     invalid_argument(
-        "A cross takes its keys, then for each sparse one a bool tensor that says where it has "
-        "values.");
+        "A cross takes its keys, then a bool mask for each sparse key.");
   }
   return keys;
 }

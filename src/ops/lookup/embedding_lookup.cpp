@@ -37,7 +37,7 @@ class Table {
     rows = 0;
     for (int p = 0; p < n; ++p) {
       const Tensor& part = c.input(first + p);
-      // Offset so that global row numbers index this partition.
+      // Stores the global number of the first row.
       parts_.push_back({rows, part.data<T>()});
       rows += part.shape().dim(0);
       if (part.shape().dim(0) > 0) width = part.num_elements() / part.shape().dim(0);
@@ -423,7 +423,8 @@ void lookup_weights_grad_shape(ShapeContext& c) {
 
 // An error instead of a wrong derivative.
 std::vector<Gradient> no_second_derivatives(Graph&, Operation& op, const std::vector<Output>&) {
-  fail(Code::kUnimplemented, "There are no second derivatives of embedding look-ups ('", op.name(),
+  fail(Code::kUnimplemented, "Second derivatives of embedding look-ups are not implemented ('",
+       op.name(),
        "').");
 }
 

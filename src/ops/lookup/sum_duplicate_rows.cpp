@@ -48,7 +48,7 @@ class SumDuplicateRowsKernel : public Kernel {
     int64_t largest = -1;
     for (int64_t i = 0; i < indices.size(); ++i) {
       if (indices[i] < 0) {
-        invalid_argument("An index of a gradient's rows is negative: ", indices[i], ".");
+        invalid_argument("A sparse gradient has a negative row index: ", indices[i], ".");
       }
       largest = std::max(largest, indices[i]);
     }

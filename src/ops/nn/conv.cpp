@@ -283,9 +283,9 @@ Shape convolved_shape(const Operation& op, const Shape& x, const Shape& filter) 
   const Shape weights = known_rank(filter, 4, "The filter of a convolution");
   const int64_t channels = image.dim(3), depth = weights.dim(2);
   if (channels >= 0 && depth >= 0 && channels != depth) {
-    invalid_argument("The depth of the input must be that of the filter: the input of shape ",
+    invalid_argument("The input and the filter must have equal depth: the input of shape ",
                      image, " has ", channels, " channels, the filter of shape ", weights,
-                     " takes ", depth, ".");
+                     " expects ", depth, ".");
   }
   const Window window(op, image, weights.dim(0), weights.dim(1));
   return Shape{image.dim(0), window.height.out, window.width.out, weights.dim(3)};
@@ -301,7 +301,7 @@ void check_backprop(ShapeContext& c, const Shape& x, const Shape& filter) {
   const Shape expected = convolved_shape(c.op(), x, filter);
   const Shape given = known_rank(c.input(2), 4, "out_backprop");
   if (!expected.is_compatible_with(given)) {
-    invalid_argument("out_backprop has shape ", given, " where the convolution gives ", expected,
+    invalid_argument("out_backprop has shape ", given, ", but the convolution returns ", expected,
                      ".");
   }
 }

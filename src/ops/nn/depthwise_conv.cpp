@@ -152,9 +152,9 @@ Shape depthwise_shape(const Operation& op, const Shape& x, const Shape& filter) 
   const Shape weights = filter.has_rank() ? filter : Shape::unknown_of_rank(4);
   const int64_t channels = image.dim(3), depth = weights.dim(2);
   if (channels >= 0 && depth >= 0 && channels != depth) {
-    invalid_argument("The depth of the input must be that of the filter: the input of shape ",
+    invalid_argument("The input and the filter must have equal depth: the input of shape ",
                      image, " has ", channels, " channels, the filter of shape ", weights,
-                     " takes ", depth, ".");
+                     " expects ", depth, ".");
   }
   const Window window(op, image, weights.dim(0), weights.dim(1));
   const int64_t known = channels >= 0 ? channels : depth;
@@ -174,7 +174,7 @@ Shape depthwise_given_shape(ShapeContext& c, int i) {
 void depthwise_check_backprop(ShapeContext& c, const Shape& x, const Shape& filter) {
   const Shape expected = depthwise_shape(c.op(), x, filter);
   if (!expected.is_compatible_with(c.input(2))) {
-    invalid_argument("out_backprop has shape ", c.input(2), " where the convolution gives ",
+    invalid_argument("out_backprop has shape ", c.input(2), ", but the convolution returns ",
                      expected, ".");
   }
 }

@@ -65,7 +65,7 @@ void check_not_empty(const Shape& image) {
 // Checks that both have the same number of images and channels.
 void check_resized(const Shape& image, const Shape& resized) {
   if (image.dim(0) != resized.dim(0) || image.dim(3) != resized.dim(3)) {
-    invalid_argument("Images of shape ", image, " cannot have become ", resized, ".");
+    invalid_argument("Images of shape ", image, " cannot be resized to ", resized, ".");
   }
   check_not_empty(image);
 }

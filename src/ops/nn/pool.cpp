@@ -16,7 +16,7 @@ using Outputs = std::vector<Output>;
 Window pooled_window(const Operation& op, const Shape& image) {
   const auto& size = op.attr<std::vector<int64_t>>("ksize");
   if (size[0] != 1 || size[3] != 1) {
-    fail(Code::kUnimplemented, "Pooling goes over height and width; `ksize` is ",
+    fail(Code::kUnimplemented, "Pooling supports windows over height and width only; `ksize` is ",
          str_join(size, ", "), ".");
   }
   if (size[1] < 1 || size[2] < 1) invalid_argument("`ksize` must be 1 or more.");
@@ -265,7 +265,7 @@ void pool_shape(ShapeContext& c) { c.set_output(0, pooled_shape(c.op(), c.input(
 void check_pooled(ShapeContext& c, const Shape& image, int i) {
   const Shape pooled = pooled_shape(c.op(), image);
   if (pooled.is_compatible_with(c.input(i))) return;
-  invalid_argument("Input ", i, " has shape ", c.input(i), " where pooling gives ", pooled, ".");
+  invalid_argument("Input ", i, " has shape ", c.input(i), ", but pooling returns ", pooled, ".");
 }
 
 void max_pool_grad_shape(ShapeContext& c) {

@@ -27,7 +27,7 @@ class SparseCrossKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     if (!c.op().attr_bool("hashed_output")) {
-      fail(Code::kUnimplemented, "SparseCross without hashed_output is not there.");
+      fail(Code::kUnimplemented, "SparseCross without hashed_output is not implemented.");
     }
     const auto n = static_cast<int>(c.op().attr_int("N"));
     const int dense = c.num_inputs() - 3 * n;

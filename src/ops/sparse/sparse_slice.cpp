@@ -90,7 +90,7 @@ class SparseSliceGradKernel : public Kernel {
       k += is_kept;
     }
     if (k == grad.num_elements()) return;
-    invalid_argument("output_indices are not those of a part of input_indices.");
+    invalid_argument("output_indices must be a subset of input_indices.");
   }
 };
 

@@ -36,7 +36,7 @@ class Accumulator : public StatefulResource {
   void restore_state(const NamedTensors& state) override {
     const int64_t step = state_integer(state, "step"), count = state_integer(state, "count");
     Tensor sum = Tensor::zeros(DType::kFloat32, shape_);
-    if (step < 0 || count < 0) fail(Code::kDataLoss, "It has been given ", count, " values.");
+    if (step < 0 || count < 0) fail(Code::kDataLoss, "Its count of values is ", count, ".");
     if (count > 0) {
       const auto found = state.find("sum");
       if (found == state.end() || found->second.dtype() != DType::kFloat32 ||
@@ -63,8 +63,8 @@ class Accumulator : public StatefulResource {
   }
   void take(int64_t required, float* out) {
     if (count_ < std::max<int64_t>(required, 1)) {
-      fail(Code::kFailedPrecondition, "The accumulator has been given ", count_, " values, and ",
-           required, " are asked for; nobody else would add to it.");
+      fail(Code::kFailedPrecondition, "The accumulator has ", count_, " values, but ",
+           required, " are required, and no other step can add more.");
     }
     float* sum = sum_.data<float>();
     const float by = is_mean_ ? static_cast<float>(count_) : 1.0f;

@@ -16,14 +16,14 @@ class PyFuncKernel : public Kernel {
     auto* function = static_cast<TensorFunction*>(op.payload.get());
     if (!function) {
       fail(Code::kFailedPrecondition, "The function of '", op.name(),
-           "' is not kept in graphs that are read from files.");
+           "' is not stored in graph files.");
     }
     std::vector<Tensor> inputs;
     for (int i = 0; i < c.num_inputs(); ++i) inputs.push_back(c.input(i));
     const auto& types = op.attr<std::vector<DType>>("Tout");
     const std::vector<Tensor> results = function->call(inputs, types);
     if (results.size() != types.size()) {
-      invalid_argument("The function of '", op.name(), "' gave ", results.size(),
+      invalid_argument("The function of '", op.name(), "' returned ", results.size(),
                        " results; expected ", types.size(), ".");
     }
     for (size_t i = 0; i < types.size(); ++i) give(c, static_cast<int>(i), results[i]);

@@ -51,7 +51,7 @@ struct Letters {
 void letters_shape(ShapeContext& c) {
   if (!c.op().attr<std::string>("encoding").empty()) {
     fail(Code::kUnimplemented, "`encoding` of ", c.op().type(), " must be \"\", not \"",
-         c.op().attr<std::string>("encoding"), "\": letters beyond ASCII stay as they are.");
+         c.op().attr<std::string>("encoding"), "\": only ASCII letters are converted.");
   }
   unchanged_shape(c);
 }
