@@ -299,7 +299,7 @@ std::vector<Output> add_cond(Graph& graph,
       .gradient(if_gradient)                   \
       .endpoint("raw_ops." type)
 
-RUNHOOKS_IF_OP("StatelessIf").summary("One of two functions, whose value depends on its inputs.");
-RUNHOOKS_IF_OP("If").stateful().summary("One of two functions.");
+RUNHOOKS_IF_OP("StatelessIf").summary("Runs one of two functions without side effects.");
+RUNHOOKS_IF_OP("If").stateful().summary("Runs one of two functions.");
 
 }  // namespace runhooks

@@ -217,7 +217,7 @@ std::vector<Output> add_while(Graph& graph,
       .gradient(while_gradient)                \
       .endpoint("raw_ops." type)
 
-RUNHOOKS_WHILE_OP("StatelessWhile").summary("A loop whose result depends on its inputs.");
-RUNHOOKS_WHILE_OP("While").stateful().summary("A loop.");
+RUNHOOKS_WHILE_OP("StatelessWhile").summary("Runs a loop without side effects.");
+RUNHOOKS_WHILE_OP("While").stateful().summary("Runs a loop.");
 
 }  // namespace runhooks

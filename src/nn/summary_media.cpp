@@ -236,7 +236,7 @@ RUNHOOKS_REGISTER_OP("AudioSummaryV2")
     .kernel(kernel_of<AudioSummaryKernel>())
     .not_differentiable()
     .endpoint("raw_ops.AudioSummaryV2")
-    .summary("A serialized Summary of sound.")
+    .summary("A serialized Summary of audio.")
     .example("s:sound e[2,30] e[]");
 
 RUNHOOKS_REGISTER_OP("TensorSummaryV2")

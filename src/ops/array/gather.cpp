@@ -231,7 +231,7 @@ RUNHOOKS_REGISTER_OP("GatherV2")
     .kernel(kernel_of<GatherKernel>())
     .gradient(gather_gradient)
     .endpoint("raw_ops.GatherV2")
-    .summary("The slices of a tensor at indices along an axis.")
+    .summary("Gathers slices of a tensor by index along an axis.")
     .example("f[2,4,3] i[2,2]{0,3,3,1} i:1")
     .example("f[2,4] i:3 i:-1")
     .example("f[4,2] i[2,2]{1,1,3,0} i:0")
@@ -262,7 +262,7 @@ RUNHOOKS_REGISTER_OP("ResourceGather")
       return {row_slices(g, g.int_vector(dims), op.input(1), dy[0]), Gradient()};
     })
     .endpoint("raw_ops.ResourceGather")
-    .summary("The rows of a resource variable at indices.");
+    .summary("Gathers rows of a resource variable by index.");
 
 #define RUNHOOKS_REGISTER_SCATTER(type, kernel_class, locking, text)           \
   RUNHOOKS_REGISTER_OP(type)                                                   \

@@ -137,7 +137,7 @@ RUNHOOKS_REGISTER_OP("Transpose")
       return {g.op("Transpose", {dy[0], g.op("InvertPermutation", {op.input(1)})}), Gradient()};
     })
     .endpoint("raw_ops.Transpose")
-    .summary("The axes in the order of perm.")
+    .summary("Permutes the axes.")
     .example("f[2,3] i{1,0}")
     .example("f[4,2,3] i{1,2,0}")
     .example("f[2,1,3,2] i{3,0,2,1}");
@@ -150,7 +150,7 @@ RUNHOOKS_REGISTER_OP("InvertPermutation")
     .kernel(kernel_by_type<InvertPermutationKernel, int32_t, int64_t>())
     .not_differentiable()
     .endpoint("invert_permutation")
-    .summary("The permutation that undoes another one.")
+    .summary("The inverse of a permutation.")
     .example("i{2,0,1}");
 
 RUNHOOKS_REGISTER_OP("ListDiff")
@@ -167,7 +167,7 @@ RUNHOOKS_REGISTER_OP("ListDiff")
     .allocates_outputs()
     .not_differentiable()
     .r("setdiff1d(x, y, index_dtype = 'int32', name = NULL)")
-    .summary("The elements of x that are not in y, and their places in x.")
+    .summary("The elements of x that are not in y, and their indices in x.")
     .example("i{1,2,3,4} i{2,4}");
 
 }  // namespace runhooks

@@ -46,7 +46,7 @@ RUNHOOKS_REGISTER_OP("Cross")
       return {g.op("Cross", {op.input(1), dy[0]}), g.op("Cross", {dy[0], op.input(0)})};
     })
     .r("cross, linalg.cross(a, b, name = NULL)")
-    .summary("The products of pairs of vectors of 3 numbers, which stand upright on both.")
+    .summary("The cross products of pairs of vectors of 3 numbers.")
     .example("f[2,3] f[2,3]");
 
 }  // namespace runhooks

@@ -74,7 +74,7 @@ RUNHOOKS_REGISTER_OP("SelfAdjointEigV2")
     .kernel(kernel_by_type<SelfAdjointEigKernel, float, double>())
     .gradient(eigen_gradient)
     .r("self_adjoint_eig, linalg.eigh(tensor as input, name = NULL)")
-    .summary("The eigenvalues of symmetric matrices in rising order, and their vectors.")
+    .summary("The eigenvalues of symmetric matrices in increasing order, and the eigenvectors.")
     .example("m[3,3]")
     .example("m[2,2,2] | compute_v=false");
 

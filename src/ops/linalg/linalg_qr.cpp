@@ -74,7 +74,7 @@ RUNHOOKS_REGISTER_OP("Qr")
     .gradient(qr_gradient)
     .endpoint("qr")
     .endpoint("linalg.qr")
-    .summary("q, whose columns are orthonormal, and r, upper triangular, with q r the input.")
+    .summary("The QR decomposition: q has orthonormal columns, r is upper triangular.")
     .example("f[4,3]")
     .example("f[2,3,3]");
 

@@ -90,7 +90,7 @@ RUNHOOKS_REGISTER_OP("Svd")
     .kernel(kernel_by_type<SvdKernel, float, double>())
     .gradient(svd_gradient)
     .r("svd, linalg.svd(tensor as input, full_matrices = FALSE, compute_uv = TRUE, name = NULL)")
-    .summary("The singular values of matrices, and the vectors that go with them.")
+    .summary("The singular values and singular vectors of matrices.")
     .example("f[4,3] | compute_uv=false")
     .example("f[2,2,3] | compute_uv=false");
 

@@ -290,7 +290,7 @@ RUNHOOKS_REGISTER_OP("BiasAdd")
       return {dy[0], g.op("BiasAddGrad", {dy[0]}).attr("data_format", format)};
     })
     .r("nn.bias_add(value, bias, data_format = NULL, name = NULL)")
-    .summary("A vector added to each row.")
+    .summary("Adds a vector to each row.")
     .example("f[2,3] f[3]")
     .example("f[2,3,2] f[3] | data_format=NCHW");
 
@@ -336,7 +336,7 @@ RUNHOOKS_REGISTER_OP("AddN")
     .gradient([](Graph&, Operation& op, const Outputs& dy) -> Grads {
       return Grads(op.inputs().size(), Gradient(dy[0]));
     })
-    .summary("The sum of tensors of one shape.")
+    .summary("The sum of tensors of equal shape.")
     .example("f[2,3] f[2,3] f[2,3]");
 
 }  // namespace runhooks

@@ -169,7 +169,7 @@ RUNHOOKS_REGISTER_OP("CrossIds")
     .not_differentiable()
     .lower(lower_cross_ids)
     .endpoint("raw_ops.CrossIds")
-    .summary("The hash of each combination of the values that an example has.")
+    .summary("The hash of each combination of an example's values.")
     .example("l[2,1]{1,2} l[2,2]{3,4,5,6} | num_buckets=10 is_sparse=[0,0]")
     .example("l[3,2]{1,2,3,4,5,6} s{a,bc,a} b[3,2] | num_buckets=10 is_sparse=[1,0]")
     .example("s{a,bc,a} l[3,2]{1,2,3,4,5,6} b[3,2] | num_buckets=10 is_sparse=[0,1]");
@@ -189,7 +189,7 @@ RUNHOOKS_REGISTER_OP("MultiHot")
     .not_differentiable()
     .lower(lower_multi_hot)
     .endpoint("raw_ops.MultiHot")
-    .summary("How often each example has each id, or the sum of their weights.")
+    .summary("The count of each id per example, or the sum of its weights.")
     .example("l[2,2]{1,1,3,-1} | depth=4")
     .example("l[2,2]{1,1,3,-1} p[2,2] | depth=4");
 

@@ -92,7 +92,7 @@ RUNHOOKS_REGISTER_OP("SumDuplicateRows")
     .not_differentiable()
     .lower(lower_sum_duplicate_rows)
     .endpoint("raw_ops.SumDuplicateRows")
-    .summary("Rows with distinct indices: those of the same index are added.")
+    .summary("Sums rows with equal indices.")
     .example("f[4,2] i{3,1,3,0}");
 
 }  // namespace runhooks

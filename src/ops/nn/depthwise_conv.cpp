@@ -207,7 +207,7 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNative")
               depthwise_for_filter(g, op, x, filter, dy[0])};
     })
     .endpoint("nn.depthwise_conv2d_native")
-    .summary("The convolution of each channel of images with filters of its own.")
+    .summary("The convolution of each image channel with separate filters.")
     .example("f[2,5,4,2] f[3,2,2,3] | strides=[1,1,1,1] padding=VALID")
     .example("f[5,5,4,2] f[3,3,2,1] | strides=[1,2,2,1] padding=SAME")
     .example("f[1,6,6,1] f[2,2,1,2] | strides=[1,1,1,1] padding=SAME dilations=[1,2,3,1]");

@@ -380,7 +380,7 @@ RUNHOOKS_REGISTER_OP("ResizeBilinear")
     .gradient(bilinear_gradient)
     .r("image.resize_bilinear(images, size, align_corners = FALSE, name = NULL, "
        "half_pixel_centers = FALSE)")
-    .summary("Images of another size, each pixel between those around it.")
+    .summary("Resizes images by bilinear interpolation.")
     .example("f[2,3,2,1] i{4,5}");
 
 RUNHOOKS_REGISTER_OP("ResizeBilinearGrad")
@@ -409,7 +409,7 @@ RUNHOOKS_REGISTER_OP("ResizeNearestNeighbor")
     .gradient(nearest_gradient)
     .r("image.resize_nearest_neighbor(images, size, align_corners = FALSE, name = NULL, "
        "half_pixel_centers = FALSE)")
-    .summary("Images of another size, each pixel the one that is nearest.")
+    .summary("Resizes images by nearest-neighbor interpolation.")
     .example("f[2,3,2,1] i{4,5}");
 
 RUNHOOKS_REGISTER_OP("ResizeNearestNeighborGrad")
@@ -436,21 +436,21 @@ RUNHOOKS_REGISTER_OP("ResizeNearestNeighborGrad")
 
 RUNHOOKS_PIXEL_OP("RGBToHSV", ToHsv)
     .endpoint("image.rgb_to_hsv")
-    .summary("Hue, saturation and value of red, green and blue.")
+    .summary("Converts RGB to HSV.")
     .example("e[2,2,3]");
 RUNHOOKS_PIXEL_OP("HSVToRGB", ToRgb)
     .endpoint("image.hsv_to_rgb")
-    .summary("Red, green and blue of hue, saturation and value.")
+    .summary("Converts HSV to RGB.")
     .example("e[2,2,3]");
 RUNHOOKS_PIXEL_OP("AdjustHue", TurnHue)
     .input("delta: float, scalar")
     .endpoint("raw_ops.AdjustHue")
-    .summary("Colours turned by a share of the circle.")
+    .summary("Rotates the hue of images.")
     .example("e[2,2,3] e[]");
 RUNHOOKS_PIXEL_OP("AdjustSaturation", ScaleSaturation)
     .input("scale: float, scalar")
     .endpoint("raw_ops.AdjustSaturation")
-    .summary("Colours of more or less saturation.")
+    .summary("Scales the saturation of images.")
     .example("e[2,2,3] e[]");
 
 RUNHOOKS_REGISTER_OP("AdjustContrastv2")
@@ -461,7 +461,7 @@ RUNHOOKS_REGISTER_OP("AdjustContrastv2")
     .kernel(kernel_of<AdjustContrastKernel>())
     .not_differentiable()
     .endpoint("raw_ops.AdjustContrastv2")
-    .summary("Images of more or less contrast.")
+    .summary("Scales the contrast of images.")
     .example("e[2,2,3,1] e[]");
 
 RUNHOOKS_REGISTER_OP("LRN")
@@ -477,7 +477,7 @@ RUNHOOKS_REGISTER_OP("LRN")
     .gradient(lrn_gradient)
     .endpoint("nn.lrn")
     .endpoint("nn.local_response_normalization")
-    .summary("Each channel divided by what the channels around it have.")
+    .summary("Local response normalization across channels.")
     .example("e[1,2,2,5] | depth_radius=1");
 
 RUNHOOKS_REGISTER_OP("LRNGrad")

@@ -301,7 +301,7 @@ RUNHOOKS_REGISTER_OP("MaxPool")
       return {windowed(g, op, "MaxPoolGrad", {op.input(0), op.output(0), dy[0]})};
     })
     .endpoint("raw_ops.MaxPool")
-    .summary("The largest cells below a window.")
+    .summary("Max pooling.")
     .example("f[2,4,5,2] | ksize=[1,2,2,1] strides=[1,2,2,1] padding=VALID")
     .example("f[2,4,5,2] | ksize=[1,3,2,1] strides=[1,1,2,1] padding=SAME");
 
@@ -318,7 +318,7 @@ RUNHOOKS_REGISTER_OP("MaxPoolGrad")
       return {Gradient(), Gradient(), windowed(g, op, "MaxPoolGradGrad", inputs)};
     })
     .endpoint("raw_ops.MaxPoolGrad")
-    .summary("The gradient of the largest cells.")
+    .summary("The gradient of MaxPool.")
     .example("f[2,4,4,2] f[2,2,2,2] f[2,2,2,2] | ksize=[1,2,2,1] strides=[1,2,2,1] padding=VALID")
     .example("f[1,3,4,1] f[1,3,2,1] f[1,3,2,1] | ksize=[1,2,3,1] strides=[1,1,2,1] padding=SAME");
 
@@ -335,7 +335,7 @@ RUNHOOKS_REGISTER_OP("MaxPoolGradGrad")
       return {Gradient(), Gradient(), windowed(g, op, "MaxPoolGrad", inputs)};
     })
     .endpoint("raw_ops.MaxPoolGradGrad")
-    .summary("The gradient of that.")
+    .summary("The gradient of MaxPoolGrad.")
     .example("f[2,4,4,2] f[2,2,2,2] f[2,4,4,2] | ksize=[1,2,2,1] strides=[1,2,2,1] padding=VALID");
 
 RUNHOOKS_REGISTER_OP("AvgPool")
@@ -348,7 +348,7 @@ RUNHOOKS_REGISTER_OP("AvgPool")
       return {windowed(g, op, "AvgPoolGrad", {shape_of(g, op.input(0)), dy[0]})};
     })
     .endpoint("raw_ops.AvgPool")
-    .summary("The means of the cells below a window.")
+    .summary("Average pooling.")
     .example("f[2,4,5,2] | ksize=[1,2,2,1] strides=[1,2,2,1] padding=VALID")
     .example("f[2,4,5,2] | ksize=[1,3,2,1] strides=[1,1,2,1] padding=SAME");
 
@@ -363,7 +363,7 @@ RUNHOOKS_REGISTER_OP("AvgPoolGrad")
       return {Gradient(), windowed(g, op, "AvgPool", {dy[0]})};
     })
     .endpoint("raw_ops.AvgPoolGrad")
-    .summary("The gradient of the means.")
+    .summary("The gradient of AvgPool.")
     .example("i{1,3,4,1} f[1,3,2,1] | ksize=[1,2,3,1] strides=[1,1,2,1] padding=SAME");
 
 }  // namespace runhooks

@@ -255,7 +255,7 @@ RUNHOOKS_REGISTER_OP("SparseSoftmaxCrossEntropyWithLogits")
       return {logits_gradient(g, op, dy), Gradient()};
     })
     .endpoint("raw_ops.SparseSoftmaxCrossEntropyWithLogits")
-    .summary("The cross entropy of the softmax of each row of logits and the class in labels.")
+    .summary("The cross entropy of each row of logits and the class index in labels.")
     .example("f[4,3] i{0,2,1,1}");
 
 }  // namespace runhooks

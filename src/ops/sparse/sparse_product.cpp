@@ -154,7 +154,7 @@ RUNHOOKS_REGISTER_OP("SparseReorder")
       return {Gradient(), rows_at(g, dy[1], back), Gradient()};
     })
     .endpoint("raw_ops.SparseReorder")
-    .summary("A sparse tensor with its elements in order.")
+    .summary("Sorts the elements of a sparse tensor.")
     .example("l[3,2]{2,0,0,1,2,2} f[3] l{3,4}");
 
 }  // namespace runhooks

@@ -156,7 +156,7 @@ RUNHOOKS_REGISTER_OP("ResourceConditionalAccumulator")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceConditionalAccumulator")
-    .summary("What several steps give, added up.");
+    .summary("An accumulator of values over steps.");
 
 RUNHOOKS_REGISTER_OP("ResourceAccumulatorApplyGradient")
     .input("handle: resource, accumulator")
@@ -169,7 +169,7 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorApplyGradient")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceAccumulatorApplyGradient")
-    .summary("Adds to an accumulator, unless the step is over.");
+    .summary("Adds to an accumulator, unless the value is of an earlier step.");
 
 RUNHOOKS_REGISTER_OP("ResourceAccumulatorNumAccumulated")
     .input("handle: resource, accumulator")
@@ -179,7 +179,7 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorNumAccumulated")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceAccumulatorNumAccumulated")
-    .summary("How often something was added.");
+    .summary("The number of values in an accumulator.");
 
 RUNHOOKS_REGISTER_OP("ResourceAccumulatorTakeGradient")
     .input("handle: resource, accumulator")
@@ -197,7 +197,7 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorTakeGradient")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceAccumulatorTakeGradient")
-    .summary("The mean of what was added, which begins anew.");
+    .summary("Returns the mean and resets the accumulator.");
 
 RUNHOOKS_REGISTER_OP("ResourceAccumulatorSetGlobalStep")
     .input("handle: resource, accumulator")
@@ -208,6 +208,6 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorSetGlobalStep")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceAccumulatorSetGlobalStep")
-    .summary("The step before which nothing is added any more.");
+    .summary("Sets the step; values of earlier steps are dropped.");
 
 }  // namespace runhooks

@@ -7,6 +7,6 @@ RUNHOOKS_REGISTER_OP("NoOp")
     .shape(no_outputs)
     .not_differentiable()
     .endpoint("no_op")
-    .summary("Does nothing; runs after its control inputs.");
+    .summary("Does nothing; groups control dependencies.");
 
 }  // namespace runhooks

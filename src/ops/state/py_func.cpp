@@ -56,7 +56,7 @@ RUNHOOKS_REGISTER_OP("PyFunc")
     .host_function()
     .not_differentiable()
     .endpoint("raw_ops.PyFunc")
-    .summary("Calls a function with tensors.");
+    .summary("Calls an R function with tensors.");
 
 RUNHOOKS_REGISTER_OP("PyFuncStateless")
     .input("input: Tin")
@@ -71,7 +71,7 @@ RUNHOOKS_REGISTER_OP("PyFuncStateless")
     .host_function()
     .not_differentiable()
     .endpoint("raw_ops.PyFuncStateless")
-    .summary("Calls a function with tensors that gives the same for the same.");
+    .summary("Calls a deterministic R function with tensors.");
 
 Operation* make_py_func(Graph& graph,
                         std::shared_ptr<TensorFunction> function,
