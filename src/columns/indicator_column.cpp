@@ -31,7 +31,6 @@ class IndicatorColumn : public DenseColumn, public BucketedColumn {
         .attr("T", DType::kFloat32);
   }
 
-  // Present or absent.
   int64_t buckets() const override { return 2; }
   int64_t elements() const override { return categorical().num_buckets(); }
   bool is_of_words() const override { return true; }

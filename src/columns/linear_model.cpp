@@ -8,7 +8,6 @@ namespace runhooks {
 
 namespace {
 
-// Repeats the sums for each unit, to match a weight per unit.
 Output for_each_unit(Graph& graph, Output sums, const Variable& weights) {
   const Output column = graph.op("Reshape", {sums, graph.int_vector({-1, 1})});
   return graph.op("BroadcastTo",

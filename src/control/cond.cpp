@@ -92,7 +92,6 @@ Output nothing_of(FuncGraph& function, const Output& result) {
   return function.op("Fill", {function.constant(dims, "shape"), zero});
 }
 
-// Makes a tensor of the branch an output of the If.
 Output output_of_branch(Operation& op, int branch, const Output& x) {
   FuncGraph& function = function_attr(op, kBranches[branch]);
   const int argument = argument_index(function, x);
@@ -144,8 +143,6 @@ BranchGradient branch_gradient(Graph& into,
   for (size_t i = 0; i < places.size(); ++i) gradient.of_arguments[places[i]] = found[i];
   return gradient;
 }
-
-// --- sparse (indexed slices) gradients
 
 // A sparse gradient with all rows of the argument, all zeros.
 Gradient rows_of_zeros(FuncGraph& function, const FuncGraph::Argument& argument, DType indices) {

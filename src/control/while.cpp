@@ -92,7 +92,6 @@ void while_shape(ShapeContext& c) {
   }
 }
 
-// Checks that a loop variable keeps its type and shape.
 void check_variable(const Output& variable, const Output& argument, const Output& result) {
   if (result.dtype() != variable.dtype()) {
     invalid_argument("Variable '", variable.name(), "' enters the loop as ",

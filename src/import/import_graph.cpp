@@ -49,7 +49,6 @@ bool is_redundant(const std::string& name, const AttrValue& value) {
   return std::holds_alternative<DType>(value) && name[0] == 'T';
 }
 
-// Why a node cannot be imported; "" if it can.
 std::string problem_of(const NodeDef& node) {
   if (is_switch(node) || is_merge(node)) return "";  // part of a conditional, which becomes an If
   const OpDef* def = find_op_or_null(node.op);

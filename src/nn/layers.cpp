@@ -203,7 +203,6 @@ Output chosen(Graph& graph, Output is_training, Output batch, Output moving) {
   return graph.op("Select", {is_training, batch, moving}).named("cond/Merge");
 }
 
-// The number of elements that each mean averages.
 Output count_of(Graph& graph, Output inputs, Output mean) {
   const Output n = cast(graph, graph.op("Size", {inputs}), mean.dtype());
   const Output means = cast(graph, graph.op("Size", {mean}), mean.dtype());
@@ -218,7 +217,6 @@ Output bessel_correction(Graph& graph, Output inputs, Output mean) {
   return divide(graph, count, freedom);
 }
 
-// Moments of the combined batch of all processes.
 Moments moments_of_all(Graph& graph, Output x, const std::vector<int64_t>& axes) {
   const SharedSeedScope same(graph);
   const NameScope scope(graph, "moments");
@@ -315,8 +313,6 @@ Output flatten(Graph& graph, Output inputs, const std::string& name) {
   result.op->set_output_shape(0, Shape{shape.dim(0), width});
   return result;
 }
-
-// --- functions registered for scripts
 
 TensorFunction function_argument(const Args& args, const std::string& name) {
   const Value* value = args.find(name);

@@ -44,7 +44,6 @@ void check_broadcastable(Output weights, Output losses) {
               {"Use one weight, or weights with as many dimensions as the losses."});
 }
 
-// Returns 0 if the divisor is 0.
 Output safe_quotient(Graph& graph, Output x, Output by) {
   const Output zero = graph.scalar(x.dtype(), 0), one = graph.scalar(x.dtype(), 1);
   const Output good = graph.op("Greater", {by, zero});

@@ -7,7 +7,6 @@ namespace runhooks {
 
 namespace {
 
-// Requested features, ordered by key as in TensorFlow.
 struct Wanted {
   std::map<std::string, DType> sparse;
   std::map<std::string, const FeatureSpec*> dense;

@@ -20,7 +20,6 @@ Value parts_of(Operation* op) {
   return value_list(parts);
 }
 
-// Number of equal parts, or their sizes.
 Value call_split(Graph& graph, const Args& args) {
   const Output value = tensor_argument(graph, args, "value");
   const std::string name = args.text("name", "split");

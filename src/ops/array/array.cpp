@@ -1,4 +1,3 @@
-// Ops that create, reshape and describe tensors without arithmetic.
 #include <algorithm>
 #include <cstring>
 
@@ -56,7 +55,6 @@ void constant_shape(ShapeContext& c) {
   c.set_output(0, value.shape());
 }
 
-// A shape given as an int32 or int64 vector; -1 means unknown.
 Shape shape_from(const Tensor& dims) {
   Shape shape;
   for (int64_t d : dims.integers()) shape.append(d);

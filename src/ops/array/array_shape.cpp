@@ -1,4 +1,3 @@
-// Ops on shapes and indices, which a plan evaluates once per set of shapes.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

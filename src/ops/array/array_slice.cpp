@@ -1,4 +1,3 @@
-// Ops that slice, split and concatenate tensors.
 #include <algorithm>
 #include <cstring>
 
@@ -185,7 +184,6 @@ Output concatenated(Graph& g, Outputs parts, Output axis) {
   return g.op("ConcatV2", parts);
 }
 
-// The offset of each tensor in the concatenation.
 class ConcatOffsetKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {

@@ -1,4 +1,3 @@
-// Gathers rows of tensors and variables, and scatters updates to variables.
 #include <algorithm>
 #include <cstring>
 

@@ -1,4 +1,3 @@
-// Triangles, bands and diagonals of matrices in the last two dimensions.
 #include <algorithm>
 
 #include "ops/linalg/linalg.h"

@@ -1,4 +1,3 @@
-// Pads tensors with a constant or by reflection.
 #include <algorithm>
 #include <cstring>
 
@@ -60,8 +59,6 @@ std::vector<Gradient> pad_gradient(Graph& g, Operation& op, const std::vector<Ou
   dx.resize(op.inputs().size());
   return dx;
 }
-
-// --- reflection
 
 // Maps elements of the padded tensor to elements of the input. REFLECT does not repeat the edge
 // element, SYMMETRIC does.

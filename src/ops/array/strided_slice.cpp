@@ -1,4 +1,3 @@
-// Slices with strides and masks, as brackets in scripts create them; tiling and reversal.
 #include <algorithm>
 
 #include "ops/array/copy_elements.h"
@@ -218,8 +217,6 @@ Output like(Graph& g, const Operation& op, const char* type, const Outputs& inpu
   return node;
 }
 
-// --- tiling
-
 void tile_shape(ShapeContext& c) {
   const Tensor* multiples = c.value(1);
   const Shape& x = c.input(0);
@@ -273,8 +270,6 @@ Grads tile_gradient(Graph& g, Operation& op, const Outputs& dy) {
       "Range", {g.scalar(DType::kInt32, 0), g.op("Size", {split}), g.scalar(DType::kInt32, 2)});
   return {g.op("Sum", {g.op("Reshape", {dy[0], split}), axes}), Gradient()};
 }
-
-// --- reversal
 
 void reverse_shape(ShapeContext& c) {
   const Tensor* axes = c.value(1);

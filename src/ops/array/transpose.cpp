@@ -1,4 +1,3 @@
-// Transposition, and ops on permutations.
 #include <algorithm>
 
 #include "ops/array/index_reader.h"

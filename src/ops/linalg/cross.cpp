@@ -1,4 +1,3 @@
-// The vector cross product, tf.linalg.cross().
 #include "graph/graph.h"
 #include "graph/op_registry.h"
 

@@ -18,7 +18,6 @@ void eigen_shape(ShapeContext& c) {
   c.set_output(1, c.op().attr_bool("compute_v") ? x : Shape{0});
 }
 
-// Reads the lower triangle.
 template <typename T>
 class SelfAdjointEigKernel : public Kernel {
  public:

@@ -1,4 +1,3 @@
-// Matrix products and bias addition, as in a dense layer.
 #include <type_traits>
 
 #include "base/parallel_for.h"
@@ -26,7 +25,6 @@ void matmul_shape(ShapeContext& c) {
   c.set_output(0, Shape{a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)});
 }
 
-// A group of products with equal shapes.
 template <typename T>
 class MatMulGroup : public KernelGroup {
  public:
@@ -133,7 +131,6 @@ void sum_columns(int64_t rows, int64_t width, const double* x, double* sums) {
   kernels().dense->dcolumn_sums(rows, width, x, sums, kernel_threads());
 }
 
-// The number of rows of `width` elements.
 int64_t rows_of(const Tensor& x, int64_t width) {
   return width == 0 ? 0 : x.num_elements() / width;
 }

@@ -115,7 +115,6 @@ struct InVocabulary {
   }
 };
 
-// The vocabulary is an input tensor.
 class VocabularyIdsKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
@@ -146,7 +145,6 @@ class VocabularyIdsKernel : public Kernel {
   std::unique_ptr<DistinctIds<InVocabulary, InVocabulary>> ids_;
 };
 
-// The vocabulary is read from the lines of a file.
 class VocabularyFileIdsKernel : public VocabularyIdsKernel {
   void add_words(KernelContext& c, Vocabulary& vocabulary) const override {
     const Operation& op = c.op();
@@ -226,7 +224,6 @@ class BucketIdsKernel : public Kernel {
   }
 };
 
-// [batch, everything else].
 void two_dimensional(ShapeContext& c) {
   const Shape& x = c.input(0);
   if (!x.has_rank()) return c.set_output(0, Shape::unknown_of_rank(2));

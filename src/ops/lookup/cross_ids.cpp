@@ -14,7 +14,6 @@ namespace runhooks {
 
 namespace {
 
-// One key of a cross: fingerprints of its values, by row.
 class CrossKey {
  public:
   // `present` masks the values of a sparse key; NULL for dense keys and ids.

@@ -99,7 +99,6 @@ class Lookup {
            (!weights || (combiner == Combiner::kSum ? weights[i] != 0 : weights[i] > 0));
   }
   T weight(int64_t i) const { return weights ? weights[i] : T(1); }
-  // The divisor of example r's sum; 0 if it has no ids.
   T divisor(int64_t r) const {
     T sum = 0, squares = 0;
     bool any = false;
@@ -113,7 +112,6 @@ class Lookup {
     if (combiner == Combiner::kSum) return T(1);
     return combiner == Combiner::kMean ? sum : std::sqrt(squares);
   }
-  // The factor that clips a row of the table to max_norm.
   T clip(const T* row) const {
     if (max_norm <= 0) return T(1);
     const T norm = norm_of(row);

@@ -1,4 +1,3 @@
-// Lookup tables of a session, with string or integer keys.
 #include <unordered_map>
 
 #include "base/number_text.h"
@@ -40,7 +39,6 @@ TableValue value_at(const Tensor& x, int64_t i) {
   return value;
 }
 
-// Parses a value of the table's declared type from a file.
 TableValue value_of(const std::string& text, DType dtype) {
   TableValue value;
   if (dtype == DType::kString) {
@@ -76,7 +74,6 @@ class LookupTable : public Resource {
            "'.");
     }
   }
-  // The index of a key, or -1.
   int64_t find(const std::string& key) const {
     auto found = places_.find(key);
     return found == places_.end() ? -1 : found->second;

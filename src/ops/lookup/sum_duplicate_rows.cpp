@@ -1,4 +1,3 @@
-// Sums gradient rows with equal indices, as needed before a sparse variable update.
 #include <algorithm>
 #include <cstring>
 

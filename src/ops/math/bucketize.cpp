@@ -1,4 +1,3 @@
-// TensorFlow's Bucketize op.
 #include <algorithm>
 #include <type_traits>
 

@@ -127,7 +127,6 @@ struct OfNumbers {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// A gradient of the form dy * slope(x, y).
 GradientFn times_slope(std::function<Output(Graph&, Output x, Output y)> slope) {
   return [slope](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {multiply(g, dy[0], slope(g, op.input(0), op.output(0)))};

@@ -1,4 +1,3 @@
-// Elementwise unary ops, and Cast.
 #include "ops/math/quiet_math.h"
 
 #include <cmath>
@@ -89,7 +88,6 @@ GradientFn through_output(const char* type) {
   };
 }
 
-// A gradient of the form dy * factor(x, y).
 GradientFn times(std::function<Output(Graph&, Output x, Output y)> factor) {
   return [factor](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {multiply(g, dy[0], factor(g, op.input(0), op.output(0)))};

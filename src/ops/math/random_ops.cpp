@@ -72,7 +72,6 @@ double uniform_double(uint32_t high, uint32_t low) {
   return result - 1.0;
 }
 
-// Two normal from two uniform numbers (Box and Muller 1958).
 void box_muller(const uint32_t* x, float out[2]) {
   const float least = 1.0e-7f;
   float u1 = uniform_float(x[0]);

@@ -1,4 +1,3 @@
-// Cumulative sums and products along an axis.
 #include "ops/math/integer_math.h"
 #include "ops/state/gradient_helpers.h"
 

@@ -1,4 +1,3 @@
-// Sums of rows by segment.
 #include <cmath>
 #include <cstring>
 

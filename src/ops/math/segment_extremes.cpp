@@ -1,4 +1,3 @@
-// Mean, product, maximum and minimum of rows by segment.
 #include <limits>
 
 #include "ops/array/index_reader.h"
@@ -167,7 +166,6 @@ Output of_segment(Graph& g, Operation& op, Output x) {
   return g.op("SelectV2", {is_there, rows, g.op("ZerosLike", {rows})});
 }
 
-// The number of segments.
 Output number_of_segments(Graph& g, Operation& op) {
   if (op.inputs().size() > 2) return op.input(2);
   const Output first =

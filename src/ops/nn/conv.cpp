@@ -268,8 +268,6 @@ class Conv2DBackpropFilterKernel : public Kernel {
   std::vector<std::vector<T>> sums_;  // per lane
 };
 
-// --- shapes
-
 Shape known_rank(const Shape& shape, int rank, const char* what) {
   if (!shape.has_rank()) return Shape::unknown_of_rank(rank);
   if (shape.rank() != rank) {
@@ -321,8 +319,6 @@ void backprop_filter_shape(ShapeContext& c) {
   check_backprop(c, c.input(0), filter);
   c.set_output(0, filter);
 }
-
-// --- gradients: the convolution and its two gradients are each bilinear in the other two
 
 Output for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
   return windowed(g, op, "Conv2DBackpropInput", {shape_of(g, x), filter, dy});

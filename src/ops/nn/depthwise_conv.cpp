@@ -55,7 +55,6 @@ struct Depthwise {
   int64_t batch, channels, multiplier;
 };
 
-// y[c * m + q] += x[c] * w[c * m + q].
 template <typename T>
 void add_scaled(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
   if (m == 1) {
@@ -67,7 +66,6 @@ void add_scaled(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
   }
 }
 
-// x[c] += the sum over q of dy[c * m + q] * w[c * m + q].
 template <typename T>
 void add_dots(int64_t channels, int64_t m, const T* dy, const T* w, T* x) {
   if (m == 1) {
@@ -145,8 +143,6 @@ class DepthwiseFilterKernel : public Kernel {
   std::vector<std::vector<T>> sums_;
 };
 
-// --- shapes
-
 Shape depthwise_shape(const Operation& op, const Shape& x, const Shape& filter) {
   const Shape image = x.has_rank() ? x : Shape::unknown_of_rank(4);
   const Shape weights = filter.has_rank() ? filter : Shape::unknown_of_rank(4);
@@ -178,8 +174,6 @@ void depthwise_check_backprop(ShapeContext& c, const Shape& x, const Shape& filt
                      expected, ".");
   }
 }
-
-// --- gradients: the convolution and its two gradients are each bilinear in the other two
 
 Output depthwise_for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
   return windowed(g, op, "DepthwiseConv2dNativeBackpropInput", {shape_of(g, x), filter, dy});

@@ -1,4 +1,3 @@
-// Resizing, cropping and colours of images [batch, height, width, channels].
 #include <algorithm>
 #include <cmath>
 
@@ -62,7 +61,6 @@ void check_not_empty(const Shape& image) {
   }
 }
 
-// Checks that both have the same number of images and channels.
 void check_resized(const Shape& image, const Shape& resized) {
   if (image.dim(0) != resized.dim(0) || image.dim(3) != resized.dim(3)) {
     invalid_argument("Images of shape ", image, " cannot be resized to ", resized, ".");
@@ -166,7 +164,6 @@ using NearestKernel = ResizeNearestKernel<T, false>;
 template <typename T>
 using NearestGradKernel = ResizeNearestKernel<T, true>;
 
-// `size` is [height, width].
 void resize_shape(ShapeContext& c) {
   const Shape image = c.with_rank(0, 4);
   const Tensor* size = c.value(1);
@@ -199,8 +196,6 @@ Grads nearest_gradient(Graph& g, Operation& op, const Outputs& dy) {
               .attr("half_pixel_centers", op.attr_bool("half_pixel_centers")),
           Gradient()};
 }
-
-// --- colours
 
 // Hue in [0, 1), saturation and value of red, green and blue in [0, 1].
 void hsv_of(const float rgb[3], float hsv[3]) {
@@ -298,8 +293,6 @@ class AdjustContrastKernel : public Kernel {
     }
   }
 };
-
-// --- local response normalization across channels
 
 struct Response {
   explicit Response(const Operation& op)

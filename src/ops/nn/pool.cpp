@@ -1,4 +1,3 @@
-// Pooling: the maximum or mean of the cells under a window that moves over an image.
 #include <algorithm>
 
 #include "ops/math/elementwise.h"
@@ -36,7 +35,6 @@ class PoolKernel : public Kernel {
     in_ = window_->height.in * window_->width.in * channels_;
     out_ = window_->height.out * window_->width.out * channels_;
   }
-  // A range of output rows of an image.
   struct Rows {
     int64_t top, bottom;
   };
@@ -205,7 +203,6 @@ class MaxPoolGradGradKernel : public PoolKernel {
   }
 };
 
-// Padding cells are not counted.
 struct Mean {
   template <typename T, typename Cells>
   static void place(const T* image, T* out, int64_t channels, const Cells& cells) {
@@ -246,8 +243,6 @@ class AvgPoolGradKernel : public PoolKernel {
     });
   }
 };
-
-// --- shapes and gradients
 
 Shape pooled_shape(const Operation& op, const Shape& x) {
   Shape image = x;

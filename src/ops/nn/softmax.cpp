@@ -1,4 +1,3 @@
-// Softmax and its cross entropies, computing each row's exponentials once.
 #include "ops/math/quiet_math.h"
 
 #include <algorithm>
@@ -179,7 +178,6 @@ Output as_column(Graph& g, Output x) {
   return g.op("ExpandDims", {x, g.scalar(DType::kInt32, -1)});
 }
 
-// (d - sum(d * s)) * s, for softmax s.
 Output through_softmax(Graph& g, Output d, Output s) {
   return multiply(g, subtract(g, d, sum_over_rows(g, multiply(g, d, s))), s);
 }

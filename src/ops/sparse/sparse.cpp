@@ -17,7 +17,6 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// The coordinates of all elements that are TRUE or nonzero.
 class WhereKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
@@ -132,7 +131,6 @@ void check_dimensions(const std::vector<int64_t>& dims) {
   }
 }
 
-// Recomputes indices for another dense shape.
 class SparseReshapeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -362,7 +360,6 @@ void gather_nd_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// Zeros, with updates added at the given coordinates.
 template <typename T>
 class ScatterNdKernel : public Kernel {
  public:

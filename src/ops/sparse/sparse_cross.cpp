@@ -1,4 +1,3 @@
-// TensorFlow's SparseCross on sparse tensors; feature columns use the dense CrossIds.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -104,7 +103,6 @@ class SparseCrossKernel : public Kernel {
       key.hashes[i] = hash_of(x, static_cast<int64_t>(i));
     }
   }
-  // The number of combinations of one value per key.
   int64_t combinations(size_t row) const {
     int64_t n = 1;
     for (const KeyRows& key : keys_) n = checked_product(n, static_cast<int64_t>(key.count(row)));

@@ -61,7 +61,6 @@ void product_shape(ShapeContext& c) {
   c.set_output(0, Shape{a ? a->integers()[flip_a ? 1 : 0] : -1, b.dim(flip_b ? 0 : 1)});
 }
 
-// Column `which` of the coordinates.
 Output coordinates(Graph& g, Output indices, int which) {
   return g.op("GatherV2", {indices, g.scalar(DType::kInt32, which), g.scalar(DType::kInt32, 1)});
 }
@@ -80,7 +79,6 @@ Grads product_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {Gradient(), da, Gradient(), db};
 }
 
-// Sorts elements by their coordinates.
 class SparseReorderKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {

@@ -1,4 +1,3 @@
-// Assertions checked while a graph runs.
 #include "graph/op_registry.h"
 
 namespace runhooks {

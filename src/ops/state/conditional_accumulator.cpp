@@ -1,4 +1,3 @@
-// Accumulators, which sum values over steps and return the mean when it is taken.
 #include "ops/state/conditional_accumulator.h"
 
 #include <algorithm>

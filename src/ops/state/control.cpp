@@ -1,4 +1,3 @@
-// Ops that exist for their control dependencies.
 #include "graph/op_registry.h"
 
 namespace runhooks {

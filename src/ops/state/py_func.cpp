@@ -1,4 +1,3 @@
-// R functions as operations (tf.py_func).
 #include "ops/state/py_func.h"
 
 #include <cstring>

@@ -116,7 +116,6 @@ class IsInitializedKernel : public Kernel {
 
 void own_shape(ShapeContext& c) { c.set_output(0, c.op().attr<Shape>("shape")); }
 
-// The shape declared by the op that created the handle.
 Shape handle_shape(const ShapeContext& c) { return declared_shape(*c.op().input(0).op); }
 
 void check_value_shape(ShapeContext& c) {

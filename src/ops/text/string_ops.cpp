@@ -1,4 +1,3 @@
-// Hash buckets of strings, and conversion between numbers and strings.
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -57,7 +56,6 @@ void as_string_shape(ShapeContext& c) {
   unchanged_shape(c);
 }
 
-// The printf() format for an AsString operation.
 std::string as_string_format(const Operation& op) {
   const DType dtype = op.attr_type("T");
   std::string format = "%" + op.attr<std::string>("fill");

@@ -1,4 +1,3 @@
-// Joins, splits, searches and converts strings.
 #include <algorithm>
 #include <cstring>
 
@@ -152,7 +151,6 @@ class StringJoinKernel : public Kernel {
   OutputDictionary dictionary_;
 };
 
-// Scalars broadcast to the common shape of the other inputs.
 void string_join_shape(ShapeContext& c) {
   Shape out;
   for (int i = 0; i < c.num_inputs(); ++i) {
@@ -221,8 +219,6 @@ class StringSplitKernel : public Kernel {
   OutputDictionary dictionary_;
 };
 
-// --- regular expressions
-
 // An argument that is an input, or an attribute of the Static... variant of the op.
 const std::string& text_of(KernelContext& c, int input, const char* attr) {
   return c.num_inputs() > input ? c.input(input).string_at(0) : c.op().attr<std::string>(attr);
@@ -259,8 +255,6 @@ class RegexFullMatchKernel : public Kernel {
     }
   }
 };
-
-// --- hash functions other than the fast one in string_ops.cpp
 
 uint64_t word_at(const char* data) {
   uint64_t word;
