@@ -89,7 +89,7 @@ Output ones_for(Graph& graph, Output y) {
   return graph.op("Fill", {shape, graph.scalar(y.dtype(), 1)}).named("grad_ys_0");
 }
 
-// The gradient of each output of `op`, zeros where none has arrived; empty if no output has one.
+// The gradient of each output of `op`, zeros for outputs without one; empty if no output has one.
 std::vector<Output> output_gradients(Graph& graph, Operation& op, Arrived& arrived) {
   std::vector<Output> dy(static_cast<size_t>(op.num_outputs()));
   bool any = false;
@@ -162,7 +162,7 @@ const Graph& graph_of(const std::vector<Output>& ys) {
   for (const Output& y : ys) {
     if (&y.graph() != &ys[0].graph()) {
       invalid_argument("Gradients of '", ys[0].name(), "' and '", y.name(),
-                       "' cannot be taken together: they are of different graphs.");
+                       "' cannot be computed in one call: they belong to different graphs.");
     }
   }
   return ys[0].graph();
@@ -188,7 +188,7 @@ std::vector<Gradient> gradients(Graph& graph,
   int last = -1;
   for (size_t i = 0; i < ys.size(); ++i) {
     if (ys[i].dtype() == DType::kString) {
-      invalid_argument("Gradients can be taken of numbers only; '", ys[i].name(), "' is string.");
+      invalid_argument("Gradients need numeric tensors; '", ys[i].name(), "' is string.");
     }
     const Output given = i < grad_ys.size() ? grad_ys[i] : Output();
     if (given && !given.shape().is_compatible_with(ys[i].shape())) {

@@ -15,7 +15,7 @@ class BucketizedColumn : public DenseColumn,
     const bool is_numeric = dense_ && !std::dynamic_pointer_cast<const CategoricalColumn>(source_);
     if (!is_numeric || source_->name() != source_->feature_keys()[0]) {
       invalid_argument("`source_column` of column_bucketized() must be a numeric column; '",
-                       source_->name(), "' is none.");
+                       source_->name(), "' is not.");
     }
     read_boundaries(args);
   }
@@ -70,7 +70,7 @@ class BucketizedColumn : public DenseColumn,
       }
       if (!boundaries_.empty() && !(x > before)) {
         invalid_argument("boundaries must be a sorted list: in column '", name(), "' boundary ",
-                         boundaries_.size() + 1, " is ", x, ", and the one before it ", before,
+                         boundaries_.size() + 1, " is ", x, ", but the previous one is ", before,
                          ".");
       }
       before = x;
@@ -92,8 +92,8 @@ RUNHOOKS_REGISTER_COLUMN(
     BucketizedColumn,
     "column_bucketized, feature_column.bucketized_column",
     {kNameArgument, "source_column: column; kept. A [column_numeric()].",
-     "boundaries: numbers; kept. Numbers, each above the one before. Boundaries are compared as "
+     "boundaries: numbers; kept. Increasing numbers. Boundaries are compared as "
      "float32."},
-    "Numbers by the interval that they are in.");
+    "Buckets of a numeric column, given by boundaries.");
 
 }  // namespace runhooks

@@ -107,9 +107,8 @@ class CrossedColumn : public CategoricalColumn {
     throw Error(
         Code::kInvalidArgument,
         str_cat("Column '", column.name(),
-                "' is not supported for crossing: a column of "
-                "hash buckets would collide more when hashed again, a weighted one would "
-                "lose its weights."),
+                "' is not supported for crossing: hash buckets would collide more when hashed "
+                "again, and weights would be lost."),
         {str_cat("Use the name of the feature, \"", column.feature_keys()[0], "\", instead.")});
   }
   // A cross of crosses is flattened to one cross of all their keys.
@@ -155,8 +154,8 @@ RUNHOOKS_REGISTER_COLUMN(
      "keys: columns or names; kept. At least two: names of features, or categorical columns (not "
      "hashed or weighted ones), or `c()` of both.",
      "hash_bucket_size: whole number; kept. The number of buckets, 2 or more.",
-     "hash_key = NULL: any; kept. The key of the hash function; `NULL` is TensorFlow's own. Beyond "
-     "2^53 as text."},
-    "Combinations of features by their hash.");
+     "hash_key = NULL: any; kept. The key of the hash function; `NULL`: TensorFlow's default. "
+     "Pass values above 2^53 as a string."},
+    "Hashed combinations of features.");
 
 }  // namespace runhooks

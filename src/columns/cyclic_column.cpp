@@ -42,7 +42,7 @@ class CyclicColumn : public DenseColumn {
     }
     const Shape& shape = x.shape();
     if (shape.has_rank() && shape.rank() == 2 && shape.dim(1) > 1) {
-      invalid_argument("column_cyclic(\"", key_, "\") takes one number in each row, not ",
+      invalid_argument("column_cyclic(\"", key_, "\") takes one number per row, not ",
                        shape.dim(1), ".");
     }
   }
@@ -57,8 +57,7 @@ RUNHOOKS_REGISTER_COLUMN(
     CyclicColumn,
     "column_cyclic",
     {kNameArgument, kFeatureArgument,
-     "period: plain number in (0, Inf); kept. After how much the numbers begin anew: 24 for hours "
-     "of a day, 360 for degrees."},
-    "Numbers by their place in a period.");
+     "period: plain number in (0, Inf); kept. The period: 24 for hours of a day, 360 for degrees."},
+    "Sine and cosine of a periodic number.");
 
 }  // namespace runhooks

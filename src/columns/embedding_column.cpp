@@ -120,21 +120,20 @@ class SharedEmbeddingColumn : public EmbeddingColumn {
 }  // namespace
 
 // Arguments that may differ between a model and the model directory that it resumes.
-#define RUNHOOKS_TABLE_ARGUMENTS                                                              \
-  "ckpt_to_load_from = NULL: path. A checkpoint that the table starts from, with "            \
-  "`tensor_name_in_ckpt`.",                                                                   \
-      "tensor_name_in_ckpt = NULL: string. The name of the tensor in it.",                    \
-      "max_norm = NULL: plain number; kept. Vectors that are longer are scaled down to this " \
-      "length before they are combined.",                                                     \
-      "trainable = TRUE: flag. Whether the table is trained."
+#define RUNHOOKS_TABLE_ARGUMENTS                                                                  \
+  "ckpt_to_load_from = NULL: path. A checkpoint to initialize from, with `tensor_name_in_ckpt`.", \
+  "tensor_name_in_ckpt = NULL: string. The name of the tensor in that checkpoint.",               \
+  "max_norm = NULL: plain number; kept. Longer vectors are scaled down to this length before "    \
+  "they are combined.",                                                                           \
+  "trainable = TRUE: flag. Whether to train the table."
 
-#define RUNHOOKS_VECTOR_ARGUMENTS                                                                   \
-  "dimension: count; kept. The length of a vector.",                                                \
-      "combiner = 'mean': string; kept. How several ids are combined: `\"mean\"`, `\"sqrtn\"` or "    \
-      "`\"sum\"`.",                                                                                 \
-      "initializer = NULL: initializer. An initializer such as `tf$random_normal_initializer()`, "  \
-      "a function of the shape and the type that returns a tensor, or `NULL`: truncated normal "    \
-      "numbers of standard deviation `1 / sqrt(dimension)`."
+#define RUNHOOKS_VECTOR_ARGUMENTS                                                                 \
+  "dimension: count; kept. The length of the embedding vectors.",                                 \
+  "combiner = 'mean': string; kept. How to combine the vectors of several ids: `\"mean\"`, "      \
+  "`\"sqrtn\"` or `\"sum\"`.",                                                                    \
+  "initializer = NULL: initializer. An initializer such as `tf$random_normal_initializer()`, "    \
+  "a function of the shape and the type that returns a tensor, or `NULL`: truncated normal "      \
+  "with standard deviation `1 / sqrt(dimension)`."
 
 RUNHOOKS_REGISTER_COLUMN(
     EmbeddingColumn,
@@ -143,18 +142,17 @@ RUNHOOKS_REGISTER_COLUMN(
      "categorical_column: column; kept. A [categorical column][categorical_columns].",
      RUNHOOKS_VECTOR_ARGUMENTS,
      RUNHOOKS_TABLE_ARGUMENTS},
-    "Trained vectors of buckets.");
+    "Trainable embedding of a categorical column.");
 RUNHOOKS_REGISTER_COLUMN(
     SharedEmbeddingColumn,
     "column_shared_embedding, feature_column.shared_embedding_columns",
     {kNameArgument,
-     "categorical_columns as categorical_column: column; kept. A list of such columns with the "
-     "same "
-     "number of buckets.",
+     "categorical_columns as categorical_column: column; kept. A list of categorical columns "
+     "with the same number of buckets.",
      RUNHOOKS_VECTOR_ARGUMENTS,
-     "shared_embedding_collection_name = NULL: string; kept. The name of the common table; `NULL` "
-     "makes one of the columns' names.",
+     "shared_embedding_collection_name = NULL: string; kept. Name of the shared table; `NULL`: "
+     "derived from the columns' names.",
      RUNHOOKS_TABLE_ARGUMENTS},
-    "Trained vectors of buckets, of one table for several columns.");
+    "Trainable embedding that several categorical columns share.");
 
 }  // namespace runhooks

@@ -14,7 +14,7 @@ const Feature& TransformationCache::given(const std::string& key) const {
   std::vector<std::string> names;
   for (const auto& entry : features_) names.push_back(entry.first);
   std::vector<std::string> hints = did_you_mean(key, names);
-  hints.push_back(str_cat("The input function gives: ", str_join(names, ", "), "."));
+  hints.push_back(str_cat("The input function returns: ", str_join(names, ", "), "."));
   throw Error(Code::kNotFound, str_cat("Feature ", key, " is not in features dictionary."), hints);
 }
 
@@ -100,7 +100,7 @@ std::shared_ptr<const CategoricalColumn> categorical_argument(const Args& args,
   const ColumnPtr column = column_argument(args, name);
   auto categorical = std::dynamic_pointer_cast<const CategoricalColumn>(column);
   if (!categorical) {
-    invalid_argument("`", name, "` must be a categorical column; '", column->name(), "' is none.");
+    invalid_argument("`", name, "` must be a categorical column; '", column->name(), "' is not.");
   }
   return categorical;
 }
@@ -123,8 +123,8 @@ std::vector<ColumnPtr> sorted_columns(std::vector<ColumnPtr> columns) {
       throw Error(
           Code::kInvalidArgument,
           str_cat("Duplicate feature column name found for columns: '", columns[i]->name(), "'."),
-          {"The variables of a column have its name: two columns of one name would share "
-           "them. Leave one out, or call the feature of one otherwise."});
+          {"Variables are named after columns, so two columns with one name would share them. "
+           "Remove one column, or rename its feature."});
     }
   }
   return columns;
@@ -146,7 +146,7 @@ std::string type_advice(const std::string& constructor, const std::string& given
     return "Use a column of a vocabulary or of hash buckets for strings.";
   }
   if (constructor != "column_categorical_with_vocabulary_list") {
-    return str_cat("Say `dtype = tf$", given, "`.");
+    return str_cat("Use `dtype = tf$", given, "`.");
   }
   return is_string ? "Give the vocabulary as strings."
                    : "Give the vocabulary as integers, or make strings of the feature.";
@@ -174,7 +174,7 @@ Output categorical_ids(TransformationCache& cache,
                 str_cat(constructor, "(\"", key,
                         "\") needs strings or integers, but the feature is of type ",
                         dtype_name(values.dtype()), "."),
-                {"Use column_bucketized() for numbers, or make integers of them."});
+                {"Use column_bucketized() for numbers, or convert them to integers."});
   }
   if (is_string != (wanted == "string")) {
     throw Error(Code::kInvalidArgument,

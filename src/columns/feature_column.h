@@ -70,7 +70,7 @@ class TransformationCache {
   TransformationCache(Graph& graph, const Features& features)
       : graph_(graph), features_(features) {}
   Graph& graph() const { return graph_; }
-  // The feature as the input function returned it; throws if there is none with this name.
+  // The feature as the input function returned it; throws for unknown names.
   const Feature& given(const std::string& key) const;
   // The raw feature with at least 2 dimensions; missing elements of a sparse feature are "" or 0.
   Output feature(const std::string& key);
@@ -176,8 +176,8 @@ Output combined_rows(Graph& graph,
 // Arguments that most columns share: an optional name, and the feature.
 inline constexpr const char* kNameArgument = "name = NULL: string";
 inline constexpr const char* kFeatureArgument =
-    "key: feature; kept. Names of features: strings, character vectors, and within [set_columns()] "
-    "or [feature_columns()] with `names` selections such as [starts_with()].";
+    "key: feature; kept. Names of features: strings or character vectors. Within [set_columns()] "
+    "or [feature_columns()] with `names`, also selections such as [starts_with()].";
 
 // Class, the names of its constructors ("column_x, feature_column.x"), and its arguments in the
 // format of ArgSpec. "feature" arguments name the features to read; scripts may pass several to

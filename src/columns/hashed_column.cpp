@@ -48,6 +48,6 @@ RUNHOOKS_REGISTER_COLUMN(
      "hash_bucket_size: whole number; kept. The number of buckets, 2 or more.",
      "dtype = tf$string: type or NULL; kept. The type of the feature: `tf$string`, `tf$int32` or "
      "`tf$int64`, or its name."},
-    "Strings or integers by their hash.");
+    "Hash buckets of strings or integers.");
 
 }  // namespace runhooks

@@ -51,9 +51,8 @@ RUNHOOKS_REGISTER_COLUMN(
     "column_categorical_with_identity, feature_column.categorical_column_with_identity",
     {kNameArgument, kFeatureArgument,
      "num_buckets as number_buckets: whole number; kept. The number of buckets.",
-     "default_value = NULL: whole number; kept. The bucket of values that are in none; `NULL`: "
-     "they "
-     "are an error."},
-    "Integers that are ids already.");
+     "default_value = NULL: whole number; kept. The bucket for out-of-range values. `NULL`: "
+     "they are an error."},
+    "Integer ids.");
 
 }  // namespace runhooks

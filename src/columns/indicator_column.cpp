@@ -31,7 +31,6 @@ class IndicatorColumn : public DenseColumn, public BucketedColumn {
         .attr("T", DType::kFloat32);
   }
 
-  // Present or absent.
   int64_t buckets() const override { return 2; }
   int64_t elements() const override { return categorical().num_buckets(); }
   bool is_of_words() const override { return true; }
@@ -64,6 +63,6 @@ RUNHOOKS_REGISTER_COLUMN(
     "column_indicator, feature_column.indicator_column",
     {kNameArgument,
      "categorical_column: column or name; kept. A [categorical column][categorical_columns]."},
-    "How often each bucket is there.");
+    "Multi-hot encoding of a categorical column.");
 
 }  // namespace runhooks

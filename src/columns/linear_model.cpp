@@ -8,7 +8,6 @@ namespace runhooks {
 
 namespace {
 
-// Repeats the sums for each unit, to match a weight per unit.
 Output for_each_unit(Graph& graph, Output sums, const Variable& weights) {
   const Output column = graph.op("Reshape", {sums, graph.int_vector({-1, 1})});
   return graph.op("BroadcastTo",
@@ -98,7 +97,8 @@ LinearModel linear_model(Graph& graph,
     (dynamic_cast<const FixedColumn*>(column.get()) ? fixed : sorted).push_back(column);
   }
   if (sorted.empty() && !fixed.empty() && !model_options.may_be_bias_alone) {
-    invalid_argument("A linear model needs a column with a weight, beside '", fixed[0]->name(), "'.");
+    invalid_argument("A linear model needs at least one column with weights in addition to '",
+                     fixed[0]->name(), "'.");
   }
   LinearModel model;
   VariableOptions options;

@@ -21,7 +21,8 @@ class NumericColumn : public DenseColumn {
     shares_ = args.numbers("shares");
     const auto rows = static_cast<int64_t>(shares_.size()) / num_elements();
     if (rows * num_elements() != static_cast<int64_t>(shares_.size())) {
-      invalid_argument("`shares` must have a row of ", num_elements(), " for each of `among`.");
+      invalid_argument("`shares` must have a row of ", num_elements(),
+                       " numbers for each column of `among`.");
     }
   }
 
@@ -116,6 +117,6 @@ RUNHOOKS_REGISTER_COLUMN(
      "result is cast to float32.",
      "center = NULL: numbers; kept", "scale = NULL: numbers; kept", "among = NULL: column",
      "shares = NULL: numbers"},
-    "Numbers, as they are or normalized.");
+    "Numeric features, optionally normalized.");
 
 }  // namespace runhooks

@@ -14,7 +14,7 @@ class SideBySideColumn : public FeatureColumn {
         widths_(args.integers("widths")),
         standardization_(args, "center", "scale", total(widths_)) {
     if (keys_.size() != widths_.size()) {
-      invalid_argument("`keys` and `widths` must have as many elements.");
+      invalid_argument("`keys` and `widths` must have equal lengths.");
     }
     if (args.has("words")) read_words(args);
   }
@@ -69,13 +69,13 @@ class SideBySideColumn : public FeatureColumn {
       const auto words = std::dynamic_pointer_cast<const CategoricalColumn>(column);
       if (!words) invalid_argument("`words` must be categorical columns.");
       const int64_t size = words->num_buckets() * width;
-      if (means.end() - next < size) invalid_argument("`means` must have a row for each word.");
+      if (means.end() - next < size) invalid_argument("`means` must have a row for each level.");
       means_.push_back(Tensor::of<double>(Shape{words->num_buckets(), width},
                                           std::vector<double>(next, next + size)));
       next += size;
       words_.push_back(words);
     }
-    if (next != means.end()) invalid_argument("`means` must have a row for each word.");
+    if (next != means.end()) invalid_argument("`means` must have a row for each level.");
   }
   static int64_t total(const std::vector<int64_t>& widths) {
     int64_t sum = 0;

@@ -8,7 +8,6 @@ namespace runhooks {
 
 namespace {
 
-// A scalar, or a row that broadcasts over the batch.
 Output numbers(Graph& graph,
                DType dtype,
                const std::vector<double>& values,

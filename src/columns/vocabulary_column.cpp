@@ -179,30 +179,27 @@ RUNHOOKS_REGISTER_COLUMN(
     "column_categorical_with_vocabulary_list, "
     "feature_column.categorical_column_with_vocabulary_list",
     {kNameArgument, kFeatureArgument,
-     "vocabulary_list: words; kept. Strings or integers, each once.",
+     "vocabulary_list: words; kept. Unique strings or integers.",
      "dtype = NULL: type; kept. The type of the feature: `tf$string`, `tf$int32` or `tf$int64`, or "
      "its name. `NULL`: that of the list.",
-     "default_value = -1L: whole number or NULL; kept. The bucket of values that are in none; "
-     "`-1`: they "
-     "count as missing.",
-     "num_oov_buckets = 0L: whole number; kept. How many buckets, behind the vocabulary's, are for "
-     "words that are not in it, by their hash. Not together with `default_value`."},
-    "Strings or integers by their place in a list.");
+     "default_value = -1L: whole number or NULL; kept. The id of values not in the list; "
+     "`-1`: they count as missing.",
+     "num_oov_buckets = 0L: whole number; kept. Number of hash buckets for values not in the "
+     "vocabulary, with ids after its own. Cannot be combined with `default_value`."},
+    "Strings or integers from a vocabulary list.");
 RUNHOOKS_REGISTER_COLUMN(
     VocabularyFileCategoricalColumn,
     "column_categorical_with_vocabulary_file, "
     "feature_column.categorical_column_with_vocabulary_file",
     {kNameArgument, kFeatureArgument,
-     "vocabulary_file: path; kept. A path to a text file of one word a line.",
-     "vocabulary_size = NULL: whole number; kept. How many of its lines are the vocabulary; "
-     "`NULL`: "
-     "all.",
-     "num_oov_buckets = 0L: whole number; kept. How many buckets, behind the vocabulary's, are for "
-     "words that are not in it, by their hash. Not together with `default_value`.",
-     "default_value = NULL: whole number; kept. The bucket of values that are in none; `-1` or "
+     "vocabulary_file: path; kept. A path to a text file with one value per line.",
+     "vocabulary_size = NULL: whole number; kept. Number of lines to use; `NULL`: all.",
+     "num_oov_buckets = 0L: whole number; kept. Number of hash buckets for values not in the "
+     "vocabulary, with ids after its own. Cannot be combined with `default_value`.",
+     "default_value = NULL: whole number; kept. The id of values not in the file; `-1` or "
      "`NULL`: they count as missing.",
      "dtype = tf$string: type or NULL; kept. The type of the feature: `tf$string`, `tf$int32` or "
      "`tf$int64`, or its name."},
-    "Strings or integers by their place in the lines of a file.");
+    "Strings or integers from a vocabulary file.");
 
 }  // namespace runhooks

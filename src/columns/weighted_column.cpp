@@ -19,7 +19,7 @@ class WeightedCategoricalColumn : public CategoricalColumn {
     const auto size = static_cast<int64_t>(shares.size());
     const int64_t width = size / column_->num_buckets();
     if (width == 0 || width * column_->num_buckets() != size) {
-      invalid_argument("`shares` must have a row for each word.");
+      invalid_argument("`shares` must have a row for each level.");
     }
     shares_ = Tensor::of<double>(Shape{column_->num_buckets(), width}, shares);
   }
@@ -92,11 +92,11 @@ RUNHOOKS_REGISTER_COLUMN(
     "column_categorical_weighted, feature_column.weighted_categorical_column",
     {kNameArgument,
      "categorical_column: column; kept. A [categorical column][categorical_columns].",
-     "weight_feature_key: string; kept. The name of the feature of weights, which has as many "
-     "values in each row as the categorical one. A weight of 0 leaves its id out.",
+     "weight_feature_key: string; kept. Name of the feature with the weights, one per id in "
+     "each row. A weight of 0 drops the id.",
      "dtype = tf$float32: type or NULL; kept. `tf$float32`; R's doubles are cast.",
      "center = NULL: numbers; kept", "scale = NULL: numbers; kept", "among = NULL: column",
      "shares = NULL: numbers"},
-    "The ids of another column with weights.");
+    "Categorical ids with weights.");
 
 }  // namespace runhooks

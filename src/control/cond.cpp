@@ -92,7 +92,6 @@ Output nothing_of(FuncGraph& function, const Output& result) {
   return function.op("Fill", {function.constant(dims, "shape"), zero});
 }
 
-// Makes a tensor of the branch an output of the If.
 Output output_of_branch(Operation& op, int branch, const Output& x) {
   FuncGraph& function = function_attr(op, kBranches[branch]);
   const int argument = argument_index(function, x);
@@ -144,8 +143,6 @@ BranchGradient branch_gradient(Graph& into,
   for (size_t i = 0; i < places.size(); ++i) gradient.of_arguments[places[i]] = found[i];
   return gradient;
 }
-
-// --- sparse (indexed slices) gradients
 
 // A sparse gradient with all rows of the argument, all zeros.
 Gradient rows_of_zeros(FuncGraph& function, const FuncGraph::Argument& argument, DType indices) {
@@ -299,7 +296,7 @@ std::vector<Output> add_cond(Graph& graph,
       .gradient(if_gradient)                   \
       .endpoint("raw_ops." type)
 
-RUNHOOKS_IF_OP("StatelessIf").summary("One of two functions, whose value depends on its inputs.");
-RUNHOOKS_IF_OP("If").stateful().summary("One of two functions.");
+RUNHOOKS_IF_OP("StatelessIf").summary("Runs one of two functions without side effects.");
+RUNHOOKS_IF_OP("If").stateful().summary("Runs one of two functions.");
 
 }  // namespace runhooks

@@ -92,7 +92,6 @@ void while_shape(ShapeContext& c) {
   }
 }
 
-// Checks that a loop variable keeps its type and shape.
 void check_variable(const Output& variable, const Output& argument, const Output& result) {
   if (result.dtype() != variable.dtype()) {
     invalid_argument("Variable '", variable.name(), "' enters the loop as ",
@@ -217,7 +216,7 @@ std::vector<Output> add_while(Graph& graph,
       .gradient(while_gradient)                \
       .endpoint("raw_ops." type)
 
-RUNHOOKS_WHILE_OP("StatelessWhile").summary("A loop whose result depends on its inputs.");
-RUNHOOKS_WHILE_OP("While").stateful().summary("A loop.");
+RUNHOOKS_WHILE_OP("StatelessWhile").summary("Runs a loop without side effects.");
+RUNHOOKS_WHILE_OP("While").stateful().summary("Runs a loop.");
 
 }  // namespace runhooks

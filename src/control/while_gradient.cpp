@@ -14,7 +14,6 @@ namespace runhooks {
 
 namespace {
 
-// The arguments of the body that a result depends on.
 std::vector<size_t> arguments_behind(const FuncGraph& body, const Output& result) {
   const NumberedOperations needed = ancestors_of({result.op}, Through::kInputs);
   std::vector<size_t> behind;
@@ -71,7 +70,6 @@ Output kept_by_iteration(Operation& op, const Output& x) {
   return op.output(op.num_outputs() - 1);
 }
 
-// Builds the body of the gradient loop.
 class BackwardBody {
  public:
   BackwardBody(Graph& into, Operation& op, const std::string& scope)
@@ -147,7 +145,6 @@ class Accumulated {
       return body_.op("ConcatV2", {so_far, more, body_.scalar(DType::kInt32, 0)});
     };
   }
-  // Adds another loop variable.
   Output one_more(Operation& loop, const Output& initial, Shape shape, const Change& change) const {
     FuncGraph& cond = function_attr(loop, "cond");
     const ControlDependencies none(body_, {}, true);

@@ -86,7 +86,8 @@ int Branches::inside(int around, const std::string& pred, int side) {
   if (is_new) {
     const int depth = all_[static_cast<size_t>(around)].depth + 1;
     if (depth > kDeepest) {
-      fail(Code::kUnimplemented, "The GraphDef has conditionals in each other ", depth, " deep.");
+      fail(Code::kUnimplemented, "The GraphDef nests conditionals ", depth,
+           " levels deep, which is not supported.");
     }
     for (int i = 0; i < 2; ++i) all_.push_back({around, i, depth, pred});
   }
@@ -105,7 +106,7 @@ int Branches::deeper(int a, int b, const NodeDef& node) const {
   if (is_inside(a, b)) return a;
   if (is_inside(b, a)) return b;
   fail(Code::kUnimplemented, "Node '", node.name, "' (", node.op,
-       ") of the GraphDef takes what different branches of a conditional give.");
+       ") of the GraphDef uses values from different branches of a conditional.");
 }
 
 void Branches::add(const NodeDef& node) {

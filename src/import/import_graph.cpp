@@ -49,7 +49,6 @@ bool is_redundant(const std::string& name, const AttrValue& value) {
   return std::holds_alternative<DType>(value) && name[0] == 'T';
 }
 
-// Why a node cannot be imported; "" if it can.
 std::string problem_of(const NodeDef& node) {
   if (is_switch(node) || is_merge(node)) return "";  // part of a conditional, which becomes an If
   const OpDef* def = find_op_or_null(node.op);
@@ -99,7 +98,7 @@ const NodeDef& GraphImporter::node(const std::string& name, const std::string& w
   if (found != nodes_.end()) return *found->second;
   if (!wanted_by.empty()) {
     invalid_argument("Node '", wanted_by, "' of the GraphDef has the input '", name,
-                     "', which is not there.");
+                     "', which does not exist.");
   }
   std::vector<std::string> names;
   for (const NodeDef& one : def_.nodes) names.push_back(one.name);
@@ -154,7 +153,7 @@ void GraphImporter::check_supported(const std::vector<const NodeDef*>& nodes) co
   if (problems.empty()) return;
   const std::string all = str_join(problems, "; ");
   throw Error(Code::kUnimplemented,
-              str_cat("The graph needs what runhooks does not have: ", all, "."));
+              str_cat("The graph uses features that runhooks does not support: ", all, "."));
 }
 
 void GraphImporter::check_rights(const std::vector<const NodeDef*>& nodes) const {
@@ -173,7 +172,7 @@ void GraphImporter::check_rights(const std::vector<const NodeDef*>& nodes) const
     hints.push_back("`trust = TRUE` imports the graph of somebody whom you trust.");
   }
   throw Error(Code::kPermissionDenied,
-              str_cat("A graph of a file may compute, not act. ", str_join(acts, "; "),
+              str_cat("A graph from a file must not have side effects. ", str_join(acts, "; "),
                       more > 0 ? str_cat("; and ", more, " more") : "", "."),
               hints);
 }
@@ -192,7 +191,7 @@ GraphImporter::Scope& GraphImporter::scope_of(Scope& scope, const std::string& i
   const int branch = scope.branches.of_input(input);
   Scope* found = &scope;
   while (found && found->branch != branch) found = found->outer;
-  if (!found) fail(Code::kUnimplemented, "'", input, "' is inside of a conditional.");
+  if (!found) fail(Code::kUnimplemented, "'", input, "' is inside a conditional.");
   return *found;
 }
 
@@ -412,7 +411,7 @@ Output GraphImporter::tensor(const std::string& name) const {
   if (!op) {
     const auto def = nodes_.find(op_name);
     if (def != nodes_.end() && inside_.count(def->second) > 0) {
-      fail(Code::kUnimplemented, "Tensor '", name, "' is inside of a conditional");
+      fail(Code::kUnimplemented, "Tensor '", name, "' is inside a conditional");
     }
     fail(Code::kNotFound, "There is no tensor '", name, "' in the imported graph.");
   }

@@ -128,7 +128,6 @@ Value call_unstack(Graph& graph, const Args& args) {
   return value_list(parts);
 }
 
-// Permutes the axes; reverses them by default.
 Value call_transpose(Graph& graph, const Args& args) {
   const Output a = tensor_argument(graph, args, "a");
   const NameScope scope(graph, args.text("name", "transpose"));

@@ -61,8 +61,6 @@ ClippedGradients clip_by_global_norm(Graph& graph,
 
 namespace {
 
-// --- functions registered for scripts
-
 Value call_clip_by_norm(Graph& graph, const Args& args) {
   const Gradient t = gradient_argument(graph, args, "t");
   const Output limit = tensor_argument(graph, args, "clip_norm", t.values.dtype());

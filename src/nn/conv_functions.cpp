@@ -1,4 +1,3 @@
-// Convolution and pooling functions of tf.nn and tf.layers.
 #include <algorithm>
 
 #include "base/ascii.h"
@@ -12,7 +11,6 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-// Case-insensitive.
 std::string padding_argument(const Args& args) {
   const std::string padding = ascii_upper(args.text("padding", "valid"));
   if (padding != "SAME" && padding != "VALID") {
@@ -22,7 +20,6 @@ std::string padding_argument(const Args& args) {
   return padding;
 }
 
-// One number for all `rank` dimensions, or one for each.
 Sizes sizes_argument(const Args& args, const std::string& name, size_t rank, int64_t otherwise) {
   Sizes sizes = whole_numbers(args, name);
   if (sizes.empty()) sizes.assign(1, otherwise);
@@ -55,7 +52,6 @@ std::string format_argument(const Args& args) {
   return format == "channels_first" ? "NCHW" : format;
 }
 
-// Returns the first supplied argument among several aliases.
 Output first_tensor(Graph& graph, const Args& args, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (args.has(name)) return tensor_argument(graph, args, name);
@@ -254,7 +250,6 @@ Value call_conv_layer(Graph& graph, const Args& args) {
       });
 }
 
-// The output size of a transposed convolution.
 Output transposed_size(Graph& graph, Output n, int64_t size, int64_t stride, bool is_same) {
   const auto number = [&](int64_t x) {
     return graph.scalar(DType::kInt32, static_cast<double>(x));

@@ -50,7 +50,7 @@ class FusedBatchNorm {
     const bool is_training = args.flag("is_training", true);
     if ((!is_training || factor_ != 1) && (!mean_ || !variance_)) {
       invalid_argument(
-          "`mean` and `variance` of ", args.owner(), " must be given where ",
+          "`mean` and `variance` of ", args.owner(), " must be given if ",
           is_training ? "`exponential_avg_factor` is not 1." : "`is_training` is FALSE.");
     }
     if (is_training) {

@@ -306,7 +306,6 @@ Initializer identity_initializer(double gain) {
 
 namespace {
 
-// One value per element, or a scalar.
 Initializer constant_of(const Args& args) {
   const Value* value = args.find("value");
   double number;
@@ -382,8 +381,8 @@ Initializer make_initializer(const std::string& type, const Args& args) {
     if (type == entry.type) return entry.make(args, seed_argument(args));
     known.emplace_back(entry.type);
   }
-  throw Error(Code::kInvalidArgument, str_cat("There is no initializer called '", type, "'."),
-              {str_cat("Known are: ", str_join(known, ", "), ".")});
+  throw Error(Code::kInvalidArgument, str_cat("Unknown initializer '", type, "'."),
+              {str_cat("Available: ", str_join(known, ", "), ".")});
 }
 
 Initializer initializer_of(const Value& value, const std::string& name) {
@@ -408,15 +407,12 @@ Initializer initializer_argument(const Args& args, const std::string& name) {
 
 namespace {
 
-// --- functions registered for scripts
-
 Output shape_argument(Graph& graph, const Args& args) {
   const Value* value = args.find("shape");
   if (value && has_tensor(*value)) return tensor_of_value(graph, *value, "shape", DType::kInt32);
   return shape_constant(graph, Shape(whole_numbers(args, "shape")));
 }
 
-// x * scale + shift, with tensors as distribution parameters.
 Output scaled(
     Graph& graph, const Args& args, Output x, const Value& scale, const Value& shift) {
   const Output factor = tensor_of_value(graph, scale, "scale", x.dtype());
@@ -490,7 +486,6 @@ Value call_truncated_normal(Graph& graph, const Args& args) {
   return call_normal(graph, args, truncated_normal, "truncated_normal");
 }
 
-// Applies an initializer that a script calls directly.
 Value call_initializer(Graph& graph, const Args& args) {
   const Initializer initializer = initializer_argument(args, "initializer");
   return Value::of(initializer(graph, Shape(whole_numbers(args, "shape")),

@@ -85,8 +85,8 @@ bool normalizes_together(const Graph& graph) {
 void update_moving_average(Graph& graph, const VariableGetterResult& moving, Output batch, double momentum) {
   const VariablePtr& average = moving.variable;
   if (!average) {
-    invalid_argument("A moving average, '", moving.value.name(), "', must be a variable where the ",
-                     "model is trained, not what a custom getter made of one.");
+    invalid_argument("Moving average '", moving.value.name(), "' must be a variable for ",
+                     "training, but a custom getter replaced it.");
   }
   const NameScope scope(graph, "AssignMovingAvg");
   const Output decay = graph.scalar(average->dtype, 1 - momentum, "decay");
@@ -170,7 +170,7 @@ Output dropout(
 
 Output dropout(Graph& graph, Output x, double rate, Seed seed) {
   if (rate < 0 || rate >= 1) {
-    invalid_argument("`rate` must be a number from 0 to below 1, not ", rate, ".");
+    invalid_argument("`rate` must be in [0, 1), not ", rate, ".");
   }
   if (rate == 0) return x;
   if (!is_floating(x.dtype())) {
@@ -203,7 +203,6 @@ Output chosen(Graph& graph, Output is_training, Output batch, Output moving) {
   return graph.op("Select", {is_training, batch, moving}).named("cond/Merge");
 }
 
-// The number of elements that each mean averages.
 Output count_of(Graph& graph, Output inputs, Output mean) {
   const Output n = cast(graph, graph.op("Size", {inputs}), mean.dtype());
   const Output means = cast(graph, graph.op("Size", {mean}), mean.dtype());
@@ -218,7 +217,6 @@ Output bessel_correction(Graph& graph, Output inputs, Output mean) {
   return divide(graph, count, freedom);
 }
 
-// Moments of the combined batch of all processes.
 Moments moments_of_all(Graph& graph, Output x, const std::vector<int64_t>& axes) {
   const SharedSeedScope same(graph);
   const NameScope scope(graph, "moments");
@@ -307,7 +305,7 @@ Output flatten(Graph& graph, Output inputs, const std::string& name) {
     width = product_of_dims(width, shape.dim(i));
   }
   if (!shape.has_rank() || shape.rank() < 1 || width < 0) {
-    invalid_argument("flatten needs inputs whose dimensions but the first are known; got shape ",
+    invalid_argument("flatten needs inputs with known dimensions except the first; got shape ",
                      shape, ".");
   }
   const Output dims = graph.int_vector({-1, static_cast<int32_t>(width)}, "Reshape/shape");
@@ -315,8 +313,6 @@ Output flatten(Graph& graph, Output inputs, const std::string& name) {
   result.op->set_output_shape(0, Shape{shape.dim(0), width});
   return result;
 }
-
-// --- functions registered for scripts
 
 TensorFunction function_argument(const Args& args, const std::string& name) {
   const Value* value = args.find(name);
@@ -391,7 +387,7 @@ Value drop(Graph& graph, const Args& args, Output x, const Value& rate, const st
     invalid_argument("`rate` of ", args.owner(), " must be a number, not ", rate.kind(), ".");
   }
   if (number < 0 || number >= 1) {
-    invalid_argument("`rate` must be a number from 0 to below 1, not ", number, ".");
+    invalid_argument("`rate` must be in [0, 1), not ", number, ".");
   }
   if (number == 0) return Value::of(static_cast<Output>(graph.op("Identity", {x})));
   if (!is_floating(x.dtype())) {

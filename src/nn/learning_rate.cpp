@@ -42,12 +42,10 @@ class Decay {
   Output choose(Output condition, Output a, Output b) const {
     return graph_.op("SelectV2", {condition, a, b});
   }
-  // (cos(pi * x) + 1) / 2
   Output cosine(Output x) const {
     const Output wave = call("Cos", times(number(kPi), x));
     return times(number(0.5), plus(number(1), wave));
   }
-  // alpha + (1 - alpha) * x
   Output from(const char* alpha, Output x) const {
     const Output least = tensor(alpha);
     return plus(times(minus(number(1), least), x), least);

@@ -41,10 +41,9 @@ void check_broadcastable(Output weights, Output losses) {
   throw Error(Code::kInvalidArgument,
               str_cat("weights can not be broadcast to values. values shape=", x,
                       ", weights shape=", w, "."),
-              {"Weights are one number, or have as many dimensions as the losses."});
+              {"Use one weight, or weights with as many dimensions as the losses."});
 }
 
-// Returns 0 if the divisor is 0.
 Output safe_quotient(Graph& graph, Output x, Output by) {
   const Output zero = graph.scalar(x.dtype(), 0), one = graph.scalar(x.dtype(), 1);
   const Output good = graph.op("Greater", {by, zero});

@@ -76,7 +76,7 @@ Output sparse_softmax_cross_entropy(Graph& graph,
                                     Output labels,
                                     Output logits,
                                     const LossOptions& options = {});
-// The sum of the regularization losses; 0 if there are none.
+// The sum of the regularization losses; 0 without any.
 Output regularization_loss(Graph& graph,
                            const std::string& scope = "",
                            const std::string& name = "total_regularization_loss");

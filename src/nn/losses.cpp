@@ -28,7 +28,6 @@ void check_smoothing(double label_smoothing) {
   invalid_argument("`label_smoothing` must be between 0 and 1, not ", label_smoothing, ".");
 }
 
-// Labels and predictions as float32 of equal shape.
 struct Sides {
   Output labels, predictions;
 };
@@ -234,7 +233,7 @@ Output total_loss(Graph& graph,
     }
   }
   if (losses.empty()) {
-    fail(Code::kFailedPrecondition, "There are no losses: none has been added to the graph",
+    fail(Code::kFailedPrecondition, "No loss has been added to the graph",
          scope.empty() ? "." : str_cat(" in the scope '", scope, "'."));
   }
   return graph.op("AddN", losses).named(name);
@@ -242,13 +241,10 @@ Output total_loss(Graph& graph,
 
 namespace {
 
-// --- functions registered for scripts
-
 LossOptions options_of(Graph& graph, const Args& args) {
   LossOptions options;
   double weight;
   const Value* weights = args.find("weights");
-  // 1 is the default weight.
   if (weights && !(value_number(*weights, &weight) && weight == 1)) {
     options.weights = tensor_of_value(graph, *weights, "weights", DType::kFloat32);
   }

@@ -76,8 +76,6 @@ Value clip_by_value(Graph& g, const Args& args) {
   }));
 }
 
-// --- tensors filled with one number
-
 Tensor filled(DType dtype, const Shape& shape, double x) {
   Tensor tensor(dtype, shape);
   if (dtype == DType::kString) {

@@ -1,4 +1,3 @@
-// Mean metrics, and helpers for all metrics.
 #include "nn/metric.h"
 
 #include "nn/nn_functions.h"
@@ -51,7 +50,6 @@ FloatSides compatible_floats(Graph& graph, Output labels, Output predictions) {
   return {as_float(graph, labels), as_float(graph, predictions)};
 }
 
-// total / count, before and after the batch.
 Metric mean_in_scope(Graph& graph, Output values, Output weights) {
   values = as_float(graph, values);
   const VariablePtr total = metric_variable(graph, "total");
@@ -70,7 +68,6 @@ Metric mean_in_scope(Graph& graph, Output values, Output weights) {
                      graph.op("DivNoNan", {new_total, new_count}).named("update_op"));
 }
 
-// Applies a function to the value and the update.
 template <typename F>
 Metric mapped(const Metric& metric, F f) {
   return make_metric(f(metric.value), f(metric.update->output(0)));

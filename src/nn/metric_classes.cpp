@@ -9,7 +9,6 @@ namespace {
 
 Output flat(Graph& graph, Output x) { return graph.op("Reshape", {x, graph.int_vector({-1})}); }
 
-// Returns [examples, classes].
 Output hot(Graph& graph, Output classes, int64_t num_classes, DType dtype) {
   const Output depth = graph.scalar(DType::kInt32, static_cast<double>(num_classes));
   return graph.op("OneHot",
@@ -45,8 +44,6 @@ Output mean_iou_of(Graph& graph, Output confusion) {
   return graph.op("DivNoNan", {sum_along(graph, shares, {}), sum_along(graph, valid, {})})
       .named("mean_iou");
 }
-
-// --- top k
 
 // Matches of labels with the top k predictions, one row per example.
 struct TopK {
@@ -84,7 +81,6 @@ Output is_counted(Graph& graph, Output classes, int64_t class_id) {
   return cast(graph, graph.op(type, {classes, limit}), DType::kFloat64);
 }
 
-// Sums rows, multiplied by the row weights.
 Output weighted_sum(Graph& graph, Output values, Output weights) {
   const Output rows = sum_along(graph, values, {1});
   if (!weights) return sum_along(graph, rows, {});

@@ -1,4 +1,3 @@
-// The metrics of tf.metrics, registered for scripts.
 #include "graph/graph_function.h"
 #include "nn/metric.h"
 

@@ -1,4 +1,3 @@
-// Binary metrics: confusion counts at one threshold or many.
 #include <algorithm>
 
 #include "nn/metric.h"
@@ -28,7 +27,6 @@ Output is_or_not(Graph& graph, Output x, bool wanted) {
   return wanted ? x : static_cast<Output>(graph.op("LogicalNot", {x}));
 }
 
-// The variable "count", and its value after the batch.
 struct Count {
   Output value, update;
 };
@@ -49,7 +47,6 @@ Count counted(Graph& graph, Outcome outcome, Output labels, Output predictions, 
   return count_in_scope(graph, outcome, labels, predictions, weights);
 }
 
-// hits / (hits + misses), 0 if both are 0.
 Output share(Graph& graph, Output hits, Output misses, const char* name) {
   return graph.op("DivNoNan", {hits, add(graph, hits, misses)}).named(name);
 }
@@ -63,8 +60,6 @@ void check_compatible_shapes(Output labels, Output predictions) {
   if (labels.shape().is_compatible_with(predictions.shape())) return;
   invalid_argument("Shapes ", predictions.shape(), " and ", labels.shape(), " are incompatible");
 }
-
-// --- many thresholds
 
 // Counts at each threshold, in the order of Outcome.
 struct Confusion {
@@ -122,7 +117,6 @@ std::vector<float> even_thresholds(int64_t n) {
   return thresholds;
 }
 
-// A vector without its last, and without its first element.
 struct Neighbours {
   Output before, after;
 };
@@ -197,12 +191,10 @@ void check_auc_options(const AucOptions& options) {
   }
 }
 
-// hits / (1e-7 + hits + misses)
 Output share_at(Graph& graph, Output hits, Output misses) {
   return divide(graph, hits, add_epsilon(graph, add(graph, hits, misses)));
 }
 
-// Selects an element of `x` by index.
 Output element(Graph& graph, Output x, Output place, int64_t n) {
   const Output depth = graph.scalar(DType::kInt32, static_cast<double>(n));
   const Output mask =

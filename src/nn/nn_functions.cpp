@@ -61,7 +61,6 @@ const std::vector<NamedActivation>& activations() {
   return *all;
 }
 
-// Logits as a matrix of [rows, classes].
 Output as_matrix(Graph& g, Output x) {
   const Shape& shape = x.shape();
   if (shape.has_rank() && shape.rank() == 2) return x;
@@ -119,7 +118,7 @@ Output activation(Graph& graph, const std::string& name, Output x) {
   }
   throw Error(Code::kInvalidArgument,
               str_cat("'", name, "' is not a known activation function in the 'tf$nn' module."),
-              {str_cat("Known are: ", str_join(activation_names(), ", "), ".")});
+              {str_cat("Available: ", str_join(activation_names(), ", "), ".")});
 }
 
 std::vector<std::string> activation_names() {
@@ -269,8 +268,6 @@ Output batch_normalization(Graph& graph,
 
 namespace {
 
-// --- functions registered for scripts
-
 // A single operation, or a scope, with this name.
 template <const char* const& kType, Output (*kFunction)(Graph&, Output, int64_t)>
 Value call_along_axis(Graph& g, const Args& args) {
@@ -294,7 +291,6 @@ Value call_swish(Graph& g, const Args& args) {
 Value call_log_sigmoid(Graph& g, const Args& args) {
   return Value::of(activation(g, "log_sigmoid", tensor_argument(g, args, "x")));
 }
-// The classes must be the last dimension.
 void check_last_axis(const Args& args, Output logits) {
   const int64_t axis = args.integer("axis", -1);
   if (axis == -1 || axis == logits.shape().rank() - 1) return;

@@ -1,4 +1,3 @@
-// tf.pad: selects the op for the mode.
 #include <algorithm>
 
 #include "base/ascii.h"

@@ -7,7 +7,6 @@ namespace runhooks {
 
 namespace {
 
-// Requested features, ordered by key as in TensorFlow.
 struct Wanted {
   std::map<std::string, DType> sparse;
   std::map<std::string, const FeatureSpec*> dense;
@@ -27,7 +26,7 @@ void check_spec(const FeatureSpec& spec) {
   if (!good) {
     throw Error(Code::kInvalidArgument,
                 str_cat("Feature '", spec.key, "' cannot be of type ", dtype_name(spec.dtype), "."),
-                {"A tf.Example holds float32, int64 and string; cast what has been parsed."});
+                {"A tf.Example holds float32, int64 and string; cast the parsed tensor."});
   }
   const bool is_dense = spec.kind == FeatureSpec::Kind::kFixedLen ||
                         spec.kind == FeatureSpec::Kind::kFixedLenSequence;
@@ -74,7 +73,7 @@ Tensor default_of(const FeatureSpec& spec) {
   if (given.num_elements() == spec.shape.num_elements()) return given.reshaped(spec.shape);
   if (given.num_elements() != 1) {
     invalid_argument("Feature '", spec.key, "' of shape ", spec.shape, " has a default of ",
-                     given.num_elements(), " values.");
+                     given.num_elements(), " values; use one value, or one per element.");
   }
   if (spec.dtype == DType::kString) {
     const auto n = static_cast<size_t>(spec.shape.num_elements());

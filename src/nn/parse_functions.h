@@ -17,7 +17,7 @@ struct FeatureSpec {
   std::string key;
   DType dtype = DType::kInvalid;
   Shape shape;
-  // Fixed length: has the feature's shape or is a scalar; invalid if there is none. Sequence: the
+  // Fixed length: has the feature's shape or is a scalar; invalid without a default. Sequence: the
   // padding value.
   Tensor default_value;
   // For sparse features only.

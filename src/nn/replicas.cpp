@@ -27,8 +27,8 @@ OpBuilder reduce_op(Graph& graph, Output x, const char* final_op) {
 Operation* reduce(Graph& graph, Output x, const char* final_op) {
   const SharedSeedScope same(graph);
   if (graph.is_function()) {
-    fail(Code::kUnimplemented, "'", x.name(), "' is computed by all processes together, which the ",
-         "branches and loops of a graph cannot: they need not run in every process.");
+    fail(Code::kUnimplemented, "'", x.name(), "' is a sum over all training processes, which ",
+         "branches and loops do not support: they may not run in every process.");
   }
   return in_turn(graph, reduce_op(graph, x, final_op));
 }

@@ -32,7 +32,7 @@ class ReplicaScope {
   // waits for the data. Ops are added late, because initial values depend on the number of ops in
   // the graph.
   Operation* add(OpBuilder builder);
-  // The op that depends on all collective ops; NULL if there are none.
+  // The op that depends on all collective ops; NULL without any.
   Operation* last() const { return last_; }
   // Adds a conditional with collective ops in its branches; its predicate must be equal in all
   // processes.

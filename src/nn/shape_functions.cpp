@@ -20,7 +20,6 @@ Value parts_of(Operation* op) {
   return value_list(parts);
 }
 
-// Number of equal parts, or their sizes.
 Value call_split(Graph& graph, const Args& args) {
   const Output value = tensor_argument(graph, args, "value");
   const std::string name = args.text("name", "split");
@@ -36,7 +35,8 @@ Value call_split(Graph& graph, const Args& args) {
   const Output sizes = tensor_argument(graph, args, "num_or_size_splits", DType::kInt32);
   const int64_t n =
       sizes.shape().has_rank() && sizes.shape().rank() == 1 ? sizes.shape().dim(0) : -1;
-  if (n < 1) invalid_argument("`num_or_size_splits` must be a number or sizes of known number.");
+  if (n < 1) invalid_argument("`num_or_size_splits` must be a number, or a vector of sizes of "
+      "known length.");
   return parts_of(graph.op("SplitV", {value, sizes, axis}).attr("num_split", n).named(name));
 }
 

@@ -13,7 +13,6 @@ namespace runhooks {
 
 namespace {
 
-// "tag/image" for one, "tag/image/0" ... for several.
 std::string numbered(const std::string& tag, const char* kind, int64_t i, int64_t most) {
   return most > 1 ? str_cat(tag, "/", kind, "/", i) : str_cat(tag, "/", kind);
 }
@@ -24,8 +23,6 @@ SummaryValue raw_value(const std::string& tag, int field, const WireWriter& mess
   value.value = RawSummary{field, message.bytes()};
   return value;
 }
-
-// --- images
 
 // Scales to bytes: from 0 to the maximum, or around 128 if any value is negative. Pixels with
 // non-finite values are red.
@@ -96,8 +93,6 @@ class ImageSummaryKernel : public Kernel {
   }
 };
 
-// --- audio: numbers in [-1, 1], [batch, frames] or [batch, frames, channels], as 16-bit WAV
-
 void append_little(std::string& out, uint32_t x, int bytes) {
   for (int i = 0; i < bytes; ++i) out += static_cast<char>(x >> (8 * i) & 0xff);
 }
@@ -146,8 +141,6 @@ class AudioSummaryKernel : public Kernel {
   }
 };
 
-// --- tensors of any type, with the TensorBoard plugin that displays them
-
 class TensorSummaryKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -160,8 +153,6 @@ class TensorSummaryKernel : public Kernel {
     set_text(c.output(0), write_summary(read));
   }
 };
-
-// --- functions registered for scripts
 
 SummaryOptions summary_options(const Args& args) {
   SummaryOptions options;
@@ -236,7 +227,7 @@ RUNHOOKS_REGISTER_OP("AudioSummaryV2")
     .kernel(kernel_of<AudioSummaryKernel>())
     .not_differentiable()
     .endpoint("raw_ops.AudioSummaryV2")
-    .summary("A serialized Summary of sound.")
+    .summary("A serialized Summary of audio.")
     .example("s:sound e[2,30] e[]");
 
 RUNHOOKS_REGISTER_OP("TensorSummaryV2")

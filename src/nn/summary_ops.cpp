@@ -93,7 +93,7 @@ RUNHOOKS_REGISTER_OP("ScalarSummary")
     .kernel(kernel_of<ScalarSummaryKernel>())
     .not_differentiable()
     .endpoint("raw_ops.ScalarSummary")
-    .summary("A serialized Summary of numbers, each under its tag.")
+    .summary("A serialized Summary of scalars with their tags.")
     .example("s:loss f[]")
     .example("s{a,b} f[2]");
 
@@ -106,7 +106,7 @@ RUNHOOKS_REGISTER_OP("HistogramSummary")
     .kernel(kernel_of<HistogramSummaryKernel>())
     .not_differentiable()
     .endpoint("raw_ops.HistogramSummary")
-    .summary("A serialized Summary of how numbers are distributed.")
+    .summary("A serialized Summary with a histogram.")
     .example("s:weights f[3,4]");
 
 RUNHOOKS_REGISTER_OP("MergeSummary")
@@ -117,7 +117,7 @@ RUNHOOKS_REGISTER_OP("MergeSummary")
     .kernel(kernel_of<MergeSummaryKernel>())
     .not_differentiable()
     .endpoint("raw_ops.MergeSummary")
-    .summary("The values of several serialized Summaries in one.")
+    .summary("Merges serialized Summaries into one.")
     .example("s: s:");
 
 // Uses a fresh dictionary; otherwise the texts of earlier steps would accumulate.

@@ -42,6 +42,6 @@ test_that("what is no period is refused", {
   expect_error(column_cyclic("hour", period = "day"), "`period` must be a number")
   expect_error(column_cyclic("hour", 24), "It needs its name")
   expect_error(
-    layer_of(matrix(1:4, 2), column_cyclic("hour", period = 24)), "one number in each row, not 2"
+    layer_of(matrix(1:4, 2), column_cyclic("hour", period = 24)), "one number per row, not 2"
   )
 })

@@ -129,6 +129,6 @@ test_that("a depthwise convolution is one of each channel by itself", {
     })
     expect_equal(found[[1]], found[[2]], tolerance = 1e-12)
     expect_identical(found[[3]], found[[4]])
-    expect_error(tf$nn$depthwise_conv2d(x, w[, , 1:2, ], strides, "SAME"), "depth of the input")
+    expect_error(tf$nn$depthwise_conv2d(x, w[, , 1:2, ], strides, "SAME"), "must have equal depth")
   })
 })

@@ -1,4 +1,3 @@
-// Ops that create, reshape and describe tensors without arithmetic.
 #include <algorithm>
 #include <cstring>
 
@@ -47,7 +46,7 @@ void constant_shape(ShapeContext& c) {
   const DType declared = c.op().attr_type("dtype");
   if (dtype_size(declared) == 0) {
     invalid_argument("A constant cannot be a handle of type ", dtype_name(declared),
-                     "; a plain value was given where a variable, a table or an iterator is due.");
+                     "; pass a variable, a table or an iterator instead of a plain value.");
   }
   if (value.dtype() != declared) {
     invalid_argument("A constant's value of type ", dtype_name(value.dtype()),
@@ -56,14 +55,13 @@ void constant_shape(ShapeContext& c) {
   c.set_output(0, value.shape());
 }
 
-// A shape given as an int32 or int64 vector; -1 means unknown.
 Shape shape_from(const Tensor& dims) {
   Shape shape;
   for (int64_t d : dims.integers()) shape.append(d);
   return shape;
 }
 
-// What is known of a shape whose value is unknown: it may be the shape of a tensor, or stacked from
+// Infers parts of a shape whose value is unknown: it may be the shape of a tensor, or stacked from
 // numbers.
 Shape partial_shape(const Output& dims) {
   const Operation& op = *dims.op;
@@ -308,7 +306,7 @@ RUNHOOKS_REGISTER_OP("Placeholder")
     .not_differentiable()
     .endpoint("raw_ops.Placeholder")
     .r("placeholder(dtype, shape = NULL, name = NULL)")
-    .summary("A tensor that is fed when it is used.");
+    .summary("A tensor that must be fed.");
 
 RUNHOOKS_REGISTER_OP("PlaceholderWithDefault")
     .input("input: dtype")
@@ -324,7 +322,7 @@ RUNHOOKS_REGISTER_OP("PlaceholderWithDefault")
     .forwards()
     .not_differentiable()
     .endpoint("placeholder_with_default")
-    .summary("A tensor that may be fed and has a value where it is not.")
+    .summary("A tensor that may be fed and has a default.")
     .example("f[2] | shape=[2]");
 
 RUNHOOKS_REGISTER_OP("Identity")
@@ -334,7 +332,7 @@ RUNHOOKS_REGISTER_OP("Identity")
     .shape(unchanged_shape)
     .identity()
     .gradient([](Graph&, Operation&, const Outputs& dy) -> Grads { return {dy[0]}; })
-    .summary("The input itself, under a name of its own.")
+    .summary("The input under another name.")
     .example("f[2,3]");
 
 RUNHOOKS_REGISTER_OP("IdentityN")
@@ -352,7 +350,7 @@ RUNHOOKS_REGISTER_OP("IdentityN")
       return grads;
     })
     .endpoint("identity_n")
-    .summary("Several inputs themselves, as the outputs of one op.")
+    .summary("The inputs as the outputs of one op.")
     .example("f[2,3] i{1,2}");
 
 RUNHOOKS_REGISTER_OP("StopGradient")
@@ -362,7 +360,7 @@ RUNHOOKS_REGISTER_OP("StopGradient")
     .shape(unchanged_shape)
     .forwards()
     .not_differentiable()
-    .summary("The input, through which no gradient flows.")
+    .summary("The input; blocks gradients.")
     .example("f[2,3]");
 
 RUNHOOKS_REGISTER_OP("EnsureShape")
@@ -381,7 +379,7 @@ RUNHOOKS_REGISTER_OP("EnsureShape")
     .forwards()
     .gradient([](Graph&, Operation&, const Outputs& dy) -> Grads { return {dy[0]}; })
     .r("ensure_shape(x as input, shape, name = NULL)")
-    .summary("The input; an error where it has not the expected shape.")
+    .summary("The input; an error if its shape is not the expected one.")
     .example("f[2,3] | shape=[2,3]");
 
 RUNHOOKS_REGISTER_OP("Reshape")
@@ -393,7 +391,7 @@ RUNHOOKS_REGISTER_OP("Reshape")
     .shape(reshape_shape)
     .forwards()
     .gradient(reshape_back)
-    .summary("The elements in another shape; one dimension may be -1.")
+    .summary("Changes the shape; one dimension may be -1.")
     .example("f[2,3] i{3,2}")
     .example("f[2,3] i{-1}");
 
@@ -409,7 +407,7 @@ RUNHOOKS_REGISTER_OP("ExpandDims")
     .endpoint("raw_ops.ExpandDims")
     .r("expand_dims(input, axis as dim = NULL, name = NULL, dim = NULL)")
     .r("raw_ops.ExpandDims(input, axis as dim, name = NULL)")
-    .summary("A dimension of 1 inserted.")
+    .summary("Inserts a dimension of 1.")
     .example("f[2,3] i:-1");
 
 RUNHOOKS_REGISTER_OP("Squeeze")
@@ -423,7 +421,7 @@ RUNHOOKS_REGISTER_OP("Squeeze")
     .endpoint("raw_ops.Squeeze")
     .r("squeeze(input, axis as squeeze_dims = NULL, name = NULL, squeeze_dims = NULL)")
     .r("raw_ops.Squeeze(input, axis as squeeze_dims = list(), name = NULL)")
-    .summary("Dimensions of 1 taken out.")
+    .summary("Removes dimensions of 1.")
     .example("f[2,1,3]");
 
 RUNHOOKS_REGISTER_OP("Fill")
@@ -439,7 +437,7 @@ RUNHOOKS_REGISTER_OP("Fill")
           "Range", {g.scalar(DType::kInt32, 0), g.op("Rank", {dy[0]}), g.scalar(DType::kInt32, 1)});
       return {Gradient(), g.op("Sum", {dy[0], axes})};
     })
-    .summary("A tensor of one value everywhere.")
+    .summary("A tensor filled with one value.")
     .example("i{2,3} f[]");
 
 RUNHOOKS_REGISTER_OP("ZerosLike")
@@ -453,7 +451,7 @@ RUNHOOKS_REGISTER_OP("ZerosLike")
     })
     .not_differentiable()
     .endpoint("raw_ops.ZerosLike")
-    .summary("Zeros of the shape and type of x, empty strings of strings.")
+    .summary("Zeros with the shape and type of x; empty strings for strings.")
     .example("f[2,3]")
     .example("s{a,b}");
 
@@ -471,7 +469,7 @@ RUNHOOKS_REGISTER_OP("BroadcastTo")
       const Output sum = g.op("Sum", {dy[0], args->output(0)});
       return {g.op("Reshape", {sum, shape}), Gradient()};
     })
-    .summary("The tensor repeated to a larger shape.")
+    .summary("Broadcasts the tensor to a larger shape.")
     .example("f[3] i{2,3}")
     .example("f[2,1,3] i{4,2,5,3}")
     .example("f[] i{2}");

@@ -1,4 +1,3 @@
-// Ops on shapes and indices, which a plan evaluates once per set of shapes.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -362,7 +361,7 @@ RUNHOOKS_REGISTER_OP("Pack")
       return grads;
     })
     .r("stack(values, axis = 0, name = 'stack')")
-    .summary("Tensors of one shape stacked along a new axis.")
+    .summary("Stacks tensors of equal shape along a new axis.")
     .example("f[2,3] f[2,3]")
     .example("f[2,3] f[2,3] | axis=1");
 
@@ -376,7 +375,7 @@ RUNHOOKS_REGISTER_OP("Range")
     .kernel(kernel_of<RangeKernel>())
     .not_differentiable()
     .endpoint("raw_ops.Range")
-    .summary("start, start + delta, ... up to, without, limit.")
+    .summary("start, start + delta, ... up to limit (exclusive).")
     .example("i:0 i:5 i:2");
 
 RUNHOOKS_REGISTER_OP("ConcatV2")
@@ -406,7 +405,7 @@ RUNHOOKS_REGISTER_OP("ConcatV2")
     })
     .endpoint("raw_ops.ConcatV2")
     .r("concat(values, axis, name = 'concat')")
-    .summary("Tensors joined along an axis.")
+    .summary("Concatenates tensors along an axis.")
     .example("f[2,3] f[2,1] i:1")
     .example("f[2,3] f[1,3] i:-2");
 
@@ -419,7 +418,7 @@ RUNHOOKS_REGISTER_OP("DynamicStitch")
     .shape(dynamic_stitch_shape)
     .kernel(kernel_of<DynamicStitchKernel>())
     .not_differentiable()
-    .summary("Rows of several tensors, each at the place that its index names.")
+    .summary("Copies rows of several tensors to the positions given by indices.")
     .example("i{0,2} i{1} f[2,3] f[1,3]");
 
 }  // namespace runhooks

@@ -1,4 +1,3 @@
-// Ops that slice, split and concatenate tensors.
 #include <algorithm>
 #include <cstring>
 
@@ -185,7 +184,6 @@ Output concatenated(Graph& g, Outputs parts, Output axis) {
   return g.op("ConcatV2", parts);
 }
 
-// The offset of each tensor in the concatenation.
 class ConcatOffsetKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -230,7 +228,7 @@ RUNHOOKS_REGISTER_OP("Slice")
     })
     .r("slice(input_ as input, begin, size, name = NULL)")
     .endpoint("raw_ops.Slice")
-    .summary("The box of the given size that starts at begin; size -1 is up to the end.")
+    .summary("A slice of the given size from begin; size -1 means up to the end.")
     .example("f[4,3] i{1,0} i{2,-1}")
     .example("f[4,3,2] i{1,2,0} i{2,1,2}");
 
@@ -246,7 +244,7 @@ RUNHOOKS_REGISTER_OP("Unpack")
       return {g.op("Pack", dy).attr("axis", op.attr_int("axis"))};
     })
     .endpoint("raw_ops.Unpack")
-    .summary("The parts along an axis as tensors of their own.")
+    .summary("Splits an axis into separate tensors.")
     .example("f[2,3] | num=2")
     .example("f[2,3] | num=3 axis=1");
 
@@ -262,7 +260,7 @@ RUNHOOKS_REGISTER_OP("Split")
       return {Gradient(), concatenated(g, dy, op.input(0))};
     })
     .r("raw_ops.Split(axis as split_dim, value, num_split, name = NULL)")
-    .summary("Equal parts along a dimension.")
+    .summary("Splits a dimension into equal parts.")
     .example("i:1 f[2,6] | num_split=3");
 
 RUNHOOKS_REGISTER_OP("SplitV")
@@ -279,7 +277,7 @@ RUNHOOKS_REGISTER_OP("SplitV")
       return {concatenated(g, dy, op.input(2)), Gradient(), Gradient()};
     })
     .r("raw_ops.SplitV(value, size_splits, axis as split_dim, num_split, name = NULL)")
-    .summary("Parts of the given sizes along a dimension.")
+    .summary("Splits a dimension into parts of the given sizes.")
     .example("f[2,6] i{1,3,2} i:1 | num_split=3")
     .example("f[5,2] i{-1,3} i:0 | num_split=2");
 
@@ -292,7 +290,7 @@ RUNHOOKS_REGISTER_OP("ConcatOffset")
     .kernel(kernel_of<ConcatOffsetKernel>())
     .not_differentiable()
     .endpoint("raw_ops.ConcatOffset")
-    .summary("Where each tensor begins in their concatenation.")
+    .summary("The offset of each tensor in a concatenation.")
     .example("i:1 i{2,3} i{2,1}");
 
 }  // namespace runhooks

@@ -1,4 +1,3 @@
-// Gathers rows of tensors and variables, and scatters updates to variables.
 #include <algorithm>
 #include <cstring>
 
@@ -117,9 +116,8 @@ Output gradient_along_axis(Graph& g, Operation& op, Output dy) {
   if (axis_op.type() != "Const" || op.attr<int64_t>("batch_dims") != 0 || !params.has_rank() ||
       !indices.has_rank()) {
     fail(Code::kUnimplemented,
-         "The gradient of GatherV2 is there for a constant axis, known ranks and no batch_dims "
-         "only; operation '",
-         op.name(), "' has others.");
+         "The gradient of GatherV2 needs a constant axis, known ranks and no batch_dims; op '",
+         op.name(), "' differs.");
   }
   const int rank = params.rank(), width = indices.rank();
   const auto given = static_cast<int>(axis_op.attr<Tensor>("value").integers()[0]);
@@ -163,7 +161,8 @@ class ResourceGatherKernel : public Kernel {
   void compute(KernelContext& c) override {
     const Tensor& params = state_of(c).value();
     if (c.op().attr<int64_t>("batch_dims") != 0) {
-      fail(Code::kUnimplemented, "ResourceGather has no batch_dims here; gather from its value.");
+      fail(Code::kUnimplemented,
+           "ResourceGather does not support batch_dims; gather from the variable's value.");
     }
     if (params.shape().rank() == 0) invalid_argument("A scalar variable has no rows to gather.");
     Shape shape = c.input(1).shape();
@@ -231,7 +230,7 @@ RUNHOOKS_REGISTER_OP("GatherV2")
     .kernel(kernel_of<GatherKernel>())
     .gradient(gather_gradient)
     .endpoint("raw_ops.GatherV2")
-    .summary("The slices of a tensor at indices along an axis.")
+    .summary("Gathers slices of a tensor by index along an axis.")
     .example("f[2,4,3] i[2,2]{0,3,3,1} i:1")
     .example("f[2,4] i:3 i:-1")
     .example("f[4,2] i[2,2]{1,1,3,0} i:0")
@@ -262,7 +261,7 @@ RUNHOOKS_REGISTER_OP("ResourceGather")
       return {row_slices(g, g.int_vector(dims), op.input(1), dy[0]), Gradient()};
     })
     .endpoint("raw_ops.ResourceGather")
-    .summary("The rows of a resource variable at indices.");
+    .summary("Gathers rows of a resource variable by index.");
 
 #define RUNHOOKS_REGISTER_SCATTER(type, kernel_class, locking, text)           \
   RUNHOOKS_REGISTER_OP(type)                                                   \

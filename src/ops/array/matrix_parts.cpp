@@ -1,4 +1,3 @@
-// Triangles, bands and diagonals of matrices in the last two dimensions.
 #include <algorithm>
 
 #include "ops/linalg/linalg.h"
@@ -123,7 +122,7 @@ RUNHOOKS_REGISTER_OP("MatrixBandPart")
     })
     .endpoint("matrix_band_part")
     .endpoint("linalg.band_part")
-    .summary("Matrices that are 0 but in a band around the diagonal.")
+    .summary("Sets elements outside a band around the diagonal to 0.")
     .example("f[2,3,3] i:0 i:-1")
     .example("f[3,4] i:1 i:0");
 
@@ -143,7 +142,7 @@ RUNHOOKS_REGISTER_OP("MatrixDiag")
     })
     .r("matrix_diag, linalg.diag(diagonal, name = 'diag', k = 0, num_rows = -1, num_cols = -1, "
        "padding_value = 0)")
-    .summary("Square matrices of their diagonals.")
+    .summary("Square diagonal matrices.")
     .example("f[2,3]");
 
 RUNHOOKS_REGISTER_OP("MatrixDiagPart")
@@ -174,7 +173,7 @@ RUNHOOKS_REGISTER_OP("MatrixSetDiag")
       return {g.op("MatrixSetDiag", {dy[0], g.op("ZerosLike", {diagonal})}), diagonal};
     })
     .r("matrix_set_diag, linalg.set_diag(input, diagonal, name = 'set_diag', k = 0)")
-    .summary("Matrices with another diagonal.")
+    .summary("Replaces the diagonals of matrices.")
     .example("f[2,3,4] f[2,3]");
 
 }  // namespace runhooks

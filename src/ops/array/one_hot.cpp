@@ -76,7 +76,7 @@ RUNHOOKS_REGISTER_OP("OneHot")
     .kernel(kernel_by_type<OneHotKernel, float, double, int32_t, int64_t>())
     .not_differentiable()
     .endpoint("raw_ops.OneHot")
-    .summary("on_value where a place has the index, off_value elsewhere.")
+    .summary("on_value at the position of each index, off_value elsewhere.")
     .example("i{0,2,1} i:3 f[] f[]")
     .example("i{0,2,-1} i:3 f[] f[] | axis=0");
 

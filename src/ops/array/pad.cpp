@@ -1,4 +1,3 @@
-// Pads tensors with a constant or by reflection.
 #include <algorithm>
 #include <cstring>
 
@@ -60,8 +59,6 @@ std::vector<Gradient> pad_gradient(Graph& g, Operation& op, const std::vector<Ou
   dx.resize(op.inputs().size());
   return dx;
 }
-
-// --- reflection
 
 // Maps elements of the padded tensor to elements of the input. REFLECT does not repeat the edge
 // element, SYMMETRIC does.
@@ -176,7 +173,7 @@ RUNHOOKS_REGISTER_OP("Pad")
     .kernel(kernel_of<PadKernel>())
     .gradient(pad_gradient)
     .endpoint("raw_ops.Pad")
-    .summary("The tensor with zeros around it.")
+    .summary("Pads a tensor with zeros.")
     .example("f[2,3] i[2,2]{1,0,0,2}");
 
 RUNHOOKS_REGISTER_OP("PadV2")
@@ -190,7 +187,7 @@ RUNHOOKS_REGISTER_OP("PadV2")
     .kernel(kernel_of<PadKernel>())
     .gradient(pad_gradient)
     .endpoint("raw_ops.PadV2")
-    .summary("The tensor with a constant around it.")
+    .summary("Pads a tensor with a constant.")
     .example("f[2,3] i[2,2]{1,0,0,2} n[]{2}");
 
 #define RUNHOOKS_MIRROR_OP(type)                    \
@@ -210,7 +207,7 @@ RUNHOOKS_MIRROR_OP("MirrorPad")
     .gradient([](Graph& g, Operation& op, const std::vector<Output>& dy) {
       return mirror_gradient(g, op, dy, "MirrorPadGrad");
     })
-    .summary("The tensor with its mirror image around it.");
+    .summary("Pads a tensor by reflection.");
 
 RUNHOOKS_MIRROR_OP("MirrorPadGrad")
     .attr("T: {float, double}")

@@ -1,4 +1,3 @@
-// Slices with strides and masks, as brackets in scripts create them; tiling and reversal.
 #include <algorithm>
 
 #include "ops/array/copy_elements.h"
@@ -218,8 +217,6 @@ Output like(Graph& g, const Operation& op, const char* type, const Outputs& inpu
   return node;
 }
 
-// --- tiling
-
 void tile_shape(ShapeContext& c) {
   const Tensor* multiples = c.value(1);
   const Shape& x = c.input(0);
@@ -273,8 +270,6 @@ Grads tile_gradient(Graph& g, Operation& op, const Outputs& dy) {
       "Range", {g.scalar(DType::kInt32, 0), g.op("Size", {split}), g.scalar(DType::kInt32, 2)});
   return {g.op("Sum", {g.op("Reshape", {dy[0], split}), axes}), Gradient()};
 }
-
-// --- reversal
 
 void reverse_shape(ShapeContext& c) {
   const Tensor* axes = c.value(1);
@@ -347,7 +342,7 @@ RUNHOOKS_REGISTER_OP("StridedSlice")
               Gradient(), Gradient(), Gradient()};
     })
     .endpoint("raw_ops.StridedSlice")
-    .summary("The elements from begin to end, a stride apart.")
+    .summary("The elements from begin to end in steps of strides.")
     .example("f[4,3,2] i{1,0} i{4,2} i{2,1}")
     .example("f[4,3,2] i{3,0,1} i{0,9,2} i{-2,1,1} | end_mask=2 shrink_axis_mask=4")
     .example(
@@ -368,7 +363,7 @@ RUNHOOKS_REGISTER_OP("StridedSliceGrad")
       return {Gradient(), Gradient(), Gradient(), Gradient(), like(g, op, "StridedSlice", inputs)};
     })
     .endpoint("raw_ops.StridedSliceGrad")
-    .summary("Zeros with dy where the slice was.")
+    .summary("The gradient of StridedSlice: zeros, with dy in the slice.")
     .example("i{4,3} i{1,0} i{4,2} i{2,1} f[2,2]");
 
 RUNHOOKS_REGISTER_OP("Tile")
@@ -380,7 +375,7 @@ RUNHOOKS_REGISTER_OP("Tile")
     .shape(tile_shape)
     .kernel(kernel_of<TileKernel>())
     .gradient(tile_gradient)
-    .summary("The tensor repeated along each dimension.")
+    .summary("Repeats a tensor along each dimension.")
     .example("f[2,3] i{2,1}")
     .example("f[2,1,3] i{1,3,2}");
 
@@ -396,7 +391,7 @@ RUNHOOKS_REGISTER_OP("ReverseV2")
       return {g.op("ReverseV2", {dy[0], op.input(1)}), Gradient()};
     })
     .r("reverse, reverse_v2, raw_ops.ReverseV2(tensor, axis, name = NULL)")
-    .summary("The elements of some dimensions in reverse order.")
+    .summary("Reverses some dimensions.")
     .example("f[2,3] i{1}")
     .example("f[2,3,2] i{0,-1}");
 

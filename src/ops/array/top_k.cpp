@@ -1,4 +1,3 @@
-// Positions of the largest and smallest elements: ArgMax, ArgMin, TopK and InTopK.
 #include <algorithm>
 #include <limits>
 
@@ -11,8 +10,6 @@ namespace {
 
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
-
-// --- ArgMax, ArgMin
 
 int64_t positive_axis(const Tensor& axis, int rank) {
   const int64_t given = axis.integers()[0];
@@ -83,8 +80,6 @@ void arg_shape(ShapeContext& c) {
   }
   c.set_output(0, out);
 }
-
-// --- TopKV2, InTopKV2
 
 // NaN sorts below all numbers, because sorting needs a total order.
 template <typename T>

@@ -1,4 +1,3 @@
-// Transposition, and ops on permutations.
 #include <algorithm>
 
 #include "ops/array/index_reader.h"
@@ -19,8 +18,8 @@ std::vector<int64_t> inverse_of(const std::vector<int64_t>& perm) {
   for (int64_t i = 0; i < n; ++i) {
     const int64_t k = perm[static_cast<size_t>(i)];
     if (k < 0 || k >= n || inverse[static_cast<size_t>(k)] >= 0) {
-      invalid_argument("Each of 0 to ", n - 1, " must be once in a permutation; ", k, " at ", i,
-                       " is not.");
+      invalid_argument("A permutation must contain each of 0 to ", n - 1, " once; ", k,
+                       " at position ", i, " is invalid.");
     }
     inverse[static_cast<size_t>(k)] = i;
   }
@@ -137,7 +136,7 @@ RUNHOOKS_REGISTER_OP("Transpose")
       return {g.op("Transpose", {dy[0], g.op("InvertPermutation", {op.input(1)})}), Gradient()};
     })
     .endpoint("raw_ops.Transpose")
-    .summary("The axes in the order of perm.")
+    .summary("Permutes the axes.")
     .example("f[2,3] i{1,0}")
     .example("f[4,2,3] i{1,2,0}")
     .example("f[2,1,3,2] i{3,0,2,1}");
@@ -150,7 +149,7 @@ RUNHOOKS_REGISTER_OP("InvertPermutation")
     .kernel(kernel_by_type<InvertPermutationKernel, int32_t, int64_t>())
     .not_differentiable()
     .endpoint("invert_permutation")
-    .summary("The permutation that undoes another one.")
+    .summary("The inverse of a permutation.")
     .example("i{2,0,1}");
 
 RUNHOOKS_REGISTER_OP("ListDiff")
@@ -167,7 +166,7 @@ RUNHOOKS_REGISTER_OP("ListDiff")
     .allocates_outputs()
     .not_differentiable()
     .r("setdiff1d(x, y, index_dtype = 'int32', name = NULL)")
-    .summary("The elements of x that are not in y, and their places in x.")
+    .summary("The elements of x that are not in y, and their indices in x.")
     .example("i{1,2,3,4} i{2,4}");
 
 }  // namespace runhooks

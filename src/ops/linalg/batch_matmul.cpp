@@ -1,4 +1,3 @@
-// Products of the matrices in the last two dimensions; the other dimensions broadcast.
 #include "ops/linalg/matrix_product.h"
 #include "ops/math/elementwise.h"
 #include "ops/state/gradient_helpers.h"

@@ -1,4 +1,3 @@
-// The vector cross product, tf.linalg.cross().
 #include "graph/graph.h"
 #include "graph/op_registry.h"
 
@@ -46,7 +45,7 @@ RUNHOOKS_REGISTER_OP("Cross")
       return {g.op("Cross", {op.input(1), dy[0]}), g.op("Cross", {dy[0], op.input(0)})};
     })
     .r("cross, linalg.cross(a, b, name = NULL)")
-    .summary("The products of pairs of vectors of 3 numbers, which stand upright on both.")
+    .summary("The cross products of pairs of vectors of 3 numbers.")
     .example("f[2,3] f[2,3]");
 
 }  // namespace runhooks

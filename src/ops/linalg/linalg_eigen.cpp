@@ -18,7 +18,6 @@ void eigen_shape(ShapeContext& c) {
   c.set_output(1, c.op().attr_bool("compute_v") ? x : Shape{0});
 }
 
-// Reads the lower triangle.
 template <typename T>
 class SelfAdjointEigKernel : public Kernel {
  public:
@@ -74,7 +73,7 @@ RUNHOOKS_REGISTER_OP("SelfAdjointEigV2")
     .kernel(kernel_by_type<SelfAdjointEigKernel, float, double>())
     .gradient(eigen_gradient)
     .r("self_adjoint_eig, linalg.eigh(tensor as input, name = NULL)")
-    .summary("The eigenvalues of symmetric matrices in rising order, and their vectors.")
+    .summary("The eigenvalues of symmetric matrices in increasing order, and the eigenvectors.")
     .example("m[3,3]")
     .example("m[2,2,2] | compute_v=false");
 

@@ -45,8 +45,8 @@ Grads qr_gradient(Graph& g, Operation& op, const Outputs& dy) {
   const Shape& x = op.input(0).shape();
   const MatrixSize d = x.has_rank() ? matrix_size(x) : MatrixSize();
   if (d.least() < 0 || d.m < d.n || (op.attr_bool("full_matrices") && d.m != d.n)) {
-    fail(Code::kUnimplemented, "The gradient of Qr is there for matrices of a known shape with as ",
-         "many rows as columns or more, without full_matrices; got shape ", x, ".");
+    fail(Code::kUnimplemented, "The gradient of Qr needs matrices of known shape with at least as ",
+         "many rows as columns, without full_matrices; got shape ", x, ".");
   }
   const Output qdq = matrix_product(g, q, true, dq, false);
   const Output rdr = matrix_product(g, r, false, dr, true);
@@ -74,7 +74,7 @@ RUNHOOKS_REGISTER_OP("Qr")
     .gradient(qr_gradient)
     .endpoint("qr")
     .endpoint("linalg.qr")
-    .summary("q, whose columns are orthonormal, and r, upper triangular, with q r the input.")
+    .summary("The QR decomposition: q has orthonormal columns, r is upper triangular.")
     .example("f[4,3]")
     .example("f[2,3,3]");
 

@@ -192,7 +192,7 @@ void equation_shape(ShapeContext& c) {
   const int64_t n = a.dim(a.rank() - 1), rows = rhs.dim(rhs.rank() - 2);
   const bool same_outer = outer_dims(a, 2).is_compatible_with(outer_dims(rhs, 2));
   if ((n >= 0 && rows >= 0 && n != rows) || !same_outer) {
-    invalid_argument("Equations of shape ", a, " do not fit right sides of shape ", rhs, ".");
+    invalid_argument("Matrices of shape ", a, " do not match right-hand sides of shape ", rhs, ".");
   }
   c.set_output(0, rhs);
 }
@@ -217,7 +217,7 @@ RUNHOOKS_REGISTER_OP("Cholesky")
     .gradient(cholesky_gradient)
     .endpoint("cholesky")
     .endpoint("linalg.cholesky")
-    .summary("The lower triangle l of a symmetric positive definite matrix l l'.")
+    .summary("The Cholesky factor l of a symmetric positive definite matrix l l'.")
     .example("m[3,3]")
     .example("m[2,2,2]");
 
@@ -246,7 +246,7 @@ RUNHOOKS_REGISTER_OP("MatrixSolve")
     .gradient(solve_gradient)
     .endpoint("matrix_solve")
     .endpoint("linalg.solve")
-    .summary("The x of matrix x = rhs.")
+    .summary("Solves matrix x = rhs for x.")
     .example("m[3,3] f[3,2]")
     .example("m[2,2,2] f[2,2,3] | adjoint=true");
 
@@ -262,7 +262,7 @@ RUNHOOKS_REGISTER_OP("MatrixTriangularSolve")
     .gradient(triangular_solve_gradient)
     .endpoint("matrix_triangular_solve")
     .endpoint("linalg.triangular_solve")
-    .summary("The x of matrix x = rhs, of the matrix its lower or upper triangle.")
+    .summary("Solves matrix x = rhs for x with a lower or upper triangular matrix.")
     .example("m[3,3] f[3,2]")
     .example("m[2,2,2] f[2,2,3] | lower=false")
     .example("m[3,3] f[3,1] | adjoint=true")

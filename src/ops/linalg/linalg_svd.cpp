@@ -67,8 +67,8 @@ class SvdKernel : public Kernel {
 // Implemented for singular values only, not for singular vectors.
 Grads svd_gradient(Graph& g, Operation& op, const Outputs& dy) {
   if (op.attr_bool("compute_uv")) {
-    fail(Code::kUnimplemented, "The gradient of Svd is there for the singular values only, which ",
-         "are to be computed with `compute_uv = FALSE`.");
+    fail(Code::kUnimplemented, "The gradient of Svd is implemented for singular values only; ",
+         "use `compute_uv = FALSE`.");
   }
   Operation* again = g.op("Svd", {op.input(0)}).attr("compute_uv", true);
   const Output u = again->output(1), v = again->output(2);
@@ -90,7 +90,7 @@ RUNHOOKS_REGISTER_OP("Svd")
     .kernel(kernel_by_type<SvdKernel, float, double>())
     .gradient(svd_gradient)
     .r("svd, linalg.svd(tensor as input, full_matrices = FALSE, compute_uv = TRUE, name = NULL)")
-    .summary("The singular values of matrices, and the vectors that go with them.")
+    .summary("The singular values and singular vectors of matrices.")
     .example("f[4,3] | compute_uv=false")
     .example("f[2,2,3] | compute_uv=false");
 

@@ -1,4 +1,3 @@
-// Matrix products and bias addition, as in a dense layer.
 #include <type_traits>
 
 #include "base/parallel_for.h"
@@ -26,7 +25,6 @@ void matmul_shape(ShapeContext& c) {
   c.set_output(0, Shape{a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)});
 }
 
-// A group of products with equal shapes.
 template <typename T>
 class MatMulGroup : public KernelGroup {
  public:
@@ -133,7 +131,6 @@ void sum_columns(int64_t rows, int64_t width, const double* x, double* sums) {
   kernels().dense->dcolumn_sums(rows, width, x, sums, kernel_threads());
 }
 
-// The number of rows of `width` elements.
 int64_t rows_of(const Tensor& x, int64_t width) {
   return width == 0 ? 0 : x.num_elements() / width;
 }
@@ -290,7 +287,7 @@ RUNHOOKS_REGISTER_OP("BiasAdd")
       return {dy[0], g.op("BiasAddGrad", {dy[0]}).attr("data_format", format)};
     })
     .r("nn.bias_add(value, bias, data_format = NULL, name = NULL)")
-    .summary("A vector added to each row.")
+    .summary("Adds a vector to each row.")
     .example("f[2,3] f[3]")
     .example("f[2,3,2] f[3] | data_format=NCHW");
 
@@ -336,7 +333,7 @@ RUNHOOKS_REGISTER_OP("AddN")
     .gradient([](Graph&, Operation& op, const Outputs& dy) -> Grads {
       return Grads(op.inputs().size(), Gradient(dy[0]));
     })
-    .summary("The sum of tensors of one shape.")
+    .summary("The sum of tensors of equal shape.")
     .example("f[2,3] f[2,3] f[2,3]");
 
 }  // namespace runhooks

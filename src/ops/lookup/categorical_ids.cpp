@@ -115,7 +115,6 @@ struct InVocabulary {
   }
 };
 
-// The vocabulary is an input tensor.
 class VocabularyIdsKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
@@ -146,7 +145,6 @@ class VocabularyIdsKernel : public Kernel {
   std::unique_ptr<DistinctIds<InVocabulary, InVocabulary>> ids_;
 };
 
-// The vocabulary is read from the lines of a file.
 class VocabularyFileIdsKernel : public VocabularyIdsKernel {
   void add_words(KernelContext& c, Vocabulary& vocabulary) const override {
     const Operation& op = c.op();
@@ -226,7 +224,6 @@ class BucketIdsKernel : public Kernel {
   }
 };
 
-// [batch, everything else].
 void two_dimensional(ShapeContext& c) {
   const Shape& x = c.input(0);
   if (!x.has_rank()) return c.set_output(0, Shape::unknown_of_rank(2));
@@ -272,7 +269,7 @@ RUNHOOKS_REGISTER_OP("VocabularyIds")
     .not_differentiable()
     .lower(lower_vocabulary_ids)
     .endpoint("raw_ops.VocabularyIds")
-    .summary("The place of each value of a feature in a vocabulary.")
+    .summary("The index of each value of a feature in a vocabulary.")
     .example("s{a,bc,} s{bc,a}")
     .example("s{a,bc,} s{bc,} | drop_missing=false")
     .example("i{3,-1,7} l{-1,7} | num_oov_buckets=2 drop_missing=false");
@@ -295,7 +292,7 @@ RUNHOOKS_REGISTER_OP("VocabularyFileIds")
     .not_differentiable()
     .lower(lower_vocabulary_file_ids)
     .endpoint("raw_ops.VocabularyFileIds")
-    .summary("The place of each value of a feature in a vocabulary, a file of one word a line.");
+    .summary("The index of each value of a feature in a vocabulary file with one value per line.");
 
 RUNHOOKS_REGISTER_OP("IdentityIds")
     .input("values: T")
@@ -310,7 +307,7 @@ RUNHOOKS_REGISTER_OP("IdentityIds")
     .not_differentiable()
     .lower(lower_identity_ids)
     .endpoint("raw_ops.IdentityIds")
-    .summary("The values of a feature as ids, checked.")
+    .summary("The values of a feature as ids, after a range check.")
     .example("i{3,-1,7} | num_buckets=10")
     .example("i{3,-1,7} | num_buckets=10 default_value=2 drop_missing=false");
 

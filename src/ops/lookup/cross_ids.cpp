@@ -14,15 +14,14 @@ namespace runhooks {
 
 namespace {
 
-// One key of a cross: fingerprints of its values, by row.
 class CrossKey {
  public:
   // `present` masks the values of a sparse key; NULL for dense keys and ids.
   void read(const Tensor& x, const Tensor* present) {
     const bool* has_value = present ? present->data<bool>() : nullptr;
     if (present && present->num_elements() != x.num_elements()) {
-      invalid_argument("A sparse key of shape ", x.shape(), " has values where a tensor of shape ",
-                       present->shape(), " says.");
+      invalid_argument("A sparse key of shape ", x.shape(), " has a mask of shape ",
+                       present->shape(), "; the shapes must be equal.");
     }
     const auto n = static_cast<size_t>(x.num_elements());
     const int64_t rows = x.shape().rank() > 0 ? x.shape().dim(0) : 1;
@@ -64,8 +63,7 @@ int number_of_keys(const Operation& op) {
     const bool is_mask = static_cast<int>(i) >= keys;
     if (keys > 0 && is_mask == (op.inputs()[i].dtype() == DType::kBool)) continue;
     invalid_argument(
-        "A cross takes its keys, then for each sparse one a bool tensor that says where it has "
-        "values.");
+        "A cross takes its keys, then a bool mask for each sparse key.");
   }
   return keys;
 }
@@ -170,7 +168,7 @@ RUNHOOKS_REGISTER_OP("CrossIds")
     .not_differentiable()
     .lower(lower_cross_ids)
     .endpoint("raw_ops.CrossIds")
-    .summary("The hash of each combination of the values that an example has.")
+    .summary("The hash of each combination of an example's values.")
     .example("l[2,1]{1,2} l[2,2]{3,4,5,6} | num_buckets=10 is_sparse=[0,0]")
     .example("l[3,2]{1,2,3,4,5,6} s{a,bc,a} b[3,2] | num_buckets=10 is_sparse=[1,0]")
     .example("s{a,bc,a} l[3,2]{1,2,3,4,5,6} b[3,2] | num_buckets=10 is_sparse=[0,1]");
@@ -190,7 +188,7 @@ RUNHOOKS_REGISTER_OP("MultiHot")
     .not_differentiable()
     .lower(lower_multi_hot)
     .endpoint("raw_ops.MultiHot")
-    .summary("How often each example has each id, or the sum of their weights.")
+    .summary("The count of each id per example, or the sum of its weights.")
     .example("l[2,2]{1,1,3,-1} | depth=4")
     .example("l[2,2]{1,1,3,-1} p[2,2] | depth=4");
 

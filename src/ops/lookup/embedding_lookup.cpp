@@ -37,7 +37,7 @@ class Table {
     rows = 0;
     for (int p = 0; p < n; ++p) {
       const Tensor& part = c.input(first + p);
-      // Offset so that global row numbers index this partition.
+      // Stores the global number of the first row.
       parts_.push_back({rows, part.data<T>()});
       rows += part.shape().dim(0);
       if (part.shape().dim(0) > 0) width = part.num_elements() / part.shape().dim(0);
@@ -99,7 +99,6 @@ class Lookup {
            (!weights || (combiner == Combiner::kSum ? weights[i] != 0 : weights[i] > 0));
   }
   T weight(int64_t i) const { return weights ? weights[i] : T(1); }
-  // The divisor of example r's sum; 0 if it has no ids.
   T divisor(int64_t r) const {
     T sum = 0, squares = 0;
     bool any = false;
@@ -113,7 +112,6 @@ class Lookup {
     if (combiner == Combiner::kSum) return T(1);
     return combiner == Combiner::kMean ? sum : std::sqrt(squares);
   }
-  // The factor that clips a row of the table to max_norm.
   T clip(const T* row) const {
     if (max_norm <= 0) return T(1);
     const T norm = norm_of(row);
@@ -423,7 +421,8 @@ void lookup_weights_grad_shape(ShapeContext& c) {
 
 // An error instead of a wrong derivative.
 std::vector<Gradient> no_second_derivatives(Graph&, Operation& op, const std::vector<Output>&) {
-  fail(Code::kUnimplemented, "There are no second derivatives of embedding look-ups ('", op.name(),
+  fail(Code::kUnimplemented, "Second derivatives of embedding look-ups are not implemented ('",
+       op.name(),
        "').");
 }
 
@@ -471,7 +470,7 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookup")
     .gradient(lookup_gradient)
     .lower(lower_lookup)
     .endpoint("raw_ops.FusedEmbeddingLookup")
-    .summary("The sum, mean or sum / sqrt(n) of the table's rows whose ids each example has.")
+    .summary("The sum, mean or sum / sqrt(n) of the table rows for each example's ids.")
     .example("f[4,2] l[3,2]{0,2,-1,2,-1,-1} | num_params=1 N=0 combiner=sum")
     .example("f[4,2] l[3,2]{0,2,-1,2,-1,-1} | num_params=1 N=0 combiner=mean max_norm=1")
     .example("f[4,1] l[3,1]{0,2,2} | num_params=1 N=0 combiner=sqrtn")
@@ -502,7 +501,7 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupGrad")
     .gradient(no_second_derivatives)
     .lower(lower_lookup_grad)
     .endpoint("raw_ops.FusedEmbeddingLookupGrad")
-    .summary("The gradient of a look-up's table: distinct rows.")
+    .summary("The gradient of a look-up with respect to the table, with distinct rows.")
     .example("f[3,2] f[4,2] l[3,2]{0,2,-1,2,-1,-1} | num_params=1 N=0")
     .example("f[3,2] f[4,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | num_params=1 N=1 max_norm=1")
     .example("f[3,2] f[3,2] f[1,2] l[3,2]{0,2,-1,2,3,3} | num_params=2 N=0 combiner=sqrtn")
@@ -525,7 +524,7 @@ RUNHOOKS_REGISTER_OP("FusedEmbeddingLookupWeightsGrad")
     .gradient(no_second_derivatives)
     .lower(lower_lookup_weights_grad)
     .endpoint("raw_ops.FusedEmbeddingLookupWeightsGrad")
-    .summary("The gradient of a look-up's weights.")
+    .summary("The gradient of a look-up with respect to the weights.")
     .example("f[3,2] f[4,2] l[3,2]{0,2,-1,2,-1,-1} p[3,2] | num_params=1 N=1")
     .example("f[3,2] f[2,2] f[2,2] l[3,2]{0,2,-1,2,3,3} p[3,2] | num_params=2 N=1 combiner=sqrtn")
     .example(

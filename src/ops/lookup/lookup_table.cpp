@@ -1,4 +1,3 @@
-// Lookup tables of a session, with string or integer keys.
 #include <unordered_map>
 
 #include "base/number_text.h"
@@ -40,7 +39,6 @@ TableValue value_at(const Tensor& x, int64_t i) {
   return value;
 }
 
-// Parses a value of the table's declared type from a file.
 TableValue value_of(const std::string& text, DType dtype) {
   TableValue value;
   if (dtype == DType::kString) {
@@ -76,7 +74,6 @@ class LookupTable : public Resource {
            "'.");
     }
   }
-  // The index of a key, or -1.
   int64_t find(const std::string& key) const {
     auto found = places_.find(key);
     return found == places_.end() ? -1 : found->second;
@@ -223,7 +220,7 @@ RUNHOOKS_REGISTER_OP("HashTableV2")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.HashTableV2")
-    .summary("A table of keys and values.");
+    .summary("A lookup table.");
 
 // Registers the op that fills a table, under TensorFlow's two names.
 #define RUNHOOKS_REGISTER_TABLE_IMPORT(type, Tkey, Tvalue) \
@@ -238,7 +235,7 @@ RUNHOOKS_REGISTER_OP("HashTableV2")
       .stateful()                                          \
       .not_differentiable()                                \
       .endpoint("raw_ops." type)                           \
-      .summary("Puts keys and their values into a table.")
+      .summary("Fills a lookup table from keys and values.")
 RUNHOOKS_REGISTER_TABLE_IMPORT("InitializeTableV2", "Tkey", "Tval");
 RUNHOOKS_REGISTER_TABLE_IMPORT("LookupTableImportV2", "Tin", "Tout");
 #undef RUNHOOKS_REGISTER_TABLE_IMPORT
@@ -256,7 +253,7 @@ RUNHOOKS_REGISTER_OP("InitializeTableFromTextFileV2")
     .reads_files()
     .not_differentiable()
     .endpoint("raw_ops.InitializeTableFromTextFileV2")
-    .summary("Puts the lines of a file into a table.");
+    .summary("Fills a lookup table from the lines of a file.");
 
 RUNHOOKS_REGISTER_OP("LookupTableFindV2")
     .input("table_handle: resource, table")
@@ -271,7 +268,7 @@ RUNHOOKS_REGISTER_OP("LookupTableFindV2")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.LookupTableFindV2")
-    .summary("The values of keys, or a default one.");
+    .summary("The values of keys, or a default.");
 
 RUNHOOKS_REGISTER_OP("LookupTableSizeV2")
     .input("table_handle: resource, table")
@@ -281,6 +278,6 @@ RUNHOOKS_REGISTER_OP("LookupTableSizeV2")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.LookupTableSizeV2")
-    .summary("The number of keys of a table.");
+    .summary("The number of keys in a lookup table.");
 
 }  // namespace runhooks

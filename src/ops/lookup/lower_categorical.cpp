@@ -19,7 +19,6 @@ bool drops_missing(const Operation& op) { return op.attr<bool>("drop_missing"); 
 
 Output absent_mark(Graph& g) { return int64_scalar(g, kAbsentId, "absent"); }
 
-// The value that encodes a missing feature of this type.
 Output missing_value(Graph& g, DType dtype) {
   if (dtype == DType::kString) return g.constant(Tensor::string_scalar(""), "missing");
   return g.scalar(dtype, -1, "missing");
@@ -70,7 +69,6 @@ void finish_vocabulary_ids(Graph& g,
   finish_ids(g, op, x, g.op("SelectV2", {is_known, found, bucket}));
 }
 
-// Fails at run time if an id is out of range.
 Operation* check_ids(Graph& g, const Operation& op, Output is_good, Output x) {
   const std::string message =
       str_cat("Column '", op.attr<std::string>("column"), "' has a value that is not in [0, ",

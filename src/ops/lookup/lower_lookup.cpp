@@ -43,7 +43,6 @@ class Entries {
   bool has_weights() const { return static_cast<bool>(weights); }
   const Outputs& params() const { return params_; }
   Output zero() const { return g_.scalar(dtype_, 0); }
-  // All partitions concatenated, or the only one.
   Output table() {
     if (!table_) {
       Outputs parts = params_;
@@ -54,7 +53,6 @@ class Entries {
   }
   // The weights of the entries [batch, k], 0 for invalid ones.
   Output all_weights() const { return weights ? weights : cast(g_, valid, dtype_); }
-  // The divisor of each example's sum.
   Output divisor() const {
     const Output w = all_weights();
     if (combiner_ == "mean") return row_sums(g_, w);
@@ -99,7 +97,6 @@ struct Rows {
   Output values, indices;
 };
 
-// Sums rows with equal indices.
 Rows distinct_rows(Graph& g, Output values, Output indices) {
   Operation* unique = g.op("Unique", {indices});
   const Output n = g.op("Size", {unique->output(0)});

@@ -1,4 +1,3 @@
-// Sums gradient rows with equal indices, as needed before a sparse variable update.
 #include <algorithm>
 #include <cstring>
 
@@ -48,7 +47,7 @@ class SumDuplicateRowsKernel : public Kernel {
     int64_t largest = -1;
     for (int64_t i = 0; i < indices.size(); ++i) {
       if (indices[i] < 0) {
-        invalid_argument("An index of a gradient's rows is negative: ", indices[i], ".");
+        invalid_argument("A sparse gradient has a negative row index: ", indices[i], ".");
       }
       largest = std::max(largest, indices[i]);
     }
@@ -92,7 +91,7 @@ RUNHOOKS_REGISTER_OP("SumDuplicateRows")
     .not_differentiable()
     .lower(lower_sum_duplicate_rows)
     .endpoint("raw_ops.SumDuplicateRows")
-    .summary("Rows with distinct indices: those of the same index are added.")
+    .summary("Sums rows with equal indices.")
     .example("f[4,2] i{3,1,3,0}");
 
 }  // namespace runhooks

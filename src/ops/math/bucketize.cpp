@@ -1,4 +1,3 @@
-// TensorFlow's Bucketize op.
 #include <algorithm>
 #include <type_traits>
 
@@ -37,7 +36,7 @@ RUNHOOKS_REGISTER_OP("Bucketize")
     .kernel(kernel_by_type<BucketizeKernel, int32_t, int64_t, float, double>())
     .not_differentiable()
     .endpoint("raw_ops.Bucketize")
-    .summary("The number of boundaries that are not above each number.")
+    .summary("The number of boundaries less than or equal to each number.")
     .example("f[3,2] | boundaries=[0,1]");
 
 }  // namespace runhooks

@@ -1,4 +1,3 @@
-// Elementwise binary ops with broadcasting.
 #include "ops/math/quiet_math.h"
 
 #include <cmath>

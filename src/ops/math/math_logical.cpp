@@ -1,4 +1,3 @@
-// Comparisons, logical ops, and selection between two tensors.
 #include <algorithm>
 #include <cmath>
 
@@ -182,7 +181,6 @@ class SelectKernel : public Kernel {
   std::vector<std::vector<int64_t>> positions_;
 };
 
-// Merges the two dictionaries into a third.
 class StringSelectKernel : public SelectKernel<int32_t> {
  public:
   void compute(KernelContext& c) override {

@@ -127,7 +127,6 @@ struct OfNumbers {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// A gradient of the form dy * slope(x, y).
 GradientFn times_slope(std::function<Output(Graph&, Output x, Output y)> slope) {
   return [slope](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {multiply(g, dy[0], slope(g, op.input(0), op.output(0)))};
@@ -199,21 +198,21 @@ RUNHOOKS_SPECIAL_UNARY_OP(Asin)
     .gradient(times_slope([](Graph& g, Output x, Output) {
       return rsqrt(g, one_minus(g, square(g, x)));
     }))
-    .summary("The angle whose sine is x, elementwise.")
+    .summary("The arc sine of x, elementwise.")
     .example("u[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Acos)
     .gradient(times_slope([](Graph& g, Output x, Output) {
       return negative(g, rsqrt(g, one_minus(g, square(g, x))));
     }))
-    .summary("The angle whose cosine is x, elementwise.")
+    .summary("The arc cosine of x, elementwise.")
     .example("u[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Atan)
     .gradient(times_slope([](Graph& g, Output x, Output) {
       return inverse(g, one_plus(g, square(g, x)));
     }))
-    .summary("The angle whose tangent is x, elementwise.")
+    .summary("The arc tangent of x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Sinh)
@@ -230,31 +229,31 @@ RUNHOOKS_SPECIAL_UNARY_OP(Asinh)
     .gradient(times_slope([](Graph& g, Output x, Output) {
       return rsqrt(g, one_plus(g, square(g, x)));
     }))
-    .summary("The number whose hyperbolic sine is x, elementwise.")
+    .summary("The inverse hyperbolic sine of x, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Acosh)
     .gradient(times_slope([](Graph& g, Output x, Output) {
       return rsqrt(g, subtract(g, square(g, x), number(g, x, 1)));
     }))
-    .summary("The number whose hyperbolic cosine is x, elementwise.")
+    .summary("The inverse hyperbolic cosine of x, elementwise.")
     .example("o[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Atanh)
     .gradient(times_slope([](Graph& g, Output x, Output) {
       return inverse(g, one_minus(g, square(g, x)));
     }))
-    .summary("The number whose hyperbolic tangent is x, elementwise.")
+    .summary("The inverse hyperbolic tangent of x, elementwise.")
     .example("u[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Expm1)
     .gradient(times_slope([](Graph& g, Output, Output y) { return one_plus(g, y); }))
-    .summary("exp(x) - 1, elementwise, exact where x is close to 0.")
+    .summary("exp(x) - 1, elementwise, accurate for x near 0.")
     .example("f[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Rint)
     .not_differentiable()
-    .summary("The nearest integer, halves to the even one, elementwise.")
+    .summary("The nearest integer, rounding half to even, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_SPECIAL_UNARY_OP(Lgamma)
@@ -268,7 +267,7 @@ RUNHOOKS_SPECIAL_UNARY_OP(Digamma)
     .gradient(times_slope([](Graph& g, Output x, Output) -> Output {
       return g.op("Polygamma", {number(g, x, 1), x});
     }))
-    .summary("The slope of Lgamma, elementwise.")
+    .summary("The derivative of Lgamma, elementwise.")
     .example("p[2,3]");
 
 #define RUNHOOKS_SPECIAL_BINARY_OP(type, a, b) \

@@ -1,4 +1,3 @@
-// Elementwise unary ops, and Cast.
 #include "ops/math/quiet_math.h"
 
 #include <cmath>
@@ -89,7 +88,6 @@ GradientFn through_output(const char* type) {
   };
 }
 
-// A gradient of the form dy * factor(x, y).
 GradientFn times(std::function<Output(Graph&, Output x, Output y)> factor) {
   return [factor](Graph& g, Operation& op, const Outputs& dy) -> Grads {
     return {multiply(g, dy[0], factor(g, op.input(0), op.output(0)))};
@@ -310,7 +308,7 @@ RUNHOOKS_UNARY_OP("Erf")
     .gradient(times([](Graph& g, Output x, Output) { return bell(g, x, 1.1283791670955126); }))
     .endpoint("erf")
     .endpoint("math.erf")
-    .summary("The error function of Gauss, elementwise.")
+    .summary("The error function, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Erfc")
@@ -319,7 +317,7 @@ RUNHOOKS_UNARY_OP("Erfc")
     .gradient(times([](Graph& g, Output x, Output) { return bell(g, x, -1.1283791670955126); }))
     .endpoint("erfc")
     .endpoint("math.erfc")
-    .summary("1 - erf(x), elementwise, exact where erf(x) is close to 1.")
+    .summary("1 - erf(x), elementwise, accurate where erf(x) is near 1.")
     .example("f[2,3]");
 
 RUNHOOKS_UNARY_OP("Sin")
@@ -356,7 +354,7 @@ RUNHOOKS_UNARY_OP("Round")
     .attr("T: {float, double}")
     .kernel(unary_of_floats<RoundFn>())
     .not_differentiable()
-    .summary("The nearest integer, halves to the even one, elementwise.")
+    .summary("The nearest integer, rounding half to even, elementwise.")
     .example("f[2,3]");
 
 RUNHOOKS_REGISTER_OP("Cast")
@@ -373,7 +371,7 @@ RUNHOOKS_REGISTER_OP("Cast")
     })
     .endpoint("raw_ops.Cast")
     .r("cast(x, dtype as DstT, name = NULL)")
-    .summary("x in another type; fractions are cut off.")
+    .summary("Converts x to another type; truncates fractions.")
     .example("f[2,3] | DstT=double")
     .example("i{1,2} | DstT=float");
 

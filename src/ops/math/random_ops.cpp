@@ -72,7 +72,6 @@ double uniform_double(uint32_t high, uint32_t low) {
   return result - 1.0;
 }
 
-// Two normal from two uniform numbers (Box and Muller 1958).
 void box_muller(const uint32_t* x, float out[2]) {
   const float least = 1.0e-7f;
   float u1 = uniform_float(x[0]);
@@ -360,13 +359,13 @@ void shape_of_value(ShapeContext& c) {
 
 RUNHOOKS_RANDOM_OP("RandomUniform")
     .kernel(kernel_by_type<UniformKernel, float, double>("dtype"))
-    .summary("Random numbers from 0 to 1.");
+    .summary("Uniform random numbers in [0, 1).");
 RUNHOOKS_RANDOM_OP("RandomStandardNormal")
     .kernel(kernel_by_type<NormalKernel, float, double>("dtype"))
-    .summary("Random numbers of the normal distribution with mean 0 and variance 1.");
+    .summary("Standard normal random numbers.");
 RUNHOOKS_RANDOM_OP("TruncatedNormal")
     .kernel(kernel_by_type<TruncatedNormalKernel, float, double>("dtype"))
-    .summary("The normal distribution without what is 2 or more away from 0.");
+    .summary("Standard normal random numbers, truncated at 2 standard deviations.");
 
 RUNHOOKS_REGISTER_OP("RandomUniformInt")
     .input("shape: T, vector, >= 0")
@@ -383,7 +382,7 @@ RUNHOOKS_REGISTER_OP("RandomUniformInt")
     .keeps(Generator::make)
     .not_differentiable()
     .endpoint("raw_ops.RandomUniformInt")
-    .summary("Random whole numbers from minval to maxval - 1.");
+    .summary("Uniform random integers from minval to maxval - 1.");
 
 RUNHOOKS_REGISTER_OP("RandomShuffle")
     .input("value: T")
@@ -413,6 +412,6 @@ RUNHOOKS_REGISTER_OP("Multinomial")
     .keeps(Generator::make)
     .not_differentiable()
     .endpoint("raw_ops.Multinomial")
-    .summary("Classes drawn by their logits, num_samples for each row.");
+    .summary("Classes drawn according to logits, num_samples per row.");
 
 }  // namespace runhooks

@@ -1,4 +1,3 @@
-// Reductions along axes.
 #include <algorithm>
 #include <limits>
 
@@ -183,7 +182,6 @@ class ReduceKernel : public Kernel {
     int64_t y_stride;  // 0: reduced
   };
 
-  // Merges adjacent axes of the same kind.
   void find_blocks(const Shape& shape, const std::vector<bool>& reduced) {
     axes_.clear();
     int64_t y_stride = 1;

@@ -1,4 +1,3 @@
-// Cumulative sums and products along an axis.
 #include "ops/math/integer_math.h"
 #include "ops/state/gradient_helpers.h"
 
@@ -121,12 +120,12 @@ RUNHOOKS_SCAN("Cumsum", "f[3,4]")
     .kernel(kernel_by_type<CumsumKernel, float, double, int32_t, int64_t>())
     .gradient(cumsum_gradient)
     .endpoint("raw_ops.Cumsum")
-    .summary("The sums of the elements up to each one, along an axis.");
+    .summary("The cumulative sum along an axis.");
 
 RUNHOOKS_SCAN("Cumprod", "p[3,4]")
     .kernel(kernel_by_type<CumprodKernel, float, double, int32_t, int64_t>())
     .gradient(cumprod_gradient)
     .endpoint("raw_ops.Cumprod")
-    .summary("The products of the elements up to each one, along an axis.");
+    .summary("The cumulative product along an axis.");
 
 }  // namespace runhooks

@@ -1,4 +1,3 @@
-// Sums of rows by segment.
 #include <cmath>
 #include <cstring>
 
@@ -217,7 +216,7 @@ RUNHOOKS_REGISTER_OP("SegmentSum")
     })
     .endpoint("segment_sum")
     .endpoint("math.segment_sum")
-    .summary("The sum of the rows of each segment; the segments are in order.")
+    .summary("The sum of the rows of each segment; segment ids are sorted.")
     .example("f[4,2] i{0,0,1,3}");
 
 namespace {
@@ -246,7 +245,7 @@ bool register_sparse_segment(const std::string& name,
       .gradient(sparse_segment_gradient(grad_type.c_str()))
       .r(str_cat(endpoint, "(data, indices, segment_ids, name = NULL, num_segments = NULL)")
              .c_str())
-      .summary("The rows at indices, combined by segment.")
+      .summary("Rows selected by indices, combined by segment.")
       .example("f[4,2] i{1,1,3} i{0,0,2}");
   OpRegistration(grad_type.c_str())
       .input("grad: T, rank >= 1")

@@ -1,4 +1,3 @@
-// Mean, product, maximum and minimum of rows by segment.
 #include <limits>
 
 #include "ops/array/index_reader.h"
@@ -167,7 +166,6 @@ Output of_segment(Graph& g, Operation& op, Output x) {
   return g.op("SelectV2", {is_there, rows, g.op("ZerosLike", {rows})});
 }
 
-// The number of segments.
 Output number_of_segments(Graph& g, Operation& op) {
   if (op.inputs().size() > 2) return op.input(2);
   const Output first =
@@ -248,17 +246,17 @@ RUNHOOKS_SORTED_OP("SegmentMax", OfSegments<Largest>::Sorted, RUNHOOKS_ALL_NUMBE
     .gradient(extreme_gradient)
     .endpoint("segment_max")
     .endpoint("math.segment_max")
-    .summary("The largest elements of the rows of each segment; the segments are in order.");
+    .summary("The maximum of the rows of each segment; segment ids are sorted.");
 RUNHOOKS_SORTED_OP("SegmentMin", OfSegments<Smallest>::Sorted, RUNHOOKS_ALL_NUMBERS)
     .gradient(extreme_gradient)
     .endpoint("segment_min")
     .endpoint("math.segment_min")
-    .summary("The smallest elements of the rows of each segment; the segments are in order.");
+    .summary("The minimum of the rows of each segment; segment ids are sorted.");
 RUNHOOKS_SORTED_OP("SegmentProd", OfSegments<Product>::Sorted, RUNHOOKS_ALL_NUMBERS)
     .gradient(segment_product_gradient)
     .endpoint("segment_prod")
     .endpoint("math.segment_prod")
-    .summary("The product of the rows of each segment; the segments are in order.");
+    .summary("The product of the rows of each segment; segment ids are sorted.");
 
 RUNHOOKS_REGISTER_OP("SegmentMean")
     .input("data: T, rank >= 1")
@@ -279,19 +277,19 @@ RUNHOOKS_REGISTER_OP("SegmentMean")
     })
     .endpoint("segment_mean")
     .endpoint("math.segment_mean")
-    .summary("The mean of the rows of each segment; the segments are in order.")
+    .summary("The mean of the rows of each segment; segment ids are sorted.")
     .example("f[4,2] i{0,0,1,3}");
 
 RUNHOOKS_UNSORTED_OP("UnsortedSegmentMax", OfSegments<Largest>::Unsorted)
     .gradient(extreme_gradient)
     .endpoint("unsorted_segment_max")
     .endpoint("math.unsorted_segment_max")
-    .summary("The largest elements of the rows of each segment.");
+    .summary("The maximum of the rows of each segment.");
 RUNHOOKS_UNSORTED_OP("UnsortedSegmentMin", OfSegments<Smallest>::Unsorted)
     .gradient(extreme_gradient)
     .endpoint("unsorted_segment_min")
     .endpoint("math.unsorted_segment_min")
-    .summary("The smallest elements of the rows of each segment.");
+    .summary("The minimum of the rows of each segment.");
 RUNHOOKS_UNSORTED_OP("UnsortedSegmentProd", OfSegments<Product>::Unsorted)
     .gradient(segment_product_gradient)
     .endpoint("unsorted_segment_prod")

@@ -1,4 +1,3 @@
-// Activation functions of tf.nn and their gradient ops, each in one pass over memory.
 #include "ops/math/quiet_math.h"
 
 #include <cmath>

@@ -268,8 +268,6 @@ class Conv2DBackpropFilterKernel : public Kernel {
   std::vector<std::vector<T>> sums_;  // per lane
 };
 
-// --- shapes
-
 Shape known_rank(const Shape& shape, int rank, const char* what) {
   if (!shape.has_rank()) return Shape::unknown_of_rank(rank);
   if (shape.rank() != rank) {
@@ -283,9 +281,9 @@ Shape convolved_shape(const Operation& op, const Shape& x, const Shape& filter) 
   const Shape weights = known_rank(filter, 4, "The filter of a convolution");
   const int64_t channels = image.dim(3), depth = weights.dim(2);
   if (channels >= 0 && depth >= 0 && channels != depth) {
-    invalid_argument("The depth of the input must be that of the filter: the input of shape ",
+    invalid_argument("The input and the filter must have equal depth: the input of shape ",
                      image, " has ", channels, " channels, the filter of shape ", weights,
-                     " takes ", depth, ".");
+                     " expects ", depth, ".");
   }
   const Window window(op, image, weights.dim(0), weights.dim(1));
   return Shape{image.dim(0), window.height.out, window.width.out, weights.dim(3)};
@@ -301,7 +299,7 @@ void check_backprop(ShapeContext& c, const Shape& x, const Shape& filter) {
   const Shape expected = convolved_shape(c.op(), x, filter);
   const Shape given = known_rank(c.input(2), 4, "out_backprop");
   if (!expected.is_compatible_with(given)) {
-    invalid_argument("out_backprop has shape ", given, " where the convolution gives ", expected,
+    invalid_argument("out_backprop has shape ", given, ", but the convolution returns ", expected,
                      ".");
   }
 }
@@ -321,8 +319,6 @@ void backprop_filter_shape(ShapeContext& c) {
   check_backprop(c, c.input(0), filter);
   c.set_output(0, filter);
 }
-
-// --- gradients: the convolution and its two gradients are each bilinear in the other two
 
 Output for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
   return windowed(g, op, "Conv2DBackpropInput", {shape_of(g, x), filter, dy});

@@ -55,7 +55,6 @@ struct Depthwise {
   int64_t batch, channels, multiplier;
 };
 
-// y[c * m + q] += x[c] * w[c * m + q].
 template <typename T>
 void add_scaled(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
   if (m == 1) {
@@ -67,7 +66,6 @@ void add_scaled(int64_t channels, int64_t m, const T* x, const T* w, T* y) {
   }
 }
 
-// x[c] += the sum over q of dy[c * m + q] * w[c * m + q].
 template <typename T>
 void add_dots(int64_t channels, int64_t m, const T* dy, const T* w, T* x) {
   if (m == 1) {
@@ -145,16 +143,14 @@ class DepthwiseFilterKernel : public Kernel {
   std::vector<std::vector<T>> sums_;
 };
 
-// --- shapes
-
 Shape depthwise_shape(const Operation& op, const Shape& x, const Shape& filter) {
   const Shape image = x.has_rank() ? x : Shape::unknown_of_rank(4);
   const Shape weights = filter.has_rank() ? filter : Shape::unknown_of_rank(4);
   const int64_t channels = image.dim(3), depth = weights.dim(2);
   if (channels >= 0 && depth >= 0 && channels != depth) {
-    invalid_argument("The depth of the input must be that of the filter: the input of shape ",
+    invalid_argument("The input and the filter must have equal depth: the input of shape ",
                      image, " has ", channels, " channels, the filter of shape ", weights,
-                     " takes ", depth, ".");
+                     " expects ", depth, ".");
   }
   const Window window(op, image, weights.dim(0), weights.dim(1));
   const int64_t known = channels >= 0 ? channels : depth;
@@ -174,12 +170,10 @@ Shape depthwise_given_shape(ShapeContext& c, int i) {
 void depthwise_check_backprop(ShapeContext& c, const Shape& x, const Shape& filter) {
   const Shape expected = depthwise_shape(c.op(), x, filter);
   if (!expected.is_compatible_with(c.input(2))) {
-    invalid_argument("out_backprop has shape ", c.input(2), " where the convolution gives ",
+    invalid_argument("out_backprop has shape ", c.input(2), ", but the convolution returns ",
                      expected, ".");
   }
 }
-
-// --- gradients: the convolution and its two gradients are each bilinear in the other two
 
 Output depthwise_for_input(Graph& g, const Operation& op, Output x, Output filter, Output dy) {
   return windowed(g, op, "DepthwiseConv2dNativeBackpropInput", {shape_of(g, x), filter, dy});
@@ -207,7 +201,7 @@ RUNHOOKS_REGISTER_OP("DepthwiseConv2dNative")
               depthwise_for_filter(g, op, x, filter, dy[0])};
     })
     .endpoint("nn.depthwise_conv2d_native")
-    .summary("The convolution of each channel of images with filters of its own.")
+    .summary("The convolution of each image channel with separate filters.")
     .example("f[2,5,4,2] f[3,2,2,3] | strides=[1,1,1,1] padding=VALID")
     .example("f[5,5,4,2] f[3,3,2,1] | strides=[1,2,2,1] padding=SAME")
     .example("f[1,6,6,1] f[2,2,1,2] | strides=[1,1,1,1] padding=SAME dilations=[1,2,3,1]");

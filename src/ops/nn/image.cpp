@@ -1,4 +1,3 @@
-// Resizing, cropping and colours of images [batch, height, width, channels].
 #include <algorithm>
 #include <cmath>
 
@@ -62,10 +61,9 @@ void check_not_empty(const Shape& image) {
   }
 }
 
-// Checks that both have the same number of images and channels.
 void check_resized(const Shape& image, const Shape& resized) {
   if (image.dim(0) != resized.dim(0) || image.dim(3) != resized.dim(3)) {
-    invalid_argument("Images of shape ", image, " cannot have become ", resized, ".");
+    invalid_argument("Images of shape ", image, " cannot be resized to ", resized, ".");
   }
   check_not_empty(image);
 }
@@ -166,7 +164,6 @@ using NearestKernel = ResizeNearestKernel<T, false>;
 template <typename T>
 using NearestGradKernel = ResizeNearestKernel<T, true>;
 
-// `size` is [height, width].
 void resize_shape(ShapeContext& c) {
   const Shape image = c.with_rank(0, 4);
   const Tensor* size = c.value(1);
@@ -199,8 +196,6 @@ Grads nearest_gradient(Graph& g, Operation& op, const Outputs& dy) {
               .attr("half_pixel_centers", op.attr_bool("half_pixel_centers")),
           Gradient()};
 }
-
-// --- colours
 
 // Hue in [0, 1), saturation and value of red, green and blue in [0, 1].
 void hsv_of(const float rgb[3], float hsv[3]) {
@@ -299,8 +294,6 @@ class AdjustContrastKernel : public Kernel {
   }
 };
 
-// --- local response normalization across channels
-
 struct Response {
   explicit Response(const Operation& op)
       : radius(std::clamp(op.attr_int("depth_radius"), -kFarthest, kFarthest)),
@@ -380,7 +373,7 @@ RUNHOOKS_REGISTER_OP("ResizeBilinear")
     .gradient(bilinear_gradient)
     .r("image.resize_bilinear(images, size, align_corners = FALSE, name = NULL, "
        "half_pixel_centers = FALSE)")
-    .summary("Images of another size, each pixel between those around it.")
+    .summary("Resizes images by bilinear interpolation.")
     .example("f[2,3,2,1] i{4,5}");
 
 RUNHOOKS_REGISTER_OP("ResizeBilinearGrad")
@@ -409,7 +402,7 @@ RUNHOOKS_REGISTER_OP("ResizeNearestNeighbor")
     .gradient(nearest_gradient)
     .r("image.resize_nearest_neighbor(images, size, align_corners = FALSE, name = NULL, "
        "half_pixel_centers = FALSE)")
-    .summary("Images of another size, each pixel the one that is nearest.")
+    .summary("Resizes images by nearest-neighbor interpolation.")
     .example("f[2,3,2,1] i{4,5}");
 
 RUNHOOKS_REGISTER_OP("ResizeNearestNeighborGrad")
@@ -436,21 +429,21 @@ RUNHOOKS_REGISTER_OP("ResizeNearestNeighborGrad")
 
 RUNHOOKS_PIXEL_OP("RGBToHSV", ToHsv)
     .endpoint("image.rgb_to_hsv")
-    .summary("Hue, saturation and value of red, green and blue.")
+    .summary("Converts RGB to HSV.")
     .example("e[2,2,3]");
 RUNHOOKS_PIXEL_OP("HSVToRGB", ToRgb)
     .endpoint("image.hsv_to_rgb")
-    .summary("Red, green and blue of hue, saturation and value.")
+    .summary("Converts HSV to RGB.")
     .example("e[2,2,3]");
 RUNHOOKS_PIXEL_OP("AdjustHue", TurnHue)
     .input("delta: float, scalar")
     .endpoint("raw_ops.AdjustHue")
-    .summary("Colours turned by a share of the circle.")
+    .summary("Rotates the hue of images.")
     .example("e[2,2,3] e[]");
 RUNHOOKS_PIXEL_OP("AdjustSaturation", ScaleSaturation)
     .input("scale: float, scalar")
     .endpoint("raw_ops.AdjustSaturation")
-    .summary("Colours of more or less saturation.")
+    .summary("Scales the saturation of images.")
     .example("e[2,2,3] e[]");
 
 RUNHOOKS_REGISTER_OP("AdjustContrastv2")
@@ -461,7 +454,7 @@ RUNHOOKS_REGISTER_OP("AdjustContrastv2")
     .kernel(kernel_of<AdjustContrastKernel>())
     .not_differentiable()
     .endpoint("raw_ops.AdjustContrastv2")
-    .summary("Images of more or less contrast.")
+    .summary("Scales the contrast of images.")
     .example("e[2,2,3,1] e[]");
 
 RUNHOOKS_REGISTER_OP("LRN")
@@ -477,7 +470,7 @@ RUNHOOKS_REGISTER_OP("LRN")
     .gradient(lrn_gradient)
     .endpoint("nn.lrn")
     .endpoint("nn.local_response_normalization")
-    .summary("Each channel divided by what the channels around it have.")
+    .summary("Local response normalization across channels.")
     .example("e[1,2,2,5] | depth_radius=1");
 
 RUNHOOKS_REGISTER_OP("LRNGrad")

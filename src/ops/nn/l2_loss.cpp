@@ -1,4 +1,3 @@
-// Half the sum of squares, used by regularizers.
 #include "ops/state/gradient_helpers.h"
 
 namespace runhooks {

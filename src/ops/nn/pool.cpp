@@ -1,4 +1,3 @@
-// Pooling: the maximum or mean of the cells under a window that moves over an image.
 #include <algorithm>
 
 #include "ops/math/elementwise.h"
@@ -16,7 +15,7 @@ using Outputs = std::vector<Output>;
 Window pooled_window(const Operation& op, const Shape& image) {
   const auto& size = op.attr<std::vector<int64_t>>("ksize");
   if (size[0] != 1 || size[3] != 1) {
-    fail(Code::kUnimplemented, "Pooling goes over height and width; `ksize` is ",
+    fail(Code::kUnimplemented, "Pooling supports windows over height and width only; `ksize` is ",
          str_join(size, ", "), ".");
   }
   if (size[1] < 1 || size[2] < 1) invalid_argument("`ksize` must be 1 or more.");
@@ -36,7 +35,6 @@ class PoolKernel : public Kernel {
     in_ = window_->height.in * window_->width.in * channels_;
     out_ = window_->height.out * window_->width.out * channels_;
   }
-  // A range of output rows of an image.
   struct Rows {
     int64_t top, bottom;
   };
@@ -205,7 +203,6 @@ class MaxPoolGradGradKernel : public PoolKernel {
   }
 };
 
-// Padding cells are not counted.
 struct Mean {
   template <typename T, typename Cells>
   static void place(const T* image, T* out, int64_t channels, const Cells& cells) {
@@ -247,8 +244,6 @@ class AvgPoolGradKernel : public PoolKernel {
   }
 };
 
-// --- shapes and gradients
-
 Shape pooled_shape(const Operation& op, const Shape& x) {
   Shape image = x;
   if (!image.has_rank()) image = Shape::unknown_of_rank(4);
@@ -265,7 +260,7 @@ void pool_shape(ShapeContext& c) { c.set_output(0, pooled_shape(c.op(), c.input(
 void check_pooled(ShapeContext& c, const Shape& image, int i) {
   const Shape pooled = pooled_shape(c.op(), image);
   if (pooled.is_compatible_with(c.input(i))) return;
-  invalid_argument("Input ", i, " has shape ", c.input(i), " where pooling gives ", pooled, ".");
+  invalid_argument("Input ", i, " has shape ", c.input(i), ", but pooling returns ", pooled, ".");
 }
 
 void max_pool_grad_shape(ShapeContext& c) {
@@ -301,7 +296,7 @@ RUNHOOKS_REGISTER_OP("MaxPool")
       return {windowed(g, op, "MaxPoolGrad", {op.input(0), op.output(0), dy[0]})};
     })
     .endpoint("raw_ops.MaxPool")
-    .summary("The largest cells below a window.")
+    .summary("Max pooling.")
     .example("f[2,4,5,2] | ksize=[1,2,2,1] strides=[1,2,2,1] padding=VALID")
     .example("f[2,4,5,2] | ksize=[1,3,2,1] strides=[1,1,2,1] padding=SAME");
 
@@ -318,7 +313,7 @@ RUNHOOKS_REGISTER_OP("MaxPoolGrad")
       return {Gradient(), Gradient(), windowed(g, op, "MaxPoolGradGrad", inputs)};
     })
     .endpoint("raw_ops.MaxPoolGrad")
-    .summary("The gradient of the largest cells.")
+    .summary("The gradient of MaxPool.")
     .example("f[2,4,4,2] f[2,2,2,2] f[2,2,2,2] | ksize=[1,2,2,1] strides=[1,2,2,1] padding=VALID")
     .example("f[1,3,4,1] f[1,3,2,1] f[1,3,2,1] | ksize=[1,2,3,1] strides=[1,1,2,1] padding=SAME");
 
@@ -335,7 +330,7 @@ RUNHOOKS_REGISTER_OP("MaxPoolGradGrad")
       return {Gradient(), Gradient(), windowed(g, op, "MaxPoolGrad", inputs)};
     })
     .endpoint("raw_ops.MaxPoolGradGrad")
-    .summary("The gradient of that.")
+    .summary("The gradient of MaxPoolGrad.")
     .example("f[2,4,4,2] f[2,2,2,2] f[2,4,4,2] | ksize=[1,2,2,1] strides=[1,2,2,1] padding=VALID");
 
 RUNHOOKS_REGISTER_OP("AvgPool")
@@ -348,7 +343,7 @@ RUNHOOKS_REGISTER_OP("AvgPool")
       return {windowed(g, op, "AvgPoolGrad", {shape_of(g, op.input(0)), dy[0]})};
     })
     .endpoint("raw_ops.AvgPool")
-    .summary("The means of the cells below a window.")
+    .summary("Average pooling.")
     .example("f[2,4,5,2] | ksize=[1,2,2,1] strides=[1,2,2,1] padding=VALID")
     .example("f[2,4,5,2] | ksize=[1,3,2,1] strides=[1,1,2,1] padding=SAME");
 
@@ -363,7 +358,7 @@ RUNHOOKS_REGISTER_OP("AvgPoolGrad")
       return {Gradient(), windowed(g, op, "AvgPool", {dy[0]})};
     })
     .endpoint("raw_ops.AvgPoolGrad")
-    .summary("The gradient of the means.")
+    .summary("The gradient of AvgPool.")
     .example("i{1,3,4,1} f[1,3,2,1] | ksize=[1,2,3,1] strides=[1,1,2,1] padding=SAME");
 
 }  // namespace runhooks

@@ -1,4 +1,3 @@
-// Softmax and its cross entropies, computing each row's exponentials once.
 #include "ops/math/quiet_math.h"
 
 #include <algorithm>
@@ -179,7 +178,6 @@ Output as_column(Graph& g, Output x) {
   return g.op("ExpandDims", {x, g.scalar(DType::kInt32, -1)});
 }
 
-// (d - sum(d * s)) * s, for softmax s.
 Output through_softmax(Graph& g, Output d, Output s) {
   return multiply(g, subtract(g, d, sum_over_rows(g, multiply(g, d, s))), s);
 }
@@ -255,7 +253,7 @@ RUNHOOKS_REGISTER_OP("SparseSoftmaxCrossEntropyWithLogits")
       return {logits_gradient(g, op, dy), Gradient()};
     })
     .endpoint("raw_ops.SparseSoftmaxCrossEntropyWithLogits")
-    .summary("The cross entropy of the softmax of each row of logits and the class in labels.")
+    .summary("The cross entropy of each row of logits and the class index in labels.")
     .example("f[4,3] i{0,2,1,1}");
 
 }  // namespace runhooks

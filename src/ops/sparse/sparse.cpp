@@ -17,7 +17,6 @@ namespace {
 using Grads = std::vector<Gradient>;
 using Outputs = std::vector<Output>;
 
-// The coordinates of all elements that are TRUE or nonzero.
 class WhereKernel : public Kernel {
  public:
   void prepare(KernelContext& c) override {
@@ -132,7 +131,6 @@ void check_dimensions(const std::vector<int64_t>& dims) {
   }
 }
 
-// Recomputes indices for another dense shape.
 class SparseReshapeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -362,7 +360,6 @@ void gather_nd_shape(ShapeContext& c) {
   c.set_output(0, out);
 }
 
-// Zeros, with updates added at the given coordinates.
 template <typename T>
 class ScatterNdKernel : public Kernel {
  public:
@@ -421,7 +418,7 @@ RUNHOOKS_REGISTER_OP("Where")
     .not_differentiable()
     .endpoint("raw_ops.Where")
     .r("raw_ops.Where(condition as input, name = NULL)")
-    .summary("The coordinates of the elements that are TRUE or not 0.")
+    .summary("The coordinates of TRUE or nonzero elements.")
     .example("b[3,2]")
     .example("f[3]");
 
@@ -446,7 +443,7 @@ RUNHOOKS_REGISTER_OP("SparseToDense")
     })
     .r("sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value = 0, "
        "validate_indices = TRUE, name = NULL)")
-    .summary("The dense tensor of a sparse one.")
+    .summary("Converts a sparse tensor to a dense one.")
     .example("i[2,2]{0,1,2,0} i{3,2} f[2] f[]");
 
 RUNHOOKS_REGISTER_OP("SparseReshape")
@@ -466,7 +463,7 @@ RUNHOOKS_REGISTER_OP("SparseReshape")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.SparseReshape")
-    .summary("A sparse tensor under another shape.")
+    .summary("Changes the shape of a sparse tensor.")
     .example("l[2,2]{0,1,2,0} l{3,2} l{2,-1}");
 
 RUNHOOKS_REGISTER_OP("SparseFillEmptyRows")
@@ -487,7 +484,7 @@ RUNHOOKS_REGISTER_OP("SparseFillEmptyRows")
       return {Gradient(), grad->output(0), Gradient(), grad->output(1)};
     })
     .endpoint("raw_ops.SparseFillEmptyRows")
-    .summary("A sparse tensor with an element in every row.")
+    .summary("Adds a default element to each empty row of a sparse tensor.")
     .example("l[2,2]{2,0,0,1} f[2] l{4,2} f[]");
 
 RUNHOOKS_REGISTER_OP("SparseFillEmptyRowsGrad")
@@ -517,7 +514,7 @@ RUNHOOKS_REGISTER_OP("Unique")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("unique")
-    .summary("Each distinct element once, and where each element is in them.")
+    .summary("Distinct elements, and the index of each element among them.")
     .example("i{3,1,3,7}");
 
 RUNHOOKS_REGISTER_OP("UniqueWithCounts")
@@ -532,7 +529,7 @@ RUNHOOKS_REGISTER_OP("UniqueWithCounts")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("unique_with_counts")
-    .summary("Each distinct element once, where each element is in them, and how often they are.")
+    .summary("Distinct elements, the index of each element among them, and their counts.")
     .example("i{3,1,3,7}");
 
 RUNHOOKS_REGISTER_OP("GatherNd")
@@ -548,7 +545,7 @@ RUNHOOKS_REGISTER_OP("GatherNd")
       return {g.op("ScatterNd", {op.input(1), dy[0], shape}), Gradient()};
     })
     .r("gather_nd(params, indices, name = NULL, batch_dims = 0)")
-    .summary("The slices at rows of coordinates.")
+    .summary("Gathers slices by coordinates.")
     .example("f[3,2] i[2,2]{0,1,0,1}")
     .example("f[3,2] i[2,1]{2,0}");
 
@@ -565,7 +562,7 @@ RUNHOOKS_REGISTER_OP("ScatterNd")
       return {Gradient(), g.op("GatherNd", {dy[0], op.input(0)}), Gradient()};
     })
     .endpoint("scatter_nd")
-    .summary("Zeros of a shape, with updates added at rows of coordinates.")
+    .summary("Zeros, with updates added at coordinates.")
     .example("i[2,2]{0,1,0,1} f[2] i{3,2}");
 
 }  // namespace runhooks

@@ -1,4 +1,3 @@
-// TensorFlow's SparseCross on sparse tensors; feature columns use the dense CrossIds.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -27,7 +26,7 @@ class SparseCrossKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     if (!c.op().attr_bool("hashed_output")) {
-      fail(Code::kUnimplemented, "SparseCross without hashed_output is not there.");
+      fail(Code::kUnimplemented, "SparseCross without hashed_output is not implemented.");
     }
     const auto n = static_cast<int>(c.op().attr_int("N"));
     const int dense = c.num_inputs() - 3 * n;
@@ -104,7 +103,6 @@ class SparseCrossKernel : public Kernel {
       key.hashes[i] = hash_of(x, static_cast<int64_t>(i));
     }
   }
-  // The number of combinations of one value per key.
   int64_t combinations(size_t row) const {
     int64_t n = 1;
     for (const KeyRows& key : keys_) n = checked_product(n, static_cast<int64_t>(key.count(row)));

@@ -61,7 +61,6 @@ void product_shape(ShapeContext& c) {
   c.set_output(0, Shape{a ? a->integers()[flip_a ? 1 : 0] : -1, b.dim(flip_b ? 0 : 1)});
 }
 
-// Column `which` of the coordinates.
 Output coordinates(Graph& g, Output indices, int which) {
   return g.op("GatherV2", {indices, g.scalar(DType::kInt32, which), g.scalar(DType::kInt32, 1)});
 }
@@ -80,7 +79,6 @@ Grads product_gradient(Graph& g, Operation& op, const Outputs& dy) {
   return {Gradient(), da, Gradient(), db};
 }
 
-// Sorts elements by their coordinates.
 class SparseReorderKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -154,7 +152,7 @@ RUNHOOKS_REGISTER_OP("SparseReorder")
       return {Gradient(), rows_at(g, dy[1], back), Gradient()};
     })
     .endpoint("raw_ops.SparseReorder")
-    .summary("A sparse tensor with its elements in order.")
+    .summary("Sorts the elements of a sparse tensor.")
     .example("l[3,2]{2,0,0,1,2,2} f[3] l{3,4}");
 
 }  // namespace runhooks

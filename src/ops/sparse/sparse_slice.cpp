@@ -90,7 +90,7 @@ class SparseSliceGradKernel : public Kernel {
       k += is_kept;
     }
     if (k == grad.num_elements()) return;
-    invalid_argument("output_indices are not those of a part of input_indices.");
+    invalid_argument("output_indices must be a subset of input_indices.");
   }
 };
 
@@ -121,7 +121,7 @@ RUNHOOKS_REGISTER_OP("SparseSlice")
       return {Gradient(), values, Gradient(), Gradient(), Gradient()};
     })
     .endpoint("raw_ops.SparseSlice")
-    .summary("The elements of a sparse tensor that lie in a box.")
+    .summary("A slice of a sparse tensor.")
     .example("l[3,2]{0,1,1,0,2,2} f[3] l{3,4} l{0,0} l{2,3}");
 
 RUNHOOKS_REGISTER_OP("SparseSliceGrad")

@@ -1,4 +1,3 @@
-// Assertions checked while a graph runs.
 #include "graph/op_registry.h"
 
 namespace runhooks {
@@ -64,6 +63,6 @@ RUNHOOKS_REGISTER_OP("Assert")
     .order_insensitive()
     .not_differentiable()
     .r("debugging.Assert, Assert(condition, data, summarize = NULL, name = NULL)")
-    .summary("Ends the run by an error that shows `data` where the condition does not hold.");
+    .summary("Stops with an error that shows `data` if the condition is FALSE.");
 
 }  // namespace runhooks

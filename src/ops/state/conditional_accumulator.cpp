@@ -1,4 +1,3 @@
-// Accumulators, which sum values over steps and return the mean when it is taken.
 #include "ops/state/conditional_accumulator.h"
 
 #include <algorithm>
@@ -36,7 +35,7 @@ class Accumulator : public StatefulResource {
   void restore_state(const NamedTensors& state) override {
     const int64_t step = state_integer(state, "step"), count = state_integer(state, "count");
     Tensor sum = Tensor::zeros(DType::kFloat32, shape_);
-    if (step < 0 || count < 0) fail(Code::kDataLoss, "It has been given ", count, " values.");
+    if (step < 0 || count < 0) fail(Code::kDataLoss, "Its count of values is ", count, ".");
     if (count > 0) {
       const auto found = state.find("sum");
       if (found == state.end() || found->second.dtype() != DType::kFloat32 ||
@@ -63,8 +62,8 @@ class Accumulator : public StatefulResource {
   }
   void take(int64_t required, float* out) {
     if (count_ < std::max<int64_t>(required, 1)) {
-      fail(Code::kFailedPrecondition, "The accumulator has been given ", count_, " values, and ",
-           required, " are asked for; nobody else would add to it.");
+      fail(Code::kFailedPrecondition, "The accumulator has ", count_, " values, but ",
+           required, " are required, and no other step can add more.");
     }
     float* sum = sum_.data<float>();
     const float by = is_mean_ ? static_cast<float>(count_) : 1.0f;
@@ -156,7 +155,7 @@ RUNHOOKS_REGISTER_OP("ResourceConditionalAccumulator")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceConditionalAccumulator")
-    .summary("What several steps give, added up.");
+    .summary("An accumulator of values over steps.");
 
 RUNHOOKS_REGISTER_OP("ResourceAccumulatorApplyGradient")
     .input("handle: resource, accumulator")
@@ -169,7 +168,7 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorApplyGradient")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceAccumulatorApplyGradient")
-    .summary("Adds to an accumulator, unless the step is over.");
+    .summary("Adds to an accumulator, unless the value is of an earlier step.");
 
 RUNHOOKS_REGISTER_OP("ResourceAccumulatorNumAccumulated")
     .input("handle: resource, accumulator")
@@ -179,7 +178,7 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorNumAccumulated")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceAccumulatorNumAccumulated")
-    .summary("How often something was added.");
+    .summary("The number of values in an accumulator.");
 
 RUNHOOKS_REGISTER_OP("ResourceAccumulatorTakeGradient")
     .input("handle: resource, accumulator")
@@ -197,7 +196,7 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorTakeGradient")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceAccumulatorTakeGradient")
-    .summary("The mean of what was added, which begins anew.");
+    .summary("Returns the mean and resets the accumulator.");
 
 RUNHOOKS_REGISTER_OP("ResourceAccumulatorSetGlobalStep")
     .input("handle: resource, accumulator")
@@ -208,6 +207,6 @@ RUNHOOKS_REGISTER_OP("ResourceAccumulatorSetGlobalStep")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.ResourceAccumulatorSetGlobalStep")
-    .summary("The step before which nothing is added any more.");
+    .summary("Sets the step; values of earlier steps are dropped.");
 
 }  // namespace runhooks

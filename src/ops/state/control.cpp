@@ -1,4 +1,3 @@
-// Ops that exist for their control dependencies.
 #include "graph/op_registry.h"
 
 namespace runhooks {
@@ -7,6 +6,6 @@ RUNHOOKS_REGISTER_OP("NoOp")
     .shape(no_outputs)
     .not_differentiable()
     .endpoint("no_op")
-    .summary("Does nothing; runs after its control inputs.");
+    .summary("Does nothing; groups control dependencies.");
 
 }  // namespace runhooks

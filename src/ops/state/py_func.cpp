@@ -1,4 +1,3 @@
-// R functions as operations (tf.py_func).
 #include "ops/state/py_func.h"
 
 #include <cstring>
@@ -16,14 +15,14 @@ class PyFuncKernel : public Kernel {
     auto* function = static_cast<TensorFunction*>(op.payload.get());
     if (!function) {
       fail(Code::kFailedPrecondition, "The function of '", op.name(),
-           "' is not kept in graphs that are read from files.");
+           "' is not stored in graph files.");
     }
     std::vector<Tensor> inputs;
     for (int i = 0; i < c.num_inputs(); ++i) inputs.push_back(c.input(i));
     const auto& types = op.attr<std::vector<DType>>("Tout");
     const std::vector<Tensor> results = function->call(inputs, types);
     if (results.size() != types.size()) {
-      invalid_argument("The function of '", op.name(), "' gave ", results.size(),
+      invalid_argument("The function of '", op.name(), "' returned ", results.size(),
                        " results; expected ", types.size(), ".");
     }
     for (size_t i = 0; i < types.size(); ++i) give(c, static_cast<int>(i), results[i]);
@@ -56,7 +55,7 @@ RUNHOOKS_REGISTER_OP("PyFunc")
     .host_function()
     .not_differentiable()
     .endpoint("raw_ops.PyFunc")
-    .summary("Calls a function with tensors.");
+    .summary("Calls an R function with tensors.");
 
 RUNHOOKS_REGISTER_OP("PyFuncStateless")
     .input("input: Tin")
@@ -71,7 +70,7 @@ RUNHOOKS_REGISTER_OP("PyFuncStateless")
     .host_function()
     .not_differentiable()
     .endpoint("raw_ops.PyFuncStateless")
-    .summary("Calls a function with tensors that gives the same for the same.");
+    .summary("Calls a deterministic R function with tensors.");
 
 Operation* make_py_func(Graph& graph,
                         std::shared_ptr<TensorFunction> function,

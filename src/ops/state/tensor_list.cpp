@@ -110,7 +110,7 @@ Tensor sum_of_lists(const std::vector<const TensorList*>& lists) {
   return list_tensor(std::move(result));
 }
 
-// Elements are immutable, but numeric zeros need no memory of their own.
+// Elements are immutable, but numeric zeros need no extra memory.
 TensorList zeros_like_list(const TensorList& list) {
   TensorList zeros(list.dtype(), list.element_shape());
   for (size_t i = 0; i < list.size(); ++i) {

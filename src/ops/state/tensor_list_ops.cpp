@@ -263,7 +263,7 @@ RUNHOOKS_LIST_OP("TensorListReserve")
     .shape(scalar_shape)
     .kernel(kernel_of<ReserveKernel>())
     .not_differentiable()
-    .summary("A list of elements that are not set.");
+    .summary("A list with unset elements.");
 
 RUNHOOKS_LIST_OP("TensorListResize")
     .input("input_handle: variant")
@@ -275,7 +275,7 @@ RUNHOOKS_LIST_OP("TensorListResize")
       const Output length = g.op("TensorListLength", {op.input(0)});
       return {g.op("TensorListResize", {dy[0], length}), Gradient()};
     })
-    .summary("A list of this size: elements are cut off, or are not set.");
+    .summary("Resizes a list; new elements are unset.");
 
 RUNHOOKS_LIST_OP("TensorListPushBack")
     .input("input_handle: variant")
@@ -288,7 +288,7 @@ RUNHOOKS_LIST_OP("TensorListPushBack")
       Operation* popped = pop(g, dy[0], op.input(1));
       return {popped->output(0), if_differentiable(popped->output(1))};
     })
-    .summary("A list with one element more.");
+    .summary("Appends an element to a list.");
 
 RUNHOOKS_LIST_OP("TensorListPopBack")
     .input("input_handle: variant")
@@ -306,7 +306,7 @@ RUNHOOKS_LIST_OP("TensorListPopBack")
                   .attr("element_dtype", op.attr_type("element_dtype")),
               Gradient()};
     })
-    .summary("A list without its last element, and that.");
+    .summary("Removes the last element of a list and returns both.");
 
 RUNHOOKS_REGISTER_OP("TensorListLength")
     .input("input_handle: variant")
@@ -315,7 +315,7 @@ RUNHOOKS_REGISTER_OP("TensorListLength")
     .kernel(kernel_of<LengthKernel>())
     .not_differentiable()
     .endpoint("raw_ops.TensorListLength")
-    .summary("The number of a list's elements.");
+    .summary("The number of elements in a list.");
 
 RUNHOOKS_LIST_OP("TensorListGetItem")
     .input("input_handle: variant")
@@ -353,7 +353,7 @@ RUNHOOKS_LIST_OP("TensorListSetItem")
               .attr("element_dtype", dtype);
       return {list, Gradient(), if_differentiable(item)};
     })
-    .summary("A list with another element at one place.");
+    .summary("Replaces an element of a list.");
 
 RUNHOOKS_LIST_OP("TensorListStack")
     .input("input_handle: variant")
@@ -373,7 +373,7 @@ RUNHOOKS_LIST_OP("TensorListStack")
     .gradient([](Graph& g, Operation& op, const Outputs& dy) -> Grads {
       return {g.op("TensorListFromTensor", {dy[0], op.input(1)}), Gradient()};
     })
-    .summary("The elements of a list as one tensor.");
+    .summary("Stacks the elements of a list into a tensor.");
 
 RUNHOOKS_LIST_OP("TensorListFromTensor")
     .input("tensor: element_dtype, rank >= 1")
@@ -390,6 +390,6 @@ RUNHOOKS_LIST_OP("TensorListFromTensor")
                   .attr("element_dtype", op.attr_type("element_dtype")),
               Gradient()};
     })
-    .summary("The rows of a tensor as a list.");
+    .summary("Converts the rows of a tensor to a list.");
 
 }  // namespace runhooks

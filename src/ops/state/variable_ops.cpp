@@ -116,7 +116,6 @@ class IsInitializedKernel : public Kernel {
 
 void own_shape(ShapeContext& c) { c.set_output(0, c.op().attr<Shape>("shape")); }
 
-// The shape declared by the op that created the handle.
 Shape handle_shape(const ShapeContext& c) { return declared_shape(*c.op().input(0).op); }
 
 void check_value_shape(ShapeContext& c) {
@@ -144,7 +143,7 @@ RUNHOOKS_REGISTER_OP("VariableV2")
     .holds_variable()
     .not_differentiable()
     .endpoint("raw_ops.VariableV2")
-    .summary("A variable whose output refers to its value.");
+    .summary("A reference variable.");
 
 RUNHOOKS_REGISTER_OP("VarHandleOp")
     .output("resource: resource")
@@ -157,7 +156,7 @@ RUNHOOKS_REGISTER_OP("VarHandleOp")
     .holds_variable()
     .not_differentiable()
     .endpoint("raw_ops.VarHandleOp")
-    .summary("A handle of a variable.");
+    .summary("A handle to a resource variable.");
 
 RUNHOOKS_REGISTER_OP("ReadVariableOp")
     .input("resource: resource, variable of dtype")
@@ -189,7 +188,7 @@ RUNHOOKS_REGISTER_OP("Assign")
     .mutates(0)
     .not_differentiable()
     .endpoint("raw_ops.Assign")
-    .summary("Gives a variable a value.");
+    .summary("Assigns a value to a variable.");
 
 RUNHOOKS_REGISTER_OP("AssignAdd")
     .input("ref: Ref(T)")
@@ -237,7 +236,7 @@ RUNHOOKS_REGISTER_OP("AssignVariableOp")
     .mutates(0)
     .not_differentiable()
     .endpoint("raw_ops.AssignVariableOp")
-    .summary("Gives a variable a value.");
+    .summary("Assigns a value to a variable.");
 
 RUNHOOKS_REGISTER_OP("AssignAddVariableOp")
     .input("resource: resource, variable of dtype")

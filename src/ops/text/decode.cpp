@@ -1,4 +1,3 @@
-// Converts bytes to numbers: DecodeRaw.
 #include <algorithm>
 #include <cstring>
 

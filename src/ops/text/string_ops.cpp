@@ -1,4 +1,3 @@
-// Hash buckets of strings, and conversion between numbers and strings.
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -57,7 +56,6 @@ void as_string_shape(ShapeContext& c) {
   unchanged_shape(c);
 }
 
-// The printf() format for an AsString operation.
 std::string as_string_format(const Operation& op) {
   const DType dtype = op.attr_type("T");
   std::string format = "%" + op.attr<std::string>("fill");
@@ -152,7 +150,7 @@ RUNHOOKS_REGISTER_OP("AsString")
     .not_differentiable()
     .endpoint("as_string")
     .endpoint("strings.as_string")
-    .summary("Each number as text.")
+    .summary("Converts numbers to strings.")
     .example("f[2,3]")
     .example("b[2]");
 
@@ -165,7 +163,7 @@ RUNHOOKS_REGISTER_OP("StringToNumber")
     .not_differentiable()
     .r("string_to_number, strings.to_number(string_tensor = NULL, out_type = 'float32', "
        "name = NULL, input as string_tensor = NULL)")
-    .summary("Each text as a number.")
+    .summary("Converts strings to numbers.")
     .example("s{1,2.5,-3e2}")
     .example("s{1,2} | out_type=int64");
 

@@ -1,4 +1,3 @@
-// Joins, splits, searches and converts strings.
 #include <algorithm>
 #include <cstring>
 
@@ -51,7 +50,7 @@ struct Letters {
 void letters_shape(ShapeContext& c) {
   if (!c.op().attr<std::string>("encoding").empty()) {
     fail(Code::kUnimplemented, "`encoding` of ", c.op().type(), " must be \"\", not \"",
-         c.op().attr<std::string>("encoding"), "\": letters beyond ASCII stay as they are.");
+         c.op().attr<std::string>("encoding"), "\": only ASCII letters are converted.");
   }
   unchanged_shape(c);
 }
@@ -152,7 +151,6 @@ class StringJoinKernel : public Kernel {
   OutputDictionary dictionary_;
 };
 
-// Scalars broadcast to the common shape of the other inputs.
 void string_join_shape(ShapeContext& c) {
   Shape out;
   for (int i = 0; i < c.num_inputs(); ++i) {
@@ -221,8 +219,6 @@ class StringSplitKernel : public Kernel {
   OutputDictionary dictionary_;
 };
 
-// --- regular expressions
-
 // An argument that is an input, or an attribute of the Static... variant of the op.
 const std::string& text_of(KernelContext& c, int input, const char* attr) {
   return c.num_inputs() > input ? c.input(input).string_at(0) : c.op().attr<std::string>(attr);
@@ -259,8 +255,6 @@ class RegexFullMatchKernel : public Kernel {
     }
   }
 };
-
-// --- hash functions other than the fast one in string_ops.cpp
 
 uint64_t word_at(const char* data) {
   uint64_t word;
@@ -377,17 +371,17 @@ class HashBucketKernel : public Kernel {
 RUNHOOKS_TEXT_OP("StringStrip", Strip, unchanged_shape)
     .endpoint("string_strip")
     .endpoint("strings.strip")
-    .summary("Each string without the white space around it.");
+    .summary("Strips leading and trailing white space.");
 
 RUNHOOKS_TEXT_OP("StringLower", Letters<ascii_lower>, letters_shape)
     .attr("encoding: string = ''")
     .endpoint("strings.lower")
-    .summary("Each string in small letters.");
+    .summary("Converts strings to lower case.");
 
 RUNHOOKS_TEXT_OP("StringUpper", Letters<ascii_upper>, letters_shape)
     .attr("encoding: string = ''")
     .endpoint("strings.upper")
-    .summary("Each string in capital letters.");
+    .summary("Converts strings to upper case.");
 
 RUNHOOKS_REGISTER_OP("StringLength")
     .input("input: string")
@@ -411,7 +405,7 @@ RUNHOOKS_REGISTER_OP("Substr")
     .kernel(kernel_of<SubstrKernel>())
     .not_differentiable()
     .r("substr, strings.substr(input, pos, len, name = NULL, unit = 'BYTE')")
-    .summary("`len` bytes or characters of each string from `pos` on.")
+    .summary("Substrings of `len` bytes or characters from `pos`.")
     .example("s{abc,bcd} i:1 i:2")
     .example("s{abc,bcd} i{1,-2} i{2,1}");
 
@@ -424,7 +418,7 @@ RUNHOOKS_REGISTER_OP("StringJoin")
     .kernel(kernel_of<StringJoinKernel>())
     .not_differentiable()
     .r("string_join, strings.join(inputs, separator = '', name = NULL)")
-    .summary("The strings of several tensors as one, element by element.")
+    .summary("Joins strings of several tensors elementwise.")
     .example("s{a,b} s:x | separator=-");
 
 RUNHOOKS_REGISTER_OP("StringSplit")
@@ -443,7 +437,7 @@ RUNHOOKS_REGISTER_OP("StringSplit")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.StringSplit")
-    .summary("The words of each string, a sparse tensor with a row for each.")
+    .summary("Splits strings; returns a sparse tensor with one row per string.")
     .example("s{a_b,c} s:_");
 
 RUNHOOKS_REGISTER_OP("RegexReplace")
@@ -457,7 +451,7 @@ RUNHOOKS_REGISTER_OP("RegexReplace")
     .not_differentiable()
     .r("regex_replace, strings.regex_replace(input, pattern, rewrite, replace_global = TRUE, "
        "name = NULL)")
-    .summary("Each string with what fits a regular expression written anew.")
+    .summary("Replaces matches of a regular expression.")
     .example("s{abc,bcd} s:b s:x");
 
 RUNHOOKS_REGISTER_OP("RegexFullMatch")
@@ -468,7 +462,7 @@ RUNHOOKS_REGISTER_OP("RegexFullMatch")
     .kernel(kernel_of<RegexFullMatchKernel>())
     .not_differentiable()
     .endpoint("strings.regex_full_match")
-    .summary("Whether a regular expression fits the whole of each string.")
+    .summary("Whether a regular expression matches the whole string.")
     .example("s{abc,bcd} s:a.*");
 
 RUNHOOKS_REGISTER_OP("StaticRegexReplace")
@@ -481,7 +475,7 @@ RUNHOOKS_REGISTER_OP("StaticRegexReplace")
     .kernel(kernel_of<RegexReplaceKernel>())
     .not_differentiable()
     .endpoint("raw_ops.StaticRegexReplace")
-    .summary("RegexReplace with an expression that is known when the graph is built.")
+    .summary("RegexReplace with a constant expression.")
     .example("s{abc,bcd} | pattern=b rewrite=x");
 
 RUNHOOKS_REGISTER_OP("StaticRegexFullMatch")
@@ -492,7 +486,7 @@ RUNHOOKS_REGISTER_OP("StaticRegexFullMatch")
     .kernel(kernel_of<RegexFullMatchKernel>())
     .not_differentiable()
     .endpoint("raw_ops.StaticRegexFullMatch")
-    .summary("RegexFullMatch with an expression that is known when the graph is built.")
+    .summary("RegexFullMatch with a constant expression.")
     .example("s{abc,bcd} | pattern=a.*");
 
 RUNHOOKS_REGISTER_OP("StringToHashBucket")
@@ -504,7 +498,7 @@ RUNHOOKS_REGISTER_OP("StringToHashBucket")
     .not_differentiable()
     .r("string_to_hash_bucket, strings.to_hash_bucket(string_tensor = NULL, num_buckets = NULL, "
        "name = NULL, input as string_tensor = NULL)")
-    .summary("The bucket of each string by an older hash of TensorFlow's.")
+    .summary("The bucket of each string by TensorFlow's older hash function.")
     .example("s{a,bc,} | num_buckets=10");
 
 RUNHOOKS_REGISTER_OP("StringToHashBucketStrong")
@@ -517,7 +511,7 @@ RUNHOOKS_REGISTER_OP("StringToHashBucketStrong")
     .not_differentiable()
     .endpoint("string_to_hash_bucket_strong")
     .endpoint("strings.to_hash_bucket_strong")
-    .summary("The bucket of each string by a hash with a key of two numbers.")
+    .summary("The bucket of each string by a keyed hash function.")
     .example("s{a,bc,} | num_buckets=10 key=[1,2]");
 
 }  // namespace runhooks
