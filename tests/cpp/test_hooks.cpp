@@ -223,7 +223,7 @@ TEST(hooks_learning_rate_reads_a_state_before_it_takes_it_over) {
     CHECK_THROWS(hook->read_state(damaged), Code::kDataLoss, part);
   }
   state["scale"] = Tensor::scalar<double>(-1);
-  CHECK_THROWS(hook->read_state(state), Code::kDataLoss, "not by -1");
+  CHECK_THROWS(hook->read_state(state), Code::kDataLoss, "not -1");
   state["scale"] = Tensor::scalar<double>(0.5);
   state["metric"] = Tensor::string_scalar("accuracy");
   CHECK_THROWS(hook->read_state(state), Code::kFailedPrecondition, "\"accuracy\", not \"loss\"");

@@ -5,7 +5,8 @@ here <- commandArgs(TRUE)[[1]]
 folder <- file.path(here, "model")
 input <- function() {
   input_fn(
-    mtcars, response = "mpg", features = c("drat", "cyl"), batch_size = 8, shuffle = FALSE
+    mtcars, response = "mpg", features = c("drat", "cyl"), batch_size = 8, shuffle = FALSE,
+    num_epochs = NULL
   )
 }
 # large enough for writes whose space is reserved, and variables of several chunks

@@ -104,7 +104,7 @@ test_that("an instruction set that the machine lacks is named, with those that i
   warned <- function(wanted) {
     withr::local_envvar(RUNHOOKS_ISA = wanted)
     was_checked <- the$isa_checked
-    on.exit(the$isa_checked <- was_checked)
+    withr::defer(the$isa_checked <- was_checked)
     the$isa_checked <- NULL
     warnings <- testthat::capture_warnings(warn_of_instruction_set())
     expect_length(testthat::capture_warnings(warn_of_instruction_set()), 0)
@@ -115,7 +115,7 @@ test_that("an instruction set that the machine lacks is named, with those that i
   expect_match(warned("altivec"), "RUNHOOKS_ISA is \"altivec\".*Allowed here: \"base\"")
   withr::local_envvar(RUNHOOKS_ISA = "altivec")
   the$isa_checked <- NULL
-  on.exit(the$isa_checked <- NULL)
+  withr::defer(the$isa_checked <- NULL)
   expect_warning(warn_of_instruction_set(), class = "runhooks_warning_instruction_set")
 })
 

@@ -137,7 +137,7 @@ test_that("a monitored session is not run, closed or given up by what it runs", 
     session <- tf$train$MonitoredSession()
     for (harm in list(function() session$close(), function() session$run(acts))) {
       action <- harm
-      expect_error(session$run(acts), "by what it runs",
+      expect_error(session$run(acts), "from inside its own run",
         class = "runhooks_error_failed_precondition"
       )
       action <- function() NULL

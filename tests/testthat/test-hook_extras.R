@@ -288,7 +288,7 @@ test_that("a loss that diverges comes with advice, behind TensorFlow's words", {
   )
   lines <- strsplit(conditionMessage(caught), "\n")[[1]]
   expect_equal(lines[[1]], "NaN loss during training.")
-  expect_match(lines, "learning rate may do: it is 0.5, try 0.05", all = FALSE)
+  expect_match(lines, "Try a lower learning rate than 0.5, for example 0.05", all = FALSE)
   expect_match(lines, "scale", all = FALSE)
   expect_match(lines, "loss_reduction = \"mean\"", all = FALSE)
 })

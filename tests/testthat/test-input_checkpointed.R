@@ -95,7 +95,7 @@ test_that("what could not be kept is refused before anything is written", {
     )
     expect_length(dir(model_dir(model)), 0)
   }
-  refused(kept_config(), "cannot be saved: it has not been initialized", no_iterator)
+  refused(kept_config(), "no position that can be saved", no_iterator)
   never <- kept_config(save_checkpoints_steps = NULL, save_checkpoints_secs = NULL)
   refused(never, "needs checkpoints")
   expect_error(hook_checkpoint_input_pipeline(dropping_model()), "would be saved twice")

@@ -168,7 +168,7 @@ test_that("what is written on pages is what the registration says", {
   expect_match(params, "^@param dropout The probability of dropping a unit", all = FALSE)
   expect_match(params, "^@param optimizer .*learning rate 0.05", all = FALSE)
   expect_match(estimator_params("linear"), "learning rate 0.2.*smaller of 0.2", all = FALSE)
-  expect_match(head_params("multi_class_head"), "^@param n_classes How many", all = FALSE)
+  expect_match(head_params("multi_class_head"), "^@param n_classes The number of classes", all = FALSE)
   expect_match(column_params("NumericColumn"), "^@param ... Names of features", all = FALSE)
   # the core's own are on no page
   expect_false(any(grepl("label_center|auc_summation", c(params, head_params("binary_class_head")))))
