@@ -200,7 +200,7 @@ TEST(executor_is_not_run_by_what_it_runs) {
                                    true, "called");
   Session session(g);
   executor = session.executor({called->output(0)}, {});
-  CHECK_THROWS(executor->run({}), Code::kFailedPrecondition, "recursively");
+  CHECK_THROWS(executor->run({}), Code::kFailedPrecondition, "cannot start another run");
 }
 
 TEST(buffers_come_back_after_a_failed_run) {
