@@ -16,7 +16,7 @@ is_atomic <- function(x) is.null(x) || is.atomic(x) # lint: allow is-atomic
 # The value itself where it is short, else what it is.
 describe <- function(x) {
   simple <- is_atomic(x) && is.null(attributes(x)) && length(x) == 1
-  if (simple) return(if (is.character(x)) encodeString(x, quote = "\"") else format(x, digits = 15))
+  if (simple) return(if (is.character(x)) encodeString(x, quote = "\"") else number_text(x))
   if (is.null(x)) return("NULL")
   kind_of(x)
 }

@@ -20,6 +20,9 @@ with_decimal_point <- function(code) {
   code
 }
 
+# A number as code has it.
+number_text <- function(x) with_decimal_point(format(x, digits = 15))
+
 # R writes a character of a symbol as <U+00E9> where the locale does not have it.
 without_escapes <- function(text) {
   if (l10n_info()[["UTF-8"]] || !any(grepl("<U+", text, fixed = TRUE))) return(enc2utf8(text))

@@ -224,7 +224,7 @@ python_text <- function(x, field = "") {
     return(paste0("(", paste(parts, collapse = ", "), if (length(parts) == 1) ",", ")"))
   }
   if (is.character(x)) return(paste0("'", x, "'"))
-  shown <- format(x, digits = 15)
+  shown <- number_text(x)
   # boundaries are floats in TensorFlow
   if (field == "boundaries" && x == trunc(x)) paste0(shown, ".0") else shown
 }

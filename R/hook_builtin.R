@@ -12,17 +12,18 @@ new_builtin_hook <- function(type, ...) {
   hook
 }
 
-#' Log values of tensors now and then
+#' Log the values of tensors
 #'
-#' Writes a line such as `INFO:tensorflow:loss = 12.5, step = 100 (0.512 sec)` to stderr at the
-#' first step, then at each interval. What is asked for by this hook is shown whatever the verbosity
-#' of the log.
+#' Creates a hook that writes a line such as `INFO:tensorflow:loss = 12.5, step = 100 (0.512 sec)`
+#' to stderr, at the first step and then at each interval. The line appears at any verbosity of the
+#' log.
 #'
 #' @eval hook_params("LoggingTensorHook")
 #' @return A hook for the argument `hooks` of [train()], [evaluate()] and
 #'   [predict()][predict.tf_estimator].
-#' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given;
-#'   `runhooks_error_not_found` at the start of the loop for a name that is not in the graph.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: both intervals are given, or neither.
+#'   * `runhooks_error_not_found`, at the start of the loop: a tensor is not in the graph.
 #' @seealso The class `tf.train.LoggingTensorHook` of TensorFlow 1.x.
 #' @family hooks
 #' @export
@@ -36,13 +37,16 @@ new_builtin_hook <- function(type, ...) {
 #' )
 hook_logging_tensor <- builtin_hook("LoggingTensorHook")
 
-#' Stop after a number of steps, or at a global step
+#' Stop after a number of steps or at a global step
+#'
+#' Creates a hook that stops the loop. You can reuse it: each loop counts its steps from zero,
+#' unlike in TensorFlow.
 #'
 #' @eval hook_params("StopAtStepHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` where both or none are given.
-#' @seealso The class `tf.train.StopAtStepHook` of TensorFlow 1.x. Unlike that one the object may be
-#'   used again: steps are counted anew in each loop.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: both arguments are given, or neither.
+#' @seealso The class `tf.train.StopAtStepHook` of TensorFlow 1.x.
 #' @family hooks
 #' @export
 #' @examples
@@ -51,14 +55,15 @@ hook_stop_at_step <- builtin_hook("StopAtStepHook")
 
 #' Save checkpoints
 #'
-#' Saves when the session is made (`model.ckpt-0` for a fresh model), then at each interval, and
-#' when the loop has ended well; after an interrupt it saves the step that was reached. Given to
-#' [train()] it takes the place of the hook that the run configuration asks for.
+#' Creates a hook that saves a checkpoint after the session was created (`model.ckpt-0` for a new
+#' model), at each interval, and after the loop has ended without an error. After an interrupt it
+#' saves the current step. In [train()] it replaces the checkpoint hook of the run configuration.
 #'
 #' @eval hook_params("CheckpointSaverHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` where both or no intervals are given; an error
-#'   that names the file where one cannot be written.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: both intervals are given, or neither.
+#'   * An error that names the file: a checkpoint cannot be written.
 #' @seealso The class `tf.train.CheckpointSaverHook` of TensorFlow 1.x.
 #' @family hooks
 #' @export
@@ -66,16 +71,17 @@ hook_stop_at_step <- builtin_hook("StopAtStepHook")
 #' hook_checkpoint_saver(tempdir(), save_steps = 100)
 hook_checkpoint_saver <- builtin_hook("CheckpointSaverHook")
 
-#' Count steps per second
+#' Log the number of steps per second
 #'
-#' Logs `global_step/sec` at level INFO and writes it to the event file of a folder, from the second
-#' interval on. Where the input is a dataset the event file also gets `input/rows_per_sec` and
-#' `input/waited`, the share of the time in which steps waited for rows; a line at level DEBUG says
-#' the same.
+#' Creates a hook that logs `global_step/sec` at level INFO and writes it to an event file, from the
+#' second interval on. If the input is a dataset, the event file also contains `input/rows_per_sec`
+#' and `input/waited`, the share of the time that steps waited for rows. The log shows these at
+#' level DEBUG.
 #'
 #' @eval hook_params("StepCounterHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: both intervals are given, or neither.
 #' @seealso The class `tf.train.StepCounterHook` of TensorFlow 1.x.
 #' @family hooks
 #' @export
@@ -92,17 +98,18 @@ hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_d
   )
 }
 
-#' Save summaries
+#' Save summaries for TensorBoard
 #'
-#' Computes summaries at the first step and then at each interval, and writes them to the event file
-#' of a folder. In the other steps it costs next to nothing. [train()] adds one for all summaries of
-#' the model, every `save_summary_steps` of [run_config()].
+#' Creates a hook that computes summaries at the first step and then at each interval, and writes
+#' them to an event file. It costs almost nothing in other steps. [train()] adds one for all
+#' summaries of the model, every `save_summary_steps` steps of [run_config()].
 #'
 #' @eval hook_params("SummarySaverHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given, or no
-#'   `summary_op`; `runhooks_error_not_found` at the start of the loop for a name that is not in the
-#'   graph.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: both intervals are given, or neither, or `summary_op` is
+#'     missing.
+#'   * `runhooks_error_not_found`, at the start of the loop: a tensor is not in the graph.
 #' @seealso The class `tf.train.SummarySaverHook` of TensorFlow 1.x; [read_events()].
 #' @family hooks
 #' @export
@@ -110,14 +117,16 @@ hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_d
 #' hook_summary_saver(save_steps = 10, output_dir = tempdir(), summary_op = "loss:0")
 hook_summary_saver <- builtin_hook("SummarySaverHook")
 
-#' Save summaries when a loop has ended well
+#' Save summaries at the end of a loop
 #'
-#' Computes the summaries once more at the end and writes them as one event of the last step.
+#' Creates a hook that computes the summaries once after the last step and writes them as one event.
+#' It does nothing if the loop ends by an error.
 #'
 #' @eval hook_params("SummaryAtEndHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` without `log_dir`; `runhooks_error_not_found`
-#'   at the end of the loop for a name that is not in the graph.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `log_dir` is missing.
+#'   * `runhooks_error_not_found`, at the end of the loop: a tensor is not in the graph.
 #' @seealso The class `tf.contrib.training.SummaryAtEndHook` of TensorFlow 1.x;
 #'   [hook_summary_saver()] for summaries at intervals; [read_events()].
 #' @family hooks
@@ -126,13 +135,17 @@ hook_summary_saver <- builtin_hook("SummarySaverHook")
 #' hook_summary_at_end(tempdir(), summary_op = "loss:0")
 hook_summary_at_end <- builtin_hook("SummaryAtEndHook")
 
-#' Watch the loss for NaN
+#' Stop when the loss is NaN
+#'
+#' Creates a hook that checks the loss after each step. If the loss is NaN, the hook raises an error
+#' or requests a stop. [train()] adds one for the loss of the model.
 #'
 #' @eval hook_params("NanTensorHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_nan_loss` with the text `NaN loss during training.`
-#' @seealso The class `tf.train.NanTensorHook` of TensorFlow 1.x. [train()] adds one for the model's
-#'   loss.
+#' @section Errors:
+#'   * `runhooks_error_nan_loss`: the loss is NaN and `fail_on_nan_loss` is TRUE. The message is
+#'     `NaN loss during training.`
+#' @seealso The class `tf.train.NanTensorHook` of TensorFlow 1.x.
 #' @family hooks
 #' @export
 #' @examples
@@ -141,16 +154,18 @@ hook_nan_tensor <- builtin_hook("NanTensorHook")
 
 #' Record the losses of a run
 #'
-#' Records mean and sum of the first tensor of the collection `losses` (the losses of the examples,
-#' for a canned model) and the global step: at the first step of the loop and at each multiple of
-#' `every_n_step`. [train()] returns what the hook has recorded; it adds one with `every_n_step =
-#' 10` where none is given. What a run that was interrupted has recorded is the field `history` of
-#' the interrupt's condition.
+#' Creates a hook that records the global step and the mean and the sum of the losses. It reads the
+#' first tensor of the collection `losses`, which for canned models contains the losses of the
+#' examples. It records at the first step of the loop and at each multiple of `every_n_step`.
+#'
+#' [train()] returns the recorded values, and adds such a hook with `every_n_step = 10` if the list
+#' has none. After an interrupt, they are in the field `history` of the condition.
 #'
 #' @eval hook_params("HistorySaverHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_not_found` at the start of the loop for a name that is not in
-#'   the graph, `runhooks_error_invalid_argument` for a tensor that holds no numbers.
+#' @section Errors:
+#'   * `runhooks_error_not_found`, at the start of the loop: a tensor is not in the graph.
+#'   * `runhooks_error_invalid_argument`: a tensor does not contain numbers.
 #' @family hooks
 #' @export
 #' @examples
@@ -229,11 +244,13 @@ complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
 
 #' Stop an evaluation after a number of batches
 #'
-#' For a [monitored_session] that evaluates; [evaluate()] has its argument `steps`.
+#' Creates a hook that stops a [monitored_session] which evaluates a model. [evaluate()] does not
+#' need it, because it has the argument `steps`.
 #'
 #' @eval hook_params("StopAfterNEvalsHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` where `num_evals` is no positive whole number.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `num_evals` is not a positive whole number.
 #' @seealso The class `tf.contrib.training.StopAfterNEvalsHook` of TensorFlow 1.x.
 #' @family hooks
 #' @export
@@ -244,17 +261,18 @@ complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
 #' model %>% evaluate(cars, hooks = hook_stop_after_n_evals(2))
 hook_stop_after_n_evals <- builtin_hook("StopAfterNEvalsHook")
 
-#' Stop when the optimizer has nothing left to do
+#' Stop when the optimizer has converged
 #'
-#' An optimizer that sees all rows in each step, such as `tf$train$LBFGSOptimizer()`, knows when it has
-#' converged. [train()] adds this hook to the training of a linear model that was made from a formula,
-#' where it is not told how long. A loop that ends before warns with class
-#' `runhooks_warning_not_converged`, and says how long the gradient still is.
+#' Creates a hook for optimizers that use all rows in each step, such as
+#' `tf$train$LBFGSOptimizer()`, and can therefore detect convergence. [train()] adds it for a linear
+#' model from a formula if it has no `steps` and no `num_epochs`. If the loop ends before
+#' convergence, a warning of class `runhooks_warning_not_converged` has the norm of the gradient.
 #'
 #' @eval hook_params("StopWhenConvergedHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_failed_precondition` where the optimizer does not know, as where a
-#'   batch is a part of the rows.
+#' @section Errors:
+#'   * `runhooks_error_failed_precondition`: the optimizer cannot detect convergence, for example
+#'     because a batch contains only some of the rows.
 #' @family hooks
 #' @export
 #' @examples

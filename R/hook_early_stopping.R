@@ -1,19 +1,21 @@
 # Early stopping: hooks that ask now and then whether training should go on.
 
-#' Stop training when a function says so
+#' Stop training when a function returns TRUE
 #'
-#' The function is asked after the first step and then at each interval. A stop ends [train()] after
-#' the step at hand, with a last checkpoint and a message of class
-#' `runhooks_message_early_stopping`; it is also noted in the variable `signal_early_stopping/STOP`,
-#' which the checkpoints of such a model hold. The checkpoint that training goes on from may be of a
-#' model without such a hook, which TensorFlow refuses.
+#' Creates a hook that calls a function after the first step and then at each interval. If the
+#' function returns TRUE, [train()] ends after the current step, saves a checkpoint, and signals a
+#' message of class `runhooks_message_early_stopping`.
 #'
-#' @param estimator The estimator that is trained.
+#' The variable `signal_early_stopping/STOP` also records the stop, so checkpoints of such a model
+#' contain it. Unlike in TensorFlow, training can resume from a checkpoint without this variable.
+#'
+#' @param estimator The estimator to train.
 #' @eval hook_params("EarlyStoppingHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: both intervals are given, or neither.
 #' @seealso `tf.estimator.experimental.make_early_stopping_hook` of TensorFlow 1.x;
-#'   [hook_stop_if_higher()] and its like, which look at a metric.
+#'   [hook_stop_if_higher()] and similar hooks, which check a metric.
 #' @family hooks
 #' @export
 #' @examples
@@ -79,30 +81,31 @@ new_stop_if_hook <- function(type, frame) {
   )
 }
 
-#' Stop training when a metric is good enough, or gets no better
+#' Stop training by a metric of evaluations
 #'
-#' The metrics are those that evaluations have written to the event files of a folder. They are read
-#' after the first step of training, as soon as this process has evaluated something
-#' ([hook_in_memory_evaluator()], [evaluate()] in a hook), at each interval, for the sake of
-#' evaluations by other processes, and when the loop ends. [early_stopping()] is the short form for
-#' `train(validation =)`.
+#' `hook_stop_if_higher()` and `hook_stop_if_lower()` create hooks that stop when the metric of any
+#' evaluation is beyond the threshold. `hook_stop_if_no_increase()` and `hook_stop_if_no_decrease()`
+#' stop if the metric has not improved for a number of steps. [early_stopping()] is the short form
+#' for `train(validation = )`.
 #'
-#' `hook_stop_if_higher()` and `hook_stop_if_lower()` stop when the metric of any evaluation is
-#' beyond the threshold; `hook_stop_if_no_increase()` and `hook_stop_if_no_decrease()` when its best
-#' value is so many global steps old. Values in event files are float32 numbers: 0.9 is read as
-#' 0.8999999761581421, which is not higher than 0.9.
+#' The hooks read the metrics from event files in a directory. They read after the first step, after
+#' each evaluation in this process ([hook_in_memory_evaluator()], or [evaluate()] in a hook), and at
+#' the end of the loop. They also read at each interval, to find evaluations by other processes.
+#' Values in event files are float32 numbers: 0.9 is read as 0.8999999761581421, which is not higher
+#' than 0.9.
 #'
-#' A stop is told in a message of class `runhooks_message_early_stopping`; a loop that has ended
-#' without an evaluation of this metric says so in a warning of class
-#' `runhooks_warning_early_stopping`.
+#' A stop signals a message of class `runhooks_message_early_stopping`. If the loop ends without an
+#' evaluation of this metric, the hook gives a warning of class `runhooks_warning_early_stopping`.
 #'
-#' @param estimator The estimator that is trained.
+#' @param estimator The estimator to train.
 #' @eval hook_params("StopIfHigherHook")
-#' @param max_steps_without_increase,max_steps_without_decrease A whole number of steps.
+#' @param max_steps_without_increase,max_steps_without_decrease Number of global steps without an
+#'   improvement after which training stops.
 #' @inherit hook_logging_tensor return
-#' @section Errors: As for [hook_early_stopping()]; `runhooks_error_not_found` in [train()] where
-#'   there are evaluations, but not of this metric.
-#' @seealso `tf.estimator.experimental.stop_if_higher_hook` and its like, of TensorFlow 1.x.
+#' @section Errors:
+#'   * The errors of [hook_early_stopping()].
+#'   * `runhooks_error_not_found`, in [train()]: there are evaluations, but not of this metric.
+#' @seealso `tf.estimator.experimental.stop_if_higher_hook` and similar functions of TensorFlow 1.x.
 #' @family hooks
 #' @export
 #' @examples
@@ -141,25 +144,27 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
   new_stop_if_hook("StopIfNoDecreaseHook", environment())
 }
 
-#' Early stopping in one line
+#' Stop early by a validation metric
 #'
-#' For the argument `stop` of [train()]: training stops when a metric of the `validation` data has
-#' got no better for `patience` steps, and the model gets back the weights of its best evaluation.
-#' Only evaluations of the call of [train()] at hand count.
+#' Creates the argument `stop` of [train()]. Training stops if a metric of the `validation` data has
+#' not improved for `patience` steps, and the model gets back the weights of its best evaluation.
+#' Only evaluations of the same [train()] call count.
 #'
 #' @param metric_name A metric of [evaluate()], such as `"average_loss"` or `"accuracy"`.
-#' @param patience How many steps may pass without a better value.
-#' @param min_delta By how much a value must be better to count.
-#' @param mode `"min"`: lower is better, `"max"`: higher is. `"auto"` knows this of losses, errors,
-#'   accuracies, areas under curves, precision and recall.
-#' @param every_n_steps Evaluate every so many steps; `NULL`: five times within `patience`.
-#' @param restore_best_weights FALSE leaves the model as it was after its last step. The best one is
-#'   in the folder `best` of the model's only if TRUE.
+#' @param patience Number of steps without an improvement after which training stops.
+#' @param min_delta Smallest change that counts as an improvement.
+#' @param mode `"min"`: lower is better. `"max"`: higher is better. `"auto"`: derived from the name
+#'   of the metric, for losses, errors, accuracies, areas under curves, precision and recall.
+#' @param every_n_steps Number of steps between evaluations. `NULL`: a fifth of `patience`.
+#' @param restore_best_weights TRUE: the model gets the best weights, which are also saved in the
+#'   folder `best` of `model_dir`. FALSE: the model keeps the weights of its last step.
 #' @return An object of class `runhooks_early_stopping`.
-#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, or a metric
-#'   that `mode = "auto"` does not know; in [train()] where there is no `validation`, and
-#'   `runhooks_error_not_found` where evaluations have no such metric.
-#' @seealso [hook_stop_if_no_decrease()] for evaluations of another process.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid, or `mode = "auto"` does not know
+#'     the metric.
+#'   * `runhooks_error_invalid_argument`, in [train()]: `validation` is missing.
+#'   * `runhooks_error_not_found`, in [train()]: the evaluations do not have the metric.
+#' @seealso [hook_stop_if_no_decrease()] for evaluations by another process.
 #' @family hooks
 #' @export
 #' @examples

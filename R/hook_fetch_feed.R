@@ -1,15 +1,19 @@
 # Built-in hooks that fetch values at the end of a loop, or feed them in each run.
 
-#' Compute something when the loop has ended well
+#' Compute tensors at the end of a loop
+#'
+#' Creates a hook that runs operations after the last step and stores their values in
+#' `hook$final_ops_values`. It does nothing if the loop ends by an error.
 #'
 #' @eval hook_params("FinalOpsHook")
-#' @param final_ops_feed_dict What to feed then: a list named by tensors, [dict()], or `NULL`.
+#' @param final_ops_feed_dict Values to feed: a list named by tensors, [dict()], or `NULL`.
 #' @inherit hook_logging_tensor return
-#' @section Values: After the loop they are `hook$final_ops_values`, in the form of `final_ops`; an
-#'   operation gives `NULL`. Before, and after a loop that has failed, that is `NULL`.
-#' @section Errors: `runhooks_error_not_found` at the start of the loop for a name that is not in
-#'   the graph; `runhooks_error_out_of_range`, with a warning, where `final_ops` ask for data when
-#'   there are none left.
+#' @section Values: `hook$final_ops_values` has the structure of `final_ops`; the value of an
+#'   operation is `NULL`. Before the end of the loop, and after a loop that failed, it is `NULL`.
+#' @section Errors:
+#'   * `runhooks_error_not_found`, at the start of the loop: a tensor is not in the graph.
+#'   * `runhooks_error_out_of_range`, with a warning: `final_ops` need data after the end of the
+#'     input.
 #' @seealso The class `tf.train.FinalOpsHook` of TensorFlow 1.x.
 #' @family hooks
 #' @export
@@ -69,12 +73,16 @@ check_feed_dict <- function(x, arg = deparse(substitute(x)), call = parent.frame
   check_arg(is.null(x) || is_named, x, "NULL, a named list or what dict() gives", arg, call)
 }
 
-#' Feed what a function returns
+#' Feed the values of a function
+#'
+#' Creates a hook that calls a function before each step and feeds its values to tensors of the
+#' graph.
 #'
 #' @eval hook_params("FeedFnHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: Whatever `feed_fn` raises; `runhooks_error_failed_precondition` where two hooks
-#'   feed the same tensor.
+#' @section Errors:
+#'   * Any error of `feed_fn`, with its own class.
+#'   * `runhooks_error_failed_precondition`: two hooks feed the same tensor.
 #' @seealso The class `tf.train.FeedFnHook` of TensorFlow 1.x.
 #' @family hooks
 #' @export

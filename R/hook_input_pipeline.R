@@ -1,28 +1,31 @@
-#' Save where the input stands
+#' Save the position of the input in separate files
 #'
-#' A run that is interrupted goes on with the next element instead of the first. The hook saves the
-#' positions of all iterators of the input, buffers and random generators included, in files of
-#' their own beside the model's checkpoints: `input.ckpt-<step>.*` and the state file
-#' `checkpoint_input`. It saves at the first step, at the intervals of the estimator's run
-#' configuration and at the end, keeps the newest five, and restores the newest when a loop begins.
+#' Creates a hook that saves the position of the input pipeline, so that an interrupted run resumes
+#' with the next element. It saves the positions of all iterators, including buffers and random
+#' number generators. The files are next to the checkpoints of the model: `input.ckpt-<step>.*` and
+#' the state file `checkpoint_input`. The hook saves at the first step, at the intervals of the run
+#' configuration and at the end. It keeps the newest five states, and restores the newest one when a
+#' loop starts.
 #'
-#' Elements that a pipeline has made and not delivered are part of its state, so a large
-#' `dataset_shuffle()` makes large files. The state is good for a pipeline of the same steps on the
-#' same data, wherever these lie: it carries a fingerprint of rows in memory, of the sizes and bytes
-#' of files, of a query. See `on_other_data`.
+#' The state includes elements that the pipeline has produced but not delivered, so a large
+#' `dataset_shuffle()` makes large files. A state is valid for a pipeline with the same
+#' transformations and the same data, at any location. It contains a fingerprint of rows in memory,
+#' of the sizes and bytes of files, or of a query. See `on_other_data`.
 #'
-#' `run_config(checkpoint_input_pipeline = TRUE)` is better where no files of TensorFlow's are
-#' wanted: it puts the same into the model's own checkpoints, so that model and data cannot get out
-#' of step, and keeps the random numbers of dropout, too.
+#' If you do not need TensorFlow's files, use `run_config(checkpoint_input_pipeline = TRUE)`
+#' instead. It stores the same state in the checkpoints of the model, so that model and data always
+#' match, together with the random numbers of dropout.
 #'
-#' @param estimator The estimator that is trained with the hook.
-#' @param external_state_policy Accepted as in TensorFlow: `"fail"`, `"warn"` or `"ignore"`. There
-#'   is no state outside: that of random operations in functions of datasets is saved, too.
+#' @param estimator The estimator to train with the hook.
+#' @param external_state_policy Accepted for compatibility: `"fail"`, `"warn"` or `"ignore"`. It has
+#'   no effect, because random operations in dataset functions are saved too.
 #' @inheritParams make_saveable_from_iterator
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` ("No variables to save") where the input has
-#'   no iterator; `runhooks_error_failed_precondition` for the state of another pipeline, and for a
-#'   [generator_dataset()] that cannot be saved; `runhooks_error_data_loss` for a damaged state.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument` ("No variables to save"): the input has no iterator.
+#'   * `runhooks_error_failed_precondition`: the state belongs to another pipeline, or a
+#'     [generator_dataset()] has no `save` function.
+#'   * `runhooks_error_data_loss`: the state is damaged.
 #' @seealso The class `tf.data.experimental.CheckpointInputPipelineHook` of TensorFlow.
 #' @family hooks
 #' @family datasets

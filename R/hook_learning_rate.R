@@ -2,21 +2,22 @@
 
 #' Set the learning rate of each step
 #'
-#' Before each step of [train()] the rate that the optimizer uses is set, whatever optimizer and
-#' model it is; of a model with two optimizers (wide and deep) both rates are. Neither the model nor
-#' its checkpoints change by it. The rate is in the event file as `learning_rate`, and any hook may
-#' ask for it by `session_run_args("learning_rate")`.
+#' Creates a hook that sets the learning rate before each step of [train()]. It works with any
+#' optimizer and model. In a wide and deep model it sets the rates of both optimizers. The model and
+#' its checkpoints do not change. The event file contains the rate as `learning_rate`, and any hook
+#' can request it by `session_run_args("learning_rate")`.
 #'
-#' @param schedule A function of one or more of the arguments `step`, `epoch` and `rate` (in this
-#'   order, where the names are others) that returns the rate of the step to come: `step` is the
-#'   global step, 0 before the first one; `epoch` is the pass through the data that the last row
-#'   read belongs to, from 1; `rate` is the rate that the optimizer was made with. Or
-#'   `reduce_on_plateau()`.
+#' @param schedule `reduce_on_plateau()`, or a function of one or more of the arguments `step`,
+#'   `epoch` and `rate`, which returns the rate of the next step. `step` is the global step,
+#'   starting at 0. `epoch` is the pass of the last row read, starting at 1. `rate` is the rate of
+#'   the optimizer. If the arguments have other names, they are passed in this order.
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` for a schedule that is none, or that returns
-#'   something else than a number of 0 or more; `runhooks_error_failed_precondition` in [evaluate()]
-#'   and [predict()][predict.tf_estimator], where nothing is learned.
-#' @seealso [optimizers], whose `learning_rate` may be a decay of the global step instead, as
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `schedule` is invalid, or returns a value that is not a
+#'     number of 0 or more.
+#'   * `runhooks_error_failed_precondition`: the hook is used in [evaluate()] or
+#'     [predict()][predict.tf_estimator].
+#' @seealso [optimizers], whose `learning_rate` can be a function of the global step, such as
 #'   `tf$train$exponential_decay()`.
 #' @family hooks
 #' @export

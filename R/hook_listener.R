@@ -7,16 +7,18 @@ listener_methods <- list(
   end = c("session", "global_step")
 )
 
-#' A listener of checkpoint saving
+#' Create a checkpoint listener
+#'
+#' Creates an object whose functions are called before and after each checkpoint.
 #'
 #' @param begin `function()`, called before the graph is finalized.
 #' @param before_save,after_save,end `function(session, global_step)`, called before and after each
-#'   checkpoint and at the end of the loop. Where `after_save()` returns TRUE the loop stops (but
-#'   not after the first checkpoint, which is made before the first step).
+#'   checkpoint and at the end of the loop. If `after_save()` returns TRUE, the loop stops, except
+#'   after the first checkpoint, which is saved before the first step.
 #' @return A listener for the argument `saving_listeners` of [train()] or `listeners` of
 #'   [hook_checkpoint_saver()].
-#' @section Errors: `runhooks_error_invalid_argument` for what is no function of the arguments
-#'   that are said.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is not a function, or has the wrong arguments.
 #' @seealso The class `tf.train.CheckpointSaverListener` of TensorFlow 1.x.
 #' @family hooks
 #' @export

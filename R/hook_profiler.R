@@ -1,18 +1,21 @@
 # Where a run spends its time: run options, run metadata and the hook that saves timelines.
 
-#' Save a timeline of the operations now and then
+#' Profile the operations of steps
 #'
-#' A run in so many is traced. What it took goes to `timeline-<step>.json` in `output_dir`, which
-#' Perfetto (ui.perfetto.dev) and `chrome://tracing` open, and under the tag `step_<step>` to the
-#' event file of the folder, where TensorBoard shows it with the graph. The first run is never
-#' traced. Runs that are not traced cost what they cost without the hook. What waits for the elements
-#' of a dataset is on a line of its own, "Input".
+#' Creates a hook that traces a step at each interval and saves the time of each operation. The file
+#' `timeline-<step>.json` in `output_dir` opens in Perfetto (ui.perfetto.dev) and in
+#' `chrome://tracing`. The event file contains the trace under the tag `step_<step>`, and
+#' TensorBoard shows it with the graph.
+#'
+#' The hook never traces the first step, and it does not slow down other steps. The time that steps
+#' wait for elements of a dataset is on a separate line, "Input".
 #'
 #' @eval hook_params("ProfilerHook")
 #' @inherit hook_logging_tensor return
-#' @section Units: Times are microseconds since the run began.
-#' @section Errors: `runhooks_error_invalid_argument` where not exactly one interval is given;
-#'   `runhooks_error_failed_precondition` at the start of a loop whose graph has no global step.
+#' @section Units: Times are microseconds since the start of the step.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: both intervals are given, or neither.
+#'   * `runhooks_error_failed_precondition`, at the start of the loop: the graph has no global step.
 #' @seealso The class `tf.train.ProfilerHook` of TensorFlow 1.x; [run_options()] for one run.
 #' @family hooks
 #' @export
@@ -26,23 +29,25 @@
 #' dir(traces, "timeline")
 hook_profiler <- builtin_hook("ProfilerHook")
 
-#' Options of one run, and what it tells
+#' Set the options of a run and read its trace
 #'
-#' `run_options()` is what `session$run(options = )` and [session_run_args()] take. Where several
-#' hooks of one run give options, the larger trace level and the larger limit of time hold for all.
-#' `run_metadata()` is an object that `session$run(run_metadata = )` fills; hooks find the same in
-#' `values$run_metadata`.
+#' `run_options()` creates the options for `session$run(options = )` and [session_run_args()]. If
+#' several hooks of a run give options, the largest trace level and the largest time limit apply.
+#' `run_metadata()` creates an object that `session$run(run_metadata = )` fills. Hooks find the same
+#' object in `values$run_metadata`.
 #'
-#' @param trace_level 0 to 3, or `tf$RunOptions$FULL_TRACE` (3) and its like: anything above 0
-#'   traces each operation.
-#' @param timeout_in_ms A run that takes longer ends by an error between two operations; 0: no
-#'   limit.
-#' @return `run_options()`: an object of class `RunOptions`. `run_metadata()`: an object of class
-#'   `RunMetadata` with `$step_stats`, `NULL` until a traced run has filled it. Then
-#'   `$step_stats$dev_stats[[1]]$node_stats` has one entry an operation, and `as.data.frame()` gives
-#'   one row an operation: `node_name`, `op`, `start_micros` since the run began, `micros` it took,
-#'   `bytes` of its results.
-#' @section Errors: `runhooks_error_deadline_exceeded` in a run whose time is up.
+#' @param trace_level A number from 0 to 3, or a constant such as `tf$RunOptions$FULL_TRACE` (3). A
+#'   number above 0 traces each operation.
+#' @param timeout_in_ms Time limit in milliseconds. A longer run is an error between two operations.
+#'   0: no limit.
+#' @return `run_options()`: an object of class `RunOptions`.
+#'
+#'   `run_metadata()`: an object of class `RunMetadata`. `$step_stats` is `NULL` until a traced run
+#'   fills it. Then `$step_stats$dev_stats[[1]]$node_stats` has one entry for each operation.
+#'   `as.data.frame()` returns one row for each operation, with `node_name`, `op`, `start_micros`
+#'   since the start of the run, `micros` of its execution, and `bytes` of its results.
+#' @section Errors:
+#'   * `runhooks_error_deadline_exceeded`: a run exceeds its time limit.
 #' @seealso `tf.RunOptions` and `tf.RunMetadata` of TensorFlow 1.x.
 #' @family sessions
 #' @export

@@ -2,18 +2,19 @@
 
 #' Show a progress bar
 #'
-#' A line such as `Training 2/2 [======] - ETA:  0s - loss: 3136.10` on the stream that cli writes
-#' to, only where that is a terminal: captured or knitted output contains nothing of it. [train()]
-#' and [evaluate()] add one where none is given; `options(runhooks.progress = FALSE)` turns it off.
-#' Processes forked by package parallel show none. The total is the number of steps that was asked
-#' for, else what rows, batch size and epochs of an [input_fn()] give, else there is a spinner. With
-#' `train(validation =)` the newest metric of these data is at the end of the line. From the second
-#' second on it has the rows per second, and, where it is worth a word, which share of the time went
-#' into waiting for them.
-#' Where the number of steps was asked for and not reached, a message says so at the end.
+#' Creates a hook that shows a line such as `Training 2/2 [======] - ETA:  0s - loss: 3136.10` in
+#' the terminal. [train()] and [evaluate()] add one if the list has none. `options(runhooks.progress
+#' = FALSE)` turns it off. It does not appear in captured or knitted output, or in processes forked
+#' by the parallel package.
 #'
-#' @section Errors: none: where a line cannot be drawn, none is. Any value of
-#'   `options(runhooks.progress = )` but `FALSE` leaves it on.
+#' The total is the number of steps, or follows from the rows, the batch size and the epochs of an
+#' [input_fn()]; if it is unknown, a spinner appears. With `train(validation = )` the line ends with
+#' the newest validation metric. After two seconds it shows the rows per second and, if it matters,
+#' the share of the time that steps wait for rows. If the run ends before the requested number of
+#' steps, a message reports this.
+#'
+#' @section Errors: None. If a line cannot be drawn, the hook skips it. Values of
+#'   `options(runhooks.progress = )` other than `FALSE` keep it on.
 #' @inherit hook_logging_tensor return
 #' @family hooks
 #' @export

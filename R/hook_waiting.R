@@ -1,16 +1,15 @@
 # Built-in hooks that wait: for the global step of other processes, or for their checkpoints.
 
-#' Wait until the global step has come far enough
+#' Wait for a global step
 #'
-#' Before its first run the loop looks at the global step every half second until it is
-#' `wait_until_step`. The loop of one process is the only one that raises its step: there the hook
-#' lets it pass where the step is reached, as after restoring a checkpoint, and else waits until the
-#' user interrupts it.
+#' Creates a hook that delays the first step of a loop until the global step is `wait_until_step`.
+#' It checks every half second. In a single process no other loop increases the step. The hook then
+#' continues if the restored step is large enough, and otherwise waits until you interrupt it.
 #'
 #' @eval hook_params("GlobalStepWaiterHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_failed_precondition` at the start of the loop in a graph without
-#'   global step.
+#' @section Errors:
+#'   * `runhooks_error_failed_precondition`, at the start of the loop: the graph has no global step.
 #' @seealso The class `tf.train.GlobalStepWaiterHook` of TensorFlow 1.x.
 #' @family hooks
 #' @export
@@ -18,15 +17,16 @@
 #' hook_global_step_waiter(wait_until_step = 0)
 hook_global_step_waiter <- builtin_hook("GlobalStepWaiterHook")
 
-#' Stop when a checkpoint of the last step is on disk
+#' Stop when a checkpoint of the last step exists
 #'
-#' For a loop whose checkpoints another process writes: once the global step is `last_step` the hook
-#' looks for a checkpoint of it after each step, and waits a while where there is none.
+#' Creates a hook for a loop whose checkpoints another process writes. When the global step reaches
+#' `last_step`, the hook looks for a checkpoint of this step after each step, and waits before it
+#' looks again.
 #'
 #' @eval hook_params("StopAtCheckpointStepHook")
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_failed_precondition` at the start of the loop in a graph without
-#'   global step.
+#' @section Errors:
+#'   * `runhooks_error_failed_precondition`, at the start of the loop: the graph has no global step.
 #' @seealso `tf.estimator.experimental.make_stop_at_checkpoint_step_hook` of TensorFlow 1.x.
 #' @family hooks
 #' @export

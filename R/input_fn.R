@@ -467,7 +467,7 @@ as_model_input <- function(
   takes_context <- identical(names(formals(args(input_fn))), "input_context")
   dealt <- new.env(parent = emptyenv())
   read <- function(mode) {
-    outer <- mget(c("mode", "is_unseen"), envir = the)
+    outer <- mget(c("mode", "internal_only"), envir = the)
     on.exit(list2env(outer, the))
     the$mode <- mode
     the$internal_only <- inherits(input_fn, "runhooks_input_fn") && !is_custom(estimator)

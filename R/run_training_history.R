@@ -72,7 +72,7 @@ last_history <- function() the$last_history
 
 # The metrics of the evaluations of a model that were written since then.
 read_evaluations <- function(folder, started) {
-  folders <- list.files(folder, "^eval(_|$)", full.names = TRUE)
+  folders <- sorted_words(list.files(folder, "^eval(_|$)", full.names = TRUE))
   tables <- lapply(folders, function(dir) {
     events <- as.data.frame(read_events(dir))
     # the clock of files may be coarser

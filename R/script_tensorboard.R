@@ -52,7 +52,7 @@ tensorboard <- function(log_dir, action = c("start", "stop"), host = "127.0.0.1"
   port <- if (identical(port, "auto")) 6006 else port
   check_positive_whole(port)
   options <- c(list(logdir = normalizePath(log_dir), host = host, port = port), list(...))
-  options <- vapply(options, format, "", digits = 15)
+  options <- vapply(options, number_text, "")
   process <- processx::process$new(program, paste0("--", names(options), "=", options))
   the$tensorboards <- c(the$tensorboards, list(process))
   address <- sprintf("http://%s:%s/", host, options[["port"]])

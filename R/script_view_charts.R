@@ -21,7 +21,8 @@ event_series <- function(events) {
 
 # The model's own, and those of its evaluations, by what they are called on the page.
 event_folders <- function(folder) {
-  evaluations <- grep("^eval(_|$)", list.dirs(folder, full.names = FALSE, recursive = FALSE), value = TRUE)
+  folders <- list.dirs(folder, full.names = FALSE, recursive = FALSE)
+  evaluations <- sorted_words(grep("^eval(_|$)", folders, value = TRUE))
   parts <- c(list(training = folder), stats::setNames(file.path(folder, evaluations), evaluations))
   names(parts)[-1] <- ifelse(evaluations == "eval", "evaluation", sub("^eval_", "", evaluations))
   parts

@@ -51,7 +51,7 @@ view_runs <- function(dir, file = NULL, open = interactive()) {
   check_string(dir)
   dir <- path.expand(dir)
   check_folder_exists(dir, environment())
-  folders <- list.dirs(dir, recursive = FALSE)
+  folders <- sorted_words(list.dirs(dir, recursive = FALSE))
   folders <- folders[file.exists(file.path(folders, runs_file))]
   if (length(folders) == 0) {
     abort_runhooks("No folder in {.path {dir}} has a trained model.", kind = "not_found")

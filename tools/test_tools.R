@@ -24,7 +24,8 @@ good_tree <- list(
     '#include "tensor/shape.h"', "// Rprintf, printf( and SEXP are words here"
   ),
   "src/tensor/shape.h" = header(
-    "#include <vector>", 'inline int f(char* to) { return snprintf(to, 1, "%d", 1); }'
+    "#include <vector>", "// lint: allow locale",
+    'inline int f(char* to) { return snprintf(to, 1, "%d", 1); }'
   ),
   "src/tensor/tensor.cpp" = c(
     '#include "tensor/tensor.h"', 'const char* words = "SEXP std::cout /tmp";'
@@ -585,7 +586,7 @@ release_fault("git", ".", 1, commit = FALSE)
 release_fault("git", ".", 1, branch = "other")
 check_log <- c(
   "* checking CRAN incoming feasibility ... NOTE", "New submission", "* checking tests ... OK",
-  "Status: 1 NOTE"
+  "* checking installed package size ... NOTE", "Status: 2 NOTEs"
 )
 expect("the note of a new submission", nrow(log_faults(check_log)) == 0)
 check_log[[3]] <- "* checking tests ... WARNING"

@@ -1,14 +1,17 @@
-# Vignettes that train models for long are precomputed: vignettes/<name>.Rmd.orig is the source, and
-# `make docs` knits it into <name>.Rmd, which R CMD check renders without running anything. The result
-# carries the checksum of its source, by which `make lint` finds a stale one.
+# Vignettes that train models for long are precomputed: vignettes/<name>.Rmd.orig is the source,
+# and `make docs` knits it into <name>.Rmd, which R CMD check renders without running anything. The
+# result carries the checksum of its source, by which `make lint` finds a stale one.
 # `Rscript tools/vignettes.R` knits all of them, with the package that is installed.
 source("tools/common.R")
 
-vignette_sources <- function(root) tree_files(root, "vignettes", "[.]Rmd[.]orig$", recursive = FALSE)
+vignette_sources <- function(root) {
+  tree_files(root, "vignettes", "[.]Rmd[.]orig$", recursive = FALSE)
+}
 
 checksum_line <- function(root, source) {
   sum <- unname(tools::md5sum(file.path(root, source)))
-  sprintf("<!-- Knitted by `make docs` from %s (md5 %s); edit that file. -->", basename(source), sum)
+  name <- basename(source)
+  sprintf("<!-- Knitted by `make docs` from %s (md5 %s); edit that file. -->", name, sum)
 }
 
 # The results that their sources have outdated, as paths from the root.
@@ -22,7 +25,8 @@ stale_vignettes <- function(root) {
   results[!is_fresh]
 }
 
-# Folders of the session have other names in each run; without them the same source gives the same page.
+# Folders of the session have other names in each run; without them the same source gives the same
+# page.
 steady_folders <- function(lines) {
   gsub("[^ `\"]*/Rtmp[[:alnum:]]+/([a-z]+-)*[0-9a-f]+", "<temporary folder>", lines)
 }

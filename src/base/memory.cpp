@@ -47,7 +47,7 @@ uint64_t number_in(const char* path) {
 }
 
 uint64_t of_container() {
-  if (!feature_enabled(Feature::kCgroups)) return kUnknown;
+  if (!feature_enabled(SystemFeature::kCgroups)) return kUnknown;
   return std::min(number_in("/sys/fs/cgroup/memory.max"),
                   number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
 }

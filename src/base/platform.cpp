@@ -10,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-// In the order of Feature.
+// In the order of SystemFeature.
 constexpr const char* kFeatureNames[] = {"exchange",  "file_locks", "ofd_locks", "hard_links",
                                          "fallocate", "memfd",      "mmap",      "hugepages",
                                          "cgroups",   "cycle_counter", "crc32"};
@@ -66,7 +66,7 @@ void check_names(const std::string& names) {
 
 }  // namespace
 
-bool feature_enabled(Feature feature) {
+bool feature_enabled(SystemFeature feature) {
   const auto bit = uint32_t{1} << static_cast<int>(feature);
   return (disabled_bits().load(std::memory_order_relaxed) & bit) == 0;
 }

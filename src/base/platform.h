@@ -24,7 +24,7 @@ namespace runhooks {
 //   cgroups        the memory limit of a container                the memory of the machine
 //   cycle_counter  the processor's own counter                    the system's clock
 //   crc32          instructions for CRC-32C                       tables
-enum class Feature {
+enum class SystemFeature {
   kExchange,
   kFileLocks,
   kOfdLocks,
@@ -38,7 +38,7 @@ enum class Feature {
   kCrc32,
 };
 
-bool feature_enabled(Feature feature);
+bool feature_enabled(SystemFeature feature);
 
 // While one lives, the process also lacks the features of this comma-separated list. Values that
 // were computed from a feature before, such as the choice of a counter, stay as they are.

@@ -27,12 +27,12 @@ bool counts_evenly() {
   unsigned a, b, c, d;
   return __get_cpuid(kPower, &a, &b, &c, &d) && (d & kInvariant);
 }
-const bool has_counter = counts_evenly() && feature_enabled(Feature::kCycleCounter);
+const bool has_counter = counts_evenly() && feature_enabled(SystemFeature::kCycleCounter);
 int64_t count() { return static_cast<int64_t>(__rdtsc()); }
 #elif defined(__aarch64__) && defined(__GNUC__)
 #define RUNHOOKS_HAS_TSC 1
 // The architecture promises one counter of all cores, at one speed.
-const bool has_counter = feature_enabled(Feature::kCycleCounter);
+const bool has_counter = feature_enabled(SystemFeature::kCycleCounter);
 int64_t count() {
   uint64_t now;
   asm volatile("mrs %0, cntvct_el0" : "=r"(now));

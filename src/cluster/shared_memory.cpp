@@ -39,7 +39,7 @@ uint64_t& last_word(void* bytes, int64_t size) {
 
 // Space is taken now: what is not there later would end the process by a signal.
 void* made(Place& place) {
-  if (!feature_enabled(Feature::kMemfd)) return nullptr;
+  if (!feature_enabled(SystemFeature::kMemfd)) return nullptr;
   place.file = memfd_create("runhooks", MFD_CLOEXEC);
   if (place.file < 0) return nullptr;
   const auto file = static_cast<int>(place.file);
@@ -51,7 +51,7 @@ void* made(Place& place) {
 }
 
 void* found(const Place& place) {
-  if (!feature_enabled(Feature::kMemfd)) return nullptr;
+  if (!feature_enabled(SystemFeature::kMemfd)) return nullptr;
   const std::string path =
       str_cat("/proc/", place.process, "/fd/", place.file);  // lint: allow path
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);  // lint: allow file

@@ -95,7 +95,8 @@ void add_columns(DataFingerprint& content,
   constexpr size_t kMost = 8;
   std::vector<std::string> types;
   for (size_t k = 0; k < std::min(kMost, columns.size()); ++k) {
-    const bool is_known = columns[k].sparse || columns[k].in_place || columns[k].tensor.is_valid();
+    const bool is_known =
+        columns[k].sparse || columns[k].in_place || columns[k].tensor.is_valid();
     types.push_back(is_known ? str_cat(dtype_name(columns[k].dtype()), columns[k].shape())
                              : "not known yet");
   }

@@ -127,8 +127,8 @@ std::vector<ElementOrError> deserialize_buffered(const NamedTensors& state,
   std::map<int64_t, std::exception_ptr> errors;
   if (state.count("error_places")) errors = SavedErrors::read(state);
   const auto all = static_cast<int64_t>(elements.size() + errors.size());
-  const bool fits =
-      errors.empty() || (errors.begin()->first >= first && errors.rbegin()->first < first + all);
+  const bool fits = errors.empty() ||
+                    (errors.begin()->first >= first && errors.rbegin()->first < first + all);
   if (all > most || !fits) throw_damaged_errors();
   std::vector<ElementOrError> held(static_cast<size_t>(all));
   auto element = elements.begin();

@@ -16,7 +16,7 @@ std::vector<ActiveTraining*>& running() {
   return *all;
 }
 
-// The innermost, where a hook trains again what is being trained.
+// The innermost training, in case a hook trains the same model again.
 ActiveTraining* find(const std::string& folder) {
   for (auto training = running().rbegin(); training != running().rend(); ++training) {
     if ((*training)->trains(folder)) return *training;

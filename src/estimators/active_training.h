@@ -1,6 +1,4 @@
-// What lives here: which folders a model is being trained in at this moment, and by which session.
-// Who may use it: estimators, the bindings.
-// What it must not know: any particular model or hook, R.
+// ActiveTraining: registry of the model directories being trained in, and of their sessions.
 #pragma once
 
 #include <memory>
@@ -12,8 +10,8 @@
 
 namespace runhooks {
 
-// While one lives the session trains the model of the folder: what a hook asks of that model is
-// answered by the values of this moment, not by those of an older checkpoint.
+// Registers the session for its lifetime. Calls from a hook (evaluate(), predict(), ...) then see
+// the current weights instead of the last checkpoint.
 class ActiveTraining {
  public:
   ActiveTraining(std::string folder, MonitoredSession& session);
@@ -21,12 +19,11 @@ class ActiveTraining {
   ActiveTraining(const ActiveTraining&) = delete;
   ActiveTraining& operator=(const ActiveTraining&) = delete;
 
-  // TRUE where a session that trains in the folder has values.
   static bool is_in(const std::string& folder);
-  // Writes a checkpoint of this moment into `scratch` and returns its path; "" where no session
-  // trains in `folder`, or its newest checkpoint is of the step at hand.
+  // Writes a checkpoint of the current weights to `scratch` and returns its path. Returns "" if no
+  // session trains in `folder` or its newest checkpoint is already of the current step.
   static std::string save_snapshot(const std::string& folder, const std::string& scratch);
-  // The evaluations of a training go into one file of events, as long as it runs.
+  // Keeps the event file of evaluations open until the training ends, so that they share one file.
   static void keep_open(const std::string& folder, std::shared_ptr<EventFileWriter> file);
   bool trains(const std::string& folder) const;
 

@@ -1,5 +1,5 @@
-// Models that look at no feature: a bias, the same for every example
-// (tf.estimator.BaselineRegressor and its relatives).
+// Models without features: they learn one bias for all examples (tf.estimator.BaselineRegressor
+// and related classes).
 #include "columns/linear_model.h"
 #include "estimators/canned.h"
 #include "estimators/head.h"
@@ -24,7 +24,6 @@ ModelTraits baseline_traits() {
   return traits;
 }
 
-// As many rows as the features have.
 Output baseline_logits(Graph& graph, const Features& features, int64_t units) {
   if (features.empty()) invalid_argument("The features must have at least one entry.");
   VariableScope scope(graph, "baseline");

@@ -1,4 +1,4 @@
-// Exports when an evaluation is better than all before (tf.estimator.BestExporter).
+// Exports when an evaluation is better than all previous ones (tf.estimator.BestExporter).
 #include "base/log.h"
 #include "estimators/exporter.h"
 
@@ -15,7 +15,7 @@ class BestExporter : public Exporter {
 
   bool wants(const Evaluated& evaluation) override {
     const Value now = Value::of(evaluation.metrics);
-    if (!pattern_.empty() && folder_ != evaluation.model_dir) begin_with_earlier(evaluation);
+    if (!pattern_.empty() && folder_ != evaluation.model_dir) load_best(evaluation);
     if (!best_.is_null() && !is_better(now)) return false;
     log(LogLevel::kInfo, "Performing best model export.");
     best_ = now;
@@ -23,7 +23,7 @@ class BestExporter : public Exporter {
   }
 
  private:
-  void begin_with_earlier(const Evaluated& evaluation) {
+  void load_best(const Evaluated& evaluation) {
     log(LogLevel::kInfo, "Loading best metric from event files.");
     folder_ = evaluation.model_dir;
     best_ = Value();
@@ -49,12 +49,12 @@ RUNHOOKS_REGISTER_EXPORTER(
     "best_exporter, estimator.BestExporter",
     {"name = 'best_exporter': " RUNHOOKS_EXPORTED_NAME,
      RUNHOOKS_EXPORTED_RECEIVER,
-     "event_file_pattern = NULL: string. Where to look for evaluations of earlier runs when the "
-     "first evaluation is compared: a pattern of files below the model's folder such as "
-     "`\"eval/*.tfevents.*\"`. `NULL`: the first evaluation of a run is the best so far.",
+     "event_file_pattern = NULL: string. A pattern of event files below the model directory, such "
+     "as `\"eval/*.tfevents.*\"`. The best evaluation found there is the one to beat. `NULL`: "
+     "ignore evaluations of previous runs.",
      "compare_fn = smaller_loss: function(best_eval_result, current_eval_result). "
-     "`function(best_eval_result, current_eval_result)` of two named lists of metrics: TRUE where "
-     "the current one is better. By default the smaller `loss` is.",
+     "A function of two named lists of metrics that returns `TRUE` if the second is better. "
+     "Default: the smaller `loss` is better.",
      RUNHOOKS_EXPORTED_FILES,
      RUNHOOKS_EXPORTS_TO_KEEP});
 

@@ -1,4 +1,5 @@
-// Two classes by one logit (TensorFlow 1.x's _BinaryLogisticHeadWithSigmoidCrossEntropyLoss).
+// Binary classification with one logit (_BinaryLogisticHeadWithSigmoidCrossEntropyLoss in
+// TensorFlow 1.x).
 #include "estimators/head_base.h"
 #include "estimators/threshold_metrics.h"
 #include "graph/endpoints.h"
@@ -78,7 +79,7 @@ class BinaryClassHead : public HeadBase {
             regression_signature(prediction_of(predictions, "logistic"))};
   }
 
-  // How often the more frequent class is right.
+  // The accuracy of always predicting the more frequent class.
   static Metric accuracy_baseline(Graph& graph, const Metric& label_mean) {
     NameScope scope(graph, "accuracy_baseline");
     const Output one = graph.scalar(DType::kFloat32, 1, "one");
@@ -98,7 +99,7 @@ class BinaryClassHead : public HeadBase {
 
 RUNHOOKS_REGISTER_HEAD("binary_class_head",
                        BinaryClassHead,
-                       "One of two classes, by the sigmoid of one logit.",
+                       "Binary classification with the sigmoid of one logit.",
                        "thresholds",
                        "weight_column",
                        "label_vocabulary",

@@ -1,5 +1,5 @@
-// Boosted trees of feature columns (tf.estimator.BoostedTreesRegressor and its relatives): a layer
-// of a tree whenever n_batches_per_layer batches have been seen.
+// Boosted trees on feature columns (tf.estimator.BoostedTreesRegressor and related classes). A tree
+// grows by one layer after every `n_batches_per_layer` batches.
 #include <numeric>
 
 #include "autodiff/gradients.h"
@@ -26,16 +26,15 @@ namespace runhooks {
 
 namespace {
 
-// --- the model while it grows
 
-class Incremental {
+class EnsembleGrower {
  public:
-  Incremental(Graph& graph,
-          const GrowthArguments& by,
-          const TreeModel& model,
-          const Features& given,
-          int64_t logits,
-          TreesInMemory* in_memory)
+  EnsembleGrower(Graph& graph,
+                 const GrowthArguments& by,
+                 const TreeModel& model,
+                 const Features& given,
+                 int64_t logits,
+                 TreesInMemory* in_memory)
       : graph_(graph),
         by_(by),
         model_(model),
@@ -55,7 +54,6 @@ class Incremental {
     center_needed_ = add_flag(graph, "center_bias_needed", by.centers_bias);
   }
 
-  // The logits of a batch, and the nodes that its examples are in.
   Output predict() {
     if (in_memory_) {
       return logits_tensor_ = in_memory_->logits(graph_, ready(graph_), by_.is_logistic);
@@ -86,12 +84,14 @@ class Incremental {
     const auto learned = [&](FuncGraph& f, const std::vector<Output>&) {
       return done(f, f.group({learn(f), next_step(f)}, "grow_op"));
     };
-    const auto looked = [&](FuncGraph& f, const std::vector<Output>&) { return add_quantiles(f); };
-    // read before a first pass may set it
-    return choice(g, ready(g), learned, looked, "cond");
+    const auto scanned = [&](FuncGraph& f, const std::vector<Output>&) {
+      return add_quantiles(f);
+    };
+    // `ready` is read before the quantile pass may set it.
+    return choice(g, ready(g), learned, scanned, "cond");
   }
 
-  // All processes choose the same, and speak with each other in what they choose.
+  // Conditional with collectives inside: all processes take the same branch.
   static Operation* choice(Graph& g,
                            const Output& by,
                            const FunctionBuilder& yes,
@@ -117,7 +117,7 @@ class Incremental {
     for (size_t i = 0; i < features_.size(); ++i) {
       if (features_[i].group != kind) continue;
       group.ids.push_back(static_cast<int32_t>(i));
-      group.buckets = std::max(group.buckets, features_[i].most_buckets());
+      group.buckets = std::max(group.buckets, features_[i].max_buckets());
     }
     if (!group.ids.empty()) groups_.push_back(group);
   }
@@ -132,27 +132,28 @@ class Incremental {
     add_endpoint(graph_, "progress", "layer", states->output(3));
   }
 
-  LogisticDerivatives logistic_derivatives_of_all(Graph& g) const {
+  LogisticDerivatives distributed_logistic_derivatives(Graph& g) const {
     const Output labels = endpoint(graph_, kBinaryLabels).at(0).second;
     return logistic_derivatives(g, labels, logits_tensor_,
                                 sum_over_replicas(g, number_of(g, labels)));
   }
 
-  // As TensorFlow has it for two classes without weights, where no gradient is asked for: other last
-  // bits, which decide between splits that gain as much.
-  void take_logistic_gradients(Graph& g) {
-    const auto by = in_memory_ ? in_memory_->logistic_by_logits() : logistic_derivatives_of_all(g);
+  // Closed form instead of automatic differentiation, like TensorFlow for two classes without
+  // weights. The last bits differ and decide between splits of equal gain.
+  void set_logistic_gradients(Graph& g) {
+    const auto by =
+        in_memory_ ? in_memory_->logistic_by_logits() : distributed_logistic_derivatives(g);
     gradients_ = by.gradients;
     hessians_ = by.hessians;
   }
 
-  // The loss by the logits of each example, once and twice.
+  // First and second derivatives of the loss with respect to the logits of each example.
   void differentiate(Graph& g, Output loss, bool is_softmax) {
-    if (by_.is_logistic) return take_logistic_gradients(g);
+    if (by_.is_logistic) return set_logistic_gradients(g);
     differentiate_own(g, loss, is_softmax);
     const int replicas = replicas_of(g);
     if (replicas == 1) return;
-    // the loss of all is the mean of those of all processes
+    // The distributed loss is the mean of the processes' losses.
     for (Output* x : {&gradients_, &hessians_}) {
       *x = g.op("RealDiv", {*x, g.scalar(DType::kFloat32, replicas, "num_replicas")});
     }
@@ -183,13 +184,11 @@ class Incremental {
     return g.op(step->is_resource ? "AssignAddVariableOp" : "AssignAdd", {step->handle, one});
   }
 
-  // What an If returns when `op` has run.
   static std::vector<Output> done(Graph& g, Operation* op) {
     const ControlDependencies after(g, {op});
     return {g.op("Identity", {g.constant(Tensor::scalar<bool>(true), "done")})};
   }
 
-  // A layer, or the bias before the first one.
   Operation* learn(Graph& g) {
     if (!by_.centers_bias) return layer(g);
     const Output needed =
@@ -199,8 +198,8 @@ class Incremental {
         [&](FuncGraph& f, const std::vector<Output>&) { return done(f, layer(f)); }, "center_bias");
   }
 
-  // What a batch gives, or, where there are several in a layer, the mean of them, once they are
-  // there. `use` gets the means.
+  // Calls `use` with the values of the batch. With several batches per layer, calls it with their
+  // means once all batches have been accumulated.
   template <typename Use>
   Operation* with_means(Graph& g,
                         const std::vector<Output>& of_batch,
@@ -233,7 +232,7 @@ class Incremental {
   }
 
  public:
-  // Made outside of the functions that use them.
+  // Must be created outside of the functions that use them.
   void add_accumulators() {
     if (by_.batches_per_layer == 1) return;
     for (const FeatureGroup& group : groups_) {
@@ -258,9 +257,8 @@ class Incremental {
     return Shape{features, by_.max_splits(), 1, group.buckets + 1, logits_ + hessian_width()};
   }
 
-  // The histograms of a group.
   Output summary(Graph& g, const FeatureGroup& group) const {
-    if (ReplicaScope::of(g)) return summary_of_all(g, group);
+    if (ReplicaScope::of(g)) return distributed_summary(g, group);
     std::vector<Output> inputs = {nodes_, gradients_, hessians_};
     if (logits_ == 1) {
       for (const int32_t id : group.ids) inputs.push_back(bucket(id));
@@ -278,9 +276,9 @@ class Incremental {
     }
     return g.op("Pack", each).attr("axis", 0);
   }
-  // Of the rows of all processes, before what several batches have given is added up: so that is
-  // the same in all, as a checkpoint has it.
-  Output summary_of_all(Graph& g, const FeatureGroup& group) const {
+  // Sums over all processes before batches are accumulated, so that accumulators, and thus
+  // checkpoints, are equal in all processes.
+  Output distributed_summary(Graph& g, const FeatureGroup& group) const {
     std::vector<Output> inputs = {last_layer_, nodes_, gradients_, hessians_};
     for (const int32_t id : group.ids) inputs.push_back(bucket(id));
     const int64_t missing = logits_ == 1 ? 0 : 1;
@@ -322,7 +320,7 @@ class Incremental {
     return all;
   }
 
-  // The outputs of ops that give several lists, of each list those of all groups.
+  // Splits the outputs of `op` into `lists` lists and appends each to the list of all groups.
   static void add_lists(Operation* op, size_t lists, std::vector<std::vector<Output>>* all) {
     all->resize(lists);
     const size_t each = static_cast<size_t>(op->num_outputs()) / lists;
@@ -331,20 +329,20 @@ class Incremental {
     }
   }
 
-  // The lists in the order of features, whatever groups these are in: of equal gains the first one
-  // stays, as in TensorFlow.
+  // Reorders the lists from group order to feature order. Of equal gains the first feature wins, as
+  // in TensorFlow.
   std::vector<Output> update_inputs(Graph& g, const std::vector<std::vector<Output>>& lists) const {
-    std::vector<size_t> place(features_.size());
+    std::vector<size_t> position(features_.size());
     size_t next = 0;
     for (const FeatureGroup& group : groups_) {
-      for (const int32_t id : group.ids) place[static_cast<size_t>(id)] = next++;
+      for (const int32_t id : group.ids) position[static_cast<size_t>(id)] = next++;
     }
-    std::vector<int32_t> ids(place.size());
+    std::vector<int32_t> ids(position.size());
     std::iota(ids.begin(), ids.end(), 0);
     std::vector<Output> inputs = {ensemble_,
                                   g.constant(Tensor::vector<int32_t>(ids), "feature_ids")};
     for (const auto& list : lists) {
-      for (const size_t at : place) inputs.push_back(list[at]);
+      for (const size_t at : position) inputs.push_back(list[at]);
     }
     inputs.push_back(g.scalar(DType::kInt32, static_cast<double>(by_.max_depth), "max_depth"));
     inputs.push_back(g.scalar(DType::kFloat32, by_.rate, "learning_rate"));
@@ -370,7 +368,6 @@ class Incremental {
   }
 
   Operation* split_several(Graph& g, const std::vector<Output>& stats) const {
-    // in the order of BoostedTreesUpdateEnsembleV2
     constexpr size_t kOrder[] = {2, 0, 1, 3, 4, 5, 6};
     std::vector<std::vector<Output>> lists(7);
     for (size_t i = 0; i < groups_.size(); ++i) {
@@ -418,7 +415,8 @@ class Incremental {
     };
     const Output goes_on = g.op("BoostedTreesCenterBias",
                                 {ensemble_, part(0, logits_), part(logits_, hessian_width()),
-                                 g.scalar(DType::kFloat32, by_.l1), g.scalar(DType::kFloat32, by_.l2)});
+                                 g.scalar(DType::kFloat32, by_.l1),
+                                 g.scalar(DType::kFloat32, by_.l2)});
     return g.op("AssignVariableOp", {center_needed_->handle, goes_on});
   }
 
@@ -435,15 +433,14 @@ class Incremental {
                           .attr("group_size", replicas_of(g)));
   }
 
-  // A batch of the first pass.
   std::vector<Output> add_quantiles(Graph& g) {
-    // in memory the other steps have no use for them
+    // With data in memory, only this step needs the numbers, so they are computed here.
     std::vector<Output> inputs =
         in_memory_ ? tree_numbers(g, given_, model_.columns, features_) : input_.numbers;
     const auto n = static_cast<int64_t>(inputs.size());
-    Operation* made = quantile_summaries(g, inputs);
+    Operation* summaries = quantile_summaries(g, inputs);
     std::vector<Output> adding = {input_.quantiles};
-    for (int i = 0; i < made->num_outputs(); ++i) adding.push_back(made->output(i));
+    for (int i = 0; i < summaries->num_outputs(); ++i) adding.push_back(summaries->output(i));
     Operation* added =
         g.op("BoostedTreesQuantileStreamResourceAddSummaries", adding).attr("num_features", n);
     const ControlDependencies after(g, {added});
@@ -471,14 +468,13 @@ class Incremental {
   const TreeInput& input_;
   Output ensemble_;
   int64_t logits_;
-  TreesInMemory* in_memory_;  // NULL: batches come one after another
+  TreesInMemory* in_memory_;  // NULL if data come in batches
   std::vector<FeatureGroup> groups_;
   std::vector<Output> layer_accumulators_, bias_accumulators_, quantile_accumulators_;
   VariablePtr center_needed_;
   Output stamp_, last_layer_, nodes_, logits_tensor_, gradients_, hessians_;
 };
 
-// --- the model
 
 ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   const Args arguments = args;
@@ -497,7 +493,8 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
       EstimatorSpec spec = head->create_estimator_spec(graph, input, mode, logits, {});
       if (mode == Mode::kPredict && arguments.flag("explains", false)) {
         const Output parts = contributions(graph, model, *head);
-        spec.predictions.emplace_back("contributions", in_label_units(graph, parts, arguments, width));
+        spec.predictions.emplace_back("contributions",
+                                      to_label_units(graph, parts, arguments, width));
       }
       return spec;
     }
@@ -505,7 +502,8 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     const NameScope root(graph, str_cat(kTrees, "/"));
     TreesInMemory in_memory(model.features, model.input, model.ensemble);
     const bool is_whole = has_same_rows(graph) && checked.batches_per_layer == 1 && width == 1;
-    Incremental growing(graph, checked, model, input.features, width, is_whole ? &in_memory : nullptr);
+    EnsembleGrower growing(graph, checked, model, input.features, width,
+                           is_whole ? &in_memory : nullptr);
     const Output logits = growing.predict();
     growing.add_accumulators();
     const NameScope none(graph, "");
@@ -528,7 +526,7 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   };
 }
 
-// As TensorFlow: the loss is a mean, in whose units regularization and min_node_weight are.
+// As in TensorFlow, the loss is a mean; regularization and min_node_weight are in its units.
 Args with_mean_loss(const Args& args) {
   Args own = args;
   own.set("loss_reduction", Value::of(std::string("sum_over_batch_size")));

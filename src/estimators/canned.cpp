@@ -36,15 +36,16 @@ std::shared_ptr<Optimizer> optimizer_of(const Args& args,
   const PartOptimizer& own = part.optimizer;
   const std::string name = part.optimizer_argument();
   const Value* value = args.find(name);
-  const bool falls =
-      own.falls == RateScaling::kAlways || (own.falls == RateScaling::kWhereMissing && value == nullptr);
+  const bool scales =
+      own.falls == RateScaling::kAlways ||
+      (own.falls == RateScaling::kWhereMissing && value == nullptr);
   const double root = std::sqrt(static_cast<double>(num_columns));
-  const double rate = falls ? std::min(own.rate, 1 / root) : own.rate;
+  const double rate = scales ? std::min(own.rate, 1 / root) : own.rate;
   return from_value(value ? *value : Value::of(std::string(own.missing)), name, rate);
 }
 
 Partitioner size_partitioner() {
-  // TensorFlow cuts into as many parts as there are parameter servers at most; here there is one.
+  // TensorFlow creates at most one part per parameter server; here there is only one.
   return [](const Shape& shape, DType) {
     return std::vector<int64_t>(static_cast<size_t>(std::max(shape.rank(), 1)), 1);
   };
@@ -52,7 +53,6 @@ Partitioner size_partitioner() {
 
 namespace {
 
-// The answer of a user's function, which may cut one axis into parts that are not empty.
 std::vector<int64_t> checked_parts(const Value& answer, const Shape& shape) {
   std::vector<int64_t> parts;
   if (const auto* list = answer.get_if<std::shared_ptr<ValueList>>()) {

@@ -1,6 +1,4 @@
-// What lives here: what canned model functions share: their optimizers and their partitioner.
-// Who may use it: canned model functions, the bindings.
-// What it must not know: any particular model, R.
+// Arguments shared by canned model functions: optimizers and partitioners.
 #pragma once
 
 #include <memory>
@@ -13,17 +11,16 @@
 
 namespace runhooks {
 
-// The optimizer of a part that has so many columns, as its argument gives it: a name (with the rate
-// of the part), a specification with its hyperparameters, or a function that returns one and is
-// called now, while the graph is built. Missing: the one that the part names.
+// Creates the optimizer of a model part from its argument: a name (with the part's learning rate),
+// a specification, or a function that returns one, called while the graph is built. Without an
+// argument, the part's default.
 std::shared_ptr<Optimizer> optimizer_of(const Args& args,
                                         const ModelPart& part,
                                         size_t num_columns);
 
-// Cuts what is larger than 64 MiB, as tf.min_max_variable_partitioner does for one parameter
-// server: never.
+// tf.min_max_variable_partitioner for one parameter server, which never partitions.
 Partitioner size_partitioner();
-// The function that argument `name` is, of a shape and a type, or size_partitioner().
+// The function in argument `name`, called with a shape and a type, or size_partitioner().
 Partitioner partitioner_argument(const Args& args, const std::string& name);
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Deep models of feature columns (tf.estimator.DNNRegressor and its relatives).
+// Deep models on feature columns (tf.estimator.DNNRegressor and related classes).
 #include "estimators/canned.h"
 #include "estimators/head.h"
 #include "estimators/logits.h"
@@ -9,7 +9,10 @@ namespace {
 
 const ModelPart& dnn_part() {
   static const auto* part =
-      new ModelPart{"", true, true, {"Adagrad", 0.05, PartOptimizer::RateScaling::kNever, "Adam", 0.001}};
+      new ModelPart{"",
+                    true,
+                    true,
+                    {"Adagrad", 0.05, PartOptimizer::RateScaling::kNever, "Adam", 0.001}};
   return *part;
 }
 
@@ -22,17 +25,17 @@ ModelTraits dnn_traits() {
   traits.steps = 2000;
   traits.arguments = {
       "head",
-      "hidden_units: widths; kept. How many units each hidden layer has, from the input "
-      "on; `integer(0)`: there is none, and the model is linear.",
+      "hidden_units: widths; kept. The number of units in each hidden layer, starting at the "
+      "input. `integer(0)`: no hidden layer, so the model is linear.",
       "dense_feature_columns",
       "model_dir",
       "labels",
       "optimizer",
-      "activation_fn = 'relu': activation or NULL; kept. What hidden layers apply to their "
-      "sums: the name of a function in `tf$nn`, or a function of a tensor; `NULL`: "
-      "the sums as they are.",
-      "dropout = NULL: probability. The probability of dropping a unit, in training "
-      "only; `NULL`: none is dropped.",
+      "activation_fn = 'relu': activation or NULL; kept. The activation function of the hidden "
+      "layers: the name of a function in `tf$nn`, or a function of a tensor. `NULL`: no "
+      "activation.",
+      "dropout = NULL: probability. The probability of dropping a unit during training. `NULL`: "
+      "no dropout.",
       "input_layer_partitioner",
       "config",
       "loss_reduction",
@@ -47,7 +50,7 @@ ModelFn dnn_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   const DnnArguments dnn(args, "");
   return [head, arguments, dnn](Graph& graph, const ModelInput& input, Mode mode) {
     const std::vector<ColumnPtr> columns = make_columns(arguments.list("feature_columns"));
-    // The scope is that of all the model, which shows in the names of slots.
+    // This scope covers the whole model, because it appears in the names of slots.
     VariableScope scope(graph, "dnn");
     const Output logits =
         dnn_logits(graph, input.features, columns, head->logits_dimension(), dnn, mode);

@@ -1,5 +1,5 @@
-// A linear model and a deep one whose logits are added
-// (tf.estimator.DNNLinearCombinedRegressor and its relatives).
+// Wide and deep models: the logits of a linear and a deep model are added
+// (tf.estimator.DNNLinearCombinedRegressor and related classes).
 #include "estimators/canned.h"
 #include "estimators/head.h"
 #include "estimators/logits.h"
@@ -29,19 +29,19 @@ ModelTraits combined_traits() {
   traits.arguments = {
       "head",
       "model_dir",
-      "linear_feature_columns = NULL: columns; kept. The columns of the linear part; `NULL` leaves "
-      "it out. Or a formula, with `data`.",
+      "linear_feature_columns = NULL: columns; kept. The columns of the linear part, or a formula "
+      "with `data`. `NULL`: no linear part.",
       "linear_optimizer",
-      "dnn_feature_columns = NULL: columns; kept. The columns of the deep part, which are dense; "
-      "`NULL` leaves it out. Or a formula, with `data`.",
+      "dnn_feature_columns = NULL: columns; kept. The dense columns of the deep part, or a formula "
+      "with `data`. `NULL`: no deep part.",
       "dnn_optimizer",
-      "dnn_hidden_units = NULL: widths; kept. How many units each hidden layer has, from the input "
-      "on.",
-      "dnn_activation_fn = 'relu': activation or NULL; kept. What hidden layers apply to their "
-      "sums: the "
-      "name of a function in `tf$nn`, or a function of a tensor; `NULL`: the sums as they are.",
-      "dnn_dropout = NULL: probability. The probability of dropping a unit, in training only; "
-      "`NULL`: none is dropped.",
+      "dnn_hidden_units = NULL: widths; kept. The number of units in each hidden layer, starting "
+      "at the input.",
+      "dnn_activation_fn = 'relu': activation or NULL; kept. The activation function of the hidden "
+      "layers: the name of a function in `tf$nn`, or a function of a tensor. `NULL`: no "
+      "activation.",
+      "dnn_dropout = NULL: probability. The probability of dropping a unit during training. "
+      "`NULL`: no dropout.",
       "labels",
       "input_layer_partitioner",
       "config",
@@ -65,7 +65,7 @@ std::vector<VariablePtr> trainable_in(Graph& graph, const std::string& scope) {
   return all;
 }
 
-// Each part has an optimizer of its own; the step counts when both are done.
+// Trains each part with its own optimizer and increments the global step after both.
 class CombinedTraining {
  public:
   CombinedTraining(const Args& args, bool has_dnn, size_t num_linear_columns)

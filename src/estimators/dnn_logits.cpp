@@ -1,4 +1,4 @@
-// Fully connected layers on top of feature columns, as canned models have them.
+// Fully connected layers on feature columns, as in TensorFlow's canned models.
 #include "columns/input_layer.h"
 #include "estimators/canned.h"
 #include "estimators/logits.h"
@@ -37,7 +37,7 @@ DnnArguments::DnnArguments(const Args& args, const std::string& prefix)
     }
   }
   if (dropout < 0 || dropout >= 1) {
-    invalid_argument("`", prefix, "dropout` must be a number from 0 to below 1, not ", dropout,
+    invalid_argument("`", prefix, "dropout` must be at least 0 and below 1, not ", dropout,
                      ".");
   }
 }
@@ -77,7 +77,7 @@ Output dnn_logits(Graph& graph,
     if (mode == Mode::kTrain) net = dropout(graph, net, arguments.dropout);
     if (arguments.batch_norm) {
       const VariableScope scope(graph, layer);
-      // As TensorFlow: within the layer's scope, so "hiddenlayer_0/batchnorm_0/gamma".
+      // Like TensorFlow, inside the layer's scope: "hiddenlayer_0/batchnorm_0/gamma".
       BatchNormOptions norm;
       norm.momentum = 0.999;
       norm.training = mode == Mode::kTrain;

@@ -48,7 +48,6 @@ HookPtr summary_hook(const RunConfig& config, const std::shared_ptr<Scaffold>& s
   return std::make_shared<SummarySaverHook>(args, scaffold);
 }
 
-// Unless the model has one of its own.
 void add_loss_summary(Graph& graph, Output loss) {
   for (const CollectionItem& item : graph.collection(collection_keys::kSummaries)) {
     const auto* summary = std::get_if<Output>(&item);
@@ -59,7 +58,6 @@ void add_loss_summary(Graph& graph, Output loss) {
 
 int64_t times_built = 0;
 
-// What ends a loop by the number of its steps.
 HookList step_limits(const TrainOptions& options) {
   HookList limits;
   if (options.steps > 0) {
@@ -71,8 +69,8 @@ HookList step_limits(const TrainOptions& options) {
   return limits;
 }
 
-// A copy that needs no memory after the first: a run that finds the end of the data must not take
-// the last value away.
+// Copies into existing memory if possible. A copy is needed because a later run that hits the end
+// of the data overwrites the loss of the last step.
 void keep_value(const Tensor& value, Tensor* kept) {
   const bool fits = kept->is_valid() && kept->dtype() == value.dtype() &&
                     kept->shape() == value.shape() && value.dtype() != DType::kString;
@@ -87,9 +85,9 @@ void keep_value(const Tensor& value, Tensor* kept) {
 
 namespace {
 
-// Those of a process that is not the chief: without what shows or writes something, but the saver of
-// its own folder.
-HookList hooks_of_others(HookList hooks, const HookPtr& saver = nullptr) {
+// The hooks for processes other than the chief: those that show or write something are removed,
+// except `saver`, which saves to the directory of the process.
+HookList hooks_of_replica(HookList hooks, const HookPtr& saver = nullptr) {
   const auto gone = std::remove_if(hooks.begin(), hooks.end(), [&saver](const HookPtr& hook) {
     return hook->is_for_chief() && hook != saver;
   });
@@ -97,7 +95,6 @@ HookList hooks_of_others(HookList hooks, const HookPtr& saver = nullptr) {
   return hooks;
 }
 
-// What hooks may ask every model for.
 void add_endpoints(Graph& graph, const ModelInput& input, const EstimatorSpec& spec) {
   if (spec.loss) add_endpoint(graph, "loss", "", spec.loss);
   for (const auto& one : spec.predictions) {
@@ -107,11 +104,10 @@ void add_endpoints(Graph& graph, const ModelInput& input, const EstimatorSpec& s
   for (const auto& one : input.named_labels) add_endpoint(graph, "labels", one.first, one.second);
 }
 
-// Rates that change are worth a line in TensorBoard.
 void add_rate_summaries(Graph& graph) {
   const EndpointTensors& rates = endpoint(graph, "learning_rate");
   for (const auto& rate : rates) {
-    if (rate.second.op->def().is_constant) continue;  // is the same all the time
+    if (rate.second.op->def().is_constant) continue;
     add_scalar_summary(graph, rates.size() == 1 ? "learning_rate" : "learning_rate/" + rate.first,
                        rate.second);
   }
@@ -138,7 +134,7 @@ void Estimator::finish(Built& built, Mode mode) const {
   built.spec = model_fn_(*built.graph, built.input, mode);
   log(LogLevel::kInfo, "Done calling model_fn.");
   check_spec(built.spec, *built.graph);
-  // A loss of shape [1] is taken as the number it holds.
+  // Accepts a loss of shape [1], like TensorFlow.
   Output& loss = built.spec.loss;
   if (loss && loss.shape().has_rank() && loss.shape().rank() == 1) {
     loss = built.graph->op("Reshape", {loss, built.graph->constant(Tensor(DType::kInt32, {0}))});
@@ -168,18 +164,18 @@ Estimator::Built Estimator::build(const InputFn& input_fn, Mode mode) const {
 
 std::unique_ptr<ModelGraph> Estimator::graph_for(const InputFn& input_fn,
                                                  Mode mode,
-                                                 bool keeps) const {
+                                                 bool is_reusable) const {
   auto made = std::make_unique<ModelGraph>(begin(input_fn, mode));
-  if (!keeps) made->key.clear();
+  if (!is_reusable) made->key.clear();
   if (!made->key.empty()) {
-    if (auto known = kept_->take(made->key)) {
-      known->rows = dataset_of(rows_of_input(*made->graph));
-      known->rows_graph = made->graph;
-      return known;
+    if (auto cached = cache_->take(made->key)) {
+      cached->rows = dataset_of(rows_of_input(*made->graph));
+      cached->rows_graph = made->graph;
+      return cached;
     }
   }
   finish(*made, mode);
-  // they may hold what they have seen
+  // Hooks of the model function may hold state of a run, so the graph cannot be reused.
   if (!made->spec.evaluation_hooks.empty() || !made->spec.prediction_hooks.empty()) {
     made->key.clear();
   }
@@ -188,18 +184,18 @@ std::unique_ptr<ModelGraph> Estimator::graph_for(const InputFn& input_fn,
 
 std::unique_ptr<SessionCreator> Estimator::session_creator(std::unique_ptr<ModelGraph> model,
                                                            const std::string& checkpoint) const {
-  if (!model->key.empty()) return kept_->session_creator(std::move(model), checkpoint);
+  if (!model->key.empty()) return cache_->session_creator(std::move(model), checkpoint);
   return std::make_unique<ChiefSessionCreator>(model->graph, model->spec.scaffold, "", checkpoint);
 }
 
-// In TensorFlow's order: the saver, the chief's hooks, steps per second, summaries, the user's, the
-// step limit, the watch over the loss, the model's.
+// TensorFlow's order: saver, chief hooks, steps per second, summaries, hooks of the user, step
+// limits, NaN check, logging, hooks of the model.
 HookList Estimator::training_hooks(const Built& built,
                                    const TrainOptions& options,
                                    const HookList& limits) const {
   const EstimatorSpec& spec = built.spec;
   const bool is_chief = config_.replicas == 1 || communicator().is_chief();
-  const HookList own = is_chief ? options.hooks : hooks_of_others(options.hooks);
+  const HookList own = is_chief ? options.hooks : hooks_of_replica(options.hooks);
   HookList others = own;
   append(others, spec.training_hooks);
   if (is_chief) append(others, spec.training_chief_hooks);
@@ -217,9 +213,9 @@ HookList Estimator::training_hooks(const Built& built,
   if (saver && config_.replicas > 1) {
     if (hooks.empty()) {
       throw Error(Code::kUnimplemented,
-                  "Where several processes train, a saver of its own would save where one of them "
-                  "stands.",
-                  {"Say when to save in run_config(save_checkpoints_steps = )."});
+                  "A checkpoint saver hook of your own cannot be used in distributed training: it "
+                  "would save the state of one process only.",
+                  {"Set the interval with run_config(save_checkpoints_steps = )."});
     }
     saver->save_with_peers();
   }
@@ -244,7 +240,7 @@ HookList Estimator::training_hooks(const Built& built,
   if (config_.save_summary_steps > 0) hooks.push_back(summary_hook(config_, spec.scaffold));
   append(hooks, own);
   append(hooks, limits);
-  // TensorFlow goes on with an infinite loss, from which no step can come back.
+  // Unlike TensorFlow, also fails on an infinite loss, from which training cannot recover.
   hooks.push_back(hook_with("NanTensorHook", {{"loss_tensor", Value::of(spec.loss)},
                                               {"with_infinite", Value::of(true)}}));
   if (config_.log_step_count_steps > 0) {
@@ -257,7 +253,7 @@ HookList Estimator::training_hooks(const Built& built,
                                         {"asked_for", Value::of(false)}}));
   }
   append(hooks, spec.training_hooks);
-  return is_chief ? hooks : hooks_of_others(hooks, saver);
+  return is_chief ? hooks : hooks_of_replica(hooks, saver);
 }
 
 Estimator::TrainResult Estimator::train(const InputFn& input_fn, const TrainOptions& options) {
@@ -315,20 +311,20 @@ Estimator::TrainResult Estimator::train_in(RunRecorder& recorded,
       std::move(hooks), monitored);
   const ActiveTraining running(config_.model_dir, session);
   recorded.begin(session, std::move(limits));
-  bool was_asked = false;
-  const struct NoteEnd {
+  bool was_stopped = false;
+  const struct SetEnd {
     RunRecorder& recorded;
     MonitoredSession& session;
-    const bool& was_asked;
-    ~NoteEnd() { recorded.note_end(session.ender(), !was_asked); }
-  } note_end{recorded, session, was_asked};
+    const bool& was_stopped;
+    ~SetEnd() { recorded.set_end(session.stop_cause(), !was_stopped); }
+  } set_end{recorded, session, was_stopped};
   run_block(session, [&] {
     while (!session.should_stop()) {
       const Executor& run = session.run(run_args);
       result.made_steps = true;
       keep_value(run.result(1), &result.loss);
     }
-    was_asked = true;
+    was_stopped = true;
     if (!result.made_steps) {
       warn("no_steps",
            "Training with estimator made no steps. Perhaps input is empty or misspecified.");
@@ -337,8 +333,8 @@ Estimator::TrainResult Estimator::train_in(RunRecorder& recorded,
   result.global_step = recorded.step();
   if (!result.made_steps && config_.checkpoint_input_pipeline && result.global_step > 0) {
     log_always(LogLevel::kInfo,
-               str_cat("No step was made: the input had ended at step ", result.global_step,
-                       ", and with checkpoint_input_pipeline = TRUE it stays there."));
+               str_cat("No steps were made: the input ended at step ", result.global_step,
+                       ", and checkpoint_input_pipeline = TRUE resumes it there."));
   }
   log(LogLevel::kInfo, str_cat("Loss for final step: ", format_value(result.loss), "."));
   return result;
@@ -346,32 +342,32 @@ Estimator::TrainResult Estimator::train_in(RunRecorder& recorded,
 
 std::string Estimator::checkpoint_for(const std::string& given, const char* purpose) const {
   if (!given.empty()) return given;
-  const std::string known = kept_ ? kept_->checkpoint_in(config_.model_dir) : "";
-  if (!known.empty()) return known;
+  const std::string cached = cache_ ? cache_->checkpoint_in(config_.model_dir) : "";
+  if (!cached.empty()) return cached;
   const std::string newest =
       newest_checkpoint(config_.model_dir, kCheckpointStateName, CheckpointLook::kContent);
   if (newest.empty()) {
     log(LogLevel::kInfo, str_cat("Could not find trained model in model_dir: ", config_.model_dir,
                                  ", running initialization to ", purpose, "."));
   }
-  if (kept_) kept_->note_checkpoint(config_.model_dir, newest);
+  if (cache_) cache_->set_checkpoint(config_.model_dir, newest);
   return newest;
 }
 
-// Only of the newest checkpoint, and where nobody is given the graph or the session. A log of what
-// is done tells of all of it, as TensorFlow's does: then it is done.
+// Caches are used only for the newest checkpoint and if no hook sees the graph or session. At log
+// level INFO, all steps run uncached, so that their log lines appear as in TensorFlow.
 bool Estimator::is_cacheable(const std::string& given, const HookList& hooks) const {
-  return kept_ && kept_->knows_checkpoint() && given.empty() && hooks_allow_reuse(hooks) &&
+  return cache_ && cache_->has_checkpoint() && given.empty() && hooks_allow_reuse(hooks) &&
          !is_logged(LogLevel::kInfo);
 }
 
 Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions options) {
   const std::string checkpoint = checkpoint_for(options.checkpoint_path, "evaluate");
   std::unique_ptr<ModelGraph> model;
-  // there are batches for each process
+  // Divide the evaluation only if each process gets a batch.
   const int replicas = config_.replicas;
   const bool is_for_all = options.steps == 0 || options.steps >= replicas;
-  if (options.whole_input && is_for_all) model = graph_of_part(input_fn);
+  if (options.whole_input && is_for_all) model = graph_of_shard(input_fn);
   if (model && options.steps > 0) {
     options.steps = (options.steps + replicas - 1 - communicator().rank()) / replicas;
   }
@@ -389,8 +385,8 @@ Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions optio
   return metrics;
 }
 
-std::unique_ptr<ModelGraph> Estimator::graph_of_part(const InputFn& input_fn) const {
-  auto made = std::make_unique<ModelGraph>(begin(with_seed_of_all(input_fn, config_), Mode::kEval));
+std::unique_ptr<ModelGraph> Estimator::graph_of_shard(const InputFn& input_fn) const {
+  auto made = std::make_unique<ModelGraph>(begin(with_shared_seed(input_fn, config_), Mode::kEval));
   made->key.clear();
   bool is_divided = made->input.is_part;
   if (is_divided) {
@@ -398,7 +394,7 @@ std::unique_ptr<ModelGraph> Estimator::graph_of_part(const InputFn& input_fn) co
     made->evaluation = std::make_shared<Evaluation>(made->graph, made->spec);
     is_divided = made->evaluation->divide();
   }
-  meet(is_divided ? "evaluate() of a part of the batches" : "evaluate() of all batches");
+  meet(is_divided ? "evaluate() of a shard of the batches" : "evaluate() of all batches");
   return is_divided ? std::move(made) : nullptr;
 }
 
@@ -409,9 +405,11 @@ std::unique_ptr<Evaluation> Estimator::make_evaluation(const InputFn& input_fn) 
 
 std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, PredictOptions options) {
   const std::string checkpoint = checkpoint_for(options.checkpoint_path, "predict");
-  const bool keeps = options.reads_all && is_cacheable(options.checkpoint_path, options.hooks);
-  std::unique_ptr<ModelGraph> model = graph_for(
-      options.together ? with_seed_of_all(input_fn, config_) : input_fn, Mode::kPredict, keeps);
+  const bool is_reusable =
+      options.reads_all && is_cacheable(options.checkpoint_path, options.hooks);
+  std::unique_ptr<ModelGraph> model =
+      graph_for(options.together ? with_shared_seed(input_fn, config_) : input_fn, Mode::kPredict,
+                is_reusable);
   Named<Output> outputs;
   std::vector<std::string> existing;
   for (const auto& prediction : model->spec.predictions) {
@@ -426,7 +424,8 @@ std::unique_ptr<Predictions> Estimator::predict(const InputFn& input_fn, Predict
     throw Error(Code::kInvalidArgument,
                 str_cat("Expected to run at least one output from ", str_join(existing, ", "),
                         ", provided ", str_join(options.predict_keys, ", "), "."),
-                did_you_mean(options.predict_keys.empty() ? "" : options.predict_keys[0], existing));
+                did_you_mean(options.predict_keys.empty() ? "" : options.predict_keys[0],
+                             existing));
   }
   HookList hooks = options.hooks;
   append(hooks, model->spec.prediction_hooks);

@@ -1,6 +1,4 @@
-// What lives here: Estimator: a model function, a folder, and what is done with them: train, evaluate, predict.
-// Who may use it: the bindings.
-// What it must not know: any particular model, R.
+// Estimator: trains, evaluates, predicts and exports a model function in a model directory.
 #pragma once
 
 #include <functional>
@@ -20,8 +18,7 @@
 
 namespace runhooks {
 
-// tf.estimator.RunConfig, as far as it has a meaning in one process. A count of 0 turns a thing
-// off.
+// tf.estimator.RunConfig, without the fields for clusters. A count of 0 disables a feature.
 struct RunConfig {
   std::string model_dir;
   bool has_seed = false;
@@ -32,32 +29,28 @@ struct RunConfig {
   int64_t keep_checkpoint_max = 5;
   double keep_checkpoint_every_n_hours = 10000;
   int64_t log_step_count_steps = 100;
-  // Ours: where input and random numbers stand is in the model's checkpoints.
+  // Not in TensorFlow: checkpoints contain the positions of the input and the random generators.
   bool checkpoint_input_pipeline = false;
   ResumeMismatch on_other_data = ResumeMismatch::kStop;
-  // So many processes train the model together, each on its part of the data.
   int replicas = 1;
-  // Batch normalization has the moments of the batches of all of them.
   bool normalizes_together = false;
 };
 
 struct ServingReceiver;
 struct ExportOptions;
-// Builds what a served model is asked by (estimators/export.h).
+// Builds the inputs of an exported model (estimators/export.h).
 using ReceiverFn = std::function<ServingReceiver(Graph&)>;
 
-// Builds the tensors of features and labels in the graph.
 using InputFn = std::function<ModelInput(Graph&, Mode)>;
 
 struct TrainOptions {
-  int64_t steps = 0;      // so many more; 0: not limited
-  int64_t max_steps = 0;  // up to this global step; 0: not limited
+  int64_t steps = 0;      // number of steps; 0: no limit
+  int64_t max_steps = 0;  // maximum global step; 0: no limit
   HookList hooks;
   std::vector<ListenerPtr> saving_listeners;
-  bool leaves_events = false;  // the event files stay beside the checkpoints
-  // Where a first training takes initial values from; may be missing.
+  bool leaves_events = false;  // keep event files next to the checkpoints
+  // Initial values for the first training; may be NULL.
   std::shared_ptr<WarmStart> warm_start;
-  // What the record of the run is to say besides, by names.
   PlainFields about;
 };
 
@@ -66,28 +59,26 @@ struct EvaluateOptions {
   std::string checkpoint_path;  // "": the newest
   std::string name;
   HookList hooks;
-  // Several processes evaluate together, each what the input function gives it, or where that does
-  // not add up all of this input; none: one process evaluates.
+  // For distributed evaluation: the undivided input, used if the metrics of shards cannot be
+  // summed. Empty if one process evaluates.
   InputFn whole_input;
 };
 
 struct PredictOptions {
   std::string checkpoint_path;
-  std::vector<std::string> predict_keys;  // empty: all that the model gives
+  std::vector<std::string> predict_keys;  // empty: all predictions
   HookList hooks;
-  bool reads_all = false;  // the batches are read one after the other until they end
-  bool together = false;   // each of several processes has its part of the input
+  bool reads_all = false;  // the caller reads all batches in order
+  bool together = false;   // each process predicts its shard of the input
 };
 
-// The batches of a prediction, computed as they are asked for.
 class Predictions {
  public:
   Predictions(std::unique_ptr<MonitoredSession> session, Named<Output> outputs);
   ~Predictions();
-  // The values of the next batch, in the order of keys(); FALSE at the end.
+  // The values of the next batch, in the order of keys(); false at the end.
   bool next(std::vector<Tensor>* batch);
   const std::vector<std::string>& keys() const { return keys_; }
-  // Ends it early: end() of the hooks is called.
   void close();
 
  private:
@@ -96,20 +87,17 @@ class Predictions {
   RunArgs run_args_;
 };
 
-// The graph of an evaluation, which may be run several times.
 class Evaluation {
  public:
   Evaluation(std::shared_ptr<Graph> graph, EstimatorSpec spec);
-  // Metrics by name, in the order of the names, "global_step" last. `init_fn` is called where no
-  // checkpoint is given ("").
+  // Returns the metrics sorted by name, followed by "global_step". `init_fn` is called if
+  // `checkpoint` is "".
   Named<Tensor> run(const EvaluateOptions& options,
                     const std::string& checkpoint,
                     const std::function<void(Session&)>& init_fn = {});
-  // The same in sessions that somebody else makes.
   Named<Tensor> run(const EvaluateOptions& options, std::unique_ptr<SessionCreator> creator);
-  // From now on each of several processes makes its part; FALSE where parts do not add up.
+  // Switches to distributed evaluation; returns false if the metrics cannot be summed.
   bool divide();
-  // The event file of model_dir/eval or, with a name, eval_<name>.
   std::shared_ptr<EventFileWriter> writer(const std::string& model_dir,
                                           const std::string& name);
   void write(const std::string& model_dir,
@@ -129,40 +117,39 @@ class RunRecorder;
 
 class Estimator {
  public:
-  // `kept`: where graphs stay from call to call; NULL: nowhere.
-  Estimator(ModelFn model_fn, RunConfig config, std::shared_ptr<ModelGraphCache> kept = nullptr)
-      : model_fn_(std::move(model_fn)), config_(std::move(config)), kept_(std::move(kept)) {}
+  Estimator(ModelFn model_fn, RunConfig config, std::shared_ptr<ModelGraphCache> cache = nullptr)
+      : model_fn_(std::move(model_fn)), config_(std::move(config)), cache_(std::move(cache)) {}
   const RunConfig& config() const { return config_; }
 
   struct TrainResult {
-    bool was_skipped = false;  // max_steps had been reached before
+    bool was_skipped = false;  // max_steps was already reached
     bool made_steps = false;
     Tensor loss;  // of the last step
     int64_t global_step = 0;
-    std::string why, reason;  // it ended, in the words of RunEnd
+    std::string why, reason;  // of the end; see RunEnd
   };
   TrainResult train(const InputFn& input_fn, const TrainOptions& options);
-  // Metrics by name, in the order of the names, "global_step" last.
   Named<Tensor> evaluate(const InputFn& input_fn, EvaluateOptions options);
   std::unique_ptr<Evaluation> make_evaluation(const InputFn& input_fn) const;
   std::unique_ptr<Predictions> predict(const InputFn& input_fn, PredictOptions options);
-  // Writes a SavedModel of a trained model into `folder`, which is made or must be empty.
+  // Writes a SavedModel of the trained model to `folder`, which must be empty or not exist.
   void export_saved_model(const ReceiverFn& receiver_fn,
                           const ExportOptions& options,
                           const std::string& folder) const;
-  // How often a model function was called in this process; lint: allow caller (tests count them)
+  // Number of calls of model functions in this process; lint: allow caller (tests count them)
   static int64_t num_built();
 
  private:
   using Built = ModelGraph;
-  // The graph with its step and its input, and the rest.
+  // Builds the graph in two parts: global step and input, then the model.
   Built begin(const InputFn& input_fn, Mode mode) const;
   void finish(Built& built, Mode mode) const;
   Built build(const InputFn& input_fn, Mode mode) const;
-  // One that was kept, or a new one; `keeps`: it may serve another call.
-  std::unique_ptr<ModelGraph> graph_for(const InputFn& input_fn, Mode mode, bool keeps) const;
-  // That of a part of the rows; NULL where parts do not add up, or each process has all rows.
-  std::unique_ptr<ModelGraph> graph_of_part(const InputFn& input_fn) const;
+  // Takes a graph from the cache or builds one; `is_reusable`: it may return to the cache.
+  std::unique_ptr<ModelGraph> graph_for(const InputFn& input_fn, Mode mode, bool is_reusable) const;
+  // The graph of this process's shard; NULL if metrics cannot be summed or the input is not
+  // sharded.
+  std::unique_ptr<ModelGraph> graph_of_shard(const InputFn& input_fn) const;
   std::unique_ptr<SessionCreator> session_creator(std::unique_ptr<ModelGraph> model,
                                                   const std::string& checkpoint) const;
   HookList training_hooks(const Built& built,
@@ -174,7 +161,7 @@ class Estimator {
 
   ModelFn model_fn_;
   RunConfig config_;
-  std::shared_ptr<ModelGraphCache> kept_;
+  std::shared_ptr<ModelGraphCache> cache_;
 };
 
 }  // namespace runhooks

@@ -1,4 +1,3 @@
-// An evaluation: its loop, and where its numbers go.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -22,7 +21,6 @@ namespace runhooks {
 
 namespace {
 
-// The numbers of an evaluation into the record of the run that it belongs to.
 void record_metrics(const std::string& model_dir,
                     const std::string& name,
                     const Named<Tensor>& result) {
@@ -36,8 +34,6 @@ void record_metrics(const std::string& model_dir,
   record_evaluation(model_dir, name, step, numbers);
 }
 
-// The metrics of an evaluation in an event file of its folder, as TensorFlow's estimators write
-// them.
 void write_evaluation(EventFileWriter& writer,
                       const Named<Tensor>& result,
                       const std::string& checkpoint) {
@@ -53,7 +49,7 @@ void write_evaluation(EventFileWriter& writer,
   std::sort(texts.begin(), texts.end());
   log(LogLevel::kInfo, str_cat("Saving dict for global step ", step, ": ", str_join(texts, ", ")));
   writer.add_summary(metrics, step);
-  writer.flush();  // who waits for evaluations looks right away
+  writer.flush();  // other processes may be waiting for evaluations
   note_evaluation();
   if (checkpoint.empty()) return;
   log(LogLevel::kInfo,
@@ -145,9 +141,9 @@ void Evaluation::write(const std::string& model_dir,
     write_evaluation(*file, metrics, checkpoint);
     record_metrics(model_dir, name, metrics);
   } catch (const Error& error) {
-    // A model in a folder that is only to be read can be evaluated all the same.
+    // A read-only model directory does not prevent evaluation.
     if (error.code() != Code::kPermissionDenied) throw;
-    warn("permission_denied", "The evaluation is not kept. " + error.message());
+    warn("permission_denied", "Could not save the evaluation. " + error.message());
   }
 }
 

@@ -1,13 +1,10 @@
-// What lives here: the hooks that evaluation itself needs.
-// Who may use it: estimators.
-// What it must not know: which metrics there are, R.
+// The hook that stops an evaluation after a number of batches.
 #pragma once
 
 #include "session/run_hook.h"
 
 namespace runhooks {
 
-// Stops after so many runs, and says how far it is.
 class StopAfterNEvalsHook : public RunHook {
  public:
   explicit StopAfterNEvalsHook(int64_t num_evals) : num_evals_(num_evals) {}

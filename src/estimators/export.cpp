@@ -22,8 +22,8 @@ void copy_file(const std::string& from, const std::string& to) {
   write_file_atomically(to, read_whole_file(from));
 }
 
-// Copies of the files that the graph reads, which get names of their own in the new folder `assets`.
-// Its file system says which names are free: some take "Words" and "words" for one.
+// Copies files that the graph reads to the directory `assets`, under unique names. The file system of
+// the directory decides which names are equal: some treat "Words" and "words" as one.
 class Assets {
  public:
   Assets(const Graph& graph, std::string folder) : folder_(std::move(folder)) {
@@ -51,7 +51,6 @@ class Assets {
   std::vector<AssetFileDef> files_;
 };
 
-// What a server runs before the first request: local variables and tables.
 Operation* add_main_op(Graph& lowered, const Graph& graph, const Scaffold& scaffold) {
   std::vector<Operation*> ops;
   if (scaffold.local_init_op) {
@@ -67,7 +66,7 @@ Operation* add_main_op(Graph& lowered, const Graph& graph, const Scaffold& scaff
   return lowered.group(ops);
 }
 
-// What an export has beside its assets, by name: who replaces it knows these files for its own.
+// Lists the files in assets.extra, so that a later export to this directory can delete them.
 CollectionDef extra_files(const ExportOptions& options) {
   CollectionDef names;
   names.kind = CollectionDef::Kind::kBytesList;
@@ -118,7 +117,7 @@ void write_variables(const std::shared_ptr<Graph>& graph,
 void copy_extra(const ExportOptions& options, const std::string& folder) {
   for (const auto& [to, from] : options.assets_extra) {
     if (!stays_inside(to)) {
-      invalid_argument("`assets_extra` must name files inside of the folder assets.extra; got '",
+      invalid_argument("`assets_extra` must name files inside the directory assets.extra; got '",
                        to, "'.");
     }
     copy_file(from, join_path(join_path(folder, "assets.extra"), to));

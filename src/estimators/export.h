@@ -1,6 +1,4 @@
-// What lives here: what an export is made of: the receiver of requests, and options.
-// Who may use it: the bindings, exporters.
-// What it must not know: any particular model, R.
+// The inputs and options of an export.
 #pragma once
 
 #include <string>
@@ -14,21 +12,21 @@ namespace runhooks {
 
 // tf.estimator.export.ServingInputReceiver.
 struct ServingReceiver {
-  ModelInput input;          // of the model function, without labels
-  Named<Feature> receivers;  // what requests feed, by the keys of the signatures
+  ModelInput input;          // input of the model function, without labels
+  Named<Feature> receivers;  // tensors that requests feed, by signature key
 };
 
 struct ExportOptions {
   std::string checkpoint_path;  // "": the newest
   bool as_text = false;
   bool strip_default_attrs = false;
-  // Files that are copied along: where to, below assets.extra, and where from.
+  // Additional files: destination below assets.extra, and source.
   std::vector<std::pair<std::string, std::string>> assets_extra;
 };
 
-// The signatures of a model with these outputs and receivers, as Estimator.export_savedmodel()
-// makes them: classification and regression only where requests are one tensor of strings. Throws
-// where there is no default one and more than one could be it.
+// The signatures of an exported model, as in Estimator.export_savedmodel(). Classification and
+// regression signatures require that requests are a single string tensor. Throws if the model
+// has several signatures, but no default.
 std::map<std::string, SignatureDef> signatures_of(const EstimatorSpec& spec,
                                                   const Named<Feature>& receivers);
 

@@ -1,6 +1,4 @@
-// What lives here: the folder of an export, which is made beside the one that stands and comes into its place at once.
-// Who may use it: the bindings, exporters.
-// What it must not know: what a model is, R.
+// Replaces exports atomically: an export is written to a temporary directory and then moved.
 #pragma once
 
 #include <cstddef>
@@ -8,28 +6,29 @@
 
 namespace runhooks {
 
-// The collection of an export's graph that names its files in the folder `assets.extra`.
+// The graph collection that lists the files in `assets.extra`.
 constexpr const char* kExtraFiles = "runhooks_assets_extra";
 
-// Where an export for `folder` is made: a path that is not there yet, of which nothing is left by
-// others that were killed. A folder of other files is no export: kAlreadyExists, and it is left
-// alone.
+// Returns a new temporary path for an export to `folder` and removes leftovers of killed processes.
+// Throws kAlreadyExists if the directory contains files that are not an export.
 std::string unfinished_export(const std::string& folder);
-// The same for one that gets a folder of its own in `base`.
 std::string unfinished_version(const std::string& base);
 
-// Puts a complete export in the place of `folder`, in one step: whoever is killed leaves the old one
-// or the new one. What is in the old one and was not written by an export stays. Where the system
-// cannot do it in one step the next export ends what was begun: nothing is lost.
+// Moves a complete export to `folder`, atomically if the system can: a killed process leaves either
+// the old or the new export. Files in the old export that no export wrote are kept. Without an
+// atomic exchange, the next export completes what an interrupted one began:
+//
+//   <name>.<tmp>         being written; removed by the next export
+//   <name>.ready.<tmp>   complete; moved into place by the next export
+//   <name>               the current export
 void place_export(const std::string& from, const std::string& folder);
-// A complete export for `folder` of a process that was killed before it was in its place; "" where
-// there is none.
+// A complete export for `folder` that a killed process did not move into place, or "".
 std::string interrupted_export(const std::string& folder);
 
-// Gives a complete export the seconds of now as its name in `base`, or later ones, so that it is the
-// newest there: its path.
+// Moves a complete export to `base`, named by the current time in seconds, or later if needed to be
+// the newest. Returns its path.
 std::string place_version(const std::string& from, const std::string& base);
-// Of folders with such names all but the newest `keep` go. What cannot be removed is a warning.
+// Deletes all but the newest `keep` versions. Failures are warnings.
 void remove_old_versions(const std::string& base, size_t keep);
 
 }  // namespace runhooks

@@ -1,4 +1,3 @@
-// The signatures of an exported model.
 #include "base/log.h"
 #include "estimators/export.h"
 #include "estimators/head.h"
@@ -27,7 +26,6 @@ TensorInfo info_of(const Feature& tensor) {
   return info;
 }
 
-// Why the answer cannot be had from these receivers; "" where it can.
 std::string problem_of(const ExportOutput& answer, const Named<Feature>& receivers) {
   if (answer.kind == ExportOutput::Kind::kPredict) return "";
   const bool is_class = answer.kind == ExportOutput::Kind::kClassification;
@@ -64,7 +62,7 @@ SignatureDef signature_of(const ExportOutput& answer, const Named<Feature>& rece
   return signature;
 }
 
-// With the default one, which may be the only one under another name.
+// Adds the default signature, which is the only one if it has another name.
 Named<ExportOutput> with_default(const EstimatorSpec& spec) {
   Named<ExportOutput> outputs = spec.export_outputs;
   if (outputs.empty()) {
@@ -101,7 +99,7 @@ std::map<std::string, SignatureDef> signatures_of(const EstimatorSpec& spec,
   }
   if (signatures.empty()) {
     throw Error(Code::kInvalidArgument,
-                "No signature of the model goes with what its serving input receiver takes.",
+                "No signature of the model matches the inputs of its serving input receiver.",
                 problems);
   }
   return signatures;

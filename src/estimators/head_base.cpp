@@ -10,7 +10,6 @@ namespace runhooks {
 
 namespace {
 
-// A feature by its name, or a numeric column of one.
 ColumnPtr weight_column_argument(const Args& args) {
   const Value* column = args.find("weight_column");
   if (!column) return nullptr;
@@ -43,7 +42,7 @@ Output last_dim_expanded(Graph& graph, Output x) {
   return graph.op("ExpandDims", {x, graph.scalar(DType::kInt32, -1, "ExpandDims/dim")});
 }
 
-// Numbers are float32 in what is served, as TensorFlow's heads give them.
+// Exported numbers are float32, as in TensorFlow's heads.
 Named<Output> in_served_types(Graph& graph, const Named<Output>& predictions) {
   Named<Output> served = predictions;
   for (auto& one : served) {
@@ -53,7 +52,7 @@ Named<Output> in_served_types(Graph& graph, const Named<Output>& predictions) {
   return served;
 }
 
-// The step and what layers do beside it: the moving averages of batch normalization.
+// Groups the training op with update ops, such as the moving averages of batch normalization.
 Operation* with_updates(Graph& graph, Operation* train_op) {
   std::vector<Operation*> all = {train_op};
   for (const CollectionItem& item : graph.collection(collection_keys::kUpdateOps)) {
@@ -93,7 +92,7 @@ HeadBase::HeadBase(const Args& args)
       weight_column_(weight_column_argument(args)),
       class_weights_(class_weights_argument(args)) {
   if (reduction_ == Reduction::kNone) {
-    invalid_argument("`loss_reduction` cannot be \"none\": a model is trained on one number.");
+    invalid_argument("`loss_reduction` cannot be \"none\": training needs a single number.");
   }
 }
 
@@ -115,17 +114,18 @@ Output HeadBase::with_class_weights(Graph& graph, Output labels, Output weights)
   if (class_weights_.empty()) return weights;
   const auto given = static_cast<int64_t>(class_weights_.size());
   if (given != this->labels().n_classes) {
-    invalid_argument("class_weights must be a number for each of the ", this->labels().n_classes,
-                     " classes. Given: ", given, ".");
+    invalid_argument("class_weights must have one number for each of the ",
+                     this->labels().n_classes, " classes. Given: ", given, ".");
   }
   NameScope scope(graph, "class_weights");
   Tensor numbers(DType::kFloat32, {given});
   std::copy(class_weights_.begin(), class_weights_.end(), numbers.data<float>());
   Output own;
-  if (is_floating(labels.dtype())) {  // of two classes: a probability has its share of both
+  if (is_floating(labels.dtype())) {  // binary: labels may be probabilities
     const float first = class_weights_[0], second = class_weights_[1];
-    own = graph.op("AddV2", {graph.op("Mul", {labels, graph.scalar(labels.dtype(), second - first)}),
-                             graph.scalar(labels.dtype(), first)});
+    own = graph.op("AddV2",
+                   {graph.op("Mul", {labels, graph.scalar(labels.dtype(), second - first)}),
+                    graph.scalar(labels.dtype(), first)});
   } else {
     own = graph.op("GatherV2", {graph.constant(numbers), labels, graph.scalar(DType::kInt32, 0)});
   }
@@ -155,7 +155,7 @@ HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Outp
     return made;
   }
   if (!input.labels) {
-    invalid_argument("You must provide labels: the input function returns features only.");
+    invalid_argument("Labels are missing: the input function must return features and labels.");
   }
   const Output labels = checked_labels(graph, input.labels, logits);
   if (mode == Mode::kTrain && input.mean_loss) {
@@ -232,7 +232,7 @@ EstimatorSpec finish_spec(Graph& graph,
   return spec;
 }
 
-// Beside a sum only: other reductions are means of some kind themselves.
+// Only for sums: the other reductions are already means.
 Output HeadBase::mean_loss(Graph& graph, Output loss, Output losses, Output weights) const {
   if (reduction_ != Reduction::kSum) return Output();
   const Output ones = ones_like(graph, losses);
@@ -245,7 +245,6 @@ Output HeadBase::mean_loss(Graph& graph, Output loss, Output losses, Output weig
       .named("truediv");
 }
 
-// --- labels
 
 Output two_dimensional_labels(Graph& graph, Output labels, Output logits, int64_t wanted) {
   if (labels.shape().has_rank() && labels.shape().rank() == 1) {
@@ -256,7 +255,7 @@ Output two_dimensional_labels(Graph& graph, Output labels, Output logits, int64_
     throw Error(Code::kInvalidArgument,
                 str_cat("labels shape must be [batch_size, ", wanted,
                         "], but the labels have shape ", labels.shape(), "."),
-                {"Each example has as many labels as its model has outputs: see "
+                {"Each example needs as many labels as the model has outputs: see "
                  "`label_dimension` or `n_classes`."});
   }
   return graph.op("EnsureShape", {labels}).attr("shape", shape);
@@ -290,7 +289,7 @@ Output class_labels(Graph& graph,
     const Output words = graph.constant(Tensor::strings(shape, vocabulary), "vocabulary");
     const Output ids = graph.op("VocabularyIds", {labels, words}).named("class_string_lookup");
     const Output known = graph.op("GreaterEqual", {ids, graph.scalar(DType::kInt64, 0, "zero")});
-    // The words are what a message has to name.
+    // Checks the strings, not the ids, so that the message shows them.
     const Output good = checked(graph, labels, known, "Labels must be in the label_vocabulary.");
     ControlDependencies after(graph, {good.op});
     numbers = graph.op("Identity", {ids});
@@ -299,7 +298,7 @@ Output class_labels(Graph& graph,
       throw Error(
           Code::kInvalidArgument,
           str_cat("Labels dtype should be integer. Instead got ", dtype_name(labels.dtype()), "."),
-          {"Give a `label_vocabulary` for labels that are words."});
+          {"Set `label_vocabulary` for labels that are strings."});
     }
     Output x = labels;
     if (labels.dtype() != DType::kFloat32) {
@@ -404,32 +403,29 @@ std::vector<float> thresholds_argument(const Args& args) {
   return thresholds;
 }
 
-// --- making heads
 
-// Arguments that several heads have.
 std::string head_line(const std::string& name) {
   static const auto* lines = new std::map<std::string, const char*>{
       {"label_dimension",
-       "label_dimension = 1L: count; kept. How many numbers the label of an example is."},
+       "label_dimension = 1L: count; kept. The number of values in the label of an example."},
       {"weight_column",
-       "weight_column = NULL: weight column. The name of a feature that weights the examples, or a "
-       "[column_numeric()] of it, or `NULL`."},
+       "weight_column = NULL: weight column. The name of the feature with the weights of the "
+       "examples, a [column_numeric()] of it, or `NULL`."},
       {"class_weights",
-       "class_weights = NULL: class weights. A number for each class, in their order, that weights "
-       "its examples."},
-      {"n_classes", "n_classes: whole number in [2, Inf); kept. How many classes."},
+       "class_weights = NULL: class weights. The weight of the examples of each class, in the "
+       "order of the classes."},
+      {"n_classes", "n_classes: whole number in [2, Inf); kept. The number of classes."},
       {"label_vocabulary",
-       "label_vocabulary = NULL: class words; kept. The words of the classes, where labels are "
-       "strings."},
+       "label_vocabulary = NULL: class words; kept. The class names, if labels are strings."},
       {"thresholds",
-       "thresholds = NULL: probabilities. Probabilities between 0 and 1: accuracy, precision and "
-       "recall at each are further metrics."},
+       "thresholds = NULL: probabilities. Probabilities between 0 and 1. Accuracy, precision and "
+       "recall at each threshold are added to the metrics."},
       {"loss_reduction",
-       "loss_reduction = 'sum_over_batch_size': string. How the losses of a batch become one "
-       "number: `\"sum_over_batch_size\"` (the default of heads in TensorFlow), `\"sum\"`, "
-       "`\"mean\"`, `\"sum_over_nonzero_weights\"`."},
+       "loss_reduction = 'sum_over_batch_size': string. How to reduce the losses of a batch to one "
+       "number: `\"sum_over_batch_size\"` (the default of TensorFlow's heads), `\"sum\"`, "
+       "`\"mean\"` or `\"sum_over_nonzero_weights\"`."},
       {"name",
-       "name = NULL: string; kept. A name, which goes to the keys of metrics: `auc/<name>`."}};
+       "name = NULL: string; kept. A name, which is added to the keys of metrics: `auc/<name>`."}};
   const auto found = lines->find(name);
   return found == lines->end() ? name : found->second;
 }
@@ -443,7 +439,7 @@ std::shared_ptr<Head> make_head(const std::string& type, const Args& args) {
   return Factory<Head>::instance().make("head", type, args);
 }
 
-// An estimator was asked for it, so that its other arguments are known.
+// Called for an estimator, whose arguments have already been validated.
 std::shared_ptr<Head> head_of_estimator(const std::string& type, const Args& args) {
   const auto& entry = Factory<Head>::instance().find("head", type);
   return entry.make(own_arguments(entry.arguments(), args));
@@ -453,7 +449,7 @@ std::shared_ptr<Head> classifier_head(const Args& args) {
   const int64_t n_classes = args.integer("n_classes", 2);
   if (n_classes < 2) invalid_argument("n_classes must be >= 2, given: ", n_classes, ".");
   if (n_classes > 2) return head_of_estimator("multi_class_head", args);
-  // As TensorFlow: its canned classifiers sum areas in another way than its heads.
+  // Like TensorFlow, whose canned classifiers compute areas differently from its heads.
   Args binary = args;
   binary.set("auc_summation", Value::of(std::string("trapezoidal")));
   return head_of_estimator("binary_class_head", binary);

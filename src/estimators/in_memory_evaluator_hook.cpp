@@ -35,27 +35,24 @@ void InMemoryEvaluatorHook::after_run(RunContext& context, const RunValues&) {
 
 void InMemoryEvaluatorHook::end(Session& session) {
   if (*session.value(*step_).data<int64_t>() != evaluated_step_) evaluate(session);
-  forget();
+  release();
 }
 
-// What has the same names in both gets the values that it has in training.
 void InMemoryEvaluatorHook::evaluate(Session& training) {
   trigger_.update(runs_);
   evaluated_step_ = *training.value(*step_).data<int64_t>();
   const Snapshot trained(model_saveables_in(training.graph()), training.resources(),
                          /*keeps=*/false);
-  auto take_over = [&trained](Session& session) {
+  auto copy_values = [&trained](Session& session) {
     restore_saveables(saveables_among(model_saveables_in(session.graph()), trained), trained,
                       session.resources());
   };
-  const Named<Tensor> metrics = evaluation_->run(options_, "", take_over);
+  const Named<Tensor> metrics = evaluation_->run(options_, "", copy_values);
   record(metrics);
-  // one event file a loop
   if (!writer_) writer_ = evaluation_->writer(estimator_.config().model_dir, options_.name);
   evaluation_->write(estimator_.config().model_dir, options_.name, metrics, "");
 }
 
-// The numbers of them, "global_step" as the step.
 void InMemoryEvaluatorHook::record(const Named<Tensor>& metrics) {
   const bool is_first = history_->steps.empty();
   size_t column = 0;

@@ -1,6 +1,5 @@
-// What lives here: InMemoryEvaluatorHook, which evaluates the variables of a training session, without a checkpoint.
-// Who may use it: the bindings.
-// What it must not know: any particular model, R.
+// InMemoryEvaluatorHook: evaluates the current variables of a training session, without a
+// checkpoint.
 #pragma once
 
 #include "estimators/estimator.h"
@@ -9,12 +8,11 @@
 
 namespace runhooks {
 
-// tf.estimator.experimental.InMemoryEvaluatorHook: evaluates when the session is made, after each
-// `every_n_iter` runs, and at the end, where the last step has not just been evaluated
-// (TensorFlow's does it twice then).
+// tf.estimator.experimental.InMemoryEvaluatorHook: evaluates when the session is created, after
+// every `every_n_iter` runs, and at the end unless the last step was just evaluated (TensorFlow
+// then evaluates it twice).
 class InMemoryEvaluatorHook : public RunHook {
  public:
-  // `options`: steps, name, hooks.
   InMemoryEvaluatorHook(Estimator estimator,
                         InputFn input_fn,
                         EvaluateOptions options,
@@ -25,14 +23,13 @@ class InMemoryEvaluatorHook : public RunHook {
   void after_create_session(Session& session, Coordinator&) override;
   void after_run(RunContext& context, const RunValues& values) override;
   void end(Session& session) override;
-  void on_error(Session*, const LoopFailure&) override { forget(); }
-  // Records the metrics into this one, too, which may be read at any time.
+  void on_error(Session*, const LoopFailure&) override { release(); }
   void set_history(std::shared_ptr<History> history) { history_ = std::move(history); }
 
  private:
   void evaluate(Session& training);
   void record(const Named<Tensor>& metrics);
-  void forget() {
+  void release() {
     evaluation_.reset();
     writer_.reset();
   }
@@ -43,7 +40,7 @@ class InMemoryEvaluatorHook : public RunHook {
   int64_t every_n_iter_;
   Trigger trigger_;
   std::unique_ptr<Evaluation> evaluation_;
-  std::shared_ptr<EventFileWriter> writer_;  // one file a loop
+  std::shared_ptr<EventFileWriter> writer_;  // one file per training loop
   std::shared_ptr<History> history_ = std::make_shared<History>();
   VariablePtr step_;
   int64_t runs_ = 0, evaluated_step_ = -1;

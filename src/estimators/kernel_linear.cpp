@@ -1,5 +1,5 @@
-// Linear models of random Fourier features (Rahimi and Recht 2007), which are as good as a Gaussian
-// kernel (tf.contrib.kernel_methods).
+// Linear models on random Fourier features, which approximate a Gaussian kernel (Rahimi and Recht
+// 2007; tf.contrib.kernel_methods).
 #include <cmath>
 
 #include "columns/input_layer.h"
@@ -29,10 +29,10 @@ ModelTraits kernel_traits() {
       "dense_feature_columns",
       "model_dir",
       "labels",
-      "output_dim = 256L: count; kept. How many random features there are: the more, the nearer to "
-      "the kernel.",
-      "stddev = 1: plain number in (0, Inf); kept. The width of the kernel: how far apart examples "
-      "are that have little to do with each other.",
+      "output_dim = 256L: count; kept. The number of random features. More features approximate "
+      "the kernel better.",
+      "stddev = 1: plain number in (0, Inf); kept. The width of the kernel: the distance beyond "
+      "which examples have little influence on each other.",
       "optimizer",
       "config",
       "loss_reduction",
@@ -41,7 +41,7 @@ ModelTraits kernel_traits() {
   return traits;
 }
 
-// cos(x * omega + phase) * sqrt(2 / n): fixed at random, and saved with the model.
+// cos(x * omega + phase) * sqrt(2 / n). The random values are fixed and saved with the model.
 Output random_features(Graph& graph, Output x, int64_t n, double stddev) {
   VariableOptions fixed;
   fixed.trainable = false;

@@ -1,4 +1,4 @@
-// Linear models of feature columns (tf.estimator.LinearRegressor and its relatives).
+// Linear models on feature columns (tf.estimator.LinearRegressor and related classes).
 #include "estimators/canned.h"
 #include "estimators/head.h"
 #include "estimators/logits.h"
@@ -9,7 +9,10 @@ namespace {
 
 const ModelPart& linear_part() {
   static const auto* part =
-      new ModelPart{"", true, false, {"Ftrl", 0.2, PartOptimizer::RateScaling::kWhereMissing, "LBFGS"}};
+      new ModelPart{"",
+                    true,
+                    false,
+                    {"Ftrl", 0.2, PartOptimizer::RateScaling::kWhereMissing, "LBFGS"}};
   return *part;
 }
 
@@ -32,7 +35,7 @@ ModelFn linear_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   const Args arguments = args;
   return [head, arguments](Graph& graph, const ModelInput& input, Mode mode) {
     const std::vector<ColumnPtr> columns = make_columns(arguments.list("feature_columns"));
-    // The scope is that of all the model, which shows in the names of slots.
+    // This scope covers the whole model, because it appears in the names of slots.
     VariableScope scope(graph, "linear");
     const Output logits =
         linear_logits(graph, input.features, columns, head->logits_dimension(), arguments);

@@ -1,4 +1,4 @@
-// The weighted sum of feature columns as canned models have it.
+// Linear combination of feature columns, as in TensorFlow's canned models.
 #include "columns/linear_model.h"
 #include "estimators/canned.h"
 #include "estimators/logits.h"
@@ -12,7 +12,6 @@ Output read_part(Graph& graph, const VariablePtr& part, const char* name = "Read
   return graph.op("ReadVariableOp", {part->handle}).attr("dtype", part->dtype).named(name);
 }
 
-// Which part of all weights is zero.
 Output zero_fraction(Graph& graph, const std::vector<VariablePtr>& weights) {
   const NameScope scope(graph, "zero_fraction");
   std::vector<Output> sizes, zeros;
@@ -47,7 +46,6 @@ Output zero_fraction(Graph& graph, const std::vector<VariablePtr>& weights) {
   return graph.op("Identity", {fraction}).named("zero_fraction_or_nan");
 }
 
-// The summaries that TensorFlow's linear models have.
 void summarize(Graph& graph, const LinearModel& model, int64_t units) {
   const Output bias = read_part(graph, model.bias[0]);
   if (units > 1) {
@@ -68,7 +66,7 @@ Output linear_logits(Graph& graph,
                      const std::vector<ColumnPtr>& columns,
                      int64_t units,
                      const Args& args) {
-  // of a combined model the input layer's
+  // Combined models use the partitioner of the input layer.
   graph.variables().current().partitioner = partitioner_argument(
       args, args.has("partitioner") ? "partitioner" : "input_layer_partitioner");
   LinearModelOptions options;

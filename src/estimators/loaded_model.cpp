@@ -14,25 +14,27 @@ namespace runhooks {
 
 namespace {
 
-// Collections and signatures that name what is run once, in TensorFlow's order of preference.
+// Initialization ops, in TensorFlow's order of preference.
 constexpr const char* kInitCollections[] = {"saved_model_main_op", "legacy_init_op"};
 constexpr const char* kInitSignature = "__saved_model_init_op";
 
-// A plan is as large as its part of the graph; a small file may have many signatures of all of it.
-constexpr size_t kPlannedAtOnce = 16;
+// Above this number of signatures, executors are created on first use: small files can have many
+// signatures with large plans.
+constexpr size_t kMaxEagerExecutors = 16;
 
 std::string op_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind(':')); }
 
-std::string bytes_of_model(const std::string& folder, const FileAccessPolicy& rights, std::string* file) {
+std::string bytes_of_model(const std::string& folder,
+                           const FileAccessPolicy& policy,
+                           std::string* file) {
   *file = join_path(folder, "saved_model.pb");
-  if (file_exists(*file)) return read_whole_file(rights.readable(*file));
+  if (file_exists(*file)) return read_whole_file(policy.readable(*file));
   *file += "txt";
   if (!file_exists(*file)) {
     std::vector<std::string> hints;
     const std::string ready = interrupted_export(folder);
     if (!ready.empty()) {
-      hints.push_back(str_cat("An export was killed before it was in its place: ", ready,
-                              " is complete."));
+      hints.push_back(str_cat("An interrupted export left a complete model in ", ready, "."));
     }
     throw Error(Code::kNotFound,
                 str_cat("SavedModel file does not exist at: ", folder,
@@ -40,13 +42,12 @@ std::string bytes_of_model(const std::string& folder, const FileAccessPolicy& ri
                 hints);
   }
   std::string bytes, problem;
-  if (!text_to_proto(read_whole_file(rights.readable(*file)), "SavedModel", &bytes, &problem)) {
+  if (!text_to_proto(read_whole_file(policy.readable(*file)), "SavedModel", &bytes, &problem)) {
     fail(Code::kDataLoss, "Cannot read '", *file, "': ", problem);
   }
   return bytes;
 }
 
-// What is written down for the tensors of one signature; sparse ones cannot be fed or fetched.
 std::vector<std::string> tensor_names(const std::map<std::string, TensorInfo>& infos) {
   std::vector<std::string> names;
   for (const auto& info : infos) {
@@ -82,7 +83,7 @@ ExampleFeature dense_feature(const std::string& key, const Output& otherwise, co
   return feature;
 }
 
-// What parses a batch of examples, and in which of its two forms.
+// Whether the op parses a batch of examples (ParseExample and ParseExampleV2).
 bool parses_batches(const Operation& op) {
   const OpDef& def = op.def();
   return !def.inputs.empty() && def.inputs[0].name == "serialized" &&
@@ -92,7 +93,6 @@ bool has_keys_in_vectors(const Operation& op) {
   return op.def().find_attr("ragged_value_types") != nullptr;
 }
 
-// The features that a parsing op asks for; empty where its keys are no constants.
 std::vector<ExampleFeature> features_of(const Operation& op) {
   const bool is_v2 = has_keys_in_vectors(op);
   const auto& types = op.attr<std::vector<DType>>("sparse_types");
@@ -113,7 +113,6 @@ std::vector<ExampleFeature> features_of(const Operation& op) {
   return features;
 }
 
-// What is parsed of examples, by the tensor that holds them.
 using Parsers = std::map<std::pair<const Operation*, int>, std::vector<const Operation*>>;
 
 Parsers parsers_in(const Graph& graph) {
@@ -127,12 +126,12 @@ Parsers parsers_in(const Graph& graph) {
 
 std::vector<ExampleFeature> parsed_from(const Parsers& parsers, const Output& examples) {
   std::vector<ExampleFeature> all;
-  std::set<std::string> known;
+  std::set<std::string> available;
   const auto found = parsers.find({examples.op, examples.index});
   if (found == parsers.end()) return all;
   for (const Operation* op : found->second) {
     for (const ExampleFeature& feature : features_of(*op)) {
-      if (known.insert(feature.key).second) all.push_back(feature);
+      if (available.insert(feature.key).second) all.push_back(feature);
     }
   }
   return all;
@@ -141,23 +140,25 @@ std::vector<ExampleFeature> parsed_from(const Parsers& parsers, const Output& ex
 }  // namespace
 
 LoadedModel::LoadedModel(const std::string& folder, const std::vector<std::string>& tags)
-    : folder_(folder), rights_(FileAccessPolicy::below(folder)), graph_(std::make_shared<Graph>()) {
+    : folder_(folder),
+      access_policy_(FileAccessPolicy::below(folder)),
+      graph_(std::make_shared<Graph>()) {
   read(tags);
   import();
   graph_->finalize();
   session_ = std::make_unique<Session>(graph_);
-  session_->resources().set_file_access(rights_);
+  session_->resources().set_file_access(access_policy_);
   initialize();
 }
 
 void LoadedModel::read(const std::vector<std::string>& tags) {
-  const std::string bytes = bytes_of_model(folder_, rights_, &file_);
+  const std::string bytes = bytes_of_model(folder_, access_policy_, &file_);
   const std::set<std::string> wanted(tags.begin(), tags.end());
-  std::vector<std::string> known;
+  std::vector<std::string> available;
   for (const std::string& message : read_saved_model(bytes, file_)) {
     MetaGraphDef meta_graph = read_meta_graph(message, file_);
     const std::set<std::string> has(meta_graph.tags.begin(), meta_graph.tags.end());
-    known.push_back("{" + str_join(has, ", ") + "}");
+    available.push_back("{" + str_join(has, ", ") + "}");
     if (has != wanted) continue;
     meta_graph_ = std::move(meta_graph);
     assets_ = asset_files(meta_graph_, file_);
@@ -166,7 +167,7 @@ void LoadedModel::read(const std::vector<std::string>& tags) {
   throw Error(Code::kNotFound,
               str_cat("MetaGraphDef associated with tags {", str_join(wanted, ", "),
                       "} could not be found in SavedModel '", folder_, "'."),
-              {str_cat("It has the tags ", str_join(known, ", "), ".")});
+              {str_cat("It has the tags ", str_join(available, ", "), ".")});
 }
 
 void LoadedModel::import() {
@@ -231,12 +232,12 @@ void LoadedModel::initialize() {
   Feeds feeds;
   for (const AssetFileDef& asset : assets_) {
     const Operation* op = graph_->find_operation(op_of(asset.tensor_name));
-    if (!op) continue;  // of a signature that cannot be run
+    if (!op) continue;  // belongs to a signature that cannot be run
     const std::string path = join_path(join_path(folder_, "assets"), asset.filename);
     feeds.emplace_back(graph_->tensor(asset.tensor_name), Tensor::string_scalar(path));
   }
   for (Operation* op : init_ops_) session_->run({Fetch(op)}, feeds);
-  if (runnables_.size() > kPlannedAtOnce) return;
+  if (runnables_.size() > kMaxEagerExecutors) return;
   for (auto& [name, runnable] : runnables_) {
     if (runnable.problem.empty()) executor_of(runnable);
   }
@@ -255,7 +256,7 @@ const LoadedModel::Runnable& LoadedModel::runnable(const std::string& name) cons
     std::vector<std::string> names;
     for (const auto& entry : runnables_) names.push_back(entry.first);
     std::vector<std::string> hints = did_you_mean(name, names);
-    hints.push_back(str_cat("It has: ", str_join(names, ", "), "."));
+    hints.push_back(str_cat("Its signatures are: ", str_join(names, ", "), "."));
     throw Error(Code::kNotFound,
                 str_cat("The model in '", folder_, "' has no signature '", name, "'."), hints);
   }

@@ -1,6 +1,4 @@
-// What lives here: LoadedModel, a SavedModel in a session: its signatures, and what they answer.
-// Who may use it: the bindings.
-// What it must not know: data frames, R.
+// LoadedModel: a SavedModel in a session, whose signatures can be run.
 #pragma once
 
 #include <map>
@@ -13,39 +11,38 @@
 
 namespace runhooks {
 
-// A feature of serialized examples, as a signature parses it or as data have it.
+// A feature of serialized tf.train.Example records.
 struct ExampleFeature {
   std::string key;
   DType dtype = DType::kInvalid;
-  bool is_dense = false;  // then `row_size` values in each example
+  bool is_dense = false;  // has `row_size` values in each example
   int64_t row_size = -1;  // -1: any number
   bool is_required = false;
-  bool is_data = false;  // written as it is, not for a model
+  bool is_data = false;  // written unchanged, not for a model
 };
 
 class LoadedModel {
  public:
-  // Reads the meta graph with these tags. What a signature needs and runhooks does not have is said
-  // when that signature is used, and here where no signature can be.
+  // Loads the meta graph with these tags. If a signature needs unsupported operations, using it
+  // throws; if all do, the constructor throws.
   LoadedModel(const std::string& folder, const std::vector<std::string>& tags);
 
   const std::string& folder() const { return folder_; }
   const std::map<std::string, SignatureDef>& signatures() const { return meta_graph_.signatures; }
-  // Throws for a name that there is none of, and for a signature that cannot be run.
   const SignatureDef& signature(const std::string& name) const;
-  // Where the only input of a signature is parsed: the features. Empty for others.
+  // The features that a signature parses from its only input; empty for other signatures.
   const std::vector<ExampleFeature>& example_features(const std::string& signature) const;
-  // The outputs in the order of their names, for inputs in the order of theirs.
+  // Inputs and outputs are sorted by name.
   std::vector<Tensor> run(const std::string& signature, const std::vector<Tensor>& inputs);
   const Graph& graph() const { return *graph_; }
 
  private:
   struct Runnable {
-    std::string problem;  // why it cannot be run; "" where it can
+    std::string problem;  // why it cannot be run, or ""
     std::vector<Output> inputs;
     std::vector<Fetch> outputs;
     std::vector<ExampleFeature> features;
-    mutable std::shared_ptr<Executor> executor;  // NULL until it is asked for
+    mutable std::shared_ptr<Executor> executor;  // NULL until first use
   };
   void read(const std::vector<std::string>& tags);
   void import();
@@ -54,7 +51,7 @@ class LoadedModel {
   const std::shared_ptr<Executor>& executor_of(const Runnable& runnable);
 
   std::string folder_, file_;
-  FileAccessPolicy rights_;  // what a stranger's model may read is its own folder
+  FileAccessPolicy access_policy_;  // untrusted models may read only their own directory
   MetaGraphDef meta_graph_;
   std::shared_ptr<Graph> graph_;
   std::unique_ptr<Session> session_;

@@ -1,4 +1,4 @@
-// Regression of probabilities (tf.estimator.LogisticRegressionHead): labels between 0 and 1.
+// Regression of probabilities (tf.estimator.LogisticRegressionHead).
 #include "estimators/regression_head.h"
 #include "nn/nn_functions.h"
 
@@ -36,7 +36,7 @@ class LogisticRegressionHead : public RegressionHead {
 
 RUNHOOKS_REGISTER_HEAD("logistic_regression_head",
                        LogisticRegressionHead,
-                       "Probabilities; labels are between 0 and 1.",
+                       "Regression of probabilities. Labels are between 0 and 1.",
                        "weight_column",
                        "loss_reduction",
                        "name");

@@ -41,8 +41,8 @@ void check_graph(const Operation* op, const std::string& field, const Graph& gra
   if (!op || &op->graph() == &graph) return;
   throw Error(Code::kInvalidArgument,
               str_cat(field, " '", op->name(), "' must be from the default graph."),
-              {"It was made in another graph: outside of this call of the model function, or in "
-               "`with(graph$as_default(), ...)` of a graph of its own."});
+              {"It was created in another graph: outside of this call of the model function, or in "
+               "`with(graph$as_default(), ...)` of a different graph."});
 }
 
 void check_graphs(const EstimatorSpec& spec, const Graph& graph) {
@@ -67,7 +67,8 @@ void check_graphs(const EstimatorSpec& spec, const Graph& graph) {
 void check_spec(const EstimatorSpec& spec, const Graph& graph) {
   if (spec.mode == Mode::kTrain && !spec.train_op.op) {
     throw Error(Code::kInvalidArgument, "Missing train_op.",
-                {"In training, give estimator_spec() what `minimize()` of an optimizer gives."});
+                {"In training, pass the result of an optimizer's `minimize()` to "
+                 "estimator_spec()."});
   }
   check_loss(spec);
   if (spec.mode == Mode::kPredict && spec.predictions.empty()) {

@@ -25,7 +25,6 @@ uint64_t next_number() {
   return ++last;
 }
 
-// The graph's rows in memory; an invalid Output where it has none, or several.
 Output rows_in_memory(const Graph& graph) {
   const EndpointTensors& rows = endpoint(graph, "rows_in_memory");
   return rows.size() == 1 ? rows[0].second : Output();
@@ -40,7 +39,7 @@ std::string component_text(const std::string& name, const Output& component) {
 
 std::string key_of_input(const Graph& graph, const ModelInput& input, Mode mode, int step_version) {
   const Output rows = rows_in_memory(graph);
-  // the iterator and its next element, nothing else
+  // The input added only the iterator and its next element.
   if (!rows || input.given || graph.version() != step_version + 2) return "";
   std::string key = str_cat(mode_name(mode), " ");
   if (graph.has_seed()) key += str_cat("seed ", graph.seed(), " ");
@@ -68,12 +67,12 @@ bool hooks_allow_reuse(const HookList& hooks) {
 class CachedSessionCreator : public SessionCreator {
  public:
   CachedSessionCreator(std::unique_ptr<ModelGraph> graph,
-                     const std::shared_ptr<ModelGraphCache>& home,
+                     const std::shared_ptr<ModelGraphCache>& cache,
                      std::string checkpoint)
       : graph_(std::move(graph)),
-        home_(home),
+        cache_(cache),
         checkpoint_(std::move(checkpoint)),
-        number_(home->number_),
+        number_(cache->number_),
         iterator_(rows_of_input(*graph_->graph)) {
     if (!graph_->rows) graph_->rows = dataset_of(iterator_);
   }
@@ -93,18 +92,18 @@ class CachedSessionCreator : public SessionCreator {
     graph_->spec.scaffold->finalize(*graph_->graph);
     return graph_->spec.scaffold->saver;
   }
-  void take_back(std::unique_ptr<Session> session) override {
-    // what a step has in memory is of the order of its rows
+  void recycle_session(std::unique_ptr<Session> session) override {
+    // Estimate: the memory of a session is proportional to its rows.
     graph_->bytes = 4 * release_dataset(iterator_, session->resources());
     graph_->rows = nullptr;
     graph_->rows_graph = nullptr;
     graph_->session = std::move(session);
     graph_->restored = number_;
-    if (const auto home = home_.lock()) home->keep(std::move(graph_));
+    if (const auto cache = cache_.lock()) cache->insert(std::move(graph_));
   }
 
  private:
-  // What ChiefSessionCreator does, as far as there is something left to do.
+  // Like ChiefSessionCreator for an existing session: restores only if the checkpoint changed.
   void make_ready(Session& session) const {
     const Scaffold& scaffold = *graph_->spec.scaffold;
     graph_->graph->finalize();
@@ -113,7 +112,7 @@ class CachedSessionCreator : public SessionCreator {
   }
 
   std::unique_ptr<ModelGraph> graph_;
-  std::weak_ptr<ModelGraphCache> home_;
+  std::weak_ptr<ModelGraphCache> cache_;
   std::string checkpoint_;
   uint64_t number_;
   Output iterator_;
@@ -126,7 +125,7 @@ ModelGraphCache::~ModelGraphCache() {
   all.erase(std::remove(all.begin(), all.end(), this), all.end());
 }
 
-void ModelGraphCache::note_checkpoint(const std::string& folder, const std::string& checkpoint) {
+void ModelGraphCache::set_checkpoint(const std::string& folder, const std::string& checkpoint) {
   if (checkpoint_.note(folder, checkpoint, {kRecordName})) number_ = next_number();
 }
 
@@ -144,11 +143,11 @@ std::unique_ptr<ModelGraph> ModelGraphCache::take(const std::string& key) {
   return found == graphs_.end() ? nullptr : extract(found->get());
 }
 
-void ModelGraphCache::keep(std::unique_ptr<ModelGraph> graph) {
+void ModelGraphCache::insert(std::unique_ptr<ModelGraph> graph) {
   graph->bytes += checkpoint_.num_bytes();
-  if (graph->bytes > kMostBytes / 2) return;
+  if (graph->bytes > kMaxCachedBytes / 2) return;
   graph->last_used = next_number();
-  take(graph->key);  // of a call within this one
+  take(graph->key);  // a nested call may have cached the same key
   graphs_.push_back(std::move(graph));
   evict_lru();
 }
@@ -174,7 +173,7 @@ bool ModelGraphCache::predict(const std::string& folder,
                          const Named<Tensor>& features,
                          const std::vector<std::string>& keys,
                          Named<Tensor>* predictions) {
-  // a model that is being trained has newer weights than its folder
+  // A model in training has newer weights than its directory.
   if (checkpoint != number_ || ActiveTraining::is_in(folder)) return false;
   if (hook_decorator() || is_logged(LogLevel::kInfo)) return false;
   if (checkpoint_in(folder).empty()) return false;
@@ -191,7 +190,7 @@ bool ModelGraphCache::predict(const std::string& folder,
   std::vector<Tensor> values;
   for (const auto& feature : found->input.features) fed.push_back(feature.second.values);
   for (const auto& feature : features) values.push_back(feature.second);
-  // it is kept again where nothing goes wrong
+  // Removed during the run, so that it returns to the cache only if the run succeeds.
   std::unique_ptr<ModelGraph> graph = extract(found);
   const std::shared_ptr<Executor> executor = graph->session->executor(fetches, fed);
   executor->run(values);
@@ -206,7 +205,7 @@ std::unique_ptr<SessionCreator> ModelGraphCache::session_creator(std::unique_ptr
   return std::make_unique<CachedSessionCreator>(std::move(graph), shared_from_this(), checkpoint);
 }
 
-size_t ModelGraphCache::num_kept() {
+size_t ModelGraphCache::num_cached() {
   size_t n = 0;
   for (const ModelGraphCache* model : all_models()) n += model->graphs_.size();
   return n;
@@ -225,7 +224,7 @@ void ModelGraphCache::evict_lru() {
         owner = model;
       }
     }
-    if (num_kept() <= kMostGraphs && bytes <= kMostBytes) return;
+    if (num_cached() <= kMaxGraphs && bytes <= kMaxCachedBytes) return;
     owner->extract(oldest);
   }
 }

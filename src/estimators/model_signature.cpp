@@ -22,7 +22,6 @@ std::string hash_text(const std::string& text) {
   return format_text("<%016llx>", static_cast<unsigned long long>(fingerprint64(text)));
 }
 
-// The beginning of a long text, which does not end within a character of UTF-8, and its hash.
 std::string short_text(const std::string& text) {
   if (text.size() <= kLongText) return text;
   size_t end = kLongText;
@@ -43,7 +42,6 @@ std::string quoted(const std::string& text) {
   return all + "'";
 }
 
-// With 15 digits, and an exponent where that is shorter, as R shows numbers.
 std::string number_text(double x) {
   if (std::isnan(x)) return "NaN";
   if (std::isinf(x)) return x < 0 ? "-Inf" : "Inf";
@@ -55,13 +53,14 @@ std::string number_text(double x) {
   if (mantissa.back() == '.') mantissa.pop_back();
   const std::string scientific = mantissa + exponent;
   const size_t point = mantissa.find('.');
-  const int behind = point == std::string::npos ? 0 : static_cast<int>(mantissa.size() - point) - 1;
-  const int decimals = std::max(0, behind - std::atoi(exponent.c_str() + 1));
+  const int digits_after =
+      point == std::string::npos ? 0 : static_cast<int>(mantissa.size() - point) - 1;
+  const int decimals = std::max(0, digits_after - std::atoi(exponent.c_str() + 1));
   const std::string fixed = format_text("%.*f", decimals, x);
   return fixed.size() <= scientific.size() ? fixed : scientific;
 }
 
-// The same words may stand in another place.
+// Identified by content, because the file may have moved.
 std::string file_text(const std::string& path) {
   if (file_kind(path) != FileKind::kRegular) return "<no file>";
   return hash_text(read_whole_file(path));
@@ -84,7 +83,7 @@ const ArgSpec* spec_of(const std::vector<ArgSpec>& specs, const std::string& nam
 
 std::string content_text(const Value& value, const std::string& kind);
 
-// Of a column or a head what its folder must agree on; of other lists all.
+// For columns and heads, only the arguments that must match; for other lists, all.
 std::string args_text(const Args& args) {
   const std::string type = args.has("type") ? args.text("type") : "";
   const std::vector<ArgSpec>* specs = specs_of(type);
@@ -99,7 +98,7 @@ std::string args_text(const Args& args) {
   return (is_column ? type : "") + "(" + str_join(texts, ", ") + ")";
 }
 
-// Equal for what has the same content. `kind` is that of the argument.
+// Equal for equal content. `kind` is the kind of the argument.
 std::string content_text(const Value& value, const std::string& kind) {
   double x;
   if (value.is_null()) return "None";
@@ -119,7 +118,7 @@ std::string content_text(const Value& value, const std::string& kind) {
   return str_cat("<", std::string(value.kind()).substr(2), ">");  // "a function"
 }
 
-// Its slots are in the checkpoints by its name; other arguments may change.
+// Slots are saved under the optimizer's name; other arguments may change.
 std::string optimizer_text(const Args& optimizer) {
   const std::string type = optimizer.text("type");
   const auto& entry = Factory<Optimizer>::instance().find("optimizer", type);
@@ -135,7 +134,7 @@ std::string optimizer_text(const Args& optimizer) {
   return text;
 }
 
-NamedTexts head_memory(const Args& spec) {
+NamedTexts head_signature(const Args& spec) {
   NamedTexts texts;
   if (spec.has("head")) texts.emplace_back("head", args_text(spec.args("head")));
   const LabelSpec labels = make_canned_model(spec.text("type"), spec).head->labels();
@@ -186,13 +185,13 @@ std::vector<std::pair<std::string, NamedTexts>> model_signature(const Args& spec
     } else if (argument.kind == "optimizer") {
       append_optimizer(*value, argument.name, &optimizers);
     } else if (!value->get_if<std::shared_ptr<Callable>>()) {
-      // a function may be written anew and be the same
+      // Functions are not compared, because a rewritten function may be the same.
       layers.emplace_back(argument.name, content_text(*value, argument.kind));
     }
   }
   std::sort(columns.begin(), columns.end());
   return {{"kind", {{"kind", type}}},
-          {"head", head_memory(spec)},
+          {"head", head_signature(spec)},
           {"layers", layers},
           {"columns", columns},
           {"optimizer", optimizers}};

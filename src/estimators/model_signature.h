@@ -1,7 +1,5 @@
-// What lives here: model_signature(), what a canned model's folder must agree on, as plain named texts: the arguments that
-// are declared "kept", columns and heads by their content.
-// Who may use it: who keeps the folder's record and compares it with a model at hand, the bindings.
-// What it must not know: any particular argument, where the texts are kept, R.
+// model_signature(): the properties of a canned model that its model directory must match, as named
+// texts. Comparing them detects that a different model is trained in the same directory.
 #pragma once
 
 #include <string>
@@ -12,12 +10,11 @@
 
 namespace runhooks {
 
-// Texts by name.
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
-// In the groups "kind", "head", "layers", "columns" (by the names of the columns, sorted) and
-// "optimizer", which only a training must agree on. `spec` is the specification of an estimator:
-// its arguments and its type. Functions count as such; an optimizer that one makes does not count.
+// Groups: "kind", "head", "layers", "columns" (sorted by name) and "optimizer", which only training
+// compares. `spec` is an estimator specification: its type and arguments. Functions count as equal,
+// and optimizers created by functions are ignored.
 std::vector<std::pair<std::string, NamedTexts>> model_signature(const Args& spec);
 
 }  // namespace runhooks

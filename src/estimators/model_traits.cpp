@@ -9,92 +9,85 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Arguments that several families have, by name.
 const std::map<std::string, const char*>& common_lines() {
   static const auto* lines = new std::map<std::string, const char*>{
-      {"head", "head: head; kept. What the model is to predict: see [heads]."},
+      {"head", "head: head; kept. What the model predicts: see [heads]."},
       {"feature_columns",
        "feature_columns: columns; kept. A column or a list of columns, dense or categorical: "
-       "[column_numeric()], [categorical_columns], [column_crossed()] and others. Or a formula, "
-       "with `data`: see there."},
+       "[column_numeric()], [categorical_columns], [column_crossed()] and others. Or a formula "
+       "with `data`; see `formula`."},
       {"dense_feature_columns",
-       "feature_columns: columns; kept. A column or a list of columns that are dense: "
+       "feature_columns: columns; kept. A dense column or a list of dense columns: "
        "[column_numeric()], [column_bucketized()], [column_embedding()], [column_indicator()]. Or "
-       "a "
-       "formula, with `data`."},
+       "a formula with `data`."},
       {"model_dir",
-       "model_dir = NULL: string; apart. The folder of checkpoints and event files; one that has a "
-       "checkpoint is continued. `NULL`: the folder of the active tfruns run, else that of "
-       "`config`, else a new one in `tempdir()`."},
+       "model_dir = NULL: string; apart. The directory of checkpoints and event files. Training "
+       "continues from its newest checkpoint. `NULL`: the directory of the active tfruns run, or "
+       "that of `config`, or a new one in `tempdir()`."},
       {"label_dimension",
-       "label_dimension = 1L: count; kept. How many numbers the label of an example is."},
+       "label_dimension = 1L: count; kept. The number of values in the label of an example."},
       {"n_classes",
-       "n_classes = 2L: whole number in [2, Inf); kept. How many classes there are. Labels are the "
-       "numbers from 0 to `n_classes - 1`."},
+       "n_classes = 2L: whole number in [2, Inf); kept. The number of classes. Labels are integers "
+       "from 0 to `n_classes - 1`."},
       {"weight_column",
-       "weight_column = NULL: weight column. The name of a feature that weights the examples, or a "
-       "[column_numeric()] of it, or `NULL`."},
+       "weight_column = NULL: weight column. The name of the feature with the weights of the "
+       "examples, a [column_numeric()] of it, or `NULL`."},
       {"label_vocabulary",
-       "label_vocabulary = NULL: class words; kept. The words of the classes, where labels are "
-       "strings."},
+       "label_vocabulary = NULL: class words; kept. The class names, if labels are strings."},
       {"config", "config = NULL: configuration; apart. A [run_config()], or `NULL`."},
       {"loss_reduction",
-       "loss_reduction = 'sum': string. How the losses of a batch become one number: `\"sum\"` (as "
-       "in TensorFlow 1.x), `\"mean\"`, `\"sum_over_batch_size\"`, "
+       "loss_reduction = 'sum': string. How to reduce the losses of a batch to one number: "
+       "`\"sum\"` (as in TensorFlow 1.x), `\"mean\"`, `\"sum_over_batch_size\"` or "
        "`\"sum_over_nonzero_weights\"`."},
       {"partitioner",
-       "partitioner = NULL: partitioner. A function of a shape (whole numbers) and the name of a "
-       "type that returns numbers of parts along each axis, such as "
-       "`tf$fixed_size_partitioner(2)` makes: how variables are cut into `part_0`, `part_1`, ... "
-       "Checkpoints join the parts. `NULL`: one part, as on one machine in TensorFlow."},
+       "partitioner = NULL: partitioner. A function that partitions variables into `part_0`, "
+       "`part_1`, ...: it takes a shape and the name of a type, and returns the number of parts "
+       "along each axis, like `tf$fixed_size_partitioner(2)`. Checkpoints store whole variables. "
+       "`NULL`: one part, as in TensorFlow on one machine."},
       {"input_layer_partitioner",
-       "input_layer_partitioner = NULL: partitioner. A function of a shape (whole numbers) and the "
-       "name of a type that returns numbers of parts along each axis, such as "
-       "`tf$fixed_size_partitioner(2)` makes: how the variables of the input layer (of a combined "
-       "model those of the linear part, too) are cut into `part_0`, `part_1`, ... Checkpoints join "
-       "the parts. `NULL`: one part, as on one machine in TensorFlow."},
+       "input_layer_partitioner = NULL: partitioner. A function that partitions the variables of "
+       "the input layer, and of the linear part of a combined model, into `part_0`, `part_1`, ...: "
+       "it takes a shape and the name of a type, and returns the number of parts along each axis, "
+       "like `tf$fixed_size_partitioner(2)`. Checkpoints store whole variables. `NULL`: one part, "
+       "as in TensorFlow on one machine."},
       {"sparse_combiner",
-       "sparse_combiner = 'sum': one of 'sum', 'mean', 'sqrtn'; kept. How the weights of the "
-       "several "
-       "values that an example has for a categorical column are combined: `\"sum\"`, `\"mean\"` or "
+       "sparse_combiner = 'sum': one of 'sum', 'mean', 'sqrtn'; kept. How to combine the weights "
+       "if an example has several values of a categorical column: `\"sum\"`, `\"mean\"` or "
        "`\"sqrtn\"`."},
       {"warm_start_from",
-       "warm_start_from = NULL: warm start. A folder or checkpoint whose variables a first "
-       "training "
-       "starts from, or [warm_start_settings()], or `NULL`."},
+       "warm_start_from = NULL: warm start. A model directory or checkpoint with initial values "
+       "for the first training, or [warm_start_settings()], or `NULL`."},
       {"batch_norm",
        "batch_norm = FALSE: flag; kept. Normalize each hidden layer over the batch?"}};
   return *lines;
 }
 
-// Functions: registrations run before the statics of this file.
+// Functions, because registrations run before the statics of this file are initialized.
 Lines formula_arguments() {
   return {
-      "formula = NULL: formula; apart. A formula `response ~ a + b`, in the place of columns. It "
-      "may "
-      "also stand first, as in [lm()]. See the section Formulas.",
-      "data = NULL: data; apart. The formula's data frame, which may stand second.",
-      "normalize = TRUE: flag; apart. With a formula: standardize its numbers, and a regressor's "
-      "response, by mean and standard deviation of `data`?",
-      "na.action = stats::na.fail: any; apart. With a formula, what becomes of rows of which it "
-      "reads NA: `na.fail` (an error), `na.omit` or `na.exclude` (left out in training and "
-      "evaluation), or what takes the place of NA: `\"mean\"` or `\"median\"` of the column in "
-      "`data`, or constants such as `list(age = 30)`.",
-      "learning_rate = NULL: any; apart. The learning rate of an optimizer that is named, or that "
-      "is chosen."};
+      "formula = NULL: formula; apart. A formula `response ~ a + b` instead of columns. It may be "
+      "the first argument, as in [lm()]. See the section Formulas.",
+      "data = NULL: data; apart. The data frame of the formula. It may be the second argument.",
+      "normalize = TRUE: flag; apart. With a formula: standardize the numeric terms, and the "
+      "response of a regressor, by the mean and standard deviation of `data`?",
+      "na.action = stats::na.fail: any; apart. With a formula, how to handle rows with missing "
+      "values: `na.fail` (an error), `na.omit` or `na.exclude` (drop them in training and "
+      "evaluation), or a replacement: `\"mean\"` or `\"median\"` of the column in `data`, or "
+      "constants such as `list(age = 30)`.",
+      "learning_rate = NULL: any; apart. The learning rate of an optimizer given by name or chosen "
+      "by default."};
 }
 
-// What a regressor has besides, where labels were standardized.
 Lines label_scale_arguments() {
   return {"label_center = NULL: numbers", "label_scale = NULL: numbers"};
 }
 
 Lines class_arguments() {
   return {
-      "class_weights = NULL: class weights. Weights of the examples of each class, in the loss and in "
-      "the metrics, beside those of `weight_column`: `c(a = 1, b = 5)` by the words of the classes, "
-      "numbers in the order of the classes, or, with a formula, `\"balanced\"`: all classes of "
-      "`data` weigh the same, their mean weight being 1."};
+      "class_weights = NULL: class weights. Weights of the classes in the loss and the metrics, "
+      "multiplied by those of `weight_column`: named by class, such as `c(a = 1, b = 5)`, or in "
+      "the order of the classes. With a formula, `\"balanced\"` gives all classes of `data` the "
+      "same total weight, with mean weight 1."};
 }
 
 Lines label_arguments(Task task) {
@@ -103,24 +96,23 @@ Lines label_arguments(Task task) {
   return {};
 }
 
-std::string rate_words(const PartOptimizer& optimizer, bool falls) {
+std::string rate_text(const PartOptimizer& optimizer, bool scales) {
   const std::string rate = str_cat(optimizer.rate);
-  return falls ? "the smaller of " + rate + " and 1 / sqrt(number of columns)" : rate;
+  return scales ? "the smaller of " + rate + " and 1 / sqrt(number of columns)" : rate;
 }
 
-// "linear_optimizer", with the rates of this part.
 std::string optimizer_line(const ModelPart& part) {
   const PartOptimizer& optimizer = part.optimizer;
-  const bool falls = optimizer.falls == PartOptimizer::RateScaling::kAlways;
-  std::string words =
+  const bool scales = optimizer.falls == PartOptimizer::RateScaling::kAlways;
+  std::string text =
       str_cat(part.optimizer_argument(), " = '", optimizer.missing,
               "': optimizer or NULL; kept. The name of an optimizer, an optimizer, or a function "
-              "that returns one; see [optimizers]. A name takes the learning rate ",
-              rate_words(optimizer, falls), ", or `learning_rate`");
+              "that returns one; see [optimizers]. A named optimizer has the learning rate ",
+              rate_text(optimizer, scales), ", or `learning_rate`");
   if (optimizer.falls == PartOptimizer::RateScaling::kWhereMissing) {
-    words += str_cat("; `NULL` is ", optimizer.missing, " with ", rate_words(optimizer, true));
+    text += str_cat("; `NULL` is ", optimizer.missing, " with ", rate_text(optimizer, true));
   }
-  return words + ".";
+  return text + ".";
 }
 
 std::string line_of(const std::string& name, const ModelTraits& traits) {
@@ -131,9 +123,11 @@ std::string line_of(const std::string& name, const ModelTraits& traits) {
   return found == common_lines().end() ? name : found->second;
 }
 
-// Those whose argument is not in `lines` already: a family may have a "learning_rate" of its own.
+// Drops declarations whose argument is already in `lines`, such as a family's "learning_rate".
 Lines without(Lines more, const Lines& lines) {
-  const auto name_of = [](const std::string& line) { return line.substr(0, line.find_first_of(" :")); };
+  const auto name_of = [](const std::string& line) {
+    return line.substr(0, line.find_first_of(" :"));
+  };
   const auto is_there = [&](const std::string& line) {
     return std::any_of(lines.begin(), lines.end(), [&](const std::string& known) {
       return name_of(known) == name_of(line);
@@ -189,7 +183,7 @@ std::vector<std::string> model_lines(const ModelTraits& traits, Task task) {
 }
 
 const RegisteredModel& registered_model(const std::string& estimator) {
-  Factory<CannedModel>::instance().find("estimator", estimator);  // throws in its words
+  Factory<CannedModel>::instance().find("estimator", estimator);  // throws if it is unknown
   return models().at(estimator);
 }
 

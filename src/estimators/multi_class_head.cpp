@@ -1,5 +1,5 @@
-// One of several classes by as many logits
-// (TensorFlow 1.x's _MultiClassHeadWithSoftmaxCrossEntropyLoss).
+// Multi-class classification with one logit per class
+// (_MultiClassHeadWithSoftmaxCrossEntropyLoss in TensorFlow 1.x).
 #include "estimators/head_base.h"
 #include "nn/nn_functions.h"
 
@@ -68,7 +68,7 @@ class MultiClassHead : public HeadBase {
 
 RUNHOOKS_REGISTER_HEAD("multi_class_head",
                        MultiClassHead,
-                       "One of several classes, by the softmax of as many logits.",
+                       "Multi-class classification with the softmax of one logit per class.",
                        "n_classes",
                        "weight_column",
                        "label_vocabulary",

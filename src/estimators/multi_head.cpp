@@ -1,5 +1,5 @@
-// Several heads side by side on the same features (tf.estimator.MultiHead): the logits are theirs
-// one after another, the loss is the weighted sum of their losses.
+// Several heads on the same features (tf.estimator.MultiHead). The logits are concatenated; the
+// loss is the weighted sum of the heads' losses.
 #include <cmath>
 
 #include "base/suggestions.h"
@@ -89,12 +89,12 @@ class MultiHead : public Head {
                                       Output logits,
                                       const TrainOpFn& train_op) const override {
     NameScope scope(graph, "multi_head");
-    HeadParts made = parts(graph, input, mode, logits);
-    return finish_spec(graph, mode, std::move(made), *this, train_op, heads_.size());
+    HeadParts merged = parts(graph, input, mode, logits);
+    return finish_spec(graph, mode, std::move(merged), *this, train_op, heads_.size());
   }
 
  private:
-  // The default signature is the first head's; a head's own default is called by its name.
+  // The default signature is that of the first head; each head's default also has the head's name.
   static void add_signature(bool is_first,
                             const std::string& head,
                             const std::pair<std::string, ExportOutput>& signature,
@@ -103,7 +103,6 @@ class MultiHead : public Head {
     if (is_default && is_first) all->push_back(signature);
     all->emplace_back(is_default ? head : head + "/" + signature.first, signature.second);
   }
-  // The summary of one head's own loss.
   static void summarize_loss(Graph& graph, const std::string& name, Output loss) {
     const NameScope root(graph, "");
     add_scalar_summary(graph, "loss/" + name, loss);
@@ -123,8 +122,7 @@ class MultiHead : public Head {
       for (const auto& labels : input.named_labels) names.push_back(labels.first);
       std::vector<std::string> hints = did_you_mean(name, names);
       hints.push_back(
-          str_cat("The input function must return a list of labels by the names of the heads; it "
-                  "has: ",
+          str_cat("The input function must return a list of labels named by head; it has: ",
                   names.empty() ? "none" : str_join(names, ", "), "."));
       throw Error(Code::kNotFound, str_cat("There are no labels for head '", name, "'."), hints);
     }
@@ -146,11 +144,9 @@ class MultiHead : public Head {
 RUNHOOKS_REGISTER_HEAD(
     "multi_head",
     MultiHead,
-    "Several heads with names, each with labels of its own: the input function "
-    "returns a list of labels by the heads' names. The logits are the heads' side "
-    "by side.",
-    "heads: heads; kept. A list of heads, each with a name.",
-    "head_weights = NULL: vector; kept. A number for each head that its loss "
-    "counts with; `NULL`: all the same.");
+    "Several named heads, each with its own labels: the input function returns a list of labels "
+    "named by head. The logits of the heads are concatenated.",
+    "heads: heads; kept. A list of named heads.",
+    "head_weights = NULL: vector; kept. The weight of each head's loss. `NULL`: equal weights.");
 
 }  // namespace runhooks

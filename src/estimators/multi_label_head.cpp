@@ -1,5 +1,5 @@
-// Any number of several classes at once (tf.estimator.MultiLabelHead); labels are [batch,
-// n_classes] of 0 and 1.
+// Multi-label classification: an example can have several classes (tf.estimator.MultiLabelHead).
+// Labels are a [batch, n_classes] matrix of 0 and 1.
 #include "estimators/head_base.h"
 #include "estimators/threshold_metrics.h"
 #include "nn/nn_functions.h"
@@ -40,7 +40,6 @@ class MultiLabelHead : public HeadBase {
     return class_labels(graph, labels, 2, {}, /*as_ids=*/false);
   }
 
-  // The mean over the classes of an example.
   Output losses(Graph& graph, Output labels, Output logits) const override {
     const Output each = sigmoid_cross_entropy_with_logits(graph, labels, logits);
     return graph.op("Mean", {each, graph.int_vector({1})}).attr("keep_dims", true);
@@ -76,8 +75,8 @@ class MultiLabelHead : public HeadBase {
 
 RUNHOOKS_REGISTER_HEAD("multi_label_head",
                        MultiLabelHead,
-                       "Any number of several classes at once; labels are a matrix of 0 and 1, or "
-                       "with a vocabulary a list column of words.",
+                       "Multi-label classification. Labels are a matrix of 0 and 1, or, with a "
+                       "vocabulary, a list column of class names.",
                        "n_classes",
                        "thresholds",
                        "weight_column",

@@ -1,4 +1,4 @@
-// Regression of counts (tf.estimator.PoissonRegressionHead): the logarithm of the mean is linear.
+// Poisson regression (tf.estimator.PoissonRegressionHead): the log of the mean is linear.
 #include "estimators/regression_head.h"
 #include "nn/nn_functions.h"
 
@@ -10,7 +10,7 @@ class PoissonRegressionHead : public RegressionHead {
  public:
   explicit PoissonRegressionHead(const Args& args)
       : RegressionHead(args, Standardization()), full_loss_(args.flag("compute_full_loss", true)) {}
-  // The full loss has the logarithm of the label.
+  // The full loss contains the logarithm of the label.
   LabelSpec labels() const override {
     LabelSpec labels = RegressionHead::labels();
     labels.family = "poisson";
@@ -36,11 +36,11 @@ class PoissonRegressionHead : public RegressionHead {
 RUNHOOKS_REGISTER_HEAD(
     "poisson_regression_head",
     PoissonRegressionHead,
-    "Counts; the logits are logarithms of the mean.",
+    "Poisson regression of counts. The logits are logarithms of the mean.",
     "label_dimension",
     "weight_column",
-    "compute_full_loss = TRUE: flag; kept. Count Stirling's approximation of the "
-    "constant part of the loss too?",
+    "compute_full_loss = TRUE: flag; kept. Include Stirling's approximation of the constant part "
+    "of the loss?",
     "loss_reduction",
     "name");
 

@@ -1,5 +1,4 @@
-// Several quantiles of a number at once (Koenker and Bassett 1978): what a share of the labels is
-// below.
+// Quantile regression for several quantiles at once (Koenker and Bassett 1978).
 #include "columns/standardization.h"
 #include "estimators/head_base.h"
 
@@ -14,9 +13,9 @@ class QuantileHead : public HeadBase {
         quantiles_(args.numbers("quantiles")),
         standardization_(args, "label_center", "label_scale", 1) {
     for (size_t i = 0; i < quantiles_.size(); ++i) {
-      const double q = quantiles_[i], before = i == 0 ? 0 : quantiles_[i - 1];
-      if (!(q > before && q < 1)) {
-        invalid_argument("`quantiles` must be between 0 and 1, each above the one before; element ",
+      const double q = quantiles_[i], previous = i == 0 ? 0 : quantiles_[i - 1];
+      if (!(q > previous && q < 1)) {
+        invalid_argument("`quantiles` must be increasing numbers between 0 and 1; element ",
                          i + 1, " is ", q, ".");
       }
     }
@@ -46,8 +45,8 @@ class QuantileHead : public HeadBase {
     return graph.op("Cast", {labels}).attr("DstT", DType::kFloat32);
   }
 
-  // What is too low by 1 costs q, what is too high 1 - q: the least where a share of q is below.
-  // The mean over the quantiles.
+  // The pinball loss, whose minimum is the quantile q: predictions that are too low by 1 cost q,
+  // those too high cost 1 - q. Averaged over the quantiles.
   Output losses(Graph& graph, Output labels, Output logits) const override {
     const NameScope scope(graph, "quantile_loss");
     const std::vector<float> shares(quantiles_.begin(), quantiles_.end());
@@ -61,7 +60,7 @@ class QuantileHead : public HeadBase {
     return graph.op("Mean", {each, graph.int_vector({1})}).attr("keep_dims", true);
   }
 
-  // "coverage/0.1" is the share of labels that are not above the quantile 0.1.
+  // "coverage/0.1" is the share of labels at or below the predicted 0.1 quantile.
   Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const override {
     Named<Metric> all = {
         {key("average_loss"), mean_metric(graph, batch.losses, batch.weights, "average_loss")}};
@@ -81,16 +80,16 @@ class QuantileHead : public HeadBase {
   }
 
   std::vector<double> quantiles_;
-  Standardization standardization_;  // of the labels, whose units losses are in
+  Standardization standardization_;  // of the labels; losses are in label units
 };
 
 }  // namespace
 
 RUNHOOKS_REGISTER_HEAD("quantile_head",
                        QuantileHead,
-                       "Quantiles of numbers: what a share of the labels is below.",
-                       "quantiles = c(0.1, 0.5, 0.9): probabilities; kept. Which quantiles: shares "
-                       "between 0 and 1, each above the one before.",
+                       "Quantile regression for several quantiles.",
+                       "quantiles = c(0.1, 0.5, 0.9): probabilities; kept. The quantiles to "
+                       "predict: increasing numbers between 0 and 1.",
                        "weight_column",
                        "loss_reduction",
                        "name",

@@ -1,4 +1,3 @@
-// Regression with squared error (TensorFlow 1.x's _RegressionHeadWithMeanSquaredErrorLoss).
 #include "estimators/regression_head.h"
 
 namespace runhooks {
@@ -37,7 +36,6 @@ Named<Output> RegressionHead::predictions(Graph& graph, Output logits) const {
   return all;
 }
 
-// In float32, whatever the labels' type.
 Output RegressionHead::checked_labels(Graph& graph, Output labels, Output logits) const {
   if (!is_numeric(labels.dtype()) && labels.dtype() != DType::kBool) {
     invalid_argument("The labels of a regressor must be numbers; got type ",
@@ -55,7 +53,7 @@ Output RegressionHead::losses(Graph& graph, Output labels, Output logits) const 
                             standardization_ ? "" : collection_keys::kLosses);
 }
 
-// Histories and the progress bar show what is first in the collection.
+// Histories and the progress bar read the first entry of the collection.
 Output RegressionHead::losses_of_data(Graph& graph, Output losses) const {
   if (!standardization_) return losses;
   const Output squares = standardization_.squares_of_data(graph, losses);
@@ -80,7 +78,7 @@ Named<ExportOutput> RegressionHead::signatures(const Named<Output>& predictions)
 
 RUNHOOKS_REGISTER_HEAD("regression_head",
                        RegressionHead,
-                       "Numbers, by squared error.",
+                       "Regression with squared error.",
                        "label_dimension",
                        "weight_column",
                        "loss_reduction",

@@ -1,6 +1,4 @@
-// What lives here: RegressionHead, squared errors of numbers; other regressions change its link and its loss.
-// Who may use it: one file a head.
-// What it must not know: where the logits come from, R.
+// RegressionHead: regression with squared error, and the base of heads with other links and losses.
 #pragma once
 
 #include "columns/standardization.h"
@@ -8,9 +6,8 @@
 
 namespace runhooks {
 
-// tf.estimator's RegressionHead. Where it is given `label_center` and `label_scale`, the logits and
-// what is minimized are of standardized labels; predictions, losses and metrics are of the labels
-// as they are.
+// tf.estimator's RegressionHead. With `label_center` and `label_scale`, logits and the minimized
+// loss refer to standardized labels; predictions, reported losses and metrics are in label units.
 class RegressionHead : public HeadBase {
  public:
   explicit RegressionHead(const Args& args);
@@ -18,9 +15,7 @@ class RegressionHead : public HeadBase {
   LabelSpec labels() const override;
 
  protected:
-  // For heads whose labels are never standardized.
   RegressionHead(const Args& args, Standardization standardization);
-  // From logits to predictions: in the units of the labels.
   virtual Output inverse_link(Graph& graph, Output logits) const;
   virtual bool has_link() const { return false; }
   Output losses(Graph& graph, Output labels, Output logits) const override;

@@ -23,18 +23,17 @@ std::set<std::string> summed_variables(const Graph& graph) {
   return names;
 }
 
-// No definition says that what is written is added.
-bool only_adds(const Operation& op) {
+// Listed by type, because op definitions do not declare that a write adds.
+bool is_add_assignment(const Operation& op) {
   return op.type() == "AssignAdd" ||          // lint: allow op-type
          op.type() == "AssignAddVariableOp";  // lint: allow op-type
 }
 
-// All that a step of the metric changes are sums.
 bool adds_up(const Metric& metric, const std::set<std::string>& sums) {
   return !find_ancestor(metric.update, Through::kInputsAndControl, [&sums](const Operation& op) {
     const std::vector<int>& changed = op.def().mutates;
     return std::any_of(changed.begin(), changed.end(), [&](int input) {
-      return !only_adds(op) || sums.count(op.input(input).op->name()) == 0;
+      return !is_add_assignment(op) || sums.count(op.input(input).op->name()) == 0;
     });
   });
 }

@@ -1,16 +1,12 @@
-// What lives here: an evaluation of which each of several processes makes its part, and what all of them make.
-// Who may use it: estimators.
-// What it must not know: particular metrics or models, R.
+// Distributed evaluation: each process evaluates its batches, and metric variables are summed.
 #pragma once
 
 #include "estimators/model_fn.h"
 
 namespace runhooks {
 
-// Whether what processes have of their batches adds up to what one has of all of them: steps of the
-// metrics change nothing but sums.
+// Whether the metric variables of all processes can be added up, because steps only add to them.
 bool metrics_are_sums(const Graph& graph, const Named<Metric>& metrics);
-// When a loop ends, the variables of the metrics become the sums of those of all processes.
 HookPtr sum_metrics_hook();
 
 }  // namespace runhooks

@@ -1,6 +1,4 @@
-// What lives here: how the graph of a training is built where each of several processes trains on its part of the data.
-// Who may use it: estimators.
-// What it must not know: any particular model, R.
+// Builds the training graph of one process of a distributed training.
 #pragma once
 
 #include <memory>
@@ -10,17 +8,18 @@
 
 namespace runhooks {
 
-// The graph that `input_fn` is called with is one of so many processes as long as `scope` lives. What
-// is drawn for its input is the same in all of them, since elements of datasets are dealt one by one;
-// what the model draws is not.
+// Wraps `input_fn` so that its graph belongs to a distributed training while `scope` lives. The
+// input uses a shared seed, because processes take turns reading elements of one dataset. Each
+// process uses a different seed for the model.
 InputFn input_of_replicas(const InputFn& input_fn,
                           const RunConfig& config,
                           std::unique_ptr<ReplicaScope>* scope);
-// The same for an evaluation: what is drawn is the same in all processes.
-InputFn with_seed_of_all(const InputFn& input_fn, const RunConfig& config);
-// What this process alone draws from: the order of its rows, dropout. The chief's is that of all.
+InputFn with_shared_seed(const InputFn& input_fn, const RunConfig& config);
+// The seed of this process, for the order of its rows and for dropout. The chief's is the shared
+// one.
 int64_t seed_of_process(const ReplicaScope& replicas);
-// What a model function has not said for all processes is said here, or refused.
+// Adds missing collectives to the result of a model function, or throws if it cannot be
+// distributed.
 void check_collectives(ReplicaScope& replicas, EstimatorSpec& spec);
 
 }  // namespace runhooks

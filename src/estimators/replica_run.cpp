@@ -16,22 +16,20 @@ namespace {
 
 constexpr const char* kEndOfScript = "the end of its script";
 
-// The first process that says something else than the chief; 0 where none does.
 template <typename Value>
-int first_other(const std::vector<Value>& said) {
-  const auto other = std::find_if(said.begin(), said.end(),
-                                  [&said](const Value& value) { return value != said[0]; });
-  return other == said.end() ? 0 : static_cast<int>(other - said.begin());
+int first_other(const std::vector<Value>& values) {
+  const auto other = std::find_if(values.begin(), values.end(),
+                                  [&values](const Value& value) { return value != values[0]; });
+  return other == values.end() ? 0 : static_cast<int>(other - values.begin());
 }
 
-// What the folder of a process has: its newest checkpoint.
 std::string state_of(const std::string& folder) {
   const std::string newest = newest_checkpoint(folder);
   if (newest.empty()) return "";
   return str_cat(base_name(newest), " ", step_in(newest));
 }
 
-// In the folder of a process that is not the chief: nothing else has been written there than by us.
+// The directory of a process other than the chief contains only files written here.
 void write_state(const std::string& folder, const Files& files) {
   create_directories(folder);
   for (const std::string& name : list_directory(folder)) {
@@ -41,7 +39,7 @@ void write_state(const std::string& folder, const Files& files) {
   unpack_snapshot(folder, files, "");
 }
 
-void take_state(const std::string& folder) {
+void copy_chief_state(const std::string& folder) {
   Communicator& all = communicator();
   Files files;
   if (all.is_chief()) files = pack_snapshot(folder, UINT64_MAX);
@@ -55,7 +53,6 @@ void take_state(const std::string& folder) {
   if (!all.is_chief()) write_state(folder, files);
 }
 
-// A line for each operation: what it is, and what it takes.
 std::vector<std::string> lines_of(const Graph& graph) {
   std::vector<std::string> lines;
   for (const auto& op : graph.operations()) {
@@ -97,8 +94,7 @@ uint64_t fingerprint_of(const Tensor& value) {
   return all;
 }
 
-// Of a process: what it holds, by name.
-struct Held {
+struct StateFingerprint {
   std::string name;
   uint64_t fingerprint;
 };
@@ -111,9 +107,9 @@ class ReplicaHook : public RunHook {
     for (const VariablePtr& one : variables_in(graph, collection_keys::kGlobalVariables)) {
       if (one->dtype != DType::kString) variables_.push_back(one);
     }
-    learned_.clear();
+    other_state_.clear();
     for (const SaveablePtr& one : model_saveables_in(graph)) {
-      if (one->is_trainable() && !one->variable()) learned_.push_back(one);
+      if (one->is_trainable() && !one->variable()) other_state_.push_back(one);
     }
     steps_ = 0;
   }
@@ -126,76 +122,78 @@ class ReplicaHook : public RunHook {
     }
   }
   void after_run(RunContext& context, const RunValues&) override {
-    if (++steps_ % kStepsBetween == 0) compare(context.session());
+    if (++steps_ % kCompareEverySteps == 0) compare(context.session());
   }
   void end(Session& session) override { compare(session); }
 
  private:
-  static constexpr int64_t kStepsBetween = 100;
+  static constexpr int64_t kCompareEverySteps = 100;
 
   void compare(Session& session) const {
-    std::vector<Held> own;
+    std::vector<StateFingerprint> own;
     for (const VariablePtr& variable : variables_) {
       own.push_back({variable->name(), fingerprint_of(session.value(*variable))});
     }
-    for (const SaveablePtr& one : learned_) {
+    for (const SaveablePtr& one : other_state_) {
       own.push_back({one->display_name(), 0});
       for (const SaveSpec& spec : one->save(session.resources())) {
         own.back().fingerprint =
             fingerprint_cat64(own.back().fingerprint, fingerprint_of(spec.tensor));
       }
     }
-    uint64_t together = 0;
-    for (const Held& held : own) together = fingerprint_cat64(together, held.fingerprint);
+    uint64_t combined = 0;
+    for (const StateFingerprint& one : own) {
+      combined = fingerprint_cat64(combined, one.fingerprint);
+    }
     Communicator& all = communicator();
     std::vector<uint64_t> of_all(static_cast<size_t>(all.size()));
-    all.gather(&together, sizeof together, of_all.data());
+    all.gather(&combined, sizeof combined, of_all.data());
     if (first_other(of_all) > 0) throw_at_first(own);
   }
-  [[noreturn]] void throw_at_first(const std::vector<Held>& held) const {
+  [[noreturn]] void throw_at_first(const std::vector<StateFingerprint>& states) const {
     Communicator& all = communicator();
     std::vector<uint64_t> own;
-    for (const Held& one : held) own.push_back(one.fingerprint);
+    for (const StateFingerprint& one : states) own.push_back(one.fingerprint);
     std::vector<uint64_t> of_all(own.size() * static_cast<size_t>(all.size()));
     all.gather(own.data(), static_cast<int64_t>(own.size() * sizeof(uint64_t)), of_all.data());
     for (size_t i = 0; i < own.size(); ++i) {
-      std::vector<uint64_t> said;
+      std::vector<uint64_t> replicas;
       for (size_t rank = 0; rank < static_cast<size_t>(all.size()); ++rank) {
-        said.push_back(of_all[rank * own.size() + i]);
+        replicas.push_back(of_all[rank * own.size() + i]);
       }
-      const int other = first_other(said);
+      const int other = first_other(replicas);
       if (other == 0) continue;
       throw Error(Code::kInternal,
-                  str_cat("Variable '", held[i].name, "' is not the same in process ", other,
-                          " as in process 0, after ", steps_, steps_ == 1 ? " step." : " steps."),
-                  {"What changes variables beside the gradients of an optimizer must not depend on "
-                   "the rows that a process has."});
+                  str_cat("Variable '", states[i].name, "' differs between process ", other,
+                          " and process 0 after ", steps_, steps_ == 1 ? " step." : " steps."),
+                  {"Updates of variables other than by the optimizer must not depend on the rows "
+                   "of a process."});
     }
-    fail(Code::kInternal, "The processes hold different values.");
+    fail(Code::kInternal, "The variables differ between processes.");
   }
 
   std::vector<VariablePtr> variables_;
-  std::vector<SaveablePtr> learned_;  // beside them, such as trees
+  std::vector<SaveablePtr> other_state_;  // trained state other than variables, such as trees
   int64_t steps_ = 0;
 };
 
 }  // namespace
 
 void meet(const std::string& what) {
-  const std::vector<std::string> said = gather_texts(communicator(), what);
-  const int other = first_other(said);
+  const std::vector<std::string> calls = gather_texts(communicator(), what);
+  const int other = first_other(calls);
   if (other == 0) return;
   throw Error(Code::kFailedPrecondition,
-              str_cat("The processes do not do the same: process 0 has come to ", said[0],
-                      ", process ", other, " to ", said[static_cast<size_t>(other)], "."),
-              {"All processes train, evaluate and predict with a model together: these calls are for "
-               "none of them alone, such as below `if (strategy$is_chief)`."});
+              str_cat("The processes run different calls: process 0 has come to ", calls[0],
+                      ", process ", other, " to ", calls[static_cast<size_t>(other)], "."),
+              {"All processes must call train(), evaluate() and predict() together. Do not put "
+               "these calls below a condition such as `if (strategy$is_chief)`."});
 }
 
 void begin_collective(const std::string& what, const std::string& folder) {
   meet(what);
   const std::string own = communicator().is_chief() || is_directory(folder) ? state_of(folder) : "";
-  if (first_other(gather_texts(communicator(), own)) > 0) take_state(folder);
+  if (first_other(gather_texts(communicator(), own)) > 0) copy_chief_state(folder);
 }
 
 void end_collective() { meet(kEndOfScript); }
@@ -214,7 +212,7 @@ void check_same_graph(const Graph& graph) {
   throw Error(Code::kFailedPrecondition,
               str_cat("The processes train different models: process ", other, " has ",
                       line_at(second, line), " where process 0 has ", line_at(first, line), "."),
-              {"All processes run the same script, on data of the same columns."});
+              {"All processes must run the same script on data with the same columns."});
 }
 
 HookPtr replica_hook() { return std::make_shared<ReplicaHook>(); }

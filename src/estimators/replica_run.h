@@ -1,6 +1,4 @@
-// What lives here: what a training by several processes does beside its steps: it begins alike everywhere, and stays so.
-// Who may use it: estimators, the bindings.
-// What it must not know: any particular model or hook, R.
+// Synchronizes the processes of a distributed training: same calls, same start, same graph.
 #pragma once
 
 #include <string>
@@ -10,21 +8,20 @@
 
 namespace runhooks {
 
-// All processes call it when they begin `what` ("train()", with the version of the package) on a
-// model, in whose folder they all have the chief's newest checkpoint then, and what the chief knows
-// of the model; each has a folder of its own. Where another process does something else it is an
-// error, in all of them, that names both.
+// Called by all processes when they begin `what` (such as "train()" with the package version) on a
+// model. Copies the chief's newest checkpoint and metadata to the model directories of the others.
+// Throws in all processes if one of them does something else.
 void begin_collective(const std::string& what, const std::string& folder);
-// All processes have come to the same. An error as above.
+// Waits for all processes. Throws in all of them if one passes a different `what`.
 void meet(const std::string& what);
-// The script of this process has come to its end. An error as above.
+// Call at the end of the script. Throws like meet().
 void end_collective();
 
-// An error, in all processes, that names what differs between the graphs they train.
+// Throws in all processes, naming the first difference, if their graphs differ.
 void check_same_graph(const Graph& graph);
 
-// The first hook of a training: the chief's values are handed round when the session is there, and
-// every so many steps, and at the end, all processes compare what their variables hold.
+// The first hook of a training: broadcasts the chief's initial values and compares the variables of
+// all processes regularly and at the end.
 HookPtr replica_hook();
 
 }  // namespace runhooks

@@ -18,7 +18,6 @@ constexpr const char* kPrefix = "runhooks/replicas/";
 std::string prefix_of(int size) { return str_cat(kPrefix, size, "/"); }
 std::string prefix_of(int size, int rank) { return str_cat(prefix_of(size), rank, "/"); }
 
-// Names and tensors, as one message.
 std::string packed(const std::vector<SaveSpec>& specs) {
   WireWriter all;
   for (const SaveSpec& spec : specs) {
@@ -30,10 +29,10 @@ std::string packed(const std::vector<SaveSpec>& specs) {
   return all.bytes();
 }
 
-// The part of a checkpoint below a prefix, as a checkpoint.
-class EphemeronValue : public TensorSource {
+// Presents the entries of a checkpoint below a prefix as a checkpoint.
+class SubtreeSource : public TensorSource {
  public:
-  EphemeronValue(const TensorSource& whole, std::string prefix)
+  SubtreeSource(const TensorSource& whole, std::string prefix)
       : whole_(whole), prefix_(std::move(prefix)) {}
   const std::string& path() const override { return whole_.path(); }
   std::optional<Info> find(const std::string& name) const override {
@@ -54,47 +53,51 @@ class EphemeronValue : public TensorSource {
   std::string prefix_;
 };
 
-std::string in_words(int size) { return size == 1 ? "one process" : str_cat(size, " processes"); }
+std::string process_count(int size) {
+  return size == 1 ? "one process" : str_cat(size, " processes");
+}
 
 class ReplicaSaveable : public Saveable {
  public:
-  ReplicaSaveable(SaveablePtr own, int size, std::string begins)
-      : own_(std::move(own)), size_(size), begins_(std::move(begins)) {}
+  ReplicaSaveable(SaveablePtr own, int size, std::string restart_message)
+      : own_(std::move(own)), size_(size), restart_message_(std::move(restart_message)) {}
   const std::string& name() const override { return own_->name(); }
-  bool is_in(const TensorSource& source) const override { return sizes_in(source).count(size_) > 0; }
+  bool is_in(const TensorSource& source) const override {
+    return sizes_in(source).count(size_) > 0;
+  }
 
   std::vector<SaveSpec> save(ResourceManager& resources) override {
     std::vector<SaveSpec> here = own_->save(resources);
     if (size_ == 1) return here;
     if (!CollectiveSaveScope::is_now()) return {};
-    const std::vector<std::string> said = gather_texts(communicator(), packed(here));
+    const std::vector<std::string> messages = gather_texts(communicator(), packed(here));
     std::vector<SaveSpec> specs;
     for (int rank = 0; rank < size_; ++rank) {
-      add_specs(said[static_cast<size_t>(rank)], prefix_of(size_, rank), &specs);
+      add_specs(messages[static_cast<size_t>(rank)], prefix_of(size_, rank), &specs);
     }
     return specs;
   }
 
   Assign read(const TensorSource& source, const ResourceManager& resources) override {
     const std::set<int> sizes = sizes_in(source);
-    const bool is_known = sizes.count(size_) > 0;
-    if (!is_known && !sizes.empty()) {
-      if (!is_over(source, *sizes.begin())) tell_begins(source, *sizes.begin());
+    const bool is_saved = sizes.count(size_) > 0;
+    if (!is_saved && !sizes.empty()) {
+      if (!has_ended(source, *sizes.begin())) log_restart(source, *sizes.begin());
       return {};
     }
     if (size_ == 1) return own_->read(source, resources);
-    if (is_known && is_over(source, size_)) return {};
+    if (is_saved && has_ended(source, size_)) return {};
     const Communicator& all = communicator();
-    // what nobody knows one of all says
-    if (!is_known && !all.is_chief()) return {};
-    return own_->read(EphemeronValue(source, prefix_of(size_, all.rank())), resources);
+    // If nothing was saved, only the chief reports it.
+    if (!is_saved && !all.is_chief()) return {};
+    return own_->read(SubtreeSource(source, prefix_of(size_, all.rank())), resources);
   }
 
  private:
   static void add_specs(const std::string& text,
                         const std::string& prefix,
                         std::vector<SaveSpec>* specs) {
-    WireReader all(text, "what a process said");
+    WireReader all(text, "message from another process");
     while (all.next()) {
       WireReader one = all.message();
       SaveSpec spec;
@@ -105,7 +108,6 @@ class ReplicaSaveable : public Saveable {
       specs->push_back(std::move(spec));
     }
   }
-  // By how many processes a checkpoint was saved that knows of it.
   std::set<int> sizes_in(const TensorSource& source) const {
     std::set<int> sizes;
     if (!source.names_with(name()).empty()) sizes.insert(1);
@@ -116,36 +118,38 @@ class ReplicaSaveable : public Saveable {
     }
     return sizes;
   }
-  // The data of one have ended, and with them those of all: what goes on begins a pass anyway.
-  bool is_over(const TensorSource& source, int size) const {
+  // Whether the data of any process ended. The input of all then ended with it, so that the next
+  // run starts a new pass.
+  bool has_ended(const TensorSource& source, int size) const {
     for (int rank = 0; rank < size; ++rank) {
       const std::string ended = (size == 1 ? "" : prefix_of(size, rank)) + name() + "ended";
       if (source.find(ended) && source.read(ended).number_at(0) != 0) return true;
     }
     return false;
   }
-  void tell_begins(const TensorSource& source, int size) const {
+  void log_restart(const TensorSource& source, int size) const {
     if (size_ > 1 && !communicator().is_chief()) return;
     log_always(LogLevel::kInfo,
-               str_cat("Checkpoint ", source.path(), " was saved by ", in_words(size), ", and ",
-                       in_words(size_), size_ == 1 ? " goes" : " go", " on from it: ", begins_));
+               str_cat("Checkpoint ", source.path(), " was saved by ", process_count(size),
+                       ", but training continues with ", process_count(size_), ": ",
+                       restart_message_));
   }
 
   SaveablePtr own_;
   int size_;
-  std::string begins_;
+  std::string restart_message_;
 };
 
 }  // namespace
 
 SaveablePtr input_of_replica(SaveablePtr position, int replicas) {
   return std::make_shared<ReplicaSaveable>(std::move(position), replicas,
-                                           "a new pass over the data begins.");
+                                           "the input starts a new pass over the data.");
 }
 
 SaveablePtr random_numbers_of_replica(SaveablePtr positions, int replicas) {
   return std::make_shared<ReplicaSaveable>(std::move(positions), replicas,
-                                           "its random numbers begin anew.");
+                                           "the random number generators are not restored.");
 }
 
 }  // namespace runhooks

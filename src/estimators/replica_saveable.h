@@ -1,16 +1,14 @@
-// What lives here: where each of several processes stands, in the one checkpoint of all.
-// Who may use it: estimators, the bindings.
-// What it must not know: what stands there, R.
+// Saves state that differs between processes, such as input positions, in one shared checkpoint.
 #pragma once
 
 #include "graph/saveable.h"
 
 namespace runhooks {
 
-// Where the input of each process stands, or its random numbers, in every checkpoint that all save
-// together (CollectiveSaveScope, cluster/step_barrier.h), and back; of one process (`replicas` 1) as it is. A
-// checkpoint of another number of processes is as one that knows nothing of it, which the log says,
-// with both numbers.
+// Wraps the input position or random number state of a process. Collective saves
+// (CollectiveSaveScope, cluster/step_barrier.h) store the state of every process. With
+// `replicas` = 1, the state is stored as it is. If the number of processes has changed since the
+// save, the state is not restored and a message is logged.
 SaveablePtr input_of_replica(SaveablePtr position, int replicas);
 SaveablePtr random_numbers_of_replica(SaveablePtr positions, int replicas);
 

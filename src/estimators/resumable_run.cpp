@@ -15,7 +15,7 @@ namespace runhooks {
 
 namespace {
 
-// One of a checkpoint that knows nothing of it begins anew, which is said.
+// Starts at the first element, and logs it, if a checkpoint has no input position.
 class InputPosition : public Saveable {
  public:
   InputPosition(const Output& handle, ResumeMismatch on_other_data)
@@ -27,8 +27,8 @@ class InputPosition : public Saveable {
   Assign read(const TensorSource& source, const ResourceManager& resources) override {
     if (source.names_with(name()).empty()) {
       log_always(LogLevel::kInfo, str_cat("Checkpoint ", source.path(),
-                                          " does not say where the input stood: it begins at the "
-                                          "first element."));
+                                          " has no input position; the input starts at the first "
+                                          "element."));
       return {};
     }
     return position_->read(source, resources);
@@ -40,7 +40,6 @@ class InputPosition : public Saveable {
 
 using Operations = std::vector<const Operation*>;
 
-// Those that these need, and they themselves.
 NumberedOperations needed_by(Operations open) {
   open.erase(std::remove(open.begin(), open.end(), nullptr), open.end());
   return ancestors_of(std::move(open), Through::kInputsAndControl);
@@ -55,8 +54,8 @@ Operations initializers_of(const Graph& graph) {
   return all;
 }
 
-// What steps draw from: operations of the graph and of its functions that keep a state which nothing
-// else saves.
+// Stateful operations used by steps, in the graph and its functions, whose state nothing else
+// saves.
 Operations drawing_operations(const Graph& graph, const Operations& step) {
   std::set<const Operation*> saved;
   for (const SaveablePtr& saveable : saveables_in(graph)) saved.insert(saveable->op());
@@ -75,7 +74,6 @@ Operations drawing_operations(const Graph& graph, const Operations& step) {
   return drawing;
 }
 
-// Where dropout and its like stand in their streams of random numbers.
 class RandomPositions : public StateSaveable {
  public:
   RandomPositions(const Graph& graph, Operations step)
@@ -90,7 +88,7 @@ class RandomPositions : public StateSaveable {
     }
     return state;
   }
-  // An operation that is new in the model begins its stream.
+  // A random operation that is new in the model starts its stream.
   Assign read_state(const NamedTensors& state,
                     const std::string&,
                     const ResourceManager&) override {
@@ -105,7 +103,7 @@ class RandomPositions : public StateSaveable {
   }
 
  private:
-  // A hook may add to the graph until it is finalized.
+  // Computed late, because hooks may add to the graph until it is finalized.
   const Operations& drawing() {
     if (!drawing_) drawing_ = drawing_operations(graph_, step_);
     return *drawing_;
@@ -115,9 +113,9 @@ class RandomPositions : public StateSaveable {
   std::optional<Operations> drawing_;
 };
 
-// One that a session begins with takes its position up then; what else initializes it would begin
-// anew after it was restored.
-void check_begins(const Operation& iterator) {
+// Iterators without an own initializer restore their position when the session starts. Any other
+// initializer would reset the restored position.
+void check_restorable(const Operation& iterator) {
   if (iterator.payload) return;
   const Graph& graph = iterator.graph();
   for (const CollectionItem& item : graph.collection(collection_keys::kTableInitializers)) {
@@ -126,10 +124,10 @@ void check_begins(const Operation& iterator) {
   }
   throw Error(
       Code::kInvalidArgument,
-      str_cat("Where iterator '", iterator.name(),
-              "' stands cannot be kept: it waits for an initializer."),
-      {"With run_config(checkpoint_input_pipeline = TRUE) let the input function return the "
-       "dataset, or use make_iterator_one_shot()."});
+      str_cat("Cannot save the position of iterator '", iterator.name(),
+              "', because it is initialized by an operation."),
+      {"With run_config(checkpoint_input_pipeline = TRUE), the input function must return the "
+       "dataset itself, or use make_iterator_one_shot()."});
 }
 
 }  // namespace
@@ -145,21 +143,21 @@ void keep_random_positions(Graph& graph,
 void keep_input_positions(Graph& graph, ResumeMismatch on_other_data, int replicas) {
   const std::vector<CollectionItem> iterators = graph.collection("iterators");
   if (iterators.empty()) {
-    throw Error(Code::kInvalidArgument, "The input has no position to be saved.",
-                {"run_config(checkpoint_input_pipeline = TRUE) saves where the iterators of "
-                 "datasets stand, and the input function makes none."});
+    throw Error(Code::kInvalidArgument, "The input has no position that can be saved.",
+                {"run_config(checkpoint_input_pipeline = TRUE) saves the positions of dataset "
+                 "iterators, but the input function creates no dataset."});
   }
-  std::set<std::string> known;
+  std::set<std::string> names;
   for (const CollectionItem& item : graph.collection(collection_keys::kSaveableObjects)) {
-    if (const auto* object = std::get_if<SaveablePtr>(&item)) known.insert((*object)->name());
+    if (const auto* object = std::get_if<SaveablePtr>(&item)) names.insert((*object)->name());
   }
   const auto add = [&](SaveablePtr saveable) {
-    if (!known.insert(saveable->name()).second) return;
+    if (!names.insert(saveable->name()).second) return;
     graph.add_to_collection(collection_keys::kSaveableObjects, saveable);
   };
   for (const CollectionItem& item : iterators) {
     if (const auto* handle = std::get_if<Output>(&item)) {
-      check_begins(*handle->op);
+      check_restorable(*handle->op);
       add(input_of_replica(std::make_shared<InputPosition>(*handle, on_other_data), replicas));
     }
   }

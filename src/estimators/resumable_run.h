@@ -1,6 +1,4 @@
-// What lives here: what a run needs beside its variables to go on as if it had never stopped, in the model's checkpoints.
-// Who may use it: estimators.
-// What it must not know: any particular model, dataset or hook, R.
+// Saves the positions of the input and of random generators, so that a run resumes exactly.
 #pragma once
 
 #include <vector>
@@ -10,16 +8,16 @@
 
 namespace runhooks {
 
-// From now on checkpoints of this graph say where its random generators stand (dropout's and those of
-// the user's own steps), so that a run that goes on draws what it would have drawn. `step` is what a
-// step asks for: what initializers alone draw from is left out. A graph that draws nothing has
-// TensorFlow's checkpoints. Each of several processes (`replicas`) has its own.
+// Adds the positions of the graph's random generators (dropout and the like) to its checkpoints, so
+// that a resumed run draws the same numbers. `step` lists the ops of a training step; generators
+// used only by initializers are not saved. Graphs without generators keep TensorFlow's checkpoint
+// contents. Each process (`replicas`) has its own positions.
 void keep_random_positions(Graph& graph,
                            const std::vector<const Operation*>& step,
                            int replicas = 1);
 
-// The positions of all its iterators besides. A graph without iterators is refused: nothing could keep
-// model and data in step.
+// Also adds the positions of all iterators. Throws if the graph has none, because the data could
+// not be kept in step with the model.
 void keep_input_positions(Graph& graph, ResumeMismatch on_other_data, int replicas = 1);
 
 }  // namespace runhooks

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/fingerprint.h"
+#include "base/machine.h"
 #include "estimators/run_record.h"
 #include "io/checkpoint/checkpoint_state.h"
 #include "io/checkpoint/cached_checkpoint.h"
@@ -25,7 +26,7 @@ bool has_ending(const std::string& name, const std::string& ending) {
          name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
 }
 
-// The path, or one of a later second: a short run may have ended in the same second.
+// `path`, or the path of a later second if it exists: a short run may end within a second.
 std::string free_path(std::string path) {
   const size_t begin = path.rfind(kEventFile) + std::string(kEventFile).size();
   while (file_exists(path)) {
@@ -49,7 +50,7 @@ void collect_event_files(const std::string& folder) {
   }
 }
 
-bool is_carried(const std::string& name) {
+bool is_snapshot_file(const std::string& name) {
   if (name == kCheckpointStateName || name == kRecordName || name == kRunsName) return true;
   const bool is_plain_name = base_name(name) == name && name.find('\\') == std::string::npos &&
                              name.find(':') == std::string::npos && name[0] != '.';
@@ -59,7 +60,6 @@ bool is_carried(const std::string& name) {
   return ending == kIndexEnding || ending.rfind(kDataPart, 0) == 0;
 }
 
-// The file that says of each value of the checkpoint where it is, and its check sum.
 Files::const_iterator index_of(const Files& files) {
   return std::find_if(files.begin(), files.end(),
                       [](const auto& file) { return has_ending(file.first, kIndexEnding); });
@@ -97,36 +97,34 @@ std::string mark_of(const std::string& checkpoint, int64_t step) {
   return str_cat(step, ":", fingerprint64(read_whole_file(index)));
 }
 
-// A folder that was read lately: what it was, once the same checkpoint was asked for twice.
+// A recently read directory. It is cached once the same checkpoint was requested twice.
 struct ReadFolder {
   std::string path, newest;
   CachedCheckpoint checkpoint;
   std::shared_ptr<const RunFolder> folder;
 };
 
-constexpr size_t kMostReadFolders = 8;
-// Words of classes and levels may be many.
-constexpr uint64_t kMostKeptBytes = 1 << 20;
-
-// Notes how the files are now, unless they are not worth it. Whoever reads them says what is wrong
-// with them.
-bool note_files(ReadFolder& folder) {
+constexpr size_t kMaxReadFolders = 8;
+// Metadata with many class names or factor levels can be large.
+constexpr uint64_t kMaxCachedBytes = 1 << 20;
+// Records the current file versions unless the metadata are too large to cache. Errors are ignored
+// here, because reading the files reports them.
+bool record_file_versions(ReadFolder& folder) {
   try {
     const std::string record = join_path(folder.path, kRecordName);
-    const bool is_small = !file_exists(record) || file_size(record) <= kMostKeptBytes;
+    const bool is_small = !file_exists(record) || file_size(record) <= kMaxCachedBytes;
     return is_small && folder.checkpoint.note(folder.path, folder.newest, {kRecordName});
   } catch (const Error&) {
     return false;
   }
 }
 
-// The folder's place among them, which is the first then.
 ReadFolder& read_folder(const std::string& path) {
   static auto* all = new std::vector<ReadFolder>;
   auto found = std::find_if(all->begin(), all->end(),
                             [&path](const ReadFolder& one) { return one.path == path; });
   if (found == all->end()) {
-    if (all->size() == kMostReadFolders) all->pop_back();
+    if (all->size() == kMaxReadFolders) all->pop_back();
     found = all->emplace(all->end());
     found->path = path;
   }
@@ -136,7 +134,6 @@ ReadFolder& read_folder(const std::string& path) {
 
 int64_t reads_made = 0;
 
-// As NewestCheckpoint::is_there.
 bool has_checkpoint(const std::string& folder) {
   try {
     std::vector<std::string> warnings;
@@ -146,8 +143,7 @@ bool has_checkpoint(const std::string& folder) {
   }
 }
 
-// In words: which process, where, since when.
-std::string holder_in_words(const LockOwner& holder) {
+std::string describe_owner(const LockOwner& holder) {
   if (holder.process == 0) return "Another process";
   const auto since = static_cast<std::time_t>(holder.since);
   char time[40];
@@ -157,18 +153,24 @@ std::string holder_in_words(const LockOwner& holder) {
                  std::string(time, length), ",");
 }
 
-std::unique_ptr<DirectoryLock> claim_of(const std::string& folder) {
+std::unique_ptr<DirectoryLock> acquire_lock(const std::string& folder) {
   const std::string path = join_path(folder, kClaimName);
   if (DirectoryLock::holds(path)) return nullptr;
   create_directories(folder);
   LockOwner holder;
-  std::unique_ptr<DirectoryLock> claim = DirectoryLock::take(path, &holder);
-  if (claim) return claim;
+  std::unique_ptr<DirectoryLock> lock = DirectoryLock::take(path, &holder);
+  if (lock) return lock;
+  std::vector<std::string> hints = {
+      "Two trainings in one directory would overwrite each other's checkpoints. Wait until the other "
+      "one ends, or use another `model_dir`."};
+  // A file system without locks keeps the lock file of a process that was killed.
+  if (holder.host != host_name()) {
+    hints.push_back(str_cat("If that process no longer runs, remove the file ", path, "."));
+  }
   throw Error(Code::kFailedPrecondition,
-              str_cat("The folder ", folder, " is being trained in. ", holder_in_words(holder),
+              str_cat("Another training runs in directory ", folder, ". ", describe_owner(holder),
                       " trains a model there."),
-              {"Two trainings in one folder would overwrite each other's checkpoints: wait for the "
-               "end of the other one, or give this model another `model_dir`."});
+              hints);
 }
 
 }  // namespace
@@ -177,13 +179,13 @@ NewestCheckpoint newest_checkpoint_in(const std::string& folder) {
   NewestCheckpoint newest;
   newest.is_there = true;
   try {
-    std::vector<std::string> warnings;  // whoever restores it says them
+    std::vector<std::string> warnings;  // reported when the checkpoint is restored
     newest.path = latest_checkpoint(folder, &warnings);
     newest.is_there = !newest.path.empty();
     if (!newest.is_there) return newest;
     newest.step = step_in(newest.path);
     newest.mark = mark_of(newest.path, newest.step);
-  } catch (const Error&) {  // what is odd is what the error on its way is about
+  } catch (const Error&) {  // reported when the checkpoint is restored
   }
   return newest;
 }
@@ -191,11 +193,11 @@ NewestCheckpoint newest_checkpoint_in(const std::string& folder) {
 RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
   ++reads_made;
   const std::string file = join_path(path_, kRecordName);
-  has_memory_ = file_exists(file);
+  has_metadata_ = file_exists(file);
   try {
-    if (has_memory_) memory_ = read_plain_file(file);
+    if (has_metadata_) metadata_ = read_plain_file(file);
   } catch (const Error&) {
-    memory_ = PlainData();  // who needs it says that it is damaged
+    metadata_ = PlainData();  // damage is reported when the metadata are used
   }
   newest_ = newest_checkpoint_in(path_);
 }
@@ -207,8 +209,8 @@ std::shared_ptr<const RunFolder> RunFolder::known(const std::string& path) {
     return last.folder;
   }
   last.folder.reset();
-  // a training asks once for each checkpoint that it leaves: what is asked for again is noted
-  const bool is_noted = note_files(last);
+  // Training asks once per checkpoint, so only repeated requests are worth caching.
+  const bool is_noted = record_file_versions(last);
   auto now = std::make_shared<const RunFolder>(path);
   if (is_noted && now->newest_.path == last.newest) last.folder = now;
   last.newest = now->newest_.path;
@@ -236,11 +238,11 @@ TrainingDirGuard::TrainingDirGuard(std::string folder, bool leaves_events)
       was_there_(file_exists(folder_)),
       had_runs_(file_exists(join_path(folder_, kRunsName))),
       leaves_events_(leaves_events),
-      claim_(claim_of(folder_)) {
+      lock_(acquire_lock(folder_)) {
   remove_stale_files(folder_, {kRecordName, kRunsName});
 }
 
-void TrainingDirGuard::tidy_up() const {
+void TrainingDirGuard::clean_up() const {
   if (!is_directory(folder_)) return;
   if (!leaves_events_) collect_event_files(folder_);
   if (has_checkpoint(folder_)) return;
@@ -249,10 +251,10 @@ void TrainingDirGuard::tidy_up() const {
 }
 
 TrainingDirGuard::~TrainingDirGuard() {
-  // Whatever goes wrong here, an error may be on its way already: files stay where they are.
+  // An error may already be in flight, so failures are ignored and files stay.
   try {
-    tidy_up();
-    claim_.reset();
+    clean_up();
+    lock_.reset();
     if (!was_there_ && is_directory(folder_) && list_directory(folder_).empty()) {
       remove_file(folder_);
     }
@@ -261,25 +263,25 @@ TrainingDirGuard::~TrainingDirGuard() {
 }
 
 Files pack_snapshot(const std::string& folder,
-                     uint64_t most_bytes,
+                     uint64_t max_bytes,
                      const std::string& checkpoint) {
   Files files;
   std::vector<std::string> warnings;
   const std::string path = checkpoint.empty() ? latest_checkpoint(folder, &warnings) : checkpoint;
   if (path.empty()) return files;
-  const std::string name = base_name(path), place = parent_folder(path);
+  const std::string name = base_name(path), directory = parent_folder(path);
   const auto add = [&files](const std::string& from, const std::string& file) {
     const std::string full = join_path(from, file);
     if (file_exists(full)) files.emplace_back(file, read_whole_file(full));
   };
   add(folder, kRecordName);
   add(folder, kRunsName);
-  add(place, name + kIndexEnding);
-  const std::vector<std::string> parts = values_of(place, name);
+  add(directory, name + kIndexEnding);
+  const std::vector<std::string> parts = values_of(directory, name);
   uint64_t bytes = 0;
-  for (const std::string& part : parts) bytes += file_size(join_path(place, part));
+  for (const std::string& part : parts) bytes += file_size(join_path(directory, part));
   for (const std::string& part : parts) {
-    if (bytes <= most_bytes) add(place, part);
+    if (bytes <= max_bytes) add(directory, part);
   }
   files.emplace_back(kCheckpointStateName,
                      checkpoint_state_text(make_checkpoint_state("", name, {}, true)));
@@ -288,9 +290,9 @@ Files pack_snapshot(const std::string& folder,
 
 void unpack_snapshot(const std::string& folder, const Files& files, const std::string& from) {
   for (const auto& file : files) {
-    if (is_carried(file.first)) continue;
-    invalid_argument("The model carries a file called '", file.first,
-                     "', which is none of a checkpoint: none of its files is written.");
+    if (is_snapshot_file(file.first)) continue;
+    invalid_argument("The saved model contains file '", file.first,
+                     "', which is not part of a checkpoint. No files were written.");
   }
   for (const auto& file : files) write_file_atomically(join_path(folder, file.first), file.second);
   const std::string checkpoint = carried_checkpoint(files);
@@ -308,7 +310,7 @@ SnapshotStatus compare_snapshot(const std::string& folder, const Files& files) {
   try {
     if (is_directory(folder)) newest = latest_checkpoint(folder, &warnings);
     if (!newest.empty()) answer.newest_step = step_in(newest);
-  } catch (const Error&) {  // whoever reads it says what is the matter with it
+  } catch (const Error&) {  // reported when the checkpoint is read
   }
   if (index == files.end()) return answer;
   answer.checkpoint = carried_checkpoint(files);

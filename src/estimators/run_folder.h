@@ -1,6 +1,4 @@
-// What lives here: RunFolder, all that a model's folder is: its checkpoints, what was trained there, who may write.
-// Who may use it: estimators, the bindings.
-// What it must not know: models, graphs, R.
+// RunFolder: the contents of a model directory: checkpoints, metadata, and the training lock.
 #pragma once
 
 #include <cstdint>
@@ -14,91 +12,87 @@
 
 namespace runhooks {
 
-// What was trained in the folder, as plain data.
 constexpr const char* kRecordName = "runhooks.data";
-// Held by the process that trains there.
 constexpr const char* kClaimName = ".runhooks.lock";
 
-// The newest checkpoint of a folder.
 struct NewestCheckpoint {
-  // TRUE also where the state file is one that cannot be read: whoever reads it says so.
+  // Also true if the state file is unreadable; reading the checkpoint then reports the error.
   bool is_there = false;
   std::string path;
   int64_t step = 0;
-  // To be compared: "step:fingerprint of its index". Another training of as many steps has other
-  // check sums there. "" where there is none that can be read.
+  // Identifies the checkpoint: "step:fingerprint of its index". The fingerprint distinguishes
+  // trainings with the same number of steps. "" if no checkpoint can be read.
   std::string mark;
 };
 NewestCheckpoint newest_checkpoint_in(const std::string& folder);
 
-// A folder as a call finds it: read once, when it is made.
+// A snapshot of a model directory, read once on construction.
 class RunFolder {
  public:
   explicit RunFolder(std::string path);
-  // The same; one that was read before is read no more while its files are as they were.
+  // Cached: rereads the directory only if its files have changed.
   static std::shared_ptr<const RunFolder> known(const std::string& path);
-  // As NewestCheckpoint has it; the global step of the newest one.
   bool has_checkpoint() const { return newest_.is_there; }
   int64_t step() const { return newest_.step; }
   const std::string& mark() const { return newest_.mark; }
-  // What was trained there. Its kind is NULL where the file is none of plain data, too.
-  bool has_metadata() const { return has_memory_; }
-  const PlainData& memory() const { return memory_; }
-  // Whether a training could write there, or make the folder. Nothing is left of the trial.
+  // Metadata of the trained model. The data are NULL if the file is damaged.
+  bool has_metadata() const { return has_metadata_; }
+  const PlainData& memory() const { return metadata_; }
+  // Whether training could write to the directory or create it. Leaves no files.
   bool can_be_written() const;
-  // Remembers it, in the place of what was known.
   static void remember(const std::string& path, const PlainData& memory);
-  // How many calls of this process asked for one.
   static int64_t reads();
 
  private:
   std::string path_;
   NewestCheckpoint newest_;
-  bool has_memory_ = false;
-  PlainData memory_;
+  bool has_metadata_ = false;
+  PlainData metadata_;
 };
 
-// While one lives a model is trained in the folder, by no other process. Afterwards, however that
-// ended, its event files are in logs/, where TensorBoard, pointed at the folder, finds them (unless
-// they are to be left where they are); and where there is no checkpoint yet nothing is left that
-// training has made.
+// Holds the training lock of a model directory. On destruction, moves event files to logs/ below
+// it, where TensorBoard finds them (unless `leaves_events`). If no checkpoint was written, removes
+// the files that training created.
+//
+//   .runhooks.lock   exists while a process trains here
+//   runhooks.data    metadata of the model
+//   runhooks.runs    log of the runs
+//   checkpoint       state file; names the newest checkpoint
+//   logs/            event files of finished runs
 class TrainingDirGuard {
  public:
-  // Where another process trains there it is an error that names it.
   explicit TrainingDirGuard(std::string folder, bool leaves_events = false);
   ~TrainingDirGuard();
   TrainingDirGuard(const TrainingDirGuard&) = delete;
   TrainingDirGuard& operator=(const TrainingDirGuard&) = delete;
 
  private:
-  void tidy_up() const;
+  void clean_up() const;
   std::string folder_;
   bool was_there_, had_runs_, leaves_events_;
-  // NULL within another training of this process in the folder, which a hook may begin.
-  std::unique_ptr<DirectoryLock> claim_;
+  // NULL if this process already trains in the directory; a hook may start a nested training.
+  std::unique_ptr<DirectoryLock> lock_;
 };
 
-// Names and bytes.
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-// What makes the model anew in another folder: its newest checkpoint, the state file, what was
-// trained, the record of its runs. None where there is no checkpoint. The values of one that has more
-// than `most_bytes` are left out: then what is left says which it is. `checkpoint`: another one than
-// the newest, which may be elsewhere.
+// Packs the files that recreate the model in another directory: newest checkpoint, state file,
+// metadata and run log; empty without a checkpoint. Variable values beyond `max_bytes` are left
+// out; the rest still identifies the checkpoint. `checkpoint` selects another checkpoint, possibly
+// from elsewhere.
 Files pack_snapshot(const std::string& folder,
-                     uint64_t most_bytes,
+                     uint64_t max_bytes,
                      const std::string& checkpoint = "");
-// Into a folder that is there. Files that no model carries are refused before any is written. Values
-// that were left out are copied from `from`.
+// Writes the files to an existing directory. Throws before writing if a file name is not allowed.
+// Values that were left out are copied from the directory `from`.
 void unpack_snapshot(const std::string& folder, const Files& files, const std::string& from);
 
-// How a folder goes with files that were carried away from it.
 struct SnapshotStatus {
-  std::string checkpoint;   // the name of the one that was carried away, "" where none was
-  int64_t newest_step = -1; // of the folder's newest checkpoint, if it has one
-  bool is_newest = false;   // which is this one
-  bool is_there = false;    // the folder has this one still
-  bool has_values = false;  // the files make the model anew without the folder
+  std::string checkpoint;    // name of the packed checkpoint, or ""
+  int64_t newest_step = -1;  // of the directory's newest checkpoint, if it has one
+  bool is_newest = false;    // the packed checkpoint is still the newest
+  bool is_there = false;     // the directory still has the packed checkpoint
+  bool has_values = false;   // the snapshot contains the variable values
 };
 SnapshotStatus compare_snapshot(const std::string& folder, const Files& files);
 

@@ -19,7 +19,6 @@ std::string& foreign_error() {
   return *text;
 }
 
-// No two runs have the same, whichever processes make them.
 std::string fresh_id() {
   static int made = 0;
   return str_cat(process_id(), "-", static_cast<long long>(now_seconds() * 1e6), "-", ++made);
@@ -37,7 +36,7 @@ PlainData named_numbers(const std::vector<std::pair<std::string, double>>& value
   return data;
 }
 
-// --- reading: whoever wrote the folder may have put anything into the file
+// --- reading: the file may contain anything, so each field is validated
 
 struct Row {
   PlainData begun;
@@ -51,7 +50,7 @@ bool is_named_numbers(const PlainData* data) {
          plain_names(*data).size() == data->length();
 }
 
-// An evaluation belongs to the run that is under way, or was the last one.
+// An evaluation belongs to the current or the last run.
 std::vector<Row> rows_of(const std::vector<PlainData>& entries) {
   std::vector<Row> rows;
   for (const PlainData& entry : entries) {
@@ -77,7 +76,6 @@ std::vector<Row> rows_of(const std::vector<PlainData>& entries) {
   return rows;
 }
 
-// The process that trains in the folder now has begun this one.
 bool is_running(const Row& row, const LockOwner& holder, bool is_held) {
   return is_held && number_field(row.begun, "process", 0) == holder.process &&
          text_field(row.begun, "host", "") == holder.host &&
@@ -118,7 +116,7 @@ PlainData shown_row(const Row& row, const LockOwner& holder, bool is_held) {
   shown.add("why", text_field(row.ended, "why", runs ? "running" : "killed"));
   shown.add("reason", text_field(row.ended, "reason",
                                  runs ? str_cat("process ", static_cast<long>(holder.process))
-                                      : "the process ended without a word"));
+                                      : "the process ended without completing the run"));
   for (const char* name : {"version", "machine", "host"}) {
     shown.add(name, text_field(row.begun, name, ""));
   }
@@ -129,7 +127,7 @@ PlainData shown_row(const Row& row, const LockOwner& holder, bool is_held) {
   copy_field(shown, row.begun, "seed", PlainData::Kind::kDouble);
   copy_field(shown, row.ended, "seeds", PlainData::Kind::kDouble);
   copy_field(shown, row.ended, "log", PlainData::Kind::kCharacter);
-  // the hooks of all the loop where it has begun, else those that were given
+  // All hooks of the loop if it has begun, else those passed by the caller.
   const PlainData& hooks = row.more.empty() ? row.begun : row.more.front();
   copy_field(shown, hooks, "hooks", PlainData::Kind::kCharacter);
   return shown.add("evaluations", evaluations_of(row)).take();
@@ -147,7 +145,7 @@ std::string take_foreign_error() {
 
 RunRecord::RunRecord(const std::string& folder, int64_t from_step, PlainFields about)
     : path_(join_path(folder, kRunsName)), id_(fresh_id()) {
-  take_foreign_error();  // of an earlier run
+  take_foreign_error();  // discards that of an earlier run
   about.add("began", now_seconds())
       .add("from", static_cast<double>(from_step))
       .add("process", static_cast<double>(process_id()))
@@ -181,7 +179,7 @@ void RunRecord::append(const char* kind, PlainFields fields) const {
   try {
     append_record_to(path_, write_plain_data(fields.take()));
   } catch (const Error& error) {
-    warn("run_record", "The record of the run is not kept. " + error.message());
+    warn("run_record", "Could not write the record of this run. " + error.message());
   }
 }
 
@@ -213,7 +211,7 @@ std::vector<PlainData> run_rows(const std::string& folder) {
   }
   if (damaged) {
     warn("data_loss", str_cat("'", path, "' is damaged: ", static_cast<unsigned long>(damaged),
-                              " bytes of it are no record of a run and are left out."));
+                              " bytes are not readable as run records and were skipped."));
   }
   LockOwner holder;
   const bool is_held = DirectoryLock::is_held(join_path(folder, kClaimName), &holder);

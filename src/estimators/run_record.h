@@ -1,6 +1,4 @@
-// What lives here: what is kept of each training of a model's folder: RunRecord, while one runs, and the rows of all.
-// Who may use it: estimators, the bindings.
-// What it must not know: any particular model or hook, R.
+// RunRecord: the log of trainings in a model directory, one row per run.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +10,29 @@
 
 namespace runhooks {
 
-// The file of them in a model's folder: entries of plain data, which are only appended.
+// The log file. Entries of plain data are only appended.
 constexpr const char* kRunsName = "runhooks.runs";
 
-// Why a run ended. `why` is one word of a few: "data" (they ended), "steps", "early_stopping",
-// "hook" (one asked), "interrupt", "error"; of rows that nobody ended "killed", or "running".
-// `reason` says it in other words: which hook, the text of the error.
+// Why a run ended. `why`: "data" (the input ended), "steps", "early_stopping", "hook" (a hook
+// stopped it), "interrupt" or "error"; for runs without an end entry, "killed" or "running".
+// `reason` adds details, such as the hook or the error message.
 struct RunEnd {
   std::string why, reason;
 };
 
-// What the input gave, and how long the steps have waited for it; rows below 0: not known.
 struct RunInput {
   double rows = -1, seconds = 0, waited = 0;
 };
 
-// The row of a run: begun when one is made, completed by end(). Where nobody completes it the next
-// reader sees that the process was killed. What cannot be written is a warning: the run goes on.
+// The entry of one run. The constructor begins it and end() completes it; an entry that is never
+// completed means that the process was killed. Write errors are warnings, so that the run
+// continues.
 class RunRecord {
  public:
-  // `about`: a named list of what is known at the beginning.
   RunRecord(const std::string& folder, int64_t from_step, PlainFields about);
   RunRecord(const RunRecord&) = delete;
   RunRecord& operator=(const RunRecord&) = delete;
-  // More of it, known later.
   void add(PlainFields more);
-  // `seeds`: those that were drawn for it; `log`: the last lines that were shown.
   void end(int64_t step,
            const RunInput& input,
            const RunEnd& end,
@@ -49,17 +44,17 @@ class RunRecord {
   std::string path_, id_;
 };
 
-// Into the row of the last run of the folder, where there is one.
+// Adds an evaluation to the last run of the directory, if there is one.
 void record_evaluation(const std::string& folder,
                        const std::string& name,
                        int64_t step,
                        const std::vector<std::pair<std::string, double>>& metrics);
 
-// The rows of a folder, in the order in which the runs began, each a named list. A file that a
-// crash has damaged is read as far as it goes, with a warning.
+// The runs of a directory in the order of their start, each as a named list. Damaged parts of the
+// file are skipped with a warning.
 std::vector<PlainData> run_rows(const std::string& folder);
 
-// What the embedding language says of an error of its own, which is on its way through the core.
+// Passes on the message of an R error that is unwinding through the core.
 void note_foreign_error(const std::string& text);
 std::string take_foreign_error();
 

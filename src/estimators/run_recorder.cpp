@@ -38,63 +38,62 @@ std::string count_of(int64_t steps) { return str_cat(steps, steps == 1 ? " step"
 
 }  // namespace
 
-// Costs nothing in a step.
+// Fetches nothing, so that it costs no time in a step.
 class RunRecorder::StepObserver : public RunHook {
  public:
   explicit StepObserver(int64_t from_step) : step_(from_step) {}
   std::string name() const override { return "LastStepHook"; }
   void begin(Graph& graph) override { variable_ = global_step(graph); }
   void after_create_session(Session& session, Coordinator&) override {
-    is_metered_ = false;
-    look(session);
+    is_timed_ = false;
+    update(session);
   }
   const RunArgs* before_run(RunContext& context) override {
-    if (!is_metered_) meter_.start(context.session());
-    is_metered_ = true;
+    if (!is_timed_) timer_.start(context.session());
+    is_timed_ = true;
     return nullptr;
   }
-  void end(Session& session) override { look(session); }
+  void end(Session& session) override { update(session); }
   void on_error(Session* session, const LoopFailure&) override {
-    // a hook may have closed it
-    if (session && session->is_initialized(*variable_)) look(*session);
+    if (session && session->is_initialized(*variable_)) update(*session);
   }
   int64_t step() const { return step_; }
   const RunInput& input() const { return input_; }
 
  private:
-  void look(Session& session) {
+  void update(Session& session) {
     step_ = *session.value(*variable_).data<int64_t>();
-    if (!is_metered_) return;
-    const InputTimer::Reading reading = meter_.read(session);
+    if (!is_timed_) return;
+    const InputTimer::Reading reading = timer_.read(session);
     if (reading.is_known) input_ = {reading.rows, reading.seconds, reading.waited};
   }
 
   int64_t step_;
   VariablePtr variable_;
-  bool is_metered_ = false;
-  InputTimer meter_;
+  bool is_timed_ = false;
+  InputTimer timer_;
   RunInput input_;
 };
 
 RunRecorder::RunRecorder(const RunConfig& config, int64_t from_step, const TrainOptions& options)
     : steps_(options.steps),
       max_steps_(options.max_steps),
-      noting_([this] {
-        constexpr size_t kMost = 100;
+      seed_recorder_([this] {
+        constexpr size_t kMaxSeeds = 100;
         const uint64_t seed = fresh_seed();
-        if (seeds_.size() < kMost) seeds_.push_back(static_cast<double>(seed));
+        if (seeds_.size() < kMaxSeeds) seeds_.push_back(static_cast<double>(seed));
         return seed;
       }),
-      watching_([this](LogLevel, const std::string& text) {
-        constexpr size_t kMost = 100, kLongest = 1000;
-        if (lines_.size() == kMost) lines_.pop_front();
-        lines_.push_back(text.substr(0, kLongest));
+      log_capture_([this](LogLevel, const std::string& text) {
+        constexpr size_t kMaxLines = 100, kMaxLength = 1000;
+        if (lines_.size() == kMaxLines) lines_.pop_front();
+        lines_.push_back(text.substr(0, kMaxLength));
       }),
       record_(config.model_dir, from_step, begin_of(config, options)),
-      watcher_(std::make_shared<StepObserver>(from_step)) {}
+      observer_(std::make_shared<StepObserver>(from_step)) {}
 
-HookPtr RunRecorder::hook() const { return watcher_; }
-int64_t RunRecorder::step() const { return watcher_->step(); }
+HookPtr RunRecorder::hook() const { return observer_; }
+int64_t RunRecorder::step() const { return observer_->step(); }
 
 void RunRecorder::begin(const MonitoredSession& session, HookList limits) {
   limits_ = std::move(limits);
@@ -103,22 +102,26 @@ void RunRecorder::begin(const MonitoredSession& session, HookList limits) {
   record_.add(std::move(more));
 }
 
-RunEnd RunRecorder::asked_end(const StopCause& ender) const {
-  if (!ender.hook) return {"hook", "the coordinator was asked to stop"};
+RunEnd RunRecorder::requested_end(const StopCause& stop_cause) const {
+  if (!stop_cause.hook) return {"hook", "the coordinator was asked to stop"};
   const bool is_limit =
       std::any_of(limits_.begin(), limits_.end(),
-                  [&ender](const HookPtr& limit) { return limit.get() == ender.hook; });
+                  [&stop_cause](const HookPtr& limit) { return limit.get() == stop_cause.hook; });
   if (is_limit && steps_ > 0) return {"steps", str_cat(count_of(steps_), " were asked for")};
   if (is_limit) return {"steps", str_cat("max_steps = ", max_steps_, " was reached")};
-  if (const auto* early = dynamic_cast<const EarlyStoppingHook*>(ender.hook)) {
+  if (const auto* early = dynamic_cast<const EarlyStoppingHook*>(stop_cause.hook)) {
     return {"early_stopping", early->reason()};
   }
-  return {"hook", ender.hook->name()};
+  return {"hook", stop_cause.hook->name()};
 }
 
-void RunRecorder::note_end(const StopCause& ender, bool input_ended) {
-  if (ender.hook) place_ = str_cat(" (in ", ender.method, "() of hook `", ender.hook->name(), "`)");
-  end_ = input_ended && !ender.hook ? RunEnd{"data", "the input ended"} : asked_end(ender);
+void RunRecorder::set_end(const StopCause& stop_cause, bool input_ended) {
+  if (stop_cause.hook) {
+    hook_text_ =
+        str_cat(" (in ", stop_cause.method, "() of hook `", stop_cause.hook->name(), "`)");
+  }
+  end_ = input_ended && !stop_cause.hook ? RunEnd{"data", "the input ended"}
+                                         : requested_end(stop_cause);
 }
 
 void RunRecorder::skip() {
@@ -138,18 +141,18 @@ RunEnd RunRecorder::failed_end() const {
     const std::string text = take_foreign_error();
     return {"error", text.empty() ? "The loop was left by a jump." : text};
   } catch (const Error& error) {
-    return {"error", error.message() + place_};
+    return {"error", error.message() + hook_text_};
   } catch (const std::exception& error) {
-    return {"error", error.what() + place_};
+    return {"error", error.what() + hook_text_};
   } catch (...) {
-    return {"error", "unknown" + place_};
+    return {"error", "unknown" + hook_text_};
   }
 }
 
 void RunRecorder::fail() { write(failed_end()); }
 
 void RunRecorder::write(const RunEnd& end) {
-  record_.end(watcher_->step(), watcher_->input(), end, seeds_, {lines_.begin(), lines_.end()});
+  record_.end(observer_->step(), observer_->input(), end, seeds_, {lines_.begin(), lines_.end()});
 }
 
 }  // namespace runhooks

@@ -1,6 +1,4 @@
-// What lives here: RunRecorder, which watches a training and writes down how it ends.
-// Who may use it: estimators.
-// What it must not know: any particular model, R.
+// RunRecorder: observes a training and records how it ends.
 #pragma once
 
 #include <deque>
@@ -15,42 +13,40 @@
 
 namespace runhooks {
 
-// From the beginning of a training to its end, or to the exception that leaves it.
+// Lives from the start of a training to its end or to the exception that leaves it.
 class RunRecorder {
  public:
   RunRecorder(const RunConfig& config, int64_t from_step, const TrainOptions& options);
   RunRecorder(const RunRecorder&) = delete;
   RunRecorder& operator=(const RunRecorder&) = delete;
 
-  // The hook by which it sees the loop; the last one, so that it sees what the others have done.
+  // Observes the loop. Must be the last hook, so that it sees the effects of all others.
   HookPtr hook() const;
-  // The loop has begun. `limits`: the hooks that the number of steps was given to.
+  // Call when the loop has begun. `limits`: the hooks that implement `steps` and `max_steps`.
   void begin(const MonitoredSession& session, HookList limits);
-  // It ends by whom it says; by the input where that has no more.
-  void note_end(const StopCause& ender, bool input_ended);
-  // No step is made, since so many were made before.
+  // Records the cause of the end: a hook, or the input if `input_ended` and no hook stopped it.
+  void set_end(const StopCause& stop_cause, bool input_ended);
   void skip();
   const RunEnd& end();
-  // By the exception that is being handled.
   void fail();
   int64_t step() const;
 
  private:
   class StepObserver;
-  RunEnd asked_end(const StopCause& ender) const;
+  RunEnd requested_end(const StopCause& stop_cause) const;
   RunEnd failed_end() const;
   void write(const RunEnd& end);
 
   int64_t steps_, max_steps_;
-  std::vector<double> seeds_;  // that were drawn, the first ones
-  SeedSourceScope noting_;
-  std::deque<std::string> lines_;  // of the log, the last ones
-  LogCapture watching_;
+  std::vector<double> seeds_;  // the first seeds drawn
+  SeedSourceScope seed_recorder_;
+  std::deque<std::string> lines_;  // the last log lines
+  LogCapture log_capture_;
   RunRecord record_;
-  std::shared_ptr<StepObserver> watcher_;
+  std::shared_ptr<StepObserver> observer_;
   HookList limits_;
   RunEnd end_;
-  std::string place_;  // of the hook that raised an error
+  std::string hook_text_;  // names the hook that raised an error
 };
 
 }  // namespace runhooks

@@ -1,6 +1,4 @@
-// What lives here: what float32 has lost of the derivatives of a softmax's loss by its logits.
-// Who may use it: models that divide one derivative by the other.
-// What it must not know: trees, heads.
+// Restores precision that float32 loses in the derivatives of the softmax loss.
 #pragma once
 
 #include <vector>
@@ -9,10 +7,10 @@
 
 namespace runhooks {
 
-// The derivatives of each example [batch, k], and a row [batch, k] of the second ones for each logit,
-// add up to 0. The largest of each, p - 1 of the label's class and p * (1 - p), are differences of
-// numbers near 1 as p comes near to it: they are set to what the others, which are exact, say. So
-// the ratio of both, a Newton step, is no quotient of roundings.
+// The first derivatives of an example, [batch, k], sum to 0, as do those in each row of second
+// derivatives. The largest of each (p - 1 of the label's class, and p * (1 - p)) suffers
+// cancellation as p approaches 1. It is replaced by minus the sum of the others, which are exact,
+// so that their ratio, a Newton step, is meaningful.
 void restore_softmax_sums(Graph& graph,
                           const Output& logits,
                           Output* gradients,

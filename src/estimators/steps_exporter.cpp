@@ -1,4 +1,4 @@
-// Exports at certain steps (tf.contrib.estimator.StepsExporter).
+// Exports at given global steps (tf.contrib.estimator.StepsExporter).
 #include <algorithm>
 
 #include "base/log.h"
@@ -8,16 +8,15 @@ namespace runhooks {
 
 namespace {
 
-// The first evaluation at or after each of the steps; one that is the first after several of them
-// exports once.
+// Exports at the first evaluation at or after each step, once if that applies to several steps.
 class StepsExporter : public Exporter {
  public:
   explicit StepsExporter(const Args& args)
       : steps_(args.integers("steps_to_keep")), pattern_(args.text("event_file_pattern", "")) {
-    const bool is_good = !steps_.empty() && *std::min_element(steps_.begin(), steps_.end()) > 0;
-    if (!is_good) {
+    const bool is_valid = !steps_.empty() && *std::min_element(steps_.begin(), steps_.end()) > 0;
+    if (!is_valid) {
       invalid_argument(args.label("steps_to_keep"),
-                       " must be positive whole numbers, and at least one.");
+                       " must contain at least one positive whole number, and no others.");
     }
   }
 
@@ -49,11 +48,12 @@ class StepsExporter : public Exporter {
 RUNHOOKS_REGISTER_EXPORTER(
     StepsExporter,
     "steps_exporter, contrib.estimator.StepsExporter",
-    {"steps_to_keep: numbers. Global steps: the first evaluation at or after each of them exports. "
-     "All these exports are kept.",
+    {"steps_to_keep: numbers. Global steps. The first evaluation at or after each of them exports; "
+     "these exports are never deleted.",
      "name = 'steps_exporter': " RUNHOOKS_EXPORTED_NAME,
      RUNHOOKS_EXPORTED_RECEIVER,
-     "event_file_pattern = NULL: string. Where to look for the steps that earlier runs have reached.",
+     "event_file_pattern = NULL: string. A pattern of event files that tell which steps previous "
+     "runs have reached.",
      RUNHOOKS_EXPORTED_FILES});
 
 }  // namespace runhooks

@@ -8,7 +8,6 @@ namespace runhooks {
 
 namespace {
 
-// The one number of a metric at one threshold.
 Metric only_one(Graph& graph, Metric metric) {
   metric.value = graph.op("Reshape", {metric.value, graph.int_vector({}, "shape")});
   return metric;

@@ -1,6 +1,4 @@
-// What lives here: metrics of probabilities of a yes: areas under curves, and what is right from a threshold on.
-// Who may use it: heads.
-// What it must not know: which head asks, R.
+// Metrics of predicted probabilities: areas under curves, and metrics at thresholds.
 #pragma once
 
 #include <string>
@@ -10,14 +8,13 @@
 
 namespace runhooks {
 
-// "auc" and "auc_precision_recall".
 Named<Metric> area_metrics(Graph& graph,
                            Output labels,
                            Output probabilities,
                            Output weights,
                            const std::string& summation_method);
 
-// For each threshold: "accuracy/positive_threshold_<t>", and precision and recall of this kind.
+// For each threshold <t>: "accuracy/positive_threshold_<t>", and likewise precision and recall.
 Named<Metric> threshold_metrics(Graph& graph,
                                 Output labels,
                                 Output probabilities,

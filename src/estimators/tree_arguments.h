@@ -1,6 +1,4 @@
-// What lives here: GrowthArguments, how the trees of a model are to grow.
-// Who may use it: estimators of trees.
-// What it must not know: graphs, how trees grow, R.
+// GrowthArguments: the arguments of tree estimators that control growth.
 #pragma once
 
 #include <string>
@@ -16,8 +14,8 @@ struct GrowthArguments {
   int64_t batches_per_layer, n_trees, max_depth;
   double rate, l1, l2, complexity, min_node_weight, epsilon;
   bool centers_bias;
-  bool is_logistic = false;  // two classes, without weights
-  bool stop_when_no_split;     // TensorFlow has no models of formulas, and its trees wait for ever
+  bool is_logistic = false;  // binary classification without weights
+  bool stop_when_no_split;   // for formulas only; TensorFlow's trees would train without end
   Pruning pruning = Pruning::kNone;
 
   explicit GrowthArguments(const Args& args)
@@ -37,14 +35,14 @@ struct GrowthArguments {
     if (mode == "post") pruning = Pruning::kPost;
     if (complexity > 0 && pruning == Pruning::kNone) {
       throw Error(Code::kInvalidArgument,
-                  "`tree_complexity` is nothing without pruning, and `pruning_mode` is \"none\".",
-                  {"Give `pruning_mode = \"pre\"` or `\"post\"`."});
+                  "`tree_complexity` has no effect without pruning, and `pruning_mode` is "
+                  "\"none\".",
+                  {"Set `pruning_mode` to \"pre\" or \"post\"."});
     }
   }
   TreesInMemory::Rules rules() const {
     return {l1, l2, complexity, min_node_weight, rate, max_depth, pruning, stop_when_no_split};
   }
-  // The nodes of the layers that may be split.
   int64_t max_splits() const { return (int64_t{1} << max_depth) - 1; }
 };
 

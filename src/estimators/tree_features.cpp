@@ -17,7 +17,7 @@ const DenseColumn& dense_column(const FeatureColumn& column) {
   if (dense) return *dense;
   throw Error(Code::kInvalidArgument,
               str_cat("Trees cannot split column '", column.name(), "', which is categorical."),
-              {"Wrap it: column_indicator() asks for each word."});
+              {"Wrap it in column_indicator(), which allows a split on each category."});
 }
 
 std::string source_of(const FeatureColumn& column) {
@@ -39,16 +39,15 @@ void unpack(Graph& graph, Output x, int64_t elements, std::vector<Output>* into)
   for (int i = 0; i < parts->num_outputs(); ++i) into->push_back(parts->output(i));
 }
 
-// Beyond all numbers, and still one: what is missing has a bucket of its own.
-constexpr float kBeyond = std::numeric_limits<float>::max();
+// Missing values get a separate bucket: the largest finite float is beyond all numbers.
+constexpr float kBeyondAll = std::numeric_limits<float>::max();
 
-Output in_place_of_missing(Graph& graph, Output x, float value) {
+Output replace_missing(Graph& graph, Output x, float value) {
   const Output other = graph.op(
       "AddV2", {graph.op("ZerosLike", {x}), graph.scalar(DType::kFloat32, value, "missing")});
   return graph.op("Select", {graph.op("IsNan", {x}), other, x});
 }
 
-// The elements of a column of numbers, each a vector.
 std::vector<Output> elements_of(const DenseColumn& column, TransformationCache& cache) {
   ColumnVariables variables;
   const Output values = column.dense_tensor(cache, variables);
@@ -57,42 +56,40 @@ std::vector<Output> elements_of(const DenseColumn& column, TransformationCache& 
                      "', which has variables that are trained by gradients.");
   }
   const int64_t count = column.num_elements();
-  // the usual column as it is, without a copy
   if (count == 1) return {in_rows(cache.graph(), values, {-1})};
   std::vector<Output> elements;
   unpack(cache.graph(), in_rows(cache.graph(), values, {-1, count}), count, &elements);
   return elements;
 }
 
-// What quantiles are of: what is missing is the least of all.
-Output least_form(Graph& graph, const Output& x, bool has_missing) {
-  return has_missing ? in_place_of_missing(graph, x, -kBeyond) : x;
+// Missing values as the lowest bucket, as quantile streams store them.
+Output with_missing_lowest(Graph& graph, const Output& x, bool has_missing) {
+  return has_missing ? replace_missing(graph, x, -kBeyondAll) : x;
 }
 
-// The numbers of a column, those that are missing in the place of the feature's choice.
 void add_numbers(Graph& graph,
                  const std::vector<Output>& elements,
                  const std::vector<Output>& boundaries,
                  bool has_missing,
                  TreeInput* input) {
   const size_t first = input->numbers.size();
-  std::vector<Output> asked, edges;
+  std::vector<Output> values, edges;
   for (size_t i = 0; i < elements.size(); ++i) {
-    const Output least = least_form(graph, elements[i], has_missing);
-    input->numbers.push_back(least);
-    asked.push_back(least);
+    const Output lowest = with_missing_lowest(graph, elements[i], has_missing);
+    input->numbers.push_back(lowest);
+    values.push_back(lowest);
     edges.push_back(boundaries.at(first + i));
     if (!has_missing) continue;
-    asked.push_back(in_place_of_missing(graph, elements[i], kBeyond));
+    values.push_back(replace_missing(graph, elements[i], kBeyondAll));
     edges.push_back(boundaries.at(first + i));
   }
-  std::vector<Output> inputs = asked;
+  std::vector<Output> inputs = values;
   inputs.insert(inputs.end(), edges.begin(), edges.end());
   Operation* buckets = graph.op("BoostedTreesBucketize", inputs)
-                           .attr("num_features", static_cast<int64_t>(asked.size()));
+                           .attr("num_features", static_cast<int64_t>(values.size()));
   for (int i = 0; i < buckets->num_outputs(); ++i) {
     input->buckets.push_back(buckets->output(i));
-    input->asked.push_back({asked[static_cast<size_t>(i)], edges[static_cast<size_t>(i)]});
+    input->sources.push_back({values[static_cast<size_t>(i)], edges[static_cast<size_t>(i)]});
   }
 }
 
@@ -103,16 +100,16 @@ void check_missing(const std::vector<std::string>& missing, const std::vector<Tr
     });
     if (is_known) continue;
     throw Error(Code::kInvalidArgument,
-                str_cat("`missing_features` names '", name,
-                        "', and there is no column of numbers of this name."),
-                {"Columns of numbers are those whose buckets are quantiles, such as "
-                 "column_numeric(); of words what is missing is a word of its own."});
+                str_cat("`missing_features` contains '", name,
+                        "', but there is no numeric column with this name."),
+                {"Numeric columns are those that are split by quantiles, such as column_numeric(). "
+                 "Categorical columns need no entry."});
   }
 }
 
 }  // namespace
 
-// As short as it can be and still the same float.
+// The shortest text that reads back as the same float.
 static std::string shortest(float x) {
   std::string text;
   for (int digits = 6; digits <= 9; ++digits) {
@@ -124,30 +121,31 @@ static std::string shortest(float x) {
 
 std::string TreeFeature::question(int32_t threshold) const {
   if (group == Group::kWords) return str_cat(source, " is not ", element_name);
-  const std::string what = element_name.empty() ? source : str_cat(source, "[", element_name, "]");
+  const std::string what =
+      element_name.empty() ? source : str_cat(source, "[", element_name, "]");
   if (threshold < 0) return str_cat(what, " is below all");
   if (static_cast<size_t>(threshold) >= edges.size()) return str_cat(what, " is any number");
-  if (asks_what_is_missing(threshold)) return str_cat(what, " is missing");
+  if (asks_if_missing(threshold)) return str_cat(what, " is missing");
   const float edge = edges[static_cast<size_t>(threshold)];
   const char* compared = group == Group::kNumbers ? " <= " : " < ";
   return str_cat(what, compared, shortest(edge));
 }
 
-bool TreeFeature::asks_what_is_missing(int32_t threshold) const {
-  return has_missing && threshold == 0 && !edges.empty() && edges[0] == -kBeyond;
+bool TreeFeature::asks_if_missing(int32_t threshold) const {
+  return has_missing && threshold == 0 && !edges.empty() && edges[0] == -kBeyondAll;
 }
 
 double TreeFeature::threshold(int32_t bucket) const {
   const bool has_edge = group != Group::kWords && bucket >= 0 &&
-                        static_cast<size_t>(bucket) < edges.size() && !asks_what_is_missing(bucket);
+                        static_cast<size_t>(bucket) < edges.size() && !asks_if_missing(bucket);
   if (!has_edge) return std::numeric_limits<double>::quiet_NaN();
   return static_cast<double>(edges[static_cast<size_t>(bucket)]);
 }
 
-// No word is bucket 0; of a bucketized column NaN is in the last bucket.
+// Missing categories are bucket 0; bucketized columns put NaN into the last bucket.
 bool TreeFeature::sends_missing_left(int32_t threshold) const {
-  if (group == Group::kWords || (group == Group::kNumbers && missing == Missing::kIsLeast))
-    return true;
+  if (group == Group::kWords) return true;
+  if (group == Group::kNumbers && missing == Missing::kIsLowest) return true;
   const size_t last =
       group == Group::kNumbers ? std::max<size_t>(edges.size(), 1) - 1 : edges.size();
   return threshold >= 0 && static_cast<size_t>(threshold) >= last;
@@ -171,8 +169,8 @@ std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
       feature.source = bucketed->is_of_words() ? bucketed->feature_name() : source_of(*column);
       feature.name = bucketed->feature_name();
       feature.buckets = bucketed->buckets();
-      feature.group =
-          bucketed->is_of_words() ? TreeFeature::Group::kWords : TreeFeature::Group::kBucketized;
+      feature.group = bucketed->is_of_words() ? TreeFeature::Group::kWords
+                                              : TreeFeature::Group::kBucketized;
       elements = bucketed->elements();
     } else {
       feature.name = feature.source = column->name();
@@ -185,10 +183,10 @@ std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
     for (feature.element = 0; feature.element < elements; ++feature.element) {
       if (feature.group == TreeFeature::Group::kNumbers) feature.stream = streams++;
       feature.element_name = element_name_of(bucketed, feature.element, elements);
-      feature.missing = TreeFeature::Missing::kIsLeast;
+      feature.missing = TreeFeature::Missing::kIsLowest;
       all.push_back(feature);
       if (!feature.has_missing) continue;
-      feature.missing = TreeFeature::Missing::kIsMost;
+      feature.missing = TreeFeature::Missing::kIsHighest;
       all.push_back(feature);
     }
   }
@@ -208,7 +206,7 @@ TreeInput tree_input(Graph& graph,
     const NameScope scope(graph, scope_of(*column));
     if (const auto* bucketed = dynamic_cast<const BucketedColumn*>(column.get())) {
       unpack(graph, bucketed->bucket_tensor(cache), bucketed->elements(), &input.buckets);
-      input.asked.resize(input.buckets.size());
+      input.sources.resize(input.buckets.size());
       continue;
     }
     const bool has_missing = split.at(input.buckets.size()).has_missing;
@@ -232,7 +230,7 @@ std::vector<Output> tree_numbers(Graph& graph,
     }
     const bool has_missing = split.at(next).has_missing;
     for (const Output& element : elements_of(dense_column(*column), cache)) {
-      numbers.push_back(least_form(graph, element, has_missing));
+      numbers.push_back(with_missing_lowest(graph, element, has_missing));
       next += has_missing ? 2 : 1;
     }
   }

@@ -1,4 +1,3 @@
-// The ensemble, its features and its answers as ops of a graph, in all modes alike.
 #include "estimators/tree_model.h"
 
 #include <algorithm>
@@ -52,17 +51,18 @@ Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits) {
       .attr("logits_dimension", logits);
 }
 
-// What the head makes of logits, as TensorFlow's explanations have it.
+// The head's function from logits to predictions, as TensorFlow's explanations use it.
 static std::string link_of(const Head& head) {
   const std::string family = head.labels().family;
   if (family == "multinomial") return "softmax";
   return family == "binomial" ? "sigmoid" : family == "poisson" ? "exp" : "identity";
 }
 
-Output in_label_units(Graph& graph, Output parts, const Args& given, int64_t logits) {
+Output to_label_units(Graph& graph, Output parts, const Args& given, int64_t logits) {
   const Args args = given.has("head") ? given.args("head") : given;
   if (!args.has("label_scale")) return parts;
-  const std::vector<double> centers = args.numbers("label_center"), scales = args.numbers("label_scale");
+  const std::vector<double> centers = args.numbers("label_center");
+  const std::vector<double> scales = args.numbers("label_scale");
   const int64_t width = parts.shape().dim(1) / logits;
   std::vector<float> center(static_cast<size_t>(width * logits), 0.0f), scale(center.size());
   for (size_t i = 0; i < center.size(); ++i) {
@@ -78,14 +78,14 @@ Output in_label_units(Graph& graph, Output parts, const Args& given, int64_t log
 }
 
 Output contributions(Graph& graph, const TreeModel& model, const Head& head) {
-  TreeModelView inside;
-  inside.features = model.features;
+  TreeModelView view;
+  view.features = model.features;
   std::vector<Output> inputs = {model.ensemble};
   inputs.insert(inputs.end(), model.input.buckets.begin(), model.input.buckets.end());
   return graph.op("TreeContributions", inputs)
       .attr("num_features", static_cast<int64_t>(model.features.size()))
-      .attr("columns", inside.column_of_feature())
-      .attr("num_columns", static_cast<int64_t>(inside.columns().size()))
+      .attr("columns", view.column_of_feature())
+      .attr("num_columns", static_cast<int64_t>(view.columns().size()))
       .attr("logits_dimension", head.logits_dimension())
       .attr("link", link_of(head));
 }

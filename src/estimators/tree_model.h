@@ -1,6 +1,4 @@
-// What lives here: the parts of a graph of boosted trees that all modes have: ensemble, features, answers.
-// Who may use it: estimators of trees.
-// What it must not know: how trees grow, R.
+// The part of a tree model's graph that all modes share: ensemble, features and predictions.
 #pragma once
 
 #include <string>
@@ -12,13 +10,11 @@
 
 namespace runhooks {
 
-// The name that TensorFlow gives to the ensemble, and the scope of what belongs to it.
+// TensorFlow's name for the ensemble, and the scope of related ops.
 inline constexpr char kTrees[] = "boosted_trees";
 
-// The columns of numbers of which some are missing, by name.
 std::vector<std::string> missing_features(const Args& args);
 
-// The trees and their features.
 struct TreeModel {
   std::vector<ColumnPtr> columns;
   std::vector<TreeFeature> features;
@@ -28,15 +24,15 @@ struct TreeModel {
   TreeModel(Graph& graph, const Features& given, const Args& args, double epsilon);
 };
 
-// What a step may change, true or not.
 VariablePtr add_flag(Graph& graph, const std::string& name, bool value);
 
 Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits);
 
-// What each column contributes to the predictions, behind the bias, of each logit after another.
+// The contribution of each column to the predictions: for each logit, the bias and then the
+// columns.
 Output contributions(Graph& graph, const TreeModel& model, const Head& head);
 
-// The same in the units of the labels, where these were standardized.
-Output in_label_units(Graph& graph, Output parts, const Args& given, int64_t logits);
+// Converts contributions from standardized to original label units.
+Output to_label_units(Graph& graph, Output parts, const Args& given, int64_t logits);
 
 }  // namespace runhooks

@@ -31,34 +31,34 @@ ModelTraits trees_traits() {
   traits.arguments = {
       "head",
       "dense_feature_columns",
-      "n_batches_per_layer = 1L: count. After how many batches a layer of a tree grows: as many as "
-      "are in the data.",
+      "n_batches_per_layer = 1L: count. The number of batches after which a layer of a tree grows. "
+      "Use the number of batches in the data.",
       "model_dir",
       "labels",
-      "n_trees = 100L: count. How many trees there are to be; [train()] ends with the last.",
-      "max_depth = 6L: whole number in [1, 20]. How many layers a tree has.",
-      "learning_rate = 0.1: plain number in (0, Inf). What part of its best value a leaf gets.",
-      "l1_regularization = 0: plain number in [0, Inf). What the absolute value of a leaf costs.",
-      "l2_regularization = 0: plain number in [0, Inf). What half the square of a leaf costs; with a "
-      "formula, where it is not given, `1 / rows` of the data (see the section Regularization).",
-      "tree_complexity = 0: plain number in [0, Inf). What a leaf costs; with `pruning_mode`.",
-      "min_node_weight = 0: plain number in [0, Inf). The least sum of hessians of a node that is "
-      "split; with a formula, where it is not given, `1 / rows` of the data.",
+      "n_trees = 100L: count. The number of trees. [train()] stops after the last one.",
+      "max_depth = 6L: whole number in [1, 20]. The maximum number of layers of a tree.",
+      "learning_rate = 0.1: plain number in (0, Inf). The factor by which leaf values are shrunk.",
+      "l1_regularization = 0: plain number in [0, Inf). The penalty on absolute leaf values.",
+      "l2_regularization = 0: plain number in [0, Inf). The penalty on half the squared leaf "
+      "values. Default with a formula: `1 / rows` of the data (see the section Regularization).",
+      "tree_complexity = 0: plain number in [0, Inf). The penalty per leaf; needs `pruning_mode`.",
+      "min_node_weight = 0: plain number in [0, Inf). The minimum sum of hessians of a node that "
+      "can be split. Default with a formula: `1 / rows` of the data.",
       "config",
-      "center_bias = FALSE: flag; kept. Begin with a bias for which the predictions have the mean "
-      "of the labels, before the first tree grows?",
-      "pruning_mode = 'none': one of 'none', 'pre', 'post'. Whether splits that gain less than "
-      "`tree_complexity` are made (`\"none\"`), not made (`\"pre\"`), or taken back when the tree is "
-      "finished (`\"post\"`).",
-      "quantile_sketch_epsilon = 0.01: plain number in (0, 0.5); kept. How exact the quantiles are "
-      "by which numbers are put into buckets: there are `1 / epsilon` of them. 0.004 with a formula, where "
-      "it is not given.",
-      "missing_features = NULL: features; kept. The names of columns of numbers of which some are "
-      "missing (`NaN`); see the section Missing values. A formula finds them in its data.",
-      "na.action = stats::na.pass: any; apart. With a formula, what becomes of NA: `na.pass` (the side "
-      "of a split where it gains more, see the section Missing values), or, as in "
-      "[linear_regressor()], `na.fail`, `na.omit`, `na.exclude`, `\"mean\"`, `\"median\"` or constants "
-      "such as `list(age = 30)`.",
+      "center_bias = FALSE: flag; kept. Fit a bias before the first tree, so that predictions "
+      "start at the mean of the labels?",
+      "pruning_mode = 'none': one of 'none', 'pre', 'post'. How to treat splits that gain less "
+      "than `tree_complexity`: keep them (`\"none\"`), reject them while the tree grows "
+      "(`\"pre\"`), or remove them from the finished tree (`\"post\"`).",
+      "quantile_sketch_epsilon = 0.01: plain number in (0, 0.5); kept. The precision of the "
+      "quantiles that numbers are bucketized by: there are `1 / epsilon` buckets. Default with a "
+      "formula: 0.004.",
+      "missing_features = NULL: features; kept. The names of numeric columns with missing values "
+      "(`NaN`); see the section Missing values. Formulas determine them from the data.",
+      "na.action = stats::na.pass: any; apart. With a formula, how to handle missing values: "
+      "`na.pass` (the side of each split with the larger gain; see the section Missing values), "
+      "or, as in [linear_regressor()], `na.fail`, `na.omit`, `na.exclude`, `\"mean\"`, "
+      "`\"median\"` or constants such as `list(age = 30)`.",
       "formula", "explains = FALSE: flag", "of_formula = FALSE: flag"};
   return traits;
 }

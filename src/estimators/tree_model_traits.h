@@ -1,6 +1,4 @@
-// What lives here: what estimators of boosted trees say of themselves: their arguments, words, trees.
-// Who may use it: the file that registers them.
-// What it must not know: graphs, how trees grow, R.
+// The traits of boosted tree estimators: names, arguments, defaults.
 #pragma once
 
 #include "estimators/model_traits.h"

@@ -1,4 +1,3 @@
-// A look into models of trees: their trees, the columns that they ask, how important these are.
 #include <algorithm>
 
 #include "estimators/tree_features.h"
@@ -18,11 +17,12 @@ std::vector<std::string> TreeModelView::columns() const {
 
 std::vector<int64_t> TreeModelView::column_of_feature() const {
   const std::vector<std::string> names = columns();
-  std::vector<int64_t> places;
+  std::vector<int64_t> columns_of_features;
   for (const TreeFeature& feature : features) {
-    places.push_back(std::find(names.begin(), names.end(), feature.name) - names.begin());
+    columns_of_features.push_back(std::find(names.begin(), names.end(), feature.name) -
+                                  names.begin());
   }
-  return places;
+  return columns_of_features;
 }
 
 std::vector<double> importances(const TreeModelView& trees, Importance by) {
@@ -44,28 +44,29 @@ std::shared_ptr<const TreeModelView> read_trees(std::vector<TreeFeature> feature
                                               const std::string& boundaries_prefix,
                                               const std::string& checkpoint) {
   const BundleReader reader(checkpoint);
-  auto inside = std::make_shared<TreeModelView>();
+  auto view = std::make_shared<TreeModelView>();
   const Tensor serialized = reader.read(ensemble_key);
   if (serialized.dtype() != DType::kString || serialized.num_elements() != 1) {
-    fail(Code::kDataLoss, "'", ensemble_key, "' in checkpoint ", checkpoint, " is no text.");
+    fail(Code::kDataLoss, "'", ensemble_key, "' in checkpoint ", checkpoint,
+         " is not a single string.");
   }
-  inside->ensemble = TreeEnsemble::parse(serialized.string_at(0), checkpoint);
+  view->ensemble = TreeEnsemble::parse(serialized.string_at(0), checkpoint);
   for (TreeFeature& feature : features) {
     if (feature.stream < 0) continue;
     const Tensor edges = reader.read(str_cat(boundaries_prefix, feature.stream));
     if (edges.dtype() != DType::kFloat32) {
       fail(Code::kDataLoss, "The boundaries of '", feature.name, "' in checkpoint ", checkpoint,
-           " are no numbers.");
+           " are not float32.");
     }
     feature.edges.assign(edges.data<float>(), edges.data<float>() + edges.num_elements());
   }
-  inside->features = std::move(features);
-  if (inside->ensemble.max_feature_id() >= static_cast<int32_t>(inside->features.size())) {
-    fail(Code::kDataLoss, "The trees in checkpoint ", checkpoint, " ask for feature ",
-         inside->ensemble.max_feature_id(), ", and the model has ",
-         static_cast<int64_t>(inside->features.size()), " only, from 0 on.");
+  view->features = std::move(features);
+  if (view->ensemble.max_feature_id() >= static_cast<int32_t>(view->features.size())) {
+    fail(Code::kDataLoss, "The trees in checkpoint ", checkpoint, " use feature ",
+         view->ensemble.max_feature_id(), ", but the model has only ",
+         static_cast<int64_t>(view->features.size()), " features.");
   }
-  return inside;
+  return view;
 }
 
 }  // namespace runhooks

@@ -13,7 +13,7 @@ const char* const kSameRows = "same_rows";
 
 bool has_same_rows(const Graph& graph) { return !endpoint(graph, kSameRows).empty(); }
 
-// Numbers go straight into bins: their buckets would take four times the memory of these.
+// Numbers are binned directly: int32 buckets would need four times the memory of bins.
 Operation* TreesInMemory::add_fill(Graph& graph,
                                    const Output& ready,
                                    const std::vector<int64_t>& groups) const {
@@ -22,12 +22,12 @@ Operation* TreesInMemory::add_fill(Graph& graph,
   std::string names;
   for (size_t i = 0; i < input_.buckets.size(); ++i) {
     const Output& bucket = input_.buckets[i];
-    const TreeInput::Asked& asked = input_.asked.at(i);
+    const TreeInput::Source& source = input_.sources.at(i);
     names += str_cat(i > 0 ? "," : "", bucket.op->name(), ":", bucket.index);
-    are_numbers.push_back(asked.x ? 1 : 0);
-    if (asked.x) {
-      numbers.push_back(asked.x);
-      edges.push_back(asked.edges);
+    are_numbers.push_back(source.x ? 1 : 0);
+    if (source.x) {
+      numbers.push_back(source.x);
+      edges.push_back(source.edges);
     } else {
       inputs.push_back(bucket);
     }
@@ -51,9 +51,9 @@ Operation* TreesInMemory::add_fill(Graph& graph,
 Output TreesInMemory::logits(Graph& graph, const Output& ready, bool is_logistic) {
   std::vector<int64_t> groups;
   for (const TreeFeature& feature : features_) {
-    // the number of the first word of its column
+    // The index of the first category of its column.
     const auto number = static_cast<int64_t>(groups.size()) - feature.element;
-    const bool is_other_side = feature.missing == TreeFeature::Missing::kIsMost;
+    const bool is_other_side = feature.missing == TreeFeature::Missing::kIsHighest;
     groups.push_back(feature.group == TreeFeature::Group::kWords ? number
                      : is_other_side                             ? kOtherSide
                                                                  : -1);
@@ -84,7 +84,7 @@ Operation* TreesInMemory::grow(Graph& graph,
                                const Rules& rules) {
   const auto number = [](double x) { return static_cast<float>(x); };
   int64_t buckets = 1;
-  for (const TreeFeature& feature : features_) buckets = std::max(buckets, feature.most_buckets());
+  for (const TreeFeature& feature : features_) buckets = std::max(buckets, feature.max_buckets());
   const std::vector<Output> inputs = {ensemble_, data_, gradients, hessians};
   return in_turn(graph, graph.op("BoostedTreesInMemoryGrowLayer", inputs)
                             .attr("group_size", replicas_of(graph))

@@ -1,6 +1,4 @@
-// What lives here: TreesInMemory, a model of trees whose input holds all rows in each step: they are put into bins once.
-// Who may use it: estimators of trees.
-// What it must not know: heads, how trees grow, R.
+// TreesInMemory: grows trees on rows that are all in memory and binned once.
 #pragma once
 
 #include <vector>
@@ -12,7 +10,7 @@
 
 namespace runhooks {
 
-// Where all rows come in each step, in one order.
+// Endpoint that exists if every step reads all rows in the same order.
 extern const char* const kSameRows;
 bool has_same_rows(const Graph& graph);
 
@@ -30,16 +28,19 @@ class TreesInMemory {
                 const Output& ensemble)
       : features_(features), input_(input), ensemble_(ensemble) {}
 
-  // By the trees as they are. `ready` says whether the boundaries of buckets are known. Of several
-  // processes one step puts the rows of all into bins, before any asks for the first logits or for
-  // their loss (`is_logistic`).
+  // The logits of the current trees. `ready` tells whether bucket boundaries are known. With
+  // several processes, one collective step bins the rows of all before the first logits or, if
+  // `is_logistic`, the first loss.
   Output logits(Graph& graph, const Output& ready, bool is_logistic);
-  // The mean logistic loss, with what it changes by, of rows whose labels are kept as well.
+  // The mean logistic loss and its derivatives; also stores the labels.
   Output logistic_loss(Graph& graph, const Output& labels);
   const LogisticDerivatives& logistic_by_logits() const { return logistic_; }
-  // Puts the rows into bins in the first step in which that can be.
+  // Bins the rows in the first step in which that is possible.
   HookPtr hook() const;
-  Operation* grow(Graph& graph, const Output& gradients, const Output& hessians, const Rules& rules);
+  Operation* grow(Graph& graph,
+                  const Output& gradients,
+                  const Output& hessians,
+                  const Rules& rules);
 
  private:
   Operation* add_fill(Graph& graph,
@@ -49,7 +50,7 @@ class TreesInMemory {
   const std::vector<TreeFeature>& features_;
   const TreeInput& input_;
   Output ensemble_, data_;
-  std::vector<Operation*> fill_;  // with what is the same in each step
+  std::vector<Operation*> fill_;  // ops that store the constant inputs
   LogisticDerivatives logistic_;
 };
 

@@ -25,18 +25,18 @@ std::vector<std::string> vocabulary_words(const std::string& path, int64_t limit
   return words;
 }
 
-// Where the words of now were before; -1 for others.
-std::vector<int64_t> places_of(const VocabInfo& info) {
-  std::unordered_map<std::string, int64_t> before;
+// For each line of the new vocabulary, its position in the old one, or -1.
+std::vector<int64_t> old_positions_of(const VocabInfo& info) {
+  std::unordered_map<std::string, int64_t> old_positions;
   for (const std::string& word : vocabulary_words(info.old_vocab, info.old_size)) {
-    before.emplace(word, static_cast<int64_t>(before.size()));
+    old_positions.emplace(word, static_cast<int64_t>(old_positions.size()));
   }
-  std::vector<int64_t> places;
+  std::vector<int64_t> positions;
   for (const std::string& word : vocabulary_words(info.new_vocab, info.new_size)) {
-    const auto found = before.find(word);
-    places.push_back(found == before.end() ? -1 : found->second);
+    const auto found = old_positions.find(word);
+    positions.push_back(found == old_positions.end() ? -1 : found->second);
   }
-  return places;
+  return positions;
 }
 
 Tensor initial_value(const VocabInfo& info, DType dtype, const Shape& shape) {
@@ -66,16 +66,15 @@ Tensor remapped(const VocabInfo& info,
                 const Shape& wanted,
                 int64_t offset,
                 const std::string& name) {
-  const std::vector<int64_t> places = places_of(info);
+  const std::vector<int64_t> positions = old_positions_of(info);
   const int axis = static_cast<int>(info.axis);
   const bool fits = old_value.shape().rank() == wanted.rank() && wanted.rank() > axis;
   for (int d = 0; d < wanted.rank(); ++d) {
     if (fits && (d == axis || old_value.shape().dim(d) == wanted.dim(d))) continue;
-    invalid_argument("Shape of variable ", name, " ", wanted,
-                     " doesn't go with the shape of its tensor in the checkpoint, ",
-                     old_value.shape(), ".");
+    invalid_argument("Cannot warm-start variable ", name, ": its shape ", wanted,
+                     " does not match the shape ", old_value.shape(), " in the checkpoint.");
   }
-  const int64_t total = static_cast<int64_t>(places.size()) + info.num_oov_buckets;
+  const int64_t total = static_cast<int64_t>(positions.size()) + info.num_oov_buckets;
   if (offset + wanted.dim(axis) > total) {
     invalid_argument("Variable ", name, " has ", wanted.dim(axis), " entries along axis ", axis,
                      ", but its vocabulary has ", total, ".");
@@ -89,7 +88,7 @@ Tensor remapped(const VocabInfo& info,
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t row = 0; row < rows; ++row) {
       const auto word = static_cast<size_t>(offset + row);
-      const int64_t from = word < places.size() ? places[word] : -1;
+      const int64_t from = word < positions.size() ? positions[word] : -1;
       if (from < 0 || from >= old_rows) continue;
       std::memcpy(static_cast<char*>(value.raw()) + static_cast<size_t>(o * rows + row) * bytes,
                   static_cast<const char*>(old_value.raw()) +

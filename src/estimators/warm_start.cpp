@@ -27,7 +27,7 @@ Pattern pattern_of(const std::string& text) {
     return Pattern(text);
   } catch (const Error& error) {
     throw Error(Code::kInvalidArgument,
-                str_cat("`vars_to_warm_start` is no regular expression: \"", text, "\"."),
+                str_cat("`vars_to_warm_start` is not a valid regular expression: \"", text, "\"."),
                 {error.message()});
   }
 }
@@ -35,15 +35,16 @@ Pattern pattern_of(const std::string& text) {
 void check_chosen(const std::vector<SaveablePtr>& chosen,
                   const std::string& name,
                   const char* argument) {
-  const bool is_there =
+  const bool is_chosen =
       std::any_of(chosen.begin(), chosen.end(),
-                  [&name](const SaveablePtr& saveable) { return saveable->display_name() == name; });
-  if (is_there) return;
+                  [&name](const SaveablePtr& saveable) {
+                    return saveable->display_name() == name;
+                  });
+  if (is_chosen) return;
   invalid_argument("`", argument, "` names '", name,
-                   "', which is no variable that is warm-started.");
+                   "', which is not among the warm-started variables.");
 }
 
-// A checkpoint in which one thing has another title.
 class RenamedSource : public TensorSource {
  public:
   RenamedSource(const TensorSource& source, std::string title, std::string previous)
@@ -91,7 +92,7 @@ WarmStart::WarmStart(const Args& args)
   }
 }
 
-std::vector<SaveablePtr> WarmStart::chosen_in(const Graph& graph) const {
+std::vector<SaveablePtr> WarmStart::select_from(const Graph& graph) const {
   std::vector<Pattern> patterns;
   for (const std::string& text : patterns_) patterns.push_back(pattern_of(text));
   std::vector<SaveablePtr> chosen;
@@ -126,11 +127,11 @@ Saveable::Assign WarmStart::read(const TensorSource& checkpoint, Saveable& savea
   const VariablePtr variable = saveable.variable();
   if (!variable) {
     invalid_argument("`var_name_to_vocab_info` names '", title,
-                     "', which has no rows that belong to words.");
+                     "', which is not a variable with one row per word.");
   }
   const auto axis = static_cast<size_t>(vocabulary->second.axis);
   const int64_t offset = variable->slice ? variable->slice->offset[axis] : 0;
-  source.find(title);  // throws where it is missing
+  source.find(title);  // throws if it is missing
   const Tensor value =
       remapped(vocabulary->second, source.read(title), variable->shape, offset, title);
   return [variable, value](ResourceManager& resources) {
@@ -142,7 +143,7 @@ void WarmStart::apply(const Graph& graph, Scaffold& scaffold) const {
   const std::string path = checkpoint_of(checkpoint_);
   log(LogLevel::kInfo, str_cat("Warm-starting from: ", path));
   const auto checkpoint = open_checkpoint(path);
-  const std::vector<SaveablePtr> chosen = chosen_in(graph);
+  const std::vector<SaveablePtr> chosen = select_from(graph);
   std::vector<Saveable::Assign> assigns;
   for (const SaveablePtr& saveable : chosen) assigns.push_back(read(*checkpoint, *saveable));
   log(LogLevel::kInfo, str_cat("Warm-started ", chosen.size(), " variables."));

@@ -1,6 +1,4 @@
-// What lives here: WarmStart, initial values of a model that come from the checkpoint of another model.
-// Who may use it: estimators, the bindings.
-// What it must not know: models, the training loop, R.
+// WarmStart: initial variable values from the checkpoint of another model.
 #pragma once
 
 #include <map>
@@ -13,17 +11,15 @@
 
 namespace runhooks {
 
-// tf.estimator.WarmStartSettings.
 class WarmStart {
  public:
   explicit WarmStart(const Args& args);
-  // Reads the values of what is meant of the graph's model, and has the scaffold assign them
-  // after all was initialized: a session that is restored from a checkpoint does not get
-  // them.
+  // Reads the selected variables of the graph and lets the scaffold assign them after
+  // initialization. Sessions restored from a checkpoint are not affected.
   void apply(const Graph& graph, Scaffold& scaffold) const;
 
  private:
-  std::vector<SaveablePtr> chosen_in(const Graph& graph) const;
+  std::vector<SaveablePtr> select_from(const Graph& graph) const;
   Saveable::Assign read(const TensorSource& checkpoint, Saveable& saveable) const;
 
   std::string checkpoint_;

@@ -27,17 +27,17 @@ std::string BestWeights::path_of(int64_t step) const {
 
 void BestWeights::begin(const Graph& graph, const std::vector<VariablePtr>& left_out) {
   saveables_.clear();
-  kept_step_ = -1;
+  saved_step_ = -1;
   for (const SaveablePtr& saveable : model_saveables_in(graph)) {
-    const bool stays = std::any_of(
+    const bool is_left_out = std::any_of(
         left_out.begin(), left_out.end(),
         [&saveable](const VariablePtr& one) { return one->handle.op == saveable->op(); });
-    if (!stays) saveables_.push_back(saveable);
+    if (!is_left_out) saveables_.push_back(saveable);
   }
 }
 
-void BestWeights::keep(Session& session, int64_t step_now, int64_t step) {
-  if (step == kept_step_) return;
+void BestWeights::save(Session& session, int64_t step_now, int64_t step) {
+  if (step == saved_step_) return;
   if (step == step_now) {
     create_directories(folder_);
     SaverOptions options;
@@ -50,8 +50,8 @@ void BestWeights::keep(Session& session, int64_t step_now, int64_t step) {
     if (!checkpoint_exists(path)) return;
     copy_checkpoint(path, step);
   }
-  kept_step_ = step;
-  forget_others(step);
+  saved_step_ = step;
+  remove_others(step);
 }
 
 void BestWeights::copy_checkpoint(const std::string& path, int64_t step) {
@@ -65,16 +65,16 @@ void BestWeights::copy_checkpoint(const std::string& path, int64_t step) {
   write_checkpoint_state(folder_, make_checkpoint_state(folder_, copy, {copy}, true));
 }
 
-void BestWeights::forget_others(int64_t step) const {
-  const std::string kept = base_name(path_of(step));
+void BestWeights::remove_others(int64_t step) const {
+  const std::string current = base_name(path_of(step));
   for (const std::string& name : list_directory(folder_)) {
-    if (name.rfind(str_cat(kBestName, "-"), 0) != 0 || belongs_to(name, kept)) continue;
+    if (name.rfind(str_cat(kBestName, "-"), 0) != 0 || belongs_to(name, current)) continue;
     remove_file(join_path(folder_, name));
   }
 }
 
 bool BestWeights::restore(Session& session, int64_t step) const {
-  if (step != kept_step_) return false;
+  if (step != saved_step_) return false;
   restore_saveables(saveables_, *open_checkpoint(path_of(step)), session.resources());
   session.note_change();
   return true;

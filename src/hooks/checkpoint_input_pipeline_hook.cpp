@@ -1,4 +1,4 @@
-// Saves where the iterators of the input stand, and restores them when a loop begins
+// Saves and restores the positions of the input iterators
 // (tf.data.experimental.CheckpointInputPipelineHook).
 #include "base/log.h"
 #include "data/dataset.h"
@@ -16,13 +16,12 @@ namespace {
 const char* const kInputName = "input.ckpt";
 const char* const kStateName = "checkpoint_input";
 
-SaverOptions own_files() {
+SaverOptions input_saver_options() {
   SaverOptions options;
   options.state_name = kStateName;
   return options;
 }
 
-// The number at the end of "input.ckpt-12"; -1 where there is none.
 int64_t step_of(const std::string& path) {
   const size_t dash = path.rfind('-');
   if (dash == std::string::npos || dash + 1 == path.size()) return -1;
@@ -36,8 +35,8 @@ class CheckpointInputPipelineHook : public RunHook {
   explicit CheckpointInputPipelineHook(const Args& args)
       : checkpoint_dir_(args.text("checkpoint_dir")),
         save_path_(join_path(checkpoint_dir_, kInputName)),
-        on_other_data_(on_other_data_from_name(args.text("on_other_data", "stop"))),
-        saver_(own_files()) {
+        resume_mismatch_(on_other_data_from_name(args.text("on_other_data", "stop"))),
+        saver_(input_saver_options()) {
     if (!args.has("save_secs") && !args.has("save_steps")) {
       invalid_argument("Either every_secs or every_steps should be provided.");
     }
@@ -52,22 +51,22 @@ class CheckpointInputPipelineHook : public RunHook {
     std::vector<SaveablePtr> iterators;
     for (const CollectionItem& item : graph.collection("iterators")) {
       if (const auto* handle = std::get_if<Output>(&item)) {
-        iterators.push_back(make_saveable_from_iterator(*handle, on_other_data_));
+        iterators.push_back(make_saveable_from_iterator(*handle, resume_mismatch_));
       }
     }
     if (iterators.empty()) {
       throw Error(Code::kInvalidArgument, "No variables to save",
-                  {"hook_checkpoint_input_pipeline() saves iterators of datasets, and the input "
-                   "function makes none."});
+                  {"hook_checkpoint_input_pipeline() saves the iterators of datasets, but the "
+                   "input function creates no dataset."});
     }
-    saver_ = Saver(own_files());
+    saver_ = Saver(input_saver_options());
     saver_.build(std::move(iterators));
     step_.find(graph, name());
     run_args_.fetches = {step_.tensor()};
     run_args_.changed();
     writer_ = summary_writer(checkpoint_dir_, graph);
   }
-  // Here and not when the session is made: initializers that other hooks run come before it.
+  // Not in after_create_session(), because initializers run by other hooks may come after it.
   const RunArgs* before_run(RunContext& context) override {
     if (!is_ready_) restore_or_save(context.session());
     is_ready_ = true;
@@ -85,7 +84,7 @@ class CheckpointInputPipelineHook : public RunHook {
     if (!is_saved) save(session, step);
     writer_.reset();
   }
-  // As the model's own: an interrupt breaks nothing, and both stay at the same step.
+  // Like the model's saver, so that both files stay at the same step: an interrupt still saves.
   void on_error(Session* session, const LoopFailure& failure) override {
     if (failure.is_interrupt && session && is_ready_) {
       const int64_t step = step_.now(*session);
@@ -95,15 +94,15 @@ class CheckpointInputPipelineHook : public RunHook {
   }
 
  private:
-  // That of the model's step where there is one: who was killed between the two files has one of a
-  // step that the model does not know yet.
+  // Prefers the checkpoint of the model's step: if the process was killed between the two writes,
+  // the newest input checkpoint is of a later step.
   std::string checkpoint_for(int64_t step) const {
     const std::string newest =
         newest_checkpoint(checkpoint_dir_, kStateName, CheckpointLook::kContent);
     const std::string own = str_cat(save_path_, "-", step);
-    const bool is_whole = !newest.empty() && newest != own && checkpoint_exists(own) &&
-                          checkpoint_problem(own, CheckpointLook::kContent).empty();
-    return is_whole ? own : newest;
+    const bool is_usable = !newest.empty() && newest != own && checkpoint_exists(own) &&
+                           checkpoint_problem(own, CheckpointLook::kContent).empty();
+    return is_usable ? own : newest;
   }
   void restore_or_save(Session& session) {
     const int64_t step = step_.now(session);
@@ -115,8 +114,8 @@ class CheckpointInputPipelineHook : public RunHook {
     }
     saver_.restore(session, newest);
     if (step_of(newest) != step) {
-      log(LogLevel::kWarn, str_cat("The input goes on where it stood at step ", step_of(newest),
-                                   ", but the model is that of step ", step, "."));
+      log(LogLevel::kWarn, str_cat("The input resumes at its position of step ", step_of(newest),
+                                   ", but the model is at step ", step, "."));
     }
   }
   void save(Session& session, int64_t step) {
@@ -129,7 +128,7 @@ class CheckpointInputPipelineHook : public RunHook {
   }
 
   std::string checkpoint_dir_, save_path_;
-  ResumeMismatch on_other_data_;
+  ResumeMismatch resume_mismatch_;
   Saver saver_;
   Trigger trigger_;
   GlobalStep step_;

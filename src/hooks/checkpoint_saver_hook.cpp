@@ -17,7 +17,7 @@ CheckpointSaverHook::CheckpointSaverHook(const Args& args)
       is_by_clock_(args.has("save_secs")) {
   const bool has_secs = args.has("save_secs"), has_steps = args.has("save_steps");
   if (has_secs && has_steps) {
-    // tfestimators' words, leading blank included
+    // tfestimators' message, including the leading blank
     invalid_argument(" Only one of save_secs or save_steps can be specified");
   }
   if (!has_secs && !has_steps) {
@@ -43,7 +43,7 @@ void CheckpointSaverHook::begin(Graph& graph) {
 
 void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
   const int64_t step = step_.now(session);
-  saver(session);  // where there is none nothing is written
+  saver(session);  // fails before anything is written if there is no saver
   GraphExport& exported = GraphExport::of(session.graph());
   if (saves_graph_) {
     write_file_atomically(checkpoint_dir_ + "/graph.pbtxt", exported.graph_text());
@@ -56,11 +56,11 @@ void CheckpointSaverHook::after_create_session(Session& session, Coordinator&) {
 }
 
 bool CheckpointSaverHook::is_due(int64_t global_step) const {
-  const bool is_so = trigger_.should_trigger(global_step);
-  if (!has_peers_ || !is_by_clock_) return is_so;
-  int64_t chiefs = is_so;
-  communicator().broadcast(&chiefs, sizeof chiefs, 0);
-  return chiefs != 0;
+  const bool is_locally_due = trigger_.should_trigger(global_step);
+  if (!has_peers_ || !is_by_clock_) return is_locally_due;
+  int64_t is_chief_due = is_locally_due;
+  communicator().broadcast(&is_chief_due, sizeof is_chief_due, 0);
+  return is_chief_due != 0;
 }
 
 const RunArgs* CheckpointSaverHook::before_run(RunContext&) { return &run_args_; }
@@ -82,8 +82,8 @@ void CheckpointSaverHook::end(Session& session) {
 }
 
 void CheckpointSaverHook::on_error(Session* session, const LoopFailure& failure) {
-  // After an error the state may be what caused it: the last checkpoint stays the last. An
-  // interrupt breaks nothing.
+  // After an error, the variables may be what caused it, so nothing is saved. An interrupt leaves
+  // them valid.
   if (failure.is_interrupt && session && has_session_) {
     const int64_t step = step_.now(*session);
     if (step != trigger_.last_step()) write_checkpoint(*session, step);
@@ -113,7 +113,7 @@ Saver& CheckpointSaverHook::saver(Session& session) const {
 }
 
 void CheckpointSaverHook::write_checkpoint(Session& session, int64_t global_step) {
-  const CollectiveSaveScope together(has_peers_);
+  const CollectiveSaveScope scope(has_peers_);
   saver(session).save(session, save_path_, global_step, saves_graph_);
   saved_changes_ = session.changes();
   writer_->add_session_log(SessionLog::kCheckpoint, save_path_, global_step);
@@ -141,16 +141,16 @@ bool CheckpointSaverHook::save(Session& session, int64_t global_step) {
 RUNHOOKS_REGISTER_HOOK(
     CheckpointSaverHook,
     "hook_checkpoint_saver, train.CheckpointSaverHook",
-    {"checkpoint_dir: path. The folder; made when needed.",
-     "save_secs = NULL: plain number. Save every so many seconds.",
-     "save_steps = NULL: whole number. Save every so many global steps. Give one of the two.",
-     "saver = NULL: saver. For sessions made by hand: a `tf$train$Saver()`; the session's by "
-     "default.",
-     "checkpoint_basename = 'model.ckpt': string. The first part of the files' names.",
-     "scaffold = NULL: scaffold. For sessions made by hand: a `tf$train$Scaffold()`, in place of "
-     "`saver`.",
+    {"checkpoint_dir: path. The directory of the checkpoints. It is created if necessary.",
+     "save_secs = NULL: plain number. Save every `save_secs` seconds.",
+     "save_steps = NULL: whole number. Save every `save_steps` global steps. Give exactly one of "
+     "`save_secs` and `save_steps`.",
+     "saver = NULL: saver. Only for sessions created by hand: a `tf$train$Saver()`. Default: the "
+     "saver of the session.",
+     "checkpoint_basename = 'model.ckpt': string. Prefix of the checkpoint file names.",
+     "scaffold = NULL: scaffold. Only for sessions created by hand: a `tf$train$Scaffold()` to use "
+     "instead of `saver`.",
      "listeners = NULL: listeners. A [checkpoint_saver_listener()] or a list of them.",
-     "save_graph_def = TRUE: flag. Whether the graph is written to `graph.pbtxt` and beside each "
-     "checkpoint."});
+     "save_graph_def = TRUE: flag. Write the graph to `graph.pbtxt` and next to each checkpoint?"});
 
 }  // namespace runhooks

@@ -1,6 +1,4 @@
-// What lives here: CheckpointSaverHook, which saves checkpoints, and the listeners that it calls.
-// Who may use it: estimators, the bindings.
-// What it must not know: the files' format, R.
+// CheckpointSaverHook: saves checkpoints during training and calls listeners around each save.
 #pragma once
 
 #include <memory>
@@ -20,16 +18,15 @@ class CheckpointListener {
   virtual std::string name() const = 0;
   virtual void begin(Graph&) {}
   virtual void before_save(Session&, int64_t /*global_step*/) {}
-  // TRUE asks the loop to stop.
   virtual bool after_save(Session&, int64_t /*global_step*/) { return false; }
   virtual void end(Session&, int64_t /*global_step*/) {}
 };
 
 using ListenerPtr = std::shared_ptr<CheckpointListener>;
 
-// tf.train.CheckpointSaverHook: saves when the session is made, then at intervals, and at the end.
-// After an interrupt it saves the step that was reached. The folder gets graph.pbtxt, and its event
-// file the graph and a line for each checkpoint.
+// tf.train.CheckpointSaverHook: saves when the session is created, at intervals, at the end, and
+// after an interrupt. Also writes graph.pbtxt, and the graph and a line per checkpoint to the event
+// file.
 class CheckpointSaverHook : public RunHook {
  public:
   explicit CheckpointSaverHook(const Args& args);
@@ -37,7 +34,7 @@ class CheckpointSaverHook : public RunHook {
 
   void set_scaffold(std::shared_ptr<Scaffold> scaffold) { scaffold_ = std::move(scaffold); }
   bool has_scaffold() const { return scaffold_ != nullptr; }
-  // All processes of a run have one, and save at the same steps: those of the chief's clock.
+  // Every process of the run has such a hook. They save at the same steps, by the chief's clock.
   void save_with_peers() { has_peers_ = true; }
   void add_listener(ListenerPtr listener) { listeners_.push_back(std::move(listener)); }
 
@@ -52,7 +49,6 @@ class CheckpointSaverHook : public RunHook {
  private:
   bool is_due(int64_t global_step) const;
   void write_checkpoint(Session& session, int64_t global_step);
-  // TRUE where a listener asks to stop.
   bool save(Session& session, int64_t global_step);
   Saver& saver(Session& session) const;
 
@@ -65,7 +61,7 @@ class CheckpointSaverHook : public RunHook {
   std::shared_ptr<EventFileWriter> writer_;
   bool saves_graph_, has_session_ = false;
   bool is_by_clock_, has_peers_ = false;
-  int saved_changes_ = 0;  // of the session, when it was last saved
+  int saved_changes_ = 0;  // session.changes() at the last save
 };
 
 }  // namespace runhooks

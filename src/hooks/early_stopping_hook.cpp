@@ -1,4 +1,3 @@
-// Stops when a function says so (tf.estimator.experimental.make_early_stopping_hook).
 #include "hooks/early_stopping_hook.h"
 
 #include "base/log.h"
@@ -8,7 +7,7 @@
 namespace runhooks {
 
 EarlyStoppingHook::EarlyStoppingHook(const Args& args)
-    : should_stop_fn_(args.callable("should_stop_fn")), say_(args.callable("say")) {
+    : should_stop_fn_(args.callable("should_stop_fn")), notify_(args.callable("say")) {
   if (args.has("run_every_secs") && args.has("run_every_steps")) {
     invalid_argument("Only one of `run_every_secs` and `run_every_steps` must be set.");
   }
@@ -38,23 +37,24 @@ void EarlyStoppingHook::after_run(RunContext& context, const RunValues& values) 
   const int64_t step = *values.result(0).data<int64_t>();
   const bool is_due = trigger_.should_trigger(step);
   if (is_due) trigger_.update(step);
-  const bool looks = has_news() || is_due;
-  if (!looks || !should_stop(context.session())) return;
+  const bool checks = must_check_now() || is_due;
+  if (!checks || !should_stop(context.session())) return;
   stopped_step_ = step_.now(context.session());
   log(LogLevel::kInfo, str_cat("Requesting early stopping at global step ", step));
   context.session().assign(*stop_, Tensor::scalar<bool>(true));
   context.request_stop();
 }
 
-// At the end: no line of progress is interrupted.
+// Reported at the end, so that the message does not interrupt the progress line.
 void EarlyStoppingHook::end(Session&) {
   if (!has_stopped()) return;
-  say("message", str_cat("Training stopped early at step ", stopped_step_, ", ", reason(), "."));
+  notify_user("message",
+              str_cat("Training stopped early at step ", stopped_step_, ", ", reason(), "."));
 }
 
-void EarlyStoppingHook::say(const char* kind, const std::string& text) const {
-  if (say_) {
-    say_->call({Value::of(std::string(kind)), Value::of(text)});
+void EarlyStoppingHook::notify_user(const char* kind, const std::string& text) const {
+  if (notify_) {
+    notify_->call({Value::of(std::string(kind)), Value::of(text)});
     return;
   }
   const bool is_warning = std::string(kind) == "warning";
@@ -73,7 +73,7 @@ bool EarlyStoppingHook::should_stop(Session&) {
 RUNHOOKS_REGISTER_HOOK(
     EarlyStoppingHook,
     "hook_early_stopping",
-    {"should_stop_fn: function. A function of no argument that returns TRUE or FALSE.",
+    {"should_stop_fn: function. A function without arguments that returns `TRUE` to stop.",
      RUNHOOKS_STOP_ARGUMENTS});
 
 }  // namespace runhooks

@@ -1,27 +1,25 @@
-// What lives here: EarlyStoppingHook, which asks now and then whether training should stop.
-// Who may use it: hooks, the bindings.
-// What it must not know: why it should stop, R.
+// EarlyStoppingHook: stops training when a function returns true
+// (tf.estimator.experimental.make_early_stopping_hook).
 #pragma once
 
 #include "hooks/hook_registry.h"
 
 namespace runhooks {
 
-// The arguments that all such hooks have, as ArgSpec has them: the interval, and who tells the
+// Arguments of all early stopping hooks, as ArgSpec declarations. `say` receives messages for the
 // user.
-#define RUNHOOKS_STOP_ARGUMENTS                                                   \
-  "run_every_secs = 60: plain number or NULL. Ask every so many seconds.",        \
-      "run_every_steps = NULL: whole number. Ask every so many steps; then give " \
-      "`run_every_secs = NULL`.",                                                 \
+#define RUNHOOKS_STOP_ARGUMENTS                                                        \
+  "run_every_secs = 60: plain number or NULL. Check every `run_every_secs` seconds.",  \
+      "run_every_steps = NULL: whole number. Check every `run_every_steps` steps. If " \
+      "given, set `run_every_secs = NULL`.",                                           \
       "say = NULL: function"
 
-// What tf.estimator.experimental.make_early_stopping_hook gives. It asks in after_run(). A stop is
-// also noted in the variable signal_early_stopping/STOP, which checkpoints hold; one of a loop
-// without such a hook may lack it. What users should know goes to the function `say`, as say(kind,
-// text) with the kinds "message" and "warning"; to the log where there is none.
+// Checks in after_run(). A stop also sets the variable signal_early_stopping/STOP, which is saved
+// but optional in checkpoints. Messages go to the argument `say`, called as say(kind, text) with
+// kind "message" or "warning", or else to the log.
 class EarlyStoppingHook : public RunHook {
  public:
-  // `should_stop_fn` may be missing where should_stop() is overridden.
+  // Subclasses that override should_stop() need no `should_stop_fn`.
   explicit EarlyStoppingHook(const Args& args);
   std::string name() const override { return "_StopOnPredicateHook"; }
 
@@ -29,21 +27,20 @@ class EarlyStoppingHook : public RunHook {
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override;
   void end(Session& session) override;
-  // Why it has stopped, in a sentence without its first words.
+  // The reason for the stop, as a clause that ends a sentence.
   virtual std::string reason() const { return "as `should_stop_fn` said"; }
 
  protected:
-  // Whether to ask now, whatever the interval says.
-  virtual bool has_news() { return false; }
-  // Asked after a run, while the session may still be changed.
+  virtual bool must_check_now() { return false; }
+  // Called after a run, while the session may still be changed.
   virtual bool should_stop(Session& session);
   bool has_stopped() const { return stopped_step_ >= 0; }
-  void say(const char* kind, const std::string& text) const;
+  void notify_user(const char* kind, const std::string& text) const;
   const GlobalStep& step() const { return step_; }
   const VariablePtr& stop_variable() const { return stop_; }
 
  private:
-  std::shared_ptr<Callable> should_stop_fn_, say_;
+  std::shared_ptr<Callable> should_stop_fn_, notify_;
   Trigger trigger_;
   GlobalStep step_;
   VariablePtr stop_;

@@ -1,4 +1,4 @@
-// Feeds what a function returns, asked anew for each run (tf.train.FeedFnHook).
+// Feeds the values that a function returns before each run (tf.train.FeedFnHook).
 #include <algorithm>
 
 #include "hooks/hook_registry.h"
@@ -15,11 +15,11 @@ class FeedFnHook : public RunHook {
   const RunArgs* before_run(RunContext& context) override {
     if (!source_) return nullptr;
     Feeds feeds = source_->feeds(context.session().graph());
-    const bool feeds_the_same =
+    const bool has_same_keys =
         std::equal(feeds.begin(), feeds.end(), run_args_.feeds.begin(), run_args_.feeds.end(),
                    [](const auto& a, const auto& b) { return a.first == b.first; });
     run_args_.feeds = std::move(feeds);
-    if (!feeds_the_same) run_args_.changed();
+    if (!has_same_keys) run_args_.changed();
     return &run_args_;
   }
 
@@ -33,8 +33,8 @@ class FeedFnHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(
     FeedFnHook,
     "hook_feed_fn, train.FeedFnHook",
-    {"feed_fn: function(). A function of no argument that returns what to feed in the next run: a "
-     "list named by tensors, [dict()], or `NULL`. The loop's graph is the default graph while it "
-     "runs."});
+    {"feed_fn: function(). A function without arguments that returns the values to feed in the "
+     "next run: a list named by tensors, a [dict()], or `NULL`. The loop's graph is the default "
+     "graph during the call."});
 
 }  // namespace runhooks

@@ -1,4 +1,3 @@
-// Computes something once, when a loop has ended well (tf.train.FinalOpsHook).
 #include "hooks/final_ops_hook.h"
 
 #include "base/log.h"
@@ -10,7 +9,7 @@ FinalOpsHook::FinalOpsHook(const Args& args)
   if (args.has("final_ops")) names_ = std::make_shared<ValueList>(args.list("final_ops"));
 }
 
-// Not in begin(): other hooks may still add what is asked for.
+// Not in begin(), because other hooks may still add the requested ops to the graph.
 void FinalOpsHook::after_create_session(Session& session, Coordinator&) {
   if (!names_) return;
   ops_.clear();
@@ -24,9 +23,9 @@ void FinalOpsHook::end(Session& session) {
     if (error.code() == Code::kOutOfRange || error.code() == Code::kStopIteration) {
       warn(
           "final_ops",
-          "The data have ended, but the operations of FinalOpsHook ask for more of them. They must "
-          "depend on variables only, such as those that the update operations of metrics write "
-          "for each batch, not on the input itself.");
+          "The data have ended, but the operations of FinalOpsHook read more of them. Use "
+          "operations that depend on variables only, such as the values of metrics, not on the "
+          "input.");
     }
     throw;
   }
@@ -41,7 +40,7 @@ void FinalOpsHook::end(Session& session) {
 RUNHOOKS_REGISTER_HOOK(FinalOpsHook,
                        "hook_final_ops, train.FinalOpsHook",
                        {"final_ops: any or NULL. A tensor, an operation, a variable, the name of "
-                        "one, or a list of these, nested to any depth.",
+                        "one, or a nested list of these.",
                         "feed_fn = NULL: function", "store = NULL: function",
                         "values = NULL: function"});
 

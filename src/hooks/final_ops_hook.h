@@ -1,6 +1,4 @@
-// What lives here: FinalOpsHook, which computes something once, when a loop has ended well.
-// Who may use it: estimators, the bindings.
-// What it must not know: what is computed, R.
+// FinalOpsHook: computes tensors once after a loop ended normally.
 #pragma once
 
 #include <vector>
@@ -11,8 +9,6 @@ namespace runhooks {
 
 class FinalOpsHook : public RunHook {
  public:
-  // `final_ops`: a list of tensors, operations, variables or names; `feed_fn`: what to feed;
-  // `store`: a function that is given the list of the values.
   explicit FinalOpsHook(const Args& args);
   explicit FinalOpsHook(std::vector<Fetch> ops) : ops_(std::move(ops)) {}
   std::string name() const override { return "FinalOpsHook"; }
@@ -20,7 +16,7 @@ class FinalOpsHook : public RunHook {
   void after_create_session(Session& session, Coordinator&) override;
   void end(Session& session) override;
 
-  // Empty until the loop has ended.
+  // Empty until the loop ends.
   const std::vector<Tensor>& values() const { return values_; }
 
  private:

@@ -1,4 +1,4 @@
-// Delays the first run until the global step has come far enough (tf.train.GlobalStepWaiterHook).
+// Delays the first run until the global step reaches a value (tf.train.GlobalStepWaiterHook).
 #include "base/clock.h"
 #include "base/log.h"
 #include "hooks/hook_registry.h"
@@ -7,8 +7,8 @@ namespace runhooks {
 
 namespace {
 
-constexpr double kSecsBetweenLooks = 0.5;
-constexpr int64_t kStepsBetweenLines = 1000;
+constexpr double kPollSecs = 0.5;
+constexpr int64_t kLogEverySteps = 1000;
 
 class GlobalStepWaiterHook : public RunHook {
  public:
@@ -34,11 +34,11 @@ class GlobalStepWaiterHook : public RunHook {
     log(LogLevel::kInfo, line);
     int64_t logged_step = 0;
     for (int64_t step = 0; (step = step_.now(session)) < wait_until_step_;) {
-      if (step - logged_step > kStepsBetweenLines) {
+      if (step - logged_step > kLogEverySteps) {
         log(LogLevel::kInfo, str_cat(line, " Current step is ", step, "."));
         logged_step = step;
       }
-      sleep_seconds(kSecsBetweenLooks);
+      sleep_seconds(kPollSecs);
     }
   }
 
@@ -52,6 +52,6 @@ class GlobalStepWaiterHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(
     GlobalStepWaiterHook,
     "hook_global_step_waiter, train.GlobalStepWaiterHook",
-    {"wait_until_step: whole number. The global step to wait for; 0 or less does not wait."});
+    {"wait_until_step: whole number. The global step to wait for. Does not wait if 0 or less."});
 
 }  // namespace runhooks

@@ -1,6 +1,4 @@
-// What lives here: HistorySaverHook and History, the losses of a run as data.
-// Who may use it: estimators, the bindings.
-// What it must not know: how a history is printed or plotted, R.
+// HistorySaverHook: records the losses and other values of a run as data.
 #pragma once
 
 #include <memory>
@@ -13,10 +11,10 @@
 
 namespace runhooks {
 
-// An endpoint, where several processes train: the sum of the losses of a step, and their number.
-constexpr const char* kLossesOfAll = "losses_of_all";
+// Endpoint of a graph that trains on several processes: sum of the losses of a step, and count.
+constexpr const char* kReplicaLosses = "losses_of_all";
 
-// One entry a record; it grows while the loop runs, so an interrupted run leaves what it has seen.
+// Columns of equal length, one entry per record. The data of an interrupted run stay readable.
 struct History {
   std::vector<double> mean_losses, total_losses;
   std::vector<double> steps;  // global steps
@@ -25,14 +23,14 @@ struct History {
     std::vector<double> values;  // means over the elements of the tensor
   };
   std::vector<Column> tensors;
-  // Of the input, where it is a dataset: rows read since the loop began, the seconds since then,
-  // and how many of these the steps have waited for rows.
+  // Dataset input only: rows read and seconds passed since the loop began, and the seconds that
+  // steps waited for rows.
   std::vector<double> rows, seconds, waited;
 };
 
-// Records at the first run of the loop and at each multiple of `every_n_step`: mean and sum of the
-// first tensor of the collection `losses`, the mean of each of the `tensors` that are asked for,
-// and the global step after the run.
+// Records the first run of the loop and each multiple of `every_n_step`: mean and sum of the first
+// tensor in the collection `losses`, the mean of each of `tensors`, and the global step after the
+// run.
 class HistorySaverHook : public RunHook, public ReusableSessionHook {
  public:
   explicit HistorySaverHook(const Args& args);
@@ -42,7 +40,6 @@ class HistorySaverHook : public RunHook, public ReusableSessionHook {
   void after_run(RunContext& context, const RunValues& values) override;
 
   const std::shared_ptr<History>& history() const { return history_; }
-  // Records into this one, which may be read at any time.
   void set_history(std::shared_ptr<History> history) { history_ = std::move(history); }
 
  private:
@@ -51,9 +48,9 @@ class HistorySaverHook : public RunHook, public ReusableSessionHook {
   int64_t every_n_step_;
   std::vector<std::pair<std::string, Value>> tensors_;
   int64_t runs_ = 0;
-  bool has_loss_ = false, is_of_all_ = false;
+  bool has_loss_ = false, sums_replicas_ = false;
   bool is_due_ = false;
-  InputTimer meter_;
+  InputTimer timer_;
   GlobalStep step_;
   RunArgs run_args_;
   std::shared_ptr<History> history_ = std::make_shared<History>();

@@ -23,20 +23,20 @@ Output of_graph(const Graph& graph, const Output& output) {
   invalid_argument("Tensor ", output.name(), " is not an element of this graph.");
 }
 
-[[noreturn]] void throw_several(const std::string& name, const EndpointTensors& ends) {
+[[noreturn]] void throw_ambiguous(const std::string& name, const EndpointTensors& ends) {
   std::vector<std::string> names;
   for (const auto& end : ends) names.push_back(str_cat("'", name, "/", end.first, "'"));
   throw Error(Code::kInvalidArgument,
-              str_cat("'", name, "' is ", ends.size(), " tensors, and one is wanted."),
-              {str_cat("Name one of them: ", str_join(names, ", "), ".")});
+              str_cat("'", name, "' names ", ends.size(), " tensors; exactly one is needed."),
+              {str_cat("Use one of: ", str_join(names, ", "), ".")});
 }
 
-// "loss:0", or "loss": the endpoint of a model, else an operation that has no other output.
+// Resolves "loss:0", or "loss": an endpoint of the model, else an operation with one output.
 Output tensor_named(Graph& graph, const std::string& name) {
   if (name.find(':') != std::string::npos) return graph.tensor(name);
   const EndpointTensors& ends = endpoint(graph, name);
   if (ends.size() == 1) return ends.front().second;
-  if (ends.size() > 1) throw_several(name, ends);
+  if (ends.size() > 1) throw_ambiguous(name, ends);
   const Operation* op = graph.find_operation(name);
   if (op && op->num_outputs() > 1) {
     invalid_argument("Name ", name,
@@ -48,7 +48,7 @@ Output tensor_named(Graph& graph, const std::string& name) {
   for (const auto& end : endpoint(graph, name.substr(0, slash))) {
     if (end.first == key) return end.second;
   }
-  return graph.tensor(name + ":0");  // says what there is
+  return graph.tensor(name + ":0");  // throws an error that lists similar names
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ Output tensor_argument(Graph& graph, const Value& value) {
     return of_graph(graph, (*variable)->snapshot);
   }
   if (const auto* name = value.get_if<std::string>()) return tensor_named(graph, *name);
-  invalid_argument("A tensor or the name of one is expected, not ", value.kind(), ".");
+  invalid_argument("Expected a tensor or the name of one, not ", value.kind(), ".");
 }
 
 ValueList values_of(const Value* value) {

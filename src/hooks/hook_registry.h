@@ -1,6 +1,4 @@
-// What lives here: how built-in hooks are registered and made from their arguments, and what several of them need.
-// Who may use it: one file a hook, estimators, the bindings.
-// What it must not know: any particular hook, R.
+// Registration of built-in hooks, and the arguments and helpers that several of them share.
 #pragma once
 
 #include <memory>
@@ -13,12 +11,11 @@
 
 namespace runhooks {
 
-// Makes a hook by its class name ("StopAtStepHook") from its arguments.
 HookPtr make_hook(const std::string& type, const Args& args);
 
-// Class, how scripts call its constructor ("hook_x, train.XHook"), and its arguments as ArgSpec has
-// them. Rules between arguments are the constructor's: it throws, and has no other effect, because
-// a hook is also made to see whether it can be.
+// Registers a class with its public constructor names ("hook_x, train.XHook") and its arguments as
+// ArgSpec declarations. The constructor checks rules between arguments. It must have no other side
+// effect, because hooks are also constructed only to validate them.
 #define RUNHOOKS_REGISTER_HOOK(Class, ...)                                            \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(hook_registered_, __COUNTER__) = \
       ::runhooks::Factory<::runhooks::RunHook>::instance().add(                       \
@@ -28,10 +25,9 @@ HookPtr make_hook(const std::string& type, const Args& args);
           },                                                                          \
           __VA_ARGS__)
 
-// The global step as hooks use it: a tensor to fetch, and the value at this moment.
 class GlobalStep {
  public:
-  // In begin(); throws in the words of TensorFlow where the graph has none.
+  // Call in begin(). Throws TensorFlow's error if the graph has no global step.
   void find(Graph& graph, const std::string& hook_name);
   const Output& tensor() const { return tensor_; }
   const Variable& variable() const { return *variable_; }
@@ -42,26 +38,23 @@ class GlobalStep {
   Output tensor_;
 };
 
-// A tensor or operation that an argument names or is: "loss:0", "loss" (its first output), a
-// tensor, a variable.
+// Converts an argument to a tensor: a tensor, a variable, or a name such as "loss:0" or "loss" (the
+// first output).
 Output tensor_argument(Graph& graph, const Value& value);
 
-// The elements of a list, with names or without; one value is a list of itself, NULL is none.
+// The elements of a named or unnamed list; a single value becomes a list of one, NULL an empty one.
 ValueList values_of(const Value* value);
 
-// The same as tensor_argument() where an operation will do as well.
 Fetch fetch_argument(Graph& graph, const Value& value);
 
-// A function of the embedding language that says what to feed; it is asked anew for each run. It is
-// handed over as a callable, which only the binding knows to be one of these.
+// An R function that returns the feeds of a run. Arguments carry it as a Callable, because only the
+// bindings can create it.
 class FeedSource : public Callable {
  public:
   virtual Feeds feeds(Graph& graph) = 0;
 };
-// NULL where the argument is missing.
 std::shared_ptr<FeedSource> feed_source_argument(const Args& args, const std::string& name);
 
-// The interval of a hook, by whichever of the two arguments is given.
 Trigger trigger_of(const Args& args, const char* steps_name, const char* secs_name);
 
 }  // namespace runhooks

@@ -1,5 +1,5 @@
-// Sets the learning rate before each step: by a function of the step and the epoch, or lower where
-// a metric gets no better.
+// Sets the learning rate before each step, by a schedule or by reducing it when a metric stops
+// improving.
 #include <cmath>
 #include <limits>
 
@@ -15,8 +15,8 @@ namespace runhooks {
 
 namespace {
 
-// By how much rates are multiplied: less each time that the best value of a metric is `patience`
-// steps old.
+// The factor for learning rates. It is reduced each time that the best value of a metric is
+// `patience` steps old.
 class Plateau {
  public:
   explicit Plateau(const Args& args)
@@ -27,11 +27,10 @@ class Plateau {
         min_delta_(args.number("min_delta", 0)) {}
 
   void begin() { metric_.begin(/*of_this_loop=*/true); }
-  // TRUE where it has just become less.
   bool update() {
-    if (!metric_.has_news()) return false;
-    bool is_less = false;
-    for (const WatchedMetric::Seen& one : metric_.read(0)) {
+    if (!metric_.has_new_evaluations()) return false;
+    bool is_reduced = false;
+    for (const WatchedMetric::Evaluation& one : metric_.read(0)) {
       if (one.step <= last_) continue;
       last_ = one.step;
       const double delta = higher_ ? min_delta_ : -min_delta_;
@@ -43,9 +42,9 @@ class Plateau {
       if (one.step - state_.since < patience_) continue;
       state_.scale *= factor_;
       state_.since = one.step;
-      is_less = true;
+      is_reduced = true;
     }
-    return is_less;
+    return is_reduced;
   }
   double scale() const { return state_.scale; }
   const WatchedMetric& metric() const { return metric_; }
@@ -61,34 +60,34 @@ class Plateau {
             {"since", Tensor::scalar<int64_t>(state_.since)},
             {"metric", Tensor::string_scalar(metric_.name())}};
   }
-  // Throws where it is damaged, or that of another metric.
+  // Throws if the state is damaged or belongs to another metric.
   State read(const NamedTensors& saved) const {
-    const auto metric = saved.find("metric");  // earlier versions wrote none
+    const auto metric = saved.find("metric");  // absent in states of earlier versions
     const bool is_text = metric != saved.end() && metric->second.dtype() == DType::kString &&
                          metric->second.num_elements() == 1;
     if (is_text && metric->second.string_at(0) != metric_.name()) {
       throw Error(Code::kFailedPrecondition,
-                  str_cat("It is of a learning rate that follows \"", metric->second.string_at(0),
+                  str_cat("The saved state follows metric \"", metric->second.string_at(0),
                           "\", not \"", metric_.name(), "\"."),
-                  {"Use another model_dir, or the same metric."});
+                  {"Use the same metric or another `model_dir`."});
     }
     State state;
     state.scale = number_in(saved, "scale");
     state.best = number_in(saved, "best");
     state.best_step = state_integer(saved, "best_step");
     state.since = state_integer(saved, "since");
-    constexpr int64_t kLastStep = int64_t{1} << 62;
-    if (state.best_step < -1 || state.since < 0 || state.best_step > kLastStep ||
-        state.since > kLastStep) {
-      fail(Code::kDataLoss, "There are no steps ", state.best_step, " and ", state.since, ".");
+    constexpr int64_t kMaxStep = int64_t{1} << 62;
+    if (state.best_step < -1 || state.since < 0 || state.best_step > kMaxStep ||
+        state.since > kMaxStep) {
+      fail(Code::kDataLoss, "Invalid steps ", state.best_step, " and ", state.since, ".");
     }
     if (!(state.scale >= 0 && state.scale <= 1)) {
-      fail(Code::kDataLoss, "A learning rate is multiplied by a number from 0 to 1, not by ",
+      fail(Code::kDataLoss, "The factor of the learning rate must be between 0 and 1, not ",
            state.scale, ".");
     }
     return state;
   }
-  void take_over(const State& state) { state_ = state; }
+  void restore(const State& state) { state_ = state; }
 
  private:
   static double number_in(const NamedTensors& state, const char* name) {
@@ -108,18 +107,17 @@ class Plateau {
   int64_t last_ = -1;
 };
 
-// The rates are fed, so that neither the graph nor its checkpoints know of it. `schedule` is called
-// as schedule(step, epoch, rate), with the global step, the pass through the data and the
-// optimizer's own rate.
+// The rates are fed, so that the graph and its checkpoints stay unchanged. `schedule` is called as
+// schedule(step, epoch, rate), with the global step, the current epoch and the optimizer's rate.
 class LearningRateHook : public RunHook {
  public:
   explicit LearningRateHook(const Args& args)
       : schedule_(args.callable("schedule")),
         min_rate_(args.number("min_rate", 0)),
-        say_(args.callable("say")) {
+        notify_(args.callable("say")) {
     if (args.has("metric_name")) plateau_ = std::make_unique<Plateau>(args);
     if (!schedule_ == !plateau_) {
-      invalid_argument("A learning rate needs a `schedule` or a metric, and not both.");
+      invalid_argument("hook_learning_rate() needs either `schedule` or a metric, not both.");
     }
   }
   std::string name() const override { return "LearningRateHook"; }
@@ -133,9 +131,8 @@ class LearningRateHook : public RunHook {
       run_args_.feeds.emplace_back(rate.second, Tensor());
     }
     if (rates_.empty()) {
-      throw Error(Code::kFailedPrecondition, "There is no learning rate to set in this loop.",
-                  {"hook_learning_rate() is a hook of train(), for models that an optimizer "
-                   "trains."});
+      throw Error(Code::kFailedPrecondition, "This loop has no learning rate to set.",
+                  {"Use hook_learning_rate() in train(), with a model that has an optimizer."});
     }
     run_args_.changed();
     step_.find(graph, name());
@@ -149,7 +146,7 @@ class LearningRateHook : public RunHook {
   }
   const RunArgs* before_run(RunContext& context) override {
     Session& session = context.session();
-    if (plateau_ && plateau_->update()) has_news_ = true;
+    if (plateau_ && plateau_->update()) was_reduced_ = true;
     for (size_t i = 0; i < rates_.size(); ++i) {
       Rate& rate = rates_[i];
       if (!rate.is_constant) rate.own = session.run(rate.tensor).number_at(0);
@@ -158,14 +155,14 @@ class LearningRateHook : public RunHook {
       rate.now = now;
       run_args_.feeds[i].second = Tensor::number(rate.tensor.dtype(), now);
     }
-    if (has_news_) tell(session);
+    if (was_reduced_) report_reduction(session);
     return &run_args_;
   }
   bool has_state() const override { return plateau_ != nullptr; }
   NamedTensors save_state() override { return plateau_ ? plateau_->save() : NamedTensors(); }
   std::function<void()> read_state(const NamedTensors& state) override {
     if (!plateau_) return {};
-    return [this, read = plateau_->read(state)] { plateau_->take_over(read); };
+    return [this, read = plateau_->read(state)] { plateau_->restore(read); };
   }
 
  private:
@@ -191,18 +188,18 @@ class LearningRateHook : public RunHook {
       throw Error(Code::kInvalidArgument,
                   str_cat("The schedule of hook_learning_rate() must return a number of 0 or more, "
                           "not ",
-                          value_number(answer, &rate) ? str_cat(rate) : answer.kind(),
-                          ", as it did at step ", step, "."));
+                          value_number(answer, &rate) ? str_cat(rate) : answer.kind(), ", at step ",
+                          step, "."));
     }
     return rate;
   }
-  void tell(Session& session) {
-    has_news_ = false;
+  void report_reduction(Session& session) {
+    was_reduced_ = false;
     const std::string text = str_cat("Step ", step_.now(session), ": \"", plateau_->metric().name(),
-                                     "\" gets no better; the learning rate is ",
-                                     short_number(rates_.front().now), " from here on.");
-    if (say_) {
-      say_->call({Value::of(std::string("message")), Value::of(text)});
+                                     "\" gets no better; the learning rate is now ",
+                                     short_number(rates_.front().now), ".");
+    if (notify_) {
+      notify_->call({Value::of(std::string("message")), Value::of(text)});
     } else {
       log(LogLevel::kInfo, text);
     }
@@ -211,9 +208,9 @@ class LearningRateHook : public RunHook {
   std::shared_ptr<Callable> schedule_;
   std::unique_ptr<Plateau> plateau_;
   double min_rate_;
-  std::shared_ptr<Callable> say_;
+  std::shared_ptr<Callable> notify_;
   std::vector<Rate> rates_;
-  bool has_news_ = false;
+  bool was_reduced_ = false;
   GlobalStep step_;
   RunArgs run_args_;
 };

@@ -1,4 +1,4 @@
-// Logs values of tensors now and then (tf.train.LoggingTensorHook).
+// Logs values of tensors at intervals (tf.train.LoggingTensorHook).
 #include <algorithm>
 #include <cstdio>
 
@@ -11,14 +11,14 @@ namespace runhooks {
 
 namespace {
 
-// `tensors` is a named list tag -> tensor or name, logged in the order of the tags, or a list of
-// names, logged in its own.
+// `tensors` is a named list tag -> tensor or name, logged in the order of the tags, or a vector of
+// names, logged in the given order.
 class LoggingTensorHook : public RunHook {
  public:
   explicit LoggingTensorHook(const Args& args)
       : at_end_(args.flag("at_end", false)),
-        // Lines of the estimator's own hook are for those who asked for INFO.
-        is_asked_for_(args.flag("asked_for", true)),
+        // False for the estimator's own hook, whose lines appear at log level INFO only.
+        logs_at_any_level_(args.flag("asked_for", true)),
         formatter_(args.callable("formatter")) {
     const bool has_iter = args.has("every_n_iter"), has_secs = args.has("every_n_secs");
     if ((has_iter && has_secs) || (!has_iter && !has_secs && !at_end_)) {
@@ -75,7 +75,7 @@ class LoggingTensorHook : public RunHook {
     if (!formatter_ && elapsed.is_known) {
       line += format_text(" (%.3f sec)", elapsed.secs);
     }
-    if (is_asked_for_) {
+    if (logs_at_any_level_) {
       log_always(LogLevel::kInfo, line);
     } else {
       log(LogLevel::kInfo, line);
@@ -101,7 +101,7 @@ class LoggingTensorHook : public RunHook {
     return *text.get_if<std::string>();
   }
 
-  bool at_end_, is_asked_for_;
+  bool at_end_, logs_at_any_level_;
   std::shared_ptr<Callable> formatter_;
   std::vector<std::pair<std::string, Value>> tensors_;
   Trigger trigger_;
@@ -115,14 +115,14 @@ class LoggingTensorHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(
     LoggingTensorHook,
     "hook_logging_tensor",
-    {"tensors: tensors. A named list, tag = tensor or name of one (printed in the order of the "
-     "sorted tags), or names of tensors (printed in their order).",
-     "every_n_iter = NULL: whole number. Log every so many local steps.",
-     "every_n_secs = NULL: plain number. Log every so many seconds. Give one of the two, or none "
-     "with `at_end`.",
-     "formatter = NULL: function. A function of a named list of values that returns the line, or "
-     "`NULL`.",
-     "at_end = FALSE: flag. Log once more when the loop has ended well?",
+    {"tensors: tensors. A named list of tensors or tensor names, whose names are the tags (printed "
+     "in alphabetical order), or a vector of tensor names (printed in the given order).",
+     "every_n_iter = NULL: whole number. Log every `every_n_iter` local steps.",
+     "every_n_secs = NULL: plain number. Log every `every_n_secs` seconds. Give exactly one of "
+     "`every_n_iter` and `every_n_secs`, or neither with `at_end = TRUE`.",
+     "formatter = NULL: function. A function that converts a named list of values to the line to "
+     "log, or `NULL` for the default format.",
+     "at_end = FALSE: flag. Also log once when the loop ends normally?",
      "asked_for = TRUE: flag"});
 
 }  // namespace runhooks

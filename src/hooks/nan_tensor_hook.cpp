@@ -1,4 +1,4 @@
-// Watches the loss for NaN (tf.train.NanTensorHook).
+// Stops training if the loss is NaN (tf.train.NanTensorHook).
 #include <cmath>
 
 #include "base/log.h"
@@ -10,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-bool is_odd(const Tensor& tensor, bool with_infinite) {
+bool has_diverged(const Tensor& tensor, bool with_infinite) {
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
     const double x = tensor.number_at(i);
     if (std::isnan(x) || (with_infinite && std::isinf(x))) return true;
@@ -34,34 +34,33 @@ class NanTensorHook : public RunHook {
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
-    if (!is_floating_ || !is_odd(values.result(0), with_infinite_)) return;
+    if (!is_floating_ || !has_diverged(values.result(0), with_infinite_)) return;
     if (fails_) {
       log(LogLevel::kError, "Model diverged with loss = NaN.");
       throw Error(Code::kNanLoss, "NaN loss during training.",
-                  advice(context.session(), !is_odd(values.result(0), false)));
+                  advice(context.session(), !has_diverged(values.result(0), false)));
     }
     warn("nan_loss", "Model diverged with loss = NaN.");
     context.request_stop();
   }
 
  private:
-  // What most often makes a loss diverge.
   static std::vector<std::string> advice(Session& session, bool is_infinite) {
     std::vector<std::string> hints;
     if (is_infinite) hints.push_back("The loss is infinite.");
-    std::string rate = "A lower learning rate may do";
+    std::string rate = "Try a lower learning rate";
     const EndpointTensors& rates = endpoint(session.graph(), "learning_rate");
     if (!rates.empty() && rates.front().second.op->def().is_constant) {
       const double now = session.run(rates.front().second).number_at(0);
-      rate += str_cat(": it is ", short_number(now), ", try ", short_number(now / 10));
+      rate += str_cat(" than ", short_number(now), ", for example ", short_number(now / 10));
     }
     hints.push_back(rate + ".");
     hints.push_back(
-        "Features of large or very different scales make steps too long: bring them to one scale, "
-        "for example by column_numeric(normalizer_fn =) or scale().");
+        "Features with large or very different scales can cause this: rescale them, for example "
+        "with column_numeric(normalizer_fn =) or scale().");
     hints.push_back(
-        "The loss of a canned model is a sum over the batch: with loss_reduction = \"mean\" the "
-        "length of a step does not depend on the batch size.");
+        "By default, the loss of a canned model is the sum over the batch. With "
+        "`loss_reduction = \"mean\"`, the step size does not depend on the batch size.");
     return hints;
   }
 
@@ -79,7 +78,7 @@ RUNHOOKS_REGISTER_HOOK(
     "hook_nan_tensor, train.NanTensorHook",
     {"loss_tensor: tensor. The loss: a tensor or the name of one "
      "(`\"linear/head/weighted_loss/Sum:0\"`).",
-     "fail_on_nan_loss = TRUE: flag. TRUE: an error; FALSE: a logged warning, and the loop stops.",
+     "fail_on_nan_loss = TRUE: flag. Throw an error? If `FALSE`, log a warning and stop the loop.",
      "with_infinite = FALSE: flag"});
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// A timeline of a run now and then (tf.train.ProfilerHook).
+// Writes timelines of runs at intervals (tf.train.ProfilerHook).
 #include "base/log.h"
 #include "hooks/hook_registry.h"
 #include "io/files/atomic_file.h"
@@ -40,7 +40,7 @@ class ProfilerHook : public RunHook {
     remove_stale_files(folder, {kTimeline});
     writer_ = summary_writer(folder, graph);
   }
-  // Never the first run, which is slower than the others.
+  // Never traces the first run, because it is slower than the others.
   const RunArgs* before_run(RunContext&) override {
     is_traced_ = has_next_step_ && trigger_.should_trigger(next_step_);
     return is_traced_ ? &traced_ : &plain_;
@@ -83,10 +83,11 @@ class ProfilerHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(
     ProfilerHook,
     "hook_profiler, train.ProfilerHook",
-    {"save_steps = NULL: whole number. Trace every so many steps.",
-     "save_secs = NULL: plain number. Trace every so many seconds. Give one of the two.",
-     "output_dir = '': path. The folder; `\"\"` is the working directory.",
-     "show_dataflow = TRUE: flag. Arrows from each operation to those that use its results.",
-     "show_memory = FALSE: flag. How many bytes the results hold, and for how long."});
+    {"save_steps = NULL: whole number. Trace every `save_steps` steps.",
+     "save_secs = NULL: plain number. Trace every `save_secs` seconds. Give exactly one of "
+     "`save_steps` and `save_secs`.",
+     "output_dir = '': path. The output directory. Default: the working directory.",
+     "show_dataflow = TRUE: flag. Draw arrows from each operation to those that use its results?",
+     "show_memory = FALSE: flag. Record the size and lifetime of each result?"});
 
 }  // namespace runhooks

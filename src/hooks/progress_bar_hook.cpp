@@ -1,4 +1,4 @@
-// Tells the embedding language how far a loop has come; the language draws.
+// Reports the progress of a loop to R, which draws the progress bar.
 #include "base/clock.h"
 #include "data/input_progress.h"
 #include "graph/endpoints.h"
@@ -9,12 +9,11 @@ namespace runhooks {
 
 namespace {
 
-// `draw` is called as draw(run, loss, global_step, is_last, rows, seconds, waited, parts), rows to
-// waited as an InputTimer reads them (0 where the input is no dataset), `parts` what the model counts
-// beside steps (its endpoint "progress"; "2 trees, 7 layers"), at most every `min_secs` seconds and
-// once at the end; without it nothing is fetched. `finish` is called as finish(runs) when the loop
-// has ended well; runs of training are counted by the global step, which also knows what was lost
-// and made again.
+// Calls draw(run, loss, global_step, is_last, rows, seconds, waited, parts) at intervals of at
+// least `min_secs` seconds and once at the end. `rows`, `seconds` and `waited` are InputTimer
+// readings (0 without a dataset); `parts` is the text of the model's endpoint "progress" ("2 trees,
+// 7 layers"). Calls finish(runs) if the loop ends normally. In training, `runs` is counted by the
+// global step, which accounts for steps that were lost and repeated after a recovery.
 class ProgressBarHook : public RunHook, public ReusableSessionHook {
  public:
   explicit ProgressBarHook(const Args& args)
@@ -32,14 +31,14 @@ class ProgressBarHook : public RunHook, public ReusableSessionHook {
     const Output* loss = losses.empty() ? nullptr : std::get_if<Output>(&losses.back());
     if (draw_ && loss) run_args_.fetches = {*loss};
     if (draw_ && loss) {
-      counted_ = endpoint(graph, "progress");
-      for (const auto& part : counted_) run_args_.fetches.push_back(part.second);
+      progress_ = endpoint(graph, "progress");
+      for (const auto& counter : progress_) run_args_.fetches.push_back(counter.second);
     }
     run_args_.changed();
     step_.find(graph, name());
   }
   const RunArgs* before_run(RunContext& context) override {
-    if (draw_ && runs_ == 0) meter_.start(context.session());
+    if (draw_ && runs_ == 0) timer_.start(context.session());
     return run_args_.fetches.empty() ? nullptr : &run_args_;
   }
   void after_create_session(Session& session, Coordinator&) override {
@@ -51,7 +50,7 @@ class ProgressBarHook : public RunHook, public ReusableSessionHook {
     if (!draw_) return;
     if (values.size() > 0) {
       loss_ = mean(values.result(0));
-      count_parts(values);
+      update_progress_text(values);
     }
     const double now = now_seconds();
     if (now < next_draw_) return;
@@ -70,28 +69,28 @@ class ProgressBarHook : public RunHook, public ReusableSessionHook {
     for (int64_t i = 0; i < loss.num_elements(); ++i) total += loss.number_at(i);
     return total / static_cast<double>(loss.num_elements());
   }
-  void count_parts(const RunValues& values) {
-    parts_.clear();
-    for (size_t i = 0; i < counted_.size(); ++i) {
+  void update_progress_text(const RunValues& values) {
+    progress_text_.clear();
+    for (size_t i = 0; i < progress_.size(); ++i) {
       const auto n = static_cast<int64_t>(values.result(i + 1).number_at(0));
-      parts_ += str_cat(i == 0 ? "" : ", ", n, " ", counted_[i].first, n == 1 ? "" : "s");
+      progress_text_ += str_cat(i == 0 ? "" : ", ", n, " ", progress_[i].first, n == 1 ? "" : "s");
     }
   }
   void draw(Session& session, bool is_last) {
     const double step = static_cast<double>(step_.now(session));
-    const InputTimer::Reading input = meter_.read(session);
+    const InputTimer::Reading input = timer_.read(session);
     draw_->call({Value::of(static_cast<double>(runs_)), Value::of(loss_), Value::of(step),
                  Value::of(is_last), Value::of(input.rows), Value::of(input.seconds),
-                 Value::of(input.waited), Value::of(parts_)});
+                 Value::of(input.waited), Value::of(progress_text_)});
   }
 
   std::shared_ptr<Callable> draw_, finish_;
   double min_secs_;
   GlobalStep step_;
   RunArgs run_args_;
-  InputTimer meter_;
-  EndpointTensors counted_;
-  std::string parts_;
+  InputTimer timer_;
+  EndpointTensors progress_;
+  std::string progress_text_;
   bool has_started_ = false;
   int64_t runs_ = 0, first_step_ = 0;
   double loss_ = 0, next_draw_ = 0;

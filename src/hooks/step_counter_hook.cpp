@@ -1,4 +1,4 @@
-// Counts steps per second (tf.train.StepCounterHook).
+// Logs steps per second (tf.train.StepCounterHook).
 #include <cstdio>
 
 #include "base/log_first.h"
@@ -29,7 +29,7 @@ class StepCounterHook : public RunHook {
     trigger_.reset();
     has_last_step_ = false;
     step_.find(graph, name());
-    may_stand_ = steps_may_not_count(graph);
+    has_warmup_steps_ = steps_may_not_count(graph);
     run_args_.fetches = {step_.tensor()};
     run_args_.changed();
     tag_ = step_.variable().op_name() + "/sec";
@@ -42,9 +42,9 @@ class StepCounterHook : public RunHook {
     if (trigger_.should_trigger(step)) {
       const Trigger::Elapsed elapsed = trigger_.update(step);
       if (elapsed.is_known) record(elapsed, step, context.session());
-      meter_.start(context.session());
+      timer_.start(context.session());
     }
-    if (has_last_step_ && stale == last_step_ && !may_stand_) warn_stuck(stale);
+    if (has_last_step_ && stale == last_step_ && !has_warmup_steps_) warn_stuck(stale);
     last_step_ = stale;
     has_last_step_ = true;
   }
@@ -56,10 +56,10 @@ class StepCounterHook : public RunHook {
     const double per_second = static_cast<double>(elapsed.steps) / elapsed.secs;
     log(LogLevel::kInfo, str_cat(tag_, ": ", format_text("%g", per_second)));
     std::vector<std::pair<std::string, double>> scalars = {{tag_, per_second}};
-    add_input(meter_.read(session), &scalars);
+    add_input(timer_.read(session), &scalars);
     if (writer_) writer_->add_scalars(scalars, step);
   }
-  // On a line of its own and at a lower level: TensorFlow's lines stay as they are.
+  // A separate line at a lower level leaves TensorFlow's lines unchanged.
   static void add_input(const InputTimer::Reading& input,
                         std::vector<std::pair<std::string, double>>* scalars) {
     if (!input.is_known || input.seconds <= 0) return;
@@ -69,7 +69,7 @@ class StepCounterHook : public RunHook {
     scalars->emplace_back("input/rows_per_sec", rate);
     scalars->emplace_back("input/waited", share);
   }
-  // Five times in the life of the process, as TensorFlow does.
+  // At most five times per process, like TensorFlow.
   void warn_stuck(int64_t stale) const {
     warn_first_n(
         "global_step",
@@ -87,9 +87,9 @@ class StepCounterHook : public RunHook {
   Trigger trigger_;
   RunArgs run_args_;
   std::shared_ptr<EventFileWriter> writer_;
-  InputTimer meter_;
+  InputTimer timer_;
   bool has_last_step_ = false;
-  bool may_stand_ = false;  // the model has a first pass over the data, which learns nothing
+  bool has_warmup_steps_ = false;  // steps of an initial pass that do not advance the global step
   int64_t last_step_ = 0;
 };
 
@@ -98,9 +98,10 @@ class StepCounterHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(
     StepCounterHook,
     "hook_step_counter, train.StepCounterHook",
-    {"every_n_steps = 100: whole number or NULL. Every so many global steps.",
-     "every_n_secs = NULL: plain number. Every so many seconds, in place of `every_n_steps`.",
-     "output_dir = NULL: path. Folder of the event file, or `NULL` for none.",
-     "summary_writer = NULL: unsupported. Not used: give `output_dir`."});
+    {"every_n_steps = 100: whole number or NULL. Report every `every_n_steps` global steps.",
+     "every_n_secs = NULL: plain number. Report every `every_n_secs` seconds instead of every "
+     "`every_n_steps` steps.",
+     "output_dir = NULL: path. Directory of the event file, or `NULL` to write none.",
+     "summary_writer = NULL: unsupported. Not supported: use `output_dir`."});
 
 }  // namespace runhooks

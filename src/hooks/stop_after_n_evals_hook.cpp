@@ -8,13 +8,11 @@ namespace runhooks {
 
 namespace {
 
-// The runs of each loop are counted anew.
 class StopAfterNEvalsHook : public RunHook {
  public:
   explicit StopAfterNEvalsHook(const Args& args)
       : num_evals_(args.has("num_evals") ? args.integer("num_evals") : 0),
         logs_(args.flag("log_progress", true)),
-        // every tenth of many
         log_every_(num_evals_ < 20 ? 1 : num_evals_ / 10) {}
   std::string name() const override { return "StopAfterNEvalsHook"; }
 
@@ -40,8 +38,8 @@ class StopAfterNEvalsHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(
     StopAfterNEvalsHook,
     "hook_stop_after_n_evals, contrib.training.StopAfterNEvalsHook",
-    {"num_evals: count or NULL. How many batches; `NULL`: the hook only tells how far it is.",
-     "log_progress = TRUE: flag. Whether a line such as `Evaluation [5/10]` is logged at level "
-     "INFO: at each batch, of 20 and more at each tenth of them."});
+    {"num_evals: count or NULL. The number of batches. If `NULL`, the hook only reports progress.",
+     "log_progress = TRUE: flag. Log progress lines such as `Evaluation [5/10]` at level INFO? "
+     "With 20 or more batches, only one line per tenth of them is logged."});
 
 }  // namespace runhooks

@@ -1,5 +1,5 @@
-// Stops when a checkpoint of the last step is on disk
-// (tf.estimator.experimental.make_stop_at_checkpoint_step_hook of a worker that does not save).
+// Stops when a checkpoint of the last step exists
+// (tf.estimator.experimental.make_stop_at_checkpoint_step_hook for a worker that does not save).
 #include "base/clock.h"
 #include "hooks/hook_registry.h"
 #include "training/saved_step.h"
@@ -23,12 +23,12 @@ class StopAtCheckpointStepHook : public RunHook {
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
-    // What was fetched is the step before the run, which has made one more.
+    // The fetched value is the step before the run, which then advanced it by one.
     if (*values.result(0).data<int64_t>() + 1 < last_step_) return;
     if (saved_global_step(model_dir_, /*otherwise=*/-1) >= last_step_) {
       context.request_stop();
     } else {
-      // Whoever writes the checkpoint may be slow; the loop goes on meanwhile.
+      // The chief may still be writing the checkpoint; check again after the next step.
       sleep_seconds(wait_secs_);
     }
   }
@@ -46,9 +46,9 @@ class StopAtCheckpointStepHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(
     StopAtCheckpointStepHook,
     "hook_stop_at_checkpoint_step",
-    {"model_dir: path. The folder of the checkpoints. For an estimator that trains and saves by "
-     "itself, give the estimator: the hook is then [hook_stop_at_step()], as in TensorFlow.",
+    {"model_dir: path. The directory of the checkpoints. For an estimator that trains and saves "
+     "by itself, give the estimator: the result is then [hook_stop_at_step()], as in TensorFlow.",
      "last_step: whole number. The global step to stop at.",
-     "wait_after_file_check_secs = 30: plain number. How long to wait."});
+     "wait_after_file_check_secs = 30: plain number. Seconds to wait after each check."});
 
 }  // namespace runhooks

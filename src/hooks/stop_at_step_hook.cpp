@@ -5,13 +5,12 @@ namespace runhooks {
 
 namespace {
 
-// Unlike TensorFlow's, the object can be used again: the last step is worked out anew after each
-// begin().
+// Unlike TensorFlow's, the hook is reusable: each begin() resets the last step.
 class StopAtStepHook : public RunHook {
  public:
   explicit StopAtStepHook(const Args& args) : args_(args) {
     const bool has_num = args.has("num_steps"), has_last = args.has("last_step");
-    // tfestimators' words, leading blank included
+    // tfestimators' message, including the leading blank
     if (has_num && has_last) {
       invalid_argument(" Only one of num_steps or last_step can be specified");
     }
@@ -23,17 +22,17 @@ class StopAtStepHook : public RunHook {
     step_.find(graph, name());
     run_args_.fetches = {step_.tensor()};
     run_args_.changed();
-    knows_last_ = false;
+    has_last_step_ = false;
   }
   void after_create_session(Session& session, Coordinator&) override {
-    if (knows_last_) return;
+    if (has_last_step_) return;
     last_step_ = args_.has("last_step") ? args_.integer("last_step")
                                         : step_.now(session) + args_.integer("num_steps");
-    knows_last_ = true;
+    has_last_step_ = true;
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues&) override {
-    // What was fetched is the step before the run.
+    // The fetched value is the step before the run.
     if (step_.now(context.session()) >= last_step_) context.request_stop();
   }
 
@@ -41,7 +40,7 @@ class StopAtStepHook : public RunHook {
   Args args_;
   GlobalStep step_;
   RunArgs run_args_;
-  bool knows_last_ = false;
+  bool has_last_step_ = false;
   int64_t last_step_ = 0;
 };
 
@@ -50,8 +49,8 @@ class StopAtStepHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(
     StopAtStepHook,
     "hook_stop_at_step, train.StopAtStepHook",
-    {"num_steps = NULL: whole number. Stop after so many steps of this loop.",
-     "last_step = NULL: whole number. Stop when the global step has reached this. Give one of the "
-     "two. At least one step is made."});
+    {"num_steps = NULL: whole number. Stop after `num_steps` steps of this loop.",
+     "last_step = NULL: whole number. Stop when the global step reaches `last_step`. Give exactly "
+     "one of `num_steps` and `last_step`. At least one step is run."});
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Early stopping by a metric of the evaluations (tf.estimator.experimental.stop_if_*_hook).
+// Stops early by a metric of the evaluations (tf.estimator.experimental.stop_if_*_hook).
 #include "base/log.h"
 #include "hooks/best_weights.h"
 #include "hooks/early_stopping_hook.h"
@@ -11,8 +11,8 @@ namespace {
 
 std::string number_text(double x) { return format_value(Tensor::scalar<double>(x)); }
 
-// The metrics are read at intervals, since another process may write them, and as soon as this
-// process has evaluated something.
+// Metrics are read at intervals, because another process may write them, and right after this
+// process has evaluated the model.
 class StopIfHook : public EarlyStoppingHook {
  public:
   StopIfHook(const Args& args, bool higher)
@@ -34,54 +34,55 @@ class StopIfHook : public EarlyStoppingHook {
     best_weights_.begin(session.graph(), {global_step(session.graph()), stop_variable()});
   }
   void end(Session& session) override {
-    // the evaluation of the last step may just have been made
-    const std::vector<Seen> seen = look(session);
+    const std::vector<Evaluation> evaluations = read_evaluations(session);
     EarlyStoppingHook::end(session);
-    if (restores_best_ && !seen.empty()) restore(session, *best_of(seen));
-    // Otherwise a folder that is not the one of the evaluations would look like a model that never
-    // stops improving.
-    if (metric_.was_seen()) return;
-    say("warning", str_cat("Early stopping never saw the metric \"", metric_.name(),
-                           "\": there was no evaluation of it in ", metric_.eval_dir(), "."));
+    if (restores_best_ && !evaluations.empty()) restore(session, *best_of(evaluations));
+    // Without this warning, a wrong `eval_dir` would look like a model that always improves.
+    if (metric_.was_found()) return;
+    notify_user("warning", str_cat("Early stopping never saw the metric \"", metric_.name(),
+                                   "\": no evaluation in ", metric_.eval_dir(), " has it."));
   }
 
   std::string reason() const override { return reason_; }
 
  protected:
-  using Seen = WatchedMetric::Seen;
+  using Evaluation = WatchedMetric::Evaluation;
   const std::string& metric_name() const { return metric_.name(); }
-  virtual bool should_stop_for(const std::vector<Seen>& seen) = 0;
+  virtual bool should_stop_for(const std::vector<Evaluation>& evaluations) = 0;
   void set_reason(std::string reason) { reason_ = std::move(reason); }
 
  private:
-  bool has_news() override { return metric_.has_news(); }
-  bool should_stop(Session& session) override { return should_stop_for(look(session)); }
-  const Seen* best_of(const std::vector<Seen>& seen) const {
-    const Seen* best = nullptr;
-    for (const Seen& one : seen) {
+  bool must_check_now() override { return metric_.has_new_evaluations(); }
+  bool should_stop(Session& session) override {
+    return should_stop_for(read_evaluations(session));
+  }
+  const Evaluation* best_of(const std::vector<Evaluation>& evaluations) const {
+    const Evaluation* best = nullptr;
+    for (const Evaluation& one : evaluations) {
       if (!best || is_better_metric(one.value, best->value, higher_)) best = &one;
     }
     return best;
   }
-  // What there is by now; the best of it is kept.
-  std::vector<Seen> look(Session& session) {
-    const std::vector<Seen> seen = metric_.read(min_steps_);
-    const Seen* best = best_of(seen);
-    if (restores_best_ && best) best_weights_.keep(session, step().now(session), best->step);
-    return seen;
+  // Also saves the weights of the best evaluation.
+  std::vector<Evaluation> read_evaluations(Session& session) {
+    const std::vector<Evaluation> evaluations = metric_.read(min_steps_);
+    const Evaluation* best = best_of(evaluations);
+    if (restores_best_ && best) best_weights_.save(session, step().now(session), best->step);
+    return evaluations;
   }
-  void restore(Session& session, const Seen& best) const {
+  void restore(Session& session, const Evaluation& best) const {
     if (best.step == step().now(session)) return;
     if (best_weights_.restore(session, best.step)) {
-      say("message", str_cat("The model has the weights of step ", best.step, " again, where \"",
-                             metric_name(), "\" was best: ", short_number(best.value),
-                             ". They are also kept in ", best_weights_.folder(), "."));
+      notify_user("message",
+                  str_cat("The model has the weights of step ", best.step, " again, where \"",
+                          metric_name(), "\" was best: ", short_number(best.value),
+                          ". They are also saved in ", best_weights_.folder(), "."));
       return;
     }
-    say("warning",
-        str_cat("The weights of step ", best.step, ", where metric \"", metric_name(),
-                "\" was best, cannot be restored: it was evaluated before this hook was asked, and "
-                "there is no checkpoint of it."));
+    notify_user("warning",
+                str_cat("The weights of step ", best.step, ", where metric \"", metric_name(),
+                        "\" was best, cannot be restored: the evaluation is older than this hook, "
+                        "and its checkpoint no longer exists."));
   }
 
   WatchedMetric metric_;
@@ -99,8 +100,8 @@ class StopIfThresholdHook : public StopIfHook {
       : StopIfHook(args, kHigher), threshold_(args.number("threshold")) {}
 
  private:
-  bool should_stop_for(const std::vector<Seen>& seen) override {
-    for (const Seen& one : seen) {
+  bool should_stop_for(const std::vector<Evaluation>& evaluations) override {
+    for (const Evaluation& one : evaluations) {
       if (!(kHigher ? one.value > threshold_ : one.value < threshold_)) continue;
       set_reason(str_cat("since \"", metric_name(), "\" was ", short_number(one.value), " at step ",
                          one.step, ", ", kHigher ? "above " : "below ", short_number(threshold_)));
@@ -116,7 +117,6 @@ class StopIfThresholdHook : public StopIfHook {
   double threshold_;
 };
 
-// Stops when the best value is so many steps old.
 template <bool kIncrease>
 class StopIfNoImprovementHook : public StopIfHook {
  public:
@@ -127,9 +127,9 @@ class StopIfNoImprovementHook : public StopIfHook {
         min_delta_(args.number("min_delta", 0)) {}
 
  private:
-  bool should_stop_for(const std::vector<Seen>& seen) override {
-    const Seen* best = nullptr;
-    for (const Seen& one : seen) {
+  bool should_stop_for(const std::vector<Evaluation>& evaluations) override {
+    const Evaluation* best = nullptr;
+    for (const Evaluation& one : evaluations) {
       const double delta = kIncrease ? min_delta_ : -min_delta_;
       if (!best || is_better_metric(one.value, best->value + delta, kIncrease)) {
         best = &one;
@@ -161,32 +161,34 @@ using StopIfNoDecreaseHook = StopIfNoImprovementHook<false>;
 #define RUNHOOKS_REGISTER_STOP_IF_HOOK(Class, endpoint, ...)                                       \
   RUNHOOKS_REGISTER_HOOK(                                                                          \
       Class, endpoint,                                                                             \
-      {"metric_name: string. A name such as `\"average_loss\"`.", __VA_ARGS__,                     \
-       "eval_dir = NULL: path. The folder; `NULL`: `eval` in the folder of the model.",            \
-       "min_steps = 0: plain number. Evaluations before this global step are left out.",           \
+      {"metric_name: string. The name of a metric, such as `\"average_loss\"`.", __VA_ARGS__,      \
+       "eval_dir = NULL: path. The directory of the evaluations. Default: `eval` in the model "    \
+       "directory.",                                                                               \
+       "min_steps = 0: plain number. Ignore evaluations before this global step.",                 \
        RUNHOOKS_STOP_ARGUMENTS,                                                                    \
-       "restore_best_weights = FALSE: flag. TRUE: when the training ends, by this hook or by its " \
-       "steps, all variables but the global step get back the values that they had at the best "   \
-       "evaluation, and the last checkpoint holds these; a message says so. The best model is "    \
-       "also kept as a checkpoint in the folder `best` of the model's: "                           \
-       "`latest_checkpoint(file.path(model_dir(model), \"best\"))`. It is written when the hook "  \
-       "sees the evaluation: at its own step where the evaluation is made in the same loop, else " \
-       "it is a copy of the checkpoint of that step, as long as there is one. The hook comes "     \
-       "after all other hooks then, and checkpoint savers after it. TensorFlow has no such "       \
-       "argument.",                                                                                \
+       "restore_best_weights = FALSE: flag. Restore the weights of the best evaluation when "      \
+       "training ends? All variables except the global step are restored, and the last "           \
+       "checkpoint contains them; a message says so. The best model is also saved as a "           \
+       "checkpoint: `latest_checkpoint(file.path(model_dir(model), \"best\"))`. It is saved "      \
+       "when the hook reads the evaluation: directly, if the model was evaluated in the same "     \
+       "loop, else by copying the checkpoint of that step if it still exists. With this "          \
+       "argument the hook runs after all other hooks except checkpoint savers. TensorFlow has no " \
+       "such argument.",                                                                           \
        "model_dir = '': path", "of_this_loop = FALSE: flag", "min_delta = 0: plain number"})
 
 RUNHOOKS_REGISTER_STOP_IF_HOOK(StopIfHigherHook,
                                "hook_stop_if_higher",
-                               "threshold: plain number. A number.");
+                               "threshold: plain number. The threshold.");
 RUNHOOKS_REGISTER_STOP_IF_HOOK(StopIfLowerHook,
                                "hook_stop_if_lower",
-                               "threshold: plain number. A number.");
+                               "threshold: plain number. The threshold.");
 RUNHOOKS_REGISTER_STOP_IF_HOOK(StopIfNoIncreaseHook,
                                "hook_stop_if_no_increase",
-                               "max_steps_without_increase: whole number. A number of steps.");
+                               "max_steps_without_increase: whole number. Stop if the metric has "
+                               "not increased for this number of steps.");
 RUNHOOKS_REGISTER_STOP_IF_HOOK(StopIfNoDecreaseHook,
                                "hook_stop_if_no_decrease",
-                               "max_steps_without_decrease: whole number. A number of steps.");
+                               "max_steps_without_decrease: whole number. Stop if the metric has "
+                               "not decreased for this number of steps.");
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Stops where the optimizer has nothing left to do, and says where it has.
+// Stops when the optimizer has converged, and warns if it has not at the end.
 #include <algorithm>
 
 #include "base/log.h"
@@ -20,30 +20,30 @@ class StopWhenConvergedHook : public RunHook {
     const EndpointTensors& norm = endpoint(graph, "gradient_norm");
     if (converged.empty() || norm.empty()) {
       throw Error(Code::kFailedPrecondition,
-                  "hook_stop_when_converged() needs an optimizer that knows when it has converged.",
-                  {"LBFGS does, where each step sees all rows of the data."});
+                  "hook_stop_when_converged() needs an optimizer that reports convergence.",
+                  {"Use LBFGS, with batches that contain all rows of the data."});
     }
     run_args_.fetches = {converged[0].second, norm[0].second};
     run_args_.changed();
     runs_ = 0;
     has_converged_ = false;
-    largest_ = 0;
+    max_norm_ = 0;
   }
   const RunArgs* before_run(RunContext&) override { return &run_args_; }
   void after_run(RunContext& context, const RunValues& values) override {
     ++runs_;
     norm_ = values.result(1).number_at(0);
-    largest_ = std::max(largest_, norm_);
+    max_norm_ = std::max(max_norm_, norm_);
     has_converged_ = values.result(0).number_at(0) != 0;
     if (has_converged_) context.request_stop();
   }
   void end(Session&) override {
-    // where classes can be told apart the loss falls for ever, and less and less
-    if (has_converged_ || norm_ <= 1e-4 * largest_ || !warns_) return;
+    // With separable classes the loss has no minimum; a small gradient is as good as it gets.
+    if (has_converged_ || norm_ <= 1e-4 * max_norm_ || !warns_) return;
     warn("not_converged",
          str_cat("The training has not converged in ", runs_, runs_ == 1 ? " step" : " steps",
                  ": the norm of the gradient is ", short_number(norm_),
-                 ". The weights are not those of the least loss; train() goes on from here."));
+                 ". The weights do not minimize the loss; call train() again to continue."));
   }
 
  private:
@@ -51,7 +51,7 @@ class StopWhenConvergedHook : public RunHook {
   RunArgs run_args_;
   int64_t runs_ = 0;
   bool has_converged_ = false;
-  double norm_ = 0, largest_ = 0;
+  double norm_ = 0, max_norm_ = 0;
 };
 
 }  // namespace
@@ -59,6 +59,6 @@ class StopWhenConvergedHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(
     StopWhenConvergedHook,
     "hook_stop_when_converged",
-    {"warns = TRUE: flag. Whether a loop that ends before the optimizer has converged warns."});
+    {"warns = TRUE: flag. Warn if the loop ends before the optimizer has converged?"});
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Saves summaries once, when a loop has ended well (tf.contrib.training.SummaryAtEndHook).
+// Saves summaries once when a loop ends normally (tf.contrib.training.SummaryAtEndHook).
 #include "hooks/hook_registry.h"
 #include "training/summary_writer.h"
 
@@ -21,11 +21,11 @@ class SummaryAtEndHook : public RunHook {
     writer_ = summary_writer(args_.text("log_dir"), graph);
   }
   void end(Session& session) override {
-    std::string merged;  // a message behind another one is both of them
+    std::string merged;  // concatenated protobuf messages are one merged message
     for (const Tensor& summary : session.run(summaries(session.graph()))) {
       for (int64_t k = 0; k < summary.num_elements(); ++k) merged += summary.string_at(k);
     }
-    // TensorFlow's hook does without a global step, too
+    // Like TensorFlow's hook, works without a global step.
     const int64_t step = step_ ? *session.value(*step_).data<int64_t>() : 0;
     if (!merged.empty()) writer_->add_serialized_summary(merged, step);
     writer_.reset();
@@ -33,7 +33,6 @@ class SummaryAtEndHook : public RunHook {
   void on_error(Session*, const LoopFailure&) override { writer_.reset(); }
 
  private:
-  // Those of the graph where none are named.
   std::vector<Fetch> summaries(Graph& graph) const {
     std::vector<Fetch> fetches;
     for (const Value& op : values_of(args_.find("summary_op"))) {
@@ -56,10 +55,10 @@ class SummaryAtEndHook : public RunHook {
 RUNHOOKS_REGISTER_HOOK(
     SummaryAtEndHook,
     "hook_summary_at_end, contrib.training.SummaryAtEndHook",
-    {"log_dir = NULL: path. Folder of the event file.",
-     "summary_writer = NULL: unsupported. Not used: give `log_dir`.",
-     "summary_op = NULL: summaries. The summary: a tensor of `tf$summary`, the name of one, or a "
-     "list of these; `NULL`: all summaries of the graph.",
-     "feed_dict = NULL: unsupported. Not used."});
+    {"log_dir = NULL: path. Directory of the event file.",
+     "summary_writer = NULL: unsupported. Not supported: use `log_dir`.",
+     "summary_op = NULL: summaries. The summaries to save: a tensor of `tf$summary`, the name of "
+     "one, or a list of these. Default: all summaries of the graph.",
+     "feed_dict = NULL: unsupported. Not supported."});
 
 }  // namespace runhooks

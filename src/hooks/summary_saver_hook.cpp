@@ -6,7 +6,7 @@ SummarySaverHook::SummarySaverHook(const Args& args, std::shared_ptr<Scaffold> s
     : output_dir_(args.text("output_dir", "")), scaffold_(std::move(scaffold)) {
   const Value* op = args.find("summary_op");
   const bool has_steps = args.has("save_steps"), has_secs = args.has("save_secs");
-  // tfestimators' words, leading blank included
+  // tfestimators' message, including the leading blank
   if (has_steps && has_secs) {
     invalid_argument(" Only one of save_secs or save_steps can be specified");
   }
@@ -28,7 +28,7 @@ void SummarySaverHook::begin(Graph& graph) {
   if (!output_dir_.empty()) writer_ = summary_writer(output_dir_, graph);
 }
 
-// Not before: a summary may be named that the scaffold adds last ("Merge/MergeSummary:0").
+// Not in begin(), because the scaffold adds "Merge/MergeSummary:0" later.
 void SummarySaverHook::after_create_session(Session& session, Coordinator&) {
   run_args_.fetches.clear();
   for (const Value& op : summary_ops_) {
@@ -41,8 +41,8 @@ void SummarySaverHook::after_create_session(Session& session, Coordinator&) {
 const RunArgs* SummarySaverHook::before_run(RunContext& context) {
   requests_ = is_first_ || trigger_.should_trigger(next_step_);
   if (requests_) return &run_args_;
-  // As TensorFlow's hook: the step is taken to grow by one, and looked at anew only where summaries
-  // are saved.
+  // Like TensorFlow's hook, assumes that each run adds one to the global step, and reads the step
+  // only when summaries are saved.
   next_step_ = step_.now(context.session()) + 2;
   return nullptr;
 }
@@ -65,14 +65,14 @@ void SummarySaverHook::after_run(RunContext& context, const RunValues& values) {
 RUNHOOKS_REGISTER_HOOK(
     SummarySaverHook,
     "hook_summary_saver, train.SummarySaverHook",
-    {"save_steps = NULL: whole number. Save every so many global steps.",
-     "save_secs = NULL: plain number. Save every so many seconds. Give one of the two.",
-     "output_dir = NULL: path. Folder of the event file, or `NULL` for none.",
-     "summary_writer = NULL: unsupported. Not used: give `output_dir`.",
-     "scaffold = NULL: scaffold. For sessions made by hand: a `tf$train$Scaffold()`, whose "
-     "summaries "
-     "are saved where there is no `summary_op`.",
-     "summary_op = NULL: summaries. The summary: a tensor of `tf$summary`, the name of one "
-     "(`\"loss:0\"`, `\"Merge/MergeSummary:0\"` for all), or a list of these."});
+    {"save_steps = NULL: whole number. Save every `save_steps` global steps.",
+     "save_secs = NULL: plain number. Save every `save_secs` seconds. Give exactly one of "
+     "`save_steps` and `save_secs`.",
+     "output_dir = NULL: path. Directory of the event file, or `NULL` to write none.",
+     "summary_writer = NULL: unsupported. Not supported: use `output_dir`.",
+     "scaffold = NULL: scaffold. Only for sessions created by hand: a `tf$train$Scaffold()` whose "
+     "summaries are saved if `summary_op` is not given.",
+     "summary_op = NULL: summaries. The summaries to save: a tensor of `tf$summary`, the name of "
+     "one (`\"loss:0\"`, or `\"Merge/MergeSummary:0\"` for all), or a list of these."});
 
 }  // namespace runhooks

@@ -1,6 +1,4 @@
-// What lives here: SummarySaverHook, which computes summaries now and then and writes them to an event file.
-// Who may use it: estimators, the bindings.
-// What it must not know: which summaries there are, the files' format, R.
+// SummarySaverHook: computes summaries at intervals and writes them to an event file.
 #pragma once
 
 #include <memory>
@@ -13,8 +11,8 @@
 
 namespace runhooks {
 
-// tf.train.SummarySaverHook: at the first step and then at each interval. A step without summaries
-// is asked for nothing. The summaries are those of `summary_op` (one or several), or of a scaffold.
+// tf.train.SummarySaverHook: saves at the first step and then at each interval; other steps fetch
+// nothing. The summaries are those of `summary_op` (one or several) or of a scaffold.
 class SummarySaverHook : public RunHook {
  public:
   explicit SummarySaverHook(const Args& args, std::shared_ptr<Scaffold> scaffold = nullptr);
@@ -37,7 +35,6 @@ class SummarySaverHook : public RunHook {
   RunArgs run_args_;
   std::shared_ptr<EventFileWriter> writer_;
   bool is_first_ = true, requests_ = false;
-  // What the global step will be after the next run, if that adds one to it.
   int64_t next_step_ = 0;
 };
 

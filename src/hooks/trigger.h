@@ -1,14 +1,11 @@
-// What lives here: Trigger, the one place where hooks decide whether it is time (tf.train.SecondOrStepTimer).
-// Who may use it: hooks, the bindings.
-// What it must not know: what is done when it is time.
+// Trigger: decides when hooks act, so that hooks need no clock (tf.train.SecondOrStepTimer).
 #pragma once
 
 #include <cstdint>
 
 namespace runhooks {
 
-// Every so many steps, every so many seconds, or never. The first question is always answered with
-// yes, a step that has triggered is not answered with yes again.
+// Fires every N steps, every N seconds, or never. The first check always fires; a step fires once.
 class Trigger {
  public:
   Trigger() = default;  // never
@@ -20,11 +17,10 @@ class Trigger {
   bool should_trigger(int64_t step) const;
 
   struct Elapsed {
-    bool is_known = false;  // not at the first time
+    bool is_known = false;  // false for the first update()
     double secs = 0;
     int64_t steps = 0;
   };
-  // Notes that `step` has triggered; returns what has passed since the last one.
   Elapsed update(int64_t step);
   bool has_triggered() const { return has_triggered_; }
   int64_t last_step() const { return last_step_; }

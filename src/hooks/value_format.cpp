@@ -16,8 +16,8 @@ constexpr int64_t kEdgeItems = 3;
 constexpr size_t kLineWidth = 75;
 constexpr int kPrecision = 8;
 
-// The fewest digits that give the same number back, in scientific form: sign, digits without the
-// point, exponent.
+// The shortest decimal that round-trips, in scientific form: sign, digits without the point,
+// exponent.
 struct Decimal {
   bool negative;
   std::string digits;
@@ -48,7 +48,6 @@ std::string exponent_text(int exponent, size_t min_digits) {
   return std::string("e") + (exponent < 0 ? "-" : "+") + digits;
 }
 
-// Split at the point.
 struct Positional {
   std::string whole, fraction;
 };
@@ -87,7 +86,7 @@ std::string scalar_float(double x, bool is_float32) {
     if (decimal.digits.size() > 1) text += "." + decimal.digits.substr(1);
     return text + exponent_text(decimal.exponent, 2);
   }
-  // All digits, also beyond the precision of arrays.
+  // Scalars show all digits, even beyond the precision used for arrays.
   const int point = decimal.exponent + 1;
   std::string digits = decimal.digits;
   std::string whole = "0", fraction;
@@ -129,7 +128,6 @@ std::string padded(const std::string& text, size_t width) {
 
 using ElementFormat = std::function<std::string(int64_t)>;
 
-// The elements that are shown.
 std::vector<int64_t> shown_elements(const Shape& shape, bool summarize) {
   std::vector<int64_t> shown = {0};
   for (int axis = 0; axis < shape.rank(); ++axis) {
@@ -146,7 +144,7 @@ std::vector<int64_t> shown_elements(const Shape& shape, bool summarize) {
   return shown;
 }
 
-// NumPy's FloatingFormat: all elements of an array in one form and one width.
+// NumPy's FloatingFormat: all elements of an array have the same format and width.
 ElementFormat float_format(const Tensor& value, const std::vector<int64_t>& shown) {
   const bool is_float32 = value.dtype() == DType::kFloat32;
   double largest = 0;

@@ -8,36 +8,36 @@
 namespace runhooks {
 
 void WatchedMetric::begin(bool of_this_loop) {
-  was_seen_ = false;
-  news_ = noted_evaluations();
+  was_found_ = false;
+  num_evaluations_ = noted_evaluations();
   metrics_ = EvalMetricsReader(eval_dir_);
   if (of_this_loop) metrics_.skip_existing();
 }
 
-bool WatchedMetric::has_news() {
+bool WatchedMetric::has_new_evaluations() {
   const uint64_t now = noted_evaluations();
-  const bool is_new = now != news_;
-  news_ = now;
+  const bool is_new = now != num_evaluations_;
+  num_evaluations_ = now;
   return is_new;
 }
 
-std::vector<WatchedMetric::Seen> WatchedMetric::read(double from_step) {
-  std::vector<Seen> seen;
+std::vector<WatchedMetric::Evaluation> WatchedMetric::read(double from_step) {
+  std::vector<Evaluation> evaluations;
   for (const auto& evaluation : metrics_.read()) {
-    if (evaluation.second.count(name_)) was_seen_ = true;
+    if (evaluation.second.count(name_)) was_found_ = true;
     if (static_cast<double>(evaluation.first) < from_step) continue;
-    seen.push_back({evaluation.first, value_in(evaluation.second, evaluation.first)});
+    evaluations.push_back({evaluation.first, value_in(evaluation.second, evaluation.first)});
   }
-  return seen;
+  return evaluations;
 }
 
 double WatchedMetric::value_in(const std::map<std::string, double>& metrics, int64_t step) const {
   const auto found = metrics.find(name_);
   if (found != metrics.end()) return found->second;
-  std::vector<std::string> known;
-  for (const auto& metric : metrics) known.push_back(metric.first);
-  std::vector<std::string> hints = did_you_mean(name_, known);
-  hints.push_back(str_cat("It has: ", str_join(known, ", "), "."));
+  std::vector<std::string> names;
+  for (const auto& metric : metrics) names.push_back(metric.first);
+  std::vector<std::string> hints = did_you_mean(name_, names);
+  hints.push_back(str_cat("Its metrics are: ", str_join(names, ", "), "."));
   throw Error(Code::kNotFound,
               str_cat("There is no metric '", name_, "' in the evaluation at step ", step, "."),
               hints);

@@ -1,6 +1,4 @@
-// What lives here: HookSaveable, the state of one hook as checkpoints keep it.
-// Who may use it: monitored.
-// What it must not know: any particular hook, what a state holds, R.
+// HookSaveable: stores the state of one hook in checkpoints and restores it.
 #pragma once
 
 #include <functional>
@@ -12,29 +10,27 @@
 
 namespace runhooks {
 
-// Below its key (RunHook::state_key()); of several with one key the later ones have a number more.
+// Stored under the hook's key (RunHook::state_key()). Later hooks with the same key get a number.
 class HookSaveable : public StateSaveable {
  public:
-  // How the loop reaches its hook.
+  // Callbacks through which the training loop saves and restores its hook.
   struct Calls {
-    // FALSE at moments at which hooks cannot be asked: what is saved is the state as it was last.
+    // Returns false if the hook cannot be called now; the last saved state is then written again.
     std::function<bool(NamedTensors* state)> save;
-    // Reads and checks; what is returned lets the hook take its state over.
+    // Validates `state` and returns a function that installs it in the hook.
     std::function<std::function<void()>(const NamedTensors& state)> read;
   };
   using All = std::vector<std::shared_ptr<HookSaveable>>;
-  // `same_before`: how many hooks of this key come before it.
-  HookSaveable(std::string hook, std::string key, int same_before, Calls calls);
+  HookSaveable(std::string hook, std::string key, int num_before_with_key, Calls calls);
   const std::string& hook() const { return hook_; }
   const std::string& key() const { return key_; }
-  // What its hooks without a name are told apart by; called once all are made.
+  // Tells each hook which unnamed hooks the loop has; call once after creating all of them.
   static void set_unnamed_peers(const All& all);
 
   Assign read(const TensorSource& source, const ResourceManager& resources) override;
-  // What was restored goes to the hook, once.
+  // Passes the restored state to the hook, at most once.
   void hand_over();
-  // Asks the hook, so that what is saved from here on is its state of this moment.
-  void note_state();
+  void snapshot_state();
 
  protected:
   NamedTensors save_state(ResourceManager&) override;
@@ -44,14 +40,14 @@ class HookSaveable : public StateSaveable {
 
  private:
   bool is_unnamed() const;
-  int64_t of_same_key() const;
+  int64_t num_of_same_key() const;
   void check_unnamed(const TensorSource& source) const;
 
   std::string hook_, key_;
   Calls calls_;
-  std::vector<std::string> unnamed_;  // the keys of all in the loop that have no name
+  std::vector<std::string> unnamed_;  // keys of all unnamed hooks in the loop
   NamedTensors last_;
-  std::function<void()> take_over_;
+  std::function<void()> pending_restore_;
 };
 
 }  // namespace runhooks

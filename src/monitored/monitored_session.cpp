@@ -23,7 +23,6 @@ const char kRecoveryLine[] =
     "parameter servers. If this error occurs repeatedly, try increasing the number of parameter "
     "servers assigned to the job. Error: ";
 
-// Of the exception that is being handled.
 LoopFailure failure_in_flight() {
   LoopFailure failure;
   failure.error = std::current_exception();
@@ -40,13 +39,13 @@ LoopFailure failure_in_flight() {
   fail(Code::kFailedPrecondition, "Attempted to use a closed Session.");
 }
 
-struct WhileTrue {
+struct ScopedFlag {
   bool& flag;
-  explicit WhileTrue(bool& f) : flag(f) { flag = true; }
-  ~WhileTrue() { flag = false; }
+  explicit ScopedFlag(bool& f) : flag(f) { flag = true; }
+  ~ScopedFlag() { flag = false; }
 };
 
-bool ends_well(const Error& error) {
+bool is_normal_end(const Error& error) {
   return error.code() == Code::kOutOfRange || error.code() == Code::kStopIteration;
 }
 
@@ -76,24 +75,24 @@ MonitoredSession::MonitoredSession(std::shared_ptr<Graph> graph,
     create_session();
   } catch (...) {
     notify_failure(failure_in_flight());
-    forget_saver();
+    detach_saver();
     throw;
   }
 }
 
 MonitoredSession::~MonitoredSession() {
   if (!closed_) close_session();
-  forget_saver();
+  detach_saver();
 }
 
-// Where hooks have a state or change variables, what is saved must be what they have left after the
-// step: their after_run() comes before the savers'. Else the order is TensorFlow's.
+// Checkpoints must contain what stateful and variable-changing hooks left after the step, so
+// savers come after these hooks. Without such hooks, the order is TensorFlow's.
 void MonitoredSession::order_hooks() {
   const bool comes_first = std::any_of(hooks_.begin(), hooks_.end(), [](const HookPtr& hook) {
     return hook->has_state() || hook->changes_variables();
   });
   if (!comes_first) return;
-  // Who changes variables at the end has seen by then what all others have done, evaluations, too.
+  // Hooks that change variables come last, so that they see the effects of all others.
   const auto rank = [](const HookPtr& hook) {
     if (hook->saves_checkpoints()) return 2;
     return hook->changes_variables() ? 1 : 0;
@@ -102,12 +101,11 @@ void MonitoredSession::order_hooks() {
                    [&rank](const HookPtr& a, const HookPtr& b) { return rank(a) < rank(b); });
 }
 
-// A saver may be used again, by another session.
-void MonitoredSession::forget_saver() {
+void MonitoredSession::detach_saver() {
   if (saver_) saver_->detach();
 }
 
-// The place is noted for whoever has to explain an error.
+// Records the current hook and method for error messages.
 template <typename Call>
 void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call call) {
   const LoopLocation::Scope scope(where_, hook.get(), method);
@@ -119,12 +117,12 @@ void MonitoredSession::call_hook(const HookPtr& hook, const char* method, Call c
   }
 }
 
-// The first one counts: what comes after it only follows.
+// Only the first cause counts; later ones are consequences.
 void MonitoredSession::record_stop_cause(const RunHook& hook, const char* method) {
-  if (!ender_.hook) ender_ = {&hook, method};
+  if (!stop_cause_.hook) stop_cause_ = {&hook, method};
 }
 
-void MonitoredSession::note_stop(const RunHook& hook, const char* method, bool is_requested) {
+void MonitoredSession::record_stop(const RunHook& hook, const char* method, bool is_requested) {
   if (is_requested || coordinator_.should_stop()) record_stop_cause(hook, method);
 }
 
@@ -142,15 +140,15 @@ void MonitoredSession::create_session() {
       if (creator_->is_chief()) chief_ = std::make_unique<ChiefSession>(*session_);
       coordinator_.clear_stop();
       stop_requested_ = false;
-      ender_ = StopCause();
+      stop_cause_ = StopCause();
       requests_.clear();
       restore_hook_states();
       for (const HookPtr& hook : hooks_) {
         call_hook(hook, "after_create_session",
                   [this](RunHook& h) { h.after_create_session(*session_, coordinator_); });
-        note_stop(*hook, "after_create_session", false);
+        record_stop(*hook, "after_create_session", false);
       }
-      if (options_.has_peers) agree_with_peers();
+      if (options_.has_peers) vote_with_peers();
       return;
     } catch (const Error& error) {
       const bool again = is_recoverable(error) && ++failures < options_.max_failures;
@@ -176,10 +174,10 @@ void MonitoredSession::make_hook_saveables() {
       return true;
     };
     calls.read = [this, hook](const NamedTensors& state) {
-      std::function<void()> take_over;
-      call_hook(hook, "restore_state", [&](RunHook& h) { take_over = h.read_state(state); });
-      return [this, hook, take_over] {
-        call_hook(hook, "restore_state", [&take_over](RunHook&) { take_over(); });
+      std::function<void()> restore;
+      call_hook(hook, "restore_state", [&](RunHook& h) { restore = h.read_state(state); });
+      return [this, hook, restore] {
+        call_hook(hook, "restore_state", [&restore](RunHook&) { restore(); });
       };
     };
     const std::string key = hook->state_key();
@@ -197,49 +195,48 @@ void MonitoredSession::attach_hooks() {
   if (saver_) saver_->attach({hook_saveables_.begin(), hook_saveables_.end()});
 }
 
-// What hooks gave for the checkpoint that the session comes from goes back to them.
 void MonitoredSession::restore_hook_states() {
   for (const auto& saveable : hook_saveables_) saveable->hand_over();
 }
 
-// An interrupt breaks nothing: what is saved after it are the variables of this step, and with them
-// belongs what the hooks have at it.
+// After an interrupt, the saved checkpoint holds the variables of this step, so the hook states
+// must be of the same step.
 void MonitoredSession::snapshot_hook_states() {
   for (const auto& saveable : hook_saveables_) {
-    std::string problem = "it was left by a jump";
+    std::string problem = "R left it by a non-local exit";
     try {
-      saveable->note_state();
+      saveable->snapshot_state();
       continue;
     } catch (const std::exception& error) {
       problem = error.what();
     } catch (const ForeignUnwind&) {
     }
     warn("hook",
-         str_cat("What hook `", saveable->hook(),
-                 "` has at the interrupt is not known, so a checkpoint of this step has its "
-                 "state as it was last saved. save_state() failed: ",
+         str_cat("Could not save the state of hook `", saveable->hook(),
+                 "` after the interrupt; the checkpoint keeps its last saved state. save_state() "
+                 "failed: ",
                  problem));
   }
 }
 
-// What goes wrong here must hide neither why the loop ends nor that from the hooks to come.
+// Failures in here must neither hide the loop's error nor keep later hooks from seeing it.
 void MonitoredSession::notify_failure(LoopFailure failure) {
-  if (failure.is_interrupt && was_left_half_way_) {
-    // an interrupt that breaks something is like an error
+  if (failure.is_interrupt && was_partial_run_) {
+    // Hooks must treat it like an error: the variables are inconsistent.
     failure.is_interrupt = false;
     warn("hook",
-         "The interrupt came while a step was changing variables: what they are now is of "
-         "no step, and no checkpoint is saved of it.");
+         "Interrupted during a variable update. The variables are inconsistent, so no checkpoint "
+         "was saved.");
   }
   if (failure.is_interrupt && session_ && !has_failed_) snapshot_hook_states();
-  has_failed_ = true;  // hooks cannot be asked for their states any more
+  has_failed_ = true;  // from now on, hooks are not asked for their states
   for (const HookPtr& hook : hooks_) {
     try {
       hook->on_error(session_.get(), failure);
     } catch (const std::exception& error) {
       warn("hook", str_cat("on_error() of ", hook->name(), " failed: ", error.what()));
     } catch (const ForeignUnwind&) {
-      warn("hook", str_cat("on_error() of ", hook->name(), " was left by a jump."));
+      warn("hook", str_cat("R left on_error() of ", hook->name(), " by a non-local exit."));
     }
   }
 }
@@ -257,11 +254,11 @@ Session& MonitoredSession::session() {
   return *session_;
 }
 
-// What recovers says that it is over instead of raising what the coordinator was told: close()
-// will.
+// A recovering session returns true instead of raising the coordinator's exception; close() raises
+// it.
 bool MonitoredSession::should_stop() {
   if (closed_) return true;
-  if (!session_) return false;  // lost; the next run makes a new one
+  if (!session_) return false;  // lost; the next run creates a new one
   const std::exception_ptr why = coordinator_.requested_exception();
   if (!why) return coordinator_.should_stop() || stop_requested_;
   if (!options_.recovers) coordinator_.raise_requested_exception();
@@ -274,7 +271,7 @@ bool MonitoredSession::should_stop() {
   }
 }
 
-// A hook that ran the session it belongs to would be called again, and so on.
+// Running the session from one of its hooks would recurse without end.
 void MonitoredSession::check_open() const {
   if (closed_) fail(Code::kFailedPrecondition, "Session is already closed.");
   check_caller();
@@ -282,11 +279,12 @@ void MonitoredSession::check_open() const {
 
 void MonitoredSession::check_caller() const {
   if (is_running_) {
-    fail(Code::kFailedPrecondition, "A session cannot be run or closed by what it runs.");
+    fail(Code::kFailedPrecondition,
+         "Cannot run or close this session: it is called from inside its own run.");
   }
   if (!where_.hook) return;
-  fail(Code::kFailedPrecondition, "The session that calls hook `", where_.hook->name(),
-       "` cannot be run or closed by it.");
+  fail(Code::kFailedPrecondition, "Hook `", where_.hook->name(),
+       "` cannot run or close the session that is calling it.");
 }
 
 Session& MonitoredSession::ready_session() {
@@ -303,8 +301,8 @@ const Executor& MonitoredSession::run_in_step(const RunArgs& caller) {
   return executor;
 }
 
-// All processes end a step by the same question; who leaves it earlier answers where the others are
-// waiting: at the gate, before anything has changed, or here, after it.
+// All processes end a step with the same vote. A process that leaves the step early votes where
+// the others wait: at the barrier, before any update, or here, after the update.
 const Executor& MonitoredSession::run_with_peers(const RunArgs& caller) {
   struct Closed {
     ~Closed() { StepBarrier::close(); }
@@ -313,29 +311,30 @@ const Executor& MonitoredSession::run_with_peers(const RunArgs& caller) {
   try {
     const Executor& executor = run_once(caller);
     check_interrupt();
-    agree_with_peers();
+    vote_with_peers();
     return executor;
   } catch (const Error& error) {
-    if (ends_well(error)) tell_peers(StepDecision::kNoData);
+    if (is_normal_end(error)) notify_peers(StepDecision::kNoData);
     throw;
   } catch (const ForeignUnwind& unwind) {
-    if (unwind.is_interrupt()) tell_peers(StepDecision::kInterrupted);
+    if (unwind.is_interrupt()) notify_peers(StepDecision::kInterrupted);
     throw;
   }
 }
 
-void MonitoredSession::tell_peers(StepDecision why) {
+void MonitoredSession::notify_peers(StepDecision why) {
   if (StepBarrier::is_open()) return StepBarrier::vote_abort(why);
-  if (!StepBarrier::is_passed()) return;  // they have told us
+  if (!StepBarrier::is_passed()) return;  // the other processes ended the step
   if (!was_run_) {
     fail(Code::kInternal,
-         "This process left a step in its midst, which the others cannot finish without it.");
+         "This process failed in the middle of a distributed step; the other processes cannot "
+         "complete it.");
   }
   StepBarrier::close();
   vote(why);
 }
 
-void MonitoredSession::agree_with_peers() {
+void MonitoredSession::vote_with_peers() {
   const bool stops = stop_requested_ || coordinator_.should_stop();
   const VoteResult agreed = vote(stops ? StepDecision::kStops : StepDecision::kYes);
   StepBarrier::close();
@@ -367,34 +366,34 @@ const Executor& MonitoredSession::run_once(const RunArgs& caller) {
     fail(Code::kFailedPrecondition, "Run called even after should_stop requested.");
   }
   RunContext context(*session_, caller);
-  was_left_half_way_ = was_run_ = false;
+  was_partial_run_ = was_run_ = false;
   requests_.begin();
   for (const HookPtr& hook : hooks_) {
     const RunArgs* args = nullptr;
     call_hook(hook, "before_run", [&](RunHook& h) { args = h.before_run(context); });
-    note_stop(*hook, "before_run", context.stop_requested());
+    record_stop(*hook, "before_run", context.stop_requested());
     requests_.add(args);
   }
   session_->check_open();  // a hook may have closed it
   const MergedRun& merged = requests_.merge(*session_, caller);
   Executor& executor = *merged.executor;
   try {
-    const WhileTrue running(is_running_);
+    const ScopedFlag running(is_running_);
     executor.run(merged.feed_values, merged.options, run_metadata_);
   } catch (const Error&) {
-    coordinator_.raise_requested_exception();  // says better why the run failed
+    coordinator_.raise_requested_exception();  // explains better why the run failed
     throw;
   } catch (...) {
-    was_left_half_way_ = last_run_was_partial();
+    was_partial_run_ = last_run_was_partial();
     throw;
   }
   was_run_ = true;
-  // A hook that runs the session itself must not change the results that others have still to see.
+  // Keeps the results unchanged for later hooks if a hook runs the plain session.
   const Executor::Hold hold(executor);
   for (size_t i = 0; i < hooks_.size(); ++i) {
     const RunValues values(executor, merged.hooks[i].results, merged.options, run_metadata_);
     call_hook(hooks_[i], "after_run", [&](RunHook& h) { h.after_run(context, values); });
-    note_stop(*hooks_[i], "after_run", context.stop_requested());
+    record_stop(*hooks_[i], "after_run", context.stop_requested());
   }
   stop_requested_ = stop_requested_ || context.stop_requested();
   return executor;
@@ -421,14 +420,14 @@ void MonitoredSession::close() {
     notify_failure(failure_in_flight());
     throw;
   }
-  give_session_back();
+  recycle_session();
 }
 
-void MonitoredSession::give_session_back() {
+void MonitoredSession::recycle_session() {
   requests_.clear();
   where_.session = nullptr;
   chief_.reset();
-  creator_->take_back(std::move(session_));
+  creator_->recycle_session(std::move(session_));
 }
 
 void MonitoredSession::close_after(const LoopFailure& failure) {
@@ -443,7 +442,7 @@ void step_in_block(MonitoredSession& session, const std::function<void()>& body)
   try {
     body();
   } catch (const Error& error) {
-    if (!ends_well(error)) {
+    if (!is_normal_end(error)) {
       session.close_after(failure_in_flight());
       throw;
     }

@@ -10,9 +10,9 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kMostKept = 8;
+constexpr size_t kMaxMergedRuns = 8;
 
-// The tensor that both feed; none: an invalid Output.
+// A tensor that both feed, or an invalid Output.
 Output fed_by_both(const RunArgs& a, const RunArgs& b) {
   if (a.feeds.empty() || b.feeds.empty()) return Output();
   OutputSet others;
@@ -26,14 +26,14 @@ Output fed_by_both(const RunArgs& a, const RunArgs& b) {
 }  // namespace
 
 void RunRequests::add(const RunArgs* args) {
-  asked_.push_back(args);
+  requests_.push_back(args);
   if (args && !args->feeds.empty()) check_feeds_of_last();
 }
 
 void RunRequests::check_feeds_of_last() const {
-  const size_t last = asked_.size() - 1;
+  const size_t last = requests_.size() - 1;
   for (size_t i = 0; i < last; ++i) {
-    const Output both = asked_[i] ? fed_by_both(*asked_[last], *asked_[i]) : Output();
+    const Output both = requests_[i] ? fed_by_both(*requests_[last], *requests_[i]) : Output();
     if (!both) continue;
     fail(Code::kFailedPrecondition, "Same tensor is fed by two hooks. Conflicting feed: '",
          both.name(), "' by hooks `", hooks_[i]->name(), "` and `", hooks_[last]->name(), "`.");
@@ -41,8 +41,8 @@ void RunRequests::check_feeds_of_last() const {
 }
 
 void RunRequests::check_feeds_of(const RunArgs& caller) const {
-  for (size_t i = 0; i < asked_.size(); ++i) {
-    const Output both = asked_[i] ? fed_by_both(caller, *asked_[i]) : Output();
+  for (size_t i = 0; i < requests_.size(); ++i) {
+    const Output both = requests_[i] ? fed_by_both(caller, *requests_[i]) : Output();
     if (!both) continue;
     fail(Code::kFailedPrecondition,
          "Same tensor is fed by a SessionRunHook and user. Conflicting feed: '", both.name(),
@@ -53,9 +53,9 @@ void RunRequests::check_feeds_of(const RunArgs& caller) const {
 const MergedRun& RunRequests::merge(Session& session, const RunArgs& caller) {
   if (!caller.feeds.empty()) check_feeds_of(caller);
   auto found = merged_.begin();
-  while (found != merged_.end() && !is_asked_for(**found, caller)) ++found;
+  while (found != merged_.end() && !matches(**found, caller)) ++found;
   if (found == merged_.end()) {
-    if (merged_.size() == kMostKept) merged_.pop_back();
+    if (merged_.size() == kMaxMergedRuns) merged_.pop_back();
     merged_.push_back(std::make_unique<MergedRun>(make(session, caller)));
     found = merged_.end() - 1;
   }
@@ -64,38 +64,38 @@ const MergedRun& RunRequests::merge(Session& session, const RunArgs& caller) {
   return *merged_.front();
 }
 
-bool RunRequests::is_asked_for(const MergedRun& merged, const RunArgs& caller) const {
-  if (!merged.caller.is_of(&caller)) return false;
-  for (size_t i = 0; i < asked_.size(); ++i) {
-    if (!merged.hooks[i].is_of(asked_[i])) return false;
+bool RunRequests::matches(const MergedRun& merged, const RunArgs& caller) const {
+  if (!merged.caller.matches(&caller)) return false;
+  for (size_t i = 0; i < requests_.size(); ++i) {
+    if (!merged.hooks[i].matches(requests_[i])) return false;
   }
   return true;
 }
 
 MergedRun RunRequests::make(Session& session, const RunArgs& caller) const {
   std::vector<Fetch> fetches;
-  std::map<std::pair<const Operation*, int>, size_t> places;  // the first of each among them
+  std::map<std::pair<const Operation*, int>, size_t> positions;  // first occurrence in `fetches`
   std::vector<Output> feeds;
-  const auto add_part = [&](const RunArgs* args, bool shares) {
-    MergedRun::Part part;
-    part.args = args;
-    if (!args) return part;
-    part.revision = args->revision;
+  const auto add_request = [&](const RunArgs* args, bool shares) {
+    MergedRun::Request request;
+    request.args = args;
+    if (!args) return request;
+    request.revision = args->revision;
     for (const Fetch& fetch : args->fetches) {
       ++pass_work_count();
-      const auto place = places.emplace(std::make_pair(fetch.op, fetch.index), fetches.size());
-      const bool is_there = shares && !place.second;
-      part.results.push_back(is_there ? place.first->second : fetches.size());
-      if (!is_there) fetches.push_back(fetch);
+      const auto added = positions.emplace(std::make_pair(fetch.op, fetch.index), fetches.size());
+      const bool is_fetched = shares && !added.second;
+      request.results.push_back(is_fetched ? added.first->second : fetches.size());
+      if (!is_fetched) fetches.push_back(fetch);
     }
     for (const auto& feed : args->feeds) feeds.push_back(feed.first);
-    return part;
+    return request;
   };
   MergedRun merged;
-  merged.caller = add_part(&caller, false);
+  merged.caller = add_request(&caller, false);
   merged.options = caller.options;
-  for (const RunArgs* args : asked_) {
-    merged.hooks.push_back(add_part(args, true));
+  for (const RunArgs* args : requests_) {
+    merged.hooks.push_back(add_request(args, true));
     if (args) merged.options.merge(args->options);
   }
   merged.executor = session.executor(fetches, feeds);
@@ -106,7 +106,7 @@ void RunRequests::collect_feeds(MergedRun& merged, const RunArgs& caller) const 
   std::vector<Tensor>& values = merged.feed_values;
   values.clear();
   for (const auto& feed : caller.feeds) values.push_back(feed.second);
-  for (const RunArgs* args : asked_) {
+  for (const RunArgs* args : requests_) {
     if (!args) continue;
     for (const auto& feed : args->feeds) values.push_back(feed.second);
   }

@@ -1,6 +1,4 @@
-// What lives here: RunRequests, which merges what the caller of a run and all hooks ask for into one run.
-// Who may use it: monitored.
-// What it must not know: when hooks are called, any particular hook, R.
+// RunRequests: merges the fetches, feeds and options of the caller and all hooks into one run.
 #pragma once
 
 #include <memory>
@@ -10,19 +8,19 @@
 
 namespace runhooks {
 
-// One run for everybody: what several ask for is computed and copied once. The caller's results
-// stay at the front.
+// The merged run. A tensor that several request is computed and copied once. The caller's results
+// come first.
 struct MergedRun {
-  struct Part {
+  struct Request {
     const RunArgs* args = nullptr;
     uint64_t revision = 0;
-    std::vector<size_t> results;  // where its fetches are among the run's
-    bool is_of(const RunArgs* asked) const {
-      return args == asked && (!asked || revision == asked->revision);
+    std::vector<size_t> results;  // indices of its fetches in the merged fetches
+    bool matches(const RunArgs* other) const {
+      return args == other && (!other || revision == other->revision);
     }
   };
-  Part caller;
-  std::vector<Part> hooks;
+  Request caller;
+  std::vector<Request> hooks;
   RunOptions options;
   std::shared_ptr<Executor> executor;
   std::vector<Tensor> feed_values;
@@ -30,29 +28,28 @@ struct MergedRun {
 
 class RunRequests {
  public:
-  // The hooks are those of the loop, in the order in which they ask.
   explicit RunRequests(const HookList& hooks) : hooks_(hooks) {}
 
-  // A run begins; then each hook says what it wants of it, NULL: nothing. Two must not feed one
-  // tensor, which is found as soon as the second one has said so.
-  void begin() { asked_.clear(); }
+  // Starts a run. Then add() takes the request of each hook, or NULL. It throws if two hooks feed
+  // the same tensor.
+  void begin() { requests_.clear(); }
   void add(const RunArgs* args);
-  // What has been asked for, with the values to feed; the same object as in an earlier run that was
-  // asked for the same. It is good until clear() or so many others were asked for.
+  // Returns the merged run with its feed values. The result is cached per set of requests and stays
+  // valid until clear() or until it is evicted by newer sets.
   const MergedRun& merge(Session& session, const RunArgs& caller);
-  // The session is another one.
+  // Call after the session was replaced.
   void clear() { merged_.clear(); }
 
  private:
   void check_feeds_of_last() const;
   void check_feeds_of(const RunArgs& caller) const;
-  bool is_asked_for(const MergedRun& merged, const RunArgs& caller) const;
+  bool matches(const MergedRun& merged, const RunArgs& caller) const;
   MergedRun make(Session& session, const RunArgs& caller) const;
   void collect_feeds(MergedRun& merged, const RunArgs& caller) const;
 
   const HookList& hooks_;
-  std::vector<const RunArgs*> asked_;  // by the hooks, in the run that is under way
-  // The one at hand first; the others are for hooks that ask now and then.
+  std::vector<const RunArgs*> requests_;  // of the hooks, in the current run
+  // Most recently used first. Hooks that request something only now and then need more than one.
   std::vector<std::unique_ptr<MergedRun>> merged_;
 };
 

@@ -12,7 +12,6 @@ namespace runhooks {
 
 namespace {
 
-// "a, b" of those that have no value; "" where all have one.
 std::string uninitialized(Session& session, const std::vector<SaveablePtr>& saveables) {
   std::vector<std::string> names;
   for (const SaveablePtr& saveable : saveables) {
@@ -22,12 +21,10 @@ std::string uninitialized(Session& session, const std::vector<SaveablePtr>& save
   return str_join(names, ", ");
 }
 
-// Before what is local is initialized.
 std::string not_initialized(Session& session) {
   return uninitialized(session, saveables_in(session.graph()));
 }
 
-// Afterwards.
 std::string not_ready(Session& session) {
   std::vector<SaveablePtr> all = saveables_in(session.graph());
   for (const VariablePtr& one : variables_in(session.graph(), collection_keys::kLocalVariables)) {
@@ -43,7 +40,6 @@ std::vector<Session*>& chief_sessions() {
   return *all;
 }
 
-// Between two looks at a folder.
 constexpr double kWaitSeconds = 0.25;
 
 }  // namespace
@@ -100,21 +96,21 @@ bool ChiefSessionCreator::restore(Session& session) const {
   const auto state = read_checkpoint_state(checkpoint_dir_, &warnings);
   for (const std::string& warning : warnings) warn("checkpoint", warning);
   if (!state) return false;
-  std::vector<std::string> passed, known = state->all_model_checkpoint_paths;
-  restore_first(session, newest_first(*state), &passed);
+  std::vector<std::string> skipped, known = state->all_model_checkpoint_paths;
+  restore_first(session, newest_first(*state), &skipped);
   known.erase(std::remove_if(known.begin(), known.end(),
-                             [&passed](const std::string& path) {
-                               return std::count(passed.begin(), passed.end(), path) > 0;
+                             [&skipped](const std::string& path) {
+                               return std::count(skipped.begin(), skipped.end(), path) > 0;
                              }),
               known.end());
   scaffold_->saver->recover_last_checkpoints(checkpoint_dir_, known);
   return true;
 }
 
-// One that does not fit the model is an error: those before it would not either.
+// A checkpoint of a different model is an error: older checkpoints would not fit either.
 void ChiefSessionCreator::restore_first(Session& session,
                                         const std::vector<std::string>& paths,
-                                        std::vector<std::string>* passed) const {
+                                        std::vector<std::string>* skipped) const {
   std::vector<std::string> problems;
   for (const std::string& path : paths) {
     std::string problem;
@@ -134,10 +130,10 @@ void ChiefSessionCreator::restore_first(Session& session,
       }
     }
     problems.push_back(str_cat("Checkpoint ", path, " cannot be restored: ", problem));
-    passed->push_back(path);
+    skipped->push_back(path);
   }
   for (size_t i = 1; i < problems.size(); ++i) warn("checkpoint", problems[i]);
-  scaffold_->saver->restore(session, paths.front());  // says what is wrong with the newest
+  scaffold_->saver->restore(session, paths.front());  // throws the newest checkpoint's error
 }
 
 ChiefSession::ChiefSession(Session& session) : session_(session) {
@@ -166,7 +162,7 @@ WorkerSessionCreator::WorkerSessionCreator(std::shared_ptr<Graph> graph,
       checkpoint_dir_(std::move(checkpoint_dir)),
       max_wait_secs_(max_wait_secs) {}
 
-void WorkerSessionCreator::take_over(Session& session) const {
+void WorkerSessionCreator::copy_chief_values(Session& session) const {
   if (Session* chief = ChiefSession::of(*graph_)) {
     const std::vector<SaveablePtr> model = model_saveables_in(*graph_);
     restore_saveables(model, Snapshot(model, chief->resources(), /*keeps=*/false),
@@ -181,7 +177,7 @@ void WorkerSessionCreator::take_over(Session& session) const {
 
 std::unique_ptr<Session> WorkerSessionCreator::try_session(std::string* missing) const {
   auto session = std::make_unique<Session>(graph_);
-  take_over(*session);
+  copy_chief_values(*session);
   *missing = not_initialized(*session);
   if (!missing->empty()) return nullptr;
   session->run({scaffold_->local_init_op}, scaffold_->local_init_feeds);
@@ -196,7 +192,7 @@ std::unique_ptr<Session> WorkerSessionCreator::create_session() {
   std::string missing;
   for (bool is_first = true;; is_first = false) {
     if (auto session = try_session(&missing)) return session;
-    // nobody else is at work in this process while it waits
+    // Without a directory, nothing in this process can make the session ready while it waits.
     if (checkpoint_dir_.empty() || now_seconds() >= until) break;
     if (is_first) {
       log(LogLevel::kInfo, str_cat("Waiting for the chief's checkpoint in ", checkpoint_dir_,
@@ -209,9 +205,9 @@ std::unique_ptr<Session> WorkerSessionCreator::create_session() {
       str_cat("Session was not ready after waiting ", max_wait_secs_, " secs."),
       {str_cat("Variables not initialized: ", missing, "."),
        checkpoint_dir_.empty()
-           ? "No chief has an open session of this graph in this process: give the folder of its "
-             "checkpoints (`checkpoint_dir`), or use `is_chief = TRUE`."
-           : str_cat("The chief has written no checkpoint of them into ", checkpoint_dir_, ".")});
+           ? "No chief has an open session of this graph in this process. Give the directory of "
+             "its checkpoints (`checkpoint_dir`), or use `is_chief = TRUE`."
+           : str_cat("The chief has not written a checkpoint of them to ", checkpoint_dir_, ".")});
 }
 
 }  // namespace runhooks

@@ -1,6 +1,4 @@
-// What lives here: SessionCreator, which makes a session ready to run: restored from a checkpoint or initialized.
-// Who may use it: monitored, estimators, the bindings.
-// What it must not know: hooks, R.
+// SessionCreator: creates a session that is ready to run, either restored or initialized.
 #pragma once
 
 #include <memory>
@@ -14,19 +12,18 @@ namespace runhooks {
 class SessionCreator {
  public:
   virtual ~SessionCreator() = default;
-  // Called again after each failure that a loop recovers from.
   virtual std::unique_ptr<Session> create_session() = 0;
-  // A loop that has ended well is done with its session.
-  virtual void take_back(std::unique_ptr<Session> session) { session->close(); }
-  // Who saves and restores the sessions, before the first is made; NULL where nobody does.
+  // Takes the session of a loop that ended normally, for reuse or closing.
+  virtual void recycle_session(std::unique_ptr<Session> session) { session->close(); }
+  // The saver of the sessions, available before the first is created; may be NULL.
   virtual std::shared_ptr<Saver> ready_saver() { return nullptr; }
-  // Whether its sessions are those that others take their values from.
+  // Whether workers take their initial values from the sessions of this creator.
   virtual bool is_chief() const { return true; }
 };
 
-// tf.train.ChiefSessionCreator: finalizes the scaffold and the graph, restores the newest
-// checkpoint of `checkpoint_dir` (or `checkpoint_path`), where there is one, else runs the init op.
-// Where the newest is damaged or gone it goes back along those that the folder's state file lists.
+// tf.train.ChiefSessionCreator: finalizes the scaffold and the graph, then restores
+// `checkpoint_path` or the newest checkpoint of `checkpoint_dir`, or else runs the init op. Falls
+// back to older checkpoints in the state file if the newest is damaged or missing.
 class ChiefSessionCreator : public SessionCreator {
  public:
   ChiefSessionCreator(std::shared_ptr<Graph> graph,
@@ -35,41 +32,37 @@ class ChiefSessionCreator : public SessionCreator {
                       std::string checkpoint_path = "");
   std::unique_ptr<Session> create_session() override;
   std::shared_ptr<Saver> ready_saver() override;
-  // How many sessions were made so in this process; lint: allow caller (tests count them)
+  // Number of sessions created in this process; lint: allow caller (tests count them)
   static int64_t num_made();
 
  private:
   void check_ready(const std::string& missing, const char* purpose) const;
-  // TRUE where there was a checkpoint.
   bool restore(Session& session) const;
-  // Restores the first of these that can be; `passed` gets those before it.
   void restore_first(Session& session,
                      const std::vector<std::string>& paths,
-                     std::vector<std::string>* passed) const;
+                     std::vector<std::string>* skipped) const;
 
   std::shared_ptr<Graph> graph_;
   std::shared_ptr<Scaffold> scaffold_;
   std::string checkpoint_dir_, checkpoint_path_;
 };
 
-// While it lives, workers of the same graph in this process find the session of their chief.
+// Registers a session as its graph's chief, so that workers in this process find it.
 class ChiefSession {
  public:
   explicit ChiefSession(Session& session);
   ~ChiefSession();
   ChiefSession(const ChiefSession&) = delete;
   ChiefSession& operator=(const ChiefSession&) = delete;
-  // NULL where there is none.
   static Session* of(const Graph& graph);
 
  private:
   Session& session_;
 };
 
-// tf.train.WorkerSessionCreator: a session whose variables somebody else initializes, the chief.
-// Sessions share nothing here, so it takes over what the chief's model has learned so far: from the
-// chief's session of the same graph in this process, or else from the newest checkpoint in
-// `checkpoint_dir`, for which it waits. What the two learn from then on is their own.
+// tf.train.WorkerSessionCreator: creates a session whose variables the chief initializes. Sessions
+// share no memory here, so the values are copied once, from the chief's session of the same graph
+// in this process or from the newest checkpoint in `checkpoint_dir`, for which it waits.
 class WorkerSessionCreator : public SessionCreator {
  public:
   WorkerSessionCreator(std::shared_ptr<Graph> graph,
@@ -80,8 +73,8 @@ class WorkerSessionCreator : public SessionCreator {
   bool is_chief() const override { return false; }
 
  private:
-  void take_over(Session& session) const;
-  // NULL where it is not ready; `missing` says what has no value.
+  void copy_chief_values(Session& session) const;
+  // NULL if the session is not ready; `missing` then names the uninitialized variables.
   std::unique_ptr<Session> try_session(std::string* missing) const;
 
   std::shared_ptr<Graph> graph_;

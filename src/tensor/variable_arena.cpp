@@ -44,7 +44,7 @@ void unmap_pages(void*, size_t) {}
 #else
 // Not by malloc(), which keeps more for itself once it was given back as much.
 bool maps_pages() {
-  static const bool is_so = feature_enabled(Feature::kMmap);
+  static const bool is_so = feature_enabled(SystemFeature::kMmap);
   return is_so;
 }
 void* map_pages(size_t bytes) {
@@ -129,7 +129,7 @@ size_t arena_chunk_count() {
 
 void prefer_huge_pages([[maybe_unused]] void* from, [[maybe_unused]] size_t bytes) {
 #if defined(MADV_HUGEPAGE)
-  static const bool is_wanted = feature_enabled(Feature::kHugePages);
+  static const bool is_wanted = feature_enabled(SystemFeature::kHugePages);
   if (!is_wanted) return;
   madvise(from, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // advice: it may fail
 #endif

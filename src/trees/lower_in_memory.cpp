@@ -38,8 +38,8 @@ const Graph& root_of(const Graph& graph) {
   return *g;
 }
 
-// The op of this type beside the one that refers to the same data; in a function there are copies
-// of handles, which have the names of those that they stand for.
+// The op of this type beside the one that refers to the same data; in a function there are copies of
+// handles, which have the names of those that they stand for.
 const Operation& partner_of(const Operation& op, const char* type, size_t handle_of_partner) {
   const std::string& handle = op.input(1).op->name();
   for (const auto& other : root_of(op.graph()).operations()) {
@@ -90,10 +90,9 @@ void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Out
   }
   given[1] = g.op("ZerosLike", {given[3]});
   given[2] = g.op("Sub", {given[1], g.scalar(DType::kInt32, 1, "one")});
-  Operation* predicted =
-      g.op("BoostedTreesTrainingPredict", given)
-          .attr("num_bucketized_features", static_cast<int64_t>(given.size()) - 3)
-          .attr("logits_dimension", 1);
+  Operation* predicted = g.op("BoostedTreesTrainingPredict", given)
+                             .attr("num_bucketized_features", static_cast<int64_t>(given.size()) - 3)
+                             .attr("logits_dimension", 1);
   g.op("Identity", {predicted->output(0)}).named(op.name() + "/").build();
 }
 

@@ -27,7 +27,7 @@ DatasetPtr rows_of(int64_t n) {
 
 Value function_value(const DatasetPtr& of, const DatasetFunction::Builder& builder) {
   const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
-  return Value::of(std::shared_ptr<Made>(std::const_pointer_cast<DatasetFunction>(function)));
+  return Value::of(std::shared_ptr<CoreObject>(std::const_pointer_cast<DatasetFunction>(function)));
 }
 
 DatasetPtr doubled(const DatasetPtr& of, int64_t calls, bool noisy) {
@@ -69,7 +69,7 @@ Value maker_of(const DatasetPtr& of, int64_t count, bool shuffles) {
     return made->unknowns();
   };
   const auto function = DatasetFunction::make(of->dtypes(), of->shapes(), builder);
-  return Value::of(std::shared_ptr<Made>(std::make_shared<DatasetValuedFunction>(function, pattern)));
+  return Value::of(std::shared_ptr<CoreObject>(std::make_shared<DatasetValuedFunction>(function, pattern)));
 }
 
 DatasetPtr flat_mapped(const DatasetPtr& of) {
@@ -87,7 +87,7 @@ DatasetPtr interleaved(const DatasetPtr& of, int64_t cycle, int64_t block) {
 Value list_of(const std::vector<DatasetPtr>& datasets) {
   const auto list = std::make_shared<ValueList>();
   for (const DatasetPtr& dataset : datasets) {
-    list->push_back(Value::of(std::shared_ptr<Made>(dataset)));
+    list->push_back(Value::of(std::shared_ptr<CoreObject>(dataset)));
   }
   return Value::of(list);
 }
@@ -115,7 +115,7 @@ DatasetPtr windows(const DatasetPtr& of,
   return dataset_of(
       "FlatMapDataset",
       {{"map_func",
-        Value::of(std::shared_ptr<Made>(std::make_shared<DatasetValuedFunction>(function, pattern)))}},
+        Value::of(std::shared_ptr<CoreObject>(std::make_shared<DatasetValuedFunction>(function, pattern)))}},
       window);
 }
 
@@ -157,7 +157,7 @@ class CountingSource : public ElementSource {
 DatasetPtr generated() {
   return dataset_of(
       "GeneratorDataset",
-      {{"source", Value::of(std::shared_ptr<Made>(std::make_shared<CountingSource>()))}});
+      {{"source", Value::of(std::shared_ptr<CoreObject>(std::make_shared<CountingSource>()))}});
 }
 
 DatasetPtr in_batches(bool shuffle, int64_t epochs) {
@@ -206,7 +206,7 @@ std::vector<DatasetPtr> kinds_in_memory() {
                  {{"datasets",
                    list_of({rows_of(20), dataset_of("ShuffleDataset", {{"buffer_size", number(5)}},
                                                     range_of(15))})}}),
-      dataset_of("ConcatenateDataset", {{"other", Value::of(std::shared_ptr<Made>(range_of(5)))}},
+      dataset_of("ConcatenateDataset", {{"other", Value::of(std::shared_ptr<CoreObject>(range_of(5)))}},
                  range_of(7)),
       dataset_of("SampleFromDatasets", {{"datasets", list_of({range_of(9), range_of(6)})}}),
       dataset_of(

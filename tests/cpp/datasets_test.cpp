@@ -14,7 +14,7 @@ std::set<std::string>& types_made() {
 DatasetPtr dataset_of(const std::string& type, const NamedValues& args, DatasetPtr input) {
   types_made().insert(type);
   Args all(type);
-  if (input) all.set("dataset", Value::of(std::shared_ptr<Made>(std::move(input))));
+  if (input) all.set("dataset", Value::of(std::shared_ptr<CoreObject>(std::move(input))));
   for (const auto& [name, value] : args) all.set(name, value);
   return make_dataset(type, all);
 }

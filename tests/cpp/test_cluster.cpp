@@ -267,6 +267,6 @@ TEST(cluster_a_variable_that_is_another_elsewhere_is_named) {
   session.run(initializers);
   hook->end(session);
   other.differ = true;
-  CHECK_THROWS(hook->end(session), Code::kInternal, "'b:0' is not the same in process 1");
+  CHECK_THROWS(hook->end(session), Code::kInternal, "'b:0' differs between process 1 and process 0");
   set_communicator(nullptr);
 }

@@ -174,7 +174,7 @@ TEST(who_waits_for_what_another_thread_makes_takes_part_in_it) {
   std::atomic<unsigned> news{0};
   std::atomic<int> done{0}, by_waiting{0};
   std::thread maker([&] {
-    const HelpingQueue::Offering offering(offered);
+    const HelpingQueue::ProducerScope offering(offered);
     helping_for(100, [&](size_t) {
       ++done;
       if (std::this_thread::get_id() == waiting) ++by_waiting;
@@ -194,7 +194,7 @@ TEST(who_waits_for_what_another_thread_makes_takes_part_in_it) {
 TEST(work_is_done_alone_where_nobody_waits_or_one_thread_is_asked_for) {
   const auto own = std::this_thread::get_id();
   HelpingQueue offered([](void*) {}, nullptr);
-  const HelpingQueue::Offering offering(offered);
+  const HelpingQueue::ProducerScope offering(offered);
   for (const int threads : {1, 2}) {
     const Threads set(threads);
     int done = 0;

@@ -183,7 +183,7 @@ std::shared_ptr<Dataset> map_dataset(std::shared_ptr<Dataset> source,
                                      int64_t ahead = 0) {
   auto mapped = runhooks_test::dataset_of(
       "MapDataset",
-      {{"function", Value::of(std::shared_ptr<Made>(
+      {{"function", Value::of(std::shared_ptr<CoreObject>(
                         std::const_pointer_cast<DatasetFunction>(std::move(function))))}},
       std::move(source));
   if (ahead == 0) return mapped;

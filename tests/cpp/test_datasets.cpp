@@ -44,7 +44,7 @@ TEST(elements_of_all_types_are_padded) {
       return dataset_of("TensorDataset", {{"components", Value::of(components)}});
     };
     const auto both = dataset_of(
-        "ConcatenateDataset", {{"other", Value::of(std::shared_ptr<Made>(filled(2)))}}, filled(1));
+        "ConcatenateDataset", {{"other", Value::of(std::shared_ptr<CoreObject>(filled(2)))}}, filled(1));
     for (const bool has_value : {false, true}) {
       const auto values = std::make_shared<ValueList>();
       values->push_back(has_value ? Value::of(1.0) : Value());
@@ -379,7 +379,7 @@ DatasetPtr random_step(Random& random, const DatasetPtr& of) {
     case 13:
       return dataset_of("CacheDataset", {}, of);
     default:
-      return dataset_of("ConcatenateDataset", {{"other", Value::of(std::shared_ptr<Made>(of))}},
+      return dataset_of("ConcatenateDataset", {{"other", Value::of(std::shared_ptr<CoreObject>(of))}},
                         of);
   }
 }

@@ -71,7 +71,7 @@ ModelTraits toy_traits() {
   ModelTraits traits;
   traits.family = traits.words = "toy";
   traits.name = "Toy";
-  traits.parts = {{"", true, false, {"SGD", 0.1, PartOptimizer::Falls::kNever, "SGD"}}};
+  traits.parts = {{"", true, false, {"SGD", 0.1, PartOptimizer::RateScaling::kNever, "SGD"}}};
   traits.arguments = {"head",      "feature_columns",
                       "labels",    "levels = 3: count; kept. How deep.",
                       "optimizer", "noise = 0: plain number. How much.",

@@ -435,7 +435,7 @@ TEST(loop_hooks_cannot_run_their_own_session) {
     if (method == "after") session->run(loop.run_args);
   };
   CHECK_THROWS(session->run(loop.run_args), Code::kFailedPrecondition,
-               "The session that calls hook `A` cannot be run or closed by it.");
+               "Hook `A` cannot run or close the session that is calling it.");
 }
 
 TEST(loop_hooks_cannot_close_their_own_session) {
@@ -450,7 +450,7 @@ TEST(loop_hooks_cannot_close_their_own_session) {
       session->close();
     };
     CHECK_THROWS(run_and_close(), Code::kFailedPrecondition,
-                 "The session that calls hook `A` cannot be run or closed by it.");
+                 "Hook `A` cannot run or close the session that is calling it.");
   }
 }
 

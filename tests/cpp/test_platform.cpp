@@ -24,16 +24,16 @@ using namespace runhooks;
 using namespace runhooks_test;
 
 TEST(platform_features_are_switched_off_by_name) {
-  CHECK(feature_enabled(Feature::kExchange));
+  CHECK(feature_enabled(SystemFeature::kExchange));
   {
     const DisabledFeatures without("exchange,memfd");
-    CHECK(!feature_enabled(Feature::kExchange));
-    CHECK(!feature_enabled(Feature::kMemfd));
-    CHECK(feature_enabled(Feature::kCrc32));
+    CHECK(!feature_enabled(SystemFeature::kExchange));
+    CHECK(!feature_enabled(SystemFeature::kMemfd));
+    CHECK(feature_enabled(SystemFeature::kCrc32));
     const DisabledFeatures without_all("all");
-    CHECK(!feature_enabled(Feature::kCrc32));
+    CHECK(!feature_enabled(SystemFeature::kCrc32));
   }
-  CHECK(feature_enabled(Feature::kExchange));
+  CHECK(feature_enabled(SystemFeature::kExchange));
   CHECK_THROWS(DisabledFeatures("exchange,nothing"), Code::kInvalidArgument, "'nothing'");
 }
 

@@ -1,10 +1,13 @@
 // What training does to the files of a model's folder.
 #include <filesystem>
 
+#include "base/platform.h"
 #include "estimators/run_folder.h"
 #include "estimators/run_record.h"
 #include "io/checkpoint/checkpoint_state.h"
 #include "io/checkpoint/tensor_bundle.h"
+#include "io/files/directory_lock.h"
+#include "io/files/plain_fields.h"
 #include "io_test.h"
 
 using namespace runhooks;
@@ -102,6 +105,27 @@ TEST(a_training_within_a_training_goes_on) {
   { const TrainingDirGuard inner(folder); }
   LockOwner holder;
   CHECK(DirectoryLock::is_held(join_path(folder, kClaimName), &holder));
+}
+
+// On a file system without locks the file of a killed process stays, and only its own host knows
+// that it is gone.
+TEST(a_claim_of_another_host_is_an_error_that_names_its_file) {
+  const DisabledFeatures without("file_locks");
+  const std::string folder = fresh_folder("claimed"), path = join_path(folder, kClaimName);
+  PlainFields words;
+  words.add("process", 5.0).add("host", "elsewhere").add("since", 1.0);
+  write_bytes(path, write_plain_data(words.take()));
+  try {
+    const TrainingDirGuard training(folder);
+    CHECK(false);
+  } catch (const Error& error) {
+    CHECK(error.message().find("Process 5 on elsewhere") != std::string::npos);
+    CHECK(error.hints().back().find(path) != std::string::npos);
+  }
+  CHECK(file_exists(path));
+  remove_file(path);
+  { const TrainingDirGuard training(folder); }
+  CHECK(!file_exists(path));
 }
 
 TEST(carried_files_are_those_of_the_newest_checkpoint_and_no_others) {

@@ -359,7 +359,7 @@ TEST(saveables_are_kept_as_best) {
   BestWeights best(folder("best"));
   best.begin(*model.graph, {global_step(*model.graph)});
   session.run(model.add);
-  best.keep(session, 1, 1);
+  best.save(session, 1, 1);
   session.run(model.add);
   CHECK_EQ(session.run(model.sum).number_at(0), 7.0);
   CHECK(best.restore(session, 1));

@@ -110,7 +110,7 @@ void check_averages(DType dtype) {
         own.insert(own.end(), part.begin(), part.end());
       }
       const std::vector<T> before = own;
-      std::vector<Averaged> parts;
+      std::vector<ReduceBuffer> parts;
       int64_t at = 0;
       for (const int64_t n : lengths) {
         parts.push_back({own.data() + at, means.data() + at, n});

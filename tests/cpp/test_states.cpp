@@ -158,7 +158,7 @@ TEST(each_kind_of_dataset_has_its_states_edited) {
 
 TEST(positions_beyond_what_there_is_are_refused) {
   const auto other = dataset_of("ConcatenateDataset",
-                                {{"other", Value::of(std::shared_ptr<Made>(range_of(5)))}},
+                                {{"other", Value::of(std::shared_ptr<CoreObject>(range_of(5)))}},
                                 range_of(7));
   auto iterator = other->make_iterator();
   elements_of(*iterator, 8);

@@ -27,8 +27,8 @@ namespace {
 double test_time = 0;
 double read_test_time() { return test_time; }
 
-Held& sleeper() {
-  static auto* function = new Held;
+Preserved& sleeper() {
+  static auto* function = new Preserved;
   return *function;
 }
 
@@ -42,7 +42,7 @@ void sleep_in_r(double seconds) {
 // users know, and of a request to stop.
 class TracedHook : public RunHook {
  public:
-  TracedHook(HookPtr hook, std::shared_ptr<Held> function)
+  TracedHook(HookPtr hook, std::shared_ptr<Preserved> function)
       : hook_(std::move(hook)), function_(std::move(function)) {}
   std::string name() const override { return hook_->name(); }
   void begin(Graph& graph) override {
@@ -78,7 +78,7 @@ class TracedHook : public RunHook {
     return hook_->read_state(state);
   }
 
-  static void tell(const Held& function,
+  static void tell(const Preserved& function,
                    const char* what,
                    const std::vector<std::string>& names,
                    Session* session) {
@@ -92,11 +92,11 @@ class TracedHook : public RunHook {
   void tell(const char* what, Session* session) const { tell(*function_, what, {name()}, session); }
 
   HookPtr hook_;
-  std::shared_ptr<Held> function_;
+  std::shared_ptr<Preserved> function_;
 };
 
 // Tells of a loop that begins ("loop_made"), and of all calls to its hooks.
-HookList traced(const HookList& hooks, const std::shared_ptr<Held>& function) {
+HookList traced(const HookList& hooks, const std::shared_ptr<Preserved>& function) {
   std::vector<std::string> names;
   HookList around;
   for (const HookPtr& hook : hooks) {
@@ -143,7 +143,7 @@ SEXP summary_to_r(const Summary& summary) {
 
 // All that is in an event file: lists of the step, what it is, and its parts.
 SEXP cpp_read_all_events(Text path) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     Rcpp::List all;
     bool truncated = false;
     for (const Event& event : read_events(path, &truncated)) {
@@ -161,7 +161,7 @@ SEXP cpp_read_all_events(Text path) {
 
 // An event file of scalars: one event for each element, a named numeric vector, of its step.
 void cpp_write_events(Text folder, Text suffix, std::vector<double> steps, SEXP values) {
-  border([&] {
+  guarded_entry([&] {
     EventFileWriter writer(folder, suffix);
     const RList given(values, "`values`");
     for (size_t i = 0; i < steps.size(); ++i) {
@@ -181,7 +181,7 @@ void cpp_write_events(Text folder, Text suffix, std::vector<double> steps, SEXP 
 
 // What early stopping reads from a folder: a list of a step and its metrics for each step.
 SEXP cpp_read_eval_metrics(Text folder) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     Rcpp::List all;
     for (const auto& step : read_eval_metrics(folder)) {
       Rcpp::List metrics;
@@ -199,7 +199,7 @@ SEXP cpp_read_eval_metrics(Text folder) {
 
 // Seconds since 1970 that the core shall read until the next call; NULL brings the real clock back.
 void cpp_clock_set(SEXP seconds) {
-  border([&] {
+  guarded_entry([&] {
     if (seconds == R_NilValue) return set_clock(nullptr);
     test_time = number_from_r(seconds, "`seconds`");
     set_clock(read_test_time);
@@ -208,7 +208,7 @@ void cpp_clock_set(SEXP seconds) {
 
 // A function of seconds that the core shall call where it would wait; NULL: it waits again.
 void cpp_sleep_set(SEXP sleep) {
-  border([&] {
+  guarded_entry([&] {
     if (sleep != R_NilValue) function_from_r(sleep, "`sleep`");
     sleeper().reset(sleep);
     if (sleep == R_NilValue) return setup_sleep();
@@ -218,24 +218,24 @@ void cpp_sleep_set(SEXP sleep) {
 
 // Lines that are shown a few times only are shown again.
 void cpp_forget_logged_lines() {
-  border([] { forget_logged_lines(); });
+  guarded_entry([] { forget_logged_lines(); });
 }
 
 // A function that shall be told of each call to a hook of the loops that begin from now on; NULL:
 // nobody is told.
 void cpp_observe_loops(SEXP tell) {
-  border([&] {
+  guarded_entry([&] {
     hook_decorator() = nullptr;
     if (tell == R_NilValue) return;
     function_from_r(tell, "`tell`");
-    const auto function = std::make_shared<Held>(tell);
+    const auto function = std::make_shared<Preserved>(tell);
     hook_decorator() = [function](HookList hooks) { return traced(hooks, function); };
   });
 }
 
 // Puts one more tensor into a checkpoint: the bytes, as uint8 or as a string.
 void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
-  border([&] {
+  guarded_entry([&] {
     if (TYPEOF(bytes) != RAWSXP) invalid_argument("A raw vector is expected for `bytes`.");
     const auto n = static_cast<size_t>(Rf_xlength(bytes));
     Tensor added(DType::kUint8, Shape{static_cast<int64_t>(n)});
@@ -258,7 +258,7 @@ void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
 // How many edits there are of a checkpoint, each of one of its parts; the one with the number `which`
 // is written to `to`, and said.
 SEXP cpp_edit_checkpoint(Text path, Text to, double seed, double which) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     const BundleReader reader(path);
     NamedTensors state;
     for (const BundleReader::Info& info : reader.tensors()) state[info.name] = reader.read(info.name);
@@ -275,14 +275,14 @@ SEXP cpp_edit_checkpoint(Text path, Text to, double seed, double which) {
 
 // Leaves by an exception that is none of the core's.
 void cpp_test_throw(Text kind) {
-  border([&] {
+  guarded_entry([&] {
     if (kind == "std") throw std::out_of_range("on purpose");
     throw 1;
   });
 }
 
 // How many R objects the core holds.
-int cpp_held_count() { return runhooks::r::Held::count(); }
+int cpp_held_count() { return runhooks::r::Preserved::count(); }
 
 SEXP cpp_arrow_room();
 
@@ -393,7 +393,7 @@ SEXP cpp_test_arrow_stream(int batches,
                            int null_row,
                            SEXP pointer,
                            SEXP format) {
-  return border([&]() -> SEXP {
+  return guarded_entry([&]() -> SEXP {
     auto* own = new TestStream;
     own->batches = batches;
     own->null_row = null_row;
@@ -416,12 +416,12 @@ SEXP cpp_test_arrow_stream(int batches,
 
 // How many folders were read in this process.
 double cpp_folder_reads() {
-  return border([] { return static_cast<double>(RunFolder::reads()); });
+  return guarded_entry([] { return static_cast<double>(RunFolder::reads()); });
 }
 
 // How many graphs of models were built in this process, and how many stay for later calls.
 SEXP cpp_model_graphs() {
-  return border([]() -> SEXP {
+  return guarded_entry([]() -> SEXP {
     return Rcpp::NumericVector::create(
         Rcpp::_["built"] = static_cast<double>(Estimator::num_built()),
         Rcpp::_["sessions"] = static_cast<double>(ChiefSessionCreator::num_made()),
@@ -430,14 +430,14 @@ SEXP cpp_model_graphs() {
 }
 
 void cpp_write_plain_file(Text path, SEXP x, Text owner) {
-  border([&] {
+  guarded_entry([&] {
     create_directories(parent_folder(path));
     write_plain_file(path, plain_from_r(x, owner, "x"));
   });
 }
 
 SEXP cpp_read_plain_file(Text path) {
-  return border([&]() -> SEXP { return plain_to_r(read_plain_file(path)); });
+  return guarded_entry([&]() -> SEXP { return plain_to_r(read_plain_file(path)); });
 }
 
 // --- what helper-inside.R calls

@@ -13,7 +13,7 @@ options(cli.unicode = FALSE, cli.num_colors = 1L)
 size <- "gr\u00f6\u00dfe"
 words <- c("gro\u00df", "klein", "\u00fcbrig")
 colors <- c("rot", "gr\u00fcn", "Gelb", "\u00e4hnlich")
-data <- data.frame(x = sin(1:30), y = cos(1:30), id = rep(c("I", "i", "B"), 10))
+data <- data.frame(x = abs(sin(1:30)), y = cos(1:30), id = rep(c("I", "i", "B"), 10))
 data[[size]] <- (1:30 %% 7) / 7
 data[["f\u00e4rbe"]] <- colors[1:30 %% 4 + 1]
 data[["k\u00fcche"]] <- words[1 + (1:30 %% 3)]
@@ -139,12 +139,12 @@ written <- stats::as.formula(call(
 ))
 results <- list(
   all_terms = suppressWarnings(formula_model(data, response)),
-  terms = suppressWarnings(formula_model(transform(data, x = abs(x)), written)),
+  terms = suppressWarnings(formula_model(data, written)),
   canned = canned_model(data), custom = custom_model(data), files = text_files(),
   operations = operations()
 )
 if (Sys.getenv("LC_ALL") != "C") { # which has none of these letters
   results$canned_native <- canned_model(native(data))
-  results$terms_native <- formula_model(transform(native(data), x = abs(x)), written)
+  results$terms_native <- formula_model(native(data), written)
 }
 saveRDS(lapply(results, in_bytes), arguments[[1]])

@@ -85,7 +85,7 @@ test_that("a checkpoint with a promise as the state of a hook runs nothing", {
   # the form that earlier versions wrote
   old <- with_state("runhooks/hook_state/h", FALSE)
   log <- lines_of_log(train(old, mtcars_input(), steps = 1, hooks = hook))
-  expect_match(log, "The state of hook `h` .* may hold code", all = FALSE)
+  expect_match(log, "The state of hook `h` .* can contain code", all = FALSE)
   expect_identical(given, "nothing")
   expect_no_error(predict(old, mtcars_input(), hooks = hook))
   # the form of this one

@@ -156,7 +156,7 @@ test_that("an export takes the place of an older one and nobody else's", {
     dir.create(dirname(file.path(folder, name)), recursive = TRUE)
     writeLines("mine", file.path(folder, name))
     expect_error(
-      export_savedmodel(made$model, folder), "is a folder of other files and no export",
+      export_savedmodel(made$model, folder), "contains files that are not an export",
       class = "runhooks_error_already_exists"
     )
     expect_identical(list.files(folder, recursive = TRUE), name)

@@ -85,7 +85,7 @@ test_that("a state that cannot be had at an interrupt is the one that was saved 
   expect_equal(told, 1)
 })
 
-test_that("hooks without a name are known by what they do", {
+test_that("unnamed hooks are matched by what they do", {
   folder <- withr::local_tempdir()
   train_on(folder, list(counter()))
   first <- other_counter()
@@ -100,12 +100,12 @@ test_that("hooks without a name are known by what they do", {
   expect_equal(c(count_of(first), count_of(second)), c(106, 9))
 })
 
-test_that("a state that may be that of two hooks is nobody's", {
+test_that("a saved state that matches two unnamed hooks is an error", {
   folder <- withr::local_tempdir()
   train_on(folder, list(counter()))
   before <- latest_checkpoint(folder)
   expect_error(
-    train_on(folder, list(counter(), counter())), "it knows 1, and there are 2",
+    train_on(folder, list(counter(), counter())), "it has 1 unnamed hook like .*, this run has 2",
     class = "runhooks_error_failed_precondition"
   )
   expect_identical(latest_checkpoint(folder), before)
@@ -120,12 +120,12 @@ test_that("a state that may be that of two hooks is nobody's", {
   expect_equal(vapply(hooks, count_of, 0), c(4, 4))
 })
 
-test_that("a hook without a name that does something else begins anew, which is said", {
+test_that("a different unnamed hook starts without the saved state, with a warning", {
   folder <- withr::local_tempdir()
   train_on(folder, list(counter()))
   other <- other_counter()
   expect_warning(
-    train_on(folder, list(other)), "begins anew", class = "runhooks_warning_hook_state"
+    train_on(folder, list(other)), "without a saved state", class = "runhooks_warning_hook_state"
   )
   expect_equal(count_of(other), 103)
 })

@@ -54,13 +54,13 @@ test_that("the positions are in the model's own checkpoint, and nowhere else", {
   expect_false(any(startsWith(names, "runhooks/iterator/")))
 })
 
-test_that("a checkpoint that knows no positions begins at the first element, with a word", {
+test_that("without a saved input position, the input starts at the first element, with a message", {
   dir <- withr::local_tempdir()
   data <- dataset_batch(set_of_rows(), 5)
   train(dropping_model(dir, run_config()), input_fn(data, x, y), steps = 2)
   expect_message(
     train(dropping_model(dir), input_fn(data, x, y), steps = 1),
-    "does not say where the input stood: it begins at the first element", fixed = TRUE
+    "has no input position; the input starts at the first element", fixed = TRUE
   )
   expect_silent(suppressMessages(
     train(dropping_model(dir), input_fn(data, x, y), steps = 1), "encoded"
@@ -78,11 +78,11 @@ test_that("another pipeline is refused by its name, and the model is as it was",
   expect_identical(variable_value(model), before)
 })
 
-test_that("data that have ended stay ended, which is said", {
+test_that("training again after the end of the data makes no steps, with a message", {
   model <- dropping_model()
   input <- input_fn(dataset_batch(set_of_rows(), 10), x, y)
   train(model, input)
-  expect_message(train(model, input), "No step was made: the input had ended at step 3")
+  expect_message(train(model, input), "No steps were made: the input ended at step 3")
   expect_equal(variable_value(model, "global_step")[[1]], 3)
 })
 

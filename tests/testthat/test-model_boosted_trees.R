@@ -104,7 +104,7 @@ test_that("arguments that do not hold are refused", {
   refused(l2_regularization = -1, words = "l2_regularization")
   refused(pruning_mode = "some", words = "pruning_mode")
   refused(quantile_sketch_epsilon = 0.5, words = "quantile_sketch_epsilon")
-  refused(tree_complexity = 0.1, words = "nothing without pruning")
+  refused(tree_complexity = 0.1, words = "no effect without pruning")
   refused(optimizer = "SGD", words = "no argument")
   expect_error(boosted_trees_classifier(column_numeric("x"), n_classes = 1), "n_classes")
 })

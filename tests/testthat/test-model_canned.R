@@ -129,7 +129,7 @@ test_that("what cannot be warm-started is refused", {
   expect_error(
     fit(warm_start_settings(model_dir(first), ".*", list(nobody = "drat"))), "names 'nobody'"
   )
-  expect_error(fit(warm_start_settings(model_dir(first), "(")), "no regular expression")
+  expect_error(fit(warm_start_settings(model_dir(first), "(")), "not a valid regular expression")
   expect_error(linear_regressor(two_columns(), warm_start_from = 3), "warm_start_from")
 })
 

@@ -353,7 +353,7 @@ test_that("a hook cannot run or close the session that calls it", {
         if (method == "run") session$run(t$f) else session$close()
       })
       session <- tf$train$MonitoredSession(hooks = hook)
-      expect_error(session$run(t$f), "cannot be run or closed by it")
+      expect_error(session$run(t$f), "cannot run or close the session")
       session$close()
       expect_true(session$should_stop())
     }
@@ -415,7 +415,7 @@ test_that("a hook cannot close the session that calls it, and R stays", {
         session$run(tf$train$get_global_step())
         session$close()
       },
-      "cannot be run or closed by it", class = "runhooks_error_failed_precondition"
+      "cannot run or close the session", class = "runhooks_error_failed_precondition"
     )
     try(session$close(), silent = TRUE)
     expect_true(session$should_stop())

@@ -91,11 +91,11 @@ test_that("numbers of very different scales need no standardization", {
     train(model, input_fn(mpg ~ disp + wt + qsec, mtcars, batch_size = 8),
       hooks = hook_stop_when_converged()
     ),
-    "knows when it has converged"
+    "reports convergence"
   )
   expect_error(
     train(mtcars_model(), mtcars_input(), hooks = hook_stop_when_converged()),
-    "knows when it has converged", class = "runhooks_error_failed_precondition"
+    "reports convergence", class = "runhooks_error_failed_precondition"
   )
 })
 

@@ -321,7 +321,7 @@ if (length(launchers) == 0) {
     # by none, 3, 2 and one process, one after the other
     expect_said <- function(said, words) {
       expect_length(said, 1)
-      expect_match(said, paste0(words, " on from it: a new pass over the data begins"))
+      expect_match(said, paste0(words, ": the input starts a new pass over the data"))
     }
     # all rows once, by all processes together, of which the last one stopped in the middle of a pass
     expect_pass <- function(run, before, kind) {
@@ -336,18 +336,18 @@ if (length(launchers) == 0) {
       first <- result_of("three", "again")[[kind]]
       expect_identical(first$said, character())
       second <- result_of("two", "again")[[kind]]
-      expect_said(second$said, "was saved by 3 processes, and 2 processes go")
+      expect_said(second$said, "was saved by 3 processes, but training continues with 2 processes")
       expect_identical(second$began, first$ended)
       expect_equal(c(first$step, second$step), c(2, 2 + more))
       expect_identical(result_of("two", "again", 1)[[kind]]$said, character())
       expect_identical(result_of("two", "again", 1)[[kind]]$ended, second$ended)
       expect_pass("two", "again", kind)
       from_one <- result_of("three", "one")[[kind]]
-      expect_said(from_one$said, "was saved by one process, and 3 processes go")
+      expect_said(from_one$said, "was saved by one process, but training continues with 3 processes")
       expect_identical(from_one$began, said_alone$one[[kind]]$ended)
       expect_pass("three", "one", kind)
       to_one <- to_one_of_all[[kind]]
-      expect_said(to_one$said, "was saved by 3 processes, and one process goes")
+      expect_said(to_one$said, "was saved by 3 processes, but training continues with one process")
       expect_identical(to_one$began, result_of("three", "three")[[kind]]$ended)
       expect_equal(to_one$step, 2 + more)
       if (kind != "memory") expect_equal(sort(to_one$seen), sort(cluster_data$y), tolerance = 1e-6)
@@ -403,7 +403,7 @@ if (length(launchers) == 0) {
   test_that("processes that do not do the same are refused at the start", {
     expect_ended("other_graph", "train different models: process 1 has")
     expect_ended("other_call", "process 0 has come to train.. of runhooks [0-9.]+, process 1 to the end")
-    expect_ended("refused", "not trained by the gradients")
+    expect_ended("refused", "cannot be trained by several processes")
   })
 
   test_that("a process that is killed ends all, and the next run goes on", {

@@ -86,7 +86,7 @@ test_that("no checkpoint is saved of a step that was left half way", {
     )", folder),
     ""
   )
-  expect_match(ended$said, "warned .*while a step was changing variables", all = FALSE)
+  expect_match(ended$said, "warned .*during a variable update", all = FALSE)
   expect_true("interrupted" %in% ended$said, info = ended$printed)
   expect_lt(ended$took, 2)
   newest <- latest_checkpoint(folder)

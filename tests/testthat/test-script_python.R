@@ -23,7 +23,7 @@ test_that("tf_config() tells of what is loaded, whose files may be gone", {
   # as while another version is installed
   script <- sprintf("
     library(runhooks, lib.loc = '%s')
-    tf_config() # R 4.7 loads no further functions of a package that is gone
+    invisible(tf_config()) # R 4.7 loads no further functions of a package that is gone
     renamed <- file.rename('%s/runhooks', '%s/elsewhere')
     config <- tf_config()
     cat(config$engine, basename(config$location))", lib, lib, lib)

@@ -55,8 +55,8 @@ void read_content(const WireReader& r, Event& event) {
   }
 }
 
-// The second from `now` on whose name is free. Writers of one second have taken one after the
-// other, so that as many looks as their number has digits find the end of them.
+// The second from `now` on whose name is free. Writers of one second have taken one after the other,
+// so that as many looks as their number has digits find the end of them.
 int64_t free_second(const std::string& logdir, const std::string& suffix, int64_t now) {
   const auto is_taken = [&](int64_t second) {
     ++pass_work_count();

@@ -50,12 +50,12 @@ constexpr size_t kPart = size_t{8} << 20;
 // left to sync(). What fails here is no error: the bytes are written all the same, and sync() says
 // more.
 void prepare_place(std::FILE* file, uint64_t at, size_t size) {
-  if (!feature_enabled(Feature::kFallocate)) return;
+  if (!feature_enabled(SystemFeature::kFallocate)) return;
   (void)!fallocate(fileno(file), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
                    static_cast<off_t>(size));
 }
 void send_to_disk(std::FILE* file, uint64_t at, size_t size) {
-  if (!feature_enabled(Feature::kFallocate)) return;
+  if (!feature_enabled(SystemFeature::kFallocate)) return;
   (void)!sync_file_range(fileno(file), static_cast<off_t>(at), static_cast<off_t>(size),
                          SYNC_FILE_RANGE_WRITE);
 }

@@ -80,7 +80,7 @@ OVERLAPPED locked_byte() {
 }
 
 Lock lock_file(int file, bool is_probe) {
-  if (!feature_enabled(Feature::kFileLocks)) return Lock::kUnsupported;
+  if (!feature_enabled(SystemFeature::kFileLocks)) return Lock::kUnsupported;
   const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(file));
   const DWORD kind = LOCKFILE_FAIL_IMMEDIATELY | (is_probe ? 0 : LOCKFILE_EXCLUSIVE_LOCK);
   OVERLAPPED place = locked_byte();
@@ -101,7 +101,7 @@ Lock answer_of(int result) {
 // closes any descriptor of the file, and no second one within the process conflicts with them.
 Lock lock_description([[maybe_unused]] int file, [[maybe_unused]] bool is_probe) {
 #if defined(F_OFD_SETLK)
-  if (!feature_enabled(Feature::kOfdLocks)) return Lock::kUnsupported;
+  if (!feature_enabled(SystemFeature::kOfdLocks)) return Lock::kUnsupported;
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
@@ -115,7 +115,7 @@ Lock lock_description([[maybe_unused]] int file, [[maybe_unused]] bool is_probe)
 
 // A probe takes no lock that outlives its descriptor.
 Lock lock_file(int file, bool is_probe) {
-  if (!feature_enabled(Feature::kFileLocks)) return Lock::kUnsupported;
+  if (!feature_enabled(SystemFeature::kFileLocks)) return Lock::kUnsupported;
   const Lock lock = lock_description(file, is_probe);
   if (lock != Lock::kUnsupported) return lock;
   return answer_of(flock(file, (is_probe ? LOCK_SH : LOCK_EX) | LOCK_NB));
@@ -136,7 +136,7 @@ void leave_claims_to_parent() {
 
 // Whether its owner ended without removing the file. Of processes of other hosts nobody knows.
 bool is_gone(const LockOwner& holder) {
-  if (holder.process == 0 || holder.host != host_name()) return false;
+  if (holder.process <= 0 || holder.host != host_name()) return false;
   // a number that this process has was another one's before: containers begin with the same one
   return holder.process == process_id() || !process_exists(holder.process);
 }

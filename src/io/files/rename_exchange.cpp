@@ -23,7 +23,7 @@ namespace {
 
 // 0, or what errno says.
 int exchange([[maybe_unused]] const char* a, [[maybe_unused]] const char* b) {
-  if (!feature_enabled(Feature::kExchange)) return ENOSYS;
+  if (!feature_enabled(SystemFeature::kExchange)) return ENOSYS;
 #if defined(RUNHOOKS_HAS_RENAMEAT2)
   constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE, which older headers lack
   return renameat2(AT_FDCWD, a, AT_FDCWD, b, kExchange) == 0 ? 0 : errno;

@@ -21,14 +21,10 @@ uint64_t content_of_values(SEXP x, int depth = 0) {
   const auto n = static_cast<size_t>(Rf_xlength(x));
   if (n == 0) return 0;
   switch (TYPEOF(x)) {
-    case REALSXP:
-      return bytes_of(REAL(x), n * sizeof(double));
-    case INTSXP:
-      return bytes_of(INTEGER(x), n * sizeof(int));
-    case LGLSXP:
-      return bytes_of(LOGICAL(x), n * sizeof(int));
-    default:
-      break;
+    case REALSXP: return bytes_of(REAL(x), n * sizeof(double));
+    case INTSXP: return bytes_of(INTEGER(x), n * sizeof(int));
+    case LGLSXP: return bytes_of(LOGICAL(x), n * sizeof(int));
+    default: break;
   }
   uint64_t all = n;
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {

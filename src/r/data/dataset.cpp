@@ -33,8 +33,8 @@ uint64_t shuffle_seed(const Graph& graph) {
   return graph.has_seed() ? static_cast<uint64_t>(graph.seed()) : fresh_seed();
 }
 
-// Whether the absolute values of all are below `limit`, which NaN is not. By their bits, which rise
-// with them: so many numbers take as long as memory gives them.
+// Whether the absolute values of all are below `limit`, which NaN is not. By their bits, which rise with
+// them: so many numbers take as long as memory gives them.
 bool are_below(const double* values, int64_t n, double limit) {
   int64_t most;
   std::memcpy(&most, &limit, sizeof(most));
@@ -150,8 +150,9 @@ SEXP all_below(SEXP columns, double limit) {
 // answers would take half as much memory as the numbers.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_all_finite(SEXP columns) {
-  return guarded_entry(
-      [&]() -> SEXP { return all_below(columns, std::numeric_limits<double>::infinity()); });
+  return guarded_entry([&]() -> SEXP {
+    return all_below(columns, std::numeric_limits<double>::infinity());
+  });
 }
 
 // The same of float32: whether none is NA or becomes infinite there.
@@ -165,7 +166,7 @@ SEXP cpp_all_float32(SEXP columns) {
 // a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With
 // `on_other_data` checkpoints have the position. `reader`: which of how many readers this is. The
 // attribute `content` says which columns these are,
-// where it is asked for. `is_unseen`: the tensors go to the core, past all users.
+// where it is asked for. `internal_only`: the tensors go to the core, past all users.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,
@@ -176,9 +177,9 @@ SEXP cpp_next_batch(SEXP columns,
                     SEXP on_other_data = R_NilValue,
                     bool says_content = false,
                     SEXP reader = R_NilValue,
-                    bool is_unseen = false) {
+                    bool internal_only = false) {
   return guarded_entry([&]() -> SEXP {
-    const SuppressMethodRegistration handles(is_unseen);
+    const SuppressMethodRegistration handles(internal_only);
     InMemoryOptions options;
     options.batch_size = whole_from_r(batch_size, "`batch_size`");
     const RList given(columns, "the columns of a dataset");
@@ -208,8 +209,9 @@ SEXP cpp_next_batch(SEXP columns,
       const SaveablePtr position =
           make_resumable_input(outputs[0].op->input(0), num_rows, options.num_epochs,
                                on_other_data_from_name(string_from_r(on_other_data)));
-      default_graph()->add_to_collection(collection_keys::kSaveableObjects,
-                                         input_of_replica(position, replicas_of(*default_graph())));
+      default_graph()->add_to_collection(
+          collection_keys::kSaveableObjects,
+          input_of_replica(position, replicas_of(*default_graph())));
     }
     Rcpp::List list(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) list[i] = tensor_handle(outputs[i]);

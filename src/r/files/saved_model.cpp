@@ -147,14 +147,14 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
   throw Error(
       Code::kNotFound,
       str_cat("The data lack what signature '", name, "' takes: ", str_join(missing, ", "), "."),
-      {names.empty() ? "They have no columns."
-                     : str_cat("They have: ", str_join(names, ", "), ".")});
+      {names.empty() ? "They have no columns." : str_cat("They have: ", str_join(names, ", "), ".")});
 }
 
 // Others R has a look at first: factors, dates, lists.
 bool is_plain_column(SEXP x) {
   const int type = TYPEOF(x);
-  return !Rf_isObject(x) && (type == REALSXP || type == INTSXP || type == LGLSXP || type == STRSXP);
+  return !Rf_isObject(x) &&
+         (type == REALSXP || type == INTSXP || type == LGLSXP || type == STRSXP);
 }
 
 bool has_plain_columns(SEXP data) {
@@ -243,8 +243,8 @@ SEXP cpp_loaded_signatures(SEXP model) {
   });
 }
 
-// What a signature says of data: a table, or a list for each row. NULL where R has to have a look
-// at the data first, which it has not yet.
+// What a signature says of data: a table, or a list for each row. NULL where R has to have a look at
+// the data first, which it has not yet.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bool is_prepared) {
   return guarded_entry([&]() -> SEXP {

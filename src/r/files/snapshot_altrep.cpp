@@ -80,8 +80,8 @@ uint64_t most_bytes() {
   return most < 1e18 ? static_cast<uint64_t>(most) : UINT64_MAX;
 }
 
-// An empty list where there is no checkpoint. NULL, where nothing can be read: then R writes the
-// empty vector that it sees.
+// An empty list where there is no checkpoint. NULL, where nothing can be read: then R writes the empty
+// vector that it sees.
 SEXP serialized_state(SEXP x) {
   try {
     SEXP about = R_altrep_data1(x);
@@ -127,8 +127,8 @@ void init_carried_class(DllInfo* library) {
   carried_class() = type;
 }
 
-// Stands for the newest checkpoint of the folder at the moment at which it is serialized: with
-// `all` of its values, or if they are small. `scratch`: a folder that may be made for a while.
+// Stands for the newest checkpoint of the folder at the moment at which it is serialized: with `all`
+// of its values, or if they are small. `scratch`: a folder that may be made for a while.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
   return guarded_entry([&]() -> SEXP {

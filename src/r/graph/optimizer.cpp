@@ -51,8 +51,7 @@ std::shared_ptr<Optimizer> optimizer_for(Graph& graph, SEXP spec, SEXP state) {
   }
   auto held = std::make_shared<OptimizerInGraph>();
   held->graph = graph.shared_from_this();
-  const NewFunctions functions =
-      collect_new_closures([&] { held->optimizer = optimizer_from_r(spec); });
+  const NewFunctions functions = collect_new_closures([&] { held->optimizer = optimizer_from_r(spec); });
   const std::shared_ptr<Optimizer> optimizer = held->optimizer;
   Rcpp::Shield<SEXP> handle(make_handle(std::move(held), kOptimizer));
   transfer_to(handle, functions);

@@ -150,9 +150,7 @@ SEXP dense_input(SEXP x) {
 
 // One value, or the elements of what R gave for a list of tensors. A list of R's is copied for each
 // that is added.
-void append_input(std::vector<Rcpp::RObject>& all,
-                  const Bound& given,
-                  bool is_list,
+void append_input(std::vector<Rcpp::RObject>& all, const Bound& given, bool is_list,
                   const std::string& owner) {
   SEXP x = given.value;
   if (is_indexed_slices(x)) {
@@ -173,9 +171,8 @@ void append_input(std::vector<Rcpp::RObject>& all,
     return;
   }
   if (!Rf_isVector(x)) {
-    invalid_argument("`", given.name, "` of ", owner,
-                     " must be a list of tensors, not an object of ", "type ",
-                     Rf_type2char(TYPEOF(x)), ".");
+    invalid_argument("`", given.name, "` of ", owner, " must be a list of tensors, not an object of ",
+                     "type ", Rf_type2char(TYPEOF(x)), ".");
   }
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("as.list"), x));
   Rcpp::Shield<SEXP> elements(eval_r(call, R_BaseEnv));

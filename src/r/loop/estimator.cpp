@@ -140,8 +140,8 @@ double num_trainable(const Graph& graph) {
   return all;
 }
 
-// The model with the metrics of add_metrics(): `functions` is a list, or NULL. All functions of R
-// add to the graph that is being built, whose weights are counted.
+// The model with the metrics of add_metrics(): `functions` is a list, or NULL. All functions of R add
+// to the graph that is being built, whose weights are counted.
 ModelFn with_own_metrics(const ModelFn& model_fn,
                          SEXP functions,
                          const std::shared_ptr<double>& num_weights) {
@@ -174,7 +174,7 @@ PlainFields about_from_r(SEXP about) {
 // What R holds of a model, for all of its calls.
 struct MadeModel {
   ModelFn model_fn;
-  std::shared_ptr<Head> head;        // of a canned one
+  std::shared_ptr<Head> head;          // of a canned one
   std::shared_ptr<Args> warm_start;  // may be missing
   // of the graph that was built last
   std::shared_ptr<double> num_weights = std::make_shared<double>(0);
@@ -217,14 +217,15 @@ SEXP labels_to_r(const Head& head) {
   const LabelSpec labels = head.labels();
   Rcpp::Shield<SEXP> reads(reads_to_r(head.reads()));
   Rcpp::Shield<SEXP> predictions(predictions_to_r(labels.predictions));
-  return Rcpp::List::create(
-      Rcpp::_["width"] = static_cast<double>(labels.width),
-      Rcpp::_["width_argument"] = labels.width_argument, Rcpp::_["lowest"] = labels.lowest,
-      Rcpp::_["highest"] = labels.highest,
-      Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
-      Rcpp::_["has_one_class"] = labels.has_one_class(), Rcpp::_["is_by_head"] = labels.is_by_head,
-      Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary), Rcpp::_["family"] = labels.family,
-      Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
+  return Rcpp::List::create(Rcpp::_["width"] = static_cast<double>(labels.width),
+                            Rcpp::_["width_argument"] = labels.width_argument,
+                            Rcpp::_["lowest"] = labels.lowest, Rcpp::_["highest"] = labels.highest,
+                            Rcpp::_["n_classes"] = static_cast<int>(labels.n_classes),
+                            Rcpp::_["has_one_class"] = labels.has_one_class(),
+                            Rcpp::_["is_by_head"] = labels.is_by_head,
+                            Rcpp::_["vocabulary"] = Rcpp::wrap(labels.vocabulary),
+                            Rcpp::_["family"] = labels.family,
+                            Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
 }
 
 // What the columns of a canned model read of the data.
@@ -251,8 +252,8 @@ SEXP named_texts_to_r(const NamedTexts& texts) {
   return values;
 }
 
-// Throws where a canned model cannot be made, by an error that names arguments as its constructor
-// has them.
+// Throws where a canned model cannot be made, by an error that names arguments as its constructor has
+// them.
 void check_canned_model(SEXP spec) {
   if (list_element(spec, "model_fn") != R_NilValue) return;
   const auto args = estimator_args(spec);
@@ -360,13 +361,14 @@ SEXP cpp_estimator_train(SEXP spec,
         estimator.train(input_fn_from_r(input_fn, folder), options);
     const NewestCheckpoint newest = newest_checkpoint_in(folder);
     Rcpp::Shield<SEXP> history(history_of(options.hooks));
-    return Rcpp::List::create(
-        Rcpp::_["global_step"] = static_cast<double>(result.global_step),
-        Rcpp::_["was_skipped"] = result.was_skipped, Rcpp::_["why"] = result.why,
-        Rcpp::_["reason"] = result.reason, Rcpp::_["has_checkpoint"] = newest.is_there,
-        Rcpp::_["mark"] = newest.mark,
-        // of the graph that was built for it
-        Rcpp::_["num_weights"] = *model->num_weights, Rcpp::_["history"] = history);
+    return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
+                              Rcpp::_["was_skipped"] = result.was_skipped,
+                              Rcpp::_["why"] = result.why, Rcpp::_["reason"] = result.reason,
+                              Rcpp::_["has_checkpoint"] = newest.is_there,
+                              Rcpp::_["mark"] = newest.mark,
+                              // of the graph that was built for it
+                              Rcpp::_["num_weights"] = *model->num_weights,
+                              Rcpp::_["history"] = history);
   });
 }
 
@@ -397,9 +399,9 @@ SEXP cpp_estimator_evaluate(SEXP spec,
 }
 
 // The batches of a prediction: all of them, each as a named list of arrays; or, where they are
-// asked for one by one, a handle. The attribute `checkpoint` is the number of the one that was
-// read, where what it was read into is kept for the next call. `together`: each of several
-// processes has its part.
+// asked for one by one, a handle. The attribute `checkpoint` is the number of the one that was read,
+// where what it was read into is kept for the next call. `together`: each of several processes has
+// its part.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_predict(SEXP spec,
                            SEXP config,
@@ -461,8 +463,8 @@ SEXP cpp_save_running(Text folder, Text scratch) {
 
 // A model that all calls are given from now on, what a canned one's head says of its labels and
 // predictions, and of the features that it reads itself, and what its columns read. What is wrong
-// with the specification is found; nothing is run. `is_fixed`: the same graph comes of it each
-// time, unless functions of R make it.
+// with the specification is found; nothing is run. `is_fixed`: the same graph comes of it each time,
+// unless functions of R make it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_make(SEXP spec, bool is_fixed) {
   return guarded_entry([&]() -> SEXP {

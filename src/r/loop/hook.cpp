@@ -427,10 +427,10 @@ SEXP history_to_r(const History& history) {
   SET_VECTOR_ELT(all, 0, Rcpp::wrap(history.steps));
   SET_VECTOR_ELT(all, 1, columns);
   if (has_input) {
-    SET_VECTOR_ELT(
-        all, 2,
-        Rcpp::List::create(Rcpp::_["rows"] = history.rows, Rcpp::_["seconds"] = history.seconds,
-                           Rcpp::_["waited"] = history.waited));
+    SET_VECTOR_ELT(all, 2,
+                   Rcpp::List::create(Rcpp::_["rows"] = history.rows,
+                                      Rcpp::_["seconds"] = history.seconds,
+                                      Rcpp::_["waited"] = history.waited));
   }
   return all;
 }

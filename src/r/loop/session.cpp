@@ -1,9 +1,8 @@
 // Sessions in R: what is fetched and fed, and in which form results come back.
-#include "r/loop/session.h"
-
 #include "graph/endpoints.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/graph/graph_closure.h"
+#include "r/loop/session.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
 #include "r/values/nesting.h"

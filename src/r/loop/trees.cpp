@@ -56,9 +56,10 @@ SEXP nodes_to_r(const TreeModelView& trees) {
   return Rcpp::List::create(
       Rcpp::_["tree"] = tree_id, Rcpp::_["node"] = node_id, Rcpp::_["is_leaf"] = is_leaf,
       Rcpp::_["feature"] = feature, Rcpp::_["question"] = question,
-      Rcpp::_["threshold"] = threshold, Rcpp::_["left"] = left, Rcpp::_["right"] = right,
-      Rcpp::_["gain"] = gain, Rcpp::_["value"] = value, Rcpp::_["weight"] = weight,
-      Rcpp::_["missing_goes_left"] = missing_left, Rcpp::_["is_finished"] = is_finished);
+      Rcpp::_["threshold"] = threshold, Rcpp::_["left"] = left,
+      Rcpp::_["right"] = right, Rcpp::_["gain"] = gain, Rcpp::_["value"] = value,
+      Rcpp::_["weight"] = weight, Rcpp::_["missing_goes_left"] = missing_left,
+      Rcpp::_["is_finished"] = is_finished);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ std::string RList::name(R_xlen_t i) const {
 
 SEXP RList::find(const char* name) const {
   for (R_xlen_t i = 0; i < size() && names_ != R_NilValue; ++i) {
-    if (is_word(STRING_ELT(names_, i), name)) return VECTOR_ELT(list_, i);
+    if (utf8_or_bytes_of(STRING_ELT(names_, i)) == name) return VECTOR_ELT(list_, i);
   }
   return R_NilValue;
 }

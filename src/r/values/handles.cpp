@@ -3,6 +3,7 @@
 
 #include "r/values/guarded_entry.h"
 #include "r/values/owned_objects.h"
+#include "r/values/text.h"
 
 namespace runhooks {
 namespace r {
