@@ -21,8 +21,27 @@ struct Texts : std::vector<std::string> {
   explicit Texts(SEXP x);
 };
 
+// What the exception that is being handled means to R, for raise_in_r(): no C++ object may be left
+// when that jumps.
+SEXP caught_exception();
+SEXP raise_in_r(SEXP caught);
+
 }  // namespace r
 }  // namespace runhooks
+
+// Rcpp puts five handlers into each of the wrappers, which are most of what the compiler sees there.
+// These have one, and the same functions for all.
+#undef BEGIN_RCPP
+#undef END_RCPP
+#define BEGIN_RCPP         \
+  SEXP rcpp_caught = NULL; \
+  try {
+#define END_RCPP                                     \
+  }                                                  \
+  catch (...) {                                      \
+    rcpp_caught = ::runhooks::r::caught_exception(); \
+  }                                                  \
+  return ::runhooks::r::raise_in_r(rcpp_caught);
 
 using runhooks::r::Text;
 using runhooks::r::Texts;

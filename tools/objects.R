@@ -17,12 +17,25 @@ make_list <- function(name, words) {
 
 object_of <- function(files) sub("[.]cpp$", ".o", files)
 
-# The objects of an install: units, and what stands apart of them.
+# Groups of units that are compiled with -O1: they build graphs, check arguments and register things,
+# which takes the compiler longer than it ever saves. What computes in each step keeps R's level.
+cold_groups <- c("nn", "columns", "hooks", "estimators", "r")
+
+is_cold <- function(objects) {
+  objects == "RcppExports.o" | sub("^units/(.*)_[0-9]+[.]o$", "\\1", objects) %in% cold_groups
+}
+
+# The objects of an install: units, what is compiled apart from them, and the cold ones of both. Of
+# an inline function that several objects contain, the linker keeps the first copy; the cold ones
+# come last, so that it never is theirs where code of a step has one.
 object_lists <- function(root) {
   files <- unit_sources(root)
+  units <- object_of(names(all_units(root)))
+  apart <- object_of(files[is.na(group_of(root, files))])
   lists <- list(
-    O_UNITS = object_of(names(all_units(root))),
-    O_APART = object_of(files[is.na(group_of(root, files))])
+    O_UNITS = units[!is_cold(units)],
+    O_APART = apart[!is_cold(apart)],
+    O_COLD = c(units[is_cold(units)], apart[is_cold(apart)])
   )
   Filter(length, lists)
 }
@@ -49,7 +62,11 @@ strip_rules <- c(
   "# The call that `set` was given, without debug information.",
   "COMPILE = test -n \"$(RUNHOOKS_SYMBOLS)\" || for word in \"$$@\"; do \\",
   "    shift; case $$word in -g|-g[0-9]|-ggdb*|-gdwarf*) ;; *) set -- \"$$@\" \"$$word\" ;; esac; \\",
-  "  done; echo \"$$*\"; \"$$@\""
+  "  done; echo \"$$*\"; \"$$@\"",
+  "# The same with less optimization, for code that no step runs.",
+  "COMPILE_COLD = for word in \"$$@\"; do \\",
+  "    shift; case $$word in -O2|-O3) word=-O1 ;; esac; set -- \"$$@\" \"$$word\"; \\",
+  "  done; $(COMPILE)"
 )
 
 # R's own rule for any source has its flags; what GNU make has for it (`$<`) is not everywhere.
@@ -57,7 +74,10 @@ compile_rule <- function(object, flags = "") {
   source <- sub("[.]o$", ".cpp", object)
   c(
     sprintf("%s: %s", object, source),
-    sprintf("\t@set -- $(CALL)%s -c %s -o %s; $(COMPILE)", flags, source, object)
+    sprintf(
+      "\t@set -- $(CALL)%s -c %s -o %s; $(%s)",
+      flags, source, object, if (is_cold(object)) "COMPILE_COLD" else "COMPILE"
+    )
   )
 }
 compile_rules <- function(objects, windows) {

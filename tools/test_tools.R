@@ -288,10 +288,14 @@ expect("absent units are stale", length(stale_units(root)) == 3)
 invisible(write_makevars(root))
 expect("written ones are fresh", length(c(stale_units(root), stale_makevars(root))) == 0)
 lines <- readLines(file.path(root, "src/Makevars"))
-expect("units, and kernels apart", identical(grep("^O_", lines, value = TRUE), c(
-  "O_UNITS = units/ground_1.o units/graph_1.o units/r_1.o", "O_APART = kernels/gemm_base.o"
+expect("units, kernels apart, cold ones last", identical(grep("^O_", lines, value = TRUE), c(
+  "O_UNITS = units/ground_1.o units/graph_1.o", "O_APART = kernels/gemm_base.o",
+  "O_COLD = units/r_1.o"
 )))
-expect("OBJECTS", "OBJECTS = $(O_UNITS) $(O_APART)" %in% lines)
+expect("OBJECTS", "OBJECTS = $(O_UNITS) $(O_APART) $(O_COLD)" %in% lines)
+is_cold_rule <- grepl("-c units/r_1.cpp .*\\$\\(COMPILE_COLD\\)$", lines)
+expect("cold units have a rule of their own", sum(is_cold_rule) == 1)
+expect("no other is cold", identical(is_cold_rule, endsWith(lines, "; $(COMPILE_COLD)")))
 expect("no zlib unless told", !any(grepl("-lz", lines)))
 gnu <- "[+:?!]=|\\$\\((shell|wildcard|patsubst)|^if(eq|neq|def)|%|override"
 expect("no GNU extension", !any(grepl(gnu, lines)))

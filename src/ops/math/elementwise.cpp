@@ -1,6 +1,7 @@
 #include "ops/math/elementwise.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace runhooks {
 
@@ -35,7 +36,142 @@ bool is_repeated_from(const Shape& out, const std::vector<int64_t>& strides, int
   return true;
 }
 
+// Elements of a repeated operand that are written out at a time. Blocks of up to a quarter of this
+// are put together, so that a loop is called with many elements.
+constexpr int64_t kBufferElements = 256;
+constexpr size_t kLargestElement = 8;
+
+struct ElementBuffer {
+  alignas(32) char bytes[static_cast<size_t>(kBufferElements) * kLargestElement];
+};
+
+// Copies blocks of `inner` elements, `step` apart, from their offsets. By memcpy(), since elements
+// of all types of one size are copied by the same code.
+template <size_t kSize>
+void copy_blocks(const char* x, const int64_t* offsets, int64_t blocks, int64_t inner, int64_t step,
+                 char* to) {
+  for (int64_t block = 0; block < blocks; ++block) {
+    const char* from = x + offsets[block] * static_cast<int64_t>(kSize);
+    for (int64_t i = 0; i < inner; ++i, to += kSize) {
+      std::memcpy(to, from + i * step * static_cast<int64_t>(kSize), kSize);
+    }
+  }
+}
+
+const char* copied_blocks(size_t size, const char* x, const int64_t* offsets, int64_t blocks,
+                          int64_t inner, int64_t step, ElementBuffer& buffer) {
+  switch (size) {
+    case 1:
+      copy_blocks<1>(x, offsets, blocks, inner, step, buffer.bytes);
+      break;
+    case 4:
+      copy_blocks<4>(x, offsets, blocks, inner, step, buffer.bytes);
+      break;
+    case 8:
+      copy_blocks<8>(x, offsets, blocks, inner, step, buffer.bytes);
+      break;
+    default:
+      fail(Code::kInternal, "Elements of ", size, " bytes are not broadcast.");
+  }
+  return buffer.bytes;
+}
+
+// run(first, count) for all n elements, by several threads where they may be shared.
+template <typename Run>
+void share_range(bool is_shared, int64_t n, const Run& run) {
+  if (is_shared) {
+    parallel_for_range(n, run);
+  } else {
+    run(int64_t{0}, n);
+  }
+}
+
+bool follow_each_other(const std::vector<int64_t>& offsets, int64_t inner, int64_t step) {
+  for (size_t block = 0; block < offsets.size(); ++block) {
+    if (offsets[block] != static_cast<int64_t>(block) * inner) return false;
+  }
+  return step == 1;
+}
+
 }  // namespace
+
+void UnaryLoopKernel::prepare(KernelContext& c) {
+  x_ = static_cast<const char*>(c.input(0).raw());
+  y_ = static_cast<char*>(c.output(0).raw());
+  n_ = c.input(0).num_elements();
+}
+
+void UnaryLoopKernel::compute(KernelContext&) {
+  share_range(is_shared_, n_, [this](int64_t first, int64_t count) {
+    const auto at = static_cast<size_t>(first);
+    loop_(x_ + at * in_size_, y_ + at * out_size_, count);
+  });
+}
+
+void BinaryLoopKernel::prepare(KernelContext& c) {
+  a_ = static_cast<const char*>(c.input(0).raw());
+  b_ = static_cast<const char*>(c.input(1).raw());
+  y_ = static_cast<char*>(c.output(0).raw());
+  layout_ = broadcast_layout(c.input(0).shape(), c.input(1).shape(), c.output(0).shape());
+  a_is_dense_ = follow_each_other(layout_.a_offsets, layout_.inner, layout_.a_step);
+  b_is_dense_ = follow_each_other(layout_.b_offsets, layout_.inner, layout_.b_step);
+}
+
+void BinaryLoopKernel::compute(KernelContext&) {
+  if (layout_.a_offsets.empty()) return run_block(a_, b_, y_);
+  if (layout_.inner <= kBufferElements / 4) return run_small_blocks();
+  char* y = y_;
+  for (size_t block = 0; block < layout_.a_offsets.size(); ++block) {
+    run_block(a_ + static_cast<size_t>(layout_.a_offsets[block]) * in_size_,
+              b_ + static_cast<size_t>(layout_.b_offsets[block]) * in_size_, y);
+    y += static_cast<size_t>(layout_.inner) * out_size_;
+  }
+}
+
+void BinaryLoopKernel::run_block(const char* a, const char* b, char* y) const {
+  share_range(is_shared_, layout_.inner, [=](int64_t first, int64_t count) {
+    const char* a_part = a + static_cast<size_t>(first * layout_.a_step) * in_size_;
+    const char* b_part = b + static_cast<size_t>(first * layout_.b_step) * in_size_;
+    char* y_part = y + static_cast<size_t>(first) * out_size_;
+    if (layout_.a_step == 1 && layout_.b_step == 1) {
+      loop_(a_part, b_part, y_part, count);
+    } else {
+      run_repeated(a_part, b_part, y_part, count);
+    }
+  });
+}
+
+void BinaryLoopKernel::run_repeated(const char* a, const char* b, char* y, int64_t n) const {
+  ElementBuffer a_buffer, b_buffer;
+  const int64_t at_once = std::min(n, kBufferElements), offset = 0;
+  if (layout_.a_step == 0) a = copied_blocks(in_size_, a, &offset, 1, at_once, 0, a_buffer);
+  if (layout_.b_step == 0) b = copied_blocks(in_size_, b, &offset, 1, at_once, 0, b_buffer);
+  for (int64_t left = n; left > 0; left -= at_once) {
+    loop_(a, b, y, std::min(left, at_once));
+    a += static_cast<size_t>(at_once * layout_.a_step) * in_size_;
+    b += static_cast<size_t>(at_once * layout_.b_step) * in_size_;
+    y += static_cast<size_t>(at_once) * out_size_;
+  }
+}
+
+void BinaryLoopKernel::run_small_blocks() const {
+  ElementBuffer a_buffer, b_buffer;
+  const BroadcastLayout& l = layout_;
+  const auto blocks = static_cast<int64_t>(l.a_offsets.size()), at_once = kBufferElements / l.inner;
+  char* y = y_;
+  for (int64_t k = 0; k < blocks; k += at_once) {
+    const int64_t count = std::min(at_once, blocks - k);
+    const auto bytes = static_cast<size_t>(k * l.inner) * in_size_;
+    const char* a = a_is_dense_ ? a_ + bytes
+                                : copied_blocks(in_size_, a_, &l.a_offsets[static_cast<size_t>(k)],
+                                                count, l.inner, l.a_step, a_buffer);
+    const char* b = b_is_dense_ ? b_ + bytes
+                                : copied_blocks(in_size_, b_, &l.b_offsets[static_cast<size_t>(k)],
+                                                count, l.inner, l.b_step, b_buffer);
+    loop_(a, b, y, count * l.inner);
+    y += static_cast<size_t>(count * l.inner) * out_size_;
+  }
+}
 
 BroadcastLayout broadcast_layout(const Shape& a, const Shape& b, const Shape& out) {
   BroadcastLayout layout;

@@ -34,17 +34,6 @@ inline void for_elements(int64_t n, F f) {
   }
 }
 
-// The same for long loops, split among threads.
-template <typename T, typename F>
-inline void share_elements(int64_t n, F f) {
-  if constexpr (std::is_floating_point_v<T>) {
-    parallel_for_range(n, [f](int64_t first, int64_t count) {
-      for_elements<T>(count, [f, first](int64_t i) { f(first + i); });
-    });
-  } else {
-    for_elements<T>(n, f);
-  }
-}
 // Calls f(i) for whole vectors of eight floats, as TensorFlow does, and rest(i) for the remainder,
 // which TensorFlow computes one by one with different last bits.
 template <typename F, typename Rest>
@@ -64,26 +53,38 @@ inline bool shares_elements(int64_t n) {
   return std::is_floating_point_v<T> && is_worth_sharing(n);
 }
 
-// F has `static R apply(T x)`.
-template <typename T, typename R, typename F>
-class UnaryKernel : public Kernel {
+// Everything but the loop is compiled once for all functions and types: each function costs the
+// compiler one loop per type. A loop of floating-point numbers may be split among threads.
+class UnaryLoopKernel : public Kernel {
  public:
-  bool uses_threads() const override { return shares_elements<T>(n_); }
-  void prepare(KernelContext& c) override {
-    x_ = c.input(0).data<T>();
-    y_ = c.output(0).template data<R>();
-    n_ = c.input(0).num_elements();
-  }
-  void compute(KernelContext&) override {
-    const T* x = x_;
-    R* y = y_;
-    share_elements<T>(n_, [=](int64_t i) { y[i] = F::apply(x[i]); });
-  }
+  using Loop = void (*)(const void* x, void* y, int64_t n);
+  UnaryLoopKernel(Loop loop, size_t in_size, size_t out_size, bool is_shared)
+      : loop_(loop), in_size_(in_size), out_size_(out_size), is_shared_(is_shared) {}
+  bool uses_threads() const final { return is_shared_ && is_worth_sharing(n_); }
+  void prepare(KernelContext& c) final;
+  void compute(KernelContext&) final;
 
  private:
-  const T* x_ = nullptr;
-  R* y_ = nullptr;
+  const Loop loop_;
+  const size_t in_size_, out_size_;
+  const bool is_shared_;
+  const char* x_ = nullptr;
+  char* y_ = nullptr;
   int64_t n_ = 0;
+};
+
+// F has `static R apply(T x)`.
+template <typename T, typename R, typename F>
+class UnaryKernel final : public UnaryLoopKernel {
+ public:
+  UnaryKernel() : UnaryLoopKernel(loop, sizeof(T), sizeof(R), std::is_floating_point_v<T>) {}
+
+ private:
+  static void loop(const void* from, void* to, int64_t n) {
+    const T* x = static_cast<const T*>(from);
+    R* y = static_cast<R*>(to);
+    for_elements<T>(n, [=](int64_t i) { y[i] = F::apply(x[i]); });
+  }
 };
 
 // How two operands align with the output. `*_step` is 0 for a single element. The general case
@@ -97,51 +98,44 @@ struct BroadcastLayout {
 };
 BroadcastLayout broadcast_layout(const Shape& a, const Shape& b, const Shape& out);
 
-// F has `static R apply(T a, T b)`.
-template <typename T, typename R, typename F>
-class BinaryKernel : public Kernel {
+// As UnaryLoopKernel. The loop sees two operands without gaps or repeats: a repeated one is copied
+// into a small buffer, whose length is a multiple of what a loop computes at once.
+class BinaryLoopKernel : public Kernel {
  public:
-  bool uses_threads() const override { return shares_elements<T>(layout_.inner); }
-  void prepare(KernelContext& c) override {
-    a_ = c.input(0).data<T>();
-    b_ = c.input(1).data<T>();
-    y_ = c.output(0).template data<R>();
-    layout_ = broadcast_layout(c.input(0).shape(), c.input(1).shape(), c.output(0).shape());
-  }
-  void compute(KernelContext&) override {
-    if (layout_.a_offsets.empty()) {
-      run_block(a_, b_, y_);
-      return;
-    }
-    R* y = y_;
-    for (size_t block = 0; block < layout_.a_offsets.size(); ++block, y += layout_.inner) {
-      run_block(a_ + layout_.a_offsets[block], b_ + layout_.b_offsets[block], y);
-    }
-  }
+  using Loop = void (*)(const void* a, const void* b, void* y, int64_t n);
+  BinaryLoopKernel(Loop loop, size_t in_size, size_t out_size, bool is_shared)
+      : loop_(loop), in_size_(in_size), out_size_(out_size), is_shared_(is_shared) {}
+  bool uses_threads() const final { return is_shared_ && is_worth_sharing(layout_.inner); }
+  void prepare(KernelContext& c) final;
+  void compute(KernelContext&) final;
 
  private:
-  void run_block(const T* a, const T* b, R* y) const {
-    const int64_t n = layout_.inner;
-    if (layout_.a_step == 0) {
-      const T a0 = *a;
-      if (layout_.b_step == 0) {
-        const R r = F::apply(a0, *b);
-        for (int64_t i = 0; i < n; ++i) y[i] = r;
-      } else {
-        share_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a0, b[i]); });
-      }
-    } else if (layout_.b_step == 0) {
-      const T b0 = *b;
-      share_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a[i], b0); });
-    } else {
-      share_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a[i], b[i]); });
-    }
-  }
+  void run_block(const char* a, const char* b, char* y) const;
+  void run_repeated(const char* a, const char* b, char* y, int64_t n) const;
+  void run_small_blocks() const;
 
-  const T* a_ = nullptr;
-  const T* b_ = nullptr;
-  R* y_ = nullptr;
+  const Loop loop_;
+  const size_t in_size_, out_size_;
+  const bool is_shared_;
+  const char *a_ = nullptr, *b_ = nullptr;
+  char* y_ = nullptr;
   BroadcastLayout layout_;
+  // Whether the blocks of an operand follow each other in memory.
+  bool a_is_dense_ = false, b_is_dense_ = false;
+};
+
+// F has `static R apply(T a, T b)`.
+template <typename T, typename R, typename F>
+class BinaryKernel final : public BinaryLoopKernel {
+ public:
+  BinaryKernel() : BinaryLoopKernel(loop, sizeof(T), sizeof(R), std::is_floating_point_v<T>) {}
+
+ private:
+  static void loop(const void* first, const void* second, void* to, int64_t n) {
+    const T *a = static_cast<const T*>(first), *b = static_cast<const T*>(second);
+    R* y = static_cast<R*>(to);
+    for_elements<T>(n, [=](int64_t i) { y[i] = F::apply(a[i], b[i]); });
+  }
 };
 
 }  // namespace runhooks

@@ -251,6 +251,44 @@ void raise_exception(const char* where) {
   throw std::logic_error("An exception was dropped.");
 }
 
+namespace {
+
+SEXP stop_with(SEXP condition) {
+  Rcpp::Shield<SEXP> held(condition);
+  return Rf_lang2(Rf_install("stop"), held);
+}
+
+}  // namespace
+
+// As in Rcpp's END_RCPP: a call of stop(), the token of a jump, or NULL for an interrupt.
+SEXP caught_exception() {
+  try {
+    throw;
+  } catch (const Rcpp::internal::InterruptedException&) {
+    return R_NilValue;
+  } catch (const Rcpp::LongjumpException& jump) {
+    return jump.token;
+  } catch (const Rcpp::exception& error) {
+    return stop_with(rcpp_exception_to_r_condition(error));
+  } catch (const std::exception& error) {
+    return stop_with(exception_to_r_condition(error));
+  } catch (...) {
+    return stop_with(string_to_try_error("c++ exception (unknown reason)"));
+  }
+}
+
+SEXP raise_in_r(SEXP caught) {
+  if (caught == R_NilValue) {
+    Rf_onintr();
+  } else if (TYPEOF(caught) == LANGSXP) {
+    PROTECT(caught);
+    Rf_eval(caught, R_BaseEnv);
+  } else {
+    Rcpp::internal::resumeJump(caught);
+  }
+  return R_NilValue;
+}
+
 void raise_error(const Error& error) {
   Rcpp::Shield<SEXP> condition(error.foreign ? static_cast<Preserved*>(error.foreign.get())->get()
                                              : R_NilValue);
