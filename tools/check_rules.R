@@ -82,7 +82,7 @@ pattern_rules <- list(
   ),
   list(
     rule = "system", folders = "src", files = cpp_files, view = "strings",
-    except = "^src/(base/|io/files/|cluster/(shared_memory|mpi_communicator)[.]cpp$|tensor/lasting_memory[.]cpp$)",
+    except = "^src/(base/|io/files/|cluster/(shared_memory|mpi_communicator)[.]cpp$|tensor/variable_arena[.]cpp$)",
     pattern = paste0(
       "^\\s*#\\s*include\\s*<((sys|linux|mach)/\\w+|fcntl|unistd|dlfcn|poll|signal|pthread|sched|dirent|",
       "io|direct|process|malloc)[.]h>"

@@ -227,8 +227,7 @@ op_of_files <- function(asks, says) {
 fires(check_rules, "file-rights", "src/ops/a.cpp", 1, op_of_files(FALSE, TRUE))
 fires(check_rules, "file-rights", "src/ops/a.cpp", 1, op_of_files(TRUE, FALSE))
 silent(check_rules, "files by their one place", list(
-  "src/base/open_file.cpp" = "void f() { open(path, O_RDONLY); }",
-  "src/io/files/atomic_file.cpp" = "void f() { fs::rename(a, b); }",
+  "src/base/system_files.cpp" = "void f() { open(path, O_RDONLY); fs::rename(a, b); }",
   "src/ops/a.cpp" = op_of_files(TRUE, TRUE),
   "R/b.R" = "f <- function(x) writeBin(x, raw(), size = 4)"
 ))
