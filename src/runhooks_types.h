@@ -1,6 +1,4 @@
-// What lives here: types of arguments of the exported functions, which Rcpp makes of what R gives.
-// Who may use it: src/r/, and RcppExports.cpp, which includes it by its name.
-// What it must not know: what the functions do with them.
+// Types of arguments of the exported functions, which Rcpp makes of what R gives.
 #pragma once
 
 #include <string>

@@ -6,17 +6,14 @@ tools <- c(
   "check_modules", "check_pages", "site", "release"
 )
 for (tool in tools) source(file.path("tools", paste0(tool, ".R")))
-
 counts <- c(passed = 0L, failed = 0L)
 expect <- function(what, ok) {
   outcome <- if (isTRUE(ok)) "passed" else "failed"
   counts[[outcome]] <<- counts[[outcome]] + 1L
   if (outcome == "failed") cat("FAILED", what, "\n")
 }
-
 opening <- c("// Declares what", "// this header provides,", "// and why it exists.")
 header <- function(...) c(opening, "#pragma once", ...)
-
 good_tree <- list(
   "DESCRIPTION" = c("Package: scratch", "SystemRequirements: C++17"),
   "R/a.R" = c("# TODAY is not a promise", 'f <- function(x) message("cat(1)")'),
@@ -43,7 +40,6 @@ good_tree <- list(
     'test_that("a", {', '  skip("no such thing here")', "  print(1)", "})"
   )
 )
-
 # A scratch tree with some files replaced or added.
 scratch <- function(changes = list()) {
   root <- tempfile("tools")
@@ -55,7 +51,6 @@ scratch <- function(changes = list()) {
   }
   root
 }
-
 # Breaks one thing and wants exactly one violation, of this rule, at this place.
 fires <- function(check, rule, file, line, text) {
   found <- check(scratch(stats::setNames(list(text), file)))
@@ -65,7 +60,6 @@ fires <- function(check, rule, file, line, text) {
     nrow(found) == 1 && found$rule == rule && found$file == file && found$line == line
   )
 }
-
 silent <- function(check, what, changes) {
   found <- check(scratch(changes))
   got <- paste(found$rule, found$message, collapse = "; ")
@@ -588,7 +582,6 @@ expect("the note of a new submission", nrow(log_faults(check_log)) == 0)
 check_log[[3]] <- "* checking tests ... WARNING"
 expect("a warning of R CMD check", identical(log_faults(check_log)$line, 3L))
 expect("a check without its end", nrow(log_faults(check_log[1:2])) == 1)
-
 # a page of the site has its contents, and asks for no script from elsewhere to make them
 page <- tempfile(fileext = ".html")
 writeLines(c(
@@ -602,6 +595,5 @@ page <- paste(readLines(page), collapse = "\n")
 expect("contents are in the page", grepl("page</h2><ul[^>]*><li><a[^>]*#one\">One x</a><ul", page))
 expect("contents have two levels", grepl("#two\">Two</a></li></ul></li></ul></nav>", page))
 expect("other scripts stay", grepl("own.js", page) && !grepl("bootstrap-toc", page))
-
 cat(sprintf("test_tools: %d passed, %d failed\n", counts[["passed"]], counts[["failed"]]))
 quit(save = "no", status = as.integer(counts[["failed"]] > 0))

@@ -1,6 +1,4 @@
-// What lives here: the classes and cases of ASCII characters, the same in every locale.
-// Who may use it: everybody; the functions of <cctype> follow setlocale().
-// What it must not know: other alphabets (base/unicode.h).
+// The classes and cases of ASCII characters, the same in every locale.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: BlockSignalsScope, for the time in which a thread is made; IgnoreSigpipeScope, for a write.
-// Who may use it: whoever makes threads, or writes to a pipe.
-// What it must not know: what the threads do.
+// BlockSignalsScope, for the time in which a thread is made; IgnoreSigpipeScope, for a write.
 #pragma once
 
 #ifndef _WIN32

@@ -1,6 +1,4 @@
-// What lives here: CancellableScope, by which long operations know whether they may be left half way.
-// Who may use it: who runs operations says so; operations that take long ask.
-// What it must not know: what is computed, who asks.
+// CancellableScope, by which long operations know whether they may be left half way.
 #pragma once
 
 #include <algorithm>

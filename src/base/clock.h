@@ -1,6 +1,4 @@
-// What lives here: the clock that everything timed reads, and the one way to wait.
-// Who may use it: every layer.
-// What it must not know: what is timed or waited for, R.
+// The clock that everything timed reads, and the one way to wait.
 #pragma once
 
 namespace runhooks {

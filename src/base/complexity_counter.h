@@ -1,6 +1,4 @@
-// What lives here: a count of what passes over a graph look at, which tests hold to grow with the graph and no faster.
-// Who may use it: who plans, differentiates and writes graphs counts; tests read it.
-// What it must not know: what is looked at.
+// A count of what passes over a graph look at, which tests hold to grow with the graph and no faster.
 #pragma once
 
 #include <cstdint>

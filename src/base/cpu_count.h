@@ -1,6 +1,4 @@
-// What lives here: how many processors and cores this process may use.
-// Who may use it: every layer.
-// What it must not know: what runs on them, R.
+// How many processors and cores this process may use.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: DeferErrorsScope, the time in which errors of the embedding language come as values; such errors.
-// Who may use it: who keeps an error for a later call, or judges it; the bindings, which ask.
-// What it must not know: what a condition is, R.
+// DeferErrorsScope, the time in which errors of the embedding language come as values; such errors.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: the processor's mode in which numbers too small to be normal count as zero.
-// Who may use it: whoever runs operations, makes threads for them or calls foreign code from them.
-// What it must not know: what is computed.
+// The processor's mode in which numbers too small to be normal count as zero.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: FileAccessPolicy, which files the operations of a session may open.
-// Who may use it: sessions that run a stranger's graph, and every kernel that opens a file.
-// What it must not know: what a file is opened for, R.
+// FileAccessPolicy, which files the operations of a session may open.
 #pragma once
 
 #include <string>

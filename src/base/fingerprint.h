@@ -1,7 +1,5 @@
-// What lives here: Fingerprint64 (FarmHash) and the combination of two fingerprints, as TensorFlow's hash buckets use
+// Fingerprint64 (FarmHash) and the combination of two fingerprints, as TensorFlow's hash buckets use
 // them.
-// Who may use it: every layer.
-// What it must not know: tensors, graphs, R.
 #pragma once
 
 #include <cstdint>

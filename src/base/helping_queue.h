@@ -1,6 +1,4 @@
-// What lives here: HelpingQueue, by which a thread that waits for what another one makes takes part in the making.
-// Who may use it: who makes things ahead of those who ask for them, and who has work for both.
-// What it must not know: what the work is, what is waited for.
+// HelpingQueue, by which a thread that waits for what another one makes takes part in the making.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,4 @@
-// What lives here: RUNHOOKS_INLINE, for functions that are to be no calls.
-// Who may use it: every layer.
-// What it must not know: what the functions do.
+// RUNHOOKS_INLINE, for functions that are to be no calls.
 #pragma once
 
 // A call inside of a loop keeps the loop from being vectorised. And GCC drops the calls of a function

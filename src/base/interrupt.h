@@ -1,6 +1,4 @@
-// What lives here: the question whether the user has asked to stop.
-// Who may use it: every layer.
-// What it must not know: who is asked, R.
+// The question whether the user has asked to stop.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,4 @@
-// What lives here: for_each_interruptible_chunk(), loops over rows that a user may leave between two pieces.
-// Who may use it: every layer.
-// What it must not know: what is done with the rows, R.
+// For_each_interruptible_chunk(), loops over rows that a user may leave between two pieces.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,4 @@
-// What lives here: the core's log: levels and the one place that lines go to.
-// Who may use it: every layer.
-// What it must not know: where the embedding language shows lines.
+// The core's log: levels and the one place that lines go to.
 #pragma once
 
 #include <string>

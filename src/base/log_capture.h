@@ -1,6 +1,4 @@
-// What lives here: LogCapture, which sees the lines that are shown while it lives.
-// Who may use it: every layer.
-// What it must not know: who shows them, and where.
+// LogCapture, which sees the lines that are shown while it lives.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,4 @@
-// What lives here: lines that are logged a few times in the life of the process only.
-// Who may use it: every layer.
-// What it must not know: what the lines say.
+// Lines that are logged a few times in the life of the process only.
 #pragma once
 
 #include "base/log.h"

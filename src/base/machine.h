@@ -1,6 +1,4 @@
-// What lives here: which process this is, and on which machine it runs.
-// Who may use it: every layer.
-// What it must not know: what is done there, R.
+// Which process this is, and on which machine it runs.
 #pragma once
 
 #include <string>

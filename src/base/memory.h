@@ -1,6 +1,4 @@
-// What lives here: how much memory the process may use, and how much of it large buffers take.
-// Who may use it: every layer.
-// What it must not know: what the memory is for, R.
+// How much memory the process may use, and how much of it large buffers take.
 #pragma once
 
 #include <cstdint>

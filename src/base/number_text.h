@@ -1,6 +1,4 @@
-// What lives here: numbers read from text and written to it with a decimal point in every locale.
-// Who may use it: everybody; strtod(), printf() and their like follow LC_NUMERIC.
-// What it must not know: what the numbers are for.
+// Numbers read from text and written to it with a decimal point in every locale.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: OnWaitScope, what a thread does now and then while helpers have not done their part of its work.
-// Who may use it: whoever shares work that takes long and may be left (base/thread_pool.h).
-// What it must not know: what the work is.
+// OnWaitScope, what a thread does now and then while helpers have not done their part of its work.
 #pragma once
 
 namespace runhooks {

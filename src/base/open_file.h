@@ -1,6 +1,4 @@
-// What lives here: opening files to read, regular ones only, their lines, and errors of the system in words.
-// Who may use it: every layer.
-// What it must not know: the formats of files, R.
+// Opening files to read, regular ones only, their lines, and errors of the system in words.
 #pragma once
 
 #include <cstdio>

@@ -1,6 +1,4 @@
-// What lives here: parallel_for() and parallel_for_range(), parallel_for() for lambdas, with as many threads as a kernel may use.
-// Who may use it: every layer above.
-// What it must not know: what the work is.
+// Parallel_for() and parallel_for_range(), parallel_for() for lambdas, with as many threads as a kernel may use.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,4 @@
-// What lives here: paths as text, joined and taken apart by the rules of a system, and their forms for its calls.
-// Who may use it: every layer; no other code splits a path.
-// What it must not know: what the files hold, R.
+// Paths as text, joined and taken apart by the rules of a system, and their forms for its calls.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,4 @@
-// What lives here: regular expressions in RE2's syntax (TensorFlow's), found in time that is linear in the text.
-// Who may use it: everyone.
-// What it must not know: where a pattern comes from, R.
+// Regular expressions in RE2's syntax (TensorFlow's), found in time that is linear in the text.
 #pragma once
 
 #include <cstdint>

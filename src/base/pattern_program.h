@@ -1,7 +1,5 @@
-// What lives here: a regular expression as a program of threads in lockstep (Thompson, Pike): the time is linear in
+// A regular expression as a program of threads in lockstep (Thompson, Pike): the time is linear in
 // the text, the memory is bounded by the program, nothing recurses.
-// Who may use it: pattern.cpp.
-// What it must not know: the syntax of patterns.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: what a regular expression says, as a tree, read from RE2's syntax.
-// Who may use it: pattern_program.cpp.
-// What it must not know: how text is searched.
+// What a regular expression says, as a tree, read from RE2's syntax.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,4 @@
-// What lives here: PipeReader, the bytes of a pipe, a device or a terminal, as they come.
-// Who may use it: every layer.
-// What it must not know: what the bytes mean, R.
+// PipeReader, the bytes of a pipe, a device or a terminal, as they come.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,4 @@
-// What lives here: the system's optional features, which of them this process may use, and how to switch them off.
-// Who may use it: every layer that calls the operating system or chooses processor instructions.
-// What it must not know: what a feature is used for, R.
+// The system's optional features, which of them this process may use, and how to switch them off.
 #pragma once
 
 #include <cstdint>

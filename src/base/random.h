@@ -1,6 +1,4 @@
-// What lives here: the counter-based random generator (Philox 4x32-10) behind shuffling and random ops.
-// Who may use it: every layer.
-// What it must not know: graphs, R's own generator.
+// The counter-based random generator (Philox 4x32-10) behind shuffling and random ops.
 #pragma once
 
 #include <cstdint>

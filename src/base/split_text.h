@@ -1,6 +1,4 @@
-// What lives here: split_text(), the parts of a text between marks.
-// Who may use it: everybody.
-// What it must not know: what the parts are.
+// Split_text(), the parts of a text between marks.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,4 @@
-// What lives here: the core's one exception type, TensorFlow's status codes, and the unwinding of a foreign callback.
-// Who may use it: every layer.
-// What it must not know: R, or how a condition is shown to a user.
+// The core's one exception type, TensorFlow's status codes, and the unwinding of a foreign callback.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: names that are nearly the one that was given, for what was not found.
-// Who may use it: every layer.
-// What it must not know: what the names are of.
+// Names that are nearly the one that was given, for what was not found.
 #pragma once
 
 #include <string>

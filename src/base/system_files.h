@@ -1,6 +1,4 @@
-// What lives here: the system's calls on files under one name: look at, open, write, flush to the disk, rename.
-// Who may use it: base and io/files; others use InputFile, AtomicFile and their like.
-// What it must not know: the formats of files, R.
+// The system's calls on files under one name: look at, open, write, flush to the disk, rename.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: TaskBatch, the pieces of one piece of work, which threads take until none is left.
-// Who may use it: base, for threads that work together.
-// What it must not know: whose the threads are, what the work is.
+// TaskBatch, the pieces of one piece of work, which threads take until none is left.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,4 @@
-// What lives here: small pieces of work that helping threads take part in, without waiting for threads that do not come.
-// Who may use it: every layer whose loops are worth a second thread, from microseconds on.
-// What it must not know: what the work is.
+// Small pieces of work that helping threads take part in, without waiting for threads that do not come.
 #pragma once
 
 #include <cstddef>

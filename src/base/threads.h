@@ -1,6 +1,4 @@
-// What lives here: how many threads a kernel may use.
-// Who may use it: every layer.
-// What it must not know: what the threads do.
+// How many threads a kernel may use.
 #pragma once
 
 namespace runhooks {

@@ -1,6 +1,4 @@
-// What lives here: a counter that runs with the time and is cheap to read, for what is timed in each step.
-// Who may use it: every layer.
-// What it must not know: what is timed, R.
+// A counter that runs with the time and is cheap to read, for what is timed in each step.
 #pragma once
 
 #include <cstdint>

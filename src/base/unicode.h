@@ -1,6 +1,4 @@
-// What lives here: characters of UTF-8, sets of them, Unicode's categories, scripts and pairs of letters.
-// Who may use it: patterns.
-// What it must not know: what the characters are read for.
+// Characters of UTF-8, sets of them, Unicode's categories, scripts and pairs of letters.
 #pragma once
 
 #include <cstdint>

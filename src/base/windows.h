@@ -1,6 +1,4 @@
-// What lives here: <windows.h> without its macros that collide with ordinary names.
-// Who may use it: code for Windows; lint allows no other include of <windows.h>.
-// What it must not know: what the includer calls.
+// <windows.h> without its macros that collide with ordinary names.
 #pragma once
 
 #if defined(_WIN32)

@@ -1,6 +1,4 @@
-// What lives here: Communicator, by which the processes of one run speak with each other, and the one of this process.
-// Who may use it: every layer above graph.
-// What it must not know: what is spoken of, R.
+// Communicator, by which the processes of one run speak with each other, and the one of this process.
 #pragma once
 
 #include <cstdint>

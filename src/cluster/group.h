@@ -1,6 +1,4 @@
-// What lives here: the processes that an operation computes with.
-// Who may use it: operations by which processes compute together.
-// What it must not know: what they compute, R.
+// The processes that an operation computes with.
 #pragma once
 
 #include "cluster/communicator.h"

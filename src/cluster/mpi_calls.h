@@ -1,6 +1,4 @@
-// What lives here: what a shared object of MPI gives the core: a table of functions, in plain C.
-// Who may use it: cluster/mpi_communicator.cpp, which loads one; src/mpi/mpi_calls.c, which is one.
-// What it must not know: MPI's headers, C++, R.
+// What a shared object of MPI gives the core: a table of functions, in plain C.
 #ifndef RUNHOOKS_CLUSTER_MPI_CALLS_H
 #define RUNHOOKS_CLUSTER_MPI_CALLS_H
 

@@ -1,6 +1,4 @@
-// What lives here: SharedMemory, bytes that all processes of a run on one machine see.
-// Who may use it: cluster/mpi_communicator.cpp.
-// What it must not know: what is kept in it, MPI, R.
+// SharedMemory, bytes that all processes of a run on one machine see.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,4 @@
-// What lives here: SharedMemoryAllReduce, by which processes that see the same memory add and compare.
-// Who may use it: cluster/mpi_communicator.cpp.
-// What it must not know: where the memory is from, MPI, R.
+// SharedMemoryAllReduce, by which processes that see the same memory add and compare.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,4 @@
-// What lives here: what several processes agree on in each step: that all make it, and that all go on.
-// Who may use it: the ops of src/cluster/, the loop.
-// What it must not know: hooks, models, R.
+// What several processes agree on in each step: that all make it, and that all go on.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: the walk from operations back to all that they take.
-// Who may use it: everybody above.
-// What it must not know: particular operations.
+// The walk from operations back to all that they take.
 #pragma once
 
 #include <functional>

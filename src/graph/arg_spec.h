@@ -1,7 +1,5 @@
-// What lives here: ArgSpec, what one argument of a thing may be, read from a line of text: the one language for the
+// ArgSpec, what one argument of a thing may be, read from a line of text: the one language for the
 // arguments of hooks, optimizers, datasets, columns, heads, estimators and functions of `tf`.
-// Who may use it: factories, signatures, the bindings.
-// What it must not know: the values of arguments, what takes them, R.
 #pragma once
 
 #include <string>

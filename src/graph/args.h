@@ -1,8 +1,6 @@
-// What lives here: Args and Value, the named arguments from which hooks, optimizers, columns, heads and estimators are
+// Args and Value, the named arguments from which hooks, optimizers, columns, heads and estimators are
 // made: plain data that the embedding language can build, print and store, and functions of it that
 // the core may call.
-// Who may use it: every layer above graph.
-// What it must not know: what any argument means, R.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,4 @@
-// What lives here: AttrValue, the value of an operation's attribute, and the map of them.
-// Who may use it: graph and every layer above it.
-// What it must not know: operations, kernels, R.
+// AttrValue, the value of an operation's attribute, and the map of them.
 #pragma once
 
 #include <cstdint>

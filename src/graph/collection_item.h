@@ -1,6 +1,4 @@
-// What lives here: collection_item(), an item of a collection as what it has to be.
-// Who may use it: whoever reads collections that scripts can write to.
-// What it must not know: any particular collection, R.
+// Collection_item(), an item of a collection as what it has to be.
 #pragma once
 
 #include <string>

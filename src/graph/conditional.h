@@ -1,6 +1,4 @@
-// What lives here: add_if(), an operation that calls one of two functions.
-// Who may use it: every layer above graph: tf.cond, its gradient, graphs of files.
-// What it must not know: how functions are built and run, R.
+// Add_if(), an operation that calls one of two functions.
 #pragma once
 
 #include <memory>

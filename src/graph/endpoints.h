@@ -1,6 +1,4 @@
-// What lives here: endpoints, the names by which hooks ask any model for the same things: "loss", "predictions".
-// Who may use it: whoever builds models sets them; hooks, the bindings look them up.
-// What it must not know: which endpoints there are, what a model is, R.
+// Endpoints, the names by which hooks ask any model for the same things: "loss", "predictions".
 #pragma once
 
 #include <memory>

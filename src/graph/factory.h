@@ -1,6 +1,4 @@
-// What lives here: Factory, which makes things from Args by the name of their type, and the check of such arguments.
-// Who may use it: hooks, optimizers, datasets, columns, heads, models, the bindings.
-// What it must not know: what is made, R.
+// Factory, which makes things from Args by the name of their type, and the check of such arguments.
 #pragma once
 
 #include <memory>

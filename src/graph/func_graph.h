@@ -1,6 +1,4 @@
-// What lives here: FuncGraph, a function that an operation calls (a branch of tf.cond, the body of a loop): a graph of its own.
-// Who may use it: every layer above graph.
-// What it must not know: which operations call functions, how they run, R.
+// FuncGraph, a function that an operation calls (a branch of tf.cond, the body of a loop): a graph of its own.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,5 @@
-// What lives here: curvature, what a model says of how strongly its outputs depend on each element of a variable: the
+// Curvature, what a model says of how strongly its outputs depend on each element of a variable: the
 // sum over the batch of the squares by which an output changes with it.
-// Who may use it: models that know offer it; optimizers that measure steps by it ask.
-// What it must not know: any particular model or optimizer, R.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,4 @@
-// What lives here: Graph, the static dataflow graph: operations, name scopes, control dependencies, collections.
-// Who may use it: every layer above.
-// What it must not know: sessions, kernels at work, R.
+// Graph, the static dataflow graph: operations, name scopes, control dependencies, collections.
 #pragma once
 
 #include <map>

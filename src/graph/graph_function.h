@@ -1,7 +1,5 @@
-// What lives here: functions that add several operations to a graph and that scripts call by name (tf.losses.huber_loss):
+// Functions that add several operations to a graph and that scripts call by name (tf.losses.huber_loss):
 // their registry, and how they read their arguments.
-// Who may use it: nn, training, estimators register; the bindings look up.
-// What it must not know: any particular function, R.
 #pragma once
 
 #include <string>

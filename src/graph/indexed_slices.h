@@ -1,6 +1,4 @@
-// What lives here: IndexedSlices, a gradient of rows as a value that scripts hold, and its way to a tensor.
-// Who may use it: every layer above graph.
-// What it must not know: how gradients are found, optimizers, R.
+// IndexedSlices, a gradient of rows as a value that scripts hold, and its way to a tensor.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: InputSet, a set of an operation's inputs by position.
-// Who may use it: graph, session.
-// What it must not know: operations, kernels.
+// InputSet, a set of an operation's inputs by position.
 #pragma once
 
 #include <cstddef>

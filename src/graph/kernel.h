@@ -1,6 +1,4 @@
-// What lives here: Kernel, the code that computes one operation in one session, and what it sees while it runs.
-// Who may use it: ops and training (to write kernels), session (to run them), data.
-// What it must not know: how a plan orders and stores values, R.
+// Kernel, the code that computes one operation in one session, and what it sees while it runs.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,4 @@
-// What lives here: lowered_graph(), a graph in TensorFlow's ops alone, as files hold it; IncrementalLowering.
-// Who may use it: whatever writes a graph for TensorFlow to read.
-// What it must not know: any particular op, files, R.
+// Lowered_graph(), a graph in TensorFlow's ops alone, as files hold it; IncrementalLowering.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,4 @@
-// What lives here: NameTable, numbers by the names of operations and scopes.
-// Who may use it: Graph.
-// What it must not know: operations, how names are made unique, R.
+// NameTable, numbers by the names of operations and scopes.
 #pragma once
 
 #include <cstdint>

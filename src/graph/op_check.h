@@ -1,6 +1,4 @@
-// What lives here: the check of an operation's inputs against the words of its definition.
-// Who may use it: graph (when an operation is added, as far as shapes are known), session (when one is prepared, exactly).
-// What it must not know: what any operation computes, plans, R.
+// The check of an operation's inputs against the words of its definition.
 #pragma once
 
 #include "graph/op_registry.h"

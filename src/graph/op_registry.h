@@ -1,6 +1,4 @@
-// What lives here: OpDef (an op's interface, shape function, kernel, gradient and example) and the registry of them.
-// Who may use it: who brings ops registers (ops, data, control, nn, training); every layer above graph looks up.
-// What it must not know: any particular op, sessions, R.
+// OpDef (an op's interface, shape function, kernel, gradient and example) and the registry of them.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,4 @@
-// What lives here: Operation (a node of the graph) and Output (one of the tensors it produces).
-// Who may use it: graph and every layer above it.
-// What it must not know: kernels at work, sessions, R.
+// Operation (a node of the graph) and Output (one of the tensors it produces).
 #pragma once
 
 #include <memory>

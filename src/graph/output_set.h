@@ -1,6 +1,4 @@
-// What lives here: OutputSet, tensors of graphs among which others are looked up.
-// Who may use it: every layer above graph.
-// What it must not know: what the tensors are for, R.
+// OutputSet, tensors of graphs among which others are looked up.
 #pragma once
 
 #include <functional>

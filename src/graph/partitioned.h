@@ -1,6 +1,4 @@
-// What lives here: the value of a variable that may have been cut into parts.
-// Who may use it: nn, columns, training, estimators.
-// What it must not know: what the variable is for, R.
+// The value of a variable that may have been cut into parts.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,4 @@
-// What lives here: the kernel of operations whose output is a handle to what a session keeps of them.
-// Who may use it: ops that register a resource (OpRegistration::keeps()).
-// What it must not know: what the resource is.
+// The kernel of operations whose output is a handle to what a session keeps of them.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,4 @@
-// What lives here: Saveable, what has values in checkpoints: named tensors that are saved and restored together.
-// Who may use it: every layer above graph: variables, iterators, tables, ensembles, states of hooks.
-// What it must not know: the files of checkpoints, when to save, R.
+// Saveable, what has values in checkpoints: named tensors that are saved and restored together.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,4 @@
-// What lives here: Signature, how scripts call an op or a graph function: names below `tf`, arguments, defaults.
-// Who may use it: the registries of ops and graph functions, the bindings.
-// What it must not know: what an op does, R's objects.
+// Signature, how scripts call an op or a graph function: names below `tf`, arguments, defaults.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: Snapshot, the values of Saveables in memory, to be restored as from a checkpoint.
-// Who may use it: every layer above graph.
-// What it must not know: files, whose values they are, R.
+// Snapshot, the values of Saveables in memory, to be restored as from a checkpoint.
 #pragma once
 
 #include <map>

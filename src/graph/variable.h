@@ -1,6 +1,4 @@
-// What lives here: Variable (its operations in the graph), variable scopes, and the value that a session keeps of one.
-// Who may use it: every layer above graph.
-// What it must not know: optimizers, checkpoints' files, R.
+// Variable (its operations in the graph), variable scopes, and the value that a session keeps of one.
 #pragma once
 
 #include <atomic>

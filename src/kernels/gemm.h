@@ -1,6 +1,4 @@
-// What lives here: what the three builds of gemm.inc share: the tables and the memory to pack into.
-// Who may use it: kernels/ only.
-// What it must not know: which table runs.
+// What the three builds of gemm.inc share: the tables and the memory to pack into.
 #pragma once
 
 #include <stddef.h>

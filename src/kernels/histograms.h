@@ -1,6 +1,4 @@
-// What lives here: what the three builds of histograms.inc share: the tables.
-// Who may use it: kernels/ only.
-// What it must not know: which table runs.
+// What the three builds of histograms.inc share: the tables.
 #pragma once
 
 #include <stdint.h>

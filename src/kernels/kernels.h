@@ -1,6 +1,4 @@
-// What lives here: the hot loops, one table per instruction set, and the choice among them.
-// Who may use it: ops, training, bench and the core's tests.
-// What it must not know: tensors, graphs, R: plain C types only.
+// The hot loops, one table per instruction set, and the choice among them.
 #pragma once
 
 #include <stddef.h>

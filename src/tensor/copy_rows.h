@@ -1,6 +1,4 @@
-// What lives here: copies of rows of a few bytes each.
-// Who may use it: every layer.
-// What it must not know: tensors.
+// Copies of rows of a few bytes each.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,4 @@
-// What lives here: the element types of tensors, with TensorFlow's numbers and names.
-// Who may use it: every layer.
-// What it must not know: tensors, graphs, R.
+// The element types of tensors, with TensorFlow's numbers and names.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,4 @@
-// What lives here: generalize_shapes(), what is known of a tensor that has one of two shapes.
-// Who may use it: everyone above.
-// What it must not know: ops, datasets.
+// Generalize_shapes(), what is known of a tensor that has one of two shapes.
 #pragma once
 
 #include "tensor/shape.h"

@@ -1,6 +1,4 @@
-// What lives here: OutputDictionary, the strings that a kernel makes.
-// Who may use it: kernels that make strings.
-// What it must not know: what the strings are, R.
+// OutputDictionary, the strings that a kernel makes.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,4 @@
-// What lives here: Shape, the dimensions of a tensor, known or not.
-// Who may use it: every layer.
-// What it must not know: dtypes, tensors, graphs, R.
+// Shape, the dimensions of a tensor, known or not.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: the dictionary that string tensors share; a string element is an int32 code in it.
-// Who may use it: every layer.
-// What it must not know: tensors, graphs, R.
+// The dictionary that string tensors share; a string element is an int32 code in it.
 #pragma once
 
 #include <atomic>

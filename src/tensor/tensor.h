@@ -1,6 +1,4 @@
-// What lives here: Tensor, a dtype, a shape and a shared buffer in C order.
-// Who may use it: every layer.
-// What it must not know: operations, graphs, R.
+// Tensor, a dtype, a shape and a shared buffer in C order.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,4 @@
-// What lives here: memory of values that stay, such as a model's variables: many small ones share huge pages.
-// Who may use it: Buffer; whoever makes values that stay, by PersistentAllocScope.
-// What it must not know: tensors, variables, R.
+// Memory of values that stay, such as a model's variables: many small ones share huge pages.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,4 @@
-// What lives here: AdamFamily, what Adam and its descendants share: two moments a variable, powers of two betas.
-// Who may use it: one file an optimizer.
-// What it must not know: any particular rule of an update, R.
+// AdamFamily, what Adam and its descendants share: two moments a variable, powers of two betas.
 #pragma once
 
 #include <string>

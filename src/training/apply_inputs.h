@@ -1,6 +1,4 @@
-// What lives here: ApplyInputs, what an update rule sees of its op's inputs.
-// Who may use it: the kernels of the Apply* ops.
-// What it must not know: any particular update rule, R.
+// ApplyInputs, what an update rule sees of its op's inputs.
 #pragma once
 
 #include <algorithm>

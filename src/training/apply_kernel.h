@@ -1,6 +1,4 @@
-// What lives here: what the kernels of the Apply* ops share: their registration for both kinds of variables.
-// Who may use it: one file an optimizer.
-// What it must not know: any particular update rule, R.
+// What the kernels of the Apply* ops share: their registration for both kinds of variables.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,4 @@
-// What lives here: ScalarUpdateBatch, the updates of many variables of one number each, as one.
-// Who may use it: apply_kernel.h.
-// What it must not know: any particular update rule, R.
+// ScalarUpdateBatch, the updates of many variables of one number each, as one.
 #pragma once
 
 #include <optional>

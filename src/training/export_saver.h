@@ -1,6 +1,4 @@
-// What lives here: add_saver(), the operations by which a graph in a file saves and restores itself.
-// Who may use it: whatever writes graphs for TensorFlow.
-// What it must not know: Saver (which needs no operations), files, R.
+// Add_saver(), the operations by which a graph in a file saves and restores itself.
 #pragma once
 
 #include <vector>

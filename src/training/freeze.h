@@ -1,6 +1,4 @@
-// What lives here: freeze(): a GraphDef with the values of variables in the place of the variables.
-// Who may use it: the bindings.
-// What it must not know: files, R.
+// Freeze(): a GraphDef with the values of variables in the place of the variables.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: a graph as the files of a run hold it: GraphDef, MetaGraphDef and graph.pbtxt.
-// Who may use it: hooks, estimators, the bindings.
-// What it must not know: when files are written, R.
+// A graph as the files of a run hold it: GraphDef, MetaGraphDef and graph.pbtxt.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: import_meta_graph(): graphs of files with their collections, and their variables as Variables.
-// Who may use it: whatever loads models, the bindings.
-// What it must not know: sessions, checkpoints, R.
+// Import_meta_graph(): graphs of files with their collections, and their variables as Variables.
 #pragma once
 
 #include <string>

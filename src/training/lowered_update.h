@@ -1,6 +1,4 @@
-// What lives here: what updates of our own share when they are written in TensorFlow's ops.
-// Who may use it: one file an optimizer whose update TensorFlow does not know.
-// What it must not know: any particular rule of an update, R.
+// What updates of our own share when they are written in TensorFlow's ops.
 #pragma once
 
 #include <string>

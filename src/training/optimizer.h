@@ -1,6 +1,4 @@
-// What lives here: Optimizer, the base of all optimizers: gradients, slots, and the operations of one training step.
-// Who may use it: one file an optimizer, estimators, the bindings.
-// What it must not know: any particular optimizer, models, R.
+// Optimizer, the base of all optimizers: gradients, slots, and the operations of one training step.
 #pragma once
 
 #include <map>

@@ -1,6 +1,4 @@
-// What lives here: the proximal step that several optimizers end with.
-// Who may use it: one file an optimizer.
-// What it must not know: graphs, R.
+// The proximal step that several optimizers end with.
 #pragma once
 
 #include <cmath>

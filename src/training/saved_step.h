@@ -1,6 +1,4 @@
-// What lives here: how far the checkpoints of a folder have come.
-// Who may use it: hooks, estimators, the bindings.
-// What it must not know: who writes the checkpoints, R.
+// How far the checkpoints of a folder have come.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: Saver, which writes what a session has to save to checkpoints, reads it back and tidies up old ones.
-// Who may use it: hooks, monitored, estimators, the bindings.
-// What it must not know: when to save, R.
+// Saver, which writes what a session has to save to checkpoints, reads it back and tidies up old ones.
 #pragma once
 
 #include <memory>

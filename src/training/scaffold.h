@@ -1,6 +1,4 @@
-// What lives here: Scaffold, what a session is made ready with: initializers, saver, summaries.
-// Who may use it: hooks, monitored, estimators, the bindings.
-// What it must not know: sessions at work, R.
+// Scaffold, what a session is made ready with: initializers, saver, summaries.
 #pragma once
 
 #include <functional>

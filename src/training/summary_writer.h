@@ -1,6 +1,4 @@
-// What lives here: the event file of a folder, shared by all hooks that write to it.
-// Who may use it: hooks, estimators, the bindings.
-// What it must not know: what is written, R.
+// The event file of a folder, shared by all hooks that write to it.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,4 @@
-// What lives here: BinnedMatrix, a table whose values are numbers of bins, as growing trees reads it.
-// Who may use it: the layer grower, whoever makes one of data.
-// What it must not know: gradients, trees, R.
+// BinnedMatrix, a table whose values are numbers of bins, as growing trees reads it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: Binner, the bins of many numbers.
-// Who may use it: whoever bins columns.
-// What it must not know: how bins are kept.
+// Binner, the bins of many numbers.
 #pragma once
 
 #include <cstdint>

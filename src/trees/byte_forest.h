@@ -1,6 +1,4 @@
-// What lives here: ByteForest, trees that are not deep, whose questions are asked of a register of rows at once.
-// Who may use it: forest.h, tests.
-// What it must not know: graphs, R.
+// ByteForest, trees that are not deep, whose questions are asked of a register of rows at once.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: TreeEnsemble, the trees of a model as plain values, and TensorFlow's serialized form of them both ways.
-// Who may use it: the ops of trees, whoever grows trees, looks into them or predicts with them.
-// What it must not know: how trees are grown, graphs, sessions, R.
+// TreeEnsemble, the trees of a model as plain values, and TensorFlow's serialized form of them both ways.
 #pragma once
 
 #include <cstdint>

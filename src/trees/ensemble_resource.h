@@ -1,6 +1,4 @@
-// What lives here: EnsembleResource, the trees that a session keeps, and what checkpoints have of them.
-// Who may use it: the ops of trees, estimators of trees, the bindings.
-// What it must not know: how trees are grown, R.
+// EnsembleResource, the trees that a session keeps, and what checkpoints have of them.
 #pragma once
 
 #include <memory>

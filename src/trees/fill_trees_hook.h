@@ -1,6 +1,4 @@
-// What lives here: the hook that puts the rows of data into bins, once a session.
-// Who may use it: estimators of trees.
-// What it must not know: how trees grow, R.
+// The hook that puts the rows of data into bins, once a session.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,4 @@
-// What lives here: FlatForest, trees of any depth whose nodes are a number each.
-// Who may use it: forest.h, tests.
-// What it must not know: graphs, R.
+// FlatForest, trees of any depth whose nodes are a number each.
 #pragma once
 
 #include <cstdint>

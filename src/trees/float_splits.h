@@ -1,6 +1,4 @@
-// What lives here: float_splits(), the best splits of a layer whose sums are TensorFlow's to the bit.
-// Who may use it: trees in memory that have few rows.
-// What it must not know: losses, graphs, R.
+// Float_splits(), the best splits of a layer whose sums are TensorFlow's to the bit.
 #pragma once
 
 #include <vector>

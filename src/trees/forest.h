@@ -1,6 +1,4 @@
-// What lives here: Forest, trees of one logit in a form that answers many rows fast.
-// Who may use it: the ops that predict.
-// What it must not know: graphs, R.
+// Forest, trees of one logit in a form that answers many rows fast.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,4 @@
-// What lives here: what a leaf is worth: its best value for sums of gradients and hessians, and by how much that lowers the loss.
-// Who may use it: the ops of trees, whoever grows trees.
-// What it must not know: histograms, graphs, R.
+// What a leaf is worth: its best value for sums of gradients and hessians, and by how much that lowers the loss.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,4 @@
-// What lives here: how trees grow by a layer: the best split of each node put into the last tree, pruning, the bias.
-// Who may use it: the ops of trees, whoever grows trees.
-// What it must not know: where splits come from, graphs, R.
+// How trees grow by a layer: the best split of each node put into the last tree, pruning, the bias.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: InMemoryTrees, the binned data that a session trains trees on, and where its rows are.
-// Who may use it: the ops of growing trees in memory.
-// What it must not know: losses, heads, R.
+// InMemoryTrees, the binned data that a session trains trees on, and where its rows are.
 #pragma once
 
 #include <functional>

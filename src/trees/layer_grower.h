@@ -1,6 +1,4 @@
-// What lives here: LayerGrower, the best splits of a layer's nodes over all rows of a BinnedMatrix.
-// Who may use it: the op that grows trees in memory, benches, tests.
-// What it must not know: losses, graphs, R.
+// LayerGrower, the best splits of a layer's nodes over all rows of a BinnedMatrix.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,4 @@
-// What lives here: what several processes say together of their rows, in TensorFlow's ops, as files have them.
-// Who may use it: the registration of these ops, what is lowered beside them.
-// What it must not know: how processes speak.
+// What several processes say together of their rows, in TensorFlow's ops, as files have them.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,4 @@
-// What lives here: the ops of trees in memory in TensorFlow's, as files have them.
-// Who may use it: the registration of these ops, models of trees.
-// What it must not know: how trees grow in memory.
+// The ops of trees in memory in TensorFlow's, as files have them.
 #pragma once
 
 #include <vector>

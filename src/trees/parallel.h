@@ -1,6 +1,4 @@
-// What lives here: parallel_for_throwing(), parallel_for() for work that may throw; parallel_for_chunks() for elements that take long.
-// Who may use it: the files of trees/.
-// What it must not know: what the work is.
+// Parallel_for_throwing(), parallel_for() for work that may throw; parallel_for_chunks() for elements that take long.
 #pragma once
 
 #include <algorithm>

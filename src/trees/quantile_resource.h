@@ -1,6 +1,4 @@
-// What lives here: QuantileStreams, the quantiles that a session keeps of features, and their boundaries in checkpoints.
-// Who may use it: the ops of quantiles, estimators of trees.
-// What it must not know: trees, R.
+// QuantileStreams, the quantiles that a session keeps of features, and their boundaries in checkpoints.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,4 @@
-// What lives here: QuantileStream, approximate quantiles of a stream of weighted values in little memory.
-// Who may use it: the ops of quantiles, whoever bins values.
-// What it must not know: features, graphs, R.
+// QuantileStream, approximate quantiles of a stream of weighted values in little memory.
 #pragma once
 
 #include <cstddef>

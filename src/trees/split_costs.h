@@ -1,6 +1,4 @@
-// What lives here: what a leaf's value and a split's gain are, TensorFlow's formulas.
-// Who may use it: whoever chooses splits or sets leaves.
-// What it must not know: bins, rows, trees.
+// What a leaf's value and a split's gain are, TensorFlow's formulas.
 #pragma once
 
 #include <cmath>

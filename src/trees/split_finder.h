@@ -1,6 +1,4 @@
-// What lives here: find_split(), the best split of a node by one column.
-// Who may use it: the layer grower.
-// What it must not know: rows, threads.
+// Find_split(), the best split of a node by one column.
 #pragma once
 
 #include <cstdint>

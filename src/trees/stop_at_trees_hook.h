@@ -1,6 +1,4 @@
-// What lives here: the hook that ends a training when the trees are as many as were asked for.
-// Who may use it: estimators of trees.
-// What it must not know: how trees grow, R.
+// The hook that ends a training when the trees are as many as were asked for.
 #pragma once
 
 #include "graph/graph.h"

@@ -1,6 +1,4 @@
-// What lives here: best_threshold(), the best split of a node by a feature's histogram, float by float as TensorFlow finds it.
-// Who may use it: the ops of trees, few rows in memory.
-// What it must not know: rows, graphs, R.
+// Best_threshold(), the best split of a node by a feature's histogram, float by float as TensorFlow finds it.
 #pragma once
 
 #include <cstdint>

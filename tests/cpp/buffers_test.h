@@ -1,6 +1,4 @@
-// What lives here: what the tests of a session's buffers share.
-// Who may use it: tests/cpp only.
-// What it must not know: R.
+// What the tests of a session's buffers share.
 #pragma once
 
 #include <cstring>

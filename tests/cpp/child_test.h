@@ -1,6 +1,4 @@
-// What lives here: ChildProcess, a forked process of a test; links and pipes for tests.
-// Who may use it: tests/cpp only.
-// What it must not know: what the child computes.
+// ChildProcess, a forked process of a test; links and pipes for tests.
 #pragma once
 
 #include <functional>

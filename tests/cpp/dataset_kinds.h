@@ -1,6 +1,4 @@
-// What lives here: datasets of every kind for tests, and elements with functions over them.
-// Who may use it: tests/cpp and tests/fuzz only.
-// What it must not know: R.
+// Datasets of every kind for tests, and elements with functions over them.
 #pragma once
 
 #include <string>

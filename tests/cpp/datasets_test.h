@@ -1,6 +1,4 @@
-// What lives here: datasets by name for tests, and the check that iterators go on where they stopped.
-// Who may use it: tests/cpp only.
-// What it must not know: R.
+// Datasets by name for tests, and the check that iterators go on where they stopped.
 #pragma once
 
 #include <random>

@@ -1,6 +1,4 @@
-// What lives here: a clock that tests set, and a loop that counts steps, for tests of hooks.
-// Who may use it: the tests of hooks.
-// What it must not know: any particular hook.
+// A clock that tests set, and a loop that counts steps, for tests of hooks.
 #pragma once
 
 #include "hooks/hook_registry.h"

@@ -1,6 +1,4 @@
-// What lives here: questions_of(), a user who stops what runs at a certain question, or never.
-// Who may use it: tests/cpp only.
-// What it must not know: what runs.
+// Questions_of(), a user who stops what runs at a certain question, or never.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,4 @@
-// What lives here: IllCall, an operation with inputs and attributes as nobody would give them: wrong ranks, sizes, types, values.
-// Who may use it: tests/cpp only.
-// What it must not know: any particular op, R.
+// IllCall, an operation with inputs and attributes as nobody would give them: wrong ranks, sizes, types, values.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,4 @@
-// What lives here: what the tests of io/ share: hex, files, random bytes whose seed is shown.
-// Who may use it: tests/cpp/test_io_*.cpp.
-// What it must not know: R.
+// What the tests of io/ share: hex, files, random bytes whose seed is shown.
 #pragma once
 
 #include <cstdlib>

@@ -1,6 +1,4 @@
-// What lives here: definitions of a few TensorFlow ops for the tests of graph files.
-// Who may use it: tests/cpp/test_io_*.cpp.
-// What it must not know: kernels, R.
+// Definitions of a few TensorFlow ops for the tests of graph files.
 #pragma once
 
 #include "graph/graph.h"

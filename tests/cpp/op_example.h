@@ -1,6 +1,4 @@
-// What lives here: the reading of an op's example ("f[2,3] i{0} | keep_dims=true") into a graph that can be run.
-// Who may use it: tests/cpp only.
-// What it must not know: R.
+// The reading of an op's example ("f[2,3] i{0} | keep_dims=true") into a graph that can be run.
 #pragma once
 
 #include <random>

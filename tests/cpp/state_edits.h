@@ -1,6 +1,4 @@
-// What lives here: what somebody may have done to a state in a checkpoint: each of its parts changed in each way.
-// Who may use it: tests/cpp and tests/fuzz only.
-// What it must not know: whose state it is, R.
+// What somebody may have done to a state in a checkpoint: each of its parts changed in each way.
 #pragma once
 
 #include <random>

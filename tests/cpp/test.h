@@ -1,6 +1,4 @@
-// What lives here: the small driver of the core's tests: TEST cases, CHECK macros.
-// Who may use it: tests/cpp only.
-// What it must not know: R.
+// The small driver of the core's tests: TEST cases, CHECK macros.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,4 @@
-// What lives here: Threads, how many threads kernels may use while a test runs.
-// Who may use it: tests/cpp only.
-// What it must not know: what the kernels compute.
+// Threads, how many threads kernels may use while a test runs.
 #pragma once
 
 #include "base/threads.h"

@@ -1,6 +1,4 @@
-// What lives here: bytes as an Arrow stream: its schema, batches and values are drawn from them.
-// Who may use it: the readers in readers.cpp.
-// What it must not know: how streams are read.
+// Bytes as an Arrow stream: its schema, batches and values are drawn from them.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,4 @@
-// What lives here: one call that gives bytes to every reader of files and messages.
-// Who may use it: the loop in main.cpp; LLVMFuzzerTestOneInput() for libFuzzer.
-// What it must not know: where the bytes come from.
+// One call that gives bytes to every reader of files and messages.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,4 @@
-// What lives here: states in checkpoints that somebody has edited: of iterators, and of whole runs.
-// Who may use it: readers.cpp only.
-// What it must not know: where the bytes come from.
+// States in checkpoints that somebody has edited: of iterators, and of whole runs.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: the parts of a tensor bundle: index entries, the keys of slices, strings.
-// Who may use it: io/checkpoint/tensor_bundle.cpp and the tests.
-// What it must not know: which tensors there are, R.
+// The parts of a tensor bundle: index entries, the keys of slices, strings.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: CachedCheckpoint, a folder's newest checkpoint and whether its files are still those that they were.
-// Who may use it: every layer above io.
-// What it must not know: what was made of the checkpoint, R.
+// CachedCheckpoint, a folder's newest checkpoint and whether its files are still those that they were.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: the `checkpoint` file of a folder, which names its checkpoints, the newest last.
-// Who may use it: every layer above io.
-// What it must not know: when to save and what to delete, R.
+// The `checkpoint` file of a folder, which names its checkpoints, the newest last.
 #pragma once
 
 #include <optional>

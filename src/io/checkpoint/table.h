@@ -1,6 +1,4 @@
-// What lives here: LevelDB's table format, uncompressed: the sorted entries of an .index file.
-// Who may use it: io.
-// What it must not know: what keys and values mean, R.
+// LevelDB's table format, uncompressed: the sorted entries of an .index file.
 #pragma once
 
 #include <string>

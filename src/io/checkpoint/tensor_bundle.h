@@ -1,6 +1,4 @@
-// What lives here: tensor bundles (checkpoints, version 2): a writer of one shard, a reader.
-// Who may use it: every layer above io.
-// What it must not know: variables, sessions, which checkpoint is the newest, R.
+// Tensor bundles (checkpoints, version 2): a writer of one shard, a reader.
 #pragma once
 
 #include <map>

@@ -1,6 +1,4 @@
-// What lives here: event files, which TensorBoard shows: a writer and a reader.
-// Who may use it: every layer above io.
-// What it must not know: when and what to write, sessions, R.
+// Event files, which TensorBoard shows: a writer and a reader.
 #pragma once
 
 #include <functional>

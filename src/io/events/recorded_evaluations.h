@@ -1,6 +1,4 @@
-// What lives here: the metrics of a folder's evaluations, read from its event files.
-// Who may use it: every layer above io.
-// What it must not know: what the metrics mean, R.
+// The metrics of a folder's evaluations, read from its event files.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: StepStats, how long each operation of one run took, and its forms: RunMetadata, a Chrome trace.
-// Who may use it: session fills it, hooks and the bindings write it out.
-// What it must not know: how operations are run, R.
+// StepStats, how long each operation of one run took, and its forms: RunMetadata, a Chrome trace.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: Summary, the values that an event file shows by tag, and histograms.
-// Who may use it: io and every layer above it.
-// What it must not know: event files, graphs, R.
+// Summary, the values that an event file shows by tag, and histograms.
 #pragma once
 
 #include <optional>

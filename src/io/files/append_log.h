@@ -1,6 +1,4 @@
-// What lives here: files of records that only grow: several processes append, and none has to wait.
-// Who may use it: every layer above io.
-// What it must not know: what is in a record, R.
+// Files of records that only grow: several processes append, and none has to wait.
 #pragma once
 
 #include <string>

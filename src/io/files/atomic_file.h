@@ -1,6 +1,4 @@
-// What lives here: files read whole or in parts, appended to, or replaced atomically (AtomicFile).
-// Who may use it: io and every layer above it. Each Error names the path and the system's reason.
-// What it must not know: the formats of files, R.
+// Files read whole or in parts, appended to, or replaced atomically (AtomicFile).
 #pragma once
 
 #include <cstdint>

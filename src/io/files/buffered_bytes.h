@@ -1,6 +1,4 @@
-// What lives here: BufferedBytes, the bytes of a file that are looked at in place, and lines of them.
-// Who may use it: io and every layer above it.
-// What it must not know: what the bytes mean, R.
+// BufferedBytes, the bytes of a file that are looked at in place, and lines of them.
 #pragma once
 
 #include <string>

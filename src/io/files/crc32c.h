@@ -1,6 +1,4 @@
-// What lives here: CRC-32C, the checksum of records, tables and tensors, and its masked form.
-// Who may use it: io and every layer above it.
-// What it must not know: files and formats, tensors, R.
+// CRC-32C, the checksum of records, tables and tensors, and its masked form.
 #pragma once
 
 #include <cstddef>

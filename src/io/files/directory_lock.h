@@ -1,6 +1,4 @@
-// What lives here: DirectoryLock, by which one process at a time holds something that a file stands for.
-// Who may use it: every layer above io.
-// What it must not know: what is held, R.
+// DirectoryLock, by which one process at a time holds something that a file stands for.
 #pragma once
 
 #include <memory>

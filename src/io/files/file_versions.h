@@ -1,6 +1,4 @@
-// What lives here: FileVersions, by which one sees later whether files are still those that they were.
-// Who may use it: every layer above io.
-// What it must not know: what the files hold, R.
+// FileVersions, by which one sees later whether files are still those that they were.
 #pragma once
 
 #include <cstdint>

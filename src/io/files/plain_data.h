@@ -1,6 +1,4 @@
-// What lives here: PlainData, values of the embedding language that cannot hold code, and their bytes in files.
-// Who may use it: every layer above io.
-// What it must not know: what the values mean, R.
+// PlainData, values of the embedding language that cannot hold code, and their bytes in files.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: named lists of plain data, as the core itself writes and reads them.
-// Who may use it: every layer above io.
-// What it must not know: what the fields mean, R.
+// Named lists of plain data, as the core itself writes and reads them.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: TFRecord files: a writer, and a reader that checks every record.
-// Who may use it: io and every layer above it.
-// What it must not know: what is in a record, R.
+// TFRecord files: a writer, and a reader that checks every record.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,4 @@
-// What lives here: two names that change places in one step.
-// Who may use it: io and every layer above it.
-// What it must not know: what they are names of, R.
+// Two names that change places in one step.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: names that nobody can foresee, and which of them were left behind by writers that were killed.
-// Who may use it: every layer above io; who only wants stale files gone calls remove_stale_files().
-// What it must not know: the formats of files, R.
+// Names that nobody can foresee, and which of them were left behind by writers that were killed.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
-// What lives here: reading and writing a file through zlib, as gzip or as a zlib stream.
-// Who may use it: io and data.
-// What it must not know: what is in the stream, R.
+// Reading and writing a file through zlib, as gzip or as a zlib stream.
 #pragma once
 
 #include <memory>

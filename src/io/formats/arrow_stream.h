@@ -1,6 +1,4 @@
-// What lives here: reading an Arrow C stream, after the public interface of C structs that Arrow has fixed for it.
-// Who may use it: io and every layer above it.
-// What it must not know: who makes streams, R.
+// Reading an Arrow C stream, after the public interface of C structs that Arrow has fixed for it.
 #pragma once
 
 #include <cstdint>

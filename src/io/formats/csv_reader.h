@@ -1,6 +1,4 @@
-// What lives here: records of comma separated values: split into fields, and fields read as numbers.
-// Who may use it: io and every layer above it.
-// What it must not know: columns, datasets, R.
+// Records of comma separated values: split into fields, and fields read as numbers.
 #pragma once
 
 #include <deque>

@@ -1,6 +1,4 @@
-// What lives here: tf.Example, features by name in a serialized message: a reader and a writer.
-// Who may use it: io and every layer above it.
-// What it must not know: which features somebody wants, tensors, files, R.
+// Tf.Example, features by name in a serialized message: a reader and a writer.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: PNG images of 8 and 16 bits a sample, in memory: a reader and a writer.
-// Who may use it: io and every layer above it.
-// What it must not know: tensors' kernels, files, R.
+// PNG images of 8 and 16 bits a sample, in memory: a reader and a writer.
 #pragma once
 
 #include <cstdint>

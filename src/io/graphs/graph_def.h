@@ -1,6 +1,4 @@
-// What lives here: GraphDef, the graph in TensorFlow's files: from a Graph, to bytes and text.
-// Who may use it: every layer above io.
-// What it must not know: any particular op, sessions, R.
+// GraphDef, the graph in TensorFlow's files: from a Graph, to bytes and text.
 #pragma once
 
 #include <set>

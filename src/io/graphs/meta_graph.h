@@ -1,6 +1,4 @@
-// What lives here: MetaGraphDef and SavedModel: a graph with saver, collections and signatures.
-// Who may use it: every layer above io.
-// What it must not know: where the parts come from, when a model is exported, R.
+// MetaGraphDef and SavedModel: a graph with saver, collections and signatures.
 #pragma once
 
 #include <map>

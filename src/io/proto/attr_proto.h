@@ -1,6 +1,4 @@
-// What lives here: AttrValue messages, the attributes of a node in a GraphDef.
-// Who may use it: io and every layer above it.
-// What it must not know: graphs, files, R.
+// AttrValue messages, the attributes of a node in a GraphDef.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,4 @@
-// What lives here: the fields of TensorFlow's messages by name, for what is written as text.
-// Who may use it: io/proto/text_format.cpp and io/proto/text_parser.cpp.
-// What it must not know: how text or bytes are written, R.
+// The fields of TensorFlow's messages by name, for what is written as text.
 #pragma once
 
 #include <map>

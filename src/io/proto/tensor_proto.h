@@ -1,6 +1,4 @@
-// What lives here: TensorProto and TensorShapeProto, tensors and shapes inside of other messages.
-// Who may use it: io and every layer above it.
-// What it must not know: graphs, files, R.
+// TensorProto and TensorShapeProto, tensors and shapes inside of other messages.
 #pragma once
 
 #include <string>

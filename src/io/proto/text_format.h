@@ -1,6 +1,4 @@
-// What lives here: protobuf's text format: messages from bytes to text and back, by the schema.
-// Who may use it: io and every layer above it.
-// What it must not know: what messages mean, files, R.
+// Protobuf's text format: messages from bytes to text and back, by the schema.
 #pragma once
 
 #include <string>

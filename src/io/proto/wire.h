@@ -1,6 +1,4 @@
-// What lives here: protobuf's wire format: a writer of fields, a reader that walks over fields.
-// Who may use it: io and every layer above it.
-// What it must not know: any particular message, files, R.
+// Protobuf's wire format: a writer of fields, a reader that walks over fields.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
-// What lives here: examples made of the columns of data.
-// Who may use it: src/r/ only.
-// What it must not know: what examples are for.
+// Examples made of the columns of data.
 #pragma once
 
 #include <string>

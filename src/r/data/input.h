@@ -1,6 +1,4 @@
-// What lives here: what R gave as rows of a dataset, and iterators among what is saved.
-// Who may use it: src/r/ only.
-// What it must not know: how anything is computed.
+// What R gave as rows of a dataset, and iterators among what is saved.
 #pragma once
 
 #include <memory>

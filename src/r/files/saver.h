@@ -1,6 +1,4 @@
-// What lives here: savers and scaffolds that R holds.
-// Who may use it: src/r/ only.
-// What it must not know: how anything is computed.
+// Savers and scaffolds that R holds.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,4 @@
-// What lives here: what a signature has said of data, row by row as R's users get it.
-// Who may use it: src/r/files/.
-// What it must not know: models, sessions.
+// What a signature has said of data, row by row as R's users get it.
 #pragma once
 
 #include "r/values/values.h"

@@ -1,6 +1,4 @@
-// What lives here: what R's collector is told of graphs that it cannot weigh.
-// Who may use it: src/r/ only.
-// What it must not know: what a graph is for.
+// What R's collector is told of graphs that it cannot weigh.
 #pragma once
 
 namespace runhooks {

@@ -1,6 +1,4 @@
-// What lives here: GraphClosure, a function of R that an operation of a graph calls, and what else a graph needs.
-// Who may use it: src/r/ only.
-// What it must not know: what the function computes.
+// GraphClosure, a function of R that an operation of a graph calls, and what else a graph needs.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,4 @@
-// What lives here: when R comes to know the methods of tensors and variables.
-// Who may use it: src/r/ only.
-// What it must not know: what the methods do (R/tensor_product.R).
+// When R comes to know the methods of tensors and variables.
 #pragma once
 
 #include "r/values/guarded_entry.h"

@@ -1,6 +1,4 @@
-// What lives here: handles of graphs and of what is in them, and what R adds to a graph.
-// Who may use it: src/r/ only.
-// What it must not know: how anything is computed.
+// Handles of graphs and of what is in them, and what R adds to a graph.
 #pragma once
 
 #include <memory>

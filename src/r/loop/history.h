@@ -1,6 +1,4 @@
-// What lives here: what a history saver has recorded, as R reads it.
-// Who may use it: src/r/ only.
-// What it must not know: how it is printed or plotted.
+// What a history saver has recorded, as R reads it.
 #pragma once
 
 #include "hooks/history_saver_hook.h"

@@ -1,6 +1,4 @@
-// What lives here: hooks, estimators and model functions that R describes; interrupts.
-// Who may use it: src/r/ only.
-// What it must not know: how anything is computed.
+// Hooks, estimators and model functions that R describes; interrupts.
 #pragma once
 
 #include <string>

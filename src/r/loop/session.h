@@ -1,6 +1,4 @@
-// What lives here: runs of a session: what is asked for, and the results in the same form.
-// Who may use it: src/r/ only.
-// What it must not know: how anything is computed.
+// Runs of a session: what is asked for, and the results in the same form.
 #pragma once
 
 #include <functional>

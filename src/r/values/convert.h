@@ -1,6 +1,4 @@
-// What lives here: what vectors and single arguments of R are asked on their way into the core.
-// Who may use it: r/values/convert.cpp and r/values/arguments.cpp.
-// What it must not know: what the values are for.
+// What vectors and single arguments of R are asked on their way into the core.
 #pragma once
 
 #include "r/values/values.h"

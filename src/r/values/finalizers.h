@@ -1,6 +1,4 @@
-// What lives here: what is done once R has collected an object, and may itself make objects.
-// Who may use it: src/r/ only.
-// What it must not know: what is done.
+// What is done once R has collected an object, and may itself make objects.
 #pragma once
 
 #include <functional>

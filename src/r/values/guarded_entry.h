@@ -1,6 +1,4 @@
-// What lives here: the border: errors, warnings and jumps on their way between R and the core.
-// Who may use it: src/r/ only.
-// What it must not know: how anything is computed.
+// The border: errors, warnings and jumps on their way between R and the core.
 #pragma once
 
 #include <memory>

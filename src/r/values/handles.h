@@ -1,6 +1,4 @@
-// What lives here: R objects that C++ holds, C++ objects that R holds.
-// Who may use it: src/r/ only.
-// What it must not know: how anything is computed.
+// R objects that C++ holds, C++ objects that R holds.
 #pragma once
 
 #include <memory>

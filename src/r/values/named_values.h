@@ -1,6 +1,4 @@
-// What lives here: named_values_to_r(), pairs of names and values as R's named lists.
-// Who may use it: the bindings.
-// What it must not know: what the values are.
+// Named_values_to_r(), pairs of names and values as R's named lists.
 #pragma once
 
 #include "r/values/values.h"

@@ -1,6 +1,4 @@
-// What lives here: how deep lists of R may be nested where we go down into them.
-// Who may use it: src/r/ only.
-// What it must not know: what the lists hold.
+// How deep lists of R may be nested where we go down into them.
 #pragma once
 
 #include "base/status.h"

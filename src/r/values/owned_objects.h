@@ -1,6 +1,4 @@
-// What lives here: OwnedObjects, R objects that C++ holds for one object of R's, which then keeps them.
-// Who may use it: src/r/ only.
-// What it must not know: what is held, and for whom.
+// OwnedObjects, R objects that C++ holds for one object of R's, which then keeps them.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,4 @@
-// What lives here: RFunction, a function of R that the core calls, and who keeps it for R.
-// Who may use it: src/r/ only.
-// What it must not know: what any function computes, graphs.
+// RFunction, a function of R that the core calls, and who keeps it for R.
 #pragma once
 
 #include <functional>

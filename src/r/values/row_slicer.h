@@ -1,6 +1,4 @@
-// What lives here: RowSlicer, an array of which each example gets its part.
-// Who may use it: the bindings.
-// What it must not know: what the values are.
+// RowSlicer, an array of which each example gets its part.
 #pragma once
 
 #include "r/values/handles.h"

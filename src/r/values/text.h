@@ -1,6 +1,4 @@
-// What lives here: text on its way to R, as UTF-8 in every locale, and from R, in any encoding.
-// Who may use it: the bindings; make lint refuses R's own functions for it elsewhere.
-// What it must not know: what the text is for.
+// Text on its way to R, as UTF-8 in every locale, and from R, in any encoding.
 #pragma once
 
 #include <string>

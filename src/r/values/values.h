@@ -1,6 +1,4 @@
-// What lives here: what R gave, checked, and values on their way in and out.
-// Who may use it: src/r/ only.
-// What it must not know: how anything is computed.
+// What R gave, checked, and values on their way in and out.
 #pragma once
 
 #include <memory>
