@@ -70,7 +70,7 @@ thread_variables <- c("OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_")
 default_threads <- function() {
   if (in_parallel_worker()) return(1L)
   # R's own reading of the variable, see parallel::mclapply()
-  check <- tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
+  check <- ascii_lower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
   if (check %in% c("", "false")) 8L else 2L
 }
 

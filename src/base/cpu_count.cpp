@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <iterator>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "base/open_file.h"
+#include "base/split_text.h"
 #include "base/status.h"
 #include "base/windows.h"
 
@@ -37,13 +37,6 @@ std::vector<std::string> lines_of(const std::string& path) {
 std::string first_line(const std::string& path) {
   const std::vector<std::string> lines = lines_of(path);
   return lines.empty() ? "" : lines.front();
-}
-
-std::vector<std::string> split_at(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
-  return parts;
 }
 
 // The value of "key : value", or "" if the line has another key.
@@ -78,7 +71,7 @@ int limit_of_cgroup(const std::string& folder, bool is_v2) {
     return whole_cpus(first_line(folder + "/cpu.cfs_quota_us"),
                       first_line(folder + "/cpu.cfs_period_us"));
   }
-  const std::vector<std::string> words = split_at(first_line(folder + "/cpu.max"), ' ');
+  const std::vector<std::string> words = split_text(first_line(folder + "/cpu.max"), ' ');
   return words.size() == 2 ? whole_cpus(words[0], words[1]) : 0;
 }
 
@@ -89,7 +82,7 @@ std::string cgroup_path(const std::string& root, bool is_v2) {
     const size_t first = line.find(':');
     const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    const auto controllers = split_at(line.substr(first + 1, second - first - 1), ',');
+    const auto controllers = split_text(line.substr(first + 1, second - first - 1), ',');
     const bool is_it = is_v2 ? controllers.empty() && line.compare(0, first, "0") == 0
                              : std::count(controllers.begin(), controllers.end(), "cpu") > 0;
     if (is_it) return line.substr(second + 1);
@@ -194,7 +187,7 @@ CpuCount count_system_cpus() { return count_linux_cpus(""); }
 
 std::vector<int> parse_cpu_list(const std::string& text) {
   std::vector<int> cpus;
-  for (const std::string& range : split_at(text, ',')) {
+  for (const std::string& range : split_text(text, ',')) {
     const char* at = range.c_str();
     char* end = nullptr;
     const auto first = std::strtol(at, &end, 10);
@@ -216,10 +209,10 @@ std::vector<int> parse_cpu_list(const std::string& text) {
 int cgroup_cpu_limit(const std::string& root) {
   int limit = 0;
   for (const std::string& line : lines_of(root + "/proc/self/mountinfo")) {
-    const std::vector<std::string> words = split_at(line, ' ');
+    const std::vector<std::string> words = split_text(line, ' ');
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (words.size() < 6 || words.end() - dash < 4) continue;
-    const std::vector<std::string> options = split_at(dash[3], ',');
+    const std::vector<std::string> options = split_text(dash[3], ',');
     const bool is_v2 = dash[1] == "cgroup2";
     const bool is_v1 =
         dash[1] == "cgroup" && std::count(options.begin(), options.end(), "cpu") > 0;
