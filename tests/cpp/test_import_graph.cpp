@@ -124,7 +124,7 @@ TEST(import_graph_makes_conditionals_of_switches) {
         CHECK_EQ(values[0].data<float>()[0], p ? (q ? 8 : 14) : 2);
       }
     }
-    CHECK(has(message_of([&] { importer.tensor("c/c/Add:0"); }), "inside of a conditional"));
+    CHECK(has(message_of([&] { importer.tensor("c/c/Add:0"); }), "inside a conditional"));
   }
 }
 
