@@ -1,4 +1,4 @@
-// The classes and cases of ASCII characters, the same in every locale.
+// ASCII character classes and case conversion that do not depend on the locale, unlike <cctype>.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ constexpr bool is_ascii_lower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool is_ascii_alpha(char c) { return is_ascii_upper(c) || is_ascii_lower(c); }
 constexpr bool is_ascii_alnum(char c) { return is_ascii_alpha(c) || is_ascii_digit(c); }
 
-// Other bytes stay as they are, so a text in UTF-8 stays valid.
+// Leave all other bytes unchanged, so UTF-8 text stays valid.
 constexpr char ascii_lower(char c) { return is_ascii_upper(c) ? static_cast<char>(c + 32) : c; }
 constexpr char ascii_upper(char c) { return is_ascii_lower(c) ? static_cast<char>(c - 32) : c; }
 

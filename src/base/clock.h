@@ -1,16 +1,16 @@
-// The clock that everything timed reads, and the one way to wait.
+// The clock and the sleep function of the whole core. Tests and the bindings can replace both.
 #pragma once
 
 namespace runhooks {
 
 // Seconds since 1970.
 double now_seconds();
-// A test's own clock; NULL brings the real one back.
+// Replaces the clock in tests; null restores the system clock.
 void set_clock(double (*clock)());
 
-// Does nothing for so long. It may throw where the embedding language can be interrupted.
+// May throw if the sleep function supplied by the bindings is interrupted.
 void sleep_seconds(double seconds);
-// The embedding language's or a test's way to sleep; NULL brings the plain one back.
+// Replaces the sleep function; null restores the default.
 void set_sleep(void (*sleep)(double));
 
 }  // namespace runhooks

@@ -1,11 +1,12 @@
-// A count of what passes over a graph look at, which tests hold to grow with the graph and no faster.
+// Counts the operations visited by graph passes. Tests assert that the count is linear in the size
+// of the graph.
 #pragma once
 
 #include <cstdint>
 
 namespace runhooks {
 
-// By this thread so far. What a step does does not count: it is timed.
+// Count of this thread. Session steps are not counted; benchmarks time them.
 inline uint64_t& pass_work_count() {
   static thread_local uint64_t count = 0;
   return count;

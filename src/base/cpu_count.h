@@ -1,4 +1,4 @@
-// How many processors and cores this process may use.
+// Number of processors and cores that this process may use.
 #pragma once
 
 #include <string>
@@ -11,22 +11,22 @@ struct CpuCount {
   int physical = 1;  // cores
 };
 
-// Both counts are limited by the affinity of the process and by the CPU quota of its cgroups.
+// Both counts respect the CPU affinity of the process and the CPU quotas of its cgroups.
 CpuCount usable_cpus();
 
-// How many threads to use of `wanted`. A number that the user has set may use all processors. A
-// default uses one thread for each core, and shares the cores with the other `processes` that a
-// launcher has started on this machine. `limit` is the text of OMP_THREAD_LIMIT, or null.
+// Limits the requested number of threads. A value set by the user may use all logical processors. A
+// default uses one thread per core and divides the cores among the `processes` that a launcher
+// started on this machine. `limit` is the value of OMP_THREAD_LIMIT, or null.
 int limit_threads(
     int wanted, bool is_default, const CpuCount& cpus, int processes, const char* limit);
-// The number of processes that Open MPI or MPICH has started on this machine; 1 without them.
+// Number of processes that Open MPI or MPICH started on this machine; 1 without a launcher.
 int local_processes();
 
-// The counts by the files of Linux below `root`, "" for this machine. Zeros if they tell nothing.
+// Reads the counts from Linux system files below `root` ("" for this machine). Zeros if unknown.
 CpuCount count_linux_cpus(const std::string& root);
-// The numbers in a list as Linux prints it: "0-3,8". What is no such list has none.
+// Parses a Linux CPU list such as "0-3,8". Returns an empty vector for malformed text.
 std::vector<int> parse_cpu_list(const std::string& text);
-// The whole processors that the CPU quotas of all enclosing cgroups allow; 0 without a quota.
+// Smallest CPU quota of all enclosing cgroups, in whole processors; 0 without a quota.
 int cgroup_cpu_limit(const std::string& root);
 
 }  // namespace runhooks

@@ -1,5 +1,4 @@
-// Fingerprint64 (FarmHash) and the combination of two fingerprints, as TensorFlow's hash buckets use
-// them.
+// Fingerprint64 (FarmHash) and FingerprintCat64, as used by TensorFlow's hash buckets.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +6,14 @@
 
 namespace runhooks {
 
-// farmhashna::Fingerprint64 of the published algorithm (Pike 2014). It is written into checkpoints
-// by way of bucket numbers, so no bit of it may change.
+// farmhashna::Fingerprint64 of the published algorithm (Pike 2014). Bucket numbers end up in
+// checkpoints, so the result must never change.
 uint64_t fingerprint64(std::string_view text);
 
-// Of the integer's decimal text.
+// Fingerprint of the decimal text of an integer.
 uint64_t fingerprint64(int64_t number);
 
-// One fingerprint of two; not symmetric.
+// Combines two fingerprints; not symmetric.
 uint64_t fingerprint_cat64(uint64_t first, uint64_t second);
 
 }  // namespace runhooks

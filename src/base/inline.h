@@ -1,8 +1,8 @@
-// RUNHOOKS_INLINE, for functions that are to be no calls.
+// RUNHOOKS_INLINE: forces a function to be inlined.
 #pragma once
 
-// A call inside of a loop keeps the loop from being vectorised. And GCC drops the calls of a function
-// that does nothing but ask for memory ahead, which is without effect in its eyes.
+// A call inside a loop prevents vectorization. GCC also drops calls to functions that only
+// prefetch, because it considers them free of side effects.
 #if defined(__GNUC__)
 #define RUNHOOKS_INLINE __attribute__((always_inline)) inline
 #else

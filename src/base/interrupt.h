@@ -1,28 +1,28 @@
-// The question whether the user has asked to stop.
+// Checks for user interrupts (Ctrl-C) and for cancellation of worker threads.
 #pragma once
 
 #include <atomic>
 
 namespace runhooks {
 
-// Throws a ForeignUnwind where the user has asked to stop. To be called between pieces of work; it
-// costs some 20 ns, and where nobody has been asked for a while 100.
+// Throws a ForeignUnwind if the user interrupted, or kCancelled if this thread was cancelled. Cheap
+// enough to call between chunks of work.
 void check_interrupt();
-// The same where some time has passed since this thread did it last.
+// Does nothing if this thread already checked within the last 10 ms.
 void check_interrupt_throttled();
-// What no user may stop half way, a thread that is to leave may.
+// Checks only the cancellation flag: this work must not be cut short by Ctrl-C, but may be when its
+// thread is being shut down.
 void check_cancel_flag();
-// TRUE on the thread that asks, and everywhere where nobody does.
+// True on the thread that polls for interrupts, and on every thread if no check is set.
 bool can_poll_interrupts();
-// Who is asked, on this thread only; NULL: nobody.
+// Sets the interrupt check, which only the calling thread polls; null removes it.
 void set_interrupt_check(void (*check)());
 
-// A thread of ours, which no user can interrupt, is to leave when `flag` is TRUE: check_interrupt()
-// then throws kCancelled there.
+// Makes check_interrupt() on this worker thread throw kCancelled once `flag` is true.
 void set_cancel_flag(const std::atomic<bool>* flag);
 
-// Asks now and then, for loops of steps that are shorter than the question. A loop that is entered
-// again and again for a few steps asks as often as a long one: all of a thread count together.
+// Amortizes the check over loops with very short iterations. The counter is shared by all loops of
+// a thread, so that many short loops poll as often as one long loop.
 class InterruptPoll {
  public:
   void operator()() {

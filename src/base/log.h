@@ -1,32 +1,31 @@
-// The core's log: levels and the one place that lines go to.
+// The log of the core: levels, verbosity and the sink that receives all lines.
 #pragma once
 
 #include <string>
 
 namespace runhooks {
 
-// Python's numbers, as tf.logging has them.
+// The numeric levels of Python's tf.logging.
 enum class LogLevel : int { kDebug = 10, kInfo = 20, kWarn = 30, kError = 40, kFatal = 50 };
 
-// `kind`: of a warning, what it is about; "" of other lines.
+// `kind` is the class of a warning; "" for other lines.
 using LogSink = void (*)(LogLevel level, const char* kind, const std::string& text);
 
-// Lines below the verbosity are dropped. By default warnings and errors are shown.
+// Lines below the verbosity are dropped. The default shows warnings and errors.
 void set_log_verbosity(LogLevel level);
 LogLevel log_verbosity();
 inline bool is_logged(LogLevel level) { return level >= log_verbosity(); }
 void set_log_sink(LogSink sink);
 
 void log(LogLevel level, const std::string& text);
-// Something is wrong and the work goes on. It reaches the embedding language as a warning of this
-// kind when the call that is running has ended.
+// Signals a warning of this class in R when the running call has ended.
 void warn(const char* kind, const std::string& text);
-// What the user has asked for is shown whatever the verbosity.
+// Ignores the verbosity, for output that the user requested.
 void log_always(LogLevel level, const std::string& text);
 
-// From any thread: where no line may be shown there it waits for one where it may.
+// Can be called from any thread. Lines are queued if this thread must not show them.
 void log_deferred(LogLevel level, std::string text);
-// Lines that wait; called where the user is asked whether to stop, and before other lines.
+// Shows queued lines. Called before other lines and by check_interrupt().
 void flush_deferred_log();
 
 }  // namespace runhooks

@@ -1,13 +1,13 @@
-// Lines that are logged a few times in the life of the process only.
+// Warnings that are shown only a limited number of times per process.
 #pragma once
 
 #include "base/log.h"
 
 namespace runhooks {
 
-// tf.logging.log_first_n: the line is dropped after `n` with this token.
+// Like tf.logging.log_first_n(): shows at most `n` lines per token.
 void warn_first_n(const char* kind, const std::string& text, int n, const std::string& token);
-// For tests: as if the process had just begun.
+// For tests: resets the counters.
 void forget_logged_lines();
 
 }  // namespace runhooks

@@ -1,18 +1,17 @@
-// How much memory the process may use, and how much of it large buffers take.
+// The memory limit of the process, and an account of the memory in large buffers.
 #pragma once
 
 #include <cstdint>
 
 namespace runhooks {
 
-// Bytes that the machine has, or the container that the process runs in, where that is less; the
-// largest number where the system does not tell.
+// Bytes of the machine or, if smaller, of the container; the largest uint64_t if unknown.
 uint64_t memory_limit();
-// Another limit, as tests want one. Returns the one before.
+// Sets the limit for tests and returns the previous one.
 uint64_t set_memory_limit(uint64_t bytes);
 
-// What large pieces of memory take together. A system that promises more than there is would end the
-// process when it is used: FALSE where the piece does not fit.
+// Accounts for a large allocation; returns false if it exceeds the limit. With overcommit, malloc()
+// would succeed and the system would kill the process on first use.
 bool reserve_memory(uint64_t bytes);
 void release_memory(uint64_t bytes);
 uint64_t memory_taken();

@@ -13,8 +13,8 @@ namespace runhooks {
 
 namespace {
 
-// While one lives, C's functions on this thread take numbers to have a decimal point. Another
-// thread that calls setlocale() meanwhile does not disturb it.
+// Sets the numeric locale of this thread to "C". Concurrent setlocale() calls in other threads do
+// not affect it.
 #ifdef _WIN32
 class PointScope {
  public:

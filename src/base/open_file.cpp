@@ -86,8 +86,8 @@ const char* file_kind_words(FileKind kind) {
 }
 
 std::FILE* open_regular_file(const std::string& path) {
-  // Looked at before, since opening a device may do something, and behind, since it may be another
-  // one then. Opening a pipe does not wait for who writes to it.
+  // Check the kind before opening, because opening a device may have side effects, and again
+  // afterwards, because the file may have been replaced. Opening a pipe does not block.
   FileInfo info;
   if (!look_at_path(path, &info)) throw_system("Cannot read", path, errno);
   check_regular(info.kind, path);

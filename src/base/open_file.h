@@ -1,4 +1,4 @@
-// Opening files to read, regular ones only, their lines, and errors of the system in words.
+// Opens regular files for reading, reads text files by line, and converts errno to an Error.
 #pragma once
 
 #include <cstdio>
@@ -9,22 +9,20 @@
 
 namespace runhooks {
 
-// Throws "<problem> '<path>': <the system's words for errno>." with the code that fits
-// `error_number`.
+// Throws "<problem> '<path>': <system error message>." with the code for `error_number`.
 [[noreturn]] void throw_system(const char* problem, const std::string& path, int error_number);
 
-// What stands at a path, links followed. A pipe or a device may have no end, and keep whoever opens
-// it waiting.
+// Kind of file at a path, with links followed. Opening a pipe or a device could block, and reading
+// it may never end.
 enum class FileKind { kNone, kRegular, kFolder, kPipe, kDevice, kDisk, kOther };
 FileKind file_kind(const std::string& path);
-// "a pipe"
+// A description such as "a pipe".
 const char* file_kind_words(FileKind kind);
 
-// A file to read from; throws where there is none, and names what is no regular file.
+// Opens a regular file for reading. Throws if it is missing or of another kind.
 std::FILE* open_regular_file(const std::string& path);
 
-// The lines of a file as TensorFlow reads vocabularies: a carriage return is no part of a line,
-// wherever it stands.
+// Reads lines like TensorFlow reads vocabulary files: all carriage returns are removed.
 class TextFile {
  public:
   explicit TextFile(std::string path) : path_(std::move(path)), file_(open_regular_file(path_)) {}
@@ -32,7 +30,7 @@ class TextFile {
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
 
-  // The next line without its end; FALSE behind the last.
+  // Reads the next line without its terminator; false at the end of the file.
   bool next(std::string* line);
 
  private:

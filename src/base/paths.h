@@ -1,4 +1,5 @@
-// Paths as text, joined and taken apart by the rules of a system, and their forms for its calls.
+// Path manipulation by the rules of an operating system, and conversions for system calls. No other
+// code splits paths.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +7,7 @@
 
 namespace runhooks {
 
-// Paths are UTF-8. On Windows both separators separate, and a root is a drive ("C:\"), a share
+// Paths are UTF-8. On Windows both slashes are separators, and a root is a drive ("C:\"), a share
 // ("\\server\share\") or a separator. Elsewhere a backslash is part of a name.
 enum class PathStyle { kPosix, kWindows };
 #if defined(_WIN32)
@@ -16,32 +17,31 @@ constexpr PathStyle kPathStyle = PathStyle::kPosix;
 #endif
 
 bool is_path_separator(char c, PathStyle style = kPathStyle);
-// Whether the path has a root, and so cannot be put below a folder.
+// True if the path has a root and therefore cannot be joined to a folder.
 bool is_absolute_path(const std::string& path, PathStyle style = kPathStyle);
 std::string join_path(const std::string& folder,
                       const std::string& name,
                       PathStyle style = kPathStyle);
-// "" where the path has none
+// Empty if the path has no parent.
 std::string parent_folder(const std::string& path, PathStyle style = kPathStyle);
 std::string base_name(const std::string& path, PathStyle style = kPathStyle);
-// Without separators at its end, but for its root.
+// Strips trailing separators, except those of the root.
 std::string without_end_separators(const std::string& path, PathStyle style = kPathStyle);
-// Whether a path is relative and none of its parts leads out of the folder that it is put below, on
-// any system.
+// True if a relative path, joined to a folder, cannot leave that folder on any system.
 bool stays_inside(const std::string& path);
-// Whether both lead to the same place, links followed; neither need be there. File systems may
-// ignore case or the composition of letters.
+// True if both paths refer to the same file after following links; neither has to exist. File
+// systems may ignore case or Unicode normalization.
 bool is_same_path(const std::string& a, const std::string& b);
 
-// On Windows the narrow strings of std::filesystem are in the code page of the process. These are
-// UTF-8 everywhere.
+// Convert between UTF-8 and std::filesystem::path, whose narrow strings use the code page on
+// Windows.
 std::filesystem::path fs_path(const std::string& path);
 std::string path_text(const std::filesystem::path& path);
-// Of a relative path, for files that other systems read: "/" is the separator.
+// Writes a relative path with "/" as the separator, for files that other systems read.
 std::string portable_path_text(const std::filesystem::path& path);
 
 #if defined(_WIN32)
-// UTF-16 for calls of Windows. Long paths get the prefix that lifts the limit of 260 characters.
+// UTF-16 path for Windows calls. Long paths get the prefix that lifts the 260-character limit.
 std::wstring wide_path(const std::string& path);
 #endif
 

@@ -1,4 +1,4 @@
-// Regular expressions in RE2's syntax (TensorFlow's), found in time that is linear in the text.
+// Regular expressions with RE2's syntax, matched in time linear in the length of the text.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@ namespace runhooks {
 
 class PatternProgram;
 
-// Bytes that are no UTF-8 match nothing. No match begins or ends within a character, where RE2 tears
-// one apart for \B; and \C, a single byte, is refused.
+// Invalid UTF-8 matches nothing. Matches never start or end inside a character; RE2 allows that for
+// \B. The single-byte class \C is not supported.
 class Pattern {
  public:
-  // kInvalidArgument, in RE2's words, where `text` is no regular expression.
+  // Throws kInvalidArgument with RE2's error message if `text` is not a valid regular expression.
   explicit Pattern(const std::string& text);
 
   bool is_all_of(const std::string& text) const;
   bool is_in(const std::string& text) const;
   bool begins(const std::string& text) const;
-  // `rewrite` names groups as \1 to \9, and what matches as \0; kInvalidArgument where it names one
-  // that the pattern lacks.
+  // `rewrite` refers to groups as \1 to \9 and to the whole match as \0. Throws kInvalidArgument if
+  // it refers to a group that the pattern lacks.
   std::string replace_first(const std::string& text, const std::string& rewrite) const;
   std::string replace_all(const std::string& text, const std::string& rewrite) const;
   void check_rewrite(const std::string& rewrite) const;

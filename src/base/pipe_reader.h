@@ -1,4 +1,4 @@
-// PipeReader, the bytes of a pipe, a device or a terminal, as they come.
+// PipeReader: interruptible reads from a pipe, a device or a terminal.
 #pragma once
 
 #include <cstddef>
@@ -6,16 +6,16 @@
 
 namespace runhooks {
 
-// Whoever waits for them can be stopped.
+// The user can interrupt a read that waits for data.
 class PipeReader {
  public:
-  // Does not wait for who writes to a pipe. Throws where something else stands there, or nothing.
+  // Does not wait for a writer. Throws if the path is missing or is a regular file or a folder.
   explicit PipeReader(std::string path);
   ~PipeReader();
   PipeReader(const PipeReader&) = delete;
   PipeReader& operator=(const PipeReader&) = delete;
 
-  // At most `size`, at least one; 0 once whoever writes has left.
+  // Reads between 1 and `size` bytes; returns 0 when all writers have closed the pipe.
   size_t read(void* data, size_t size);
 
  private:

@@ -1,4 +1,5 @@
-// The counter-based random generator (Philox 4x32-10) behind shuffling and random ops.
+// The counter-based random generator (Philox 4x32-10) for shuffling and random ops, and sources of
+// seeds.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,8 @@
 
 namespace runhooks {
 
-// Salmon et al. (2011), "Parallel random numbers: as easy as 1, 2, 3". Its state is two seeds and a
-// position, so it can be saved, and any part of the stream can be had without the part before it.
+// Salmon et al. (2011), "Parallel random numbers: as easy as 1, 2, 3". The state consists of two
+// seeds and a position, so it can be saved, and any block can be computed directly.
 class Philox {
  public:
   Philox(uint64_t seed, uint64_t stream) : key_(seed), stream_(stream) {}
@@ -22,9 +23,9 @@ class Philox {
   }
   // Uniform over 0 ... n - 1, for n up to 2^32.
   uint64_t below(uint64_t n) { return (static_cast<uint64_t>(next()) * n) >> 32; }
-  // The four words at a place of the stream; next() is not disturbed.
+  // Computes the block at `position` without advancing next().
   void block(uint64_t position, uint32_t out[4]) const;
-  // The words of kLanes places one after the other, at a fraction of the price.
+  // Computes kLanes consecutive blocks with vector instructions.
   static constexpr int kLanes = 8;
   void blocks(uint64_t position, uint32_t out[4 * kLanes]) const;
 
@@ -34,16 +35,15 @@ class Philox {
   int used_ = 4;
 };
 
-// Nobody can foresee it: for names of files, and for seeds where nothing is said of them.
+// Unpredictable number from the system, for file names and default seeds.
 uint64_t random_device_u64();
 
-// A seed where nobody has set one: drawn from the embedding language's generator, if it has
-// announced one, so that its own seed makes a script repeat. For the thread that builds and runs
-// graphs.
+// Seed for an op without one. Drawn from the generator registered with set_seed_source(), so that
+// set.seed() makes R scripts reproducible. Call it only on the thread that builds and runs graphs.
 uint64_t fresh_seed();
 void set_seed_source(uint64_t (*source)());
 
-// While one lives, fresh_seed() of this thread gives what `source` does.
+// Inside this scope, fresh_seed() on this thread calls `source`.
 class SeedSourceScope {
  public:
   explicit SeedSourceScope(std::function<uint64_t()> source);

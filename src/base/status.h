@@ -1,4 +1,5 @@
-// The core's one exception type, TensorFlow's status codes, and the unwinding of a foreign callback.
+// The exception type of the core, with TensorFlow's status codes, and the exception for unwinding R
+// callbacks.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace runhooks {
 
-// TensorFlow's canonical codes (error_codes.proto); those from kStopIteration on are Python's or
-// our own.
+// TensorFlow's canonical codes (error_codes.proto). kStopIteration is Python's; kNanLoss is
+// specific to runhooks.
 enum class Code {
   kCancelled = 1,
   kUnknown = 2,
@@ -32,7 +33,7 @@ enum class Code {
   kNanLoss = 101,
 };
 
-// The code in snake case ("invalid_argument"), and the code of such a name; unknown names throw.
+// Convert between a code and its name in snake case ("invalid_argument"). Unknown names throw.
 const char* code_name(Code code);
 Code code_from_name(const std::string& name);
 
@@ -43,15 +44,15 @@ class Error : public std::exception {
 
   Code code() const { return code_; }
   const std::string& message() const { return message_; }
-  // Further lines for the user: what exists, what was expected, what to do.
+  // Additional lines for the user: available values, expected values, advice.
   const std::vector<std::string>& hints() const { return hints_; }
   const char* what() const noexcept override { return message_.c_str(); }
 
-  // The name of the graph operation that failed, if any: "dnn/hiddenlayer_0/MatMul".
+  // Name of the graph operation that failed, if any: "dnn/hiddenlayer_0/MatMul".
   const std::string& op_name() const { return op_name_; }
   Error& at_op(const std::string& type, std::string name);
 
-  // What the embedding language wants to get back unchanged when this error reaches its border.
+  // The original R condition, which the bindings signal unchanged.
   std::shared_ptr<void> foreign;
 
  private:
@@ -61,8 +62,7 @@ class Error : public std::exception {
   std::string op_name_;
 };
 
-// A callback of the embedding language is unwinding. The core closes what is open and rethrows it;
-// it never swallows it.
+// Thrown while an R callback unwinds. The core releases its resources and must rethrow it.
 class ForeignUnwind {
  public:
   explicit ForeignUnwind(bool is_interrupt) : is_interrupt_(is_interrupt) {}
@@ -92,7 +92,7 @@ auto append(std::string& out, const T& x) -> decltype(x.to_string(), void()) {
 }
 }  // namespace internal
 
-// Strings, numbers and things with to_string(), one after another.
+// Concatenates strings, numbers and objects that have to_string().
 template <typename... Parts>
 std::string str_cat(const Parts&... parts) {
   std::string out;
@@ -100,7 +100,7 @@ std::string str_cat(const Parts&... parts) {
   return out;
 }
 
-// The items of a range of strings, separated.
+// Joins a range of strings with a separator.
 template <typename Range>
 std::string str_join(const Range& items, const char* separator) {
   std::string out;

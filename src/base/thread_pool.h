@@ -1,14 +1,14 @@
-// Small pieces of work that helping threads take part in, without waiting for threads that do not come.
+// parallel_for(): runs small tasks on a pool of helper threads. Worthwhile from a few microseconds
+// of work.
 #pragma once
 
 #include <cstddef>
 
 namespace runhooks {
 
-// Calls run(context, i) once for each i below n, in any order, on this thread and on up to
-// `threads` - 1 others, and returns when all are done. Nobody waits for a helper that has not
-// begun: on a busy machine the caller does all itself. run() must not throw, and inside of it
-// kernel_threads() is 1.
+// Calls run(context, i) once for each i below n, in any order, on this thread and up to `threads` -
+// 1 others. It never waits for a helper that has not started, so on a busy machine the caller runs
+// all tasks. `run` must not throw; inside it kernel_threads() is 1.
 void parallel_for(size_t n, int threads, void (*run)(void* context, size_t i), void* context);
 
 }  // namespace runhooks

@@ -1,14 +1,14 @@
-// A counter that runs with the time and is cheap to read, for what is timed in each step.
+// A cheap monotonic counter for timing every step.
 #pragma once
 
 #include <cstdint>
 
 namespace runhooks {
 
-// Counts evenly on all processors, from no particular moment.
+// Runs at the same rate on all processors; the origin is arbitrary.
 int64_t now_ticks();
-// The time that so many of them take. How long one is shows while the process runs: the longer it
-// has run, the more exactly.
+// Converts ticks to seconds. The tick length is estimated since the start of the process, so the
+// precision improves over time.
 double seconds_of_ticks(int64_t ticks);
 
 }  // namespace runhooks

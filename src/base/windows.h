@@ -1,4 +1,5 @@
-// <windows.h> without its macros that collide with ordinary names.
+// <windows.h> without the macros that collide with ordinary names. No other file may include
+// <windows.h>.
 #pragma once
 
 #if defined(_WIN32)
@@ -9,7 +10,7 @@
 #define NOMINMAX
 #endif
 #include <windows.h>
-// Sources of one unit see each other's macros, so these would rename local variables.
+// In unity builds these macros would rename variables of other sources.
 #undef near
 #undef far
 #undef small
