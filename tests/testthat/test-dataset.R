@@ -186,7 +186,7 @@ test_that("iterators of a structure take several datasets", {
     })
     expect_error(iterator_make_initializer(iterator, range_dataset(0, 2)), "another form")
     expect_error(
-      iterator_make_initializer(iterator, tensor_slices_dataset(list(x = "a"))), "other types"
+      iterator_make_initializer(iterator, tensor_slices_dataset(list(x = "a"))), "types or shapes of the dataset differ"
     )
     expect_error(iterator_initializer(iterator), "no initializer of its own")
     # operations have the names that they are given

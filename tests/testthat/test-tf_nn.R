@@ -96,7 +96,7 @@ test_that("losses are collected, and summed with those of regularization", {
   expect_equal(results$without, 1.5 + log(2) + 10, tolerance = 1e-6)
   expect_equal(results$with, results$without + 0.25, tolerance = 1e-6)
   expect_equal(results$regularization, 0.25)
-  with_graph(tf$Graph(), expect_error(tf$losses$get_total_loss(), "no losses"))
+  with_graph(tf$Graph(), expect_error(tf$losses$get_total_loss(), "No loss has been added"))
 })
 
 test_that("the Poisson loss is that of counts", {
