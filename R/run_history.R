@@ -1,38 +1,51 @@
-# run_history(): what the folder of a model says of the runs that have trained it.
+# run_history(): the table of the training runs that a model directory records.
 
 runs_file <- "runhooks.runs"
 
-#' The runs that have trained a model
+#' List the training runs of a model
 #'
-#' Each [train()] leaves a row in the folder of the model, in the file `runhooks.runs`: it is begun
-#' when the run begins and completed when it ends, so that of a process that was killed there is a
-#' row, too. Entries are only added to the file, each by one write.
+#' `run_history()` returns a tibble with one row for each [train()] in a model directory: when the
+#' run began and ended, its steps, why it ended, and its configuration.
 #'
-#' @section Why a run ended: `why` is one word, `reason` says the rest:
+#' [train()] writes the file `runhooks.runs` in the model directory. It adds an entry when the run
+#' begins and completes it when the run ends, so killed processes have a row, too. Entries are only
+#' appended, each with one write.
+#'
+#' @section Why a run ended: The column `why` has one of these values, and `reason` has the details:
 #'
 #'   * `"data"`: the input had no more rows.
-#'   * `"steps"`: `steps` were made, or `max_steps` was reached (or had been reached before).
-#'   * `"early_stopping"`: a metric of evaluations got no better; `reason` says which and since when.
-#'   * `"hook"`: a hook asked to stop, or raised [stop_iteration()]; `reason` is its name.
-#'   * `"interrupt"`: Ctrl-C.
-#'   * `"error"`: `reason` is its text, with the hook that raised it. A loss that is NaN is one.
-#'   * `"killed"`: the process ended without a word.
-#'   * `"running"`: it has not ended yet.
-#' @section Several processes: Only one at a time trains in a folder. While it does, another one is
-#'   refused (`runhooks_error_failed_precondition`) by an error that names the process and the
-#'   machine; it may evaluate and predict. A process that is killed holds nobody up.
-#' @param model_dir A folder, or a model.
-#' @return A tibble of a row for each run, the first one first: `run`, its number; `began`, `ended`,
-#'   `seconds`; `from_step`, `to_step`, `steps`; `rows` that were read, `rows_per_sec`, and `waited`,
-#'   how many seconds the steps have waited for rows (all NA where the input is no dataset); `why`
-#'   and `reason`; `evaluations`, a tibble of each evaluation by [evaluate()], a hook or
-#'   `train(validation = )` until the next run (`at`, `step`, `name`, `metric`, `value`); `hooks`,
-#'   the names of all; `log`, the last 100 lines that they and the run have shown; `config`, what [run_config()] said; `arguments`, those of `train()` and how
-#'   the data were read; `seed`, that of the configuration, and `seeds`, those that were drawn;
-#'   `version` of runhooks, `host`, `machine`, `process`. Of what nobody knows (the end of a run that
-#'   was killed) there is NA. A folder in which nothing was trained has no rows, nor has one that
-#'   TensorFlow or an earlier version of runhooks wrote.
-#' @section Errors: `runhooks_error_invalid_argument` for what is neither a folder nor a model.
+#'   * `"steps"`: the run made `steps` steps, or the model had reached `max_steps`.
+#'   * `"early_stopping"`: a metric of the evaluations stopped improving. `reason` names it.
+#'   * `"hook"`: a hook requested a stop or raised [stop_iteration()]. `reason` is its name.
+#'   * `"interrupt"`: the user pressed Ctrl-C.
+#'   * `"error"`: an error occurred, such as a NaN loss. `reason` is the message, with the hook that
+#'     raised it.
+#'   * `"killed"`: the process ended without completing the run.
+#'   * `"running"`: the run has not ended.
+#' @section Several processes: Only one process at a time can train in a model directory. Another
+#'   process that tries to train there gets an error (`runhooks_error_failed_precondition`) that
+#'   names the first process and its machine. It can still evaluate and predict. A killed process
+#'   does not block later trainings.
+#' @param model_dir A string, the path of a model directory, or a model.
+#' @return A tibble with one row for each run, in the order of the runs. Unknown values, such as the
+#'   end of a killed run, are `NA`. The tibble has no rows if nothing was trained in the directory,
+#'   or if TensorFlow or an earlier version of runhooks wrote it. The columns are:
+#'
+#'   * `run`: the number of the run.
+#'   * `began`, `ended`, `seconds`: the times, and the duration in seconds.
+#'   * `from_step`, `to_step`, `steps`: the global steps, and their difference.
+#'   * `rows`, `rows_per_sec`, `waited`: the number of rows read, the rows per second, and the
+#'     seconds that steps waited for data. They are `NA` if the input is not a dataset.
+#'   * `why`, `reason`: why the run ended; see below.
+#'   * `evaluations`: a tibble with the columns `at`, `step`, `name`, `metric` and `value`, for the
+#'     evaluations between this run and the next one.
+#'   * `hooks`: the names of all hooks.
+#'   * `log`: the last 100 log lines of the run.
+#'   * `config`, `arguments`: the [run_config()], the arguments of `train()` and those of the input.
+#'   * `seed`, `seeds`: the seed of the configuration, and the seeds that the run drew.
+#'   * `version`, `host`, `machine`, `process`: the version of runhooks, and the process.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `model_dir` is neither a path nor a model.
 #' @seealso [tf_estimator_history] for the losses of a run.
 #' @family history
 #' @export
@@ -50,7 +63,7 @@ run_history <- function(model_dir) {
   new_run_history(cpp_run_rows(path.expand(folder)), folder)
 }
 
-# Names of columns would hide those of variables: tibble() looks there first.
+# The locals must not have names of columns: tibble() would find the columns first.
 new_run_history <- function(runs, folder) {
   numbers <- function(name) vapply(runs, function(row) known_number(row[[name]]), 0)
   texts <- function(name) vapply(runs, `[[`, "", name)
@@ -85,10 +98,10 @@ new_run_history <- function(runs, folder) {
   structure(table, class = c("runhooks_run_history", class(table)), folder = folder)
 }
 
-# The core says -1 of what is not known.
+# The core writes -1 for unknown numbers.
 known_number <- function(x) if (x < 0) NA_real_ else x
 
-# In long form, as models have metrics of different names.
+# Long form, because models have different metrics.
 evaluation_table <- function(evaluations) {
   each <- lengths(lapply(evaluations, `[[`, "metrics"))
   field <- function(name, type) rep(vapply(evaluations, `[[`, type, name), each)
@@ -100,7 +113,7 @@ evaluation_table <- function(evaluations) {
   )
 }
 
-# A line for each run; what was chosen of the columns is printed as a tibble.
+# Prints one line for each run. A subset of the columns prints as a plain tibble.
 #' @export
 print.runhooks_run_history <- function(x, ...) {
   shown <- c("run", "began", "seconds", "from_step", "to_step", "rows_per_sec", "why", "reason")
@@ -130,13 +143,13 @@ run_lines <- function(x) {
   columns <- Map(function(name, cells) format(c(name, cells), justify = "right"),
     names(columns), lapply(columns, as.character)
   )
-  # the first line of an error says most
+  # only the first line of an error message
   why <- paste0(x$why, ": ", sub("\n.*$", "", x$reason))
   lines <- paste0("  ", do.call(paste, c(unname(columns), sep = "  ")), "  ", c("ended by", why))
   substr(lines, 1, max(getOption("width"), 60))
 }
 
-# "0.25 s", "12 s", "3 min", "2.5 h"
+# Such as "0.25 s", "12 s", "3 min", "2.5 h".
 short_time <- function(seconds) {
   if (is.na(seconds)) return("?")
   if (seconds < 100) return(paste(format(signif(seconds, 2), scientific = FALSE), "s"))
@@ -144,8 +157,7 @@ short_time <- function(seconds) {
   paste(format(signif(seconds / 3600, 2), scientific = FALSE), "h")
 }
 
-# What the record of a run is told at its beginning. `asked` are arguments beside the number of
-# steps.
+# The record that a run writes when it begins. `asked` has the arguments except the steps.
 run_about <- function(steps, max_steps, input, asked) {
   about <- attr(input, "about")
   about$features <- utils::head(about$features, 100)

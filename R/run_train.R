@@ -1,4 +1,4 @@
-# train(): the loop over the data.
+# train(): the method, the call of the core and the messages of a training.
 
 #' Train a model
 #'
@@ -145,7 +145,7 @@ train.tf_estimator <- function(
   invisible(history)
 }
 
-# Few steps, each of which is worth a line of the history, until nothing is left to do.
+# Full-batch steps are few, so the history records each of them.
 with_convergence <- function(hooks) {
   is_saver <- vapply(hooks, function(hook) {
     is_deferred_hook(hook) && hook$type == "hook_history_saver"
@@ -154,10 +154,10 @@ with_convergence <- function(hooks) {
   c(hooks, list(hook_stop_when_converged()))
 }
 
-# What the core makes of it, and what is remembered of it. `input` is what as_model_input() makes of
-# `input_fn`, `hooks` are complete; `leaves_events`: the event files stay in the folder itself;
-# `asked`: further arguments, for the record of the run; `notes_few_rows`: of a new model; `limit`: as
-# many steps are expected.
+# Runs the training in the core and updates the metadata.
+# `input` is the result of as_model_input() for `input_fn`, and `hooks` is complete.
+# `leaves_events`: the event files stay in the model directory. `asked`: further arguments for the
+# record of the run. `notes_few_rows`: inform if a new model has few rows. `limit`: expected steps.
 run_training <- function(object, input_fn, input, steps, max_steps, hooks, listeners,
                          validation = NULL, leaves_events = FALSE, asked = list(),
                          notes_few_rows = FALSE, limit = NULL, call = parent.frame()) {
@@ -166,7 +166,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   check_model_dir(folder, call)
   check_model_compatible(object, "train", call)
   inform_lost_folder(object, folder)
-  # where the loop is left by an error or an interrupt
+  # after an error or an interrupt
   is_done <- FALSE
   on.exit(if (!is_done) record_aborted_training(object, input_fn))
   on.exit(for (hook in hooks) finish_hook(hook), add = TRUE)
@@ -200,53 +200,52 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   history
 }
 
-# A pass through a small data frame is a few steps, which train little.
+# One pass through a small data frame has only a few steps.
 inform_one_pass <- function(steps, rows) {
   cli::cli_inform(
     c(
       "One pass: {steps} step{?s} for {rows} row{?s} of data.",
-      i = "Without {.arg num_epochs} the data are read as often as such a model needs."
+      i = "Without {.arg num_epochs}, the data are repeated as often as such a model needs."
     ),
     class = "runhooks_message_one_pass"
   )
 }
 
-# The folder of a script that is run again, perhaps with other data or another rate.
+# Happens when a script runs a second time, perhaps with other data or another learning rate.
 inform_skipped <- function(folder, max_steps) {
   cli::cli_inform(
     c(
-      "Nothing was trained: the model in {.path {folder$path}} has reached step {folder$step}, and
-       {.code max_steps = {max_steps}} asks for no more.",
-      i = "{.code steps = } makes so many more steps, a larger {.arg max_steps} goes on to there,
-           another {.arg model_dir} begins anew."
+      "Nothing was trained: the model in {.path {folder$path}} is at step {folder$step}, and
+       {.code max_steps = {max_steps}}.",
+      i = "Use {.arg steps} or a larger {.arg max_steps} to continue, or another {.arg model_dir} to
+           start again."
     ),
     class = "runhooks_message_skipped"
   )
 }
 
-# One line after Ctrl-C.
 inform_interrupted <- function(folder) {
   end_progress_line()
   is_saved <- !is.null(cpp_latest_checkpoint(folder))
   step <- format(cpp_saved_global_step(folder), big.mark = ",", scientific = FALSE)
   rlang::inform(
     if (is_saved) {
-      sprintf("Stopped at step %s, saved; train() goes on from there.", step)
+      sprintf("Stopped at step %s and saved a checkpoint; train() continues from it.", step)
     } else {
-      "Stopped; nothing was saved, because the configuration asks for no checkpoints."
+      "Stopped without saving, because the configuration disables checkpoints."
     },
     class = "runhooks_message_interrupted"
   )
 }
 
-# What a hook does when the run is recorded, however it has ended.
+# Runs the cleanup that a hook defines, after the run was recorded.
 finish_hook <- function(hook) {
   finish <- attr(hook, "finish")
   if (is.function(finish)) finish()
 }
 
-# A hook as the core reads it: built-in ones as plain lists, the tensors and functions in them as
-# they are.
+# Converts a hook for the core: built-in hooks become plain lists with unchanged tensors and
+# functions.
 core_hook <- function(hook) {
   if (!inherits(hook, "runhooks_builtin_hook")) return(hook)
   present <- hook[!vapply(hook, is.null, NA)]
@@ -256,22 +255,22 @@ core_hook <- function(hook) {
   present
 }
 
-# Two savers would save everything twice.
+# Two savers would save each checkpoint twice.
 inform_own_saver <- function(hooks, config) {
   is_saver <- vapply(hooks, inherits, NA, "CheckpointSaverHook")
   saves <- !is.null(config$save_checkpoints_steps) || !is.null(config$save_checkpoints_secs)
   if (any(is_saver) && saves) {
     cli::cli_inform(
-      "{.fn hook_checkpoint_saver} takes the place of the saver that {.arg config} asks for."
+      "{.fn hook_checkpoint_saver} replaces the saver that {.arg config} requests."
     )
   }
 }
 
-# Rows, and the last average loss, in the object and in the folder, for a model that is made again.
+# Stores the data in the object, and the rows and the last average loss in the metadata.
 remember_training <- function(object, data, input, history, folder) {
   if (is.null(object$blueprint)) return(invisible())
   kept <- unclass(object$estimator)$kept
-  # a recipe makes the formula's columns of others
+  # a recipe derives the columns of the formula from the columns of the data
   columns <- if (is.null(object$recipe)) object$blueprint$columns else names(object$data)
   if (is.data.frame(data)) {
     kept$data <- structure(

@@ -1,38 +1,46 @@
-# train_and_evaluate(): one training, with an evaluation whenever there is a new checkpoint.
+# train_and_evaluate(): one training that evaluates each new checkpoint.
 
-#' Train, and evaluate at each checkpoint
+#' Train and evaluate a model
 #'
-#' `train_and_evaluate()` is one [train()] up to `max_steps` in which each new checkpoint is
-#' evaluated; the last one always. The training's input goes on across the evaluations. How often
-#' there is a checkpoint says the configuration, [run_config()]. Exporters write a model after an
-#' evaluation, see [best_exporter()].
+#' `train_and_evaluate()` trains up to `max_steps`, evaluates each new checkpoint, and returns the
+#' history of the training with the metrics of all evaluations. It always evaluates the last
+#' checkpoint.
 #'
-#' The checkpoint that a training begins with is not evaluated. Where less than `throttle_secs` have
-#' passed since the last evaluation a checkpoint is left out.
+#' The evaluations do not restart the training's input. [run_config()] sets how often the training
+#' saves a checkpoint. Exporters, such as [best_exporter()], can export the model after each
+#' evaluation.
+#'
+#' The checkpoint from which the training starts is not evaluated. A checkpoint is also skipped if
+#' less than `throttle_secs` have passed since the last evaluation.
 #'
 #' @param object An estimator.
-#' @param train_spec,eval_spec What `train_spec()` and `eval_spec()` give.
-#' @param input_fn An [input_fn()], or what else [train()] takes.
-#' @param max_steps Up to which global step; `NULL`: until the input ends, which no
-#'   [final_exporter()] can foresee, or the model has what it was asked for, as trees have.
-#' @param hooks A hook or a list of hooks: of the training, of the evaluations.
-#' @param saving_listeners A [checkpoint_saver_listener()] or a list of them, which come before the
+#' @param train_spec,eval_spec The values of `train_spec()` and `eval_spec()`.
+#' @param input_fn An [input_fn()], or another input that [train()] accepts.
+#' @param max_steps Global step at which training stops. `NULL` (the default): training stops at the
+#'   end of the input, or when a tree model has all its trees. [final_exporter()] exports only if
+#'   the last step is known in advance.
+#' @param hooks A hook or a list of hooks, for the training or for the evaluations.
+#' @param saving_listeners A [checkpoint_saver_listener()] or a list of them. They run before the
 #'   evaluation.
-#' @param steps How many batches to evaluate; `NULL`: until the input ends.
-#' @param name A name for the evaluation: its events are in the folder `eval_<name>`, else `eval`.
-#' @param exporters What [latest_exporter()], [final_exporter()] or [best_exporter()] gives, or a
-#'   list of these.
-#' @param start_delay_secs As in TensorFlow this is for an evaluating process of its own, which
-#'   there is none of here: accepted, without effect.
-#' @param throttle_secs At least so many seconds between two evaluations begin.
+#' @param steps Number of batches in an evaluation; 100 by default. `NULL`: until the input ends.
+#' @param name A string, the name of the evaluation. Its events are in the folder `eval_<name>`.
+#'   `NULL` (the default): in the folder `eval`.
+#' @param exporters The value of [latest_exporter()], [final_exporter()] or [best_exporter()], or a
+#'   list of such values.
+#' @param start_delay_secs Accepted for compatibility with TensorFlow; has no effect.
+#' @param throttle_secs Minimum number of seconds from the start of an evaluation to the start of
+#'   the next one; 600 by default.
 #' @param ... Must be empty.
-#' @return `train_and_evaluate()`: the history of the training, invisibly, as [train()] gives it.
-#'   `evaluations` has the metrics of all evaluations, `evaluation_metrics` the losses of the last
-#'   one, `exports` the folders that were written after the last evaluation by the names of their
-#'   exporters. The others: an object of the class of their name with the field `args`.
-#' @section Errors: As for [train()] and [evaluate()]; `runhooks_error_invalid_argument` where the
-#'   configuration asks for no checkpoints.
-#' @seealso `tf.estimator.train_and_evaluate` of TensorFlow 1.x, run locally.
+#' @return `train_and_evaluate()` returns the history of the training, invisibly, as [train()] does,
+#'   with three more fields: `evaluations`, a data frame of the metrics of all evaluations;
+#'   `evaluation_metrics`, the losses of the last evaluation; and `exports`, the folders that the
+#'   exporters wrote after the last evaluation. `train_spec()` and `eval_spec()` return an object of
+#'   class `train_spec` or `eval_spec` with the field `args`.
+#' @section Errors:
+#'   * The errors of [train()] and [evaluate()].
+#'   * `runhooks_error_invalid_argument`: an argument is invalid.
+#'   * `runhooks_error_failed_precondition`: there was no new checkpoint to evaluate.
+#' @seealso `tf.estimator.train_and_evaluate` of TensorFlow 1.x, in its local mode.
 #' @family estimator methods
 #' @export
 #' @examples
@@ -113,8 +121,8 @@ check_no_more <- function(..., call = parent.frame()) {
   if (...length() == 0) return(invisible())
   given <- names(list(...)) # nolint: used by cli
   abort_runhooks(
-    "{.fn train_and_evaluate} takes a model, a {.fn train_spec} and an {.fn eval_spec}, and nothing
-     more{if (!is.null(given)) ': '}{.arg {given}}.",
+    "{.fn train_and_evaluate} accepts only a model, a {.fn train_spec} and an
+     {.fn eval_spec}{if (!is.null(given)) ', not '}{.arg {given}}.",
     call = call
   )
 }
@@ -122,7 +130,7 @@ check_no_more <- function(..., call = parent.frame()) {
 check_spec <- function(spec, class, type, call) {
   if (inherits(spec, class)) return(invisible())
   given <- if (inherits(spec, c("train_spec", "eval_spec"))) {
-    paste0("what ", class(spec)[[1]], "() gives")
+    paste0("the value of ", class(spec)[[1]], "()")
   } else {
     describe(spec)
   }
@@ -131,8 +139,7 @@ check_spec <- function(spec, class, type, call) {
   )
 }
 
-# list(history, metrics, exports): what tf$estimator$train_and_evaluate() and the method make their
-# values of.
+# Returns list(history, metrics, exports) for the method and for tf$estimator$train_and_evaluate().
 trained_and_evaluated <- function(object, train_spec, eval_spec, call = parent.frame()) {
   check_spec(eval_spec, "eval_spec", "EvalSpec", call)
   check_spec(train_spec, "train_spec", "TrainSpec", call)
@@ -145,7 +152,7 @@ trained_and_evaluated <- function(object, train_spec, eval_spec, call = parent.f
     none_or_number(config$save_checkpoints_steps), " or save_checkpoints_secs ",
     none_or_number(config$save_checkpoints_secs), "."
   )
-  # a model may end by itself before that
+  # tree models may end before `max_steps`
   last_step <- min(train_spec$args$max_steps, model_planned_steps(object), Inf)
   evaluator <- checkpoint_evaluator(object, eval_spec$args, last_step)
   history <- train_to_evaluate(object, train_spec$args, evaluator$listener, call)
@@ -164,7 +171,7 @@ tf_log <- function(...) {
 
 none_or_number <- function(x) if (is.null(x)) "None" else format(x, scientific = FALSE)
 
-# train() of what a specification says; its events stay in the folder of the model.
+# Trains with the arguments of a specification. The event files stay in the model directory.
 train_to_evaluate <- function(object, args, listener, call) {
   max_steps <- args$max_steps
   begin_collective(object, "train_and_evaluate()", lasts = TRUE)
@@ -186,8 +193,7 @@ train_to_evaluate <- function(object, args, listener, call) {
   )
 }
 
-# What evaluates each new checkpoint: a listener of the saver, and done(), which says what came of
-# it.
+# Returns a listener that evaluates each new checkpoint, and done(), which returns the results.
 checkpoint_evaluator <- function(object, args, last_step) {
   timer <- NULL
   is_first <- TRUE
@@ -222,7 +228,7 @@ checkpoint_evaluator <- function(object, args, last_step) {
       is_first <<- TRUE
     },
     after_save = function(session, global_step) {
-      # what training begins with
+      # the first save is the checkpoint from which the training starts
       if (is_first) {
         is_first <<- FALSE
         return(FALSE)
@@ -246,7 +252,7 @@ checkpoint_evaluator <- function(object, args, last_step) {
   })
 }
 
-# Data of fewer batches than `steps`, of which there is a default, are nothing to tell each time.
+# `steps` has a default, so data with fewer batches must not warn at each evaluation.
 with_silent_bar <- function(hooks) {
   types <- vapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$type else "", "")
   if ("hook_progress_bar" %in% types) return(hooks)
@@ -257,7 +263,7 @@ with_silent_bar <- function(hooks) {
   c(hooks, list(new_deferred_hook("hook_progress_bar", silent)))
 }
 
-# As read_evaluations() gives what is in files.
+# Has the same columns as read_evaluations(), which reads event files.
 evaluation_rows <- function(metrics, name) {
   values <- metrics[names(metrics) != "global_step"]
   is_scalar <- vapply(values, is_number_or_nan, NA)

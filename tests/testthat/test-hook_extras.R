@@ -234,7 +234,7 @@ test_that("a saver of the user takes the place of the default one, and says so",
   folder <- withr::local_tempdir()
   model <- mtcars_model(model_dir = folder, save_checkpoints_steps = 1)
   saver <- hook_checkpoint_saver(folder, save_steps = 10)
-  expect_message(train(model, mtcars_input(), steps = 3, hooks = saver), "takes the place")
+  expect_message(train(model, mtcars_input(), steps = 3, hooks = saver), "replaces the saver")
   expect_setequal(
     list.files(folder, "[.]index$"), c("model.ckpt-0.index", "model.ckpt-3.index")
   )
@@ -255,7 +255,7 @@ test_that("an interrupt is told in one line; the history so far is at hand", {
     class = "runhooks_message_interrupted"
   )
   expect_equal(
-    conditionMessage(said), "Stopped at step 7, saved; train() goes on from there."
+    conditionMessage(said), "Stopped at step 7 and saved a checkpoint; train() continues from it."
   )
   expect_s3_class(last_history(), "tf_estimator_history")
   expect_gte(length(last_history()$step), 6)
