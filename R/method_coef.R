@@ -1,49 +1,58 @@
-# R's language about a model: coef(), formula(), nobs(), fitted(), residuals(), update(), summary().
+# Methods of R's model generics, such as coef(), formula(), fitted(), residuals() and update().
 
-#' Coefficients, fitted values and what else R asks of a model
+#' Coefficients, fitted values, residuals and summary of a model
 #'
-#' For models that were made from a formula, as for those of [lm()] and [glm()]. The data are those
-#' of the last `train()` with a data frame, or of the constructor.
+#' These methods work for models from a formula as they do for [lm()] and [glm()]. They use the data
+#' of the last `train()` with a data frame, or else the data of the constructor.
 #'
-#' @param object,x,formula A model that was made from a formula.
-#' @param formula. The new formula, where `.` is what stood there, as in [update.formula()].
-#' @param evaluate FALSE gives the call instead of the new model.
-#' @param which Which plots: 1 is observed over fitted values (of classes: the probability of the
-#'   observed one), 2 is residuals over fitted values (of classes: how often each was there among
-#'   rows with some probability of it, by tenths of the rows), 3 is the weights of a linear model, the
-#'   30 largest, or the importances of the features of trees, 4 is a tree: yes is to the left.
-#' @param tree Which tree plot 4 draws.
-#' @param type Of `residuals()`, as [residuals.glm()] has them: `"response"` is what is observed minus
-#'   what is fitted.
-#' @param complete FALSE leaves out coefficients that are NA.
-#' @param ... For `update()` arguments of the constructor that change; else what no method
-#'   reads is refused.
-#' @return * `coef()`: the coefficients of a linear model in the units of the data, named as those of
-#'   [lm()] are, with its contrasts. With several responses a matrix with a column for each; with
-#'   three classes or more a matrix with a row for each class but the first, with which they are
-#'   compared. NA where the data do not tell a term from others.
-#' * `formula()`, `nobs()`: the formula, and how many rows are trained on.
-#' * `weights()`: those of the rows, `NULL` where no column has any; `na.action()`: which rows are left
-#'   out, `NULL` for none.
-#' * `fitted()`, `residuals()`: of each row that is trained on (with `na.exclude` of each row).
-#'   Classes have probabilities: of the second of two, or a matrix; residuals are what is observed
-#'   (0 or 1) minus these.
-#' * `update()`: a new model by the changed call. A linear model that was trained, and comes to the
-#'   least loss by itself, is trained again, in a folder of its own unless `model_dir` is given, so that
-#'   [step()] and its like work; others are not trained yet.
-#' * `summary()`: an object to print, with `coefficients` (a table with standard errors where
-#'   [vcov()][model_inference] has any, `NULL` of models that are not linear) and `measures`, in which
-#'   rows count as their weights say.
+#' @param object,x,formula A model from a formula.
+#' @param formula. The new formula. As in [update.formula()], `.` stands for the old left or right
+#'   side.
+#' @param evaluate If `FALSE`, `update()` returns the call instead of the new model.
+#' @param which Numbers of the plots:
+#'   * 1: observed against fitted values. For classes: the probability of the observed class.
+#'   * 2: residuals against fitted values. For classes: the observed frequency of each class, for
+#'     tenths of the rows that are sorted by its probability.
+#'   * 3: the 30 largest weights of a linear model, or the importance of the features of trees.
+#'   * 4: a tree, in which "yes" is the left branch.
+#' @param tree Number of the tree in plot 4.
+#' @param type The type of `residuals()`, as in [residuals.glm()]. `"response"` (the default) is the
+#'   observed minus the fitted value.
+#' @param complete If `FALSE`, `coef()` omits coefficients that are `NA`.
+#' @param ... For `update()`, arguments of the constructor to change. Other methods reject unknown
+#'   arguments.
+#' @return * `coef()`: the coefficients of a linear model in the units of the data, with the names
+#'   and contrasts of [lm()]. With several responses it is a matrix with one column for each. With
+#'   three or more classes it is a matrix with one row for each class except the first, which is the
+#'   reference. Coefficients that the data do not determine are `NA`.
+#' * `formula()`: the formula.
+#' * `nobs()`: the number of training rows with nonzero weight.
+#' * `weights()`: the weights of the rows, or `NULL` if the model has no weight column.
+#' * `na.action()`: the omitted rows, or `NULL` if all rows are used.
+#' * `fitted()`, `residuals()`: one value for each training row, or for each row of the data with
+#'   `na.exclude`. For two classes, the fitted value is the probability of the second class. For
+#'   more classes, `fitted()` is a matrix of probabilities. Residuals of classes are the indicator
+#'   (0 or 1) minus the probability.
+#' * `update()`: a new model from the changed call. Linear models that were trained to convergence
+#'   are trained again, so [step()] works. They use a new model directory unless you give
+#'   `model_dir`. Other models are returned untrained.
+#' * `summary()`: an object to print with two parts. `coefficients` is a table, with standard errors
+#'   if [vcov()][model_inference] can compute them, or `NULL` for models that are not linear.
+#'   `measures` are weighted measures of the fit.
 #' * `plot()`: the model, invisibly.
-#' @section Errors: `runhooks_error_invalid_argument` for models of columns, and for `coef()` of
-#'   models that are not linear; `runhooks_error_not_found` where nothing is trained yet;
-#'   `runhooks_error_failed_precondition` where another model is in the folder by now.
-#' @section Warnings: `runhooks_warning_not_converged` where coefficients are further than a
-#'   thousandth from those of the least loss, with how far, and the norm of the gradient: after few
-#'   steps, with an optimizer of one's own, or of classes that a line separates.
-#'   `runhooks_warning_perfect_fit` from `summary()` and whatever has standard errors, where so little
-#'   of the response is left over that single precision, which a model computes in, has a part in it.
-#' @param data Of `model.frame()`: other rows than those of training.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: the model was created from feature columns, or it is not
+#'     linear and `coef()` was called.
+#'   * `runhooks_error_not_found`: the model has not been trained.
+#'   * `runhooks_error_failed_precondition`: `model_dir` contains a different model.
+#' @section Warnings:
+#'   * `runhooks_warning_not_converged`: one more Newton step would change a coefficient by more
+#'     than a thousandth of its size or standard error. The message has the change and the norm of
+#'     the gradient. Possible causes are too few steps, a different optimizer, or separable classes.
+#'   * `runhooks_warning_perfect_fit`: the residuals are so small that the rounding of single
+#'     precision, in which a model computes, is part of them. Functions that return standard errors
+#'     signal it.
+#' @param data Data for `model.frame()`; by default the training data.
 #' @name model_methods
 #' @family estimator methods
 #' @examples
@@ -58,7 +67,7 @@ NULL
 #' @rdname model_methods
 #' @export
 formula.tf_estimator <- function(x, ...) {
-  # as.formula() names a place, which it sets itself
+  # as.formula() passes `env`
   extras <- list(...)
   abort_more("formula", if (!identical(names(extras), "env")) extras)
   if (is.null(x$formula)) abort_no_formula("formula")
@@ -94,7 +103,7 @@ nobs.tf_estimator <- function(object, ...) {
   counted_rows(training_frame(object, "nobs"))
 }
 
-# Those of weight 0 are none, as lm() and glm() count.
+# Excludes rows of weight 0, as lm() and glm() do.
 counted_rows <- function(frame) {
   if (is.null(frame$weight)) sum(frame$rows) else sum(frame$weight != 0)
 }
@@ -142,7 +151,7 @@ residuals.tf_estimator <- function(object, type = c("response", "pearson", "devi
   as_fitted(object, frame, residuals_of_type(seen, fit, type, frame$weight, object))
 }
 
-# By the words of glm(), of what is observed and its mean; those of lm() are weighted alike.
+# The types of glm(), for an observed value and its mean. "working" of lm() is "response".
 residuals_of_type <- function(seen, mean, type, weight, object) {
   error <- seen - mean
   family <- model_labels(object)$family
@@ -152,7 +161,7 @@ residuals_of_type <- function(seen, mean, type, weight, object) {
   )[[family]]
   if (is.null(known)) {
     abort_runhooks(
-      "{.fn residuals} of a {model_words(object)} of this kind has {.code type = \"response\"} only.",
+      "A {model_words(object)} of this kind has only {.code residuals(type = \"response\")}.",
       call = user_frame()
     )
   }
@@ -165,19 +174,19 @@ residuals_of_type <- function(seen, mean, type, weight, object) {
   )
 }
 
-# Such as several quantiles of one response.
+# Happens for several quantiles of one response.
 abort_no_residuals <- function(fitted, observed, call = parent.frame()) {
   abort_runhooks(
     c(
       "{.fn residuals} needs one prediction for each observed value.",
       x = "The model predicts {fitted} number{?s} for {observed} in each row.",
-      i = "{.fn fitted} gives the predictions."
+      i = "Use {.fn fitted} for the predictions."
     ),
     call = call
   )
 }
 
-# Numbers, or probabilities of classes: a matrix, without the first of two classes.
+# A matrix of numbers or probabilities. Two classes have one column, the second class.
 model_fit <- function(object, frame) {
   predicted <- frame_predictions(object, frame)
   fit <- as.matrix(predicted[vapply(predicted, is.numeric, NA)])
@@ -185,13 +194,13 @@ model_fit <- function(object, frame) {
   if (".pred_class" %in% names(predicted) && ncol(fit) == 2) fit[, 2, drop = FALSE] else fit
 }
 
-# Of the rows that are trained on. All rows are predicted, as they were all there when scale(x) and its like
-# were computed.
+# Predicts all rows and then selects the training rows, because terms such as scale(x) were computed
+# from all rows.
 frame_predictions <- function(object, frame) {
   predict(object, newdata = frame$data)[frame$rows, , drop = FALSE]
 }
 
-# A vector where it is one column, with NA where na.exclude left rows out.
+# Returns a vector if there is one column. With na.exclude, omitted rows are NA.
 as_fitted <- function(object, frame, values) {
   names <- rownames_of(frame)
   if (object$blueprint$na$kind == "exclude") {
@@ -232,9 +241,9 @@ update.tf_estimator <- function(object, formula., ..., evaluate = TRUE) {
   if (!missing(formula.) && (is.null(call[["data"]]) || !is.null(object$recipe))) {
     abort_runhooks(
       c(
-        "{.fn update} has no formula to change: the model was made from
+        "{.fn update} cannot change the formula of a model from
          {if (is.null(object$recipe)) 'x and y' else 'a recipe'}.",
-        i = "Make it again of other columns, or from a formula and data."
+        i = "Create a new model with other columns, or with a formula and data."
       )
     )
   }
@@ -269,7 +278,7 @@ summary.tf_estimator <- function(object, ...) {
   )
 }
 
-# How well the rows that are trained on are met, each as its weight says.
+# Weighted measures of the fit on the training rows.
 fit_measures <- function(object, frame) {
   classes <- tidy_classes_of(object)
   weights <- row_weights(object, frame, sum(frame$rows))
@@ -287,14 +296,14 @@ fit_measures <- function(object, frame) {
   truth <- as.matrix(frame$response)
   fit <- model_fit(object, frame)
   if (ncol(fit) != ncol(truth)) {
-    # training has said what is left out
+    # training has already signalled the message about omitted rows
     measured <- suppressMessages(
       evaluate(object, frame$data), classes = "runhooks_message_omitted"
     )
     return(unlist(measured["average_loss"]))
   }
   errors <- mean_of(rowMeans((truth - fit)^2))
-  # as lm() has it, what is compared with is the intercept, or nothing
+  # R squared compares with the intercept, or with 0 if there is no intercept, as in lm()
   has_none <- has_coefficients(object) && isFALSE(object$blueprint$has_intercept)
   means <- if (has_none) 0 * truth[1, ] else apply(truth, 2, mean_of)
   total <- mean_of(rowMeans(sweep(truth, 2, means)^2))

@@ -1,17 +1,15 @@
-# What the folder of a model remembers of the model that was trained in it, and the refusal of
-# another one. It stands in the record of the training (R/model_dir_metadata.R); folders without it,
-# such as TensorFlow's, are taken as they are.
+# Checks that a model is compatible with the model that its model directory records, and updates the
+# record (R/model_dir_metadata.R). Directories without metadata, such as TensorFlow's, are accepted.
 
-# What the checkpoints depend on, or what would make their numbers mean something else: named
-# strings in groups. Rates, regularization, weights of examples and the like may change.
+# Everything that determines the variables and their meaning, as groups of named strings. Learning
+# rates, regularization, example weights and the like are not part of it.
 model_signature <- function(object) {
   if (!is.null(object$spec)) cpp_model_memory(cached_core_model(object)$core)
 }
 
 # --- comparing
 
-# Before the folder of the model is read: an error where another one was trained there. `mode` is
-# "train", "eval" or "infer".
+# Aborts if the directory contains a different model. `mode` is "train", "eval" or "infer".
 check_model_compatible <- function(object, mode, call = parent.frame()) {
   folder <- current_model_dir(object)
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
@@ -19,22 +17,22 @@ check_model_compatible <- function(object, mode, call = parent.frame()) {
   was <- record$model
   if (is.null(was)) return(invisible())
   now <- core_signature(object)
-  # the variables of an optimizer are read to train only
+  # only training reads the variables of an optimizer
   groups <- setdiff(names(now), if (mode != "train") "optimizer")
   lines <- if (!identical(was[groups], now[groups])) {
     unlist(lapply(groups, function(group) differences(group, was[[group]], now[[group]])))
   }
-  # one of another kind has other arguments, too
+  # a model of another kind also has other arguments, which are not worth listing
   if (!identical(was$kind, now$kind)) lines <- differences("kind", was$kind, now$kind)
   response <- object$blueprint$response$name
   lines <- c(lines, response_difference(record, response))
   if (length(lines) == 0) return(invisible())
-  # a file of words that has changed or is gone is an error of its own
+  # a vocabulary file that is missing or has changed aborts with its own error
   lapply(spec_columns(object$spec), function(column) cpp_column_buckets(core_value(column)))
   abort_incompatible_model(folder$path, lines, call)
 }
 
-# What can be told without a look at the contents of columns: kinds, names of columns, the response.
+# Compares only kinds, names of columns and the response, not the contents of columns.
 check_column_memory <- function(object, folder, record, call) {
   was <- record$model
   if (is.null(was)) return(invisible())
@@ -64,7 +62,7 @@ differences <- function(group, was, now) {
     columns = sprintf("The column '%s' was %s and is now %s.", other, was[other], now[other]),
     sprintf("`%s` was %s and is now %s.", other, was[other], now[other])
   )
-  # an optimizer that is not known now may be the same
+  # a missing optimizer is unknown, not different
   if (group == "optimizer") return(changed)
   what <- if (group == "columns") "the column '%s'" else "`%s`"
   c(
@@ -79,14 +77,13 @@ response_difference <- function(record, response) {
   if (was != response) sprintf("It was trained to predict '%s', not '%s'.", was, response)
 }
 
-# In an input function, which knows the response.
+# For input functions, which know the response.
 check_response_memory <- function(record, response, folder) {
   line <- response_difference(record, response)
   if (length(line)) abort_incompatible_model(folder, line, user_frame())
 }
 
-# A matrix has no names: the weights of a column are those of its place. The same features in another
-# order are put in that of the training.
+# The columns of a matrix have no names, so the features must be in the order of the training.
 order_of_training <- function(estimator, order) {
   was <- training_record(estimator)$order
   if (length(was) == length(order) && setequal(was, order)) was else order
@@ -110,29 +107,27 @@ abort_incompatible_model <- function(folder, lines, call) {
   if (rest > 0) shown <- c(shown, sprintf("And %d more differences.", rest))
   abort_plain(
     c(
-      paste0("The folder ", folder, " holds another model than this one."),
+      paste0("The model directory ", folder, " contains a different model."),
       setNames(shown, rep("x", length(shown))),
-      i = "Give this model another `model_dir`, or make it as it was trained."
+      i = "Use another `model_dir`, or create the model with the arguments of the training."
     ),
     kind = "failed_precondition", call = call
   )
 }
 
-# A word, once for each such training, where the folder of an object that was trained has weights by now
-# that another object has trained.
+# Informs once for each training that another object or process did in the model directory.
 inform_other_training <- function(object, folder) {
   kept <- unclass(object$estimator)$kept
   was <- kept$trained_to
   if (is.null(was) || folder$is_training || folder$mark %in% c(was, "")) return(invisible())
   kept$trained_to <- folder$mark
-  then <- sub(":.*", "", was)
+  then <- sub(":.*", "", was) # nolint: used by cli
   now <- sub(":.*", "", folder$mark) # nolint: used by cli
   cli::cli_inform(
     c(
-      "The model in {.path {folder$path}} has been trained by another object or process since:
-       {if (then == now) 'it is another one by now, both' else paste('at step', then, 'then,')}
-       at step {now}{if (then != now) ' by now'}.",
-      i = "What is asked of this object is of that model; another {.arg model_dir} keeps models apart."
+      "Another object or process has trained the model in {.path {folder$path}}: this object had
+       trained it to step {then}, and it is now at step {now}.",
+      i = "This object now uses the new weights. Use one {.arg model_dir} for each model."
     ),
     class = "runhooks_message_other_training"
   )
@@ -140,12 +135,12 @@ inform_other_training <- function(object, folder) {
 
 # --- remembering
 
-# The input of a training, which writes down what is trained: when the graph is built, since only
-# then the core watches over the folder and takes the record away where nothing comes of it.
+# Wraps the input of a training so that it records the model and the data when the graph is built.
+# Only then does the core hold the directory, and it removes the record if the training fails.
 remembering_input <- function(input, object, folder) {
   force(input)
   is_new <- !folder$has_checkpoint
-  # one that a killed process has left without a checkpoint
+  # a killed process may have left a record without a checkpoint
   if (is_new) folder$memory <- NULL
   if (is_new) folder$is_checked <- TRUE
   function(mode) {
@@ -172,8 +167,7 @@ remember_model <- function(object, folder) {
   update_metadata(folder, record)
 }
 
-# Which data in memory are trained on, with a word where the folder has seen others, as in a script
-# that is run again with other data.
+# Records the data in memory. Informs if the previous training in the directory used other data.
 remember_data <- function(data, folder) {
   record <- folder_memory(folder)
   if (is.null(data$content) || is.null(record) || identical(record$data, data)) return(invisible())
@@ -183,7 +177,7 @@ remember_data <- function(data, folder) {
       c(
         "The model in {.path {folder$path}} was trained on other data until step {folder$step}:
          {was$rows} row{?s}, and now {if (was$rows == data$rows) 'as many others' else data$rows}.",
-        i = "It goes on from there with these; another {.arg model_dir} begins anew."
+        i = "Training continues with the new data; use another {.arg model_dir} to start again."
       ),
       class = "runhooks_message_other_data"
     )
@@ -197,9 +191,9 @@ is_known_model <- function(x) {
   is_plain_list(x) && all(vapply(x, is_texts, NA))
 }
 
-# --- whether there is something to predict by
+# --- trained or not
 
-# After a training: that the object was trained, where, to which checkpoint, and by which recipe.
+# Stores in the object the directory, the checkpoint and the recipe of its training.
 record_training <- function(object, input_fn, folder, mark = folder$mark) {
   kept <- unclass(object$estimator)$kept
   kept$trained_in <- folder$path
@@ -207,7 +201,7 @@ record_training <- function(object, input_fn, folder, mark = folder$mark) {
   keep_recipe(object, attr(input_fn, "recipe", exact = TRUE), folder)
 }
 
-# The same of one that an error or an interrupt has left.
+# Does the same after an error or an interrupt.
 record_aborted_training <- function(object, input_fn) {
   folder <- open_folder(model_dir(object))
   if (!folder$has_checkpoint) return(invisible())
@@ -216,8 +210,8 @@ record_aborted_training <- function(object, input_fn) {
   if (!is.null(memory)) write_record(memory, folder$path)
 }
 
-# A warning where the model was never trained, as its values are initial ones then; an error where
-# it was, elsewhere. `purpose` is what is asked of it.
+# Warns if the model was never trained, and aborts if the directory of its training is lost.
+# `purpose` completes the sentence of the warning.
 check_has_weights <- function(object, purpose, call = parent.frame()) {
   folder <- current_model_dir(object)
   if (folder$has_checkpoint) return(inform_other_training(object, folder))
@@ -227,40 +221,40 @@ check_has_weights <- function(object, purpose, call = parent.frame()) {
   rlang::warn(
     c(
       paste0("Could not find trained model in model_dir: ", folder$path, "."),
-      x = paste0("The model was not trained: ", purpose, " by its initial values."),
-      i = "Call train() first, or give the `model_dir` in which it was trained."
+      x = paste0("The model has not been trained: ", purpose, " by its initial weights."),
+      i = "Call train() first, or use the `model_dir` of a trained model."
     ),
     class = c("runhooks_warning_untrained", "runhooks_warning"), call = call
   )
 }
 
 abort_lost_folder <- function(trained_in, folder, call) {
-  lost <- if (dir.exists(trained_in)) "which has no checkpoint any more" else "which is gone"
+  lost <- if (dir.exists(trained_in)) "which has no checkpoint now" else "which is missing"
   abort_plain(
     c(
       paste0("The model was trained in ", trained_in, ", ", lost, "."),
-      x = if (folder != trained_in) paste0("Its folder is now ", folder, "."),
-      i = "Where the folder was moved, make the model again with `model_dir` = its new place.",
-      i = "train() begins anew."
+      x = if (folder != trained_in) paste0("Its model directory is now ", folder, "."),
+      i = "If the directory was moved, create the model again with the new `model_dir`.",
+      i = "train() starts again with initial weights."
     ),
     kind = "not_found", call = call
   )
 }
 
-# Training begins anew, which is what a script wants that removes the folder.
+# Only a message, because a script may remove the directory to start again.
 inform_lost_folder <- function(object, folder) {
   trained_in <- unclass(object$estimator)$kept$trained_in
   if (is.null(trained_in) || folder$has_checkpoint) return(invisible())
   cli::cli_inform(
-    "The checkpoints of {.path {trained_in}}, where the model was trained, are gone: training
-     begins anew."
+    "The checkpoints in {.path {trained_in}}, where the model was trained, are missing. Training
+     starts again with initial weights."
   )
 }
 
 # --- a model that is being trained
 
-# The checkpoint to read, "" for the newest. A hook that asks the model which it trains gets the
-# weights of this moment: a checkpoint of its own, which `forget()` removes when it was read.
+# The checkpoint to read, or "" for the newest. Inside a hook of the training of this model, it is a
+# temporary checkpoint of the current weights, which `forget()` removes.
 current_weights <- function(object, checkpoint_path = NULL) {
   nothing <- function() invisible()
   if (!is.null(checkpoint_path)) {
@@ -274,8 +268,8 @@ current_weights <- function(object, checkpoint_path = NULL) {
   list(path = path, forget = function() unlink(scratch, recursive = TRUE))
 }
 
-# After a training: the recipe that has prepared its data, for new ones. Only that there was one
-# goes into the folder, since a recipe is made of code.
+# Stores the recipe that prepared the training data. The metadata only say that there was one,
+# because a recipe contains code.
 keep_recipe <- function(object, recipe, folder) {
   kept <- unclass(object$estimator)$kept
   if (is.null(recipe)) recipe <- object$recipe

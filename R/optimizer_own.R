@@ -1,41 +1,42 @@
-# tf$train$Optimizer(): optimizers whose rule is written in R.
+# tf$train$Optimizer(): optimizers with an update rule that is written in R.
 
 #' Write an optimizer in R
 #'
-#' `tf$train$Optimizer()` makes an optimizer of functions of tensors, as a class derived from
-#' TensorFlow's `Optimizer` would be. They are called while the graph is built, once for each
-#' variable, and return the operations of one step. The optimizer goes wherever others go: its
-#' `minimize()`, the argument `optimizer` of a model, a model function.
+#' `tf$train$Optimizer()` creates an optimizer from R functions that build its update operations, as
+#' a subclass of TensorFlow's `Optimizer` does. The functions are called once for each variable
+#' while the graph is built. Use the optimizer like a built-in one: call its `minimize()`, return
+#' its operation from a model function, or give it as the argument `optimizer` of a model.
 #'
 #' @section Arguments:
 #' \describe{
-#'   \item{`name`}{A string: the name scope of the step, and the slots' name.}
-#'   \item{`...`}{Hyperparameters by name: numbers, tensors, variables, or functions of no argument or
-#'     of the global step. The functions are given them as `hyper`, a list of tensors of the
-#'     variable's type. `learning_rate` is what [hook_learning_rate()] sets.}
-#'   \item{`apply_dense`}{A function of some of `grad`, `var`, `slots`, `hyper`: the gradient, the
-#'     variable, its slots and the hyperparameters (lists by name). It returns an operation, a tensor, or
-#'     a list of these: all that has to run.}
-#'   \item{`apply_sparse = NULL`}{The same for a gradient of rows, as those of embeddings are: `grad$values`
-#'     are the rows `grad$indices` (from 0) of the gradient, none of which comes twice. `NULL`:
-#'     `apply_dense` is given the whole gradient, with zeros in the other rows.}
-#'   \item{`slots = NULL`}{What is kept for each variable from step to step, and in checkpoints: names
-#'     (such slots begin with zeros); or a list by name, of numbers, initializers
-#'     (`tf$ones_initializer()`) or tensors; or a function of `var` that returns one of these. The
-#'     variables are called as TensorFlow's: `w/<name>`, the next one `w/<name>_1`.}
-#'   \item{`prepare = NULL`}{A function of `hyper` that is called once, before the updates. It returns a
-#'     list by name, which the others are given in `hyper`; `tf$get_variable()` in it makes variables of
-#'     the optimizer itself.}
-#'   \item{`finish = NULL`}{A function of `updates` (a list of operations) and `hyper`; what it makes
-#'     runs after all updates.}
-#'   \item{`use_locking = FALSE`}{Without effect.}
+#'   \item{`name`}{A string: the name scope of the update, and the default name of slots.}
+#'   \item{`...`}{Named hyperparameters: numbers, tensors, variables, or functions of no argument or
+#'     of the global step. The functions receive them in the list `hyper`, as tensors with the data
+#'     type of the variable. [hook_learning_rate()] changes the one named `learning_rate`.}
+#'   \item{`apply_dense`}{A function of any of `grad`, `var`, `slots` and `hyper`: the gradient, the
+#'     variable, and the named lists of its slots and of the hyperparameters. It returns an
+#'     operation, a tensor, or a list of these, which make up one update.}
+#'   \item{`apply_sparse = NULL`}{The same for a sparse gradient, such as that of an embedding:
+#'     `grad$values` are the rows `grad$indices` of the gradient. Indices start at 0 and are unique.
+#'     `NULL`: `apply_dense` gets the dense gradient, with zeros in the other rows.}
+#'   \item{`slots = NULL`}{The slots of each variable, which checkpoints contain. A character vector
+#'     of names (initial value 0), a named list of numbers, tensors or initializers
+#'     (`tf$ones_initializer()`), or a function of `var` that returns one of these. Slots have TensorFlow's names: the
+#'     first one of `w` is `w/<name>`, the next one `w/<name>_1`.}
+#'   \item{`prepare = NULL`}{A function of `hyper` that is called once before the updates. It
+#'     returns a named list that is added to `hyper`. Inside it, `tf$get_variable()` creates variables that
+#'     belong to the optimizer.}
+#'   \item{`finish = NULL`}{A function of `updates`, a list of operations, and `hyper`. The
+#'     operation that it returns runs after all updates.}
+#'   \item{`use_locking = FALSE`}{Has no effect.}
 #' }
-#' Where a function names its arguments otherwise it is given them in this order.
+#' A function with other argument names gets the values in the order above.
 #'
-#' @section Errors: An error of one of the functions reaches the caller with its name and that of the
-#'   variable. `runhooks_error_invalid_argument` for what returns no operations, and where one is made that
-#'   changes a variable and that nothing returned waits for: it would never run.
-#' @seealso [optimizers] for those that are there; `tf.train.Optimizer` of TensorFlow 1.x.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a function does not return operations, or it creates an
+#'     assignment that no returned operation depends on and that would never run.
+#'   * Any error of a function. The message names the function and the variable.
+#' @seealso [optimizers] for the built-in optimizers; `tf.train.Optimizer` of TensorFlow 1.x.
 #' @name own_optimizers
 #' @family optimizers
 #' @examples
@@ -55,7 +56,7 @@
 #' model %>% train(input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 5))
 #' variable_names(model)
 #'
-#' # rows of an embedding that a batch does not have stay as they are
+#' # update only the rows of an embedding that are in the batch
 #' sgd <- tf$train$Optimizer(
 #'   "MySGD",
 #'   learning_rate = 0.1,
@@ -67,7 +68,7 @@
 #' sgd
 NULL
 
-# What each function may be given, in this order.
+# The arguments of each function, in positional order.
 optimizer_parts <- list(
   apply_dense = c("grad", "var", "slots", "hyper"),
   apply_sparse = c("grad", "var", "slots", "hyper"),
@@ -78,14 +79,14 @@ own_optimizer <- function(name, ..., apply_dense, apply_sparse = NULL, slots = N
                           finish = NULL, use_locking = FALSE) {
   call <- environment()
   if (missing(name)) {
-    abort_runhooks("{.arg name} is missing, with no default: slots are called by it.")
+    abort_runhooks("{.arg name} is missing, with no default: it names the slots.")
   }
   check_string(name)
   check_flag(use_locking)
   if (missing(apply_dense)) {
     abort_runhooks(c(
       "{.arg apply_dense} is missing, with no default.",
-      i = "It is a function of a gradient and its variable that returns the operation of a step, such as
+      i = "It is a function of a gradient and a variable that returns an operation, such as
            {.code function(grad, var) tf$assign_sub(var, 0.1 * grad)}."
     ))
   }
@@ -116,7 +117,7 @@ own_hyperparameters <- function(hyper, call) {
   names <- rlang::names2(hyper)
   if (any(names == "") || anyDuplicated(names)) {
     abort_runhooks(
-      "Hyperparameters of an optimizer must have names, each its own, as in
+      "Hyperparameters of an optimizer must have unique names, such as
        {.code learning_rate = 0.1}.",
       call = call
     )
@@ -137,13 +138,13 @@ kept_slots <- function(slots, call) {
   function(var) slots
 }
 
-# By name: initial values, as the core takes them.
+# Converts slots to a named list of initial values for the core.
 as_slots <- function(slots, call) {
   if (is.character(slots)) slots <- setNames(as.list(numeric(length(slots))), slots)
   names <- rlang::names2(slots)
   if (!is.list(slots) || any(is.na(names) | names == "") || anyDuplicated(names)) {
     abort_runhooks(
-      "{.arg slots} must be names or a list by name, each name once, as in
+      "{.arg slots} must be names or a named list with unique names, such as
        {.code slots = list(m = 0)}, not {kind_of(slots)}.",
       call = call
     )
@@ -151,8 +152,8 @@ as_slots <- function(slots, call) {
   lapply(slots, core_value)
 }
 
-# A function of the user's as the core calls it: with all that it may be given, of which it gets what
-# it takes; its errors say whose they are, and what it returns is what the core can read.
+# Wraps a user's function for the core: passes only the arguments that it takes, checks its value,
+# and adds the function and the variable to the text of its errors.
 optimizer_part <- function(f, part, owner, call) {
   check_arg(is.function(f), f, "a function", part, call)
   known <- optimizer_parts[[part]]
@@ -174,7 +175,7 @@ optimizer_part <- function(f, part, owner, call) {
   }
 }
 
-# Which of the arguments in `known` a function takes: by their names, or as many as it has.
+# The arguments in `known` that a function takes, by name or else by position.
 taken_arguments <- function(f, known, part, call) {
   own <- formals(args(f))
   if ("..." %in% names(own)) return(known)
@@ -182,7 +183,7 @@ taken_arguments <- function(f, known, part, call) {
   if (all(needed %in% known)) return(intersect(known, names(own)))
   if (length(needed) <= length(known)) return(utils::head(known, length(needed)))
   abort_runhooks(
-    "{.arg {part}} is given {.arg {known}}, and needs {length(needed)} arguments: {.arg {needed}}.",
+    "{.arg {part}} gets {.arg {known}}, but needs {length(needed)} arguments: {.arg {needed}}.",
     call = call
   )
 }
@@ -192,7 +193,7 @@ optimizer_result <- function(x, part) {
   if (part == "prepare") {
     if (is.null(x)) return(NULL)
     if (!is.list(x) || is.object(x) || any(rlang::names2(x) == "")) {
-      abort_runhooks("What is returned must be a list by name, not {describe(x)}.", call = NULL)
+      abort_runhooks("It must return a named list, not {describe(x)}.", call = NULL)
     }
     return(lapply(x, as_tensor))
   }
@@ -200,8 +201,8 @@ optimizer_result <- function(x, part) {
   if (is.null(x) || !is_good(x)) {
     abort_runhooks(
       c(
-        "What is returned must be an operation, a tensor or a list of these, not {kind_of(x)}.",
-        i = "For example what {.code tf$assign_sub(var, grad * rate)} returns."
+        "It must return an operation, a tensor or a list of these, not {kind_of(x)}.",
+        i = "For example, the value of {.code tf$assign_sub(var, grad * rate)}."
       ),
       call = NULL
     )
@@ -209,5 +210,4 @@ optimizer_result <- function(x, part) {
   if (is_graph_element(x)) list(x) else x
 }
 
-# The numbers and tensors that an optimizer was given.
 hyperparameters_in <- function(x) c(unclass(x), unclass(x)$hyper)

@@ -1,16 +1,15 @@
-# A linear model at its weights: how far it is from the optimum, and how well the data determine it. All
-# in double precision, from the data and the weights.
+# Inference for linear models: distance to the optimum, information matrix, intervals. Computes in
+# double precision from the data and the weights.
 
-# The model at its weights: lm()'s design, the linear function of each row, and with them what the
-# likelihood says, see fit_information(). `coefficients` has a column for each response, or for each
-# class but the first.
+# Returns the design of lm(), the linear predictor of each row and the result of fit_information().
+# `coefficients` has a column for each response, or for each class except the first.
 linear_fit <- function(object, what, frame = training_frame(object, what, call),
                        call = parent.frame()) {
   if (!has_coefficients(object)) {
     abort_runhooks(
       c(
-        "{.fn {what}} is for linear models; this is a {model_words(object)}.",
-        i = "{.code variable_value(model)} gives all weights."
+        "{.fn {what}} needs a linear model; this is a {model_words(object)}.",
+        i = "Use {.code variable_value(model)} for all weights."
       ),
       call = call
     )
@@ -20,12 +19,12 @@ linear_fit <- function(object, what, frame = training_frame(object, what, call),
   logits <- linear_logits(object, frame)
   classes <- tidy_classes_of(object)
   if (length(classes) > 2) logits <- logits[, -1, drop = FALSE] - logits[, 1]
-  # the weights in the contrasts of lm(): both say the same linear function
+  # the weights as coefficients of lm()'s contrasts, which give the same linear predictor
   design <- design_matrix(object, frame)
   response <- observed(object, frame$response)
   offset <- if (is.null(frame$offset)) numeric(nrow(design)) else frame$offset
   weights <- row_weights(object, frame, nrow(design))
-  # rows of weight 0 are none, also where a level is in these alone
+  # drop rows of weight 0, so that their levels do not add columns
   used <- weights != 0
   if (!all(used)) {
     about <- attributes(design)[c("assign", "contrasts")]
@@ -57,10 +56,9 @@ optimizer_argument_of <- function(object) {
   object$spec[[model_traits(object$spec$type)$parts[[1]]$optimizer]]
 }
 
-# Means of the responses, and the likelihood's gradient and information. They are those of the
-# coefficients of orthonormal columns, `basis` makes of these the coefficients of the design: however
-# collinear that is, nothing is lost. The columns themselves, as many numbers as the design has, are in
-# its decomposition and are seldom made.
+# Returns the means of the responses, and the gradient and the information of the likelihood. Both
+# refer to an orthonormal basis of the design, which stays accurate for collinear columns. `basis`
+# maps to coefficients of the design. The basis itself is as large as the design and rarely needed.
 fit_information <- function(fit) {
   p <- sum(fit$kept)
   w <- fit$weights
@@ -83,12 +81,12 @@ fit_information <- function(fit) {
   }
   list(
     means = means, errors = errors, gradient = sqrt(sum(gradient^2)), root = root, basis = basis,
-    # what one step of Newton's would add to coefficients, and to the fit
+    # the Newton step, for the coefficients and in the orthonormal basis
     ahead = if (!is.null(steps)) basis %*% steps, ahead_of_fit = steps
   )
 }
 
-# The triangle whose square is the information, of all outputs; NULL where there is none.
+# A triangular root of the information of all outputs, or NULL if it is singular.
 information_root <- function(fit, means, triangle) {
   if (fit$family == "multinomial") return(joint_root(fit, means))
   k <- ncol(means)
@@ -110,7 +108,7 @@ information_root <- function(fit, means, triangle) {
   root
 }
 
-# Of rows that count so much, in the columns of the design as `triangle` makes them orthonormal.
+# The root for rows with the weights `amounts`, in the basis that `triangle` makes orthonormal.
 root_of_rows <- function(fit, amounts, triangle) {
   if (!all(is.finite(amounts))) return(NULL)
   decomposed <- qr(sqrt(amounts) * fit$design[, fit$kept, drop = FALSE], tol = 0)
@@ -119,7 +117,7 @@ root_of_rows <- function(fit, amounts, triangle) {
   if (all(sizes > .Machine$double.eps * max(sizes))) root
 }
 
-# Of classes, whose errors vary together.
+# The root for several classes, which have correlated errors.
 joint_root <- function(fit, means) {
   q <- orthonormal_columns(fit)
   k <- ncol(means)
@@ -139,13 +137,13 @@ orthonormal_columns <- function(fit) {
   qr.qy(fit$decomposed, diag(1, nrow(fit$design), sum(fit$kept)))
 }
 
-# What is left of numbers at the least loss.
+# The residuals at the optimum.
 least_errors <- function(fit) {
   rest <- matrix(0, nrow(fit$errors) - nrow(fit$ahead_of_fit), ncol(fit$errors))
   fit$errors - qr.qy(fit$decomposed, rbind(fit$ahead_of_fit, rest))
 }
 
-# How far the coefficients are from the optimum: of the largest of their size or standard error.
+# The maximum Newton step of the coefficients, relative to their size or standard error.
 fit_distance <- function(fit) {
   if (is.null(fit$root) || is_undetermined(fit)) return(Inf)
   if (is_within_precision(fit)) return(0)
@@ -155,8 +153,8 @@ fit_distance <- function(fit) {
   max(abs(fit$ahead) / pmax(abs(beta), errors, .Machine$double.xmin))
 }
 
-# What cannot be seen in single precision is not there: of numbers where they are met without an error,
-# so that nothing but rounding would be left of their errors.
+# True if the distance to the optimum is below single precision. For a Gaussian family it is true if
+# the optimum fits the data up to rounding.
 is_within_precision <- function(fit) {
   centered <- sweep(fit$logits, 2, colMeans(fit$logits))
   if (fit$family != "gaussian") return(sum(fit$ahead_of_fit^2) <= 1e-12 * sum(centered^2))
@@ -165,14 +163,14 @@ is_within_precision <- function(fit) {
   sum(left) <= 1e-20 * sum(fit$weights * centered^2) + rounding
 }
 
-# Classes that a plane separates, or a level without one of them: the weights could grow for ever, and
-# of the linear function of some row nothing is known.
+# True if the weights have no finite optimum, as with separable classes or a level that has only one
+# class, so that some row's linear predictor is undetermined.
 is_undetermined <- function(fit) {
   if (fit$family == "gaussian") return(FALSE)
   inverse <- chol2inv(fit$root)
   p <- sum(fit$kept)
   blocks <- lapply(seq_len(ncol(fit$logits)), function(i) (i - 1) * p + seq_len(p))
-  # no row is longer than 1
+  # rows of the basis have a norm of at most 1, so the eigenvalues bound the variances
   largest <- vapply(blocks, function(own) {
     eigen(inverse[own, own, drop = FALSE], symmetric = TRUE, only.values = TRUE)$values[[1]]
   }, 0)
@@ -185,7 +183,7 @@ is_undetermined <- function(fit) {
   }, NA))
 }
 
-# A word where coefficients are not those of the least loss. Whether there was one.
+# Warns if the coefficients are not at the optimum. Returns TRUE if it warned.
 warn_convergence <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(invisible(FALSE))
   distance <- fit_distance(fit)
@@ -203,11 +201,11 @@ warn_convergence <- function(fit) {
       ),
       x = paste0("The norm of the gradient is ", format(fit$gradient, digits = 2), "."),
       i = if (is_met_closely(fit)) {
-        "Errors as small as these are seen in double precision only; the model is of single precision."
+        "The residuals are at the limit of single precision; use `lm()` for more digits."
       } else if (is.finite(distance)) {
-        "`train(model)`, with an optimizer of our choice, goes to the least loss."
+        "Use `train(model)` with the default optimizer to reach the optimum."
       } else {
-        "Where classes can be told apart without an error there is no least loss."
+        "Separable classes have no finite optimum."
       }
     ),
     class = c("runhooks_warning_not_converged", "runhooks_warning")
@@ -215,8 +213,8 @@ warn_convergence <- function(fit) {
   invisible(TRUE)
 }
 
-# As summary() of lm() says it of double precision: where next to nothing is left of a response, what
-# single precision rounds is a part of that, and of all that is computed from it.
+# Warns, as summary() of lm() does, if the residuals are so small that rounding to single precision
+# is a part of them.
 warn_perfect_fit <- function(fit) {
   if (fit$family != "gaussian" || is.null(fit$root) || fit_df(fit) < 1) return(invisible())
   size <- function(x) colSums(fit$weights * x^2)
@@ -227,8 +225,8 @@ warn_perfect_fit <- function(fit) {
     c(
       "The fit is essentially perfect: standard errors may be unreliable.",
       x = paste0(
-        "They are of what the model of single precision misses; the least loss has ",
-        format(sqrt(min(least / left, 1, na.rm = TRUE)), digits = 2), " of that."
+        "They include the rounding of single precision. The residuals at the optimum are ",
+        format(sqrt(min(least / left, 1, na.rm = TRUE)), digits = 2), " times as large."
       ),
       i = "lm() computes in double precision."
     ),
@@ -236,20 +234,20 @@ warn_perfect_fit <- function(fit) {
   )
 }
 
-# Whether what is left of numbers is near to what single precision leaves out.
+# True if the residuals are near the limit of single precision.
 is_met_closely <- function(fit) {
   if (fit$family != "gaussian") return(FALSE)
   centered <- sweep(fit$logits, 2, colMeans(fit$logits))
   sum(fit$weights * fit$errors^2) <= 1e-8 * sum(fit$weights * centered^2)
 }
 
-# A word where coefficients, and the errors that are said of them, are not those of the least loss.
+# Warns if inference is unreliable, because of missing convergence or a perfect fit.
 record_inference <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(invisible())
   if (!warn_convergence(fit)) warn_perfect_fit(fit)
 }
 
-# For methods: the fit, with a warning where it is far from the optimum.
+# The fit for methods of inference. Aborts if the loss is not a likelihood.
 inference_fit <- function(object, what, call = parent.frame()) {
   fit <- linear_fit(object, what, call = call)
   if (!nzchar(fit$family) || fit$is_penalized) {
@@ -257,9 +255,9 @@ inference_fit <- function(object, what, call = parent.frame()) {
       c(
         "{.fn {what}} needs a model whose loss is a likelihood.",
         x = if (fit$is_penalized) {
-          "The optimizer of this one penalizes weights."
+          "The optimizer of this model penalizes weights."
         } else {
-          "The loss of this one is another."
+          "The loss of this model is not a likelihood."
         }
       ),
       call = call
@@ -269,21 +267,20 @@ inference_fit <- function(object, what, call = parent.frame()) {
   fit
 }
 
-# Rows that count, and what is left of them.
 fit_nobs <- function(fit) sum(fit$weights != 0)
 
 fit_df <- function(fit) fit_nobs(fit) - sum(fit$kept)
 
-# The coefficients that there are, of all outputs.
+# The number of estimated coefficients of all outputs.
 fit_edf <- function(fit) sum(fit$kept) * ncol(fit$coefficients)
 
-# The dispersion of each response, 1 where the family has none.
+# The covariance of the residuals of all responses, or an identity matrix without dispersion.
 fit_dispersion <- function(fit) {
   if (fit$family != "gaussian") return(diag(ncol(fit$errors)))
   crossprod(fit$errors, fit$weights * fit$errors) / fit_df(fit)
 }
 
-# Of the coefficients that there are, those of one output after another's.
+# The covariance of the estimated coefficients, ordered by output.
 fit_covariance <- function(fit) {
   k <- ncol(fit$errors)
   inverse <- if (is.null(fit$root)) {
@@ -293,7 +290,7 @@ fit_covariance <- function(fit) {
   }
   wide <- kronecker(diag(k), fit$basis)
   if (fit$family == "gaussian") {
-    # the same rows for all responses, whose errors vary together
+    # all responses have the same rows and correlated errors
     own <- seq_len(ncol(fit$basis))
     return(kronecker(
       fit_dispersion(fit), fit$basis %*% inverse[own, own, drop = FALSE] %*% t(fit$basis)
@@ -302,7 +299,7 @@ fit_covariance <- function(fit) {
   wide %*% inverse %*% t(wide)
 }
 
-# How many standard errors an interval goes to each side.
+# The half-width of an interval, in standard errors.
 interval_factor <- function(fit, level, call = parent.frame()) {
   good <- is_number(level) && level > 0 && level < 1
   check_arg(good, level, "a number between 0 and 1", "level", call)
@@ -310,7 +307,7 @@ interval_factor <- function(fit, level, call = parent.frame()) {
   if (fit$family == "gaussian") stats::qt(upper, fit_df(fit)) else stats::qnorm(upper)
 }
 
-# The linear function of new rows, with standard errors; NA in rows that lack something.
+# The linear predictor of new rows with standard errors; NA in rows with missing values.
 linear_predictions <- function(object, data, fit, call = parent.frame()) {
   design <- design_matrix(object, fit$frame, data)[, fit$kept, drop = FALSE]
   logits <- design %*% fit$coefficients[fit$kept, , drop = FALSE]
@@ -351,8 +348,8 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
   quick_tibble(do.call(c, columns), nrow(half))
 }
 
-# A probability among several is no function of one linear function, and a class or a count has no
-# interval that normal errors would give.
+# With several classes, a probability depends on several linear predictors. Prediction intervals
+# need normal errors, which classes and counts do not have.
 abort_interval <- function(fit, interval, object, call) {
   is_joint <- fit$family == "multinomial"
   if (!is_joint && (interval == "confidence" || fit$family == "gaussian")) return(invisible())
@@ -361,12 +358,12 @@ abort_interval <- function(fit, interval, object, call) {
     c(
       "{.code interval = \"{interval}\"} is not for a {model_words(object)} of this kind.",
       x = if (is_joint) {
-        "It has {n} classes: their probabilities are not of one linear function."
+        "It has {n} classes, and their probabilities depend on several linear predictors."
       } else {
-        "What it predicts has no normal errors."
+        "Its predictions do not have normal errors."
       },
-      i = if (is_joint) "{.fn confint} has intervals of its coefficients." else {
-        "{.code interval = \"confidence\"} is that of the mean."
+      i = if (is_joint) "Use {.fn confint} for intervals of its coefficients." else {
+        "Use {.code interval = \"confidence\"} for intervals of the mean."
       }
     ),
     call = call

@@ -89,7 +89,7 @@ test_that("errors that single precision does not see are said", {
   data$y <- 1 + 100 * data$x + 1e-6 * (data$u + rnorm(100))
   model <- linear_regressor(y ~ x + u, data, model_dir = new_folder())
   train(model)
-  expect_warning(coef(model), "double precision", class = "runhooks_warning_not_converged")
+  expect_warning(coef(model), "single precision", class = "runhooks_warning_not_converged")
   # where there are none there is nothing to say
   data$y <- 1 + 100 * data$x
   exact <- linear_regressor(y ~ x + u, data, model_dir = new_folder())

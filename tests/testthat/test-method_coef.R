@@ -174,7 +174,7 @@ test_that("what a model cannot say is refused by what it can", {
     expect_error(f(model), "trained model.*train\\(model\\)", class = "runhooks_error_not_found")
   }
   deep <- dnn_regressor(mpg ~ wt, mtcars, 4)
-  expect_error(coef(deep), "linear models; this is a deep regressor")
+  expect_error(coef(deep), "needs a linear model; this is a deep regressor")
   for (f in list(coef, nobs, formula, generics::augment)) {
     expect_error(f(mtcars_model()), "made from a formula|trained model")
   }

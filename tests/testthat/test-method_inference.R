@@ -121,7 +121,7 @@ test_that("NA stays NA, as lm() has it", {
 test_that("what has no likelihood is refused by its name", {
   deep <- dnn_regressor(mpg ~ wt, mtcars, hidden_units = 2, model_dir = withr::local_tempdir())
   train(deep, steps = 2)
-  expect_error(vcov(deep), "linear models; this is a deep regressor")
+  expect_error(vcov(deep), "needs a linear model; this is a deep regressor")
   expect_error(predict(deep, newdata = mtcars, interval = "confidence"), "linear models")
   quantiles <- linear_estimator(
     quantile_head(), mpg ~ wt, mtcars, model_dir = withr::local_tempdir()
@@ -145,7 +145,7 @@ test_that("intervals that there are not are refused with what there is", {
   refused(predict(several, newdata = iris[1:2, ], interval = "confidence"), "3 classes.*confint")
   two <- linear_classifier(am ~ wt, mtcars, model_dir = withr::local_tempdir())
   train(two)
-  refused(predict(two, newdata = mtcars[1:2, ], interval = "prediction"), "no normal errors")
+  refused(predict(two, newdata = mtcars[1:2, ], interval = "prediction"), "do not have normal errors")
 })
 
 test_that("weights, rows left out and measures of single rows are those of lm() and glm()", {

@@ -53,7 +53,7 @@ test_that("a model says what it is, without a line that knows its family", {
   expect_output(print(model), "Kernel classifier: ring ~ a \\+ b")
   expect_output(print(model), "optimizer: Ftrl \\(learning rate 0.2\\)")
   train(model, steps = 2)
-  expect_error(coef(model), "linear models; this is a kernel classifier")
+  expect_error(coef(model), "needs a linear model; this is a kernel classifier")
   expect_error(kernel_linear_regressor(column_numeric("x"), stddev = 0), "`stddev`.*positive")
   head <- kernel_linear_estimator(regression_head(), column_numeric("x"))
   expect_s3_class(head, "tf_estimator_estimator_kernel_linear_estimator")

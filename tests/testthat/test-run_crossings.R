@@ -154,7 +154,7 @@ test_that("a matrix of other features is refused by name", {
     predict(one$model, input("cyl", "wt")), class = "runhooks_error_failed_precondition"
   )
   expect_match(conditionMessage(error), "'drat', 'cyl', not on 'cyl', 'wt'")
-  expect_match(conditionMessage(error), "holds another model than this one")
+  expect_match(conditionMessage(error), "contains a different model")
   expect_error(train(one$model, input("drat", "wt")), "not on 'drat', 'wt'")
   expect_error(evaluate(one$model, input("drat")), "not on 'drat'")
   expect_s3_class(predict(one$model, input("drat", "cyl")), "tbl_df")

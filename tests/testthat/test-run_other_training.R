@@ -64,7 +64,7 @@ test_that("a folder that was emptied and trained again by as many steps is told 
   unlink(dir(folder, full.names = TRUE), recursive = TRUE)
   set.seed(1)
   fitted_model(mpg ~ wt, mtcars, folder, optimizer = "Adam", learning_rate = 0.01)
-  expect_message(after <- predict(model), "another one by now, both at\\s+step",
+  expect_message(after <- predict(model), "this object had\\s+trained it to step",
                  class = "runhooks_message_other_training")
   expect_false(identical(before, after))
 })
@@ -80,7 +80,7 @@ test_that("no reader takes the weights of another model for its own", {
   model <- fitted_model(mpg ~ wt + hp, mtcars, folder)
   retrain(mpg ~ wt + disp, mtcars)
   for (name in names(weight_readers)) {
-    expect_error(weight_readers[[name]](model), "holds another model.*'disp'.*'hp'", info = name)
+    expect_error(weight_readers[[name]](model), "contains a different model.*'disp'.*'hp'", info = name)
   }
   # the same columns, of which other data had other scales
   retrain(mpg ~ wt + hp, transform(mtcars, mpg = 5 * mpg + 100, hp = hp^2))
@@ -96,9 +96,9 @@ test_that("a formula of other terms on a trained folder is refused by these, not
   for (formula in list(mpg ~ wt + disp, mpg ~ wt * hp, mpg ~ hp * gear, mpg ~ wt + hp + gear, mpg ~ wt)) {
     other <- linear_regressor(formula, cars, model_dir = folder)
     for (name in c("coef", "predict", "export")) {
-      expect_error(weight_readers[[name]](other), "holds another model", info = format(formula))
+      expect_error(weight_readers[[name]](other), "contains a different model", info = format(formula))
     }
-    expect_error(train(other), "holds another model", class = "runhooks_error_failed_precondition")
+    expect_error(train(other), "contains a different model", class = "runhooks_error_failed_precondition")
   }
   # in another order they are the same
   turned <- linear_regressor(mpg ~ hp + gear + wt + hp:gear, cars, model_dir = folder)
@@ -115,7 +115,7 @@ test_that("trees of other columns are not called by the names of these", {
   model <- grow(mpg ~ wt + hp)
   unlink(dir(folder, full.names = TRUE), recursive = TRUE)
   grow(mpg ~ disp + qsec)
-  expect_error(feature_importances(model), "holds another model")
-  expect_error(as.data.frame(model), "holds another model")
+  expect_error(feature_importances(model), "contains a different model")
+  expect_error(as.data.frame(model), "contains a different model")
   expect_output(print(model), "trees:")
 })
