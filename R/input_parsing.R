@@ -1,19 +1,21 @@
-# Specifications of the features in serialized examples.
+# Feature specifications for serialized examples, and the functions that parse them.
 
-#' What models read from serialized examples
+#' Create a feature specification for serialized examples
 #'
-#' The features, label and weight that a model with these columns needs from a `tf.Example`, as
-#' `tf$parse_example()` takes them.
+#' Returns the features, the label and the weight that a model with these columns reads from a
+#' `tf.Example`, as a specification for `tf$parse_example()`.
 #'
-#' @param feature_columns A column or a list of columns.
-#' @param label_key The name of the label.
-#' @param label_dtype The type of the label.
-#' @param label_default The label of an example that has none; `NULL`: it must have one.
-#' @param label_dimension How many numbers the label is.
-#' @param weight_column The name of a feature that weights the examples, a [column_numeric()] of it,
-#'   or `NULL`.
+#' @param feature_columns A feature column or a list of them.
+#' @param label_key A string, the name of the label.
+#' @param label_dtype The data type of the label.
+#' @param label_default The label of examples without one. `NULL` (the default): each example must
+#'   have a label.
+#' @param label_dimension Number of values in a label; 1 by default.
+#' @param weight_column The name of a feature that contains the example weights, a
+#'   [column_numeric()], or `NULL` (the default) for no weights.
 #' @return A named list of `tf$FixedLenFeature` and `tf$VarLenFeature`: features, label, weight.
-#' @section Errors: `runhooks_error_invalid_argument` for a label or weight that is a feature, too.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: the label or the weight is also a feature.
 #' @seealso `tf.estimator.classifier_parse_example_spec` of TensorFlow 1.x.
 #' @family feature columns
 #' @export
@@ -51,7 +53,7 @@ parse_spec_with_label <- function(columns, key, label, weight_column, call = par
   spec <- columns_parse_spec(columns, call)
   if (key %in% names(spec)) {
     abort_runhooks(
-      "The label {.val {key}} must not be a feature: a column reads it.", call = call
+      "The label {.val {key}} must not be a feature, but a column reads it.", call = call
     )
   }
   spec[[key]] <- label
@@ -127,7 +129,7 @@ check_feature_specs <- function(features, arg, call = parent.frame()) {
     x <- features[[key]]
     if (!inherits(x, "runhooks_feature_spec")) {
       abort_runhooks(
-        "Feature {.val {key}} must be a `tf$FixedLenFeature()` or one of its relatives, not
+        "Feature {.val {key}} must be a feature specification such as `tf$FixedLenFeature()`, not
          {kind_of(x)}.",
         call = call
       )
@@ -142,7 +144,7 @@ check_feature_specs <- function(features, arg, call = parent.frame()) {
   }
 }
 
-# A specification as plain data.
+# Converts a specification to plain data for the core.
 core_feature_spec <- function(x) {
   fields <- unclass(x)
   fields$kind <- class(x)[[1]]
@@ -160,7 +162,7 @@ parse_features <- function(serialized, features, names, is_single, name, call) {
   cpp_parse_example(serialized, names, features, is_single, if (is.null(name)) "" else name)
 }
 
-# In graphs of ours examples are a vector; one alone is a scalar.
+# Exported graphs parse a vector of examples; `tf$parse_single_example()` parses a scalar.
 parse_example <- function(serialized, features, name = NULL, example_names = NULL) {
   parse_features(serialized, features, example_names, FALSE, name, environment())
 }
@@ -195,7 +197,7 @@ decode_csv <- function(records, record_defaults, field_delim = ",", use_quote_de
   if (is_tensor(fields)) list(fields) else fields
 }
 
-# A value, or a type: then the field is required.
+# A default value, or for a data type an empty tensor, which marks a required field.
 csv_default <- function(x) {
   if (is_tensor(x)) return(x)
   if (inherits(x, "tensorflow.dtype")) return(tf$constant(array(csv_zero(x), 0L), x))
@@ -233,7 +235,7 @@ columns_parse_spec <- function(columns, call = parent.frame()) {
     }
     if (!is.null(known) && !identical(known, feature)) {
       abort_runhooks(
-        "The columns want feature {.val {read$key}} in two forms: {format(known)} and
+        "The columns need feature {.val {read$key}} in two different forms: {format(known)} and
          {format(feature)}.",
         call = call
       )
@@ -247,7 +249,7 @@ column_symbols <- function() {
   constructors <- list()
   for (endpoint in cpp_endpoints("column")) {
     names <- endpoint_names(endpoint)
-    if (length(names) == 0) next # the core's own
+    if (length(names) == 0) next # not exported to R
     own <- of_one_key(get(names[[1]], envir = environment(column_symbols), mode = "function"))
     constructors[sub("^feature_column[.]", "", names[-1])] <- list(own)
   }

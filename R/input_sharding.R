@@ -1,8 +1,8 @@
-# How data are dealt to several processes (mpi_strategy()).
+# How data are sharded between processes (mpi_strategy()).
 
-# list(input, parts): what `read` gives when it is called with the context of its input, in the
-# words of TensorFlow. Where the data are dealt, unless `read` does so itself, `parts` says who has dealt
-# them to the processes: "us", or "user"; NULL: nobody, each process has all.
+# Calls `read` with the context of an input, as in TensorFlow, and returns list(input, parts).
+# `parts` tells what sharded the data: "us" for the package, "user" for the input function, or NULL
+# if each process reads all data. `deals_itself` means that `read` shards.
 with_shard <- function(estimator, mode, deals, deals_itself, read) {
   outer <- the$dealing
   on.exit(the$dealing <- outer)
@@ -12,7 +12,7 @@ with_shard <- function(estimator, mode, deals, deals_itself, read) {
   place <- new.env(parent = emptyenv())
   place$size <- strategy$size
   place$rank <- strategy$rank
-  # rows in training, so that a step has as many of all; elsewhere the batches that one process has
+  # training shards rows, so that steps have batches of equal size; other modes shard batches
   place$deals_rows <- identical(mode, "train")
   if (deals && deals_itself) place$parts <- "user"
   the$dealing <- if (deals && !deals_itself) place
@@ -20,7 +20,7 @@ with_shard <- function(estimator, mode, deals, deals_itself, read) {
   list(input = input, parts = place$parts)
 }
 
-# The rows of this process.
+# Selects the rows of this process.
 shard_rows <- function(columns, auto_shard) {
   place <- the$dealing
   if (is.null(place)) return(columns)
@@ -28,7 +28,7 @@ shard_rows <- function(columns, auto_shard) {
   if (!auto_shard || !place$deals_rows) return(columns)
   n <- n_rows(columns[[1]])
   if (n < place$size) {
-    abort_runhooks("{n} row{?s} cannot be dealt to {place$size} processes.", call = user_frame())
+    abort_runhooks("Cannot shard {n} row{?s} between {place$size} processes.", call = user_frame())
   }
   place$parts <- "us"
   rows <- seq(place$rank + 1, n, by = place$size)
@@ -38,15 +38,15 @@ shard_rows <- function(columns, auto_shard) {
   })
 }
 
-# How many of its rows a process has in a batch. Batches that have all rows, together or by what is
-# asked for, have all of each process, which may be one row less than another has.
+# The batch size of a process. A batch of all rows contains all rows of each process, whose numbers
+# may differ by one.
 per_replica_batch <- function(batch_size, n, own) {
   place <- the$dealing
   is_whole <- !is.null(place) && own < n && batch_size %in% c(n, ceiling(n / place$size))
   if (is_whole) own else batch_size
 }
 
-# Which reader of batches this process is, of how many; NULL: the only one.
+# list(rank, size) if processes take turns in reading batches, else NULL.
 reader_of_batches <- function() {
   place <- the$dealing
   if (is.null(place) || place$deals_rows) return(NULL)
@@ -54,7 +54,7 @@ reader_of_batches <- function() {
   list(place$rank, place$size)
 }
 
-# The value of `expr`, which reads all data in each process, unless they are dealt.
+# Evaluates `expr` without sharding unless `auto_shard` is TRUE.
 without_sharding <- function(auto_shard, expr) {
   place <- the$dealing
   if (auto_shard || is.null(place)) return(expr)

@@ -1,23 +1,24 @@
-# Linear models beside others of the same data: anova(), extractAIC() and what R builds of them,
-# drop1(), add1() and step(), which ask for refitted models by update().
+# Comparison of linear models: anova(), extractAIC() and the generics of R that use them and
+# update(), such as drop1(), add1() and step().
 
-#' Comparing linear models
+#' Compare linear models
 #'
-#' `anova()` of one linear model of a formula says how much each of its terms adds to those before it,
-#' of several models, each of which has the terms of the one before it or fewer, how much their
-#' differences are. `extractAIC()` is what [drop1()], [add1()] and [step()] ask for; [AIC()] and [BIC()]
-#' take several models.
+#' `anova()` of one model returns a table of the contribution of each term, given the terms before
+#' it. `anova()` of several nested models returns a table of their differences. `extractAIC()`
+#' returns the criterion that [drop1()], [add1()] and [step()] use; [AIC()] and [BIC()] accept
+#' several models.
 #'
-#' @param object,fit A trained linear model that was made from a formula.
-#' @param ... For `anova()`: more models of the same response and rows.
-#' @param test `"F"`, `"Chisq"`, `"Cp"` or `"none"`, as [stats::stat.anova()] has them; by default
-#'   `"F"` of regressors, else `"Chisq"`.
-#' @param scale Of [extractAIC()]: the variance of the errors, where it is known.
-#' @param k What a coefficient costs: 2 for AIC.
-#' @return `anova()`: a table as that of [stats::anova.lm()] or [stats::anova.glm()].
-#'   `extractAIC()`: the number of coefficients, and the criterion, as of [lm()] and [glm()].
-#' @section Errors: `runhooks_error_invalid_argument` for models that are not linear, have several
-#'   responses, or whose loss is no likelihood, and for models of other rows or responses.
+#' @param object,fit A trained linear model from a formula.
+#' @param ... For `anova()`: more models with the same response and rows.
+#' @param test `"F"`, `"Chisq"`, `"Cp"` or `"none"`, as in [stats::stat.anova()]. The default is
+#'   `"F"` for regressors and `"Chisq"` for other models.
+#' @param scale For [extractAIC()]: the variance of the errors if it is known, or 0 (the default).
+#' @param k The penalty for each coefficient; 2 (the default) for AIC.
+#' @return `anova()`: a table like that of [stats::anova.lm()] or [stats::anova.glm()].
+#'   `extractAIC()`: the number of coefficients and the criterion, as for [lm()] and [glm()].
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a model is not linear, has several responses or a loss
+#'     that is not a likelihood, or the models have different rows or responses.
 #' @name model_comparison
 #' @family estimator methods
 #' @examples
@@ -46,12 +47,12 @@ extractAIC.tf_estimator <- function(fit, scale = 0, k = 2, ...) { # nolint: its 
   c(edf, (if (scale > 0) squares / scale - n else n * log(squares / n)) + k * edf)
 }
 
-# Of one response; of more there is no criterion that glm() has.
+# The fit of a model with one response; glm() defines no criterion for several.
 single_fit <- function(object, what, call = parent.frame()) {
   fit <- inference_fit(object, what, call)
   if (fit$family == "multinomial" || ncol(fit$errors) == 1) return(fit)
   abort_runhooks(
-    "{.fn {what}} is for models of one response; this one has {ncol(fit$errors)}.", call = call
+    "{.fn {what}} needs a model with one response; this one has {ncol(fit$errors)}.", call = call
   )
 }
 
@@ -75,7 +76,7 @@ anova.tf_estimator <- function(object, ..., test = NULL) {
   anova_of_steps(object, test)
 }
 
-# As anova.lm() and anova.glm() have it of several models.
+# The table of anova.lm() and anova.glm() for several models.
 anova_of_models <- function(models, fits, test, call = parent.frame()) {
   first <- fits[[1]]
   for (i in seq_along(fits)[-1]) {
@@ -84,7 +85,7 @@ anova_of_models <- function(models, fits, test, call = parent.frame()) {
       identical(fits[[i]]$weights, first$weights)
     if (!is_same) {
       abort_runhooks(
-        "{.fn anova} compares models of one response in the same rows; model {i} has other ones.",
+        "{.fn anova} needs models with the same response and rows; model {i} differs.",
         call = call
       )
     }
@@ -115,8 +116,8 @@ as_anova <- function(table, heading, test, largest) {
   structure(table, heading = heading, class = c("anova", "data.frame"))
 }
 
-# The squares of what each term adds: those of the linear function along its columns, made orthogonal
-# to those before it.
+# Sequential sums of squares: the squared projections of the linear predictor on the orthogonalized
+# columns of each term.
 anova_of_terms <- function(object, fit, test) {
   root <- sqrt(fit$weights)
   fitted <- fit$logits[, 1] - fit$offset
@@ -139,7 +140,7 @@ anova_of_terms <- function(object, fit, test) {
   structure(table, heading = heading, class = c("anova", "data.frame"))
 }
 
-# Of other families each model of the first terms is fitted.
+# Other families need a fitted model for each number of terms.
 anova_of_steps <- function(object, test) {
   labels <- object$blueprint$labels
   wholes <- lapply(seq_along(labels) - 1, function(n) {
@@ -163,18 +164,17 @@ anova_of_steps <- function(object, test) {
 
 # --- update()
 
-# Whether update() gives a model that is trained, too: one that was, and comes to the least loss by
-# itself.
+# Whether update() trains the new model: the old one was trained and converges without `steps`.
 is_refit <- function(object) {
   has_coefficients(object) && is_iterative_fit(object) && !is_streamed(object$data) &&
     !is.null(cpp_latest_checkpoint(model_dir(object)))
 }
 
-# A call that makes the model and trains it, in a folder of its own; in `place`, where that is not that of
-# who asks for it.
+# A call that creates the model and trains it in a new directory. The caller may evaluate the call
+# in `place`, where the data and the constructor may not be visible.
 refitting_call <- function(call, object, changes, place) {
   if (!"model_dir" %in% changes) call$model_dir <- NULL
-  # what is made in a function is called elsewhere: its data and constructor go along
+  # include the data and the constructor if `place` does not have them
   if (!is.null(place)) {
     if (!"data" %in% changes && !has_same_data(call$data, object$data, place)) call$data <- object$data
     if (is.name(call[[1]]) && !exists(as.character(call[[1]]), envir = place, mode = "function")) {
@@ -199,7 +199,7 @@ has_same_data <- function(expr, data, place) {
 refit <- function(object, formula) {
   has_call <- !is.null(object$call[["data"]]) && is.null(object$recipe)
   if (!has_call) return(stats::update(object, formula))
-  # update.formula() would take it for a text, in which `(x > 3):z` is another term
+  # update.formula() would deparse the formula, which changes terms such as `(x > 3):z`
   object$call$formula <- formula
   eval(stats::update(object, evaluate = FALSE), environment(stats::formula(object)))
 }

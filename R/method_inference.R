@@ -1,26 +1,29 @@
-# What statisticians ask of a linear model beside its coefficients: how far it is from the optimum, and
-# how well the data determine it. All in double precision, from the data and the weights.
+# Inference for linear models: vcov(), confint(), sigma(), deviance(), logLik() and df.residual().
 
-#' What the data say of a linear model
+#' Covariances, confidence intervals and likelihoods of linear models
 #'
-#' Standard errors and likelihoods of linear models that were made from a formula, as for those of
-#' [lm()] and [glm()]. They hold at the least loss, where a training of such a model ends by default:
-#' where it is far `runhooks_warning_not_converged` says so.
+#' These methods return standard errors and likelihoods of linear models from a formula, as for
+#' [lm()] and [glm()]. They are valid at the minimum of the loss, where training ends by default. If
+#' a model is far from it, they give the warning `runhooks_warning_not_converged`.
 #'
-#' @param object A trained linear model that was made from a formula: a regressor, a classifier, or a
-#'   model with a head whose loss is a likelihood, such as `poisson_regression_head()`.
-#' @param parm Which coefficients: numbers or names; by default all.
-#' @param level The level of the intervals.
-#' @param complete FALSE leaves out coefficients that are NA.
-#' @param ... Refused.
-#' @return * `vcov()`: the covariances of the coefficients. Of several responses or classes these are
-#'   called as `"response:term"` or `"class:term"`.
-#'   * `confint()`: intervals, by Student's distribution of regressors, else by the normal one.
-#'   * `sigma()`, `deviance()`, `df.residual()`, `logLik()`: as those of [lm()] and [glm()], so that
-#'   [AIC()] and [BIC()] are, too. [sigma()] has one for each response. As for [glm()], that of a
-#'   model of classes or counts is 1 from R 4.6 on, and the root of the mean deviance before.
-#' @section Errors: `runhooks_error_invalid_argument` for models that are not linear, whose loss is no
-#'   likelihood, or whose optimizer penalizes weights.
+#' @param object A trained linear model from a formula: a regressor, a classifier, or a model with a
+#'   head whose loss is a likelihood, such as `poisson_regression_head()`.
+#' @param parm Numbers or names of coefficients; by default all.
+#' @param level Level of the intervals; 0.95 by default.
+#' @param complete If `FALSE`, omit coefficients that are `NA`.
+#' @param ... Must be empty.
+#' @return * `vcov()`: the covariance matrix of the coefficients. With several responses or classes,
+#'   the names are `"response:term"` or `"class:term"`.
+#'   * `confint()`: a matrix of intervals, from the t distribution for regressors and from the
+#'     normal
+#'   distribution for other models.
+#'   * `sigma()`, `deviance()`, `df.residual()`, `logLik()`: as for [lm()] and [glm()], so [AIC()]
+#'     and
+#'   [BIC()] work. [sigma()] has one value for each response. For classes and counts it follows
+#'   [glm()]: 1 since R 4.6, the root of the mean deviance in earlier versions.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: the model is not linear, its loss is not a likelihood, or
+#'     its optimizer penalizes weights.
 #' @name model_inference
 #' @family estimator methods
 #' @examples
@@ -58,8 +61,8 @@ covariance_matrix <- function(fit) {
   all
 }
 
-# A row for each coefficient, as summary() of lm() and glm() has them; only estimates where the loss is
-# no likelihood.
+# One row for each coefficient, as in summary() of lm() and glm(). Only the estimates if the loss is
+# not a likelihood.
 coefficient_table <- function(fit) {
   estimate <- as.vector(fit$coefficients)
   table <- cbind(Estimate = estimate)
@@ -104,7 +107,7 @@ sigma.tf_estimator <- function(object, ...) {
   fit_sigma(inference_fit(object, "sigma"))
 }
 
-# R 4.6 made sigma() of a glm the root of its dispersion.
+# Since R 4.6, sigma() of a glm is the root of its dispersion.
 fit_sigma <- function(fit, r_version = getRversion()) {
   if (fit$family == "gaussian") return(unname(sqrt(diag(fit_dispersion(fit)))))
   if (fit$family %in% c("binomial", "poisson") && r_version >= "4.6") return(1)
@@ -170,7 +173,7 @@ fit_log_likelihood <- function(fit) {
   )
 }
 
-# y log(mu), of which nothing is nothing.
+# y log(mu), which is 0 for y = 0.
 y_log <- function(y, mu) {
   of <- y * log(mu)
   of[y == 0] <- 0

@@ -1,28 +1,30 @@
-# What packages that look into models of any kind ask of one.
+# Methods of generics that other packages define or use.
 
-#' Models of a formula in other packages
+#' Use models with other packages
 #'
-#' Packages that look into models ask for [formula()], `terms()`, `model.frame()`, `nobs()`, the call
-#' and the data behind it, coefficients and their covariance, and for predictions. All of these there
-#' are; packages that want predictions in a form of their own get them by methods of theirs:
+#' Models from a formula have the methods that many packages need: [formula()], `terms()`,
+#' `model.frame()`, `nobs()`, `coef()`, `vcov()`, `predict()`, and the call and the data of the
+#' model. `family()` returns the family of a model. These packages have been tried:
 #'
 #' * plotmo: `plotmo::plotmo(model)`.
-#' * DALEX: `DALEX::explain(model, data = , y = )`; of two classes the probability of the second one, of
-#'   more a matrix.
-#' * marginaleffects: after `options(marginaleffects_model_classes = "tf_estimator")`, for linear models.
+#' * DALEX: `DALEX::explain(model, data = , y = )`. Predictions are the probability of the second of
+#'   two classes, or a matrix for more classes.
+#' * marginaleffects, for linear models: set `options(marginaleffects_model_classes =
+#'   "tf_estimator")`.
 #' * pdp: `pdp::partial(model, pred.var = , pred.fun = function(object, newdata)
 #'   mean(predict(object, newdata)$.pred), train = data)`.
-#' * emmeans and sandwich, for linear models of one response: `emmeans::emmeans(model, "g")`,
+#' * emmeans and sandwich, for linear models with one response: `emmeans::emmeans(model, "g")`,
 #'   `sandwich::vcovHC(model)`, `lmtest::coeftest(model, vcov = sandwich::vcovHC)`.
-#' * modelr: [predict()][predict.tf_estimator] gives a table, which `modelr::add_predictions()` keeps as
-#'   one column; `augment()` adds its columns to the data.
-#' * insight, broom, lmtest, car: what goes by the methods of [model_methods].
+#' * modelr: `modelr::add_predictions()` adds one column that is the tibble of
+#'   [predict()][predict.tf_estimator]; `augment()` adds its columns to the data.
+#' * insight, broom, lmtest and car: functions that need only the methods of [model_methods].
 #'
-#' @param object A model that was made from a formula.
-#' @param ... Nothing more.
-#' @return `family()`: the family of [stats::glm()] whose likelihood the loss of the model is:
-#'   `gaussian()`, `binomial()`, `poisson()`.
-#' @section Errors: `runhooks_error_invalid_argument` for models of which `family()` has no name.
+#' @param object A model from a formula.
+#' @param ... Must be empty.
+#' @return `family()`: the [stats::glm()] family that corresponds to the loss: `gaussian()`,
+#'   `binomial()` or `poisson()`.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: no family corresponds to the model.
 #' @name model_packages
 #' @family estimator methods
 #' @examples
@@ -43,9 +45,9 @@ family.tf_estimator <- function(object, ...) {
   classes <- tidy_classes_of(object)
   if (!name %in% names(known) || length(classes) > 2) {
     what <- if (length(classes) > 2) {
-      paste(length(classes), "classes, which {.fn glm} has no family for")
+      paste(length(classes), "classes; {.fn glm} has no family for more than two")
     } else {
-      "another loss than the likelihood of one of {.fn glm}'s families"
+      "a loss that is not the likelihood of a {.fn glm} family"
     }
     abort_runhooks(paste0("This {model_words(object)} has ", what, "."))
   }
@@ -59,7 +61,7 @@ yhat.tf_estimator <- function(X.model, newdata, ...) { # nolint: its names
   plain_predictions(X.model, newdata)
 }
 
-# A number for each row, or of more than two classes a matrix of probabilities.
+# A number for each row, or a matrix of probabilities for more than two classes.
 plain_predictions <- function(object, newdata) {
   classes <- tidy_classes_of(object)
   if (length(classes) == 0) return(as_plain(predict(object, newdata = newdata)))
@@ -68,12 +70,12 @@ plain_predictions <- function(object, newdata) {
   if (length(classes) == 2) table[, 2] else table
 }
 
-# One column as a vector, several as a matrix.
+# A vector for one column, a matrix for several.
 as_plain <- function(table) {
   if (length(table) == 1) table[[1]] else as.matrix(as.data.frame(table))
 }
 
-# --- marginaleffects: derivatives by the coefficients are differences of predictions at others
+# --- marginaleffects: computes derivatives by predicting with changed coefficients
 
 #' @exportS3Method marginaleffects::get_coef
 get_coef.tf_estimator <- function(model, ...) {
@@ -96,14 +98,14 @@ get_predict.tf_estimator <- function(model, newdata, type = "response", ...) {
   design <- design_matrix(model, frame, newdata)
   coefficients <- get_coef.tf_estimator(model)
   if (!setequal(names(coefficients), intersect(colnames(design), names(coefficients)))) {
-    abort_runhooks("Marginal effects are for models with one linear function.")
+    abort_runhooks("Marginal effects need a model with one linear predictor.")
   }
   logits <- drop(design[, names(coefficients), drop = FALSE] %*% coefficients)
   link <- if (identical(type, "link")) identity else family(model)$linkinv
   data.frame(rowid = seq_along(logits), estimate = unname(link(logits)))
 }
 
-# --- sandwich: what each row adds to the gradient, and the curvature
+# --- sandwich: the score of each row, and the inverse information
 
 #' @exportS3Method sandwich::estfun
 estfun.tf_estimator <- function(x, ...) {
@@ -124,7 +126,7 @@ bread.tf_estimator <- function(x, ...) {
 one_function_fit <- function(object, what, call = parent.frame()) {
   fit <- inference_fit(object, what, call)
   if (ncol(fit$errors) == 1) return(fit)
-  abort_runhooks("{.fn {what}} is for models with one linear function.", call = call)
+  abort_runhooks("{.fn {what}} needs a model with one linear predictor.", call = call)
 }
 
 #' @importFrom stats model.matrix
@@ -146,7 +148,7 @@ hatvalues.tf_estimator <- function(model, ...) {
   setNames(colSums(along^2) * fit$weights * variance, rownames(fit$design))
 }
 
-# Residuals as far as they go where each row has a part in its own fitted value.
+# Rows with leverage 1 have no standardized residual; they get NaN, as in lm().
 
 #' @importFrom stats rstandard
 #' @export
@@ -161,7 +163,7 @@ rstandard.tf_estimator <- function(model, type = rstandard_types(), ...) {
   shown
 }
 
-# The first is the default for a glm: Pearson residuals from R 4.6 on.
+# The first one is the default. Since R 4.6, glm uses Pearson residuals.
 rstandard_types <- function(r_version = getRversion()) {
   types <- c("pearson", "deviance")
   if (r_version >= "4.6") types else rev(types)
@@ -185,7 +187,7 @@ residual_variance <- function(object) {
   if (identical(model_labels(object)$family, "gaussian")) stats::sigma(object)^2 else 1
 }
 
-# --- emmeans: a grid of predictors, and the linear function there
+# --- emmeans: the reference grid and the linear predictor on it
 
 #' @exportS3Method emmeans::recover_data
 recover_data.tf_estimator <- function(object, data = NULL, ...) {
@@ -194,7 +196,7 @@ recover_data.tf_estimator <- function(object, data = NULL, ...) {
   recover(object$call, grid_terms(object), NULL, data = data, ...)
 }
 
-# With what poly() and its like have learned of the data.
+# Terms with the parameters that poly() and similar functions computed from the training data.
 grid_terms <- function(object) stats::delete.response(attr(stats::model.frame(object), "terms"))
 
 #' @exportS3Method emmeans::emm_basis

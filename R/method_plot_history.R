@@ -1,5 +1,5 @@
-# Plots of a run's history, by ggplot2 and without: a panel for each metric, in it what training,
-# validation and evaluations say of it.
+# Plots of histories with ggplot2 or base graphics. Each metric has a panel with the values of
+# training, validation and evaluations.
 
 #' @rdname tf_estimator_history
 #' @export
@@ -23,14 +23,14 @@ plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "
   invisible(x)
 }
 
-# What evaluations call what training records as mean and sum over a batch. Of some heads only the
-# sum is recorded, twice.
+# The evaluation metrics that correspond to the recorded losses. Some heads record only the sum, as
+# both losses.
 evaluated_names <- function(losses) {
   has_mean <- !identical(losses$mean_losses, losses$total_losses)
   c(mean_losses = if (has_mean) "average_loss", total_losses = "loss")
 }
 
-# One row a value: `step`, `value`, the `panel` it belongs to, and whose it is (`series`).
+# A data frame with one row for each value: `step`, `value`, `panel` and `series`.
 history_series <- function(history, metrics, call) {
   data <- as.data.frame(history)
   is_evaluated <- grepl("^(validation|eval)/", data$metric)
@@ -66,7 +66,7 @@ abort_unknown_metric <- function(unknown, known, call) {
   )
 }
 
-# Those that say nothing (label/mean of the same data), unless that is all there is.
+# Panels with constant values, such as label/mean of the same data. None if all are constant.
 constant_panels <- function(data) {
   is_constant <- vapply(split(data$value, data$panel), function(values) {
     values <- values[is.finite(values)]
@@ -75,7 +75,7 @@ constant_panels <- function(data) {
   if (all(is_constant)) character() else names(is_constant)[is_constant]
 }
 
-# `y` is where a value stands: at its logarithm in a panel whose values span decades.
+# Adds `y`, the value to draw: the logarithm in panels that span more than two decades.
 with_panel_scales <- function(series) {
   is_log <- vapply(split(series$value, series$panel), function(values) {
     values <- values[is.finite(values)]
@@ -88,8 +88,7 @@ with_panel_scales <- function(series) {
   series
 }
 
-# A line for each series of 20 steps and more that stays among its values: local means of running
-# medians, so that one wild value draws no curve after it.
+# Smooths series of at least 20 steps by local means of running medians, which ignore outliers.
 smooth_series <- function(series) {
   parts <- split(series, list(series$panel, series$series), drop = TRUE)
   smoothed <- lapply(parts, function(part) {
@@ -104,8 +103,8 @@ smooth_series <- function(series) {
   do.call(rbind, unname(smoothed))
 }
 
-# Where the run saved checkpoints that are still there, which step was best, and why it ended, as far
-# as the model's folder says.
+# The steps of existing checkpoints, the best step, and the reason why the run ended, from the model
+# directory.
 history_marks <- function(history, series) {
   folder <- attr(history, "folder")
   marks <- list(checkpoints = numeric(), best = numeric(), end = NULL)
@@ -124,7 +123,7 @@ history_marks <- function(history, series) {
   marks
 }
 
-# What makes a hook of the core in R; hooks of R's have names of their own.
+# The R function of a built-in hook; hooks written in R have their own names.
 hook_maker <- function(name) {
   known <- registered("hook", name)
   if (length(known)) paste0(endpoints_of(known[[1]])[[1]], "()") else name
@@ -135,7 +134,7 @@ saved_steps <- function(folder) {
   as.numeric(sub("^.*-", "", grep("-[0-9]+$", paths, value = TRUE)))
 }
 
-# The step that early stopping watched for, else that of the least loss.
+# The best step by the metric of early stopping, or by the loss.
 best_validation_step <- function(validation, stop) {
   metric <- stop$metric_name
   if (is.null(metric)) metric <- "average_loss"
@@ -155,7 +154,7 @@ plot_history_ggplot2 <- function(series, smoothed, marks, theme_bw) {
     ggplot2::aes(x = !!quote(step), y = !!quote(y), group = !!quote(series))
   }
   plot <- ggplot2::ggplot(series, aes)
-  # what has no smooth line stands for itself
+  # series without a smooth line are drawn opaque
   for (alpha in c(if (any(has_smooth)) 0.35, if (!all(has_smooth)) 1)) {
     own <- series[has_smooth == (alpha < 1), ]
     plot <- plot + ggplot2::geom_line(data = own, alpha = alpha, na.rm = TRUE)
@@ -184,14 +183,14 @@ plot_history_ggplot2 <- function(series, smoothed, marks, theme_bw) {
     )
 }
 
-# Series of which a line shows nothing.
+# Series with one value, which a line does not show.
 single_values <- function(series) {
   count <- stats::ave(seq_len(nrow(series)), series$panel, series$series, FUN = length)
   series[count == 1, ]
 }
 
-# Panels one below the other, in two columns where they are many, each with a scale of its own: ggplot2
-# has one transformation for all, so that the labels say what a logarithm stands for.
+# One panel below the other, or two columns for many panels. ggplot2 has the same transformation for
+# all panels, so logarithmic panels plot logarithms and only their labels show the values.
 history_facets <- function(is_log) {
   facets <- ggplot2::facet_wrap(
     ggplot2::vars(!!quote(panel)), ncol = if (length(is_log) > 4) 2 else 1, scales = "free_y"
@@ -223,7 +222,7 @@ decade_labels <- function(at) {
   vapply(10^at, function(value) format(signif(value, 1), scientific = abs(log10(value)) > 4.5), "")
 }
 
-# What the marks mean, in one line a mark.
+# The caption that explains the marks.
 mark_words <- function(marks) {
   words <- c(
     if (length(marks$best)) paste0("Dashed: best step, ", big_number(marks$best), "."),

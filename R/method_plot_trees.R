@@ -1,19 +1,25 @@
-# A tree of a model as a plot: questions, yes to the left, and what the leaves say.
+# Plots of a single tree: questions at inner nodes, "yes" to the left, values at leaves.
 
 check_tree_plot <- function(which, object, call) {
   if (4 %in% which) return(invisible())
-  advice <- if (is_tree_model(object)) "Plot 4 draws one: {.code which = 4}." else "This model has no trees."
-  abort_runhooks(c("{.arg tree} goes with the plot of a tree.", i = advice), call = call)
+  advice <- if (is_tree_model(object)) {
+    "Use {.code which = 4} for the plot of a tree."
+  } else {
+    "This model has no trees."
+  }
+  abort_runhooks(c("{.arg tree} needs the plot of a tree.", i = advice), call = call)
 }
 
-# The nodes of a tree with their places: leaves side by side, a node between its children, `from` the
-# place of its parent (the root's own).
+# The nodes of a tree with their positions. Leaves are side by side, and a node is centered above
+# its children. `from_x` and `from_y` are the position of the parent (for the root, its own).
 tree_plot_data <- function(object, tree, call) {
   nodes <- as.data.frame(object)
   check_positive_whole(tree, call = call)
   if (!tree %in% nodes$tree) {
     most <- length(unique(nodes$tree)) # nolint: used by cli
-    abort_runhooks("There is no tree {tree}: the model has {most}.", kind = "not_found", call = call)
+    abort_runhooks(
+      "There is no tree {tree}: the model has {most} tree{?s}.", kind = "not_found", call = call
+    )
   }
   nodes <- nodes[nodes$tree == tree, ]
   value <- as.matrix(nodes[grep("^value(_[0-9]+)?$", names(nodes))])

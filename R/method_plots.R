@@ -1,7 +1,7 @@
-# Plots of models and histories, by ggplot2 and without.
+# Plots of models with ggplot2 or base graphics.
 
-# What is drawn, as data: of numbers what is observed, fitted and left over; of classes the probability
-# of the observed one in each row, and how often each class was there where it had some probability.
+# The data of plots 1 and 2. For numbers: observed values, fitted values and residuals. For classes:
+# the probability of the observed class in each row, and the calibration table.
 plot_data <- function(object, what, call) {
   check_trained(object, what, call)
   frame <- training_frame(object, what, call)
@@ -21,8 +21,8 @@ plot_data <- function(object, what, call) {
   )
 }
 
-# Ten groups of rows by the probability of a class (of the second of two): what was predicted in the
-# mean, and how often the class was there.
+# Groups the rows by deciles of the probability of a class. Returns the mean probability and the
+# observed frequency in each group. Two classes have one table, for the second class.
 calibration <- function(probabilities, seen) {
   shown <- if (ncol(probabilities) == 2) 2 else seq_len(ncol(probabilities))
   tables <- lapply(shown, function(k) {
@@ -100,8 +100,7 @@ draw_classes <- function(data, which) {
   draw_legend(classes, "topleft")
 }
 
-# The 30 largest weights beside the intercept; of several responses or classes with their names. Of
-# trees the importances of their features.
+# The 30 largest weights except the intercept, or the importance of the features of trees.
 weight_data <- function(object, call) {
   check_trained(object, "plot", call)
   if (is_tree_model(object)) {
@@ -133,16 +132,18 @@ draw_weights <- function(data) {
 
 weight_words <- function(data) if (is.null(attr(data, "what"))) "weight" else attr(data, "what")
 
-#' Plots by ggplot2
+#' Plot models and histories with ggplot2
 #'
-#' Methods of [ggplot2::autoplot()]: of a model that was made from a formula what [plot()] of it draws,
-#' of a history its metrics by step.
+#' Methods of [ggplot2::autoplot()] that return the plots of [plot()] as ggplot2 objects: for a
+#' model from a formula one of its plots, for a history its metrics by step.
 #'
 #' @param object A trained model, or a history.
-#' @param which,tree Which plot, as of [plot()][plot.tf_estimator].
-#' @param ... For histories as for [plot()][plot.tf_estimator_history].
-#' @return A plot of ggplot2.
-#' @section Errors: `runhooks_error_invalid_argument` for a plot that there is not.
+#' @param which,tree The number of the plot, and of the tree in plot 4, as for
+#'   [plot()][plot.tf_estimator]. Both are 1 by default.
+#' @param ... For histories, arguments of [plot()][plot.tf_estimator_history].
+#' @return A ggplot2 object.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: the model has no plot with this number.
 #' @name autoplot_models
 #' @family estimator methods
 #' @examples
@@ -212,7 +213,7 @@ weights_ggplot2 <- function(data) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.tf_estimator_history <- function(object, ...) plot(object, method = "ggplot2", ...)
 
-# What plotmo::plotmo() asks: it takes a column by `[, i]`, which of a tibble is a tibble.
+# plotmo selects a column with `[, i]`, which must be a vector, so this returns a data frame.
 #' @exportS3Method plotmo::plotmo.predict
 plotmo.predict.tf_estimator <- function(object, newdata, type, ..., TRACE) {
   as.data.frame(predict(object, newdata = newdata, type = type, ...))

@@ -1,4 +1,4 @@
-# What a model of a formula, an input function and a run configuration say of themselves.
+# Print methods of models, input functions, hooks and specifications.
 
 describe_formula_model <- function(object) {
   folder <- model_dir(object)
@@ -10,7 +10,7 @@ describe_formula_model <- function(object) {
     paste0(format(n, big.mark = ",", scientific = FALSE), " ", word, if (n != 1) "s")
   }
   trained <- if (steps == 0) {
-    "not trained yet: train(model) does it"
+    "not trained yet; call train(model)"
   } else {
     paste0(
       "trained on ", if (!is.null(last$rows)) paste(count(last$rows, "row"), "for "), count(steps, "step"),
@@ -25,7 +25,7 @@ describe_formula_model <- function(object) {
   )
 }
 
-# What trains it, and of trees how many there are and what they ask.
+# The optimizer, and for trees their number and most important features.
 model_lines <- function(object) {
   traits <- model_traits(object$spec$type)
   c(
@@ -97,7 +97,7 @@ few_names <- function(names, most = 8) {
 
 # --- what a run is given
 
-# "name = value" for what was given; what is large by its kind.
+# Formats arguments as "name = value". Large values are shown as their kind.
 given_words <- function(args) {
   args <- args[!vapply(args, function(x) is.null(x) || (is.list(x) && !length(x)), NA)]
   paste(names(args), vapply(args, short_value, ""), sep = " = ", recycle0 = TRUE)

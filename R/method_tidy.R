@@ -1,28 +1,30 @@
-# Models and histories as tidy tables: methods of the generics of the package generics, which is
-# loaded by whoever calls them.
+# tidy(), glance() and augment() for models and histories. They are registered for the generics of
+# the package generics when that package is loaded.
 
-#' Tidy tables of models
+#' Tidy a model or a history
 #'
-#' Methods of the generics of the package generics (and of broom and others, which have them from
-#' there): `tidy()` gives a row for each coefficient of a linear model, `glance()` one row about the
-#' model, `augment()` the data with what the model says of each row.
+#' `tidy()` returns a tibble with one row for each coefficient of a linear model, `glance()` one row
+#' of measures of the model, and `augment()` the data with predictions. The generics come from the
+#' package generics; broom and others re-export them.
 #'
-#' @param x A trained model that was made from a formula; for `tidy()` and `glance()` also a history.
-#' @param data,newdata The data to add columns to: `data` are those trained on, by default;
-#'   `newdata` others.
-#' @param conf.int,conf.level Whether the intervals of [confint()][model_inference] are there, and
-#'   their level.
-#' @param ... Refused.
+#' @param x A trained model from a formula, or for `tidy()` and `glance()` a history.
+#' @param data,newdata The data frame to extend: `data` is by default the training data, `newdata`
+#'   are other data.
+#' @param conf.int,conf.level Whether to add the intervals of [confint()][model_inference] (`FALSE`
+#'   by default), and their level (0.95 by default).
+#' @param ... Must be empty.
 #' @return A tibble.
-#'   * `tidy()`: `term` and `estimate`, with `std.error`, `statistic` and `p.value` where the loss is
-#'     a likelihood, for several responses or classes with `response` or `y.level` in front. Of a
-#'     history `step`, `metric` and `value`.
-#'   * `glance()`: `nobs`, `steps`, and `rmse` and `r.squared` or `accuracy` and `average_loss` on
-#'     the rows trained on, weighted as the training is; of linear models `sigma`, `logLik`, `AIC`,
-#'     `BIC`, `deviance` and `df.residual`, too. Of a history `steps` and its last losses.
-#'   * `augment()`: the data with `.fitted` and, where the response is there, `.resid`; of classes
-#'     with `.pred_class` and a probability `.pred_<class>` for each.
-#' @section Errors: `runhooks_error_not_found` where nothing is trained yet.
+#'   * `tidy()` of a model: `term` and `estimate`. If the loss is a likelihood, also `std.error`,
+#'     `statistic` and `p.value`. With several responses or classes, first `response` or `y.level`.
+#'   * `tidy()` of a history: `step`, `metric` and `value`.
+#'   * `glance()` of a model: `nobs`, `steps`, and the weighted `rmse` and `r.squared`, or
+#'     `accuracy` and `average_loss`, on the training rows. For linear models also `sigma`,
+#'     `logLik`, `AIC`, `BIC`, `deviance` and `df.residual`.
+#'   * `glance()` of a history: `steps` and the last losses.
+#'   * `augment()`: the data with `.fitted` and, if they contain a numeric response, `.resid`. For
+#'     classes: with `.pred_class` and a probability `.pred_<class>` for each class.
+#' @section Errors:
+#'   * `runhooks_error_not_found`: the model has not been trained.
 #' @name tidy_models
 #' @family estimator methods
 #' @examples
@@ -40,7 +42,7 @@ tidy.tf_estimator <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
   check_flag(conf.int)
   abort_more("tidy", list(...), c("conf.int", "conf.level"))
   if (!conf.int && !missing(conf.level)) {
-    abort_runhooks("{.arg conf.level} goes with {.code conf.int = TRUE}.")
+    abort_runhooks("{.arg conf.level} needs {.code conf.int = TRUE}.")
   }
   fit <- if (conf.int) inference_fit(x, "tidy") else linear_fit(x, "tidy")
   if (!conf.int) record_inference(fit)
@@ -76,7 +78,7 @@ glance.tf_estimator <- function(x, ...) {
   tibble::as_tibble(known)
 }
 
-# Of a model whose loss is a likelihood, by the names that broom has for them.
+# The measures of a likelihood, with the names of broom.
 likelihood_measures <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(list())
   record_inference(fit)
@@ -112,7 +114,7 @@ augment.tf_estimator <- function(x, data = NULL, newdata = NULL, ...) {
   shown[keep, ]
 }
 
-# NULL where the data do not have it.
+# The response, or NULL if the data do not contain it.
 known_response <- function(object, data) {
   blueprint <- object$blueprint
   if (!all(blueprint$response_variables %in% names(data))) return(NULL)

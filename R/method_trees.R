@@ -1,32 +1,44 @@
-# A look into models of trees.
+# Inspection of tree models: importance of features, nodes, and contributions to predictions.
 
-#' Which features trees ask
+#' Feature importance, nodes and contributions of tree models
 #'
-#' @param model,object,x A trained model of trees, such as [boosted_trees_regressor()].
-#' @param normalize `TRUE`: parts of the sum.
-#' @param by `"gain"`: by how much all splits by a column have lowered the loss, as TensorFlow has it;
-#'   `"count"`: how many there are.
+#' `feature_importances()` returns the importance of each feature of a tree model. `as.data.frame()`
+#' returns its nodes. `experimental_predict_with_explanations()` returns predictions with the
+#' contribution of each feature.
+#'
+#' @param model,object,x A trained tree model, such as [boosted_trees_regressor()].
+#' @param normalize If `TRUE`, the importances are divided by their sum.
+#' @param by `"gain"` (the default): the total decrease of the loss by the splits of a feature, as
+#'   in TensorFlow. `"count"`: the number of these splits.
 #' @param row.names,optional Not used.
 #' @param input_fn,predict_keys,hooks,checkpoint_path As in [predict()][predict.tf_estimator].
 #' @param ... Not used.
-#' @return * `feature_importances()`: a tibble of `feature` and `importance`, falling. Of a model with
-#'   `pruning_mode = "none"` a split may lose, and so may a column. Before the first split all are 0, and a
-#'   message says so.
-#'   * `as.data.frame()`: a row a node, with the `tree` (from 1), the `node` in it (from 0, the root), its
-#'   `depth`, whether it `is_leaf`, the `feature` that it asks, the `question` (who says yes goes
-#'   `left`), the `threshold` (the number that it asks about, `NA` of words), the numbers of the nodes `left` and `right`, the `gain` of the split, the `value` of the
-#'   node as a leaf, the `weight` of the tree, whether what is missing goes left, and whether the tree is
-#'   finished. A model of several logits has `value_1`, `value_2`, ...
-#'   * `experimental_predict_with_explanations()`: a list for each row: its predictions, the `bias`, and
-#'   `dfc`, what each feature adds to it, the largest first; the sum is the prediction (of two classes:
-#'   the probability of the second). `predict(model, newdata, type = "contributions")` is the same as a
-#'   tibble: `.bias` and a column a feature. Of more classes, or several responses, each has its own,
-#'   which TensorFlow lacks: `bias` by class and `dfc` a matrix with a column a class, and in the tibble
-#'   `.bias_<class>` and `<feature>_<class>`; the sums are the probabilities.
-#' @section Errors: `runhooks_error_invalid_argument` for models without trees,
-#'   `runhooks_error_failed_precondition` where nothing is trained.
+#' @return * `feature_importances()`: a tibble with the columns `feature` and `importance`, in
+#'   decreasing order. With `pruning_mode = "none"`, gains can be negative. Before the first split
+#'   all are 0, and there is a message.
+#'   * `as.data.frame()`: a data frame with one row for each node:
+#'       - `tree` (from 1), `node` (from 0, the root) and `depth`.
+#'       - `is_leaf`: whether the node is a leaf.
+#'       - `feature`, `question`, `threshold`: the feature and the condition of the split, and its
+#'         number. `threshold` is `NA` for strings.
+#'       - `left`, `right`: the nodes for "yes" and "no".
+#'       - `gain`: the gain of the split.
+#'       - `value`: the value of the node as a leaf. With several logits: `value_1`, `value_2`, ...
+#'       - `weight`: the weight of the tree.
+#'       - `missing_goes_left`: whether missing values go to the left.
+#'       - `is_finished`: whether the tree is finished.
+#'   * `experimental_predict_with_explanations()`: a list with an element for each row. It contains
+#'     the predictions, the `bias`, and `dfc`, the contributions of the features with the largest
+#'     first. The bias and the contributions add up to the prediction; for two classes, to the
+#'     probability of the second class. With more classes or responses, which TensorFlow does not
+#'     support, `bias` is a vector and `dfc` a matrix with one column for each.
+#'   * `predict(model, newdata, type = "contributions")`: the same as a tibble with `.bias` and a
+#'     column for each feature, or `.bias_<class>` and `<feature>_<class>`.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: the model has no trees.
+#'   * `runhooks_error_failed_precondition`: the model has not been trained.
 #' @seealso `experimental_feature_importances()` and `experimental_predict_with_explanations()` of
-#'   TensorFlow 1.15's `tf.estimator.BoostedTreesRegressor`.
+#'   `tf.estimator.BoostedTreesRegressor` in TensorFlow 1.15.
 #' @family estimator methods
 #' @export
 #' @examples
@@ -36,7 +48,7 @@
 #' head(as.data.frame(model))
 #' predict(model, mtcars[1:3, ], type = "contributions")
 #'
-#' # in TensorFlow's words, a list for each row
+#' # TensorFlow's form: a list for each row
 #' explained <- experimental_predict_with_explanations(model, input_fn(mpg ~ wt + hp, mtcars))
 #' explained[[1]]$dfc
 feature_importances <- function(model, normalize = FALSE, by = c("gain", "count")) {
@@ -45,7 +57,7 @@ feature_importances <- function(model, normalize = FALSE, by = c("gain", "count"
   trees <- trees_of(model, "feature_importances")
   if (all(trees$nodes$is_leaf)) {
     cli::cli_inform(
-      "No tree asks for anything yet, so that all importances are 0.",
+      "The trees have no splits yet, so all importances are 0.",
       class = "runhooks_message_no_splits"
     )
   }
@@ -101,7 +113,7 @@ experimental_predict_with_explanations <- function(object, input_fn, predict_key
   })
 }
 
-# How many questions lead to each node of a table; children come after their parents.
+# The depth of each node. Children follow their parents in the table.
 node_depths <- function(table) {
   at <- paste(table$tree, table$node)
   depth <- setNames(integer(nrow(table)), at)
@@ -112,7 +124,7 @@ node_depths <- function(table) {
   unname(depth)
 }
 
-# "20, of 74 leaves; asked most: wt (74%), hp (26%)"
+# Such as "20, of 74 leaves; most important: wt (74%), hp (26%)".
 tree_words <- function(object) {
   trees <- trees_of(object, "print", checks = FALSE)
   nodes <- trees$nodes
@@ -122,6 +134,6 @@ tree_words <- function(object) {
   asked <- sprintf("%s (%.0f%%)", parts$feature, 100 * parts$importance)
   paste0(
     length(unique(nodes$tree[done])), ", of ", sum(nodes$is_leaf[done]), " leaves",
-    if (length(asked)) paste0("; asked most: ", paste(asked, collapse = ", "))
+    if (length(asked)) paste0("; most important: ", paste(asked, collapse = ", "))
   )
 }

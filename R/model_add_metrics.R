@@ -1,21 +1,26 @@
-# Metrics of the user's own.
+# add_metrics(): metrics that users define.
 
 #' Add metrics to a model
 #'
-#' The metrics are computed by [evaluate()], [train_and_evaluate()] and `train(validation =)` beside
-#' the model's own, and [early_stopping()] and its like may go by them. One of the same name takes
-#' the place of the model's.
+#' `add_metrics()` returns a model that computes further metrics in [evaluate()],
+#' [train_and_evaluate()] and `train(validation =)`. [early_stopping()] and similar hooks can use
+#' them. A new metric replaces a metric of the model with the same name.
 #'
 #' @param estimator A model, such as [linear_regressor()].
-#' @param metric_fn A function of one or more of the arguments `features` (the tensors by name),
-#'   `labels` (of the shape that the input function gives them, `[batch]`; float64 as the float32 of the
-#'   predictions), `predictions` (the tensors
-#'   by name: those of [predict()][predict.tf_estimator], of a regressor `[batch, 1]`) and `config`. It returns a named list of what functions of `tf$metrics` give.
-#' @return The model with these metrics; it has the same folder.
-#' @section Errors: `runhooks_error_invalid_argument` for a function of other arguments, and in
-#'   [evaluate()] for what is not such a list.
-#' @seealso `tf.contrib.estimator.add_metrics` of TensorFlow 1.x, which is
-#'   `tf$contrib$estimator$add_metrics()` here.
+#' @param metric_fn A function with some of these arguments:
+#'   * `features`: a named list of tensors.
+#'   * `labels`: the labels of the input function, with shape `[batch]`. float64 labels are cast to
+#'     float32 if the predictions are float32.
+#'   * `predictions`: a named list of the tensors that [predict()][predict.tf_estimator] returns.
+#'     For regressors the shape is `[batch, 1]`.
+#'   * `config`: the [run_config()].
+#'
+#'   It returns a named list of values of `tf$metrics` functions.
+#' @return The model with these metrics; it has the same model directory.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: the function has other arguments, or in [evaluate()] it
+#'     does not return such a list.
+#' @seealso `tf$contrib$estimator$add_metrics()`, as in TensorFlow 1.x.
 #' @family estimator methods
 #' @export
 #' @examples
@@ -34,7 +39,7 @@ add_metrics <- function(estimator, metric_fn) {
   if (length(wrong)) {
     abort_runhooks(
       c(
-        "{.arg metric_fn} has an argument {.arg {wrong[[1]]}} that nothing is given for.",
+        "{.arg metric_fn} has an unknown argument {.arg {wrong[[1]]}}.",
         did_you_mean(wrong[[1]], possible),
         i = "Its arguments may be {.arg {possible}}."
       )
@@ -59,7 +64,7 @@ add_metrics <- function(estimator, metric_fn) {
   estimator
 }
 
-# Labels of a data frame are float64 beside predictions in float32: they are what heads make of them.
+# Casts float64 labels of a data frame to the float32 of the predictions, as heads do.
 as_precise_as <- function(labels, predictions) {
   if (is.list(labels)) return(lapply(labels, as_precise_as, predictions))
   types <- vapply(Filter(is_tensor, as.list(predictions)), function(x) x$dtype$name, "")
@@ -80,8 +85,8 @@ metric_input_words <- function(labels, predictions) {
   )
 }
 
-# Labels are [batch] as an input function gives them, predictions [batch, 1]: `labels - predictions` is
-# [batch, batch], each label with each prediction.
+# Warns about `labels - predictions` with shapes [batch] and [batch, 1]: broadcasting makes it
+# [batch, batch], which pairs each label with each prediction.
 warn_outer_labels <- function(labels, before) {
   made <- tf$get_default_graph()$get_operations()
   for (op in made[-seq_len(before)]) {
@@ -96,10 +101,10 @@ warn_outer_labels <- function(labels, before) {
     rlang::warn(
       c(
         paste0(
-          "A metric takes `labels`, of shape [batch], with ", inputs[!is_label][[1]]$name,
-          ", of shape [batch, 1], and makes [batch, batch] of them."
+          "A metric combines `labels`, of shape [batch], with ", inputs[!is_label][[1]]$name,
+          ", of shape [batch, 1]. The result has shape [batch, batch]."
         ),
-        i = "`tf$squeeze(predictions$predictions, 1L)` has the shape of `labels`."
+        i = "Use `tf$squeeze(predictions$predictions, 1L)`, which has the shape of `labels`."
       ),
       class = c("runhooks_warning_broadcast", "runhooks_warning")
     )
@@ -107,7 +112,7 @@ warn_outer_labels <- function(labels, before) {
   }
 }
 
-# A named list of list(tensor, tensor or operation).
+# Checks for a named list of list(tensor, tensor or operation).
 as_metric_pairs <- function(metrics) {
   example <- "{.code list(mae = tf$metrics$mean_absolute_error(labels, predictions$predictions))}"
   is_pair <- function(x) {
@@ -131,7 +136,7 @@ as_metric_pairs <- function(metrics) {
       c(
         "{.arg metric_fn} of {.fn add_metrics} has returned {kind_of(bad[[1]])} for
          {.val {names(bad)[[1]]}}.",
-        i = "A metric adds up over batches: functions of {.code tf$metrics} give such ones.",
+        i = "A metric accumulates over batches. Use a function of {.code tf$metrics}.",
         i = paste0("For example ", example, ".")
       ),
       call = NULL

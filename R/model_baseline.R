@@ -1,4 +1,4 @@
-# Models that know nothing of the features.
+# Baseline models, which ignore the features.
 
 #' @name baseline_regressor
 #' @rdname baseline_regressor
@@ -29,7 +29,7 @@ NULL
 #' model %>% train(input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 50))
 #' model %>% evaluate(input_fn(mpg ~ wt, mtcars))
 #'
-#' # the share of each class
+#' # predicts the frequency of each class
 #' input <- input_fn(Species ~ Petal.Width, iris, num_epochs = 20)
 #' classes <- baseline_classifier(n_classes = 3)
 #' classes %>% train(input)

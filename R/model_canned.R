@@ -1,7 +1,6 @@
-# What the constructors of canned estimators have in common: the core says which arguments they have
-# and what these may be.
+# Constructors of built-in estimators, generated from the arguments that the core registers.
 
-# `place$class`: one of tfestimators' classes is irregular.
+# `place$class` overrides the class, because tfestimators has one irregular class name.
 constructor_factories$estimator <- function(specs, place) {
   .specs <- list(
     type = specs$type[[1]], seats = positional_slots(specs), own = spec_columns_of(specs, !specs$apart),
@@ -17,8 +16,8 @@ constructor_factories$estimator <- function(specs, place) {
   f
 }
 
-# `call` is the frame of a constructor, whose arguments are all checked, after columns have taken
-# the place of a formula where it has one. What the core needs of them goes into the specification.
+# Creates a built-in estimator. `call` is the frame of the constructor. Arguments are checked after
+# the formula was converted to columns. Converted arguments go into the specification for the core.
 canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   type <- specs$type
   constructor <- sys.function(sys.parent())
@@ -36,8 +35,7 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   }
   own <- specs$own
   spec <- prepared_arguments(args[own$name], own, call)
-  # NULL says that an argument is not given, as does an empty list of columns; no hidden units are a
-  # model without hidden layers
+  # the core treats NULL and empty lists as missing arguments; empty `hidden_units` is a valid value
   is_vector <- !vapply(spec, is.null, NA) &
     (own$kind == "widths" | vapply(spec, function(x) isTRUE(attr(x, "is_of_formula")), NA))
   spec <- c(spec[is_vector | lengths(spec) > 0], derived$spec)

@@ -6,7 +6,7 @@ argument_kinds$`class weights` <- function(x, name, call, wanted) {
   if (!is.null(names(x))) {
     abort_runhooks(
       c(
-        "{.arg {name}} has names, but the classes have no words.",
+        "{.arg {name}} has names, but the classes have no labels.",
         i = "Give a {.arg label_vocabulary}, or numbers in the order of the classes."
       ),
       call = call
@@ -15,7 +15,7 @@ argument_kinds$`class weights` <- function(x, name, call, wanted) {
   plain_vector(as.list(as.numeric(x)))
 }
 
-# The argument in the order of the classes. `data` are what a formula knows of: the response.
+# Sorts class weights in the order of the classes. `response` is known only with a formula.
 settle_class_weights <- function(x, args, response, call) {
   if (is.null(x)) return(NULL)
   n <- args$n_classes
@@ -46,14 +46,14 @@ settle_class_weights <- function(x, args, response, call) {
   unname(x[words])
 }
 
-# As many for each class as all rows have in the mean: n / (k * n_class).
+# Balanced weights: n / (k * n_class), for k classes with rows.
 balanced_weights <- function(x, words, response, call) {
   check_arg(x == "balanced", x, "numbers, or \"balanced\"", "class_weights", call)
   if (is.null(response)) {
     abort_runhooks(
       c(
-        "{.code class_weights = \"balanced\"} goes with a formula, whose data say how many there are.",
-        i = "Give numbers in the order of the classes."
+        "{.code class_weights = \"balanced\"} needs a formula, whose data have the class counts.",
+        i = "Otherwise give numbers in the order of the classes."
       ),
       call = call
     )
@@ -62,7 +62,7 @@ balanced_weights <- function(x, words, response, call) {
   as.numeric(ifelse(counts > 0, sum(counts) / (sum(counts > 0) * counts), 0))
 }
 
-# The weights of rows: those of a column, and of the classes of the response.
+# The product of the row weights and the class weights.
 row_weights <- function(object, frame, n) {
   weights <- if (is.null(frame$weight)) rep(1, n) else as.numeric(frame$weight)
   of_classes <- unlist(object$spec$class_weights)

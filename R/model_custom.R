@@ -1,4 +1,4 @@
-# Estimators of the user's own model functions, and what such a function returns.
+# Custom estimators: estimator(), and estimator_spec(), the value of a model function.
 
 #' Create a custom estimator
 #'
@@ -87,7 +87,7 @@ estimator <- function(model_fn, model_dir = NULL, config = NULL, params = NULL, 
 
 model_fn_arguments <- c("features", "labels", "mode", "params", "config")
 
-# In the words of TensorFlow's.
+# The messages are those of TensorFlow.
 check_model_fn <- function(model_fn, params, call = parent.frame()) {
   arguments <- formals(args(model_fn))
   if ("..." %in% names(arguments)) return(invisible())
@@ -108,8 +108,8 @@ check_model_fn <- function(model_fn, params, call = parent.frame()) {
   }
 }
 
-# The model as a function for the core: of what the input function returned and the mode it gives
-# the fields of the specification as plain data.
+# Wraps the model function for the core. The wrapper takes the value of the input function and the
+# mode, and returns the fields of the estimator_spec() as plain data.
 custom_model <- function(object) {
   model_fn <- object$model_fn
   arguments <- names(formals(args(model_fn)))
@@ -134,14 +134,14 @@ custom_model <- function(object) {
         c(
           "model_fn should return an EstimatorSpec.",
           x = "It returned {kind_of(spec)}.",
-          i = "{.fn estimator_spec} makes one."
+          i = "Create the value with {.fn estimator_spec}."
         ),
         call = user_frame()
       )
     }
     if (spec$mode != mode) {
       abort_runhooks(
-        "The {.fn estimator_spec} that model_fn returned has mode {.val {spec$mode}}, where
+        "The {.fn estimator_spec} that model_fn returned has mode {.val {spec$mode}}, but
          {.arg mode} is {.val {mode}}.",
         call = user_frame()
       )
@@ -271,7 +271,7 @@ check_export_outputs <- function(x, call = parent.frame()) {
   x
 }
 
-# The fields as the core reads them.
+# The fields as plain data for the core.
 core_estimator_spec <- function(spec) {
   fields <- unclass(spec)
   for (name in grep("_hooks$", names(fields), value = TRUE)) {
@@ -312,7 +312,7 @@ export_symbols <- function() {
   )
 }
 
-# With the positions of TensorFlow's.
+# Has TensorFlow's order of arguments.
 estimator_spec_of_tf <- function(mode, predictions = NULL, loss = NULL, train_op = NULL,
                                  eval_metric_ops = NULL, export_outputs = NULL,
                                  training_chief_hooks = NULL, training_hooks = NULL,

@@ -1,15 +1,14 @@
-# The folder of a model as a call finds it: asked of the core once, when the call begins. What a
-# call adds to what was trained there stands in `memory` at once and is written by the core, while the
-# graph is built, or at the end.
+# The model directory during a call. The core reads it once when the call begins. Changes of the
+# metadata stay in memory until the core writes them while it builds the graph, or at the end.
 
-# An environment of what the core says of the folder. `writes`: a training is to be made in it.
+# An environment with the state of the directory. `writes` announces a training.
 open_folder <- function(path, writes = FALSE) {
   folder <- list2env(cpp_run_folder(path, writes), parent = emptyenv())
   folder$path <- path
   folder
 }
 
-# Opens the folder of the model for all that the caller's frame calls, until it is left.
+# Opens the directory of the model for all functions that the caller's frame calls, until it exits.
 local_model_dir <- function(object, writes = FALSE, frame = parent.frame()) {
   outer <- the$folder
   leave <- function() the$folder <- outer
@@ -19,8 +18,8 @@ local_model_dir <- function(object, writes = FALSE, frame = parent.frame()) {
   the$folder
 }
 
-# The one that the call has opened. A function that no call of ours has called opens it itself, as
-# an iterator does that is read later.
+# The directory that the current call opened. Functions outside a call, such as an iterator that is
+# read later, open it again.
 current_model_dir <- function(object) {
   path <- model_dir(object)
   if (is.null(path)) return(NULL)
@@ -28,13 +27,13 @@ current_model_dir <- function(object) {
   if (!is.null(folder) && identical(folder$path, path)) folder else open_folder(path)
 }
 
-# --- what was trained there: the kind of each feature, the levels of factors, the words of the
-# classes; and what model it is (R/model_dir_compat.R). A file beside the checkpoints, so that a
-# model that is made again on the same folder knows it too.
+# --- metadata: kinds of features, levels of factors, class labels and the model itself
+# (R/model_dir_compat.R). They are stored next to the checkpoints, for models that are created
+# again.
 
 record_file <- "runhooks.data"
 
-# NULL where nothing is known.
+# The metadata of the estimator's directory, or NULL.
 training_record <- function(estimator) {
   if (!is_estimator(estimator)) return(NULL)
   folder <- current_model_dir(estimator)
@@ -50,7 +49,7 @@ folder_memory <- function(folder) {
     abort_runhooks(
       c(
         "The file {.path {path}} is damaged, or was written by another version of runhooks.",
-        i = "It holds the levels of factors. Without the file, the model takes those of new data."
+        i = "It contains the levels of factors. If you delete it, the model uses those of new data."
       ),
       kind = "data_loss"
     )
@@ -59,20 +58,20 @@ folder_memory <- function(folder) {
   folder$memory
 }
 
-# What a training adds; it is written where the core says that it is time.
+# Stores changed metadata in memory; see pending_metadata().
 update_metadata <- function(folder, memory) {
   folder$has_metadata <- folder$is_checked <- TRUE
   folder$is_changed <- !identical(memory, folder$memory) || isTRUE(folder$is_changed)
   folder$memory <- memory
 }
 
-# After a training that has left a checkpoint.
+# Writes pending metadata after a training that saved a checkpoint.
 finish_training <- function(object, folder) {
   memory <- pending_metadata(folder)
   if (!is.null(memory)) write_record(memory, folder$path)
 }
 
-# For the core, which writes it: NULL where nothing was added.
+# The changed metadata for the core to write, or NULL if nothing has changed.
 pending_metadata <- function(folder) {
   if (!isTRUE(folder$is_changed)) return(NULL)
   folder$is_changed <- FALSE

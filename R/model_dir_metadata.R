@@ -1,21 +1,20 @@
-# What the folder of a model remembers of the data of its training (R/model_dir.R), and later data
-# brought to it.
+# The training schema in the metadata of a model directory, and the conversion of later data to it.
 
-# Earlier versions wrote R's own format, which can hold code: such a file is never read.
+# Earlier versions wrote RDS files, which can contain code, so they are not read.
 inform_unread_record <- function(folder) {
   path <- file.path(folder, "runhooks.rds")
   if (!file.exists(path)) return(invisible())
   rlang::inform(
     c(
       paste0("The file ", path, " of an earlier version of runhooks is not read."),
-      i = "It held the levels of factors, in a form that can hold code, too.",
-      i = "Train the model again to write them anew; until then it takes those of new data."
+      i = "It contained the levels of factors, in a format that can contain code.",
+      i = "Train the model again to record the levels. Until then it uses the levels of new data."
     ),
     .frequency = "once", .frequency_id = paste0("runhooks_record:", path)
   )
 }
 
-# Whoever wrote the folder may have put anything into the file.
+# Validates the metadata, because the file may come from an untrusted source.
 is_record <- function(x) {
   is_plain_list(x) && identical(x[["version"]], 1L) && is_plain_list(x[["features"]]) &&
     all(vapply(x[["features"]], is_known_column, NA)) &&
@@ -24,7 +23,7 @@ is_record <- function(x) {
     (is.null(x[["data"]]) || is_known_data(x[["data"]]))
 }
 
-# The same, for one that is read again and again.
+# is_record() with a cache of the last valid metadata.
 is_sound_record <- function(x) {
   if (!is.null(x) && identical(x, the$sound_record)) return(TRUE)
   is_sound <- is_record(x)
@@ -32,7 +31,7 @@ is_sound_record <- function(x) {
   is_sound
 }
 
-# Which data the last training read.
+# Identifies the data of the last training.
 is_known_data <- function(x) is_plain_list(x) && is_string(x[["content"]]) && is_number(x[["rows"]])
 
 is_known_column <- function(x) {
@@ -47,9 +46,8 @@ is_known_response <- function(x) {
 
 empty_record <- function() list(version = 1L, features = list(), response = NULL)
 
-# The record with what the columns at hand add to it: training knows levels that it has seen. Kinds
-# of features that no column of the model reads are of no interest.
-# `response` is its name, of no length where it has none.
+# Adds kinds and levels of the columns to the metadata, for features that the model reads. Levels
+# accumulate over trainings. `response` is the name of the response, or empty if it has none.
 record_schema <- function(record, columns, features, response) {
   if (is.null(record)) record <- empty_record()
   for (name in features) {
@@ -81,8 +79,8 @@ kind_words <- c(
   double = "numbers"
 )
 
-# Values of the kind and with the levels that `known` says, by the names of features. One warning
-# names all levels that are new, and what they are to the model, but for features in `open`.
+# Converts columns to the kinds and levels in `known`. One warning lists all new levels, except
+# those of features in `open`.
 coerce_to_schema <- function(columns, known, open = character(), has_trees = FALSE) {
   new <- list()
   for (name in intersect(names(columns), names(known))) {
@@ -104,7 +102,7 @@ coerce_to_schema <- function(columns, known, open = character(), has_trees = FAL
   columns
 }
 
-# A factor keeps the rows and columns of a matrix of words.
+# Restores the dimensions of a string matrix after factor().
 array_like <- function(x, like) {
   if (length(dim(like)) == 2) dim(x) <- dim(like)
   x
@@ -116,24 +114,25 @@ warn_new_levels <- function(new, has_trees) {
     cli::format_inline("{.val {name}}: {.val {words}}")
   }, "")
   names(lines) <- rep("x", length(lines))
-  are <- if (has_trees) {
-    "are none of those that trees ask for; where training has missed some, they are missing."
+  effect <- if (has_trees) {
+    "match no split; where the training data had missing values, they count as missing."
   } else {
     "have no weight."
   }
   rlang::warn(
-    c(paste("Levels that training has not seen", are), lines), class = "runhooks_warning_new_levels"
+    c(paste("Levels that are not in the training data", effect), lines),
+    class = "runhooks_warning_new_levels"
   )
 }
 
-# An error where words became numbers or the other way round.
+# Aborts if strings became numbers, or numbers became strings.
 check_kind <- function(x, name, was) {
   now <- column_kind(x)
   is_word <- c("factor", "character")
   if ((now %in% is_word) == (was %in% is_word)) return(invisible())
   abort_runhooks(
     c(
-      "The feature {.val {name}} is not of the type that it had in training.",
+      "The type of feature {.val {name}} differs from its type in training.",
       x = "It was {kind_words[[was]]} and is now {kind_words[[now]]}; the first value is
            {.val {first_value(x)}}.",
       i = type_advice(was, now)
@@ -142,7 +141,7 @@ check_kind <- function(x, name, was) {
   )
 }
 
-# Numbers and logicals become what they were in training; words and factors are both words.
+# Converts numbers and logicals to their type in training. Strings and factors are equivalent.
 coerce_type <- function(x, name, was) {
   now <- column_kind(x)
   if (now == was) return(x)
@@ -169,9 +168,9 @@ first_value <- function(x) {
 }
 
 type_advice <- function(was, now) {
-  if (was == "factor") return("Make it a factor with the labels of the training data.")
-  if (was == "character") return("Make strings of it with as.character().")
-  if (now == "factor") return("as.numeric(as.character(x)) makes numbers of such labels.")
-  "Make numbers of it with as.numeric()."
+  if (was == "factor") return("Convert it to a factor with the labels of the training data.")
+  if (was == "character") return("Convert it to strings with as.character().")
+  if (now == "factor") return("Convert it to numbers with as.numeric(as.character(x)).")
+  "Convert it to numbers with as.numeric()."
 }
 

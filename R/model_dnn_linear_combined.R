@@ -39,7 +39,7 @@ NULL
 #' cars <- transform(mtcars, gear = as.integer(gear))
 #' model %>% train(input_fn(mpg ~ gear + wt + hp, cars, batch_size = 8, num_epochs = 5))
 #'
-#' # a class, or what a head describes
+#' # classes, or the output of a head
 #' classes <- dnn_linear_combined_classifier(
 #'   linear_feature_columns = gears, dnn_feature_columns = column_numeric("wt", "hp"),
 #'   dnn_hidden_units = 4

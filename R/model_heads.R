@@ -1,4 +1,4 @@
-# Heads: what a model does with its logits, for the estimators that take one.
+# Heads, which define the loss, the predictions and the metrics of a model.
 
 constructor_factories$head <- function(specs, place) {
   .specs <- spec_columns_of(specs)
@@ -30,7 +30,7 @@ argument_kinds$heads <- function(x, name, call, wanted) {
   if (anyDuplicated(unlist(names))) {
     again <- unlist(names)[duplicated(unlist(names))][[1]]
     abort_runhooks(
-      "All heads must have unique names; {.val {again}} is there twice.", call = call
+      "All heads must have unique names; {.val {again}} occurs twice.", call = call
     )
   }
   unname(heads)
@@ -50,7 +50,7 @@ print.runhooks_head <- function(x, ...) {
   invisible(x)
 }
 
-# Of a head of several each in brackets of its own.
+# Nested heads of a multi_head() are in brackets.
 head_words <- function(x) {
   shown <- unclass(x)[names(x) != "type"]
   values <- vapply(shown, function(value) {
@@ -61,30 +61,31 @@ head_words <- function(x) {
   paste0("<", paste(c(x$type, words), collapse = " "), ">")
 }
 
-#' Heads
+#' Create a head for a model
 #'
-#' What a model does with its logits: the loss, the predictions, the metrics of evaluations. Heads
-#' are the argument `head` of [linear_estimator()], [dnn_estimator()],
+#' A head defines the loss, the predictions and the metrics that a model computes from its logits.
+#' Use it as the argument `head` of [linear_estimator()], [dnn_estimator()],
 #' [dnn_linear_combined_estimator()] and [baseline_estimator()].
 #'
-#' * `regression_head()`: numbers, by squared error.
+#' * `regression_head()`: numbers, with squared error loss.
 #' * `poisson_regression_head()`: counts; the logits are logarithms of the mean.
-#' * `quantile_head()`: several quantiles of numbers, of which a share of the labels is below;
-#'   `predict(newdata = )` has a column for each, `.pred_0.1`.
+#' * `quantile_head()`: several quantiles of a number. `predict(newdata = )` has a column for each,
+#'   such as `.pred_0.1`.
 #' * `logistic_regression_head()`: probabilities; labels are between 0 and 1.
-#' * `binary_class_head()`: one of two classes, by the sigmoid of one logit.
-#' * `multi_class_head()`: one of several classes, by the softmax of as many logits.
-#' * `multi_label_head()`: any number of several classes at once; labels are a matrix of 0 and 1,
-#'   or with a vocabulary a list column of words.
-#' * `multi_head()`: several heads with names, each with labels of its own: the input function
-#'   returns a list of labels by the heads' names. The logits are the heads' side by side.
+#' * `binary_class_head()`: one of two classes, with the sigmoid of one logit.
+#' * `multi_class_head()`: one of several classes, with the softmax of one logit for each class.
+#' * `multi_label_head()`: any subset of several classes. Labels are a matrix of 0 and 1, or with a
+#'   vocabulary a list column of strings.
+#' * `multi_head()`: several named heads. The input function returns a list of labels with the names
+#'   of the heads. The logits of the heads are concatenated.
 #'
 #' @eval head_params("regression_head", "poisson_regression_head", "binary_class_head",
 #'   "multi_class_head", "multi_head", "quantile_head")
 #' @return A head: an object of class `runhooks_head`.
-#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, at the latest
-#'   when an estimator takes the head.
-#' @seealso `tf.estimator.BinaryClassHead` and its relatives of TensorFlow.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid. Some are checked only when an
+#'     estimator uses the head.
+#' @seealso `tf.estimator.BinaryClassHead` and the other heads of TensorFlow.
 #' @name heads
 #' @family estimators
 #' @examples
@@ -95,11 +96,11 @@ head_words <- function(x) {
 #' model %>% train(input_fn(am ~ wt, cars, batch_size = 8, num_epochs = 10))
 #' model %>% evaluate(input_fn(am ~ wt, cars))
 #'
-#' # a count, and what becomes of the linear part: exp()
+#' # counts: the mean is exp() of the linear predictor
 #' counts <- linear_estimator(head = poisson_regression_head(), feature_columns = column_numeric("wt"))
 #' counts %>% train(input_fn(carb ~ wt, mtcars, num_epochs = 10))
 #'
-#' # the heads describe what is learned; they print what they hold
+#' # printing a head shows its arguments
 #' regression_head(label_dimension = 2)
 #' logistic_regression_head()
 #' multi_class_head(n_classes = 3, label_vocabulary = c("a", "b", "c"))

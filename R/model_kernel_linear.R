@@ -1,4 +1,4 @@
-# Linear models of random Fourier features.
+# Linear models on random Fourier features.
 
 #' @name kernel_linear_regressor
 #' @rdname kernel_linear_regressor

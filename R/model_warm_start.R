@@ -1,29 +1,31 @@
-# Starting from the variables of another model.
+# Warm start: initial weights from another model.
 
-#' What a first training starts from
+#' Initialize a model from another model
 #'
-#' Settings for the argument `warm_start_from` of estimators: variables that get their initial
-#' values from a checkpoint. A model whose folder has a checkpoint already goes on from there.
+#' `warm_start_settings()` returns settings for the argument `warm_start_from` of estimators. They
+#' select variables that get their initial values from a checkpoint. They have no effect if the
+#' model directory already has a checkpoint. `vocab_info()` describes a changed vocabulary.
 #'
-#' @param ckpt_to_initialize_from A folder with checkpoints (the newest is used), or the prefix of
-#'   one.
-#' @param vars_to_warm_start A regular expression of the names of trainable variables, which is
-#'   matched at their beginning; or several expressions, of any variables.
-#' @param var_name_to_prev_var_name Where a variable has another name in the checkpoint: a named
-#'   list or character vector, name here = name there.
-#' @param var_name_to_vocab_info Where the rows of a variable belong to the words of a vocabulary
-#'   that has changed: a named list, name here = `vocab_info()`. Each word keeps its row.
-#' @param new_vocab,old_vocab Files with a word in each line: of the variable here, and of the one in
-#'   the checkpoint.
-#' @param new_vocab_size,old_vocab_size How many lines of them count; -1: all.
-#' @param num_oov_buckets How many rows the variable has behind those of its words.
-#' @param backup_initializer What rows get that the checkpoint does not have, such as
-#'   `tf$truncated_normal_initializer()`; `NULL`: zeros.
-#' @param axis 0 where rows belong to words, 1 where columns do.
-#' @return An object of class `WarmStartSettings`. A string in its place is a folder or checkpoint
-#'   all trainable variables come from.
-#' @section Errors: In [train()]: `runhooks_error_not_found` where there is no checkpoint, or it has
-#'   not such a variable; `runhooks_error_invalid_argument` for one of another shape.
+#' @param ckpt_to_initialize_from A string: a directory, whose newest checkpoint is used, or the
+#'   prefix of a checkpoint.
+#' @param vars_to_warm_start A regular expression that must match the beginning of the name of a
+#'   trainable variable; all of them by default. Several expressions apply to all variables.
+#' @param var_name_to_prev_var_name Variables that have another name in the checkpoint: a named list
+#'   or character vector of the form `new = "old"`.
+#' @param var_name_to_vocab_info Variables whose rows belong to the strings of a vocabulary that has
+#'   changed: a named list of the form `variable = vocab_info()`. Each string keeps its row.
+#' @param new_vocab,old_vocab Files with one string on each line: the vocabulary of this model, and
+#'   that of the checkpoint.
+#' @param new_vocab_size,old_vocab_size Number of lines to use; -1 (the default) for all.
+#' @param num_oov_buckets Number of rows after those of the vocabulary; 0 by default.
+#' @param backup_initializer Initializer for rows that the checkpoint does not have, such as
+#'   `tf$truncated_normal_initializer()`. `NULL` (the default): zeros.
+#' @param axis 0 (the default) if the rows belong to the strings, 1 if the columns do.
+#' @return An object of class `WarmStartSettings` or `VocabInfo`. Instead of settings, estimators
+#'   also accept a string: a directory or checkpoint for all trainable variables.
+#' @section Errors: [train()] raises these errors:
+#'   * `runhooks_error_not_found`: there is no checkpoint, or it does not have the variable.
+#'   * `runhooks_error_invalid_argument`: the variable has another shape in the checkpoint.
 #' @seealso `tf.estimator.WarmStartSettings` of TensorFlow 1.x.
 #' @family estimators
 #' @export
@@ -34,7 +36,7 @@
 #'   column_numeric("wt"), warm_start_from = warm_start_settings(model_dir(first), ".*weights")
 #' )
 #'
-#' # words that have got other numbers: the weights move with them
+#' # the strings have new row numbers; each keeps its weights
 #' words <- tempfile()
 #' writeLines(c("a", "b"), words)
 #' more <- tempfile()
@@ -86,7 +88,7 @@ vocab_info <- function(new_vocab, new_vocab_size = -1, num_oov_buckets = 0, old_
   structure(info, class = "VocabInfo")
 }
 
-# NULL, a path or settings, as the core reads them.
+# Converts a path or settings to plain data for the core.
 as_warm_start <- function(x, call) {
   if (is.null(x)) return(NULL)
   if (is_string(x)) x <- warm_start_settings(x)

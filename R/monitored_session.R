@@ -39,10 +39,11 @@
 #' @param checkpoint_dir Folder of checkpoints, or `NULL`.
 #' @param checkpoint_filename_with_path A checkpoint to restore, instead of the newest one of a
 #'   folder.
-#' @param is_chief `FALSE` makes the session of a worker, with `hooks` only, whose variables somebody
-#'   else initializes: the chief. It takes their values over from the chief's session of the same
-#'   graph, where this process has one, or else from the newest checkpoint in `checkpoint_dir`, for
-#'   which it waits. Sessions share nothing: what the two learn from then on is their own.
+#' @param is_chief `FALSE` makes the session of a worker, with `hooks` only, whose variables
+#'   somebody else initializes: the chief. It takes their values over from the chief's session of
+#'   the same graph, where this process has one, or else from the newest checkpoint in
+#'   `checkpoint_dir`, for which it waits. Sessions share nothing: what the two learn from then on
+#'   is their own.
 #' @param save_checkpoint_secs,save_checkpoint_steps Interval of checkpoints; by default 600
 #'   seconds. 0 or `NULL` for both: none.
 #' @param save_summaries_steps,save_summaries_secs Interval of summaries; by default 100 steps.

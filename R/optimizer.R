@@ -74,10 +74,11 @@ optimizers_rd <- function() {
 #' tf$train$exponential_decay(0.1, step, 1000, 0.9)`. A rate that changes is in the event file as
 #' `learning_rate`. [hook_learning_rate()] sets the rate from R, step by step.
 #'
-#' `tf$train$LBFGSOptimizer()` is ours: it goes to the least loss in few steps where each of them sees
-#' all rows of the data (a `batch_size` of as many), and then stays there, see
-#' [hook_stop_when_converged()]; hooks may fetch `"gradient_norm"`. Where a batch is a part of the rows
-#' its steps are Adagrad's. It keeps twice `num_correction_pairs` numbers for each weight, in float64.
+#' `tf$train$LBFGSOptimizer()` is ours: it goes to the least loss in few steps where each of them
+#' sees all rows of the data (a `batch_size` of as many), and then stays there, see
+#' [hook_stop_when_converged()]; hooks may fetch `"gradient_norm"`. Where a batch is a part of the
+#' rows its steps are Adagrad's. It keeps twice `num_correction_pairs` numbers for each weight, in
+#' float64.
 #'
 #' @section Errors: `runhooks_error_invalid_argument` for a hyperparameter out of its range or an
 #'   unknown name; the message lists the known ones.

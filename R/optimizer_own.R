@@ -21,11 +21,11 @@
 #'     `NULL`: `apply_dense` gets the dense gradient, with zeros in the other rows.}
 #'   \item{`slots = NULL`}{The slots of each variable, which checkpoints contain. A character vector
 #'     of names (initial value 0), a named list of numbers, tensors or initializers
-#'     (`tf$ones_initializer()`), or a function of `var` that returns one of these. Slots have TensorFlow's names: the
-#'     first one of `w` is `w/<name>`, the next one `w/<name>_1`.}
+#'     (`tf$ones_initializer()`), or a function of `var` that returns one of these. Slots have
+#'     TensorFlow's names: the first one of `w` is `w/<name>`, the next one `w/<name>_1`.}
 #'   \item{`prepare = NULL`}{A function of `hyper` that is called once before the updates. It
-#'     returns a named list that is added to `hyper`. Inside it, `tf$get_variable()` creates variables that
-#'     belong to the optimizer.}
+#'     returns a named list that is added to `hyper`. Inside it, `tf$get_variable()` creates
+#'     variables that belong to the optimizer.}
 #'   \item{`finish = NULL`}{A function of `updates`, a list of operations, and `hyper`. The
 #'     operation that it returns runs after all updates.}
 #'   \item{`use_locking = FALSE`}{Has no effect.}

@@ -1,5 +1,5 @@
-# The linear function that a model of a formula is, of the rows that it was trained on: in lm()'s columns,
-# in the units of the response, in double precision.
+# The linear function that a model of a formula is, of the rows that it was trained on: in lm()'s
+# columns, in the units of the response, in double precision.
 
 abort_no_formula <- function(what, call = parent.frame()) {
   abort_runhooks(
@@ -41,8 +41,8 @@ check_trained <- function(object, what, call = parent.frame()) {
   )
 }
 
-# For what reads the newest checkpoint and no data: the whole model of the folder must be that of the
-# object.
+# For what reads the newest checkpoint and no data: the whole model of the folder must be that of
+# the object.
 check_own_weights <- function(object, folder, call) {
   check_model_compatible(object, "infer", call)
   check_scales(object, call)
@@ -107,7 +107,8 @@ design_matrix <- function(object, frame, newdata = NULL) {
   stats::model.matrix(terms, new, contrasts.arg = contrasts[is_open])
 }
 
-# Calls such as poly(x, 2) as they were for the data of the training; contrasts are those of the formula.
+# Calls such as poly(x, 2) as they were for the data of the training; contrasts are those of the
+# formula.
 with_predvars <- function(terms, blueprint, data) {
   variables <- as.list(attr(terms, "variables"))[-1]
   known <- lapply(variables, function(variable) {
@@ -127,8 +128,8 @@ plain_times <- function(data) {
   data
 }
 
-# The levels of words in an order that no locale changes. A factor of one level has no contrasts in R;
-# its column is that of the intercept.
+# The levels of words in an order that no locale changes. A factor of one level has no contrasts in
+# R; its column is that of the intercept.
 with_lone_levels <- function(model) {
   for (name in names(model)) {
     x <- model[[name]]

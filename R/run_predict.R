@@ -1,4 +1,4 @@
-# predict(): what a model says of data.
+# predict(): the method, its iterators and the values by key.
 
 #' Predict with a model
 #'
@@ -68,7 +68,7 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
                                  hooks = NULL, as_iterable = FALSE, simplify = TRUE,
                                  yield_single_examples = TRUE, newdata = NULL, type = NULL,
                                  interval = NULL, level = 0.95, ...) {
-  # data and nothing else, as who serves a model asks for row after row
+  # fast path for calls with data only, such as those of a server
   if (nargs() == 2L + !missing(type)) {
     data <- if (!missing(input_fn)) input_fn else if (!missing(newdata)) newdata
     if (is.data.frame(data)) {
@@ -84,10 +84,10 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   if (is.null(newdata) && !missing(input_fn) && is_formula_data(input_fn)) {
     newdata <- input_fn
   } else if (!is.null(newdata) && !missing(input_fn)) {
-    abort_runhooks("Give one of {.arg input_fn} and {.arg newdata}.")
+    abort_runhooks("Give either {.arg input_fn} or {.arg newdata}, not both.")
   }
   if (is.null(interval) && !missing(level)) {
-    abort_runhooks("{.arg level} is {describe(level)}, but goes with {.arg interval}, which is not given.")
+    abort_runhooks("{.arg level} is {describe(level)}, but there is no {.arg interval}.")
   }
   if (is_streamed(newdata)) {
     return(predict_stream(object, newdata, type, interval, level, checkpoint_path, hooks, environment()))
@@ -99,8 +99,8 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   if (!is.null(newdata)) {
     return(predict_newdata(object, newdata, type, checkpoint_path, hooks, environment()))
   }
-  if (!is.null(type)) abort_runhooks("{.arg type} goes with {.arg newdata}.")
-  if (!is.null(interval)) abort_runhooks("{.arg interval} goes with {.arg newdata}.")
+  if (!is.null(type)) abort_runhooks("{.arg type} needs {.arg newdata}.")
+  if (!is.null(interval)) abort_runhooks("{.arg interval} needs {.arg newdata}.")
   check_flag(as_iterable)
   check_flag(simplify)
   check_flag(yield_single_examples)
@@ -119,9 +119,9 @@ predict.tf_estimator <- function(object, input_fn, checkpoint_path = NULL,
   if (yield_single_examples) cpp_batch_examples(batches) else batches
 }
 
-# Where we have dealt batches to several processes, those of all in their order.
+# Gathers the batches of all processes in the order of the data, if the package sharded them.
 batches_of_all <- function(batches, input) {
-  force(batches) # the input is read by then
+  force(batches) # reading the input sets attr(input, "dealt")
   if (!identical(attr(input, "dealt")$parts, "us")) return(batches)
   said <- cpp_cluster_gather("the end of predict()", serialize(batches, NULL))
   all <- lapply(said, unserialize)
@@ -129,15 +129,15 @@ batches_of_all <- function(batches, input) {
   do.call(c, all)[order(place)]
 }
 
-# What runs the predictions, once all is looked at that must be there: a function that gives all
-# batches, or a handle of them.
+# Makes all checks and returns a function that runs the predictions. It returns all batches, or with
+# `all = FALSE` a handle that computes them one by one.
 prediction_start <- function(object, input, keys, checkpoint_path, hooks, call = parent.frame(),
                              together = FALSE) {
   hooks <- finish_hooks(as_hook_list(hooks, call), "infer")
   check_model_compatible(object, "infer", call)
   if (is.null(checkpoint_path)) check_has_weights(object, "it predicts", call)
   function(all) {
-    # an iterator is read later, and the folder is another one by then
+    # an iterator runs after the call that opened the directory has returned
     if (!all) local_model_dir(object)
     weights <- current_weights(object, checkpoint_path)
     on.exit(weights$forget(), add = TRUE)
@@ -148,8 +148,8 @@ prediction_start <- function(object, input, keys, checkpoint_path, hooks, call =
   }
 }
 
-# A function that puts the words of training's factor in the place of class numbers. With a
-# vocabulary the core has done so.
+# Returns a function that replaces class numbers by the labels of the training. With a vocabulary
+# the core has already done so.
 worded_classes <- function(object) {
   labels <- model_labels(object)
   words <- class_labels(object, labels)
@@ -162,15 +162,14 @@ worded_classes <- function(object) {
   }
 }
 
-# Models of the user and those with several heads give what they give.
+# Custom models and models with several heads have other keys.
 has_usual_keys <- function(object) {
   labels <- model_labels(object)
   !is.null(labels) && !labels$is_by_head
 }
 
-# Batches from the core, handed out one by one or example by example. `start` makes the session when
-# the first one is asked for. An iterator that is left early ends its hooks when it is closed, or
-# collected.
+# An iterator over batches or examples. `start` creates the session at the first item. Closing or
+# garbage-collecting the iterator ends the hooks.
 prediction_iterator <- function(start, by_example, finish = identity) {
   pointer <- NULL
   waiting <- list()
@@ -180,7 +179,7 @@ prediction_iterator <- function(start, by_example, finish = identity) {
     if (is_closed) return(NULL)
     if (is.null(pointer)) {
       pointer <<- start()
-      # runs before the core's own, which is older
+      # runs before the core's finalizer, because R runs newer finalizers first
       cpp_register_finalizer(pointer, finalize_predictions)
     }
     if (taken == length(waiting)) {
@@ -202,19 +201,18 @@ prediction_iterator <- function(start, by_example, finish = identity) {
   structure(list(next_item = next_item, close = close), class = "runhooks_iterator")
 }
 
-# A finalizer: nobody is there to catch an error.
+# A finalizer must not raise an error.
 finalize_predictions <- function(pointer) {
   tryCatch(
     with_loop_conditions(cpp_predictions_close(pointer)),
     error = function(error) {
-      text <- paste0("Predictions that were let go ended by an error: ", conditionMessage(error))
+      text <- paste0("Closing abandoned predictions failed: ", conditionMessage(error))
       warning(text, call. = FALSE)
     }
   )
 }
 
-# One named list for each example; what a key gives for it is an array without the batch's
-# dimension.
+# One named list for each example, without the batch dimension.
 split_batch <- function(batch) cpp_batch_examples(list(batch))
 
 #' Read a prediction iterator
@@ -255,7 +253,8 @@ iter_next <- function(iterator, completed = NULL) {
 
 check_examples <- function(x, call = parent.frame()) {
   check_arg(
-    inherits(x, "runhooks_iterator"), x, "what predict(as_iterable = TRUE) gives", "iterator", call
+    inherits(x, "runhooks_iterator"), x, "the value of predict(as_iterable = TRUE)", "iterator",
+    call
   )
 }
 
@@ -265,7 +264,7 @@ simplify_predictions <- function(batches) {
   if (n == 0) tibble::tibble() else quick_tibble(columns, n)
 }
 
-# The table shows the numbers instead of a type.
+# Makes a tibble print the numbers instead of a type.
 #' @rawNamespace S3method(pillar::type_sum, tf_prediction)
 type_sum.tf_prediction <- function(x) {
   paste(format(as.vector(unclass(x)), digits = 3), collapse = ", ")

@@ -1,12 +1,11 @@
-# predict() of plain data by what an earlier call has left (r/loop/predict_fast_path.cpp): the way of
-# a row through the folder, the input function and the loop is found once, and noted beside the model
-# as long as that, the folder and its checkpoint stay the same.
+# Fast path of predict() for plain data (src/r/loop/predict_fast_path.cpp). The first call caches
+# the predict plan: how columns map to features and which graph to run. The plan is valid while the
+# model, the directory and the checkpoint are unchanged.
 
-# What cache_predict_plan() has noted for this kind of prediction, applied to the data; NULL where the data,
-# the model or the folder are another case.
+# Predicts with the cached plan. Returns NULL if no plan is valid for these data.
 predict_from_cache <- function(object, data, type) {
   kept <- unclass(object$estimator)$kept
-  # one that was read may stand for another folder (R/estimator_snapshot.R)
+  # a restored model may belong to another directory (R/estimator_snapshot.R)
   if (typeof(kept$ways) != "weakref" || is.list(kept$files)) return(NULL)
   ways <- cpp_part(kept$ways)
   way <- if (is.null(type)) ways$all else if (is_string(type)) ways$typed[[type]]
@@ -19,12 +18,12 @@ predict_from_cache <- function(object, data, type) {
   way$finish(lapply(values, as_rows))
 }
 
-# A matrix of one row for each row of data.
+# A matrix with one row for each row of the data.
 as_rows <- function(values) {
   if (length(dim(values)) == 2) values else matrix(values, nrow = n_rows(values))
 }
 
-# All of the object that predictions depend on, beside its folder.
+# Everything in the object that predictions depend on, except the model directory.
 predict_plan_key <- function(object) {
   engine <- unclass(object$estimator)
   list(
@@ -33,9 +32,8 @@ predict_plan_key <- function(object) {
   )
 }
 
-# After a prediction that went well: how its data became features. Models whose features are more
-# than columns of the data have no such way.
-# `checkpoint`: the core's number of the one that was read, NULL where it has not kept what it made.
+# Caches the plan of a successful prediction, unless features are computed from the columns.
+# `checkpoint` is the number of the checkpoint in the core, or NULL if the core did not cache it.
 cache_predict_plan <- function(object, newdata, type, shape, checkpoint) {
   if (!is.data.frame(newdata) || is.null(checkpoint)) return(invisible())
   fields <- predict_plan_features(object)
@@ -51,8 +49,8 @@ cache_predict_plan <- function(object, newdata, type, shape, checkpoint) {
   if (is.null(type)) ways$all <- way else ways$typed[[type]] <- way
 }
 
-# For each feature, in the order of their names, the column that it is, its type and the levels that
-# it may have (NULL: any); NULL where there is more to do than to look.
+# The column, data type and allowed levels (NULL: any) of each feature, sorted by name. Returns NULL
+# if a feature is not a plain column.
 predict_plan_features <- function(object) {
   record <- training_record(object)
   has_recipe <- !is.null(object$recipe) || isTRUE(record$recipe) ||
@@ -62,7 +60,7 @@ predict_plan_features <- function(object) {
   columns <- way_columns(object, reads)
   if (length(columns) == 0) return(NULL)
   features <- sorted_words(names(columns))
-  # ids have a range that is looked at
+  # ids need a check of their range
   limited <- read_keys(Filter(function(read) read$num_ids > 0, reads))
   if (any(features %in% limited)) return(NULL)
   texts <- string_features(reads)
@@ -88,7 +86,7 @@ predict_plan_features <- function(object) {
   )
 }
 
-# The column of the data that each feature is, by the features' names; NULL where one is computed.
+# The columns of the features, named by feature, or NULL if a feature is computed.
 way_columns <- function(object, reads) {
   blueprint <- object$blueprint
   if (is.null(blueprint)) {

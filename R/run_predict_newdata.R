@@ -1,4 +1,4 @@
-# predict(newdata = ): the tidy form of predictions.
+# predict(newdata = ): predictions as a tibble.
 
 predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call = parent.frame()) {
   labels <- model_labels(object)
@@ -22,7 +22,7 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   shape$finish(values)
 }
 
-# What is asked of the model, and what becomes a table of it: of matrices by the keys.
+# The keys to compute, and a function that converts their matrices to a tibble.
 prediction_shape <- function(object, labels, forms, type) {
   classes <- if (labels$n_classes > 0) tidy_classes(object, labels)
   if (identical(type, "response") || identical(type, "link")) {
@@ -37,10 +37,10 @@ prediction_shape <- function(object, labels, forms, type) {
   list(keys = keys, finish = finish)
 }
 
-# Chunk by chunk, bound together.
+# Predicts chunk by chunk and binds the results.
 predict_stream <- function(object, newdata, type, interval, level, checkpoint_path, hooks, call) {
   if (length(hooks)) {
-    abort_runhooks("{.arg hooks} do not go with data that are read in chunks.", call = call)
+    abort_runhooks("{.arg hooks} are not available for data that are read in chunks.", call = call)
   }
   if (!is.null(interval)) abort_with_interval(type, checkpoint_path, hooks, call)
   if (is.null(object$blueprint)) abort_streamed_without_formula(newdata, call)
@@ -58,15 +58,15 @@ predict_stream <- function(object, newdata, type, interval, level, checkpoint_pa
   do.call(rbind, parts)
 }
 
-# What the model gives for each key in each row, NA where it cannot. The attribute `checkpoint` is
-# the core's number of the one that was read.
+# The matrices of all keys with one row for each row of the data, NA for omitted rows. The attribute
+# `checkpoint` is the number of the checkpoint in the core.
 predicted_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
   ready <- new_features(object, data, call)
   values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
   structure(lapply(values, spread_rows, ready$rows), checkpoint = attr(values, "checkpoint"))
 }
 
-# type = "response" and "link", in the words of glm().
+# The types "response" and "link" of glm().
 mean_shape <- function(labels, form, type, classes) {
   has_classes <- !is.null(classes)
   has_logits <- has_classes || labels$family %in% c("binomial", "poisson")
@@ -87,19 +87,19 @@ mean_shape <- function(labels, form, type, classes) {
   list(keys = key, finish = finish)
 }
 
-# An interval is computed of the newest weights, without a loop.
+# Intervals use the newest weights and no loop, so some arguments are not available.
 abort_with_interval <- function(type, checkpoint_path, hooks, call = parent.frame()) {
   odd <- c("checkpoint_path", "hooks")[c(!is.null(checkpoint_path), !is.null(hooks))]
   if (length(odd)) {
-    abort_runhooks("{.arg {odd[[1]]}} does not go with {.arg interval}.", call = call)
+    abort_runhooks("{.arg {odd[[1]]}} is not available with {.arg interval}.", call = call)
   }
   good <- is.null(type) || identical(type, "link") || identical(type, "response") ||
     identical(type, "numeric")
   check_arg(good, type, "\"response\" or \"link\" with an interval", "type", call)
 }
 
-# One form of the predictions as named columns: the class, a number for each class, or numbers that
-# have the names that the head gives them.
+# One form of the predictions as named columns: the class, one number for each class, or numbers
+# with the names of the head.
 tidy_prediction <- function(values, form, classes) {
   if (form$columns == "class") {
     ids <- as.integer(values) + 1L
@@ -112,8 +112,8 @@ tidy_prediction <- function(values, form, classes) {
 abort_no_kind <- function(call) {
   abort_runhooks(
     c(
-      "{.arg newdata} is for estimators with one head of a known kind.",
-      i = "Give an {.fn input_fn} to predict with this model."
+      "{.arg newdata} needs an estimator with one head of a built-in kind.",
+      i = "Predict with an {.fn input_fn} instead."
     ),
     call = call
   )
@@ -128,9 +128,9 @@ check_new_data <- function(newdata, call) {
   as.list(newdata)
 }
 
-# The features that the model reads, no others, of the rows that have no NA where the model cannot do
-# without: `rows` says which. A computed one may be there, or what it is computed from. Models that
-# read none still have rows.
+# The features of the model, for rows without NA in a required feature. `rows` marks these rows. A
+# computed feature is read from the data or computed from its variables. Models without features get
+# a feature that only counts the rows.
 new_features <- function(object, data, call) {
   blueprint <- object$blueprint
   if (!is.null(blueprint)) {
@@ -163,10 +163,10 @@ computed_feature <- function(key, data) {
   tryCatch(eval(expr, data, globalenv()), error = function(error) NULL)
 }
 
-# What the model gives for each key, bound together over the batches.
+# The matrices of all keys, bound over the batches.
 predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, call) {
   n <- n_rows(flat_column(columns[[1]]))
-  # no rows have the types of one row, which is not there
+  # without rows there is nothing to run
   if (n == 0) return(no_predictions(model_labels(object), keys))
   input <- new_input_fn(
     columns, names(columns), character(), min(n, rows_at_once(object)), shuffle = FALSE,
@@ -180,10 +180,10 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
   structure(values, checkpoint = attr(batches, "checkpoint"))
 }
 
-# What asks for features row by row has nothing to keep of a batch but its features.
+# The batch size. Estimators that need all rows keep little of a batch, so it can be larger.
 rows_at_once <- function(object) if (model_traits(object$spec$type)$wants_all_rows) 16384 else 1024
 
-# As wide as those of rows would be.
+# Matrices without rows, with the usual number of columns.
 no_predictions <- function(labels, keys) {
   lapply(setNames(nm = keys), function(key) {
     form <- Find(function(form) form$key == key, labels$predictions)
@@ -208,8 +208,8 @@ prediction_columns <- function(values, names) {
   setNames(lapply(seq_len(ncol(values)), function(i) values[, i]), names)
 }
 
-# A tibble of columns that are as long as they have to be: looking again, and what new_tibble() asks
-# besides, takes longer than predicting a row. What tibbles do is tibble's: it is there by then.
+# A tibble from columns of equal length. The checks of new_tibble() take longer than the prediction
+# of a row. tibble must be loaded, because it provides the methods.
 quick_tibble <- function(columns, n) {
   if (length(columns) == 0 || !isNamespaceLoaded("tibble")) {
     return(tibble::new_tibble(columns, nrow = n))

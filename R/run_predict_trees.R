@@ -1,7 +1,7 @@
 # Trees of models, and predictions that say where they come from.
 
-# The trees of the newest checkpoint, with the columns that they ask; `checks`: those of another model in the
-# folder are refused.
+# The trees of the newest checkpoint, with the columns that they ask; `checks`: those of another
+# model in the folder are refused.
 trees_of <- function(object, what, call = parent.frame(), checks = TRUE) {
   check_estimator(object, call = call)
   checkpoint <- trained_checkpoint(object, what, call)

@@ -1,8 +1,8 @@
 # Data frames for models that were not made from a formula: the features and the response that the
 # record of the training names (R/model_dir_metadata.R).
 
-# The names of the features, in the order in which they are columns of one matrix or none; NULL where
-# the training has left no names.
+# The names of the features, in the order in which they are columns of one matrix or none; NULL
+# where the training has left no names.
 recorded_features <- function(object) {
   record <- training_record(object)
   if (!is.null(record$order)) return(record$order)

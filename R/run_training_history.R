@@ -96,20 +96,20 @@ read_evaluations <- function(folder, started) {
 #' global step of each record), `evaluation_metrics`, and `evaluations`, a data frame of `step`,
 #' `metric` and `value` where [hook_history_saver()] was asked for it, else `NULL`. Tensors that the
 #' hook was asked to record are further `losses`. After [train()] on a dataset, as those of
-#' [input_fn()] are, `input` is a data frame with a row a record: the `rows` that were read since the
-#' run began, the `seconds` since then, how many of these the steps have `waited` for rows (the rest
-#' they have computed), and `rows_per_sec`. With `train(validation =)` there is `validation`:
+#' [input_fn()] are, `input` is a data frame with a row a record: the `rows` that were read since
+#' the run began, the `seconds` since then, how many of these the steps have `waited` for rows (the
+#' rest they have computed), and `rows_per_sec`. With `train(validation =)` there is `validation`:
 #' a data frame with a row for each evaluation, its `step`, and a column for each metric.
 #'
 #' @param x A history.
 #' @param row.names,optional Not used.
 #' @param y Not used.
 #' @param metrics Which metrics to plot, as `as.data.frame()` names them; without `validation/` or
-#'   `eval/` a metric of evaluations is shown with what training records of it (`"average_loss"` with
-#'   `mean_losses`, `"loss"` with `total_losses`). `NULL`: all but those that never change.
+#'   `eval/` a metric of evaluations is shown with what training records of it (`"average_loss"`
+#'   with `mean_losses`, `"loss"` with `total_losses`). `NULL`: all but those that never change.
 #' @param method `"ggplot2"`, `"base"`, or `"auto"`: ggplot2 where it is installed.
-#' @param smooth Draw a smooth line over each series of 20 records and more? It is made of local means
-#'   of running medians, so that it stays among the values.
+#' @param smooth Draw a smooth line over each series of 20 records and more? It is made of local
+#'   means of running medians, so that it stays among the values.
 #' @param theme_bw Use `ggplot2::theme_bw()`?
 #' @param ... Not used.
 #' @return `as.data.frame()`: a data frame in long form with `step`, `metric` and `value`.
@@ -117,9 +117,9 @@ read_evaluations <- function(folder, started) {
 #'   `validation/<metric>`.
 #'   `print()`: the history, invisibly. `plot()`: the plot, or the history with base graphics.
 #' @section Plots: A panel for each metric, with training and evaluations in colours of their own,
-#'   on a logarithmic scale where values span decades. While the model's folder is there, ticks below
-#'   are checkpoints, a dashed line is the best step of the validation (as early stopping saw it, else
-#'   the least loss), and the words below say why the run ended.
+#'   on a logarithmic scale where values span decades. While the model's folder is there, ticks
+#'   below are checkpoints, a dashed line is the best step of the validation (as early stopping saw
+#'   it, else the least loss), and the words below say why the run ended.
 #' @section Errors: `runhooks_error_not_found` for `metrics` that the history does not have.
 #' @name tf_estimator_history
 #' @family history

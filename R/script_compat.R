@@ -6,8 +6,8 @@
 #' `array_reshape()` gives an array other dimensions in the order of rows, as NumPy does, and
 #' `np_array()` an array with a type of its own.
 #'
-#' @param ... Of `shape()` whole numbers, `NULL` or `NA` for a dimension that is not known, -1 for one
-#'   that `tf$reshape()` finds; of `tuple()` values.
+#' @param ... Of `shape()` whole numbers, `NULL` or `NA` for a dimension that is not known, -1 for
+#'   one that `tf$reshape()` finds; of `tuple()` values.
 #' @param x,data A vector or an array.
 #' @param dim The new dimensions; one may be -1, which stands for what is left.
 #' @param order `"C"`: the last index is the fastest; `"F"`: the first one, as in R.

@@ -1,7 +1,8 @@
-# The charts of the page that view_run() writes: curves of numbers, and of how values were distributed.
+# The charts of the page that view_run() writes: curves of numbers, and of how values were
+# distributed.
 
-# What the event files of a model and of its evaluations say, each file read once: a list of numbers and
-# histograms for each.
+# What the event files of a model and of its evaluations say, each file read once: a list of numbers
+# and histograms for each.
 folder_events <- function(folder, histograms = FALSE) {
   lapply(event_folders(folder), function(dir) cpp_read_events(event_files(dir), histograms))
 }
@@ -83,10 +84,11 @@ chart <- function(series, tag, colors) {
   chart_box(tag, box, widget)
 }
 
-# --- histograms: how the values of a tensor were distributed, in each step in which it was summarised
+# --- histograms: how the values of a tensor were distributed, in each step in which it was
+# summarised
 
-# As TensorBoard has them: the extremes, the median, and what lies within one half, one and one and a
-# half standard deviations of a normal one.
+# As TensorBoard has them: the extremes, the median, and what lies within one half, one and one and
+# a half standard deviations of a normal one.
 shown_shares <- c(0, stats::pnorm(c(-1.5, -1, -0.5, 0, 0.5, 1, 1.5)), 1)
 
 most_histograms <- 60L

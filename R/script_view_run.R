@@ -2,13 +2,14 @@
 
 #' Look at runs in a browser
 #'
-#' `view_run()` writes what a model's folder says of its training into one page: curves of the losses
-#' and of all evaluations (zoom by dragging, values under the pointer, smoothing, logarithmic scale),
-#' histograms over steps, the runs with their hooks and the lines that these have shown, arguments, configuration, rows a second and why they ended, the
-#' checkpoints, the graph by name scopes, and the time a step took by operation where a
-#' [hook_profiler()] wrote a timeline into the folder. `view_runs()` puts the models in the folders of
-#' `dir` side by side, with what differs between them. `hook_view_run()` writes the page anew while
-#' [train()] goes on; the page in the browser loads itself again until the run has ended.
+#' `view_run()` writes what a model's folder says of its training into one page: curves of the
+#' losses and of all evaluations (zoom by dragging, values under the pointer, smoothing, logarithmic
+#' scale), histograms over steps, the runs with their hooks and the lines that these have shown,
+#' arguments, configuration, rows a second and why they ended, the checkpoints, the graph by name
+#' scopes, and the time a step took by operation where a [hook_profiler()] wrote a timeline into the
+#' folder. `view_runs()` puts the models in the folders of `dir` side by side, with what differs
+#' between them. `hook_view_run()` writes the page anew while [train()] goes on; the page in the
+#' browser loads itself again until the run has ended.
 #'
 #' The page is one file, which can be sent or kept; it is written to another name and renamed. Its
 #' charts are those of dygraphs.
@@ -74,8 +75,8 @@ hook_view_run <- function(every_n_secs = 10) {
   })
 }
 
-# The page while the run goes on, and once more when it is recorded, which is after end(): then it does
-# not load itself again.
+# The page while the run goes on, and once more when it is recorded, which is after end(): then it
+# does not load itself again.
 page_hook <- function(folder, every_n_secs) {
   last <- -Inf
   write <- function() {

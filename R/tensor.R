@@ -4,20 +4,20 @@
 #'
 #' Handles: two of the same thing are identical. `$` gives TensorFlow's members: of a tensor `name`,
 #' `dtype`, `shape`, `op`, `graph`, `get_shape()`, `set_shape()`, `consumers()`, `eval()`; of an
-#' operation `name`, `type`, `inputs`, `outputs`, `control_inputs`, `get_attr()`, `graph`, `run()`; of a variable those of a tensor and `value()`, `read_value()`,
-#' `initializer`, `assign()`, `assign_add()`, `assign_sub()`, `load()`. Arithmetic, comparison,
-#' `%*%` and mathematical functions add operations to the graph. A number on either side takes the
-#' tensor's type.
+#' operation `name`, `type`, `inputs`, `outputs`, `control_inputs`, `get_attr()`, `graph`, `run()`;
+#' of a variable those of a tensor and `value()`, `read_value()`, `initializer`, `assign()`,
+#' `assign_add()`, `assign_sub()`, `load()`. Arithmetic, comparison, `%*%` and mathematical
+#' functions add operations to the graph. A number on either side takes the tensor's type.
 #'
 #' @param x,e1,e2 A tensor, operation or variable, or in arithmetic a number.
 #' @param name Name of a member.
 #' @param ... Passed on.
 #' @return Depends on the member; arithmetic gives a tensor.
 #' @section Errors: `runhooks_error_not_found` for a member that there is not, and
-#'   `runhooks_error_invalid_argument` where shapes or types do not go together, for an index beyond a
-#'   dimension, for tensors of several graphs, and for an assignment to a part of a tensor. A tensor has no
-#'   value while the graph is built: `if (x > 0)` is an error of R's, `tf$cond()` and `tf$where()` choose
-#'   when it runs.
+#'   `runhooks_error_invalid_argument` where shapes or types do not go together, for an index beyond
+#'   a dimension, for tensors of several graphs, and for an assignment to a part of a tensor. A
+#'   tensor has no value while the graph is built: `if (x > 0)` is an error of R's, `tf$cond()` and
+#'   `tf$where()` choose when it runs.
 #' @name tensors
 #' @examples
 #' column <- column_numeric("age", normalizer_fn = function(x) (x - 40) / 10)
@@ -232,8 +232,8 @@ length.tensorflow.tensor <- function(x) {
 
 # --- operators and functions
 
-# A list where an operation takes one tensor: a vector of its numbers, or its tensors stacked. Called
-# by the core. lint: allow caller
+# A list where an operation takes one tensor: a vector of its numbers, or its tensors stacked.
+# Called by the core. lint: allow caller
 list_as_input <- function(x, depth = 1L) {
   check_nesting(depth)
   if (inherits(x, "tensorflow.shape")) x <- x$as_list()
@@ -249,8 +249,8 @@ list_as_input <- function(x, depth = 1L) {
 
 array_dims <- function(x) if (is.null(dim(x))) length(x) else dim(x)
 
-# Python's nested lists: each element an array of one shape, which is stacked on the others. Of plain
-# numbers it is a plain array, whose type may still be chosen.
+# Python's nested lists: each element an array of one shape, which is stacked on the others. Of
+# plain numbers it is a plain array, whose type may still be chosen.
 array_of_list <- function(x, depth = 1L) {
   check_nesting(depth)
   if (length(x) == 0) return(array(integer(), 0L))

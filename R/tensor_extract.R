@@ -2,8 +2,8 @@
 
 #' Parts of tensors
 #'
-#' `x[i, j, ...]` takes one index for each dimension. Indices count from 1 and `a:b` includes `b`, as
-#' everywhere in R; what is missing is the whole dimension; one number drops its dimension unless
+#' `x[i, j, ...]` takes one index for each dimension. Indices count from 1 and `a:b` includes `b`,
+#' as everywhere in R; what is missing is the whole dimension; one number drops its dimension unless
 #' `drop = FALSE`.
 #'
 #' * `seq(1, 5, by = 2)` and `1:5:2` are every second element; in `NULL:NULL:2`, and in backquotes
@@ -16,14 +16,15 @@
 #' * `NULL` and `tf$newaxis` insert a dimension of 1.
 #' * A tensor of one integer is taken as it is, counting from 0; a warning says so once a session.
 #'
-#' `x[[i, j]]` is one element, with an index for each dimension; `x[["shape"]]` is `x$shape`. A tensor is
-#' no list: `tf$unstack(x)` gives one of its parts. Nothing can be assigned to a part of a tensor.
+#' `x[[i, j]]` is one element, with an index for each dimension; `x[["shape"]]` is `x$shape`. A
+#' tensor is no list: `tf$unstack(x)` gives one of its parts. Nothing can be assigned to a part of a
+#' tensor.
 #'
 #' @param x A tensor or a variable.
 #' @param ... Indices.
 #' @param drop Whether a single number drops its dimension.
-#' @param style `"R"`, or `"python"`: indices count from 0, ends are excluded, and may lie beyond the
-#'   dimension.
+#' @param style `"R"`, or `"python"`: indices count from 0, ends are excluded, and may lie beyond
+#'   the dimension.
 #' @return A tensor; of `all_dims()` an object for `[`.
 #' @section Errors: `runhooks_error_invalid_argument` for 0, for an element that the dimension does
 #'   not have, and for more indices than dimensions.

@@ -6,8 +6,8 @@
 NULL
 
 # Their tables are made when the package is built, and R knows them from the first handle on that a
-# user may see (the bindings call `register_tensor_methods()`): S4 methods of a namespace would cost each
-# library() 30 ms.
+# user may see (the bindings call `register_tensor_methods()`): S4 methods of a namespace would cost
+# each library() 30 ms.
 tensor_methods <- new.env()
 
 # (where roxygen2 reads the sources there is no package that classes could belong to)

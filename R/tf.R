@@ -14,12 +14,12 @@
 #' for and this package does not do is an error ("Unused argument"), never ignored.
 #'
 #' @format An object with members.
-#' @section Errors: `runhooks_error_not_found` for a member that there is not. What a function says of its
-#'   arguments comes when it is called, as the graph is built: `runhooks_error_invalid_argument` for
-#'   types, shapes and values that do not go together, with the operation and the argument. What
-#'   depends on values comes when a session runs it, by the code that TensorFlow has for it:
-#'   `runhooks_error_out_of_range` at the end of data, `runhooks_error_failed_precondition` for a
-#'   variable without a value, and so on.
+#' @section Errors: `runhooks_error_not_found` for a member that there is not. What a function says
+#'   of its arguments comes when it is called, as the graph is built:
+#'   `runhooks_error_invalid_argument` for types, shapes and values that do not go together, with
+#'   the operation and the argument. What depends on values comes when a session runs it, by the
+#'   code that TensorFlow has for it: `runhooks_error_out_of_range` at the end of data,
+#'   `runhooks_error_failed_precondition` for a variable without a value, and so on.
 #' @export
 #' @examples
 #' tf$float32

@@ -1,5 +1,6 @@
-# What arguments of R's own functions below `tf` must be, where the function does not look itself: one
-# place, and one look when it is called. What the core has registered says so in its registration.
+# What arguments of R's own functions below `tf` must be, where the function does not look itself:
+# one place, and one look when it is called. What the core has registered says so in its
+# registration.
 
 whole_number <- "a whole number"
 whole_numbers <- "whole numbers"
@@ -92,8 +93,8 @@ own_argument_kinds <- function() {
   )
 }
 
-# The functions, each with its look in front. It is in the body, so that what a function finds out of
-# its own call is what it was.
+# The functions, each with its look in front. It is in the body, so that what a function finds out
+# of its own call is what it was.
 with_argument_checks <- function(symbols) {
   kinds <- own_argument_kinds()
   for (name in names(kinds)) symbols[[name]] <- with_argument_check(symbols[[name]], kinds[[name]])

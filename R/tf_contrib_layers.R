@@ -1,6 +1,6 @@
 # tf$contrib$layers: convolutions and normalizations. What they are given is evaluated before they
-# open their scopes, so that its variables are not in there. Their variables are `weights`, `biases`,
-# `beta`, `gamma`, and are in the collection `model_variables`.
+# open their scopes, so that its variables are not in there. Their variables are `weights`,
+# `biases`, `beta`, `gamma`, and are in the collection `model_variables`.
 
 contrib_layer_symbols <- function() {
   activated <- function(activation) {

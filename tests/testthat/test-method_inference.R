@@ -134,7 +134,7 @@ test_that("what has no likelihood is refused by its name", {
   expect_error(confint(model, "nobody"), "`parm` must be among \"\\(Intercept\\)\"", class = "runhooks_error")
   expect_error(confint(model, 99), "`parm` must be among", class = "runhooks_error")
   # read by nobody without an interval
-  expect_error(predict(model, newdata = mtcars, level = 0.9), "goes with `interval`", class = "runhooks_error")
+  expect_error(predict(model, newdata = mtcars, level = 0.9), "there is no `interval`", class = "runhooks_error")
   expect_error(predict(mtcars_model(), newdata = mtcars, interval = "confidence"), "made from a formula")
 })
 

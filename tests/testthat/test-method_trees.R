@@ -98,7 +98,7 @@ test_that("models without trees say so, and several logits are several values", 
 
 test_that("a formula's model prints its trees", {
   fit <- small_trees()
-  expect_output(print(fit$model), "trees: 6, of [0-9]+ leaves; asked most: x")
+  expect_output(print(fit$model), "trees: 6, of [0-9]+ leaves; most important: x")
 })
 
 test_that("contributions of several classes add up to their probabilities", {

@@ -84,8 +84,8 @@ test_that("what does not go together is refused", {
     class = "runhooks_error_not_found"
   )
   expect_error(predict(model, newdata = mtcars["wt"]), "\"drat\" and \"cyl\"")
-  expect_error(predict(model, mtcars_input(), newdata = mtcars), "Give one of")
-  expect_error(predict(model, mtcars_input(), type = "prob"), "goes with")
+  expect_error(predict(model, mtcars_input(), newdata = mtcars), "Give either")
+  expect_error(predict(model, mtcars_input(), type = "prob"), "needs `newdata`")
   expect_error(predict(model, newdata = mtcars, type = "class"), "type.*\"numeric\"")
   expect_error(predict(model, newdata = 1:3), "newdata.*data frame")
   bad <- transform(mtcars, drat = replace(drat, c(2, 7), c(NA, Inf)))

@@ -66,7 +66,7 @@ test_that("a feature of another type is refused in a prediction, a new level is 
   )
   expect_error(predict(model, data["x"]), "\"f\"", class = "runhooks_error_not_found")
   expect_warning(
-    new <- predict(model, transform(data, f = "c")), "none of those that trees ask for.*\"f\": \"c\"",
+    new <- predict(model, transform(data, f = "c")), "match no split.*\"f\": \"c\"",
     class = "runhooks_warning_new_levels"
   )
   expect_false(anyNA(new$.pred))

@@ -103,7 +103,7 @@ test_that("print() and summary() show trees", {
   model <- loop_trees()
   expect_output(print(model), "not trained yet")
   train(model)
-  expect_output(print(model), "trees: 6, of [0-9]+ leaves; asked most: x")
+  expect_output(print(model), "trees: 6, of [0-9]+ leaves; most important: x")
   expect_output(print(summary(model)), "trees: 6, of")
 })
 

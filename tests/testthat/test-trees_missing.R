@@ -182,7 +182,7 @@ test_that("days, times and differences of times are features of trees", {
   local <- transform(data, time = as.POSIXlt(time, tz = "Asia/Tokyo"))
   expect_identical(predict(model, local), predict(model, data))
   expect_error(
-    predict(model, transform(data, time = as.numeric(time))), "type that it had in training",
+    predict(model, transform(data, time = as.numeric(time))), "differs from its type in training",
     class = "runhooks_error_invalid_argument"
   )
   model <- gappy_model(data, formula = y ~ since)
