@@ -1,59 +1,65 @@
-# Sessions whose runs call hooks, made by hand: tf.train.MonitoredSession and its relatives.
+# Monitored sessions: tf.train.MonitoredSession and the other sessions that call hooks.
 
-#' Sessions that call hooks
+#' Create a session that calls hooks
 #'
-#' For a graph that was built by hand: every run of such a session calls the hooks, as the steps of
-#' [train()] do. All are members of `tf$train` as well (`tf$train$MonitoredTrainingSession()`).
+#' These functions return a session for a graph that you built yourself. Each run of the session
+#' calls the hooks, as the steps of [train()] do. The functions are also members of `tf$train`, for
+#' example `tf$train$MonitoredTrainingSession()`.
 #'
-#' `monitored_session()` calls `begin()` of the hooks, finalizes the graph, makes a session with
-#' `session_creator` and calls `after_create_session()`. `singular_monitored_session()` does the
-#' same, but does not recover. `monitored_training_session()` adds the hooks of training:
-#' `chief_only_hooks`, then, where there is a folder for them, a step counter, a summary saver (as
-#' soon as the package has one) and a checkpoint saver, then `hooks`; it goes on from the newest
-#' checkpoint of `checkpoint_dir`.
+#' * `monitored_session()` calls `begin()` of the hooks, finalizes the graph, creates a session with
+#'   `session_creator` and calls `after_create_session()`. It recovers from some errors; see below.
+#' * `singular_monitored_session()` does the same, but does not recover.
+#' * `monitored_training_session()` restores the newest checkpoint of `checkpoint_dir` and adds the
+#'   hooks of training in this order: `chief_only_hooks`; a step counter, a summary saver and a
+#'   checkpoint saver if they have a directory; `hooks`.
 #'
-#' The session has
-#' * `$run(fetches, feed_dict = NULL, options = NULL, run_metadata = NULL, hooks = TRUE)`: one run;
-#'   with `hooks = FALSE` no hook is called;
-#' * `$run_step_fn(step_fn)`: calls `step_fn(step_context)`, which has `$session` (runs without
-#'   hooks), `$run_with_hooks(fetches, feed_dict = NULL)` and `$request_stop()`;
-#' * `$run_with_hooks()`: the same as `$run()`; `$should_stop()`, `$request_stop()`, `$graph`;
-#' * `$close()`: calls `end()` of the hooks; a second call does nothing.
+#' The session has these methods:
 #'
-#' In `with(session %as% sess, ...)` the end of the data (`runhooks_error_out_of_range`) and
-#' [stop_iteration()] end the block silently, and `end()` of the hooks is called, as it is when the
-#' block is left well. After any other error it is not, and the session is closed. By hand, without
-#' `with()`, an error of `$run()` changes nothing: `$should_stop()` stays `FALSE` until `$close()`.
+#' * `$run(fetches, feed_dict = NULL, options = NULL, run_metadata = NULL, hooks = TRUE)` runs one
+#'   step. With `hooks = FALSE` it calls no hook.
+#' * `$run_step_fn(step_fn)` calls `step_fn(step_context)`. The context has `$session`, which runs
+#'   without hooks, `$run_with_hooks(fetches, feed_dict = NULL)` and `$request_stop()`.
+#' * `$run_with_hooks()` is the same as `$run()`.
+#' * `$should_stop()`, `$request_stop()` and `$graph`.
+#' * `$close()` calls `end()` of the hooks. A second call does nothing.
 #'
-#' After `AbortedError` or `UnavailableError` from a run or from `before_run()` or `after_run()` of
-#' a hook the session is made again, from the newest checkpoint or from the start, and the same run
-#' is done again; the tenth failure of one run surfaces.
+#' In `with(session %as% sess, ...)`, the end of the data (`runhooks_error_out_of_range`) and
+#' [stop_iteration()] end the block without an error. The session then calls `end()` of the hooks,
+#' as after a normal exit. After any other error it closes without calling `end()`. Outside of
+#' `with()`, an error of `$run()` does not change the session: `$should_stop()` is `FALSE` until
+#' `$close()`.
 #'
-#' @param session_creator `tf$train$ChiefSessionCreator()`, the default, or
+#' If a run, or `before_run()` or `after_run()` of a hook, raises `AbortedError` or
+#' `UnavailableError`, the session recovers. It starts again from the newest checkpoint or from the
+#' initial values, and repeats the run. The tenth failure of one run is raised as an error.
+#'
+#' @param session_creator `tf$train$ChiefSessionCreator()` (the default) or
 #'   `tf$train$WorkerSessionCreator()`.
-#' @param hooks,chief_only_hooks A hook or a list of them.
-#' @param stop_grace_period_secs,master,config Taken as TensorFlow takes them; without effect in one
-#'   process.
-#' @param max_wait_secs So long a worker waits for the chief's first checkpoint.
-#' @param scaffold `tf$train$Scaffold()`.
-#' @param checkpoint_dir Folder of checkpoints, or `NULL`.
+#' @param hooks,chief_only_hooks A hook or a list of hooks.
+#' @param stop_grace_period_secs,master,config Accepted for compatibility with TensorFlow; they have
+#'   no effect.
+#' @param max_wait_secs Maximum number of seconds that a worker waits for the chief's first
+#'   checkpoint.
+#' @param scaffold A `tf$train$Scaffold()`, or `NULL`.
+#' @param checkpoint_dir Directory of checkpoints, or `NULL`.
 #' @param checkpoint_filename_with_path A checkpoint to restore, instead of the newest one of a
-#'   folder.
-#' @param is_chief `FALSE` makes the session of a worker, with `hooks` only, whose variables
-#'   somebody else initializes: the chief. It takes their values over from the chief's session of
-#'   the same graph, where this process has one, or else from the newest checkpoint in
-#'   `checkpoint_dir`, for which it waits. Sessions share nothing: what the two learn from then on
-#'   is their own.
-#' @param save_checkpoint_secs,save_checkpoint_steps Interval of checkpoints; by default 600
-#'   seconds. 0 or `NULL` for both: none.
-#' @param save_summaries_steps,save_summaries_secs Interval of summaries; by default 100 steps.
-#' @param log_step_count_steps Interval of the step counter; 0 or `NULL`: none.
-#' @param summary_dir Folder of event files; by default `checkpoint_dir`.
-#' @return The session: an environment of class `MonitoredSession`.
-#' @section Errors: `runhooks_error_failed_precondition` for a run of a closed session, for one
-#'   after a stop was requested, and where two hooks, or a hook and the caller, feed the same
-#'   tensor; errors of hooks as in [session_run_hook()].
-#' @seealso The classes `tf.train.MonitoredSession`, `tf.train.SingularMonitoredSession` and the
+#'   directory.
+#' @param is_chief If `FALSE`, creates the session of a worker, which has only `hooks` and does not
+#'   initialize variables. It copies the values from the chief's session of the same graph in this
+#'   process, or else waits for a checkpoint in `checkpoint_dir`. Afterwards the two sessions do not
+#'   share variables.
+#' @param save_checkpoint_secs,save_checkpoint_steps Interval of checkpoints; 600 seconds by
+#'   default. 0 or `NULL` for both disables checkpoints.
+#' @param save_summaries_steps,save_summaries_secs Interval of summaries; 100 steps by default.
+#' @param log_step_count_steps Interval of the step counter in steps. 0 or `NULL` disables it.
+#' @param summary_dir Directory of event files; by default `checkpoint_dir`.
+#' @return The session: an environment of class `MonitoredSession` or `SingularMonitoredSession`.
+#' @section Errors:
+#'   * `runhooks_error_failed_precondition`: the session is closed, a stop was requested, or two
+#'     hooks, or a hook and the caller, feed the same tensor.
+#'   * The errors of hooks; see [session_run_hook()].
+#' @seealso The classes `tf.train.MonitoredSession` and `tf.train.SingularMonitoredSession` and the
+#'   function `tf.train.MonitoredTrainingSession` of TensorFlow 1.x.
 #'   function `tf.train.MonitoredTrainingSession` of TensorFlow 1.x.
 #' @family sessions
 #' @export
@@ -73,7 +79,7 @@
 #'   result$loss
 #' })
 #'
-#' # sessions without files, that recover from preemption or not
+#' # sessions without files
 #' with(tf$Graph()$as_default(), {
 #'   tf$train$create_global_step()
 #'   x <- tf$get_variable("x", initializer = 1)
@@ -81,7 +87,7 @@
 #'   with(singular_monitored_session(hooks = list(hook_stop_at_step(num_steps = 1))) %as% sess, {
 #'     sess$run(x)
 #'   })
-#'   # checkpoints, summaries, and a step counter beside
+#'   # a session with checkpoints, summaries and a step counter
 #'   with(monitored_training_session(checkpoint_dir = tempfile()) %as% sess, sess$run(x))
 #' })
 monitored_session <- function(
@@ -150,7 +156,7 @@ monitored_training_session <- function(
   new_monitored_session(creator, all_hooks, recovers = TRUE)
 }
 
-# Steps and seconds of an interval; a 0 counts as none, as in TensorFlow.
+# Steps and seconds of an interval. 0 disables it, as in TensorFlow.
 interval <- function(steps, secs, default, what, call = parent.frame()) {
   is_default <- function(x) identical(x, "USE_DEFAULT")
   if (is_default(steps) && is_default(secs)) return(default)
@@ -183,7 +189,7 @@ checkpoint_hooks <- function(dir, checkpoints) {
   list(hook_checkpoint_saver(dir, save_secs = checkpoints$secs, save_steps = checkpoints$steps))
 }
 
-# --- what makes the plain session
+# --- session creators
 
 chief_session_creator <- function(
   scaffold = NULL,
@@ -233,7 +239,7 @@ print.runhooks_session_creator <- function(x, ...) {
   invisible(x)
 }
 
-# tf.train.Scaffold.
+# tf.train.Scaffold().
 new_scaffold <- function(init_op = NULL, init_feed_dict = NULL, init_fn = NULL, ready_op = NULL,
                          ready_for_local_init_op = NULL, local_init_op = NULL, summary_op = NULL,
                          saver = NULL, copy_from_scaffold = NULL, local_init_feed_dict = NULL) {
@@ -319,7 +325,7 @@ leave_monitored_session <- function(pointer, condition) {
   call_on_error(condition)
 }
 
-# Calls `step_fn` again, with a new session, after a condition that the session recovers from.
+# Calls `step_fn`, and again with a new session after an error from which the session recovers.
 run_step_fn <- function(pointer, step_fn, call = parent.frame()) {
   check_step_fn(step_fn, call)
   failures <- 0

@@ -1,7 +1,7 @@
-# Optimizers: specifications that the core makes optimizers of. They are the same objects under
+# Specifications of optimizers, which the core converts to optimizers. They are members of
 # `tf$train`.
 
-# Their constructors, made of what the core has registered: arguments, defaults, ranges.
+# Constructors generated from the arguments, defaults and ranges that the core registers.
 optimizer_symbols <- function() {
   symbols <- list()
   for (specs in registered("optimizer")) {
@@ -21,7 +21,7 @@ optimizer_constructor <- function(specs) {
   f
 }
 
-# The specification that the core makes an optimizer of: what was given, without NULLs.
+# The specification: the given arguments without NULLs.
 new_optimizer <- function(type, given, constructor, call = parent.frame()) {
   name <- formals(constructor)$name
   if (is.function(given$learning_rate)) given$learning_rate <- rate_function(given$learning_rate)
@@ -29,7 +29,7 @@ new_optimizer <- function(type, given, constructor, call = parent.frame()) {
   optimizer <- structure(
     c(list(type = type, name = given$name), own),
     owner = paste0("tf$train$", name, "Optimizer()"),
-    # what the core has made of it in a graph: slots are found again
+    # the optimizer that the core creates in a graph, which knows its slots
     state = new.env(parent = emptyenv()),
     class = c(paste0(name, "Optimizer"), "runhooks_optimizer")
   )
@@ -38,13 +38,13 @@ new_optimizer <- function(type, given, constructor, call = parent.frame()) {
   optimizer
 }
 
-# A function of no argument, as TensorFlow has it; one of an argument is given the global step.
+# TensorFlow accepts functions of no argument; a function of one argument gets the global step.
 rate_function <- function(f) {
   if (takes_arguments(f, 0) || !takes_arguments(f, 1)) return(f)
   structure(function() f(tf$train$get_or_create_global_step()), wrapped = f)
 }
 
-# The page's tables, made when roxygen2 writes it. lint: allow caller
+# Generates the tables of the help page for roxygen2. lint: allow caller
 optimizers_rd <- function() {
   sections <- lapply(registered("optimizer"), function(specs) {
     default <- ifelse(nzchar(specs$default), paste0(" = ", specs$default), "")
@@ -59,30 +59,33 @@ optimizers_rd <- function() {
 
 #' Optimizers
 #'
-#' How the variables of a model follow the gradients of its loss. The functions are members of
-#' `tf$train`; they give an object for the argument `optimizer` of an estimator. An estimator also
-#' takes a name (one of `"SGD"`, `"Momentum"`, `"Adagrad"`, `"Adam"`, `"RMSProp"`, `"Adadelta"`,
-#' `"Ftrl"`, `"ProximalAdagrad"`, `"ProximalGradientDescent"`, `"LBFGS"`, then the learning rate is
-#' the estimator's), or a function of no argument that returns an optimizer and
-#' is called while the graph is built.
+#' The functions below are members of `tf$train`. They return an optimizer for the argument
+#' `optimizer` of an estimator. An optimizer updates the variables of a model with the gradients of
+#' its loss.
+#'
+#' An estimator also accepts the name of an optimizer: `"SGD"`, `"Momentum"`, `"Adagrad"`, `"Adam"`,
+#' `"RMSProp"`, `"Adadelta"`, `"Ftrl"`, `"ProximalAdagrad"`, `"ProximalGradientDescent"` or
+#' `"LBFGS"`. The optimizer then uses the learning rate of the estimator. The argument can also be a
+#' function without arguments that returns an optimizer while the graph is built.
 #'
 #' @eval optimizers_rd()
 #' @details
-#' Learning rates may be tensors, such as `tf$train$exponential_decay(0.1,
-#' tf$train$get_global_step(), 1000, 0.9)`, variables, or functions that are called while the graph
-#' is built: of no argument, or of the global step, as `function(step)
-#' tf$train$exponential_decay(0.1, step, 1000, 0.9)`. A rate that changes is in the event file as
-#' `learning_rate`. [hook_learning_rate()] sets the rate from R, step by step.
+#' A learning rate can be a number, a tensor, a variable or a function. An example of a tensor is
+#' `tf$train$exponential_decay(0.1, tf$train$get_global_step(), 1000, 0.9)`. A function is called
+#' while the graph is built, without arguments or with the global step: `function(step)
+#' tf$train$exponential_decay(0.1, step, 1000, 0.9)`. The event file records a rate that changes as
+#' `learning_rate`. [hook_learning_rate()] sets the rate from R in each step.
 #'
-#' `tf$train$LBFGSOptimizer()` is ours: it goes to the least loss in few steps where each of them
-#' sees all rows of the data (a `batch_size` of as many), and then stays there, see
-#' [hook_stop_when_converged()]; hooks may fetch `"gradient_norm"`. Where a batch is a part of the
-#' rows its steps are Adagrad's. It keeps twice `num_correction_pairs` numbers for each weight, in
-#' float64.
+#' `tf$train$LBFGSOptimizer()` does not exist in TensorFlow. If each batch contains all rows, it
+#' reaches the minimum of the loss in few steps; [hook_stop_when_converged()] then stops the
+#' training. Hooks can fetch `"gradient_norm"`. For batches with a part of the rows, it makes steps
+#' of Adagrad. It stores `2 * num_correction_pairs` float64 numbers for each weight.
 #'
-#' @section Errors: `runhooks_error_invalid_argument` for a hyperparameter out of its range or an
-#'   unknown name; the message lists the known ones.
-#' @seealso [own_optimizers] for a rule of one's own; the classes of these names in TensorFlow 1.x.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a hyperparameter is out of range, or the name is unknown.
+#'     The message lists the known names.
+#' @seealso [own_optimizers] for optimizers that are written in R; the classes with the same names
+#'   in TensorFlow 1.x.
 #' @name optimizers
 #' @family optimizers
 #' @examples
@@ -90,7 +93,7 @@ optimizers_rd <- function() {
 #' linear_regressor(column_numeric("wt"), optimizer = "SGD")
 NULL
 
-# The methods of an optimizer; its hyperparameters are elements.
+# Methods of an optimizer, or one of its hyperparameters.
 #' @export
 `$.runhooks_optimizer` <- function(x, name) {
   switch(name,
@@ -143,14 +146,14 @@ optimizer_apply_gradients <- function(optimizer, grads_and_vars, global_step, na
   )
 }
 
-# A specification as the core reads it: a plain list.
+# A specification as a plain list for the core.
 unclass_deep <- function(x) {
   owner <- attr(x, "owner")
   attributes(x) <- list(names = names(x), owner = owner)
   x
 }
 
-# The argument `optimizer` of an estimator.
+# Checks the argument `optimizer` of an estimator.
 check_optimizer <- function(optimizer, arg = "optimizer", call = parent.frame()) {
   if (is.null(optimizer) || is_optimizer(optimizer) || is.function(optimizer)) return(invisible())
   check_string(optimizer, arg = arg, call = call)

@@ -1,4 +1,4 @@
-# evaluate(): the metrics of a model on data.
+# evaluate(): the method, and the random state during an evaluation.
 
 #' Evaluate a model
 #'
@@ -65,7 +65,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
     lapply(hooks, core_hook)
   )))
   metrics <- result$metrics
-  # two evaluations of the same are equal: no times
+  # without times, so that two equal evaluations give equal results
   record <- result$history[names(result$history) != "input"]
   history <- recorded_history(hooks, record, metrics$global_step)
   if (simplify) {
@@ -76,8 +76,8 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   metrics
 }
 
-# A function that leaves R's generator as it is now: the order of the rows of an evaluation is drawn
-# from it, and what a script draws afterwards does not depend on whether it looked at its model.
+# Returns a function that restores the current state of R's random number generator. Evaluations
+# draw the order of rows from it, but must not change the numbers that a script draws later.
 keep_random_state <- function() {
   place <- globalenv()
   before <- place$.Random.seed

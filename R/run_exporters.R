@@ -1,23 +1,25 @@
-# Exporters: what train_and_evaluate() does with a model after an evaluation. An exporter has a name
-# and one method, export(), which returns the folder that was written, or NULL.
+# Exporters, which export a model after an evaluation of train_and_evaluate(). An exporter has a
+# name and a method export(), which returns the folder of the export, or NULL.
 
-#' Exporters
+#' Export models during train_and_evaluate()
 #'
-#' Given to [eval_spec()] they write the model that was just evaluated, in the folder
-#' `export/<name>` of the model's, by [export_savedmodel()]: a folder named by the time for each
-#' export. `latest_exporter()` exports after each evaluation, `final_exporter()` after that of
-#' `max_steps`, `best_exporter()` whenever an evaluation is better than all before,
-#' `steps_exporter()` after the first evaluation at or after each of some steps.
+#' These functions return an exporter for the argument `exporters` of [eval_spec()]. It calls
+#' [export_savedmodel()] for the model that was just evaluated, and writes to `export/<name>` in the
+#' model directory, with one folder for each export.
+#'
+#' * `latest_exporter()` exports after each evaluation.
+#' * `final_exporter()` exports after the evaluation at `max_steps`.
+#' * `best_exporter()` exports if the evaluation is better than all previous ones.
+#' * `steps_exporter()` exports after the first evaluation at or after each given step.
 #'
 #' @eval registered_params("exporter", c("LatestExporter", "BestExporter", "StepsExporter"))
-#' @return An exporter.
-#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold; where the
-#'   metrics have no `loss` to compare by.
-#' @seealso `tf.estimator.LatestExporter`, `FinalExporter` and `BestExporter` of TensorFlow 1.x,
-#'   `tf.contrib.estimator.StepsExporter`.
-#'   Unlike that one, the best exporter does not compare an evaluation with what it has itself just
-#'   written to the event file, by which the first one of a run would never be better.
-#' @family estimator methods
+#' @return An exporter: an object of class `tf_exporter`.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid, or the metrics have no `loss`.
+#' @seealso `tf.estimator.LatestExporter`, `FinalExporter` and `BestExporter`, and
+#'   `tf.contrib.estimator.StepsExporter` of TensorFlow 1.x. TensorFlow's `BestExporter` also
+#'   compares an evaluation with its own entry in the event file, so the first evaluation of a run
+#'   is never better. `best_exporter()` does not.
 #' @export
 #' @examples
 #' spec <- eval_spec(
@@ -25,7 +27,7 @@
 #'   exporters = list(best_exporter("best", exports_to_keep = 1), final_exporter("last"))
 #' )
 #'
-#' # the five newest of all, and those at certain steps
+#' # keep the five newest exports, or those at certain steps
 #' latest_exporter("latest", exports_to_keep = 5)
 #' steps_exporter("milestones", steps_to_keep = c(100, 1000))
 latest_exporter <- builtin("exporter", "LatestExporter")
@@ -59,7 +61,7 @@ constructor_factories$exporter <- function(specs, place) {
   f
 }
 
-# The core says when to export, and remembers what it goes by from one evaluation to the next.
+# The core decides whether to export and stores the state of the exporter between evaluations.
 new_exporter <- function(specs, call) {
   given <- prepared_arguments(given_arguments(specs$name, call), specs, call)
   make <- function() cpp_exporter(specs$type[[1]], given[!specs$apart], "")
@@ -68,7 +70,7 @@ new_exporter <- function(specs, call) {
     given$serving_input_receiver_fn, given$assets_extra, given$as_text
   )
   run <- function(estimator, export_path, checkpoint_path, eval_result, is_the_final_export) {
-    # as after it was saved and read
+    # the handle is invalid after saving and loading the exporter
     if (is_gone(core)) core <<- make()
     folder <- model_dir(estimator)
     earlier <- function(pattern) earlier_evaluations(folder, pattern, eval_result$global_step)
@@ -82,7 +84,7 @@ new_exporter <- function(specs, call) {
   structure(list(name = given$name, export = run), class = "tf_exporter")
 }
 
-# A handle of the core's in another process than its own.
+# Whether a handle of the core comes from another process.
 is_gone <- function(handle) identical(handle, methods::new("externalptr"))
 
 is_exporter <- function(x) inherits(x, "tf_exporter")
@@ -93,7 +95,7 @@ print.tf_exporter <- function(x, ...) {
   invisible(x)
 }
 
-# The call that all of them make.
+# The call of export_savedmodel() that all exporters share.
 saved_model_export <- function(serving_input_receiver_fn, assets_extra, as_text) {
   function(estimator, export_path, checkpoint_path) {
     export_savedmodel(
@@ -128,7 +130,7 @@ argument_kinds$`function(best_eval_result, current_eval_result)` <- function(x, 
   check_compare_fn(x, call)
 }
 
-# One exporter or a list of them as a list.
+# Converts one exporter or a list of exporters to a list.
 as_exporter_list <- function(exporters, call = parent.frame()) {
   if (is.null(exporters)) return(list())
   if (is_exporter(exporters)) exporters <- list(exporters)
@@ -172,7 +174,7 @@ as_exporter_list <- function(exporters, call = parent.frame()) {
 
 # --- exporting
 
-# What each of them wrote, by their names.
+# Runs the exporters and returns the exported folders, named by exporter.
 export_all <- function(exporters, estimator, checkpoint, metrics, is_final) {
   exported <- lapply(exporters, function(exporter) {
     path <- file.path(model_dir(estimator), "export", exporter$name)
@@ -181,13 +183,13 @@ export_all <- function(exporters, estimator, checkpoint, metrics, is_final) {
   setNames(exported, vapply(exporters, `[[`, "", "name"))
 }
 
-# The metrics of evaluations that event files have, without that of the step at hand.
+# The metrics of earlier evaluations in the event files, without the current step.
 earlier_evaluations <- function(folder, pattern, global_step) {
   files <- Sys.glob(file.path(folder, pattern))
   files <- files[!dir.exists(files)]
   events <- cpp_read_events(files, FALSE)$numbers
   events <- as.data.frame(events)[events$step != global_step, ]
-  # an event's values have one time
+  # all values of an event have the same time
   ends <- which(diff(events$step) != 0 | diff(events$wall_time) != 0)
   number <- cumsum(seq_along(events$step) %in% (ends + 1))
   lapply(unname(split(events, number)), function(event) {

@@ -1,17 +1,16 @@
-# The linear function that a model of a formula is, of the rows that it was trained on: in lm()'s
-# columns, in the units of the response, in double precision.
-
+# The linear predictor of a model from a formula for its training rows: with the columns of lm(), in
+# the units of the response, in double precision.
 abort_no_formula <- function(what, call = parent.frame()) {
   abort_runhooks(
     c(
-      "{.fn {what}} is for models that were made from a formula.",
-      i = "Such as {.code linear_regressor(mpg ~ wt, data = mtcars)}."
+      "{.fn {what}} needs a model that was created from a formula.",
+      i = "For example: {.code linear_regressor(mpg ~ wt, data = mtcars)}."
     ),
     call = call
   )
 }
 
-# What is trained on: the data, those rows that are used, and the response of these.
+# The training data, the rows that are used, and their response.
 training_frame <- function(object, what, call = parent.frame()) {
   blueprint <- object$blueprint
   if (is.null(blueprint)) abort_no_formula(what, call)
@@ -27,7 +26,7 @@ training_frame <- function(object, what, call = parent.frame()) {
   frame
 }
 
-# The model of the object, and no other, is in its folder.
+# Aborts unless the model directory contains a checkpoint of this model.
 check_trained <- function(object, what, call = parent.frame()) {
   folder <- local_model_dir(object)
   if (folder$has_checkpoint) return(check_own_weights(object, folder, call))
@@ -35,14 +34,14 @@ check_trained <- function(object, what, call = parent.frame()) {
     c(
       "{.fn {what}} needs a trained model.",
       x = "There is no checkpoint in {.path {model_dir(object)}}.",
-      i = "{.code train(model)} trains it."
+      i = "Train it with {.code train(model)}."
     ),
     kind = "not_found", call = call
   )
 }
 
-# For what reads the newest checkpoint and no data: the whole model of the folder must be that of
-# the object.
+# For functions that read the newest checkpoint but no data. The model in the directory must be the
+# object's model.
 check_own_weights <- function(object, folder, call) {
   check_model_compatible(object, "infer", call)
   check_scales(object, call)
@@ -56,13 +55,13 @@ observed <- function(object, response) {
   if (ncol(shown) == 2) shown[, 2, drop = FALSE] else shown
 }
 
-# The classes of a classifier, NULL of other models.
+# The classes of a classifier, or NULL for other models.
 tidy_classes_of <- function(object) {
   labels <- model_labels(object)
   if (isTRUE(labels$has_one_class)) tidy_classes(object, labels)
 }
 
-# Several numbers of an example have the names that the head gives them, or those of the response.
+# The names of several outputs, from the head or the response.
 output_names <- function(object, response) {
   own <- unlist(lapply(model_labels(object)$predictions, `[[`, "names"))
   if (length(own)) return(own)
@@ -71,7 +70,7 @@ output_names <- function(object, response) {
 
 has_coefficients <- function(object) model_traits(object$spec$type)$has_coefficients
 
-# lm()'s columns for the rows that are trained on, and with `newdata` for others.
+# The columns of lm() for the training rows, or for `newdata`.
 design_matrix <- function(object, frame, newdata = NULL) {
   blueprint <- object$blueprint
   data <- as.data.frame(frame$data, optional = TRUE)
@@ -81,7 +80,7 @@ design_matrix <- function(object, frame, newdata = NULL) {
   sum <- sum_of_terms(blueprint)
   if (isFALSE(blueprint$has_intercept)) sum <- call("-", sum, 1)
   terms <- with_predvars(stats::terms(stats::as.formula(call("~", sum), frame)), blueprint, data)
-  # all rows make the variables, as they do in lm()
+  # as in lm(), the variables are computed from all rows
   model <- do.call(stats::model.frame, list(
     terms, data, subset = rows, na.action = stats::na.pass, drop.unused.levels = TRUE
   ))
@@ -90,7 +89,7 @@ design_matrix <- function(object, frame, newdata = NULL) {
   terms <- attr(model, "terms")
   newdata <- plain_times(fill_missing(newdata, blueprint$na$constants))
   newdata <- as.data.frame(newdata, optional = TRUE)
-  # few rows do not have all levels, which contrasts must know
+  # contrasts need all levels, which few rows may not have
   for (name in intersect(names(newdata), names(data))) {
     if (inherits(data[[name]], "difftime") && inherits(newdata[[name]], "difftime")) {
       units(newdata[[name]]) <- units(data[[name]])
@@ -107,8 +106,8 @@ design_matrix <- function(object, frame, newdata = NULL) {
   stats::model.matrix(terms, new, contrasts.arg = contrasts[is_open])
 }
 
-# Calls such as poly(x, 2) as they were for the data of the training; contrasts are those of the
-# formula.
+# Terms in which calls such as poly(x, 2) have the parameters of the training data. The contrasts
+# are those of the formula.
 with_predvars <- function(terms, blueprint, data) {
   variables <- as.list(attr(terms, "variables"))[-1]
   known <- lapply(variables, function(variable) {
@@ -120,7 +119,7 @@ with_predvars <- function(terms, blueprint, data) {
   terms
 }
 
-# R's model.frame() refuses times that are lists.
+# model.frame() rejects POSIXlt, because it is a list.
 plain_times <- function(data) {
   for (name in names(data)) {
     if (inherits(data[[name]], "POSIXlt")) data[[name]] <- as.POSIXct(data[[name]])
@@ -128,8 +127,8 @@ plain_times <- function(data) {
   data
 }
 
-# The levels of words in an order that no locale changes. A factor of one level has no contrasts in
-# R; its column is that of the intercept.
+# Converts strings to factors with levels in an order that does not depend on the locale. R has no
+# contrasts for a factor of one level; its column is that of the intercept.
 with_lone_levels <- function(model) {
   for (name in names(model)) {
     x <- model[[name]]
@@ -143,7 +142,7 @@ with_lone_levels <- function(model) {
   model
 }
 
-# The linear function of each row in the units of the response, in double precision.
+# The linear predictor of each row in the units of the response.
 linear_logits <- function(object, frame) {
   blueprint <- object$blueprint
   names <- cpp_estimator_coefficients(core_spec(object))

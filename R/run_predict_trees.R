@@ -1,7 +1,7 @@
-# Trees of models, and predictions that say where they come from.
+# The trees of a model, and predictions with the contributions of features.
 
-# The trees of the newest checkpoint, with the columns that they ask; `checks`: those of another
-# model in the folder are refused.
+# The trees of the newest checkpoint, with their columns. `checks` aborts if the directory contains
+# a different model.
 trees_of <- function(object, what, call = parent.frame(), checks = TRUE) {
   check_estimator(object, call = call)
   checkpoint <- trained_checkpoint(object, what, call)
@@ -14,14 +14,14 @@ trees_of <- function(object, what, call = parent.frame(), checks = TRUE) {
 abort_no_trees <- function(what, call) {
   abort_runhooks(
     c(
-      "{.fn {what}} is for models of trees.",
-      i = "{.fn boosted_trees_regressor} and {.fn boosted_trees_classifier} make such models."
+      "{.fn {what}} needs a tree model.",
+      i = "Create one with {.fn boosted_trees_regressor} or {.fn boosted_trees_classifier}."
     ),
     call = call
   )
 }
 
-# The same model, whose predictions say where they come from.
+# The same model, whose predictions include contributions.
 explaining <- function(object) {
   object$spec$explains <- TRUE
   object
@@ -40,7 +40,7 @@ predict_contributions <- function(object, newdata, checkpoint_path, hooks, call)
   quick_tibble(prediction_columns(values, as.vector(names)), nrow(values))
 }
 
-# Of several classes or responses each has contributions of its own.
+# The names of several logits, which have separate contributions.
 logit_names <- function(object, n) {
   if (n == 1) return("")
   labels <- model_labels(object)

@@ -1,8 +1,8 @@
-# Data frames for models that were not made from a formula: the features and the response that the
-# record of the training names (R/model_dir_metadata.R).
+# Data frames for models without a formula. The features and the response come from the metadata of
+# the training (R/model_dir_metadata.R).
 
-# The names of the features, in the order in which they are columns of one matrix or none; NULL
-# where the training has left no names.
+# The names of the features, in the order of the columns of a feature matrix if the model has one.
+# NULL if the training did not record names.
 recorded_features <- function(object) {
   record <- training_record(object)
   if (!is.null(record$order)) return(record$order)
@@ -15,7 +15,7 @@ knows_features <- function(object) {
 
 is_recorded_matrix <- function(object) !is.null(training_record(object)$order)
 
-# Columns of the data, or computed from them.
+# The columns for these names, from the data or computed from them.
 recorded_columns <- function(data, names, call) {
   columns <- lapply(setNames(nm = names), computed_feature, data)
   missing <- names[vapply(columns, is.null, NA)]
@@ -23,14 +23,14 @@ recorded_columns <- function(data, names, call) {
   lapply(columns, flat_column)
 }
 
-# For an evaluation.
+# The input function of an evaluation.
 recorded_input_fn <- function(object, data, call) {
   response <- training_record(object)$response$name
   if (length(response) != 1) {
     abort_runhooks(
       c(
         "input_fn must be a function, not a data frame.",
-        i = "The training has left no name of the response. Make one with {.fn input_fn}."
+        i = "The training did not record the name of the response. Use {.fn input_fn}."
       ),
       call = call
     )
@@ -44,20 +44,20 @@ recorded_input_fn <- function(object, data, call) {
   )
 }
 
-# predict(newdata = ) of models of one's own: what they give in each row, one column or several for
-# each key.
+# predict(newdata = ) of custom models. Returns one column or several columns for each key.
 predict_recorded <- function(object, newdata, type, checkpoint_path, hooks, call) {
   if (!knows_features(object)) {
     abort_runhooks(
       c(
-        "{.arg newdata} needs the names of the features, which this model does not know.",
-        i = "A training by {.fn input_fn} of columns leaves them. Give an {.fn input_fn} to predict."
+        "{.arg newdata} needs the names of the features, which the training did not record.",
+        i = "Training with an {.fn input_fn} of columns records them. Otherwise predict with an
+             {.fn input_fn}."
       ),
       call = call
     )
   }
   if (!is.null(type)) {
-    abort_runhooks("{.arg type} is for estimators with a head; this model gives what it gives.", call = call)
+    abort_runhooks("{.arg type} needs an estimator with a head.", call = call)
   }
   data <- check_new_data(bake_newdata(object, newdata, call), call)
   columns <- recorded_columns(data, recorded_features(object), call)

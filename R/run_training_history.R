@@ -1,6 +1,6 @@
-# The history of a run: what the history saver recorded, as data to print, plot and tabulate.
+# Histories of runs: the record of the history saver as an object to print, plot and convert.
 
-# `record` is what cpp_history_read() gives; `last_step` the global step that was reached.
+# `record` is the value of cpp_history_read(), and `last_step` the final global step.
 new_history <- function(record, last_step, evaluation_metrics = NULL, evaluations = NULL,
                         validation = NULL) {
   if (is.null(record)) {
@@ -19,8 +19,8 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
   structure(history, class = "tf_estimator_history")
 }
 
-# What the history saver among `hooks` has recorded until now, which a run that has ended gives
-# itself. Where the step is not known it is the last recorded one.
+# The history that the history saver among `hooks` has recorded so far. `last_step` is by default
+# the last recorded step.
 recorded_history <- function(hooks, record = read_record(hooks), last_step = NULL, folder = NULL,
                              started = NULL, validation = NULL) {
   saver <- history_saver(hooks)
@@ -28,7 +28,7 @@ recorded_history <- function(hooks, record = read_record(hooks), last_step = NUL
   evaluations <- if (isTRUE(saver$evaluations)) read_evaluations(folder, started)
   if (!is.null(validation)) validation <- validation_table(cpp_history_read(validation))
   history <- new_history(record, last_step, evaluations = evaluations, validation = validation)
-  # where a plot finds what the run has left
+  # plots read checkpoints and the reason of the end from the folder
   structure(history, folder = folder)
 }
 
@@ -39,29 +39,28 @@ read_record <- function(hooks) {
   if (!is.null(saver)) cpp_history_read(attr(saver, "record"))
 }
 
-# How fast the rows came until each record, and what the steps have waited for them.
+# The rate of rows at each record, and the seconds that steps waited for data.
 input_table <- function(step, input) {
   rate <- input$rows / input$seconds
   rate[input$seconds <= 0] <- NA
   table <- c(list(step = step), input[c("rows", "seconds", "waited")], list(rows_per_sec = rate))
-  # what it costs to call data.frame() counts: every evaluation has such a table
+  # data.frame() would be slow, and each evaluation has such a table
   structure(table, class = "data.frame", row.names = .set_row_names(length(step)))
 }
 
-# One row an evaluation, one column a metric.
+# One row for each evaluation, one column for each metric.
 validation_table <- function(record) {
   metrics <- Filter(function(x) length(x) == length(record$step), record$losses)
   data.frame(step = record$step, metrics, check.names = FALSE)
 }
 
-#' The history of the last run
+#' Get the history of the last run
 #'
-#' What [train()] returned last, or would have returned had it not been interrupted or ended by an
-#' error: after Ctrl-C at the prompt it has the losses until then.
+#' `last_history()` returns the history of the last [train()] call, even if an error or Ctrl-C ended
+#' the call.
 #'
-#' @return A [history][tf_estimator_history], or `NULL` where nothing was trained in this session.
-#' @section Errors: none. After a training that failed before its first step, for a column that is
-#'   not there, it is a history of no step.
+#' @return A [history][tf_estimator_history], or `NULL` if nothing was trained in this R session. If
+#'   the training failed before its first step, the history has no steps.
 #' @family history
 #' @export
 #' @examples
@@ -70,12 +69,12 @@ validation_table <- function(record) {
 #' last_history()
 last_history <- function() the$last_history
 
-# The metrics of the evaluations of a model that were written since then.
+# The metrics of evaluations since `started`, from the event files of the model.
 read_evaluations <- function(folder, started) {
   folders <- sorted_words(list.files(folder, "^eval(_|$)", full.names = TRUE))
   tables <- lapply(folders, function(dir) {
     events <- as.data.frame(read_events(dir))
-    # the clock of files may be coarser
+    # the clock of the file system may be coarser
     events <- events[events$wall_time >= as.numeric(started) - 0.001, ]
     name <- sub("^eval_?", "", basename(dir))
     data.frame(
@@ -88,39 +87,49 @@ read_evaluations <- function(folder, started) {
   do.call(rbind, c(list(none), tables))
 }
 
-#' The history of a run
+#' The history of a training run
 #'
-#' What [train()] returns: the losses that a [hook_history_saver()] recorded. A list with `params`
-#' (the names of the metrics and `steps`, the global step reached), `losses` (`mean_losses` and
-#' `total_losses`, one number a record: mean and sum over the examples of the batch), `step` (the
-#' global step of each record), `evaluation_metrics`, and `evaluations`, a data frame of `step`,
-#' `metric` and `value` where [hook_history_saver()] was asked for it, else `NULL`. Tensors that the
-#' hook was asked to record are further `losses`. After [train()] on a dataset, as those of
-#' [input_fn()] are, `input` is a data frame with a row a record: the `rows` that were read since
-#' the run began, the `seconds` since then, how many of these the steps have `waited` for rows (the
-#' rest they have computed), and `rows_per_sec`. With `train(validation =)` there is `validation`:
-#' a data frame with a row for each evaluation, its `step`, and a column for each metric.
+#' [train()] returns a history: a list of the losses that a [hook_history_saver()] recorded. It can
+#' be printed, plotted and converted to a data frame. The list has these elements:
+#'
+#' * `params`: the names of the metrics, and `steps`, the final global step.
+#' * `losses`: `mean_losses` and `total_losses`, the mean and the sum over the examples of a batch,
+#'   with one number for each record. Tensors that the hook also records are further elements.
+#' * `step`: the global step of each record.
+#' * `evaluation_metrics`: the losses of the last evaluation of [train_and_evaluate()].
+#' * `evaluations`: a data frame of `step`, `metric` and `value`, if the [hook_history_saver()]
+#'   records evaluations, or else `NULL`.
+#' * `input`: only for datasets, such as those of [input_fn()]. A data frame with one row for each
+#'   record: `rows` and `seconds` since the run began, the seconds that steps `waited` for data, and
+#'   `rows_per_sec`.
+#' * `validation`: only with `train(validation =)`. A data frame with one row for each evaluation:
+#'   `step` and a column for each metric.
 #'
 #' @param x A history.
 #' @param row.names,optional Not used.
 #' @param y Not used.
-#' @param metrics Which metrics to plot, as `as.data.frame()` names them; without `validation/` or
-#'   `eval/` a metric of evaluations is shown with what training records of it (`"average_loss"`
-#'   with `mean_losses`, `"loss"` with `total_losses`). `NULL`: all but those that never change.
-#' @param method `"ggplot2"`, `"base"`, or `"auto"`: ggplot2 where it is installed.
-#' @param smooth Draw a smooth line over each series of 20 records and more? It is made of local
-#'   means of running medians, so that it stays among the values.
-#' @param theme_bw Use `ggplot2::theme_bw()`?
+#' @param metrics Names of the metrics to plot, as in the column `metric` of `as.data.frame()`. A
+#'   name without `validation/` or `eval/` shows evaluations together with the corresponding
+#'   training loss: `"average_loss"` with `mean_losses`, `"loss"` with `total_losses`. `NULL` (the
+#'   default): all metrics that are not constant.
+#' @param method `"ggplot2"`, `"base"`, or `"auto"` (the default), which uses ggplot2 if it is
+#'   installed.
+#' @param smooth If `TRUE` (the default), draws a smooth line for each series of at least 20
+#'   records. It consists of local means of running medians.
+#' @param theme_bw If `TRUE`, uses `ggplot2::theme_bw()`.
 #' @param ... Not used.
-#' @return `as.data.frame()`: a data frame in long form with `step`, `metric` and `value`.
-#'   Metrics of evaluations are called `eval/<metric>`, those of the validation data
-#'   `validation/<metric>`.
-#'   `print()`: the history, invisibly. `plot()`: the plot, or the history with base graphics.
-#' @section Plots: A panel for each metric, with training and evaluations in colours of their own,
-#'   on a logarithmic scale where values span decades. While the model's folder is there, ticks
-#'   below are checkpoints, a dashed line is the best step of the validation (as early stopping saw
-#'   it, else the least loss), and the words below say why the run ended.
-#' @section Errors: `runhooks_error_not_found` for `metrics` that the history does not have.
+#' @return `as.data.frame()`: a data frame in long form with the columns `step`, `metric` and
+#'   `value`. Metrics of evaluations have names of the form `eval/<metric>`, metrics of the
+#'   validation data `validation/<metric>`.
+#'   `print()`: the history, invisibly. `plot()`: a ggplot2 object, or the history with base
+#'   graphics.
+#' @section Plots: Each metric has a panel, with different colours for training and evaluations. The
+#'   scale is logarithmic if the values span more than two decades. If the model directory still
+#'   exists, ticks mark the checkpoints, a dashed line marks the best step of the validation, and
+#'   the caption tells why the run ended. The best step is that of early stopping, or else the one
+#'   with the smallest loss.
+#' @section Errors:
+#'   * `runhooks_error_not_found`: the history does not have one of the `metrics`.
 #' @name tf_estimator_history
 #' @family history
 #' @examples
@@ -178,7 +187,7 @@ print.tf_estimator_history <- function(x, ...) {
   invisible(x)
 }
 
-# A word where it was the input that took the time.
+# A hint if waiting for input took at least half of the time.
 waiting_line <- function(input) {
   last <- utils::tail(input, 1)
   if (NROW(last) == 0 || last$seconds < 1 || last$waited < last$seconds / 2) return(character())
@@ -188,7 +197,7 @@ waiting_line <- function(input) {
   )
 }
 
-# "metric: value", the names right-aligned, 4 digits.
+# Lines of the form "metric: value" with 4 digits.
 history_lines <- function(values) {
   shown <- vapply(
     values,

@@ -1,15 +1,19 @@
-# The variables of a trained model, as its folder has them.
+# The variables in the newest checkpoint of a model.
 
-#' The variables of a trained model
+#' Get the variables of a trained model
 #'
-#' @param object An estimator that has been trained.
-#' @param variable Names of variables; `NULL` for all but slots of variables that a partitioner has
-#'   cut, which a message names.
-#' @return `variable_names()`: the names, sorted as in the checkpoint, the optimizer's slots and
-#'   `global_step` among them. `variable_value()`: a named list of their values: plain numbers for
-#'   scalars, arrays for others.
-#' @section Errors: `runhooks_error_failed_precondition` for a model that has no checkpoint,
-#'   `runhooks_error_not_found` for an unknown name.
+#' `variable_names()` returns the names of all variables in the newest checkpoint of a model.
+#' `variable_value()` returns their values.
+#'
+#' @param object A trained estimator.
+#' @param variable Names of variables. `NULL` (the default): all, except slots of partitioned
+#'   variables. A message names those.
+#' @return `variable_names()`: a character vector in the order of the checkpoint. It includes the
+#'   slots of the optimizer and `global_step`. `variable_value()`: a named list of values. Scalars
+#'   are plain numbers, other variables are arrays.
+#' @section Errors:
+#'   * `runhooks_error_failed_precondition`: the model has no checkpoint.
+#'   * `runhooks_error_not_found`: a name is unknown.
 #' @seealso `tf.estimator.Estimator.get_variable_names` and `get_variable_value` of TensorFlow 1.x.
 #' @family inspecting
 #' @export
@@ -43,7 +47,7 @@ whole_variables <- function(path) {
   whole <- intersect(cpp_checkpoint_whole_names(path), names)
   others <- setdiff(names, whole)
   if (length(others)) {
-    cli::cli_inform("Left out, because the checkpoint has parts of them only: {.val {others}}.")
+    cli::cli_inform("Omitted, because the checkpoint has only parts of them: {.val {others}}.")
   }
   whole
 }

@@ -1,20 +1,24 @@
-# What scripts written for tensorflow and tfestimators call beside estimators.
+# Functions that scripts for tensorflow and tfestimators use in addition to estimators.
 
-#' Shapes, tuples and arrays
+#' Shapes, tuples and arrays for TensorFlow scripts
 #'
-#' As in the package tensorflow: `shape()` says the dimensions of a tensor, `tuple()` is a list,
-#' `array_reshape()` gives an array other dimensions in the order of rows, as NumPy does, and
-#' `np_array()` an array with a type of its own.
+#' Replacements for functions of the packages tensorflow and reticulate. `shape()` returns the
+#' dimensions of a tensor, `tuple()` a list, `array_reshape()` an array with new dimensions, and
+#' `np_array()` an array with a data type.
 #'
-#' @param ... Of `shape()` whole numbers, `NULL` or `NA` for a dimension that is not known, -1 for
-#'   one that `tf$reshape()` finds; of `tuple()` values.
+#' @param ... For `shape()`: whole numbers, `NULL` or `NA` for an unknown dimension, or -1 for a
+#'   dimension that `tf$reshape()` computes. For `tuple()`: values.
 #' @param x,data A vector or an array.
-#' @param dim The new dimensions; one may be -1, which stands for what is left.
-#' @param order `"C"`: the last index is the fastest; `"F"`: the first one, as in R.
-#' @param dtype The name of a type, such as `"float32"`; `NULL`: that of R's values.
-#' @return A list of integers and `NULL`; a list; an array; an array.
-#' @section Errors: `runhooks_error_invalid_argument` for what is no dimension, and where the
-#'   dimensions hold more or fewer values than there are.
+#' @param dim The new dimensions. One of them may be -1; it is computed from the others.
+#' @param order `"C"` (the default): the last index changes fastest, as in NumPy. `"F"`: the first
+#'   index changes fastest, as in R.
+#' @param dtype The name of a data type, such as `"float32"`. `NULL` (the default): the type of the
+#'   R values.
+#' @return `shape()`: a list of integers and `NULL`. `tuple()`: a list. `array_reshape()` and
+#'   `np_array()`: an array.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a dimension is invalid, or the number of values does not
+#'     match the dimensions.
 #' @name shapes
 #' @examples
 #' shape(NULL, 784L)

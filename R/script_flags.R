@@ -1,20 +1,20 @@
-# Flags of a script and the folder of its run, which tfruns knows where it is loaded.
+# Flags of scripts, and the directory of a run. With tfruns loaded, its functions are used.
 
-#' Flags of a script
+#' Define flags of a script
 #'
-#' Values that a script takes from the command line: `Rscript train.R --units=20`. Where the package
-#' tfruns is loaded these are its functions, so that `tfruns::training_run()` sets them, too.
+#' `flags()` returns values that a script takes from the command line, such as `Rscript train.R
+#' --units=20`. If the package tfruns is loaded, these functions call those of tfruns, so
+#' `tfruns::training_run()` can set the flags.
 #'
-#' @param ... Flags that `flag_*()` made.
-#' @param config,file For tfruns: the configuration to use, and the file with values for each.
-#' @param arguments The arguments of the command line.
-#' @param name,default,description Of a flag: its name, its value where none is given, and what it
-#'   is for.
-#' @return `flags()`: a list of values by the names of flags. `flag_*()`: a flag. `run_dir()`: the
-#'   folder of the run that tfruns has started, else the working directory.
-#' @section Errors: `runhooks_error_invalid_argument` for a value that is not of the flag's type.
-#'   Without tfruns `runhooks_error_unimplemented` where `file` is there, since only tfruns reads
-#'   it.
+#' @param ... Flags: values of `flag_*()`.
+#' @param config,file For tfruns: the configuration to use, and the file with its values.
+#' @param arguments The arguments of the command line, a character vector.
+#' @param name,default,description The name of the flag, its default value, and a description.
+#' @return `flags()`: a list of values, named by flag. `flag_*()`: a flag. `run_dir()`: the
+#'   directory of the run that tfruns has started, or else the working directory.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a value does not have the type of its flag.
+#'   * `runhooks_error_unimplemented`: `file` exists but tfruns, which reads it, is not loaded.
 #' @export
 #' @examples
 #' FLAGS <- flags(
@@ -24,7 +24,7 @@
 #'
 #' FLAGS <- flags(flag_boolean("quiet", TRUE), flag_string("place", "here"))
 #' FLAGS$place
-#' # the folder of a run of tfruns, else the working directory
+#' # the directory of a tfruns run, or else the working directory
 #' basename(run_dir())
 flags <- function(..., config = Sys.getenv("R_CONFIG_ACTIVE", unset = "default"),
                   file = "flags.yml", arguments = commandArgs(TRUE)) {
@@ -37,15 +37,15 @@ flags <- function(..., config = Sys.getenv("R_CONFIG_ACTIVE", unset = "default")
   is_flag <- vapply(known, inherits, NA, "runhooks_flag")
   if (!all(is_flag)) {
     abort_runhooks(
-      "{.arg ...} must be flags, such as {.fn flag_integer} makes,
+      "{.arg ...} must be flags, for example from {.fn flag_integer},
        not {kind_of(known[!is_flag][[1]])}."
     )
   }
   if (!is.null(file) && file.exists(file)) {
     abort_runhooks(
       c(
-        "{.path {file}} has values of flags, which only the package tfruns can read.",
-        i = "Load it by {.code library(tfruns)}, or give {.code file = NULL}."
+        "{.path {file}} has values of flags, which need the package tfruns.",
+        i = "Load it with {.code library(tfruns)}, or set {.code file = NULL}."
       ),
       kind = "unimplemented"
     )
@@ -93,7 +93,7 @@ new_flag <- function(type, name, default, description, call = parent.frame()) {
   if (has_tfruns()) return(of_tfruns(paste0("flag_", type))(name, default, description))
   check_string(name, call = call)
   flag <- list(type = type, name = name, description = description)
-  # NULL is a default, too
+  # NULL is a valid default
   if (!is.null(default)) flag$default <- flag_value(default, flag, call)
   structure(flag, class = "runhooks_flag")
 }
@@ -119,7 +119,7 @@ boolean_value <- function(x) {
   if (word %in% c("false", "f", "no", "n", "0")) FALSE else NA
 }
 
-# Of `--name=value` and `--name value`; a name alone is "TRUE".
+# Parses `--name=value` and `--name value`; a name without a value is "TRUE".
 command_line_values <- function(arguments) {
   values <- list()
   i <- 1

@@ -1,15 +1,18 @@
-# What scripts call to choose a Python and to install TensorFlow: neither is needed.
+# Replacements for functions that choose a Python and install TensorFlow.
 
-#' Python is not needed
+#' Replacements for Python configuration
 #'
-#' Scripts for tensorflow and tfestimators choose a Python and install TensorFlow. runhooks has no
-#' use for either: these functions say so, and do nothing else. `import("tensorflow")` is [tf].
+#' Scripts for tensorflow and tfestimators choose a Python and install TensorFlow. runhooks needs
+#' neither. These functions signal a message and do nothing else, so such scripts run unchanged.
+#' `import("tensorflow")` returns [tf].
 #'
 #' @param ... Not used.
 #' @param module The name of a Python module.
-#' @return `tf_version()`: the version of TensorFlow that runhooks follows. `tf_config()`: what
-#'   runs the models, a list to print. `import()`: [tf]. The others `NULL`, invisibly.
-#' @section Errors: `runhooks_error_unimplemented` for a module other than tensorflow.
+#' @return `tf_version()`: the version of TensorFlow that runhooks follows. `tf_config()`: a list
+#'   that prints the version and the number of threads. `import()`: [tf]. The other functions return
+#'   `NULL`, invisibly.
+#' @section Errors:
+#'   * `runhooks_error_unimplemented`: `module` is not `"tensorflow"`.
 #' @name python
 #' @examples
 #' install_tensorflow()
@@ -51,9 +54,9 @@ import <- function(module, ...) {
     c(
       "There is no Python, so {.val {module}} cannot be imported.",
       i = if (module == "numpy") {
-        "{.fn np_array} makes arrays with a type of their own."
+        "Use {.fn np_array} for arrays with a data type."
       } else {
-        "{.code import(\"tensorflow\")} is {.code tf}; R has packages for the rest."
+        "{.code import(\"tensorflow\")} is {.code tf}; for other modules use R packages."
       }
     ),
     kind = "unimplemented"
@@ -70,7 +73,7 @@ tf_config <- function() {
   structure(
     list(
       available = TRUE, version = tf_version(), version_str = "1.15.5",
-      # of the loaded namespace: its files may be gone, or another version's, while R runs
+      # not system.file(), because the files may be removed or replaced while R runs
       location = getNamespaceInfo("runhooks", "path"), python = NULL, python_version = NULL,
       engine = paste("runhooks", getNamespaceVersion("runhooks")),
       threads = use_threads(environment())

@@ -1,18 +1,18 @@
-# TensorBoard, where there is one.
+# tensorboard(): starts TensorBoard if it is installed.
 
 #' Start TensorBoard
 #'
-#' Starts the TensorBoard on the PATH, if there is one, on a folder of models: it reads the event
-#' files that [train()] and [evaluate()] write. [read_events()] reads them without.
+#' Starts TensorBoard on the event files that [train()] and [evaluate()] write, and returns its
+#' address. TensorBoard must be on the `PATH`. [read_events()] reads event files without it.
 #'
-#' @param log_dir The folder: a model's [model_dir()], or one that has several of them.
-#' @param action `"start"`, or `"stop"` for all that this session has started.
-#' @param host,port Where TensorBoard listens; `"auto"`: TensorBoard's own choice, 6006.
-#' @param launch_browser Show it in a browser?
-#' @param ... Further options of the command line by name: `reload_interval = 5`.
+#' @param log_dir A directory: the [model_dir()] of a model, or a directory of several models.
+#' @param action `"start"` (the default), or `"stop"` for all processes that this R session started.
+#' @param host,port Address and port. `"auto"` (the default) is TensorBoard's default port, 6006.
+#' @param launch_browser If `TRUE`, opens a browser; by default in interactive sessions.
+#' @param ... Further named options of the command line, such as `reload_interval = 5`.
 #' @return The address, invisibly; `NULL` for `"stop"`.
-#' @section Errors: `runhooks_error_not_found` where there is no TensorBoard or no such folder, with
-#'   advice.
+#' @section Errors:
+#'   * `runhooks_error_not_found`: TensorBoard, the package processx or the directory is missing.
 #' @export
 #' @examples
 #' model <- linear_regressor(mpg ~ wt, mtcars)
@@ -31,20 +31,20 @@ tensorboard <- function(log_dir, action = c("start", "stop"), host = "127.0.0.1"
   }
   check_string(log_dir)
   if (!dir.exists(log_dir)) {
-    abort_runhooks("There is no folder {.path {log_dir}}.", kind = "not_found")
+    abort_runhooks("The directory {.path {log_dir}} does not exist.", kind = "not_found")
   }
   program <- Sys.which("tensorboard")[[1]]
   if (program == "" || !requireNamespace("processx", quietly = TRUE)) {
     abort_runhooks(
       c(
         if (program == "") {
-          "There is no TensorBoard on the PATH."
+          "TensorBoard is not on the PATH."
         } else {
           "The package processx is needed to start TensorBoard from R."
         },
-        i = if (program == "") "{.code pip install tensorboard} installs one.",
-        i = "By hand: {.code tensorboard --logdir {shQuote(log_dir)}}.",
-        i = "{.fn read_events} reads the numbers of event files without it."
+        i = if (program == "") "Install it with {.code pip install tensorboard}.",
+        i = "Start it in a shell: {.code tensorboard --logdir {shQuote(log_dir)}}.",
+        i = "Use {.fn read_events} to read event files without TensorBoard."
       ),
       kind = "not_found"
     )

@@ -1,13 +1,12 @@
-# The charts of the page that view_run() writes: curves of numbers, and of how values were
-# distributed.
+# Charts of the page of view_run(): curves of numbers and histograms over steps.
 
-# What the event files of a model and of its evaluations say, each file read once: a list of numbers
-# and histograms for each.
+# Reads each event file of the model and its evaluations once. Returns a list of numbers and
+# histograms for each folder.
 folder_events <- function(folder, histograms = FALSE) {
   lapply(event_folders(folder), function(dir) cpp_read_events(event_files(dir), histograms))
 }
 
-# The numbers: whose they are, their tag, step and value.
+# A data frame of the numbers with `series`, `tag`, `step` and `value`.
 event_series <- function(events) {
   none <- list(step = numeric(), tag = character(), value = numeric())
   tables <- Map(function(part, name) {
@@ -20,7 +19,7 @@ event_series <- function(events) {
   do.call(rbind, unname(tables))
 }
 
-# The model's own, and those of its evaluations, by what they are called on the page.
+# The folders of the model and of its evaluations, named as on the page.
 event_folders <- function(folder) {
   folders <- list.dirs(folder, full.names = FALSE, recursive = FALSE)
   evaluations <- sorted_words(grep("^eval(_|$)", folders, value = TRUE))
@@ -29,7 +28,7 @@ event_folders <- function(folder) {
   parts
 }
 
-# A chart for each tag; of several models each has lines of its own.
+# A chart for each tag. With several models, each model has its own lines.
 curves <- function(models, several) {
   if (several) {
     models <- Map(function(table, name) {
@@ -38,34 +37,37 @@ curves <- function(models, several) {
     }, models, names(models))
   }
   all <- do.call(rbind, unname(models))
-  # what is evaluated stands first
+  # metrics of evaluations come first
   tags <- unique(all$tag)
   is_evaluated <- tags %in% c("loss", "average_loss", all$tag[!grepl("training$", all$series)])
   names <- unique(all$series)
   colors <- stats::setNames(rep_len(line_colors, length(names)), names)
   charts <- lapply(tags[order(!is_evaluated)], function(tag) chart(all[all$tag == tag, ], tag, colors))
   if (length(charts) == 0) return(section("Scalars", paragraph("No event files.")))
-  words <- "Drag to zoom, double-click for all; the number in a corner is how many points are averaged."
+  words <- paste(
+    "Drag to zoom in, double-click to zoom out. The number in the corner is the number of points in",
+    "a moving average."
+  )
   section("Scalars", paragraph(words), charts)
 }
 
-# To be told apart on white and on black.
+# Colors that can be distinguished on white and on black.
 line_colors <- c(
   "#1b9e77", "#d95f02", "#4f9be8", "#e7298a", "#66a61e", "#a97bf0", "#c99700", "#8c8c8c"
 )
 
-# `colors` are those of all series, which have the same one in each chart.
+# `colors` has a color for each series, which is the same in all charts.
 chart <- function(series, tag, colors) {
   series <- series[is.finite(series$value), ]
   steps <- sort(unique(series$step))
   names <- unique(series$series)
-  # of a step that was made again the last value counts
+  # if a step was repeated, use its last value
   columns <- lapply(names, function(name) {
     own <- series[series$series == name, ]
     own$value[match(steps, rev(own$step), nomatch = NA) * -1 + nrow(own) + 1]
   })
   data <- data.frame(step = steps, columns)
-  # legends of dygraphs are HTML
+  # dygraphs renders labels as HTML
   names(data) <- c("step", htmltools::htmlEscape(names))
   spans <- length(series$value) > 0 && all(series$value > 0) &&
     max(series$value) / min(series$value) > 100
@@ -84,11 +86,10 @@ chart <- function(series, tag, colors) {
   chart_box(tag, box, widget)
 }
 
-# --- histograms: how the values of a tensor were distributed, in each step in which it was
-# summarised
+# --- histograms: the distribution of a tensor's values in each step with a summary
 
-# As TensorBoard has them: the extremes, the median, and what lies within one half, one and one and
-# a half standard deviations of a normal one.
+# The shares of TensorBoard: the extremes, the median, and 0.5, 1 and 1.5 standard deviations of a
+# normal distribution around it.
 shown_shares <- c(0, stats::pnorm(c(-1.5, -1, -0.5, 0, 0.5, 1, 1.5)), 1)
 
 most_histograms <- 60L
@@ -105,14 +106,16 @@ histograms <- function(events) {
   charts <- lapply(utils::head(tags, most_histograms), function(tag) {
     histogram_chart(all[all$tag == tag, ], tag)
   })
-  words <- "The line is the median; half, two thirds, nine tenths and all of the values lie in the bands."
+  words <- paste(
+    "The line is the median. The bands contain half, two thirds, nine tenths and all of the values."
+  )
   rest <- if (length(tags) > most_histograms) {
     paragraph(sprintf("%d more are not shown.", length(tags) - most_histograms))
   }
   section("Histograms", paragraph(words), charts, rest)
 }
 
-# A row for each histogram, a column for each share.
+# A row for each histogram, with a matrix column of its quantiles.
 histogram_shares <- function(read) {
   shares <- vapply(seq_along(read$step), function(i) {
     shares_of(read$limits[[i]], read$counts[[i]], read$min[[i]], read$max[[i]])
@@ -122,14 +125,14 @@ histogram_shares <- function(read) {
   table
 }
 
-# Between the ends of a bucket values are taken to lie evenly; what is empty is jumped over.
+# Quantiles of a histogram, with linear interpolation within buckets. Skips empty buckets.
 shares_of <- function(limits, counts, lowest, highest) {
   total <- sum(counts)
   if (total == 0 || !is.finite(lowest) || !is.finite(highest)) return(rep(NA_real_, length(shown_shares)))
   ends <- pmax(pmin(c(lowest, limits), highest), lowest)
   wanted <- shown_shares * total
   below <- c(0, cumsum(counts))
-  # the bucket in which each lies, whose count is not 0
+  # the bucket of each quantile, which must not be empty
   at <- pmin(findInterval(wanted, below, left.open = TRUE), length(counts))
   at <- pmax(at, match(TRUE, counts > 0))
   shares <- ends[at] + (wanted - below[at]) / counts[at] * (ends[at + 1] - ends[at])

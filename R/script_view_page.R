@@ -1,5 +1,5 @@
-# The parts of the page that view_run() writes: tables, the graph, as text of HTML in which whatever
-# comes from a run is escaped. R/script_view_charts.R has the curves.
+# The page of view_run() except its charts (R/script_view_charts.R): tables, graph and HTML. All
+# text from a run is escaped.
 
 run_page <- function(folder, runs, refresh = NULL) {
   check_page_packages(rlang::caller_env())
@@ -40,7 +40,7 @@ status_words <- function(run) {
   )
 }
 
-# Each by itself: what is small has more digits behind its point.
+# Formats each number separately, so that small numbers get more decimals.
 shown_number <- function(x) {
   one <- function(x) format(signif(x, 5), big.mark = ",", scientific = FALSE)
   vapply(x, function(x) if (is.na(x)) "?" else one(x), "")
@@ -60,7 +60,7 @@ plain_runs <- function(runs) {
 
 runs_table <- function(runs) html_table(plain_runs(runs))
 
-# What a run was asked for, and what it and its hooks have shown, folded.
+# The arguments, hooks, configuration and log lines of a run, folded.
 run_details <- function(number, run) {
   fields <- c(
     list(hooks = run$hooks[[1]], seed = run$seed, version = run$version, host = run$host),
@@ -91,7 +91,7 @@ last_evaluations <- function(runs) {
   )
 }
 
-# The kept ones and the best, which has a folder of its own, with their size.
+# The existing checkpoints and the best one, which has its own folder, with their sizes.
 checkpoint_table <- function(folder) {
   best_folder <- file.path(folder, "best")
   kept <- saved_steps(folder)
@@ -111,7 +111,7 @@ checkpoint_table <- function(folder) {
   )
 }
 
-# Fields of the last runs that are not the same in all models.
+# Fields of the last runs that differ between models.
 different_fields <- function(last) {
   fields <- lapply(last, function(run) {
     c(run$arguments[[1]], run$config[[1]], list(hooks = run$hooks[[1]], seed = run$seed))
@@ -128,8 +128,8 @@ different_fields <- function(last) {
 
 # --- time and graph
 
-# Microseconds a step, by type of operation: of the timelines in the folder the median, for in the
-# first step constants are made.
+# Microseconds of a step by type of operation. Uses the median of the timelines, because the first
+# step also computes constants.
 timeline_table <- function(folder) {
   if (!requireNamespace("jsonlite", quietly = TRUE)) return(NULL)
   files <- list.files(c(folder, file.path(folder, "logs")), "^timeline-[0-9]+[.]json$", full.names = TRUE)
@@ -153,7 +153,7 @@ timeline_table <- function(folder) {
   )
 }
 
-# Names and types of the operations in graph.pbtxt, folded by name scope.
+# The names and types of operations in graph.pbtxt, folded by name scope.
 graph_tree <- function(folder) {
   path <- file.path(folder, "graph.pbtxt")
   if (!file.exists(path)) return(NULL)
@@ -227,8 +227,8 @@ function logscale(box) {
   var widget = box.closest('.chart').querySelector('.dygraphs');
   HTMLWidgets.find('#' + widget.id).dygraph.updateOptions({ logscale: box.checked });
 }
-// A path of many points takes a browser half a minute: of those in one column of the screen the first,
-// the lowest, the highest and the last one are drawn, which looks the same.
+// Drawing a path of many points is slow. Draws only the first, lowest, highest and last point of each
+// pixel column, which looks the same.
 if (window.Dygraph) Dygraph.Plotters.thinned = function (e) {
   var shown = [], column = [], at = NaN;
   function flush() {
@@ -270,14 +270,14 @@ html_page <- function(title, refresh, ...) {
   )
 }
 
-# The files of a library in the page itself.
+# Inlines the scripts and styles of a library.
 inlined <- function(dependency) {
   root <- dependency$src$file
   if (!is.null(dependency$package)) root <- system.file(root, package = dependency$package)
   read <- function(file) {
     text <- rawToChar(cpp_read_file(file.path(root, file)))
     Encoding(text) <- "UTF-8"
-    # a script ends where these letters stand, in its strings too
+    # browsers end a script at this tag, even inside a string
     gsub("</script", "<\\\\/script", text, fixed = TRUE)
   }
   scripts <- vapply(dependency$script, function(file) paste0("<script>", read(file), "</script>"), "")

@@ -1,27 +1,32 @@
-# view_run(): a model's folder as one page of HTML that needs no network and no server.
+# view_run(): a model directory as one HTML page that needs neither network nor server.
 
-#' Look at runs in a browser
+#' View training runs in a browser
 #'
-#' `view_run()` writes what a model's folder says of its training into one page: curves of the
-#' losses and of all evaluations (zoom by dragging, values under the pointer, smoothing, logarithmic
-#' scale), histograms over steps, the runs with their hooks and the lines that these have shown,
-#' arguments, configuration, rows a second and why they ended, the checkpoints, the graph by name
-#' scopes, and the time a step took by operation where a [hook_profiler()] wrote a timeline into the
-#' folder. `view_runs()` puts the models in the folders of `dir` side by side, with what differs
-#' between them. `hook_view_run()` writes the page anew while [train()] goes on; the page in the
-#' browser loads itself again until the run has ended.
+#' `view_run()` writes an HTML page about the training runs of a model and returns its path. The
+#' page contains:
 #'
-#' The page is one file, which can be sent or kept; it is written to another name and renamed. Its
-#' charts are those of dygraphs.
+#' * curves of the losses and of all evaluations, with zoom, smoothing and a logarithmic scale;
+#' * histograms over steps;
+#' * the runs, with hooks, log lines, arguments, configuration, rows per second, and why they ended;
+#' * the checkpoints, and the graph by name scopes;
+#' * the time of each type of operation, if a [hook_profiler()] wrote timelines to the directory.
 #'
-#' @param model_dir A folder, or a model.
-#' @param dir A folder with folders of models.
-#' @param file The page; `NULL`: `run.html` (of `view_runs()` `runs.html`) in the folder.
-#' @param open Open it in the viewer, or in the browser?
-#' @param every_n_secs The page is written every so many seconds, and at the end.
-#' @return The path of the page, invisibly; `hook_view_run()`: a hook.
-#' @section Errors: `runhooks_error_not_found` where there is no such folder, or where nothing was
-#'   trained in it.
+#' `view_runs()` compares the models in the subdirectories of `dir` and shows their differences.
+#' `hook_view_run()` updates the page during [train()]; the browser reloads it until the run ends.
+#'
+#' The page is one file, which you can archive or send. The charts use dygraphs.
+#'
+#' @param model_dir A string, the path of a model directory, or a model.
+#' @param dir A directory that contains model directories.
+#' @param file Path of the page. `NULL` (the default): `run.html` in `model_dir`, or `runs.html` in
+#'   `dir`.
+#' @param open If `TRUE`, opens the page in the viewer or the browser; by default in interactive
+#'   sessions.
+#' @param every_n_secs Number of seconds between updates; 10 by default. The page is also updated at
+#'   the end.
+#' @return The path of the page, invisibly. `hook_view_run()` returns a hook.
+#' @section Errors:
+#'   * `runhooks_error_not_found`: the directory does not exist, or nothing was trained in it.
 #' @family history
 #' @export
 #' @examples
@@ -40,7 +45,7 @@ view_run <- function(model_dir, file = NULL, open = interactive()) {
   check_folder_exists(folder, environment())
   runs <- run_history(folder)
   if (nrow(runs) == 0) {
-    abort_runhooks("Nothing was trained in {.path {folder}} yet.", kind = "not_found")
+    abort_runhooks("Nothing has been trained in {.path {folder}}.", kind = "not_found")
   }
   page <- run_page(folder, runs)
   show_page(page, page_path(file, folder, "run.html"), open, environment())
@@ -55,7 +60,7 @@ view_runs <- function(dir, file = NULL, open = interactive()) {
   folders <- sorted_words(list.dirs(dir, recursive = FALSE))
   folders <- folders[file.exists(file.path(folders, runs_file))]
   if (length(folders) == 0) {
-    abort_runhooks("No folder in {.path {dir}} has a trained model.", kind = "not_found")
+    abort_runhooks("No directory in {.path {dir}} has a trained model.", kind = "not_found")
   }
   page <- runs_page(dir, stats::setNames(folders, basename(folders)))
   show_page(page, page_path(file, dir, "runs.html"), open, environment())
@@ -69,14 +74,14 @@ hook_view_run <- function(every_n_secs = 10) {
   check_page_packages(environment())
   new_deferred_hook("hook_view_run", function(mode, steps, watch = list()) {
     if (is.null(watch$folder)) {
-      abort_runhooks("{.fn hook_view_run} is a hook for {.fn train}, not for mode {.val {mode}}.")
+      abort_runhooks("{.fn hook_view_run} is for {.fn train} only, not for mode {.val {mode}}.")
     }
     page_hook(watch$folder, every_n_secs)
   })
 }
 
-# The page while the run goes on, and once more when it is recorded, which is after end(): then it
-# does not load itself again.
+# Writes the page during the run. `finish` writes it again after the run is recorded, which is later
+# than end(), so that the page no longer reloads.
 page_hook <- function(folder, every_n_secs) {
   last <- -Inf
   write <- function() {
@@ -96,7 +101,7 @@ page_hook <- function(folder, every_n_secs) {
 
 check_folder_exists <- function(folder, call) {
   if (!dir.exists(folder)) {
-    abort_runhooks("There is no folder {.path {folder}}.", kind = "not_found", call = call)
+    abort_runhooks("The directory {.path {folder}} does not exist.", kind = "not_found", call = call)
   }
 }
 

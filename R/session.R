@@ -1,4 +1,4 @@
-# Sessions in R.
+# Sessions as R objects.
 
 # Called by the core when R first asks for a session.
 new_session <- function(pointer, graph) {
@@ -29,16 +29,17 @@ print.tensorflow.python.client.session.Session <- function(x, ...) {
   invisible(x)
 }
 
-#' A dictionary
+#' Create a feed dictionary
 #'
-#' Named values whose keys may be tensors: a name that is a variable of the calling frame holding a
-#' tensor stands for that tensor, as in `sess$run(y, feed_dict = dict(x = 1))`. Other names are
-#' strings.
+#' `dict()` returns a named list of values to feed, as in `sess$run(y, feed_dict = dict(x = 1))`. If
+#' a name is a variable of the calling frame that holds a tensor, the key is this tensor. Other keys
+#' are strings.
 #'
 #' @param ... Named values.
-#' @return A named list, with the keys as attribute `keys`.
-#' @section Errors: `runhooks_error_invalid_argument` for a value without a name. Whether a name is
-#'   one of the graph shows when the session runs.
+#' @return A named list with the attribute `keys`.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a value has no name. Unknown names are errors when the
+#'     session runs.
 #' @family sessions
 #' @export
 #' @examples
@@ -67,14 +68,14 @@ pop_session <- function(session) {
   session$close()
 }
 
-# The session of `$eval()` and `$run()` of tensors and operations.
+# The session for `$eval()` and `$run()` of tensors and operations.
 session_or_default <- function(session, call = parent.frame()) {
   if (is.null(session)) session <- session_symbols()$get_default_session()
   if (is.null(session)) {
     abort_runhooks(
       c(
         "There is no default session.",
-        i = "Give {.arg session}, or evaluate inside of {.code with(tf$Session(), ...)}."
+        i = "Give {.arg session}, or evaluate inside {.code with(tf$Session(), ...)}."
       ),
       kind = "failed_precondition", call = call
     )

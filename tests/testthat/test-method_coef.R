@@ -88,7 +88,7 @@ test_that("update() makes the model of a changed call", {
     deep$call, quote(dnn_regressor(formula = mpg ~ wt, data = mtcars, hidden_units = c(4, 2)))
   )
   expect_equal(update(deep, hidden_units = 3)$spec$hidden_units, 3)
-  expect_error(update(mtcars_model(), . ~ .), "made from a formula")
+  expect_error(update(mtcars_model(), . ~ .), "created from a formula")
 })
 
 test_that("what is printed says what the model is, and how far it has come", {
@@ -176,7 +176,7 @@ test_that("what a model cannot say is refused by what it can", {
   deep <- dnn_regressor(mpg ~ wt, mtcars, 4)
   expect_error(coef(deep), "needs a linear model; this is a deep regressor")
   for (f in list(coef, nobs, formula, generics::augment)) {
-    expect_error(f(mtcars_model()), "made from a formula|trained model")
+    expect_error(f(mtcars_model()), "created from a formula|trained model")
   }
   history <- train(model, steps = 1)
   for (f in list(predict, evaluate, train, coef, model_dir)) {

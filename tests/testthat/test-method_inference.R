@@ -135,7 +135,7 @@ test_that("what has no likelihood is refused by its name", {
   expect_error(confint(model, 99), "`parm` must be among", class = "runhooks_error")
   # read by nobody without an interval
   expect_error(predict(model, newdata = mtcars, level = 0.9), "there is no `interval`", class = "runhooks_error")
-  expect_error(predict(mtcars_model(), newdata = mtcars, interval = "confidence"), "made from a formula")
+  expect_error(predict(mtcars_model(), newdata = mtcars, interval = "confidence"), "created from a formula")
 })
 
 test_that("intervals that there are not are refused with what there is", {
