@@ -1,26 +1,40 @@
-# Tensors, operations and variables in R: handles of what is in a graph.
+# Tensors, operations and variables in R: handles of elements of a graph.
 
 #' Tensors, operations and variables of a graph
 #'
-#' Handles: two of the same thing are identical. `$` gives TensorFlow's members: of a tensor `name`,
-#' `dtype`, `shape`, `op`, `graph`, `get_shape()`, `set_shape()`, `consumers()`, `eval()`; of an
-#' operation `name`, `type`, `inputs`, `outputs`, `control_inputs`, `get_attr()`, `graph`, `run()`;
-#' of a variable those of a tensor and `value()`, `read_value()`, `initializer`, `assign()`,
-#' `assign_add()`, `assign_sub()`, `load()`. Arithmetic, comparison, `%*%` and mathematical
-#' functions add operations to the graph. A number on either side takes the tensor's type.
+#' R represents tensors, operations and variables by handles. Two handles of the same element are
+#' identical. Arithmetic, comparison, `%*%` and mathematical functions add operations to the graph.
+#' A number in an operation takes the data type of the tensor.
 #'
-#' @param x,e1,e2 A tensor, operation or variable, or in arithmetic a number.
+#' `$` returns TensorFlow's members:
+#'
+#' * of a tensor: `name`, `dtype`, `shape`, `op`, `graph`, `get_shape()`, `set_shape()`,
+#'   `consumers()` and `eval()`;
+#' * of an operation: `name`, `type`, `inputs`, `outputs`, `control_inputs`, `get_attr()`, `graph`
+#'   and `run()`;
+#' * of a variable: `value()`, `read_value()`, `initializer`, `assign()`, `assign_add()`,
+#'   `assign_sub()`, `load()` and most members of a tensor.
+#'
+#' A tensor has no value while the graph is built. `if (x > 0)` is therefore an error; `tf$cond()`
+#' and `tf$where()` decide when the graph runs.
+#'
+#' @param x,e1,e2 A tensor, operation or variable; in arithmetic also a number.
 #' @param name Name of a member.
-#' @param ... Passed on.
-#' @return Depends on the member; arithmetic gives a tensor.
-#' @section Errors: `runhooks_error_not_found` for a member that there is not, and
-#'   `runhooks_error_invalid_argument` where shapes or types do not go together, for an index beyond
-#'   a dimension, for tensors of several graphs, and for an assignment to a part of a tensor. A
-#'   tensor has no value while the graph is built: `if (x > 0)` is an error of R's, `tf$cond()` and
-#'   `tf$where()` choose when it runs.
+#' @param ... Further arguments of the generic.
+#' @return Arithmetic and functions return a tensor. `$` returns the member.
+#' @section Errors:
+#'   * `runhooks_error_not_found`: the member does not exist.
+#'   * `runhooks_error_invalid_argument`: shapes or data types do not match, an index is out of
+#'     bounds, tensors belong to different graphs, or a part of a tensor is assigned.
 #' @name tensors
 #' @examples
-#' column <- column_numeric("age", normalizer_fn = function(x) (x - 40) / 10)
+#' with(tf$Graph()$as_default(), {
+#'   x <- tf$constant(c(1, 2, 3), name = "x")
+#'   print(x)
+#'   y <- sum(2 * x + 1)
+#'   print(y$op$type)
+#'   with(tf$Session() %as% sess, sess$run(y))
+#' })
 NULL
 
 is_tensor <- function(x) inherits(x, "tensorflow.tensor")
@@ -29,7 +43,7 @@ is_graph_element <- function(x) {
   inherits(x, c("tensorflow.tensor", "tensorflow.operation", "tensorflow.variable"))
 }
 
-# The name that tests of tfestimators know it by. lint: allow caller
+# The name that the tests of tfestimators use. lint: allow caller
 is.tensor <- function(object) is_tensor(object) # nolint
 
 #' @rdname tensors
@@ -73,7 +87,7 @@ is.tensor <- function(object) is_tensor(object) # nolint
   )
 }
 
-# The value, or the initial one as long as there is none.
+# The value, or the initial value if the variable is not initialized.
 initialized_value <- function(x) {
   tf_cond(
     tf$is_variable_initialized(x), function() cpp_variable_read(x),
@@ -132,7 +146,7 @@ abort_no_member <- function(x, name, call = parent.frame()) {
   )
 }
 
-# A shape with TensorFlow's members; unknown dimensions are NULL in as_list() and NA in dims.
+# A shape with TensorFlow's members. Unknown dimensions are NULL in as_list() and NA in dims.
 tensor_shape <- function(x) {
   info <- cpp_element_info(x)
   structure(
@@ -159,7 +173,7 @@ print.tensorflow.shape <- function(x, ...) {
   if (is.na(dim)) NULL else as.integer(dim)
 }
 
-# Dimensions i as a list, an unknown one NULL.
+# The selected dimensions as a list; unknown ones are NULL.
 #' @export
 `[.tensorflow.shape` <- function(x, i) {
   lapply(unclass(x)$dims[i], function(d) if (is.na(d)) NULL else as.integer(d))
@@ -232,7 +246,7 @@ length.tensorflow.tensor <- function(x) {
 
 # --- operators and functions
 
-# A list where an operation takes one tensor: a vector of its numbers, or its tensors stacked.
+# Converts a list for an op that takes one tensor: a vector of numbers, or the stacked tensors.
 # Called by the core. lint: allow caller
 list_as_input <- function(x, depth = 1L) {
   check_nesting(depth)
@@ -242,15 +256,15 @@ list_as_input <- function(x, depth = 1L) {
       if (is.list(part)) list_as_input(part, depth + 1L) else part
     })))
   }
-  # bytes: a string of the core each
+  # the core converts each raw vector to a string
   if (length(x) && all(vapply(x, is.raw, NA))) return(x)
   array_of_list(x)
 }
 
 array_dims <- function(x) if (is.null(dim(x))) length(x) else dim(x)
 
-# Python's nested lists: each element an array of one shape, which is stacked on the others. Of
-# plain numbers it is a plain array, whose type may still be chosen.
+# Converts nested lists, as in Python, to an array. Elements must have the same shape. Plain numbers
+# give a plain array, whose data type can still be chosen.
 array_of_list <- function(x, depth = 1L) {
   check_nesting(depth)
   if (length(x) == 0) return(array(integer(), 0L))
@@ -269,7 +283,7 @@ array_of_list <- function(x, depth = 1L) {
       call = user_frame()
     )
   }
-  # elements lie along the first dimension
+  # the elements are the first dimension
   stacked <- array(unlist(parts, use.names = FALSE), c(shapes[[1]], length(parts)))
   rank <- length(dim(stacked))
   stacked <- aperm(stacked, c(rank, seq_len(rank - 1)))
@@ -278,7 +292,7 @@ array_of_list <- function(x, depth = 1L) {
   stacked
 }
 
-# Adds an operation of the registry. What is no tensor takes the type of the tensors beside it.
+# Adds an operation. Values that are not tensors take the data type of the other inputs.
 tf_op <- function(
   type,
   ...,
@@ -341,12 +355,12 @@ Math.tensorflow.tensor <- function(x, ...) {
   tf_op(unary_ops[[generic]], x)
 }
 
-# R has one order of the elements, of which a tensor of several dimensions has none.
+# R numbers the elements of an array, but a tensor of several dimensions has no such order.
 along_elements <- function(x, f, generic, call = parent.frame()) {
   if (!identical(length(dim(x)), 1L)) {
     abort_runhooks(
-      "{.fn {generic}} is of vectors; {.val {x$name}} has shape {x$shape$text}. Along an axis it is
-       {.code tf${generic}(x, axis)}.",
+      "{.fn {generic}} needs a vector; {.val {x$name}} has shape {x$shape$text}. Use
+       {.code tf${generic}(x, axis)} along an axis.",
       call = call
     )
   }
@@ -360,7 +374,7 @@ tensor_log <- function(x, base = exp(1)) {
 
 tensor_round <- function(x, digits = 0) {
   if (digits != 0) {
-    abort_runhooks("A tensor can be rounded to 0 digits only, not {digits}.", kind = "unimplemented")
+    abort_runhooks("Tensors can only be rounded to 0 digits, not to {digits}.", kind = "unimplemented")
   }
   tf_op("Round", x)
 }

@@ -1,25 +1,25 @@
-# What R gives as tensors take it: types by name, dimensions, columns of data as arrays.
+# Conversion of R values for tensors: data types, dimensions, columns of data.
 
-# The name of a type that is given as an object or as its name.
+# The name of a data type that is given as an object or a name.
 dtype_name <- function(dtype, arg = "dtype") {
   if (inherits(dtype, "tensorflow.dtype")) return(unclass(dtype)$name)
   if (is_string(dtype)) return(dtype)
   abort_runhooks(
     c(
-      "{.arg {arg}} must be a type, not {describe(dtype)}.",
-      i = "Such as {.code tf$float32}, or its name, {.val float32}."
+      "{.arg {arg}} must be a data type, not {describe(dtype)}.",
+      i = "For example {.code tf$float32}, or its name {.val float32}."
     ),
     call = user_frame()
   )
 }
 
-# A type that is given as an object or as its name; NULL stays NULL.
+# A data type that is given as an object or a name, or NULL.
 as_dtype <- function(dtype, arg = "dtype") {
   if (is.null(dtype) || inherits(dtype, "tensorflow.dtype")) return(dtype)
   tf_dtype(dtype_name(dtype, arg))
 }
 
-# Dimensions of a feature: whole numbers, all of them known.
+# The dimensions of a feature, which must be known whole numbers.
 known_dims <- function(shape, call = parent.frame()) {
   dims <- if (inherits(shape, "tensorflow.shape")) unclass(shape)$dims else unlist(shape)
   good <- is.null(dims) || is.numeric(dims) && all(vapply(dims, is_whole, NA))
@@ -35,7 +35,7 @@ as_tensor <- function(x, dtype = NULL) {
   cpp_constant(x, if (!is.null(dtype)) dtype_name(dtype), "initial_value")
 }
 
-# Each is made once: columns have one.
+# Creates each data type once.
 tf_dtype <- function(name) {
   if (is.null(the$dtypes[[name]])) {
     is_integer <- grepl("^u?int", name)
@@ -50,7 +50,7 @@ tf_dtype <- function(name) {
   the$dtypes[[name]]
 }
 
-# A shape as R gives it (NULL, c(), list() with NULLs, a tensor's shape) as numbers with NAs.
+# Converts a shape (NULL, c(), a list with NULLs, a tensor's shape) to numbers, NA if unknown.
 as_dims <- function(shape) {
   if (is.null(shape)) return(NULL)
   if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
@@ -77,13 +77,13 @@ np_array <- function(data, dtype = NULL) {
   structure(data, dtype = if (!is.null(dtype)) dtype_name(dtype))
 }
 
-# Those that go into the core as they are: a batch at a time becomes dense.
+# Sparse matrices that the core reads directly, converting one batch at a time.
 is_sparse_matrix <- function(x) is_matrix_package(x) && inherits(x, "dgCMatrix")
 
-# Sparse and other matrices of the package Matrix.
+# Sparse and dense matrices of the package Matrix.
 is_matrix_package <- function(x) isS4(x) && inherits(x, "Matrix")
 
-# A sparse matrix of any kind as a dgCMatrix, another one of the package Matrix as R's.
+# Converts a sparse matrix to a dgCMatrix, and other matrices of the package Matrix to a matrix.
 plain_matrix <- function(x) {
   if (is_sparse_matrix(x)) return(x)
   if (!inherits(x, "sparseMatrix")) return(unname(Matrix::as.matrix(x)))
@@ -96,7 +96,7 @@ encode_column <- function(x, name) {
   factor_codes(x)
 }
 
-# Made once, it may be said again and again, which takes less time than a text.
+# A condition that can be signalled repeatedly without formatting its text again.
 encoding_message <- function(x, name) {
   lines <- paste0("- '", levels(x), "' => ", seq_along(levels(x)) - 1L)
   about <- sprintf("The following factor levels of '%s' have been encoded:", name)
@@ -109,20 +109,20 @@ factor_codes <- function(x) {
   codes
 }
 
-# The type that np_array() gave a column.
+# The data type of a column from np_array(), or NA.
 wanted_type <- function(x) {
   type <- attr(x, "dtype", exact = TRUE)
   if (is.character(type)) type else NA_character_
 }
 
-# What the core makes of it.
+# The specification of an initializer for the core.
 initializer_spec <- function(initializer) {
   spec <- attr(initializer, "spec")
   if (is.null(spec)) initializer else spec
 }
 
-# Which of the columns have no number that is NA or infinite, all of them by one look of the core's;
-# of few rows R is as quick.
+# Whether each column has only finite numbers. Checks large data with one call of the core, because
+# its overhead does not pay for few rows.
 all_finite <- function(columns) {
   numbers <- lapply(columns, stored_numbers)
   has_numbers <- vapply(numbers, function(x) is.numeric(x) || is.logical(x), NA)

@@ -1,39 +1,41 @@
-# `[` of tensors: R's brackets as strided slices.
+# `[` of tensors, translated to strided slices.
 
-#' Parts of tensors
+#' Extract parts of tensors
 #'
-#' `x[i, j, ...]` takes one index for each dimension. Indices count from 1 and `a:b` includes `b`,
-#' as everywhere in R; what is missing is the whole dimension; one number drops its dimension unless
-#' `drop = FALSE`.
+#' `x[i, j, ...]` returns a part of a tensor. It has one index for each dimension. As in R, indices
+#' start at 1, `a:b` includes `b`, and a missing index selects the whole dimension. A single number
+#' drops its dimension unless `drop = FALSE`.
 #'
-#' * `seq(1, 5, by = 2)` and `1:5:2` are every second element; in `NULL:NULL:2`, and in backquotes
-#'   `` `::2` `` and `` `2:` ``, an end that is not there is that of the dimension.
-#' * A negative number counts from the end, -1 being the last element, as in Python (and not as in
-#'   R); a warning says so once a session.
-#' * The matrix of the features that an [input_fn()] gives to a model function has column names:
-#'   `features[, "u"]`, `features[, c("u", "v")]`, and `features$u` or `features[["u"]]`.
-#' * `all_dims()` stands for as many whole dimensions as there are left.
-#' * `NULL` and `tf$newaxis` insert a dimension of 1.
-#' * A tensor of one integer is taken as it is, counting from 0; a warning says so once a session.
+#' * `seq(1, 5, by = 2)` and `1:5:2` select every second element. An end can be missing, as in
+#'   `NULL:NULL:2`, or with backquotes in `` `::2` `` and `` `2:` ``.
+#' * A negative number counts from the end, as in Python but not in R: -1 is the last element. The
+#'   first use in a session gives a warning.
+#' * The feature matrix that an [input_fn()] passes to a model function has column names. Use
+#'   `features[, "u"]`, `features[, c("u", "v")]`, `features$u` or `features[["u"]]`.
+#' * `all_dims()` stands for all remaining dimensions.
+#' * `NULL` and `tf$newaxis` insert a dimension of size 1.
+#' * A scalar integer tensor is an index that starts at 0. The first use in a session gives a
+#'   warning.
 #'
-#' `x[[i, j]]` is one element, with an index for each dimension; `x[["shape"]]` is `x$shape`. A
-#' tensor is no list: `tf$unstack(x)` gives one of its parts. Nothing can be assigned to a part of a
-#' tensor.
+#' `x[[i, j]]` returns one element and needs an index for each dimension. `x[["shape"]]` is
+#' `x$shape`. A tensor is not a list; `tf$unstack(x)` returns a list of its parts. Parts of a tensor
+#' cannot be assigned.
 #'
 #' @param x A tensor or a variable.
 #' @param ... Indices.
-#' @param drop Whether a single number drops its dimension.
-#' @param style `"R"`, or `"python"`: indices count from 0, ends are excluded, and may lie beyond
-#'   the dimension.
-#' @return A tensor; of `all_dims()` an object for `[`.
-#' @section Errors: `runhooks_error_invalid_argument` for 0, for an element that the dimension does
-#'   not have, and for more indices than dimensions.
+#' @param drop If `TRUE` (the default), a single number drops its dimension.
+#' @param style `"R"` (the default), or `"python"`: indices start at 0, ends are excluded, and may
+#'   be out of bounds.
+#' @return A tensor. `all_dims()` returns an object for `[`.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an index is 0 or out of bounds, or there are more indices
+#'     than dimensions.
 #' @family tensors
 #' @export
 #' @examples
 #' with(tf$Graph()$as_default(), {
 #'   x <- tf$constant(matrix(1:6, 2))
-#'   with(tf$Session() %as% sess, sess$run(list(x[1, ], x[, 2:3], x[, -1])))
+#'   with(tf$Session() %as% sess, print(sess$run(list(x[1, ], x[, 2:3], x[, -1]))))
 #'   y <- x[all_dims(), 1]
 #'   with(tf$Session() %as% sess, sess$run(y))
 #' })
@@ -92,9 +94,9 @@ one_element <- function(x, ...) {
     rank <- if (is.null(dims)) "an unknown number of" else length(dims)
     abort_runhooks(
       c(
-        "{.code x[[...]]} of a tensor takes one number for each dimension; this one has {rank}
+        "{.code x[[...]]} of a tensor needs one number for each dimension; this one has {rank}
         {cli::qty(length(dims))}dimension{?s}, and {length(at)} {?index is/indices are} given.",
-        i = "{.code x[i, ...]} gives parts, {.code tf$unstack(x)} a list of them."
+        i = "Use {.code x[i, ...]} for parts, or {.code tf$unstack(x)} for a list of them."
       ),
       call = user_frame()
     )
@@ -106,9 +108,9 @@ is_no_list <- function(x) {
   kind <- if (inherits(x, "tensorflow.operation")) "An operation" else "A tensor"
   abort_runhooks(
     c(
-      "{kind} has no elements that R could count before the graph runs.",
-      i = if (kind == "An operation") "Its outputs are {.code op$outputs}." else
-        "{.code tf$unstack(x)} gives a list of its parts."
+      "{kind} has no elements before the graph runs.",
+      i = if (kind == "An operation") "Use {.code op$outputs} for its outputs." else
+        "Use {.code tf$unstack(x)} for a list of its parts."
     ),
     call = user_frame()
   )
@@ -135,9 +137,9 @@ cannot_change <- function(x) {
   kind <- if (inherits(x, "tensorflow.variable")) "variable" else "tensor or operation"
   abort_runhooks(
     c(
-      "Nothing can be assigned to a part of a {kind}: a graph is added to, not changed.",
-      i = if (kind == "variable") "{.code tf$assign(x, value)} is an operation that changes it." else
-        "{.code tf$where()} and {.code tf$concat()} make a new tensor of its parts."
+      "Cannot assign to a part of a {kind}: elements of a graph do not change.",
+      i = if (kind == "variable") "Use the operation {.code tf$assign(x, value)}." else
+        "Use {.code tf$where()} or {.code tf$concat()} for a new tensor."
     ),
     call = user_frame()
   )
@@ -172,13 +174,13 @@ new_axis <- structure(list(), class = "runhooks_newaxis")
 
 # --- columns by name
 
-# The columns of these names as a matrix, in the place of the last index, which has them.
+# Selects the columns of these names as a matrix. The last index has the names.
 take_columns <- function(x, indices, named, drop) {
   if (length(indices) != 2 || any(named[-length(named)])) {
     abort_runhooks(
       c(
         "An index of a tensor must be whole numbers or a tensor, not a string.",
-        i = "Names are an index of columns: {.code x[, \"name\"]}."
+        i = "Names are only allowed for columns: {.code x[, \"name\"]}."
       ),
       call = user_frame()
     )
@@ -195,7 +197,6 @@ take_columns <- function(x, indices, named, drop) {
   list(x = part, indices = indices)
 }
 
-# Which columns these are.
 columns_named <- function(x, names) {
   columns <- attr(x, "columns")
   unknown <- setdiff(names, columns)
@@ -204,7 +205,7 @@ columns_named <- function(x, names) {
       c(
         "The tensor has no column {.val {unknown[[1]]}}.",
         i = if (is.null(columns)) {
-          "Its columns have no names: {.code x[, 1]} takes one by its number."
+          "Its columns have no names; select one by number: {.code x[, 1]}."
         } else {
           "Its columns are {.val {unique(columns)}}."
         }
@@ -215,11 +216,11 @@ columns_named <- function(x, names) {
   unlist(lapply(names, function(name) which(columns == name)))
 }
 
-# `x$name` and `x[["name"]]`: one column as a vector, several of one feature as a matrix.
+# `x$name` and `x[["name"]]`: a vector, or a matrix if a feature has several columns.
 column_of_tensor <- function(x, name) x[, name]
 
-# What one argument of `[` says: list(kind, ...), where kind is "all", "ellipsis", "newaxis", "one"
-# (at), or "range" (from, to, by; NULL where it is not there).
+# Parses one argument of `[`. Returns list(kind, ...), where kind is "all", "ellipsis", "newaxis",
+# "names" (names), "one" (at), or "range" (from, to, by; NULL if missing).
 parse_index <- function(expr, frame) {
   if (identical(expr, quote(expr = ))) return(list(kind = "all"))
   if (is.symbol(expr) && grepl(":", as.character(expr), fixed = TRUE)) {
@@ -229,13 +230,13 @@ parse_index <- function(expr, frame) {
   value_index(eval(expr, frame))
 }
 
-# "::2", "2:"
+# Parses text such as "::2" or "2:".
 text_index <- function(text) {
   words <- strsplit(paste0(text, " "), ":", fixed = TRUE)[[1]]
   numbers <- lapply(trimws(words), function(word) {
     if (!nzchar(word) || word == "NULL") return(NULL)
     number <- suppressWarnings(as.numeric(word))
-    if (is.na(number)) abort_runhooks("{.val {text}} is no index of a tensor.", call = user_frame())
+    if (is.na(number)) abort_runhooks("{.val {text}} is not an index of a tensor.", call = user_frame())
     number
   })
   numbers <- c(numbers, list(NULL, NULL))
@@ -268,8 +269,8 @@ value_index <- function(value) {
   if (length(by) != 1 || by == 0) {
     abort_runhooks(
       c(
-        "An index of a tensor must be one number or numbers at equal distances.",
-        i = "{.code tf$gather()} takes any elements."
+        "An index of a tensor must be one number, or numbers with equal steps.",
+        i = "Use {.code tf$gather()} for other elements."
       ),
       call = user_frame()
     )
@@ -290,14 +291,14 @@ complete_indices <- function(indices, rank, style) {
   }
   if (used < rank && used > 0 && style == "R") {
     rlang::warn(sprintf(
-      "Incorrect number of dimensions supplied: %d for a tensor of %d; the others are taken whole.",
+      "Incorrect number of dimensions supplied: %d for a tensor of %d; the others are selected whole.",
       used, rank
     ))
   }
   indices
 }
 
-# The size of the dimension that each index is of; NA where it has none or it is not known.
+# The size of the dimension of each index, NA if it is unknown or the index has no dimension.
 dims_of_indices <- function(indices, dims) {
   kinds <- vapply(indices, `[[`, "", "kind")
   takes <- !kinds %in% c("newaxis", "ellipsis")
@@ -311,7 +312,7 @@ dims_of_indices <- function(indices, dims) {
   sizes
 }
 
-# begin, end, stride and masks of one index.
+# The begin, end, stride and masks of one index.
 slice_part <- function(index, size, place, drop, style) {
   part <- list(begin = 0, end = 0, stride = 1)
   if (index$kind == "all") return(c(part, list(masks = c("begin_mask", "end_mask"))))
@@ -325,7 +326,7 @@ one_part <- function(at, size, place, drop, style) {
   if (is_tensor(at)) {
     warn_once(
       "runhooks_tensor_index",
-      "A tensor as an index of a tensor is taken as it is: it counts from 0."
+      "A tensor as an index of a tensor starts at 0, not at 1."
     )
     begin <- tf$cast(at, "int32")
     return(list(
@@ -340,7 +341,7 @@ one_part <- function(at, size, place, drop, style) {
   )
 }
 
-# The first element as Python counts.
+# The first element, counted from 0.
 begin_of <- function(at, size, place, style) {
   if (style == "python") return(at)
   check_place(at, size, place)
@@ -349,12 +350,12 @@ begin_of <- function(at, size, place, style) {
 
 check_place <- function(at, size, place) {
   if (at == 0) {
-    abort_runhooks("Index {place} of a tensor is 0: elements count from 1.", call = user_frame())
+    abort_runhooks("Index {place} of a tensor is 0, but indices start at 1.", call = user_frame())
   }
   if (at < 0) {
     warn_once(
       "runhooks_negative_index",
-      "Negative indices of a tensor count from its end, as in Python; they take nothing away."
+      "Negative indices of a tensor count from its end, as in Python; they do not remove elements."
     )
   }
   if (!is.na(size) && abs(at) > size) {
@@ -384,14 +385,14 @@ range_part <- function(index, size, place, style) {
   end <- if (is.null(to)) 0 else to
   if (style == "R" && !is.null(to)) {
     check_place(to, size, place)
-    # an end that is included: the element behind it, seen in the direction of `by`
+    # the end is exclusive here: one step after the last element, in the direction of `by`
     end <- (if (to < 0) to else to - 1) + sign(by)
     if ((to < 0 && end == 0) || (to > 0 && end < 0)) masks <- c(masks, "end_mask")
   }
   list(begin = begin, end = end, stride = by, masks = masks)
 }
 
-# Ends that only a run knows count from 0, and are excluded.
+# Tensors as ends start at 0 and are exclusive.
 tensor_range <- function(index, style) {
   as_number <- function(x, shift) {
     if (is.null(x)) 0 else if (is_graph_element(x)) tf$cast(as_tensor(x), "int32") else x + shift
@@ -422,7 +423,6 @@ strided_slice <- function(x, parts) {
   cpp_op_create("StridedSlice", inputs, attrs, "strided_slice")
 }
 
-# tf$strided_slice()
 call_strided_slice <- function(input_, begin, end, strides = NULL, begin_mask = 0, end_mask = 0,
                                ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0,
                                var = NULL, name = NULL) {
@@ -461,13 +461,13 @@ mean.tensorflow.tensor <- function(x, ...) {
   tf$reduce_mean(as_mean_type(x), ...)
 }
 
-# The mean of whole numbers is none, in R; tf$reduce_mean() gives a whole number as TensorFlow does.
+# The mean of integers is a float64 in R. tf$reduce_mean() returns an integer, as in TensorFlow.
 as_mean_type <- function(x) {
   is_whole <- grepl("^(u?int|bool)", sub("_ref$", "", x$dtype$name))
   if (is_whole) tf$cast(x, "float64") else x
 }
 
-# Vectors become rows (columns), matrices stay what they are.
+# Vectors become rows or columns; matrices are bound as they are.
 bind_tensors <- function(parts, axis) {
   like <- Find(is_graph_element, parts)
   parts <- lapply(unname(parts), as_tensor, like$dtype)
@@ -493,11 +493,11 @@ cbind.tensorflow.variable <- cbind.tensorflow.tensor # nolint
 #' @rdname tensors
 #' @export
 rep.tensorflow.tensor <- function(x, ...) {
-  # R's own says which element stands where
+  # apply R's rep() to the positions of the elements
   if (length(dim(x)) > 1 || is.na(length(x))) {
     abort_runhooks(
-      "{.fn rep} is of vectors of known length; {.val {x$name}} has shape {x$shape$text}.
-       {.fn tf$tile} repeats along axes."
+      "{.fn rep} needs a vector of known length; {.val {x$name}} has shape {x$shape$text}.
+       Use {.fn tf$tile} to repeat along axes."
     )
   }
   tf$gather(tf$reshape(x, -1L), rep(seq_len(length(x)) - 1L, ...))

@@ -1,16 +1,16 @@
-# `%*%` of tensors and variables, which masks nothing. R finds methods of it for S4 objects in all
-# versions (for S3 objects since 4.3 only), so their handles are marked as S4 objects
-# (src/r/graph/handle_methods.cpp). They stay of S3 classes, whose methods R finds as ever.
+# `%*%` of tensors and variables without masking base R. R finds S4 methods of `%*%` in all
+# versions, but S3 methods only since 4.3. Handles are therefore marked as S4 objects
+# (src/r/graph/handle_methods.cpp). They keep their S3 classes and methods.
 
 #' @importFrom methods cacheMetaData setMethod setOldClass
 NULL
 
-# Their tables are made when the package is built, and R knows them from the first handle on that a
-# user may see (the bindings call `register_tensor_methods()`): S4 methods of a namespace would cost
-# each library() 30 ms.
+# The methods are created when the package is built. The bindings call register_tensor_methods() for
+# the first handle that a user can see, because S4 methods in the namespace would slow down
+# library().
 tensor_methods <- new.env()
 
-# (where roxygen2 reads the sources there is no package that classes could belong to)
+# When roxygen2 reads the sources, there is no namespace to own the classes.
 if (isNamespace(topenv())) local({
   assign(".packageName", environmentName(topenv()), envir = tensor_methods)
   set_method <- function(name, signature, method) {
@@ -27,10 +27,10 @@ if (isNamespace(topenv())) local({
   for (one in handles) {
     set_method("%*%", signature("ANY", one), product)
     for (other in c("ANY", handles)) set_method("%*%", signature(one, other), product)
-    # what a line of a script gives is shown, not printed
+    # R shows S4 objects with show() instead of print()
     set_method("show", one, function(object) print(object)) # lint: allow stdout
-    # Where another package has S4 methods of `[` (Matrix has) R looks for one of an S4 object, too,
-    # and evaluates the indices where it finds none. They are expressions here, such as 1:4:2.
+    # If a package such as Matrix defines S4 methods of `[`, R looks for one for S4 objects and
+    # evaluates the indices. This method passes them as expressions, such as 1:4:2.
     local({
       method <- paste0("[.", one)
       brackets <- get(method, envir = topenv())

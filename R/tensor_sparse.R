@@ -1,4 +1,4 @@
-# Sparse values: TensorFlow's triple of indices, values and shape, and gradients of rows.
+# Sparse tensors (indices, values and shape) and IndexedSlices.
 
 sparse_symbols <- function() {
   list(
@@ -53,7 +53,7 @@ check_sparse <- function(x, arg, call = parent.frame()) {
   check_arg(is_sparse(x), x, "a sparse tensor", arg, call)
 }
 
-# --- operations on the triple
+# --- operations on sparse tensors
 
 sparse_placeholder <- function(dtype, shape = NULL, name = NULL) {
   check_string(name, null = TRUE)
@@ -102,7 +102,7 @@ sparse_retain <- function(sp_input, to_retain) {
   )
 }
 
-# TRUE at the columns that the values of a row name.
+# A bool matrix that is TRUE in the columns that the values of each row name.
 sparse_to_indicator <- function(sp_input, vocab_size, name = NULL) {
   check_sparse(sp_input, "sp_input")
   with(name_scope(name, "SparseToIndicator"), {
@@ -115,7 +115,7 @@ sparse_to_indicator <- function(sp_input, vocab_size, name = NULL) {
   })
 }
 
-# What is not there counts as 0.
+# Missing elements are 0.
 sparse_reduction <- function(reduce) {
   force(reduce)
   function(sp_input, axis = NULL, keepdims = NULL, reduction_axes = NULL, keep_dims = NULL) {
@@ -139,11 +139,11 @@ sparse_transpose <- function(sp_input, perm = NULL, name = NULL) {
   })
 }
 
-# A sparse and a dense one give a dense one.
+# Adds a sparse and a dense tensor; the result is dense.
 sparse_add <- function(a, b, threshold = NULL, thresh = NULL) {
   unsupported(threshold, thresh)
   if (is_sparse(a) && is_sparse(b)) {
-    abort_runhooks("Two sparse tensors cannot be added; make one of them dense.",
+    abort_runhooks("Cannot add two sparse tensors; convert one of them to a dense tensor.",
       kind = "unimplemented"
     )
   }
@@ -160,7 +160,7 @@ sparse_from_dense <- function(tensor, name = NULL) {
   })
 }
 
-# The words of each string, a row for each.
+# Splits each string; each string is a row.
 string_split <- function(source, sep = NULL, skip_empty = TRUE, delimiter = NULL,
                          result_type = "SparseTensor", name = NULL) {
   unsupported(result_type)
@@ -173,9 +173,9 @@ string_split <- function(source, sep = NULL, skip_empty = TRUE, delimiter = NULL
   sparse_tensor(parts[[1]], parts[[2]], parts[[3]])
 }
 
-# --- rows of a table, combined by the rows of a sparse tensor of ids
+# --- embedding lookups by sparse ids, with a combiner for each row
 
-# Sum, mean or mean by the root of the sum of squares.
+# The combiners: sum, mean, or the sum divided by the root of the sum of squared weights.
 check_combiner <- function(combiner, call = parent.frame()) {
   good <- is_string(combiner) && combiner %in% c("mean", "sum", "sqrtn")
   if (good) return(invisible())
@@ -213,7 +213,7 @@ embedding_lookup_sparse <- function(params, sp_ids, sp_weights, partition_strate
   })
 }
 
-# Rows without ids get the row `default_id`, or zeros; ids below 0 do not count.
+# Rows without ids get the embedding of `default_id`, or zeros. Negative ids are ignored.
 safe_embedding_lookup_sparse <- function(embedding_weights, sparse_ids, sparse_weights = NULL,
                                          combiner = "mean", default_id = NULL, name = NULL,
                                          partition_strategy = "div", max_norm = NULL) {

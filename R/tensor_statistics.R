@@ -1,26 +1,26 @@
-# Statistics of R on tensors. A normalizer_fn such as function(x) (x - mean(x)) / sd(x) would take
-# those of a batch, if it could: other ones in each batch, and in prediction. What to write is said.
+# R's statistics of tensors, which are errors. In a normalizer_fn, mean(x) would be the mean of a
+# batch, which differs between batches and in prediction. The messages suggest what to write.
 
 abort_statistic <- function(what, other, call) {
-  of_batch <- if (!is.null(other)) "Of the values of each batch it is {.code {other}}."
+  of_batch <- if (!is.null(other)) "For the values of each batch use {.code {other}}."
   abort_runhooks(
     c(
-      "{.fn {what}} is of numbers; this is a tensor, whose values are there when the graph runs.",
-      i = "In a {.arg normalizer_fn} take it of the data before: {.code m <- mean(data$x); s <-
+      "{.fn {what}} needs numbers; a tensor has no values before the graph runs.",
+      i = "In a {.arg normalizer_fn} use the statistics of the data: {.code m <- mean(data$x); s <-
            sd(data$x); function(x) (x - m) / s}.",
-      i = "Models of formulas standardize by themselves: {.code linear_regressor(y ~ x, data)}.",
+      i = "Models from a formula standardize numbers: {.code linear_regressor(y ~ x, data)}.",
       i = of_batch
     ),
     call = call
   )
 }
 
-# mean(), sum() and their like are functions of tensors, but not in a normalizer.
+# mean(), sum() and the like are defined for tensors, but an error in a normalizer.
 check_not_normalizing <- function(what, other, call = parent.frame()) {
   if (cpp_is_normalizing()) abort_statistic(what, other, call)
 }
 
-# sd() and var() ask for it
+# sd() and var() call it
 #' @export
 as.double.tensorflow.tensor <- function(x, ...) {
   abort_statistic("sd", "tf$sqrt(tf$nn$moments(x, 0L)[[2]])", environment())

@@ -1,41 +1,43 @@
-# The `tf` object: TensorFlow's names as nested members. What the core has registered (ops, graph
-# functions, optimizers) shows up by itself, with the signature that stands there; here is only what
-# is R's own.
+# The `tf` object: TensorFlow's names as nested members. Functions that the core registers (ops,
+# graph functions, optimizers) appear with their registered signatures. The other modules of
+# R/tf_*.R add functions that are written in R.
 
-#' TensorFlow's names
+#' Use TensorFlow's names
 #'
-#' `tf` gives what scripts reach as `tf$...`: types (`tf$float32`), operations of the core
-#' (`tf$sqrt(x)`), optimizers (`tf$train$AdamOptimizer()`), hooks (`tf$train$StopAtStepHook()`),
-#' errors (`tf$errors$AbortedError()`), logging (`tf$logging$set_verbosity()`). `names(tf$train)`
-#' lists the members of a module. A member that does not exist is an error. [tf_symbols] lists all
+#' `tf` gives access to data types (`tf$float32`), operations (`tf$sqrt(x)`), optimizers
+#' (`tf$train$AdamOptimizer()`), hooks (`tf$train$StopAtStepHook()`), errors
+#' (`tf$errors$AbortedError()`) and logging (`tf$logging$set_verbosity()`) by the names that
+#' TensorFlow uses. `names(tf$train)` lists the members of a module. [tf_symbols] lists all
 #' functions with their arguments.
 #'
-#' Names, positions and defaults of arguments are those of TensorFlow 1.15. What an argument asks
-#' for and this package does not do is an error ("Unused argument"), never ignored.
+#' Arguments have the names, positions and defaults of TensorFlow 1.15. A value that this package
+#' does not support is an error ("Unused argument"); it is never ignored.
 #'
 #' @format An object with members.
-#' @section Errors: `runhooks_error_not_found` for a member that there is not. What a function says
-#'   of its arguments comes when it is called, as the graph is built:
-#'   `runhooks_error_invalid_argument` for types, shapes and values that do not go together, with
-#'   the operation and the argument. What depends on values comes when a session runs it, by the
-#'   code that TensorFlow has for it: `runhooks_error_out_of_range` at the end of data,
-#'   `runhooks_error_failed_precondition` for a variable without a value, and so on.
+#' @section Errors:
+#'   * `runhooks_error_not_found`: the member does not exist.
+#'   * `runhooks_error_invalid_argument`, while the graph is built: data types, shapes or values do
+#'     not match. The message names the operation and the argument.
+#'   * Errors with TensorFlow's codes, when a session runs the operation: for example
+#'     `runhooks_error_out_of_range` at the end of data, or `runhooks_error_failed_precondition` for
+#'     a variable without a value.
 #' @export
 #' @examples
 #' tf$float32
 #' names(tf$train)
+#' with(tf$Graph()$as_default(), tf$sqrt(tf$constant(c(1, 4))))
 tf <- structure(list(path = ""), class = "runhooks_tf_module")
 
 #' @export
 `$.runhooks_tf_module` <- function(x, name) {
   path <- unclass(x)$path
-  # defaults of arguments, which must not make the table of all members
+  # default arguments use data types, and must not build the table of all members
   if (path == "" && name %in% dtype_names) return(tf_dtype(name))
   full <- paste0(path, name)
   symbol <- tf_symbol(full)
   has_members <- any(startsWith(tf_names(), paste0(full, ".")))
   module <- structure(list(path = paste0(full, ".")), class = "runhooks_tf_module")
-  # a class with members is a function and a module in one
+  # a class with members is both a function and a module
   if (is.function(symbol) && has_members) {
     return(structure(symbol, class = "runhooks_tf_class", module = module))
   }
@@ -44,7 +46,7 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
   abort_no_symbol(full, path)
 }
 
-# Names of the same module come first, then what ends alike elsewhere.
+# Suggests the same name in other modules and similar names in this module.
 abort_no_symbol <- function(full, path, call = parent.frame()) {
   name <- substring(full, nchar(path) + 1)
   in_r <- function(names) gsub(".", "$", names, fixed = TRUE)
@@ -57,7 +59,7 @@ abort_no_symbol <- function(full, path, call = parent.frame()) {
     c(
       "{.code tf${in_r(full)}} is not available.",
       i = if (length(elsewhere) || length(near)) "Did you mean {.code {found}}?",
-      i = "{.code {module}} lists what there is."
+      i = "{.code {module}} lists all members."
     ),
     kind = "not_found", call = call
   )
@@ -94,9 +96,9 @@ print.runhooks_tf_module <- function(x, ...) {
   invisible(x)
 }
 
-# --- the table of all members by their full names ("train.AdamOptimizer"), made once
+# --- the table of all members by full name ("train.AdamOptimizer"), built once
 
-# `own` are R's objects; of the core's functions there are the arguments, until one is asked for.
+# `own` are objects of R. Functions of the core are created on first use from their arguments.
 tf_table <- function() {
   if (is.null(the$tf_table)) {
     core <- cpp_tf_symbols()
@@ -115,7 +117,7 @@ tf_table <- function() {
 
 tf_names <- function() tf_table()$names
 
-# The member of this name, NULL where there is none.
+# The member with this name, or NULL.
 tf_symbol <- function(name) {
   table <- tf_table()
   if (name %in% names(table$aliases)) name <- table$aliases[[name]]
@@ -142,9 +144,9 @@ tf_own_symbols <- function() {
   with_argument_checks(do.call(c, list_of_modules))
 }
 
-# A function of the core. `arguments` are those of its signature, in R's words.
+# A function of the core with the given signature.
 core_function <- function(name, arguments) {
-  # these names could be arguments
+  # `name` could be one of its arguments
   .name <- name
   f <- function() {
     cpp_tf_call(.name, mget(base::names(base::formals()), envir = base::environment()))
@@ -212,12 +214,12 @@ graph_symbols <- function() {
 
 tf_constant <- function(value, dtype, shape, name) {
   if (is_tensor(value) || is_variable(value)) {
-    abort_runhooks("{.fn tf$constant} takes values, not a tensor.", i = "{.fn tf$identity}, {.fn
-      tf$convert_to_tensor} take tensors.", call = parent.frame())
+    abort_runhooks("{.fn tf$constant} needs values, not a tensor.", i = "Use {.fn tf$identity} or {.fn
+      tf$convert_to_tensor} for tensors.", call = parent.frame())
   }
   if (is.list(value) && !is.object(value)) value <- list_as_input(value)
   is_plain <- is.double(value) && (is.null(dim(value)) || !is.null(attr(value, "is_plain")))
-  # what has no elements cpp_constant() refuses
+  # cpp_constant() rejects empty values
   if (!is.null(shape) && (is_atomic(value) || is.object(value))) {
     dims <- as.integer(as_dims(shape))
     # R fills the first dimension first, TensorFlow the last one.
@@ -264,13 +266,13 @@ as_targets <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   as.list(x)
 }
 
-# For each of `ys` the gradient that it begins with; a NULL among them is one of ones.
+# The initial gradients of `ys`; NULL stands for ones.
 gradients_of <- function(ys, grad_ys, call = parent.frame()) {
   if (is.null(grad_ys)) return(list())
   grad_ys <- if (is_graph_element(grad_ys) || !is.list(grad_ys)) list(grad_ys) else grad_ys
   if (length(grad_ys) != length(ys)) {
     abort_runhooks(
-      "{.arg grad_ys} must have one for each of {length(ys)} {.arg ys}, not {length(grad_ys)}.",
+      "{.arg grad_ys} must have {length(ys)} element{?s}, as {.arg ys} has, not {length(grad_ys)}.",
       call = call
     )
   }
@@ -309,7 +311,7 @@ error_symbols <- function() {
 logging_symbols <- function() {
   line <- function(level) {
     force(level)
-    # the user's own line is no warning of ours
+    # not a warning of this package, even at the level WARN
     function(msg, ...) {
       text <- log_text(msg, ...)
       if (level >= cpp_log_verbosity(NULL)) show_line(level, text)
@@ -323,13 +325,13 @@ logging_symbols <- function() {
       logging.debug = line(10L), logging.info = line(20L), logging.warn = line(30L),
       logging.warning = line(30L), logging.error = line(40L), logging.fatal = line(50L),
       logging.log = function(level, msg, ...) line(log_level(level))(msg, ...),
-      # a level of the flag --verbosity, below that of info
+      # as for the flag --verbosity, the level is below that of info
       logging.vlog = function(level, msg, ...) line(log_level(level))(msg, ...)
     )
   )
 }
 
-# What Python's formats make of a message and its values; a message without any is taken as it is.
+# Formats a message with Python's format codes. A message without values is not changed.
 log_text <- function(msg, ..., call = parent.frame()) {
   if (is_atomic(msg) && length(msg) == 1 && !is.character(msg)) msg <- format(msg)
   check_string(msg, call = call)
@@ -339,7 +341,7 @@ log_text <- function(msg, ..., call = parent.frame()) {
     error = function(error) {
       abort_runhooks(
         c(
-          "The values behind {.arg msg} do not fit its format {encodeString(msg, quote = '\"')}.",
+          "The values after {.arg msg} do not match its format {encodeString(msg, quote = '\"')}.",
           x = gsub("([{}])", "\\1\\1", conditionMessage(error))
         ),
         call = call
@@ -377,7 +379,7 @@ train_symbols <- function() {
           list(message = message, call = NULL)
         )
       },
-      # the positions of TensorFlow's
+      # TensorFlow's order of arguments
       LoggingTensorHook = function(tensors, every_n_iter = NULL, every_n_secs = NULL,
                                    at_end = FALSE, formatter = NULL) {
         hook_logging_tensor(tensors, every_n_iter, every_n_secs, formatter, at_end)

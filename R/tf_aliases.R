@@ -1,6 +1,6 @@
-# Longer paths to the same symbols, as scripts of TensorFlow 1.x have them.
+# Aliases of members of `tf`, as scripts for TensorFlow 1.x use them.
 
-# What `symbols`, the canonical ones, are also called.
+# Aliases of R objects. `symbols` has the canonical names.
 alias_symbols <- function(symbols) {
   hooks <- grep("^train[.].*(Hook|CheckpointSaverListener|SecondOrStepTimer)$", names(symbols))
   hooks <- symbols[hooks]
@@ -38,7 +38,7 @@ alias_symbols <- function(symbols) {
   )
 }
 
-# Modules of TensorFlow's that hold names of the top level once more: those that there are here.
+# Modules of TensorFlow that repeat names of the top level.
 same_names <- list(
   math = "abs accumulate_n acos acosh add add_n argmax argmin asin asinh atan atan2 atanh ceil
     confusion_matrix cos cosh count_nonzero cumprod cumsum digamma divide equal erf erfc exp expm1
@@ -71,7 +71,7 @@ same_names <- list(
   compat.v1.logging = "set_verbosity INFO WARN ERROR DEBUG"
 )
 
-# By the longer name what it is a name of.
+# The canonical names of all aliases.
 alias_names <- function(known) {
   aliases <- lapply(names(same_names), function(module) {
     words <- strsplit(trimws(same_names[[module]]), "[[:space:]]+")[[1]]

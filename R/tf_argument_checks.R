@@ -1,6 +1,5 @@
-# What arguments of R's own functions below `tf` must be, where the function does not look itself:
-# one place, and one look when it is called. What the core has registered says so in its
-# registration.
+# Argument checks for R functions of `tf` that do not check by themselves. Functions of the core
+# declare their arguments in the registration.
 
 whole_number <- "a whole number"
 whole_numbers <- "whole numbers"
@@ -29,11 +28,11 @@ own_argument_tests <- list(
   "a session" = function(x) is_session(x)
 )
 
-# An operation has none.
+# Operations have no value.
 has_value <- function(x) is_tensor(x) || is_variable(x)
 are_whole <- function(x) all(vapply(as_plain_list(x), is_whole, NA))
 is_null_or_function <- function(x) is.null(x) || is.function(x)
-# What is neither a list nor a vector has one element, itself.
+# Objects that are neither a list nor a vector count as one element.
 as_plain_list <- function(x) if (is.list(x) || is_atomic(x)) as.list(x) else list(x)
 
 own_argument_kinds <- function() {
@@ -93,8 +92,8 @@ own_argument_kinds <- function() {
   )
 }
 
-# The functions, each with its look in front. It is in the body, so that what a function finds out
-# of its own call is what it was.
+# Adds the checks to the bodies of the functions. Wrappers would change what the functions see of
+# their call.
 with_argument_checks <- function(symbols) {
   kinds <- own_argument_kinds()
   for (name in names(kinds)) symbols[[name]] <- with_argument_check(symbols[[name]], kinds[[name]])
@@ -108,7 +107,7 @@ with_argument_check <- function(f, kinds) {
   f
 }
 
-# NULL is good where it is the default.
+# NULL is valid if it is the default.
 check_own_arguments <- function(kinds, frame) {
   for (arg in names(kinds)) {
     if (eval(call("missing", as.name(arg)), frame)) next

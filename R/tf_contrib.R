@@ -1,4 +1,4 @@
-# tf$contrib$layers: what is made of other members of `tf`.
+# tf$contrib$layers: functions that combine other members of `tf`.
 
 contrib_symbols <- function() {
   symbols <- list(
@@ -53,9 +53,9 @@ pool_function <- function(layer, scope_name) {
 embed_sequence <- function(ids, vocab_size = NULL, embed_dim = NULL, unique = FALSE,
                            initializer = NULL, regularizer = NULL, trainable = TRUE, scope = NULL,
                            reuse = NULL) {
-  # before the scope is opened, as for all layers
+  # evaluate before the scope opens, so that its variables are created outside
   force(ids)
-  # only how the look-up is done
+  # TensorFlow's choice of the lookup, which does not change values
   check_flag(unique)
   if (isTRUE(reuse) && is.null(scope)) {
     abort_runhooks("Must specify scope for reuse.")
@@ -73,7 +73,7 @@ embed_sequence <- function(ids, vocab_size = NULL, embed_dim = NULL, unique = FA
   })
 }
 
-# Layers of one kind on each other: `stack_args` has the first argument of each.
+# A stack of equal layers. `stack_args` has the first argument of each layer.
 stack_layers <- function(inputs, layer, stack_args, ...) {
   force(inputs)
   more <- list(...)
@@ -158,7 +158,7 @@ after_operations <- function(operations, tensor) {
   with(control_dependencies(operations), tf$identity(tensor, name = "control_dependency"))
 }
 
-# A number is a variable, so that hooks and checkpoints see it.
+# A number becomes a variable, which hooks can set and checkpoints save.
 optimizer_rate <- function(rate, call = parent.frame()) {
   if (is.null(rate) || is_graph_element(rate)) return(rate)
   check_number(rate, arg = "learning_rate", call = call)
@@ -193,15 +193,15 @@ contrib_optimizer <- function(optimizer, rate, call = parent.frame()) {
   }
   if (!is_optimizer(optimizer)) {
     abort_runhooks(
-      "{.arg optimizer} must be the name of an optimizer, one of {.code tf$train}, or a function
-       that gives one, not {kind_of(optimizer)}.",
+      "{.arg optimizer} must be the name of an optimizer, an optimizer of {.code tf$train}, or a
+       function that returns one, not {kind_of(optimizer)}.",
       call = call
     )
   }
   optimizer
 }
 
-# Random noise on gradients, and factors by variable, whose names end in ":0" as in TensorFlow.
+# Adds noise to gradients and multiplies them by variable. Names end in ":0" as in TensorFlow.
 changed_gradients <- function(pairs, noise, multipliers) {
   names <- vapply(pairs, function(pair) pair[[2]]$name, "")
   unknown <- setdiff(names(multipliers), names)
@@ -223,7 +223,7 @@ changed_gradients <- function(pairs, noise, multipliers) {
   })
 }
 
-# By a norm, or by a function of the pairs.
+# Clips by a global norm or with a function of the pairs.
 clipped_gradients <- function(pairs, clip, call = parent.frame()) {
   if (is.null(clip)) return(pairs)
   if (is.function(clip)) return(clip(pairs))

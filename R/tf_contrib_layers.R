@@ -1,6 +1,6 @@
-# tf$contrib$layers: convolutions and normalizations. What they are given is evaluated before they
-# open their scopes, so that its variables are not in there. Their variables are `weights`,
-# `biases`, `beta`, `gamma`, and are in the collection `model_variables`.
+# tf$contrib$layers: convolutions and normalizations. Inputs are evaluated before the scope of the
+# layer opens, so their variables are outside of it. The variables of a layer are `weights`,
+# `biases`, `beta` and `gamma`; they are in the collection `model_variables`.
 
 contrib_layer_symbols <- function() {
   activated <- function(activation) {
@@ -52,13 +52,12 @@ contrib_layer_symbols <- function() {
   setNames(symbols, paste0("contrib.layers.", names(symbols)))
 }
 
-# Where the variables of a layer are found again.
+# The collections of a layer's variables.
 model_collections <- function(given, trainable_in = NULL) {
   unique(c("variables", "model_variables", unlist(given), trainable_in))
 }
 
-# What follows the product of a layer: the normalizer in the bias's place, the activation, the
-# collections.
+# Adds the normalizer or else the bias, the activation and the collections to a layer.
 finish_layer <- function(x, filters, normalizer_fn, normalizer_params, biases_initializer,
                          biases_regularizer, activation_fn, variables_collections,
                          outputs_collections, trainable) {
@@ -78,7 +77,7 @@ finish_layer <- function(x, filters, normalizer_fn, normalizer_params, biases_in
 
 as_initializer <- function(x) if (is.numeric(x)) tf$constant_initializer(x) else x
 
-# One list for all variables, or by name.
+# Collections are given for all variables, or as a list by variable.
 collections_of <- function(given, name) {
   if (is.list(given) && !is.null(names(given))) given <- given[[name]]
   model_collections(given)
@@ -144,7 +143,7 @@ contrib_conv2d_transpose <- function(inputs, num_outputs, kernel_size, stride = 
   contrib_convolution(environment(), "Conv2d_transpose", transpose, is_transposed = TRUE)
 }
 
-# A layer of convolution; `given` has its arguments, `product` makes the convolution.
+# A convolution layer. `given` is the frame with its arguments, `product` computes the convolution.
 contrib_convolution <- function(given, scope_name, product, is_transposed = FALSE) {
   call <- given
   check_data_format(given$data_format, call)
@@ -178,8 +177,8 @@ check_data_format <- function(data_format, call = parent.frame()) {
 
 # --- normalizations
 
-# As TensorFlow's fused kernel, which it takes for ranks 2 and 4: the moving variance is the
-# unbiased one.
+# Follows TensorFlow's fused kernel, which TensorFlow uses for ranks 2 and 4: the moving variance
+# is unbiased.
 contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FALSE,
                                epsilon = 0.001, activation_fn = NULL, param_initializers = NULL,
                                param_regularizers = NULL, updates_collections = "update_ops",
@@ -235,7 +234,7 @@ contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FAL
       for (key in strings_of(updates_collections)) {
         for (update in updates) cpp_graph_default()$add_to_collection(key, update)
       }
-      # without a collection they are made with the output
+      # without a collection, the output depends on the updates
       if (is.null(updates_collections)) used[[1]] <- after_operations(updates, used[[1]])
     }
     outputs <- tf$nn$batch_normalization(inputs, used[[1]], used[[2]], beta, gamma, epsilon)

@@ -1,5 +1,5 @@
-# tf$cond(), tf$while_loop() and what is made of them. Functions of the user build graphs of their
-# own (src/control); here are nested values, as TensorFlow's `nest` has them.
+# tf$cond(), tf$while_loop() and functions that use them. The core builds graphs from the user's
+# functions (src/control). This file handles nested values, as TensorFlow's `nest` does.
 
 control_symbols <- function() {
   list(
@@ -13,14 +13,14 @@ control_symbols <- function() {
 
 is_nest <- function(x) is.list(x) && !is_graph_element(x) && !is.object(x)
 
-# The leaves in their order.
+# The leaves in order.
 nest_leaves <- function(x, depth = 1L) {
   if (!is_nest(x)) return(list(x))
   check_nesting(depth)
   unlist(lapply(unname(x), nest_leaves, depth + 1L), recursive = FALSE)
 }
 
-# `leaves` in the form of `x`.
+# Packs `leaves` in the structure of `x`.
 nest_pack <- function(x, leaves) {
   taken <- 0
   pack <- function(part) {
@@ -34,7 +34,7 @@ nest_pack <- function(x, leaves) {
   pack(x)
 }
 
-# What two nests have in common is their form, not their leaves.
+# The structure of a nest, without its leaves.
 nest_form <- function(x, depth = 1L) {
   if (!is_nest(x)) return(".")
   check_nesting(depth)
@@ -43,7 +43,7 @@ nest_form <- function(x, depth = 1L) {
 
 check_same_form <- function(x, y, what, call = parent.frame()) {
   if (identical(nest_form(x), nest_form(y))) return(invisible())
-  # a list of one tensor stands for the tensor
+  # a list of one tensor is equivalent to the tensor
   if (length(nest_leaves(x)) == 1 && length(nest_leaves(y)) == 1) return(invisible())
   abort_runhooks(
     c(
@@ -77,8 +77,8 @@ only_one <- function(x) {
 
 # --- cond and case
 
-# What `fn` returned is noted by `note()`; the core gets its tensors. An operation becomes a flag
-# that is there when the operation has run.
+# Builds a branch. `note()` records the value of `fn`, and the core gets its tensors. An operation
+# becomes a constant that depends on it.
 branch_builder <- function(fn, label, flag, note) {
   function(arguments) {
     value <- fn()
@@ -102,12 +102,12 @@ tf_cond <- function(pred, true_fn = NULL, false_fn = NULL, strict = FALSE, name 
   check_flag(strict)
   if (is.logical(pred)) {
     abort_runhooks(
-      c("{.arg pred} must not be a flag of R.", i = "Use {.code if} for what R knows already.")
+      c("{.arg pred} must not be a flag of R.", i = "Use {.code if} for values that R knows.")
     )
   }
   form <- NULL
   note_true <- function(value) form <<- value
-  check_false <- function(value) check_same_form(form, value, "What true_fn and false_fn return")
+  check_false <- function(value) check_same_form(form, value, "The values of true_fn and false_fn")
   results <- cpp_cond(
     as_tensor(pred, "bool"), branch_builder(true_fn, "true_fn", TRUE, note_true),
     branch_builder(false_fn, "false_fn", FALSE, check_false), if (is.null(name)) "cond" else name
@@ -116,7 +116,7 @@ tf_cond <- function(pred, true_fn = NULL, false_fn = NULL, strict = FALSE, name 
   if (strict) result else only_one(result)
 }
 
-# One of two names of an argument.
+# An argument that has two names.
 first_given <- function(x, old, name, old_name, call = parent.frame()) {
   if (!is.null(x) && !is.null(old)) {
     abort_runhooks("Give only one of {.arg {name}} and {.arg {old_name}}.", call = call)
@@ -154,7 +154,7 @@ case_step <- function(pair, otherwise, strict) {
 
 case_pairs <- function(pairs, call = parent.frame()) {
   is_pair <- function(pair) is.list(pair) && length(pair) == 2 && is.function(pair[[2]])
-  # one pair, not in a list of pairs
+  # a single pair that is not in a list
   if (is_pair(pairs)) pairs <- list(pairs)
   if (!is.list(pairs) || !length(pairs) || !all(vapply(pairs, is_pair, NA))) {
     abort_runhooks(
@@ -168,7 +168,7 @@ case_pairs <- function(pairs, call = parent.frame()) {
   pairs
 }
 
-# An operation that fails where none, or more than one, of the conditions is true.
+# An operation that fails if no condition is true, or more than one.
 assert_few <- function(preds, at_most_one) {
   count <- tf$reduce_sum(tf$stack(lapply(preds, function(pred) tf$cast(pred, "int32"))))
   names <- toString(vapply(preds, function(pred) pred$name, ""))
@@ -201,7 +201,7 @@ tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parall
     function(leaves) {
       value <- do.call(body, pack(leaves))
       if (!is_nest(value)) value <- list(value)
-      check_same_form(unname(loop_vars), unname(value), "loop_vars and what body returns")
+      check_same_form(unname(loop_vars), unname(value), "loop_vars and the value of body")
       nest_tensors(value, lapply(leaves, function(leaf) leaf$dtype))
     },
     tensors, invariant_shapes(shape_invariants, loop_vars, tensors), parallel_iterations,
@@ -213,13 +213,13 @@ tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parall
   if (length(loop_vars) == 1 && !return_same_structure) result[[1]] else result
 }
 
-# Dimensions, NA where they may change; NULL where nobody says anything.
+# Dimensions of loop variables, NA if they may change; NULL without `shape_invariants`.
 invariant_shapes <- function(shapes, form, tensors, call = parent.frame()) {
   if (is.null(shapes)) return(NULL)
   if (length(shapes) == length(form)) shapes <- shapes_in_form(shapes, form)
   if (length(shapes) != length(tensors)) {
     abort_runhooks(
-      "{.arg shape_invariants} must have one for each of {length(tensors)} {.arg loop_vars}, not
+      "{.arg shape_invariants} must have {length(tensors)} element{?s}, as {.arg loop_vars} has, not
       {length(shapes)}.",
       call = call
     )
@@ -227,10 +227,10 @@ invariant_shapes <- function(shapes, form, tensors, call = parent.frame()) {
   lapply(shapes, as_dims)
 }
 
-# NA for a dimension that is not known, NULL where the rank is not.
+# Dimensions, NA if unknown; NULL if the rank is unknown.
 static_dims <- function(x) cpp_element_info(x)$dims
 
-# The rows of tensors as lists that a loop reads, and how many there are.
+# The rows of tensors as tensor lists for a loop, and their number.
 row_lists <- function(tensors) {
   first <- tensors[[1]]
   rows <- static_dims(first)[1]
@@ -245,7 +245,7 @@ row_lists <- function(tensors) {
   )
 }
 
-# A shape as ops of lists take it: -1 for what is not known.
+# A shape for ops of tensor lists: -1 is an unknown dimension.
 list_shape <- function(dims) {
   if (is.null(dims)) return(tf$constant(-1L))
   dims <- ifelse(is.na(dims), -1L, as.integer(dims))
@@ -295,7 +295,7 @@ stack_all <- function(lists, likes, rows) {
   }, lists, likes)
 }
 
-# A loop over rows: `step(i, state)` gives list(state, results); the results are kept.
+# A loop over rows. `step(i, state)` returns list(state, results), and the results are stacked.
 loop_rows <- function(count, rows, state, dtypes, step, reverse, parallel_iterations, back_prop) {
   check_positive_whole(parallel_iterations, call = user_frame())
   n <- length(state)
@@ -324,12 +324,12 @@ tf_map_fn <- function(fn, elems, dtype = NULL, parallel_iterations = NULL, back_
   check_flag(back_prop)
   with(name_scope(name, "map"), {
     rows <- row_lists(nest_tensors(elems))
-    # what comes out is like what goes in where nobody says otherwise
+    # without `dtype`, the results have the structure and types of `elems`
     form <- if (is.null(dtype)) elems else dtype
     dtypes <- if (is.null(dtype)) rows$dtypes else lapply(nest_leaves(dtype), as_dtype)
     step <- function(i, state) {
       value <- fn(nest_pack(elems, row_at(rows, i)))
-      check_same_form(form, value, "What fn returns and dtype (or elems)")
+      check_same_form(form, value, "The value of fn and dtype (or elems)")
       list(state = list(), results = checked_types(nest_tensors(value, dtypes), dtypes))
     }
     parallel <- if (is.null(parallel_iterations)) 10 else parallel_iterations
@@ -343,7 +343,7 @@ checked_types <- function(tensors, dtypes, call = parent.frame()) {
     if (tensors[[i]]$dtype != dtypes[[i]]) {
       abort_runhooks(
         "{.arg fn} returns a tensor of type {dtype_name(tensors[[i]]$dtype)}, but
-        {.arg dtype} says {dtype_name(dtypes[[i]])}.",
+        {.arg dtype} is {dtype_name(dtypes[[i]])}.",
         call = call
       )
     }
@@ -351,7 +351,7 @@ checked_types <- function(tensors, dtypes, call = parent.frame()) {
   tensors
 }
 
-# The state before the first row, and the rows that are left.
+# The initial state, and the remaining rows.
 folded_input <- function(elems, initializer, reverse) {
   tensors <- nest_tensors(elems)
   if (!is.null(initializer)) return(list(state = initializer, rows = row_lists(tensors), skip = 0L))
@@ -366,12 +366,12 @@ fold_step <- function(fn, elems, input, reverse) {
     if (input$skip && !reverse) i <- i + tf$constant(1L)
     row <- nest_pack(elems, row_at(input$rows, i))
     value <- fn(nest_pack(input$state, state), row)
-    check_same_form(input$state, value, "The initializer and what fn returns")
+    check_same_form(input$state, value, "The initializer and the value of fn")
     checked_types(nest_tensors(value, dtypes), dtypes)
   }
 }
 
-# Without an initializer the first row is one, and the loop has a row less.
+# Without an initializer, the first row is the initial state and the loop is one row shorter.
 rows_left <- function(input) {
   if (!input$skip) return(list(count = input$rows$count, rows = input$rows$rows))
   list(
@@ -421,7 +421,7 @@ tf_scan <- function(fn, elems, initializer = NULL, parallel_iterations = 10, bac
       parallel_iterations, back_prop
     )
     results <- done$results
-    # the first row is a result, too
+    # the initial state is a result, too
     if (input$skip) {
       results <- Map(function(x, rest) tf$concat(list(tf$expand_dims(x, 0L), rest), 0L), begin, results)
     }
@@ -430,7 +430,7 @@ tf_scan <- function(fn, elems, initializer = NULL, parallel_iterations = 10, bac
   })
 }
 
-# --- gradients of one's own
+# --- custom gradients
 
 custom_gradient <- function(f) {
   check_function(f)
@@ -454,9 +454,9 @@ check_custom_gradient <- function(given, call = parent.frame()) {
   if (is.list(given) && length(given) == 2 && is.function(given[[2]])) return(invisible())
   abort_runhooks(
     c(
-      "The function of {.code tf$custom_gradient()} must return a list of two.",
-      i = "{.code list(y, grad)}: the result, and a function of its gradient that gives those of
-      the arguments."
+      "The function of {.code tf$custom_gradient()} must return a list of two elements.",
+      i = "Return {.code list(y, grad)}: the result, and a function that converts its gradient to
+      the gradients of the arguments."
     ),
     call = call
   )

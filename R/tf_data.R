@@ -1,4 +1,4 @@
-# tf$data: TensorFlow's names for datasets, and their methods.
+# tf$data: TensorFlow's names of datasets, and methods of datasets.
 
 data_symbols <- function() {
   c(
@@ -31,7 +31,7 @@ data_symbols <- function() {
   )
 }
 
-# Sources of files.
+# Datasets that read files.
 file_symbols <- function() {
   list(
     data.TextLineDataset = function(filenames, compression_type = NULL, buffer_size = NULL) {
@@ -51,7 +51,7 @@ file_symbols <- function() {
   )
 }
 
-# Functions that give one for `$apply()`.
+# Functions for `$apply()`.
 applied_symbols <- function() {
   applied <- list(
     shuffle_and_repeat = function(buffer_size, count = NULL, seed = NULL) {
@@ -72,7 +72,7 @@ applied_symbols <- function() {
   )
 }
 
-# The R functions behind methods, by the methods' names; their first argument is the dataset.
+# The R functions of methods; their first argument is the dataset.
 dataset_methods <- function() {
   list(
     batch = dataset_batch, shuffle = dataset_shuffle, map = dataset_map, `repeat` = dataset_repeat,

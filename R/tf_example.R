@@ -1,4 +1,4 @@
-# tf$train$Example and what it is made of: messages of protobuf, built in R.
+# tf$train$Example and its parts: protobuf messages that R serializes.
 
 example_symbols <- function() {
   list(
@@ -17,19 +17,19 @@ example_symbols <- function() {
     train.Features = function(feature = NULL) {
       good <- is.list(feature) && (length(feature) == 0 || !is.null(names(feature)))
       check_arg(good, feature, "a named list of features", "feature", environment())
-      for (one in feature) check_message(one, "a feature, as tf$train$Feature() gives", "feature")
+      for (one in feature) check_message(one, "a feature from tf$train$Feature()", "feature")
       example_message("Features", list(feature = feature))
     },
     train.Example = function(features = NULL) {
       if (!is.null(features)) {
-        check_message(features, "features, as tf$train$Features() gives", "features")
+        check_message(features, "features from tf$train$Features()", "features")
       }
       example_message("Example", list(features = features))
     }
   )
 }
 
-# What a list of numbers is made of: a vector, or a list of such.
+# Converts a vector or a list of numbers to a vector.
 numbers_of <- function(value, wanted, call = parent.frame()) {
   numbers <- unlist(value)
   if (is.null(value)) return(numeric())
@@ -41,7 +41,7 @@ numbers_of <- function(value, wanted, call = parent.frame()) {
   as.numeric(numbers)
 }
 
-# Strings, or bytes as they are.
+# Converts strings and raw vectors to a list of raw vectors.
 bytes_of <- function(value, call = parent.frame()) {
   if (is.raw(value)) return(list(value))
   good <- is.null(value) || is.character(value) || is.list(value) && !is.object(value)
@@ -107,10 +107,10 @@ feature_bytes <- function(x) {
   )
 }
 
-# A field of bytes.
+# A length-delimited field.
 wire <- function(field, bytes) c(as.raw(field * 8 + 2), varint(length(bytes)), bytes)
 
-# Below 0 the other numbers from 2^64 down, which take ten bytes.
+# A varint. Negative numbers are in two's complement of 64 bits, which takes ten bytes.
 varint <- function(x) {
   is_negative <- x < 0
   rest <- if (is_negative) -x - 1 else x

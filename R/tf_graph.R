@@ -1,4 +1,4 @@
-# What `tf` has of graphs besides: collections of variables, initializers, files.
+# Collections of variables, initializers and files in `tf`.
 
 graph_more_symbols <- function() {
   collection <- function(name) {
@@ -63,7 +63,7 @@ graph_more_symbols <- function() {
   )
 }
 
-# A row for each element of x: the gradient of that element of the gradient.
+# The Hessian: one gradient for each element of the gradient.
 hessian <- function(ys, x, call = parent.frame()) {
   dims <- dim(x)
   if (is.null(dims) || is.list(dims)) {

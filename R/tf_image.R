@@ -1,5 +1,5 @@
-# tf$image: images in other sizes, places and colours, made of other members of `tf`. An image is
-# [height, width, channels], or has a batch in front.
+# tf$image: resizing, flipping, cropping and colours, composed of other members of `tf`. An image is
+# [height, width, channels] or [batch, height, width, channels].
 
 image_symbols <- function() {
   symbols <- list(
@@ -84,13 +84,13 @@ image_rank <- function(image, call = parent.frame()) {
   rank
 }
 
-# Of one image a batch of one, for `change`.
+# Applies `change` to a batch; a single image is a batch of one.
 as_batch <- function(image, change) {
   if (image_rank(image, parent.frame()) == 4) return(change(image))
   tf$squeeze(change(tf$expand_dims(image, 0L)), 0L)
 }
 
-# --- sizes and places
+# --- sizes and positions
 
 resize_images <- function(images, size, method = 0, align_corners = FALSE,
                           preserve_aspect_ratio = FALSE, name = NULL) {
@@ -105,7 +105,7 @@ resize_images <- function(images, size, method = 0, align_corners = FALSE,
   resize <- tf$image[[kind[[(known - 1) %% 2 + 1]]]]
   images <- as_tensor(images)
   with(name_scope(name, "resize"), {
-    # what has the size already stays as it is, and of its type
+    # an image that has the size keeps its data type, as in TensorFlow
     sizes <- tail(head(dim(images), -1), 2)
     same <- !is_graph_element(size) && !any(vapply(sizes, is.null, NA)) &&
       identical(as.numeric(unlist(sizes)), as.numeric(unlist(size)))
@@ -118,7 +118,7 @@ as_tensor_of_sizes <- function(size) {
   if (is_graph_element(size)) tf$cast(size, "int32") else as.integer(unlist(size))
 }
 
-# `from_end`: which dimension, counted from the end.
+# `from_end` is the dimension, counted from the end.
 flip <- function(image, from_end) {
   image <- as_tensor(image)
   tf$reverse(image, as.integer(image_rank(image) - from_end))
@@ -173,7 +173,7 @@ crop_to_bounding_box <- function(image, offset_height, offset_width, target_heig
       offset_height + target_height <= size[[1]] && offset_width + target_width <= size[[2]]
     if (!good) {
       abort_runhooks("A box of {target_height} x {target_width} at ({offset_height},
-        {offset_width}) is not inside of an image of {size[[1]]} x {size[[2]]}.")
+        {offset_width}) is not inside an image of {size[[1]]} x {size[[2]]}.")
     }
   }
   batch <- rep(0L, rank - 3)
@@ -189,8 +189,8 @@ pad_to_bounding_box <- function(image, offset_height, offset_width, target_heigh
   size <- known_sizes(image)
   after <- c(target_height - offset_height, target_width - offset_width) - size
   if (any(after < 0) || offset_height < 0 || offset_width < 0) {
-    abort_runhooks("An image of {size[[1]]} x {size[[2]]} at ({offset_height}, {offset_width}) is
-      not inside of {target_height} x {target_width}.")
+      abort_runhooks("An image of {size[[1]]} x {size[[2]]} at ({offset_height}, {offset_width}) is
+      not inside {target_height} x {target_width}.")
   }
   paddings <- rbind(c(offset_height, after[[1]]), c(offset_width, after[[2]]), 0)
   if (rank == 4) paddings <- rbind(0, paddings)
@@ -211,7 +211,7 @@ crop_or_pad <- function(image, target_height, target_width) {
 
 # --- colours
 
-# Integers as shares of the type's largest number, and back.
+# Scales integers by the maximum of their data type, so that floats are between 0 and 1.
 convert_image_dtype <- function(image, dtype, saturate = FALSE, name = NULL) {
   check_flag(saturate)
   image <- as_tensor(image)
@@ -239,7 +239,7 @@ convert_image_dtype <- function(image, dtype, saturate = FALSE, name = NULL) {
   })
 }
 
-# In float32 and back to the image's own type.
+# Applies `change` in float32 and converts back to the image's data type.
 with_floats <- function(image, name, change) {
   with(name_scope(name), {
     image <- as_tensor(image)
@@ -256,7 +256,7 @@ rgb_to_grayscale <- function(images, name = NULL) {
   })
 }
 
-# Mean 0 and variance 1, of what is not all one colour.
+# Mean 0 and variance 1. The lower limit of the deviation handles images of one colour.
 per_image_standardization <- function(image) {
   with_floats(image, "per_image_standardization", function(image) {
     rank <- image_rank(image)
@@ -285,7 +285,7 @@ total_variation <- function(images, name = NULL) {
   })
 }
 
-# --- at random
+# --- random changes
 
 check_limits <- function(lower, upper, arg, call = parent.frame()) {
   check_number(lower, call = call)
@@ -297,7 +297,7 @@ check_limits <- function(lower, upper, arg, call = parent.frame()) {
 
 drawn <- function(from, to, seed) tf$random_uniform(list(), from, to, seed = seed)
 
-# Each image of a batch for itself.
+# Decides for each image of a batch separately.
 random_flip <- function(image, from_end, seed) {
   image <- as_tensor(image)
   rank <- image_rank(image)

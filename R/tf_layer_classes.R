@@ -1,5 +1,5 @@
-# The classes of tf$layers: objects that make their variables when they are first called, and share
-# them afterwards. Each is the function of the same layer with its arguments kept.
+# The classes of tf$layers. A layer creates its variables in the first call and shares them with
+# later calls. It calls the function of the same layer with its stored arguments.
 
 layer_class_symbols <- function() {
   classes <- c(
@@ -13,7 +13,7 @@ layer_class_symbols <- function() {
   setNames(constructors, paste0("layers.", names(classes)))
 }
 
-# What is given when a layer is called, not when it is made.
+# Arguments of the call, not of the constructor.
 of_call <- c("inputs", "training", "reuse")
 
 layer_class <- function(kind, class_name) {
@@ -24,12 +24,12 @@ layer_class <- function(kind, class_name) {
   }
   arguments <- formals(layer_function(kind))
   arguments <- arguments[setdiff(names(arguments), of_call)]
-  # a class may be made without a name, and takes what all layers take
+  # the name is optional in a class, and it comes with the arguments of all layers
   formals(constructor) <- arguments
   constructor
 }
 
-# The function of a layer, of R or of the core.
+# The function of a layer, in R or in the core.
 layer_function <- function(kind) {
   own <- separable_symbols()[[paste0("layers.", kind)]]
   if (!is.null(own)) return(own)
@@ -51,12 +51,12 @@ new_layer <- function(kind, given, name) {
 }
 
 call_layer <- function(layer, inputs, more, call = parent.frame(2)) {
-  # they may come from the same layer, which is not to be in the midst of its first call then
+  # the input may come from the same layer, so evaluate it before this call starts
   force(inputs)
   unknown <- setdiff(names(more), of_call)
   if (length(unknown) || (length(more) && is.null(names(more)))) {
-    abort_runhooks("A layer is called with {.arg inputs} and {.arg training}; {.arg {unknown}} is
-      none of these.", call = call)
+    abort_runhooks("A layer accepts {.arg inputs} and {.arg training}, not {.arg {unknown}}.",
+      call = call)
   }
   layer_of <- tf$layers[[layer$kind]]
   f <- function(...) do.call(layer_of, list(...), quote = TRUE)
@@ -71,15 +71,15 @@ call_layer <- function(layer, inputs, more, call = parent.frame(2)) {
   }
   if (!identical(layer$graph, cpp_graph_default())) {
     abort_runhooks(
-      "The layer {.val {layer$scope$name}} was made in another graph; make it where it is used, as
-       inside of the model function.",
+      "The layer {.val {layer$scope$name}} belongs to another graph. Create it where you use it, for
+       example inside the model function.",
       call = call
     )
   }
   layer_call(f, layer, inputs, more, length(layer$variables) > 0)
 }
 
-# In the scope that the first call was in, whatever scope this one is in.
+# Calls the layer in the scope of its first call, whatever the current scope is.
 layer_call <- function(f, layer, inputs, more, reuse) {
   name <- basename(layer$scope$name)
   outer <- structure(

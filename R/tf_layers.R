@@ -1,4 +1,4 @@
-# What of tf$contrib$layers makes the layers of tf$layers under other names.
+# tf$contrib$layers: layers of tf$layers under other names.
 
 layer_symbols <- function() {
   list(
@@ -24,7 +24,7 @@ regularizer <- function(scale, scope, loss, call = parent.frame()) {
   if (is.null(scope)) loss else function(weights) with(name_scope(scope), loss(weights))
 }
 
-# `activation_fn` is relu unless it is NULL; a normalizer takes the bias's place.
+# `activation_fn` is relu by default. A normalizer replaces the bias.
 fully_connected <- function(inputs, num_outputs, activation_fn = tf$nn$relu, normalizer_fn = NULL,
                             normalizer_params = NULL, weights_initializer = NULL,
                             weights_regularizer = NULL, biases_initializer = 0,

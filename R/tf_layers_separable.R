@@ -1,4 +1,4 @@
-# tf$layers of separable convolutions: a filter for each channel, then a mix of the channels.
+# Separable convolutions of tf$layers: one filter for each channel, then a mix of the channels.
 
 separable_symbols <- function() {
   list(
@@ -6,7 +6,7 @@ separable_symbols <- function() {
   )
 }
 
-# Over sequences (1) or images (2).
+# `dims` is 1 for sequences and 2 for images.
 separable_layer <- function(dims) {
   force(dims)
   f <- function(inputs, filters, kernel_size, strides = 1, padding = "valid",
@@ -60,7 +60,7 @@ separable_layer <- function(dims) {
         initializer <- if (is.null(bias_initializer)) zeros else as_initializer(bias_initializer)
         make("bias", filters, initializer, bias_regularizer, bias_constraint)
       }
-      # a sequence is an image of one row
+      # a sequence is an image with one row
       as_image <- function(x, at) if (dims == 1) tf$expand_dims(x, at) else x
       steps <- rep_len(sizes(strides, "strides"), 2)
       rates <- rep_len(sizes(dilation_rate, "dilation_rate"), 2)
@@ -76,5 +76,5 @@ separable_layer <- function(dims) {
   f
 }
 
-# A function, or its name in tf$nn.
+# An activation function, or its name in tf$nn.
 activation_function <- function(x) if (is.character(x)) tf$nn[[x]] else x

@@ -1,5 +1,4 @@
-# tf$losses: what the collections of a graph have, and the names of reductions. The losses are the
-# core's.
+# tf$losses: collections of losses, and names of reductions. The core has the losses.
 
 loss_symbols <- function() {
   reductions <- c(

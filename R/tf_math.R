@@ -1,4 +1,4 @@
-# What tf and tf$math have that is made of other members: products by index, norms, orders, counts.
+# tf$math: products by index, norms, sorting and counts, composed of other members of `tf`.
 
 math_symbols <- function() {
   c(
@@ -16,9 +16,9 @@ math_symbols <- function() {
   )
 }
 
-# --- products: sums over the indices that an equation leaves out
+# --- products that sum over the indices that the output lacks
 
-# A product of tensors in the words of Einstein: "ij,jk->ik".
+# A product in Einstein's notation, such as "ij,jk->ik".
 einsum <- function(equation, ..., name = NULL) {
   check_string(equation)
   inputs <- lapply(list(...), as_tensor)
@@ -53,7 +53,7 @@ einsum_terms <- function(equation, inputs, call = parent.frame()) {
     rank <- length(dim(inputs[[i]]))
     if (!is.null(dim(inputs[[i]])) && rank != length(terms[[i]])) {
       abort_runhooks(
-        "Tensor {.val {inputs[[i]]$name}} of rank {rank} does not fit the indices
+        "Tensor {.val {inputs[[i]]$name}} of rank {rank} does not match the indices
          {.val {paste(terms[[i]], collapse = '')}} of {.val {equation}}.",
         call = call
       )
@@ -78,7 +78,7 @@ einsum_terms <- function(equation, inputs, call = parent.frame()) {
   list(inputs = terms, output = output)
 }
 
-# Sums over the indices that nobody needs.
+# Sums over the indices that are not needed.
 keep_labels <- function(part, needed) {
   gone <- which(!part$labels %in% needed)
   if (length(gone) == 0) return(part)
@@ -90,7 +90,7 @@ in_order <- function(x, labels, wanted) {
   tf$transpose(x, as.integer(match(wanted, labels) - 1))
 }
 
-# The sizes of some of a tensor's dimensions: numbers where all are known, else a tensor.
+# The sizes of some dimensions: numbers if all are known, or else a tensor.
 sizes_of <- function(part, labels) {
   at <- match(labels, part$labels)
   sizes <- dim(part$x)
@@ -108,7 +108,7 @@ joined_sizes <- function(...) {
   }), 0L)
 }
 
-# The product of two, by one matrix product over the indices that only they share.
+# The product of two tensors as one matrix product over their shared indices.
 contract <- function(a, b, needed) {
   a <- keep_labels(a, c(b$labels, needed))
   b <- keep_labels(b, c(a$labels, needed))
@@ -147,7 +147,7 @@ static_sizes <- function(parts, labels) {
   })
 }
 
-# `axes`: how many last ones of a go with first ones of b, or those of a and of b, from 0.
+# `axes` is a number of axes (the last of a, the first of b), or the axes of a and b from 0.
 tensordot <- function(a, b, axes, name = NULL) {
   if (is_graph_element(axes)) {
     abort_runhooks("{.arg axes} must be numbers, not a tensor.", kind = "unimplemented")
@@ -185,7 +185,7 @@ tensordot_axes <- function(axes, ranks, call = parent.frame()) {
   good <- length(pair) == 2 && length(unlist(pair[[1]])) == length(unlist(pair[[2]]))
   if (!good) {
     abort_runhooks(
-      "{.arg axes} must be an integer or have length 2, with as many axes of a as of b.",
+      "{.arg axes} must be an integer or have length 2, with the same number of axes of a and b.",
       call = call
     )
   }
@@ -235,7 +235,7 @@ tensor_norm <- function(tensor, ord = "euclidean", axis = NULL, keepdims = NULL,
   })
 }
 
-# Python 2's: of integers the floor.
+# The division of Python 2, which rounds down for integers.
 python_division <- function(x, y, name = NULL) {
   if (!is_graph_element(x)) x <- as_tensor(x, if (is_graph_element(y)) y$dtype)
   if (x$dtype$is_floating) tf$realdiv(x, y, name = name) else tf$floordiv(x, y, name = name)
@@ -278,7 +278,7 @@ sort_tensor <- function(values, axis = -1, direction = "ASCENDING", name = NULL)
   with(name_scope(name, "sort"), along_last_axis(values, axis, direction, 1))
 }
 
-# TensorFlow's order of equal elements is stable in any case.
+# The order of equal elements is always stable.
 argsort_tensor <- function(values, axis = -1, direction = "ASCENDING", stable = FALSE,
                            name = NULL) {
   check_flag(stable)
@@ -337,7 +337,7 @@ tensor_diag <- function(diagonal, name = NULL) {
   tf$reshape(tf$matrix_diag(tf$reshape(diagonal, -1L)), c(dims, dims), name = name)
 }
 
-# What tf$diag() has spread.
+# The inverse of tf$diag().
 tensor_diag_part <- function(input, name = NULL) {
   input <- as_tensor(input)
   dims <- dim(input)
@@ -345,14 +345,14 @@ tensor_diag_part <- function(input, name = NULL) {
   if (rank == 2) return(tf$matrix_diag_part(input, name = name_or(name, "DiagPart")))
   half <- dims[seq_len(rank / 2)]
   if (is.null(dims) || is.list(dims) || rank %% 2 || !identical(half, dims[rank / 2 + seq_len(rank / 2)])) {
-    abort_runhooks("The diagonal is that of a tensor of shape [a, b, ..., a, b, ...], not
+    abort_runhooks("The diagonal needs a tensor of shape [a, b, ..., a, b, ...], not
       {input$shape$text}.")
   }
   square <- tf$reshape(input, c(prod(half), prod(half)))
   tf$reshape(tf$matrix_diag_part(square), half, name = name)
 }
 
-# Sums of rows by what makes means of them.
+# Sums over segments, divided by a function of their sizes.
 segment_share <- function(divisor) {
   force(divisor)
   function(data, segment_ids, num_segments, name = NULL) {
@@ -375,7 +375,7 @@ random_crop <- function(value, size, seed = NULL, name = NULL) {
     shape <- tf$shape(value)
     size <- tf$cast(as_tensor(size, "int32"), "int32")
     limit <- shape - size + 1L
-    # the type's largest number, as TensorFlow draws
+    # TensorFlow draws up to the maximum of the data type, too
     drawn <- tf$random_uniform(
       tf$shape(shape), maxval = .Machine$integer.max, dtype = "int32", seed = seed
     )

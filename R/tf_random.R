@@ -1,4 +1,4 @@
-# Seeds of tf$random, and initializers: what variables begin with.
+# Seeds of tf$random, and initializers of variables.
 
 random_symbols <- function() {
   set_seed <- function(seed) {
@@ -12,8 +12,8 @@ random_symbols <- function() {
 
 # --- initializers
 
-# A function of shape and type that gives values. The core makes them itself from the specification
-# that goes with the function.
+# An initializer: a function of shape and data type that returns values. The core uses the attribute
+# `spec` instead of the function.
 new_initializer <- function(type, own_dtype, ...) {
   spec <- list(type = type, ...)
   check_initializer(spec[-1], parent.frame())
@@ -98,7 +98,7 @@ initializer_symbols <- function() {
     lecun_uniform = scaling(1, "fan_in", "uniform"),
     lecun_normal = scaling(1, "fan_in", "truncated_normal")
   )
-  # what may stand for its object of all defaults: `initializer = tf$zeros_initializer`
+  # a class can be used without a call, as in `initializer = tf$zeros_initializer`
   as_class <- function(f) structure(f, class = c("runhooks_initializer_class", "function"))
   symbols <- lapply(symbols, as_class)
   more <- lapply(more, as_class)

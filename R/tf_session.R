@@ -1,4 +1,4 @@
-# tf$Session and its default, and the parts of monitored sessions under tf$train.
+# tf$Session, its default, and the members of tf$train for monitored sessions.
 
 monitored_symbols <- function() {
   list(
@@ -10,7 +10,7 @@ monitored_symbols <- function() {
   )
 }
 
-# tf.train.Coordinator of one's own; the ones that hooks are given belong to their session.
+# tf.train.Coordinator(). Coordinators that hooks get belong to their session instead.
 coordinator <- function(clean_stop_exception_types = NULL) {
   is_stopped <- FALSE
   why <- NULL

@@ -1,4 +1,4 @@
-# tf$summary: operations that make summaries.
+# tf$summary: summary operations and event files.
 
 summary_symbols <- function() {
   summary_op <- function(is_histogram) {
@@ -32,7 +32,7 @@ summary_symbols <- function() {
   )
 }
 
-# Event files by hand. What waits in a queue in TensorFlow is written at once.
+# A writer of event files. It writes at once; TensorFlow's writer has a queue.
 file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, graph_def = NULL,
                         filename_suffix = NULL, session = NULL) {
   unsupported(graph_def, session)
@@ -55,7 +55,7 @@ file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, 
     cpp_event_writer_add_graph(pointer, graph$.pointer, step_of(global_step))
     invisible()
   }
-  # here of numbers: a named list or vector
+  # TensorFlow's writer lacks this method: `values` is a named list or vector
   self$add_scalars <- function(values, global_step = NULL) {
     values <- unlist(values)
     check_arg(is.numeric(values) && !is.null(names(values)), values, "named numbers", "values",
@@ -83,7 +83,7 @@ as_summary_value <- function(x) {
   if (is_tensor(x) || is_variable(x)) x else cpp_constant(x, NULL, "values")
 }
 
-# Names of collections, as strings or a list of them.
+# Names of collections as strings.
 collections_or <- function(collections, default, arg = "collections", call = parent.frame()) {
   if (is.null(collections)) default else strings_of(collections, arg, call)
 }

@@ -1,12 +1,12 @@
-# The page of all functions below `tf`, made of what is registered when the pages are written.
+# The help page of all functions of `tf`, generated from the registrations.
 
 #' All functions of `tf`
 #'
-#' `tf$<name>()` with its arguments, and what it gives. Names, positions and defaults are those of
-#' TensorFlow 1.15. Most give tensors; `name` is that of the operation. Beside them there are
-#' `tf$raw_ops$...`, the operations as the core has them, and what has pages of its own:
-#' [optimizers], hooks ([session_run_hook()] and its relatives), sessions ([monitored_session()]),
-#' feature columns ([feature_columns()]).
+#' This page lists the functions `tf$<name>()` with their arguments and their values. Names,
+#' positions and defaults are those of TensorFlow 1.15. Most functions return tensors, and `name` is
+#' the name of the operation. `tf$raw_ops$...` are the operations of the core. Other pages describe
+#' [optimizers], hooks ([session_run_hook()]), sessions ([monitored_session()]) and feature columns
+#' ([feature_columns()]).
 #'
 #' @eval tf_symbols_rd()
 #' @name tf_symbols
@@ -15,7 +15,7 @@
 #' args(tf$stack)
 NULL
 
-# The table of the page, made when roxygen2 writes it. lint: allow caller
+# Generates the tables of the page for roxygen2. lint: allow caller
 tf_symbols_rd <- function() {
   core <- cpp_tf_symbols()
   core <- core[!startsWith(core$name, "raw_ops."), ]
@@ -36,7 +36,7 @@ symbols_section <- function(rows) {
   paths <- paste0("tf$", gsub(".", "$", rows$name, fixed = TRUE))
   calls <- gsub("%", "\\%", paste0(paths, "(", rows$arguments, ")"), fixed = TRUE)
   module <- sub("[$][^$]*$", "", paths[[1]])
-  # brackets would be links
+  # roxygen2 would read brackets as links
   summaries <- gsub("([][])", "\\\\\\1", rows$summary)
   paste0(
     "@section ", module, ":\n\\describe{\n",
@@ -44,7 +44,7 @@ symbols_section <- function(rows) {
   )
 }
 
-# "x, name = NULL" of a function of R.
+# The arguments of an R function as text, such as "x, name = NULL".
 arguments_text <- function(f) {
   defaults <- vapply(formals(f), function(x) paste(deparse(x), collapse = " "), "")
   shown <- ifelse(nzchar(defaults), paste0(" = ", defaults), "")

@@ -1,8 +1,8 @@
-# tf$TensorArray: tensors by number, which a loop writes and reads; a list of the core behind it.
+# tf$TensorArray: numbered tensors for loops, stored in a tensor list of the core.
 
 tensor_array_symbols <- function() list(TensorArray = tensor_array)
 
-# Reading an element again is allowed, as in TensorFlow 2: nothing is cleared.
+# Elements can be read again, as in TensorFlow 2; reading does not clear them.
 tensor_array <- function(dtype, size = NULL, dynamic_size = NULL, clear_after_read = NULL,
                          tensor_array_name = NULL, handle = NULL, flow = NULL, infer_shape = TRUE,
                          element_shape = NULL, colocate_with_first_write_call = TRUE,
@@ -17,7 +17,7 @@ tensor_array <- function(dtype, size = NULL, dynamic_size = NULL, clear_after_re
   if (is.null(flow) && is.null(size)) {
     abort_runhooks("Size must be provided if handle is not provided.", kind = "invalid_argument")
   }
-  known <- new.env(parent = emptyenv()) # what all that follow from it know of their elements
+  known <- new.env(parent = emptyenv()) # shared with the arrays that writes return
   known$dims <- if (is.null(element_shape)) NULL else as_dims(element_shape)
   known$has_dims <- !is.null(known$dims)
   if (is.null(flow)) {
@@ -66,7 +66,7 @@ tensor_array_methods <- function() {
   )
 }
 
-# What is known of elements grows with each that is written.
+# Merges the dimensions of a written element into the known dimensions.
 record_element <- function(array, dims, call = parent.frame()) {
   fields <- unclass(array)
   known <- fields$known
@@ -88,7 +88,7 @@ record_element <- function(array, dims, call = parent.frame()) {
 
 element_dims <- function(array) unclass(array)$known$dims
 
-# A value as an element, or several.
+# Converts one element or several elements to the data type of the array.
 array_value <- function(array, value, call = parent.frame()) {
   value <- as_tensor(value, array$dtype)
   if (identical(value$dtype$name, dtype_name(array$dtype))) return(value)
@@ -144,7 +144,7 @@ array_unstack <- function(x, value, name = NULL) {
   with_flow(x, cpp_op_create("TensorListFromTensor", inputs, NULL, name))
 }
 
-# A function of each number from 0 on and of what the ones before gave.
+# Applies `step(i, state)` for i = 0, ..., n - 1.
 repeated <- function(n, state, step) {
   tf_while_loop(
     function(i, state) i < n, function(i, state) list(i + 1L, step(i, state)),

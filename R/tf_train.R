@@ -1,4 +1,4 @@
-# tf$train: moving averages of variables, checkpoints by hand, and what scripts call around them.
+# tf$train: moving averages, checkpoints and other functions of scripts.
 
 train_more_symbols <- function() {
   symbols <- list(
@@ -8,7 +8,7 @@ train_more_symbols <- function() {
     load_checkpoint = load_checkpoint, checkpoint_exists = checkpoint_exists,
     init_from_checkpoint = init_from_checkpoint,
     global_step = function(sess, global_step_tensor) as.integer(sess$run(global_step_tensor)),
-    # datasets take the place of queues: there is nothing to start
+    # there are no queues, because datasets replace them
     start_queue_runners = function(sess = NULL, coord = NULL, daemon = TRUE, start = TRUE,
                                    collection = "queue_runners") {
       check_flag(daemon)
@@ -108,8 +108,8 @@ load_checkpoint <- function(ckpt_dir_or_file) {
   )
 }
 
-# Variables that begin with what a checkpoint has: `assignment_map` says which name there is which
-# name, variable or scope ("a/" = "b/") here.
+# Initializes variables from a checkpoint. `assignment_map` maps names in the checkpoint to names,
+# variables or scopes ("a/" = "b/") of the graph.
 init_from_checkpoint <- function(ckpt_dir_or_file, assignment_map) {
   path <- checkpoint_prefix(ckpt_dir_or_file)
   good <- is.list(assignment_map) && !is.null(names(assignment_map))
@@ -158,7 +158,7 @@ assigned <- function(from, to, there, call = parent.frame(3)) {
   if (from == "/") from <- ""
   to <- if (to == "/") "" else to
   inside <- variables[startsWith(names(variables), to)]
-  # the optimizer's and the step are of the run, not of the model
+  # slots of optimizers and the global step belong to the run, not to the model
   inside <- inside[names(inside) %in% trainable_or_model_names()]
   lapply(names(inside), function(name) {
     source <- paste0(from, substring(name, nchar(to) + 1))
@@ -235,7 +235,7 @@ exponential_moving_average <- function(decay, num_updates = NULL, zero_debias = 
   self
 }
 
-# A variable begins its average with its own value, another tensor with zeros.
+# The average of a variable starts with its initial value, that of another tensor with zeros.
 new_average <- function(x, op_name, name) {
   initial <- if (is_variable(x)) {
     cpp_variable_initial_value(x)

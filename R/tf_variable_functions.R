@@ -1,5 +1,5 @@
-# What tf has of variables besides: rows changed in place, the current scope, names of what
-# variables and sessions are, checks of values; and what is refused with a word of what to do.
+# Functions of variables in `tf`: scatter updates, the current scope, assertions and templates. Also
+# members that are not available, with advice.
 
 variable_symbols <- function() {
   list(
@@ -25,7 +25,7 @@ variable_symbols <- function() {
   )
 }
 
-# Rows of a reference variable; the variable after the change.
+# Updates rows of a variable and returns the variable after the update.
 scatter_function <- function(how) {
   force(how)
   f <- function(ref, indices, updates, use_locking = FALSE, name = NULL) {
@@ -33,7 +33,7 @@ scatter_function <- function(how) {
     check_arg(is_tensor(ref) || is_variable(ref), ref, "a variable", "ref", environment())
     indices <- as_tensor(indices, "int32")
     updates <- as_tensor(updates, ref$dtype)
-    # one number for all of them
+    # a scalar updates all rows
     if (identical(length(dim(updates)), 0L)) {
       rows <- tf$gather(ref, indices)
       updates <- tf$zeros_like(rows) + updates
@@ -50,7 +50,7 @@ scatter_function <- function(how) {
   f
 }
 
-# By rows as tf.IndexedSlices has them.
+# Updates rows by IndexedSlices.
 scatter_rows <- function(variable, how, rows, name, call = parent.frame()) {
   if (!inherits(rows, "tensorflow.indexed_slices")) {
     abort_runhooks("sparse_delta is not IndexedSlices: {kind_of(rows)}.", call = call)
@@ -71,7 +71,7 @@ get_local_variable <- function(name, shape = NULL, dtype = NULL, initializer = N
   )
 }
 
-# --- checks when the graph runs
+# --- assertions
 
 assertion <- function(scope, text, comparison) {
   force(scope)
@@ -101,7 +101,7 @@ assertion_of_one <- function(scope, text, comparison) {
   }
 }
 
-# The rank is known when the graph is built.
+# Checks the rank while the graph is built.
 assert_rank <- function(x, rank, data = NULL, summarize = NULL, message = NULL, name = NULL) {
   unsupported(data, summarize)
   check_string(message, null = TRUE)
@@ -117,9 +117,9 @@ assert_rank <- function(x, rank, data = NULL, summarize = NULL, message = NULL, 
   tf$no_op(name = name_or(name, "static_checks_determined_all_ok"))
 }
 
-# --- functions that share their variables
+# --- templates
 
-# The variables that the first call makes are those of all others.
+# All calls share the variables that the first call creates.
 make_template <- function(name_, func_, create_scope_now_ = FALSE, unique_name_ = NULL,
                           custom_getter_ = NULL, ...) {
   unsupported(create_scope_now_, custom_getter_)
@@ -147,7 +147,7 @@ make_template <- function(name_, func_, create_scope_now_ = FALSE, unique_name_ 
 
 # --- sessions
 
-# The default session until it is closed.
+# A session that is the default until it is closed.
 interactive_session <- function(target = "", graph = NULL, config = NULL) {
   session <- session_symbols()$Session(target, graph, config)
   push_session(session)
@@ -168,7 +168,7 @@ estimator_of_tensorflow <- function(model_fn, model_dir = NULL, config = NULL, p
   estimator(model_fn, model_dir, config, params, warm_start_from = warm_start_from)
 }
 
-# --- what is known and not there
+# --- members that are not available
 
 refused_symbols <- function() {
   refuse <- function(name, instead) {
@@ -178,15 +178,15 @@ refused_symbols <- function() {
       abort_runhooks(c("{.code tf${name}} is not available.", i = instead), kind = "unimplemented")
     }
   }
-  data <- "Read the files yourself: {.fn tensor_slices_dataset} takes arrays, {.fn csv_record_spec}
-    and {.fn text_line_dataset} read text."
+  data <- "Read the files yourself: use {.fn tensor_slices_dataset} for arrays, and
+    {.fn csv_record_spec} and {.fn text_line_dataset} for text."
   list(
     contrib.learn.datasets.load_dataset = refuse("contrib$learn$datasets$load_dataset", data),
     contrib.learn.datasets.mnist.read_data_sets = refuse(
       "contrib$learn$datasets$mnist$read_data_sets", data
     ),
     contrib.learn.read_batch_features = refuse(
-      "contrib$learn$read_batch_features", "{.fn tfrecord_dataset} reads TFRecord files."
+      "contrib$learn$read_batch_features", "Use {.fn tfrecord_dataset} to read TFRecord files."
     ),
     keras.Sequential = refuse(
       "keras$Sequential", "Build the layers in a model function, with {.code tf$layers}."

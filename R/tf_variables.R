@@ -1,4 +1,4 @@
-# What `tf` has for graphs that are written by hand: scopes, placeholders, variables.
+# Scopes, placeholders and variables in `tf`.
 
 scope_symbols <- function() {
   list(
@@ -13,7 +13,7 @@ scope_symbols <- function() {
   )
 }
 
-# Arguments of tf.group(): elements and lists of them.
+# Flattens the arguments of tf.group(): elements and lists of them.
 flat_list <- function(...) {
   flatten <- function(x, depth) {
     if (!is.list(x)) return(list(x))
@@ -39,7 +39,7 @@ state_symbols <- function() {
   )
 }
 
-# A wish for a type holds where the value can have it; a demand is an error where it cannot.
+# `dtype` is an error if the value does not have it. `wish` is ignored in this case.
 convert_to_tensor <- function(value, dtype, name, wish, call = parent.frame()) {
   dtype <- as_dtype(dtype)
   if (inherits(value, "tensorflow.indexed_slices")) value <- cpp_dense_gradient(value)
@@ -64,7 +64,7 @@ variable_collections <- function(collections, call = parent.frame()) {
   collections_or(collections, "variables", call = call)
 }
 
-# What stands in TensorFlow's signatures of variables and says where they are and who shares them.
+# Values of TensorFlow's arguments for distributed variables that are accepted.
 synchronizations <- c("VariableSynchronization.AUTO", "auto")
 aggregations <- c("VariableAggregation.NONE", "none")
 
@@ -133,9 +133,9 @@ make_variable <- function(name, arguments, is_full, call = parent.frame()) {
   )
 }
 
-# --- getters: tf$variable_scope(custom_getter = function(getter, name, ...) ...)
+# --- custom getters, as in tf$variable_scope(custom_getter = function(getter, name, ...) ...)
 
-# The getter that makes variables. What TensorFlow hands on besides has no meaning here.
+# The getter that creates variables. Its other arguments must have their defaults.
 getter_of_store <- function(name, shape = NULL, dtype = NULL, initializer = NULL,
                             regularizer = NULL, reuse = NULL, trainable = TRUE,
                             collections = NULL, caching_device = NULL, partitioner = NULL,
@@ -153,7 +153,7 @@ getter_of_store <- function(name, shape = NULL, dtype = NULL, initializer = NULL
   make_variable(name, arguments, is_full = TRUE)
 }
 
-# For layers of the core, which has made `options`. lint: allow caller
+# Called by layers of the core, which creates `options`. lint: allow caller
 get_by_getter <- function(getter, name, shape, dtype, options, trainable, collections) {
   given <- cpp_variable_option_names(options)
   of_core <- function(option) {
@@ -175,7 +175,7 @@ get_by_getter <- function(getter, name, shape, dtype, options, trainable, collec
   )
 }
 
-# Values as a tensor, which says the shape; functions of a shape as they are.
+# Converts values to a tensor, which has the shape. Functions of a shape are not changed.
 variable_initializer <- function(name, shape, dtype, initializer, call = parent.frame()) {
   if (inherits(initializer, "runhooks_initializer_class")) initializer <- initializer()
   if (is.numeric(initializer) || is.character(initializer) || is.logical(initializer)) {
@@ -191,7 +191,7 @@ variable_initializer <- function(name, shape, dtype, initializer, call = parent.
 assign_symbols <- function() {
   assigner <- function(type) {
     force(type)
-    # locking is for updates that overlap, which those of one variable never do here
+    # locking has no effect, because updates of a variable never overlap here
     function(ref, value, use_locking = NULL, name = NULL) variable_assign(type, ref, value, name)
   }
   list(
@@ -210,7 +210,7 @@ assign_symbols <- function() {
   )
 }
 
-# Of a reference variable the tensor after the change, as in TensorFlow 1.x.
+# For a reference variable, returns the tensor after the change, as in TensorFlow 1.x.
 variable_assign <- function(type, ref, value, name = NULL) {
   is_reference <- !is_variable(ref) || cpp_element_info(ref)$is_ref
   if (is_reference) return(tf_op(type, ref, value, name = name))

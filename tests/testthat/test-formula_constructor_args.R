@@ -75,7 +75,7 @@ test_that("mean() and sd() in a normalizer say what to write", {
   )) {
     model <- linear_regressor(column_numeric("wt", normalizer_fn = f))
     expect_error(
-      train(model, input_fn(mpg ~ wt, mtcars)), "this is a tensor.*m <- mean\\(data\\$x\\)"
+      train(model, input_fn(mpg ~ wt, mtcars)), "a tensor has no values.*m <- mean\\(data\\$x\\)"
     )
   }
 })

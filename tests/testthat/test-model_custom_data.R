@@ -139,7 +139,7 @@ test_that("the columns of the matrix of features go by name", {
   expect_error(picked(function(f) f$weight), "no member weight.*wt.*hp.*cyl")
   expect_error(picked(function(f) f[["weight"]]), "no member weight.*wt", class = "runhooks_error_not_found")
   expect_error(picked(function(f) tf$identity(f)[, "wt"]), "no names")
-  expect_error(picked(function(f) f["wt"]), "index of columns")
+  expect_error(picked(function(f) f["wt"]), "only allowed for columns")
   expect_error(picked(function(f) f[[1]]), "one number for each dimension")
   suppressMessages(train(model, input_fn(mpg ~ wt + hp + cyl, mtcars)))
   expect_length(predict(model, newdata = mtcars)$.pred_value, 32)

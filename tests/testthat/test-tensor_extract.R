@@ -36,7 +36,7 @@ test_that("an index may be a tensor, which counts from 0, and unknown sizes stay
   with_values(function(run) {
     x <- tf$constant(matrix(1:6, 2))
     rlang::local_options(rlib_warning_verbosity = "verbose")
-    expect_warning(row <- x[tf$constant(1L), ], "counts from 0")
+    expect_warning(row <- x[tf$constant(1L), ], "starts at 0")
     expect_equal(dim(row), 3L)
     expect_equal(as.vector(run(row)), c(2, 4, 6))
     p <- tf$placeholder("float32", shape(NULL, 3))
@@ -53,7 +53,7 @@ test_that("what the dimension does not have is an error", {
     expect_error(x[1, 2:5], "out of bounds")
     expect_error(x[1, 1, 1], "Too many indices")
     expect_error(x["a", 1], "must be whole numbers")
-    expect_error(x[1, c(1, 3, 2)], "at equal distances")
+    expect_error(x[1, c(1, 3, 2)], "with equal steps")
   })
 })
 

@@ -96,7 +96,7 @@ test_that("gradients begin with grad_ys and end at stop_gradients", {
   expect_equal(unlist(value), c(270, 9, 6 + 54, 0))
   expect_error(
     run_in_graph(tf$gradients(tf$constant(1), tf$constant(1), grad_ys = list(1, 2))),
-    "one for each of 1", class = "runhooks_error_invalid_argument"
+    "must have 1 element", class = "runhooks_error_invalid_argument"
   )
 })
 

@@ -109,7 +109,7 @@ test_that("tensors are bound, repeated and ranged over as vectors are", {
   expect_equal(as.vector(run_in_graph(rep(tf$constant(a), each = 2))), rep(a, each = 2))
   expect_equal(as.vector(run_in_graph(rep(tf$constant(a), 2))), rep(a, 2))
   expect_equal(as.vector(run_in_graph(range(tf$constant(c(2, 1, 3))))), c(1, 3))
-  expect_error(with(tf$Graph()$as_default(), rep(tf$constant(m), 2)), "is of vectors")
+  expect_error(with(tf$Graph()$as_default(), rep(tf$constant(m), 2)), "needs a vector of known length")
 })
 
 test_that("shapes are compared and counted", {
