@@ -144,7 +144,6 @@ check_feature_specs <- function(features, arg, call = parent.frame()) {
   }
 }
 
-# Converts a specification to plain data for the core.
 core_feature_spec <- function(x) {
   fields <- unclass(x)
   fields$kind <- class(x)[[1]]

@@ -20,7 +20,6 @@ with_shard <- function(estimator, mode, deals, deals_itself, read) {
   list(input = input, parts = place$parts)
 }
 
-# Selects the rows of this process.
 shard_rows <- function(columns, auto_shard) {
   place <- the$dealing
   if (is.null(place)) return(columns)
@@ -54,7 +53,6 @@ reader_of_batches <- function() {
   list(place$rank, place$size)
 }
 
-# Evaluates `expr` without sharding unless `auto_shard` is TRUE.
 without_sharding <- function(auto_shard, expr) {
   place <- the$dealing
   if (auto_shard || is.null(place)) return(expr)

@@ -76,7 +76,6 @@ anova.tf_estimator <- function(object, ..., test = NULL) {
   anova_of_steps(object, test)
 }
 
-# The table of anova.lm() and anova.glm() for several models.
 anova_of_models <- function(models, fits, test, call = parent.frame()) {
   first <- fits[[1]]
   for (i in seq_along(fits)[-1]) {

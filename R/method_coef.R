@@ -278,7 +278,6 @@ summary.tf_estimator <- function(object, ...) {
   )
 }
 
-# Weighted measures of the fit on the training rows.
 fit_measures <- function(object, frame) {
   classes <- tidy_classes_of(object)
   weights <- row_weights(object, frame, sum(frame$rows))

@@ -173,7 +173,6 @@ fit_log_likelihood <- function(fit) {
   )
 }
 
-# y log(mu), which is 0 for y = 0.
 y_log <- function(y, mu) {
   of <- y * log(mu)
   of[y == 0] <- 0

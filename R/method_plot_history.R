@@ -75,7 +75,6 @@ constant_panels <- function(data) {
   if (all(is_constant)) character() else names(is_constant)[is_constant]
 }
 
-# Adds `y`, the value to draw: the logarithm in panels that span more than two decades.
 with_panel_scales <- function(series) {
   is_log <- vapply(split(series$value, series$panel), function(values) {
     values <- values[is.finite(values)]
@@ -183,7 +182,6 @@ plot_history_ggplot2 <- function(series, smoothed, marks, theme_bw) {
     )
 }
 
-# Series with one value, which a line does not show.
 single_values <- function(series) {
   count <- stats::ave(seq_len(nrow(series)), series$panel, series$series, FUN = length)
   series[count == 1, ]
@@ -222,7 +220,6 @@ decade_labels <- function(at) {
   vapply(10^at, function(value) format(signif(value, 1), scientific = abs(log10(value)) > 4.5), "")
 }
 
-# The caption that explains the marks.
 mark_words <- function(marks) {
   words <- c(
     if (length(marks$best)) paste0("Dashed: best step, ", big_number(marks$best), "."),

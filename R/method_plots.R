@@ -100,7 +100,6 @@ draw_classes <- function(data, which) {
   draw_legend(classes, "topleft")
 }
 
-# The 30 largest weights except the intercept, or the importance of the features of trees.
 weight_data <- function(object, call) {
   check_trained(object, "plot", call)
   if (is_tree_model(object)) {

@@ -25,7 +25,6 @@ describe_formula_model <- function(object) {
   )
 }
 
-# The optimizer, and for trees their number and most important features.
 model_lines <- function(object) {
   traits <- model_traits(object$spec$type)
   c(

@@ -114,7 +114,6 @@ augment.tf_estimator <- function(x, data = NULL, newdata = NULL, ...) {
   shown[keep, ]
 }
 
-# The response, or NULL if the data do not contain it.
 known_response <- function(object, data) {
   blueprint <- object$blueprint
   if (!all(blueprint$response_variables %in% names(data))) return(NULL)

@@ -124,7 +124,6 @@ node_depths <- function(table) {
   unname(depth)
 }
 
-# Such as "20, of 74 leaves; most important: wt (74%), hp (26%)".
 tree_words <- function(object) {
   trees <- trees_of(object, "print", checks = FALSE)
   nodes <- trees$nodes

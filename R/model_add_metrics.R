@@ -112,7 +112,6 @@ warn_outer_labels <- function(labels, before) {
   }
 }
 
-# Checks for a named list of list(tensor, tensor or operation).
 as_metric_pairs <- function(metrics) {
   example <- "{.code list(mae = tf$metrics$mean_absolute_error(labels, predictions$predictions))}"
   is_pair <- function(x) {

@@ -62,7 +62,6 @@ balanced_weights <- function(x, words, response, call) {
   as.numeric(ifelse(counts > 0, sum(counts) / (sum(counts > 0) * counts), 0))
 }
 
-# The product of the row weights and the class weights.
 row_weights <- function(object, frame, n) {
   weights <- if (is.null(frame$weight)) rep(1, n) else as.numeric(frame$weight)
   of_classes <- unlist(object$spec$class_weights)

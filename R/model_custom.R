@@ -271,7 +271,6 @@ check_export_outputs <- function(x, call = parent.frame()) {
   x
 }
 
-# The fields as plain data for the core.
 core_estimator_spec <- function(spec) {
   fields <- unclass(spec)
   for (name in grep("_hooks$", names(fields), value = TRUE)) {

@@ -33,7 +33,6 @@ current_model_dir <- function(object) {
 
 record_file <- "runhooks.data"
 
-# The metadata of the estimator's directory, or NULL.
 training_record <- function(estimator) {
   if (!is_estimator(estimator)) return(NULL)
   folder <- current_model_dir(estimator)
@@ -58,14 +57,12 @@ folder_memory <- function(folder) {
   folder$memory
 }
 
-# Stores changed metadata in memory; see pending_metadata().
 update_metadata <- function(folder, memory) {
   folder$has_metadata <- folder$is_checked <- TRUE
   folder$is_changed <- !identical(memory, folder$memory) || isTRUE(folder$is_changed)
   folder$memory <- memory
 }
 
-# Writes pending metadata after a training that saved a checkpoint.
 finish_training <- function(object, folder) {
   memory <- pending_metadata(folder)
   if (!is.null(memory)) write_record(memory, folder$path)

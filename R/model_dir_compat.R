@@ -77,7 +77,6 @@ response_difference <- function(record, response) {
   if (was != response) sprintf("It was trained to predict '%s', not '%s'.", was, response)
 }
 
-# For input functions, which know the response.
 check_response_memory <- function(record, response, folder) {
   line <- response_difference(record, response)
   if (length(line)) abort_incompatible_model(folder, line, user_frame())
@@ -201,7 +200,6 @@ record_training <- function(object, input_fn, folder, mark = folder$mark) {
   keep_recipe(object, attr(input_fn, "recipe", exact = TRUE), folder)
 }
 
-# Does the same after an error or an interrupt.
 record_aborted_training <- function(object, input_fn) {
   folder <- open_folder(model_dir(object))
   if (!folder$has_checkpoint) return(invisible())

@@ -23,7 +23,6 @@ is_record <- function(x) {
     (is.null(x[["data"]]) || is_known_data(x[["data"]]))
 }
 
-# is_record() with a cache of the last valid metadata.
 is_sound_record <- function(x) {
   if (!is.null(x) && identical(x, the$sound_record)) return(TRUE)
   is_sound <- is_record(x)
@@ -31,7 +30,6 @@ is_sound_record <- function(x) {
   is_sound
 }
 
-# Identifies the data of the last training.
 is_known_data <- function(x) is_plain_list(x) && is_string(x[["content"]]) && is_number(x[["rows"]])
 
 is_known_column <- function(x) {
@@ -125,7 +123,6 @@ warn_new_levels <- function(new, has_trees) {
   )
 }
 
-# Aborts if strings became numbers, or numbers became strings.
 check_kind <- function(x, name, was) {
   now <- column_kind(x)
   is_word <- c("factor", "character")

@@ -50,7 +50,6 @@ print.runhooks_head <- function(x, ...) {
   invisible(x)
 }
 
-# Nested heads of a multi_head() are in brackets.
 head_words <- function(x) {
   shown <- unclass(x)[names(x) != "type"]
   values <- vapply(shown, function(value) {

@@ -88,7 +88,6 @@ vocab_info <- function(new_vocab, new_vocab_size = -1, num_oov_buckets = 0, old_
   structure(info, class = "VocabInfo")
 }
 
-# Converts a path or settings to plain data for the core.
 as_warm_start <- function(x, call) {
   if (is.null(x)) return(NULL)
   if (is_string(x)) x <- warm_start_settings(x)

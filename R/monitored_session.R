@@ -239,7 +239,6 @@ print.runhooks_session_creator <- function(x, ...) {
   invisible(x)
 }
 
-# tf.train.Scaffold().
 new_scaffold <- function(init_op = NULL, init_feed_dict = NULL, init_fn = NULL, ready_op = NULL,
                          ready_for_local_init_op = NULL, local_init_op = NULL, summary_op = NULL,
                          saver = NULL, copy_from_scaffold = NULL, local_init_feed_dict = NULL) {
@@ -325,7 +324,6 @@ leave_monitored_session <- function(pointer, condition) {
   call_on_error(condition)
 }
 
-# Calls `step_fn`, and again with a new session after an error from which the session recovers.
 run_step_fn <- function(pointer, step_fn, call = parent.frame()) {
   check_step_fn(step_fn, call)
   failures <- 0

@@ -21,7 +21,6 @@ optimizer_constructor <- function(specs) {
   f
 }
 
-# The specification: the given arguments without NULLs.
 new_optimizer <- function(type, given, constructor, call = parent.frame()) {
   name <- formals(constructor)$name
   if (is.function(given$learning_rate)) given$learning_rate <- rate_function(given$learning_rate)
@@ -93,7 +92,6 @@ optimizers_rd <- function() {
 #' linear_regressor(column_numeric("wt"), optimizer = "SGD")
 NULL
 
-# Methods of an optimizer, or one of its hyperparameters.
 #' @export
 `$.runhooks_optimizer` <- function(x, name) {
   switch(name,
@@ -146,14 +144,12 @@ optimizer_apply_gradients <- function(optimizer, grads_and_vars, global_step, na
   )
 }
 
-# A specification as a plain list for the core.
 unclass_deep <- function(x) {
   owner <- attr(x, "owner")
   attributes(x) <- list(names = names(x), owner = owner)
   x
 }
 
-# Checks the argument `optimizer` of an estimator.
 check_optimizer <- function(optimizer, arg = "optimizer", call = parent.frame()) {
   if (is.null(optimizer) || is_optimizer(optimizer) || is.function(optimizer)) return(invisible())
   check_string(optimizer, arg = arg, call = call)

@@ -68,7 +68,6 @@
 #' sgd
 NULL
 
-# The arguments of each function, in positional order.
 optimizer_parts <- list(
   apply_dense = c("grad", "var", "slots", "hyper"),
   apply_sparse = c("grad", "var", "slots", "hyper"),

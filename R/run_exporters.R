@@ -84,7 +84,6 @@ new_exporter <- function(specs, call) {
   structure(list(name = given$name, export = run), class = "tf_exporter")
 }
 
-# Whether a handle of the core comes from another process.
 is_gone <- function(handle) identical(handle, methods::new("externalptr"))
 
 is_exporter <- function(x) inherits(x, "tf_exporter")
@@ -95,7 +94,6 @@ print.tf_exporter <- function(x, ...) {
   invisible(x)
 }
 
-# The call of export_savedmodel() that all exporters share.
 saved_model_export <- function(serving_input_receiver_fn, assets_extra, as_text) {
   function(estimator, export_path, checkpoint_path) {
     export_savedmodel(
@@ -130,7 +128,6 @@ argument_kinds$`function(best_eval_result, current_eval_result)` <- function(x, 
   check_compare_fn(x, call)
 }
 
-# Converts one exporter or a list of exporters to a list.
 as_exporter_list <- function(exporters, call = parent.frame()) {
   if (is.null(exporters)) return(list())
   if (is_exporter(exporters)) exporters <- list(exporters)
@@ -174,7 +171,6 @@ as_exporter_list <- function(exporters, call = parent.frame()) {
 
 # --- exporting
 
-# Runs the exporters and returns the exported folders, named by exporter.
 export_all <- function(exporters, estimator, checkpoint, metrics, is_final) {
   exported <- lapply(exporters, function(exporter) {
     path <- file.path(model_dir(estimator), "export", exporter$name)

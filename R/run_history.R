@@ -113,7 +113,6 @@ evaluation_table <- function(evaluations) {
   )
 }
 
-# Prints one line for each run. A subset of the columns prints as a plain tibble.
 #' @export
 print.runhooks_run_history <- function(x, ...) {
   shown <- c("run", "began", "seconds", "from_step", "to_step", "rows_per_sec", "why", "reason")
@@ -143,13 +142,11 @@ run_lines <- function(x) {
   columns <- Map(function(name, cells) format(c(name, cells), justify = "right"),
     names(columns), lapply(columns, as.character)
   )
-  # only the first line of an error message
   why <- paste0(x$why, ": ", sub("\n.*$", "", x$reason))
   lines <- paste0("  ", do.call(paste, c(unname(columns), sep = "  ")), "  ", c("ended by", why))
   substr(lines, 1, max(getOption("width"), 60))
 }
 
-# Such as "0.25 s", "12 s", "3 min", "2.5 h".
 short_time <- function(seconds) {
   if (is.na(seconds)) return("?")
   if (seconds < 100) return(paste(format(signif(seconds, 2), scientific = FALSE), "s"))

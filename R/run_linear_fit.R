@@ -86,7 +86,6 @@ fit_information <- function(fit) {
   )
 }
 
-# A triangular root of the information of all outputs, or NULL if it is singular.
 information_root <- function(fit, means, triangle) {
   if (fit$family == "multinomial") return(joint_root(fit, means))
   k <- ncol(means)
@@ -137,7 +136,6 @@ orthonormal_columns <- function(fit) {
   qr.qy(fit$decomposed, diag(1, nrow(fit$design), sum(fit$kept)))
 }
 
-# The residuals at the optimum.
 least_errors <- function(fit) {
   rest <- matrix(0, nrow(fit$errors) - nrow(fit$ahead_of_fit), ncol(fit$errors))
   fit$errors - qr.qy(fit$decomposed, rbind(fit$ahead_of_fit, rest))
@@ -183,7 +181,6 @@ is_undetermined <- function(fit) {
   }, NA))
 }
 
-# Warns if the coefficients are not at the optimum. Returns TRUE if it warned.
 warn_convergence <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(invisible(FALSE))
   distance <- fit_distance(fit)
@@ -234,7 +231,6 @@ warn_perfect_fit <- function(fit) {
   )
 }
 
-# True if the residuals are near the limit of single precision.
 is_met_closely <- function(fit) {
   if (fit$family != "gaussian") return(FALSE)
   centered <- sweep(fit$logits, 2, colMeans(fit$logits))
@@ -247,7 +243,6 @@ record_inference <- function(fit) {
   if (!warn_convergence(fit)) warn_perfect_fit(fit)
 }
 
-# The fit for methods of inference. Aborts if the loss is not a likelihood.
 inference_fit <- function(object, what, call = parent.frame()) {
   fit <- linear_fit(object, what, call = call)
   if (!nzchar(fit$family) || fit$is_penalized) {
@@ -271,7 +266,6 @@ fit_nobs <- function(fit) sum(fit$weights != 0)
 
 fit_df <- function(fit) fit_nobs(fit) - sum(fit$kept)
 
-# The number of estimated coefficients of all outputs.
 fit_edf <- function(fit) sum(fit$kept) * ncol(fit$coefficients)
 
 # The covariance of the residuals of all responses, or an identity matrix without dispersion.
@@ -280,7 +274,6 @@ fit_dispersion <- function(fit) {
   crossprod(fit$errors, fit$weights * fit$errors) / fit_df(fit)
 }
 
-# The covariance of the estimated coefficients, ordered by output.
 fit_covariance <- function(fit) {
   k <- ncol(fit$errors)
   inverse <- if (is.null(fit$root)) {
@@ -299,7 +292,6 @@ fit_covariance <- function(fit) {
   wide %*% inverse %*% t(wide)
 }
 
-# The half-width of an interval, in standard errors.
 interval_factor <- function(fit, level, call = parent.frame()) {
   good <- is_number(level) && level > 0 && level < 1
   check_arg(good, level, "a number between 0 and 1", "level", call)

@@ -10,7 +10,6 @@ abort_no_formula <- function(what, call = parent.frame()) {
   )
 }
 
-# The training data, the rows that are used, and their response.
 training_frame <- function(object, what, call = parent.frame()) {
   blueprint <- object$blueprint
   if (is.null(blueprint)) abort_no_formula(what, call)
@@ -55,13 +54,11 @@ observed <- function(object, response) {
   if (ncol(shown) == 2) shown[, 2, drop = FALSE] else shown
 }
 
-# The classes of a classifier, or NULL for other models.
 tidy_classes_of <- function(object) {
   labels <- model_labels(object)
   if (isTRUE(labels$has_one_class)) tidy_classes(object, labels)
 }
 
-# The names of several outputs, from the head or the response.
 output_names <- function(object, response) {
   own <- unlist(lapply(model_labels(object)$predictions, `[[`, "names"))
   if (length(own)) return(own)
@@ -142,7 +139,6 @@ with_lone_levels <- function(model) {
   model
 }
 
-# The linear predictor of each row in the units of the response.
 linear_logits <- function(object, frame) {
   blueprint <- object$blueprint
   names <- cpp_estimator_coefficients(core_spec(object))

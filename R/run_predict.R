@@ -162,7 +162,6 @@ worded_classes <- function(object) {
   }
 }
 
-# Custom models and models with several heads have other keys.
 has_usual_keys <- function(object) {
   labels <- model_labels(object)
   !is.null(labels) && !labels$is_by_head
@@ -264,7 +263,6 @@ simplify_predictions <- function(batches) {
   if (n == 0) tibble::tibble() else quick_tibble(columns, n)
 }
 
-# Makes a tibble print the numbers instead of a type.
 #' @rawNamespace S3method(pillar::type_sum, tf_prediction)
 type_sum.tf_prediction <- function(x) {
   paste(format(as.vector(unclass(x)), digits = 3), collapse = ", ")

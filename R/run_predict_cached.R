@@ -18,7 +18,6 @@ predict_from_cache <- function(object, data, type) {
   way$finish(lapply(values, as_rows))
 }
 
-# A matrix with one row for each row of the data.
 as_rows <- function(values) {
   if (length(dim(values)) == 2) values else matrix(values, nrow = n_rows(values))
 }

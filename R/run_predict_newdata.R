@@ -37,7 +37,6 @@ prediction_shape <- function(object, labels, forms, type) {
   list(keys = keys, finish = finish)
 }
 
-# Predicts chunk by chunk and binds the results.
 predict_stream <- function(object, newdata, type, interval, level, checkpoint_path, hooks, call) {
   if (length(hooks)) {
     abort_runhooks("{.arg hooks} are not available for data that are read in chunks.", call = call)
@@ -66,7 +65,6 @@ predicted_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
   structure(lapply(values, spread_rows, ready$rows), checkpoint = attr(values, "checkpoint"))
 }
 
-# The types "response" and "link" of glm().
 mean_shape <- function(labels, form, type, classes) {
   has_classes <- !is.null(classes)
   has_logits <- has_classes || labels$family %in% c("binomial", "poisson")
@@ -163,10 +161,8 @@ computed_feature <- function(key, data) {
   tryCatch(eval(expr, data, globalenv()), error = function(error) NULL)
 }
 
-# The matrices of all keys, bound over the batches.
 predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, call) {
   n <- n_rows(flat_column(columns[[1]]))
-  # without rows there is nothing to run
   if (n == 0) return(no_predictions(model_labels(object), keys))
   input <- new_input_fn(
     columns, names(columns), character(), min(n, rows_at_once(object)), shuffle = FALSE,
@@ -183,7 +179,6 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
 # The batch size. Estimators that need all rows keep little of a batch, so it can be larger.
 rows_at_once <- function(object) if (model_traits(object$spec$type)$wants_all_rows) 16384 else 1024
 
-# Matrices without rows, with the usual number of columns.
 no_predictions <- function(labels, keys) {
   lapply(setNames(nm = keys), function(key) {
     form <- Find(function(form) form$key == key, labels$predictions)

@@ -21,7 +21,6 @@ abort_no_trees <- function(what, call) {
   )
 }
 
-# The same model, whose predictions include contributions.
 explaining <- function(object) {
   object$spec$explains <- TRUE
   object

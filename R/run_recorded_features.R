@@ -15,7 +15,6 @@ knows_features <- function(object) {
 
 is_recorded_matrix <- function(object) !is.null(training_record(object)$order)
 
-# The columns for these names, from the data or computed from them.
 recorded_columns <- function(data, names, call) {
   columns <- lapply(setNames(nm = names), computed_feature, data)
   missing <- names[vapply(columns, is.null, NA)]
@@ -23,7 +22,6 @@ recorded_columns <- function(data, names, call) {
   lapply(columns, flat_column)
 }
 
-# The input function of an evaluation.
 recorded_input_fn <- function(object, data, call) {
   response <- training_record(object)$response$name
   if (length(response) != 1) {

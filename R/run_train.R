@@ -211,7 +211,6 @@ inform_one_pass <- function(steps, rows) {
   )
 }
 
-# Happens when a script runs a second time, perhaps with other data or another learning rate.
 inform_skipped <- function(folder, max_steps) {
   cli::cli_inform(
     c(
@@ -266,7 +265,6 @@ inform_own_saver <- function(hooks, config) {
   }
 }
 
-# Stores the data in the object, and the rows and the last average loss in the metadata.
 remember_training <- function(object, data, input, history, folder) {
   if (is.null(object$blueprint)) return(invisible())
   kept <- unclass(object$estimator)$kept

@@ -263,7 +263,6 @@ with_silent_bar <- function(hooks) {
   c(hooks, list(new_deferred_hook("hook_progress_bar", silent)))
 }
 
-# Has the same columns as read_evaluations(), which reads event files.
 evaluation_rows <- function(metrics, name) {
   values <- metrics[names(metrics) != "global_step"]
   is_scalar <- vapply(values, is_number_or_nan, NA)

@@ -39,7 +39,6 @@ read_record <- function(hooks) {
   if (!is.null(saver)) cpp_history_read(attr(saver, "record"))
 }
 
-# The rate of rows at each record, and the seconds that steps waited for data.
 input_table <- function(step, input) {
   rate <- input$rows / input$seconds
   rate[input$seconds <= 0] <- NA
@@ -48,7 +47,6 @@ input_table <- function(step, input) {
   structure(table, class = "data.frame", row.names = .set_row_names(length(step)))
 }
 
-# One row for each evaluation, one column for each metric.
 validation_table <- function(record) {
   metrics <- Filter(function(x) length(x) == length(record$step), record$losses)
   data.frame(step = record$step, metrics, check.names = FALSE)
@@ -187,7 +185,6 @@ print.tf_estimator_history <- function(x, ...) {
   invisible(x)
 }
 
-# A hint if waiting for input took at least half of the time.
 waiting_line <- function(input) {
   last <- utils::tail(input, 1)
   if (NROW(last) == 0 || last$seconds < 1 || last$waited < last$seconds / 2) return(character())
@@ -197,7 +194,6 @@ waiting_line <- function(input) {
   )
 }
 
-# Lines of the form "metric: value" with 4 digits.
 history_lines <- function(values) {
   shown <- vapply(
     values,

@@ -93,7 +93,6 @@ new_flag <- function(type, name, default, description, call = parent.frame()) {
   if (has_tfruns()) return(of_tfruns(paste0("flag_", type))(name, default, description))
   check_string(name, call = call)
   flag <- list(type = type, name = name, description = description)
-  # NULL is a valid default
   if (!is.null(default)) flag$default <- flag_value(default, flag, call)
   structure(flag, class = "runhooks_flag")
 }

@@ -6,7 +6,6 @@ folder_events <- function(folder, histograms = FALSE) {
   lapply(event_folders(folder), function(dir) cpp_read_events(event_files(dir), histograms))
 }
 
-# A data frame of the numbers with `series`, `tag`, `step` and `value`.
 event_series <- function(events) {
   none <- list(step = numeric(), tag = character(), value = numeric())
   tables <- Map(function(part, name) {
@@ -19,7 +18,6 @@ event_series <- function(events) {
   do.call(rbind, unname(tables))
 }
 
-# The folders of the model and of its evaluations, named as on the page.
 event_folders <- function(folder) {
   folders <- list.dirs(folder, full.names = FALSE, recursive = FALSE)
   evaluations <- sorted_words(grep("^eval(_|$)", folders, value = TRUE))
@@ -37,7 +35,6 @@ curves <- function(models, several) {
     }, models, names(models))
   }
   all <- do.call(rbind, unname(models))
-  # metrics of evaluations come first
   tags <- unique(all$tag)
   is_evaluated <- tags %in% c("loss", "average_loss", all$tag[!grepl("training$", all$series)])
   names <- unique(all$series)
@@ -51,7 +48,6 @@ curves <- function(models, several) {
   section("Scalars", paragraph(words), charts)
 }
 
-# Colors that can be distinguished on white and on black.
 line_colors <- c(
   "#1b9e77", "#d95f02", "#4f9be8", "#e7298a", "#66a61e", "#a97bf0", "#c99700", "#8c8c8c"
 )
@@ -61,7 +57,6 @@ chart <- function(series, tag, colors) {
   series <- series[is.finite(series$value), ]
   steps <- sort(unique(series$step))
   names <- unique(series$series)
-  # if a step was repeated, use its last value
   columns <- lapply(names, function(name) {
     own <- series[series$series == name, ]
     own$value[match(steps, rev(own$step), nomatch = NA) * -1 + nrow(own) + 1]
@@ -115,7 +110,6 @@ histograms <- function(events) {
   section("Histograms", paragraph(words), charts, rest)
 }
 
-# A row for each histogram, with a matrix column of its quantiles.
 histogram_shares <- function(read) {
   shares <- vapply(seq_along(read$step), function(i) {
     shares_of(read$limits[[i]], read$counts[[i]], read$min[[i]], read$max[[i]])

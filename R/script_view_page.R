@@ -91,7 +91,6 @@ last_evaluations <- function(runs) {
   )
 }
 
-# The existing checkpoints and the best one, which has its own folder, with their sizes.
 checkpoint_table <- function(folder) {
   best_folder <- file.path(folder, "best")
   kept <- saved_steps(folder)
@@ -111,7 +110,6 @@ checkpoint_table <- function(folder) {
   )
 }
 
-# Fields of the last runs that differ between models.
 different_fields <- function(last) {
   fields <- lapply(last, function(run) {
     c(run$arguments[[1]], run$config[[1]], list(hooks = run$hooks[[1]], seed = run$seed))
@@ -153,7 +151,6 @@ timeline_table <- function(folder) {
   )
 }
 
-# The names and types of operations in graph.pbtxt, folded by name scope.
 graph_tree <- function(folder) {
   path <- file.path(folder, "graph.pbtxt")
   if (!file.exists(path)) return(NULL)
@@ -270,7 +267,6 @@ html_page <- function(title, refresh, ...) {
   )
 }
 
-# Inlines the scripts and styles of a library.
 inlined <- function(dependency) {
   root <- dependency$src$file
   if (!is.null(dependency$package)) root <- system.file(root, package = dependency$package)

@@ -68,7 +68,6 @@ pop_session <- function(session) {
   session$close()
 }
 
-# The session for `$eval()` and `$run()` of tensors and operations.
 session_or_default <- function(session, call = parent.frame()) {
   if (is.null(session)) session <- session_symbols()$get_default_session()
   if (is.null(session)) {

@@ -87,7 +87,6 @@ is.tensor <- function(object) is_tensor(object) # nolint
   )
 }
 
-# The value, or the initial value if the variable is not initialized.
 initialized_value <- function(x) {
   tf_cond(
     tf$is_variable_initialized(x), function() cpp_variable_read(x),

@@ -1,6 +1,5 @@
 # Conversion of R values for tensors: data types, dimensions, columns of data.
 
-# The name of a data type that is given as an object or a name.
 dtype_name <- function(dtype, arg = "dtype") {
   if (inherits(dtype, "tensorflow.dtype")) return(unclass(dtype)$name)
   if (is_string(dtype)) return(dtype)
@@ -13,13 +12,11 @@ dtype_name <- function(dtype, arg = "dtype") {
   )
 }
 
-# A data type that is given as an object or a name, or NULL.
 as_dtype <- function(dtype, arg = "dtype") {
   if (is.null(dtype) || inherits(dtype, "tensorflow.dtype")) return(dtype)
   tf_dtype(dtype_name(dtype, arg))
 }
 
-# The dimensions of a feature, which must be known whole numbers.
 known_dims <- function(shape, call = parent.frame()) {
   dims <- if (inherits(shape, "tensorflow.shape")) unclass(shape)$dims else unlist(shape)
   good <- is.null(dims) || is.numeric(dims) && all(vapply(dims, is_whole, NA))
@@ -35,7 +32,6 @@ as_tensor <- function(x, dtype = NULL) {
   cpp_constant(x, if (!is.null(dtype)) dtype_name(dtype), "initial_value")
 }
 
-# Creates each data type once.
 tf_dtype <- function(name) {
   if (is.null(the$dtypes[[name]])) {
     is_integer <- grepl("^u?int", name)
@@ -83,7 +79,6 @@ is_sparse_matrix <- function(x) is_matrix_package(x) && inherits(x, "dgCMatrix")
 # Sparse and dense matrices of the package Matrix.
 is_matrix_package <- function(x) isS4(x) && inherits(x, "Matrix")
 
-# Converts a sparse matrix to a dgCMatrix, and other matrices of the package Matrix to a matrix.
 plain_matrix <- function(x) {
   if (is_sparse_matrix(x)) return(x)
   if (!inherits(x, "sparseMatrix")) return(unname(Matrix::as.matrix(x)))
@@ -115,7 +110,6 @@ wanted_type <- function(x) {
   if (is.character(type)) type else NA_character_
 }
 
-# The specification of an initializer for the core.
 initializer_spec <- function(initializer) {
   spec <- attr(initializer, "spec")
   if (is.null(spec)) initializer else spec

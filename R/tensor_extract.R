@@ -230,7 +230,6 @@ parse_index <- function(expr, frame) {
   value_index(eval(expr, frame))
 }
 
-# Parses text such as "::2" or "2:".
 text_index <- function(text) {
   words <- strsplit(paste0(text, " "), ":", fixed = TRUE)[[1]]
   numbers <- lapply(trimws(words), function(word) {
@@ -312,7 +311,6 @@ dims_of_indices <- function(indices, dims) {
   sizes
 }
 
-# The begin, end, stride and masks of one index.
 slice_part <- function(index, size, place, drop, style) {
   part <- list(begin = 0, end = 0, stride = 1)
   if (index$kind == "all") return(c(part, list(masks = c("begin_mask", "end_mask"))))
@@ -392,7 +390,6 @@ range_part <- function(index, size, place, style) {
   list(begin = begin, end = end, stride = by, masks = masks)
 }
 
-# Tensors as ends start at 0 and are exclusive.
 tensor_range <- function(index, style) {
   as_number <- function(x, shift) {
     if (is.null(x)) 0 else if (is_graph_element(x)) tf$cast(as_tensor(x), "int32") else x + shift

@@ -160,7 +160,6 @@ sparse_from_dense <- function(tensor, name = NULL) {
   })
 }
 
-# Splits each string; each string is a row.
 string_split <- function(source, sep = NULL, skip_empty = TRUE, delimiter = NULL,
                          result_type = "SparseTensor", name = NULL) {
   unsupported(result_type)

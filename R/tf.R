@@ -37,7 +37,6 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
   symbol <- tf_symbol(full)
   has_members <- any(startsWith(tf_names(), paste0(full, ".")))
   module <- structure(list(path = paste0(full, ".")), class = "runhooks_tf_module")
-  # a class with members is both a function and a module
   if (is.function(symbol) && has_members) {
     return(structure(symbol, class = "runhooks_tf_class", module = module))
   }
@@ -46,7 +45,6 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
   abort_no_symbol(full, path)
 }
 
-# Suggests the same name in other modules and similar names in this module.
 abort_no_symbol <- function(full, path, call = parent.frame()) {
   name <- substring(full, nchar(path) + 1)
   in_r <- function(names) gsub(".", "$", names, fixed = TRUE)
@@ -117,7 +115,6 @@ tf_table <- function() {
 
 tf_names <- function() tf_table()$names
 
-# The member with this name, or NULL.
 tf_symbol <- function(name) {
   table <- tf_table()
   if (name %in% names(table$aliases)) name <- table$aliases[[name]]
@@ -144,7 +141,6 @@ tf_own_symbols <- function() {
   with_argument_checks(do.call(c, list_of_modules))
 }
 
-# A function of the core with the given signature.
 core_function <- function(name, arguments) {
   # `name` could be one of its arguments
   .name <- name
@@ -379,7 +375,6 @@ train_symbols <- function() {
           list(message = message, call = NULL)
         )
       },
-      # TensorFlow's order of arguments
       LoggingTensorHook = function(tensors, every_n_iter = NULL, every_n_secs = NULL,
                                    at_end = FALSE, formatter = NULL) {
         hook_logging_tensor(tensors, every_n_iter, every_n_secs, formatter, at_end)

@@ -1,6 +1,5 @@
 # Aliases of members of `tf`, as scripts for TensorFlow 1.x use them.
 
-# Aliases of R objects. `symbols` has the canonical names.
 alias_symbols <- function(symbols) {
   hooks <- grep("^train[.].*(Hook|CheckpointSaverListener|SecondOrStepTimer)$", names(symbols))
   hooks <- symbols[hooks]
@@ -71,7 +70,6 @@ same_names <- list(
   compat.v1.logging = "set_verbosity INFO WARN ERROR DEBUG"
 )
 
-# The canonical names of all aliases.
 alias_names <- function(known) {
   aliases <- lapply(names(same_names), function(module) {
     words <- strsplit(trimws(same_names[[module]]), "[[:space:]]+")[[1]]

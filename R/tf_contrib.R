@@ -223,7 +223,6 @@ changed_gradients <- function(pairs, noise, multipliers) {
   })
 }
 
-# Clips by a global norm or with a function of the pairs.
 clipped_gradients <- function(pairs, clip, call = parent.frame()) {
   if (is.null(clip)) return(pairs)
   if (is.function(clip)) return(clip(pairs))

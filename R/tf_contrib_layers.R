@@ -52,7 +52,6 @@ contrib_layer_symbols <- function() {
   setNames(symbols, paste0("contrib.layers.", names(symbols)))
 }
 
-# The collections of a layer's variables.
 model_collections <- function(given, trainable_in = NULL) {
   unique(c("variables", "model_variables", unlist(given), trainable_in))
 }
@@ -77,7 +76,6 @@ finish_layer <- function(x, filters, normalizer_fn, normalizer_params, biases_in
 
 as_initializer <- function(x) if (is.numeric(x)) tf$constant_initializer(x) else x
 
-# Collections are given for all variables, or as a list by variable.
 collections_of <- function(given, name) {
   if (is.list(given) && !is.null(names(given))) given <- given[[name]]
   model_collections(given)

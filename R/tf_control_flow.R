@@ -13,7 +13,6 @@ control_symbols <- function() {
 
 is_nest <- function(x) is.list(x) && !is_graph_element(x) && !is.object(x)
 
-# The leaves in order.
 nest_leaves <- function(x, depth = 1L) {
   if (!is_nest(x)) return(list(x))
   check_nesting(depth)
@@ -34,7 +33,6 @@ nest_pack <- function(x, leaves) {
   pack(x)
 }
 
-# The structure of a nest, without its leaves.
 nest_form <- function(x, depth = 1L) {
   if (!is_nest(x)) return(".")
   check_nesting(depth)
@@ -116,7 +114,6 @@ tf_cond <- function(pred, true_fn = NULL, false_fn = NULL, strict = FALSE, name 
   if (strict) result else only_one(result)
 }
 
-# An argument that has two names.
 first_given <- function(x, old, name, old_name, call = parent.frame()) {
   if (!is.null(x) && !is.null(old)) {
     abort_runhooks("Give only one of {.arg {name}} and {.arg {old_name}}.", call = call)
@@ -351,7 +348,6 @@ checked_types <- function(tensors, dtypes, call = parent.frame()) {
   tensors
 }
 
-# The initial state, and the remaining rows.
 folded_input <- function(elems, initializer, reverse) {
   tensors <- nest_tensors(elems)
   if (!is.null(initializer)) return(list(state = initializer, rows = row_lists(tensors), skip = 0L))
@@ -421,7 +417,6 @@ tf_scan <- function(fn, elems, initializer = NULL, parallel_iterations = 10, bac
       parallel_iterations, back_prop
     )
     results <- done$results
-    # the initial state is a result, too
     if (input$skip) {
       results <- Map(function(x, rest) tf$concat(list(tf$expand_dims(x, 0L), rest), 0L), begin, results)
     }

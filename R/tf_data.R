@@ -31,7 +31,6 @@ data_symbols <- function() {
   )
 }
 
-# Datasets that read files.
 file_symbols <- function() {
   list(
     data.TextLineDataset = function(filenames, compression_type = NULL, buffer_size = NULL) {
@@ -51,7 +50,6 @@ file_symbols <- function() {
   )
 }
 
-# Functions for `$apply()`.
 applied_symbols <- function() {
   applied <- list(
     shuffle_and_repeat = function(buffer_size, count = NULL, seed = NULL) {

@@ -29,7 +29,6 @@ example_symbols <- function() {
   )
 }
 
-# Converts a vector or a list of numbers to a vector.
 numbers_of <- function(value, wanted, call = parent.frame()) {
   numbers <- unlist(value)
   if (is.null(value)) return(numeric())
@@ -41,7 +40,6 @@ numbers_of <- function(value, wanted, call = parent.frame()) {
   as.numeric(numbers)
 }
 
-# Converts strings and raw vectors to a list of raw vectors.
 bytes_of <- function(value, call = parent.frame()) {
   if (is.raw(value)) return(list(value))
   good <- is.null(value) || is.character(value) || is.list(value) && !is.object(value)

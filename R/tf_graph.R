@@ -63,7 +63,6 @@ graph_more_symbols <- function() {
   )
 }
 
-# The Hessian: one gradient for each element of the gradient.
 hessian <- function(ys, x, call = parent.frame()) {
   dims <- dim(x)
   if (is.null(dims) || is.list(dims)) {

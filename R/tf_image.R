@@ -118,7 +118,6 @@ as_tensor_of_sizes <- function(size) {
   if (is_graph_element(size)) tf$cast(size, "int32") else as.integer(unlist(size))
 }
 
-# `from_end` is the dimension, counted from the end.
 flip <- function(image, from_end) {
   image <- as_tensor(image)
   tf$reverse(image, as.integer(image_rank(image) - from_end))
@@ -297,7 +296,6 @@ check_limits <- function(lower, upper, arg, call = parent.frame()) {
 
 drawn <- function(from, to, seed) tf$random_uniform(list(), from, to, seed = seed)
 
-# Decides for each image of a batch separately.
 random_flip <- function(image, from_end, seed) {
   image <- as_tensor(image)
   rank <- image_rank(image)

@@ -29,7 +29,6 @@ layer_class <- function(kind, class_name) {
   constructor
 }
 
-# The function of a layer, in R or in the core.
 layer_function <- function(kind) {
   own <- separable_symbols()[[paste0("layers.", kind)]]
   if (!is.null(own)) return(own)

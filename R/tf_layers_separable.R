@@ -60,7 +60,6 @@ separable_layer <- function(dims) {
         initializer <- if (is.null(bias_initializer)) zeros else as_initializer(bias_initializer)
         make("bias", filters, initializer, bias_regularizer, bias_constraint)
       }
-      # a sequence is an image with one row
       as_image <- function(x, at) if (dims == 1) tf$expand_dims(x, at) else x
       steps <- rep_len(sizes(strides, "strides"), 2)
       rates <- rep_len(sizes(dilation_rate, "dilation_rate"), 2)
@@ -76,5 +75,4 @@ separable_layer <- function(dims) {
   f
 }
 
-# An activation function, or its name in tf$nn.
 activation_function <- function(x) if (is.character(x)) tf$nn[[x]] else x

@@ -78,7 +78,6 @@ einsum_terms <- function(equation, inputs, call = parent.frame()) {
   list(inputs = terms, output = output)
 }
 
-# Sums over the indices that are not needed.
 keep_labels <- function(part, needed) {
   gone <- which(!part$labels %in% needed)
   if (length(gone) == 0) return(part)
@@ -337,7 +336,6 @@ tensor_diag <- function(diagonal, name = NULL) {
   tf$reshape(tf$matrix_diag(tf$reshape(diagonal, -1L)), c(dims, dims), name = name)
 }
 
-# The inverse of tf$diag().
 tensor_diag_part <- function(input, name = NULL) {
   input <- as_tensor(input)
   dims <- dim(input)
@@ -352,7 +350,6 @@ tensor_diag_part <- function(input, name = NULL) {
   tf$reshape(tf$matrix_diag_part(square), half, name = name)
 }
 
-# Sums over segments, divided by a function of their sizes.
 segment_share <- function(divisor) {
   force(divisor)
   function(data, segment_ids, num_segments, name = NULL) {

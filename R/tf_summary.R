@@ -83,7 +83,6 @@ as_summary_value <- function(x) {
   if (is_tensor(x) || is_variable(x)) x else cpp_constant(x, NULL, "values")
 }
 
-# Names of collections as strings.
 collections_or <- function(collections, default, arg = "collections", call = parent.frame()) {
   if (is.null(collections)) default else strings_of(collections, arg, call)
 }

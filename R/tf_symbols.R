@@ -44,7 +44,6 @@ symbols_section <- function(rows) {
   )
 }
 
-# The arguments of an R function as text, such as "x, name = NULL".
 arguments_text <- function(f) {
   defaults <- vapply(formals(f), function(x) paste(deparse(x), collapse = " "), "")
   shown <- ifelse(nzchar(defaults), paste0(" = ", defaults), "")

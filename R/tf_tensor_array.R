@@ -66,7 +66,6 @@ tensor_array_methods <- function() {
   )
 }
 
-# Merges the dimensions of a written element into the known dimensions.
 record_element <- function(array, dims, call = parent.frame()) {
   fields <- unclass(array)
   known <- fields$known
@@ -88,7 +87,6 @@ record_element <- function(array, dims, call = parent.frame()) {
 
 element_dims <- function(array) unclass(array)$known$dims
 
-# Converts one element or several elements to the data type of the array.
 array_value <- function(array, value, call = parent.frame()) {
   value <- as_tensor(value, array$dtype)
   if (identical(value$dtype$name, dtype_name(array$dtype))) return(value)
