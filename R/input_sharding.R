@@ -37,8 +37,7 @@ shard_rows <- function(columns, auto_shard) {
   })
 }
 
-# The batch size of a process. A batch of all rows contains all rows of each process, whose numbers
-# may differ by one.
+# A batch of all rows has all rows of each process; these numbers may differ by one.
 per_replica_batch <- function(batch_size, n, own) {
   place <- the$dealing
   is_whole <- !is.null(place) && own < n && batch_size %in% c(n, ceiling(n / place$size))

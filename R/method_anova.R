@@ -1,5 +1,4 @@
-# Comparison of linear models: anova(), extractAIC() and the generics of R that use them and
-# update(), such as drop1(), add1() and step().
+# Comparison of linear models: anova(), and extractAIC() for drop1(), add1() and step().
 
 #' Compare linear models
 #'
@@ -115,8 +114,7 @@ as_anova <- function(table, heading, test, largest) {
   structure(table, heading = heading, class = c("anova", "data.frame"))
 }
 
-# Sequential sums of squares: the squared projections of the linear predictor on the orthogonalized
-# columns of each term.
+# Sequential sums of squares: squared projections on the orthogonalized columns of each term.
 anova_of_terms <- function(object, fit, test) {
   root <- sqrt(fit$weights)
   fitted <- fit$logits[, 1] - fit$offset
@@ -169,8 +167,7 @@ is_refit <- function(object) {
     !is.null(cpp_latest_checkpoint(model_dir(object)))
 }
 
-# A call that creates the model and trains it in a new directory. The caller may evaluate the call
-# in `place`, where the data and the constructor may not be visible.
+# Creates and trains the model in a new directory. The call may be evaluated in `place`.
 refitting_call <- function(call, object, changes, place) {
   if (!"model_dir" %in% changes) call$model_dir <- NULL
   # include the data and the constructor if `place` does not have them

@@ -174,7 +174,6 @@ residuals_of_type <- function(seen, mean, type, weight, object) {
   )
 }
 
-# Happens for several quantiles of one response.
 abort_no_residuals <- function(fitted, observed, call = parent.frame()) {
   abort_runhooks(
     c(
@@ -194,8 +193,7 @@ model_fit <- function(object, frame) {
   if (".pred_class" %in% names(predicted) && ncol(fit) == 2) fit[, 2, drop = FALSE] else fit
 }
 
-# Predicts all rows and then selects the training rows, because terms such as scale(x) were computed
-# from all rows.
+# Predicts all rows first, because terms such as scale(x) were computed from all rows.
 frame_predictions <- function(object, frame) {
   predict(object, newdata = frame$data)[frame$rows, , drop = FALSE]
 }

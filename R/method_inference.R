@@ -61,8 +61,7 @@ covariance_matrix <- function(fit) {
   all
 }
 
-# One row for each coefficient, as in summary() of lm() and glm(). Only the estimates if the loss is
-# not a likelihood.
+# The table of summary() of lm() and glm(); only estimates if the loss is not a likelihood.
 coefficient_table <- function(fit) {
   estimate <- as.vector(fit$coefficients)
   table <- cbind(Estimate = estimate)

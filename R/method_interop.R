@@ -70,7 +70,6 @@ plain_predictions <- function(object, newdata) {
   if (length(classes) == 2) table[, 2] else table
 }
 
-# A vector for one column, a matrix for several.
 as_plain <- function(table) {
   if (length(table) == 1) table[[1]] else as.matrix(as.data.frame(table))
 }

@@ -23,14 +23,12 @@ plot.tf_estimator_history <- function(x, y, metrics = NULL, method = c("auto", "
   invisible(x)
 }
 
-# The evaluation metrics that correspond to the recorded losses. Some heads record only the sum, as
-# both losses.
+# The evaluation metrics of the recorded losses. Some heads record only the sum, as both losses.
 evaluated_names <- function(losses) {
   has_mean <- !identical(losses$mean_losses, losses$total_losses)
   c(mean_losses = if (has_mean) "average_loss", total_losses = "loss")
 }
 
-# A data frame with one row for each value: `step`, `value`, `panel` and `series`.
 history_series <- function(history, metrics, call) {
   data <- as.data.frame(history)
   is_evaluated <- grepl("^(validation|eval)/", data$metric)
@@ -102,8 +100,7 @@ smooth_series <- function(series) {
   do.call(rbind, unname(smoothed))
 }
 
-# The steps of existing checkpoints, the best step, and the reason why the run ended, from the model
-# directory.
+# Checkpoints, the best step and the end of the run, from the model directory.
 history_marks <- function(history, series) {
   folder <- attr(history, "folder")
   marks <- list(checkpoints = numeric(), best = numeric(), end = NULL)

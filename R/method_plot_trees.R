@@ -10,8 +10,8 @@ check_tree_plot <- function(which, object, call) {
   abort_runhooks(c("{.arg tree} needs the plot of a tree.", i = advice), call = call)
 }
 
-# The nodes of a tree with their positions. Leaves are side by side, and a node is centered above
-# its children. `from_x` and `from_y` are the position of the parent (for the root, its own).
+# Positions of nodes: leaves side by side, a node centered above its children. `from_x` and
+# `from_y` are the position of the parent.
 tree_plot_data <- function(object, tree, call) {
   nodes <- as.data.frame(object)
   check_positive_whole(tree, call = call)

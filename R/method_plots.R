@@ -1,7 +1,6 @@
 # Plots of models with ggplot2 or base graphics.
 
-# The data of plots 1 and 2. For numbers: observed values, fitted values and residuals. For classes:
-# the probability of the observed class in each row, and the calibration table.
+# The data of plots 1 and 2: fitted values and residuals, or probabilities and calibration.
 plot_data <- function(object, what, call) {
   check_trained(object, what, call)
   frame <- training_frame(object, what, call)
@@ -21,8 +20,7 @@ plot_data <- function(object, what, call) {
   )
 }
 
-# Groups the rows by deciles of the probability of a class. Returns the mean probability and the
-# observed frequency in each group. Two classes have one table, for the second class.
+# Mean probability and observed frequency in deciles. Two classes have one table, for the second.
 calibration <- function(probabilities, seen) {
   shown <- if (ncol(probabilities) == 2) 2 else seq_len(ncol(probabilities))
   tables <- lapply(shown, function(k) {

@@ -1,5 +1,4 @@
-# tidy(), glance() and augment() for models and histories. They are registered for the generics of
-# the package generics when that package is loaded.
+# tidy(), glance() and augment(), registered when the package generics is loaded.
 
 #' Tidy a model or a history
 #'

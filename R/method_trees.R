@@ -113,7 +113,6 @@ experimental_predict_with_explanations <- function(object, input_fn, predict_key
   })
 }
 
-# The depth of each node. Children follow their parents in the table.
 node_depths <- function(table) {
   at <- paste(table$tree, table$node)
   depth <- setNames(integer(nrow(table)), at)

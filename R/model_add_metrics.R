@@ -85,8 +85,7 @@ metric_input_words <- function(labels, predictions) {
   )
 }
 
-# Warns about `labels - predictions` with shapes [batch] and [batch, 1]: broadcasting makes it
-# [batch, batch], which pairs each label with each prediction.
+# Warns if `labels - predictions` broadcasts [batch] and [batch, 1] to [batch, batch].
 warn_outer_labels <- function(labels, before) {
   made <- tf$get_default_graph()$get_operations()
   for (op in made[-seq_len(before)]) {

@@ -16,8 +16,7 @@ constructor_factories$estimator <- function(specs, place) {
   f
 }
 
-# Creates a built-in estimator. `call` is the frame of the constructor. Arguments are checked after
-# the formula was converted to columns. Converted arguments go into the specification for the core.
+# `call` is the frame of the constructor. A formula becomes columns before arguments are checked.
 canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   type <- specs$type
   constructor <- sys.function(sys.parent())

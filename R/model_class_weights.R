@@ -1,4 +1,4 @@
-# Weights of the classes of a classifier.
+# Class weights of classifiers.
 
 argument_kinds$`class weights` <- function(x, name, call, wanted) {
   good <- is.numeric(x) && length(x) > 1 && all(is.finite(x) & x >= 0) && any(x > 0)

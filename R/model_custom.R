@@ -108,8 +108,7 @@ check_model_fn <- function(model_fn, params, call = parent.frame()) {
   }
 }
 
-# Wraps the model function for the core. The wrapper takes the value of the input function and the
-# mode, and returns the fields of the estimator_spec() as plain data.
+# Wraps the model function for the core; the wrapper returns plain data.
 custom_model <- function(object) {
   model_fn <- object$model_fn
   arguments <- names(formals(args(model_fn)))

@@ -18,8 +18,7 @@ local_model_dir <- function(object, writes = FALSE, frame = parent.frame()) {
   the$folder
 }
 
-# The directory that the current call opened. Functions outside a call, such as an iterator that is
-# read later, open it again.
+# Functions outside of a call, such as an iterator that is read later, open the directory again.
 current_model_dir <- function(object) {
   path <- model_dir(object)
   if (is.null(path)) return(NULL)

@@ -1,5 +1,5 @@
-# Checks that a model is compatible with the model that its model directory records, and updates the
-# record (R/model_dir_metadata.R). Directories without metadata, such as TensorFlow's, are accepted.
+# Compatibility of a model with the metadata of its model directory (R/model_dir_metadata.R).
+# Directories without metadata, such as TensorFlow's, are accepted.
 
 # Everything that determines the variables and their meaning, as groups of named strings. Learning
 # rates, regularization, example weights and the like are not part of it.
@@ -32,7 +32,6 @@ check_model_compatible <- function(object, mode, call = parent.frame()) {
   abort_incompatible_model(folder$path, lines, call)
 }
 
-# Compares only kinds, names of columns and the response, not the contents of columns.
 check_column_memory <- function(object, folder, record, call) {
   was <- record$model
   if (is.null(was)) return(invisible())
@@ -166,7 +165,6 @@ remember_model <- function(object, folder) {
   update_metadata(folder, record)
 }
 
-# Records the data in memory. Informs if the previous training in the directory used other data.
 remember_data <- function(data, folder) {
   record <- folder_memory(folder)
   if (is.null(data$content) || is.null(record) || identical(record$data, data)) return(invisible())
@@ -192,7 +190,6 @@ is_known_model <- function(x) {
 
 # --- trained or not
 
-# Stores in the object the directory, the checkpoint and the recipe of its training.
 record_training <- function(object, input_fn, folder, mark = folder$mark) {
   kept <- unclass(object$estimator)$kept
   kept$trained_in <- folder$path
@@ -208,8 +205,7 @@ record_aborted_training <- function(object, input_fn) {
   if (!is.null(memory)) write_record(memory, folder$path)
 }
 
-# Warns if the model was never trained, and aborts if the directory of its training is lost.
-# `purpose` completes the sentence of the warning.
+# Warns if the model was never trained. Aborts if the directory of its training is lost.
 check_has_weights <- function(object, purpose, call = parent.frame()) {
   folder <- current_model_dir(object)
   if (folder$has_checkpoint) return(inform_other_training(object, folder))
@@ -251,8 +247,7 @@ inform_lost_folder <- function(object, folder) {
 
 # --- a model that is being trained
 
-# The checkpoint to read, or "" for the newest. Inside a hook of the training of this model, it is a
-# temporary checkpoint of the current weights, which `forget()` removes.
+# In a hook of the model's own training, returns a temporary checkpoint of the current weights.
 current_weights <- function(object, checkpoint_path = NULL) {
   nothing <- function() invisible()
   if (!is.null(checkpoint_path)) {
@@ -266,8 +261,7 @@ current_weights <- function(object, checkpoint_path = NULL) {
   list(path = path, forget = function() unlink(scratch, recursive = TRUE))
 }
 
-# Stores the recipe that prepared the training data. The metadata only say that there was one,
-# because a recipe contains code.
+# A recipe contains code, so the metadata only record that there was one.
 keep_recipe <- function(object, recipe, folder) {
   kept <- unclass(object$estimator)$kept
   if (is.null(recipe)) recipe <- object$recipe

@@ -44,8 +44,7 @@ is_known_response <- function(x) {
 
 empty_record <- function() list(version = 1L, features = list(), response = NULL)
 
-# Adds kinds and levels of the columns to the metadata, for features that the model reads. Levels
-# accumulate over trainings. `response` is the name of the response, or empty if it has none.
+# Adds kinds and levels of features to the metadata. Levels accumulate over trainings.
 record_schema <- function(record, columns, features, response) {
   if (is.null(record)) record <- empty_record()
   for (name in features) {
@@ -77,8 +76,7 @@ kind_words <- c(
   double = "numbers"
 )
 
-# Converts columns to the kinds and levels in `known`. One warning lists all new levels, except
-# those of features in `open`.
+# Converts columns to the schema `known`. One warning lists new levels, except those in `open`.
 coerce_to_schema <- function(columns, known, open = character(), has_trees = FALSE) {
   new <- list()
   for (name in intersect(names(columns), names(known))) {

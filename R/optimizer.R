@@ -1,5 +1,4 @@
-# Specifications of optimizers, which the core converts to optimizers. They are members of
-# `tf$train`.
+# Specifications of optimizers, which are members of `tf$train` and which the core instantiates.
 
 # Constructors generated from the arguments, defaults and ranges that the core registers.
 optimizer_symbols <- function() {

@@ -151,8 +151,7 @@ as_slots <- function(slots, call) {
   lapply(slots, core_value)
 }
 
-# Wraps a user's function for the core: passes only the arguments that it takes, checks its value,
-# and adds the function and the variable to the text of its errors.
+# Wraps a function for the core and adds the optimizer and the variable to its errors.
 optimizer_part <- function(f, part, owner, call) {
   check_arg(is.function(f), f, "a function", part, call)
   known <- optimizer_parts[[part]]

@@ -76,8 +76,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   metrics
 }
 
-# Returns a function that restores the current state of R's random number generator. Evaluations
-# draw the order of rows from it, but must not change the numbers that a script draws later.
+# Evaluations draw the order of rows from R's generator, but must not change its state.
 keep_random_state <- function() {
   place <- globalenv()
   before <- place$.Random.seed

@@ -1,5 +1,4 @@
-# Exporters, which export a model after an evaluation of train_and_evaluate(). An exporter has a
-# name and a method export(), which returns the folder of the export, or NULL.
+# Exporters for train_and_evaluate(): a name and a method export(), which may return NULL.
 
 #' Export models during train_and_evaluate()
 #'

@@ -1,7 +1,5 @@
-# Inference for linear models: distance to the optimum, information matrix, intervals. Computes in
-# double precision from the data and the weights.
+# Inference for linear models in double precision, from the data and the weights.
 
-# Returns the design of lm(), the linear predictor of each row and the result of fit_information().
 # `coefficients` has a column for each response, or for each class except the first.
 linear_fit <- function(object, what, frame = training_frame(object, what, call),
                        call = parent.frame()) {
@@ -56,9 +54,8 @@ optimizer_argument_of <- function(object) {
   object$spec[[model_traits(object$spec$type)$parts[[1]]$optimizer]]
 }
 
-# Returns the means of the responses, and the gradient and the information of the likelihood. Both
-# refer to an orthonormal basis of the design, which stays accurate for collinear columns. `basis`
-# maps to coefficients of the design. The basis itself is as large as the design and rarely needed.
+# Gradient and information refer to an orthonormal basis of the design, which is accurate for
+# collinear columns. `basis` maps to coefficients. Its columns are large and rarely needed.
 fit_information <- function(fit) {
   p <- sum(fit$kept)
   w <- fit$weights
@@ -107,7 +104,7 @@ information_root <- function(fit, means, triangle) {
   root
 }
 
-# The root for rows with the weights `amounts`, in the basis that `triangle` makes orthonormal.
+# `triangle` defines the orthonormal basis.
 root_of_rows <- function(fit, amounts, triangle) {
   if (!all(is.finite(amounts))) return(NULL)
   decomposed <- qr(sqrt(amounts) * fit$design[, fit$kept, drop = FALSE], tol = 0)
@@ -116,7 +113,6 @@ root_of_rows <- function(fit, amounts, triangle) {
   if (all(sizes > .Machine$double.eps * max(sizes))) root
 }
 
-# The root for several classes, which have correlated errors.
 joint_root <- function(fit, means) {
   q <- orthonormal_columns(fit)
   k <- ncol(means)
@@ -151,8 +147,7 @@ fit_distance <- function(fit) {
   max(abs(fit$ahead) / pmax(abs(beta), errors, .Machine$double.xmin))
 }
 
-# True if the distance to the optimum is below single precision. For a Gaussian family it is true if
-# the optimum fits the data up to rounding.
+# True if the distance to the optimum, or for numbers the optimum's error, is only rounding.
 is_within_precision <- function(fit) {
   centered <- sweep(fit$logits, 2, colMeans(fit$logits))
   if (fit$family != "gaussian") return(sum(fit$ahead_of_fit^2) <= 1e-12 * sum(centered^2))
@@ -161,8 +156,7 @@ is_within_precision <- function(fit) {
   sum(left) <= 1e-20 * sum(fit$weights * centered^2) + rounding
 }
 
-# True if the weights have no finite optimum, as with separable classes or a level that has only one
-# class, so that some row's linear predictor is undetermined.
+# True for separable classes and the like, where some row's linear predictor has no finite optimum.
 is_undetermined <- function(fit) {
   if (fit$family == "gaussian") return(FALSE)
   inverse <- chol2inv(fit$root)
@@ -210,8 +204,7 @@ warn_convergence <- function(fit) {
   invisible(TRUE)
 }
 
-# Warns, as summary() of lm() does, if the residuals are so small that rounding to single precision
-# is a part of them.
+# Residuals near single precision contain rounding errors; summary() of lm() warns, too.
 warn_perfect_fit <- function(fit) {
   if (fit$family != "gaussian" || is.null(fit$root) || fit_df(fit) < 1) return(invisible())
   size <- function(x) colSums(fit$weights * x^2)
@@ -340,8 +333,7 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
   quick_tibble(do.call(c, columns), nrow(half))
 }
 
-# With several classes, a probability depends on several linear predictors. Prediction intervals
-# need normal errors, which classes and counts do not have.
+# A probability of several classes has several predictors; prediction intervals need normal errors.
 abort_interval <- function(fit, interval, object, call) {
   is_joint <- fit$family == "multinomial"
   if (!is_joint && (interval == "confidence" || fit$family == "gaussian")) return(invisible())

@@ -1,5 +1,4 @@
-# The linear predictor of a model from a formula for its training rows: with the columns of lm(), in
-# the units of the response, in double precision.
+# The linear predictor of the training rows, in double precision and the units of the response.
 abort_no_formula <- function(what, call = parent.frame()) {
   abort_runhooks(
     c(
@@ -39,8 +38,7 @@ check_trained <- function(object, what, call = parent.frame()) {
   )
 }
 
-# For functions that read the newest checkpoint but no data. The model in the directory must be the
-# object's model.
+# For functions that read the newest checkpoint but no data.
 check_own_weights <- function(object, folder, call) {
   check_model_compatible(object, "infer", call)
   check_scales(object, call)
@@ -103,8 +101,7 @@ design_matrix <- function(object, frame, newdata = NULL) {
   stats::model.matrix(terms, new, contrasts.arg = contrasts[is_open])
 }
 
-# Terms in which calls such as poly(x, 2) have the parameters of the training data. The contrasts
-# are those of the formula.
+# Terms in which calls such as poly(x, 2) have the parameters of the training data.
 with_predvars <- function(terms, blueprint, data) {
   variables <- as.list(attr(terms, "variables"))[-1]
   known <- lapply(variables, function(variable) {
@@ -124,8 +121,7 @@ plain_times <- function(data) {
   data
 }
 
-# Converts strings to factors with levels in an order that does not depend on the locale. R has no
-# contrasts for a factor of one level; its column is that of the intercept.
+# Orders levels without the locale. A factor of one level gets a contrast, which R lacks.
 with_lone_levels <- function(model) {
   for (name in names(model)) {
     x <- model[[name]]

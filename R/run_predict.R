@@ -129,8 +129,7 @@ batches_of_all <- function(batches, input) {
   do.call(c, all)[order(place)]
 }
 
-# Makes all checks and returns a function that runs the predictions. It returns all batches, or with
-# `all = FALSE` a handle that computes them one by one.
+# Checks first, then returns a function for all batches, or for a handle if `all` is FALSE.
 prediction_start <- function(object, input, keys, checkpoint_path, hooks, call = parent.frame(),
                              together = FALSE) {
   hooks <- finish_hooks(as_hook_list(hooks, call), "infer")
@@ -148,8 +147,7 @@ prediction_start <- function(object, input, keys, checkpoint_path, hooks, call =
   }
 }
 
-# Returns a function that replaces class numbers by the labels of the training. With a vocabulary
-# the core has already done so.
+# Replaces class numbers by labels. With a vocabulary the core has already done so.
 worded_classes <- function(object) {
   labels <- model_labels(object)
   words <- class_labels(object, labels)
@@ -167,8 +165,7 @@ has_usual_keys <- function(object) {
   !is.null(labels) && !labels$is_by_head
 }
 
-# An iterator over batches or examples. `start` creates the session at the first item. Closing or
-# garbage-collecting the iterator ends the hooks.
+# `start` creates the session at the first item. Closing or collecting the iterator ends the hooks.
 prediction_iterator <- function(start, by_example, finish = identity) {
   pointer <- NULL
   waiting <- list()

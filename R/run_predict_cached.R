@@ -1,6 +1,5 @@
-# Fast path of predict() for plain data (src/r/loop/predict_fast_path.cpp). The first call caches
-# the predict plan: how columns map to features and which graph to run. The plan is valid while the
-# model, the directory and the checkpoint are unchanged.
+# Fast path of predict() for plain data (src/r/loop/predict_fast_path.cpp). The predict plan maps
+# columns to features. It is valid while the model, the directory and the checkpoint are unchanged.
 
 # Predicts with the cached plan. Returns NULL if no plan is valid for these data.
 predict_from_cache <- function(object, data, type) {
@@ -31,7 +30,6 @@ predict_plan_key <- function(object) {
   )
 }
 
-# Caches the plan of a successful prediction, unless features are computed from the columns.
 # `checkpoint` is the number of the checkpoint in the core, or NULL if the core did not cache it.
 cache_predict_plan <- function(object, newdata, type, shape, checkpoint) {
   if (!is.data.frame(newdata) || is.null(checkpoint)) return(invisible())
@@ -48,8 +46,7 @@ cache_predict_plan <- function(object, newdata, type, shape, checkpoint) {
   if (is.null(type)) ways$all <- way else ways$typed[[type]] <- way
 }
 
-# The column, data type and allowed levels (NULL: any) of each feature, sorted by name. Returns NULL
-# if a feature is not a plain column.
+# Column, type and levels (NULL: any) of each feature. NULL if a feature is not a plain column.
 predict_plan_features <- function(object) {
   record <- training_record(object)
   has_recipe <- !is.null(object$recipe) || isTRUE(record$recipe) ||

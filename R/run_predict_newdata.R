@@ -57,8 +57,7 @@ predict_stream <- function(object, newdata, type, interval, level, checkpoint_pa
   do.call(rbind, parts)
 }
 
-# The matrices of all keys with one row for each row of the data, NA for omitted rows. The attribute
-# `checkpoint` is the number of the checkpoint in the core.
+# NA for omitted rows. The attribute `checkpoint` is the number of the checkpoint in the core.
 predicted_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
   ready <- new_features(object, data, call)
   values <- predicted_matrices(object, ready$columns, keys, checkpoint_path, hooks, call)
@@ -96,8 +95,7 @@ abort_with_interval <- function(type, checkpoint_path, hooks, call = parent.fram
   check_arg(good, type, "\"response\" or \"link\" with an interval", "type", call)
 }
 
-# One form of the predictions as named columns: the class, one number for each class, or numbers
-# with the names of the head.
+# Named columns: the class, a number for each class, or numbers with the names of the head.
 tidy_prediction <- function(values, form, classes) {
   if (form$columns == "class") {
     ids <- as.integer(values) + 1L
@@ -126,9 +124,8 @@ check_new_data <- function(newdata, call) {
   as.list(newdata)
 }
 
-# The features of the model, for rows without NA in a required feature. `rows` marks these rows. A
-# computed feature is read from the data or computed from its variables. Models without features get
-# a feature that only counts the rows.
+# `rows` marks rows without NA in a required feature. A computed feature may be in the data. Models
+# without features get a feature that only counts the rows.
 new_features <- function(object, data, call) {
   blueprint <- object$blueprint
   if (!is.null(blueprint)) {

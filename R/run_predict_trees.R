@@ -1,7 +1,6 @@
 # The trees of a model, and predictions with the contributions of features.
 
-# The trees of the newest checkpoint, with their columns. `checks` aborts if the directory contains
-# a different model.
+# `checks` aborts if the directory contains a different model.
 trees_of <- function(object, what, call = parent.frame(), checks = TRUE) {
   check_estimator(object, call = call)
   checkpoint <- trained_checkpoint(object, what, call)

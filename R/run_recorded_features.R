@@ -1,8 +1,6 @@
-# Data frames for models without a formula. The features and the response come from the metadata of
-# the training (R/model_dir_metadata.R).
+# Data frames for models without a formula, by the metadata of the training.
 
-# The names of the features, in the order of the columns of a feature matrix if the model has one.
-# NULL if the training did not record names.
+# Names of features in the order of the feature matrix, or NULL if the training recorded none.
 recorded_features <- function(object) {
   record <- training_record(object)
   if (!is.null(record$order)) return(record$order)

@@ -154,10 +154,8 @@ with_convergence <- function(hooks) {
   c(hooks, list(hook_stop_when_converged()))
 }
 
-# Runs the training in the core and updates the metadata.
-# `input` is the result of as_model_input() for `input_fn`, and `hooks` is complete.
-# `leaves_events`: the event files stay in the model directory. `asked`: further arguments for the
-# record of the run. `notes_few_rows`: inform if a new model has few rows. `limit`: expected steps.
+# `input` is the result of as_model_input() for `input_fn`. `leaves_events`: event files stay in the
+# model directory. `asked`: arguments for the run record. `limit`: expected number of steps.
 run_training <- function(object, input_fn, input, steps, max_steps, hooks, listeners,
                          validation = NULL, leaves_events = FALSE, asked = list(),
                          notes_few_rows = FALSE, limit = NULL, call = parent.frame()) {
@@ -243,8 +241,7 @@ finish_hook <- function(hook) {
   if (is.function(finish)) finish()
 }
 
-# Converts a hook for the core: built-in hooks become plain lists with unchanged tensors and
-# functions.
+# Built-in hooks become plain lists for the core.
 core_hook <- function(hook) {
   if (!inherits(hook, "runhooks_builtin_hook")) return(hook)
   present <- hook[!vapply(hook, is.null, NA)]

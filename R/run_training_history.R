@@ -19,8 +19,7 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
   structure(history, class = "tf_estimator_history")
 }
 
-# The history that the history saver among `hooks` has recorded so far. `last_step` is by default
-# the last recorded step.
+# `last_step` is by default the last recorded step.
 recorded_history <- function(hooks, record = read_record(hooks), last_step = NULL, folder = NULL,
                              started = NULL, validation = NULL) {
   saver <- history_saver(hooks)

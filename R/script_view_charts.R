@@ -1,7 +1,6 @@
 # Charts of the page of view_run(): curves of numbers and histograms over steps.
 
-# Reads each event file of the model and its evaluations once. Returns a list of numbers and
-# histograms for each folder.
+# Reads each event file once.
 folder_events <- function(folder, histograms = FALSE) {
   lapply(event_folders(folder), function(dir) cpp_read_events(event_files(dir), histograms))
 }
@@ -83,8 +82,7 @@ chart <- function(series, tag, colors) {
 
 # --- histograms: the distribution of a tensor's values in each step with a summary
 
-# The shares of TensorBoard: the extremes, the median, and 0.5, 1 and 1.5 standard deviations of a
-# normal distribution around it.
+# TensorBoard's quantiles: extremes, median, and 0.5, 1 and 1.5 standard deviations of a normal.
 shown_shares <- c(0, stats::pnorm(c(-1.5, -1, -0.5, 0, 0.5, 1, 1.5)), 1)
 
 most_histograms <- 60L

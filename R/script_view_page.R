@@ -1,5 +1,4 @@
-# The page of view_run() except its charts (R/script_view_charts.R): tables, graph and HTML. All
-# text from a run is escaped.
+# Tables, graph and HTML of the page of view_run(). All text from a run is escaped.
 
 run_page <- function(folder, runs, refresh = NULL) {
   check_page_packages(rlang::caller_env())
@@ -126,8 +125,7 @@ different_fields <- function(last) {
 
 # --- time and graph
 
-# Microseconds of a step by type of operation. Uses the median of the timelines, because the first
-# step also computes constants.
+# Microseconds by type of operation: medians, because the first step also computes constants.
 timeline_table <- function(folder) {
   if (!requireNamespace("jsonlite", quietly = TRUE)) return(NULL)
   files <- list.files(c(folder, file.path(folder, "logs")), "^timeline-[0-9]+[.]json$", full.names = TRUE)

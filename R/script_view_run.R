@@ -80,8 +80,7 @@ hook_view_run <- function(every_n_secs = 10) {
   })
 }
 
-# Writes the page during the run. `finish` writes it again after the run is recorded, which is later
-# than end(), so that the page no longer reloads.
+# `finish` runs later than end(), after the run is recorded, so the last page does not reload.
 page_hook <- function(folder, every_n_secs) {
   last <- -Inf
   write <- function() {

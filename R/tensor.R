@@ -262,8 +262,7 @@ list_as_input <- function(x, depth = 1L) {
 
 array_dims <- function(x) if (is.null(dim(x))) length(x) else dim(x)
 
-# Converts nested lists, as in Python, to an array. Elements must have the same shape. Plain numbers
-# give a plain array, whose data type can still be chosen.
+# Plain numbers give a plain array, whose data type can still be chosen.
 array_of_list <- function(x, depth = 1L) {
   check_nesting(depth)
   if (length(x) == 0) return(array(integer(), 0L))

@@ -115,8 +115,7 @@ initializer_spec <- function(initializer) {
   if (is.null(spec)) initializer else spec
 }
 
-# Whether each column has only finite numbers. Checks large data with one call of the core, because
-# its overhead does not pay for few rows.
+# The call of the core costs more than R's check of a few rows.
 all_finite <- function(columns) {
   numbers <- lapply(columns, stored_numbers)
   has_numbers <- vapply(numbers, function(x) is.numeric(x) || is.logical(x), NA)

@@ -219,8 +219,8 @@ columns_named <- function(x, names) {
 # `x$name` and `x[["name"]]`: a vector, or a matrix if a feature has several columns.
 column_of_tensor <- function(x, name) x[, name]
 
-# Parses one argument of `[`. Returns list(kind, ...), where kind is "all", "ellipsis", "newaxis",
-# "names" (names), "one" (at), or "range" (from, to, by; NULL if missing).
+# Returns list(kind, ...): "all", "ellipsis", "newaxis", "names" (names), "one" (at), or "range"
+# (from, to, by; NULL if missing).
 parse_index <- function(expr, frame) {
   if (identical(expr, quote(expr = ))) return(list(kind = "all"))
   if (is.symbol(expr) && grepl(":", as.character(expr), fixed = TRUE)) {

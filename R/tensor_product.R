@@ -1,13 +1,11 @@
-# `%*%` of tensors and variables without masking base R. R finds S4 methods of `%*%` in all
-# versions, but S3 methods only since 4.3. Handles are therefore marked as S4 objects
-# (src/r/graph/handle_methods.cpp). They keep their S3 classes and methods.
+# `%*%` of tensors without masking base R. R finds S3 methods of `%*%` only since 4.3, so handles
+# are marked as S4 objects (src/r/graph/handle_methods.cpp) but keep their S3 classes.
 
 #' @importFrom methods cacheMetaData setMethod setOldClass
 NULL
 
-# The methods are created when the package is built. The bindings call register_tensor_methods() for
-# the first handle that a user can see, because S4 methods in the namespace would slow down
-# library().
+# Created when the package is built and registered with the first handle that a user can see: S4
+# methods in the namespace would slow down library().
 tensor_methods <- new.env()
 
 # When roxygen2 reads the sources, there is no namespace to own the classes.
@@ -29,8 +27,7 @@ if (isNamespace(topenv())) local({
     for (other in c("ANY", handles)) set_method("%*%", signature(one, other), product)
     # R shows S4 objects with show() instead of print()
     set_method("show", one, function(object) print(object)) # lint: allow stdout
-    # If a package such as Matrix defines S4 methods of `[`, R looks for one for S4 objects and
-    # evaluates the indices. This method passes them as expressions, such as 1:4:2.
+    # With S4 methods of `[`, such as Matrix's, R would evaluate indices such as 1:4:2.
     local({
       method <- paste0("[.", one)
       brackets <- get(method, envir = topenv())

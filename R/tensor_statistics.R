@@ -1,5 +1,4 @@
-# R's statistics of tensors, which are errors. In a normalizer_fn, mean(x) would be the mean of a
-# batch, which differs between batches and in prediction. The messages suggest what to write.
+# Errors for R's statistics of tensors. In a normalizer_fn, mean(x) would be the mean of a batch.
 
 abort_statistic <- function(what, other, call) {
   of_batch <- if (!is.null(other)) "For the values of each batch use {.code {other}}."

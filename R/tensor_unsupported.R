@@ -1,5 +1,4 @@
-# Functions of R that need the value of a tensor. A tensor has no value while the graph is built, so
-# they raise an error that suggests a function of `tf`.
+# Errors for R functions that need the value of a tensor, which does not exist in graph mode.
 
 # ifelse() calls it
 #' @export
@@ -13,8 +12,7 @@ as.character.tensorflow.tensor <- function(x, ...) {
   abort_tensor_word("as.character", environment())
 }
 
-# Calls an R function of tensors. `if` and the like fail without dispatch, so their errors are
-# replaced here.
+# `if` and the like fail without dispatch, so their errors are replaced.
 with_tensor_words <- function(expr, call = parent.frame()) {
   withCallingHandlers(expr, simpleError = function(error) {
     word <- conditionCall(error)[[1]]

@@ -1,6 +1,5 @@
-# The `tf` object: TensorFlow's names as nested members. Functions that the core registers (ops,
-# graph functions, optimizers) appear with their registered signatures. The other modules of
-# R/tf_*.R add functions that are written in R.
+# The `tf` object: TensorFlow's names as nested members. Functions of the core appear with their
+# registered signatures; the module tf adds functions that are written in R.
 
 #' Use TensorFlow's names
 #'

@@ -1,5 +1,4 @@
-# Argument checks for R functions of `tf` that do not check by themselves. Functions of the core
-# declare their arguments in the registration.
+# Argument checks for R functions of `tf`; functions of the core declare theirs.
 
 whole_number <- "a whole number"
 whole_numbers <- "whole numbers"
@@ -92,8 +91,7 @@ own_argument_kinds <- function() {
   )
 }
 
-# Adds the checks to the bodies of the functions. Wrappers would change what the functions see of
-# their call.
+# Checks are in the bodies, because wrappers would change what functions see of their call.
 with_argument_checks <- function(symbols) {
   kinds <- own_argument_kinds()
   for (name in names(kinds)) symbols[[name]] <- with_argument_check(symbols[[name]], kinds[[name]])

@@ -1,6 +1,5 @@
-# tf$contrib$layers: convolutions and normalizations. Inputs are evaluated before the scope of the
-# layer opens, so their variables are outside of it. The variables of a layer are `weights`,
-# `biases`, `beta` and `gamma`; they are in the collection `model_variables`.
+# tf$contrib$layers: convolutions and normalizations. Inputs are evaluated before the scope of a
+# layer opens, so that their variables are outside of it.
 
 contrib_layer_symbols <- function() {
   activated <- function(activation) {
@@ -175,8 +174,7 @@ check_data_format <- function(data_format, call = parent.frame()) {
 
 # --- normalizations
 
-# Follows TensorFlow's fused kernel, which TensorFlow uses for ranks 2 and 4: the moving variance
-# is unbiased.
+# As in TensorFlow's fused kernel (ranks 2 and 4), the moving variance is unbiased.
 contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FALSE,
                                epsilon = 0.001, activation_fn = NULL, param_initializers = NULL,
                                param_regularizers = NULL, updates_collections = "update_ops",

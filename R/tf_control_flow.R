@@ -1,5 +1,4 @@
-# tf$cond(), tf$while_loop() and functions that use them. The core builds graphs from the user's
-# functions (src/control). This file handles nested values, as TensorFlow's `nest` does.
+# tf$cond(), tf$while_loop() and related functions, with nested values like TensorFlow's `nest`.
 
 control_symbols <- function() {
   list(
@@ -75,8 +74,7 @@ only_one <- function(x) {
 
 # --- cond and case
 
-# Builds a branch. `note()` records the value of `fn`, and the core gets its tensors. An operation
-# becomes a constant that depends on it.
+# `note()` records the value of `fn`. An operation becomes a constant that depends on it.
 branch_builder <- function(fn, label, flag, note) {
   function(arguments) {
     value <- fn()

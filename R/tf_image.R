@@ -1,5 +1,4 @@
-# tf$image: resizing, flipping, cropping and colours, composed of other members of `tf`. An image is
-# [height, width, channels] or [batch, height, width, channels].
+# tf$image, composed of other members of `tf`. Images may have a leading batch dimension.
 
 image_symbols <- function() {
   symbols <- list(

@@ -1,5 +1,4 @@
-# The classes of tf$layers. A layer creates its variables in the first call and shares them with
-# later calls. It calls the function of the same layer with its stored arguments.
+# The classes of tf$layers. Later calls of a layer share the variables of its first call.
 
 layer_class_symbols <- function() {
   classes <- c(

@@ -12,8 +12,7 @@ random_symbols <- function() {
 
 # --- initializers
 
-# An initializer: a function of shape and data type that returns values. The core uses the attribute
-# `spec` instead of the function.
+# The core uses the attribute `spec` of an initializer instead of calling it.
 new_initializer <- function(type, own_dtype, ...) {
   spec <- list(type = type, ...)
   check_initializer(spec[-1], parent.frame())

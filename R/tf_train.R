@@ -108,8 +108,7 @@ load_checkpoint <- function(ckpt_dir_or_file) {
   )
 }
 
-# Initializes variables from a checkpoint. `assignment_map` maps names in the checkpoint to names,
-# variables or scopes ("a/" = "b/") of the graph.
+# `assignment_map` maps names of the checkpoint to names, variables or scopes ("a/" = "b/").
 init_from_checkpoint <- function(ckpt_dir_or_file, assignment_map) {
   path <- checkpoint_prefix(ckpt_dir_or_file)
   good <- is.list(assignment_map) && !is.null(names(assignment_map))
@@ -135,7 +134,6 @@ init_from_checkpoint <- function(ckpt_dir_or_file, assignment_map) {
   invisible()
 }
 
-# Pairs of a name in the checkpoint and a variable.
 assigned <- function(from, to, there, call = parent.frame(3)) {
   missing_there <- function(name) {
     abort_runhooks("Tensor {name} is not found in the checkpoint.", kind = "not_found", call = call)

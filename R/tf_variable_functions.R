@@ -1,5 +1,4 @@
-# Functions of variables in `tf`: scatter updates, the current scope, assertions and templates. Also
-# members that are not available, with advice.
+# Scatter updates, assertions and templates in `tf`, and members that are not available.
 
 variable_symbols <- function() {
   list(
@@ -50,7 +49,6 @@ scatter_function <- function(how) {
   f
 }
 
-# Updates rows by IndexedSlices.
 scatter_rows <- function(variable, how, rows, name, call = parent.frame()) {
   if (!inherits(rows, "tensorflow.indexed_slices")) {
     abort_runhooks("sparse_delta is not IndexedSlices: {kind_of(rows)}.", call = call)
@@ -101,7 +99,6 @@ assertion_of_one <- function(scope, text, comparison) {
   }
 }
 
-# Checks the rank while the graph is built.
 assert_rank <- function(x, rank, data = NULL, summarize = NULL, message = NULL, name = NULL) {
   unsupported(data, summarize)
   check_string(message, null = TRUE)
@@ -147,7 +144,6 @@ make_template <- function(name_, func_, create_scope_now_ = FALSE, unique_name_ 
 
 # --- sessions
 
-# A session that is the default until it is closed.
 interactive_session <- function(target = "", graph = NULL, config = NULL) {
   session <- session_symbols()$Session(target, graph, config)
   push_session(session)

@@ -13,7 +13,6 @@ scope_symbols <- function() {
   )
 }
 
-# Flattens the arguments of tf.group(): elements and lists of them.
 flat_list <- function(...) {
   flatten <- function(x, depth) {
     if (!is.list(x)) return(list(x))
@@ -175,7 +174,6 @@ get_by_getter <- function(getter, name, shape, dtype, options, trainable, collec
   )
 }
 
-# Converts values to a tensor, which has the shape. Functions of a shape are not changed.
 variable_initializer <- function(name, shape, dtype, initializer, call = parent.frame()) {
   if (inherits(initializer, "runhooks_initializer_class")) initializer <- initializer()
   if (is.numeric(initializer) || is.character(initializer) || is.logical(initializer)) {
