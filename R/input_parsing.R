@@ -118,8 +118,6 @@ print.runhooks_feature_spec <- function(x, ...) {
   invisible(x)
 }
 
-# --- parsing
-
 check_feature_specs <- function(features, arg, call = parent.frame()) {
   good <- is.list(features) && length(features) > 0 && !is.null(names(features)) &&
     all(nzchar(names(features)))

@@ -44,7 +44,6 @@ per_replica_batch <- function(batch_size, n, own) {
   if (is_whole) own else batch_size
 }
 
-# list(rank, size) if processes take turns in reading batches, else NULL.
 reader_of_batches <- function() {
   place <- the$dealing
   if (is.null(place) || place$deals_rows) return(NULL)

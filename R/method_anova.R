@@ -159,8 +159,6 @@ anova_of_steps <- function(object, test) {
   as_anova(table, heading, test, fits[[length(fits)]])
 }
 
-# --- update()
-
 # Whether update() trains the new model: the old one was trained and converges without `steps`.
 is_refit <- function(object) {
   has_coefficients(object) && is_iterative_fit(object) && !is_streamed(object$data) &&

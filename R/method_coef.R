@@ -214,8 +214,6 @@ rownames_of <- function(frame) {
   if (is.data.frame(frame$data)) rownames(frame$data) else as.character(seq_along(frame$rows))
 }
 
-# --- coefficients
-
 #' @rdname model_methods
 #' @export
 coef.tf_estimator <- function(object, complete = TRUE, ...) {
@@ -228,8 +226,6 @@ coef.tf_estimator <- function(object, complete = TRUE, ...) {
   if (fit$family == "multinomial") return(t(coefficients))
   if (ncol(coefficients) == 1) coefficients[, 1] else coefficients
 }
-
-# --- update() and summary()
 
 #' @rdname model_methods
 #' @export

@@ -61,7 +61,6 @@ yhat.tf_estimator <- function(X.model, newdata, ...) { # nolint: its names
   plain_predictions(X.model, newdata)
 }
 
-# A number for each row, or a matrix of probabilities for more than two classes.
 plain_predictions <- function(object, newdata) {
   classes <- tidy_classes_of(object)
   if (length(classes) == 0) return(as_plain(predict(object, newdata = newdata)))

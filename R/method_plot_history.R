@@ -85,7 +85,6 @@ with_panel_scales <- function(series) {
   series
 }
 
-# Smooths series of at least 20 steps by local means of running medians, which ignore outliers.
 smooth_series <- function(series) {
   parts <- split(series, list(series$panel, series$series), drop = TRUE)
   smoothed <- lapply(parts, function(part) {
@@ -130,7 +129,6 @@ saved_steps <- function(folder) {
   as.numeric(sub("^.*-", "", grep("-[0-9]+$", paths, value = TRUE)))
 }
 
-# The best step by the metric of early stopping, or by the loss.
 best_validation_step <- function(validation, stop) {
   metric <- stop$metric_name
   if (is.null(metric)) metric <- "average_loss"

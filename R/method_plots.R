@@ -1,6 +1,5 @@
 # Plots of models with ggplot2 or base graphics.
 
-# The data of plots 1 and 2: fitted values and residuals, or probabilities and calibration.
 plot_data <- function(object, what, call) {
   check_trained(object, what, call)
   frame <- training_frame(object, what, call)

@@ -53,8 +53,6 @@ part_optimizer_words <- function(optimizer, part) {
   if (is_number(rate)) sprintf("%s (learning rate %s)", name, format(unname(rate))) else name
 }
 
-# --- what the last training was
-
 last_training <- function(object) {
   last <- training_record(object)$last
   list(
@@ -62,7 +60,7 @@ last_training <- function(object) {
   )
 }
 
-# --- input functions
+# --- input functions and specifications
 
 #' @export
 print.runhooks_input_fn <- function(x, ...) {
@@ -93,8 +91,6 @@ few_names <- function(names, most = 8) {
   shown <- paste(utils::head(names, most), collapse = ", ")
   if (rest > 0) paste0(shown, " and ", rest, " more") else shown
 }
-
-# --- what a run is given
 
 # Formats arguments as "name = value". Large values are shown as their kind.
 given_words <- function(args) {
@@ -164,7 +160,7 @@ print.RunOptions <- function(x, ...) print_given(x, "Options of a run", unclass(
 #' @export
 print.VocabInfo <- function(x, ...) print_given(x, "A vocabulary to begin with", unclass(x))
 
-# --- what train() returned is no model
+# --- methods that abort for the history of train()
 
 abort_history <- function(what, call = parent.frame()) {
   abort_runhooks(

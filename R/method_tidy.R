@@ -77,7 +77,6 @@ glance.tf_estimator <- function(x, ...) {
   tibble::as_tibble(known)
 }
 
-# The measures of a likelihood, with the names of broom.
 likelihood_measures <- function(fit) {
   if (!nzchar(fit$family) || fit$is_penalized) return(list())
   record_inference(fit)

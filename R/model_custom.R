@@ -108,7 +108,6 @@ check_model_fn <- function(model_fn, params, call = parent.frame()) {
   }
 }
 
-# Wraps the model function for the core; the wrapper returns plain data.
 custom_model <- function(object) {
   model_fn <- object$model_fn
   arguments <- names(formals(args(model_fn)))
@@ -279,8 +278,6 @@ core_estimator_spec <- function(spec) {
   fields["export_outputs"] <- list(lapply(fields$export_outputs, unclass))
   fields
 }
-
-# --- tf$estimator$export
 
 export_symbols <- function() {
   output <- function(kind, outputs) {

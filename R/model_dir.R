@@ -67,7 +67,6 @@ finish_training <- function(object, folder) {
   if (!is.null(memory)) write_record(memory, folder$path)
 }
 
-# The changed metadata for the core to write, or NULL if nothing has changed.
 pending_metadata <- function(folder) {
   if (!isTRUE(folder$is_changed)) return(NULL)
   folder$is_changed <- FALSE

@@ -7,7 +7,7 @@ model_signature <- function(object) {
   if (!is.null(object$spec)) cpp_model_memory(cached_core_model(object)$core)
 }
 
-# --- comparing
+# --- checks
 
 # Aborts if the directory contains a different model. `mode` is "train", "eval" or "infer".
 check_model_compatible <- function(object, mode, call = parent.frame()) {
@@ -131,7 +131,7 @@ inform_other_training <- function(object, folder) {
   )
 }
 
-# --- remembering
+# --- updates of the metadata
 
 # Wraps the input of a training so that it records the model and the data when the graph is built.
 # Only then does the core hold the directory, and it removes the record if the training fails.
@@ -188,7 +188,7 @@ is_known_model <- function(x) {
   is_plain_list(x) && all(vapply(x, is_texts, NA))
 }
 
-# --- trained or not
+# --- state of the training
 
 record_training <- function(object, input_fn, folder, mark = folder$mark) {
   kept <- unclass(object$estimator)$kept
@@ -245,7 +245,7 @@ inform_lost_folder <- function(object, folder) {
   )
 }
 
-# --- a model that is being trained
+# --- weights during a training
 
 # In a hook of the model's own training, returns a temporary checkpoint of the current weights.
 current_weights <- function(object, checkpoint_path = NULL) {

@@ -1,6 +1,5 @@
 # Specifications of optimizers, which are members of `tf$train` and which the core instantiates.
 
-# Constructors generated from the arguments, defaults and ranges that the core registers.
 optimizer_symbols <- function() {
   symbols <- list()
   for (specs in registered("optimizer")) {

@@ -137,7 +137,6 @@ kept_slots <- function(slots, call) {
   function(var) slots
 }
 
-# Converts slots to a named list of initial values for the core.
 as_slots <- function(slots, call) {
   if (is.character(slots)) slots <- setNames(as.list(numeric(length(slots))), slots)
   names <- rlang::names2(slots)

@@ -102,8 +102,6 @@ saved_model_export <- function(serving_input_receiver_fn, assets_extra, as_text)
   }
 }
 
-# --- checks
-
 check_compare_fn <- function(compare_fn, call = parent.frame()) {
   if (is.null(compare_fn)) abort_plain("`compare_fn` must not be None.", call = call)
   check_function(compare_fn, call = call)
@@ -168,8 +166,6 @@ as_exporter_list <- function(exporters, call = parent.frame()) {
   exporters
 }
 
-# --- exporting
-
 export_all <- function(exporters, estimator, checkpoint, metrics, is_final) {
   exported <- lapply(exporters, function(exporter) {
     path <- file.path(model_dir(estimator), "export", exporter$name)
@@ -178,7 +174,6 @@ export_all <- function(exporters, estimator, checkpoint, metrics, is_final) {
   setNames(exported, vapply(exporters, `[[`, "", "name"))
 }
 
-# The metrics of earlier evaluations in the event files, without the current step.
 earlier_evaluations <- function(folder, pattern, global_step) {
   files <- Sys.glob(file.path(folder, pattern))
   files <- files[!dir.exists(files)]

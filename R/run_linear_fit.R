@@ -261,7 +261,6 @@ fit_df <- function(fit) fit_nobs(fit) - sum(fit$kept)
 
 fit_edf <- function(fit) sum(fit$kept) * ncol(fit$coefficients)
 
-# The covariance of the residuals of all responses, or an identity matrix without dispersion.
 fit_dispersion <- function(fit) {
   if (fit$family != "gaussian") return(diag(ncol(fit$errors)))
   crossprod(fit$errors, fit$weights * fit$errors) / fit_df(fit)
@@ -292,7 +291,6 @@ interval_factor <- function(fit, level, call = parent.frame()) {
   if (fit$family == "gaussian") stats::qt(upper, fit_df(fit)) else stats::qnorm(upper)
 }
 
-# The linear predictor of new rows with standard errors; NA in rows with missing values.
 linear_predictions <- function(object, data, fit, call = parent.frame()) {
   design <- design_matrix(object, fit$frame, data)[, fit$kept, drop = FALSE]
   logits <- design %*% fit$coefficients[fit$kept, , drop = FALSE]

@@ -65,7 +65,6 @@ output_names <- function(object, response) {
 
 has_coefficients <- function(object) model_traits(object$spec$type)$has_coefficients
 
-# The columns of lm() for the training rows, or for `newdata`.
 design_matrix <- function(object, frame, newdata = NULL) {
   blueprint <- object$blueprint
   data <- as.data.frame(frame$data, optional = TRUE)

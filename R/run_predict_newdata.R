@@ -173,7 +173,7 @@ predicted_matrices <- function(object, columns, keys, checkpoint_path, hooks, ca
   structure(values, checkpoint = attr(batches, "checkpoint"))
 }
 
-# The batch size. Estimators that need all rows keep little of a batch, so it can be larger.
+# Trees need little memory for each row, so their batches can be larger.
 rows_at_once <- function(object) if (model_traits(object$spec$type)$wants_all_rows) 16384 else 1024
 
 no_predictions <- function(labels, keys) {

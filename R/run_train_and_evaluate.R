@@ -276,8 +276,6 @@ evaluation_rows <- function(metrics, name) {
 
 is_number_or_nan <- function(x) is.numeric(x) && length(x) == 1
 
-# --- tf$estimator
-
 train_and_evaluate_symbols <- function() {
   symbols <- list(
     estimator.train_and_evaluate = function(estimator, train_spec, eval_spec) {

@@ -25,7 +25,6 @@ event_folders <- function(folder) {
   parts
 }
 
-# A chart for each tag. With several models, each model has its own lines.
 curves <- function(models, several) {
   if (several) {
     models <- Map(function(table, name) {

@@ -59,7 +59,6 @@ plain_runs <- function(runs) {
 
 runs_table <- function(runs) html_table(plain_runs(runs))
 
-# The arguments, hooks, configuration and log lines of a run, folded.
 run_details <- function(number, run) {
   fields <- c(
     list(hooks = run$hooks[[1]], seed = run$seed, version = run$version, host = run$host),

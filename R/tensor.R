@@ -243,8 +243,6 @@ length.tensorflow.tensor <- function(x) {
   if (is.null(dims) || anyNA(dims)) NA_integer_ else as.integer(prod(dims))
 }
 
-# --- operators and functions
-
 # Converts a list for an op that takes one tensor: a vector of numbers, or the stacked tensors.
 # Called by the core. lint: allow caller
 list_as_input <- function(x, depth = 1L) {

@@ -76,7 +76,6 @@ np_array <- function(data, dtype = NULL) {
 # Sparse matrices that the core reads directly, converting one batch at a time.
 is_sparse_matrix <- function(x) is_matrix_package(x) && inherits(x, "dgCMatrix")
 
-# Sparse and dense matrices of the package Matrix.
 is_matrix_package <- function(x) isS4(x) && inherits(x, "Matrix")
 
 plain_matrix <- function(x) {
@@ -104,7 +103,6 @@ factor_codes <- function(x) {
   codes
 }
 
-# The data type of a column from np_array(), or NA.
 wanted_type <- function(x) {
   type <- attr(x, "dtype", exact = TRUE)
   if (is.character(type)) type else NA_character_

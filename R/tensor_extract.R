@@ -339,7 +339,6 @@ one_part <- function(at, size, place, drop, style) {
   )
 }
 
-# The first element, counted from 0.
 begin_of <- function(at, size, place, style) {
   if (style == "python") return(at)
   check_place(at, size, place)

@@ -139,7 +139,6 @@ sparse_transpose <- function(sp_input, perm = NULL, name = NULL) {
   })
 }
 
-# Adds a sparse and a dense tensor; the result is dense.
 sparse_add <- function(a, b, threshold = NULL, thresh = NULL) {
   unsupported(threshold, thresh)
   if (is_sparse(a) && is_sparse(b)) {

@@ -157,8 +157,6 @@ version_symbols <- function() {
   )
 }
 
-# --- types
-
 dtype_names <- c(
   "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "string"
 )
@@ -231,8 +229,6 @@ tf_constant <- function(value, dtype, shape, name) {
   }
   cpp_constant(value, if (!is.null(dtype)) dtype_name(dtype), name)
 }
-
-# --- gradients
 
 gradient_symbols <- function() {
   list(

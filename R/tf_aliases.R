@@ -37,7 +37,6 @@ alias_symbols <- function(symbols) {
   )
 }
 
-# Modules of TensorFlow that repeat names of the top level.
 same_names <- list(
   math = "abs accumulate_n acos acosh add add_n argmax argmin asin asinh atan atan2 atanh ceil
     confusion_matrix cos cosh count_nonzero cumprod cumsum digamma divide equal erf erfc exp expm1

@@ -94,8 +94,6 @@ stack_layers <- function(inputs, layer, stack_args, ...) {
   })
 }
 
-# --- optimize_loss
-
 contrib_optimizers <- list(
   Adagrad = "AdagradOptimizer", Adam = "AdamOptimizer", Ftrl = "FtrlOptimizer",
   Momentum = "MomentumOptimizer", RMSProp = "RMSPropOptimizer", SGD = "GradientDescentOptimizer"

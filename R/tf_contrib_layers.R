@@ -140,7 +140,6 @@ contrib_conv2d_transpose <- function(inputs, num_outputs, kernel_size, stride = 
   contrib_convolution(environment(), "Conv2d_transpose", transpose, is_transposed = TRUE)
 }
 
-# A convolution layer. `given` is the frame with its arguments, `product` computes the convolution.
 contrib_convolution <- function(given, scope_name, product, is_transposed = FALSE) {
   call <- given
   check_data_format(given$data_format, call)
@@ -342,8 +341,6 @@ contrib_bow_encoder <- function(ids, vocab_size, embed_dim, sparse_lookup = TRUE
     tf$reduce_mean(tf$nn$embedding_lookup(embeddings, ids), 1L)
   })
 }
-
-# --- summaries
 
 summarize_tensor <- function(tensor, tag = NULL) {
   check_arg(is_graph_element(tensor), tensor, "a tensor", "tensor", environment())

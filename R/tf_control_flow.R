@@ -163,7 +163,6 @@ case_pairs <- function(pairs, call = parent.frame()) {
   pairs
 }
 
-# An operation that fails if no condition is true, or more than one.
 assert_few <- function(preds, at_most_one) {
   count <- tf$reduce_sum(tf$stack(lapply(preds, function(pred) tf$cast(pred, "int32"))))
   names <- toString(vapply(preds, function(pred) pred$name, ""))
@@ -225,7 +224,6 @@ invariant_shapes <- function(shapes, form, tensors, call = parent.frame()) {
 # Dimensions, NA if unknown; NULL if the rank is unknown.
 static_dims <- function(x) cpp_element_info(x)$dims
 
-# The rows of tensors as tensor lists for a loop, and their number.
 row_lists <- function(tensors) {
   first <- tensors[[1]]
   rows <- static_dims(first)[1]
@@ -422,8 +420,6 @@ tf_scan <- function(fn, elems, initializer = NULL, parallel_iterations = 10, bac
     nest_pack(input$state, results)
   })
 }
-
-# --- custom gradients
 
 custom_gradient <- function(f) {
   check_function(f)

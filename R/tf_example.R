@@ -72,8 +72,6 @@ print.tensorflow.example_message <- function(x, ...) {
   invisible(x)
 }
 
-# --- protobuf's wire format
-
 example_bytes <- function(x) {
   fields <- unclass(x)
   switch(fields$kind,
@@ -105,7 +103,6 @@ feature_bytes <- function(x) {
   )
 }
 
-# A length-delimited field.
 wire <- function(field, bytes) c(as.raw(field * 8 + 2), varint(length(bytes)), bytes)
 
 # A varint. Negative numbers are in two's complement of 64 bits, which takes ten bytes.

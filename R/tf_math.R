@@ -89,7 +89,6 @@ in_order <- function(x, labels, wanted) {
   tf$transpose(x, as.integer(match(wanted, labels) - 1))
 }
 
-# The sizes of some dimensions: numbers if all are known, or else a tensor.
 sizes_of <- function(part, labels) {
   at <- match(labels, part$labels)
   sizes <- dim(part$x)
@@ -107,7 +106,6 @@ joined_sizes <- function(...) {
   }), 0L)
 }
 
-# The product of two tensors as one matrix product over their shared indices.
 contract <- function(a, b, needed) {
   a <- keep_labels(a, c(b$labels, needed))
   b <- keep_labels(b, c(a$labels, needed))
@@ -271,7 +269,7 @@ confusion_matrix <- function(labels, predictions, num_classes = NULL, dtype = "i
   })
 }
 
-# --- orders
+# --- sorting
 
 sort_tensor <- function(values, axis = -1, direction = "ASCENDING", name = NULL) {
   with(name_scope(name, "sort"), along_last_axis(values, axis, direction, 1))

@@ -10,8 +10,6 @@ random_symbols <- function() {
   )
 }
 
-# --- initializers
-
 # The core uses the attribute `spec` of an initializer instead of calling it.
 new_initializer <- function(type, own_dtype, ...) {
   spec <- list(type = type, ...)

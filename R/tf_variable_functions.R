@@ -24,7 +24,6 @@ variable_symbols <- function() {
   )
 }
 
-# Updates rows of a variable and returns the variable after the update.
 scatter_function <- function(how) {
   force(how)
   f <- function(ref, indices, updates, use_locking = FALSE, name = NULL) {
@@ -114,8 +113,6 @@ assert_rank <- function(x, rank, data = NULL, summarize = NULL, message = NULL, 
   tf$no_op(name = name_or(name, "static_checks_determined_all_ok"))
 }
 
-# --- templates
-
 # All calls share the variables that the first call creates.
 make_template <- function(name_, func_, create_scope_now_ = FALSE, unique_name_ = NULL,
                           custom_getter_ = NULL, ...) {
@@ -141,8 +138,6 @@ make_template <- function(name_, func_, create_scope_now_ = FALSE, unique_name_ 
     with(variable_scope(scope, reuse = TRUE), do.call(func_, c(list(...), given), quote = TRUE))
   }
 }
-
-# --- sessions
 
 interactive_session <- function(target = "", graph = NULL, config = NULL) {
   session <- session_symbols()$Session(target, graph, config)

@@ -22,8 +22,6 @@ flat_list <- function(...) {
   as.list(flatten(list(...), 1L))
 }
 
-# --- placeholders and variables
-
 state_symbols <- function() {
   c(
     list(
