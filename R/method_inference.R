@@ -12,7 +12,8 @@
 #' @param level Level of the intervals; 0.95 by default.
 #' @param complete If `FALSE`, omit coefficients that are `NA`.
 #' @param ... Must be empty.
-#' @return * `vcov()`: the covariance matrix of the coefficients. With several responses or classes,
+#' @return Depends on the function:
+#'   * `vcov()`: the covariance matrix of the coefficients. With several responses or classes,
 #'   the names are `"response:term"` or `"class:term"`.
 #'   * `confint()`: a matrix of intervals, from the t distribution for regressors and from the
 #'     normal

@@ -1,5 +1,5 @@
 # The `tf` object: TensorFlow's names as nested members. Functions of the core appear with their
-# registered signatures; the module tf adds functions that are written in R.
+# registered signatures; the other tf files add functions that are written in R.
 
 #' Use TensorFlow's names
 #'
