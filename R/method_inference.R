@@ -13,15 +13,13 @@
 #' @param complete If `FALSE`, omit coefficients that are `NA`.
 #' @param ... Must be empty.
 #' @return Depends on the function:
-#'   * `vcov()`: the covariance matrix of the coefficients. With several responses or classes,
-#'   the names are `"response:term"` or `"class:term"`.
+#'   * `vcov()`: the covariance matrix of the coefficients. With several responses or classes, the
+#'     names are `"response:term"` or `"class:term"`.
 #'   * `confint()`: a matrix of intervals, from the t distribution for regressors and from the
-#'     normal
-#'   distribution for other models.
+#'     normal distribution for other models.
 #'   * `sigma()`, `deviance()`, `df.residual()`, `logLik()`: as for [lm()] and [glm()], so [AIC()]
-#'     and
-#'   [BIC()] work. [sigma()] has one value for each response. For classes and counts it follows
-#'   [glm()]: 1 since R 4.6, the root of the mean deviance in earlier versions.
+#'     and [BIC()] work. [sigma()] has one value for each response. For classes and counts it
+#'     follows [glm()]: 1 since R 4.6, the root of the mean deviance in earlier versions.
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: the model is not linear, its loss is not a likelihood, or
 #'     its optimizer penalizes weights.

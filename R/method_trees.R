@@ -14,9 +14,9 @@
 #' @param input_fn,predict_keys,hooks,checkpoint_path As in [predict()][predict.tf_estimator].
 #' @param ... Not used.
 #' @return Depends on the function:
-#'   * `feature_importances()`: a tibble with the columns `feature` and `importance`, in
-#'   decreasing order. With `pruning_mode = "none"`, gains can be negative. Before the first split
-#'   all are 0, and there is a message.
+#'   * `feature_importances()`: a tibble with the columns `feature` and `importance`, in decreasing
+#'     order. With `pruning_mode = "none"`, gains can be negative. Before the first split all are 0,
+#'     and there is a message.
 #'   * `as.data.frame()`: a data frame with one row for each node:
 #'       - `tree` (from 1), `node` (from 0, the root) and `depth`.
 #'       - `is_leaf`: whether the node is a leaf.
