@@ -69,6 +69,6 @@ test_that("weights that do not go with the classes are refused in words", {
   expect_error(make(c(1, NA)), "0 or more")
   columns <- column_numeric("wt")
   expect_error(linear_classifier(columns, class_weights = "balanced"), "needs a formula")
-  expect_error(linear_classifier(columns, class_weights = c(a = 1, b = 2)), "no words")
+  expect_error(linear_classifier(columns, class_weights = c(a = 1, b = 2)), "no labels")
   expect_error(linear_regressor(columns, class_weights = c(1, 2)), "class_weights")
 })

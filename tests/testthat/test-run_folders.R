@@ -15,7 +15,7 @@ trained_folder <- function(..., env = parent.frame()) {
 refused <- function(expr, words) {
   condition <- tryCatch(expr, error = identity)
   expect_s3_class(condition, "runhooks_error_failed_precondition")
-  expect_match(conditionMessage(condition), "holds another model", all = FALSE)
+  expect_match(conditionMessage(condition), "contains a different model", all = FALSE)
   for (word in words) expect_match(conditionMessage(condition), word, fixed = TRUE, all = FALSE)
 }
 

@@ -30,7 +30,7 @@ test_that("who reads weights that another object has trained says so, once for e
   for (name in names(more_readers)) {
     suppressMessages(train(other, steps = 1))
     step <- step + 1
-    said <- paste0("at step\\s+", step - 1, "\\s+then, at\\s+step\\s+", step, "\\s+by now")
+    said <- paste0("to\\s+step\\s+", step - 1, ",\\s+and\\s+it\\s+is\\s+now\\s+at\\s+step\\s+", step)
     expect_message(more_readers[[name]](model), said, class = kind, info = name)
     expect_no_message(more_readers[[name]](model), class = kind)
   }

@@ -47,7 +47,7 @@ test_that("a constant's value fills its shape row by row, and stays plain", {
   )
   expect_equal(run_in_graph(tf$constant(c(1, 2), shape = c(2L, 2L))), rbind(c(1, 2), c(2, 2)))
   expect_error(run_in_graph(tf$constant(1:3, shape = 2L)), "Needed at most 2, but received 3")
-  expect_error(with(tf$Graph()$as_default(), tf$constant(tf$constant(1))), "takes values")
+  expect_error(with(tf$Graph()$as_default(), tf$constant(tf$constant(1))), "needs values")
 })
 
 test_that("an array of np_array() keeps its type", {
