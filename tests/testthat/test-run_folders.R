@@ -260,7 +260,7 @@ test_that("a folder whose max_steps is reached says what was not done, and what 
   }
   expect_no_message(fit(mtcars), class = "runhooks_message_skipped")
   expect_message(
-    fit(mtcars), "Nothing was trained.*at\\s+step\\s+20.*max_steps = 20.*`steps`.*another\\s+`model_dir`",
+    fit(mtcars), "Nothing was trained.*at\\s+step\\s+20.*max_steps\\s+=\\s+20.*`steps`.*another\\s+`model_dir`",
     class = "runhooks_message_skipped"
   )
   # once for each call, whatever else changes

@@ -64,7 +64,7 @@ test_that("a folder that was emptied and trained again by as many steps is told 
   unlink(dir(folder, full.names = TRUE), recursive = TRUE)
   set.seed(1)
   fitted_model(mpg ~ wt, mtcars, folder, optimizer = "Adam", learning_rate = 0.01)
-  expect_message(after <- predict(model), "this object had\\s+trained it to step",
+  expect_message(after <- predict(model), "this\\s+object\\s+had\\s+trained\\s+it\\s+to\\s+step",
                  class = "runhooks_message_other_training")
   expect_false(identical(before, after))
 })
