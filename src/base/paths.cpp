@@ -3,8 +3,14 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/ascii.h"
 #include "base/status.h"
 #include "base/windows.h"
+
+#if !defined(_WIN32) && !defined(__APPLE__)
+#include <iconv.h>
+#include <langinfo.h>
+#endif
 
 namespace runhooks {
 
@@ -128,7 +134,8 @@ std::wstring wide_path(const std::string& path) {
   std::replace(wide.begin(), wide.end(), L'/', L'\\');
   if (wide.size() < kLongest || wide.rfind(L"\\\\?\\", 0) == 0) return wide;
   std::wstring full(size_t{1} << 15, L'\0');
-  full.resize(GetFullPathNameW(wide.c_str(), static_cast<DWORD>(full.size()), full.data(), nullptr));
+  full.resize(
+      GetFullPathNameW(wide.c_str(), static_cast<DWORD>(full.size()), full.data(), nullptr));
   if (full.empty() || full.rfind(L"\\\\.\\", 0) == 0) return wide;
   const bool is_share = full.rfind(L"\\\\", 0) == 0;
   return is_share ? L"\\\\?\\UNC" + full.substr(1) : L"\\\\?\\" + full;
@@ -153,8 +160,35 @@ std::string path_text(const fs::path& path) {
 
 #else
 
-fs::path fs_path(const std::string& path) { return fs::path(path); }
-std::string path_text(const fs::path& path) { return path.string(); }
+namespace {
+
+#if defined(__APPLE__)
+std::string recode(const std::string& text, bool /*to_system*/) { return text; }
+#else
+// Returns the text unchanged if the locale's encoding cannot represent it.
+std::string recode(const std::string& text, bool to_system) {
+  if (is_ascii(text)) return text;
+  const std::string system = nl_langinfo(CODESET);
+  if (ascii_lower(system) == "utf-8") return text;
+  const iconv_t converter =
+      to_system ? iconv_open(system.c_str(), "UTF-8") : iconv_open("UTF-8", system.c_str());
+  if (converter == reinterpret_cast<iconv_t>(-1)) return text;
+  std::string from = text, to(text.size() * 4, '\0');
+  char *in = from.data(), *out = to.data();
+  size_t in_left = from.size(), out_left = to.size();
+  const size_t replaced = iconv(converter, &in, &in_left, &out, &out_left);
+  iconv_close(converter);
+  if (replaced != 0 || in_left > 0) return text;
+  to.resize(to.size() - out_left);
+  return to;
+}
+#endif
+
+}  // namespace
+
+std::string system_path(const std::string& path) { return recode(path, true); }
+fs::path fs_path(const std::string& path) { return fs::path(system_path(path)); }
+std::string path_text(const fs::path& path) { return recode(path.string(), false); }
 
 #endif
 

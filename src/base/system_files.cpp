@@ -231,7 +231,7 @@ int flags_of(Access access) {
 bool look_at_path(const std::string& path, FileInfo* info) {
   struct stat found;
   *info = FileInfo();
-  if (::stat(path.c_str(), &found) != 0) return false;
+  if (::stat(system_path(path).c_str(), &found) != 0) return false;
   *info = info_of(found);
   return true;
 }
@@ -245,7 +245,7 @@ bool look_at_descriptor(int file, FileInfo* info) {
 }
 
 int open_descriptor(const std::string& path, Access access) {
-  return ::open(path.c_str(), flags_of(access) | O_CLOEXEC, 0666);
+  return ::open(system_path(path).c_str(), flags_of(access) | O_CLOEXEC, 0666);
 }
 
 void close_descriptor(int file) { ::close(file); }
@@ -286,7 +286,7 @@ bool seek_stream(std::FILE* stream, uint64_t offset) {
 
 std::error_code rename_path(const std::string& from, const std::string& to) {
   std::error_code error;
-  std::filesystem::rename(from, to, error);
+  std::filesystem::rename(fs_path(from), fs_path(to), error);
   return error;
 }
 

@@ -9,11 +9,13 @@
 #include <system_error>
 #include <thread>
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/fingerprint.h"
 #include "base/interrupt.h"
 #include "base/machine.h"
 #include "base/number_text.h"
+#include "base/paths.h"
 #include "base/platform.h"
 #include "base/random.h"
 #include "base/system_files.h"
@@ -192,10 +194,6 @@ bool may_begin_with(const std::string& name, const std::string& prefix) {
                                         stem - kFingerprintSize) == 0;
 }
 
-bool is_ascii(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
-}
-
 // Whether some file system may take one for the other. Letters with marks have several forms.
 bool may_be_one_name(const std::string& a, const std::string& b) {
   if (!is_ascii(a) && !is_ascii(b)) return true;
@@ -211,7 +209,7 @@ std::string rights_of(const std::string& folder) {
   return "";
 #else
   struct stat info;
-  if (::stat(folder.c_str(), &info) != 0) return "";
+  if (::stat(system_path(folder).c_str(), &info) != 0) return "";
   return str_cat(info.st_dev, " ", info.st_ino, " ", info.st_mode, " ", info.st_uid, " ",
                  info.st_gid, " ", geteuid(), " ", getegid());
 #endif
