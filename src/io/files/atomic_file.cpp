@@ -38,17 +38,16 @@ namespace {
 [[noreturn]] void throw_error_code(const char* problem,
                                   const std::string& path,
                                   const std::error_code& error) {
-  // On Windows the number is not an errno; its condition is.
+  // On Windows the raw value is a system error code; its default condition maps it to errno.
   throw_system(problem, path, error.default_error_condition().value());
 }
 
-// Of what the disk is told about at once.
+// Size of the chunks that are written and passed to sync_file_range().
 constexpr size_t kPart = size_t{8} << 20;
 
 #if defined(__linux__)
-// Large writes get their place on the disk before, and are on their way there at once: little is
-// left to sync(). What fails here is no error: the bytes are written all the same, and sync() says
-// more.
+// Preallocates large writes and starts write-back early, so that sync() has little left to do.
+// Errors are ignored: they affect only speed, and sync() reports real write errors.
 void prepare_place(std::FILE* file, uint64_t at, size_t size) {
   if (!feature_enabled(SystemFeature::kFallocate)) return;
   (void)!fallocate(fileno(file), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
@@ -66,12 +65,12 @@ void send_to_disk(std::FILE*, uint64_t, size_t) {}
 
 std::string hex_digits(uint64_t number) { return format_text("%016" PRIx64, number); }
 
-// Most file systems allow 255 bytes for a name, encrypted folders (eCryptfs) 143. A temporary name
-// takes up to 31 of them for its mark, process and random number.
+// Most file systems allow 255 bytes per name, encrypted directories (eCryptfs) 143. The suffix of a
+// temporary name (mark, process id, random number) takes up to 31.
 constexpr size_t kLongestStem = 143 - 31;
 constexpr size_t kFingerprintSize = 17;  // "~" and 16 digits
 
-// What a temporary name of `name` begins with: the name, or its beginning and a fingerprint of it.
+// The stem of the temporary name: `name`, or a prefix of it and its fingerprint if it is too long.
 std::string temporary_stem(const std::string& name) {
   if (name.size() <= kLongestStem) return name;
   size_t end = kLongestStem - kFingerprintSize;
@@ -80,14 +79,15 @@ std::string temporary_stem(const std::string& name) {
   return str_cat(name.substr(0, end), "~", hex_digits(fingerprint64(name)));
 }
 
-// Not to be foreseen by who could lay a link there. The process says whose it is when it is left.
+// Random, so that an attacker cannot create a link of that name first. The process id tells whether
+// a leftover file is stale.
 std::string temporary_name(const std::string& path) {
   const std::string name = base_name(path);
   return str_cat(path.substr(0, path.size() - name.size()), temporary_stem(name), kTemporaryMark,
                  process_id(), "-", hex_digits(random_device_u64()));
 }
 
-// NULL, and errno, where it cannot be opened.
+// Returns NULL and sets errno on failure.
 std::FILE* open_to_write(const std::string& path, Access access) {
   const int file = open_descriptor(path, access);
   return file < 0 ? nullptr : stream_of(file, access == Access::kNew ? "wb" : "ab");
@@ -98,17 +98,16 @@ struct TemporaryFile {
   std::FILE* file;
 };
 
-TemporaryFile create_temporary(const std::string& beside, const std::string& path) {
+TemporaryFile create_temporary(const std::string& sibling, const std::string& path) {
   for (int tries = 0;; ++tries) {
-    const std::string name = temporary_name(beside);
+    const std::string name = temporary_name(sibling);
     std::FILE* file = open_to_write(name, Access::kNew);
     if (file) return {name, file};
     if (errno != EEXIST || tries == 100) throw_system("Cannot write", path, errno);
   }
 }
 
-// "/dev/stdout" and the like: names of what the process has open already. No path of Windows begins
-// so.
+// Whether the path names an open descriptor of this process, such as "/dev/stdout".
 bool is_open_descriptor(const std::string& path) {
   std::string place = path;
   for (int links = 0; links < 8; ++links) {
@@ -121,7 +120,8 @@ bool is_open_descriptor(const std::string& path) {
   return false;
 }
 
-// A pipe or a device. Throws where nothing can be written, and nothing may be replaced.
+// Whether to write to the path directly: a pipe, a device or an open descriptor. Throws for
+// directories, disks and other special files.
 bool is_written_as_it_is(const std::string& path) {
   switch (file_kind(path)) {
     case FileKind::kFolder:
@@ -140,7 +140,7 @@ bool is_written_as_it_is(const std::string& path) {
   return is_open_descriptor(path);
 }
 
-// A pipe that nobody reads yet is waited for, so that the user can stop.
+// Opening a pipe without a reader would block, so this polls and checks for interrupts.
 int open_stream(const std::string& path) {
   for (;;) {
     const int file = open_descriptor(path, Access::kStream);
@@ -153,7 +153,7 @@ int open_stream(const std::string& path) {
   }
 }
 
-// How many bytes were taken, 0 where there is no room yet; -1, and errno, where it failed.
+// Returns the number of bytes written, 0 if the stream is not ready, or -1 with errno set.
 int64_t write_some(int file, const char* data, size_t size) {
   if (!wait_for_descriptor(file, /*to_write=*/true, 100)) return 0;
   const int64_t written = write_descriptor(file, data, size);
@@ -170,7 +170,7 @@ bool is_mark(const std::string& text) {
   return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// The process that a temporary file's name tells ("x.tmp123-0a1b..."); 0 where it is no such name.
+// The process id in a temporary name ("x.tmp123-0a1b..."), or 0 if `name` is not one.
 int process_of_temporary(const std::string& name) {
   const size_t mark = name.rfind(kTemporaryMark), dash = name.rfind('-');
   if (mark == std::string::npos || dash == std::string::npos || dash < mark) return 0;
@@ -181,8 +181,8 @@ int process_of_temporary(const std::string& name) {
   return is_ours ? std::stoi(process) : 0;
 }
 
-// Whether a temporary name may be of a name that begins so. Of a shortened name only its beginning
-// is known.
+// Whether `name` may be the temporary name of a file that starts with `prefix`. A shortened name
+// contains only the start of the original, so the answer can be a false positive.
 bool may_begin_with(const std::string& name, const std::string& prefix) {
   if (name.rfind(prefix, 0) == 0) return true;
   const size_t stem = std::min(name.rfind(kTemporaryMark), name.size());
@@ -196,7 +196,7 @@ bool is_ascii(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
 }
 
-// Whether some file system may take one for the other. Letters with marks have several forms.
+// Whether a file system could treat both names as equal: case-insensitive, or Unicode-normalizing.
 bool may_be_one_name(const std::string& a, const std::string& b) {
   if (!is_ascii(a) && !is_ascii(b)) return true;
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
@@ -205,7 +205,7 @@ bool may_be_one_name(const std::string& a, const std::string& b) {
   });
 }
 
-// Which folder it is, who may do what there, and who asks; "" where that says too little.
+// Identity and permissions of the directory, and the effective user; "" if they are unavailable.
 std::string rights_of(const std::string& folder) {
 #if defined(_WIN32)
   return "";
@@ -219,9 +219,10 @@ std::string rights_of(const std::string& folder) {
 
 const double kLoaded = now_seconds();
 
-// Whether the process may still write the file. TRUE where in doubt: a file too many does no harm.
+// Whether the process may still be writing the file. Errs on TRUE: a leftover file does no harm.
 bool may_be_in_use(const std::string& path, int process) {
-  // In containers every run has the same number: what is older than this process is not its own.
+  // In a container every run may have the same process id, so files older than this process are
+  // stale.
   if (process == process_id()) return modification_time(path) + 1 >= kLoaded;
   return process_exists(process);
 }
@@ -286,7 +287,8 @@ std::vector<std::string> names_beginning(const std::string& folder, const std::s
     const std::string ours = prefix + name.substr(at + mark.size());
     if (!may_be_one_name(name, ours) || std::binary_search(all.begin(), all.end(), ours)) continue;
     std::error_code ignored;
-    const fs::path there = fs_path(join_path(place, name)), wanted = fs_path(join_path(place, ours));
+    const fs::path there = fs_path(join_path(place, name));
+    const fs::path wanted = fs_path(join_path(place, ours));
     if (fs::equivalent(there, wanted, ignored)) names.push_back(ours);
   }
   return names;
@@ -302,7 +304,7 @@ void check_is_file(const std::string& path) {
 bool remove_file(const std::string& path) {
   std::error_code error;
   const bool removed = fs::remove(fs_path(path), error);
-  if (error == std::errc::filename_too_long) return false;  // no file can have that name
+  if (error == std::errc::filename_too_long) return false;  // such a file cannot exist
   if (error) throw_error_code("Cannot remove", path, error);
   return removed;
 }
@@ -314,7 +316,7 @@ void rename_file(const std::string& from, const std::string& to) {
 
 bool can_write_in(const std::string& folder) {
   constexpr const char* kProbe = ".runhooks";
-  static std::string last;  // the rights of the folder that was the last one to be written in
+  static std::string last;  // permission key of the last directory that passed the probe
   const std::string rights = rights_of(folder);
   if (!rights.empty() && rights == last) return true;
   remove_stale_files(folder, {kProbe});
@@ -358,7 +360,7 @@ void remove_stale_of(const std::string& path) {
   try {
     remove_stale_files(folder.empty() ? "." : folder, {base_name(path) + kTemporaryMark});
   } catch (const Error&) {
-    // in a folder that cannot be listed they only take room
+    // Leftovers only waste space, so an unreadable directory is not an error.
   }
 }
 
@@ -394,7 +396,7 @@ size_t InputFile::read_at(uint64_t offset, void* data, size_t size) {
 
 #if defined(_WIN32)
 int64_t InputFile::read_part(uint64_t offset, void* data, size_t size) noexcept {
-  static std::mutex one;  // a file has one place there
+  static std::mutex one;  // the seek position is shared by all threads
   const std::lock_guard<std::mutex> lock(one);
   if (!seek_stream(file_, offset)) return -1;
   const size_t got = size ? std::fread(data, 1, size, file_) : 0;
@@ -429,8 +431,9 @@ OutputFile::OutputFile(std::string path, At at) : path_(std::move(path)), shown_
   if (!file_) throw_system(is_new ? "Cannot create" : "Cannot write", shown_, errno);
 }
 
-OutputFile::OutputFile(SiblingTemp, const std::string& beside, const std::string& path) : shown_(path) {
-  TemporaryFile made = create_temporary(beside, path);
+OutputFile::OutputFile(SiblingTemp, const std::string& sibling, const std::string& path)
+    : shown_(path) {
+  TemporaryFile made = create_temporary(sibling, path);
   path_ = std::move(made.path);
   file_ = made.file;
 }
@@ -474,7 +477,7 @@ void OutputFile::write(const void* data, size_t size) {
   }
 }
 
-// Whoever waits for a reader can be stopped; one that has gone is an error.
+// Checks for interrupts while the reader is slow. A closed reader is a write error.
 void OutputFile::write_to_stream(const char* data, size_t size) {
   while (size > 0) {
     check_interrupt();
@@ -506,18 +509,18 @@ void OutputFile::close() {
 
 // --- AtomicFile
 
-AtomicFile::AtomicFile(std::string path, const std::string& beside)
+AtomicFile::AtomicFile(std::string path, const std::string& sibling)
     : path_(std::move(path)),
       is_stream_(is_written_as_it_is(path_)),
       file_(is_stream_ ? OutputFile(OutputFile::InPlace(), path_)
-                       : OutputFile(OutputFile::SiblingTemp(), beside, path_)) {}
+                       : OutputFile(OutputFile::SiblingTemp(), sibling, path_)) {}
 
 AtomicFile::~AtomicFile() {
   if (committed_) return;
   try {
     file_.close();
   } catch (const Error&) {
-    // It goes away anyhow.
+    // The file is removed below, so a failure to close it does not matter.
   }
   std::error_code error;
   if (!is_stream_) fs::remove(fs_path(file_.path()), error);

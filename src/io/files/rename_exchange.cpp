@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #endif
 #if defined(__GLIBC__)
-#if __GLIBC_PREREQ(2, 28)  // a test of its own: elsewhere the macro is missing
+#if __GLIBC_PREREQ(2, 28)  // a separate test: other C libraries lack the macro
 #define RUNHOOKS_HAS_RENAMEAT2 1
 #endif
 #endif
@@ -21,11 +21,11 @@ namespace runhooks {
 
 namespace {
 
-// 0, or what errno says.
+// Returns 0 or an errno value.
 int exchange([[maybe_unused]] const char* a, [[maybe_unused]] const char* b) {
   if (!feature_enabled(SystemFeature::kExchange)) return ENOSYS;
 #if defined(RUNHOOKS_HAS_RENAMEAT2)
-  constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE, which older headers lack
+  constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE, missing in older headers
   return renameat2(AT_FDCWD, a, AT_FDCWD, b, kExchange) == 0 ? 0 : errno;
 #elif defined(__APPLE__) && defined(RENAME_SWAP)
   return renamex_np(a, b, RENAME_SWAP) == 0 ? 0 : errno;
