@@ -218,7 +218,7 @@ TEST(io_bundle_slices_must_make_up_the_tensor) {
   writer.add_slice("w", {3}, {{0}, {1}}, Tensor::vector<float>({1}));
   writer.finish();
   const BundleReader reader(prefix);
-  CHECK_THROWS(reader.read("w"), Code::kDataLoss, "'w' has slices that do not make up all");
+  CHECK_THROWS(reader.read("w"), Code::kDataLoss, "'w' has slices that do not cover all");
   CHECK(reader.read_slice("w", {{0}, {1}}).equals(Tensor::vector<float>({1})));
 }
 

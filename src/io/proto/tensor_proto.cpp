@@ -322,8 +322,8 @@ WireWriter write_tensor(const Tensor& tensor) {
 Tensor read_tensor(WireReader r) {
   const TensorParts parts = read_parts(r);
   if (dtype_size(parts.dtype) == 0) {
-    fail(Code::kUnimplemented, "A tensor in '", std::string(r.where()), "' has type number ",
-         static_cast<int>(parts.dtype), ", which runhooks does not have.");
+    fail(Code::kUnimplemented, "A tensor in '", std::string(r.where()), "' has data type ",
+         static_cast<int>(parts.dtype), ", which runhooks does not support.");
   }
   check_parts(parts, r);
   if (parts.content.empty() || parts.dtype == DType::kString) return tensor_of_elements(parts);
