@@ -12,16 +12,17 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kLooks = 200;  // between two looks at the clock
-// Without pieces; a thread that reads has new ones after some tens of microseconds.
+constexpr int kLooks = 200;  // polls between two checks of the clock
+// Help ends after this time without tasks.
 constexpr std::chrono::microseconds kHelpsFor(200);
-constexpr std::chrono::milliseconds kMostAtOnce(20);  // until it is asked what the user wants
+// until control returns to the caller, which polls for interrupts
+constexpr std::chrono::milliseconds kMostAtOnce(20);
 
 }  // namespace
 
 void HelpingQueue::share(size_t n, void (*run)(void*, size_t), void* context) {
   const SingleThreaded inside;
-  const CancellableScope none(false);  // pieces do not throw
+  const CancellableScope none(false);  // tasks must not throw
   const bool alone = n < 2 || n > TaskBatch::kMaxTasks || set_threads() < 2 ||
                      busy_.exchange(true, std::memory_order_acquire);
   if (alone) {

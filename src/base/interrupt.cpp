@@ -13,12 +13,12 @@ using Clock = std::chrono::steady_clock;
 void (*current_check)() = nullptr;
 thread_local bool is_asking_thread = false;
 thread_local const std::atomic<bool>* leave_flag = nullptr;
-// when this thread asked last by the clock
+// Time of the last throttled check on this thread.
 thread_local Clock::time_point last_time;
 }  // namespace
 
 void check_cancel_flag() {
-  if (leave_flag && leave_flag->load()) fail(Code::kCancelled, "The thread is to leave.");
+  if (leave_flag && leave_flag->load()) fail(Code::kCancelled, "The thread was cancelled.");
 }
 
 void check_interrupt() {
@@ -27,7 +27,7 @@ void check_interrupt() {
   if (is_asking_thread && current_check) current_check();
 }
 
-// By the clock: however slow the steps of a loop are, nobody waits long.
+// Uses the clock, so that Ctrl-C responds quickly however slow the iterations are.
 void check_interrupt_throttled() {
   const Clock::time_point now = Clock::now();
   if (now - last_time < std::chrono::milliseconds(10)) return;

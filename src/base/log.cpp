@@ -26,7 +26,7 @@ std::vector<std::pair<LogLevel, std::string>>& waiting_lines() {
   return *lines;
 }
 
-// Who is forked in the moment in which a thread of ours writes has the lock, too.
+// Without these handlers, a fork while another thread holds the mutex would leave it locked.
 void free_lock_of_forks() {
 #ifndef _WIN32
   static const int registered =

@@ -36,9 +36,9 @@ uint64_t of_machine() {
   return kUnknown;
 }
 
-// What is no number, such as "max", is no limit.
+// Reads a number; other text, such as "max", means no limit.
 uint64_t number_in(const char* path) {
-  std::FILE* file = std::fopen(path, "r");  // lint: allow file (a number that the system tells)
+  std::FILE* file = std::fopen(path, "r");  // lint: allow file (a pseudo file of the kernel)
   if (!file) return kUnknown;
   unsigned long long number = 0;  // NOLINT: fscanf's type
   const bool is_number = std::fscanf(file, "%llu", &number) == 1;
@@ -62,7 +62,7 @@ std::atomic<uint64_t>& limit() {
 
 uint64_t memory_limit() { return limit(); }
 
-// lint: allow caller (tests want less memory)
+// lint: allow caller (for tests)
 uint64_t set_memory_limit(uint64_t bytes) { return limit().exchange(bytes); }
 
 bool reserve_memory(uint64_t bytes) {

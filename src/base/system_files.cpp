@@ -36,7 +36,7 @@ void set_errno(DWORD reason) {
 
 HANDLE handle_of(int file) { return reinterpret_cast<HANDLE>(_get_osfhandle(file)); }
 
-// Windows counts 100 nanoseconds from 1601.
+// Windows counts units of 100 nanoseconds since 1601.
 int64_t nanoseconds_since_1970(int64_t ticks) { return (ticks - 116444736000000000) * 100; }
 
 FileKind kind_of_handle(HANDLE file, DWORD attributes) {
@@ -78,7 +78,7 @@ struct Opening {
 Opening opening_of(Access access) {
   constexpr DWORD kAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
   constexpr DWORD kClaimShare = FILE_SHARE_READ | FILE_SHARE_WRITE;
-  // without FILE_WRITE_DATA the system itself writes after the end
+  // Without FILE_WRITE_DATA, the system makes every write an append.
   constexpr DWORD kAppendAccess = FILE_GENERIC_READ | FILE_APPEND_DATA;
   constexpr DWORD kBoth = GENERIC_READ | GENERIC_WRITE;
   switch (access) {
@@ -270,11 +270,11 @@ bool let_descriptor_wait(int file) {
 
 bool sync_descriptor(int file) {
 #if defined(F_FULLFSYNC)
-  // macOS: fsync() leaves the bytes in the cache of the disk, which a power cut loses. File systems
-  // of networks do not know the other call.
+  // On macOS fsync() leaves data in the disk's cache, where a power failure loses them. Network
+  // file systems lack F_FULLFSYNC.
   if (::fcntl(file, F_FULLFSYNC) == 0) return true;
 #endif
-  // some file systems have no fsync(), and report EINVAL
+  // Some file systems lack fsync() and return EINVAL.
   return ::fsync(file) == 0 || errno == EINVAL;
 }
 
