@@ -82,7 +82,7 @@ const char* file_kind_words(FileKind kind) {
     case FileKind::kOther:
       break;
   }
-  return "a socket or the like";
+  return "a special file";
 }
 
 std::FILE* open_regular_file(const std::string& path) {

@@ -132,7 +132,6 @@ int PatternProgram::compile_loop(const PatternNode& inside, bool is_lazy, int ne
   return inside.can_be_empty ? emit_split(begin, next, is_lazy) : loop;
 }
 
-
 // Threads at one position of the text in order of priority, and the groups recorded by each.
 class PatternSearch {
  public:

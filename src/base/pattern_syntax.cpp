@@ -101,7 +101,6 @@ class Parser {
     return rune.value;
   }
 
-
   static Part leaf(Kind kind) {
     auto node = std::make_shared<PatternNode>();
     node->kind = kind;
@@ -135,7 +134,6 @@ class Parser {
     }
     return whole;
   }
-
 
   Part parse_choice(int depth) {
     if (depth > kDeepest) {
@@ -333,7 +331,6 @@ class Parser {
     }
   }
 
-
   void parse_backslash(std::vector<Part>* parts) {
     RuneSet set;
     if (parse_named_set(&set)) {
@@ -444,7 +441,6 @@ class Parser {
     ++at_;
     return code;
   }
-
 
   RuneSet parse_set() {
     const size_t begin = at_++;

@@ -20,8 +20,8 @@ namespace runhooks {
 
 namespace {
 
-// Where a process finds it. Another process may have the same number in another container: then
-// the word at the end of it is another one.
+// Location of the memory for other processes. `word` is a random value at its end, which detects an
+// equal process id in another container.
 struct Place {
   int64_t process = 0, file = -1, size = 0;
   uint64_t word = 0;
@@ -37,7 +37,7 @@ uint64_t& last_word(void* bytes, int64_t size) {
   return *reinterpret_cast<uint64_t*>(static_cast<char*>(bytes) + size - sizeof(uint64_t));
 }
 
-// Space is taken now: what is not there later would end the process by a signal.
+// Allocates all pages now; a missing page would later raise SIGBUS.
 void* made(Place& place) {
   if (!feature_enabled(SystemFeature::kMemfd)) return nullptr;
   place.file = memfd_create("runhooks", MFD_CLOEXEC);

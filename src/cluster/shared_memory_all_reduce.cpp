@@ -11,10 +11,10 @@ namespace runhooks {
 
 namespace {
 
-// Fewer are added by each process: to wait once more takes longer.
+// Below this size each process reduces all values, because a second barrier would take longer.
 constexpr int64_t kFewBytes = 4096;
 
-// An integer that is too large begins anew, as by MPI.
+// Integer overflow wraps around, as in MPI.
 template <typename T>
 struct Plus {
   T operator()(T a, T b) const {
@@ -32,7 +32,7 @@ struct Larger {
   T operator()(T a, T b) const { return a < b ? b : a; }
 };
 
-// The mean of two, by the same bits as a division.
+// The mean of two values; bitwise equal to a division by 2.
 template <typename T>
 struct HalfOfSum {
   T operator()(T a, T b) const { return (a + b) * T(0.5); }
@@ -44,7 +44,7 @@ struct SumOver {
   T operator()(T a, T b) const { return (a + b) / by; }
 };
 
-// What lies at other places than `to` does, or at the very same: no step of a loop waits for another.
+// Lets loops vectorize. Valid because the arrays are either identical or disjoint.
 #if defined(__clang__)
 #define RUNHOOKS_SIDE_BY_SIDE _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -53,11 +53,11 @@ struct SumOver {
 #define RUNHOOKS_SIDE_BY_SIDE
 #endif
 
-// Compilers make vectors of blocks whose length they know, also by -O2.
+// Compilers vectorize loops of constant length even with -O2.
 constexpr int64_t kBlock = 32;
 
-// `to` may be `a` or `b`. The same instructions for each of these: of two NaNs a sum is the one that
-// stands first in an instruction, and compilers exchange the two as they like.
+// `to` may be `a` or `b`. Not inlined, so that all callers run the same instructions: the sum of
+// two NaNs depends on the operand order, which compilers may swap.
 template <typename T, typename Combine>
 [[gnu::noinline]] void combine_values(const T* a, const T* b, int64_t n, T* to, Combine combine) {
   int64_t i = 0;
@@ -68,7 +68,7 @@ template <typename T, typename Combine>
   for (; i < n; ++i) to[i] = combine(a[i], b[i]);
 }
 
-// Of all ranks, to `to`, which may be the room of the first.
+// Combines the buffers of all ranks into `to`, which may be the buffer of rank 0.
 template <typename T, typename RoomOf, typename Combine, typename Last>
 void combine_ranks(RoomOf module_of, int size, int64_t n, T* to, Combine combine, Last last) {
   const T* sum = module_of(0);
@@ -79,7 +79,7 @@ void combine_ranks(RoomOf module_of, int size, int64_t n, T* to, Combine combine
   combine_values(sum, module_of(size - 1), n, to, last);
 }
 
-// For the values `from` to `from + n` of all parts: f(values, to, how many, those before them).
+// Calls f(values, mean, count, offset) for each buffer that overlaps [from, from + n).
 template <typename T, typename F>
 void for_each_part(const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, F f) {
   int64_t done = 0;
@@ -108,14 +108,14 @@ SharedMemoryAllReduce::SharedMemoryAllReduce(void* memory, int64_t room_bytes, i
       patience_(patience),
       progress_(progress) {
   static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(Place) == 128,
-                "not between processes");
+                "atomics must be lock-free and Place must fill its cache lines");
 }
 
 int64_t SharedMemoryAllReduce::memory_bytes(int64_t room_bytes, int size) {
   return size * (static_cast<int64_t>(sizeof(Place)) + 2 * room_bytes);
 }
 
-// MPI may have begun to send what another process waits for, and end it only when it is called.
+// Calls progress(), because MPI may have to complete a message for which another process waits.
 void SharedMemoryAllReduce::meet(uint64_t doing) {
   ++step_;
   places_[rank_].doing[step_ % 2] = doing;
@@ -127,8 +127,8 @@ void SharedMemoryAllReduce::meet(uint64_t doing) {
       if (tries % 64 == 0) progress_();
     }
     if (places_[rank].doing[step_ % 2] != doing) {
-      fail(Code::kInternal, "Process ", rank, " adds something else than process ", rank_,
-           ": they do not compute the same.");
+      fail(Code::kInternal, "Process ", rank, " runs another reduction than process ", rank_,
+           ". All processes must run the same operations.");
     }
   }
 }
@@ -174,7 +174,7 @@ void SharedMemoryAllReduce::combine(const std::vector<ReduceBuffer>& parts, uint
   const uint64_t doing = static_cast<uint64_t>(n) * 16 + kind;
   const int64_t most = room_bytes_ / static_cast<int64_t>(sizeof(T));
   int64_t done = 0;
-  // also of no values: that others have some is an error
+  // Runs once even without values, to detect that other processes have some.
   do {
     const int64_t piece = std::min(most, n - done);
     for_each_part<T>(parts, done, piece, [&](const T* own, T*, int64_t count, int64_t at) {
@@ -204,7 +204,7 @@ void SharedMemoryAllReduce::add(void* values, int64_t n, DType dtype) {
     case DType::kInt64:
       return combine<int64_t>(parts, kind, Plus<int64_t>(), Plus<int64_t>());
     default:
-      fail(Code::kUnimplemented, "Processes cannot add values of type ", dtype_name(dtype), ".");
+      fail(Code::kUnimplemented, "Cannot reduce values of type ", dtype_name(dtype), ".");
   }
 }
 

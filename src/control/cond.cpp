@@ -1,5 +1,5 @@
-// tf.cond: an If op that runs one of two functions. Its gradient is an If of the functions'
-// gradients; intermediate values that these need become extra outputs of the forward If.
+// tf.cond: an If op that runs one of two functions. Its gradient is an If op on the gradients of
+// both functions. Intermediate values that it needs become extra outputs of the forward op.
 #include <algorithm>
 
 #include "autodiff/gradients.h"

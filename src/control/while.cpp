@@ -14,8 +14,8 @@ bool stays(const FuncGraph& body, size_t i) { return body.results[i] == body.arg
 
 namespace {
 
-// Interrupting a step that updates variables leaves them half updated. So an interrupt waits up to
-// 50 ms for the step to finish.
+// Interrupting a step that updates variables leaves them inconsistent, so an interrupt first waits
+// for the step to finish.
 class LastResort {
  public:
   void operator()() const {

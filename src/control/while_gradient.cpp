@@ -260,7 +260,8 @@ class LoopGradient {
   const std::shared_ptr<FuncGraph> cond_;
   FuncGraph& body_;
   Output counter_;
-  std::vector<Output> initial_, moving_;  // the loop's own variables; their gradients in the body
+  // variables of the gradient loop; the same gradients inside the body
+  std::vector<Output> initial_, moving_;
 };
 
 }  // namespace

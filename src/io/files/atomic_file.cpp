@@ -241,7 +241,7 @@ bool is_directory(const std::string& path) {
 
 double modification_time(const std::string& path) {
   FileInfo info;
-  if (!look_at_path(path, &info)) throw_system("Cannot look at", path, errno);
+  if (!look_at_path(path, &info)) throw_system("Cannot access", path, errno);
   return static_cast<double>(info.written / 1000000000);
 }
 

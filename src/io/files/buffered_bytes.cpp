@@ -48,7 +48,7 @@ void BufferedBytes::begin_text() {
   }
   if (compression_ == Compression::kNone && view().substr(0, kGzip.size()) == kGzip) {
     throw Error(Code::kInvalidArgument, str_cat("'", path(), "' is compressed."),
-                {"Give `compression_type = \"GZIP\"`."});
+                {"Use `compression_type = \"GZIP\"`."});
   }
   if (view().substr(0, kMark.size()) == kMark) take(kMark.size());
 }

@@ -155,7 +155,6 @@ bool remove_claim_of(const LockOwner& gone, const std::string& path) {
   return true;
 }
 
-
 // Whether `path` still names the open file; releasing a claim removes the file.
 bool is_still(int file, const std::string& path) {
   FileInfo opened, there;

@@ -144,7 +144,7 @@ std::string write_plain_data(const PlainData& data) {
 
 PlainData read_plain_data(std::string_view bytes, std::string_view where) {
   WireReader first(bytes, where);
-  if (!first.next() || first.field() != kVersionField) first.damaged("no plain data");
+  if (!first.next() || first.field() != kVersionField) first.damaged("not plain data");
   if (first.integer() != kVersion) {
     fail(Code::kDataLoss, "The plain data in '", std::string(where), "' are of version ",
          first.integer(), "; this runhooks reads version ", kVersion, ".");

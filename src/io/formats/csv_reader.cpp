@@ -16,7 +16,6 @@
 
 namespace runhooks {
 
-
 namespace {
 
 bool is_line_end(char c) { return c == '\n' || c == '\r'; }
@@ -170,7 +169,6 @@ bool CsvSplitter::end_of_record(std::string_view text, bool is_all, CsvSplit* re
   return true;
 }
 
-
 namespace {
 
 // The number of line ends, or -1 if the text has quotes and the format uses them.
@@ -231,7 +229,6 @@ int64_t CsvCutter::next(size_t bytes, int64_t n, std::string_view* lines) {
   return take(whole, found, lines);
 }
 
-
 CsvReader::CsvReader(const ByteSource& source, Compression compression, const CsvFormat& format)
     : bytes_(source, compression), splitter_(format) {
   bytes_.begin_text();
@@ -279,7 +276,6 @@ void CsvReader::seek(uint64_t offset, int64_t lines) {
   bytes_.seek(offset);
   lines_ = lines;
 }
-
 
 namespace {
 

@@ -78,7 +78,6 @@ std::string float_text(float value) {
 
 namespace {
 
-
 class TextWriter {
  public:
   TextWriter(std::string_view where, FloatText floats) : where_(where), floats_(floats) {}
