@@ -39,7 +39,6 @@ std::string first_line(const std::string& path) {
   return lines.empty() ? "" : lines.front();
 }
 
-// The value of "key : value", or "" if the line has another key.
 std::string value_of(const std::string& line, const std::string& key) {
   const size_t colon = line.find(':');
   if (colon == std::string::npos || line.compare(0, key.size(), key) != 0) return "";
@@ -48,7 +47,6 @@ std::string value_of(const std::string& line, const std::string& key) {
   return begin == std::string::npos ? "" : line.substr(begin);
 }
 
-// Parses a positive number; 0 if the text has none.
 int positive_number(const char* text) {
   if (!text) return 0;
   const auto number = std::strtol(text, nullptr, 10);

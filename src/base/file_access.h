@@ -7,7 +7,6 @@ namespace runhooks {
 
 class FileAccessPolicy {
  public:
-  // Allows all files.
   FileAccessPolicy() = default;
   // Allows reading files below a folder.
   static FileAccessPolicy below(const std::string& folder);
@@ -15,11 +14,10 @@ class FileAccessPolicy {
   // Returns the path to open: the path itself, or with a limit its resolved form. Throws
   // kPermissionDenied if it is outside the folder.
   std::string readable(const std::string& path) const;
-  // Throws kPermissionDenied if the path may not be written or removed.
   void check_writable(const std::string& path) const;
 
  private:
-  std::string folder_;  // "": unlimited
+  std::string folder_;
 };
 
 }  // namespace runhooks

@@ -13,9 +13,9 @@ namespace runhooks {
 namespace {
 
 constexpr int kLooks = 200;  // polls between two checks of the clock
-// Help ends after this time without tasks.
+// Consumers stop helping after this time without tasks.
 constexpr std::chrono::microseconds kHelpsFor(200);
-// until control returns to the caller, which polls for interrupts
+// Maximum time in help(), so that the caller can poll for interrupts.
 constexpr std::chrono::milliseconds kMostAtOnce(20);
 
 }  // namespace

@@ -32,7 +32,6 @@ class HelpingQueue {
     HelpingQueue* before_;
   };
 
-  // Same contract as parallel_for().
   void share(size_t n, void (*run)(void* context, size_t i), void* context);
   // Runs tasks while `news` equals `seen`. Returns after some time without tasks, and immediately
   // if the producer has not published any recently.

@@ -13,7 +13,6 @@ using Clock = std::chrono::steady_clock;
 void (*current_check)() = nullptr;
 thread_local bool is_asking_thread = false;
 thread_local const std::atomic<bool>* leave_flag = nullptr;
-// Time of the last throttled check on this thread.
 thread_local Clock::time_point last_time;
 }  // namespace
 

@@ -36,7 +36,6 @@ size_t root_size(const std::string& path, PathStyle style) {
   return after_separators(path, after_name(path, share, style), style);
 }
 
-// Start of the last name; the end of the path if it is a root or ends in a separator.
 size_t name_begin(const std::string& path, PathStyle style) {
   const size_t root = root_size(path, style);
   size_t at = path.size();

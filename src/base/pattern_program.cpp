@@ -9,7 +9,6 @@ namespace runhooks {
 
 namespace {
 
-// Upper limit on the size of a program; RE2 has a similar one.
 constexpr size_t kMostInstructions = 100000;
 
 bool is_word(const char* at) {
@@ -183,7 +182,7 @@ class PatternSearch {
   const char* end_;
   size_t width_;
   Threads now_, next_;
-  std::vector<const char*> places_;  // of the current thread
+  std::vector<const char*> places_;
   struct Todo {
     int pc;  // -1: restore places_[place] to `before`
     int place;

@@ -22,7 +22,7 @@ class PatternProgram {
 
   int groups() const { return groups_; }
   struct How {
-    // the match starts at `from`; ends at the end of the text
+    // `at_begin`: the match must start at `from`; `at_end`: it must end at the end of the text.
     bool at_begin = false, at_end = false;
   };
   // Finds the leftmost match from `from` on; of several, the one that a backtracking search finds

@@ -60,7 +60,6 @@ int hex_digit(char c) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// A node and its total repetition count.
 struct Part {
   PatternNodePtr node;
   int repeats = 1;  // product of nested counted repetitions
@@ -295,7 +294,6 @@ class Parser {
     if (name == end || !is_good) error("invalid named capture group", begin, at_);
   }
 
-  // Parses "i-s:" or "i-s)"; FALSE if no group follows.
   bool parse_flags(size_t begin) {
     Flags flags = flags_;
     bool is_on = true, has_flag = false;
@@ -352,7 +350,6 @@ class Parser {
     }
   }
 
-  // Parses \d and similar, \pL, \p{Greek}, \P{^Greek}.
   bool parse_named_set(RuneSet* set) {
     if (at_ + 1 >= text_.size()) return false;
     const char letter = text_[at_ + 1];
@@ -395,7 +392,6 @@ class Parser {
     return set;
   }
 
-  // Parses a single escaped character.
   int32_t parse_escape() {
     const size_t begin = at_++;
     if (is_over()) error("trailing \\", 0, 0);
@@ -480,7 +476,6 @@ class Parser {
     return text_[at_] == '\\' ? parse_escape() : take_rune();
   }
 
-  // Parses [:alpha:] or [:^alpha:].
   bool parse_posix_class(RuneSet* set) {
     if (!sees("[:")) return false;
     const size_t end = text_.find(":]", at_ + 2);

@@ -11,10 +11,10 @@ namespace runhooks {
 
 struct PatternNode {
   enum Kind {
-    kRunes,  // one of `runes`
+    kRunes,
     kSequence,
     kChoice,  // the first of `parts` that leads to a match has priority
-    kRepeat,  // parts[0], `least` to `most` times
+    kRepeat,
     kGroup,  // parts[0], recorded as a group
     // Positions between characters.
     kTextBegin,
@@ -39,7 +39,6 @@ struct PatternTree {
   int groups = 0;
 };
 
-// Throws kInvalidArgument if `text` is not a valid regular expression.
 PatternTree parse_pattern(const std::string& text);
 
 }  // namespace runhooks

@@ -26,7 +26,6 @@ uint32_t feature_bit(const std::string& name) {
   return 0;
 }
 
-// The bits of a comma-separated list; sets `*unknown` to a name that is not a feature.
 uint32_t feature_bits(const std::string& names, std::string* unknown) {
   uint32_t bits = 0;
   for (size_t begin = 0; begin < names.size();) {

@@ -42,7 +42,7 @@ std::vector<std::string> closest_matches(const std::string& name,
   const std::string wanted = ascii_lower(name);
   // Tolerate errors in a third of the letters, but at most three.
   const size_t limit = std::min<size_t>(3, std::max<size_t>(1, wanted.size() / 3));
-  std::vector<std::pair<size_t, size_t>> found;  // distance and index
+  std::vector<std::pair<size_t, size_t>> found;
   for (size_t i = 0; i < known.size(); ++i) {
     const std::string candidate = ascii_lower(known[i]);
     size_t far = distance(wanted, candidate, limit);

@@ -32,7 +32,6 @@ enum class Access {
   kNewClaim,  // read and write; EEXIST if the file exists
   kClaim,  // read and write; ENOENT if the file is missing
 };
-// Returns -1 and sets errno on failure.
 int open_descriptor(const std::string& path, Access access);
 void close_descriptor(int file);
 
@@ -46,7 +45,6 @@ int64_t write_descriptor(int file, const void* data, size_t size);
 bool wait_for_descriptor(int file, bool to_write, int milliseconds);
 int64_t end_of_descriptor(int file);
 bool cut_descriptor(int file, int64_t size);
-// Switches to blocking reads and writes.
 bool let_descriptor_wait(int file);
 // Flushes to the disk, including the disk's cache where the system can.
 bool sync_descriptor(int file);

@@ -22,7 +22,6 @@ class TaskBatch {
     ++round_;
     work_.store(round_ << 32 | static_cast<uint64_t>(n) << 16);
   }
-  // Runs one task; FALSE if no task is left.
   bool take(bool from_back) {
     uint64_t seen = work_.load(std::memory_order_acquire);
     while (has_piece(seen)) {

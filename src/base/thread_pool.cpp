@@ -26,7 +26,7 @@ namespace runhooks {
 namespace {
 
 constexpr int kPauses = 200;  // between two checks of the clock
-// nanoseconds without work before a helper sleeps
+// Idle time in nanoseconds after which a helper sleeps.
 constexpr int64_t kSpinBeforeSleep = 1000 * 1000;
 
 int64_t now_ns() {

@@ -17,7 +17,6 @@ struct Rune {
 };
 Rune rune_at(const char* at, const char* end);
 
-// A set of characters as ranges; settle() sorts and merges them.
 class RuneSet {
  public:
   using Range = std::pair<int32_t, int32_t>;

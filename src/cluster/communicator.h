@@ -56,7 +56,6 @@ void set_communicator(std::unique_ptr<Communicator> other);
 
 // Returns the text of process `root`; ignores `text` in other processes.
 std::string broadcast_text(Communicator& all, const std::string& text, int root = 0);
-// The texts of all processes, by rank.
 std::vector<std::string> gather_texts(Communicator& all, const std::string& own);
 
 // Loads the shared object at `path` and starts MPI. Throws if it cannot be loaded or its version

@@ -21,7 +21,6 @@ class SharedMemoryAllReduce {
   // process polls `patience` times, then yields between polls and calls `progress` occasionally.
   SharedMemoryAllReduce(void* memory, int64_t room_bytes, int rank, int size, int64_t patience,
              void (*progress)());
-  // Size of the memory in bytes.
   static int64_t memory_bytes(int64_t room_bytes, int size);
 
   // As in Communicator. Throw if the processes run different reductions.

@@ -190,7 +190,6 @@ DType indices_of(const Gradient& a, const Gradient& b) {
   return is_wide ? DType::kInt64 : DType::kInt32;
 }
 
-// Makes the gradient of argument `i` a result of the branch function.
 void add_result(
     const Operation& op, int branch, size_t i, const BranchGradient (&both)[2], bool has_rows) {
   FuncGraph& function = *both[branch].function;

@@ -79,7 +79,6 @@ class BackwardBody {
     body_->differentiates(forward_, [this](const Output& x) { return value_of(x); });
   }
   const std::shared_ptr<FuncGraph>& function() const { return body_; }
-  // The state of a captured list for the previous iteration.
   Output next(const Output& argument) const {
     const auto found = popped_.find({argument.op, argument.index});
     return found == popped_.end() ? argument : found->second;
@@ -98,7 +97,6 @@ class BackwardBody {
     popped_[{list.op, list.index}] = pop->output(0);
     return pop->output(1);
   }
-  // The lists store the shapes of their elements.
   Output element_shape(const Output&) { return body_->scalar(DType::kInt32, -1); }
 
   Operation& op_;
@@ -240,7 +238,6 @@ class LoopGradient {
       initial_.push_back(initial_gradient(i));
     }
   }
-  // The contribution of one iteration to the gradient of each of these arguments.
   std::vector<Gradient> body_gradients(const std::vector<size_t>& places) {
     std::vector<Output> ys, xs;
     for (const size_t i : places) {
@@ -260,7 +257,7 @@ class LoopGradient {
   const std::shared_ptr<FuncGraph> cond_;
   FuncGraph& body_;
   Output counter_;
-  // variables of the gradient loop; the same gradients inside the body
+  // Variables of the gradient loop, and their gradients inside the body.
   std::vector<Output> initial_, moving_;
 };
 

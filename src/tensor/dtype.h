@@ -31,7 +31,6 @@ enum class DType : int {
 // Offset of reference types (float_ref is 101).
 constexpr int kRefOffset = 100;
 
-// "float32", "int64", "string", ...
 const char* dtype_name(DType dtype);
 // Accepts TensorFlow's C++ names "float", "double" and "half" too; kInvalid for unknown names.
 DType dtype_from_name(const std::string& name);

@@ -16,7 +16,7 @@ class Shape {
   // Exceeds any memory, but is small enough that sums and sizes in bytes do not overflow.
   static constexpr int64_t kMaxElements = int64_t{1} << 56;
 
-  Shape() = default;  // a scalar
+  Shape() = default;
   Shape(std::initializer_list<int64_t> dims);
   explicit Shape(const std::vector<int64_t>& dims);
   static Shape unknown();

@@ -35,10 +35,10 @@ class StringDictionary {
   // Dictionaries up to this size use linear search.
   static constexpr int32_t kIndexed = 8;
 
-  int32_t find(std::string_view text) const;  // -1 if missing
+  int32_t find(std::string_view text) const;
   void index_up_to(int32_t size);
 
-  std::mutex mutex_;  // for writers
+  std::mutex mutex_;
   std::atomic<int32_t> size_{0};
   std::unique_ptr<std::string[]> chunks_[kChunks];
   std::unordered_map<std::string_view, int32_t> index_;

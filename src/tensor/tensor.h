@@ -18,7 +18,6 @@ namespace runhooks {
 // A reference-counted block of memory, aligned for the widest vector registers.
 class Buffer {
  public:
-  // Throws kResourceExhausted if the memory is not available.
   static Buffer* allocate(size_t bytes);
   void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
   void release();
@@ -115,9 +114,7 @@ class Tensor {
   static Tensor variant(std::shared_ptr<void> object);
   const std::shared_ptr<void>& object() const;
 
-  // One element of a numeric or boolean tensor as a double.
   double number_at(int64_t i) const;
-  // All elements of an int32 or int64 tensor.
   std::vector<int64_t> integers() const;
 
   bool shares_buffer_with(const Tensor& other) const { return buffer_ && buffer_ == other.buffer_; }

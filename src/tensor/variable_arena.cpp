@@ -24,7 +24,7 @@ constexpr size_t kChunkSize = 2 * kHugePage;
 struct Chunk {
   void* allocation;
   size_t used;  // bytes, including the header
-  size_t num_live;  // allocated values
+  size_t num_live;
 };
 constexpr size_t kHeader = kLine;
 static_assert(sizeof(Chunk) <= kHeader);
@@ -131,7 +131,7 @@ void prefer_huge_pages([[maybe_unused]] void* from, [[maybe_unused]] size_t byte
 #if defined(MADV_HUGEPAGE)
   static const bool is_wanted = feature_enabled(SystemFeature::kHugePages);
   if (!is_wanted) return;
-  // only advice, so errors are ignored
+  // madvise() is only advice, so errors are ignored.
   madvise(from, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
 #endif
 }

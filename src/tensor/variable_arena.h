@@ -6,7 +6,6 @@
 namespace runhooks {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-// Larger values are allocated separately.
 constexpr size_t kLargestLasting = size_t{1} << 20;
 
 // With hundreds of small tables, TLB misses cost as much as the data, and huge pages avoid them. Do
@@ -28,7 +27,6 @@ bool in_persistent_scope();
 // Returns memory aligned to a cache line; NULL if the value is too large or memory is exhausted.
 void* arena_allocate(size_t bytes);
 void free_lasting(void* data);
-// Number of chunks in use.
 size_t arena_chunk_count();
 
 // Advises huge pages for tables with random access, to reduce TLB misses. Affects whole huge pages.

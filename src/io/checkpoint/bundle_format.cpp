@@ -182,7 +182,7 @@ void append_ordered_signed(std::string& out, int64_t value) {
         shift < 64 ? static_cast<uint64_t>(value) >> shift : (value < 0 ? ~0ull : 0);
     bytes[i] = static_cast<char>(part & 0xff);
   }
-  const unsigned header = 0xffffu << (16 - n) & 0xffffu;  // n ones from the left
+  const unsigned header = 0xffffu << (16 - n) & 0xffffu;
   bytes[0] = static_cast<char>(bytes[0] ^ static_cast<char>(header >> 8));
   if (n > 1) bytes[1] = static_cast<char>(bytes[1] ^ static_cast<char>(header & 0xff));
   out.append(bytes, static_cast<size_t>(n));

@@ -19,7 +19,6 @@ struct TensorSlice {
   bool covers(const Shape& shape) const;
   bool lies_within(const Shape& shape) const;
   bool operator==(const TensorSlice& o) const { return start == o.start && length == o.length; }
-  // "3:2,0:4", TensorFlow's format.
   std::string to_string() const;
 };
 

@@ -7,7 +7,6 @@ namespace runhooks {
 
 namespace {
 
-// Adds the index and the data files of a checkpoint, or the single file of version 1.
 void add_files_of(const std::string& checkpoint, FileVersions& stamps) {
   const std::string folder = parent_folder(checkpoint), name = base_name(checkpoint);
   for (const std::string& file : {name, name + ".index"}) {
@@ -18,7 +17,6 @@ void add_files_of(const std::string& checkpoint, FileVersions& stamps) {
   }
 }
 
-// Whether the state file names this checkpoint as the newest and has no problems.
 bool is_newest(const std::string& folder, const std::string& checkpoint) {
   std::vector<std::string> warnings;
   const auto state = read_checkpoint_state(folder, &warnings);

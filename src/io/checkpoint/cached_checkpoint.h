@@ -19,7 +19,6 @@ class CachedCheckpoint {
   // The cached checkpoint, or "" if there is no valid entry for `folder`.
   const std::string& in(const std::string& folder) const;
   bool is_noted() const { return !checkpoint_.empty(); }
-  // Total size of all files.
   uint64_t num_bytes() const { return stamps_.num_bytes(); }
 
  private:

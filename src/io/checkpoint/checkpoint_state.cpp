@@ -36,7 +36,6 @@ CheckpointState from_bytes(const std::string& bytes) {
   return state;
 }
 
-// The relative path from `dir` to `path`; either may be absolute or relative.
 std::string relative_to(const std::string& path, const std::string& dir) {
   const fs::path to = fs::absolute(fs_path(path)).lexically_normal();
   const fs::path from = fs::absolute(fs_path(join_path(dir, "."))).lexically_normal().parent_path();

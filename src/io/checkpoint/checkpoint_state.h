@@ -8,7 +8,7 @@
 namespace runhooks {
 
 struct CheckpointState {
-  std::string model_checkpoint_path;  // the newest
+  std::string model_checkpoint_path;
   std::vector<std::string> all_model_checkpoint_paths;
   std::vector<double> all_model_checkpoint_timestamps;
   double last_preserved_timestamp = 0;
@@ -16,7 +16,6 @@ struct CheckpointState {
 
 constexpr const char* kCheckpointStateName = "checkpoint";
 
-// The text of the file, in TensorFlow's format.
 std::string checkpoint_state_text(const CheckpointState& state);
 // FALSE and a reason in `*problem` if the text cannot be parsed.
 bool parse_checkpoint_state(const std::string& text, CheckpointState* state, std::string* problem);
@@ -27,7 +26,6 @@ CheckpointState make_checkpoint_state(const std::string& dir,
                                       const std::string& newest,
                                       std::vector<std::string> all,
                                       bool relative);
-// Replaces the file atomically.
 void write_checkpoint_state(const std::string& dir,
                             const CheckpointState& state,
                             const std::string& name = kCheckpointStateName);
@@ -49,7 +47,6 @@ std::string checkpoint_problem(const std::string& prefix, CheckpointLook look);
 // The part of a warning that names the older checkpoint used instead.
 std::string goes_back_to(const std::string& path);
 
-// All checkpoints of the state, newest first.
 std::vector<std::string> newest_first(const CheckpointState& state);
 
 // The prefix of the newest readable checkpoint, or "". Skipped checkpoints are reported in

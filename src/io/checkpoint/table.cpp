@@ -28,7 +28,6 @@ std::string shortest_separator(const std::string& a, std::string_view b) {
   return a.substr(0, n) + static_cast<char>(byte + 1);
 }
 
-// A short key k with a <= k.
 std::string short_successor(const std::string& a) {
   for (size_t i = 0; i < a.size(); ++i) {
     const auto byte = static_cast<uint8_t>(a[i]);
@@ -148,7 +147,6 @@ class TableReader {
     fail(Code::kDataLoss, "Damaged table '", path_, "': ", problem, ".");
   }
 
-  // Consumes a block handle from the front of `handle` and reads the block.
   TableEntries read_block(std::string_view& handle, const char* kind) {
     uint64_t offset, size;
     const uint64_t end = bytes_.size() - kTableFooterSize;

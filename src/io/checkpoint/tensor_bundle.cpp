@@ -15,8 +15,6 @@
 
 namespace runhooks {
 
-// ---------------------------------------------------------------- writing
-
 void BundleWriter::throw_duplicate(const std::string& name) const {
   invalid_argument("Checkpoint '", prefix_, "' already has a tensor '", name, "'.");
 }
@@ -110,7 +108,6 @@ BundleEntry describe(const Tensor& tensor, Use use) {
 
 }  // namespace
 
-// The entries to be written, except their positions.
 std::map<std::string, BundleEntry> BundleWriter::entries() const {
   std::map<std::string, BundleEntry> all = sliced_;
   for (const Item& item : items_) all[item.key] = describe(item.tensor, [](std::string_view) {});
@@ -202,8 +199,6 @@ void remove_unused_data_files(const std::string& prefix) {
     if (is_data && used.count(name) == 0) remove_file(join_path(folder, name));
   }
 }
-
-// ---------------------------------------------------------------- reading
 
 void BundleReader::damaged(const std::string& file,
                            const std::string& name,
@@ -384,7 +379,6 @@ Tensor read_numbers(InputFile& file, const BundleEntry& entry, uint32_t* crc) {
   return tensor;
 }
 
-// FALSE if the bytes do not encode strings.
 bool read_strings(InputFile& file, const BundleEntry& entry, Tensor& tensor, uint32_t* crc) {
   std::string bytes(static_cast<size_t>(entry.size), '\0');
   file.read_at(static_cast<uint64_t>(entry.offset), bytes.data(), bytes.size());
@@ -422,7 +416,6 @@ Tensor BundleReader::read_piece(const std::string& name,
 
 namespace {
 
-// The intersection of two boxes; FALSE if it is empty.
 bool intersect(const TensorSlice& a, const TensorSlice& b, TensorSlice* common) {
   common->start.clear();
   common->length.clear();

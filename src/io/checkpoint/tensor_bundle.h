@@ -69,7 +69,6 @@ class BundleReader {
   bool has_same(const std::map<std::string, BundleEntry>& entries) const;
   // Throws if a data file is shorter than the index requires.
   void check_data_files() const;
-  // Sorted by name.
   std::vector<Info> tensors() const;
   bool contains(const std::string& name) const { return entries_.count(name) > 0; }
   // Throws kNotFound if the tensor does not exist.
@@ -80,7 +79,6 @@ class BundleReader {
   Tensor read_slice(const std::string& name, const TensorSlice& slice) const;
 
  private:
-  // A stored slice and its position in the full tensor.
   struct Piece {
     TensorSlice place;
     const BundleEntry* entry;
@@ -89,7 +87,6 @@ class BundleReader {
   void find_shards(int num_shards);
   const BundleEntry& entry(const std::string& name) const;
   std::vector<Piece> pieces(const std::string& name, const BundleEntry& entry) const;
-  // The data file of the entry; checks that it is long enough.
   InputFile& file_of(const std::string& name, const BundleEntry& entry) const;
   Tensor read_piece(const std::string& name,
                     const BundleEntry& entry,
@@ -101,9 +98,9 @@ class BundleReader {
 
   std::string prefix_;
   FileAccessPolicy rights_;
-  std::map<std::string, BundleEntry> entries_;  // by tensor name
-  std::map<std::string, BundleEntry> parts_;  // by slice key
-  mutable std::vector<std::unique_ptr<InputFile>> shards_;  // opened on first use
+  std::map<std::string, BundleEntry> entries_;
+  std::map<std::string, BundleEntry> parts_;
+  mutable std::vector<std::unique_ptr<InputFile>> shards_;
 };
 
 // Why the bundle cannot be read; "" if it can. With `reads_all`, reads every tensor.

@@ -34,7 +34,6 @@ std::string json_text(const std::string& text) {
 
 std::string micros(int64_t ns) { return format_text("%.3f", static_cast<double>(ns) / 1000); }
 
-// The name of the operation: "conv" for "conv:1" and "^conv".
 std::string producer(const std::string& input) {
   const std::string name = input.substr(input[0] == '^' ? 1 : 0);
   return name.substr(0, name.find(':'));
@@ -119,7 +118,6 @@ class Trace {
     begin(node.name, "D", kTensors, "Tensor", last_use);
     out_ += str_cat(", \"id\": ", id, "}");
   }
-  // Writes the members common to all events, and leaves the object open.
   void begin(const std::string& name, const char* phase, Process pid) {
     out_ += str_cat(out_.empty() ? "\n" : ",\n", "{\"name\": ", json_text(name), ", \"ph\": \"", phase,
                     "\", \"pid\": ", static_cast<int>(pid));

@@ -178,7 +178,6 @@ void EventFileWriter::add_serialized_summary(std::string_view bytes, int64_t ste
   add_summary(read_summary(bytes, "a serialized summary"), step);
 }
 
-// Like add_event(), but does not copy the bytes, which may be large.
 void EventFileWriter::add_bytes(Event::Kind kind, std::string_view bytes, int64_t step) {
   WireWriter head;
   head.add_double(1, clock_()).add_int(2, step);

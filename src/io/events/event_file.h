@@ -39,7 +39,6 @@ struct Event {
   SessionLog session_log;
   // Content of the other kinds, such as the version or a serialized graph.
   std::string bytes;
-  // The program that wrote the file; only in the first event.
   std::string source_writer;
 
   std::optional<float> scalar(const std::string& tag) const;
@@ -73,9 +72,7 @@ class EventFileWriter {
   void add_session_log(SessionLog::Status status,
                        const std::string& checkpoint_path = "",
                        int64_t step = 0);
-  // Adds a serialized RunMetadata under `tag`.
   void add_run_metadata(const std::string& tag, std::string_view bytes, int64_t step);
-  // Sets the time if the event has none.
   void add_event(Event event);
 
   void flush();

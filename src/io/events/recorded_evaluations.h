@@ -19,7 +19,6 @@ class EvalMetricsReader {
  public:
   explicit EvalMetricsReader(std::string eval_dir) : eval_dir_(std::move(eval_dir)) {}
   const EvalMetrics& read();
-  // Ignores everything recorded so far.
   void skip_existing();
   // lint: allow caller (for tests)
   uint64_t bytes_read() const { return bytes_read_; }
@@ -31,7 +30,6 @@ class EvalMetricsReader {
     bool is_damaged = false;
     EvalMetrics metrics;
   };
-  // Returns TRUE if the file has changed.
   bool update(const std::string& path, File& file);
   void read_new(const std::string& path, File& file);
 

@@ -31,7 +31,6 @@ struct StepStats {
   std::vector<NodeStats> nodes;
 };
 
-// A serialized tensorflow.RunMetadata for TensorBoard's graph profile.
 std::string write_run_metadata(const StepStats& stats);
 
 // JSON for chrome://tracing and Perfetto, with one span per operation. `show_dataflow` adds arrows

@@ -90,7 +90,6 @@ SummaryValue text_summary(const std::string& tag, const Tensor& strings) {
 
 namespace {
 
-// Fields of Summary.Value.
 enum ValueField : int {
   kTag = 1,
   kSimpleValue = 2,

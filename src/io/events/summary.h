@@ -28,7 +28,6 @@ struct SummaryMetadata {
   int data_class = 0;
 };
 
-// An image or audio clip as field number and serialized message.
 struct RawSummary {
   int field = 0;
   std::string bytes;
@@ -48,12 +47,10 @@ using Summary = std::vector<SummaryValue>;
 
 SummaryValue scalar_summary(const std::string& tag, double value);
 SummaryValue histogram_summary(const std::string& tag, const Tensor& values);
-// Shown by TensorBoard's text plugin.
 SummaryValue text_summary(const std::string& tag, const Tensor& strings);
 
 // Serializes a summary. Concatenated summaries form one summary.
 std::string write_summary(const Summary& summary);
-// `where` names the file in errors.
 Summary read_summary(std::string_view bytes, std::string_view where);
 
 }  // namespace runhooks

@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kHeader = 12, kFooter = 4;
 
-// The size of the record at offset `at`, or 0 if there is no valid record.
 size_t record_at(const std::string& bytes, size_t at) {
   if (bytes.size() - at < kHeader + kFooter) return 0;
   const char* header = bytes.data() + at;

@@ -42,7 +42,6 @@ namespace {
   throw_system(problem, path, error.default_error_condition().value());
 }
 
-// Size of the chunks that are written and passed to sync_file_range().
 constexpr size_t kPart = size_t{8} << 20;
 
 #if defined(__linux__)
@@ -68,9 +67,8 @@ std::string hex_digits(uint64_t number) { return format_text("%016" PRIx64, numb
 // Most file systems allow 255 bytes per name, encrypted directories (eCryptfs) 143. The suffix of a
 // temporary name (mark, process id, random number) takes up to 31.
 constexpr size_t kLongestStem = 143 - 31;
-constexpr size_t kFingerprintSize = 17;  // "~" and 16 digits
+constexpr size_t kFingerprintSize = 17;
 
-// The stem of the temporary name: `name`, or a prefix of it and its fingerprint if it is too long.
 std::string temporary_stem(const std::string& name) {
   if (name.size() <= kLongestStem) return name;
   size_t end = kLongestStem - kFingerprintSize;
@@ -87,7 +85,6 @@ std::string temporary_name(const std::string& path) {
                  process_id(), "-", hex_digits(random_device_u64()));
 }
 
-// Returns NULL and sets errno on failure.
 std::FILE* open_to_write(const std::string& path, Access access) {
   const int file = open_descriptor(path, access);
   return file < 0 ? nullptr : stream_of(file, access == Access::kNew ? "wb" : "ab");
@@ -304,7 +301,7 @@ void check_is_file(const std::string& path) {
 bool remove_file(const std::string& path) {
   std::error_code error;
   const bool removed = fs::remove(fs_path(path), error);
-  if (error == std::errc::filename_too_long) return false;  // such a file cannot exist
+  if (error == std::errc::filename_too_long) return false;
   if (error) throw_error_code("Cannot remove", path, error);
   return removed;
 }
@@ -422,8 +419,6 @@ size_t InputFile::read(void* data, size_t size) {
   return got;
 }
 
-// --- OutputFile
-
 OutputFile::OutputFile(std::string path, At at) : path_(std::move(path)), shown_(path_) {
   const bool is_new = at == At::kNew;
   if (!is_new) check_is_file(path_);
@@ -507,8 +502,6 @@ void OutputFile::close() {
   if (std::fclose(file) != 0) throw_system("Cannot write", shown_, errno);
 }
 
-// --- AtomicFile
-
 AtomicFile::AtomicFile(std::string path, const std::string& sibling)
     : path_(std::move(path)),
       is_stream_(is_written_as_it_is(path_)),
@@ -520,7 +513,6 @@ AtomicFile::~AtomicFile() {
   try {
     file_.close();
   } catch (const Error&) {
-    // The file is removed below, so a failure to close it does not matter.
   }
   std::error_code error;
   if (!is_stream_) fs::remove(fs_path(file_.path()), error);

@@ -18,14 +18,12 @@ uint64_t file_size(const std::string& path);
 double modification_time(const std::string& path);  // seconds since 1970
 // Creates missing parents too; an existing directory is no error.
 void create_directories(const std::string& path);
-// Names without "." and "..", in byte order.
 std::vector<std::string> list_directory(const std::string& path);
 // Names that start with `prefix`, in the spelling of this process: file systems that ignore case or
 // normalize Unicode may list another spelling. An empty `folder` is the current directory.
 std::vector<std::string> names_beginning(const std::string& folder, const std::string& prefix);
 // Throws if the path exists and is not a regular file. For writers that append or modify in place.
 void check_is_file(const std::string& path);
-// FALSE if the file did not exist.
 bool remove_file(const std::string& path);
 void rename_file(const std::string& from, const std::string& to);
 // Whether files can be created in a directory. Probes by creating a file, because permission bits
@@ -38,7 +36,6 @@ void remove_stale_files(const std::string& folder, const std::vector<std::string
 std::string read_whole_file(const std::string& path);
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
-// A regular file with random access.
 class InputFile {
  public:
   explicit InputFile(std::string path);
@@ -52,7 +49,6 @@ class InputFile {
   size_t read_at(uint64_t offset, void* data, size_t size);
   // Thread-safe variant of read_at(). Returns -1 and sets errno on failure.
   int64_t read_part(uint64_t offset, void* data, size_t size) noexcept;
-  // Reads up to `size` bytes at the current position.
   size_t read(void* data, size_t size);
 
  private:
@@ -92,7 +88,7 @@ class OutputFile {
   void write_to_stream(const char* data, size_t size);
   std::string path_, shown_;
   std::FILE* file_ = nullptr;
-  int stream_ = -1;  // the descriptor of a pipe or device
+  int stream_ = -1;
   uint64_t bytes_written_ = 0;
 };
 
@@ -111,7 +107,6 @@ class AtomicFile {
   uint64_t bytes_written() const { return file_.bytes_written(); }
   void write(const void* data, size_t size) { file_.write(data, size); }
   void write(std::string_view bytes) { file_.write(bytes); }
-  // For layers that write through the file, such as compression.
   OutputFile& output() { return file_; }
   // Syncs and closes the file, so that commit() cannot fail for lack of space.
   void finish();

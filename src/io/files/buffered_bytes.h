@@ -13,7 +13,7 @@ class BufferedBytes {
   BufferedBytes(const ByteSource& source, Compression compression);
 
   const std::string& path() const { return stream_.path(); }
-  // Bytes that were read but not consumed by take().
+  // Bytes that take() has not consumed.
   std::string_view view() const { return std::string_view(buffer_).substr(begin_); }
   // Reads more bytes, at least doubling the buffer unless a stream has fewer ready. FALSE at the
   // end of the file. Invalidates views.

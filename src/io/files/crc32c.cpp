@@ -76,7 +76,6 @@ constexpr BitMap over_one_bit() {
   return map;
 }
 
-// The map for twice as many zeros.
 constexpr BitMap squared(const BitMap& map) {
   BitMap twice{};
   for (size_t bit = 0; bit < 32; ++bit) twice[bit] = apply_map(map, map[bit]);
@@ -206,7 +205,7 @@ uint32_t crc32c_extend(uint32_t crc, const void* data, size_t size) {
 }
 
 uint32_t crc32c_joined(uint32_t crc, uint32_t behind, uint64_t size) {
-  BitMap map = squared(squared(squared(over_one_bit())));  // over one byte
+  BitMap map = squared(squared(squared(over_one_bit())));
   for (; size > 0; size >>= 1) {
     if (size & 1) crc = apply_map(map, crc);
     if (size > 1) map = squared(map);

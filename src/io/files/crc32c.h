@@ -15,7 +15,6 @@ inline uint32_t crc32c(std::string_view bytes) { return crc32c(bytes.data(), byt
 
 // Combines the checksums of a (`crc`) and b (`behind`, of `size` bytes) into that of a + b.
 uint32_t crc32c_joined(uint32_t crc, uint32_t behind, uint64_t size);
-// Like crc32c(), but uses several threads for large data.
 uint32_t crc32c_of_large(const void* data, size_t size);
 
 // Stored checksums are masked, because a CRC of data that contain their own CRC is weak.

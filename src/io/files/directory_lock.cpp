@@ -45,7 +45,6 @@ std::string words_of(const LockOwner& holder) {
                               .take());
 }
 
-// The owner as recorded in the file, which may have any content.
 LockOwner holder_in(const std::string& path) {
   LockOwner holder;
   try {
@@ -65,8 +64,6 @@ LockOwner this_process() {
   holder.since = now_seconds();
   return holder;
 }
-
-// Kernel locks, which end with the process.
 
 enum class Lock { kTaken, kHeld, kUnsupported };
 
@@ -131,8 +128,6 @@ void leave_claims_to_parent() {
   (void)registered;
 #endif
 }
-
-// File systems without locks: the existence of the file is the claim.
 
 // Whether the owner died without removing the file. FALSE for owners on other hosts.
 bool is_gone(const LockOwner& holder) {

@@ -19,11 +19,9 @@ class DirectoryLock {
  public:
   // Returns NULL and sets `*holder` if the lock is taken, also if this process holds it.
   static std::unique_ptr<DirectoryLock> take(const std::string& path, LockOwner* holder);
-  // Whether this process holds the lock.
   static bool holds(const std::string& path);
   // Whether any process holds the lock; sets `*holder` if so.
   static bool is_held(const std::string& path, LockOwner* holder);
-  // Releases the lock and removes the file.
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;

@@ -14,7 +14,6 @@ class FileVersions {
   // Whether all files are as recorded. Also FALSE if a file was written so shortly before add()
   // that a later write could have the same time stamp.
   bool unchanged() const;
-  // Total size of the files.
   uint64_t num_bytes() const;
 
  private:

@@ -73,7 +73,6 @@ std::pair<std::string, PlainData> read_attribute(WireReader r, int depth) {
   return attribute;
 }
 
-// Each kind may use only its own fields.
 void check_value(const WireReader& r, const PlainData& data) {
   const size_t size = PlainData::element_size(data.kind);
   const bool fits = (size ? data.numbers.size() % size == 0 : data.numbers.empty()) &&

@@ -13,12 +13,12 @@ struct PlainData {
   enum class Kind : int {
     kNull = 0,
     kLogical = 1,  // int32: 0, 1, or INT_MIN for missing
-    kInteger = 2,    // int32
-    kDouble = 3,     // float64
-    kComplex = 4,    // two float64
-    kCharacter = 5,  // texts
-    kRaw = 6,        // bytes
-    kList = 7,       // items
+    kInteger = 2,
+    kDouble = 3,
+    kComplex = 4,
+    kCharacter = 5,
+    kRaw = 6,
+    kList = 7,
   };
   struct Text {
     enum class Mark : int { kUtf8 = 0, kMissing = 1, kBytes = 2 };
@@ -37,7 +37,6 @@ struct PlainData {
   size_t length() const;
 };
 
-// Readers and writers reject deeper nesting.
 constexpr int kMaxPlainDepth = 100;
 
 std::string write_plain_data(const PlainData& data);

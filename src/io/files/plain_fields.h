@@ -15,7 +15,6 @@ PlainData plain_flag(bool x);
 PlainData plain_string(const std::string& x);
 PlainData plain_strings(const std::vector<std::string>& x);
 
-// Builder for a named list.
 class PlainFields {
  public:
   PlainFields& add(const std::string& name, PlainData value);

@@ -10,7 +10,6 @@
 
 namespace runhooks {
 
-// Appends one record: length, checksum, data, checksum.
 void append_record(std::string& out, std::string_view data);
 
 class RecordWriter {
@@ -25,7 +24,6 @@ class RecordWriter {
   const std::string& path() const;
   bool is_open() const { return file().is_open(); }
   void write(std::string_view data) { write_parts({data}); }
-  // Writes one record from several chunks.
   void write_parts(const std::vector<std::string_view>& parts);
   void flush();
   void close();
@@ -58,7 +56,6 @@ class RecordReader {
   bool skip();
 
   const std::string& path() const { return stream_.path(); }
-  // Start of the next record, for seek().
   uint64_t offset() const { return offset_; }
   void seek(uint64_t offset);
 

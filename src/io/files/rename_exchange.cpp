@@ -21,7 +21,6 @@ namespace runhooks {
 
 namespace {
 
-// Returns 0 or an errno value.
 int exchange([[maybe_unused]] const char* a, [[maybe_unused]] const char* b) {
   if (!feature_enabled(SystemFeature::kExchange)) return ENOSYS;
 #if defined(RUNHOOKS_HAS_RENAMEAT2)

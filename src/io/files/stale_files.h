@@ -6,7 +6,6 @@
 
 namespace runhooks {
 
-// Separates the original name from the suffix of a temporary name.
 constexpr const char* kTemporaryMark = ".tmp";
 
 // A temporary name next to `path`, for a file or directory to be renamed later. If it would be too
@@ -20,7 +19,6 @@ bool is_temporary_of(const std::string& temporary, const std::string& name);
 std::vector<std::string> stale_files(const std::string& folder,
                                      const std::vector<std::string>& prefixes);
 
-// Removes the stale temporary files of `path`.
 void remove_stale_of(const std::string& path);
 
 }  // namespace runhooks

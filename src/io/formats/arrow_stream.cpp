@@ -8,7 +8,6 @@ namespace runhooks {
 
 namespace {
 
-// Owns an object of the stream and calls its release callback.
 template <typename T>
 struct Released {
   T value = {};
@@ -17,7 +16,6 @@ struct Released {
   }
 };
 
-// Sanity limit on the length and the offset of a batch.
 constexpr int64_t kMostRows = int64_t{1} << 40;
 
 bool is_text(const std::string& format) {

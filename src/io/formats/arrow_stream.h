@@ -44,7 +44,6 @@ struct ArrowArrayStream {
 
 namespace runhooks {
 
-// Converts the record batches of a stream to tensors, one row per record.
 class ArrowReader {
  public:
   // Takes ownership; marks the source as released, as the interface requires.
@@ -66,7 +65,7 @@ class ArrowReader {
   Tensor read_column(size_t k, const ArrowArray& array, int64_t offset, int64_t n) const;
 
   ArrowArrayStream stream_;
-  // `values_`: format of the dictionary values, or empty
+  // `values_` holds the formats of dictionary values, "" for other columns.
   std::vector<std::string> names_, formats_, values_;
   std::vector<DType> dtypes_;
   int64_t rows_ = 0;

@@ -27,7 +27,6 @@ class Stops {
  public:
   Stops(std::string_view text, char delim, char quote)
       : text_(text), delim_(delim), quote_(quote) {}
-  // Restarts the scan at `at`.
   void go_to(size_t at) {
     block_ = at;
     look();
@@ -45,14 +44,12 @@ class Stops {
 
  private:
   bool is_stop(char c) const { return c == delim_ || c == quote_ || c == '\n' || c == '\r'; }
-  // Scans the end of the text, which is shorter than a block.
   size_t next_without_workers() {
     while (block_ < text_.size() && !is_stop(text_[block_])) ++block_;
     return block_ < text_.size() ? block_++ : block_;
   }
   static constexpr size_t kBlock = 32;
 #if defined(RUNHOOKS_CSV_BY_32) || defined(__aarch64__)
-  // Returns a bit mask of the stops among 16 characters.
   unsigned found_in(const char* part) const {
 #ifdef RUNHOOKS_CSV_BY_32
     const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(part));
@@ -87,7 +84,7 @@ class Stops {
 
   std::string_view text_;
   char delim_, quote_;
-  size_t block_ = 0;  // start of the current block
+  size_t block_ = 0;
   unsigned found_ = 0;  // stops of the block that next() has not returned yet
 };
 
@@ -122,7 +119,6 @@ CsvSplit CsvSplitter::split(std::string_view text, bool is_all) {
   }
 }
 
-// Parses a quoted field, starting at the opening quote.
 bool CsvSplitter::quoted(std::string_view text, bool is_all, CsvSplit* result) {
   const size_t begin = ++size_;
   std::string* unescaped = nullptr;

@@ -30,10 +30,9 @@ class CsvSplitter {
   // `is_all`: no text follows, so the end of the text ends the record.
   CsvSplit split(std::string_view text, bool is_all);
 
-  // Valid as long as the text.
   const std::vector<std::string_view>& fields() const { return fields_; }
   size_t size() const { return size_; }  // bytes of the record, including its end
-  int64_t lines() const { return lines_; }  // lines of the record
+  int64_t lines() const { return lines_; }
   // Number of fields split so far; for errors, the zero-based index of the invalid field.
   size_t field_number() const { return fields_.size(); }
 
@@ -59,7 +58,7 @@ class CsvCutter {
  private:
   int64_t take(size_t end, int64_t lines, std::string_view* taken);
 
-  std::string_view text_;  // not yet returned
+  std::string_view text_;
   CsvFormat format_;
 };
 
@@ -69,14 +68,13 @@ class CsvReader {
   CsvReader(const ByteSource& source, Compression compression, const CsvFormat& format);
   // Reads a record; FALSE at the end. Invalid quotes throw kDataLoss with file and line.
   bool next();
-  // Skips lines without parsing them.
   void skip_lines(int64_t n);
   // After an error, continues after the line on which the record started.
   bool skip();
   const std::vector<std::string_view>& fields() const { return splitter_.fields(); }
   const std::string& path() const { return bytes_.path(); }
   int64_t line() const { return line_; }  // on which the last record starts, from 1
-  int64_t lines() const { return lines_; }  // lines read so far
+  int64_t lines() const { return lines_; }
   uint64_t offset() const { return bytes_.offset(); }
   // Buffered bytes after the last record.
   std::string_view view() const { return bytes_.view(); }

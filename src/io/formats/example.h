@@ -29,7 +29,6 @@ void read_example(std::string_view bytes, std::string_view where, ExampleView& e
 // NULL if the feature is missing or has no list.
 const FeatureView* find_feature(const ExampleView& example, std::string_view name);
 
-// Append the items of a list; the feature must have this kind.
 void read_bytes_list(const FeatureView& feature,
                      std::string_view where,
                      std::vector<std::string_view>& out);
@@ -41,7 +40,6 @@ class ExampleWriter {
   void add_bytes(const std::string& name, const std::vector<std::string_view>& values);
   void add_floats(const std::string& name, const std::vector<float>& values);
   void add_ints(const std::string& name, const std::vector<int64_t>& values);
-  // Returns the bytes and resets the writer.
   std::string take();
 
  private:

@@ -36,7 +36,6 @@ struct Header {
     static const int kCounts[] = {1, 0, 3, 1, 2, 0, 4};
     return kCounts[color];
   }
-  // Size of a row of `pixels` pixels, without the filter byte.
   size_t row_bytes(int64_t pixels) const {
     return (static_cast<size_t>(pixels) * static_cast<size_t>(samples() * depth) + 7) / 8;
   }
@@ -122,7 +121,6 @@ uint8_t paeth(int a, int b, int c) {
   return static_cast<uint8_t>(pa <= pb && pa <= pc ? a : pb <= pc ? b : c);
 }
 
-// Undoes the filter of a row; `above` is the previous row or NULL.
 void unfilter(uint8_t* row, const uint8_t* above, size_t size, size_t step, int filter) {
   if (filter > 4) damaged("it uses an unknown filter");
   for (size_t i = 0; i < size; ++i) {
@@ -145,7 +143,6 @@ uint16_t sample_at(const uint8_t* row, size_t i, int depth) {
   return static_cast<uint16_t>(row[i / per_byte] >> shift & ((1 << depth) - 1));
 }
 
-// The passes of an interlaced image; one pass otherwise.
 struct Pass {
   int64_t x, y, dx, dy;
 };
@@ -192,7 +189,6 @@ std::vector<uint16_t> raw_samples(const Parts& parts) {
   return samples;
 }
 
-// Converts to gray or RGB, with alpha if the file has it.
 Image expanded(const Parts& parts) {
   const Header& h = parts.header;
   const std::vector<uint16_t> raw = raw_samples(parts);

@@ -12,7 +12,6 @@ struct Image {
   int64_t height = 0, width = 0;
   int channels = 0;  // 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha
   int bits = 8;      // or 16
-  // Ordered by row, column, channel.
   std::vector<uint16_t> samples;
 };
 
@@ -20,9 +19,7 @@ struct Image {
 // of the image. As in TensorFlow's op, unreadable data are kInvalidArgument. `max_samples` limits
 // the size.
 Image read_png(std::string_view bytes, int channels, int64_t max_samples = int64_t{1} << 28);
-// `compression` is zlib's level; -1 is its default.
 std::string write_png(const Image& image, int compression = -1);
-// Writes an 8-bit image from contiguous pixels.
 std::string encode_png(const uint8_t* pixels, int64_t width, int64_t height, int channels);
 
 }  // namespace runhooks

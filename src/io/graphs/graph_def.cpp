@@ -42,7 +42,6 @@ bool has_default_value(const OpDef& def, const std::string& name, const AttrValu
          attr_equal(attr->default_value, value);
 }
 
-// The attributes to be written for an operation, including its shapes if requested.
 class WrittenAttrs {
  public:
   WrittenAttrs(const Operation& op, const GraphDefOptions& options) {
@@ -94,7 +93,6 @@ std::string output_of_definition(const Operation& op, int index) {
   fail(Code::kInternal, "Op '", op.name(), "' has no such output.");
 }
 
-// The name of a tensor inside a FunctionDef.
 std::string name_in_function(const FuncGraph& function, const Output& x) {
   for (size_t i = 0; i < function.arguments().size(); ++i) {
     const auto& argument = function.arguments()[i];
@@ -199,7 +197,6 @@ WireWriter write_function(const FuncGraph& function, const GraphDefOptions& opti
   return WireWriter().put_message(1, signature).append(nodes.bytes()).append(results.bytes());
 }
 
-// A FunctionDefLibrary of the functions that the graph calls.
 std::string library_of(const Graph& graph, const GraphDefOptions& options) {
   std::map<std::string, std::string> library;
   add_functions(graph, options, library);
@@ -208,7 +205,6 @@ std::string library_of(const Graph& graph, const GraphDefOptions& options) {
   return functions.take();
 }
 
-// Writes the fields after the nodes.
 void put_end(WireWriter& out, const std::string& library, int producer, int min_consumer) {
   out.add_bytes(2, library);
   out.put_nested(4, [&] { out.add_int(1, producer).add_int(2, min_consumer); });

@@ -30,7 +30,6 @@ struct GraphDef {
   std::vector<NodeDef> nodes;
   int producer = kProducer;
   int min_consumer = 0;
-  // A serialized FunctionDefLibrary.
   std::string library;
 };
 
@@ -44,9 +43,7 @@ struct GraphDefOptions {
 GraphDef make_graph_def(const Graph& graph, const GraphDefOptions& options = {});
 
 std::string write_graph_def(const GraphDef& graph);
-// `where` names the file in errors.
 GraphDef read_graph_def(std::string_view bytes, const std::string& where);
-// The format of graph.pbtxt as written by tf.train.write_graph().
 std::string graph_def_text(const GraphDef& graph);
 
 // Writes the bytes of make_graph_def() incrementally while the graph grows.
@@ -54,9 +51,7 @@ class GraphDefWriter {
  public:
   GraphDefWriter(const Graph& graph, const GraphDefOptions& options)
       : graph_(graph), options_(options) {}
-  // Writes the operations added since the last call.
   void put_new_nodes(WireWriter& out);
-  // Writes the fields after the nodes.
   void put_end(WireWriter& out) const;
 
  private:

@@ -44,18 +44,18 @@ struct AssetFileDef {
 struct CollectionDef {
   enum class Kind { kNodeList = 1, kBytesList = 2, kInt64List = 3, kFloatList = 4, kAnyList = 5 };
   Kind kind = Kind::kNodeList;
-  std::vector<std::string> strings;  // names of nodes, or bytes
+  std::vector<std::string> strings;
   std::vector<int64_t> ints;
   std::vector<float> floats;
-  std::vector<std::pair<std::string, std::string>> anys;  // type URL and message
+  std::vector<std::pair<std::string, std::string>> anys;
 };
 
 struct MetaGraphDef {
   std::vector<std::string> tags;
   std::string meta_graph_version, tensorflow_version = "1.15.5", tensorflow_git_version;
   bool stripped_default_attrs = false;
-  std::string op_list;  // serialized OpList
-  std::string graph_def;  // serialized GraphDef
+  std::string op_list;
+  std::string graph_def;
   std::optional<SaverDef> saver_def;
   std::map<std::string, CollectionDef> collections;
   std::map<std::string, SignatureDef> signatures;
@@ -63,11 +63,9 @@ struct MetaGraphDef {
 };
 
 std::string write_meta_graph(const MetaGraphDef& meta_graph);
-// The same with a GraphDef in several chunks.
 std::string write_meta_graph(const MetaGraphDef& meta_graph,
                              const std::vector<std::string_view>& graph_def);
 MetaGraphDef read_meta_graph(std::string_view bytes, const std::string& where);
-// The serialized meta graphs of a saved_model.pb.
 std::vector<std::string> read_saved_model(std::string_view bytes, const std::string& where);
 
 struct VariableDef {
@@ -79,7 +77,6 @@ VariableDef read_variable_def(std::string_view bytes, const std::string& where);
 SaverDef read_saver_def(std::string_view bytes, const std::string& where);
 // Assets of a SavedModel: from the field and from the collection "saved_model_assets".
 std::vector<AssetFileDef> asset_files(const MetaGraphDef& meta_graph, const std::string& where);
-// The bytes of saved_model.pb for serialized meta graphs.
 std::string write_saved_model(const std::vector<std::string>& meta_graphs);
 
 std::string write_saver_def(const SaverDef& saver);
@@ -90,7 +87,6 @@ std::string write_variable_def(const Variable& variable);
 std::map<std::string, CollectionDef> collection_defs(const Graph& graph);
 
 CollectionDef node_list(std::vector<std::string> names);
-// The collection "saved_model_assets" of an Estimator's export.
 CollectionDef asset_collection(const std::vector<AssetFileDef>& assets);
 
 }  // namespace runhooks

@@ -24,7 +24,6 @@ TensorInfo read_tensor_info(WireReader r) {
   return info;
 }
 
-// Key and serialized value of a map entry.
 std::pair<std::string, std::string_view> read_entry(WireReader r) {
   std::pair<std::string, std::string_view> entry;
   while (r.next()) {

@@ -20,7 +20,6 @@ enum AttrField : int {
   kAttrFunction = 10,
 };
 
-// Adds the field for the value.
 class AttrWriter {
  public:
   explicit AttrWriter(WireWriter& out) : out_(out) {}

@@ -37,7 +37,7 @@ struct ProtoField {
 };
 
 struct ProtoMessage {
-  std::string name;                // without "tensorflow."
+  std::string name;
   std::vector<ProtoField> fields;  // by number
   const ProtoField* find(const std::string& field_name) const;
   const ProtoField* find(int number) const;
@@ -48,9 +48,7 @@ struct ProtoEnum {
   std::map<std::string, int> numbers;
 };
 
-// Finds "GraphDef", "CheckpointState" etc.; NULL if the schema lacks the message.
 const ProtoMessage* find_proto_message(const std::string& name);
-// Finds the message of an Any's type URL: "type.googleapis.com/tensorflow.AssetFileDef".
 const ProtoMessage* find_proto_message_of_url(const std::string& url);
 
 // Nesting limit, the same as protobuf's.

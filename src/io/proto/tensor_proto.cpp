@@ -7,7 +7,6 @@ namespace runhooks {
 
 namespace {
 
-// Fields of TensorProto.
 enum TensorField : int {
   kDType = 1,
   kTensorShape = 2,
@@ -23,7 +22,6 @@ enum TensorField : int {
   kUint64s = 17,
 };
 
-// The field for elements of this type, if they are stored one by one.
 int field_of(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:

@@ -94,7 +94,6 @@ class TextWriter {
     uint64_t bits;
     std::string_view bytes;
   };
-  // A range of values_.
   struct Span {
     size_t begin, end;
   };
@@ -158,7 +157,6 @@ class TextWriter {
     values_.resize(begin);
   }
 
-  // Writes an Any of a known type as "[type URL] { ... }".
   bool write_any(std::string_view bytes) {
     std::string url;
     std::string_view value;

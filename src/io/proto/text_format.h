@@ -24,7 +24,6 @@ bool text_to_proto(std::string_view text,
                    std::string* bytes,
                    std::string* problem);
 
-// Quotes and escapes a string: "caf\303\251".
 void append_quoted(std::string& out, std::string_view bytes);
 // A number in Python's format: "0.1", "1e-07", "100.0", "inf".
 std::string float_text(float value);

@@ -45,7 +45,6 @@ class Tokenizer {
     if (!take(mark)) throw_here(str_cat("Expected \"", mark, "\"."));
   }
 
-  // "line:column : " of the current token.
   std::string place() const {
     size_t line = 1, start = 0;
     for (size_t i = 0; i < begin_; ++i) {
@@ -143,7 +142,6 @@ int digit_value(char c) {
   return 99;
 }
 
-// Reads up to `most` digits in the given base, starting at `at`.
 unsigned take_digits(const std::string& text, size_t& at, int base, int most) {
   unsigned value = 0;
   for (int n = 0; n < most && at < text.size() && digit_value(text[at]) < base; ++n, ++at) {

@@ -119,7 +119,6 @@ WireWriter& WireWriter::put_size(int field, size_t size) {
   return *this;
 }
 
-// Sets the length of the message that starts after the byte at `start`.
 void WireWriter::set_length(size_t start) {
   const size_t size = bytes_.size() - start - 1;
   if (size < 0x80) {

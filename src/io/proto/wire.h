@@ -90,7 +90,6 @@ class WireWriter {
   WireWriter& add_packed_floats(int field, const float* values, size_t count);
   WireWriter& add_packed_doubles(int field, const double* values, size_t count);
 
-  // Appends fields that are already serialized.
   WireWriter& append(std::string_view fields) {
     bytes_.append(fields);
     return *this;
@@ -98,7 +97,6 @@ class WireWriter {
 
   const std::string& bytes() const { return bytes_; }
   std::string take() { return std::move(bytes_); }
-  // truncate() keeps the first `size` bytes.
   void reserve(size_t size) { bytes_.reserve(size); }
   void truncate(size_t size) { bytes_.resize(size); }
 
@@ -117,7 +115,6 @@ class WireReader {
  public:
   WireReader(std::string_view bytes, std::string_view where) : rest_(bytes), where_(where) {}
 
-  // Moves to the next field; FALSE at the end.
   bool next();
   int field() const { return field_; }
   WireType type() const { return type_; }
@@ -141,7 +138,6 @@ class WireReader {
   void append_floats(std::vector<float>& out) const;
   void append_doubles(std::vector<double>& out) const;
 
-  // Throws "Damaged message in '<where>': ...".
   [[noreturn]] void damaged(const std::string& problem) const;
 
  private:
