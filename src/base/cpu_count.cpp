@@ -20,7 +20,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kMostCpus = 1 << 16;  // sanity limit for numbers from files
+constexpr int kMaxCpus = 1 << 16;  // sanity limit for numbers from files
 
 // The lines of a file; none if it cannot be read, because systems differ in the files they have.
 std::vector<std::string> lines_of(const std::string& path) {
@@ -58,7 +58,7 @@ int whole_cpus(const std::string& quota, const std::string& period) {
   const double allowed = std::strtoll(quota.c_str(), nullptr, 10);
   const double every = std::strtoll(period.c_str(), nullptr, 10);
   if (allowed <= 0 || every <= 0) return 0;
-  return std::max(1, static_cast<int>(std::min<double>(allowed / every, kMostCpus)));
+  return std::max(1, static_cast<int>(std::min<double>(allowed / every, kMaxCpus)));
 }
 
 int smaller_limit(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
@@ -192,7 +192,7 @@ std::vector<int> parse_cpu_list(const std::string& text) {
     auto last = first;
     if (end == at) return {};
     if (*end == '-') last = std::strtol(at = end + 1, &end, 10);
-    if (end == at || first < 0 || last < first || last >= kMostCpus) return {};
+    if (end == at || first < 0 || last < first || last >= kMaxCpus) return {};
     if (range.find_first_not_of(" \t\r\n", static_cast<size_t>(end - range.c_str())) !=
         std::string::npos) {
       return {};

@@ -11,19 +11,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 void (*current_check)() = nullptr;
-thread_local bool is_asking_thread = false;
-thread_local const std::atomic<bool>* leave_flag = nullptr;
+thread_local bool is_polling_thread = false;
+thread_local const std::atomic<bool>* cancel_flag = nullptr;
 thread_local Clock::time_point last_time;
 }  // namespace
 
 void check_cancel_flag() {
-  if (leave_flag && leave_flag->load()) fail(Code::kCancelled, "The thread was cancelled.");
+  if (cancel_flag && cancel_flag->load()) fail(Code::kCancelled, "The thread was cancelled.");
 }
 
 void check_interrupt() {
   check_cancel_flag();
   flush_deferred_log();
-  if (is_asking_thread && current_check) current_check();
+  if (is_polling_thread && current_check) current_check();
 }
 
 // Uses the clock, so that Ctrl-C responds quickly however slow the iterations are.
@@ -34,13 +34,13 @@ void check_interrupt_throttled() {
   check_interrupt();
 }
 
-void set_cancel_flag(const std::atomic<bool>* flag) { leave_flag = flag; }
+void set_cancel_flag(const std::atomic<bool>* flag) { cancel_flag = flag; }
 
-bool can_poll_interrupts() { return is_asking_thread || !current_check; }
+bool can_poll_interrupts() { return is_polling_thread || !current_check; }
 
 void set_interrupt_check(void (*check)()) {
   current_check = check;
-  is_asking_thread = check != nullptr;
+  is_polling_thread = check != nullptr;
   last_time = {};
 }
 

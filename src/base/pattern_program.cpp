@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kMostInstructions = 100000;
+constexpr size_t kMaxInstructions = 100000;
 
 bool is_word(const char* at) {
   const char c = *at;
@@ -43,7 +43,7 @@ PatternProgram::PatternProgram(const PatternTree& tree) : groups_(tree.groups) {
 }
 
 int PatternProgram::emit(Instruction instruction) {
-  if (instructions_.size() >= kMostInstructions) {
+  if (instructions_.size() >= kMaxInstructions) {
     invalid_argument("Invalid pattern: pattern too large - compile failed.");
   }
   instructions_.push_back(instruction);

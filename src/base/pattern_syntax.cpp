@@ -12,8 +12,8 @@ namespace runhooks {
 namespace {
 
 // Nesting limit, because the parser and the compiler recurse per group.
-constexpr int kDeepest = 1000;
-constexpr int kMostRepeats = 1000;
+constexpr int kMaxGroupDepth = 1000;
+constexpr int kMaxRepeats = 1000;
 
 using Kind = PatternNode::Kind;
 
@@ -135,8 +135,8 @@ class Parser {
   }
 
   Part parse_choice(int depth) {
-    if (depth > kDeepest) {
-      invalid_argument("Invalid pattern: groups are nested more than ", kDeepest,
+    if (depth > kMaxGroupDepth) {
+      invalid_argument("Invalid pattern: groups are nested more than ", kMaxGroupDepth,
                        " deep.");
     }
     std::vector<Part> choices;
@@ -176,7 +176,7 @@ class Parser {
     node->can_be_empty = least == 0 || part.node->can_be_empty;
     Part whole{node, part.repeats};
     if (text_[begin] == '{') whole.repeats *= std::max(1, std::max(least, most));
-    if (whole.repeats > kMostRepeats) error("invalid repetition size", begin, at_);
+    if (whole.repeats > kMaxRepeats) error("invalid repetition size", begin, at_);
     return whole;
   }
 
@@ -209,7 +209,7 @@ class Parser {
       at_ = begin;
       return false;
     }
-    const bool is_bad = *least > kMostRepeats || *most > kMostRepeats;
+    const bool is_bad = *least > kMaxRepeats || *most > kMaxRepeats;
     if (is_bad || (*most >= 0 && *most < *least)) error("invalid repetition size", begin, at_);
     return true;
   }
@@ -218,7 +218,7 @@ class Parser {
     const size_t begin = at_;
     *count = 0;
     for (; !is_over() && is_digit(text_[at_]); ++at_) {
-      *count = std::min(*count * 10 + (text_[at_] - '0'), 100 * kMostRepeats);
+      *count = std::min(*count * 10 + (text_[at_] - '0'), 100 * kMaxRepeats);
     }
     const size_t length = at_ - begin;
     return length == 1 || (length > 1 && text_[begin] != '0');

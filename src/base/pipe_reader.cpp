@@ -13,7 +13,7 @@ void check_is_stream(const std::string& path) {
   const FileKind kind = file_kind(path);
   if (kind == FileKind::kPipe || kind == FileKind::kDevice) return;
   if (kind == FileKind::kNone) throw_system("Cannot read", path, ENOENT);
-  fail(Code::kFailedPrecondition, "Cannot read '", path, "': it is ", file_kind_words(kind),
+  fail(Code::kFailedPrecondition, "Cannot read '", path, "': it is ", file_kind_description(kind),
        ", not a pipe or a device.");
 }
 

@@ -11,7 +11,7 @@ namespace {
 uint64_t (*seed_source)() = random_device_u64;
 thread_local SeedSourceScope* seeds_from = nullptr;
 
-uint64_t number_of(std::random_device& device) {
+uint64_t draw_u64(std::random_device& device) {
   return (static_cast<uint64_t>(device()) << 32) | device();
 }
 
@@ -25,9 +25,9 @@ uint64_t random_device_u64() {
   static std::atomic_flag is_in_use = ATOMIC_FLAG_INIT;
   if (is_in_use.test_and_set(std::memory_order_acquire)) {
     std::random_device own;
-    return number_of(own);
+    return draw_u64(own);
   }
-  const uint64_t number = number_of(*kept);
+  const uint64_t number = draw_u64(*kept);
   is_in_use.clear(std::memory_order_release);
   return number;
 }

@@ -53,7 +53,7 @@ FileKind kind_of_handle(HANDLE file, DWORD attributes) {
   }
 }
 
-bool look_at_handle(HANDLE file, FileInfo* info) {
+bool stat_handle(HANDLE file, FileInfo* info) {
   *info = FileInfo();
   BY_HANDLE_FILE_INFORMATION about = {};
   const bool is_file = GetFileInformationByHandle(file, &about);
@@ -102,7 +102,7 @@ Opening opening_of(Access access) {
 
 }  // namespace
 
-bool look_at_path(const std::string& path, FileInfo* info) {
+bool stat_path(const std::string& path, FileInfo* info) {
   const HANDLE file = CreateFileW(wide_path(path).c_str(), FILE_READ_ATTRIBUTES,
                                   FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
                                   OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
@@ -110,12 +110,12 @@ bool look_at_path(const std::string& path, FileInfo* info) {
     set_errno(GetLastError());
     return false;
   }
-  const bool is_known = look_at_handle(file, info);
+  const bool is_known = stat_handle(file, info);
   CloseHandle(file);
   return is_known;
 }
 
-bool look_at_descriptor(int file, FileInfo* info) { return look_at_handle(handle_of(file), info); }
+bool stat_descriptor(int file, FileInfo* info) { return stat_handle(handle_of(file), info); }
 
 int open_descriptor(const std::string& path, Access access) {
   const Opening how = opening_of(access);
@@ -143,9 +143,9 @@ int64_t write_descriptor(int file, const void* data, size_t size) {
 
 bool wait_for_descriptor(int, bool, int) { return true; }
 
-int64_t end_of_descriptor(int file) { return _lseeki64(file, 0, SEEK_END); }
-bool cut_descriptor(int file, int64_t size) { return _chsize_s(file, size) == 0; }
-bool let_descriptor_wait(int) { return true; }
+int64_t seek_to_end(int file) { return _lseeki64(file, 0, SEEK_END); }
+bool truncate_descriptor(int file, int64_t size) { return _chsize_s(file, size) == 0; }
+bool set_blocking(int) { return true; }
 bool sync_descriptor(int file) { return _commit(file) == 0; }
 
 std::FILE* stream_of(int file, const char* mode) { return _fdopen(file, mode); }
@@ -228,7 +228,7 @@ int flags_of(Access access) {
 
 }  // namespace
 
-bool look_at_path(const std::string& path, FileInfo* info) {
+bool stat_path(const std::string& path, FileInfo* info) {
   struct stat found;
   *info = FileInfo();
   if (::stat(path.c_str(), &found) != 0) return false;
@@ -236,7 +236,7 @@ bool look_at_path(const std::string& path, FileInfo* info) {
   return true;
 }
 
-bool look_at_descriptor(int file, FileInfo* info) {
+bool stat_descriptor(int file, FileInfo* info) {
   struct stat found;
   *info = FileInfo();
   if (::fstat(file, &found) != 0) return false;
@@ -262,9 +262,9 @@ bool wait_for_descriptor(int file, bool to_write, int milliseconds) {
   return ::poll(&ready, 1, milliseconds) > 0;
 }
 
-int64_t end_of_descriptor(int file) { return ::lseek(file, 0, SEEK_END); }
-bool cut_descriptor(int file, int64_t size) { return ::ftruncate(file, size) == 0; }
-bool let_descriptor_wait(int file) {
+int64_t seek_to_end(int file) { return ::lseek(file, 0, SEEK_END); }
+bool truncate_descriptor(int file, int64_t size) { return ::ftruncate(file, size) == 0; }
+bool set_blocking(int file) {
   return ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK) == 0;
 }
 

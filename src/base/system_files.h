@@ -17,8 +17,8 @@ struct FileInfo {
   int64_t written = 0, changed = 0;
 };
 // Follow links. On failure they return FALSE and set errno.
-bool look_at_path(const std::string& path, FileInfo* info);
-bool look_at_descriptor(int file, FileInfo* info);
+bool stat_path(const std::string& path, FileInfo* info);
+bool stat_descriptor(int file, FileInfo* info);
 
 // Opening never blocks on a pipe, and child processes do not inherit the descriptor. Writing never
 // follows a symbolic link, except for kStream. On Windows, other processes may rename and remove an
@@ -43,9 +43,9 @@ int64_t read_descriptor(int file, void* data, size_t size);
 int64_t write_descriptor(int file, const void* data, size_t size);
 // Whether bytes can be read or written within the given time; always TRUE on Windows.
 bool wait_for_descriptor(int file, bool to_write, int milliseconds);
-int64_t end_of_descriptor(int file);
-bool cut_descriptor(int file, int64_t size);
-bool let_descriptor_wait(int file);
+int64_t seek_to_end(int file);
+bool truncate_descriptor(int file, int64_t size);
+bool set_blocking(int file);
 // Flushes to the disk, including the disk's cache where the system can.
 bool sync_descriptor(int file);
 

@@ -63,8 +63,8 @@ class ThreadPool {
     }
     while (round_.take(false)) {
     }
-    for (int looks = 0; round_.done() < n; ++looks) {
-      if (looks < kPauses) {
+    for (int spins = 0; round_.done() < n; ++spins) {
+      if (spins < kPauses) {
         cpu_relax();
       } else {
         std::this_thread::yield();

@@ -93,22 +93,22 @@ class GatherKernel : public Kernel {
 
 // Finds the process that sends. Throws in all processes unless there is exactly one.
 int sender_of(const Operation& op, Communicator& all, bool is_sender) {
-  std::vector<int64_t> said(static_cast<size_t>(all.size()));
+  std::vector<int64_t> votes(static_cast<size_t>(all.size()));
   const int64_t own = is_sender;
-  all.gather(&own, sizeof own, said.data());
-  const auto senders = std::count(said.begin(), said.end(), 1);
+  all.gather(&own, sizeof own, votes.data());
+  const auto senders = std::count(votes.begin(), votes.end(), 1);
   if (senders != 1) {
     fail(Code::kFailedPrecondition, "'", op.name(), "': ", static_cast<int64_t>(senders), " of ",
          all.size(), " processes send. One process must run CollectiveBcastSend, the others ",
          "CollectiveBcastRecv.");
   }
-  return static_cast<int>(std::find(said.begin(), said.end(), 1) - said.begin());
+  return static_cast<int>(std::find(votes.begin(), votes.end(), 1) - votes.begin());
 }
 
 // All processes compare type and shape before any data are sent, so that all of them throw.
 void check_sent(const Operation& op, Communicator& all, const Tensor& own, int sender) {
-  const std::string said = str_cat(dtype_name(own.dtype()), " of shape ", own.shape());
-  const std::vector<std::string> texts = gather_texts(all, said);
+  const std::string own_type = str_cat(dtype_name(own.dtype()), " of shape ", own.shape());
+  const std::vector<std::string> texts = gather_texts(all, own_type);
   for (size_t rank = 0; rank < texts.size(); ++rank) {
     if (texts[rank] == texts[static_cast<size_t>(sender)]) continue;
     fail(Code::kInvalidArgument, "'", op.name(), "': process ", sender, " sends ",

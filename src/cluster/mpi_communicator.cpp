@@ -21,12 +21,12 @@ namespace {
 using Calls = runhooks_mpi_calls;
 
 // Buffer size per process. One large chunk needs fewer barriers than several small ones.
-constexpr int64_t kRoomBytes = 2 << 20;
+constexpr int64_t kBufferBytes = 2 << 20;
 // Limit for all processes together.
-constexpr int64_t kMostRoomBytes = 64 << 20;
+constexpr int64_t kMaxBufferBytes = 64 << 20;
 // Spin count before a waiting process yields its core. If it yields too early, another program may
 // occupy the core, and all processes wait. With more processes than cores, waiting must be short.
-constexpr int64_t kSpinBeforeSleep = 2000000, kPatienceInCrowd = 100;
+constexpr int64_t kSpinBeforeSleep = 2000000, kSpinOversubscribed = 100;
 
 int mpi_type(DType dtype) {
   switch (dtype) {
@@ -91,12 +91,12 @@ class MpiCommunicator : public Communicator {
     return !is_against;
   }
   void share() {
-    const int64_t room = std::min(kRoomBytes, kMostRoomBytes / (2 * size_) / 128 * 128);
-    memory_ = shared_memory(*this, SharedMemoryAllReduce::memory_bytes(room, size_));
+    const int64_t buffer_bytes = std::min(kBufferBytes, kMaxBufferBytes / (2 * size_) / 128 * 128);
+    memory_ = shared_memory(*this, SharedMemoryAllReduce::memory_bytes(buffer_bytes, size_));
     if (!memory_) return;
-    const int64_t patience = size_ <= processors() ? kSpinBeforeSleep : kPatienceInCrowd;
-    sums_ = std::make_unique<SharedMemoryAllReduce>(memory_->bytes(), room, rank_, size_, patience,
-                                         calls_.progress);
+    const int64_t spin_limit = size_ <= processors() ? kSpinBeforeSleep : kSpinOversubscribed;
+    sums_ = std::make_unique<SharedMemoryAllReduce>(memory_->bytes(), buffer_bytes, rank_, size_,
+                                                    spin_limit, calls_.progress);
   }
 
   const Calls& calls_;
@@ -107,8 +107,7 @@ class MpiCommunicator : public Communicator {
 
 #ifdef _WIN32
 const Calls& load(const std::string& path) {
-  fail(Code::kUnimplemented, "MPI is not supported on Windows; cannot load '", path,
-       "'.");
+  fail(Code::kUnimplemented, "MPI is not supported on Windows; cannot load '", path, "'.");
 }
 #else
 // RTLD_GLOBAL, because MPI's modules look up its symbols globally. Never closed, because MPI runs

@@ -18,10 +18,14 @@ namespace runhooks {
 class SharedMemoryAllReduce {
  public:
   // `memory` must be zeroed, aligned to a cache line and used by at least two processes. A waiting
-  // process polls `patience` times, then yields between polls and calls `progress` occasionally.
-  SharedMemoryAllReduce(void* memory, int64_t room_bytes, int rank, int size, int64_t patience,
-             void (*progress)());
-  static int64_t memory_bytes(int64_t room_bytes, int size);
+  // process polls `spin_limit` times, then yields between polls and calls `progress` occasionally.
+  SharedMemoryAllReduce(void* memory,
+                        int64_t buffer_bytes,
+                        int rank,
+                        int size,
+                        int64_t spin_limit,
+                        void (*progress)());
+  static int64_t memory_bytes(int64_t buffer_bytes, int size);
 
   // As in Communicator. Throw if the processes run different reductions.
   void add(void* values, int64_t n, DType dtype);
@@ -29,32 +33,37 @@ class SharedMemoryAllReduce {
   void largest(int64_t* values, int64_t n);
 
  private:
-  // Progress of a process. `doing` describes the reduction of the last two steps, so that slower
-  // processes can still compare it.
-  struct Place {
+  // Progress of a process. `reduction` identifies its last two reductions, so that slower processes
+  // can still compare them.
+  struct Progress {
     std::atomic<uint64_t> step;
-    uint64_t doing[2];
+    uint64_t reduction[2];
     char rest[104];  // fills two cache lines, to avoid false sharing
   };
   template <typename T, typename Combine, typename Last>
   void combine(const std::vector<ReduceBuffer>& parts, uint64_t kind, Combine combine, Last last);
   template <typename T, typename Combine, typename Last>
-  void whole(const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, Combine combine, Last last);
+  void reduce_all(
+      const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, Combine combine, Last last);
   template <typename T, typename Combine, typename Last>
-  void by_slices(const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, uint64_t doing,
-                 Combine combine, Last last);
+  void reduce_by_slice(const std::vector<ReduceBuffer>& parts,
+                       int64_t from,
+                       int64_t n,
+                       uint64_t reduction,
+                       Combine combine,
+                       Last last);
   template <typename T>
   void average_of(const std::vector<ReduceBuffer>& parts, DType dtype);
   template <typename T>
-  T* room(int rank);
+  T* buffer(int rank);
   // A barrier, which also checks that all processes run the same reduction.
-  void meet(uint64_t doing);
+  void barrier(uint64_t reduction);
 
-  Place* places_;
-  char* rooms_;
-  int64_t room_bytes_;
+  Progress* progress_of_;
+  char* buffers_;
+  int64_t buffer_bytes_;
   int rank_, size_;
-  int64_t patience_;
+  int64_t spin_limit_;
   void (*progress_)();
   uint64_t step_ = 0;
   int half_ = 0;

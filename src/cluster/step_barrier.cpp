@@ -10,11 +10,11 @@ namespace runhooks {
 
 VoteResult vote(StepDecision own) {
   Communicator& all = communicator();
-  int64_t said = static_cast<int64_t>(own) * all.size() + (all.size() - 1 - all.rank());
-  all.largest(&said, 1);
+  int64_t own_vote = static_cast<int64_t>(own) * all.size() + (all.size() - 1 - all.rank());
+  all.largest(&own_vote, 1);
   VoteResult agreed;
-  agreed.goes_on = static_cast<StepDecision>(said / all.size());
-  agreed.rank = static_cast<int>(all.size() - 1 - said % all.size());
+  agreed.goes_on = static_cast<StepDecision>(own_vote / all.size());
+  agreed.rank = static_cast<int>(all.size() - 1 - own_vote % all.size());
   return agreed;
 }
 

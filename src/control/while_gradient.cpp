@@ -14,7 +14,7 @@ namespace runhooks {
 
 namespace {
 
-std::vector<size_t> arguments_behind(const FuncGraph& body, const Output& result) {
+std::vector<size_t> arguments_needed_by(const FuncGraph& body, const Output& result) {
   const NumberedOperations needed = ancestors_of({result.op}, Through::kInputs);
   std::vector<size_t> behind;
   for (size_t i = 0; i < body.arguments().size(); ++i) {
@@ -38,7 +38,7 @@ std::vector<size_t> arguments_with_gradient(const FuncGraph& body, const std::ve
   while (!open.empty()) {
     const size_t i = open.back();
     open.pop_back();
-    for (const size_t behind : arguments_behind(body, body.results[i])) add(behind);
+    for (const size_t behind : arguments_needed_by(body, body.results[i])) add(behind);
   }
   std::vector<size_t> places;
   for (size_t i = 0; i < has.size(); ++i) {
@@ -49,7 +49,7 @@ std::vector<size_t> arguments_with_gradient(const FuncGraph& body, const std::ve
 
 // The loop output that lists the values of `x`, a tensor of the body, per iteration; added if
 // missing.
-Output kept_by_iteration(Operation& op, const Output& x) {
+Output saved_values_of(Operation& op, const Output& x) {
   FuncGraph &body = function_attr(op, "body"), &cond = function_attr(op, "cond");
   for (size_t i = 0; i < body.results.size(); ++i) {
     // Only a push op takes a list and a tensor and returns a list.
@@ -88,7 +88,7 @@ class BackwardBody {
   Output value_of(const Output& x) {
     const int i = argument_index(forward_, x);
     if (i >= 0 && stays(forward_, static_cast<size_t>(i))) return op_.input(i);
-    const Output list = body_->capture(kept_by_iteration(op_, x));
+    const Output list = body_->capture(saved_values_of(op_, x));
     const ControlDependencies none(*body_, {}, true);
     const NameScope scope(*body_, body_->scope());
     Operation* pop =

@@ -56,7 +56,7 @@ void unmap_pages(void* memory, size_t bytes) { munmap(memory, bytes); }
 #endif
 
 void* reserve(size_t bytes) { return maps_pages() ? map_pages(bytes) : std::malloc(bytes); }
-void give_back(void* memory, size_t bytes) {
+void free_pages(void* memory, size_t bytes) {
   if (maps_pages()) return unmap_pages(memory, bytes);
   std::free(memory);
 }
@@ -78,21 +78,21 @@ Chunk* new_chunk() {
 }
 
 void free_chunk(Chunk* chunk) {
-  give_back(chunk->allocation, 2 * kChunkSize);
+  free_pages(chunk->allocation, 2 * kChunkSize);
   release_memory(kChunkSize);
   --num_chunks;
 }
 
-bool& staying() {
+bool& persistent_flag() {
   static thread_local bool is_so = false;
   return is_so;
 }
 
 }  // namespace
 
-PersistentAllocScope::PersistentAllocScope() : outer_(staying()) { staying() = true; }
-PersistentAllocScope::~PersistentAllocScope() { staying() = outer_; }
-bool in_persistent_scope() { return staying(); }
+PersistentAllocScope::PersistentAllocScope() : outer_(persistent_flag()) { persistent_flag() = true; }
+PersistentAllocScope::~PersistentAllocScope() { persistent_flag() = outer_; }
+bool in_persistent_scope() { return persistent_flag(); }
 
 void* arena_allocate(size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)

@@ -66,12 +66,12 @@ void BundleWriter::add_slice(const std::string& name,
 namespace {
 
 // The existing bundle of this name, or NULL if it is missing or unreadable.
-std::unique_ptr<BundleReader> standing_bundle(const std::string& prefix) {
+std::unique_ptr<BundleReader> existing_bundle(const std::string& prefix) {
   try {
     if (!file_exists(bundle_index_path(prefix))) return nullptr;
-    auto standing = std::make_unique<BundleReader>(prefix);
-    standing->check_data_files();
-    return standing;
+    auto current = std::make_unique<BundleReader>(prefix);
+    current->check_data_files();
+    return current;
   } catch (const Error&) {
     return nullptr;
   }
@@ -120,12 +120,12 @@ void BundleWriter::finish() {
   std::stable_sort(items_.begin(), items_.end(),
                    [](const Item& a, const Item& b) { return a.name < b.name; });
   const bool stood = file_exists(bundle_index_path(prefix_));
-  const std::unique_ptr<BundleReader> standing = standing_bundle(prefix_);
+  const std::unique_ptr<BundleReader> current = existing_bundle(prefix_);
   // Read the existing data before trusting it.
   const bool is_written =
-      standing && standing->has_same(entries()) && bundle_problem(prefix_, true).empty();
+      current && current->has_same(entries()) && bundle_problem(prefix_, true).empty();
   if (!is_written) {
-    const int now = standing && standing->num_shards() == 1 ? 2 : 1;
+    const int now = current && current->num_shards() == 1 ? 2 : 1;
     write(now);
     if (stood || file_exists(bundle_data_path(prefix_, 0, 3 - now))) {
       remove_unused_data_files(prefix_);

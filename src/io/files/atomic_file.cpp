@@ -66,12 +66,12 @@ std::string hex_digits(uint64_t number) { return format_text("%016" PRIx64, numb
 
 // Most file systems allow 255 bytes per name, encrypted directories (eCryptfs) 143. The suffix of a
 // temporary name (mark, process id, random number) takes up to 31.
-constexpr size_t kLongestStem = 143 - 31;
+constexpr size_t kMaxStem = 143 - 31;
 constexpr size_t kFingerprintSize = 17;
 
 std::string temporary_stem(const std::string& name) {
-  if (name.size() <= kLongestStem) return name;
-  size_t end = kLongestStem - kFingerprintSize;
+  if (name.size() <= kMaxStem) return name;
+  size_t end = kMaxStem - kFingerprintSize;
   const auto is_within_character = [&name](size_t at) { return (name[at] & 0xc0) == 0x80; };
   for (int i = 0; i < 3 && is_within_character(end); ++i) --end;
   return str_cat(name.substr(0, end), "~", hex_digits(fingerprint64(name)));
@@ -119,14 +119,14 @@ bool is_open_descriptor(const std::string& path) {
 
 // Whether to write to the path directly: a pipe, a device or an open descriptor. Throws for
 // directories, disks and other special files.
-bool is_written_as_it_is(const std::string& path) {
+bool is_written_directly(const std::string& path) {
   switch (file_kind(path)) {
     case FileKind::kFolder:
       throw_system("Cannot write", path, EISDIR);
     case FileKind::kDisk:
     case FileKind::kOther:
       fail(Code::kFailedPrecondition, "Cannot write '", path, "': it is ",
-           file_kind_words(file_kind(path)), ", not a regular file.");
+           file_kind_description(file_kind(path)), ", not a regular file.");
     case FileKind::kPipe:
     case FileKind::kDevice:
       return true;
@@ -194,7 +194,7 @@ bool is_ascii(const std::string& text) {
 }
 
 // Whether a file system could treat both names as equal: case-insensitive, or Unicode-normalizing.
-bool may_be_one_name(const std::string& a, const std::string& b) {
+bool may_be_same_name(const std::string& a, const std::string& b) {
   if (!is_ascii(a) && !is_ascii(b)) return true;
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
     const char lower = x | 0x20;
@@ -203,7 +203,7 @@ bool may_be_one_name(const std::string& a, const std::string& b) {
 }
 
 // Identity and permissions of the directory, and the effective user; "" if they are unavailable.
-std::string rights_of(const std::string& folder) {
+std::string permission_key(const std::string& folder) {
 #if defined(_WIN32)
   return "";
 #else
@@ -238,7 +238,7 @@ bool is_directory(const std::string& path) {
 
 double modification_time(const std::string& path) {
   FileInfo info;
-  if (!look_at_path(path, &info)) throw_system("Cannot access", path, errno);
+  if (!stat_path(path, &info)) throw_system("Cannot access", path, errno);
   return static_cast<double>(info.written / 1000000000);
 }
 
@@ -282,7 +282,7 @@ std::vector<std::string> names_beginning(const std::string& folder, const std::s
     const size_t at = mark.empty() ? std::string::npos : name.rfind(mark);
     if (at == std::string::npos) continue;
     const std::string ours = prefix + name.substr(at + mark.size());
-    if (!may_be_one_name(name, ours) || std::binary_search(all.begin(), all.end(), ours)) continue;
+    if (!may_be_same_name(name, ours) || std::binary_search(all.begin(), all.end(), ours)) continue;
     std::error_code ignored;
     const fs::path there = fs_path(join_path(place, name));
     const fs::path wanted = fs_path(join_path(place, ours));
@@ -294,7 +294,7 @@ std::vector<std::string> names_beginning(const std::string& folder, const std::s
 void check_is_file(const std::string& path) {
   const FileKind kind = file_kind(path);
   if (kind == FileKind::kNone || kind == FileKind::kRegular) return;
-  fail(Code::kFailedPrecondition, "Cannot write '", path, "': it is ", file_kind_words(kind),
+  fail(Code::kFailedPrecondition, "Cannot write '", path, "': it is ", file_kind_description(kind),
        ", not a regular file.");
 }
 
@@ -314,7 +314,7 @@ void rename_file(const std::string& from, const std::string& to) {
 bool can_write_in(const std::string& folder) {
   constexpr const char* kProbe = ".runhooks";
   static std::string last;  // permission key of the last directory that passed the probe
-  const std::string rights = rights_of(folder);
+  const std::string rights = permission_key(folder);
   if (!rights.empty() && rights == last) return true;
   remove_stale_files(folder, {kProbe});
   const std::string probe = temporary_name(join_path(folder, kProbe));
@@ -504,7 +504,7 @@ void OutputFile::close() {
 
 AtomicFile::AtomicFile(std::string path, const std::string& sibling)
     : path_(std::move(path)),
-      is_stream_(is_written_as_it_is(path_)),
+      is_stream_(is_written_directly(path_)),
       file_(is_stream_ ? OutputFile(OutputFile::InPlace(), path_)
                        : OutputFile(OutputFile::SiblingTemp(), sibling, path_)) {}
 

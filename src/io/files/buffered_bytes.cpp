@@ -7,7 +7,7 @@
 namespace runhooks {
 
 namespace {
-constexpr size_t kBlock = 128 * 1024, kMostAtOnce = size_t{64} << 20;
+constexpr size_t kBlock = 128 * 1024, kMaxRead = size_t{64} << 20;
 // Upper limit on a record. A longer one usually means a missing closing quote.
 constexpr size_t kLargest = size_t{1} << 28;
 constexpr std::string_view kMark = "\xef\xbb\xbf", kGzip = "\x1f\x8b";
@@ -25,7 +25,7 @@ bool BufferedBytes::more() {
          " is longer than ", static_cast<unsigned long>(kLargest), " bytes.");
   }
   // resize() zero-fills, so a small file must not cost a large block.
-  uint64_t wanted = std::min<uint64_t>(std::clamp(size, kBlock, kMostAtOnce), stream_.remaining());
+  uint64_t wanted = std::min<uint64_t>(std::clamp(size, kBlock, kMaxRead), stream_.remaining());
   buffer_.resize(size + static_cast<size_t>(wanted));
   char* behind = buffer_.data() + size;
   // Callers rescan the view after each call, so a long record must grow by large reads. Only the

@@ -37,7 +37,7 @@ std::vector<DirectoryLock*>& claims() {
   return *all;
 }
 
-std::string words_of(const LockOwner& holder) {
+std::string owner_text(const LockOwner& holder) {
   return write_plain_data(PlainFields()
                               .add("process", static_cast<double>(holder.process))
                               .add("host", holder.host)
@@ -45,13 +45,13 @@ std::string words_of(const LockOwner& holder) {
                               .take());
 }
 
-LockOwner holder_in(const std::string& path) {
+LockOwner read_owner(const std::string& path) {
   LockOwner holder;
   try {
-    const PlainData words = read_plain_data(read_whole_file(path), path);
-    holder.process = static_cast<int>(number_field(words, "process", 0));
-    holder.host = text_field(words, "host", "");
-    holder.since = number_field(words, "since", 0);
+    const PlainData record = read_plain_data(read_whole_file(path), path);
+    holder.process = static_cast<int>(number_field(record, "process", 0));
+    holder.host = text_field(record, "host", "");
+    holder.since = number_field(record, "since", 0);
   } catch (const Error&) {  // the file is incomplete or gone
   }
   return holder;
@@ -122,7 +122,7 @@ Lock lock_file(int file, bool is_probe) {
 
 // A forked child shares the parent's descriptions, so it must close its copies. Otherwise the locks
 // would last until the last child exits.
-void leave_claims_to_parent() {
+void close_claims_in_children() {
 #if !defined(_WIN32)
   static const int registered = pthread_atfork(nullptr, nullptr, DirectoryLock::close_in_child);
   (void)registered;
@@ -145,15 +145,15 @@ bool is_same(const LockOwner& a, const LockOwner& b) {
 bool remove_claim_of(const LockOwner& gone, const std::string& path) {
   const std::string aside = temporary_path(path);
   if (!renames(path, aside)) return true;
-  if (!is_same(holder_in(aside), gone)) return !renames(aside, path);
+  if (!is_same(read_owner(aside), gone)) return !renames(aside, path);
   remove_file(aside);
   return true;
 }
 
 // Whether `path` still names the open file; releasing a claim removes the file.
-bool is_still(int file, const std::string& path) {
+bool is_same_file(int file, const std::string& path) {
   FileInfo opened, there;
-  return look_at_descriptor(file, &opened) && look_at_path(path, &there) &&
+  return stat_descriptor(file, &opened) && stat_path(path, &there) &&
          opened.number == there.number && opened.device == there.device;
 }
 
@@ -168,7 +168,7 @@ int claim_file(const std::string& path, LockOwner* holder) {
     if (file < 0 && errno == ENOENT && is_directory(folder)) continue;
     if (file < 0) throw_system("Cannot write", path, errno);
     const Lock lock = lock_file(file, /*is_probe=*/false);
-    if (lock == Lock::kTaken && is_still(file, path)) return file;
+    if (lock == Lock::kTaken && is_same_file(file, path)) return file;
     if (lock == Lock::kUnsupported && is_new) return file;
     close_descriptor(file);
     if (lock == Lock::kTaken) continue;
@@ -176,23 +176,23 @@ int claim_file(const std::string& path, LockOwner* holder) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       continue;
     }
-    *holder = holder_in(path);
+    *holder = read_owner(path);
     const bool is_left = lock == Lock::kUnsupported && is_gone(*holder);
     if (!is_left || !remove_claim_of(*holder, path)) return kNone;
   }
 }
 
-void write_words(int file, const std::string& words) {
-  if (!cut_descriptor(file, 0)) return;  // the text is only informative
-  write_descriptor(file, words.data(), words.size());
+void write_owner(int file, const std::string& record) {
+  if (!truncate_descriptor(file, 0)) return;  // the text is only informative
+  write_descriptor(file, record.data(), record.size());
 }
 
 }  // namespace
 
 DirectoryLock::DirectoryLock(std::string path, int file)
     : path_(std::move(path)), file_(file), holder_(this_process()) {
-  write_words(file_, words_of(holder_));
-  leave_claims_to_parent();
+  write_owner(file_, owner_text(holder_));
+  close_claims_in_children();
   claims().push_back(this);
 }
 
@@ -247,7 +247,7 @@ bool DirectoryLock::is_held(const std::string& path, LockOwner* holder) {
   const Lock lock = lock_file(file, /*is_probe=*/true);
   close_descriptor(file);
   if (lock == Lock::kTaken) return false;
-  const LockOwner found = holder_in(path);
+  const LockOwner found = read_owner(path);
   if (lock == Lock::kUnsupported && is_gone(found)) return false;
   *holder = found;
   return true;

@@ -15,7 +15,7 @@ bool FileVersions::Stamp::operator==(const Stamp& other) const {
 FileVersions::Stamp FileVersions::stamp_of(const std::string& path) {
   Stamp stamp;
   FileInfo info;
-  if (!look_at_path(path, &info)) return stamp;
+  if (!stat_path(path, &info)) return stamp;
   stamp.is_there = true;
   stamp.device = info.device;
   stamp.number = info.number;

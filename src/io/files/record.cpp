@@ -12,7 +12,7 @@ namespace runhooks {
 namespace {
 constexpr size_t kHeaderSize = 12, kFooterSize = 4;
 // Limit where the file size is unknown: a small compressed file can expand to any length.
-constexpr uint64_t kMostUnknown = uint64_t{1} << 28;
+constexpr uint64_t kMaxUnknownLength = uint64_t{1} << 28;
 
 void append_header(std::string& out, uint64_t size) {
   const size_t begin = out.size();
@@ -90,9 +90,9 @@ RecordReader::Result RecordReader::read_header(uint64_t* length) {
 
 RecordReader::Result RecordReader::read_data(uint64_t length, std::string& data) {
   if (length > stream_.remaining()) return Result::kTruncated;
-  if (length > kMostUnknown && stream_.remaining() == stream_.kUnknown) {
+  if (length > kMaxUnknownLength && stream_.remaining() == stream_.kUnknown) {
     fail(Code::kDataLoss, "Corrupted record at ", offset_, " in '", path(), "': its length is ",
-         length, " bytes; the limit for compressed files and streams is ", kMostUnknown, ".");
+         length, " bytes; the limit for compressed files and streams is ", kMaxUnknownLength, ".");
   }
   // Grows in steps, because a wrong length in a compressed file must not allocate all memory.
   constexpr uint64_t kStep = 16u << 20;

@@ -16,7 +16,7 @@ struct Released {
   }
 };
 
-constexpr int64_t kMostRows = int64_t{1} << 40;
+constexpr int64_t kMaxArrowRows = int64_t{1} << 40;
 
 bool is_text(const std::string& format) {
   return format == "u" || format == "U" || format == "z" || format == "Z";
@@ -193,7 +193,7 @@ bool ArrowReader::next(std::vector<Tensor>* columns) {
   if (!batch.value.release) return false;
   const ArrowArray& array = batch.value;
   if (array.n_children != static_cast<int64_t>(names_.size()) || array.length < 0 ||
-      array.offset < 0 || !array.children || array.length > kMostRows || array.offset > kMostRows) {
+      array.offset < 0 || !array.children || array.length > kMaxArrowRows || array.offset > kMaxArrowRows) {
     fail(Code::kDataLoss, "A batch of an Arrow stream does not match its schema.");
   }
   columns->clear();

@@ -33,7 +33,7 @@ class Stops {
   }
   size_t next() {
     while (found_ == 0) {
-      if (block_ + kBlock > text_.size()) return next_without_workers();
+      if (block_ + kBlock > text_.size()) return next_in_tail();
       block_ += kBlock;
       look();
     }
@@ -44,7 +44,7 @@ class Stops {
 
  private:
   bool is_stop(char c) const { return c == delim_ || c == quote_ || c == '\n' || c == '\r'; }
-  size_t next_without_workers() {
+  size_t next_in_tail() {
     while (block_ < text_.size() && !is_stop(text_[block_])) ++block_;
     return block_ < text_.size() ? block_++ : block_;
   }
