@@ -212,8 +212,7 @@ int cgroup_cpu_limit(const std::string& root) {
     if (words.size() < 6 || words.end() - dash < 4) continue;
     const std::vector<std::string> options = split_text(dash[3], ',');
     const bool is_v2 = dash[1] == "cgroup2";
-    const bool is_v1 =
-        dash[1] == "cgroup" && std::count(options.begin(), options.end(), "cpu") > 0;
+    const bool is_v1 = dash[1] == "cgroup" && std::count(options.begin(), options.end(), "cpu") > 0;
     if (!is_v2 && !is_v1) continue;
     const std::string mount = root + words[4];
     std::string below = below_mount(cgroup_path(root, is_v2), words[3]);

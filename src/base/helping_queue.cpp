@@ -3,8 +3,8 @@
 #include <chrono>
 #include <thread>
 
-#include "base/denormals.h"
 #include "base/cancellation.h"
+#include "base/denormals.h"
 #include "base/thread_pool.h"
 #include "base/threads.h"
 

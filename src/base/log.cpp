@@ -56,9 +56,7 @@ void log(LogLevel level, const std::string& text) {
   if (is_logged(level)) log_always(level, text);
 }
 
-void log_always(LogLevel level, const std::string& text) {
-  show_line(level, "", text);
-}
+void log_always(LogLevel level, const std::string& text) { show_line(level, "", text); }
 
 void warn(const char* kind, const std::string& text) {
   if (is_logged(LogLevel::kWarn)) show_line(LogLevel::kWarn, kind, text);

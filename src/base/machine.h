@@ -8,7 +8,7 @@ namespace runhooks {
 int process_id();
 // TRUE if unknown, such as for processes of other users.
 bool process_exists(int process);
-int processors();  // of the machine, regardless of CPU affinity
+int processors();         // of the machine, regardless of CPU affinity
 std::string host_name();  // "localhost" if unknown
 // System and processor count: "Linux 6.1.0 x86_64, 8 processors".
 std::string machine_description();

@@ -93,8 +93,8 @@ std::FILE* open_regular_file(const std::string& path) {
   check_regular(info.kind, path);
   const int file = open_descriptor(path, Access::kRead);
   if (file < 0) throw_system("Cannot read", path, errno);
-  const bool is_regular = stat_descriptor(file, &info) && info.kind == FileKind::kRegular &&
-                          set_blocking(file);
+  const bool is_regular =
+      stat_descriptor(file, &info) && info.kind == FileKind::kRegular && set_blocking(file);
   std::FILE* stream = is_regular ? stream_of(file, "rb") : nullptr;
   if (!stream) {
     const int reason = errno;

@@ -127,7 +127,8 @@ std::wstring wide_path(const std::string& path) {
   std::replace(wide.begin(), wide.end(), L'/', L'\\');
   if (wide.size() < kLongest || wide.rfind(L"\\\\?\\", 0) == 0) return wide;
   std::wstring full(size_t{1} << 15, L'\0');
-  full.resize(GetFullPathNameW(wide.c_str(), static_cast<DWORD>(full.size()), full.data(), nullptr));
+  full.resize(
+      GetFullPathNameW(wide.c_str(), static_cast<DWORD>(full.size()), full.data(), nullptr));
   if (full.empty() || full.rfind(L"\\\\.\\", 0) == 0) return wide;
   const bool is_share = full.rfind(L"\\\\", 0) == 0;
   return is_share ? L"\\\\?\\UNC" + full.substr(1) : L"\\\\?\\" + full;

@@ -14,9 +14,7 @@ bool Pattern::is_all_of(const std::string& text) const {
   return program_->find(text, 0, {true, true}, nullptr);
 }
 
-bool Pattern::is_in(const std::string& text) const {
-  return program_->find(text, 0, {}, nullptr);
-}
+bool Pattern::is_in(const std::string& text) const { return program_->find(text, 0, {}, nullptr); }
 
 bool Pattern::begins(const std::string& text) const {
   return program_->find(text, 0, {true, false}, nullptr);

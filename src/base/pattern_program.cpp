@@ -122,7 +122,10 @@ int PatternProgram::compile_repeat(const PatternNode& node, int next) {
 
 // Compiles x* or x+. If x can be empty, x* becomes (x+)?. A thread that returns to the loop without
 // consuming text must have lower priority than one that leaves it.
-int PatternProgram::compile_loop(const PatternNode& inside, bool is_lazy, int next, bool may_be_none) {
+int PatternProgram::compile_loop(const PatternNode& inside,
+                                 bool is_lazy,
+                                 int next,
+                                 bool may_be_none) {
   const int loop = emit_split(0, next, is_lazy);
   const int begin = compile(inside, loop);
   (is_lazy ? instructions_[static_cast<size_t>(loop)].other
@@ -232,7 +235,7 @@ bool PatternSearch::find(size_t from, PatternProgram::How how, PatternMatch* mat
   bool is_found = false;
   now_.list.clear();
   InterruptPoll poll;
-  for (const char* at = begin_ + from;; ) {
+  for (const char* at = begin_ + from;;) {
     if (!is_found && (!how.at_begin || at == begin_ + from)) {
       std::fill(places_.begin(), places_.end(), nullptr);
       if (width_ > 0) places_[0] = at;
@@ -262,7 +265,10 @@ bool PatternSearch::find(size_t from, PatternProgram::How how, PatternMatch* mat
   }
 }
 
-bool PatternProgram::find(const std::string& text, size_t from, How how, PatternMatch* match) const {
+bool PatternProgram::find(const std::string& text,
+                          size_t from,
+                          How how,
+                          PatternMatch* match) const {
   if (match) std::fill(match->places, match->places + PatternMatch::kPlaces, nullptr);
   return PatternSearch(*this, text, match != nullptr).find(from, how, match);
 }

@@ -136,8 +136,7 @@ class Parser {
 
   Part parse_choice(int depth) {
     if (depth > kMaxGroupDepth) {
-      invalid_argument("Invalid pattern: groups are nested more than ", kMaxGroupDepth,
-                       " deep.");
+      invalid_argument("Invalid pattern: groups are nested more than ", kMaxGroupDepth, " deep.");
     }
     std::vector<Part> choices;
     do {

@@ -11,8 +11,8 @@ namespace runhooks {
 namespace {
 
 // In the order of SystemFeature.
-constexpr const char* kFeatureNames[] = {"exchange",  "file_locks", "ofd_locks", "hard_links",
-                                         "fallocate", "memfd",      "mmap",      "hugepages",
+constexpr const char* kFeatureNames[] = {"exchange",  "file_locks",    "ofd_locks", "hard_links",
+                                         "fallocate", "memfd",         "mmap",      "hugepages",
                                          "cgroups",   "cycle_counter", "crc32"};
 constexpr uint32_t kAllFeatures = ~uint32_t{0};
 

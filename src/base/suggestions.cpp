@@ -36,8 +36,8 @@ bool is_part_of(const std::string& name, const std::string& path) {
 }  // namespace
 
 std::vector<std::string> closest_matches(const std::string& name,
-                                    const std::vector<std::string>& known,
-                                    size_t most) {
+                                         const std::vector<std::string>& known,
+                                         size_t most) {
   if (name.empty()) return {};
   const std::string wanted = ascii_lower(name);
   // Tolerate errors in a third of the letters, but at most three.
@@ -60,7 +60,8 @@ std::vector<std::string> closest_matches(const std::string& name,
   return names;
 }
 
-std::vector<std::string> did_you_mean(const std::string& name, const std::vector<std::string>& known) {
+std::vector<std::string> did_you_mean(const std::string& name,
+                                      const std::vector<std::string>& known) {
   const std::vector<std::string> near = closest_matches(name, known);
   if (near.empty()) return {};
   std::string text = "Did you mean ";

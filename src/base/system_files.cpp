@@ -125,8 +125,8 @@ int open_descriptor(const std::string& path, Access access) {
     set_errno(GetLastError());
     return -1;
   }
-  const int descriptor = _open_osfhandle(reinterpret_cast<intptr_t>(file),
-                                         how.flags | _O_BINARY | _O_NOINHERIT);
+  const int descriptor =
+      _open_osfhandle(reinterpret_cast<intptr_t>(file), how.flags | _O_BINARY | _O_NOINHERIT);
   if (descriptor < 0) CloseHandle(file);
   return descriptor;
 }

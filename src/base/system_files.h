@@ -25,12 +25,12 @@ bool stat_descriptor(int file, FileInfo* info);
 // open file, except for kNewClaim and kClaim.
 enum class Access {
   kRead,
-  kNew,  // write; EEXIST if the file exists
+  kNew,     // write; EEXIST if the file exists
   kAppend,  // append; ENOENT if the file is missing
   kAppendOrNew,
-  kStream,  // write to a pipe or device; ENXIO if no process reads the pipe
+  kStream,    // write to a pipe or device; ENXIO if no process reads the pipe
   kNewClaim,  // read and write; EEXIST if the file exists
-  kClaim,  // read and write; ENOENT if the file is missing
+  kClaim,     // read and write; ENOENT if the file is missing
 };
 int open_descriptor(const std::string& path, Access access);
 void close_descriptor(int file);

@@ -14,12 +14,12 @@
 #include <pthread.h>
 #endif
 
-#include "base/denormals.h"
+#include "base/block_signals.h"
 #include "base/cancellation.h"
+#include "base/denormals.h"
+#include "base/on_wait_scope.h"
 #include "base/task_batch.h"
 #include "base/threads.h"
-#include "base/on_wait_scope.h"
-#include "base/block_signals.h"
 
 namespace runhooks {
 

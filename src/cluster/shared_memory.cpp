@@ -53,7 +53,7 @@ void* create_memory(MemoryLocation& location) {
 void* attach_memory(const MemoryLocation& location) {
   if (!feature_enabled(SystemFeature::kMemfd)) return nullptr;
   const std::string path =
-      str_cat("/proc/", location.process, "/fd/", location.file);  // lint: allow path
+      str_cat("/proc/", location.process, "/fd/", location.file);        // lint: allow path
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);  // lint: allow file
   if (file < 0) return nullptr;
   struct stat about;

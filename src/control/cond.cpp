@@ -102,7 +102,8 @@ Output output_of_branch(Operation& op, int branch, const Output& x) {
   FuncGraph& other = function_attr(op, kBranches[1 - branch]);
   function.results.push_back(x);
   other.results.push_back(dummy_result(other, x));
-  op.graph().extend(op, {}, {{x.dtype(), generalize_shapes(x.shape(), other.results.back().shape())}});
+  op.graph().extend(op, {},
+                    {{x.dtype(), generalize_shapes(x.shape(), other.results.back().shape())}});
   return op.output(op.num_outputs() - 1);
 }
 

@@ -80,7 +80,7 @@ class WhileKernel : public Kernel {
 
   std::unique_ptr<FunctionRunner> cond_, body_;
   std::vector<size_t> moving_;  // loop variables that the body changes
-  std::vector<size_t> given_;  // outputs that may be read
+  std::vector<size_t> given_;   // outputs that may be read
   std::vector<const Tensor*> values_;
   bool may_stop_ = false;
 };

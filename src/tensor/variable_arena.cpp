@@ -90,7 +90,9 @@ bool& persistent_flag() {
 
 }  // namespace
 
-PersistentAllocScope::PersistentAllocScope() : outer_(persistent_flag()) { persistent_flag() = true; }
+PersistentAllocScope::PersistentAllocScope() : outer_(persistent_flag()) {
+  persistent_flag() = true;
+}
 PersistentAllocScope::~PersistentAllocScope() { persistent_flag() = outer_; }
 bool in_persistent_scope() { return persistent_flag(); }
 

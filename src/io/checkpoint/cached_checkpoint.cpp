@@ -26,8 +26,8 @@ bool is_newest(const std::string& folder, const std::string& checkpoint) {
 }  // namespace
 
 bool CachedCheckpoint::note(const std::string& folder,
-                           const std::string& checkpoint,
-                           const std::vector<std::string>& besides) {
+                            const std::string& checkpoint,
+                            const std::vector<std::string>& besides) {
   checkpoint_.clear();
   if (checkpoint.empty()) return false;
   // Stat before reading, so that a concurrent write invalidates the entry.

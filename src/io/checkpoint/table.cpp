@@ -82,8 +82,8 @@ void TableBuilder::add_pending_to_index(const std::string& separator) {
 
 void TableBuilder::add(std::string_view key, std::string_view value) {
   if (has_entries_ && key <= last_key_) {
-    fail(Code::kInternal, "Table keys must be strictly increasing; got '",
-         std::string(key), "' after '", last_key_, "'.");
+    fail(Code::kInternal, "Table keys must be strictly increasing; got '", std::string(key),
+         "' after '", last_key_, "'.");
   }
   if (has_pending_) add_pending_to_index(shortest_separator(last_key_, key));
   data_.add(key, value);

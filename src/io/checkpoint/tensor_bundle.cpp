@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "base/interrupt.h"
-#include "base/suggestions.h"
 #include "base/parallel_for.h"
+#include "base/suggestions.h"
 #include "io/checkpoint/table.h"
 #include "io/files/crc32c.h"
 #include "io/proto/tensor_proto.h"
@@ -50,8 +50,8 @@ void BundleWriter::add_slice(const std::string& name,
   const Shape& shape = is_first ? full_shape : known->second.shape;
   if (dtype != tensor.dtype() || shape != full_shape || tensor.shape() != Shape(slice.length)) {
     invalid_argument("Slice ", slice.to_string(), " of tensor '", name, "' is ",
-                     dtype_name(tensor.dtype()), " of shape ", tensor.shape(),
-                     "; expected ", dtype_name(dtype), " of shape ", shape, ".");
+                     dtype_name(tensor.dtype()), " of shape ", tensor.shape(), "; expected ",
+                     dtype_name(dtype), " of shape ", shape, ".");
   }
   if (slice.covers(full_shape)) return add(name, tensor);
   if (is_first && keys_.count(name)) throw_duplicate(name);
@@ -249,13 +249,12 @@ void BundleReader::find_shards(int num_shards) {
 bool BundleReader::has_same(const std::map<std::string, BundleEntry>& entries) const {
   std::map<std::string, BundleEntry> own = entries_;
   own.insert(parts_.begin(), parts_.end());
-  return std::equal(own.begin(), own.end(), entries.begin(), entries.end(),
-                    [](const auto& a, const auto& b) {
-                      return a.first == b.first && a.second.dtype == b.second.dtype &&
-                             a.second.shape == b.second.shape && a.second.size == b.second.size &&
-                             a.second.masked_crc == b.second.masked_crc &&
-                             a.second.slices == b.second.slices;
-                    });
+  return std::equal(
+      own.begin(), own.end(), entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+        return a.first == b.first && a.second.dtype == b.second.dtype &&
+               a.second.shape == b.second.shape && a.second.size == b.second.size &&
+               a.second.masked_crc == b.second.masked_crc && a.second.slices == b.second.slices;
+      });
 }
 
 void BundleReader::check_data_files() const {

@@ -53,7 +53,8 @@ class Trace {
     for (const NodeStats& node : stats_.nodes) {
       begin(node.op, "X", process_of(node), "Op", node.start_ns);
       out_ += str_cat(", \"dur\": ", micros(node.end_ns - node.start_ns),
-                      ", \"args\": {\"name\": ", json_text(node.name), ", \"op\": ", json_text(node.op));
+                      ", \"args\": {\"name\": ", json_text(node.name),
+                      ", \"op\": ", json_text(node.op));
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         out_ += str_cat(", \"input", i, "\": ", json_text(node.inputs[i]));
       }
@@ -113,14 +114,15 @@ class Trace {
       shown += str_cat(shown.empty() ? "" : ", ", dtype_name(output.dtype), output.shape);
     }
     begin(node.name, "O", kTensors, "Tensor", node.end_ns);
-    out_ += str_cat(", \"id\": ", id,
-                    ", \"args\": {\"snapshot\": {\"tensor_description\": ", json_text(shown), "}}}");
+    out_ +=
+        str_cat(", \"id\": ", id,
+                ", \"args\": {\"snapshot\": {\"tensor_description\": ", json_text(shown), "}}}");
     begin(node.name, "D", kTensors, "Tensor", last_use);
     out_ += str_cat(", \"id\": ", id, "}");
   }
   void begin(const std::string& name, const char* phase, Process pid) {
-    out_ += str_cat(out_.empty() ? "\n" : ",\n", "{\"name\": ", json_text(name), ", \"ph\": \"", phase,
-                    "\", \"pid\": ", static_cast<int>(pid));
+    out_ += str_cat(out_.empty() ? "\n" : ",\n", "{\"name\": ", json_text(name), ", \"ph\": \"",
+                    phase, "\", \"pid\": ", static_cast<int>(pid));
   }
   void begin(
       const std::string& name, const char* phase, Process pid, const char* category, int64_t ns) {

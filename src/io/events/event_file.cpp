@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "base/interrupt.h"
 #include "base/complexity_counter.h"
+#include "base/interrupt.h"
 #include "base/machine.h"
 #include "base/number_text.h"
 #include "io/proto/tensor_proto.h"

@@ -18,7 +18,7 @@ struct NodeStats {
     int64_t bytes = 0;
   };
   std::string name, op;
-  bool is_input = false;  // waits for elements of a dataset
+  bool is_input = false;             // waits for elements of a dataset
   std::vector<std::string> inputs;   // names of operations, "^name" for control inputs
   int64_t start_ns = 0, end_ns = 0;  // since the run began
   std::vector<Output> outputs;

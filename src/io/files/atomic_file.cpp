@@ -36,8 +36,8 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void throw_error_code(const char* problem,
-                                  const std::string& path,
-                                  const std::error_code& error) {
+                                   const std::string& path,
+                                   const std::error_code& error) {
   // On Windows the raw value is a system error code; its default condition maps it to errno.
   throw_system(problem, path, error.default_error_condition().value());
 }
@@ -185,8 +185,8 @@ bool may_begin_with(const std::string& name, const std::string& prefix) {
   const size_t stem = std::min(name.rfind(kTemporaryMark), name.size());
   if (stem <= kFingerprintSize || name[stem - kFingerprintSize] != '~') return false;
   const bool is_shortened = is_mark(name.substr(stem - kFingerprintSize + 1, 16));
-  return is_shortened && prefix.compare(0, stem - kFingerprintSize, name, 0,
-                                        stem - kFingerprintSize) == 0;
+  return is_shortened &&
+         prefix.compare(0, stem - kFingerprintSize, name, 0, stem - kFingerprintSize) == 0;
 }
 
 bool is_ascii(const std::string& text) {

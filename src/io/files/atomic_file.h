@@ -81,7 +81,7 @@ class OutputFile {
  private:
   friend class AtomicFile;
   struct SiblingTemp {};  // a temporary file next to `sibling`; errors name `path`
-  struct InPlace {};  // the pipe or device at `path`
+  struct InPlace {};      // the pipe or device at `path`
   OutputFile(SiblingTemp, const std::string& sibling, const std::string& path);
   OutputFile(InPlace, const std::string& path);
   [[noreturn]] void throw_write();

@@ -21,8 +21,8 @@ bool BufferedBytes::more() {
   begin_ = 0;
   const size_t size = buffer_.size();
   if (size > kLargest) {
-    fail(Code::kDataLoss, "The record of '", path(), "' at byte ", offset(),
-         " is longer than ", static_cast<unsigned long>(kLargest), " bytes.");
+    fail(Code::kDataLoss, "The record of '", path(), "' at byte ", offset(), " is longer than ",
+         static_cast<unsigned long>(kLargest), " bytes.");
   }
   // resize() zero-fills, so a small file must not cost a large block.
   uint64_t wanted = std::min<uint64_t>(std::clamp(size, kBlock, kMaxRead), stream_.remaining());

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "base/platform.h"
 #include "base/parallel_for.h"
+#include "base/platform.h"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define RUNHOOKS_CRC_SSE42 1
@@ -179,7 +179,8 @@ uint32_t crc32c_extend_portable(uint32_t crc, const void* data, size_t size) {
 
 bool crc32c_has_hardware() {
 #if defined(RUNHOOKS_CRC_SSE42)
-  static const bool has = __builtin_cpu_supports("sse4.2") && feature_enabled(SystemFeature::kCrc32);
+  static const bool has =
+      __builtin_cpu_supports("sse4.2") && feature_enabled(SystemFeature::kCrc32);
   return has;
 #elif defined(RUNHOOKS_CRC_ARM)
   static const bool has = arm_has_crc() && feature_enabled(SystemFeature::kCrc32);

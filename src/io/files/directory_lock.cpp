@@ -13,8 +13,8 @@
 #include "base/system_files.h"
 #include "base/windows.h"
 #include "io/files/atomic_file.h"
-#include "io/files/rename_exchange.h"
 #include "io/files/plain_fields.h"
+#include "io/files/rename_exchange.h"
 #include "io/files/stale_files.h"
 
 #if defined(_WIN32)

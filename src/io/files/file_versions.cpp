@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+
 #include "base/clock.h"
 #include "base/system_files.h"
 

@@ -146,8 +146,8 @@ ArrowReader::~ArrowReader() {
 void ArrowReader::check(int status, const char* what) {
   if (status == 0) return;
   const char* why = stream_.get_last_error(&stream_);
-  fail(Code::kDataLoss, "Cannot read the ", what, " of an Arrow stream: ",
-       why ? why : "unknown error", ".");
+  fail(Code::kDataLoss, "Cannot read the ", what,
+       " of an Arrow stream: ", why ? why : "unknown error", ".");
 }
 
 void ArrowReader::read_schema() {
@@ -193,7 +193,8 @@ bool ArrowReader::next(std::vector<Tensor>* columns) {
   if (!batch.value.release) return false;
   const ArrowArray& array = batch.value;
   if (array.n_children != static_cast<int64_t>(names_.size()) || array.length < 0 ||
-      array.offset < 0 || !array.children || array.length > kMaxArrowRows || array.offset > kMaxArrowRows) {
+      array.offset < 0 || !array.children || array.length > kMaxArrowRows ||
+      array.offset > kMaxArrowRows) {
     fail(Code::kDataLoss, "A batch of an Arrow stream does not match its schema.");
   }
   columns->clear();

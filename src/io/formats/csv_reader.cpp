@@ -62,8 +62,7 @@ class Stops {
     const uint8x16_t stops =
         vorrq_u8(vorrq_u8(are(delim_), are(quote_)), vorrq_u8(are('\n'), are('\r')));
     // Keep one distinct bit per lane of eight; their sum is the mask.
-    const uint8x16_t bits =
-        vandq_u8(stops, vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201u)));
+    const uint8x16_t bits = vandq_u8(stops, vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201u)));
     return vaddv_u8(vget_low_u8(bits)) | unsigned{vaddv_u8(vget_high_u8(bits))} << 8;
 #endif
   }

@@ -17,9 +17,9 @@ struct CsvFormat {
 
 enum class CsvSplit {
   kRecord,
-  kCutOff,  // the text ends inside the record
+  kCutOff,      // the text ends inside the record
   kStrayQuote,  // a quote inside an unquoted field
-  kAfterQuote  // other text after a closing quote
+  kAfterQuote   // other text after a closing quote
 };
 
 // Splits the first record of a text, as RFC 4180 and TensorFlow do. A quoted field may contain any

@@ -31,7 +31,7 @@ struct ProtoField {
   std::string name;
   ProtoType type = ProtoType::kInt32;
   bool is_repeated = false;
-  bool is_in_oneof = false;  // zero is written explicitly
+  bool is_in_oneof = false;               // zero is written explicitly
   const ProtoMessage* message = nullptr;  // for kMessage and kMap (its entry)
   const ProtoEnum* enumeration = nullptr;
 };
