@@ -29,8 +29,10 @@ dataset_concatenate <- function(dataset, other) {
   new_dataset("ConcatenateDataset", "dataset_concatenate", mget(names(formals())))
 }
 
-#' Produce elements ahead on a background thread. Inputs that call R (generators, `on_values()`)
-#' are read on demand instead, because R runs on one thread.
+#' Produce elements ahead on a background thread
+#'
+#' Inputs that call R (generators, `on_values()`) are read on demand instead, because R runs on
+#' one thread.
 #'
 #' @param dataset A dataset.
 #' @param buffer_size Number of elements to produce ahead; `NULL` and -1 choose it automatically.
@@ -91,7 +93,7 @@ dataset_shuffle <- function(dataset, buffer_size, seed = NULL, reshuffle_each_it
 }
 
 #' Repeat the elements, shuffled differently in each pass: `dataset_shuffle()`, then
-#' `dataset_repeat()`.
+#' `dataset_repeat()`
 #'
 #' @param dataset A dataset.
 #' @param buffer_size Size of the shuffle buffer.

@@ -11,8 +11,11 @@ dataset_function <- function(own) {
   if ("dataset" %in% own$kind) {
     params <- c("@param dataset A dataset.", params)
   }
+  # the first sentence of the summary is the title, the others are the description
+  title <- sub("[.]( .*)?$", "", own$summary[[1]])
+  details <- sub("^[. ]+", "", substring(own$summary[[1]], nchar(title) + 1))
   lines <- c(
-    sub("[.]$", "", own$summary[[1]]), "", params, "@return A dataset, see [datasets].",
+    title, "", if (nzchar(details)) c(details, ""), params, "@return A dataset, see [datasets].",
     "@section Errors: `runhooks_error_invalid_argument`: an argument is invalid.",
     "@family datasets",
     "@export", "@examples"
