@@ -1,11 +1,11 @@
-# What constructors are given, in its places: a formula, data and hidden units may stand in any order
-# in the first ones, as in lm(); what no argument takes is refused with what to write.
+# Matches the arguments of constructors. As in lm(), a formula, data and hidden units may be in any
+# order; unknown arguments are errors with a hint.
 
 is_formula <- function(x) inherits(x, "formula")
 
-# The arguments of the constructor whose frame is `call`: `args` by name, and as `given` the names of
-# those that the user wrote, some by the names `written`. `specs` are those that the core has
-# registered, with the constructor's formals and the call that asks its frame which of them are given.
+# The arguments of the constructor with the frame `call`: `args` by name, the names of the `given`
+# ones, and those that were `written` in the call. `specs` are the arguments that the core has
+# registered, the constructor's formals, and an expression that returns which arguments are given.
 constructor_arguments <- function(specs, call, written) {
   type <- specs$type
   arguments <- names(specs$formals)
@@ -25,8 +25,8 @@ constructor_arguments <- function(specs, call, written) {
   settled
 }
 
-# The first places by what they take: what stands in another one's goes there. An estimator has seats
-# for what must be given, and for its folder.
+# Positional slots and the values they accept. A value in the wrong slot is moved to the one that
+# accepts it. Required arguments and the model directory have slots.
 slot_predicates <- list(
   head = function(x) is_head(x),
   widths = function(x) is.numeric(x) && is.null(dim(x)),
@@ -34,7 +34,7 @@ slot_predicates <- list(
   string = function(x) is.character(x)
 )
 
-# The kind of each seat by the name of its argument.
+# The kind of value that each slot accepts, by argument.
 positional_slots <- function(specs) {
   has_seat <- (!nzchar(specs$default) & specs$kind %in% names(slot_predicates)) |
     specs$name == "model_dir"
@@ -52,7 +52,7 @@ match_arguments <- function(settled, defaults, call) {
   seats <- settled$seats
   first <- names(seats)
   home_of <- function(kind) names(seats)[match(kind, seats)]
-  # the places of arguments that were called by their names are taken by those behind them
+  # named arguments shift the positional arguments after them, so the formula may be in a later slot
   for (name in setdiff(settled$given, c(settled$written, first, "formula"))) {
     if (is_formula(args[[name]])) settled <- move_argument(settled, name, "formula", defaults, call)
   }
@@ -64,7 +64,7 @@ match_arguments <- function(settled, defaults, call) {
   for (name in settled$given) {
     value <- args[[name]]
     is_data <- is_formula_data(value) || inherits(value, "DBIConnection")
-    # where lm() has its data, whatever it is, is the place of a folder's name
+    # where lm() has its data, positional matching has put the value into `model_dir`
     is_named <- name %in% settled$written || "data" %in% settled$given
     is_folder <- is.null(value) || is.character(value) || is_formula(value)
     is_meant <- name == "model_dir" && !is_folder || is_list_of_columns(value)
@@ -75,10 +75,10 @@ match_arguments <- function(settled, defaults, call) {
   for (name in intersect(first, settled$given)) {
     value <- settled$args[[name]]
     if (is_absent(value) || slot_accepts(value, name, seats)) next
-    # what was called by its name is in its place, and is told what it must be
+    # a misused named argument is not moved: its own check reports it
     if (name %in% settled$written && !is_formula(value)) next
     home <- Find(function(seat) slot_accepts(value, seat, seats), first)
-    # models of parts, and those without columns, take one formula for all of the model
+    # models with several parts, or without columns, have one formula for the whole model
     if (is.null(home) && is_formula(value)) home <- "formula"
     if (!is.null(home)) settled <- move_argument(settled, name, home, defaults, call)
   }
@@ -88,13 +88,13 @@ match_arguments <- function(settled, defaults, call) {
   settled
 }
 
-# As lm() takes them in the place of a data frame.
+# lm() accepts such a list instead of a data frame.
 is_list_of_columns <- function(x) {
   is_plain_list(x) && length(x) > 0 && !is.null(names(x)) && all(vapply(x, is_atomic, NA)) &&
     length(unique(lengths(x))) == 1
 }
 
-# Data in one of the first places, where no formula says what is wanted of them.
+# Raises an error for data without a formula.
 check_no_frame <- function(settled, first, call) {
   if (!any(vapply(settled$args[first[first %in% settled$given]], is_formula_data, NA))) {
     return(invisible())
@@ -104,23 +104,23 @@ check_no_frame <- function(settled, first, call) {
   text <- if (!is.null(written)) settled$args[[written]]
   abort_runhooks(
     c(
-      "{if (is_frame) 'A data frame' else 'A dataset'} needs a formula, which says what is predicted
-       from what.",
+      "{if (is_frame) 'A data frame' else 'A dataset'} needs a formula that names the response and
+       the features.",
       x = if (length(text) && grepl("~", text)) "{.val {text}} is a string.",
-      i = "Such as {.code {settled$type}(mpg ~ wt, data = mtcars)}, without quotes."
+      i = "Example: {.code {settled$type}(mpg ~ wt, data = mtcars)}, without quotes."
     ),
     call = call
   )
 }
 
-# Moves the value of `from` to the argument `to`. Where two have changed places, both are moved.
+# Moves the value of `from` to the argument `to`, and swaps them if both are given.
 move_argument <- function(settled, from, to, defaults, call) {
   there <- settled$args[[to]]
   value <- settled$args[[from]]
   is_taken <- to %in% settled$given
   seats <- settled$seats
   if (is_taken && (!to %in% names(seats) || slot_accepts(there, to, seats))) {
-    abort_runhooks("{.arg {to}} is given twice: by its name, and in the place of {.arg {from}}.",
+    abort_runhooks("{.arg {to}} is given twice: by name, and by position as {.arg {from}}.",
       call = call
     )
   }
@@ -137,7 +137,7 @@ move_argument <- function(settled, from, to, defaults, call) {
   settled
 }
 
-# The call with each argument by the name of its place; a formula is called so.
+# Renames the arguments of a call as they were matched; a formula is always named `formula`.
 normalize_call <- function(call, settled) {
   names <- names(call)
   for (to in names(settled$places)) names[names(call) == settled$places[[to]]] <- to
@@ -152,7 +152,7 @@ abort_absent <- function(name, settled, call) {
   kind <- if (name %in% names(settled$seats)) settled$seats[[name]] else ""
   if (kind == "columns" && !is.null(settled$args$data)) {
     abort_runhooks(
-      c("{.arg formula} is missing.", i = "Which columns of {.arg data} are meant says {.code
+      c("{.arg formula} is missing.", i = "Name the response and the features: {.code
         {settled$type}(response ~ a + b, data = ...)}."),
       call = call
     )
@@ -162,22 +162,22 @@ abort_absent <- function(name, settled, call) {
   before <- paste(others[intersect(names(others), settled$seats)], collapse = "")
   advice <- switch(kind,
     columns = c(
-      i = "From a formula and data: {.code {settled$type}({before}formula = mpg ~ wt, data =
+      i = "With a formula and data: {.code {settled$type}({before}formula = mpg ~ wt, data =
            mtcars)}.",
-      i = "From columns: {.code {settled$type}({before}feature_columns = column_numeric(\"wt\"))}."
+      i = "With columns: {.code {settled$type}({before}feature_columns = column_numeric(\"wt\"))}."
     ),
     widths = c(
-      i = "How many units each hidden layer has: {.code {settled$type}(mpg ~ wt, data = mtcars,
-           hidden_units = c(16, 8))}."
+      i = "Give the number of units of each hidden layer: {.code {settled$type}(mpg ~ wt, data =
+           mtcars, hidden_units = c(16, 8))}."
     ),
-    head = c(i = "What the model is to predict, such as {.code head = regression_head()}.")
+    head = c(i = "Give the kind of prediction, such as {.code head = regression_head()}.")
   )
   abort_runhooks(c("{.arg {name}} is missing.", advice), call = call)
 }
 
-# --- arguments that there are not
+# --- unknown arguments
 
-# What other functions call what ours call otherwise, and where it belongs.
+# Names that other packages use, by the argument or function that replaces them here.
 other_names <- list(
   train = c(
     "epochs", "num_epochs", "n_epochs", "steps", "max_steps", "batch_size", "shuffle", "hooks",
@@ -192,7 +192,7 @@ other_names <- list(
   activation_fn = "activation"
 )
 
-# `extras` are the expressions of `...`, by their names.
+# `extras` are the expressions in `...`, by name.
 abort_unknown_args <- function(extras, arguments, type, call) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
@@ -200,8 +200,8 @@ abort_unknown_args <- function(extras, arguments, type, call) {
   if (!nzchar(name)) {
     abort_runhooks(
       c(
-        "{.fn {type}} has no place for {.code {text}}: there are too many arguments.",
-        i = "Arguments behind the first ones need their names."
+        "{.fn {type}} has too many arguments: it has no argument for {.code {text}}.",
+        i = "Only the first arguments can be given without their names."
       ),
       call = call
     )
@@ -218,29 +218,29 @@ unknown_arg_hint <- function(name, text, arguments, type) {
   if (identical(meant, "train")) {
     to <- switch(name, epochs = , n_epochs = "num_epochs", name)
     return(cli::format_inline(
-      "It belongs to training: {.code train(model, data, {to} = {text})}."
+      "Pass it to {.fn train}: {.code train(model, data, {to} = {text})}."
     ))
   }
   if (identical(meant, "predict")) {
-    return("It belongs to {.fn predict}: {.code predict(model, newdata = data)}.")
+    return("Pass data to {.fn predict}: {.code predict(model, newdata = data)}.")
   }
   if (identical(meant, "weight_column")) {
     text <- gsub("\"", "", text)
     return(cli::format_inline(
-      "The name of a column weights the rows: {.code weight_column = \"{text}\"}."
+      "Give the name of the column with the weights: {.code weight_column = \"{text}\"}."
     ))
   }
   if (name == "family") {
     return(
-      "Numbers have {.fn linear_regressor}, classes {.fn linear_classifier}, counts
-       {.code linear_estimator(poisson_regression_head(), ...)}."
+      "Use {.fn linear_regressor} for numbers, {.fn linear_classifier} for classes, and
+       {.code linear_estimator(poisson_regression_head(), ...)} for counts."
     )
   }
   if (name == "offset") {
-    return(cli::format_inline("It is a term of the formula: {.code y ~ x + offset({text})}."))
+    return(cli::format_inline("Write it in the formula: {.code y ~ x + offset({text})}."))
   }
   if (name %in% c("subset", "contrasts")) {
-    return("Prepare the data instead: models take all rows of them, and factors as they are.")
+    return("Prepare the data instead: models use all rows, and factors without contrasts.")
   }
   near <- if (length(meant) && meant %in% arguments) meant else near_name(name, arguments)
   if (length(near)) return(cli::format_inline("Did you mean {.arg {near}}?"))
@@ -249,8 +249,8 @@ unknown_arg_hint <- function(name, text, arguments, type) {
 
 # --- optimizers
 
-# An optimizer of each argument for one, where nothing is said at the formula door: one that
-# converges for standardized numbers; and the rate of `learning_rate` for those that are named.
+# For formula models, replaces optimizers that the user did not choose by one that converges for
+# standardized numbers, and applies `learning_rate` to named optimizers.
 optimizer_arguments <- function(settled, is_formula, call) {
   args <- settled$args
   rate <- args$learning_rate
@@ -267,8 +267,7 @@ optimizer_arguments <- function(settled, is_formula, call) {
   args
 }
 
-# What converges alone for the numbers of a formula: a name, with the rate that its name takes, or
-# with another one.
+# The default optimizer of a formula model.
 formula_optimizer <- function(part) {
   if (part$rate_of_formula == 0) return(part$of_formula)
   named_optimizer(part$of_formula, part$rate_of_formula)
@@ -285,29 +284,29 @@ with_rate <- function(optimizer, rate, chosen, part, call) {
   if (!is_optimizer(optimizer) && !is.function(optimizer)) check_optimizer(optimizer, arg, call)
   abort_runhooks(
     c(
-      "{.arg learning_rate} goes with the name of an optimizer; {.arg {arg}} is
-       {if (is.function(optimizer)) 'a function' else 'an optimizer'} with a rate of its own.",
-      i = "Give it there, or write {.code {arg} = \"Adam\", learning_rate = {rate}}."
+      "{.arg learning_rate} requires the name of an optimizer, but {.arg {arg}} is
+       {if (is.function(optimizer)) 'a function' else 'an optimizer'} with its own rate.",
+      i = "Set the rate there, or write {.code {arg} = \"Adam\", learning_rate = {rate}}."
     ),
     call = call
   )
 }
 
-# The name of an optimizer; NA where a function will give it.
+# The type of an optimizer; NA for a function.
 optimizer_type <- function(x) {
   if (is_optimizer(x)) unclass(x)$type else if (is_string(x)) x else NA_character_
 }
 
-# Asked once for all that are registered; another name is refused where arguments are checked.
+# Whether this is a full-batch optimizer. Their names are cached.
 wants_all_rows <- function(x) {
   if (is.null(the$all_rows)) the$all_rows <- cpp_optimizers_of_all_rows()
   optimizer_type(x) %in% the$all_rows
 }
 
-# Whether the optimum is another one than that of the data alone.
+# Whether regularization moves the optimum away from that of the loss.
 is_penalized <- function(x) is_optimizer(x) && cpp_optimizer_is_penalized(unclass_deep(x))
 
-# Linear models that are trained by iterations over all rows.
+# Whether this is a linear model that is fitted by full-batch iterations.
 is_full_batch_linear <- function(args, traits) {
   parts <- traits$parts
   if (length(parts) != 1 || parts[[1]]$is_deep || !isTRUE(traits$has_coefficients)) return(FALSE)
@@ -315,7 +314,7 @@ is_full_batch_linear <- function(args, traits) {
   wants_all_rows(optimizer) && !is_penalized(optimizer)
 }
 
-# What the core makes of a name, with another rate.
+# The object that the core creates from an optimizer's name, with another rate.
 named_optimizer <- function(name, rate) {
   structure(
     list(type = name, learning_rate = rate), owner = paste0("tf$train$", name, "Optimizer()"),

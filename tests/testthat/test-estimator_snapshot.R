@@ -151,7 +151,7 @@ test_that("butcher's generics take out data and values of a call, and leave the 
   slim <- axe_call.tf_estimator(axe_data.tf_estimator(model))
   expect_null(slim$data)
   expect_lt(length(serialize(slim, NULL)), length(serialize(model, NULL)) - 3000)
-  expect_error(predict(slim), "taken out")
+  expect_error(predict(slim), "removed from")
   expect_equal(predict(slim, newdata = mtcars), predict(model))
   expect_identical(variable_value(slim), variable_value(model))
   expect_identical(axe_env.tf_estimator(slim), slim)

@@ -170,7 +170,7 @@ test_that("what a formula cannot say is an error", {
   expect_error(linear_regressor(day ~ wt, data = data), "\"day\".*as.numeric")
   expect_error(linear_regressor(mpg ~ horses, data = data), "horses.*no column")
   expect_error(linear_regressor(gear ~ wt, data = data), "\"gear\".*numbers, not.*a factor.*\"4\"")
-  expect_error(linear_classifier(qsec ~ wt, data = data), "two classes or more.*fractions")
+  expect_error(linear_classifier(qsec ~ wt, data = data), "at least two classes.*fractions")
   expect_error(linear_classifier(mpg ~ wt, data = transform(data, mpg = 1)), "It has 1")
   expect_error(train(mtcars_model(), mtcars), "input_fn must be a function.*formula")
   model <- linear_regressor(mpg ~ wt + gear, data = data, model_dir = withr::local_tempdir())

@@ -147,7 +147,7 @@ test_that("processes that Slurm has started are never alone without a word", {
   })
   withr::local_envvar(PMIX_RANK = "1")
   expect_identical(mpi_launcher(), list(mpi = "openmpi", size = 2L))
-  refused(check_launcher(mpi_launcher(), alone), "2 processes, and MPICH 4.0.2 knows of 1.*srun --mpi=pmix")
+  refused(check_launcher(mpi_launcher(), alone), "2 processes, but MPICH 4.0.2 reports 1.*srun --mpi=pmix")
   refused(mpi_object("openmpi", c(mpich = "here")), "srun --mpi=pmi2")
   expect_silent(check_launcher(mpi_launcher(), list(size = 2L)))
   # a batch script, or an allocation, that starts Rscript by itself
