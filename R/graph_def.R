@@ -1,6 +1,6 @@
-# Graphs as messages: GraphDefs, meta graphs, frozen graphs.
+# GraphDef and MetaGraphDef messages: import, export and frozen graphs.
 
-# --- GraphDef: the message as bytes, in an environment, since it can be parsed into
+# --- messages: bytes in an environment, because ParseFromString() modifies the object
 
 new_graph_def <- function(bytes = raw(), message = "GraphDef") {
   def <- new.env(parent = emptyenv())
@@ -34,7 +34,7 @@ print.runhooks_message <- function(x, ...) {
   invisible(x)
 }
 
-# The bytes of a GraphDef in any form: the object, a raw vector, a file.
+# The bytes of a GraphDef, from an object, a raw vector or a file.
 graph_def_bytes <- function(x, call = parent.frame()) {
   if (inherits(x, "tensorflow.GraphDef")) return(x$.bytes)
   if (is.raw(x)) return(x)
@@ -43,11 +43,11 @@ graph_def_bytes <- function(x, call = parent.frame()) {
   message_of_file(x, "GraphDef")
 }
 
-# Text where the name says so.
+# Files named .pbtxt or .txt contain text.
 message_of_file <- function(path, message) {
   path <- path.expand(path)
   if (!file.exists(path)) {
-    abort_runhooks("There is no file {.path {path}}.", kind = "not_found", call = parent.frame())
+    abort_runhooks("File {.path {path}} does not exist.", kind = "not_found", call = parent.frame())
   }
   bytes <- cpp_read_file(path)
   if (!grepl("[.](pbtxt|txt)$", path)) return(bytes)

@@ -97,7 +97,7 @@ test_that("more weights than rows are said, where nothing shows how the model do
   }
   many <- deep(8) # 2 * 8 + 8 + 8 + 1
   expect_message(
-    train(many, steps = 1), "more weights (33) than there are rows (32)", fixed = TRUE,
+    train(many, steps = 1), "more weights (33) than rows (32)", fixed = TRUE,
     class = "runhooks_message_few_rows"
   )
   # once
