@@ -100,7 +100,7 @@ as_read_with_gaps <- function(dataset) {
 }
 
 # Applies a transformation with a function, `again`, also to the version of the dataset with NA. If
-# the function does not support NA, a message says so and missing values stay filled in.
+# the function does not support NA, missing values stay filled in, and a message reports this.
 with_gaps_through <- function(made, dataset, fun, again) {
   gaps <- attr(dataset, "gaps")
   if (is.null(gaps)) return(made)

@@ -7,8 +7,8 @@
 #' in four processes, on one or several machines. Without `mpirun`, the same script trains in one
 #' process.
 #'
-#' Each process reads its shard of the data and computes the gradients of its own batch; the update
-#' uses their mean. K processes with batches of B / K rows give the same model as one process with
+#' Each process reads its shard of the data and computes the gradients of one batch; the update uses
+#' their mean. K processes with batches of B / K rows give the same model as one process with
 #' batches of B rows.
 #'
 #' @param sync_batch_norm `TRUE`: batch normalization (`tf$layers$batch_normalization()`, or

@@ -79,7 +79,7 @@ schedule_call <- function(schedule, call = parent.frame()) {
 
 #' @rdname hook_learning_rate
 #' @param metric_name A metric of the evaluations during training, such as `"average_loss"`.
-#' @param factor Factor by which the rate is multiplied, between 0 and 1. Default: 0.1.
+#' @param factor Multiplier of the rate, a number between 0 and 1. Default: 0.1.
 #' @param patience Number of steps without an improvement after which the rate is reduced.
 #' @param mode `"min"`, `"max"` or `"auto"`, as in [early_stopping()].
 #' @param min_delta Smallest change that counts as an improvement. Default: 0.
