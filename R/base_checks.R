@@ -13,7 +13,6 @@ check_arg <- function(good, x, wanted, arg, call) {
 # is.atomic(NULL) is FALSE since R 4.4.
 is_atomic <- function(x) is.null(x) || is.atomic(x) # lint: allow is-atomic
 
-# The value of a scalar, or else the kind of object.
 describe <- function(x) {
   simple <- is_atomic(x) && is.null(attributes(x)) && length(x) == 1
   if (simple) return(if (is.character(x)) encodeString(x, quote = "\"") else number_text(x))
@@ -21,7 +20,6 @@ describe <- function(x) {
   kind_of(x)
 }
 
-# A phrase such as "a tensor" or "a function".
 kind_of <- function(x) {
   # cli calls length(), which fails for objects such as tensors of unknown shape
   length <- if (is.object(x)) tryCatch(length(x), error = function(e) NA)
@@ -43,7 +41,7 @@ existing_names <- function(names, most = 50) {
 
 describe_all <- function(x) if (length(x)) describe(x[[1]]) else "nothing"
 
-# Converts a vector, or a list of scalars, to a list without names. Each element must pass `test`.
+# Splits a vector, or a list of scalars, into a list without names.
 check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice = NULL) {
   is_flat <- is_atomic(x) || (is.list(x) && !is.object(x) && all(lengths(x) == 1))
   elements <- if (is_flat) unname(lapply(x, function(element) element))
@@ -59,7 +57,6 @@ check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice 
   elements
 }
 
-# Flattens strings in vectors or lists to a character vector; NULL becomes character().
 strings_of <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg(own_argument_tests$strings(x), x, "strings", arg, call)
   as.character(unlist(x))
@@ -156,8 +153,7 @@ check_one_of <- function(x, choices, arg = deparse(substitute(x)), call = parent
   )
 }
 
-# "Did you mean ...?" as a bullet of an error, or NULL if no name is similar. `braces`: escape
-# braces for a text that cli interpolates.
+# `braces`: escape braces for a text that cli interpolates.
 did_you_mean <- function(name, known, braces = TRUE) {
   known <- setdiff(as.character(known), c("", NA))
   if (!is_string(name) || length(known) == 0) return(NULL)
@@ -174,8 +170,7 @@ check_function <- function(x, null = FALSE, arg = deparse(substitute(x)), call =
   check_arg((null && is.null(x)) || is.function(x), x, "a function", arg, call)
 }
 
-# Raises an error for arguments of TensorFlow that this package ignores, unless they have their
-# defaults. `...` are arguments of the calling function.
+# Raises an error for given arguments of the caller that TensorFlow has and this package ignores.
 unsupported <- function(..., frame = parent.frame()) {
   names <- vapply(substitute(list(...))[-1], as.character, "")
   defaults <- formals(sys.function(sys.parent()))
@@ -189,7 +184,6 @@ unsupported <- function(..., frame = parent.frame()) {
   }
 }
 
-# Whether `f` accepts `n` positional arguments.
 takes_arguments <- function(f, n) {
   formals <- formals(args(f))
   if (is.null(formals)) return(n == 0L || is.primitive(f))
@@ -237,8 +231,7 @@ is_column <- function(x) inherits(x, "runhooks_feature_column")
 
 is_optimizer <- function(x) inherits(x, "runhooks_optimizer")
 
-# For methods whose generic has `...`: raises an error for unknown arguments. `known` are the names
-# of the arguments that the method reads from `...`.
+# Rejects arguments in `...` that a method does not read; `known` are those that it reads.
 abort_more <- function(fun, extras, known = character(), call = parent.frame()) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
@@ -254,7 +247,6 @@ abort_more <- function(fun, extras, known = character(), call = parent.frame()) 
   )
 }
 
-# The most similar known name, or NULL.
 near_name <- function(name, known) {
   near <- cpp_near_names(name, known)
   if (nzchar(name) && length(near)) near[[1]]

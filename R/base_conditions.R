@@ -19,13 +19,11 @@ abort_runhooks <- function(
   cli::cli_abort(message, class = error_classes(kind), ..., call = shown_call(call), .envir = env)
 }
 
-# Like abort_runhooks(), without interpolation by cli.
 abort_plain <- function(message, kind = "invalid_argument", call = parent.frame()) {
   rlang::abort(message, class = error_classes(kind), call = shown_call(call))
 }
 
-# The frame whose call an error shows. If do.call() has put lists into the call, returns the call
-# without them, because rlang would copy the lists, however large.
+# The call that an error shows, without lists from do.call(), which rlang would copy.
 shown_call <- function(frame) {
   call <- frame
   if (is.environment(frame)) {
@@ -33,7 +31,6 @@ shown_call <- function(frame) {
     call <- if (length(at)) sys.call(at[[length(at)]])
   }
   if (!is.call(call)) return(frame)
-  # do.call(quote = TRUE) wraps values in quote()
   has_list <- function(x) is.list(x) || is.call(x) && any(vapply(as.list(x), is.list, NA))
   is_value <- vapply(as.list(call), has_list, NA)
   if (!any(is_value)) return(frame)
@@ -64,15 +61,13 @@ error_as_value <- function(call, env) {
   )
 }
 
-# Called by the core.
 condition_text <- function(condition) {
   text <- conditionMessage(condition)
   if (length(text) == 1) as.character(text) else ""
 }
 
 # The frame of the package function that the user called: the innermost one with a caller outside
-# the package. (Lazy evaluation nests calls: in `tf$reduce_sum(tf$matmul(x, y))` the call of
-# matmul() is evaluated inside reduce_sum().) If the user has renamed our functions, no frame
+# the package, because lazy evaluation nests calls. If the user has renamed our functions, no frame
 # matches, and the outermost frame of the package is used.
 user_frame <- function() {
   ns <- topenv()
@@ -92,8 +87,7 @@ user_frame <- function() {
   NULL
 }
 
-# Shows `a + b` and `x[1]` instead of their methods: rlang looks for the frame of the generic, but
-# operators are primitives and have none.
+# Shows `a + b` instead of its method: operators are primitives and have no frame for rlang.
 call_of_operator <- function(call, frame) {
   word <- if (is.symbol(call[[1]])) as.character(call[[1]]) else ""
   if (!grepl("^(Ops|Math|Summary|\\[)[.]tensorflow", word)) return(frame)
@@ -101,8 +95,7 @@ call_of_operator <- function(call, frame) {
   call
 }
 
-# Whether a user can write this call: `tf$...`, an exported function or a method. Functions that
-# only the core calls have other names.
+# Whether a user can write this call: `tf$...`, an exported function or a method.
 is_users_word <- function(word) {
   if (is.call(word)) return(TRUE)
   if (!is.symbol(word)) return(FALSE)
@@ -137,9 +130,8 @@ steering_kind <- function(condition) {
   if (kind %in% steering_kinds) kind else NULL
 }
 
-# Runs a loop of the core. An error in a hook reaches the user as the same condition, with hook,
-# method and step added. `history` is a function that returns the history so far, which an interrupt
-# condition contains. `interrupted` is called after an interrupt has ended the loop.
+# Runs a loop of the core. Errors in hooks get hook, method and step. `history` returns the history
+# so far, which an interrupt condition contains. `interrupted` is called after an interrupt.
 with_loop_conditions <- function(expr, history = NULL, interrupted = NULL) {
   use_threads()
   on.exit(end_progress_line(), add = TRUE)

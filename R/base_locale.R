@@ -20,7 +20,6 @@ with_decimal_point <- function(code) {
   code
 }
 
-# A number as it appears in R code.
 number_text <- function(x) with_decimal_point(format(x, digits = 15))
 
 # R converts a character of a symbol to <U+00E9> if the locale cannot represent it.

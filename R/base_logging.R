@@ -10,9 +10,8 @@ log_level <- function(v, call = parent.frame()) {
   as.integer(level)
 }
 
-# Called by the core for each visible log message. A warning is signalled to log handlers now, in
-# order with the other messages, but raised only after the core's call has ended. Returns TRUE if a
-# warning is pending.
+# Called by the core for each visible log message. Log handlers see a warning in order with other
+# messages, but it is raised only after the call has ended. Returns TRUE if a warning is pending.
 emit_log <- function(level, text, kind = "") {
   condition <- log_line(level, text)
   if (level != log_levels[["WARN"]]) {
@@ -54,8 +53,7 @@ core_warning <- function(text, kind) {
   )
 }
 
-# Raises pending warnings, each text once. A handler that jumps, such as tryCatch(), gets only the
-# first.
+# Raises pending warnings, each text once. tryCatch() gets only the first one.
 raise_warnings <- function() {
   waiting <- the$warnings
   the$warnings <- NULL

@@ -3,7 +3,6 @@
 # Each level uses up to 50 kB of the stack.
 deepest_list <- 32L
 
-# Raises an error before R runs out of stack.
 check_nesting <- function(depth, call = user_frame()) {
   if (depth <= deepest_list) return(invisible())
   abort_runhooks("A list cannot be nested more than {deepest_list} deep here.", call = call)

@@ -71,7 +71,6 @@ thread_variables <- c("OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_")
 # The upper limit without the option. The core uses fewer threads if there are fewer cores.
 default_threads <- function() {
   if (in_parallel_worker()) return(1L)
-  # interpreted as in parallel::mclapply()
   check <- ascii_lower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
   if (check %in% c("", "false")) 8L else 2L
 }
@@ -82,8 +81,7 @@ worker_loops <- list(
   future = c("evalFuture", "evalFutureInternal")
 )
 
-# Whether this process is a worker that another R session has started. Forked children need no
-# check, because the core gives them one thread.
+# Whether another R session has started this process as a worker. (The core handles forks.)
 in_parallel_worker <- function() {
   # future sets mc.cores in its workers only
   if (isNamespaceLoaded("future") && identical(as.integer(getOption("mc.cores")), 1L)) return(TRUE)

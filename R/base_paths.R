@@ -1,7 +1,6 @@
 # Absolute paths, for paths that must still be valid after setwd().
 
-# Only prepends the working directory: resolving `..` would change its meaning after a symbolic
-# link.
+# Does not resolve `..`, whose meaning would change after a symbolic link.
 absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
   if (is.null(path) || identical(path, "")) return(path)
   check_string(path, arg = arg, call = call)

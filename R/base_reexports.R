@@ -25,8 +25,8 @@ selection_helpers <- c(
   "contains", "ends_with", "everything", "last_col", "matches", "num_range", "one_of", "starts_with"
 )
 
-# Loads tidyselect on first use, because loading it takes as long as the rest of the package. The
-# promises are in the imports: in the namespace, R CMD check would check them as our code.
+# Promises, because tidyselect loads slowly. They are in the imports, because R CMD check would
+# check them as our code in the namespace.
 promise_reexports <- function(imports) {
   for (name in selection_helpers) promise_function("tidyselect", name, imports)
   promise_function("tibble", "glimpse", imports)

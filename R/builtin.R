@@ -1,15 +1,14 @@
 # Constructors and help pages generated from the registrations of the core: names, defaults, kinds,
 # ranges and descriptions of arguments.
 
-# Data frames of arguments, by type. Arguments without a description are internal to the core.
+# Arguments without a description are internal to the core.
 registered <- function(what, type = "") {
   specs <- cpp_specs(what, type)
   specs <- specs[nzchar(specs$doc), ]
   split(specs, factor(specs$type, unique(specs$type)))
 }
 
-# Some rows of a registration as a list of columns. Constructors run often, and subsetting a data
-# frame is slow.
+# As a list, because constructors run often and subsetting a data frame is slow.
 spec_columns_of <- function(specs, rows = rep(TRUE, length(specs$name))) {
   lapply(as.list(specs), function(column) column[rows])
 }
@@ -23,7 +22,6 @@ registered_formals <- function(specs) {
   signature_formals(paste0(specs$name, has_default, specs$default, collapse = ", "))
 }
 
-# The argument values of a constructor's call, by name.
 given_arguments <- function(names, frame) {
   given <- mget(names, envir = frame)
   missing <- vapply(given, identical, NA, quote(expr = ))
@@ -32,8 +30,6 @@ given_arguments <- function(names, frame) {
   }
   given
 }
-
-# --- generated constructors
 
 # A placeholder until the package is loaded: the arguments come from the core, which is not
 # available while the package is built. `...` are additional fields for the constructor factory.
@@ -80,8 +76,6 @@ registered_symbols <- function(what) {
   symbols
 }
 
-# --- conversion of arguments by kind
-
 # Converters of arguments that need R. Each is a function of the value, the argument's name, the
 # frame for errors and the expected kind, such as "a list of heads". Other files of the package add
 # converters; the core checks arguments without one.
@@ -94,7 +88,6 @@ scalar_tests <- list(
   choice = is_string
 )
 
-# Converts the values in `given` to the form that the core accepts.
 prepared_arguments <- function(given, specs, call) {
   for (i in seq_along(specs$name)) {
     name <- specs$name[[i]]
@@ -149,8 +142,7 @@ range_rd <- function(specs) {
   ifelse(nzchar(specs$range), paste0(" In \\code{", specs$range, "}."), "")
 }
 
-# The arguments for the page of one or several constructors, each once. If descriptions of an
-# argument differ, the first one is used. The page itself describes the arguments in `without`.
+# Descriptions for a page of several constructors; the first description of an argument is used.
 registered_params <- function(what, types, without = character()) {
   specs <- do.call(rbind, unname(lapply(types, function(type) registered(what, type)[[1]])))
   specs <- specs[!duplicated(specs$name) & !specs$name %in% without, ]
@@ -177,7 +169,6 @@ signature_formals <- function(arguments) {
 
 # Converts nested specifications (columns, optimizers, heads, initializers) to plain lists.
 core_value <- function(x) {
-  # shortcut for the common case
   if (!is.object(x)) {
     if (is_atomic(x)) return(x)
     if (is.list(x)) return(core_values(x))
@@ -191,8 +182,7 @@ core_value <- function(x) {
   if (is.function(x)) wrap_function(x) else x
 }
 
-# Converts each field. A model can have many columns with about twenty fields each, so plain vectors
-# are skipped without a function call.
+# Skips plain vectors without a function call, because models can have many columns.
 core_values <- function(x) {
   fields <- unclass(x)
   owner <- if (is.object(x)) attr(x, "owner")
@@ -204,6 +194,5 @@ core_values <- function(x) {
   fields
 }
 
-# A function that returns an optimizer has to return a plain list to the core. The attribute
-# `wrapped` identifies the original function.
+# Converts an optimizer that `f` returns. The attribute `wrapped` identifies the original function.
 wrap_function <- function(f) structure(function(...) core_value(f(...)), wrapped = f)

@@ -35,7 +35,6 @@ newest_by_state <- function(checkpoint_dir, latest_filename = NULL, ..., call = 
   cpp_latest_checkpoint_of(path.expand(checkpoint_dir), name)
 }
 
-# The value of tf$train$get_checkpoint_state().
 get_checkpoint_state <- function(checkpoint_dir, latest_filename = NULL) {
   check_string(checkpoint_dir)
   newest <- newest_by_state(checkpoint_dir, latest_filename)

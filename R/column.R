@@ -13,8 +13,7 @@ rebuild_column <- function(fields) {
   fields
 }
 
-# The core validates the column, names it and computes derived defaults. `fields` are the arguments
-# in the order of their registration; `kinds` are the kinds of the arguments.
+# The core validates and names the column. `fields` are in the order of their registration.
 new_checked_column <- function(type, fields, kinds = NULL) {
   spec <- core_value(c(list(type = type), fields))
   attr(spec, "owner") <- paste0(type, "()")
@@ -30,8 +29,6 @@ chosen_value <- function(x, kind) {
   switch(kind, type = as_dtype(x), "whole number" = as.integer(x), x)
 }
 
-# --- generated constructors
-
 constructor_factories$column <- function(specs, place) {
   is_feature <- specs$kind == "feature"
   .specs <- column_specs(specs)
@@ -44,8 +41,7 @@ constructor_factories$column <- function(specs, place) {
   f
 }
 
-# Precomputed lookups for a constructor: all arguments, all but the feature, and kinds by the names
-# that the core uses.
+# Precomputed lookups for a constructor.
 column_specs <- function(specs) {
   is_feature <- specs$kind == "feature"
   list(
@@ -59,7 +55,6 @@ make_column <- function(specs, frame) {
   checked_column(specs, prepared_arguments(given, specs$own, frame))
 }
 
-# Makes one column per feature. Unnamed arguments are names of features.
 make_columns <- function(specs, frame, ...) {
   own <- specs$own
   given <- mget(own$name, envir = frame)
@@ -223,7 +218,6 @@ format.runhooks_feature_column <- function(x, ...) {
   paste0(x$type, "(", paste(shown, collapse = ", "), ")")
 }
 
-# Formats values as Python does.
 python_text <- function(x, field = "") {
   if (is.null(x)) return("None")
   if (field == "dtype") return(paste0("tf.", dtype_name(x)))
@@ -246,7 +240,6 @@ print.runhooks_feature_column <- function(x, ...) {
   invisible(x)
 }
 
-# Accepts the name of a feature or a numeric column.
 check_weight_column <- function(
   x,
   name = "weight_column",
@@ -256,12 +249,11 @@ check_weight_column <- function(
   check_arg(is.null(x) || inherits(x, "NumericColumn") || is_string(x), x, wanted, name, call)
 }
 
-# Collects all columns in a nested specification.
 spec_columns <- function(spec) {
   if (is_column(spec)) return(list(spec))
   is_nest <- is.list(spec) && (!is.object(spec) || inherits(spec, "list"))
   if (is_nest) unlist(lapply(unname(spec), spec_columns), recursive = FALSE)
 }
 
-# The features that columns read, in the core's form: one list per feature.
+# One list per feature.
 columns_read <- function(columns) cpp_columns_read(lapply(columns, core_value))

@@ -99,8 +99,7 @@ record_variables <- function(target, variables) {
   invisible()
 }
 
-# Constructors for `tf$feature_column`: in TensorFlow the first argument is a single `key`, and the
-# other arguments are positional.
+# TensorFlow's constructors have a single `key`, followed by positional arguments.
 of_one_key <- function(constructor) {
   arguments <- formals(constructor)
   if (names(arguments)[[1]] != "...") return(constructor)

@@ -66,7 +66,6 @@ column_names <- function(x, call = parent.frame()) {
   as.character(names)
 }
 
-# One column per name: a single column, or a list for several names.
 columns_for <- function(..., make, call = parent.frame()) {
   keys <- tryCatch(unlist(list(...)), error = function(error) error)
   if (!is.character(keys) && !is.null(the$column_names)) keys <- select_columns(..., call = call)
@@ -113,8 +112,7 @@ abort_no_scope <- function(error, call) {
   )
 }
 
-# In `selection ~ column_numeric(shape = 2)`, the selected names become the first argument of the
-# call.
+# The selected names become the first argument of the call: `selection ~ column_numeric(shape = 2)`.
 formula_columns <- function(formula, call) {
   if (length(formula) != 3) {
     abort_runhooks(

@@ -68,7 +68,6 @@ check_dataset <- function(x, arg = deparse(substitute(x)), call = parent.frame()
   check_arg(is_dataset(x), x, "a dataset", arg, call)
 }
 
-# Creates a dataset of a registered type. Its elements have the structure of the input's elements.
 new_dataset <- function(type, fun, args, call = parent.frame()) {
   missing <- vapply(args, identical, NA, quote(expr = ))
   if (any(missing)) {
@@ -86,9 +85,8 @@ new_dataset <- function(type, fun, args, call = parent.frame()) {
   })
 }
 
-# A source that fills in missing values also provides `gaps`, a function that returns the same
-# dataset with NA instead. `gaps(TRUE)` converts integers to doubles, because NaN propagates through
-# computations.
+# A source that fills in missing values has `gaps`, which returns the same dataset with NA.
+# `gaps(TRUE)` converts integers to doubles, because NaN propagates through computations.
 with_gaps <- function(dataset, gaps) {
   attr(dataset, "gaps") <- gaps
   dataset
@@ -99,8 +97,8 @@ as_read_with_gaps <- function(dataset) {
   if (is.null(gaps)) dataset else gaps(FALSE)
 }
 
-# Applies a transformation with a function, `again`, also to the version of the dataset with NA. If
-# the function does not support NA, missing values stay filled in, and a message reports this.
+# Applies a transformation also to the version with NA. If its function fails on NA, a message says
+# that missing values stay filled in.
 with_gaps_through <- function(made, dataset, fun, again) {
   gaps <- attr(dataset, "gaps")
   if (is.null(gaps)) return(made)
@@ -120,21 +118,16 @@ with_gaps_through <- function(made, dataset, fun, again) {
   })
 }
 
-# --- structures of elements: nested lists of components
-
-# The components in depth-first order, as a flat list.
 flatten_form <- function(x, depth = 1L) {
   if (!is_structure(x)) return(list(x))
   check_nesting(depth)
   do.call(c, c(list(list()), lapply(unname(as.list(x)), flatten_form, depth + 1L)))
 }
 
-# A data frame is a record of its columns.
 is_structure <- function(x) {
   is.list(x) && (!is.object(x) || is.data.frame(x) || inherits(x, "tuple"))
 }
 
-# Replaces each component by its index.
 form_of <- function(x) {
   count <- 0L
   number <- function(x, depth) {
@@ -152,8 +145,6 @@ form_of <- function(x) {
 fill_form <- function(form, components) {
   if (is.list(form)) lapply(form, fill_form, components) else components[[form]]
 }
-
-# --- in-memory sources
 
 #' Create a dataset from R objects
 #'
@@ -226,8 +217,6 @@ as_components <- function(x, in_frame = FALSE, name = "tensors", depth = 1L) {
 }
 
 component_type <- function(x) wanted_type(x)
-
-# --- reading
 
 #' Read the elements of a dataset into R
 #'
@@ -305,7 +294,6 @@ str.tf_dataset <- function(object, ...) print(object) # lint: allow stdout
 #' @export
 names.tf_dataset <- function(x) if (is.list(x[["form"]])) names(x[["form"]])
 
-# The number of elements is unknown until they have been read.
 #' @export
 length.tf_dataset <- function(x) NA_integer_
 

@@ -59,8 +59,7 @@ abort_arrow_read <- function() {
   )
 }
 
-# A stream of record batches from `open()`. Its position is the number of batches read and a hash of
-# their contents.
+# The position of a stream is the number of batches read and a hash of their contents.
 arrow_chunks <- function(open, columns) {
   reader <- NULL
   fetched <- 0
@@ -106,7 +105,6 @@ arrow_chunks <- function(open, columns) {
   )
 }
 
-# Returns an external pointer to the C struct of a stream.
 arrow_stream <- function(x, call = parent.frame()) {
   if (inherits(x, "nanoarrow_array_stream")) return(x)
   if (is.environment(x) && is.function(x[["export_to_c"]])) {

@@ -175,7 +175,6 @@ print.tf_record_spec <- function(x, ...) {
   invisible(x)
 }
 
-# The description of the columns for the core.
 csv_arguments <- function(spec) {
   list(
     delim = spec$delim, use_quotes = spec$use_quotes, na_value = spec$na_value,
@@ -192,16 +191,14 @@ csv_dataset <- function(fun, args, spec) {
   with_csv_gaps(made, spec, function(spec) csv_dataset(fun, args, spec))
 }
 
-# `make` creates the dataset from a modified specification. If the user has specified values for
-# empty fields, these also apply to formula models.
+# `make` creates the dataset from a modified specification. Defaults of the user have priority.
 with_csv_gaps <- function(dataset, spec, make) {
   if (!isTRUE(spec$are_ours)) return(dataset)
   force(make)
   with_gaps(dataset, function(wide) make(spec_with_gaps(spec, wide)))
 }
 
-# Fills empty fields with the values that R treats as NA. int64 has no such value, so an empty field
-# is an error.
+# Empty fields become values that R treats as NA; int64 has none, so there they are an error.
 spec_with_gaps <- function(spec, wide) {
   spec$are_ours <- FALSE
   if (wide) spec$types[spec$types %in% c("int32", "int64")] <- "float64"
@@ -349,7 +346,6 @@ csv_file_spec <- function(file, delim, names, header, compression_type, use_quot
   spec
 }
 
-# Restricts a specification to the selected columns.
 select_spec_columns <- function(spec, select, defaults, call = parent.frame()) {
   chosen <- seq_along(spec$names)
   if (is.character(select)) chosen <- match(select, spec$names)
@@ -375,8 +371,8 @@ select_spec_columns <- function(spec, select, defaults, call = parent.frame()) {
   spec
 }
 
-# tf$data$experimental$CsvDataset: tuples with one component per element of `record_defaults`. With
-# `select_cols`, records may have additional fields after the last selected one.
+# tf$data$experimental$CsvDataset. With `select_cols`, records may have additional fields at the
+# end.
 tf_csv_dataset <- function(filenames, record_defaults, compression_type = NULL, buffer_size = NULL,
                            header = FALSE, field_delim = ",", use_quote_delim = TRUE,
                            na_value = "", select_cols = NULL) {

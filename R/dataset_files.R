@@ -132,8 +132,6 @@ file_names <- function(x, arg = "filenames", call = parent.frame()) {
   as.list(unname(enc2utf8(path.expand(x))))
 }
 
-# --- lists of files
-
 #' List files and read their elements
 #'
 #' `file_list_dataset()` returns a dataset of the paths that match patterns. `read_files()` returns

@@ -129,10 +129,7 @@ on_values <- function(f, output_types = NULL) {
   structure(list(f = rlang::as_function(f), types = output_types), class = "runhooks_on_values")
 }
 
-# --- functions as graphs
-
-# Builds the graph of `f` for the dataset's elements. Returns its handle and the structure of the
-# result.
+# Returns the handle of the graph of `f` and the structure of its result.
 tensor_function <- function(dataset, f, arg, call = parent.frame()) {
   f <- element_function(f, dataset, arg, call)
   form <- NULL
@@ -191,7 +188,6 @@ call_with_element <- function(f, element) {
   with_tensor_words(if (is_tuple) do.call(f, element, quote = TRUE) else f(element))
 }
 
-# Converts a function of R values to a function of tensors that calls it.
 as_graph_function <- function(on_values, dataset, call) {
   f <- on_values$f
   types <- on_values$types
@@ -229,7 +225,6 @@ as_graph_function <- function(on_values, dataset, call) {
   }
 }
 
-# The tensor type of an R value.
 value_type <- function(x) {
   given <- wanted_type(x)
   if (!is.na(given)) return(given)

@@ -87,8 +87,7 @@ generator_dataset <- function(generator, output_types = NULL, output_shapes = NU
   source_dataset(streams$open, form, types, shapes)
 }
 
-# Streams of a generator without positions, one per iterator. The first result of the function shows
-# whether it is a generator, which can be read once, or creates generators.
+# The first result of the function shows whether it is a generator or creates generators.
 generator_streams <- function(generator) {
   self <- new.env(parent = emptyenv())
   first <- NULL # a list with the result of the first call, until it is consumed
@@ -132,8 +131,7 @@ made_stream <- function(streams, make) {
   )
 }
 
-# Streams that share one generator with positions. Switching between streams saves the position of
-# the previous reader and restores that of the next one.
+# Streams that share one generator: switching between them saves and restores positions.
 positioned_streams <- function(generator, save, restore) {
   self <- new.env(parent = emptyenv())
   beginning <- save()
@@ -165,7 +163,6 @@ positioned_streams <- function(generator, save, restore) {
   self
 }
 
-# The next element, or NULL at the end.
 call_generator <- function(generator, number) {
   tryCatch(
     with_element_number(generator(), number, "A generator"),
@@ -218,9 +215,8 @@ abort_not_savable <- function() {
   )
 }
 
-# A dataset of streams. `open()` starts a stream, a list of functions: draw(number) returns the
-# components of an element, or NULL at the end; rewind() starts another pass; save() and
-# restore(state) handle the position. `declared` identifies the data in saved positions.
+# `open()` starts a stream, a list of functions: draw(number) returns the next components or NULL,
+# rewind() starts another pass. `declared` identifies the data in saved positions.
 source_dataset <- function(open, form, types, shapes, declared = "") {
   handle <- cpp_generator(open, types, shapes, declared)
   tf_dataset(cpp_dataset("GeneratorDataset", list(source = handle), "generator_dataset()"), form)

@@ -62,8 +62,7 @@ make_iterator_one_shot <- function(dataset) {
   new_iterator(dataset$handle, cpp_dataset_info(dataset$handle), dataset$form)
 }
 
-# In the input function of a distributed run: the shard of this process. For training, shards files
-# or, if there are too few, their records; otherwise shards elements, which are batches.
+# The shard of this process: of the files or records in training, otherwise of the batches.
 dealt_dataset <- function(dataset) {
   place <- the$dealing
   if (is.null(place)) return(dataset)

@@ -195,15 +195,13 @@ dataset_prepare <- function(dataset, x, y = NULL, named = TRUE, named_features =
   dataset_batch(prepared, batch_size, drop_remainder)
 }
 
-# Stacks the features of a row to a vector, those of a batch to a matrix. Features of different
-# types become float32.
+# Vectors for rows, matrices for batches; features of different types become float32.
 stacked_features <- function(features) {
   types <- vapply(features, function(x) x$dtype$name, "")
   if (length(unique(types)) > 1) features <- lapply(features, tf$cast, "float32")
   tf$stack(unname(features), axis = -1L)
 }
 
-# Names of the components that two selections, or a formula instead of the first one, select.
 record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = parent.frame()) {
   names <- names(dataset$form)
   if (!is.list(dataset$form) || is.null(names)) {

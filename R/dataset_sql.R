@@ -48,8 +48,7 @@ sql_dataset <- function(connection, query, chunk_size = 10000) {
   })
 }
 
-# A dataset of rows from a stream of chunks: data frames, or named lists of columns of equal length.
-# The core splits chunks into rows. `types` are the column types by name; `open()` starts a stream.
+# Rows of a stream of chunks: data frames, or named lists of columns. The core splits the chunks.
 chunks_dataset <- function(types, open, declared) {
   columns <- paste0(names(types), ": ", types, collapse = ", ")
   chunks <- source_dataset(
@@ -65,8 +64,8 @@ query_types <- function(connection, query) {
   sql_types(DBI::dbFetch(result, n = 1))
 }
 
-# Many databases allow one open result per connection and warn when a new query closes it. The
-# closed stream runs its query again on its next read, so the warning is muffled.
+# A new query may close another open result. Its stream then runs its query again, so the warning
+# is muffled.
 send_query <- function(connection, query) {
   withCallingHandlers(
     DBI::dbSendQuery(connection, query),
@@ -77,8 +76,7 @@ send_query <- function(connection, query) {
   )
 }
 
-# A stream of the rows of a query. Its position is the number of chunks fetched and a hash of their
-# contents.
+# The position of a stream is the number of chunks fetched and a hash of their contents.
 sql_stream <- function(connection, query, chunk_size, types, has_gaps = FALSE) {
   result <- NULL
   fetched <- 0
@@ -162,7 +160,6 @@ sql_type <- function(x) {
   )
 }
 
-# Converts a chunk to the types of the first row; `before` is the number of earlier rows.
 # `has_gaps`: fill NULL with the value that R treats as NA, or with "" for strings.
 sql_columns <- function(chunk, types, before, has_gaps) {
   columns <- list()

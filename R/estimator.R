@@ -146,9 +146,8 @@ describe_estimator <- function(x) {
   )
 }
 
-# The core's model of an object, created once per specification. It is stored in a weak reference
-# with the key `kept`: the model's functions may refer to the object, and R's collector can free
-# this cycle. saveRDS() does not serialize it.
+# Created once per specification, and never serialized. It is in a weak reference with the key
+# `kept`, because the model's functions may refer to the object; R's collector can free this cycle.
 cached_core_model <- function(object) {
   kept <- unclass(object$estimator)$kept
   made <- if (typeof(kept$made) == "weakref") cpp_part(kept$made)
@@ -158,8 +157,8 @@ cached_core_model <- function(object) {
   made
 }
 
-# A cache per object that is never serialized. The environment is created once and reused: R
-# releases the value of a weak reference only with its key, so replacing it would leak.
+# Never serialized. The environment is reused: R releases the value of a weak reference only with
+# its key, so replacing it would leak.
 object_cache <- function(kept, name) {
   place <- if (typeof(kept[[name]]) == "weakref") cpp_part(kept[[name]])
   if (is.null(place)) {
@@ -192,7 +191,6 @@ core_signature <- function(object) {
   made$memory
 }
 
-# Whether a column, at any depth of the specification, has a vocabulary file.
 has_file <- function(spec) {
   if (!is.null(spec[["vocabulary_file"]])) return(TRUE)
   for (part in spec) if (is.list(part) && has_file(part)) return(TRUE)
@@ -201,7 +199,6 @@ has_file <- function(spec) {
 
 core_model <- function(object) cached_core_model(object)$pointer
 
-# The specification in the form that the core accepts.
 core_spec <- function(object) {
   if (is_custom(object)) {
     return(structure(
@@ -227,7 +224,6 @@ core_config <- function(object) {
   config
 }
 
-# Raises an error before anything runs or is written.
 check_model_dir <- function(folder, call = parent.frame()) {
   if (!folder$can_be_written) {
     abort_runhooks(
@@ -242,7 +238,6 @@ check_model_dir <- function(folder, call = parent.frame()) {
 
 is_custom <- function(x) inherits(x, "tf_custom_estimator")
 
-# The values that are stored: all, or the non-zeros of a sparse matrix.
 stored_numbers <- function(x) if (is_sparse_matrix(x)) x@x else x
 
 read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
@@ -258,14 +253,12 @@ model_planned_steps <- function(object) {
   cpp_estimator_planned_steps(core_spec(object))
 }
 
-# Traits of an estimator family: names, parts, and optimizers with their learning rates.
 model_traits <- function(type) {
   if (is.null(the$model_traits[[type]])) {
     traits <- cpp_model_traits(type)
     traits$kind <- ascii_lower(
       sub(".*(?=(Regressor|Classifier|Estimator)$)", "", traits$class, perl = TRUE)
     )
-    # parts with feature columns, by argument, and parts with an optimizer
     parts <- Filter(function(part) nzchar(part$columns), traits$parts)
     traits$parts_of_columns <- setNames(parts, vapply(parts, `[[`, "", "columns"))
     traits$trained_parts <- Filter(function(part) nzchar(part$optimizer), traits$parts)

@@ -213,7 +213,6 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
   structure(fields, class = "RunConfig")
 }
 
-# The directory of the active tfruns run, or NULL.
 active_run_dir <- function() {
   if (!"tfruns" %in% loadedNamespaces()) return(NULL)
   tfruns <- asNamespace("tfruns")

@@ -9,8 +9,8 @@ checkpoint_snapshot <- function(engine, folder) {
   cpp_files_to_carry(folder, tempfile("runhooks-now-"), is_temporary)
 }
 
-# The model directory. A restored model uses the original directory while the saved checkpoint is
-# the newest there, and a temporary directory otherwise. `trains`: the caller is about to train.
+# A restored model uses its original directory while the saved checkpoint is the newest there, and a
+# temporary directory otherwise. `trains`: the caller is about to train.
 resolve_model_dir <- function(engine, trains = FALSE) {
   engine <- unclass(engine)
   kept <- engine$kept
@@ -32,8 +32,6 @@ resolve_model_dir <- function(engine, trains = FALSE) {
   folder
 }
 
-# Creates a temporary directory with the saved checkpoint, from the object or from its old
-# directory.
 unpack_snapshot_dir <- function(engine, folder, found) {
   is_lost <- !found$has_values && !found$is_there
   if (is_lost) abort_lost_checkpoint(folder, found)
@@ -44,8 +42,7 @@ unpack_snapshot_dir <- function(engine, folder, found) {
   made
 }
 
-# Informs which weights the object has. The loss of a temporary directory after its session is
-# normal and not reported.
+# The loss of a temporary directory after its session is normal and not reported.
 inform_other_folder <- function(engine, folder, found, made) {
   is_gone <- found$newest_step < 0
   if (is_gone && isTRUE(engine$is_temporary)) return(invisible())

@@ -124,13 +124,10 @@ is_strategy <- function(x) inherits(x, "runhooks_mpi_strategy")
 
 engine_config <- function(object) unclass(object$estimator)$config
 
-# Number of processes that train a model with this configuration.
 replicas_of <- function(config) {
   strategy <- unclass(config)$train_distribute
   if (is_strategy(strategy)) strategy$size else 1L
 }
-
-# --- detection of the launcher
 
 mpi_names <- c(openmpi = "Open MPI", mpich = "MPICH")
 # The values of srun's --mpi for each MPI.
@@ -188,7 +185,6 @@ inform_job_idles <- function() {
   )
 }
 
-# The MPI libraries that the package was built with.
 mpi_built <- function() {
   paths <- vapply(names(mpi_names), function(name) {
     system.file("mpi", paste0(name, ".so"), package = "runhooks")
@@ -239,10 +235,7 @@ check_launcher <- function(launcher, place, call = parent.frame()) {
   abort_runhooks(words, kind = "failed_precondition", call = call)
 }
 
-# --- behavior of a process in a cluster
-
-# An uncaught error ends all processes, the end of the script waits for all, and only the chief
-# prints progress and logs.
+# An uncaught error ends all processes, and only the chief prints progress and logs.
 behave_in_cluster <- function(place) {
   if (!interactive() && is.null(getOption("error"))) {
     options(error = end_processes)
@@ -260,16 +253,15 @@ leave_cluster <- function(e) {
   tryCatch(cpp_cluster_finish(), error = end_all)
 }
 
-# If a script caught an error of a collective call, or called quit() in one, the other processes
-# would wait forever.
+# After an error that the script caught, or quit(), the other processes would wait forever.
 check_none_left <- function() {
   if (is.null(the$together)) return(invisible())
   text <- paste0(the$together, " ended early in this process, but the other processes wait in it.")
   end_all(simpleCondition(text))
 }
 
-# Prints the error and ends all processes. The other ranks wait first, so that the chief's copy of a
-# common error is printed first. cat(), because suppressMessages() must not hide it.
+# The other ranks wait, so that a common error is printed by the chief first. cat(), because
+# suppressMessages() must not hide it.
 end_all <- function(error) {
   strategy <- the$strategy
   if (!strategy$is_chief) Sys.sleep(1)
@@ -279,16 +271,15 @@ end_all <- function(error) {
   end_processes()
 }
 
-# MPI_Abort() ends all processes, including this one. It returns only if there are no others; the
-# error then ends a script with a non-zero status.
+# MPI_Abort() returns only if there are no other processes. The error gives a non-zero status.
 end_processes <- function() {
   cpp_cluster_abort(1L)
   abort_runhooks("There are no other processes to end.", kind = "failed_precondition")
 }
 
-# All processes start a collective call, `what`. During a training of the same model, a call is
-# collective only inside barrier(). With `lasts`, the call ends in in_all_processes(). Returns
-# whether the call is collective.
+# Starts a collective call. During training of the same model, calls are collective only in
+# barrier(). With `lasts`, the call ends in in_all_processes(). Returns whether the call is
+# collective.
 begin_collective <- function(object, what, lasts = FALSE) {
   if (replicas_of(engine_config(object)) == 1) return(invisible(FALSE))
   path <- model_dir(object)
@@ -302,15 +293,13 @@ begin_collective <- function(object, what, lasts = FALSE) {
   invisible(TRUE)
 }
 
-# Evaluates the main part of a training. An error in one process ends all.
 in_all_processes <- function(object, expr) {
   if (replicas_of(engine_config(object)) == 1) return(expr)
   on.exit(the$together <- NULL)
   tryCatch(expr, error = end_all)
 }
 
-# Evaluates a collective call. An error or interrupt in one process ends all, because the others
-# would wait for it.
+# An error or interrupt in one process ends all, because the others would wait for it.
 run_collective <- function(together, what, expr) {
   if (!together) return(expr)
   outer <- the$together
@@ -335,7 +324,6 @@ broadcast_from_chief <- function(object, is_so) {
   as.logical(cpp_cluster_gather("a question to the chief", as.raw(is_so))[[1]])
 }
 
-# The directory of this process that corresponds to `folder` of the chief.
 folder_of_process <- function(folder, config) {
   strategy <- unclass(config)$train_distribute
   if (replicas_of(config) == 1 || strategy$is_chief) return(folder)
@@ -348,7 +336,6 @@ folder_of_process <- function(folder, config) {
   own
 }
 
-# The fields of a configuration that follow from the strategy.
 strategy_fields <- function(strategy) {
   if (!is_strategy(strategy) || strategy$size == 1) return(list())
   list(

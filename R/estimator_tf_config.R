@@ -44,7 +44,6 @@ parse_tf_config <- function(text, call) {
 
 first_line <- function(text) strsplit(text, "\n", fixed = TRUE)[[1]][[1]]
 
-# The addresses of all tasks, named by their types.
 cluster_tasks <- function(cluster, call) {
   good <- is.null(cluster) || is.list(cluster) && all(vapply(cluster, is.list, NA)) &&
     (length(cluster) == 0 || !is.null(names(cluster)))

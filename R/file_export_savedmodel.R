@@ -110,7 +110,6 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   invisible(cpp_place_export(unfinished, base, versioned))
 }
 
-# The topmost directory of a path that does not exist, or NULL.
 first_missing <- function(path) {
   missing <- NULL
   while (!file.exists(path)) {
@@ -180,7 +179,6 @@ check_export_dir <- function(base, object, overwrite, versioned, call = parent.f
   }
 }
 
-# The specification with the labels of the classes.
 served_spec <- function(object) {
   spec <- core_spec(object)
   labels <- model_labels(object)
@@ -193,8 +191,6 @@ served_spec <- function(object) {
   }
   spec
 }
-
-# --- receivers
 
 # A function for the core that returns the input of the model function and the tensors to feed.
 as_receiver <- function(object, receiver_fn, call = parent.frame()) {
@@ -232,8 +228,7 @@ served_reads <- function(object) {
   reads[!duplicated(vapply(reads, `[[`, "", "key"))]
 }
 
-# One placeholder per feature. Features with a variable number of values have an unknown number of
-# columns.
+# Features with a variable number of values have an unknown number of columns.
 raw_receiver <- function(reads) {
   features <- lapply(reads, function(read) {
     shape <- if (read$has_shape) as.list(read$shape) else list(NULL)
@@ -282,7 +277,6 @@ receiver_tensors_of <- function(x, what, call = parent.frame()) {
   x
 }
 
-# Functions of tf$estimator$export.
 receiver_symbols <- function() {
   batch <- function(default_batch_size) {
     check_positive_whole(default_batch_size, null = TRUE, call = parent.frame())

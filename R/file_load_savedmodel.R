@@ -83,7 +83,6 @@ usual_signature <- function(object) {
   if (length(names) == 1) names else "serving_default"
 }
 
-# Converts columns for the core. List columns for inputs of the signature, `keys`, become matrices.
 served_data <- function(newdata, keys, call = parent.frame()) {
   if (is_matrix_package(newdata)) newdata <- as.matrix(newdata)
   if (is.matrix(newdata)) newdata <- as.data.frame(newdata, optional = TRUE)
@@ -107,7 +106,7 @@ served_column <- function(x) {
   if (is_matrix_package(x)) as.matrix(x) else x
 }
 
-# Converts a list column or a data frame to a matrix. Serialized examples remain as they are.
+# Serialized examples remain as they are.
 served_rows <- function(x, name, call = parent.frame()) {
   if (length(x) == 0 || all(vapply(x, is.raw, NA))) return(x)
   kinds <- unique(vapply(x, typeof, ""))

@@ -53,7 +53,6 @@ saver_variables <- function(x, call = parent.frame()) {
   x
 }
 
-# Called by the core.
 new_saver <- function(pointer) {
   saver <- new.env(parent = emptyenv())
   saver$.pointer <- pointer

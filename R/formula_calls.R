@@ -1,7 +1,6 @@
 # Fixes data-dependent calls in formulas to their values for the training data.
 
-# Applies makepredictcall(), and replaces the breaks of cut(x, 3) and cut(x, quantile(x)) by
-# numbers.
+# Also replaces the breaks of cut(x, 3) and cut(x, quantile(x)) by numbers.
 fixed_call <- function(raw, expr, data, blueprint, known) {
   is_cut <- identical(expr[[1]], quote(cut)) || identical(expr[[1]], quote(base::cut))
   if (!is_cut) return(stats::makepredictcall(raw, expr))

@@ -3,9 +3,8 @@
 
 is_formula <- function(x) inherits(x, "formula")
 
-# The arguments of the constructor with the frame `call`: `args` by name, the names of the `given`
-# ones, and those that were `written` in the call. `specs` are the arguments that the core has
-# registered, the constructor's formals, and an expression that returns which arguments are given.
+# `args` by name, the names of the `given` ones, and of those `written` in the call. `specs` are the
+# registered arguments, the formals, and an expression that returns which arguments are given.
 constructor_arguments <- function(specs, call, written) {
   type <- specs$type
   arguments <- names(specs$formals)
@@ -25,8 +24,7 @@ constructor_arguments <- function(specs, call, written) {
   settled
 }
 
-# Positional slots and the values they accept. A value in the wrong slot is moved to the one that
-# accepts it. Required arguments and the model directory have slots.
+# Positional slots and the values they accept. A value in the wrong slot moves to the right one.
 slot_predicates <- list(
   head = function(x) is_head(x),
   widths = function(x) is.numeric(x) && is.null(dim(x)),
@@ -34,7 +32,6 @@ slot_predicates <- list(
   string = function(x) is.character(x)
 )
 
-# The kind of value that each slot accepts, by argument.
 positional_slots <- function(specs) {
   has_seat <- (!nzchar(specs$default) & specs$kind %in% names(slot_predicates)) |
     specs$name == "model_dir"
@@ -94,7 +91,6 @@ is_list_of_columns <- function(x) {
     length(unique(lengths(x))) == 1
 }
 
-# Raises an error for data without a formula.
 check_no_frame <- function(settled, first, call) {
   if (!any(vapply(settled$args[first[first %in% settled$given]], is_formula_data, NA))) {
     return(invisible())
@@ -175,8 +171,6 @@ abort_absent <- function(name, settled, call) {
   abort_runhooks(c("{.arg {name}} is missing.", advice), call = call)
 }
 
-# --- unknown arguments
-
 # Names that other packages use, by the argument or function that replaces them here.
 other_names <- list(
   train = c(
@@ -192,7 +186,6 @@ other_names <- list(
   activation_fn = "activation"
 )
 
-# `extras` are the expressions in `...`, by name.
 abort_unknown_args <- function(extras, arguments, type, call) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
@@ -247,10 +240,7 @@ unknown_arg_hint <- function(name, text, arguments, type) {
   cli::format_inline("Its arguments are {.arg {arguments}}.")
 }
 
-# --- optimizers
-
-# For formula models, replaces optimizers that the user did not choose by one that converges for
-# standardized numbers, and applies `learning_rate` to named optimizers.
+# Formula models have a default optimizer that converges for standardized numbers.
 optimizer_arguments <- function(settled, is_formula, call) {
   args <- settled$args
   rate <- args$learning_rate
@@ -267,7 +257,6 @@ optimizer_arguments <- function(settled, is_formula, call) {
   args
 }
 
-# The default optimizer of a formula model.
 formula_optimizer <- function(part) {
   if (part$rate_of_formula == 0) return(part$of_formula)
   named_optimizer(part$of_formula, part$rate_of_formula)
@@ -292,7 +281,6 @@ with_rate <- function(optimizer, rate, chosen, part, call) {
   )
 }
 
-# The type of an optimizer; NA for a function.
 optimizer_type <- function(x) {
   if (is_optimizer(x)) unclass(x)$type else if (is_string(x)) x else NA_character_
 }
@@ -306,7 +294,6 @@ wants_all_rows <- function(x) {
 # Whether regularization moves the optimum away from that of the loss.
 is_penalized <- function(x) is_optimizer(x) && cpp_optimizer_is_penalized(unclass_deep(x))
 
-# Whether this is a linear model that is fitted by full-batch iterations.
 is_full_batch_linear <- function(args, traits) {
   parts <- traits$parts
   if (length(parts) != 1 || parts[[1]]$is_deep || !isTRUE(traits$has_coefficients)) return(FALSE)
@@ -314,7 +301,6 @@ is_full_batch_linear <- function(args, traits) {
   wants_all_rows(optimizer) && !is_penalized(optimizer)
 }
 
-# The object that the core creates from an optimizer's name, with another rate.
 named_optimizer <- function(name, rate) {
   structure(
     list(type = name, learning_rate = rate), owner = paste0("tf$train$", name, "Optimizer()"),

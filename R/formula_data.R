@@ -1,7 +1,6 @@
 # Converts data to the features of a formula model, and selects how training reads them by default.
 
-# Evaluates the variables of the blueprint, and the response if needed, for all rows, and records
-# missing values by row. Unseen levels count as missing.
+# Values and missing rows of the variables and the response. Unseen levels count as missing.
 blueprint_frame <- function(blueprint, data, with_response, call) {
   data <- fill_missing(data, blueprint$na$constants)
   names <- names(blueprint$variables)
@@ -48,7 +47,6 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
   frame
 }
 
-# All columns that the expressions read must exist.
 check_variables <- function(blueprint, data, call) {
   read <- unlist(lapply(names(blueprint$variables), function(name) {
     expr <- blueprint$variables[[name]]$expr
@@ -81,7 +79,6 @@ only_rows <- function(frame, rows) {
   frame
 }
 
-# The features for the model's columns, by key.
 frame_features <- function(blueprint, frame) {
   known <- lapply(Filter(function(v) !is.null(v$levels), blueprint$variables), function(variable) {
     list(kind = "character", levels = variable$levels)
@@ -108,8 +105,7 @@ frame_features <- function(blueprint, frame) {
   features
 }
 
-# Creates an input function from data. `is_limited` is NULL unless training; it is TRUE if `steps`
-# or `max_steps` is given. Training derives missing settings from the number of rows.
+# `is_limited`: NULL unless training, TRUE if `steps` or `max_steps` is given.
 blueprint_input_fn <- function(
   model, data, batch_size = NULL, shuffle = "auto", num_epochs = NULL, ..., is_limited = NULL,
   given = character(), resume = TRUE, call = parent.frame()
@@ -168,14 +164,11 @@ check_some_weight <- function(blueprint, frame, call) {
   )
 }
 
-# --- how training reads data
-
 # The default batch size: all rows for full-batch models, or the default of the model family.
 default_batch <- function(model, n) {
   if (sees_all_rows(model)) n else min(n, model_traits(model$spec$type)$batch_size)
 }
 
-# Whether each step uses all rows, because of the model family or its optimizer.
 sees_all_rows <- function(model, n = 1, batch_size = n) {
   batch_size == n && (model_traits(model$spec$type)$wants_all_rows || is_iterative_fit(model, n, batch_size))
 }
@@ -200,7 +193,6 @@ default_passes <- function(model, n, batch_size) {
   max(1, ceiling(model_traits(model$spec$type)$steps * batch_size / n))
 }
 
-# Whether an input from as_model_input() has all rows in each batch.
 reads_all_rows <- function(model, input) {
   about <- attr(input, "about")
   !is.null(about$rows) && !isTRUE(about$is_stream) && is_iterative_fit(model, about$rows, about$batch_size)
@@ -240,7 +232,6 @@ abort_missing_features <- function(missing, existing, call) {
   )
 }
 
-# The data of the last training or of the constructor.
 kept_data <- function(object, call = parent.frame()) {
   data <- unclass(object$estimator)$kept$data
   if (is.null(data)) data <- object$data
@@ -258,7 +249,6 @@ kept_data <- function(object, call = parent.frame()) {
   )
 }
 
-# Raises an error for unknown arguments of predict().
 abort_prediction <- function(extras, call) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]

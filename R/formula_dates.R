@@ -1,14 +1,12 @@
 # Converts dates, times and time differences to numbers, as lm() does. Differences are always in
 # days.
 
-# NULL if `x` is not a date, time or difference.
 time_kind <- function(x) {
   kinds <- c(Date = "Date", POSIXt = "POSIXct", difftime = "difftime")
   found <- Filter(function(class) inherits(x, class), names(kinds))
   if (length(found)) kinds[[found[[1]]]]
 }
 
-# Days since 1970-01-01, seconds since then, or days.
 time_numbers <- function(x) {
   switch(time_kind(x),
     Date = as.numeric(x),

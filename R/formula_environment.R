@@ -64,7 +64,6 @@ lean_place <- function(place, names, memo) {
   known$now
 }
 
-# The environment that defines the name, excluding packages, or NULL.
 place_of <- function(name, place) {
   top <- topenv(place)
   repeat {

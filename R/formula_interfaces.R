@@ -7,8 +7,7 @@ maybe_xy_or_recipe <- function(x) is.object(x) || is.matrix(x)
 
 is_tabular <- function(x) is.data.frame(x) || is.matrix(x) || is_matrix_package(x)
 
-# Replaces a recipe, or x and y, by a formula and data. `extras` are named arguments `x` and `y`.
-# The recipe is stored for the preparation of later data.
+# `extras` are named arguments `x` and `y`. The recipe is stored for the preparation of later data.
 resolve_interface <- function(settled, extras, defaults, call) {
   if (is.null(extras) && !any(vapply(settled$args[settled$given], maybe_xy_or_recipe, NA))) {
     return(settled)
@@ -109,13 +108,10 @@ all_terms <- function(response) {
   stats::as.formula(call("~", as.name(response), quote(.)), globalenv())
 }
 
-# --- data prepared by a recipe
-
 as_baked <- function(data) structure(data, is_baked = TRUE)
 
 is_baked <- function(data) isTRUE(attr(data, "is_baked", exact = TRUE))
 
-# Applies the model's recipe to data, including the response.
 baked_data <- function(object, data, call = parent.frame()) {
   if (is.null(object$recipe) || !is.data.frame(data) || is_baked(data)) return(data)
   rlang::check_installed("recipes", "to prepare data by the recipe of the model.")

@@ -1,9 +1,8 @@
 # Models from a formula: converts terms to feature columns, and creates the blueprint that converts
 # later data to the same features.
 
-# Returns the constructor's arguments with feature columns instead of formulas, additions to the
-# specification, the blueprint and the data. A trained model in `folder` determines levels and
-# scales.
+# Replaces formulas in the arguments by feature columns. A trained model in `folder` determines
+# levels and scales.
 formula_arguments <- function(settled, folder, call) {
   args <- settled$args
   mode <- settled$traits$mode
@@ -82,7 +81,6 @@ formula_arguments <- function(settled, folder, call) {
   )
 }
 
-# Defaults of the model family, which may depend on the number of rows.
 formula_defaults <- function(args, settled, rows) {
   for (default in settled$traits$formula_defaults) {
     if (default$argument %in% settled$given) next
@@ -91,9 +89,8 @@ formula_defaults <- function(args, settled, rows) {
   args
 }
 
-# Adds variables, levels and terms of the data to the blueprint. Returns the values from which
-# scales and classes are computed: all rows of a frame, or statistics from one pass through a
-# stream.
+# Adds variables, levels and terms to the blueprint. Returns the values from which scales and
+# classes are computed: all rows of a frame, or statistics of a stream.
 learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) {
   is_stream <- is_streamed(data)
   if (!is_stream) check_some_rows(data, call)
@@ -124,7 +121,6 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
   frame
 }
 
-# Explains the time that a pass through large data takes.
 inform_scan_done <- function(learned, columns) {
   rows <- format(learned$read, big.mark = ",", scientific = FALSE) # nolint: used by cli
   cli::cli_inform(
@@ -161,7 +157,6 @@ abort_formula_arguments <- function(settled, call) {
   )
 }
 
-# The columns of the data that the model reads, in the order of the data.
 used_columns <- function(formula, terms, columns, weight, call) {
   read <- unlist(lapply(unlist(unname(terms), recursive = FALSE), function(term) {
     c(names(term), unlist(lapply(term, variables_of)))
@@ -188,7 +183,6 @@ as_kept_data <- function(data, used, given, frame) {
   structure(data, class = "data.frame", row.names = rows)
 }
 
-# Returns a list of columns, or a stream.
 check_formula_data <- function(data, call, response_variables = NULL) {
   if (is.null(data)) {
     abort_runhooks("{.arg data} is missing: a formula needs a data frame.", call = call)
@@ -213,7 +207,6 @@ abort_connection <- function(call) {
   )
 }
 
-# The formula with the response.
 response_of <- function(formulas, call) {
   sided <- Filter(function(formula) length(formula) == 3, formulas)
   lefts <- unique(lapply(sided, `[[`, 2))
@@ -227,8 +220,6 @@ response_of <- function(formulas, call) {
     call = call
   )
 }
-
-# --- the blueprint, which is plain data
 
 formula_response <- function(formula, call) {
   if (length(formula) == 3) return(formula[[2]])
@@ -245,8 +236,7 @@ new_blueprint <- function(formula, columns, weight, call) {
   )
 }
 
-# Variables that the expressions use besides columns: `pi`, `letters`, variables and functions of
-# the script. Functions of packages are excluded.
+# Variables of the script that the expressions use besides columns, without functions of packages.
 formula_constants <- function(expr, columns, frame) {
   constants <- list()
   for (name in setdiff(all.names(expr, unique = TRUE), columns)) {
@@ -319,7 +309,6 @@ warn_response_dropped <- function(name) {
   )
 }
 
-# Adds the variables and features of terms to the blueprint.
 add_terms <- function(blueprint, terms, data, call) {
   for (term in terms) {
     for (name in setdiff(names(term), names(blueprint$variables))) {
@@ -345,8 +334,8 @@ add_terms <- function(blueprint, terms, data, call) {
   blueprint
 }
 
-# The key of a feature also names its variables in the graph. `I(a + b)` and `I(a - b)` would get
-# the same name, because invalid characters are replaced.
+# A key also names variables in the graph, where invalid characters are replaced, so that
+# `I(a + b)` and `I(a - b)` would get the same name.
 add_feature <- function(blueprint, parts) {
   name <- product_name(parts)
   if (length(parts) == 0 || name %in% names(blueprint$features)) return(blueprint)
@@ -410,7 +399,6 @@ new_variable <- function(name, expr, data, blueprint, call) {
   )
 }
 
-# The levels of a character vector.
 plain_words <- function(x) sorted_words(setdiff(x, c(NA, "")))
 
 check_has_levels <- function(words, name, call) {
@@ -418,8 +406,7 @@ check_has_levels <- function(words, name, call) {
   abort_runhooks("The feature {.val {name}} has no level: all values are missing.", call = call)
 }
 
-# The value of a variable: a column, or the value of an expression. If functions such as poly() fail
-# on rows with NA, computes the value from the other rows.
+# If functions such as poly() fail on rows with NA, computes the value from the other rows.
 raw_value <- function(name, expr, data, blueprint, call) {
   if (name %in% names(data)) return(check_no_list(data[[name]], name, call))
   if (is.null(expr)) expr <- as.name(name)
@@ -482,8 +469,7 @@ abort_counted_classes <- function(name, n, call) {
   )
 }
 
-# The feature column of a term: standardized numbers, a categorical column for levels or
-# combinations of levels, or for a product of both, one weight per level.
+# A product of levels and numbers has one weight per level.
 term_column <- function(term, blueprint, is_deep) {
   name <- product_name(names(term))
   parts <- blueprint$terms[[name]]
@@ -510,8 +496,6 @@ term_column <- function(term, blueprint, is_deep) {
   }
   if (is_deep) column_indicator(column) else column
 }
-
-# --- responses
 
 # Derives classes and label dimension from the response, unless they are given.
 response_arguments <- function(args, given, blueprint, value, mode, call) {

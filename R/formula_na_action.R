@@ -1,8 +1,7 @@
 # Missing values in models from a formula: an error, dropped rows, constants, or for tree models a
 # separate branch. In character columns and factors, "" is also missing.
 
-# `kind` is "fail", "omit", "exclude", "pass" or "constants"; `constants` are by column. `data` are
-# the columns that the formula reads.
+# `kind` is "fail", "omit", "exclude", "pass" or "constants"; `constants` are by column.
 as_na_action <- function(x, data, blueprint, call, stream = NULL) {
   known <- blueprint$known$na
   name <- na_action_name(x)
@@ -102,10 +101,7 @@ check_constants <- function(constants, data, blueprint, call) {
   }
 }
 
-# --- na.pass
-
-# `numbers` are numeric variables with NA, and `words` the additional levels for missing values. A
-# trained model in the directory determines both.
+# `numbers` are numeric variables with NA, `words` the additional levels for missing values.
 passing_action <- function(known, blueprint, call) {
   if (identical(known$kind, "pass")) return(known)
   if (!blueprint$has_trees) {
@@ -139,7 +135,6 @@ learn_missing <- function(blueprint, variables) {
   blueprint
 }
 
-# Numeric features with missing values.
 missing_features <- function(blueprint) {
   is_missing <- vapply(blueprint$features, function(parts) any(parts %in% unlist(blueprint$na$numbers)), NA)
   is_number <- vapply(blueprint$features, function(parts) {
@@ -148,8 +143,7 @@ missing_features <- function(blueprint) {
   unname(blueprint$keys[names(blueprint$features)[is_missing & is_number]])
 }
 
-# Replaces missing levels by their additional level. Numbers become doubles, because the core
-# supports NA only in doubles.
+# Numbers become doubles, because the core supports NA only in doubles.
 with_missing_words <- function(values, blueprint) {
   if (!passes_missing(blueprint)) return(values)
   for (name in names(values)) {
@@ -210,7 +204,6 @@ spread_rows <- function(few, rows) {
   spread
 }
 
-# Counts the missing values of each variable, with the first row that has one.
 missing_counts <- function(missing) {
   list(
     rows = sum(Reduce(`|`, missing, FALSE)), all = length(missing[[1]]),
@@ -227,7 +220,6 @@ add_counts <- function(was, now, before) {
   )
 }
 
-# Lines of a message with the counts of each variable.
 missing_lines <- function(missing) {
   some <- names(missing$counts)[missing$counts > 0]
   vapply(some, function(name) {
@@ -276,5 +268,3 @@ inform_omitted <- function(missing) {
     class = "runhooks_message_omitted"
   )
 }
-
-

@@ -31,7 +31,6 @@ check_offset <- function(blueprint, n_classes, call) {
   )
 }
 
-# One number per row, or NULL if the formula has no offset.
 offset_value <- function(data, blueprint, call) {
   offset <- blueprint$offset
   if (is.null(offset)) return(NULL)

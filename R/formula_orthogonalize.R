@@ -42,8 +42,8 @@ number_matrix <- function(blueprint, names, values) {
   }))
 }
 
-# `shares` are the coefficients that convert standardized numbers to the orthogonal ones. Columns
-# that lm() would drop as collinear have none.
+# `shares` convert standardized numbers to orthogonal ones. Collinear columns, as in lm(), have
+# none.
 new_basis <- function(numbers, names, blueprint) {
   kept <- numbers$kept
   shares <- matrix(0, numbers$k, numbers$k)
@@ -62,9 +62,8 @@ new_basis <- function(numbers, names, blueprint) {
 # Inverts the triangle `r` of a QR decomposition, so that columns become orthonormal.
 whitening <- function(r) backsolve(r * sign(diag(r)), diag(ncol(r)))
 
-# Scales of the columns, the columns that lm() would keep, and a function that returns the triangle
-# of standardized columns. If factors explain nearly all of a column, `means` are the factors'
-# effects on the columns, and the columns are residualized on the factors.
+# `kept`: the columns that lm() would keep. `means`: effects of the factors on the columns, if they
+# explain nearly all of a column; the columns are then residualized.
 frame_numbers <- function(x, codes = NULL, has_bias = TRUE) {
   scale <- column_scale(x, has_bias)
   z <- standardized(x, scale)
@@ -123,7 +122,6 @@ basis_columns <- function(basis, name) {
   sum(basis$widths[seq_len(at - 1)]) + seq_len(basis$widths[[at]])
 }
 
-# Additional fields of a numeric column: all numbers and the coefficients of this term.
 basis_fields <- function(blueprint, name) {
   basis <- blueprint$basis
   if (!name %in% basis$terms) return(list())
@@ -148,8 +146,6 @@ all_numbers <- function(blueprint, terms, scale, widths = scale$widths) {
   }
   rebuild_column(fields)
 }
-
-# --- record in the model directory
 
 basis_record <- function(basis) {
   if (is.null(basis)) return(NULL)

@@ -21,7 +21,6 @@ add_parts_of_terms <- function(blueprint, term) {
 
 part_name <- function(name, i) paste0(name, "[, ", i, "]")
 
-# Replaces terms with multi-column variables by one term per combination of columns.
 narrow_terms <- function(terms, blueprint) {
   narrow <- lapply(terms, function(term) {
     widths <- vapply(blueprint$variables[names(term)], function(v) {
@@ -49,8 +48,7 @@ product_call <- function(variables) {
   Reduce(function(a, b) call(":", a, b), unname(as.list(variables)))
 }
 
-# A product of all variables in the order of the formula, which determines the order in names such
-# as `a:b`. NULL if the sum of the terms has this order already.
+# A product that makes terms() keep the order of the variables; NULL if it is kept anyway.
 leading_call <- function(terms) {
   order <- attr(terms, "order")
   if (identical(unique(unlist(lapply(terms, names))), names(order))) return(NULL)

@@ -48,19 +48,16 @@ response_scale <- function(frame, is_centered) {
   moments_scale(frame$moments$.response, is_centered)
 }
 
-# Whether the head accepts standardized labels.
 head_scales_labels <- function(head) {
   is_head(head) && "label_scale" %in% cpp_specs("head", head$type)$name
 }
 
-# The product of numeric variables.
 feature_value <- function(numbers, values) {
   if (length(numbers) == 1) return(values[[numbers]])
   Reduce(`*`, lapply(values[numbers], as.numeric))
 }
 
-# For each column, the mean and standard deviation, or 0 and the root mean square. Constant columns
-# are not scaled.
+# Mean and standard deviation, or 0 and root mean square. Constant columns are not scaled.
 column_scale <- function(x, is_centered) {
   columns <- matrix(as.numeric(x), n_rows(x))
   center <- if (is_centered) colMeans(columns) else numeric(ncol(columns))
@@ -78,8 +75,6 @@ label_scale_arguments <- function(blueprint) {
   if (is.null(response$scale)) return(list())
   list(label_center = as.list(response$center), label_scale = as.list(response$scale))
 }
-
-# --- record in the model directory
 
 # NULL if the directory has no trained formula model.
 remembered_formula <- function(folder) {

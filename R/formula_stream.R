@@ -10,8 +10,7 @@ is_streamed <- function(x) inherits(x, c("runhooks_stream", "tf_dataset", stream
 # Classes of the packages arrow, nanoarrow and dbplyr.
 streamed_classes <- c("ArrowObject", "nanoarrow_array_stream", "tbl_sql")
 
-# `rows`: a dataset of single records with the components `names`; `widths`: their numbers of
-# values. `response` names the label of a dataset of (record, label).
+# `rows`: a dataset of single records; `response`: name of the label of a (record, label) dataset.
 as_stream <- function(x, response = NULL, call = parent.frame()) {
   if (inherits(x, "runhooks_stream")) return(x)
   if (inherits(x, "tbl_sql")) x <- table_dataset(x)
@@ -71,9 +70,6 @@ table_dataset <- function(x) {
 
 data_names <- function(data) if (inherits(data, "runhooks_stream")) data$names else names(data)
 
-# --- reading
-
-# The maximum number of values to read into memory.
 values_in_memory <- function() {
   most <- getOption("runhooks.values_in_memory", 1e6)
   good <- is_number(most) && most >= 0
@@ -193,9 +189,6 @@ abort_stream <- function(what, stream, call) {
   )
 }
 
-# --- as input
-
-# Like blueprint_input_fn(), for a stream.
 stream_input <- function(model, stream, reading, is_limited, call) {
   is_training <- !is.null(is_limited)
   check_flag(reading$resume, "resume", call)
@@ -230,7 +223,6 @@ inform_batches <- function(size) {
   )
 }
 
-# Batches of features and labels from a stream.
 stream_input_fn <- function(model, stream, reading) {
   input <- function(estimator) {
     function() {
@@ -256,7 +248,6 @@ stream_input_fn <- function(model, stream, reading) {
   structure(input, class = "runhooks_input_fn", about = about)
 }
 
-# Size of the shuffle buffer.
 shuffle_rows <- 10000
 
 # Single records of the features, with the response as the last component.
@@ -368,7 +359,6 @@ complete_chunk <- function(blueprint, frame, note, call) {
   only_rows(frame, frame$rows)
 }
 
-# A function that reports dropped rows once.
 omission_note <- function() {
   is_said <- FALSE
   function(missing) {
@@ -381,8 +371,6 @@ omission_note <- function() {
     )
   }
 }
-
-# --- input functions from datasets
 
 # Computes the terms of a formula model from the selected columns, in batches.
 formula_batches <- function(dataset, features, response, model) {

@@ -1,8 +1,7 @@
 # Statistics of a stream in one pass: levels, classes, combinations of levels, means, scales, and
 # the QR decomposition of numbers.
 
-# The equivalent of a frame for orthogonalize_terms(), add_scales() and response_arguments(), with
-# the updated blueprint. `wants` selects the statistics.
+# `wants` selects the statistics. Returns the equivalent of a frame, with the updated blueprint.
 scan_stream <- function(blueprint, stream, columns, wants, call) {
   state <- new_learning(blueprint, wants)
   visit <- function(chunk) {
@@ -25,8 +24,7 @@ scan_stream <- function(blueprint, stream, columns, wants, call) {
   )
 }
 
-# `wants`: the features whose scales are needed, the terms to orthogonalize, and whether the scale
-# of the response and its classes are needed.
+# `wants`: `features` to scale, terms of the `basis` to orthogonalize, and flags for the response.
 new_learning <- function(blueprint, wants) {
   list2env(
     list(
@@ -81,8 +79,6 @@ stream_means <- function(stream, columns) {
   lapply(moments, `[[`, "mean")
 }
 
-# --- numbers
-
 # Updates count, mean, sum of squared deviations, and maximum of each column with more rows.
 add_moments <- function(was, x) {
   columns <- matrix(as.numeric(x), n_rows(x))
@@ -103,15 +99,13 @@ add_moments <- function(was, x) {
   )
 }
 
-# The equivalent of column_scale().
 moments_scale <- function(moments, is_centered) {
   center <- if (is_centered) moments$mean else 0 * moments$mean
   spread <- sqrt(moments$squares / moments$n + (moments$mean - center)^2)
   scale_of(center, spread, moments$largest)
 }
 
-# Updates the triangle of the QR decomposition of (1, x - shift). It has the information of the
-# crossproducts, but keeps full precision.
+# A QR decomposition of (1, x - shift) keeps full precision, unlike the crossproducts.
 learn_triangle <- function(state, x) {
   if (is.null(state$shift)) state$shift <- colMeans(x)
   wide <- rbind(state$triangle, cbind(1, sweep(x, 2, state$shift)))
@@ -120,7 +114,6 @@ learn_triangle <- function(state, x) {
   state$moments$.basis <- add_moments(state$moments$.basis, x)
 }
 
-# The equivalent of frame_numbers().
 stream_numbers <- function(state, has_bias) {
   k <- length(state$shift)
   scale <- moments_scale(state$moments$.basis, has_bias)
@@ -135,8 +128,6 @@ stream_numbers <- function(state, has_bias) {
     }
   )
 }
-
-# --- levels
 
 learn_levels <- function(state, blueprint, values) {
   words <- Filter(function(variable) !is.null(variable$levels), blueprint$variables)
@@ -203,10 +194,7 @@ response_seen <- function(state, name, call) {
   factor(levels, levels = levels)
 }
 
-# --- terms that depend on other rows
-
-# Raises an error for terms such as poly(), scale() or x - mean(x), which depend on all rows.
-# Compares the values of a part of the chunk with those of the whole chunk.
+# Rejects terms such as poly(x, 2) or x - mean(x), whose values differ in a part of the rows.
 check_by_row <- function(blueprint, chunk, call) {
   n <- n_rows(chunk[[1]])
   some <- unique(list(seq_len(ceiling(n / 2)), setdiff(seq_len(n), seq_len(ceiling(n / 2))), 1L, n))

@@ -1,11 +1,9 @@
 # Centers numeric terms within the levels of factors, and orthogonalizes slopes within each level
 # for products of factors and numbers.
 
-# Factors explain nearly all of a number if its standard deviation within levels is below this
-# fraction.
+# Factors explain nearly all of a number if the share of its deviation within levels is smaller.
 most_of_words <- 0.2
 
-# The level of each row, for terms that consist only of single-valued factors.
 word_codes <- function(blueprint, values, names = word_terms(blueprint)) {
   lapply(setNames(nm = names), function(name) {
     words <- blueprint$features[[name]]
@@ -46,8 +44,7 @@ residualize_on_factors <- function(z, means, codes) {
   z
 }
 
-# Removes the effects of all factors from the numbers, by alternating projections. Returns a table
-# of effects per factor, and the residuals.
+# Removes the effects of all factors from the numbers, by alternating projections.
 sweep_factors <- function(z, codes, most_turns = 100) {
   codes <- Filter(function(code) any(!is.na(code)), codes)
   means <- lapply(codes, function(code) matrix(0, max(code, na.rm = TRUE), ncol(z)))
@@ -65,7 +62,6 @@ sweep_factors <- function(z, codes, most_turns = 100) {
   list(means = means, left = z)
 }
 
-# One row per level; 0 for levels without rows.
 level_means <- function(z, code, n) {
   means <- matrix(0, n, ncol(z))
   sums <- rowsum(z, code)
@@ -76,10 +72,7 @@ level_means <- function(z, code, n) {
   means
 }
 
-# --- slopes within levels
-
-# For products of the same factors: coefficients that orthogonalize the numbers within each level,
-# or NULL if they are not nearly collinear.
+# Coefficients that orthogonalize numbers within each level; NULL if they are not nearly collinear.
 new_slopes <- function(blueprint, values, codes) {
   terms <- Filter(function(term) length(term$words) && length(term$numbers), blueprint$terms)
   is_narrow <- vapply(terms, function(term) {
@@ -151,8 +144,6 @@ slope_numbers <- function(slopes, blueprint, values, code) {
   shares <- matrix(slopes$shares[, , slopes$at], dim(slopes$shares)[[1]])
   rowSums(z * shares[code, , drop = FALSE])
 }
-
-# --- record in the model directory
 
 slopes_record <- function(slopes) {
   if (is.null(slopes)) return(NULL)

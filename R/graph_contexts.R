@@ -105,8 +105,7 @@ remove_quietly <- function(name, frame) {
   if (exists(name, envir = frame, inherits = FALSE)) rm(list = name, envir = frame)
 }
 
-# Evaluates `expr`. An error that `swallows()` accepts ends it with the value NULL; `note()`
-# receives other errors. The restart is an object instead of a name, so that blocks can be nested.
+# An error that `swallows()` accepts returns NULL. The restart is an object, for nested blocks.
 unless_swallowed <- function(expr, swallows, note = function(condition) NULL) {
   restart <- NULL
   on_error <- function(condition) {
@@ -122,8 +121,6 @@ unless_swallowed <- function(expr, swallows, note = function(condition) NULL) {
     evaluate(), runhooks_leave_block = function() list(value = NULL, is_visible = FALSE)
   )
 }
-
-# --- scopes of a graph
 
 scope_context <- function(open, graph = NULL) {
   pointer <- if (!is.null(graph)) graph$.pointer

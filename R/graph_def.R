@@ -34,7 +34,6 @@ print.runhooks_message <- function(x, ...) {
   invisible(x)
 }
 
-# The bytes of a GraphDef, from an object, a raw vector or a file.
 graph_def_bytes <- function(x, call = parent.frame()) {
   if (inherits(x, "tensorflow.GraphDef")) return(x$.bytes)
   if (is.raw(x)) return(x)
@@ -98,8 +97,6 @@ write_message <- function(def, path, as_text) {
   cpp_write_file(path, if (as_text) charToRaw(enc2utf8(format(def))) else def$.bytes)
   path
 }
-
-# --- graph_util
 
 convert_variables_to_constants <- function(sess, input_graph_def, output_node_names,
                                            variable_names_whitelist = NULL,

@@ -15,7 +15,6 @@ fixed_size_partitioner <- function(num_shards, axis = 0L) {
   function(shape, dtype) parts_of_axis(shape, axis, num_shards)
 }
 
-# At most max_partitions partitions of at least min_slice_size bytes.
 min_max_variable_partitioner <- function(max_partitions = 1L, axis = 0L,
                                          min_slice_size = bitwShiftL(256L, 10L),
                                          bytes_per_string_element = 16L) {
@@ -28,7 +27,6 @@ min_max_variable_partitioner <- function(max_partitions = 1L, axis = 0L,
   }
 }
 
-# Partitions of at most max_shard_bytes.
 variable_axis_size_partitioner <- function(max_shard_bytes, axis = 0L,
                                            bytes_per_string_element = 16L, max_shards = NULL) {
   check_positive_whole(max_shard_bytes)

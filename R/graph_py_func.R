@@ -18,8 +18,7 @@ py_func <- function(func, inp, Tout, stateful = TRUE, name = NULL) { # nolint
   if (is_one) outputs[[1]] else outputs
 }
 
-# Called by the core. Returns conditions that control a loop as values. Other conditions are not
-# caught here, so they reach handlers with their call stack.
+# Called by the core. Other conditions are not caught, so handlers see their call stack.
 call_tensor_function <- function(f, arguments) {
   hand_over <- function(condition) {
     kind <- steering_kind(condition)

@@ -103,7 +103,6 @@ rebuild_hook <- function(fields) {
   structure(fields, class = "EstimatorSessionRunHook")
 }
 
-# Creates a hook from a named list of functions, or from the methods of an R6 or reference object.
 hook_from_methods <- function(x, call = parent.frame()) {
   check_spelling(x, call)
   methods <- methods_of(x)
@@ -148,7 +147,6 @@ check_spelling <- function(x, call) {
   }
 }
 
-# Checks that a method of a hook or listener accepts these arguments.
 check_method <- function(method, name, arguments, call = parent.frame()) {
   wanted <- paste0(
     "a function of ", length(arguments), if (length(arguments) == 1) " argument" else " arguments"
@@ -242,8 +240,7 @@ new_coordinator <- function(pointer) {
   coordinator
 }
 
-# The code of a hook, which identifies unnamed hooks in checkpoints. It excludes comments and
-# enclosing environments.
+# Identifies unnamed hooks in checkpoints. Excludes comments and enclosing environments.
 hook_code <- function(hook) {
   methods <- hook[setdiff(names(hook_methods), hook$absent)]
   code <- lapply(methods, deparse, control = c("keepNA", "keepInteger", "digits17"))

@@ -209,8 +209,7 @@ recorded_tensors <- function(tensors, call = parent.frame()) {
   tensors
 }
 
-# Deferred hooks are created when the mode and the steps of the loop are known. As in tfestimators,
-# they are lists with exactly these two names.
+# Hooks that need the mode and the steps. As in tfestimators, lists with exactly these two names.
 new_deferred_hook <- function(type, hook_fn) list(hook_fn = hook_fn, type = type)
 
 is_deferred_hook <- function(x) {
@@ -229,8 +228,7 @@ usual_history_saver <- function() {
   new_deferred_hook("hook_history_saver", make)
 }
 
-# Adds the default hooks if they are missing, and creates deferred hooks. For `watch` see
-# progress_bar().
+# Adds the default hooks and creates deferred hooks. For `watch` see progress_bar().
 complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
   types <- vapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$type else "", "")
   if (!"hook_history_saver" %in% types) hooks <- c(hooks, list(usual_history_saver()))

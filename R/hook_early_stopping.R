@@ -43,8 +43,7 @@ hook_early_stopping <- function(
 # Called by the core when the loop ends: `kind` is "message" or "warning".
 inform_early_stopping <- function(kind, text) inform_in_loop(kind, text, "early_stopping")
 
-# Signals a message or warning of class runhooks_<kind>_<topic> after ending the progress line. In
-# distributed training only the chief does.
+# Ends the progress line first. In distributed training, only the chief signals the condition.
 inform_in_loop <- function(kind, text, topic) {
   if (isFALSE(the$strategy$is_chief)) return(invisible())
   end_progress_line()
@@ -233,10 +232,7 @@ metric_mode <- function(metric_name, mode, call = parent.frame()) {
   )
 }
 
-# --- train(validation =, stop =)
-
-# Returns list(hooks, record, metric): the user's hooks followed by those for `validation` and
-# `stop`, the record of the evaluations, and the metric to show.
+# Returns the hooks, the record of the evaluations, and the metric to show.
 validation_hooks <- function(object, validation, stop, hooks, planned, call = parent.frame()) {
   stop <- check_stop(stop, call)
   stop_hook <- if (is_hook(stop)) list(stop)
@@ -276,7 +272,6 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
   )
 }
 
-# The event files are in the folder "eval_validation".
 validation_name <- "validation"
 
 check_stop <- function(stop, call) {

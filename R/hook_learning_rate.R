@@ -50,7 +50,6 @@ hook_learning_rate <- function(schedule) {
   new_builtin_hook("LearningRateHook", schedule = schedule_call(schedule))
 }
 
-# Wraps the schedule in a function of all three arguments.
 schedule_call <- function(schedule, call = parent.frame()) {
   all <- c("step", "epoch", "rate")
   own <- names(formals(args(schedule)))

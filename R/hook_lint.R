@@ -1,8 +1,7 @@
 # Detects hooks that read results which they have not requested.
 
-# Called by the core once per loop, with the first results of a hook. `asked` are the names of the
-# request; `has_request` is FALSE if the hook has no before_run(). Without this check, R silently
-# returns NULL for an unknown name.
+# Called by the core once per loop. `asked` are the names of the request; `has_request` is FALSE
+# without before_run(). R would silently return NULL for an unknown name.
 check_results_read <- function(after_run, asked, hook, has_request) {
   read <- referenced_results(body(after_run), names(formals(after_run))[2])
   missing <- setdiff(read, asked)
@@ -32,8 +31,7 @@ check_results_read <- function(after_run, asked, hook, has_request) {
   )
 }
 
-# The names in expressions such as values$results$loss or values$results[["loss"]], and in r$loss
-# after r <- values$results.
+# Names in values$results$loss or values$results[["loss"]], and in r$loss after r <- values$results.
 referenced_results <- function(expr, values) {
   aliases <- character()
   found <- character()
@@ -60,8 +58,7 @@ referenced_results <- function(expr, values) {
   unique(found)
 }
 
-# The unconditionally evaluated parts of a call. A conditional read may be intended for steps
-# without the value, and is.null() tests for it.
+# A conditional read may be intended for steps without the value, and is.null() tests for it.
 always_evaluated <- function(x) {
   parts <- as.list(x)
   name <- if (is.symbol(x[[1]])) as.character(x[[1]]) else ""

@@ -37,7 +37,6 @@ checkpoint_saver_listener <- function(begin = function() {},
 
 is_listener <- function(x) inherits(x, "CheckpointSaverListener")
 
-# Converts a listener or a list of listeners to a list.
 as_listener_list <- function(listeners, call = parent.frame()) {
   if (is.null(listeners)) return(list())
   if (is_listener(listeners)) return(list(listeners))

@@ -77,8 +77,7 @@ run_metadata <- function() {
   metadata
 }
 
-# Called by the core with columns of one entry per node. The fields of the proto contain
-# microseconds since 1970.
+# Called by the core with one entry per node in each column.
 new_step_stats <- function(columns, device, started_micros) {
   node <- function(node_name, op, start_micros, micros, bytes) {
     list(

@@ -27,9 +27,8 @@ hook_progress_bar <- function() {
   })
 }
 
-# The callbacks of the core's hook: draw(run, loss, global_step, is_last, rows, seconds, waited,
-# parts) and finish(runs). `watch` may have `planned` (number of steps in the data), `suffix` (a
-# function that returns additional text) and `may_stop` (TRUE if fewer steps need no message).
+# `watch` may have `planned` (number of steps), `suffix` (a function that returns additional text)
+# and `may_stop` (TRUE if fewer steps need no message).
 progress_bar <- function(mode, steps, watch = list()) {
   label <- c(train = "Training", eval = "Evaluating", infer = "Predicting")[[mode]]
   started <- Sys.time()
@@ -70,8 +69,8 @@ may_be_dynamic <- function() {
 
 is_forked <- function() !identical(the$pid, Sys.getpid())
 
-# A line that cli updates. `the$line` refers to the innermost open one, so other output can end it.
-# Interrupts are suspended during calls of cli, which would leave it in an inconsistent state.
+# `the$line` is the open line, which other output can end. An interrupt inside cli would leave it in
+# an inconsistent state.
 new_progress_line <- function() {
   text <- ""
   id <- NULL
@@ -99,8 +98,7 @@ new_progress_line <- function() {
   list(show = show, finish = finish)
 }
 
-# Rows read since the start of the loop, rows per second, and the share of the time that steps
-# waited for input. Empty during the first second.
+# Empty during the first second.
 input_text <- function(rows, seconds, waited, known = NULL) {
   if (seconds < 1 || rows == 0) return("")
   share <- waited / seconds

@@ -3,9 +3,8 @@
 # For larger data, memory for the cached copies costs more than encoding them again.
 most_kept_values <- 1e5
 
-# Encodes columns for the core: list(columns, types, said) with tensor types and messages about
-# factors. Doubles in `floats` become float32 once, instead of in each step; factors in `texts`
-# become strings.
+# Doubles in `floats` become float32 once, instead of in each step; factors in `texts` become
+# strings. `said` are messages about factors.
 encoded_rows <- function(columns, n_features, texts = character(), floats = character()) {
   words <- names(columns)
   is_factor <- vapply(columns, is.factor, NA)
@@ -20,9 +19,8 @@ encoded_rows <- function(columns, n_features, texts = character(), floats = char
   list(columns = columns, types = unname(types), said = unname(said))
 }
 
-# The value of `make()`, cached while model, mode and training schema are unchanged, for models that
-# are evaluated repeatedly. Training is not cached, because it updates the schema. Results with
-# conditions are not cached, so that messages are repeated. `input` identifies the input function.
+# Caches `make()` while model, mode and schema are unchanged, for repeated evaluations. Training
+# updates the schema, and conditions must be repeated, so both are not cached.
 cached_rows <- function(input, estimator, n_values, make) {
   changes <- is.null(estimator) || identical(the$mode, "train") || !is.null(the$dealing)
   kept <- if (!changes) unclass(estimator$estimator)$kept

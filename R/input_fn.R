@@ -131,7 +131,6 @@ input_fn.matrix <- function(object, ...) {
   input_fn.data.frame(as.data.frame(object, stringsAsFactors = FALSE, optional = TRUE), ...)
 }
 
-# Converts only the selected columns to dense ones.
 input_fn_of_matrix <- function(object, features, response = NULL, ..., call = parent.frame()) {
   names <- colnames(object)
   if (is.null(names)) {
@@ -167,8 +166,7 @@ check_unique_names <- function(names, call = parent.frame()) {
   )
 }
 
-# The names of the selected elements. `expr` is a selection or evaluates to a character vector;
-# `literal` is its expression. Literal names avoid loading tidyselect, which is slow.
+# `literal` is the expression of `expr`. Literal names avoid loading tidyselect, which is slow.
 select_names <- function(data, literal, expr, arg, call = parent.frame()) {
   given <- literal_strings(literal)
   if (!is.null(given) && all(given %in% names(data))) return(unique(given))
@@ -196,8 +194,7 @@ literal_strings <- function(expr) {
   if (all(vapply(parts, is.character, logical(1)))) unlist(parts)
 }
 
-# The names in a variable that is not itself a column, or NULL. tidyselect gives the same result,
-# but loads slowly.
+# The names in a variable that is not a column, as tidyselect would return them, or NULL.
 held_strings <- function(expr, columns) {
   name <- rlang::quo_get_expr(expr)
   if (!is.symbol(name) || symbol_text(name) %in% columns) return(NULL)
@@ -288,7 +285,6 @@ check_shuffle <- function(shuffle, call) {
 
 n_rows <- function(x) if (is.null(dim(x))) length(x) else dim(x)[[1]]
 
-# Returns the value of all_finite().
 check_columns <- function(columns, response, call) {
   rows <- vapply(columns, n_rows, 0)
   if (any(rows != rows[[1]])) {
@@ -370,8 +366,7 @@ next_rows <- function(rows, features, response, options) {
   structure(if (is.null(labels)) feature_tensors else list(feature_tensors, labels), data = data)
 }
 
-# Like next_rows(), with all features as one tensor [batch, k]. Arrays with more dimensions remain
-# a named list.
+# All features as one tensor [batch, k]. Arrays with more dimensions remain a named list.
 next_matrix <- function(columns, features, response, options) {
   parts <- lapply(setNames(nm = features), function(name) {
     encode_column(columns[[name]], name)
@@ -416,8 +411,6 @@ column_names_of <- function(parts) {
   rep(names(parts), widths)
 }
 
-# --- input functions in estimators
-
 # An input function has its own settings for reading.
 inform_unread <- function(unread) {
   if (is.null(unread)) unread <- "..."
@@ -427,10 +420,8 @@ inform_unread <- function(unread) {
   ))
 }
 
-# Converts the user's input to a function of the mode that returns list(features, labels) to the
-# core. `is_limited`: NULL unless training, when it is TRUE if the number of steps is given.
-# `deals`: shard the data also in evaluations and predictions. `arg`: the caller's name of the
-# argument.
+# Converts the user's input to a function of the mode, for the core. `is_limited`: NULL unless
+# training, TRUE if the number of steps is given. `deals`: shard also evaluations and predictions.
 as_model_input <- function(
   input_fn,
   estimator,
@@ -495,8 +486,7 @@ as_tensors <- function(x) {
   cpp_constant(x, if (!is.na(type)) type, "Const")
 }
 
-# The number of batches of in-memory data, or NULL if it is unknown or unlimited. `input` is a value
-# of as_model_input().
+# The number of batches of in-memory data, or NULL if it is unknown or unlimited.
 planned_steps <- function(input) {
   about <- attr(input, "about")
   if (is.null(about$num_epochs) || is.null(about$rows)) return(NULL)
@@ -504,7 +494,6 @@ planned_steps <- function(input) {
   ceiling(ceiling(about$rows / parts) * about$num_epochs / about$batch_size)
 }
 
-# The number of rows in all passes, or NULL.
 known_rows <- function(input) {
   about <- attr(input, "about")
   if (!is.null(about$num_epochs) && !is.null(about$rows)) about$rows * about$num_epochs
@@ -545,8 +534,7 @@ check_labels <- function(labels, call = parent.frame()) {
   }
 }
 
-# Raises an error if another model has trained in the directory since this object was created, so
-# that its weights belong to other columns or scales.
+# Another model may have trained in the directory since this object was created.
 check_scales <- function(object, call) {
   folder <- current_model_dir(object)
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())

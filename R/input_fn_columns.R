@@ -8,8 +8,7 @@ bad_places <- function(x, test) {
   sort((column - 1) * nrow(x) + x@i[bad] + 1)
 }
 
-# Converts a list column to a padded matrix with one row per element, and matrices of the package
-# Matrix to dgCMatrix or base matrices. Other columns do not change.
+# List columns become padded matrices, matrices of the package Matrix dgCMatrix or base matrices.
 flat_column <- function(x) {
   if (is_matrix_package(x)) return(plain_matrix(x))
   if (inherits(x, "AsIs")) class(x) <- setdiff(class(x), "AsIs")
@@ -34,20 +33,16 @@ flat_column <- function(x) {
   matrix(unlist(padded), nrow = length(rows), byrow = TRUE)
 }
 
-# --- features that a model reads
-
 # What the columns of a model read; the head reads weights of rows.
 model_reads <- function(estimator) if (!is.null(estimator$spec)) cached_core_model(estimator)$reads
 
-# Features that columns read only as strings. A factor becomes its labels for them, so its levels do
-# not matter.
+# A factor becomes its labels for such features, so its levels do not matter.
 string_features <- function(reads) {
   is_string <- vapply(reads, `[[`, "", "dtype") == "string"
   setdiff(read_keys(reads[is_string]), read_keys(reads[!is_string]))
 }
 
-# Features that columns read only as float32, without a normalizer. The model would cast them
-# anyway; a normalizer must get the original numbers.
+# The model would cast such features anyway. A normalizer must get the original numbers.
 float_features <- function(reads) {
   is_float <- vapply(reads, function(read) read$dtype == "float32" && !read$is_normalized, NA)
   setdiff(read_keys(reads[is_float]), read_keys(reads[!is_float]))

@@ -54,8 +54,7 @@ formula_terms <- function(expr) {
   code_text(expr, 60L)
 }
 
-# Adds the computed columns of a formula to the data. Returns also the names of features and
-# response.
+# Adds the computed columns of a formula to the data.
 expand_formula <- function(formula, data, call = parent.frame()) {
   if (length(formula) < 2) {
     abort_runhooks("{.arg object} must be a formula with a right side.", call = call)
@@ -76,7 +75,6 @@ expand_formula <- function(formula, data, call = parent.frame()) {
 
 formula_terms_raw <- function(formula) formula_terms(formula[[length(formula)]])
 
-# The terms after a minus.
 dropped_terms <- function(expr) {
   if (!is.call(expr)) return(character())
   operator <- code_text(expr[[1]])

@@ -1,8 +1,7 @@
 # Converts responses to labels, and checks labels, weights and ids before the training starts.
 # Errors name the column, the value and the row.
 
-# Converts a response for the head, as described by model_labels(). Models with several heads or
-# without a head get the response unchanged.
+# Models with several heads or without a head get the response unchanged.
 as_labels <- function(x, name, known, labels, type) {
   if (identical(the$mode, "infer")) return(x)
   if (is.null(labels)) return(if (is.factor(x)) known_codes(x, name, known) else x)
@@ -19,7 +18,6 @@ known_codes <- function(x, name, known) {
   as_class_codes(x, name, classes, length(classes))
 }
 
-# Labels of a regression head.
 number_labels <- function(x, name, labels, type) {
   if (is.character(x) || is.factor(x)) abort_word_label(x, name, type)
   check_label_width(x, name, labels)
@@ -40,7 +38,6 @@ check_label_range <- function(x, name, labels) {
   }
 }
 
-# Class numbers, or strings from the vocabulary of the model.
 class_labels_of <- function(x, name, known, labels) {
   check_no_missing(x, name)
   check_label_width(x, name, labels)
@@ -212,8 +209,6 @@ class_labels <- function(object, labels = model_labels(object)) {
   c(classes, if (n > length(classes)) seq(length(classes), n - 1))
 }
 
-# --- values of features
-
 # Checks weights and ids of the model's columns. `reads` is a value of model_reads().
 check_feature_values <- function(columns, reads) {
   is_plain <- function(read) read$dtype == "float32" && !read$is_normalized
@@ -271,8 +266,7 @@ abort_word_weights <- function(x, name) {
 # Larger doubles become infinite as float32.
 largest_float32 <- 2^128 - 2^103
 
-# The names of the columns that fit into float32, checked by the core. For few rows returns none,
-# because R is as fast.
+# The columns that fit into float32, as checked by the core; none for few rows, where R is as fast.
 fitting_float32 <- function(columns) {
   numbers <- Filter(is.double, lapply(columns, stored_numbers))
   if (sum(lengths(numbers)) < 1e4) return(character())
@@ -303,8 +297,7 @@ check_weights <- function(columns, reads) {
   }
 }
 
-# Raises an error if any value is `bad`, with the first one and its row. `message` and `advice` are
-# interpolated in `frame`.
+# `message` and `advice` are interpolated in `frame`.
 check_values <- function(bad, x, message, advice = NULL, frame = parent.frame()) {
   if (any(bad)) abort_values(which(bad), x, message, advice, frame)
 }
@@ -326,8 +319,7 @@ abort_values <- function(places, x, message, advice = NULL, frame) {
   )
 }
 
-# Converts columns to the training schema: types, and levels of factors. Training records the
-# schema. `estimator` is NULL without a model; `reads` are the features that its columns read.
+# Converts types and levels; training records them. `reads` are the features that columns read.
 # `order`: the order of features in a matrix, or NULL if features are read by name.
 coerce_to_training_schema <- function(columns, features, response, estimator, reads, response_name = response,
                        order = NULL, finite = all_finite(columns)) {
@@ -376,8 +368,7 @@ bearing_features <- function(model, names) {
   unlist(model$spec$missing_features)
 }
 
-# Replaces NA by the defaults of the feature columns, and raises an error for remaining NA.
-# `finite`: columns that have passed an earlier check; `bearing`: features that may have NA.
+# Applies defaults of columns; other NA is an error. `bearing`: features that may have NA.
 without_missing <- function(columns, reads, finite, bearing) {
   columns <- fill_by_columns(columns, reads)
   for (name in names(columns)) {
@@ -389,7 +380,6 @@ without_missing <- function(columns, reads, finite, bearing) {
   columns
 }
 
-# Applies column_numeric(default_value = ).
 fill_by_columns <- function(columns, reads) {
   for (read in reads) {
     x <- columns[[read$key]]
@@ -400,7 +390,6 @@ fill_by_columns <- function(columns, reads) {
   columns
 }
 
-# Replaces missing values by `value`: a single value, or one for each column of a matrix.
 fill_column <- function(x, value) {
   missing <- which(is.na(x))
   if (length(missing) == 0) return(x)

@@ -49,7 +49,6 @@ inform_no_match <- function(columns, estimator) {
   }
 }
 
-# Columns with a vocabulary, at any depth.
 vocabulary_columns <- function(x) {
   fields <- unclass(x)
   if (is.character(fields[["key"]]) && !is.null(fields[["vocabulary_list"]])) return(list(fields))
