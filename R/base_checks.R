@@ -64,7 +64,6 @@ strings_of <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
 
 plain_vector <- function(x) if (length(x)) unname(unlist(x)) else integer()
 
-# Above this limit a double cannot represent every whole number.
 largest_whole <- 2^53
 
 is_number <- function(x) is.numeric(x) && length(x) == 1 && !is.na(x)
@@ -79,7 +78,6 @@ check_whole <- function(x, null = FALSE, arg = deparse(substitute(x)), call = pa
   check_arg((null && is.null(x)) || is_whole(x), x, "a whole number", arg, call)
 }
 
-# A whole number above 2^53 gets its own message.
 check_not_huge <- function(x, arg, call) {
   is_huge <- is_number(x) && is.finite(x) && abs(x) > largest_whole
   if (is_huge) check_arg(FALSE, x, "a whole number of at most 2^53", arg, call)

@@ -1,5 +1,4 @@
-# Conditions of the package: the constructors of errors, and the handlers that add hook, method and
-# global step to an error raised inside a training loop.
+# Constructors of errors, and handlers that add hook, method and step to errors in training loops.
 
 #' Raise an error of the package
 #'
@@ -40,8 +39,8 @@ shown_call <- function(frame) {
 
 error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_error")
 
-# Called by the bindings: raises an error of the core as an R condition. `condition` is an R
-# condition that passed through the core; `classes` are its classes if it could not be preserved.
+# Called by the bindings. `condition` is an R condition that passed through the core; `classes` are
+# those of one that could not be preserved.
 raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
   raise_warnings()
   if (!is.null(condition)) stop(condition)
@@ -152,7 +151,6 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
       if (!identical(failure, condition)) stop(failure)
     },
     interrupt = function(condition) {
-      # finish_failure() raises it again
       failure <<- condition
       unwind_to(frame, condition, "interrupt")
     }
@@ -216,7 +214,6 @@ call_on_error <- function(condition) {
   }
 }
 
-# Adds a field, a line to the message and a class. The condition's own classes keep their priority.
 add_place <- function(condition, where) {
   condition$runhooks <- where
   step <- if (where$step >= 0) sprintf(" at global step %.0f", where$step) else ""

@@ -1,5 +1,4 @@
-# Rebuilds columns and hooks that c() has spliced. They are lists, so `c(list_of_hooks, hook)`,
-# which is common in scripts for tfestimators, appends the fields of the hook instead of the hook.
+# Rebuilds columns and hooks after `c(list_of_hooks, hook)`, which appends the fields of the hook.
 
 # Consecutive named elements, beginning with a name in `first`, are the fields of one object.
 # `rebuild()` returns the object, or NULL if the fields do not form one.

@@ -1,5 +1,4 @@
-# Constructors and help pages generated from the registrations of the core: names, defaults, kinds,
-# ranges and descriptions of arguments.
+# Generates constructors and help pages from the registrations of the core.
 
 # Arguments without a description are internal to the core.
 registered <- function(what, type = "") {
@@ -31,8 +30,7 @@ given_arguments <- function(names, frame) {
   given
 }
 
-# A placeholder until the package is loaded: the arguments come from the core, which is not
-# available while the package is built. `...` are additional fields for the constructor factory.
+# A placeholder: the arguments come from the core, which is available once the package is loaded.
 builtin <- function(what, type, ...) {
   structure(function(...) NULL, builtin = list(what = what, type = type, ...))
 }
@@ -76,9 +74,8 @@ registered_symbols <- function(what) {
   symbols
 }
 
-# Converters of arguments that need R. Each is a function of the value, the argument's name, the
-# frame for errors and the expected kind, such as "a list of heads". Other files of the package add
-# converters; the core checks arguments without one.
+# Converters of arguments that need R: functions of the value, the argument's name, the frame for
+# errors and the expected kind. Other files of the package add converters.
 argument_kinds <- new.env(parent = emptyenv())
 
 # R checks scalars before the core does, because errors of R describe the given value in R's terms.
@@ -167,7 +164,6 @@ signature_formals <- function(arguments) {
   formals(eval(str2lang(paste0("function(", arguments, ") NULL")), baseenv()))
 }
 
-# Converts nested specifications (columns, optimizers, heads, initializers) to plain lists.
 core_value <- function(x) {
   if (!is.object(x)) {
     if (is_atomic(x)) return(x)

@@ -1,5 +1,4 @@
-# The dataset class, in-memory sources, and functions that read datasets. Datasets with generated
-# functions are in dataset_registered.R.
+# The dataset class, in-memory sources, and functions that read datasets.
 
 #' Datasets: build input pipelines
 #'

@@ -242,12 +242,10 @@ stored_numbers <- function(x) if (is_sparse_matrix(x)) x@x else x
 
 read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
 
-# Labels, predictions and weights of the model's head, from the core; NULL without a head.
 model_labels <- function(estimator) {
   if (!is.null(estimator$spec)) cached_core_model(estimator)$labels
 }
 
-# The global step at which a model stops its own training, or NULL.
 model_planned_steps <- function(object) {
   if (is_custom(object) || !model_traits(object$spec$type)$ends_itself) return(NULL)
   cpp_estimator_planned_steps(core_spec(object))

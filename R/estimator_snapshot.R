@@ -1,7 +1,6 @@
 # Saving and restoring models. A restored model always has the weights that were saved. An object in
-# use refers to its directory and holds a stand-in for the newest checkpoint
-# (r/files/snapshot_altrep.cpp). Only serialization converts the stand-in to a list of files, so an
-# object with such a list has been restored.
+# use has a stand-in for the newest checkpoint, which serialization converts to a list of files; see
+# r/files/snapshot_altrep.cpp. An object with such a list has been restored.
 
 # For a user-specified directory, the snapshot includes only small weights.
 checkpoint_snapshot <- function(engine, folder) {

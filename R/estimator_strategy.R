@@ -130,7 +130,6 @@ replicas_of <- function(config) {
 }
 
 mpi_names <- c(openmpi = "Open MPI", mpich = "MPICH")
-# The values of srun's --mpi for each MPI.
 mpi_of_srun <- c(openmpi = "pmix", mpich = "pmi2")
 
 env_number <- function(name) suppressWarnings(as.integer(Sys.getenv(name)))
@@ -277,9 +276,8 @@ end_processes <- function() {
   abort_runhooks("There are no other processes to end.", kind = "failed_precondition")
 }
 
-# Starts a collective call. During training of the same model, calls are collective only in
-# barrier(). With `lasts`, the call ends in in_all_processes(). Returns whether the call is
-# collective.
+# During training of the same model, calls are collective only in barrier(). With `lasts`, the call
+# ends in in_all_processes(). Returns whether the call is collective.
 begin_collective <- function(object, what, lasts = FALSE) {
   if (replicas_of(engine_config(object)) == 1) return(invisible(FALSE))
   path <- model_dir(object)

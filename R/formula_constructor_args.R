@@ -1,5 +1,4 @@
-# Matches the arguments of constructors. As in lm(), a formula, data and hidden units may be in any
-# order; unknown arguments are errors with a hint.
+# Matches the arguments of constructors: formula, data and hidden units may be in any order.
 
 is_formula <- function(x) inherits(x, "formula")
 
@@ -85,7 +84,6 @@ match_arguments <- function(settled, defaults, call) {
   settled
 }
 
-# lm() accepts such a list instead of a data frame.
 is_list_of_columns <- function(x) {
   is_plain_list(x) && length(x) > 0 && !is.null(names(x)) && all(vapply(x, is_atomic, NA)) &&
     length(unique(lengths(x))) == 1
@@ -109,7 +107,6 @@ check_no_frame <- function(settled, first, call) {
   )
 }
 
-# Moves the value of `from` to the argument `to`, and swaps them if both are given.
 move_argument <- function(settled, from, to, defaults, call) {
   there <- settled$args[[to]]
   value <- settled$args[[from]]
@@ -285,7 +282,6 @@ optimizer_type <- function(x) {
   if (is_optimizer(x)) unclass(x)$type else if (is_string(x)) x else NA_character_
 }
 
-# Whether this is a full-batch optimizer. Their names are cached.
 wants_all_rows <- function(x) {
   if (is.null(the$all_rows)) the$all_rows <- cpp_optimizers_of_all_rows()
   optimizer_type(x) %in% the$all_rows

@@ -59,7 +59,6 @@ check_variables <- function(blueprint, data, call) {
   if (length(missing)) abort_missing_features(missing, names(data), call)
 }
 
-# Drops rows with NA, or raises an error, as specified by the blueprint's na.action.
 complete_frame <- function(blueprint, frame, call, note = FALSE) {
   frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
   if (all(frame$rows)) return(frame)
@@ -164,7 +163,6 @@ check_some_weight <- function(blueprint, frame, call) {
   )
 }
 
-# The default batch size: all rows for full-batch models, or the default of the model family.
 default_batch <- function(model, n) {
   if (sees_all_rows(model)) n else min(n, model_traits(model$spec$type)$batch_size)
 }
@@ -173,7 +171,6 @@ sees_all_rows <- function(model, n = 1, batch_size = n) {
   batch_size == n && (model_traits(model$spec$type)$wants_all_rows || is_iterative_fit(model, n, batch_size))
 }
 
-# Whether a full-batch optimizer trains the model on all rows in each step.
 is_iterative_fit <- function(model, n = 1, batch_size = n) {
   parts <- model_traits(model$spec$type)$parts
   length(parts) == 1 && batch_size == n && wants_all_rows(model$spec[[parts[[1]]$optimizer]])

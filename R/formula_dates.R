@@ -1,5 +1,4 @@
-# Converts dates, times and time differences to numbers, as lm() does. Differences are always in
-# days.
+# Converts dates, times and time differences (in days) to numbers, as lm() does.
 
 time_kind <- function(x) {
   kinds <- c(Date = "Date", POSIXt = "POSIXct", difftime = "difftime")

@@ -1,6 +1,5 @@
-# Reduces the environments of formulas and their functions to the variables that they use. Saving a
-# model then does not save all variables of the function that created it, and the model works in
-# another session.
+# Reduces the environments of formulas to the variables that they use. Saving a model then does not
+# save all variables of the function that created it.
 
 without_frames <- function(object) {
   if (is.null(object$formula)) return(object)

@@ -1,5 +1,4 @@
-# Formulas without an intercept, such as `y ~ 0 + x`: the bias is fixed at 0 and numbers are not
-# centered.
+# Formulas without an intercept, such as `y ~ 0 + x`: the bias is 0 and numbers are not centered.
 
 # A factor in the formula implies an intercept.
 has_bias <- function(terms, blueprint) {

@@ -1,5 +1,4 @@
-# Models from a formula: converts terms to feature columns, and creates the blueprint that converts
-# later data to the same features.
+# Converts formulas to feature columns, and later data to the same features (by the blueprint).
 
 # Replaces formulas in the arguments by feature columns. A trained model in `folder` determines
 # levels and scales.
@@ -139,7 +138,6 @@ frame_or_stream <- function(stream, columns) {
   stream
 }
 
-# `data`, `normalize` and `na.action` apply only to formulas.
 abort_formula_arguments <- function(settled, call) {
   if (!is.null(settled$args$data)) abort_runhooks("{.arg data} requires a formula.", call = call)
   odd <- intersect(c("normalize", "na.action"), settled$given)
@@ -245,7 +243,6 @@ formula_constants <- function(expr, columns, frame) {
     while (!identical(env, emptyenv())) {
       if (exists(name, envir = env, inherits = FALSE)) {
         value <- get(name, envir = env, inherits = FALSE)
-        # functions of packages are looked up when needed
         if (is_users || !is.function(value)) constants[[name]] <- value
         break
       }
@@ -256,7 +253,6 @@ formula_constants <- function(expr, columns, frame) {
   constants
 }
 
-# The terms of a formula. Each is a list of its variables' expressions, by name.
 formula_variables <- function(formula, columns, blueprint, call) {
   left_out <- c(blueprint$response_variables, blueprint$weight)
   names <- setdiff(columns, left_out)
@@ -286,7 +282,6 @@ formula_variables <- function(formula, columns, blueprint, call) {
   )
 }
 
-# A linear model needs no features, as in `y ~ 1`.
 check_has_features <- function(terms, parts, traits, call) {
   if (is_linear_alone(parts, traits) || all(lengths(terms) > 0)) return(invisible())
   abort_runhooks(
@@ -349,7 +344,6 @@ add_feature <- function(blueprint, parts) {
 # The core's rule for names of variables.
 variable_scope_name <- function(name) gsub("[^A-Za-z0-9_.-]", "_", name, useBytes = TRUE)
 
-# The combinations of levels that occur, or those of the model in the directory.
 crossed_levels <- function(values, blueprint, words) {
   known <- blueprint$known$crosses[[product_name(words)]]
   if (!is.null(known)) return(known)
@@ -383,7 +377,6 @@ new_variable <- function(name, expr, data, blueprint, call) {
   value <- plain_value(if (is.null(time)) raw else time_numbers(raw))
   check_column(value, name, FALSE, call, missing = TRUE)
   words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_words(value)
-  # in a stream, levels may occur in later rows
   if (!is.null(words) && !blueprint$is_stream) check_has_levels(words, name, call)
   if (!is.null(words) && !is.null(known$levels)) words <- known$levels
   # in a stream, check_by_row() rejects such calls
@@ -421,7 +414,6 @@ raw_value <- function(name, expr, data, blueprint, call) {
   })
 }
 
-# lm() also rejects lists.
 check_no_list <- function(x, name, call) {
   if (!is.list(x) || is.data.frame(x) || inherits(x, "POSIXlt")) return(x)
   abort_runhooks(
@@ -433,7 +425,6 @@ check_no_list <- function(x, name, call) {
   )
 }
 
-# Drops classes such as that of poly().
 plain_value <- function(value) {
   value <- flat_column(value)
   if (is_sparse_matrix(value)) value <- unname(Matrix::as.matrix(value))
@@ -497,7 +488,6 @@ term_column <- function(term, blueprint, is_deep) {
   if (is_deep) column_indicator(column) else column
 }
 
-# Derives classes and label dimension from the response, unless they are given.
 response_arguments <- function(args, given, blueprint, value, mode, call) {
   name <- blueprint$response$name
   if (mode == "regression") {

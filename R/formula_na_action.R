@@ -1,5 +1,4 @@
-# Missing values in models from a formula: an error, dropped rows, constants, or for tree models a
-# separate branch. In character columns and factors, "" is also missing.
+# Missing values in models from a formula. In character columns and factors, "" is also missing.
 
 # `kind` is "fail", "omit", "exclude", "pass" or "constants"; `constants` are by column.
 as_na_action <- function(x, data, blueprint, call, stream = NULL) {
@@ -143,7 +142,6 @@ missing_features <- function(blueprint) {
   unname(blueprint$keys[names(blueprint$features)[is_missing & is_number]])
 }
 
-# Numbers become doubles, because the core supports NA only in doubles.
 with_missing_words <- function(values, blueprint) {
   if (!passes_missing(blueprint)) return(values)
   for (name in names(values)) {
@@ -211,7 +209,6 @@ missing_counts <- function(missing) {
   )
 }
 
-# Adds the counts of later rows, which follow the first `before` rows.
 add_counts <- function(was, now, before) {
   if (is.null(was)) return(now)
   list(

@@ -1,7 +1,6 @@
-# Orthogonalizes nearly collinear numeric terms, such as x, x^2 and x^3, or a number that hardly
-# varies within the levels of a factor. Each numeric term becomes its residual on the factors and
-# the previous terms, with mean 0 and mean square 1. A linear model is then well conditioned and
-# single precision suffices. Data may be as collinear as lm() accepts.
+# Orthogonalizes nearly collinear numeric terms, such as x, x^2 and x^3, against the previous terms
+# and the factors. Linear models are then well conditioned, and single precision suffices for data
+# that are as collinear as lm() accepts.
 
 # `is_whitened`: a full-batch optimizer trains the model to the optimum.
 orthogonalize_terms <- function(blueprint, frame, is_whitened) {
@@ -42,8 +41,7 @@ number_matrix <- function(blueprint, names, values) {
   }))
 }
 
-# `shares` convert standardized numbers to orthogonal ones. Collinear columns, as in lm(), have
-# none.
+# `shares` convert standardized numbers to orthogonal ones; they are 0 for collinear columns.
 new_basis <- function(numbers, names, blueprint) {
   kept <- numbers$kept
   shares <- matrix(0, numbers$k, numbers$k)
@@ -85,7 +83,6 @@ frame_numbers <- function(x, codes = NULL, has_bias = TRUE) {
   )
 }
 
-# The linearly independent columns, from the decomposition of (1, x) or of x.
 known_columns <- function(decomposed, has_bias) {
   known <- sort(decomposed$pivot[seq_len(decomposed$rank)])
   if (has_bias) known[-1] - 1 else known
@@ -110,13 +107,11 @@ independent_columns <- function(z, kept, smallest) {
 
 standardized <- function(x, scale) sweep(sweep(x, 2, scale$center), 2, scale$scale, `/`)
 
-# The standardized and residualized numbers, to which `shares` apply.
 basis_numbers <- function(basis, blueprint, values) {
   z <- standardized(number_matrix(blueprint, basis$terms, values), basis)
   residualize_on_factors(z, basis$means, word_codes(blueprint, values, names(basis$means)))
 }
 
-# The columns of `shares` that belong to a term.
 basis_columns <- function(basis, name) {
   at <- match(name, basis$terms)
   sum(basis$widths[seq_len(at - 1)]) + seq_len(basis$widths[[at]])
@@ -131,7 +126,6 @@ basis_fields <- function(blueprint, name) {
   )
 }
 
-# One column with the numbers of all `terms`, residualized on the factors.
 all_numbers <- function(blueprint, terms, scale, widths = scale$widths) {
   keys <- vapply(terms, function(term) {
     blueprint$keys[[product_name(blueprint$terms[[term]]$numbers)]]

@@ -1,5 +1,4 @@
-# Products with multi-column numbers, such as poly(x, 2):f or m:z, become one term for each
-# combination of columns.
+# Products with multi-column numbers, such as poly(x, 2):f, become one term per column.
 
 # Adds the columns of multi-column variables as variables, such as `poly(x, 2)[, 1]`.
 add_parts_of_terms <- function(blueprint, term) {

@@ -1,6 +1,5 @@
-# Standardizes terms and the response by center and scale of the training data. Both are stored in
-# the columns and the head, so the graph reads unscaled data, and in the model directory, so a model
-# that is created again from other data has the same scales.
+# Standardizes terms and the response. The scales are stored in columns and head, so the graph reads
+# unscaled data, and in the model directory for models that are created again from other data.
 
 add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms = TRUE) {
   known <- blueprint$known
@@ -76,9 +75,7 @@ label_scale_arguments <- function(blueprint) {
   list(label_center = as.list(response$center), label_scale = as.list(response$scale))
 }
 
-# NULL if the directory has no trained formula model.
 remembered_formula <- function(folder) {
-  # an untrained model imposes no constraints
   if (!folder$has_metadata || !folder$has_checkpoint) return(NULL)
   known <- folder_memory(folder)$formula
   if (is_known_formula(known)) known

@@ -1,13 +1,10 @@
-# Streams as data of formula models: datasets, database tables and Arrow objects. Data that fit into
-# memory become a data frame. For larger data, one pass computes levels and scales
-# (R/formula_stream_stats.R), and terms are computed in chunks by the same functions as for data
-# frames.
+# Streams as data of formula models: datasets, database tables and Arrow objects. Small data become
+# a data frame. For others, one pass computes statistics, and terms are computed in chunks.
 
 is_formula_data <- function(x) is.data.frame(x) || is_streamed(x)
 
 is_streamed <- function(x) inherits(x, c("runhooks_stream", "tf_dataset", streamed_classes))
 
-# Classes of the packages arrow, nanoarrow and dbplyr.
 streamed_classes <- c("ArrowObject", "nanoarrow_array_stream", "tbl_sql")
 
 # `rows`: a dataset of single records; `response`: name of the label of a (record, label) dataset.
@@ -30,7 +27,6 @@ as_stream <- function(x, response = NULL, call = parent.frame()) {
   dims <- info$dims[unlist(form)]
   is_batched <- all(lengths(dims) > 0) && length(unique(vapply(dims, `[[`, 0, 1))) == 1
   x <- tf_dataset(x$handle, form)
-  # split batches into rows
   rows <- if (is_batched) dataset_flat_map(x, tensor_slices_dataset) else x
   sizes <- if (is_batched) lapply(dims, `[`, -1) else dims
   widths <- vapply(sizes, function(d) prod(as.numeric(d)), 0)
@@ -40,7 +36,6 @@ as_stream <- function(x, response = NULL, call = parent.frame()) {
   )
 }
 
-# The components of a record, with the label, by name.
 record_form <- function(dataset, response, call) {
   form <- dataset$form
   is_pair <- is.list(form) && is.null(names(form)) && length(form) == 2 && is.list(form[[1]]) &&
@@ -62,7 +57,6 @@ record_form <- function(dataset, response, call) {
   )
 }
 
-# Runs the query of a dbplyr table in the database.
 table_dataset <- function(x) {
   from <- function(name) getExportedValue("dbplyr", name)
   sql_dataset(from("remote_con")(x), as.character(from("sql_render")(x)))
@@ -131,7 +125,6 @@ first_chunk <- function(stream, columns, call) {
   first
 }
 
-# The columns as a data frame, or NULL if they have too many values.
 small_frame <- function(stream, columns) {
   most <- floor(values_in_memory() / values_of_row(stream, columns))
   if (most < 1 || isTRUE(stream$total > most)) return(NULL)
@@ -148,7 +141,6 @@ small_frame <- function(stream, columns) {
   structure(bound, class = "data.frame", row.names = .set_row_names(n))
 }
 
-# Returns a data frame unchanged; converts other data to a data frame or a stream.
 as_formula_data <- function(data, model, call = parent.frame()) {
   if (!is_streamed(data) || inherits(data, "runhooks_stream")) return(data)
   if (is.null(model$blueprint)) abort_streamed_without_formula(data, call)
@@ -172,7 +164,6 @@ abort_streamed_without_formula <- function(data, call) {
   )
 }
 
-# For functions that need all rows in memory.
 abort_stream <- function(what, stream, call) {
   rows <- if (is.null(stream$total)) "" else {
     paste0(" of ", format(stream$total, big.mark = ",", scientific = FALSE), " rows")
@@ -250,7 +241,6 @@ stream_input_fn <- function(model, stream, reading) {
 
 shuffle_rows <- 10000
 
-# Single records of the features, with the response as the last component.
 stream_features <- function(stream, model, mode) {
   chunks <- dataset_batch(stream$rows, chunk_size(stream, stream$names))
   dataset_flat_map(feature_batches(chunks, stream$names, model, mode), tensor_slices_dataset)
@@ -281,7 +271,6 @@ feature_batches <- function(batches, columns, model, mode) {
   })
 }
 
-# Types and shapes of the features, the weight and, as the last one, the response.
 feature_types <- function(model, has_response) {
   blueprint <- model$blueprint
   floats <- float_features(model_reads(model))
@@ -309,7 +298,6 @@ feature_types <- function(model, has_response) {
   types
 }
 
-# Computes the features of a chunk; na.action may drop rows.
 chunk_features <- function(chunk, model, types, mode, note) {
   blueprint <- model$blueprint
   has_response <- !identical(mode, "infer")
@@ -372,7 +360,6 @@ omission_note <- function() {
   }
 }
 
-# Computes the terms of a formula model from the selected columns, in batches.
 formula_batches <- function(dataset, features, response, model) {
   blueprint <- model$blueprint
   form <- record_form(dataset, response, user_frame())

@@ -1,5 +1,4 @@
-# Statistics of a stream in one pass: levels, classes, combinations of levels, means, scales, and
-# the QR decomposition of numbers.
+# Statistics of a stream in one pass: levels, classes, means, scales, and a QR decomposition.
 
 # `wants` selects the statistics. Returns the equivalent of a frame, with the updated blueprint.
 scan_stream <- function(blueprint, stream, columns, wants, call) {
@@ -66,7 +65,6 @@ check_learned <- function(state, blueprint, call) {
   if (state$n == 0) abort_runhooks("All rows have NA.", call = call)
 }
 
-# The mean of each numeric column, for na.action = "mean".
 stream_means <- function(stream, columns) {
   moments <- list()
   each_chunk(stream, columns, function(chunk) {
@@ -79,7 +77,6 @@ stream_means <- function(stream, columns) {
   lapply(moments, `[[`, "mean")
 }
 
-# Updates count, mean, sum of squared deviations, and maximum of each column with more rows.
 add_moments <- function(was, x) {
   columns <- matrix(as.numeric(x), n_rows(x))
   n <- nrow(columns)
@@ -169,7 +166,6 @@ ordered_levels <- function(seen, name, call) {
   )
 }
 
-# Sets the levels and combinations of all rows, except those of a trained model.
 with_levels <- function(state, blueprint, call) {
   for (name in names(state$levels)) {
     if (!is.null(blueprint$known$variables[[name]]$levels)) next
@@ -185,7 +181,6 @@ with_levels <- function(state, blueprint, call) {
   blueprint
 }
 
-# For response_arguments(): each class once, or the first rows of numbers.
 response_seen <- function(state, name, call) {
   seen <- state$classes
   if (is.null(seen)) return(state$response)

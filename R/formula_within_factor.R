@@ -1,5 +1,4 @@
-# Centers numeric terms within the levels of factors, and orthogonalizes slopes within each level
-# for products of factors and numbers.
+# Centers numeric terms within levels of factors, and orthogonalizes slopes within levels.
 
 # Factors explain nearly all of a number if the share of its deviation within levels is smaller.
 most_of_words <- 0.2

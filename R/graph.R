@@ -1,5 +1,4 @@
-# Graphs. A graph is an environment of functions, because hooks call them in every step and `$` is
-# fastest on environments.
+# Graphs. They are environments of functions, on which `$` is fastest, for hooks in every step.
 
 # Called by the core when a graph is first passed to R.
 new_graph <- function(pointer) {

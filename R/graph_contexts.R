@@ -1,7 +1,5 @@
-# Contexts for with(): sessions, default graphs and scopes. A context is an environment with three
-# functions. `.enter()` returns the value for `%as%`. `.exit(condition)` receives the error or
-# interrupt that left the block, or NULL. `.swallows(condition)` selects errors that end it
-# silently.
+# Contexts for with(), which are environments: `.enter()` returns the value for `%as%`,
+# `.exit(condition)` receives an error or NULL, `.swallows(condition)` selects errors to ignore.
 
 new_context_manager <- function(enter, exit, swallows = function(condition) FALSE) {
   context <- new.env(parent = emptyenv())
@@ -208,7 +206,6 @@ default_graph_context <- function(graph) {
   )
 }
 
-# Calls the getter of an inner scope with that of the enclosing scope.
 composed_getter <- function(getter, outer) {
   force(getter)
   inner <- if (is.null(outer)) getter_of_store else outer

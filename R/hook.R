@@ -121,7 +121,6 @@ methods_of <- function(x) {
   Filter(is.function, methods)
 }
 
-# Reference classes create methods lazily, on access by `$`.
 member <- function(x, name) {
   if (!is.environment(x)) return(x[[name]])
   tryCatch(eval(call("$", x, as.name(name))), error = function(e) NULL)
@@ -256,7 +255,6 @@ is_hook <- function(x) {
   inherits(x, c("EstimatorSessionRunHook", "runhooks_builtin_hook")) || is_deferred_hook(x)
 }
 
-# Converts a hook or a list of hooks to a list. An error contains the position of the element.
 as_hook_list <- function(hooks, call = parent.frame()) {
   if (is.null(hooks)) return(list())
   if (is_hook(hooks)) return(list(hooks))
@@ -306,7 +304,6 @@ as_hook_list <- function(hooks, call = parent.frame()) {
   unname_empty(hooks)
 }
 
-# A hint for objects that are not hooks.
 no_hook_advice <- function(x) {
   if (is.function(x)) {
     own <- Filter(function(f) is.function(f), mget(

@@ -1,5 +1,4 @@
-# Built-in hooks. Each is a specification, a plain list from which the core creates the hook, so it
-# can be stored and reused.
+# Built-in hooks: plain lists that can be stored and reused; the core creates hooks from them.
 
 # The core creates the hook once to validate the arguments.
 new_builtin_hook <- function(type, ...) {

@@ -54,7 +54,6 @@ progress_bar <- function(mode, steps, watch = list()) {
   list(draw = if (shows_progress()) draw, finish = finish)
 }
 
-# Whether cli can update a line in place.
 shows_progress <- function() {
   !isFALSE(getOption("runhooks.progress")) && !is_forked() && may_be_dynamic() &&
     cli::is_dynamic_tty()
@@ -167,7 +166,6 @@ check_reached <- function(mode, runs, steps, why = "", reason = "") {
   )
 }
 
-# The newest validation metric, shown after the loss.
 validation_suffix <- function(record, metric) {
   if (is.null(record)) return(NULL)
   function() {

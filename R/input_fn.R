@@ -1,6 +1,5 @@
 # Input functions: how estimators read data.
 
-# Global state of the package.
 the <- new.env(parent = emptyenv())
 the$mode <- NULL
 # TRUE if tensors are passed to the core without being visible to user code.
@@ -237,7 +236,6 @@ new_input_fn <- function(
   selected <- features
   features <- sorted_words(features)
   columns <- lapply(data[c(features, response)], flat_column)
-  # labels become dense
   sparse <- names(columns) %in% response & vapply(columns, is_sparse_matrix, NA)
   columns[sparse] <- lapply(columns[sparse], function(x) unname(Matrix::as.matrix(x)))
   finite <- check_columns(columns, response, call)
@@ -300,7 +298,6 @@ check_columns <- function(columns, response, call) {
   if (rows[[1]] == 0) abort_runhooks("The data have no rows.", call = call)
   finite <- all_finite(columns)
   for (name in names(columns)) {
-    # a feature column may replace NA
     can_wait <- !name %in% response && !is_sparse_matrix(columns[[name]])
     check_column(
       columns[[name]], name, name %in% response, call, missing = can_wait, finite = finite[[name]]
@@ -344,7 +341,6 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
   )
 }
 
-# The tensors of the next batch in the default graph. `rows` is a value of encoded_rows().
 next_rows <- function(rows, features, response, options) {
   for (said in rows$said) message(said)
   shuffle <- options$shuffle
@@ -405,13 +401,11 @@ next_matrix <- function(columns, features, response, options) {
   structure(if (length(response)) list(x, input[[2]]) else x, data = attr(input, "data"))
 }
 
-# The feature of each column of the matrix.
 column_names_of <- function(parts) {
   widths <- vapply(parts, function(x) if (length(dim(x)) == 2) ncol(x) else 1L, 1L)
   rep(names(parts), widths)
 }
 
-# An input function has its own settings for reading.
 inform_unread <- function(unread) {
   if (is.null(unread)) unread <- "..."
   cli::cli_inform(c(
@@ -472,12 +466,10 @@ as_model_input <- function(
     structure(input, data = data, parts = parts)
   }
   about <- attr(input_fn, "about")
-  # in training, each process reads its shard
   if (!is.null(is_limited) && !isFALSE(about$auto_shard)) about$parts <- replicas_of(engine_config(estimator))
   structure(read, about = about, dealt = dealt)
 }
 
-# Replaces R arrays in the result of an input function by tensors.
 as_tensors <- function(x) {
   if (is.null(x) || is_graph_element(x) || is_sparse(x)) return(x)
   if (is.list(x)) return(lapply(x, as_tensors))
@@ -521,7 +513,6 @@ check_features <- function(features, call = parent.frame()) {
   }
 }
 
-# A tensor, or for models with several heads a list of tensors named by heads.
 check_labels <- function(labels, call = parent.frame()) {
   if (is.null(labels) || is_tensor(labels)) return(invisible())
   is_named <- is.list(labels) && length(labels) > 0 && !is.null(names(labels))
@@ -560,7 +551,6 @@ check_scales <- function(object, call) {
   )
 }
 
-# Center and scale of each number, by name.
 known_scales <- function(record) {
   basis <- record$basis
   ends <- cumsum(basis$widths)

@@ -1,5 +1,4 @@
 # Converts responses to labels, and checks labels, weights and ids before the training starts.
-# Errors name the column, the value and the row.
 
 # Models with several heads or without a head get the response unchanged.
 as_labels <- function(x, name, known, labels, type) {
@@ -11,7 +10,6 @@ as_labels <- function(x, name, known, labels, type) {
   several_labels(x, name, labels)
 }
 
-# Converts a factor to the class codes of the training.
 known_codes <- function(x, name, known) {
   classes <- known$classes
   if (is.null(classes) || identical(levels(x), classes)) return(x)
@@ -105,7 +103,6 @@ abort_words_without_vocabulary <- function(x, name) {
   )
 }
 
-# Multi-hot rows, also from lists of strings.
 several_labels <- function(x, name, labels) {
   words <- labels$vocabulary
   if (is.character(x) && length(words)) {
@@ -199,7 +196,6 @@ as_class_codes <- function(x, name, classes, n_classes) {
   factor(words, levels = classes)
 }
 
-# The names of a classifier's classes in order, or NULL if they are numbers.
 class_labels <- function(object, labels = model_labels(object)) {
   if (length(labels$vocabulary)) return(labels$vocabulary)
   if (!isTRUE(labels$has_one_class)) return(NULL)
@@ -223,7 +219,6 @@ check_feature_values <- function(columns, reads) {
   }
 }
 
-# Codes of a factor are not meaningful as numbers.
 check_is_numeric <- function(x, read) {
   is_word <- is.factor(x) || (is.character(x) && !read$is_normalized)
   if (!is_word) return(invisible())
@@ -286,7 +281,6 @@ check_float32 <- function(x, name, role) {
   )
 }
 
-# Weights of rows; the core checks them in the same way.
 check_weights <- function(columns, reads) {
   for (read in reads) {
     x <- columns[[read$key]]
@@ -361,7 +355,6 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
   columns
 }
 
-# Features in which the model accepts NA.
 bearing_features <- function(model, names) {
   if (is.null(model)) return(character())
   if (identical(model$blueprint$na$kind, "pass")) return(names)
