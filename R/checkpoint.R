@@ -15,7 +15,7 @@
 #' @export
 #' @examples
 #' model <- linear_regressor(column_numeric("wt"))
-#' train(model, input_fn(mtcars, features = wt, response = mpg), steps = 2)
+#' train(model, input_fn(mpg ~ wt, mtcars, batch_size = 8))
 #' basename(latest_checkpoint(model_dir(model)))
 latest_checkpoint <- function(checkpoint_dir, ...) {
   check_string(checkpoint_dir)

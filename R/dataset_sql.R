@@ -26,9 +26,9 @@
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE)
 #' connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
 #' DBI::dbWriteTable(connection, "cars", mtcars)
-#' sql_dataset(connection, "SELECT wt, mpg FROM cars ORDER BY wt") %>%
+#' sql_dataset(connection, "SELECT wt, mpg FROM cars ORDER BY wt LIMIT 4") %>%
 #'   dataset_batch(4) %>%
-#'   dataset_collect(1)
+#'   dataset_collect()
 #' DBI::dbDisconnect(connection)
 sql_dataset <- function(connection, query, chunk_size = 10000) {
   rlang::check_installed("DBI", "to read from a database.")

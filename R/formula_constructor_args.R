@@ -8,19 +8,19 @@ constructor_arguments <- function(specs, call, written) {
   type <- specs$type
   arguments <- names(specs$formals)
   extras <- as.list(eval(quote(substitute(list(...))), call))[-1]
-  is_door <- names(extras) %in% c("x", "y")
-  abort_unknown_args(if (any(is_door)) extras[!is_door] else extras, arguments, type, call)
-  doors <- if (any(is_door)) eval(quote(list(...)), call)[is_door]
+  is_xy <- names(extras) %in% c("x", "y")
+  abort_unknown_args(if (any(is_xy)) extras[!is_xy] else extras, arguments, type, call)
+  xy <- if (any(is_xy)) eval(quote(list(...)), call)[is_xy]
   is_given <- eval(specs$asks_given, call)
-  settled <- list(
+  matched <- list(
     args = mget(arguments, envir = call), given = arguments[is_given], type = type,
     traits = model_traits(type), seats = specs$seats, places = list(), written = written
   )
-  settled <- resolve_interface(settled, doors, specs$formals, call)
-  settled <- match_arguments(settled, specs$formals, call)
-  absent <- vapply(settled$args[specs$required], is_absent, NA)
-  if (any(absent)) abort_absent(specs$required[absent][[1]], settled, call)
-  settled
+  matched <- resolve_interface(matched, xy, specs$formals, call)
+  matched <- match_arguments(matched, specs$formals, call)
+  absent <- vapply(matched$args[specs$required], is_absent, NA)
+  if (any(absent)) abort_absent(specs$required[absent][[1]], matched, call)
+  matched
 }
 
 # Positional slots and the values they accept. A value in the wrong slot moves to the right one.
@@ -32,56 +32,56 @@ slot_predicates <- list(
 )
 
 positional_slots <- function(specs) {
-  has_seat <- (!nzchar(specs$default) & specs$kind %in% names(slot_predicates)) |
+  has_slot <- (!nzchar(specs$default) & specs$kind %in% names(slot_predicates)) |
     specs$name == "model_dir"
-  kinds <- setNames(specs$kind[has_seat], specs$name[has_seat])
+  kinds <- setNames(specs$kind[has_slot], specs$name[has_slot])
   kinds[order(match(kinds, names(slot_predicates)))]
 }
 
-slot_accepts <- function(x, name, seats) slot_predicates[[seats[[name]]]](x)
+slot_accepts <- function(x, name, slots) slot_predicates[[slots[[name]]]](x)
 
-match_arguments <- function(settled, defaults, call) {
-  args <- settled$args
+match_arguments <- function(matched, defaults, call) {
+  args <- matched$args
   if (!is.null(args$formula) && !is_formula(args$formula)) {
     check_arg(FALSE, args$formula, "a formula", "formula", call)
   }
-  seats <- settled$seats
-  first <- names(seats)
-  home_of <- function(kind) names(seats)[match(kind, seats)]
+  slots <- matched$seats
+  first <- names(slots)
+  home_of <- function(kind) names(slots)[match(kind, slots)]
   # named arguments shift the positional arguments after them, so the formula may be in a later slot
-  for (name in setdiff(settled$given, c(settled$written, first, "formula"))) {
-    if (is_formula(args[[name]])) settled <- move_argument(settled, name, "formula", defaults, call)
+  for (name in setdiff(matched$given, c(matched$written, first, "formula"))) {
+    if (is_formula(args[[name]])) matched <- move_argument(matched, name, "formula", defaults, call)
   }
-  args <- settled$args
+  args <- matched$args
   if (!any(vapply(args[c(first, "formula")], is_formula, NA))) {
-    check_no_frame(settled, first, call)
-    return(settled)
+    check_no_frame(matched, first, call)
+    return(matched)
   }
-  for (name in settled$given) {
+  for (name in matched$given) {
     value <- args[[name]]
     is_data <- is_formula_data(value) || inherits(value, "DBIConnection")
     # where lm() has its data, positional matching has put the value into `model_dir`
-    is_named <- name %in% settled$written || "data" %in% settled$given
+    is_named <- name %in% matched$written || "data" %in% matched$given
     is_folder <- is.null(value) || is.character(value) || is_formula(value)
     is_meant <- name == "model_dir" && !is_folder || is_list_of_columns(value)
     if (name != "data" && (is_data || is_meant && !is_named)) {
-      settled <- move_argument(settled, name, "data", defaults, call)
+      matched <- move_argument(matched, name, "data", defaults, call)
     }
   }
-  for (name in intersect(first, settled$given)) {
-    value <- settled$args[[name]]
-    if (is_absent(value) || slot_accepts(value, name, seats)) next
+  for (name in intersect(first, matched$given)) {
+    value <- matched$args[[name]]
+    if (is_absent(value) || slot_accepts(value, name, slots)) next
     # a misused named argument is not moved: its own check reports it
-    if (name %in% settled$written && !is_formula(value)) next
-    home <- Find(function(seat) slot_accepts(value, seat, seats), first)
+    if (name %in% matched$written && !is_formula(value)) next
+    home <- Find(function(slot) slot_accepts(value, slot, slots), first)
     # models with several parts, or without columns, have one formula for the whole model
     if (is.null(home) && is_formula(value)) home <- "formula"
-    if (!is.null(home)) settled <- move_argument(settled, name, home, defaults, call)
+    if (!is.null(home)) matched <- move_argument(matched, name, home, defaults, call)
   }
-  if (!is.null(settled$args$formula) && "columns" %in% seats) {
-    settled <- move_argument(settled, "formula", home_of("columns"), defaults, call)
+  if (!is.null(matched$args$formula) && "columns" %in% slots) {
+    matched <- move_argument(matched, "formula", home_of("columns"), defaults, call)
   }
-  settled
+  matched
 }
 
 is_list_of_columns <- function(x) {
@@ -89,78 +89,78 @@ is_list_of_columns <- function(x) {
     length(unique(lengths(x))) == 1
 }
 
-check_no_frame <- function(settled, first, call) {
-  if (!any(vapply(settled$args[first[first %in% settled$given]], is_formula_data, NA))) {
+check_no_frame <- function(matched, first, call) {
+  if (!any(vapply(matched$args[first[first %in% matched$given]], is_formula_data, NA))) {
     return(invisible())
   }
-  is_frame <- any(vapply(settled$args[first], is.data.frame, NA)) # nolint: used by cli
-  written <- Find(function(name) is_string(settled$args[[name]]), first)
-  text <- if (!is.null(written)) settled$args[[written]]
+  is_frame <- any(vapply(matched$args[first], is.data.frame, NA)) # nolint: used by cli
+  written <- Find(function(name) is_string(matched$args[[name]]), first)
+  text <- if (!is.null(written)) matched$args[[written]]
   abort_runhooks(
     c(
       "{if (is_frame) 'A data frame' else 'A dataset'} needs a formula that names the response and
        the features.",
       x = if (length(text) && grepl("~", text)) "{.val {text}} is a string.",
-      i = "Example: {.code {settled$type}(mpg ~ wt, data = mtcars)}, without quotes."
+      i = "Example: {.code {matched$type}(mpg ~ wt, data = mtcars)}, without quotes."
     ),
     call = call
   )
 }
 
-move_argument <- function(settled, from, to, defaults, call) {
-  there <- settled$args[[to]]
-  value <- settled$args[[from]]
-  is_taken <- to %in% settled$given
-  seats <- settled$seats
-  if (is_taken && (!to %in% names(seats) || slot_accepts(there, to, seats))) {
+move_argument <- function(matched, from, to, defaults, call) {
+  there <- matched$args[[to]]
+  value <- matched$args[[from]]
+  is_taken <- to %in% matched$given
+  slots <- matched$seats
+  if (is_taken && (!to %in% names(slots) || slot_accepts(there, to, slots))) {
     abort_runhooks("{.arg {to}} is given twice: by name, and by position as {.arg {from}}.",
       call = call
     )
   }
-  settled$args[to] <- list(value)
-  settled$places[[to]] <- from
-  if (is_taken) settled$places[[from]] <- to
-  settled$given <- union(setdiff(settled$given, from), to)
+  matched$args[to] <- list(value)
+  matched$places[[to]] <- from
+  if (is_taken) matched$places[[from]] <- to
+  matched$given <- union(setdiff(matched$given, from), to)
   if (is_taken) {
-    settled$args[from] <- list(there)
-    settled$given <- c(settled$given, from)
+    matched$args[from] <- list(there)
+    matched$given <- c(matched$given, from)
   } else {
-    settled$args[from] <- defaults[from]
+    matched$args[from] <- defaults[from]
   }
-  settled
+  matched
 }
 
 # Renames the arguments of a call as they were matched; a formula is always named `formula`.
-normalize_call <- function(call, settled) {
+normalize_call <- function(call, matched) {
   names <- names(call)
-  for (to in names(settled$places)) names[names(call) == settled$places[[to]]] <- to
-  for (name in names(settled$seats)[settled$seats == "columns"]) {
-    if (is_formula(settled$args[[name]])) names[names == name] <- "formula"
+  for (to in names(matched$places)) names[names(call) == matched$places[[to]]] <- to
+  for (name in names(matched$seats)[matched$seats == "columns"]) {
+    if (is_formula(matched$args[[name]])) names[names == name] <- "formula"
   }
   names(call) <- names
   call
 }
 
-abort_absent <- function(name, settled, call) {
-  kind <- if (name %in% names(settled$seats)) settled$seats[[name]] else ""
-  if (kind == "columns" && !is.null(settled$args$data)) {
+abort_absent <- function(name, matched, call) {
+  kind <- if (name %in% names(matched$seats)) matched$seats[[name]] else ""
+  if (kind == "columns" && !is.null(matched$args$data)) {
     abort_runhooks(
       c("{.arg formula} is missing.", i = "Name the response and the features: {.code
-        {settled$type}(response ~ a + b, data = ...)}."),
+        {matched$type}(response ~ a + b, data = ...)}."),
       call = call
     )
   }
   others <- c(head = "head = regression_head(), ", widths = "hidden_units = c(16, 8), ")
   # nolint: used by cli
-  before <- paste(others[intersect(names(others), settled$seats)], collapse = "")
+  before <- paste(others[intersect(names(others), matched$seats)], collapse = "")
   advice <- switch(kind,
     columns = c(
-      i = "With a formula and data: {.code {settled$type}({before}formula = mpg ~ wt, data =
+      i = "With a formula and data: {.code {matched$type}({before}formula = mpg ~ wt, data =
            mtcars)}.",
-      i = "With columns: {.code {settled$type}({before}feature_columns = column_numeric(\"wt\"))}."
+      i = "With columns: {.code {matched$type}({before}feature_columns = column_numeric(\"wt\"))}."
     ),
     widths = c(
-      i = "Give the number of units of each hidden layer: {.code {settled$type}(mpg ~ wt, data =
+      i = "Give the number of units of each hidden layer: {.code {matched$type}(mpg ~ wt, data =
            mtcars, hidden_units = c(16, 8))}."
     ),
     head = c(i = "Give the kind of prediction, such as {.code head = regression_head()}.")
@@ -238,15 +238,15 @@ unknown_arg_hint <- function(name, text, arguments, type) {
 }
 
 # Formula models have a default optimizer that converges for standardized numbers.
-optimizer_arguments <- function(settled, is_formula, call) {
-  args <- settled$args
+optimizer_arguments <- function(matched, is_formula, call) {
+  args <- matched$args
   rate <- args$learning_rate
   if (!is.null(rate)) {
     check_arg(is_number(rate) && rate > 0, rate, "a positive number", "learning_rate", call)
   }
-  for (part in settled$traits$trained_parts) {
+  for (part in matched$traits$trained_parts) {
     arg <- part$optimizer
-    chosen <- is_formula && !arg %in% settled$given
+    chosen <- is_formula && !arg %in% matched$given
     if (chosen) args[[arg]] <- formula_optimizer(part)
     if (is.null(rate)) next
     args[arg] <- list(with_rate(args[[arg]], rate, chosen, part, call))

@@ -8,44 +8,44 @@ maybe_xy_or_recipe <- function(x) is.object(x) || is.matrix(x)
 is_tabular <- function(x) is.data.frame(x) || is.matrix(x) || is_matrix_package(x)
 
 # `extras` are named arguments `x` and `y`. The recipe is stored for the preparation of later data.
-resolve_interface <- function(settled, extras, defaults, call) {
-  if (is.null(extras) && !any(vapply(settled$args[settled$given], maybe_xy_or_recipe, NA))) {
-    return(settled)
+resolve_interface <- function(matched, extras, defaults, call) {
+  if (is.null(extras) && !any(vapply(matched$args[matched$given], maybe_xy_or_recipe, NA))) {
+    return(matched)
   }
-  columns <- vapply(settled$traits$parts, function(part) part$columns, "")
-  seats <- union(names(settled$seats), columns[nzchar(columns)])
+  columns <- vapply(matched$traits$parts, function(part) part$columns, "")
+  slots <- union(names(matched$seats), columns[nzchar(columns)])
   # named arguments shift the positional arguments after them
-  places <- c(intersect(seats, settled$given), setdiff(settled$given, c(seats, settled$written)))
-  given <- c(settled$args[places], extras)
+  places <- c(intersect(slots, matched$given), setdiff(matched$given, c(slots, matched$written)))
+  given <- c(matched$args[places], extras)
   is_open <- vapply(given, function(x) is_recipe(x) || is_tabular(x), NA)
-  if (!any(is_open) || any(vapply(given, is_formula, NA)) || !is.null(settled$args$formula)) {
-    return(abort_incomplete_xy(settled, extras, call))
+  if (!any(is_open) || any(vapply(given, is_formula, NA)) || !is.null(matched$args$formula)) {
+    return(abort_incomplete_xy(matched, extras, call))
   }
   is_of_recipe <- any(vapply(given, is_recipe, NA))
   opened <- if (is_of_recipe) {
-    recipe_to_formula(given, settled$args$data, call)
+    recipe_to_formula(given, matched$args$data, call)
   } else {
     xy_to_formula(given, names(given)[is_open][[1]])
   }
-  if (is.null(opened)) return(abort_incomplete_xy(settled, extras, call))
+  if (is.null(opened)) return(abort_incomplete_xy(matched, extras, call))
   taken <- intersect(opened$taken, places)
-  settled$args[taken] <- defaults[taken]
-  settled$args$formula <- opened$formula
-  settled$args$data <- opened$data
-  settled$given <- union(setdiff(settled$given, taken), c("formula", "data"))
-  if (!is.null(opened$weight) && is.null(settled$args$weight_column)) {
-    settled$args$weight_column <- opened$weight
-    settled$given <- union(settled$given, "weight_column")
+  matched$args[taken] <- defaults[taken]
+  matched$args$formula <- opened$formula
+  matched$args$data <- opened$data
+  matched$given <- union(setdiff(matched$given, taken), c("formula", "data"))
+  if (!is.null(opened$weight) && is.null(matched$args$weight_column)) {
+    matched$args$weight_column <- opened$weight
+    matched$given <- union(matched$given, "weight_column")
   }
-  settled$recipe <- opened$recipe
-  settled
+  matched$recipe <- opened$recipe
+  matched
 }
 
-abort_incomplete_xy <- function(settled, extras, call) {
-  if (length(extras) == 0) return(settled)
+abort_incomplete_xy <- function(matched, extras, call) {
+  if (length(extras) == 0) return(matched)
   abort_runhooks(
     c(
-      "{.fn {settled$type}} needs both {.arg x} and {.arg y}, with the same number of rows.",
+      "{.fn {matched$type}} needs both {.arg x} and {.arg y}, with the same number of rows.",
       i = "Or give a formula and {.arg data}."
     ),
     call = call

@@ -2,10 +2,10 @@
 
 # Replaces formulas in the arguments by feature columns. A trained model in `folder` determines
 # levels and scales.
-formula_arguments <- function(settled, folder, call) {
-  args <- settled$args
-  mode <- settled$traits$mode
-  parts <- settled$traits$parts_of_columns
+formula_arguments <- function(matched, folder, call) {
+  args <- matched$args
+  mode <- matched$traits$mode
+  parts <- matched$traits$parts_of_columns
   formula <- args$formula
   for (slot in if (!is.null(formula)) names(parts)) {
     if (!is.null(args[[slot]])) next
@@ -14,12 +14,12 @@ formula_arguments <- function(settled, folder, call) {
   }
   formulas <- Filter(is_formula, args[names(parts)])
   if (length(formulas) == 0 && is.null(formula)) {
-    abort_formula_arguments(settled, call)
-    return(list(args = optimizer_arguments(settled, FALSE, call)))
+    abort_formula_arguments(matched, call)
+    return(list(args = optimizer_arguments(matched, FALSE, call)))
   }
   check_flag(args$normalize, "normalize", call)
-  optimizers <- vapply(settled$traits$trained_parts, `[[`, "", "optimizer")
-  args[optimizers] <- optimizer_arguments(settled, TRUE, call)[optimizers]
+  optimizers <- vapply(matched$traits$trained_parts, `[[`, "", "optimizer")
+  args[optimizers] <- optimizer_arguments(matched, TRUE, call)[optimizers]
   if (is.null(formula)) formula <- response_of(formulas, call)
   data <- check_formula_data(args$data, call, response_variables = variables_of(formula_response(formula, call)))
   columns <- data_names(data)
@@ -28,20 +28,20 @@ formula_arguments <- function(settled, folder, call) {
   if (!is.null(weight) && !weight %in% columns) abort_missing_features(weight, columns, call)
   blueprint <- new_blueprint(formula, columns, weight, call)
   blueprint$as_words <- mode == "classification"
-  blueprint$has_trees <- settled$traits$has_trees
+  blueprint$has_trees <- matched$traits$has_trees
   folder <- open_folder(folder)
   blueprint$known <- remembered_formula(folder)
   terms <- lapply(formulas, formula_variables, columns, blueprint, call)
   blueprint <- add_offset(blueprint, terms, parts, columns, environment(formula), call)
   blueprint$columns <- used <- used_columns(formula, terms, columns, weight, call)
-  is_scaled <- is_normalized(settled, blueprint$known, folder, call)
+  is_scaled <- is_normalized(matched, blueprint$known, folder, call)
   wants <- list(
-    is_scaled = is_scaled, is_whitened = is_scaled && is_full_batch_linear(args, settled$traits),
+    is_scaled = is_scaled, is_whitened = is_scaled && is_full_batch_linear(args, matched$traits),
     classes = mode == "classification",
     response = is_scaled && (mode == "regression" || head_scales_labels(args$head))
   )
   if (is_streamed(data)) data <- frame_or_stream(data, used)
-  check_has_features(terms, parts, settled$traits, call)
+  check_has_features(terms, parts, matched$traits, call)
   frame <- learn_formula(blueprint, terms, data, used, args$na.action, wants, call)
   blueprint <- frame$blueprint
   if (length(terms) == 1) {
@@ -50,12 +50,12 @@ formula_arguments <- function(settled, folder, call) {
     blueprint$lead <- leading_call(terms[[1]])
     blueprint$has_intercept <- attr(terms[[1]], "intercept") == 1
   }
-  check_bias(blueprint, formulas, parts, settled$traits, call)
+  check_bias(blueprint, formulas, parts, matched$traits, call)
   check_known_bias(blueprint, folder, call)
   for (slot in names(terms)) terms[[slot]] <- narrow_terms(terms[[slot]], blueprint)
   blueprint <- orthogonalize_terms(blueprint, frame, wants$is_whitened)
   # tree models compare numbers, so they need no scaling
-  by_gradients <- length(settled$traits$trained_parts) > 0
+  by_gradients <- length(matched$traits$trained_parts) > 0
   blueprint <- add_scales(blueprint, frame, wants$is_scaled, wants$response, by_gradients)
   for (slot in names(formulas)) {
     deep <- parts[[slot]]$is_deep
@@ -64,8 +64,8 @@ formula_arguments <- function(settled, folder, call) {
     if (length(args[[slot]]) == 0) attr(args[[slot]], "is_of_formula") <- TRUE
   }
   if (passes_missing(blueprint)) args$missing_features <- as.list(missing_features(blueprint))
-  args <- formula_defaults(args, settled, frame$n)
-  args <- response_arguments(args, settled$given, blueprint, frame$response, mode, call)
+  args <- formula_defaults(args, matched, frame$n)
+  args <- response_arguments(args, matched$given, blueprint, frame$response, mode, call)
   check_offset(blueprint, args$n_classes, call)
   spec <- label_scale_arguments(blueprint)
   is_of_head <- !is.null(args$head)
@@ -74,15 +74,15 @@ formula_arguments <- function(settled, folder, call) {
   list(
     args = args, spec = c(
       spec, if (!blueprint$has_bias) list(has_bias = FALSE),
-      if (length(settled$traits$formula_defaults)) list(of_formula = TRUE)
+      if (length(matched$traits$formula_defaults)) list(of_formula = TRUE)
     ),
-    blueprint = blueprint, formula = formula, data = as_kept_data(data, used, settled$args$data, frame)
+    blueprint = blueprint, formula = formula, data = as_kept_data(data, used, matched$args$data, frame)
   )
 }
 
-formula_defaults <- function(args, settled, rows) {
-  for (default in settled$traits$formula_defaults) {
-    if (default$argument %in% settled$given) next
+formula_defaults <- function(args, matched, rows) {
+  for (default in matched$traits$formula_defaults) {
+    if (default$argument %in% matched$given) next
     args[[default$argument]] <- default$value / if (default$is_by_row) rows else 1
   }
   args
@@ -138,9 +138,9 @@ frame_or_stream <- function(stream, columns) {
   stream
 }
 
-abort_formula_arguments <- function(settled, call) {
-  if (!is.null(settled$args$data)) abort_runhooks("{.arg data} requires a formula.", call = call)
-  odd <- intersect(c("normalize", "na.action"), settled$given)
+abort_formula_arguments <- function(matched, call) {
+  if (!is.null(matched$args$data)) abort_runhooks("{.arg data} requires a formula.", call = call)
+  odd <- intersect(c("normalize", "na.action"), matched$given)
   if (length(odd) == 0) return(invisible())
   abort_runhooks(
     c(

@@ -131,12 +131,12 @@ check_known_basis <- function(name, expr, known, call) {
 }
 
 # The argument, which must agree with the trained model in the directory.
-is_normalized <- function(settled, known, folder, call) {
-  normalize <- settled$args$normalize
+is_normalized <- function(matched, known, folder, call) {
+  normalize <- matched$args$normalize
   if (!folder$has_checkpoint) return(normalize)
   was <- !is.null(known$response$scale) || !is.null(known$basis) || !is.null(known$slopes) ||
     any(vapply(known$terms, function(term) !is.null(term$scale), NA))
-  if (normalize == was || !"normalize" %in% settled$given) return(was)
+  if (normalize == was || !"normalize" %in% matched$given) return(was)
   abort_runhooks(
     c(
       "The model in {.path {folder$path}} was trained with {.code normalize = {was}}.",

@@ -38,7 +38,8 @@
 #' model <- linear_regressor(column_numeric("wt"))
 #' hook <- hook_checkpoint_input_pipeline(model)
 #' train(model, input_fn(data, wt, mpg), steps = 5, hooks = hook)
-#' train(model, input_fn(data, wt, mpg), steps = 5, hooks = hook) # with the sixth batch
+#' train(model, input_fn(data, wt, mpg), steps = 5, hooks = hook) # starts with the sixth batch
+#' list.files(model_dir(model), "input")
 hook_checkpoint_input_pipeline <- function(estimator, external_state_policy = NULL,
                                            on_other_data = c("stop", "begin")) {
   check_stopped_estimator(estimator)

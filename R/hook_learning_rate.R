@@ -25,7 +25,9 @@
 #' model <- linear_regressor(column_numeric("wt"), optimizer = tf$train$AdamOptimizer(0.5))
 #' halve <- hook_learning_rate(function(epoch, rate) rate * 0.5^(epoch - 1))
 #' input <- input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 3)
-#' model %>% train(input, hooks = list(halve, hook_history_saver(1, tensors = "learning_rate")))
+#' saver <- hook_history_saver(every_n_step = 4, tensors = "learning_rate")
+#' history <- model %>% train(input, hooks = list(halve, saver))
+#' as.data.frame(history)
 #'
 #' # reduce_on_plateau() needs evaluations, such as those of `validation`
 #' model %>% train(

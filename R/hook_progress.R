@@ -19,7 +19,10 @@
 #' @family hooks
 #' @export
 #' @examples
-#' hook_progress_bar()
+#' model <- linear_regressor(column_numeric("wt"))
+#' input <- input_fn(mpg ~ wt, mtcars, batch_size = 8)
+#' history <- train(model, input, hooks = hook_progress_bar())
+#' history
 hook_progress_bar <- function() {
   new_deferred_hook("hook_progress_bar", function(mode, steps, watch = list()) {
     bar <- progress_bar(mode, steps, watch)
