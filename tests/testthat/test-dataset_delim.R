@@ -142,5 +142,5 @@ test_that("tf$data$experimental$CsvDataset gives tuples, as TensorFlow's does", 
   expect_identical(unlist(dataset_collect(csv(csv_file("x|N|NA"), list("", 7L),
     field_delim = "|", na_value = "N", select_cols = 0:1))), c("x", "7"))
   expect_error(csv(path, list(0L), select_cols = c(0, 1)), "select_cols")
-  expect_error(csv(path, list(0L, 0L), select_cols = c(1, 0)), "ascending")
+  expect_error(csv(path, list(0L, 0L), select_cols = c(1, 0)), "increasing")
 })

@@ -233,7 +233,7 @@ test_that("a generator that cannot be begun anew says so at the second iterator"
     at <<- at + 1
     if (at <= 3) at
   })
-  expect_error(dataset_collect(zip_datasets(twice, twice)), "begun anew", class = refused)
+  expect_error(dataset_collect(zip_datasets(twice, twice)), "cannot start again", class = refused)
   # further passes of one iterator call the function on
   at <- 0
   calls <- generator_dataset(function() {

@@ -162,7 +162,7 @@ test_that("what a formula cannot say is an error", {
   data <- cars_frame()
   data$day <- Sys.Date()
   expect_error(linear_regressor(mpg ~ wt), "data.*missing")
-  expect_error(linear_regressor(column_numeric("wt"), data = mtcars), "goes with a formula")
+  expect_error(linear_regressor(column_numeric("wt"), data = mtcars), "requires a formula")
   expect_error(linear_regressor(~wt, data = data), "response on its left")
   expect_error(dnn_regressor(mpg ~ wt - 1, data = data, hidden_units = 2), "intercept.*mpg ~ wt - 1")
   expect_error(boosted_trees_regressor(mpg ~ 0 + wt, data = data), "intercept")

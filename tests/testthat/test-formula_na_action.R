@@ -74,13 +74,13 @@ test_that("constants take the place of NA, and are remembered", {
 test_that("an na.action that says nothing is refused", {
   model <- function(na.action) linear_regressor(ozone, airquality, na.action = na.action)
   expect_error(model("zero"), "\"zero\".*na.omit.*median")
-  expect_error(model(na.pass), "for models of trees")
+  expect_error(model(na.pass), "requires a tree model")
   expect_error(model(list(40)), "must be one of")
   expect_error(model(list(Humidity = 3)), "\"Humidity\", which the formula does not read")
   expect_error(model(list(Ozone = 3)), "cannot fill in the response")
   expect_error(model(list(Wind = "much")), "\"much\" for \"Wind\", which is numbers")
   expect_error(model("mean"), "\"Ozone\": 37 rows.*Responses are not filled in")
-  expect_error(linear_regressor(column_numeric("a"), na.action = na.omit), "goes with a formula")
+  expect_error(linear_regressor(column_numeric("a"), na.action = na.omit), "requires a formula")
   expect_error(linear_regressor(column_numeric("a"), normalize = TRUE), "normalizer_fn")
 })
 

@@ -196,7 +196,7 @@ test_that("what a stream cannot give is refused in words", {
   withr::local_options(runhooks.values_in_memory = 1e6)
   expect_length(residuals(model), 9000)
   columns <- linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir())
-  refused(train(columns, stream), "for models that were made from a formula")
+  refused(train(columns, stream), "requires a model from a formula")
   # nothing is wrong with rows of a chunk, whose numbers are those of the data
   data$x[8999] <- Inf
   error <- expect_error(linear_regressor(y ~ x, tensor_slices_dataset(data)))
