@@ -1,6 +1,6 @@
 # Centers numeric terms within levels of factors, and orthogonalizes slopes within levels.
 
-# Factors explain nearly all of a number if the share of its deviation within levels is smaller.
+# Factors explain nearly all of a number if less of its standard deviation remains within levels.
 most_of_words <- 0.2
 
 word_codes <- function(blueprint, values, names = word_terms(blueprint)) {
