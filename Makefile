@@ -24,10 +24,11 @@ CPP_FLAGS = -std=c++17 $(CPP_LEVEL) -Wall -Wextra -Wno-unknown-pragmas -Isrc -It
   $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # the headers of Eigen, for ops of linear algebra
 EIGEN = $(shell Rscript -e 'cat(system.file("include", package = "RcppEigen"))')
-# RUNHOOKS_OBJECTS=units: those of an install (tools/install.sh)
+# as objects_kind() of tools/compiler.sh
+OBJECTS_KIND = $(or $(RUNHOOKS_OBJECTS),$(shell cat .build/objects 2> /dev/null || echo units))
 CORE_UNITS = $(filter-out src/units/r_%,$(wildcard src/units/*.cpp src/kernels/*.cpp))
 CORE_FILES = $(filter-out src/r/% src/units/%,$(wildcard src/*/*.cpp src/*/*/*.cpp))
-CORE_SOURCES = $(if $(filter units,$(RUNHOOKS_OBJECTS)),$(CORE_UNITS),$(CORE_FILES))
+CORE_SOURCES = $(if $(filter units,$(OBJECTS_KIND)),$(CORE_UNITS),$(CORE_FILES))
 TEST_OBJECTS = $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/cpp/*.cpp))
 CORE_OBJECTS = $(CORE_SOURCES:%.cpp=$(if $(APART),$(BUILD)/%.o,%.o))
 CPP_OBJECTS = $(CORE_OBJECTS) $(TEST_OBJECTS)
@@ -143,7 +144,7 @@ spelling: ## words of all pages that neither a dictionary nor inst/WORDLIST know
 .PHONY: demo test golden interop bench
 demo: ## the example of the README
 	@sh tools/deps.sh install
-	@RUNHOOKS_OBJECTS=$${RUNHOOKS_OBJECTS:-$$(cat .build/objects 2> /dev/null || echo units)} sh tools/install.sh
+	@sh tools/install.sh
 	@Rscript inst/examples/run-hooks.R
 
 test: ## everything that must pass: core and R; the last line counts [T='part of a name']

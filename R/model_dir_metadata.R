@@ -127,7 +127,7 @@ check_kind <- function(x, name, was) {
   if ((now %in% is_word) == (was %in% is_word)) return(invisible())
   abort_runhooks(
     c(
-      "The type of feature {.val {name}} differs from its type in training.",
+      "The feature {.val {name}} has a different type than in training.",
       x = "It was {kind_words[[was]]} and is now {kind_words[[now]]}; the first value is
            {.val {first_value(x)}}.",
       i = type_advice(was, now)

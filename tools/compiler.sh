@@ -26,6 +26,11 @@ prepare_makevars() {
   fi
 }
 
+# `units` or `separate`: what the environment asks for, what this tree was built with last, or units.
+objects_kind() {
+  echo "${RUNHOOKS_OBJECTS:-$(cat .build/objects 2> /dev/null || echo units)}"
+}
+
 # What make reads before Makevars: headers count, and, where $1 is `separate`, each source is an
 # object of its own. A library of the other kind is linked anew.
 prepare_objects() {

@@ -7,7 +7,7 @@ mkdir -p .build
 
 Rscript tools/prepare.R || exit 1
 prepare_makevars
-kind=${RUNHOOKS_OBJECTS:-separate}
+kind=$(objects_kind)
 prepare_objects "$kind"
 cd src || exit 1
 # objects of layers only: the bindings come with the install

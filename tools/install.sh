@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs the package into R's first library (or the user's, when that one is not writable), if
-# anything changed. Objects stay in src/, so that only what changed is compiled, each source by
-# itself. RUNHOOKS_OBJECTS=units compiles what an install of the source package does: few units,
-# which is three times as quick where all is to be compiled, and slow where one line changed.
+# anything changed. Objects stay in src/, so that only changed sources are compiled again. By default
+# it compiles the few units of a source package. RUNHOOKS_OBJECTS=separate compiles each source alone:
+# three times the work for a first build, but faster after a change of one source.
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p .build
 . tools/compiler.sh
@@ -36,7 +36,7 @@ fi
 Rscript tools/prepare.R || exit 1
 
 prepare_makevars
-kind=${RUNHOOKS_OBJECTS:-separate}
+kind=$(objects_kind)
 prepare_objects "$kind"
 missing=$(missing_objects "$kind")
 rm -f .build/installed

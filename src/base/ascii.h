@@ -1,6 +1,7 @@
 // ASCII character classes and case conversion that do not depend on the locale, unlike <cctype>.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 namespace runhooks {
@@ -15,6 +16,9 @@ constexpr bool is_ascii_alnum(char c) { return is_ascii_alpha(c) || is_ascii_dig
 constexpr char ascii_lower(char c) { return is_ascii_upper(c) ? static_cast<char>(c + 32) : c; }
 constexpr char ascii_upper(char c) { return is_ascii_lower(c) ? static_cast<char>(c - 32) : c; }
 
+inline bool is_ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
+}
 inline std::string ascii_lower(std::string text) {
   for (char& c : text) c = ascii_lower(c);
   return text;

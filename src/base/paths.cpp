@@ -3,8 +3,14 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/ascii.h"
 #include "base/status.h"
 #include "base/windows.h"
+
+#if !defined(_WIN32) && !defined(__APPLE__)
+#include <iconv.h>
+#include <langinfo.h>
+#endif
 
 namespace runhooks {
 
@@ -23,7 +29,7 @@ size_t after_name(const std::string& path, size_t at, PathStyle style) {
   return at;
 }
 
-// The bytes of the root, with the separators after it: "/", "C:", "C:\", "\\server\share\".
+// Length of the root and the separators after it: "/", "C:", "C:\", "\\server\share\".
 size_t root_size(const std::string& path, PathStyle style) {
   const size_t begin = after_separators(path, 0, style);
   if (style == PathStyle::kPosix) return begin;
@@ -36,7 +42,6 @@ size_t root_size(const std::string& path, PathStyle style) {
   return after_separators(path, after_name(path, share, style), style);
 }
 
-// Where the last name begins; the end where the path is a root or ends in a separator.
 size_t name_begin(const std::string& path, PathStyle style) {
   const size_t root = root_size(path, style);
   size_t at = path.size();
@@ -44,7 +49,7 @@ size_t name_begin(const std::string& path, PathStyle style) {
   return at;
 }
 
-// Folders are compared by the system, which may take two names for one: "Runs" and "runs".
+// The system compares folders, because it may ignore case: "Runs" and "runs".
 bool leads_to_same(const fs::path& one, const fs::path& other) {
   if (one == other) return true;
   std::error_code ignored;
@@ -101,7 +106,7 @@ bool is_same_path(const std::string& a, const std::string& b) {
   const fs::path one = fs::weakly_canonical(fs::absolute(fs_path(a.empty() ? "." : a)), error_a);
   const fs::path other = fs::weakly_canonical(fs::absolute(fs_path(b.empty() ? "." : b)), error_b);
   if (error_a || error_b) return false;
-  // "a/" and "a"
+  // Make "a/" equal to "a".
   return leads_to_same((one / "").parent_path(), (other / "").parent_path());
 }
 
@@ -115,7 +120,7 @@ std::string portable_path_text(const fs::path& path) {
 #if defined(_WIN32)
 
 std::wstring wide_path(const std::string& path) {
-  constexpr size_t kLongest = 240;  // a folder's may have 248 with a name of 8.3 in it
+  constexpr size_t kLongest = 240;  // conservative: folders must leave room for an 8.3 name
   const std::string text = without_end_separators(path);
   const auto size = static_cast<int>(text.size());
   std::wstring wide(text.size(), L'\0');
@@ -128,7 +133,8 @@ std::wstring wide_path(const std::string& path) {
   std::replace(wide.begin(), wide.end(), L'/', L'\\');
   if (wide.size() < kLongest || wide.rfind(L"\\\\?\\", 0) == 0) return wide;
   std::wstring full(size_t{1} << 15, L'\0');
-  full.resize(GetFullPathNameW(wide.c_str(), static_cast<DWORD>(full.size()), full.data(), nullptr));
+  full.resize(
+      GetFullPathNameW(wide.c_str(), static_cast<DWORD>(full.size()), full.data(), nullptr));
   if (full.empty() || full.rfind(L"\\\\.\\", 0) == 0) return wide;
   const bool is_share = full.rfind(L"\\\\", 0) == 0;
   return is_share ? L"\\\\?\\UNC" + full.substr(1) : L"\\\\?\\" + full;
@@ -144,7 +150,7 @@ std::string path_text(const fs::path& path) {
     wide.erase(0, 4);
   }
   const auto size = static_cast<int>(wide.size());
-  std::string text(wide.size() * 3, '\0');  // no UTF-16 unit takes more
+  std::string text(wide.size() * 3, '\0');  // the maximum per UTF-16 unit
   const int length = WideCharToMultiByte(CP_UTF8, 0, wide.data(), size, text.data(),
                                          static_cast<int>(text.size()), nullptr, nullptr);
   text.resize(static_cast<size_t>(length));
@@ -153,8 +159,35 @@ std::string path_text(const fs::path& path) {
 
 #else
 
-fs::path fs_path(const std::string& path) { return fs::path(path); }
-std::string path_text(const fs::path& path) { return path.string(); }
+namespace {
+
+#if defined(__APPLE__)
+std::string recode(const std::string& text, bool /*to_system*/) { return text; }
+#else
+// Returns the text unchanged if the locale's encoding cannot represent it.
+std::string recode(const std::string& text, bool to_system) {
+  if (is_ascii(text)) return text;
+  const std::string system = nl_langinfo(CODESET);
+  if (ascii_lower(system) == "utf-8") return text;
+  const iconv_t converter =
+      to_system ? iconv_open(system.c_str(), "UTF-8") : iconv_open("UTF-8", system.c_str());
+  if (converter == reinterpret_cast<iconv_t>(-1)) return text;
+  std::string from = text, to(text.size() * 4, '\0');
+  char *in = from.data(), *out = to.data();
+  size_t in_left = from.size(), out_left = to.size();
+  const size_t replaced = iconv(converter, &in, &in_left, &out, &out_left);
+  iconv_close(converter);
+  if (replaced != 0 || in_left > 0) return text;
+  to.resize(to.size() - out_left);
+  return to;
+}
+#endif
+
+}  // namespace
+
+std::string system_path(const std::string& path) { return recode(path, true); }
+fs::path fs_path(const std::string& path) { return fs::path(system_path(path)); }
+std::string path_text(const fs::path& path) { return recode(path.string(), false); }
 
 #endif
 

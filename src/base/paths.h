@@ -33,8 +33,8 @@ bool stays_inside(const std::string& path);
 // systems may ignore case or Unicode normalization.
 bool is_same_path(const std::string& a, const std::string& b);
 
-// Convert between UTF-8 and std::filesystem::path, whose narrow strings use the code page on
-// Windows.
+// Convert between UTF-8 and std::filesystem::path, whose narrow strings use the encoding of the
+// system.
 std::filesystem::path fs_path(const std::string& path);
 std::string path_text(const std::filesystem::path& path);
 // Writes a relative path with "/" as the separator, for files that other systems read.
@@ -43,6 +43,10 @@ std::string portable_path_text(const std::filesystem::path& path);
 #if defined(_WIN32)
 // UTF-16 path for Windows calls. Long paths get the prefix that lifts the 260-character limit.
 std::wstring wide_path(const std::string& path);
+#else
+// The path in the encoding of the locale, which R's own file functions use for names. Unchanged on
+// macOS, in UTF-8 locales, and where the locale lacks a character.
+std::string system_path(const std::string& path);
 #endif
 
 }  // namespace runhooks
