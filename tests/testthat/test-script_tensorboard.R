@@ -1,7 +1,7 @@
 test_that("TensorBoard is started where there is one, and stopped", {
   folder <- withr::local_tempdir()
   expect_error(
-    tensorboard(file.path(folder, "none")), "no folder", class = "runhooks_error_not_found"
+    tensorboard(file.path(folder, "none")), "does not exist", class = "runhooks_error_not_found"
   )
   withr::with_path(folder, action = "replace", {
     expect_error(

@@ -215,7 +215,7 @@ test_that("a hook writes the page while the run goes on, and last of all when it
 test_that("what has no page is an error", {
   empty <- withr::local_tempdir()
   expect_error(view_run(empty), "Nothing has been trained", class = "runhooks_error_not_found")
-  expect_error(view_run(file.path(empty, "x")), "no folder", class = "runhooks_error_not_found")
+  expect_error(view_run(file.path(empty, "x")), "does not exist", class = "runhooks_error_not_found")
   expect_error(view_runs(empty), "trained model", class = "runhooks_error_not_found")
   expect_error(view_run(5), "folder or a model", class = "runhooks_error_invalid_argument")
   expect_error(hook_view_run(0), "positive", class = "runhooks_error_invalid_argument")
