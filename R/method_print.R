@@ -67,7 +67,7 @@ print.runhooks_input_fn <- function(x, ...) {
   about <- attr(x, "about")
   epochs <- about$num_epochs
   order <- if (identical(about$shuffle, "auto")) {
-    "shuffled but in prediction"
+    "shuffled except in prediction"
   } else if (about$shuffle) {
     "shuffled"
   } else {
@@ -79,7 +79,7 @@ print.runhooks_input_fn <- function(x, ...) {
     if (length(about$response)) paste0("  response: ", about$response),
     sprintf(
       "  batches of %s, %s, %s", format(about$batch_size, scientific = FALSE), order,
-      if (is.null(epochs)) "without end" else paste(epochs, if (epochs == 1) "time" else "times")
+      if (is.null(epochs)) "repeated forever" else paste(epochs, if (epochs == 1) "time" else "times")
     )
   )
   cat(lines, sep = "\n") # lint: allow stdout
@@ -137,7 +137,7 @@ print.CheckpointSaverListener <- function(x, ...) {
   own <- Filter(function(name) length(body(x[[name]])) > 1, names(x))
   # lint: allow stdout
   cat(
-    "A listener of a checkpoint saver with ",
+    "A checkpoint saver listener with ",
     if (length(own)) paste0(own, "()", collapse = ", ") else "no methods", "\n", sep = ""
   )
   invisible(x)
@@ -149,23 +149,23 @@ print_given <- function(x, what, args) {
 }
 
 #' @export
-print.train_spec <- function(x, ...) print_given(x, "What to train", x$args)
+print.train_spec <- function(x, ...) print_given(x, "Training specification", x$args)
 
 #' @export
-print.eval_spec <- function(x, ...) print_given(x, "What to evaluate", x$args)
+print.eval_spec <- function(x, ...) print_given(x, "Evaluation specification", x$args)
 
 #' @export
-print.RunOptions <- function(x, ...) print_given(x, "Options of a run", unclass(x))
+print.RunOptions <- function(x, ...) print_given(x, "Run options", unclass(x))
 
 #' @export
-print.VocabInfo <- function(x, ...) print_given(x, "A vocabulary to begin with", unclass(x))
+print.VocabInfo <- function(x, ...) print_given(x, "Vocabulary for a warm start", unclass(x))
 
 # --- methods that abort for the history of train()
 
 abort_history <- function(what, call = parent.frame()) {
   abort_runhooks(
     c(
-      "{.fn {what}} wants the model; this is the history that {.fn train} returned.",
+      "{.fn {what}} needs the model; this is the history that {.fn train} returned.",
       i = "Training changes the model in place: {.code history <- train(model, ...)}, then
            {.code {what}(model, ...)}."
     ),

@@ -117,7 +117,7 @@ test_that("input functions and configurations print a few lines", {
   shown <- capture.output(print(input_fn(mpg ~ wt + hp, mtcars, batch_size = 8, num_epochs = NULL)))
   expect_equal(shown, c(
     "An input function of 32 rows", "  features: hp, wt", "  response: mpg",
-    "  batches of 8, shuffled but in prediction, without end"
+    "  batches of 8, shuffled except in prediction, repeated forever"
   ))
   shown <- capture.output(print(run_config(tf_random_seed = 11)))
   expect_lt(length(shown), 6)

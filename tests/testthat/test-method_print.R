@@ -13,7 +13,7 @@ test_that("specifications of runs, listeners, options, vocabularies and heads ar
   spec <- train_spec(input, max_steps = 10, hooks = hook_stop_at_step(num_steps = 5))
   expect_match(shown(spec), "input_fn = <input function of 32 rows>\n  max_steps = 10", fixed = TRUE)
   expect_match(shown(spec), "hooks = list(StopAtStepHook(num_steps = 5))", fixed = TRUE)
-  expect_match(shown(eval_spec(input, steps = 3)), "What to evaluate.*steps = 3")
+  expect_match(shown(eval_spec(input, steps = 3)), "Evaluation specification.*steps = 3")
   listener <- checkpoint_saver_listener(after_save = function(session, global_step) print(global_step))
   expect_match(shown(listener), "with after_save()", fixed = TRUE)
   expect_match(shown(checkpoint_saver_listener()), "no methods")
