@@ -38,7 +38,8 @@
 #'   class `train_spec` or `eval_spec` with the field `args`.
 #' @section Errors:
 #'   * The errors of [train()] and [evaluate()].
-#'   * `runhooks_error_invalid_argument`: an argument is invalid.
+#'   * `runhooks_error_invalid_argument`: an argument is invalid, or the configuration disables
+#'     checkpoints.
 #'   * `runhooks_error_failed_precondition`: there was no new checkpoint to evaluate.
 #' @seealso `tf.estimator.train_and_evaluate` of TensorFlow 1.x, in its local mode.
 #' @family estimator methods
