@@ -49,6 +49,7 @@ NULL
 #'   feature_columns = column_numeric("wt")
 #' )
 #' spread %>% train(input_fn(mpg ~ wt, mtcars, num_epochs = 5))
+#' spread %>% predict(newdata = mtcars[1:3, ])
 dnn_regressor <- builtin_estimator("dnn_regressor")
 
 #' @rdname dnn_regressor

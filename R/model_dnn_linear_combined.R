@@ -38,6 +38,7 @@ NULL
 #' )
 #' cars <- transform(mtcars, gear = as.integer(gear))
 #' model %>% train(input_fn(mpg ~ gear + wt + hp, cars, batch_size = 8, num_epochs = 5))
+#' model %>% evaluate(input_fn(mpg ~ gear + wt + hp, cars))
 #'
 #' # classes, or the output of a head
 #' classes <- dnn_linear_combined_classifier(
