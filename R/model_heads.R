@@ -96,7 +96,9 @@ head_words <- function(x) {
 #' model %>% evaluate(input_fn(am ~ wt, cars))
 #'
 #' # counts: the mean is exp() of the linear predictor
-#' counts <- linear_estimator(head = poisson_regression_head(), feature_columns = column_numeric("wt"))
+#' counts <- linear_estimator(
+#'   head = poisson_regression_head(), feature_columns = column_numeric("wt")
+#' )
 #' counts %>% train(input_fn(carb ~ wt, mtcars, num_epochs = 10))
 #'
 #' # printing a head shows its arguments

@@ -95,7 +95,9 @@ NULL
 #' model %>% train()
 #' model %>% predict(newdata = iris[c(1, 51, 101), ])
 #'
-#' counts <- linear_estimator(head = poisson_regression_head(), feature_columns = column_numeric("wt"))
+#' counts <- linear_estimator(
+#'   head = poisson_regression_head(), feature_columns = column_numeric("wt")
+#' )
 #' counts %>% train(input_fn(carb ~ wt, mtcars, num_epochs = 10))
 linear_regressor <- builtin_estimator("linear_regressor")
 
