@@ -1,4 +1,4 @@
-# A small model and its data, as many tests need them.
+# A small model and its data, which many tests share.
 
 mtcars_input <- function(..., batch_size = 8, data = mtcars) {
   input_fn(data, response = "mpg", features = c("drat", "cyl"), batch_size = batch_size, ...)
@@ -15,7 +15,7 @@ mtcars_model <- function(
   )
 }
 
-# The lines of the log that `expr` gives, which are kept from the terminal.
+# Captures the log lines of `expr`.
 lines_of_log <- function(expr) {
   lines <- character()
   withCallingHandlers(expr, runhooks_log = function(m) {
@@ -25,7 +25,7 @@ lines_of_log <- function(expr) {
   lines
 }
 
-# A hook that records what `what` makes of each of its calls.
+# A hook that records the value of `what()` for each of its calls.
 recording_hook <- function(
   methods = c("begin", "after_create_session", "before_run", "after_run", "end")
 ) {
@@ -57,5 +57,5 @@ with_graph <- function(graph, expr) {
   force(expr)
 }
 
-# What a model gives that was never trained, where a test wants just that.
+# Suppresses the warning that the model is untrained.
 untrained <- function(expr) suppressWarnings(expr, classes = "runhooks_warning_untrained")
