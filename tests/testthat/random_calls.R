@@ -9,7 +9,7 @@ silent <- arguments[[4]]
 suppressMessages(library(runhooks))
 options(runhooks.threads = 1, warn = 1, browser = "false", cli.num_colors = 1L)
 path <- Sys.getenv("PATH")
-Sys.setenv(PATH = "")  # prevents calls of external programs
+Sys.setenv(PATH = "") # prevents calls of external programs
 core <- asNamespace("runhooks")
 mine <- "this error is the user's own"
 
