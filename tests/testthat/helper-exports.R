@@ -68,8 +68,8 @@ export_model <- function(folder, case, vocabulary) {
   )
 }
 
-# The raw and the parsing serving_input_receiver_fn of a case. The receiver of a model without columns
-# feeds the length of each example.
+# The raw and the parsing serving_input_receiver_fn of a case. The receiver of a model without
+# columns feeds the length of each example.
 export_receivers <- function(case, columns) {
   if (length(columns) == 0) {
     return(list(raw = NULL, parsing = function() {

@@ -1,5 +1,5 @@
-# Makes the suite reproducible. tools/run_tests.R sets a seed before each file; this call serves other
-# runners. Property tests use a new seed in each run and print it. RUNHOOKS_SEED repeats it.
+# Makes the suite reproducible. tools/run_tests.R sets a seed before each file; this call serves
+# other runners. Property tests use a new seed in each run and print it. RUNHOOKS_SEED repeats it.
 set.seed(1)
 
 # Limits threads to two, also in child processes.

@@ -2,8 +2,8 @@
 # and special files are rejected.
 set.seed(1)
 
-# A SavedModel from an untrusted source. `build()` returns x, y and optionally an operation that runs
-# when the model is loaded. `nodes`: more nodes, as text.
+# A SavedModel from an untrusted source. `build()` returns x, y and optionally an operation that
+# runs when the model is loaded. `nodes`: more nodes, as text.
 stranger_model <- function(build, folder = withr::local_tempdir(.local_envir = parent.frame()),
                            nodes = "") {
   parts <- NULL

@@ -3,7 +3,7 @@ set.seed(1)
 
 skip_on_cran()
 skip_if_not_installed("processx")
-skip_if_not(file.exists("/proc/self/status"), "the system does not say how much memory is used")
+skip_if_not(file.exists("/proc/self/status"), "no /proc to measure memory")
 
 # The error of each line of a script, and the peak memory of the process in MB.
 attacked <- function(lines) {

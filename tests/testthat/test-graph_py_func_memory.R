@@ -437,7 +437,7 @@ test_that("such closures are preserved while something can call them", {
 test_that("repeatedly creating models and graphs with functions does not leak memory", {
   skip_on_cran()
   skip_if_not_installed("processx")
-  skip_if_not(file.exists("/proc/self/status"), "the system does not say how much memory is used")
+  skip_if_not(file.exists("/proc/self/status"), "no /proc to measure memory")
   script <- "
     library(runhooks)
     tf$logging$set_verbosity('ERROR')
