@@ -67,7 +67,7 @@ test_that("training in parts, also within a layer or the scan of the data, has t
   )
 })
 
-test_that("a training without a complete layer warns and keeps its statistics", {
+test_that("a training without a complete layer reports so", {
   model <- tree_model()
   stop_after <- session_run_hook(after_run = function(context, values) context$request_stop())
   said <- capture.output(train(model, tree_input(), hooks = stop_after), type = "message")

@@ -202,9 +202,9 @@ test_that("invalid heads are errors", {
   expect_error(regression_head(loss_reduction = "mean", label_dimension = 0), "positive whole")
 })
 
-# Names of TensorFlow 1.15's DNNLinearCombinedEstimator, which takes public heads and optimizers of
-# tf.train. With several heads, each closes its scope.
-test_that("a head that the user creates trains in the graph's outer scope", {
+# As in TensorFlow 1.15's DNNLinearCombinedEstimator with public heads and optimizers of tf.train. Each
+# head of several opens its own `training` scope, so the numbers of the scopes increase.
+test_that("a head that the user creates trains in the scope `training`", {
   powers <- function(model, input) {
     train(model, input, steps = 1)
     grep("beta1_power", variable_names(model), value = TRUE)

@@ -136,7 +136,7 @@ test_that("variables have regularizers, initializers of their scope, and constra
   expect_equal(as.vector(value$after), c(1.05, 1.05), tolerance = 1e-6)
 })
 
-test_that("resource variables are assigned", {
+test_that("resource variables can be assigned", {
   value <- run_in_graph(init = TRUE, {
     v <- tf$get_variable("v", initializer = c(1, 2), use_resource = TRUE)
     first <- tf$assign(v, c(5, 6))

@@ -16,7 +16,7 @@ fitted_trees <- function(formula = y ~ x + f, data = ill_data(), ...) {
   model
 }
 
-test_that("constant features are errors that name them, or the mean is predicted", {
+test_that("constant features are named in a warning, and the model predicts the mean", {
   data <- transform(ill_data(), x = 1, f = factor("a"))
   model <- boosted_trees_regressor(y ~ x + f, data, n_trees = 3L, max_depth = 2L)
   expect_warning(
