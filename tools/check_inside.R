@@ -1,5 +1,5 @@
-# Whether all tests that use what only our own tests have (tests/inside/) stay out of the source package:
-# such a test would fail in R CMD check.
+# Checks that tests of internals (tests/inside/) are not in the source package, where they would
+# fail in R CMD check.
 source("tools/common.R")
 
 is_ignored <- function(root, files) {
@@ -27,7 +27,7 @@ check_inside <- function(root) {
   })))
 }
 
-# The names that tests/testthat.R gives `cran_files`: the test files that CRAN runs.
+# The test files that CRAN runs: `cran_files` of tests/testthat.R.
 cran_files_of <- function(root) {
   for (expr in parse(file.path(root, "tests/testthat.R"))) {
     if (is.call(expr) && identical(expr[[2]], quote(cran_files))) return(eval(expr[[3]], baseenv()))
@@ -35,7 +35,8 @@ cran_files_of <- function(root) {
   character()
 }
 
-# Each of them is in the source package, and each module that has tests there has one that CRAN runs.
+# Each of them must be in the source package, and CRAN must run a test of each module that has tests
+# there.
 check_cran_files <- function(root) {
   if (!file.exists(file.path(root, "tests/testthat.R"))) return(violations())
   files <- tree_files(root, "tests/testthat", "^test-.*[.]R$", recursive = FALSE)
@@ -52,5 +53,5 @@ check_cran_files <- function(root) {
 
 run_tool(function(arguments) {
   found <- rbind(check_inside("."), check_cran_files("."))
-  report("check_inside", found, "tests of the inside stay out of the source package")
+  report("check_inside", found, "tests of internals are not in the source package")
 }, sys.nframe())

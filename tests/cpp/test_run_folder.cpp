@@ -186,7 +186,7 @@ TEST(a_cached_folder_is_read_again_after_a_change) {
     CHECK_EQ(RunFolder::known(folder)->step(), 7);
   }
   remove_file(folder + "/model.ckpt-7.data-00000-of-00001");
-  CHECK(RunFolder::known(folder)->has_checkpoint());  // its reader reports what is missing
+  CHECK(RunFolder::known(folder)->has_checkpoint());  // a reader reports the missing file
   CHECK_EQ(RunFolder::known(folder)->mark(), RunFolder(folder).mark());
   remove_file(folder + "/model.ckpt-7.index");
   CHECK(!RunFolder::known(folder)->has_checkpoint());

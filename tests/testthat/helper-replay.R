@@ -76,7 +76,7 @@ observed <- function(rec, expr, each_run = function() {}) {
   last_call <- 0
   note_loop <- function(names) {
     loops <<- loops + 1
-    # Nested loops add their first hook. Hooks of ours are skipped: they occur in both loops.
+    # Nested loops add their first hook. Package hooks are skipped, because they occur in both loops.
     first_hooks <<- union(first_hooks, utils::head(setdiff(names, hooks_of_ours), 1))
     shown <- as.list(setdiff(names, hooks_of_ours))
     rec$add("session", "created_with_hooks", session = loops, hooks = shown)

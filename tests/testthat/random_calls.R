@@ -25,7 +25,7 @@ functions_to_call <- function() {
   exported <- sort(getNamespaceExports("runhooks"))
   exported <- Filter(function(name) {
     f <- get(name, core)
-    # Re-exported functions raise errors of their own packages.
+    # Re-exported functions raise their packages' errors.
     is.function(f) && !is.primitive(f) && identical(environment(f), core)
   }, setdiff(exported, c("%>%", "until_out_of_range"))) # never returns by design
   below <- core$tf_names()

@@ -52,7 +52,7 @@ test_that("absolute paths are not changed", {
   expect_error(absolute_path(5), "`model_dir` must be a single string", fixed = TRUE)
 })
 
-test_that("a relative path in a deleted working directory is an error that says so", {
+test_that("a relative path in a deleted working directory is an informative error", {
   skip_on_os("windows") # a directory in use cannot be removed
   outer <- getwd()
   withr::defer(setwd(outer))

@@ -1,6 +1,6 @@
-# Errors about invalid arguments name the argument, the value and what is expected.
+# Errors about invalid arguments name the argument, the value and the valid values.
 
-test_that("an error names the argument, its value and what is expected", {
+test_that("an error names the argument, its value and the valid values", {
   refused <- function(expr, ...) {
     error <- expect_error(expr, class = "runhooks_error_invalid_argument")
     for (word in c(...)) expect_match(conditionMessage(error), word, fixed = TRUE)

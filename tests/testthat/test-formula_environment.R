@@ -21,7 +21,7 @@ test_that("a saved model does not contain the environment of the function that m
   expect_lt(saved_size(called), 60000)
 })
 
-test_that("user functions and variables of a formula work in another session, with what they use", {
+test_that("user functions of a formula work in another session, with their dependencies", {
   model <- (function() {
     large <- stats::rnorm(1e5)
     k <- 3

@@ -1,4 +1,4 @@
-# Names by which hooks can request standard tensors of any model.
+# Hooks can request standard tensors of any model by name.
 
 asking <- function(..., keep) {
   session_run_hook(

@@ -39,7 +39,7 @@ test_that("the metadata of one run has its timings", {
   }
 })
 
-test_that("a run that exceeds its timeout is an error that says so", {
+test_that("a run that exceeds its timeout is an error", {
   slow <- session_run_hook(
     before_run = function(context) {
       session_run_args("product:0", options = run_options(timeout_in_ms = 1))

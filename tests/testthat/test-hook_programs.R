@@ -44,7 +44,7 @@ random_program <- function() {
   )
 }
 
-# A hook that logs its calls as letters, and acts where the program says so.
+# A hook that logs its calls as letters, and acts according to the program.
 program_hook <- function(program, index, log) {
   log$calls[[index]] <- character()
   counts <- list()

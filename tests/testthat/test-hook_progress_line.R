@@ -70,7 +70,7 @@ test_that("no bar without a terminal, when turned off, or in a forked process", 
   expect_equal(in_forks, list(FALSE, FALSE))
 })
 
-test_that("a run with fewer steps than requested says so", {
+test_that("a run with fewer steps than requested prints a message", {
   expect_message(
     check_reached("train", 15, 100), "Training completed after 15 steps but 100 steps was specified"
   )

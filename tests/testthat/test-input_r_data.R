@@ -296,7 +296,7 @@ test_that("a loss that is not finite is an error", {
   ))
 })
 
-test_that("a damaged record is an error that says what it contains", {
+test_that("a damaged record is an error that describes its contents", {
   model <- linear_regressor(column_numeric("wt"), model_dir = withr::local_tempdir())
   train(model, input_fn(mpg ~ wt, mtcars), steps = 1)
   writeBin(raw(10), file.path(model_dir(model), record_file))

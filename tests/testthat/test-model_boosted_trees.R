@@ -1,4 +1,4 @@
-# Boosted trees in the training loop: where they stop, how they resume, what they reject.
+# Boosted trees in the training loop: stopping, resuming, and rejected data.
 
 tree_data <- function(n = 80) {
   set.seed(71)

@@ -44,7 +44,7 @@ test_that("steps limit the batches; a message reports shorter input", {
   )
 })
 
-test_that("an untrained model is evaluated with its initial values, and the log says so", {
+test_that("an untrained model is evaluated with its initial values, with a log line", {
   withr::defer(tf$logging$set_verbosity(tf$logging$WARN))
   tf$logging$set_verbosity(tf$logging$INFO)
   model <- mtcars_model()

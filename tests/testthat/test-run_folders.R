@@ -133,7 +133,7 @@ test_that("invalid metadata are an error about a damaged file", {
   record$model$kind <- 1
   write_record(record, folder)
   expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")
-  # A file without any data, also if none was read before.
+  # A file without any data, also as the first file that is read.
   writeLines("nothing", file.path(folder, record_file))
   the$sound_record <- NULL
   expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")

@@ -1,4 +1,4 @@
-# Compares hook_checkpoint_saver() with TensorFlow's traces: when it saves, what it keeps, and the
+# Compares hook_checkpoint_saver() with TensorFlow's traces: times of saves, kept checkpoints, and
 # calls of listeners.
 
 goldens <- hook_goldens("checkpoint_saver")

@@ -239,7 +239,7 @@ test_that("LoggingTensorHook reports unknown tensors", {
 
 test_that("a saver hook rejects ambiguous savers", {
   expect_rows("checkpoint_saver_hook_savers", list(
-    # A session creates a saver if there is none.
+    # A session without a saver creates one.
     "no saver" = accepts(function() {
       begins(function() {
         tf$train$get_or_create_global_step()
