@@ -99,7 +99,7 @@ fuzz: ## fuzz all readers [SECONDS=60] [SEED=1] [AGAIN=yes]
 	@ASAN_OPTIONS=max_allocation_size_mb=300:detect_leaks=0 RUNHOOKS_FUZZ_LAST=$(if $(AGAIN),,$(FUZZ_LAST)) \
 	  RUNHOOKS_FUZZ_READER='$(READER)' \
 	  $(FUZZ)/runhooks_fuzz $(if $(AGAIN),again $(FUZZ_LAST),$(SECONDS) $(SEED) tests/testthat/golden/files tests/fuzz/inputs $(INPUTS)) || { \
-	  echo "fuzz: a finding, seed $(SEED); 'make fuzz AGAIN=yes' reads the input again"; exit 1; }
+	  echo "fuzz: a finding, seed $(SEED); 'make fuzz AGAIN=yes' repeats the input"; exit 1; }
 
 -include $(FUZZ_OBJECTS:.o=.d)
 

@@ -135,7 +135,7 @@ medians <- vapply(seq_along(places), function(i) {
 }, rows[[1]][[1]])
 earlier <- seq_len(length(places) - 1)
 padded <- function(text) paste(sprintf("%12s", text), collapse = "")
-cat(sprintf("%d rounds, medians of the processor's time in ms but where it says us\n", rounds))
+cat(sprintf("%d rounds, medians of processor time in ms unless marked us\n", rounds))
 cat(sprintf(
   "%-34s %s%s\n", "", padded(basename(places)), padded(paste("x", basename(places[earlier])))
 ))

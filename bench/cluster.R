@@ -87,7 +87,7 @@ step_said <- function(lines) as.numeric(strsplit(grep("^step", lines, value = TR
 launcher <- Sys.which(c("mpirun.openmpi", "mpirun"))
 launcher <- launcher[nzchar(launcher)]
 if (length(launcher) == 0) {
-  cat("There is no mpirun.openmpi here.\n")
+  cat("mpirun.openmpi is not installed.\n")
   quit()
 }
 Sys.setenv(
@@ -130,9 +130,9 @@ steps <- data.frame(
   two_us = of_two * 1e6, times = alone / of_two, two_strangers_us = of_halves * 1e6,
   most_times = alone / of_halves
 )
-cat("\nA step, one thread a process, the same rows together:\n")
+cat("\nA step, one thread per process, the same global batch:\n")
 print(steps, row.names = FALSE, digits = 3)
-cat("\nSums of two processes here, by MPI_Allreduce and by memory that both share, by turns:\n")
+cat("\nSums of two processes, by MPI_Allreduce and by shared memory:\n")
 print(sums, row.names = FALSE, digits = 3)
 cat("\nMPI_Allreduce after a millisecond of computing, and MPI_Iallreduce during it:\n")
 print(overlap, row.names = FALSE, digits = 4)

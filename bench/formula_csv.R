@@ -30,7 +30,7 @@ peak <- function() {
   line <- grep("^VmHWM", readLines("/proc/self/status"), value = TRUE)
   as.numeric(gsub("[^0-9]", "", line)) / 1024
 }
-say <- function(what, seconds) cat(sprintf("%-28s %7.1f s, at most %4.0f MB so far\n", what, seconds, peak()))
+say <- function(what, seconds) cat(sprintf("%-28s %7.1f s, peak so far %4.0f MB\n", what, seconds, peak()))
 invisible(gc())
 cat(sprintf("%.2f GB, %s rows\n", file.size(file) / 2^30, format(times * 1e5, big.mark = ",")))
 say("begin", 0)

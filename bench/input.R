@@ -84,7 +84,7 @@ spec <- csv_record_spec(path)
 batches <- function(...) make_csv_dataset(path, 4096, num_epochs = 1, ...)
 runs <- list(
   "make_csv_dataset(shuffle = FALSE)" = function() drain(batches(shuffle = FALSE)),
-  "the same, without a thread that reads ahead" = function() {
+  "the same, without a prefetch thread" = function() {
     drain(batches(shuffle = FALSE, prefetch_buffer_size = 0))
   },
   "text_line_dataset(record_spec) |> dataset_batch()" = function() {

@@ -52,7 +52,7 @@ r_callers <- function(root) {
     first[setdiff(all_names, names(first))] <<- file
     again <- violations(
       file, all_at[twice], "caller",
-      sprintf("%s is defined in %s, too: one is lost", all_names[twice], first[all_names[twice]])
+      sprintf("%s is also defined in %s: one definition is lost", all_names[twice], first[all_names[twice]])
     )
     unused <- !name %in% c(known, testing) & counts[name] <= 1L & !allowed(root, file, at)
     rbind(

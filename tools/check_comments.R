@@ -32,7 +32,7 @@ check_comments <- function(root) {
     at <- which(lengths(named) > 0 & !grepl("lint: allow file", lines, fixed = TRUE))
     files <- vapply(named[at], paste, "", collapse = "`, `")
     do.call(rbind, Map(function(line, files) {
-      violations(file, line, "file", sprintf("the comment names `%s`, which is not there", files))
+      violations(file, line, "file", sprintf("the comment names `%s`, which does not exist", files))
     }, at, files))
   })))
 }

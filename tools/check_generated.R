@@ -28,7 +28,7 @@ cannot_document <- function(root) {
   if (!requireNamespace("roxygen2", quietly = TRUE)) return("roxygen2 is not installed")
   wanted <- read.dcf(file.path(root, "DESCRIPTION"), "RoxygenNote")[[1]]
   here <- as.character(utils::packageVersion("roxygen2"))
-  if (here != wanted) return(sprintf("roxygen2 is %s here, the pages are of %s", here, wanted))
+  if (here != wanted) return(sprintf("roxygen2 is %s here, the pages were written by %s", here, wanted))
   if (!nzchar(system.file(package = "runhooks"))) return("runhooks is not installed")
   ""
 }
@@ -59,7 +59,7 @@ run_tool(function(arguments) {
   } else {
     stale <- c(stale, stale_pages("."))
   }
-  message <- "is not what the sources give: run `make docs` and commit it"
+  message <- "is out of date: run `make docs` and commit it"
   found <- violations(stale, rep(1L, length(stale)), "generated", message)
   report("check_generated", found, "generated files are up to date")
 }, sys.nframe())

@@ -22,7 +22,7 @@ check_inside <- function(root) {
   pattern <- sprintf("\\b(%s)\\(", paste(names, collapse = "|"))
   do.call(rbind, c(list(violations()), lapply(setdiff(files, ignored), function(file) {
     at <- utils::head(grep(pattern, read_lines(root, file)), 1)
-    text <- "uses what the source package lacks: name the file in .Rbuildignore"
+    text <- "uses internals that the source package lacks: add the file to .Rbuildignore"
     violations(rep(file, length(at)), at, "inside", text)
   })))
 }
@@ -46,7 +46,7 @@ check_cran_files <- function(root) {
   module <- function(names) unique(sub("_.*", "", names))
   words <- c(
     sprintf("test-%s.R is not in the source package", setdiff(listed, names)),
-    sprintf("CRAN runs no test of `%s`: name a quick one", setdiff(module(names), module(listed)))
+    sprintf("CRAN runs no test of `%s`: add a quick one", setdiff(module(names), module(listed)))
   )
   violations("tests/testthat.R", rep(1L, length(words)), "cran", words)
 }

@@ -14,7 +14,7 @@ weak_symbols <- function(nm_lines) {
 
 judge_object <- function(file, nm_lines, disassembly) {
   weak <- weak_symbols(nm_lines)
-  text <- sprintf("weak symbol %s: kernels hold plain C only", weak)
+  text <- sprintf("weak symbol %s: kernels must contain plain C only", weak)
   found <- violations(file, rep(1L, length(weak)), "weak", text)
   isa <- sub("^.*_([a-z0-9]+)[.]o$", "\\1", file)
   wide <- wide_registers[isa]
@@ -23,7 +23,7 @@ judge_object <- function(file, nm_lines, disassembly) {
     found <- rbind(found, violations(file, 1L, "isa", text))
   }
   if (isa == "base" && any(grepl("%[yz]mm", disassembly))) {
-    text <- "wide registers in the base object: old processors die here"
+    text <- "wide registers in the base object: older processors would crash"
     found <- rbind(found, violations(file, 1L, "isa", text))
   }
   found

@@ -40,11 +40,11 @@ check_page <- function(root, file, exported) {
   aliases <- vapply(rd[tags == "\\alias"], function(part) as.character(part[[1]]), "")
   if ("internal" %in% unlist(rd[tags == "\\keyword"])) return(violations())
   missing <- setdiff(intersect(aliases, exported), called(example_code(rd)))
-  words <- sprintf("no example that runs has %s()", missing)
+  words <- sprintf("no example that runs calls %s()", missing)
   raw <- lines_of_text(rd, "|")
   rbind(
     violations(file, rep(1L, length(missing)), "example", words),
-    violations(file, raw, "table", "a raw |, of a table or in a sentence, which is not code")
+    violations(file, raw, "table", "a raw | outside of code")
   )
 }
 

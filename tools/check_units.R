@@ -107,7 +107,7 @@ late_quiet <- function(root, file) {
   includes <- cpp_includes(root, file)
   at <- match("ops/math/quiet_math.h", includes$target)
   if (is.na(at) || at == 1) return(NULL)
-  violations(file, includes$line[at], "units", "quiet_math.h is the first include of a source, or none")
+  violations(file, includes$line[at], "units", "quiet_math.h must be the first include of a source")
 }
 
 check_units <- function(root) {
@@ -118,5 +118,5 @@ check_units <- function(root) {
 }
 
 run_tool(function(arguments) {
-  report("check_units", check_units("."), "no two sources of a unit have a name in common")
+  report("check_units", check_units("."), "sources of a unit share no file-local name")
 }, sys.nframe())

@@ -38,7 +38,7 @@ for (rank in ranks) {
   cat("The error of process", rank, "was not shown once:", run$stderr, "\n")
 }
 cat(sprintf(
-  "cluster_kills: %d kills, the longest took %.1f s to end all; 4 errors; %d wrong\n",
+  "cluster_kills: %d kills, at most %.1f s until all ended; 4 errors; %d wrong\n",
   nrow(killed), max(killed$ended_after), wrong
 ))
 if (wrong > 0) quit(status = 1)

@@ -99,7 +99,7 @@ apt_install() {
 }
 
 install_by_apt() {
-  say "apt-get update (its words go to $log)"
+  say "apt-get update (see $log)"
   apt-get update > "$log" 2>&1 || say "apt-get update failed; using the existing package lists"
   must=$(apt_known $missing_system $missing_required | sort -u)
   may=$(apt_known $(worth_seeking) | sort -u)
@@ -169,7 +169,7 @@ fi
 
 look
 if [ -n "$missing_optional" ]; then
-  say "not available here, going on without:" $missing_optional
+  say "not available here, continuing without:" $missing_optional
   for name in $missing_optional; do
     was_unavailable "$name" || echo "$name" >> "$unavailable"
   done

@@ -47,7 +47,7 @@ install_missing() {
   apt-get update > "$work/apt.log" 2>&1
   for package in $wanted; do
     DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package" \
-      >> "$work/apt.log" 2>&1 || echo "platforms: $package is not to be had, see $work/apt.log"
+      >> "$work/apt.log" 2>&1 || echo "platforms: $package cannot be downloaded, see $work/apt.log"
   done
 }
 
@@ -134,7 +134,7 @@ platform() {
         clang++ -Itests/platforms -include apple.h
       ;;
     musl)
-      read_sources musl "its headers are here, a C++ library for it is not" \
+      read_sources musl "no C++ library for it" \
         "$(ls src/base/*.cpp src/io/files/*.cpp) $(grep -l __linux__ -r src/cluster src/tensor)" \
         clang++ --target=x86_64-linux-musl -nostdlibinc -nostdinc++ -D_LIBCPP_HAS_MUSL_LIBC \
         -isystem /usr/include/c++/v1 -isystem /usr/include/x86_64-linux-musl

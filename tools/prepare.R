@@ -5,7 +5,7 @@ source("tools/deps.R")
 source("tools/attributes.R")
 
 if (!file.exists("NAMESPACE")) {
-  cat("install: there is no NAMESPACE; `make docs` writes it\n")
+  cat("install: NAMESPACE is missing; run `make docs`\n")
   quit(save = "no", status = 1)
 }
 # The units contain the wrappers.

@@ -13,7 +13,7 @@ plain_title <- function(title) tolower(gsub("['\"`]", "", trimws(title)))
 # The owner of the package must replace addresses of example.org (RFC 2606) in DESCRIPTION.
 placeholder_faults <- function(root) {
   at <- grep("PLACEHOLDER|@example[.]org|//example[.]org", read_lines(root, "DESCRIPTION"))
-  violations("DESCRIPTION", at, "placeholder", "replace the placeholder by the owner's data")
+  violations("DESCRIPTION", at, "placeholder", "replace the placeholder with the owner's data")
 }
 
 # NEWS.md must begin with `# <package> <version> (<date>)`, and the date must not be in the future.
@@ -100,7 +100,7 @@ left_to_do <- c(
   "win-builder:  devtools::check_win_devel(), check_win_release(), check_win_oldrelease()",
   "mac-builder:  devtools::check_mac_release()",
   "R-hub:        rhub::rhub_check(), with the platforms of cran-comments.md",
-  "cran-comments.md: enter what these machines answered",
+  "cran-comments.md: enter the results of these machines",
   "submit:       https://cran.r-project.org/submit.html, and confirm the mail to the maintainer",
   "tag:          git tag v<version>, push it, then raise the version and open a new part of NEWS.md"
 )

@@ -206,7 +206,7 @@ TEST(io_can_write_is_checked_again_after_changes) {
   CHECK(can_write_in(folder));
   CHECK_EQ(list_directory(folder).size(), 0u);
 #if defined(_WIN32)
-  throw NotRun{"Windows has no rights of a folder that a process can give up"};
+  throw NotRun{"Windows processes cannot drop folder permissions"};
 #else
   ChildProcess child([&] {
     // Root ignores permissions, so test as another user.

@@ -422,7 +422,7 @@ TEST(kernel_isa_of_this_process) {
 TEST(kernel_choice_reads_the_environment) {
   std::error_code missing;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", missing);
-  if (missing) throw runhooks_test::NotRun{"no /proc/self/exe, by which a process starts itself"};
+  if (missing) throw runhooks_test::NotRun{"no /proc/self/exe to start this program again"};
   for (const char* isa : {"base", "avx2", "avx512"}) {
     const std::string command = str_cat("RUNHOOKS_TEST_PRINT_ISA=1 RUNHOOKS_ISA=", isa, " '",
                                         self.string(), "' kernel_isa_of_this_process");

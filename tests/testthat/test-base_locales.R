@@ -7,7 +7,7 @@ is_locale <- function(locale) {
 }
 
 skip_without_locale <- function(locale) {
-  if (!is_locale(locale)) skip(paste("this machine has no locale", locale, "(`make deps` makes it)"))
+  if (!is_locale(locale)) skip(paste("this machine has no locale", locale, "(`make deps` creates it)"))
 }
 
 # The results that locale_runs.R saves in this locale.

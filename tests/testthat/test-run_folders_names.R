@@ -92,7 +92,7 @@ test_that("a checkpoint with too long a name is an error that names it, and lose
 })
 
 test_that("a folder that cannot be created is one error that names it", {
-  skip_if_not(file.exists("/proc/self"), "no folder that even root cannot write to")
+  skip_if_not(file.exists("/proc/self"), "no folder that root cannot write to")
   model <- mtcars_model("/proc/runhooks")
   error <- expect_error(train(model, mtcars_input()), class = "runhooks_error")
   expect_match(conditionMessage(error), "/proc/runhooks", fixed = TRUE, all = FALSE)
