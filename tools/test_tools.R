@@ -482,11 +482,11 @@ expect("callers that are waived", nrow(check_callers(scratch(marked))) == 2)
 twice <- called
 twice[["R/b.R"]] <- "g <- function(y) y"
 found <- check_callers(scratch(twice))$message
-expect("two of one name", length(found) == 1 && grepl("g is defined in R/a.R, too", found, fixed = TRUE))
+expect("two of one name", length(found) == 1 && grepl("g is also defined in R/a.R", found, fixed = TRUE))
 twice[["R/b.R"]] <- c("`[[.mine` <- function(x, i) i", "`[[.mine` <- function(x, ...) x")
 twice[["NAMESPACE"]] <- c(twice[["NAMESPACE"]], "S3method(\"[[\",mine)")
 found <- check_callers(scratch(twice))$message
-expect("two methods of one operator", any(grepl("[[.mine is defined in R/b.R", found, fixed = TRUE)))
+expect("two methods of one operator", any(grepl("[[.mine is also defined in R/b.R", found, fixed = TRUE)))
 
 # --- the lock of a killed install
 root <- scratch()
