@@ -26,7 +26,6 @@ scenarios <- list(
     }
     keep(list(strategy = strategy, config = unclass(configured())), "strategy")
   },
-  # For runs with more processes than cores.
   few_models = function() {
     for (name in c("linear", "wide_and_deep")) {
       keep(cluster_models[[name]](strategy$size, configured()), name)
@@ -38,7 +37,6 @@ scenarios <- list(
     asked <- asked_numbers(strategy$size, configured(), counts)
     keep(c(asked, runs = runs))
   },
-  # Random row order, dropout and the weights that result, twice.
   seeds = function() keep(lapply(1:2, function(i) drawn_numbers(strategy$size, configured()))),
   # All processes resume from one shared checkpoint.
   resume = function() {

@@ -1,6 +1,5 @@
 # Kills processes of a distributed run at random moments: no step is lost and no process hangs.
 
-# The process ids of all processes that have started, by file name.
 begun_pids <- function(folder) {
   files <- list.files(folder, "^pid-", full.names = TRUE)
   pids <- suppressWarnings(vapply(files, function(file) as.integer(c(readLines(file), NA)[[1]]), 1L))

@@ -18,7 +18,6 @@ cluster_input <- function(features, size, epochs = 3, data = cluster_data) {
   )
 }
 
-# Adds batch normalization over all processes to a configuration.
 synchronized <- function(config) {
   strategy <- config$train_distribute
   if (is.null(strategy)) return(config)
@@ -42,7 +41,6 @@ cluster_weights <- function(path) {
   runhooks:::cpp_checkpoint_values(path, names)
 }
 
-# Appends the labels of each step to `seen` in the environment `to`.
 cluster_seen <- function(to) {
   session_run_hook(
     before_run = function(context) session_run_args("labels"),
@@ -94,7 +92,6 @@ continue_trainings <- function(path, size, ...) {
   })
 }
 
-# Evaluations at each checkpoint of a training.
 evaluated_numbers <- function(size, config, hooks = NULL) {
   done <- suppressMessages(train_and_evaluate(
     cluster_small(config),
@@ -228,7 +225,6 @@ cluster_trees <- function(make, response, config, size, rows = 192, batches = 1,
   )
 }
 
-# The leaves and splits of all trees, and the global step.
 cluster_tree_values <- function(model) {
   path <- latest_checkpoint(runhooks:::model_dir(model))
   trees <- as.data.frame(model)
@@ -254,7 +250,6 @@ cluster_files <- function(n, rows = rep(192 / n, n)) {
   list.files(folder, full.names = TRUE)
 }
 
-# Writes all rows to one TFRecord file.
 cluster_records <- function() {
   path <- tempfile(fileext = ".tfrecord")
   write_tfrecord(cluster_data[c("x", "z", "y")], path)
@@ -361,7 +356,6 @@ cluster_models <- list(
     features <- c("x", "z")
     trained_numbers(model, cluster_input(features, size), cluster_input(features, 1, 1))
   },
-  # Images, with the unbiased variance as moving variance.
   normalized_images = function(size, config) {
     model_fn <- function(features, labels, mode, params, config) {
       images <- tf$reshape(tf$cast(features, tf$float32), c(-1L, 1L, 2L, 1L))
@@ -378,7 +372,6 @@ cluster_models <- list(
     features <- c("x", "z")
     trained_numbers(model, cluster_input(features, size), cluster_input(features, 1, 1))
   },
-  # An input function that shards its data.
   context = function(size, config) {
     model <- cluster_small(config)
     input <- function(input_context) {

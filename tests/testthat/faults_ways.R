@@ -79,7 +79,6 @@ files_of <- function(folder) {
   files <- sub("data-0000.-of-0000.", "data", files[!grepl("tfevents", files)])
   sort(unique(gsub("[0-9]{10}|timeline-[0-9]*", "time", files)))
 }
-# Checksums of the event files.
 events_of <- function(folder) {
   files <- list.files(folder, "tfevents", recursive = TRUE, full.names = TRUE)
   unname(tools::md5sum(files))
@@ -127,7 +126,6 @@ check_left <- function(folder, known, what) {
   left <- setdiff(files_of(folder), known)
   if (length(left)) wrong(what, ": the next run leaves ", paste(left, collapse = " "))
 }
-# The next run resumes, reaches the same result and removes leftovers.
 check_next <- function(folder, what, resume_unwind = function() train_to(folder, 6),
                        wanted = at_step, known = whole_files) {
   result <- apart(function() {
@@ -207,8 +205,6 @@ evaluation_way <- function() {
     }
   )
 }
-
-# --- exporters
 
 exporting_to <- function(folder, steps) {
   train_and_evaluate(

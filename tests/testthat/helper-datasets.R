@@ -113,7 +113,6 @@ saver_of_graph <- function() {
   )
 }
 
-# Up to `n` further elements.
 take_elements <- function(session, value, n) {
   taken <- list()
   while (length(taken) < n) {
@@ -140,7 +139,6 @@ source_of <- function(seed) {
   withr::with_seed(seed, names(composition_sources)[sample(length(composition_sources), size = 1)])
 }
 
-# Each source gives one number per element.
 composition_sources <- list(
   range = function(hand, version) {
     dataset_map(range_dataset(version, version + 14), ~ tf$cast(.x, "float32"))

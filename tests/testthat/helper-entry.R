@@ -32,7 +32,6 @@ border_crossings <- function(expr, except = function() FALSE) {
   crossed
 }
 
-# The number of times that `expr` reads a model directory.
 folder_reads <- function(expr) {
   before <- cpp_folder_reads()
   force(expr)

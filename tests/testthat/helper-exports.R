@@ -149,12 +149,10 @@ answer_problems <- function(path, kind, case) {
   problems
 }
 
-# Describes a difference as text.
 difference_between <- function(what, a, b) {
   if (identical(a, b)) character() else paste0(what, ": ", toString(a), " and there ", toString(b))
 }
 
-# Differences from TensorFlow's signatures: keys, methods, names, types and shapes.
 signature_problems <- function(ours, theirs) {
   problems <- difference_between("signatures", sort(names(ours)), sort(names(theirs)))
   for (key in intersect(names(ours), names(theirs))) {
@@ -180,7 +178,6 @@ signature_problems <- function(ours, theirs) {
   problems
 }
 
-# Differences between our export and TensorFlow's.
 look_problems <- function(ours, theirs) {
   # Conditionals and class look-ups of TensorFlow 1.15 have different operations here. TensorFlow
   # 2.x has no model_variables, and stores shared embeddings as tensors or as variables.

@@ -25,14 +25,11 @@ read_golden <- function(...) {
 
 canned_cases <- function() list.files(golden_path("canned"))
 
-# Copies the initial checkpoint of a case to a folder.
 golden_checkpoint <- function(name, model_dir) {
   files <- list.files(golden_path("canned", name), "^0[.]", full.names = TRUE)
   file.copy(files, file.path(model_dir, paste0("model.ckpt-", basename(files))))
   writeLines('model_checkpoint_path: "model.ckpt-0"', file.path(model_dir, "checkpoint"))
 }
-
-# --- estimators of cases
 
 # Converts a specification of case.json to a column, including nested columns.
 golden_column <- function(spec) {
@@ -72,7 +69,6 @@ golden_optimizer <- function(spec) {
 
 golden_head <- function(spec) do.call(spec$type, lapply(spec[names(spec) != "type"], unlist))
 
-# Converts an argument of a case, by name.
 golden_argument <- function(value, name) {
   if (grepl("feature_columns$", name)) return(lapply(value, golden_column))
   if (grepl("optimizer$", name)) return(golden_optimizer(value))
@@ -127,7 +123,6 @@ golden_input <- function(case, data, rows = NULL, ...) {
   )
 }
 
-# A scenario of golden/hooks/<group>.json.
 golden_scenario <- function(group, name) {
   scenarios <- read_golden("hooks", paste0(group, ".json"))$scenarios
   Find(function(scenario) scenario$name == name, scenarios)
@@ -162,8 +157,6 @@ golden_scalars <- function(events) {
   }
   do.call(rbind, rows)
 }
-
-# --- results of a case
 
 # Trains, evaluates and predicts a case, and returns the results in the form of expected.json.
 run_case <- function(name) {
@@ -286,7 +279,6 @@ summary_error <- function(events, expected, error) {
   }, 0))
 }
 
-# Used by `make golden`.
 golden_errors <- function() {
   names <- canned_cases()
   errors <- vapply(names, function(name) max(case_errors(name)), 0)
@@ -319,7 +311,6 @@ expect_close <- function(actual, expected, label, tolerance = 1e-5) {
   expect_lte(error, 0, label = paste("the error above the tolerance of", label))
 }
 
-# Runs named lists of tensors in one session.
 run_all <- function(graph, fetches) {
   session <- with_graph(graph, tf$Session())
   on.exit(session$close())

@@ -15,7 +15,6 @@ mtcars_model <- function(
   )
 }
 
-# Captures the log lines of `expr`.
 lines_of_log <- function(expr) {
   lines <- character()
   withCallingHandlers(expr, runhooks_log = function(m) {
@@ -46,16 +45,13 @@ recording_hook <- function(
 
 calls_of <- function(hook) attr(hook, "calls")()
 
-# The command and environment of a child R with the libraries of this one.
 child_rscript <- function() file.path(R.home("bin"), "Rscript")
 child_env <- function() c("current", R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
 
-# Evaluates `expr` with `graph` as the default graph.
 with_graph <- function(graph, expr) {
   cpp_graph_push_default(graph$.pointer)
   on.exit(cpp_graph_pop_default())
   force(expr)
 }
 
-# Suppresses the warning that the model is untrained.
 untrained <- function(expr) suppressWarnings(expr, classes = "runhooks_warning_untrained")

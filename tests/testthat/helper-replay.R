@@ -11,8 +11,6 @@ hooks_of_ours <- c("HistorySaverHook", "ProgressBarHook", "LastStepHook")
 # The recorder's hook H records results only.
 is_traced_hook <- function(name) grepl("Hook$|^H$", name) && !name %in% hooks_of_ours
 
-# --- functions
-
 # Replaces functions of the package for the duration of a test.
 local_replaced <- function(..., .local_envir = parent.frame()) {
   new <- list(...)
@@ -28,8 +26,6 @@ local_replaced <- function(..., .local_envir = parent.frame()) {
   put(new)
   withr::defer(put(old), envir = .local_envir)
 }
-
-# --- exports
 
 # Replaces saved_model_export(). Writes as much of an export as the traces need.
 fake_export <- function(rec, dir) {
@@ -51,8 +47,6 @@ fake_export <- function(rec, dir) {
   }
 }
 
-# --- time
-
 # Replaces the core's clock by one that advances only on request.
 local_clock <- function(.local_envir = parent.frame()) {
   clock <- new.env()
@@ -65,8 +59,6 @@ local_clock <- function(.local_envir = parent.frame()) {
   withr::defer(cpp_clock_set(NULL), envir = .local_envir)
   clock
 }
-
-# --- calls
 
 # Evaluates `expr` and records each call of a built-in hook and the hook lists of loops in `rec`.
 # Calls `each_run()` before each run of a loop.
@@ -98,7 +90,6 @@ observed <- function(rec, expr, each_run = function() {}) {
   expr
 }
 
-# A checkpoint listener that records its calls; `on` as in trace_hook().
 trace_listener <- function(rec, name, on = list()) {
   counts <- list()
   act <- function(method) {
@@ -121,8 +112,6 @@ trace_listener <- function(rec, name, on = list()) {
     end = function(session, global_step) note("end", global_step)
   )
 }
-
-# --- the log
 
 # Evaluates `expr`. Returns list(returned, surfaced, log): the value, the form of the error, and log
 # lines from INFO on as "LEVEL text".
@@ -169,8 +158,6 @@ golden_log <- function(golden) {
 expect_log <- function(log, golden, dirs = character(), info = NULL) {
   testthat::expect_identical(log_form(log, dirs), golden_log(golden), info = info)
 }
-
-# --- files
 
 # Compares the files of a folder. Training's event files are in logs/ here. The goldens' number of
 # them depends on whether two runs began in the same second.
@@ -220,8 +207,6 @@ golden_events <- function(golden, tags = identity) {
     form
   })
 }
-
-# --- comparing
 
 # Drops events without a counterpart, and replaces objects by the names of their classes.
 replayable <- function(events) {
@@ -277,7 +262,6 @@ toy_names <- c(
 evaluation_names <- c("op:group_deps" = "op:group_deps")
 prediction_names <- c("linear/linear_model/linear_model/linear_model/weighted_sum:0" = "add:0")
 
-# `n` batches of 2 rows, in order.
 toy_batches <- function(n) {
   rows <- function(values) rep(values, length.out = 2 * n)
   data <- list(x = rows(c(1, 2, 3, 4)), y = rows(c(3, 5, 7, 9)))
@@ -317,7 +301,6 @@ replay_in <- function(goldens) {
   }
 }
 
-# Compares the class and the message of an error, or expects none.
 expect_surfaced <- function(surfaced, golden, info = NULL) {
   if (is.null(golden)) return(testthat::expect_null(surfaced, info = info))
   testthat::expect_identical(surfaced$class, golden$class, info = info)

@@ -13,11 +13,9 @@ expect_snapshot_text <- function(x, transform = identity) {
     text <- strsplit(part$text, "\n", fixed = TRUE)[[1]]
     lines <- c(lines, paste0("  ", if (header == "Code") text else transform(text)))
   }
-  # A failure already names the file.
   testthat::expect_snapshot_output(cat(lines, sep = "\n"))
 }
 
-# Code, output and error of an expression, if present.
 shown_parts <- function(expr, env) {
   part <- function(header, lines) list(header = header, text = paste(lines, collapse = "\n"))
   error <- NULL

@@ -90,8 +90,6 @@ trace_hook <- function(rec, name, fetch = NULL, feed = NULL, on = list(), args =
   )
 }
 
-# --- errors
-
 # An error from outside the package, with the name of the golden's Python class.
 foreign_error <- function(class, message) {
   structure(class = c(class, "error", "condition"), list(message = message, call = NULL))
@@ -107,7 +105,6 @@ raise <- function(class, message) {
   stop(condition)
 }
 
-# Python's classes for our error kinds.
 python_classes <- c(
   out_of_range = "OutOfRangeError", stop_iteration = "StopIteration", aborted = "AbortedError",
   unavailable = "UnavailableError", failed_precondition = "RuntimeError",
@@ -188,8 +185,6 @@ monitored <- function(...) {
   function() tf$train$MonitoredSession(hooks = hooks)
 }
 
-# --- comparing
-
 # Values as JSON represents them: without dimensions, vectors as lists, [] and {} equal.
 json_form <- function(x) {
   if (is.list(x)) return(if (length(x)) lapply(x, json_form) else list())
@@ -208,7 +203,6 @@ event_form <- function(event) {
 
 # The part of a message before details that differ between TensorFlow and us.
 core_of_message <- function(message) {
-  # Our messages include advice.
   message <- sub("(?s)\n[ix] .*$", "", perl = TRUE, sub(" Conflict.*$", "", message))
   sub(" \\[\\[node .*$", "", sub("^\\[[^]]*\\] ", "", message))
 }

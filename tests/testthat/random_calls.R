@@ -121,7 +121,6 @@ likely <- list(
 
 draw <- function(from) from[[sample.int(length(from), 1)]]
 
-# A random expression for an argument of this name.
 draw_argument <- function(name) {
   if (runif(1) < 0.4) return(draw(ill))
   if (name %in% names(likely) && runif(1) < 0.8) return(good[[draw(likely[[name]])]])
@@ -192,7 +191,6 @@ attempt <- function(call) {
   )
 }
 
-# Undoes side effects of a call.
 tidy_up <- function(options) {
   the <- core$the
   the$sessions <- list()

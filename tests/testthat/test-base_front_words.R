@@ -56,7 +56,6 @@ test_that("R functions that need values name the alternative for tensors", {
   expect_match(words(function(r) while (r$age > 3) 1), "on_values(", fixed = TRUE)
   # Errors of the user's function are not changed.
   expect_error(dataset_map(ds, function(r) stop("mine")), "mine", class = "simpleError")
-  # Integers are averaged as in R.
   mean_of <- function(f) unlist(dataset_collect(dataset_map(dataset_batch(ds, 3), f)))
   expect_equal(mean_of(function(r) mean(r$age)), mean(c(20, 31, 112)))
   expect_equal(mean_of(function(r) mean(r$age > 25)), 2 / 3)
@@ -100,7 +99,6 @@ test_that("train() warns of more weights than rows if there is no validation dat
     train(many, steps = 1), "more weights (33) than there are rows (32)", fixed = TRUE,
     class = "runhooks_message_few_rows"
   )
-  # Only once per model.
   expect_no_message(train(many, steps = 1), class = "runhooks_message_few_rows")
   expect_no_message(train(deep(7), steps = 1), class = "runhooks_message_few_rows")
   expect_no_message(

@@ -10,7 +10,6 @@ skip_without_locale <- function(locale) {
   if (!is_locale(locale)) skip(paste("this machine has no locale", locale, "(`make deps` creates it)"))
 }
 
-# The results that locale_runs.R saves in this locale.
 results_in <- function(locale, numbers = NULL) {
   path <- withr::local_tempfile(fileext = ".rds")
   script <- normalizePath(test_path("locale_runs.R"))

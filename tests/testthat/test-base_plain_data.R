@@ -101,7 +101,6 @@ test_that("attributes that do not fit their vector are errors", {
   path <- file.path(folder, "x")
   cpp_write_plain_file(path, structure(list(1, 2), names = c("a", "b")), "This")
   expect_identical(cpp_read_plain_file(path), list(a = 1, b = 2))
-  # Replaces the name of an attribute.
   cpp_write_plain_file(path, structure(list(1, 2), nmaes = c("a", "b", "c")), "This")
   text <- readBin(path, "raw", file.size(path))
   at <- grepRaw(charToRaw("nmaes"), text)

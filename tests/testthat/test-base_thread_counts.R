@@ -3,7 +3,6 @@
 thread_counts <- c(2L, 3L, 5L, 8L, 16L)
 steps <- at_length(300L, 60L) # enough to try every parallel mode of a plan
 
-# The value of `fit()` with this number of threads, regardless of the machine.
 on_threads <- function(threads, fit) {
   use_threads() # reads the options now, so that training does not reset the number
   cpp_kernel_threads_set(threads)
@@ -22,7 +21,6 @@ expect_same_bits <- function(fit) {
   }
 }
 
-# Losses and variables after training a new model.
 trained <- function(model, input, ...) {
   losses <- suppressMessages(train(model, input, ...))$losses$total_losses
   names <- variable_names(model)

@@ -79,7 +79,6 @@ test_that("strings in column_numeric() are an error that names column, value and
   words <- transform(iris, Species = as.character(Species))
   input <- input_fn(words, features = c("Sepal.Width", "Species"), response = "Sepal.Length")
   expect_error(train(model, input), "needs numbers, not strings", fixed = TRUE)
-  # Also inside bucketized columns and with a normalizer.
   buckets <- linear_regressor(column_bucketized(column_numeric("Species"), 1:2))
   expect_error(train(buckets, input_fn(Sepal.Length ~ Species, iris)), "column_numeric")
   normalized <- linear_regressor(column_numeric("Species", normalizer_fn = function(x) x / 2))

@@ -107,7 +107,6 @@ test_that("c() adds a column to a list of columns", {
   expect_snapshot_text(feature_columns(c(list(a), type = "x")))
 })
 
-# The output of the input layer for float64 features.
 layer_of <- function(features, columns) {
   with(tf$Graph()$as_default(), {
     layer <- input_layer(lapply(features, tf$constant), columns)
@@ -196,7 +195,6 @@ test_that("a list of columns keeps argument names as c(recursive = TRUE) makes t
   expect_named(columns, c("a", "b1", "b2", ""))
   expect_identical(columns$b2, column_numeric("z"))
   expect_null(names(feature_columns(column_numeric("x"), column_numeric("y", "z"))))
-  # Duplicates are dropped with their names.
   expect_named(feature_columns(a = column_numeric("x"), b = column_numeric("x")), "a")
   model <- linear_regressor(feature_columns(weight = column_numeric("wt")))
   expect_no_error(train(model, input_fn(mpg ~ wt, mtcars), steps = 1))

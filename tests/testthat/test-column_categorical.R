@@ -4,7 +4,6 @@ education <- function(...) {
   )
 }
 
-# The output of the input layer for features, one row each.
 layer_of <- function(features, columns) {
   graph <- tf$Graph()
   with(graph$as_default(), {

@@ -180,7 +180,6 @@ test_that("custom_gradient() replaces the gradient of a function", {
     x <- tf$constant(c(1, 2))
     y <- tf$reduce_sum(clipped(x) * tf$constant(c(10, 0.5)))
     expect_equal(c(value_of(tf$gradients(y, x)[[1]])), c(1, 0.5))
-    # The gradient can use the function's arguments.
     log1pexp <- tf$custom_gradient(function(x) {
       e <- tf$exp(x)
       list(tf$log(1 + e), function(dy) dy * (1 - 1 / (1 + e)))

@@ -148,7 +148,6 @@ test_that("iterators provide elements in a graph", {
       seen <- c(seen, list(as.vector(sess$run(batch))))
     }))
     expect_equal(seen, list(0:1, 2:3, 4))
-    # A new session starts from the first element.
     with(tf$Session() %as% sess, expect_equal(as.vector(sess$run(batch)), 0:1))
   })
 })
@@ -189,7 +188,6 @@ test_that("iterators with a structure take several datasets", {
       iterator_make_initializer(iterator, tensor_slices_dataset(list(x = "a"))), "types or shapes of the dataset differ"
     )
     expect_error(iterator_initializer(iterator), "no initializer of its own")
-    # Operations get the given names.
     expect_equal(iterator$get_next("batch")$x$name, "batch:0")
     expect_equal(iterator$make_initializer(one, "begin")$name, "begin")
     expect_error(iterator_get_next(iterator, name = 3), "`name` must be a single string")
@@ -233,7 +231,6 @@ test_that("names(), length(), head() and str() work on a dataset", {
   data <- tensor_slices_dataset(list(x = 1:3, y = c("a", "b", "c")))
   expect_named(data, c("x", "y"))
   expect_null(names(range_dataset(0, 3)))
-  # The length is unknown before the dataset is read.
   expect_identical(length(data), NA_integer_)
   expect_equal(lapply(head(data, 2), function(e) e$y), list("a", "b"), ignore_attr = TRUE)
   expect_error(head(data, -1), "`n` must be a number of elements", class = "runhooks_error")

@@ -133,7 +133,6 @@ test_that("tf$data$experimental$CsvDataset gives tuples like TensorFlow's", {
   csv <- tf$data$experimental$CsvDataset
   rows <- dataset_collect(csv(path, list(0L, "none", 9), header = TRUE))
   expect_identical(rows, list(list(1L, "x", 9), list(2L, "none", 3.5)))
-  # Only the selected fields are parsed.
   some <- csv(csv_file(c("1,2,3", "4,5", "6,7,8,9")), list(0L, tf$float32), select_cols = c(0, 1))
   expect_identical(dataset_collect(some), list(list(1L, 2), list(4L, 5), list(6L, 7)))
   few <- csv(csv_file(c("1,2", "3")), list(0L), select_cols = 1)

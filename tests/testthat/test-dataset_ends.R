@@ -134,7 +134,6 @@ test_that("a function that produces an element cannot read, begin, save or resto
         class = "runhooks_error_failed_precondition", info = paste(make, act)
       )
     }
-    # Another iterator can be read.
     other <- function(all) dataset_collect(dataset_take(range_dataset(0, 5), 2))
     expect_no_error(read_within(makes[[make]], other))
   }

@@ -213,7 +213,6 @@ test_that("a generator that can be restarted is read again, also by other sessio
   expect_equal(values(dataset_repeat(data, 2)), c(1, 2, 3, 1, 2, 3))
   expect_equal(values(data), 1:3)
   expect_error(generator_dataset(function() 1, save = function() 1), "give both or none")
-  # Two iterators read in turn.
   pairs <- dataset_collect(zip_datasets(data, dataset_skip(data, 1)))
   expect_equal(pairs, list(list(1, 2), list(2, 3)))
 })
@@ -333,7 +332,6 @@ test_that("a queue keeps the class of a condition", {
     expect_error(session$run(value), class = "test_broken")
     expect_equal(session$run(value), 3)
   })
-  # It also reaches the user of a model.
   model <- linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir())
   record <- function(x) list(x = x, y = tf$reshape(x, c(-1L, 1L)))
   rows <- dataset_map(dataset_batch(numbers_until(4), 1), record, 3)

@@ -46,7 +46,6 @@ test_that("`stream = TRUE` reads lines, records and chunks as they arrive", {
   # The first line is available before the second is written.
   waits <- local_pipe("printf 'a\\n'; sleep 60")
   expect_identical(values(text_line_dataset(waits, stream = TRUE), 1), "a")
-  # A line of a megabyte.
   long <- lines("head -c 1000000 /dev/zero | tr '\\0' 'x'; printf '\\nend\\n'") # lint: allow path
   expect_identical(nchar(long), c(1000000L, 3L))
 
@@ -96,7 +95,6 @@ test_that("a CSV can be read from a pipe", {
     dataset_collect()
   expect_identical(rows[[1]]$x, array(1:2000))
   expect_identical(c(rows[[1]]$word[1:3]), c("a", "b", "n"))
-  # A regular file works as before, and can be read again.
   twice <- dataset_repeat(text_line_dataset(file, record_spec = spec, stream = TRUE), 2)
   expect_length(dataset_collect(twice), 4)
 })

@@ -163,7 +163,6 @@ test_that("nested functions can use tensors of both outer scopes", {
       dataset_flat_map(range_dataset(0, 2), function(x) dataset_map(window, function(y) y * k + x))
     })
     expect_equal(values(windows), c(0, 100, 1, 101, 200, 300, 201, 301))
-    # Drawn anew for each element.
     tf$set_random_seed(3)
     drawn <- dataset_map(range_dataset(0, 30), function(x) tf$gather(tf$random_shuffle(tf$range(5L)), 0L))
     expect_gt(length(unique(values(drawn))), 1)

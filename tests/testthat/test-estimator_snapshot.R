@@ -24,7 +24,6 @@ test_that("a restored model has the saved state, even if its folder has changed"
                    class = "runhooks_message_saved_model")
     expect_no_message(expect_identical(predict(read)$.pred, saved$was))
     expect_identical(suppressWarnings(coef(read)), suppressMessages(suppressWarnings(coef(readRDS(saved$file)))))
-    # It trains further from there and leaves the other folder alone.
     suppressMessages(train(read, steps = 1))
     expect_equal(variable_value(read, "global_step")[[1]], 6)
     expect_equal(variable_value(model, "global_step")[[1]], 8)
@@ -50,7 +49,6 @@ test_that("a restored model uses its folder if that is unchanged", {
   expect_no_message(train(read, steps = 2), class = "runhooks_message_saved_model")
   expect_identical(model_dir(read), model_dir(model))
   expect_equal(variable_value(model, "global_step")[[1]], 4)
-  # Saving it again stores its current state.
   again <- unserialize(serialize(read, NULL))
   suppressMessages(train(model, steps = 2))
   expect_message(step <- variable_value(again, "global_step")[[1]])
@@ -142,8 +140,6 @@ test_that("large weights of a named folder stay there, and their loss is reporte
   expect_match(shown, "'model.ckpt-1' is not there any more")
   expect_match(shown, "is gone or has no\\s+checkpoint any more")
 })
-
-# --- removed parts
 
 test_that("butcher's generics remove data and values of a call, and do not change the model", {
   model <- do.call(linear_regressor, list(mpg ~ wt, mtcars))

@@ -45,7 +45,6 @@ test_that("the event file of a run has TensorFlow's steps and values", {
   expect_equal(of_tag(events, "loss")$value, of_tag(wanted, "loss")$value, tolerance = 1e-5)
   expect_true(all(abs(events$wall_time - as.numeric(Sys.time())) < 600))
 
-  # TensorFlow has no metadata of the data.
   files <- setdiff(list.files(model_dir(model)), c("logs", record_file, runs_file))
   expect_setequal(files, grep("^events", unlist(trace$files), value = TRUE, invert = TRUE))
 })

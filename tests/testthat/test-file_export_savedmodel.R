@@ -140,7 +140,6 @@ test_that("an export replaces an older one, and no other folder", {
   others <- file.path(base, c("notes", "assets/mine", "variables/mine", "assets.extra/mine", "b/c/d"))
   dir.create(dirname(others[[5]]), recursive = TRUE)
   for (path in others) writeLines(basename(path), path)
-  # Also through a link to it.
   link <- withr::local_tempfile()
   file.symlink(base, link)
   for (place in c(base, link)) {
@@ -197,7 +196,6 @@ test_that("the next export completes one that was killed between its steps", {
   export_savedmodel(made$model, base)
   expect_setequal(dir(base), entries)
   expect_s3_class(load_savedmodel(base), "runhooks_saved_model")
-  # A partially deleted export is ignored.
   dir.create(left_by_killed(paste0(base, ".ready")))
   export_savedmodel(made$model, base)
   expect_s3_class(load_savedmodel(base), "runhooks_saved_model")

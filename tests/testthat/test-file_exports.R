@@ -44,8 +44,6 @@ test_that("a wrong answer is detected", {
   expect_false(any(grepl("theirs answers", problems)))
 })
 
-# --- custom models
-
 golden_outputs <- jsonlite::read_json(golden_path("export_outputs.json"))
 
 # A model with the export_outputs that tests/golden/make_export_outputs.py describes.

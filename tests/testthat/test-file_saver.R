@@ -59,7 +59,6 @@ test_that("savers can be stored in collections", {
   })
 })
 
-# A session with a reference variable and a resource variable.
 with_saver_session <- function(code) {
   with(tf$Graph()$as_default(), {
     tf$get_variable("a", initializer = tf$constant(c(1, 2)))

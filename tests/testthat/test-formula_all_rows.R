@@ -61,7 +61,6 @@ test_that("cut() uses the intervals of the training data for new data", {
   expect_equal(coef(model), coef(reference), tolerance = 1e-4)
   expect_no_warning(few <- predict(model, newdata = mtcars[c(1, 7), ])$.pred)
   expect_equal(few, unname(fitted(reference)[c(1, 7)]), tolerance = 1e-4)
-  # Values outside the intervals are missing.
   expect_identical(is.na(predict(model, newdata = data.frame(hp = c(1000, 200)))$.pred), c(TRUE, FALSE))
   again <- linear_regressor(mpg ~ cut(hp, 3), mtcars, model_dir = folder)
   expect_identical(coef(again), coef(model))
@@ -77,7 +76,6 @@ test_that("cut() uses the intervals of the training data for new data", {
   model <- linear_regressor(mpg ~ ., named, model_dir = withr::local_tempdir())
   train(model)
   expect_equal(fitted(model), fitted(lm(mpg ~ factor(cyl), mtcars)), tolerance = 1e-4, ignore_attr = TRUE)
-  # Explicit breaks are not changed.
   for (formula in list(
     mpg ~ cut(hp, c(0, 100, 400)), mpg ~ cut(hp, breaks = 2, labels = c("low", "high")),
     mpg ~ base::cut(hp, 4, right = FALSE)
@@ -99,7 +97,6 @@ test_that("numbers with the attribute `levels` are numbers", {
     expect_no_warning(train(model))
     expect_equal(coef(model), coef(lm(formula, data)), tolerance = 1e-4)
   }
-  # As in models of columns.
   model <- linear_regressor(column_numeric("tobacco"), model_dir = withr::local_tempdir())
   train(model, input_fn(data, features = "tobacco", response = "ncases"), steps = 2)
   predicted <- predict(model, input_fn(data, features = "tobacco", response = "ncases"))

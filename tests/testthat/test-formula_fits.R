@@ -48,7 +48,6 @@ test_that("losses, metrics and predictions are in the units of the data", {
   expect_equal(metrics[["prediction/mean"]], mean(mtcars$mpg), tolerance = 1e-5)
   last <- tail(history$losses$total_losses, 1)
   expect_equal(last, sum(squares), tolerance = 1e-5)
-  # An input function also gives unscaled data.
   expect_equal(evaluate(model, input_fn(mpg ~ wt + hp, mtcars))$loss, metrics$loss, tolerance = 1e-6)
 })
 
@@ -167,7 +166,6 @@ test_that("learning_rate sets the rate of a named optimizer", {
     "a rate of its own.*optimizer = \"Adam\", learning_rate = 0.1"
   )
   expect_error(rate_of(mpg ~ wt, mtcars, optimizer = "Adamm", learning_rate = 1), "cannot be \"Adamm\"")
-  # Setting the rate in another way gives the same model.
   fit <- function(...) {
     model <- linear_regressor(
       column_numeric("wt"), ..., model_dir = new_folder(), config = run_config(tf_random_seed = 1)

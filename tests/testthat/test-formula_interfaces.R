@@ -45,13 +45,11 @@ test_that("a recipe is stored and prepares all later data", {
   suppressMessages(train(model))
   reference <- stats::lm(mpg ~ wt + cyl + log(hp), data)
   expect_equal(predict(model, newdata = data)$.pred, unname(stats::fitted(reference)), tolerance = 1e-3)
-  # Without `newdata`, the prepared training data are used.
   expect_equal(predict(model), predict(model, newdata = data))
   expect_equal(unname(fitted(model)), unname(stats::fitted(reference)), tolerance = 1e-3)
   expect_equal(summary(model)$measures, summary(model)$measures)
   expect_equal(evaluate(model, data)$average_loss, mean(stats::residuals(reference)^2), tolerance = 1e-3)
   expect_equal(evaluate(model), evaluate(model, data))
-  # Raw data of a later training are also prepared.
   suppressMessages(train(model, data, steps = 1))
   expect_equal(predict(model)$.pred, predict(model, newdata = data)$.pred)
   interval <- predict(model, newdata = data[1:3, ], interval = "confidence")
@@ -76,7 +74,6 @@ test_that("terms() and model.frame() match lm()", {
 test_that("packages that inspect a model's formula and data work", {
   model <- linear_regressor(mpg ~ wt + hp, mtcars)
   suppressMessages(train(model))
-  # The calls of such packages.
   expect_identical(eval(model$call$data), mtcars)
   expect_identical(all.vars(formula(model)), c("mpg", "wt", "hp"))
   skip_if_not_installed("insight")

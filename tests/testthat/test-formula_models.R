@@ -24,7 +24,6 @@ test_that("a formula is a shortcut for columns and an input function", {
   expect_equal(variable_value(short), variable_value(long))
   expect_equal(evaluate(short, mtcars), evaluate(long, mtcars_input(batch_size = 128)))
   expect_equal(predict(short, newdata = mtcars), predict(long, newdata = mtcars))
-  # Features keep their names in input functions.
   expect_equal(evaluate(short, mtcars_input()), evaluate(long, mtcars_input()))
   expect_false("data" %in% names(short$args))
   expect_lt(length(serialize(short$blueprint, NULL)), 2000)

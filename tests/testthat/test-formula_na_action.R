@@ -31,7 +31,6 @@ test_that("na.omit and na.exclude drop rows, as in lm()", {
   expect_equal(nobs(model), 111)
   expect_equal(coef(model), coef(reference), tolerance = 1e-3)
   expect_equal(fitted(model), fitted(reference), tolerance = 1e-4)
-  # One prediction per row, NA for incomplete rows.
   predicted <- predict(model, newdata = airquality)$.pred
   expect_equal(predicted, unname(predict(reference, airquality)), tolerance = 1e-4)
   expect_equal(sum(is.na(predicted)), 7)
@@ -181,6 +180,5 @@ test_that("a row with a missing weight counts as incomplete", {
   expect_equal(coef(model), coef(reference), tolerance = 1e-5)
   expect_equal(fitted(model), fitted(reference), tolerance = 1e-5)
   expect_equal(nobs(model), 30)
-  # Predictions need no weights.
   expect_false(anyNA(predict(model, newdata = data)$.pred))
 })

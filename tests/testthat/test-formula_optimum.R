@@ -7,7 +7,6 @@ test_that("coefficients and standard errors match lm() and glm(), including coll
   expect_gte(length(cases), 30)
   for (case in cases) {
     label <- paste(deparse(case$formula, 500), "of", case$name)
-    # No warning, because all cases converge.
     expect_no_warning(found <- compare_optimum(case), message = "converged")
     expect_true(found$same_terms, label = label)
     expect_lt(found$coefficients, 1e-3, label = label)
@@ -28,14 +27,12 @@ test_that("each iteration is a step for hooks, and training stops at convergence
   expect_lt(tail(seen, 1), 1e-4 * max(seen))
   expect_equal(variable_value(model, "global_step")[[1]], history$params$steps)
   expect_match(paste(unlist(run_history(model)), collapse = " "), "StopWhenConvergedHook")
-  # More steps change nothing.
   before <- coef(model)
   train(model, steps = 5)
   expect_equal(coef(model), before, tolerance = 1e-6)
   # There is no learning rate to set.
   rate <- hook_learning_rate(function(step) 0.1)
   expect_error(train(model, steps = 1, hooks = rate), "learning rate")
-  # An explicit number of steps is used.
   few <- linear_regressor(mpg ~ wt, mtcars, model_dir = new_folder())
   expect_equal(train(few, steps = 30)$params$steps, 30)
 })
@@ -119,7 +116,6 @@ test_that("orthogonalized collinear numbers are stored, exported and applied to 
   new <- data.frame(height = c(58.5, 66, 80))
   reference <- lm(weight ~ height + I(height^2), women)
   expect_equal(predict(model, newdata = new)$.pred, unname(predict(reference, new)), tolerance = 1e-5)
-  # Constructed again from other data.
   again <- linear_regressor(weight ~ height + I(height^2), women[4:9, ], model_dir = folder)
   expect_equal(predict(again, newdata = new), predict(model, newdata = new))
   expect_match(checkpoint_names(latest_checkpoint(folder)), "^linear/linear_model/height/weights$",

@@ -88,14 +88,12 @@ test_that("a stream that fits into memory is read once, like a data frame", {
   train(model)
   expect_equal(coef(model), coef(lm(mpg ~ wt + factor(cyl), mtcars)), tolerance = 1e-4)
   expect_s3_class(model$data, "data.frame")
-  # Batches of features and labels.
   file <- withr::local_tempfile(fileext = ".csv")
   write.csv(mtcars, file, row.names = FALSE)
   csv <- make_csv_dataset(file, 5, label_name = "mpg", num_epochs = 1, shuffle = FALSE)
   model <- linear_regressor(mpg ~ wt + factor(cyl), csv, model_dir = withr::local_tempdir())
   train(model)
   expect_equal(coef(model), coef(lm(mpg ~ wt + factor(cyl), mtcars)), tolerance = 1e-4)
-  # Data for a later training.
   other <- linear_regressor(mpg ~ wt + factor(cyl), mtcars, model_dir = withr::local_tempdir())
   train(other, csv)
   expect_equal(coef(other), coef(model), tolerance = 1e-5)
@@ -159,7 +157,6 @@ test_that("empty fields of a CSV are NA for a formula, and TensorFlow's 0 for ot
   }
   collected <- dataset_collect(sources$ahead, 1)[[1]]
   expect_identical(c(collected$wt[3], collected$cyl[5]), c(0, 0))
-  # Defaults that the user has set.
   own <- csv_record_spec(file, defaults = as.list(ifelse(spec$types == "string", "b", 3)))
   model <- linear_regressor(
     mpg ~ wt + cyl + g, text_line_dataset(file, record_spec = own), model_dir = withr::local_tempdir()
@@ -237,7 +234,6 @@ test_that("a formula model trains on an input function of a dataset, and resumes
   )
   train(model)
   expect_equal(coef(model), coef(lm(mpg ~ log(wt) + factor(cyl), mtcars)), tolerance = 1e-3)
-  # Also with an object that is constructed again.
   again <- linear_regressor(mpg ~ log(wt) + factor(cyl), mtcars, model_dir = model_dir(model))
   expect_equal(predict(again, newdata = cars), predict(model, newdata = cars))
   classes <- linear_classifier(am ~ log(wt), cars, model_dir = withr::local_tempdir())

@@ -68,7 +68,6 @@ test_that("models of numbers without an intercept match lm() and glm()", {
     summary(lm(mpg ~ 0 + factor(cyl), mtcars))$r.squared, tolerance = 1e-5
   )
   expect_as_lm(am ~ 0 + wt + hp, mtcars, linear_classifier, logistic)
-  # With another optimizer and unscaled data.
   plain <- linear_regressor(
     mpg ~ 0 + wt, mtcars, normalize = FALSE, optimizer = "Adam", model_dir = new_folder()
   )
@@ -135,7 +134,6 @@ test_that("dates, times and time differences are the same numbers as in lm()", {
   model <- linear_regressor(mpg ~ wait, data, model_dir = folder)
   train(model)
   expected <- unname(predict(lm(mpg ~ wait, data)))
-  # The same times in other units.
   other <- data
   units(other$wait) <- "days"
   expect_equal(predict(model, newdata = other)$.pred, expected, tolerance = 1e-4)
@@ -144,7 +142,6 @@ test_that("dates, times and time differences are the same numbers as in lm()", {
   again <- linear_regressor(mpg ~ wait, other, model_dir = folder)
   expect_equal(unname(fitted(again)), expected, tolerance = 1e-4)
   expect_equal(coef(again)[["wait"]], 24 * coef(model)[["wait"]], tolerance = 1e-6)
-  # A plain number has no unit.
   expect_error(
     predict(model, newdata = transform(data, wait = as.numeric(wait))),
     "It was <difftime> and is now <numeric>"

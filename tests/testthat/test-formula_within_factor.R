@@ -90,7 +90,6 @@ test_that("residuals below single precision are reported", {
   model <- linear_regressor(y ~ x + u, data, model_dir = new_folder())
   train(model)
   expect_warning(coef(model), "double precision", class = "runhooks_warning_not_converged")
-  # No warning for a fit without residuals.
   data$y <- 1 + 100 * data$x
   exact <- linear_regressor(y ~ x + u, data, model_dir = new_folder())
   train(exact)

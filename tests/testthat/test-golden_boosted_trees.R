@@ -71,7 +71,6 @@ field <- function(fields, number, default) {
 
 floats <- function(bytes) readBin(bytes, "double", length(bytes) / 4, 4, endian = "little")
 
-# The values of a leaf; absent ones are zero.
 leaf_numbers <- function(leaf, width) {
   fields <- wire_fields(leaf)
   values <- floats(c(field(fields, 3, raw()), field(wire_fields(field(fields, 1, raw())), 1, raw())))

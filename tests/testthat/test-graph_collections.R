@@ -1,4 +1,3 @@
-# Items that a script adds to a collection.
 set.seed(1)
 
 expect_wrong_item <- function(expr, collection, words) {

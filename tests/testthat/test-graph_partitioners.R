@@ -6,7 +6,6 @@ input <- function() {
   input_fn(data, c(x, c), y, batch_size = 4, shuffle = FALSE, num_epochs = NULL)
 }
 
-# The variables of the graph with their shapes, after some steps.
 trained <- function(model) {
   shapes <- NULL
   look <- session_run_hook(begin = function() {
@@ -38,7 +37,6 @@ test_that("a linear model's variables are partitioned as in TensorFlow", {
   expect_message(variable_value(cut$model), "part_1/Ftrl")
   expect_identical(dim(cut$values[["linear/linear_model/c/weights"]]), c(3L, 1L))
   whole <- linear()
-  # Training resumes from the checkpoint.
   train(cut$model, input(), steps = 1)
   expect_identical(variable_value(cut$model, "global_step")[[1]], 4)
   for (name in setdiff(names(whole$values), slots)) {

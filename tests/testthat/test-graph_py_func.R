@@ -1,5 +1,3 @@
-# tf$py_func() runs R functions in a graph.
-
 run_once <- function(...) {
   with(tf$Session() %as% s, s$run(...))
 }

@@ -349,7 +349,6 @@ test_that("stop_requested becomes TRUE immediately, and a stored coordinator rep
   train(mtcars_model(), mtcars_input(), hooks = hook)
   expect_equal(seen, list(FALSE, TRUE))
   expect_true(kept$should_stop())
-  # The hook's next loop starts without a stop request.
   train(mtcars_model(), mtcars_input(), hooks = hook)
   expect_equal(seen, list(FALSE, TRUE, FALSE, TRUE))
 })

@@ -82,8 +82,6 @@ test_that("arguments of early stopping are validated with TensorFlow's messages"
   )
 })
 
-# --- restore_best_weights
-
 # Trains a model with a history of its weights and evaluations.
 evaluated_model <- function(stop, steps, evaluator_last = FALSE, ..., frame = parent.frame()) {
   model <- mtcars_model(withr::local_tempdir(.local_envir = frame), ...)
@@ -113,7 +111,6 @@ test_that("the best weights are restored whatever the order of hooks and whateve
     run <- evaluated_model(no_better(1e6), 60, evaluator_last = last, save_checkpoints_steps = 11)
     after <- run$losses[run$losses$step > 0, ]
     expect_equal(run$now, min(after$value), tolerance = 1e-5)
-    # The hook ends the run.
     run <- evaluated_model(no_better(14), 5000, evaluator_last = last, save_checkpoints_steps = 5)
     expect_lt(variable_value(run$model, "global_step")[[1]], 5000)
     after <- run$losses[run$losses$step > 0, ]

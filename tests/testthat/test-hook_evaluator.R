@@ -1,4 +1,3 @@
-# An evaluation hook that records global steps.
 step_noter <- function() {
   steps <- c()
   note <- session_run_hook(end = function(session) steps <<- c(steps, session$run("global_step:0")))
@@ -121,7 +120,6 @@ test_that("early stopping restores and saves the weights of the best evaluation"
     tolerance = 1e-7
   )
   expect_false(isTRUE(all.equal(weights[[2]], weights[[6]])))
-  # A resumed training starts from them.
   again <- weights_by_step(model, numeric())
   train(model, mtcars_input(num_epochs = NULL), steps = 1, hooks = again)
   expect_length(attr(again, "weights")(), 7)
@@ -135,7 +133,6 @@ test_that("the best weights come from a checkpoint if their step has passed", {
       model, "average_loss", 3, run_every_secs = NULL, run_every_steps = 1,
       restore_best_weights = TRUE
     )
-    # Both runs have the hook's variable.
     expect_warning(
       train(model, mtcars_input(num_epochs = NULL), steps = 4, hooks = list(first, stops)),
       "never saw the metric"

@@ -1,5 +1,3 @@
-# Features of hooks beyond TensorFlow's five methods.
-
 recorder <- function(...) {
   seen <- list()
   hook <- session_run_hook(
@@ -86,10 +84,8 @@ test_that("an interrupt in a closure: step, checkpoint, on_error(), then R's int
   expect_length(attr(hook, "seen")(), 1)
   expect_s3_class(attr(hook, "seen")()[[1]]$condition, "interrupt")
   expect_match(saved_then, "ckpt-6$")
-  # Both the condition and on_error() have the history so far.
   expect_equal(as.data.frame(caught$history)$step, rep(c(1, 2, 4, 6)[1:3], 2))
   expect_equal(attr(hook, "seen")()[[1]]$condition$history, caught$history)
-  # The next error is not mistaken for an interrupt.
   before <- latest_checkpoint(folder)
   bad <- session_run_hook(after_run = function(context, values) stop("bad"))
   expect_error(
@@ -259,7 +255,6 @@ test_that("an interrupt is reported in one line, and the history so far is avail
   )
   expect_s3_class(last_history(), "tf_estimator_history")
   expect_gte(length(last_history()$step), 6)
-  # Also after an error, and after a successful run.
   bad <- session_run_hook(after_run = function(context, values) stop("bad"))
   expect_error(train(model, mtcars_input(), hooks = bad), "bad")
   history <- train(model, mtcars_input(num_epochs = NULL), steps = 2)

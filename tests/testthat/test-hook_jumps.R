@@ -24,7 +24,6 @@ test_that("code that a loop calls cannot reset the loop's default graph", {
     hooks = session_run_hook(before_run = function(context) reset())
   )
   expect_error(train(evaluated, mtcars_input(), steps = 2, hooks = hook), class = failed_precondition)
-  # The default graph is restored.
   before <- tf$get_default_graph()
   expect_identical(tf$get_default_graph(), before)
   tf$reset_default_graph()
@@ -66,7 +65,6 @@ test_that("a hook that closes its session gets an error at the next run, in any 
   )
   for (method in names(close)) {
     hook <- do.call(session_run_hook, close[method])
-    # Nothing else fails.
     expect_warning(
       expect_error(
         train(mtcars_model(), mtcars_input(), steps = 3, hooks = hook),

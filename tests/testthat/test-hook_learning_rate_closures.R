@@ -48,7 +48,6 @@ test_that("a schedule matches TensorFlow's decay", {
     weights(scheduled, hooks = hook_learning_rate(function(step, epoch, rate) rate * 0.5^step)),
     tolerance = 1e-6
   )
-  # A changing rate is in the event file even without a hook.
   events <- read_events(model_dir(decayed))
   expect_equal(events$value[events$tag == "learning_rate"], 0.001 * 0.5^(0:5), tolerance = 1e-6)
   # The schedule receives the optimizer's rate of the step.
@@ -95,7 +94,6 @@ test_that("reduce_on_plateau() lowers the rate when the metric stops improving, 
   ))
   expect_equal(sum(grepl("gets no better", said)), 2)
   state <- variable_names(model)
-  # A resumed run uses the lower rate from its first step.
   model <- sgd_model(0.001)
   always_worse <- add_metrics(model, function() {
     list(worse = tf$metrics$mean(tf$cast(tf$train$get_global_step(), tf$float32)))

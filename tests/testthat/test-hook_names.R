@@ -43,7 +43,6 @@ test_that("loss, predictions, labels and learning_rate exist in every canned mod
   }
   two <- results_of(models[[5]][[1]], mtcars_input(), rate = "learning_rate")
   expect_named(two$rate, c("dnn", "linear"))
-  # Evaluation and prediction offer a subset.
   model <- models[[3]][[1]]
   evaluated <- results_of(model, binary, "loss", "predictions", run = evaluate)
   expect_length(evaluated[[2]]$classes, 8)

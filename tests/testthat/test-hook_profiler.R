@@ -24,12 +24,10 @@ test_that("the metadata of one run has its timings", {
     stats <- told$step_stats$dev_stats[[1]]
     expect_match(stats$device, "device:CPU:0$")
     expect_equal(stats$node_stats[[2]]$node_name, "root")
-    # The next run clears the metadata of the previous one.
     session$run(y, run_metadata = told)
     expect_null(told$step_stats)
     session$close()
   })
-  # In a monitored session, with and without hooks.
   told <- run_metadata()
   for (hooks in c(TRUE, FALSE)) {
     run_steps(1, run = function(session, train_op) {

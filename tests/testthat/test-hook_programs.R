@@ -17,7 +17,6 @@ toy_graph <- function() {
   })
 }
 
-# The values that hooks feed.
 fed_values <- c(x = 1, y = 2)
 
 conditions <- list(
@@ -178,7 +177,6 @@ interrupted_step <- function(program, log) {
   switch(program$method, before = program$call - 1, after = program$call)
 }
 
-# Contract violations in the files of a program.
 broken_files <- function(program, log, dir) {
   interrupted <- interrupted_step(program, log)
   newest <- latest_checkpoint(dir)
@@ -194,7 +192,6 @@ broken_files <- function(program, log, dir) {
   )
 }
 
-# Contract violations in the run of a program.
 broken_promises <- function(program, log) {
   log$session_closed <- function() is.null(log$session) || log$session$should_stop()
   if (has_feed_conflict(program)) return(broken_conflict_promises(program, log))

@@ -26,7 +26,6 @@ shown <- function(expr, ...) {
 
 test_that("train() and evaluate() show the line through cli, with the total of rows and epochs", {
   model <- mtcars_model()
-  # 32 rows in batches of 8.
   lines <- shown(train(model, mtcars_input(num_epochs = 2)))
   expect_match(lines, "^Training 8/8 \\[=+\\] - ETA:  0s - loss: [0-9]+[.][0-9][0-9]$", all = FALSE)
   expect_true(all(nchar(lines) <= 80))
@@ -36,7 +35,6 @@ test_that("train() and evaluate() show the line through cli, with the total of r
   expect_match(lines, "^Training 2/2 ", all = FALSE)
   lines <- shown(evaluate(model, mtcars_input()))
   expect_match(lines, "^Evaluating 4/4 \\[=+\\] - ETA:  0s - loss: ", all = FALSE)
-  # No total for data without an end.
   stops <- hook_stop_at_step(3)
   lines <- shown(train(model, mtcars_input(num_epochs = NULL), hooks = stops))
   expect_match(lines, "^\\[.\\] Training -- loss: [0-9.]+, step: 16$", all = FALSE)

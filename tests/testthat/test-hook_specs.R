@@ -19,7 +19,6 @@ refused <- list(
   "unsupported" = list("x")
 )
 
-# Arguments that are valid together.
 model <- linear_regressor(column_numeric("drat"), model_dir = tempfile("hook_specs"))
 good <- list(
   LoggingTensorHook = list("loss", every_n_iter = 1),

@@ -1,7 +1,6 @@
 # Checkpoints store hook states of the right hook and the right step.
 set.seed(1)
 
-# Counts its steps, and saves the count in checkpoints.
 counter <- function() {
   count <- 0
   hook <- session_run_hook(
@@ -13,7 +12,6 @@ counter <- function() {
 }
 count_of <- function(hook) attr(hook, "count")()
 
-# Does the same with other code.
 other_counter <- function() {
   runs <- 100
   hook <- session_run_hook(
@@ -50,7 +48,6 @@ test_that("after an interrupt, hook states match the step of the variables", {
   again <- counter()
   train_on(folder, list(counter = again), steps = 2)
   expect_equal(count_of(again), step_in(folder))
-  # Without names.
   folder <- withr::local_tempdir()
   interrupted(train_on(folder, list(counter(), interrupt_at(7)), steps = 20))
   again <- counter()
@@ -93,7 +90,6 @@ test_that("unnamed hooks are matched by their code", {
   train_on(folder, list(first, second))
   expect_equal(count_of(first), 103)
   expect_equal(count_of(second), 6)
-  # In any order.
   first <- other_counter()
   second <- counter()
   train_on(folder, list(second, first))
@@ -112,7 +108,6 @@ test_that("a saved state that matches two unnamed hooks is an error", {
   hooks <- list(counter(), new = counter())
   train_on(folder, hooks)
   expect_equal(vapply(hooks, count_of, 0, USE.NAMES = FALSE), c(6, 3))
-  # Several equal hooks are matched by order.
   folder <- withr::local_tempdir()
   train_on(folder, list(counter(), counter()), steps = 2)
   hooks <- list(counter(), counter())

@@ -36,7 +36,6 @@ test_that("repeated evaluations convert data once, and repeat messages about fac
   expect_equal(times_made(two <- words_of(evaluate(model, input))), 0)
   expect_identical(two, one)
   expect_match(one$said, "factor levels of 'Species' have been encoded", all = FALSE)
-  # Predictions do not check labels.
   expect_equal(times_made(words_of(predict(model, input))), 1)
   expect_identical(words_of(evaluate(model, input)), words_of(evaluate(model, species_input())))
 })
@@ -121,7 +120,6 @@ test_that("a model caches only its last evaluation data, and inputs keep no mode
     rm(data)
     for (i in 1:3) gc()
     expect_gte(gone, 3)
-    # The input function does not refer to a model.
     other <- species_model()
     train(other, input)
     evaluate(other, input)

@@ -48,7 +48,6 @@ test_that("input positions are in the model's checkpoint only", {
   expect_true(any(startsWith(own, "runhooks/random/")))
   expect_false(any(startsWith(variable_names(model), "runhooks/")))
   expect_length(dir(dir, pattern = "input"), 0)
-  # By default the input has no position.
   plain <- dropping_model(config = run_config())
   train(plain, input_fn(shuffled_rows(), x, y), steps = 2)
   names <- cpp_checkpoint_names(latest_checkpoint(model_dir(plain)))

@@ -1,4 +1,3 @@
-# The batches of an input function as R values.
 batches_of <- function(input, mode = "train", seed = 1) {
   graph <- tf$Graph()
   with_graph(graph, {

@@ -1,4 +1,3 @@
-# The first batch of an input function.
 first_batch <- function(data, features, ...) {
   graph <- tf$Graph()
   with(graph$as_default(), {
@@ -46,7 +45,6 @@ test_that("a factor is passed to string columns as its labels", {
   predicted <- function(data) {
     unlist(predict(model, input_fn(data, features = f, response = y))$predictions)
   }
-  # The same labels with levels in another order.
   again <- data.frame(f = factor(c("c", "b"), levels = c("c", "b")), y = 0)
   expect_equal(predicted(again), predicted(data)[c(4, 2)])
 })

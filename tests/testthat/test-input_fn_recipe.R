@@ -31,7 +31,6 @@ test_that("the steps of a recipe use its training data only", {
   all <- predict(model, input_fn(made(), data = with_factor(mtcars)))
   few <- predict(model, input_fn(made(), data = with_factor(mtcars)[c(5, 9), ]))
   expect_equal(few$predictions, all$predictions[c(5, 9)], tolerance = 1e-6)
-  # The outcome may be missing.
   new <- with_factor(mtcars)[3, c("drat", "wt", "gear")]
   expect_equal(
     predict(model, input_fn(recipes::prep(made()), data = new))$predictions, all$predictions[3],
@@ -45,7 +44,6 @@ test_that("newdata is prepared by the recipe of the training", {
   wanted <- predict(model, input_fn(made(), data = with_factor(mtcars)))
   given <- predict(model, newdata = with_factor(mtcars))
   expect_equal(given$.pred, unlist(wanted$predictions), tolerance = 1e-6, ignore_attr = TRUE)
-  # Without the outcome, and with a model from a file.
   new <- with_factor(mtcars)[c(5, 9), c("drat", "wt", "gear")]
   expect_equal(predict(model, newdata = new)$.pred, given$.pred[c(5, 9)], tolerance = 1e-6)
   saved <- withr::local_tempfile(fileext = ".rds")

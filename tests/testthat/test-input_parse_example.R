@@ -132,7 +132,6 @@ test_that("tf$parse_single_example() can be mapped over the records of a file", 
       })
     })
   }
-  # The same in a model's input function.
   input <- function() {
     tfrecord_dataset(path, compression_type = "GZIP") %>%
       dataset_map(function(record) {

@@ -59,7 +59,6 @@ test_that("more levels than classes are an error; logicals are FALSE and TRUE", 
   model <- linear_classifier(column_numeric("Petal.Length"), model_dir = withr::local_tempdir())
   input <- input_fn(iris, features = "Petal.Length", response = "Species")
   expect_error(train(model, input), "has 3 levels, but `n_classes` is 2")
-  # The failed training wrote nothing.
   expect_equal(list.files(model_dir(model), all.files = TRUE, no.. = TRUE), character())
   cars <- transform(mtcars, am = am == 1)
   train(model <- linear_classifier(column_numeric("wt")), input_fn(am ~ wt, cars), steps = 1)
@@ -280,7 +279,6 @@ test_that("a feature of another type than in training is an error that names bot
   expect_equal(predicted(n = 1:2), expected)
   expect_equal(predicted(s = factor(s)), expected)
   expect_equal(predicted(f = as.character(f)), expected)
-  # Columns that the model does not use can have any type.
   input <- function(extra) input_fn(y ~ n + s + f + extra, transform(data, extra = extra))
   train(model, input(1:2))
   expect_equal(predict(model, input(c("a", "b")))[[1]][[1]], predict(model, input(1:2))[[1]][[1]])
@@ -303,7 +301,6 @@ test_that("a damaged record is an error that describes its contents", {
   expect_error(predict(model, newdata = mtcars), "damaged", class = "runhooks_error_data_loss")
 })
 
-# Random data frames of mixed types.
 random_frame <- function(n) {
   word <- function(k) sample(letters[seq_len(k)], n, replace = TRUE)
   data <- data.frame(

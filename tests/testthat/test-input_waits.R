@@ -39,15 +39,12 @@ test_that("a history contains the rows read and the wait for input", {
   expect_false(is.unsorted(input$waited, strictly = TRUE))
   expect_true(all(input$waited > 0 & input$waited <= input$seconds))
   expect_equal(input$rows_per_sec, input$rows / input$seconds)
-  # A resumed run counts from its own start.
   model <- linear_regressor(column_numeric("wt"), model_dir = withr::local_tempdir())
   for (i in 1:2) {
     history <- train(model, input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 9), steps = 10)
     expect_equal(history$input$rows, c(8, 80))
   }
-  # The data frame of a history does not change.
   expect_setequal(as.data.frame(history)$metric, c("mean_losses", "total_losses"))
-  # An input without a dataset.
   plain <- train(model, function() list(list(wt = matrix(1:3)), matrix(c(1, 2, 3))), steps = 1)
   expect_null(plain$input)
 })

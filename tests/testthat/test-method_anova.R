@@ -44,7 +44,6 @@ test_that("AIC(), drop1(), add1() and step() choose as for lm() and glm()", {
     extractAIC(pair$own, scale = 6, k = 3), extractAIC(pair$theirs, scale = 6, k = 3), tolerance = 1e-5
   )
   expect_equal(drop1(pair$own)$AIC, drop1(lm(mpg ~ wt + hp + drat, mtcars))$AIC, tolerance = 1e-5)
-  # Uses the data that the call names.
   model <- linear_regressor(mpg ~ wt + hp + drat, mtcars, model_dir = new_folder())
   train(model)
   expect_equal(

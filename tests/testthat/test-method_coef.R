@@ -98,7 +98,6 @@ test_that("print() shows the model and its progress", {
   said <- capture.output(print(model))
   expect_match(said[[3]], "trained on 32 rows for [1-9][0-9]? steps, last average loss 6.095", all = FALSE)
   expect_no_match(said, "TensorFlow")
-  # An object that is constructed again on the folder prints the same.
   again <- linear_regressor(mpg ~ wt + hp, mtcars, model_dir = model_dir(model))
   expect_equal(capture.output(print(again)), said)
   both <- dnn_linear_combined_regressor(mpg ~ wt, mtcars, dnn_hidden_units = 4)

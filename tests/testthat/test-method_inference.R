@@ -133,7 +133,6 @@ test_that("models without a likelihood are errors that name them", {
   expect_error(confint(model, level = 95), "between 0 and 1")
   expect_error(confint(model, "nobody"), "`parm` must be among \"\\(Intercept\\)\"", class = "runhooks_error")
   expect_error(confint(model, 99), "`parm` must be among", class = "runhooks_error")
-  # Without `interval`, `level` is an error.
   expect_error(predict(model, newdata = mtcars, level = 0.9), "goes with `interval`", class = "runhooks_error")
   expect_error(predict(mtcars_model(), newdata = mtcars, interval = "confidence"), "made from a formula")
 })

@@ -94,7 +94,6 @@ test_that("marks show the remaining checkpoints, the best value, and why the run
   expect_match(gsub("\n", " ", caption), sub("\n.*", "", run$reason), fixed = TRUE)
   lines <- Filter(function(layer) inherits(layer$geom, "GeomVline"), plot$layers)
   expect_equal(lines[[1]]$data$xintercept, best)
-  # A deleted model leaves the curves only.
   unlink(model_dir(model), recursive = TRUE)
   expect_null(plot(history, method = "ggplot2")$labels$caption)
 })

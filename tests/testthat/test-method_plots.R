@@ -12,7 +12,6 @@ test_that("calibration() groups rows by prediction", {
   group <- p <= quantile(p, 0.1)
   expect_equal(table$predicted[[1]], mean(p[group]))
   expect_equal(table$observed[[1]], mean(seen[group] == "yes"))
-  # Equal predictions form one group.
   expect_equal(nrow(calibration(cbind(rep(0.5, 4), 0.5), factor(c("a", "b", "a", "b")))), 1)
 })
 

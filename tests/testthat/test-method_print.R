@@ -1,5 +1,3 @@
-# Objects that are passed to a run print their contents.
-
 shown <- function(x) paste(utils::capture.output(print(x)), collapse = "\n")
 
 test_that("hooks show their arguments", {

@@ -24,7 +24,6 @@ input_of <- function(response, data, features = c("x", "z", "w")) {
 
 two_numbers <- function() column_numeric("x", "z")
 
-# One classifier and one regressor of each kind.
 classifiers <- list(
   linear = function(...) linear_classifier(two_numbers(), ...),
   dnn = function(...) dnn_classifier(4, two_numbers(), ...),
@@ -79,7 +78,6 @@ test_that("labels that are not classes are errors that name column, value and ro
     expect_refused(
       model, input_of("word", perhaps), words, "\"word\".*label_vocabulary.*\"perhaps\" in row 29"
     )
-    # Levels are checked like strings.
     perhaps$word <- factor(perhaps$word)
     expect_error(evaluate(model, input_of("word", perhaps)), "\"perhaps\" in row 29")
     expect_error(
@@ -104,7 +102,6 @@ test_that("classes that count from 1, and labels with several values, are errors
     train(model(), input_of("l", data))
     train(model(), input_of(character(), data))
   })
-  # Valid types of classes.
   data <- bad_data()
   for (response in list(data$two == 1, data$two, as.double(data$two), data$f)) {
     data$response <- response
@@ -179,7 +176,6 @@ test_that("weights are non-negative numbers", {
     expect_refused(
       model, negative, input_of("two", data), "weights \"w\".*0 or more.*-0.5 in row 23"
     )
-    # Predictions need no weights.
     expect_equal(nrow(predict(model, negative)), 30)
   }
   model <- function(...) linear_regressor(two_numbers(), ...)

@@ -102,7 +102,6 @@ test_that("a first training can start from the variables of another model", {
   )
   slot <- variable_value(first, "dnn/hiddenlayer_0/bias/t_0/Adagrad")[[1]]
   expect_equal(start(warm_start_from = renamed)$bias, slot)
-  # A resumed model does not start again from the other one.
   model <- dnn_regressor(4, two_columns(), warm_start_from = model_dir(first))
   train(model, mtcars_input(), steps = 1)
   before <- variable_value(model, "dnn/hiddenlayer_0/kernel")[[1]]

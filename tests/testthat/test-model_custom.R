@@ -52,7 +52,6 @@ test_that("a model function is trained, evaluated, predicted, and resumed", {
   train(model, cars_input(num_epochs = NULL), steps = 2)
   expect_equal(variable_value(model, "global_step"), list(global_step = 7))
   expect_equal(drop(variable_value(model)[["dense/kernel"]]), descent(7, 0.01)$w)
-  # An object that is constructed again on the folder also resumes.
   again <- estimator(regression_fn, model_dir(model), params = list(rate = 0.01))
   train(again, cars_input(num_epochs = NULL), max_steps = 9)
   expect_equal(drop(variable_value(again)[["dense/kernel"]]), descent(9, 0.01)$w)
@@ -105,7 +104,6 @@ test_that("features are a matrix in the order of the selection, or as the input 
   expect_match(shown, "shape=(?, 2), dtype=int32", fixed = TRUE)
   untrained(predict(model, numpy_input_fn(list(x = array(1:24, c(2, 3, 4))), shuffle = FALSE)))
   expect_match(shown$x, "shape=(?, 3, 4), dtype=int32", fixed = TRUE)
-  # A user-defined input function that returns R arrays.
   own <- function() list(a = np_array(1:2, "float32"), b = list(c(1, 2), "w"))
   model$model_fn <- function(features, mode) {
     estimator_spec(mode, predictions = list(a = features$a, b = features$b[[1]] * 2))

@@ -36,7 +36,6 @@ test_that("columns in another order are rearranged to that of the training", {
     evaluate(model, input_fn(formula, mtcars))$loss
   })
   expect_identical(losses[[1]], losses[[2]])
-  # Training resumes in the order of the first training.
   weights <- function(formula) {
     set.seed(1)
     one <- own_regressor()
@@ -46,7 +45,6 @@ test_that("columns in another order are rearranged to that of the training", {
   }
   expect_identical(weights(mpg ~ hp + wt), weights(mpg ~ wt + hp))
   expect_error(values(mtcars, features = c(wt, hp, cyl)), "'wt', 'hp', not on 'wt', 'hp', 'cyl'")
-  # A model that is constructed again on the folder also uses the stored order.
   again <- own_regressor(model_dir = model_dir(model))
   expect_identical(unlist(predict(again, input_fn(mpg ~ hp + wt, mtcars))$value), expected)
 })

@@ -164,7 +164,6 @@ test_that("several heads share the features, and have separate losses and metric
   expect_true(all(c("answer/probabilities", "number/predictions") %in% names(predictions)))
   events <- read_events(model_dir(model))
   expect_true(all(c("loss", "loss/answer", "loss/number") %in% events$tag))
-  # A single head gives the same result as within two.
   alone <- linear_estimator(
     binary_class_head(), columns(), optimizer = "SGD", config = run_config(tf_random_seed = 1)
   )

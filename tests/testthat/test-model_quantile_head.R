@@ -26,7 +26,6 @@ test_that("the right share of labels is below each quantile", {
   spread <- predicted$.pred_0.9 - predicted$.pred_0.1
   expect_gt(stats::cor(spread, data$x), 0.9)
   expect_equal(ncol(predict(model, newdata = data[0, ])), 3)
-  # Several predictions per response have no residuals.
   expect_equal(ncol(fitted(model)), 3)
   expect_error(residuals(model), "3 numbers for 1 in each row")
   expect_named(summary(model)$measures, "average_loss")
@@ -38,7 +37,6 @@ test_that("the loss is the pinball loss", {
     quantile_head(quantiles = c(0.25, 0.75), loss_reduction = "sum"), column_numeric("x")
   )
   input <- input_fn(data, features = x, response = y, batch_size = 2)
-  # All predictions are 0.
   loss <- suppressWarnings(evaluate(model, input))$loss
   expect_equal(loss, mean(c(0.25, 0.75)) * 1 + mean(c(0.75, 0.25)) * 2, tolerance = 1e-6)
 })

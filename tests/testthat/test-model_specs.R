@@ -24,7 +24,6 @@ refused <- list(
   "warm start" = list(3), configuration = list(3), formula = list(3)
 )
 
-# Arguments that are valid together.
 ids <- column_categorical_with_identity("a", num_buckets = 4)
 words_file <- tempfile("words")
 writeLines(c("a", "b"), words_file)
@@ -123,7 +122,6 @@ test_that("each invalid argument is an error that names it when the object is cr
       expect_gt(length(bad), 0, label = own$kind[[i]])
       for (x in bad) {
         ill <- arguments
-        # A positional argument.
         at <- match(own$name[[i]], specs$name[specs$kind != "feature"])
         is_unnamed <- is.null(names(ill)) || all(names(ill) == "")
         if (is_unnamed && at <= length(ill) && !any(specs$kind == "feature")) ill <- ill[-at]

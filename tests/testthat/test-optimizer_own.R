@@ -1,5 +1,3 @@
-# Optimizers that are written in R.
-
 new_folder <- function(env = parent.frame()) withr::local_tempdir(.local_envir = env)
 
 own_sgd <- function(learning_rate, ..., name = "GradientDescent") {

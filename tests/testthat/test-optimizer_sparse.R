@@ -47,7 +47,6 @@ test_that("sparse updates match TensorFlow's", {
       error <- max(abs(got$states[[t]] - expected) / (1 + abs(expected)))
       expect_lte(error, 1e-5, label = paste(case$name, "step", t - 1))
     }
-    # The slots after the last step.
     last <- case$sparse[[length(case$sparse)]]
     for (slot in setdiff(names(last), "v")) {
       expected <- as.numeric(unlist(last[[slot]]))

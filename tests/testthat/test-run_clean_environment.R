@@ -22,7 +22,6 @@ read_only_places <- function(env = parent.frame()) {
   list(library = library, work = work)
 }
 
-# Runs `expr` in an R session whose environment contains only `env`.
 in_bare_child <- function(expr, places, env = character()) {
   library <- c(places$library, .libPaths())
   env <- c(

@@ -170,7 +170,6 @@ expect_same_numbers <- function(got, alone, name) {
   expect_equal(got$evaluated, alone$evaluated, tolerance = 1e-6, ignore_attr = TRUE)
 }
 
-# Results of one process.
 alone <- NULL
 numbers_alone <- function() {
   if (is.null(alone)) {
@@ -373,7 +372,6 @@ if (length(launchers) == 0) {
     expect_false(run$timeout)
     expect_true(run$status != 0)
     expect_match(run$stderr, words)
-    # Only once.
     expect_length(gregexpr(words, run$stderr)[[1]], 1)
   }
 
@@ -397,7 +395,6 @@ if (length(launchers) == 0) {
     # Four evaluations of eight batches.
     expect_equal(sum(vapply(0:2, function(rank) result_of("more", "evaluations", rank)$runs, 0)), 32)
     expect_identical(result_of("more", "evaluations", 1)$done, ended$done)
-    # All processes stop, and one reports it.
     said <- vapply(0:2, function(rank) result_of("more", "evaluations", rank)$said, 0)
     expect_equal(said, c(1, 0, 0))
   })

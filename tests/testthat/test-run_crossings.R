@@ -65,7 +65,6 @@ test_that("predict() of one row calls the core at most 4 times and constructs no
       newdata = function() predict(one$model, newdata = mtcars[1, ]),
       input = function() predict(one$model, mtcars_input(data = mtcars[1, ]))
     )
-    # Features of a formula have other names.
     if (kind == "formula") ask$input <- NULL
     for (how in names(ask)) {
       counted <- NULL
@@ -124,7 +123,6 @@ test_that("a restored model is constructed once, and a modified one is a differe
   expect_equal(made(ask(read)), 1)
   expect_equal(made(ask(read)), 0)
   expect_identical(ask(read), ask(model))
-  # So the file is small.
   expect_lt(file.size(path), 40000)
   more <- add_metrics(model, function(labels, predictions) {
     list(most = tf$metrics$mean(tf$reduce_max(labels)))

@@ -77,6 +77,5 @@ test_that("training resumes after each edit of its checkpoint, or reports why no
     outcome
   }, "")
   expect_identical(setdiff(outcomes, c("refused", "went on")), character())
-  # Both outcomes occur.
   expect_length(unique(outcomes), 2)
 })

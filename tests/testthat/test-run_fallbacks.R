@@ -18,7 +18,6 @@ test_that("training, saving and exporting give the same results without optional
   expect_equal(whole$step, 6)
   expect_equal(whole$notes, "mine")
   expect_equal(whole$runs, 2)
-  # The same bits and files, and no leftovers.
   expect_identical(run_without("all"), whole)
 })
 

@@ -23,7 +23,6 @@ test_that("another optimizer is an error that names it; learning rates may chang
   folder <- trained_folder()
   other <- kept_model(folder, optimizer = "Adam")
   refused(train(other, mtcars_input()), "It was trained with Ftrl, not Adam.")
-  # These do not use the optimizer.
   expect_s3_class(evaluate(other, mtcars_input()), "tbl_df")
   expect_s3_class(predict(other, mtcars_input()), "tbl_df")
   rate <- kept_model(folder, optimizer = tf$train$FtrlOptimizer(0.01), loss_reduction = "mean")
@@ -191,11 +190,9 @@ test_that("a model whose folder is gone reports so in every call", {
   # A model object on the new location finds everything.
   moved <- mtcars_model(model_dir = file.path(folder, "there"))
   expect_no_warning(predict(moved, mtcars_input()))
-  # An emptied folder.
   unlink(dir(file.path(folder, "there"), full.names = TRUE), recursive = TRUE)
   fresh <- mtcars_model(model_dir = file.path(folder, "there"))
   expect_warning(predict(fresh, mtcars_input()), class = "runhooks_warning_untrained")
-  # Training starts from the beginning, with a message.
   expect_message(train(model, mtcars_input()), "begins anew")
 })
 
@@ -234,7 +231,6 @@ test_that("a hook that predicts with its own model uses the current weights", {
   expect_equal(seen[, 1], seen[, 2], tolerance = 1e-6)
   expect_equal(seen[, 3], 1:4)
   expect_equal(length(unique(seen[, 1])), 4)
-  # Temporary checkpoints are deleted.
   expect_length(dir(tempdir(), pattern = "^runhooks-now-"), 0)
 })
 
@@ -263,7 +259,6 @@ test_that("a folder that has reached max_steps reports that nothing was trained,
     fit(mtcars), "Nothing was trained.*reached step 20.*max_steps = 20.*steps = .*another `model_dir`",
     class = "runhooks_message_skipped"
   )
-  # Once per call, whatever else changes.
   said <- testthat::capture_messages(fit(mtcars[1:16, ], learning_rate = 0.5))
   expect_equal(sum(grepl("Nothing was trained", said)), 1)
 })
@@ -279,7 +274,6 @@ test_that("training on other data than before is reported", {
     class = "runhooks_message_other_data"
   )
   expect_no_message(train(model, other, steps = 2), class = "runhooks_message_other_data")
-  # A new object, and data of an input function.
   again <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
   expect_message(train(again, steps = 1), "other data until step 9", class = "runhooks_message_other_data")
   columns <- mtcars_model()
@@ -304,7 +298,6 @@ test_that("evaluations of one process share an event file while nothing else cha
   expect_equal(steps(), 1:3)
   expect_equal(graphs(folder), 1)
 
-  # A graph with other metrics is written as well.
   other <- add_metrics(toy_model(model_dir(model)), function(labels, predictions) {
     list(most = tf$metrics$mean(tf$reduce_max(predictions$predictions)))
   })
@@ -315,7 +308,6 @@ test_that("evaluations of one process share an event file while nothing else cha
   expect_equal(graphs(folder), 2)
   expect_equal(steps(), c(1:3, 3, 3))
 
-  # Another process has written to the file.
   cat("more", file = files(), append = TRUE)
   evaluate(model, toy_input())
   expect_length(files(), 2)

@@ -34,7 +34,6 @@ test_that("models train, resume, export and load in folders of any name", {
     expect_equal(predict(readRDS(saved), newdata = mtcars), wanted, label = name)
     unlink(name, recursive = TRUE, expand = FALSE)
     expect_false(dir.exists(name), label = name)
-    # The second export replaces the first.
     for (i in 1:2) suppressMessages(export_savedmodel(plain, name))
     loaded <- load_savedmodel(file.path(here, name))
     expect_equal(unlist(predict(loaded, mtcars)), unlist(wanted), ignore_attr = TRUE, label = name)

@@ -62,7 +62,6 @@ test_that("a hook that stops a run is named, however it requests the stop", {
   })
   train(model, endless(), hooks = list(coordinated = coordinated))
   expect_end(model, "hook", "^coordinated$", 1)
-  # A hook of the user that has the effect of `steps`.
   train(model, endless(), hooks = hook_stop_at_step(num_steps = 2))
   expect_end(model, "hook", "^StopAtStepHook$", 2)
 })
@@ -255,8 +254,6 @@ test_that("it prints one line per run, and a selection is a tibble", {
   expect_output(print(run_history(model)[c("run", "why")]), "tibble")
 })
 
-# --- processes
-
 run_child <- function(folder) {
   script <- normalizePath(test_path("run_child.R"))
   processx::process$new(
@@ -307,7 +304,6 @@ test_that("a second training of the folder is an error; a killed one does not bl
   )
   expect_match(conditionMessage(error), folder, fixed = TRUE)
   expect_match(conditionMessage(error), paste("Process", child$get_pid()), fixed = TRUE)
-  # The running training is not disturbed, and its folder can be read.
   expect_true(all(before %in% list.files(folder)))
   expect_s3_class(evaluate(mtcars_model(folder), mtcars_input()), "tbl_df")
   expect_true(child$is_alive())

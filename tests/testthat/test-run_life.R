@@ -112,7 +112,6 @@ test_that("a forked child trains like its parent", {
   expect_equal(children[[2]], run(1))
 })
 
-# Runs R code in a new process, and returns stdout and stderr.
 run_script <- function(script, ..., seconds = 60) {
   result <- processx::run(
     child_rscript(), c("-e", script, ...), env = child_env(), error_on_status = FALSE,

@@ -1,8 +1,5 @@
-# Memory of long runs.
-
 skip_on_cran()
 
-# Resident memory of the process in kB.
 resident_kb <- function() {
   status <- readLines("/proc/self/status")
   as.numeric(gsub("[^0-9]", "", grep("^VmRSS", status, value = TRUE)))

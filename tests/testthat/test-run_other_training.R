@@ -100,7 +100,6 @@ test_that("a formula with other terms on a trained folder is an error that names
     }
     expect_error(train(other), "holds another model", class = "runhooks_error_failed_precondition")
   }
-  # The order of terms does not matter.
   turned <- linear_regressor(mpg ~ hp + gear + wt + hp:gear, cars, model_dir = folder)
   expect_no_error(coef(turned))
 })

@@ -16,7 +16,6 @@ anew <- function(make, folder, ask) {
   ask(make(copy))
 }
 
-# The number of graphs and sessions that `expr` creates.
 made_by <- function(expr) {
   before <- cpp_model_graphs()
   force(expr)
@@ -100,7 +99,6 @@ test_that("input functions of data in memory reuse the graph in predict() and ev
   expect_equal(made_by(first <- all(model)), c(built = 1, sessions = 1))
   expect_equal(made_by(again <- all(model)), nothing_made)
   expect_identical(again, first)
-  # Fewer rows in batches of another size.
   few <- function(m) evaluate(m, mtcars_input(data = mtcars[1:9, ], batch_size = 2), steps = 3)
   expect_equal(made_by(again <- few(model)), nothing_made)
   expect_identical(again, anew(mtcars_model, folder, few))
@@ -123,7 +121,6 @@ test_that("trained, replaced and deleted checkpoints are detected", {
     seen <- c(seen, list(now))
     expect_identical(evaluate(model, mtcars), anew(make, folder, function(m) evaluate(m, mtcars)))
   }
-  # A training by another process.
   other <- withr::local_tempdir()
   twin <- make(other)
   train(twin, steps = 9, batch_size = 8)

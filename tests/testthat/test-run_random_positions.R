@@ -17,7 +17,6 @@ expect_same_parts <- function(make, input = ordered_rows()) {
   expect_false(identical(variable_value(in_parts(make, 12, input, seed = 4)), whole))
 }
 
-# Each step reads the same rows.
 ordered_rows <- function() {
   input_fn(mpg ~ wt + hp, mtcars, batch_size = 32, shuffle = FALSE, num_epochs = NULL)
 }

@@ -75,7 +75,6 @@ test_that("a completed pass is followed by a new one, as in TensorFlow", {
   steps <- function() variable_value(model, "global_step")[[1]]
   for (i in 1:3) train(model, input)
   expect_equal(steps(), 39)
-  # A step limit at the end of the data.
   exact <- resume_model()
   for (i in 1:2) {
     rows <- rows_read(exact, resume_input(shuffle = FALSE, batch_size = 10), steps = 3)
@@ -128,7 +127,6 @@ test_that("other rows or other reading options restart the input with a message"
     train(model, resume_input(changed, batch_size = 8, on_other_data = "stop"), steps = 1),
     "to other data.*Saved: .*Now: ", class = "runhooks_error_failed_precondition"
   )
-  # No message after a completed pass.
   ended <- resume_model()
   train(ended, resume_input())
   expect_equal(lines_of_log(train(ended, resume_input(changed))), character())
@@ -228,7 +226,6 @@ test_that("restoring falls back to the checkpoint before a damaged one, with a w
     goes_back(predict(model, resume_input()))
     goes_back(export_savedmodel(model, file.path(here, "export")))
     goes_back(train(model, resume_input(num_epochs = NULL), steps = 2))
-    # Later calls give no warning.
     expect_silent(result <- evaluate(model, resume_input()))
     expect_equal(result$global_step, 6)
     state <- readLines(file.path(folder, "checkpoint"))

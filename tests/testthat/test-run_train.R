@@ -34,7 +34,6 @@ test_that("a message names the hook that ended the training", {
     made <<- made + 1
     if (made == 3) context$request_stop()
   })
-  # The message matches run_history().
   said <- capture_messages(train(model, input, steps = 10, hooks = list(mine = third)))
   expect_match(said, "Training completed after 3 steps but 10 steps was specified", all = FALSE)
   expect_match(said, sprintf("ended by hook `%s`", run_history(model)$reason), all = FALSE)

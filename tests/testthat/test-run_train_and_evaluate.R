@@ -25,7 +25,6 @@ test_that("the history has the training, all evaluations and the last losses", {
   expect_equal(history$evaluation_metrics$step, 6)
   expect_output(print(history), "Evaluation metrics \\(step 6\\):\n *mean_losses: ")
   expect_true("eval/loss" %in% as.data.frame(history)$metric)
-  # A name becomes part of the names of metrics.
   named <- golden_model_of(list(save_checkpoints_steps = 2))
   history <- run_both(named, name = "dev")
   expect_true("dev/loss" %in% history$evaluations$metric)

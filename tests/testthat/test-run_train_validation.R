@@ -23,7 +23,6 @@ test_that("validation data are evaluated during training, and the history has th
   rows <- long[long$metric == "validation/average_loss", ]
   expect_equal(rows$value, validated$average_loss)
   expect_output(print(history), "Validation \\(step 40\\):.* average_loss: ")
-  # Otherwise the history has no such field.
   expect_false("validation" %in% names(train(model, mtcars, steps = 1)))
 })
 
@@ -32,7 +31,6 @@ test_that("validation data can be an input function, also without a formula", {
   history <- train(
     model, mtcars_input(num_epochs = 10), validation = mtcars_input(shuffle = FALSE)
   )
-  # 40 batches over all epochs.
   expect_equal(history$validation$step, seq(0, 40, 2))
   expect_error(
     train(model, mtcars_input(), validation = mtcars), "validation",
@@ -60,7 +58,6 @@ test_that("early_stopping() ends the training and keeps the best model", {
   own <- evaluate(model, mtcars[25:32, ])
   expect_equal(own$average_loss, validated$average_loss[[best]], tolerance = 1e-6)
   expect_equal(own$global_step, last)
-  # A second call starts a new count.
   history <- suppressMessages(train(
     model, mtcars[1:24, ], steps = 200, validation = mtcars[25:32, ],
     stop = early_stopping("average_loss", patience = 300)
@@ -115,7 +112,6 @@ test_that("add_metrics() adds metrics, which evaluations and early stopping use"
   own <- evaluate(more, mtcars)
   predicted <- predict(model, newdata = mtcars)$.pred
   expect_equal(own$mae, mean(abs(mtcars$mpg - predicted)), tolerance = 1e-5)
-  # User-defined metrics replace the model's.
   expect_equal(own$average_loss, 42)
   expect_false("mae" %in% names(evaluate(model, mtcars)))
   history <- suppressMessages(train(
@@ -147,7 +143,6 @@ test_that("labels of a metric have the precision of predictions", {
   expect_equal(
     evaluate(more, mtcars)$mine, mean(abs(residuals(lm(mpg ~ wt, mtcars)))), tolerance = 1e-4
   )
-  # float64 is kept.
   deep <- estimator(
     function(features, labels, mode) {
       output <- tf$squeeze(tf$layers$dense(features, 1L), 1L)

@@ -84,7 +84,6 @@ test_that("the page of a run is rendered, and its charts respond to input", {
     seen.paper = getComputedStyle(paper).backgroundColor;
     return seen;"))
   expect_null(seen$error)
-  # The name of the folder is escaped.
   expect_match(seen$title, "<script>", fixed = TRUE)
   expect_true(all(c("average_loss", "loss") %in% seen$titles))
   expect_equal(seen$zoomed, c(10, 30))
@@ -95,7 +94,6 @@ test_that("the page of a run is rendered, and its charts respond to input", {
   expect_equal(seen$bands, c("all", "9 of 10", "2 of 3", "half"))
   expect_true(!is.unsorted(seen$band))
   expect_equal(seen$open, c(FALSE, TRUE))
-  # The hook's log, and the reason for the end of the run.
   expect_match(seen$text, "global_step = 10", fixed = TRUE)
   expect_match(seen$text, "60 steps were asked for")
   expect_equal(seen$paper, "rgb(255, 255, 255)")

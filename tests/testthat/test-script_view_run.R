@@ -9,7 +9,6 @@ page_of <- function(path) {
   paste(lines[c(head, body:length(lines))], collapse = "\n")
 }
 
-# The data of the charts by tag.
 charts_of <- function(page) {
   lines <- strsplit(page, "\n", fixed = TRUE)[[1]]
   json <- grep("<script type=\"application/json\" data-for=", lines, value = TRUE)
@@ -55,7 +54,6 @@ test_that("the page of a run has curves, runs, checkpoints, times and graph", {
   expect_no_match(page, "http-equiv=\"refresh\"")
 })
 
-# The cells of the table after a title, row by row.
 table_of <- function(page, title) {
   pattern <- sprintf("(?s)%s</(h2|summary)>.*?<table>(.*?)</table>", title)
   found <- regmatches(page, regexec(pattern, page, perl = TRUE))[[1]]
@@ -205,7 +203,6 @@ test_that("a hook writes the page during the run, and again after the run is rec
   last <- page_of(file.path(folder, "run.html"))
   expect_no_match(last, "http-equiv=\"refresh\"")
   expect_match(last, "5 steps were asked for")
-  # Also if an error ends the run.
   stops <- session_run_hook(after_run = function(context, values) stop("enough"))
   expect_error(run_to_see(folder, hooks = list(hook_view_run(1e-6), stops)), "enough")
   expect_match(page_of(file.path(folder, "run.html")), "enough")

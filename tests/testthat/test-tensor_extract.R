@@ -112,7 +112,6 @@ test_that("handles are S3 objects except for `%*%`", {
     given <- list(tf$constant(1, name = "one"), tf$Variable(1, name = "w"))
     for (x in given) {
       expect_output(print(x), x$name, fixed = TRUE)
-      # As R prints the value of a line.
       expect_output(show(x), x$name, fixed = TRUE)
       expect_output(print(list(x)), x$name, fixed = TRUE)
       expect_output(str(x), x$name, fixed = TRUE)

@@ -19,7 +19,6 @@ test_that("optimize_loss() makes a step with rate, decay, clipping, multipliers 
       "`gradient_multipliers` has no effect for 'w'", fixed = TRUE
     )
     run(tf$global_variables_initializer())
-    # The loss after the step, as in TensorFlow.
     expect_equal(op$name, "OptimizeLoss/control_dependency:0")
     run(op)
     expect_equal(as.vector(run(w)), c(3, 4) * (1 - 1 / 5), tolerance = 1e-6)

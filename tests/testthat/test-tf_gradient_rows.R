@@ -86,7 +86,6 @@ test_that("IndexedSlices from loops and branches match TensorFlow's", {
     expect_equal(c(found$indices), c(0, 2, 2, 4, 2, 2, 4))
     expect_equal(found$values[, 1], c(0, 3, 3, 2, 2, 1, 1))
     expect_equal(c(found$dense_shape), c(6, 2))
-    # A loop without iterations.
     found <- run_all(tf$gradients(loop(0L, function(i, s) list(i + 1L, s + picked(i))), v)[[1]])
     expect_equal(c(found$indices), 0)
     expect_equal(found$values, matrix(0, 1, 2))
@@ -95,7 +94,6 @@ test_that("IndexedSlices from loops and branches match TensorFlow's", {
     mixed <- tf$gradients(mixed, v)[[1]]
     expect_false(is_rows(mixed))
     expect_equal(run_all(mixed)[, 1], c(6, 6, 10, 6, 8, 6))
-    # Nested loops, and a branch in a loop.
     nested <- loop(3L, function(i, s) {
       inner <- tf$while_loop(function(j, u) j < 2L, function(j, u) {
         list(j + 1L, u + tf$reduce_sum(tf$gather(v, tf$gather(tf$gather(rows, i), j))))
@@ -188,7 +186,6 @@ test_that("IndexedSlices are clipped as rows", {
     dense[3, ] <- 2 * table0()[3, ]
     expect_equal(got$sum, 2 * dense + 1, tolerance = 1e-6)
     expect_equal(got$twice, 2 * dense, tolerance = 1e-6)
-    # A model that clips manually.
     optimizer <- tf$train$GradientDescentOptimizer(1)
     step <- optimizer$apply_gradients(list(
       list(clipped[[1]][[1]], v), list(clipped[[1]][[2]], w)

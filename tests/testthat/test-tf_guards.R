@@ -14,7 +14,6 @@ expect_refused <- function(call, words, class = "runhooks_error") {
   if (!is.null(error)) expect_match(conditionMessage(error), words, info = label)
 }
 
-# Builds and runs the tensors of `call`.
 run_once <- function(call) {
   with_graph(tf$Graph(), {
     session <- tf$Session()

@@ -1,6 +1,5 @@
 # tf$metrics, batch by batch, compared with TensorFlow's values.
 
-# The metric of a golden entry, on placeholders by name.
 golden_metric <- function(name, p) {
   weights <- if (grepl("_weighted$", name)) p$weights
   name <- sub("_weighted$", "", name)

@@ -25,7 +25,6 @@ test_that("a getter intercepts the creation of a scope's variables", {
     names <- vapply(tf$trainable_variables(), function(v) v$name, "")
     expect_equal(names, c("s/w:0", "s/dense/kernel:0", "s/dense/bias:0"))
     expect_equal(values_of(w, y), list(array(c(0.5, 0.5)), matrix(1.5, 1, 2)))
-    # Not outside of the scope.
     outside <- tf$get_variable("out", 1L, initializer = tf$ones_initializer())
     expect_equal(values_of(outside), list(array(1)))
   })

@@ -81,7 +81,6 @@ count_runs <- function(hooks, checkpoint_dir = NULL, increment = 1L) {
   list(runs = runs, start = start)
 }
 
-# A folder with a checkpoint of the counting graph at this step.
 checkpoint_at <- function(step, .local_envir = parent.frame()) {
   dir <- withr::local_tempdir(.local_envir = .local_envir)
   if (step == 0) return(dir)
@@ -148,7 +147,6 @@ test_that("NanTensorHook raises an error or stops; infinity is not NaN", {
   }
 })
 
-# The event file of a summary saver after `runs` runs of the counting graph.
 summaries_of <- function(runs, make_hook, secs_per_run = 0, increment = 1L, checkpoint_dir = NULL) {
   clock <- local_clock()
   with(tf$Graph()$as_default(), {
@@ -313,7 +311,6 @@ test_that("a timeline has TensorFlow's events, and every operation of the run", 
   ends <- timeline$traceEvents[phases == "t"]
   expect_equal(lapply(starts, `[[`, "id"), lapply(ends, `[[`, "id"))
   expect_true(all(unlist(Map(function(s, t) s$ts <= t$ts, starts, ends))))
-  # All memory is freed at the end.
   counters <- timeline$traceEvents[phases == "C"]
   expect_equal(counters[[length(counters)]]$args$cpu, 0)
 })

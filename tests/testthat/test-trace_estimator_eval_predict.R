@@ -2,7 +2,6 @@
 
 goldens <- hook_goldens("estimator_eval_predict")
 
-# The toy model after 3 steps of training.
 trained_model <- function(config = list(), steps = 3, .local_envir = parent.frame()) {
   model <- golden_model_of(config, .local_envir)
   train(model, toy_input(num_epochs = NULL), steps = steps)
@@ -101,8 +100,6 @@ test_that("a hook can stop evaluate(), or fail it", {
   compare_evaluation(raised, golden$raised, model)
   expect_files(model_dir(model), golden$files)
 })
-
-# --- predict
 
 # The values of `pred` in the goldens. A linear model has no counterpart of `twice`.
 predictions_of <- function(items) {

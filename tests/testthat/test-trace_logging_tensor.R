@@ -2,7 +2,6 @@
 
 goldens <- hook_goldens("logging_tensor")
 
-# The lines that `expr` logs, without their level.
 lines_logged <- function(expr) {
   outcome <- attempt(expr)
   if (!is.null(outcome$surfaced)) stop(outcome$surfaced$message)
@@ -89,7 +88,6 @@ test_that("the run that reaches the end of the data does not count", {
   expect_log(outcome$log, goldens$after_stop_and_out_of_range$log)
 })
 
-# The values of the goldens, by name.
 logged_values <- list(
   "float32 0.1" = 0.1, "float32 1/3" = 1 / 3, "float32 1e-5" = 1e-5, "float32 1e-7" = 1e-7,
   "float32 123456789" = 123456789, "float32 1e16" = 1e16, "float32 1e20" = 1e20,

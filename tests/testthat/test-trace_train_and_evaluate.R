@@ -2,7 +2,6 @@
 
 goldens <- hook_goldens("train_and_evaluate")
 
-# The toy model with the goldens' second metric.
 model_with_mae <- function(config = list(), .local_envir = parent.frame()) {
   defaults <- list(save_checkpoints_steps = 2)
   defaults[names(config)] <- config

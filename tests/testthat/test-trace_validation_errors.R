@@ -24,7 +24,6 @@ failure_of <- function(call) {
 # `left_out` gives reasons for missing ones.
 expect_rows <- function(name, calls, left_out = character()) {
   rows <- goldens[[name]]$table
-  # Removes remarks.
   rows <- lapply(rows, function(row) replace(row, "call", sub("  [(].*$", "", row$call)))
   names(rows) <- vapply(rows, function(row) row$call, "")
   expect_setequal(names(rows), c(names(calls), names(left_out)))
@@ -182,7 +181,6 @@ test_that("arguments of hooks are validated as in TensorFlow", {
   ))
 })
 
-# Calls begin() of a hook in a new graph.
 begins <- function(make_hook) {
   with(tf$Graph()$as_default(), tf$train$MonitoredSession(hooks = make_hook())$close())
 }
@@ -202,7 +200,6 @@ test_that("hooks that need a global step report its absence", {
   )
   calls <- lapply(hooks, function(hook) function() begins(hook))
   names(calls) <- paste(names(hooks), "begin()")
-  # A session without variables saves nothing.
   expect_rows("hooks_without_global_step", calls)
 })
 

@@ -72,7 +72,6 @@ test_that("a tree without leaves to split is finished if a formula gives all row
   grown <- setdiff(unique(nodes$tree), if (sum(nodes$tree == max(nodes$tree)) == 1) max(nodes$tree))
   expect_length(grown, 10)
   expect_true(any(tapply(nodes$depth, nodes$tree, max)[as.character(grown)] < 6))
-  # A second training finds all trees complete.
   expect_message(suppressWarnings(train(model)), "has 10 of 10 trees already")
   # No root can be split: training stops early and reports it.
   heavy <- boosted_trees_classifier(y ~ ., data, n_trees = 10L, min_node_weight = 0.3)

@@ -71,7 +71,6 @@ test_that("final_exporter() exports once if the trees end early, and again in ea
   # First within a tree, then to the end of the last one.
   expect_identical(run(max_steps = 8), c(8L, 1L))
   expect_identical(run(max_steps = 1000), c(18L, 2L))
-  # The folder already has all trees.
   expect_warning(expect_identical(run(max_steps = 1000), c(18L, 3L)), "made no steps")
 })
 
@@ -94,7 +93,6 @@ test_that("early stopping keeps the trees up to the best evaluation, bit for bit
   whole <- loop_trees(n_trees = 40L)
   suppressMessages(train(whole, steps = step))
   expect_identical(variable_value(whole, "boosted_trees:0_serialized")[[1]], stopped)
-  # Training can be resumed.
   suppressMessages(train(model, steps = 3))
   expect_gt(length(unique(as.data.frame(model)$tree)), grown)
 })

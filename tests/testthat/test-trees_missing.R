@@ -76,7 +76,6 @@ test_that("NA in predict() is handled, whether or not the training had missing v
   expect_null(model$spec$missing_features[1][[1]])
   low <- transform(full, a = -1e6, b = -1e6, k = -1e6)
   expect_identical(predict(model, transform(full, a = NA, b = NA, k = NA)), predict(model, low))
-  # Missing and new strings match no level.
   no_word <- predict(model, transform(full, f = NA))
   expect_warning(
     new <- predict(model, transform(full, f = "new")), class = "runhooks_warning_new_levels"
@@ -86,7 +85,6 @@ test_that("NA in predict() is handled, whether or not the training had missing v
   model <- gappy_model(data)
   suppressWarnings(new <- predict(model, transform(data, f = "new")))
   expect_identical(new, predict(model, transform(data, f = NA)))
-  # An empty string is missing.
   expect_identical(predict(model, transform(data, f = "")), predict(model, transform(data, f = NA)))
 })
 
