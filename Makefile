@@ -1,17 +1,17 @@
-# One word does one thing; CONTRIBUTING.md says when to use which. Not part of the source package.
+# Development targets; CONTRIBUTING.md explains when to use which. Not part of the source package.
 SHELL = /bin/sh
 export MAKEFLAGS += --no-print-directory
-# all trees share what ccache has
+# Trees share ccache entries.
 export CCACHE_NOHASHDIR = true
 .DEFAULT_GOAL = help
 
 .PHONY: help
-help: ## this list
+help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 14
 
 # --- the core's tests: make cpptest [SAN=address,undefined] [T='part of a test name']
-# They link the objects that the package is made of, so that nothing is compiled twice; with
-# sanitizers, or for another platform (tools/platforms.sh), everything has objects of its own.
+# They link the objects of the package, so that nothing is compiled twice. Sanitizer and cross
+# builds (tools/platforms.sh) have separate objects.
 SAN =
 TARGET =
 TARGET_FLAGS =
@@ -22,9 +22,9 @@ CXX_LAUNCHER = $(shell command -v ccache)
 CPP_LEVEL = $(if $(TARGET),-O1 $(TARGET_FLAGS),$(if $(SAN),-O1 -g1,-O2 -g))
 CPP_FLAGS = -std=c++17 $(CPP_LEVEL) -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/cpp -MMD -MP \
   $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-# the headers of Eigen, for ops of linear algebra
+# Headers of Eigen, for linear algebra ops.
 EIGEN = $(shell Rscript -e 'cat(system.file("include", package = "RcppEigen"))')
-# as objects_kind() of tools/compiler.sh
+# As objects_kind() of tools/compiler.sh.
 OBJECTS_KIND = $(or $(RUNHOOKS_OBJECTS),$(shell cat .build/objects 2> /dev/null || echo units))
 CORE_UNITS = $(filter-out src/units/r_%,$(wildcard src/units/*.cpp src/kernels/*.cpp))
 CORE_FILES = $(filter-out src/r/% src/units/%,$(wildcard src/*/*.cpp src/*/*/*.cpp))
@@ -35,16 +35,16 @@ CPP_OBJECTS = $(CORE_OBJECTS) $(TEST_OBJECTS)
 
 $(BUILD)/src/ops/linalg/linalg_%.o $(BUILD)/src/units/linalg_%.o: CPP_FLAGS += -isystem $(EIGEN)
 ifdef TARGET
-# emulated kernels are slow enough
+# Emulated kernels are slow even with optimization.
 $(BUILD)/src/kernels/%.o: CPP_FLAGS += -O2
-# tests are compiled more often than they run
+# Tests are compiled more often than they run.
 $(BUILD)/tests/%.o: CPP_FLAGS += -O0
 endif
 $(BUILD)/%.o: %.cpp
 	@mkdir -p $(dir $@)
 	$(CXX_LAUNCHER) $(CXX) $(CPP_FLAGS) -c $< -o $@
 
-# a file that is gone must leave the program too, so the list of objects counts
+# The program must be linked again if a file was removed, so it depends on the list of objects.
 $(BUILD)/objects: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CPP_OBJECTS)' | cmp -s - $@ || echo '$(CPP_OBJECTS)' > $@
@@ -57,14 +57,14 @@ $(BUILD)/runhooks_tests: $(CPP_OBJECTS) $(BUILD)/objects
 core: # the package's objects without the bindings
 	@$(if $(SAN),,sh tools/core.sh)
 
-cpptest: core ## the core's tests, without R
+cpptest: core ## run the core's tests, without R
 	@$(MAKE) -s -j2 $(BUILD)/runhooks_tests
 	RUNHOOKS_GOLDEN=$(CURDIR)/tests/testthat/golden $(BUILD)/runhooks_tests $(T)
 
 -include $(patsubst %.o,%.d,$(filter $(BUILD)/%,$(CPP_OBJECTS)))
 
-# --- the readers of files and messages under changed inputs: make fuzz [SECONDS=60] [SEED=1]
-# [INPUTS=more folders] [READER='part of a name']. A finding ends it; `make fuzz AGAIN=yes` reads the input again.
+# --- fuzzing of the readers of files and messages: make fuzz [SECONDS=60] [SEED=1] [INPUTS=more
+# folders] [READER='part of a name']. A finding ends it; `make fuzz AGAIN=yes` repeats the input.
 SECONDS = 60
 SEED = $(shell date +%s)
 INPUTS =
@@ -74,7 +74,7 @@ FUZZ = .build/fuzz
 FUZZ_LAST = $(CURDIR)/$(FUZZ)/last
 FUZZ_FLAGS = -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/fuzz -Itests/cpp -MMD -MP \
   -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-# the core's layers that reading takes; the rest stays out, for it takes long to compile
+# The layers that readers need; others would take long to compile.
 FUZZ_SOURCES = $(wildcard tests/fuzz/*.cpp $(addprefix src/,base/*.cpp tensor/*.cpp graph/*.cpp io/*/*.cpp import/*.cpp \
     data/*.cpp session/*.cpp kernels/*.cpp)) \
   $(addprefix tests/cpp/,datasets_test.cpp dataset_kinds.cpp state_edits.cpp) \
@@ -95,118 +95,118 @@ $(FUZZ)/runhooks_fuzz: $(FUZZ_OBJECTS)
 	$(CXX) $(FUZZ_FLAGS) $(FUZZ_OBJECTS) -o $@ -pthread -lz
 
 .PHONY: fuzz
-fuzz: ## all readers under changed inputs [SECONDS=60] [SEED=1] [AGAIN=yes]
+fuzz: ## fuzz all readers [SECONDS=60] [SEED=1] [AGAIN=yes]
 	@$(MAKE) -s -j2 $(FUZZ)/runhooks_fuzz
 	@ASAN_OPTIONS=max_allocation_size_mb=300:detect_leaks=0 RUNHOOKS_FUZZ_LAST=$(if $(AGAIN),,$(FUZZ_LAST)) \
 	  RUNHOOKS_FUZZ_READER='$(READER)' \
 	  $(FUZZ)/runhooks_fuzz $(if $(AGAIN),again $(FUZZ_LAST),$(SECONDS) $(SEED) tests/testthat/golden/files tests/fuzz/inputs $(INPUTS)) || { \
-	  echo "fuzz: a finding, seed $(SEED); 'make fuzz AGAIN=yes' reads the input again"; exit 1; }
+	  echo "fuzz: a finding, seed $(SEED); 'make fuzz AGAIN=yes' repeats the input"; exit 1; }
 
 -include $(FUZZ_OBJECTS:.o=.d)
 
 # --- the package
 .PHONY: deps install build check release times docs document
-deps: ## what building and testing need, if it is missing
+deps: ## install missing requirements for building and testing
 	@sh tools/deps.sh
 
-install: ## into R's library, compiling what changed
+install: ## install into R's library, compiling changes only
 	@sh tools/deps.sh install
 	@sh tools/install.sh
 
-build: ## the source package, in .build/
+build: ## build the source package in .build/
 	@sh tools/check.sh build
 
-check: deps ## R CMD check --as-cran of the source package
+check: deps ## run R CMD check --as-cran on the source package
 	@sh tools/check.sh check
 
-release: deps ## what a release lacks; where nothing does, R CMD check and what a person does then
+release: deps ## check whether a release is possible, and list the manual steps
 	@Rscript tools/release.R
 
-times: deps install ## processor time of R CMD check: compile, examples, tests, vignettes
+times: deps install ## measure the processor time of R CMD check: compile, examples, tests, vignettes
 	@Rscript tools/check_times.R
 
-docs: ## Rcpp's wrappers, NAMESPACE and man/
+docs: ## generate Rcpp's wrappers, NAMESPACE and man/
 	@Rscript tools/docs.R
 
 document: docs
 
 .PHONY: site
-site: deps install ## pages for a browser, in .build/site
+site: deps install ## build the website in .build/site
 	@sh tools/deps.sh with pkgdown
 	@Rscript tools/site.R
 
 .PHONY: spelling
-spelling: ## words of all pages that neither a dictionary nor inst/WORDLIST knows
+spelling: ## list words that are neither in a dictionary nor in inst/WORDLIST
 	@sh tools/deps.sh with spelling
 	@Rscript tools/spelling.R
 
-# --- to see it work
+# --- demonstrations
 .PHONY: demo test golden interop bench
-demo: ## the example of the README
+demo: ## run the example of the README
 	@sh tools/deps.sh install
 	@sh tools/install.sh
 	@Rscript inst/examples/run-hooks.R
 
-test: ## everything that must pass: core and R; the last line counts [T='part of a name']
+test: ## run all tests: core and R; the last line counts [T='part of a name']
 	@sh tools/test.sh '$(T)'
 
-golden: deps install ## how far we are from TensorFlow's figures
+golden: deps install ## print the differences from TensorFlow's results
 	@Rscript tools/golden_table.R
 
 .PHONY: kills
 KILLS = 20
 FAULTS = 100000
 WAYS =
-kills: deps install ## runs are killed until KILLS are hit, and each change of a file once, and fails once [KILLS=20] [FAULTS=n] [WAYS=part] [SEED=1]
+kills: deps install ## kill runs KILLS times, and kill or fail each file operation once [KILLS=20] [FAULTS=n] [WAYS=part] [SEED=1]
 	@RUNHOOKS_KILLS=$(KILLS) RUNHOOKS_FAULTS=$(FAULTS) RUNHOOKS_WAYS=$(WAYS) RUNHOOKS_SEED=$(SEED) \
 	  Rscript tools/run_tests.R kills
 
 .PHONY: cluster-kills
-cluster-kills: deps install ## processes of trainings by mpirun are killed at random moments [KILLS=20]
+cluster-kills: deps install ## kill processes of distributed trainings at random moments [KILLS=20]
 	@Rscript tools/cluster_kills.R $(KILLS)
 
 .PHONY: platforms
-platforms: ## the core's tests on arm64, Windows and clang's library, other platforms compiled [TARGETS=arm64]
+platforms: ## run the core's tests on arm64, Windows and libc++, and compile for others [TARGETS=arm64]
 	@sh tools/platforms.sh $(TARGETS)
 
 .PHONY: nightly
-nightly: deps ## the long tests at their full length, and all tests on separate objects and on units
+nightly: deps ## run long tests at full length, and all tests on separate objects and on units
 	@sh tools/nightly.sh
 
-interop: ## a real TensorFlow reads our files, where there is one
+interop: ## exchange files with a real TensorFlow, if installed
 	@sh tools/interop.sh
 
-bench: deps install ## the budgets of DESIGN
+bench: deps install ## measure the performance budgets
 	@for script in bench/*.R; do \
 	  if [ -f "$$script" ]; then echo "== $$script"; Rscript "$$script" || exit 1; \
 	  else echo "bench: there is no bench/*.R"; fi; \
 	done
 
-# --- to keep it good
+# --- quality
 .PHONY: lint warnings format sanitize sanitizer valgrind torture clean
-lint: deps ## the house rules, the tests of the tools that check them, stale generated files
+lint: deps ## check house rules, tools and generated files
 	@sh tools/lint.sh
 
-warnings: ## gcc and clang read everything without a warning
+warnings: ## check for warnings of gcc and clang
 	@sh tools/warnings.sh
 
-format: ## clang-format over the C++
+format: ## format the C++ code
 	@find src tests/cpp \( -name '*.cpp' -o -name '*.h' -o -name '*.inc' \) ! -name 'RcppExports.cpp' ! -path 'src/units/*' \
 	  -exec clang-format -i {} +
 
-sanitize: ## core and registry tests under address and undefined-behaviour sanitizers, a minute of fuzz
+sanitize: ## run core and registry tests under sanitizers, and fuzz for a minute
 	@$(MAKE) cpptest SAN=address,undefined T='$(T)'
 	@$(MAKE) fuzz
 
-sanitizer: sanitize ## the same, and the R tests (slow)
+sanitizer: sanitize ## run these and the R tests under sanitizers (slow)
 	@sh tools/sanitize.sh $(T)
 
-valgrind: deps install ## the R tests under valgrind (slow)
+valgrind: deps install ## run the R tests under valgrind (slow)
 	@sh tools/valgrind.sh $(T)
 
-torture: deps install ## the R tests with a collector that runs all the time within the core (slow)
+torture: deps install ## run the R tests with frequent garbage collection (slow)
 	@Rscript tools/torture.R $(T)
 
-clean: ## all that was built here (not what was installed)
+clean: ## delete built files (not the installed package)
 	rm -rf .build inst/mpi src/*.so src/*.dll src/*.mk
 	find src -name '*.o' -exec rm -f {} +

@@ -1,12 +1,12 @@
-# What the calls around the steps cost: predict() of one row and, as its peer, predict.glm(), evaluate()
-# of 32 and of 150 rows, predictions as R lists, a model and its first step, a hook of R's beside the
-# loop. By processor time, all threads of the process, which neighbours
-# on the machine change less than the clock. Of one library or of several, side by side: fresh
-# processes in turns, the medians, and how many times as slow the last is as each of the others.
+# Costs of calls around the steps: predict() of one row compared with predict.glm(), evaluate() of
+# 32 and of 150 rows, predictions as R lists, constructing a model and its first step, and an R
+# hook. Measures processor time of all threads, which is less sensitive to other load than wall
+# time. Compares one or more libraries: fresh processes in turn, medians, and the ratio of the last
+# library to each other one.
 #   Rscript bench/calls.R [library] [more libraries] [rounds]
 arguments <- commandArgs(TRUE)
 
-# --- a child: the times of each in milliseconds, on one line
+# --- a child process: prints its times in milliseconds on one line
 child <- function() {
   suppressMessages(library(runhooks))
   tf$logging$set_verbosity("ERROR")
@@ -64,7 +64,8 @@ child <- function() {
     train(made, input(num_epochs = NULL), steps = steps, hooks = hooks)
   }
   spent_ms <- function() 1000 * sum(proc.time()[1:2])
-  # R's clock counts whole milliseconds: many calls, the mean of each block of them, the blocks' median
+  # R's clock has a resolution of milliseconds, so this is the median over blocks of the mean of
+  # many calls.
   ms_a_call <- function(f, calls, blocks = 5) {
     block <- function() {
       start <- spent_ms()
@@ -134,7 +135,7 @@ medians <- vapply(seq_along(places), function(i) {
 }, rows[[1]][[1]])
 earlier <- seq_len(length(places) - 1)
 padded <- function(text) paste(sprintf("%12s", text), collapse = "")
-cat(sprintf("%d rounds, medians of the processor's time in ms but where it says us\n", rounds))
+cat(sprintf("%d rounds, medians of processor time in ms unless marked us\n", rounds))
 cat(sprintf(
   "%-34s %s%s\n", "", padded(basename(places)), padded(paste("x", basename(places[earlier])))
 ))

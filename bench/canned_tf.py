@@ -1,5 +1,5 @@
-# What TensorFlow's own estimator does on the data of wide-deep.R and sparse-linear.R: rows a second.
-# Run by hand beside those, with a Python that has TensorFlow 1.15 or 2.15:
+# Speed of TensorFlow's estimator on the data of wide-deep.R and sparse-linear.R, in rows per
+# second. Run with a Python that has TensorFlow 1.15 or 2.15:
 #   /path/to/python bench/canned_tf.py [steps]
 import os
 import sys
@@ -26,7 +26,7 @@ def rows_a_second(model, features, labels, batch):
         return x[:len(x) // batch * batch].reshape(-1, batch)
 
     def input_fn():
-        # whole batches, not shuffled: row by row, tf.data takes longer than the model
+        # Whole batches without shuffling: per row, tf.data takes longer than the model.
         data = tf1.data.Dataset.from_tensor_slices(
             ({name: batches(x) for name, x in features.items()}, batches(labels)))
         return data.repeat().prefetch(2)

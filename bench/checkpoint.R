@@ -1,5 +1,5 @@
-# Saving and restoring 200 MB of variables, beside `cp` of the data file and TensorFlow where it is
-# found. Seconds by the clock, of the processor in brackets; best of five rounds in turns.
+# Saves and restores 200 MB of variables, compared with `cp` of the data file and with TensorFlow if
+# installed. Prints wall seconds, with processor seconds in brackets; best of five rounds.
 #   Rscript bench/checkpoint.R [folder, on the disk that is meant]
 suppressPackageStartupMessages(library(runhooks))
 arguments <- commandArgs(TRUE)

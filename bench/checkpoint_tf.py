@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Saving and restoring 200 MB of variables in TensorFlow: python3 bench/checkpoint_tf.py <folder>
+"""Saves and restores 200 MB of variables in TensorFlow: python3 bench/checkpoint_tf.py <folder>
 
-Called by bench/checkpoint.R, which does the same in this package.
+Called by bench/checkpoint.R, which does the same with this package.
 """
 import os
 import resource

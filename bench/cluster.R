@@ -1,11 +1,12 @@
-# Several processes on this machine: a step of one process with and without a strategy, of two, sums by
-# MPI_Allreduce and by memory that all share, and what follows for 1 to 256 processes. `Rscript bench/cluster.R`
+# Distributed training on this machine: a step of one process with and without a strategy, and of
+# two processes; sums by MPI_Allreduce and by shared memory; a projection for 1 to 256 processes.
+# `Rscript bench/cluster.R`
 
 suppressPackageStartupMessages(library(runhooks))
 options(runhooks.progress = FALSE, runhooks.threads = 1)
 
-# --- what each process runs: seconds of a step of a workload, in the fastest of some blocks of steps:
-# others may work here, too
+# --- code of each process: seconds per step of a workload, in the fastest of several blocks of
+# steps because of other load
 
 step_seconds <- function(workload, strategy, steps, size = if (is.null(strategy)) 1 else strategy$size,
                          hooks = NULL) {
@@ -41,13 +42,12 @@ step_seconds <- function(workload, strategy, steps, size = if (is.null(strategy)
   min(diff(times)) / block
 }
 
-# The operations of the shortest of some steps, by when they begin: those of some length, and those by
-# which processes speak.
+# The long operations and the collective ones of the fastest of some steps, by start time.
 timeline <- function(workload, strategy) {
   folder <- tempfile("timeline-")
   profiler <- hook_profiler(save_steps = 7, output_dir = folder)
   step_seconds(workload, strategy, 200, hooks = list(profiler))
-  if (!strategy$is_chief) return(NULL) # as the hook has it
+  if (!strategy$is_chief) return(NULL) # only the chief has the hook
   steps <- lapply(list.files(folder, "json$", full.names = TRUE), function(file) {
     events <- jsonlite::fromJSON(file)$traceEvents
     events <- events[events$ph == "X", ]
@@ -82,12 +82,12 @@ if (identical(commandArgs(TRUE), "half")) {
 }
 step_said <- function(lines) as.numeric(strsplit(grep("^step", lines, value = TRUE), " ")[[1]][2:3])
 
-# --- alone, with two processes, and the bare message
+# --- one process, two processes, and the messages alone
 
 launcher <- Sys.which(c("mpirun.openmpi", "mpirun"))
 launcher <- launcher[nzchar(launcher)]
 if (length(launcher) == 0) {
-  cat("There is no mpirun.openmpi here.\n")
+  cat("mpirun.openmpi is not installed.\n")
   quit()
 }
 Sys.setenv(
@@ -101,7 +101,7 @@ of_one <- vapply(names(workloads), function(name) {
 }, 0)
 said <- system2(launcher[[1]], c("-n", 2, "Rscript", "bench/cluster.R", "process"), stdout = TRUE)
 of_two <- step_said(said)
-# two that know nothing of each other, each with half of the rows: no two processes are faster here
+# Two independent processes with half of the rows each are an upper limit for two processes.
 halves <- lapply(1:2, function(i) {
   processx::process$new("Rscript", c("bench/cluster.R", "half"), stdout = "|")
 })
@@ -130,11 +130,11 @@ steps <- data.frame(
   two_us = of_two * 1e6, times = alone / of_two, two_strangers_us = of_halves * 1e6,
   most_times = alone / of_halves
 )
-cat("\nA step, one thread a process, the same rows together:\n")
+cat("\nA step, one thread per process, the same global batch:\n")
 print(steps, row.names = FALSE, digits = 3)
-cat("\nSums of two processes here, by MPI_Allreduce and by memory that both share, by turns:\n")
+cat("\nSums of two processes, by MPI_Allreduce and by shared memory:\n")
 print(sums, row.names = FALSE, digits = 3)
-cat("\nMPI_Allreduce behind a millisecond of computing, and MPI_Iallreduce beside it:\n")
+cat("\nMPI_Allreduce after a millisecond of computing, and MPI_Iallreduce during it:\n")
 print(overlap, row.names = FALSE, digits = 4)
 cat("\nA step of W3 in the chief of two processes, microseconds (traced, so somewhat longer):\n")
 at <- utils::read.table(
@@ -144,8 +144,8 @@ at <- utils::read.table(
 at$operation <- formatC(at$operation, width = -max(nchar(at$operation)))
 cat(sprintf("%8.0f %6.0f  %s\n", at$begins, at$takes, at$operation), sep = "")
 
-# --- a model: compute is divided, each step has a small message for the gate, one at its end, three
-# of losses and one of gradients, by recursive doubling or, where they are large, in a ring
+# --- a cost model: computation is divided; each step has a small message for the barrier, one at
+# its end, three of losses and one of gradients, by recursive doubling or, if large, in a ring
 
 messages <- function(k, bytes, latency_us, gbit) {
   if (k == 1) return(0)
@@ -157,7 +157,7 @@ processes <- 2^(0:8)
 for (name in names(workloads)) {
   table <- data.frame(processes = processes)
   for (gbit in c(10, 100)) {
-    # 20 and 2 microseconds are usual between machines of such networks
+    # Typical latencies of such networks, in microseconds.
     latency <- if (gbit == 10) 20 else 2
     us <- vapply(processes, function(k) {
       alone[[name]] * 1e6 / k + messages(k, gradients[[name]], latency, gbit)

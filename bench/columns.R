@@ -1,11 +1,11 @@
-# What many numeric columns cost: the making of a linear model and its first step (of 500, and of
-# 1,000 in a process that has trained before), and a step, beside those of one matrix of as many
-# columns. By processor time, one thread. Of one library or of several, side by side: fresh
-# processes in turns, the medians.
+# Costs of many numeric columns: constructing a linear model and its first step (of 500, and of
+# 1,000 in a process that has trained before), and a step, compared with one matrix of the same
+# size. Processor time, one thread. Compares one or more libraries: fresh processes in turn,
+# medians.
 #   Rscript bench/columns.R [library] [more libraries] [rounds]
 arguments <- commandArgs(TRUE)
 
-# --- a child: milliseconds to the first step, microseconds of a step, on one line
+# --- a child process: prints milliseconds to the first step and microseconds per step on one line
 child <- function(kind, columns = if (kind == "wide") 1000L else 500L, steps = 1500L) {
   suppressMessages(library(runhooks))
   options(runhooks.threads = 1L, runhooks.progress = FALSE)
@@ -20,7 +20,7 @@ child <- function(kind, columns = if (kind == "wide") 1000L else 500L, steps = 1
     dataset_batch(dataset_repeat(rows), 128)
   }
   if (kind == "wide") {
-    # what is done once a process is not the columns'
+    # Excludes work that happens once per process.
     small <- linear_regressor(list(column_numeric("x1")), model_dir = tempfile("small"))
     rows <- input_fn(data[1:100, ], features = "x1", response = "y", num_epochs = NULL)
     suppressMessages(train(small, rows, steps = 1))

@@ -1,10 +1,9 @@
 # Two models written with tf$layers through estimator(): a dense net (784-256-128-10, batches of
 # 128) and a convolutional one (5x5x32, pool, 5x5x64, pool, dense 1024, dropout; batches of 100), on
-# 60,000 random images of 28 x 28. Prints examples a second, and the share of the machine's peak
-# that the matrix products of a step would take. The peak is that of a product of 1024 x 1024
-# matrices with as many threads, the best of 40: 20 right before the net and 20 right after it, as
-# the machine's speed changes from minute to minute. All is measured in turns; printed are the
-# median of the rounds and, in parentheses, the best one.
+# 60,000 random images of 28 x 28. Prints examples per second, and the share of the machine's peak
+# that the matrix products of a step use. The peak is that of a product of 1024 x 1024 matrices with
+# as many threads, measured before and after each net, because the machine's speed varies. Prints
+# the median of the rounds and, in parentheses, the best one.
 #   Rscript bench/custom.R [seconds of a measurement] [rows] [rounds]
 library(runhooks)
 
@@ -39,7 +38,7 @@ conv_net <- function(features, labels, mode, params, config) {
   spec(mode, tf$layers$dense(x, 10), labels)
 }
 
-# Multiplications of one example in the products of a step. The first layer's input has no gradient.
+# Multiplications per example in the products of a step. The first layer's input has no gradient.
 dense_work <- 784 * 256 * 2 + (256 * 128 + 128 * 10) * 3
 conv_work <- 28 * 28 * 25 * 32 * 2 + (14 * 14 * 25 * 32 * 64 + 3136 * 1024 + 1024 * 10) * 3
 
@@ -69,8 +68,8 @@ input_of <- function(batch) {
   }
 }
 
-# Examples a second, by the training's own clock: the first fifth of the steps is left out, and with
-# it the building of the graph, the first allocations and the reader's start.
+# Examples per second by the training's clock. Skips the first fifth of the steps, which includes
+# building the graph, the first allocations and the reader's start.
 rate_of <- function(net, steps) {
   est <- estimator(
     net$model_fn, model_dir = tempfile("bench"), config = run_config(

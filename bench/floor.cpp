@@ -1,7 +1,5 @@
-// What lives here: the mtcars model as a loop written by hand, the floor of a step; and R closures
-// called from C++, the floor of a hook. Rcpp::sourceCpp() builds it.
-// Who may use it: bench/step.R.
-// What it must not know: the package.
+// Lower limits for bench/step.R: the mtcars model as a loop in C++, for a step, and R closures
+// called from C++, for a hook. Built by Rcpp::sourceCpp().
 #include <Rcpp.h>
 
 #include <algorithm>
@@ -27,7 +25,7 @@ struct Ftrl {
 struct Model {
   Ftrl weights[kFeatures], bias;
   float rate = 0;
-  // The sum of squared errors of a batch, and a step down its gradient.
+  // The sum of squared errors of a batch, and a gradient step.
   float step(const float (*rows)[kFeatures], const float* labels) {
     float loss = 0, grad_bias = 0, grad[kFeatures] = {};
     for (int i = 0; i < kBatch; ++i) {
@@ -45,7 +43,7 @@ struct Model {
 
 }  // namespace
 
-// `x` has a row an example. The variables after `steps` steps, and the last loss.
+// `x` has one row per example. Returns the variables after `steps` steps and the last loss.
 // [[Rcpp::export]]
 Rcpp::NumericVector floor_loop(Rcpp::NumericMatrix x,
                                Rcpp::NumericVector y,
@@ -75,14 +73,14 @@ Rcpp::NumericVector floor_loop(Rcpp::NumericMatrix x,
                                      loss);
 }
 
-// Calls one closure without arguments.
+// Calls a closure without arguments.
 // [[Rcpp::export]]
 void call_closure(Rcpp::Function f, int times) {
   Rcpp::Shield<SEXP> call(Rf_lang1(f));
   for (int i = 0; i < times; ++i) Rcpp::Rcpp_fast_eval(call, R_GlobalEnv);
 }
 
-// Calls before_run(context) and after_run(context, values), as a loop without anything else would.
+// Calls before_run(context) and after_run(context, values), like a minimal loop.
 // [[Rcpp::export]]
 void call_hook(Rcpp::Function before, Rcpp::Function after, SEXP context, SEXP values, int times) {
   Rcpp::Shield<SEXP> first(Rf_lang2(before, context)), second(Rf_lang3(after, context, values));

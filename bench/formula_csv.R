@@ -1,10 +1,10 @@
-# A CSV that does not fit into memory through the door of formulas: seconds and the most memory of
-# learning, one pass of training, evaluation.
+# A formula model on a CSV that does not fit into memory: seconds and peak memory of scanning the
+# data, one pass of training, and evaluation.
 #   Rscript bench/formula_csv.R [gigabytes = 2]
 gigabytes <- c(as.numeric(commandArgs(TRUE)), 2)[[1]]
 file <- tempfile(fileext = ".csv")
 
-# blocks of rows that differ, written again and again
+# Writes the same blocks of rows repeatedly.
 set.seed(1)
 blocks <- lapply(1:4, function(i) {
   n <- 1e5
@@ -30,7 +30,7 @@ peak <- function() {
   line <- grep("^VmHWM", readLines("/proc/self/status"), value = TRUE)
   as.numeric(gsub("[^0-9]", "", line)) / 1024
 }
-say <- function(what, seconds) cat(sprintf("%-28s %7.1f s, at most %4.0f MB so far\n", what, seconds, peak()))
+say <- function(what, seconds) cat(sprintf("%-28s %7.1f s, peak so far %4.0f MB\n", what, seconds, peak()))
 invisible(gc())
 cat(sprintf("%.2f GB, %s rows\n", file.size(file) / 2^30, format(times * 1e5, big.mark = ",")))
 say("begin", 0)

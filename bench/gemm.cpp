@@ -1,10 +1,9 @@
-// What lives here: GFLOP/s of the matrix product per instruction set, shape and number of threads,
-// beside the peak of a loop in registers that runs in turn with it. Best of many tries: the machine
-// may have other work. Who may use it: by hand, from the root, e.g.
+// GFLOP/s of the matrix product per instruction set, shape and number of threads, compared with the
+// peak of a loop in registers. Best of many tries, because of other load. Build and run from the
+// root:
 //   g++ -std=c++17 -O2 -fopenmp -Isrc bench/gemm.cpp src/kernels/*.cpp src/base/thread_pool.cpp
 //   src/base/threads.cpp -o /tmp/bench_gemm && /tmp/bench_gemm
-//   /tmp/bench_gemm avx2 784    # only this instruction set, only rows that hold the text
-// What it must not know: the package.
+//   /tmp/bench_gemm avx2 784    # only this instruction set, only rows that contain the text
 #include <omp.h>
 
 #include <algorithm>
@@ -126,7 +125,7 @@ void measure(const Shape& shape, Function product, const Peak& peak, int threads
   const double flops = 2.0 * static_cast<double>(shape.m * shape.k * shape.n);
   const long repeats = static_cast<long>(2e7 / flops) + 1;
   double best = 0, top = 0;
-  // Bad moments of a shared machine last longer than a few products.
+  // Slow phases of a shared machine last longer than a few products.
   const double begin = now();
   for (int round = 0; round < 20 || now() - begin < 0.7; ++round) {
     top = std::max(top, peak_gflops(peak, threads) * (shape.is_double ? 0.5 : 1));

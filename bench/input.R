@@ -1,10 +1,10 @@
-# How fast input pipelines read, beside data.table::fread and vroom/readr where they are installed:
+# Speed of input pipelines, compared with data.table::fread and vroom/readr if installed:
 #   Rscript bench/input.R [MB of delimited text, default 200]
-# and what stays in memory while a model trains on a file of delimited text that is larger:
+# and resident memory while a model trains on a larger file of delimited text:
 #   Rscript bench/input.R resident [MB, default 2000]
-# Everything is dropped as soon as it is there: what is measured is reading, not training. Two
-# threads: the one that runs the session, and one that reads ahead where the pipeline has a
-# prefetch. Times are the best of three rounds, in turns.
+# Elements are dropped immediately, to measure reading instead of training. Uses two threads: one
+# runs the session, and one reads ahead if the pipeline has a prefetch. Times are the best of three
+# rounds.
 suppressPackageStartupMessages(library(runhooks))
 arguments <- commandArgs(TRUE)
 options(runhooks.threads = 2)
@@ -12,7 +12,7 @@ options(runhooks.threads = 2)
 has <- function(package) requireNamespace(package, quietly = TRUE)
 seconds <- function(run) as.numeric(system.time(run(), gcFirst = TRUE)[["elapsed"]])
 
-# Ten columns: a number, a word of twenty, a whole number, and seven more numbers.
+# Ten columns: a number, one of twenty strings, an integer, and seven more numbers.
 write_csv <- function(path, mb) {
   set.seed(1)
   n <- 20000
@@ -84,7 +84,7 @@ spec <- csv_record_spec(path)
 batches <- function(...) make_csv_dataset(path, 4096, num_epochs = 1, ...)
 runs <- list(
   "make_csv_dataset(shuffle = FALSE)" = function() drain(batches(shuffle = FALSE)),
-  "the same, without a thread that reads ahead" = function() {
+  "the same, without a prefetch thread" = function() {
     drain(batches(shuffle = FALSE, prefetch_buffer_size = 0))
   },
   "text_line_dataset(record_spec) |> dataset_batch()" = function() {
@@ -113,7 +113,7 @@ table_of(
 )
 unlink(path)
 
-# --- records: those of a file of TensorFlow's again and again, as files of records may be joined
+# --- records: copies of a TensorFlow file, because record files can be concatenated
 
 golden <- "tests/testthat/golden/files/tfrecord/examples.tfrecord"
 count <- length(dataset_collect(tfrecord_dataset(golden)))

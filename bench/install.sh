@@ -1,7 +1,7 @@
 #!/bin/sh
-# What a source install costs, without a compiler cache: sh bench/install.sh [commit]
-# The processor's seconds, the clock's, and the memory of the largest compiler process, on one core and
-# on two; with a commit, that one and this tree in turns, so that both meet the same machine.
+# Costs of a source install without a compiler cache: sh bench/install.sh [commit]. Measures
+# processor and wall seconds, and the memory of the largest compiler process, on one core and on
+# two. With a commit, compares it with this tree.
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 work=$(mktemp -d)
@@ -25,7 +25,7 @@ install() {
   }' "$work/time"
 }
 
-# neither ours nor the user's
+# Ignores our settings and the user's.
 printf 'CXX17 = g++\nCC = gcc\n' > "$work/Makevars"
 pack "$root" this
 kinds=this

@@ -1,13 +1,13 @@
-# How soon Ctrl-C is there, at each place where R's user may wait: wall time from the signal to R's
-# interrupt, and the processor time that the process took in between (which a busy machine does not
-# lengthen; the system counts it in hundredths). `Rscript bench/interrupts.R [part of a name] [rounds]`.
+# Latency of Ctrl-C at each place where the user may wait: wall time from the signal to R's
+# interrupt, and the processor time in between, which other load does not affect (its resolution is
+# hundredths of a second). `Rscript bench/interrupts.R [part of a name] [rounds]`.
 
 library(runhooks)
 given <- commandArgs(TRUE)
 only <- if (length(given)) given[[1]] else ""
 rounds <- if (length(given) > 1) as.numeric(given[[2]]) else 3
 
-# --- the places: `before` makes what is needed, `wait` is interrupted
+# --- the cases: `before` prepares, `wait` is interrupted
 
 reads <- function(dataset) {
   bquote({
@@ -15,7 +15,7 @@ reads <- function(dataset) {
     session <- tf$Session()
   })
 }
-source("tests/testthat/endless_datasets.R") # and some that are slow in their own ways
+source("tests/testthat/endless_datasets.R") # and some that are slow in other ways
 endless <- utils::modifyList(endless_datasets, list(
   interleave = quote(dataset_interleave(dataset_repeat(range_dataset(0, 3)), function(x) {
     dataset_filter(range_dataset(0, 5), ~ .x < 0)
@@ -40,8 +40,8 @@ step <- function(build) list(before = bquote({
   value <- .(build)
   session <- tf$Session()
 }), wait = quote(repeat session$run(value)))
-# `build` of a placeholder `x`, of float64, that is fed with `fed`: a step that leaves no trace may end
-# between two operations, and within the long ones.
+# `build` receives a placeholder `x` of float64, fed with `fed`. A step without side effects can end
+# between two operations, and within long ones.
 long_step <- function(fed, build) list(before = bquote({
   fed <- .(fed)
   x <- tf$placeholder("float64", list(NULL, NULL))
@@ -154,7 +154,7 @@ places <- c(places, list(
 ))
 places <- places[grepl(only, names(places))]
 
-# --- a process for each place
+# --- a process per case
 
 child <- function(place, diary, rounds) {
   c(
@@ -182,7 +182,7 @@ processor_seconds <- function(pid) {
   sum(as.numeric(fields[12:13])) / 100
 }
 lines_of <- function(diary) if (file.exists(diary)) readLines(diary, warn = FALSE)
-# Waits until the process has said `n` lines; FALSE where it does not.
+# Waits until the process has printed `n` lines; FALSE after the time limit.
 said <- function(process, diary, n, seconds) {
   deadline <- Sys.time() + seconds
   while (length(lines_of(diary)) < n) {

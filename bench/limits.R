@@ -1,6 +1,6 @@
-# What small inputs may ask for: time and peak memory of each, at a size and at half of it, so that one
-# sees whether it is linear, or the error that names a limit. Each in a process of its own:
-# `Rscript bench/limits.R [part of a name]`.
+# Extreme small inputs: time and peak memory of each at full and half size, to see whether it is
+# linear, or the error that names a limit. Each runs in a new process: `Rscript bench/limits.R [part
+# of a name]`.
 
 given <- commandArgs(TRUE)
 only <- if (length(given)) given[[1]] else ""
@@ -25,7 +25,7 @@ split <- function(name, count) {
 zero <- node("zero", "Const", attr("dtype", "type: DT_INT32"),
   attr("value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: 0 }"))
 
-# Functions of how many.
+# Functions of the size.
 limits <- list(
   "Switches behind Identities, read" = list(n = 8000, run = function(n) {
     chain <- c("x", paste0("i", seq_len(n)))
@@ -72,7 +72,7 @@ limits <- list(
     }, ""))
   }),
   "events, read" = list(n = 200000, run = function(n) {
-    # a record of one scalar, many times
+    # A record of one scalar, many times.
     writer <- tf$summary$FileWriter("events")
     with(tf$Session() %as% session, {
       writer$add_summary(session$run(tf$summary$scalar("a", tf$constant(1))), 1)
@@ -80,7 +80,7 @@ limits <- list(
     writer$close()
     file <- list.files("events", full.names = TRUE)
     bytes <- readBin(file, "raw", file.size(file))
-    first <- 16 + sum(as.integer(bytes[1:4]) * 256^(0:3)) # that of the version
+    first <- 16 + sum(as.integer(bytes[1:4]) * 256^(0:3)) # length of the version record
     writeBin(c(bytes[seq_len(first)], rep(bytes[-seq_len(first)], n)), file)
     nrow(as.data.frame(runhooks:::cpp_read_events(file)))
   }),

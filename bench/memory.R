@@ -1,9 +1,8 @@
-# The peak memory of training a DNN: hidden units 1024 and 512, batches of 4,096, with the hooks that
-# train() adds by default (a checkpoint, summaries and the step's rate now and then), beside a loop
-# without any of them and beside the weights and one batch alone. A process each; what counts is the
-# kernel's own record of it (VmHWM), so this runs on Linux only.
+# Peak memory of training a DNN: hidden units 1024 and 512, batches of 4,096, with the default hooks
+# of train(), compared with a loop without hooks and with the weights and one batch alone. Each runs
+# in a new process. Reads the kernel's peak (VmHWM), so this needs Linux.
 #   Rscript bench/memory.R [steps]
-# Another installed version, for a comparison in the same minutes:
+# Another installed version, for a comparison at the same time:
 #   R_LIBS=<its library> Rscript bench/memory.R [steps]
 arguments <- commandArgs(TRUE)
 

@@ -1,7 +1,7 @@
-# The peak memory of training a network of 256 and 128 units on 60,000 rows of 784 doubles (376 MB
-# in R), a process each: as the columns of a data frame, as one matrix, and by a dataset; what the
-# process had before, and the most that it had from then on. What counts is the kernel's own record
-# (VmHWM, begun anew before the training), so this runs on Linux only.
+# Peak memory of training a network of 256 and 128 units on 60,000 rows of 784 doubles (376 MB in
+# R): as columns of a data frame, as one matrix, and as a dataset. Each runs in a new process.
+# Prints the memory before and the peak after, by the kernel's counter (VmHWM, reset before the
+# training), so this needs Linux.
 #   Rscript bench/memory_input.R [rows]
 arguments <- commandArgs(TRUE)
 

@@ -1,5 +1,5 @@
-# Coefficients and standard errors of linear models of formulas beside lm()'s and glm()'s, on R's data
-# sets, collinear terms included: a row for each formula of tests/testthat/helper-optimum.R.
+# Coefficients and standard errors of linear formula models, compared with lm() and glm() on R's
+# data sets, including collinear terms: a row for each formula of tests/testthat/helper-optimum.R.
 #   Rscript bench/optimum.R
 library(runhooks)
 

@@ -1,6 +1,6 @@
-# What prefetching hides: a network of which a step computes longer than its batch takes to be made.
-# The share of the time that steps wait for input (history$input), with and without
-# dataset_prefetch(), three rounds in turns, medians.
+# Effect of prefetching on a network whose step takes longer than producing a batch: the share of
+# time that steps wait for input (history$input), with and without dataset_prefetch(); medians of
+# three rounds.
 
 library(runhooks)
 

@@ -1,4 +1,4 @@
-# What a row costs that an exported model is asked: wide and deep models, raw and parsing, one row
+# Costs per row of predictions by an exported model: wide and deep models, raw and parsing, one row
 # and a thousand. The budget is 0.2 ms for one row.
 #   Rscript bench/serving.R [repetitions]
 library(runhooks)

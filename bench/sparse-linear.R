@@ -1,5 +1,5 @@
 # The sparse linear model: 1,000,000 rows of 30 hashed columns of 1e5 buckets each, Ftrl, batches of
-# 1,024. Prints rows a second of one pass, on one thread and on two in turns.
+# 1,024. Prints rows per second of one pass, on one thread and on two.
 #   Rscript bench/sparse-linear.R [rows] [columns] [integers|strings]
 library(runhooks)
 
@@ -9,7 +9,7 @@ k <- if (length(arguments) >= 2) as.integer(arguments[[2]]) else 30L
 kind <- if (length(arguments) >= 3) arguments[[3]] else "integers"
 
 set.seed(1)
-# ids as they are in logs: a few are frequent, most are rare
+# Ids with a realistic distribution: a few are frequent, most are rare.
 ids <- function() as.integer(pmin(exp(stats::rexp(rows, 0.25)), 1e6))
 data <- lapply(seq_len(k), function(i) if (kind == "strings") as.character(ids()) else ids())
 names(data) <- sprintf("c%02d", seq_len(k))

@@ -1,6 +1,6 @@
-# What it takes to start: library(runhooks) and its resident memory, and a script from the start of
-# R to its first trained step. Medians of fresh R processes, beside an R that does nothing and, where
-# there is one, TensorFlow.
+# Startup costs: library(runhooks) and its resident memory, and a script from the start of R to its
+# first step. Medians of fresh R processes, compared with an R that does nothing and with TensorFlow
+# if installed.
 #   Rscript bench/startup.R [rounds]
 arguments <- as.integer(commandArgs(TRUE))
 rounds <- if (length(arguments)) arguments[[1]] else 9L
@@ -32,7 +32,7 @@ median_of <- function(script) {
   stats::median(vapply(seq_len(rounds), function(i) child(script), 0))
 }
 measured <- lapply(scripts, function(script) median_of(paste(clock, script, sep = "; ")))
-# in a process of its own: a clock of R's that is asked twice is compiled, by a compiler of 5 MB
+# In a separate process: timing a second expression would compile the timer and load the compiler.
 resident <- median_of(paste(
   "library(runhooks); status <- grep('^VmRSS', readLines('/proc/self/status'), value = TRUE);",
   "cat(as.numeric(gsub('[^0-9]', '', status)) / 1024)"

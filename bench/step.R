@@ -1,6 +1,6 @@
-# What a step costs: the linear regressor of mtcars (drat, cyl; batches of 8, shuffled), 100,000
-# steps each, with and without hooks, beside the same loop written by hand in C++ and beside bare R
-# closures. All of it in turns, several rounds; the medians are printed, and their ratios.
+# Costs of a step: the linear regressor of mtcars (drat, cyl; batches of 8, shuffled), 100,000 steps
+# each, with and without hooks, compared with the same loop in C++ and with bare R closures. Prints
+# medians over several rounds, and their ratios.
 #   Rscript bench/step.R [steps] [rounds]
 library(runhooks)
 
@@ -17,7 +17,7 @@ input <- function(...) {
     mtcars, response = "mpg", features = c("drat", "cyl"), batch_size = 8L, num_epochs = NULL, ...
   )
 }
-# Of the hooks that train() adds, only the checkpoint saver is left, at the start and the end.
+# Keeps only the checkpoint saver of the hooks that train() adds, at the start and the end.
 new_model <- function() {
   linear_regressor(
     feature_columns(column_numeric("drat"), column_numeric("cyl")), model_dir = tempfile("bench"),
@@ -27,7 +27,7 @@ new_model <- function() {
   )
 }
 
-# --- the floor is the same model: it ends with the same numbers
+# --- the C++ loop is the same model, so it must end with the same numbers
 model <- new_model()
 train(model, input(shuffle = FALSE), steps = 1000)
 ours <- unlist(variable_value(model)[paste0(
@@ -121,7 +121,7 @@ cat(sprintf(
   us[["bare: the closures of the constant hook"]]
 ))
 
-# --- what a call costs beside its steps: checkpoints with graphs, graph.pbtxt, an event file
+# --- costs of a call besides its steps: checkpoints with graphs, graph.pbtxt, an event file
 call_ms <- function(model) {
   one <- function() system.time(train(model, input(), steps = 1), gcFirst = FALSE)[["elapsed"]]
   utils::capture.output(times <- replicate(21, one()))
@@ -132,7 +132,7 @@ usual_model <- linear_regressor(
 )
 cat(sprintf("train(steps = 1), the usual run_config(): %.1f ms a call\n", call_ms(usual_model)))
 
-# --- TensorFlow's estimator, where there is one
+# --- TensorFlow's estimator, if installed
 python <- suppressWarnings(system2("sh", "tools/tf_python.sh", stdout = TRUE, stderr = FALSE))
 if (length(python)) {
   lines <- system2(

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What a step of the same model costs in TensorFlow: python3 bench/step_tf.py [our us a step]
+"""Costs of a step of the same model in TensorFlow: python3 bench/step_tf.py [our us a step]
 
-tf.compat.v1.estimator.LinearRegressor on mtcars (drat, cyl; batches of 8), with the default hooks
-off but the checkpoint saver, which never fires. TensorFlow 1.15 or 2.x up to 2.15.
+tf.compat.v1.estimator.LinearRegressor on mtcars (drat, cyl; batches of 8), without default hooks except
+for the checkpoint saver, which never saves. TensorFlow 1.15 or 2.x up to 2.15.
 """
 import os
 import sys

@@ -1,5 +1,5 @@
-// Sums of several processes by MPI_Allreduce in place, and by the memory that they share, by turns, for
-// cluster.R: bytes, and microseconds of both (medians), a line each. Its argument is an MPI's object.
+// Sums of several processes by MPI_Allreduce in place and by shared memory, for cluster.R. Prints
+// bytes and microseconds of both (medians). The argument is the path of an MPI object.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -32,7 +32,7 @@ int main(int, char** argv) {
   const auto shared = mpi_communicator(argv[1]);
   setenv("RUNHOOKS_SHARED_MEMORY", "no", 1);
   const auto bare = mpi_communicator(argv[1]);
-  // the last but one: gradients of W3 (784-256-128-10)
+  // The second largest size: gradients of W3 (784-256-128-10).
   for (const size_t n : {2, 16, 128, 1024, 8192, 57000, 235146, 1000000}) {
     std::vector<float> values(n);
     std::vector<double> by_mpi, by_memory;

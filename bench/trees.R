@@ -1,7 +1,7 @@
-# Boosted trees beside xgboost (hist) and lightgbm, each in a process of its own on the same rows
-# (28 numbers, generated), binning included: seconds and processor time of training and of
-# predicting a million rows, AUC on those, the peak of memory above that of the data. The sides run in
-# turns; the machine is noisy, so what counts are ratios within a run. The least of the rounds is shown.
+# Boosted trees compared with xgboost (hist) and lightgbm, each in a new process on the same rows
+# (28 generated numbers), including binning: seconds and processor time of training and of
+# predicting a million rows, AUC on those, and peak memory above that of the data. Compare ratios
+# within a run, because machines are noisy. Prints the minimum of the rounds.
 #   Rscript bench/trees.R [rows] [rounds]
 # RUNHOOKS_GBM_PYTHON names a Python with xgboost, lightgbm and numpy. `Rscript bench/trees.R growth`
 # measures how time grows with rows, columns and trees.
@@ -14,7 +14,7 @@ peak_mb <- function() {
   lines <- readLines("/proc/self/status")
   as.numeric(gsub("\\D", "", grep("^VmHWM:", lines, value = TRUE))) / 1024
 }
-# the peak so far is forgotten, where the kernel lets us
+# Resets the peak, if the kernel allows it.
 forget_peak <- function() {
   try(suppressWarnings(cat("5", file = "/proc/self/clear_refs")), silent = TRUE)
   peak_mb()
@@ -60,13 +60,13 @@ run_ours <- function(rows, test_rows) {
   options(runhooks.progress = FALSE, runhooks.threads = 2)
   data <- made_rows(rows, 1)
   new <- made_rows(test_rows, 2)
-  # what is loaded and compiled once is no part of it
+  # Excludes loading and compiling code.
   invisible(predict(grow(data[1:1000, ], 1L), newdata = new[1:10, ], type = "link"))
   invisible(gc())
   before <- forget_peak()
   trained <- timed(model <- grow(data))
   peak <- peak_mb() - before
-  # a number a row, as the others give it
+  # One number per row, like the other libraries.
   predicted <- timed(answers <- predict(model, newdata = new, type = "link"))
   cat(trained, predicted, auc(new$y, answers[[1]]), peak, "\n")
 }

@@ -1,6 +1,6 @@
-# Boosted trees by their defaults beside xgboost's (100 trees of depth 6, eta 0.3, lambda 1) on data of R,
-# MASS and ggplot2, 5 folds: log loss, or the root of the mean squared error. The figures of the
-# vignette "Boosted trees".
+# Boosted trees with default settings, compared with xgboost (100 trees of depth 6, eta 0.3, lambda
+# 1) on data of R, MASS and ggplot2, 5 folds: log loss or root mean squared error. These are the
+# figures of the vignette "Boosted trees".
 #   Rscript bench/trees_quality.R
 # RUNHOOKS_GBM_PYTHON names a Python with xgboost and numpy.
 suppressPackageStartupMessages(library(runhooks))

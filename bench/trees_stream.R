@@ -1,8 +1,7 @@
-# Memory of boosted trees that grow by batches of a CSV file: 28 generated numbers and a label a row,
-# batches of 10,000 rows, all of the file for quantiles and for
-# each of two layers. Each size in a process of its own: what the
-# process had before, and the most that it had from then on (VmHWM, begun anew; Linux only). It is
-# flat where the peak does not follow the size of the file.
+# Memory of boosted trees on batches of a CSV file: 28 generated numbers and a label per row,
+# batches of 10,000 rows; the quantiles and each of two layers use the whole file. Each size runs in
+# a new process. Prints the memory before and the peak after (VmHWM, reset before; Linux only). The
+# peak must not depend on the size of the file.
 #   Rscript bench/trees_stream.R [MB of the largest file]
 arguments <- commandArgs(TRUE)
 
@@ -14,7 +13,7 @@ memory_mb <- function(what) {
   as.numeric(gsub("\\D", "", grep(paste0("^", what, ":"), lines, value = TRUE))) / 1024
 }
 
-# Returns how many rows it has; a block is written again and again, with rows of another order.
+# Writes one block of rows repeatedly, in different orders, and returns the number of rows.
 write_csv <- function(path, megabytes) {
   set.seed(1)
   x <- matrix(round(rnorm(batch_rows * n_columns), 6), batch_rows)

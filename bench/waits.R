@@ -1,5 +1,5 @@
-# Where people wait: one table of what lies around a step and of steps, each line beside its peer in
-# the same run, medians and ranges of five fresh processes; "-" where the peer is not installed.
+# Waiting times of users: one table of calls around steps and of steps, each compared with a peer in
+# the same run; medians and ranges of five fresh processes. "-" if the peer is not installed.
 # RUNHOOKS_JAX_PYTHON names a Python with JAX.
 #   Rscript bench/waits.R [rounds] [parts of lines' names]
 arguments <- commandArgs(TRUE)
@@ -42,7 +42,7 @@ in_words <- function(x) {
 }
 load <- if (file.exists("/proc/loadavg")) readLines("/proc/loadavg") else "unknown"
 cat(sprintf("%s, load %s, %d rounds\n\n", format(Sys.time(), "%Y-%m-%d %H:%M"), load, rounds))
-cat("| what | here, median (range) | beside it | ratio | goal |\n|---|---:|---|---:|---|\n")
+cat("| what | here, median (range) | peer | ratio | goal |\n|---|---:|---|---:|---|\n")
 for (name in chosen) {
   line <- lines[[name]]
   ours <- vapply(runs, function(run) run["ours", name], 0)

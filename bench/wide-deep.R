@@ -1,7 +1,6 @@
 # The wide-and-deep classifier of a census-like data frame: 200,000 rows, 5 numeric and 8 string
 # columns, 3 crosses of up to 100,000 buckets, embeddings of 8, hidden 100-50, batches of 256.
-# Prints rows a second of one pass, on one thread and on two in turns, and where the time of a step
-# goes.
+# Prints rows per second of one pass, on one thread and on two, and the phases of a step.
 #   Rscript bench/wide-deep.R [rows] [batch]
 library(runhooks)
 
@@ -10,7 +9,7 @@ rows <- if (length(arguments) >= 1) as.integer(arguments[[1]]) else 200000L
 batch <- if (length(arguments) >= 2) as.integer(arguments[[2]]) else 256L
 
 set.seed(1)
-# of each column as many words as the census has, a few of them frequent
+# Each column has as many strings as in the census, a few of them frequent.
 words <- c(
   workclass = 9, education = 16, marital_status = 7, occupation = 15, relationship = 6, race = 5,
   gender = 2, native_country = 42
@@ -84,8 +83,8 @@ for (threads in 1:2) {
 }
 options(runhooks.threads = 1)
 
-# The phases, from the traces of every 20th step of another pass: times of the single operations,
-# which are some more than without a trace.
+# The phases, from traces of every 20th step of another pass. Tracing makes operations somewhat
+# slower.
 folder <- tempfile("trace")
 invisible(
   timed(min(steps, 400L), hooks = list(hook_profiler(save_steps = 20, output_dir = folder)))
@@ -110,7 +109,7 @@ read <- function(file) {
     us = events$dur
   )
 }
-# of each operation the least time: what else the machine does is no cost
+# The minimum time of each operation, to exclude other load.
 events <- do.call(rbind, lapply(files[-seq_len(2)], read))
 events <- stats::aggregate(us ~ name + phase + type, events, min)
 shares <- function(by) {

@@ -1,8 +1,8 @@
 library(testthat)
 library(runhooks)
 
-# CRAN limits the time of a check, so it runs these files: quick ones, at least one of each module.
-# All files run where NOT_CRAN is true. `make lint` checks that no module is left out.
+# CRAN limits the time of a check, so it runs only these quick files, at least one per module.
+# NOT_CRAN=true runs all files. `make lint` checks that no module is missing.
 cran_files <- c(
   "base_keys", "base_nesting", "base_options", "base_user_calls", "base_words", "checkpoint",
   "column", "column_cyclic", "column_hashes", "control_flow", "dataset", "dataset_delim",

@@ -1,19 +1,18 @@
-# Rcpp's wrappers of the bindings: `Rscript tools/attributes.R` writes src/RcppExports.cpp and
-# R/RcppExports.R. They are made in a copy whose DESCRIPTION links to Rcpp alone, because
-# compileAttributes() puts the umbrella header of everything else (RcppEigen.h) into the wrappers,
-# which know nothing of it.
+# Generates Rcpp's wrappers of the bindings: `Rscript tools/attributes.R` writes src/RcppExports.cpp
+# and R/RcppExports.R. Works in a copy whose DESCRIPTION links to Rcpp alone, because
+# compileAttributes() would include RcppEigen.h in the wrappers.
 source("tools/common.R")
 source("tools/layers.R")
 
 wrapper_files <- c("src/RcppExports.cpp", "R/RcppExports.R")
 
-# The text of both files as they should be, by their paths.
+# The expected text of both files, by path.
 wrappers <- function(root) {
   copy <- tempfile("attributes")
   dir.create(file.path(copy, "src"), recursive = TRUE)
   dir.create(file.path(copy, "R"))
   on.exit(unlink(copy, recursive = TRUE))
-  # Rcpp looks at the top of src/ only, where no two of them may have one name
+  # Rcpp only scans the top level of src/, so binding files must have distinct names.
   for (path in binding_files(root)) {
     file.copy(file.path(root, path), file.path(copy, "src", gsub("/", "_", path)))
   }
@@ -26,7 +25,7 @@ wrappers <- function(root) {
   lapply(setNames(nm = wrapper_files), function(file) readLines(file.path(copy, file)))
 }
 
-# Which of the two files differ from what the bindings say.
+# The files that differ from the expected wrappers.
 stale_wrappers <- function(root, wanted = wrappers(root)) {
   Filter(function(file) {
     path <- file.path(root, file)

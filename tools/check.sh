@@ -1,6 +1,6 @@
 #!/bin/sh
-# The source package (`check.sh build`), and R CMD check --as-cran of it (`check.sh check`), all
-# under .build/.
+# Builds the source package (`check.sh build`), and runs R CMD check --as-cran on it (`check.sh
+# check`), under .build/.
 cd "$(dirname "$0")/.." || exit 1
 what=$1
 mkdir -p .build/check
@@ -9,7 +9,7 @@ package=$(sed -n 's/^Package: *//p' DESCRIPTION)
 version=$(sed -n 's/^Version: *//p' DESCRIPTION)
 tarball=.build/${package}_$version.tar.gz
 
-# ccache for the two compilations ahead
+# Enables ccache for both compilations.
 . tools/compiler.sh
 write_makevars .build/check/Makevars
 export R_MAKEVARS_USER="$PWD/.build/check/Makevars" MAKEFLAGS=-j2
@@ -19,13 +19,13 @@ copy_sources .build/source
 (cd .build && R CMD build source) || exit 1
 [ "$what" = check ] || exit 0
 
-# Debian's R compiles with -g; without that, the size of libs that the check judges is the code's.
-# -S keeps the symbols, in which the check looks for R_registerRoutines and for printf.
+# Debian's R compiles with -g, so strip the library before its size is checked. -S keeps symbols, in
+# which the check looks for R_registerRoutines and printf.
 export R_STRIP_SHARED_LIB="strip -S"
 options="--as-cran --install-args=--strip"
-# the check of the clock asks a server on the net, and says nothing of the package
+# This check needs a time server.
 export _R_CHECK_SYSTEM_CLOCK_=FALSE
-# without CRAN the checks that ask it would find that it is not there, and what `Enhances` names nowhere
+# Without access to CRAN, disables checks that would report it as missing.
 if ! Rscript -e 'curlGetHeaders("https://CRAN.R-project.org", timeout = 10L)' > /dev/null 2>&1; then
   echo "check: CRAN does not answer, so links and packages are not looked up there"
   export _R_CHECK_CRAN_INCOMING_REMOTE_=FALSE _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=TRUE
@@ -34,13 +34,13 @@ if ! command -v pdflatex > /dev/null 2>&1; then
   echo "check: no pdflatex, so the PDF manual is not checked"
   options="$options --no-manual"
 fi
-# where no TZ says it, R asks systemd for the time zone, whose absence would be a remark on us
+# Without TZ, R asks systemd for the time zone, whose absence would be a note.
 TZ=${TZ:-UTC} R CMD check $options --output=.build/check "$tarball"
 status=$?
 log=.build/check/$package.Rcheck/00check.log
-echo "== what is not OK in $log"
-# a note's own lines follow its headline until the next check
+echo "== problems in $log"
+# The lines of a note follow its headline until the next check.
 awk '/^\* / { show = / (NOTE|WARNING|ERROR)$/ } /^Status:/ { show = 1 } show' "$log"
-# notes and warnings of a check do not show in its exit status, but warnings must not go in
+# The exit status ignores notes and warnings, but warnings must not be merged.
 grep -q '^Status:.*\(WARNING\|ERROR\)' "$log" && exit 1
 exit "$status"

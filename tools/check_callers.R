@@ -1,22 +1,21 @@
-# Functions that nobody calls: in R/ those that no other place of R/ names, no binding either, and
-# that NAMESPACE does not export, and two of one name, of which the package has the last; in src/ those that are named only where they are declared and
-# defined. What only a test calls counts as not called, unless its line says so (`lint: allow caller`)
-# or it is the tests' library inside of the core (tests/inside/) that does.
+# Finds functions without callers. In R/: functions that no R code and no binding refers to and that
+# are not exported, and duplicate names, because the last definition wins. In src/: functions that
+# are named only at their declaration and definition. Callers in tests do not count, except
+# tests/inside/, unless the line contains `lint: allow caller`.
 source("tools/common.R")
 
 # --- R
 
-# methods of operators, `[[.x`, too, and values
+# Includes operators such as `[[.x`, and values.
 any_definition <- "^(`[^`]+`|[A-Za-z.][A-Za-z0-9._]*) *<- "
 r_definition <- "^`?([A-Za-z.][A-Za-z0-9._]*)`? *<- *function\\b"
 
-# How often each symbol stands in some lines of R; words in strings count, since functions are named
-# in them too.
+# Counts each symbol in lines of R. Strings count, because functions can be named in them.
 word_counts <- function(lines) {
   table(unlist(regmatches(lines, gregexpr("[A-Za-z.][A-Za-z0-9._]*", lines))))
 }
 
-# What stands in the library of what only tests do inside of the core.
+# Symbols in the tests' library for internals of the core.
 inside_words <- function(root) {
   files <- tree_files(root, "tests/inside", "[.]cpp$")
   names(word_counts(unlist(lapply(files, function(file) read_lines(root, file)))))
@@ -27,10 +26,10 @@ r_callers <- function(root) {
   files <- files[file.exists(file.path(root, files))]
   lines <- lapply(setNames(nm = files), function(file) {
     text <- sub("^ *#.*$", "", read_lines(root, file))
-    # a function of C++ may be called without its wrapper
+    # A C++ function may be called without its wrapper.
     if (basename(file) == "RcppExports.R") text else gsub("`_[a-z]+_cpp_", " cpp_", text)
   })
-  # bindings call functions of R by their names
+  # Bindings call R functions by name.
   bindings <- tree_files(root, "src/r", "^.*[.]cpp$")
   from_cpp <- unlist(lapply(bindings, function(file) read_lines(root, file)))
   from_cpp <- unlist(regmatches(from_cpp, gregexpr("\"[^\"]*\"", from_cpp)))
@@ -53,7 +52,7 @@ r_callers <- function(root) {
     first[setdiff(all_names, names(first))] <<- file
     again <- violations(
       file, all_at[twice], "caller",
-      sprintf("%s is defined in %s, too: one is lost", all_names[twice], first[all_names[twice]])
+      sprintf("%s is also defined in %s: one definition is lost", all_names[twice], first[all_names[twice]])
     )
     unused <- !name %in% c(known, testing) & counts[name] <= 1L & !allowed(root, file, at)
     rbind(
@@ -72,12 +71,12 @@ allowed <- function(root, file, at) {
 
 # --- C++
 
-# A line that begins a function at the top of a file or in a class: a type, a name, a bracket.
+# The start of a function at top level or in a class: a type, a name, a bracket.
 cpp_definition <- paste0(
   "^ {0,2}(?:(?:static|inline|constexpr|virtual|explicit|template *<[^>]*>) +)*",
   "(?:const )?[A-Za-z_][\\w:<>,]*(?: const)?(?:<.*>)?[ *&]+(?:[A-Z]\\w*::)?([a-z_]\\w*)\\("
 )
-# Words before a bracket that are no functions, and functions that a language or a library calls.
+# Keywords before a bracket, and functions that the language or a library calls.
 no_functions <- c("if", "for", "while", "switch", "return", "main", "operator", "sizeof", "throw")
 
 code_above <- function(root, file, line) read_lines(root, file)[line - 1]
@@ -93,16 +92,16 @@ cpp_callers <- function(root) {
     name <- vapply(match, `[`, "", 2)
     data.frame(file = rep(file, length(at)), line = at, name = name, text = code[[file]][at])
   }))
-  # statements and local objects in a body look like definitions
+  # Statements and local objects look like definitions.
   is_local <- grepl("[.](cpp|inc)$", definitions$file) & grepl("^ .*;\\s*$", definitions$text)
   definitions <- definitions[!is_local, ]
   is_call <- grepl("^ *(return|throw|else|delete|using|typedef|case)\\b", definitions$text)
   is_override <- grepl("\\boverride\\b", definitions$text)
-  # what Rcpp exports is called from R
+  # R calls functions that Rcpp exports.
   from_r <- as.logical(mapply(function(file, line) {
     line > 1 && grepl("[[Rcpp::", code_above(root, file, line), fixed = TRUE)
   }, definitions$file, definitions$line))
-  # a method that overrides is called by the name of its base class
+  # An override is called through its base class.
   overridden <- unique(definitions$name[is_override])
   definitions <- definitions[!is_call & !from_r & !definitions$name %in% no_functions, ]
   places <- table(definitions$name)

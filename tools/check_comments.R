@@ -1,8 +1,8 @@
-# Comments tell of files that are there: a name such as `plan.cpp` or `R/hook.R` in a comment is that
-# of a file of the tree. A line that names a file of others says so: `lint: allow file`.
+# File names in comments, such as `plan.cpp` or `R/hook.R`, must exist in the tree. A line that
+# names an external file contains `lint: allow file`.
 source("tools/common.R")
 
-# Files of scripts that made the goldens, and of the people who use the package.
+# Files of the scripts that made the goldens, and of users.
 of_others <- c("formats.py", "g_builtin.py", "g_misc.py", "g_session.py", "hooks_common.py",
                "run.json", "train.R", "RcppEigen.h", "crc32c.json")
 
@@ -32,11 +32,11 @@ check_comments <- function(root) {
     at <- which(lengths(named) > 0 & !grepl("lint: allow file", lines, fixed = TRUE))
     files <- vapply(named[at], paste, "", collapse = "`, `")
     do.call(rbind, Map(function(line, files) {
-      violations(file, line, "file", sprintf("the comment names `%s`, which is not there", files))
+      violations(file, line, "file", sprintf("the comment names `%s`, which does not exist", files))
     }, at, files))
   })))
 }
 
 run_tool(function(arguments) {
-  report("check_comments", check_comments("."), "comments name files that are there")
+  report("check_comments", check_comments("."), "comments name existing files")
 }, sys.nframe())

@@ -1,12 +1,12 @@
-# Whether the generated files are those of the sources: `Rscript tools/check_generated.R`. Rcpp's
-# wrappers, NAMESPACE and man/ are made again in a copy and compared, precomputed vignettes by the
-# checksum of their source; nothing in the tree is touched.
-# The pages need the package installed, because they ask it what there is.
+# Checks that generated files are up to date: `Rscript tools/check_generated.R`. Regenerates Rcpp's
+# wrappers, NAMESPACE and man/ in a copy and compares them. Precomputed vignettes are compared by
+# the checksum of their source. The pages need the installed package, because they query its
+# registry.
 source("tools/common.R")
 source("tools/attributes.R")
 source("tools/vignettes.R")
 
-# Which of the files of `folders` differ between two trees, as paths from their roots.
+# Files below `folders` that differ between two trees, as paths relative to the roots.
 differing <- function(one, other, folders) {
   files <- function(root) {
     unlist(lapply(folders, function(folder) {
@@ -18,29 +18,29 @@ differing <- function(one, other, folders) {
   all <- sort(unique(c(files(one), files(other))), method = "radix")
   same <- function(file) {
     paths <- file.path(c(one, other), file)
-    all(file.exists(paths)) && length(unique(tools::md5sum(paths))) == 1 # pictures, too
+    all(file.exists(paths)) && length(unique(tools::md5sum(paths))) == 1 # including pictures
   }
   all[!vapply(all, same, NA)]
 }
 
-# Why the pages cannot be made here; "" where they can.
+# The reason why pages cannot be generated here, or "".
 cannot_document <- function(root) {
   if (!requireNamespace("roxygen2", quietly = TRUE)) return("roxygen2 is not installed")
   wanted <- read.dcf(file.path(root, "DESCRIPTION"), "RoxygenNote")[[1]]
   here <- as.character(utils::packageVersion("roxygen2"))
-  if (here != wanted) return(sprintf("roxygen2 is %s here, the pages are of %s", here, wanted))
+  if (here != wanted) return(sprintf("roxygen2 is %s here, the pages were written by %s", here, wanted))
   if (!nzchar(system.file(package = "runhooks"))) return("runhooks is not installed")
   ""
 }
 
-# NAMESPACE and man/ that differ from what roxygen2 makes of R/.
+# Files of NAMESPACE and man/ that differ from roxygen2's output.
 stale_pages <- function(root) {
   copy <- tempfile("generated")
   dir.create(copy)
   on.exit(unlink(copy, recursive = TRUE))
   parts <- file.path(root, c("DESCRIPTION", "NAMESPACE", "R", "man", "inst"))
   file.copy(parts[file.exists(parts)], copy, recursive = TRUE)
-  # no page is left over from a topic that is gone: roxygen2 deletes its own
+  # roxygen2 deletes the pages of removed topics.
   script <- "roxygen2::roxygenise(commandArgs(TRUE), load_code = 'installed')"
   words <- suppressWarnings(system2(
     file.path(R.home("bin"), "Rscript"), c("-e", shQuote(script), shQuote(copy)),
@@ -59,7 +59,7 @@ run_tool(function(arguments) {
   } else {
     stale <- c(stale, stale_pages("."))
   }
-  message <- "is not what the sources give: run `make docs` and commit it"
+  message <- "is out of date: run `make docs` and commit it"
   found <- violations(stale, rep(1L, length(stale)), "generated", message)
-  report("check_generated", found, "generated files are those of the sources")
+  report("check_generated", found, "generated files are up to date")
 }, sys.nframe())

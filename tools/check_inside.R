@@ -1,5 +1,5 @@
-# Whether all tests that use what only our own tests have (tests/inside/) stay out of the source package:
-# such a test would fail in R CMD check.
+# Checks that tests of internals (tests/inside/) are not in the source package, where they would
+# fail in R CMD check.
 source("tools/common.R")
 
 is_ignored <- function(root, files) {
@@ -22,12 +22,12 @@ check_inside <- function(root) {
   pattern <- sprintf("\\b(%s)\\(", paste(names, collapse = "|"))
   do.call(rbind, c(list(violations()), lapply(setdiff(files, ignored), function(file) {
     at <- utils::head(grep(pattern, read_lines(root, file)), 1)
-    text <- "uses what the source package lacks: name the file in .Rbuildignore"
+    text <- "uses internals that the source package lacks: add the file to .Rbuildignore"
     violations(rep(file, length(at)), at, "inside", text)
   })))
 }
 
-# The names that tests/testthat.R gives `cran_files`: the test files that CRAN runs.
+# The test files that CRAN runs: `cran_files` of tests/testthat.R.
 cran_files_of <- function(root) {
   for (expr in parse(file.path(root, "tests/testthat.R"))) {
     if (is.call(expr) && identical(expr[[2]], quote(cran_files))) return(eval(expr[[3]], baseenv()))
@@ -35,7 +35,8 @@ cran_files_of <- function(root) {
   character()
 }
 
-# Each of them is in the source package, and each module that has tests there has one that CRAN runs.
+# Each of them must be in the source package, and CRAN must run a test of each module that has tests
+# there.
 check_cran_files <- function(root) {
   if (!file.exists(file.path(root, "tests/testthat.R"))) return(violations())
   files <- tree_files(root, "tests/testthat", "^test-.*[.]R$", recursive = FALSE)
@@ -45,12 +46,12 @@ check_cran_files <- function(root) {
   module <- function(names) unique(sub("_.*", "", names))
   words <- c(
     sprintf("test-%s.R is not in the source package", setdiff(listed, names)),
-    sprintf("CRAN runs no test of `%s`: name a quick one", setdiff(module(names), module(listed)))
+    sprintf("CRAN runs no test of `%s`: add a quick one", setdiff(module(names), module(listed)))
   )
   violations("tests/testthat.R", rep(1L, length(words)), "cran", words)
 }
 
 run_tool(function(arguments) {
   found <- rbind(check_inside("."), check_cran_files("."))
-  report("check_inside", found, "tests of the inside stay out of the source package")
+  report("check_inside", found, "tests of internals are not in the source package")
 }, sys.nframe())

@@ -1,13 +1,12 @@
-# Checks the kernels' objects as the compiler left them: `Rscript tools/check_kernels.R <folder of
-# objects>`. A weak symbol in an object built for a newer instruction set can replace the safe copy
-# of another object; and a target pragma that the compiler ignored still builds. Both show only in
-# the object.
+# Checks the compiled kernels: `Rscript tools/check_kernels.R <folder of objects>`. A weak symbol of
+# an object for a newer instruction set can replace the safe copy of another object, and an ignored
+# target pragma still compiles. Both are visible in the object only.
 source("tools/common.R")
 
-# The register that an object named *_avx2.o or *_avx512.o must use, and that *_base.o must not.
+# The registers that *_avx2.o or *_avx512.o must use, and that *_base.o must not use.
 wide_registers <- c(avx2 = "%ymm", avx512 = "%zmm")
 
-# DW.ref.__gxx_personality_v0 is data that every object with a frame shares; it is no code.
+# DW.ref.__gxx_personality_v0 is data, which every object with a frame shares.
 weak_symbols <- function(nm_lines) {
   weak <- grep(" [VWu] ", nm_lines, value = TRUE)
   setdiff(sub("^.* [VWu] ", "", weak), "DW.ref.__gxx_personality_v0")
@@ -15,7 +14,7 @@ weak_symbols <- function(nm_lines) {
 
 judge_object <- function(file, nm_lines, disassembly) {
   weak <- weak_symbols(nm_lines)
-  text <- sprintf("weak symbol %s: kernels hold plain C only", weak)
+  text <- sprintf("weak symbol %s: kernels must contain plain C only", weak)
   found <- violations(file, rep(1L, length(weak)), "weak", text)
   isa <- sub("^.*_([a-z0-9]+)[.]o$", "\\1", file)
   wide <- wide_registers[isa]
@@ -24,13 +23,13 @@ judge_object <- function(file, nm_lines, disassembly) {
     found <- rbind(found, violations(file, 1L, "isa", text))
   }
   if (isa == "base" && any(grepl("%[yz]mm", disassembly))) {
-    text <- "wide registers in the base object: old processors die here"
+    text <- "wide registers in the base object: older processors would crash"
     found <- rbind(found, violations(file, 1L, "isa", text))
   }
   found
 }
 
-# Without x86 or binutils there is nothing to look at; the reason, or "".
+# The reason why objects cannot be checked here (no x86 or no binutils), or "".
 cannot_look <- function() {
   if (!grepl("^(x86_64|amd64)$", Sys.info()[["machine"]])) return("not an x86-64 machine")
   missing <- c("nm", "objdump")[!nzchar(Sys.which(c("nm", "objdump")))]

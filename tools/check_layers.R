@@ -1,4 +1,4 @@
-# Checks who includes whom: layers point to the ground only, and R is known in src/r/ alone.
+# Checks includes: layers include only lower layers, and only src/r/ uses R.
 source("tools/common.R")
 source("tools/layers.R")
 
@@ -18,15 +18,15 @@ is_test <- function(file) startsWith(file, "tests/")
 layer_of <- function(path) sub("/.*$", "", sub("^src/", "", path))
 no_layer <- function(name) sprintf("%s/ is not a layer: tools/layers.R lists them", name)
 
-# What is wrong with where a file lies; NULL when nothing is.
+# The problem with a file's location, or NULL.
 judge_place <- function(file) {
   if (is_binding(file)) return(NULL)
   if (!grepl("^src/[^/]+/", file)) {
-    return("nothing lives at the top of src/: move it to its layer, bindings to a room of r/")
+    return("no files at the top of src/: move it to its layer, and bindings to a folder of r/")
   }
   if (!layer_of(file) %in% names(layers)) return(no_layer(layer_of(file)))
   if (grepl("^src/[^/]+/[^/]+/.+/", file)) {
-    return("a layer has families inside, and these no folders of their own")
+    return("a layer has one level of folders, its families")
   }
 }
 
@@ -37,7 +37,7 @@ check_place <- function(file) {
 
 judge_system_include <- function(file, target) {
   if (grepl("^(unsupported/)?Eigen/", target) && !grepl("^src/ops/linalg/linalg_[^/]*[.](cpp|h)$", file)) {
-    return("Eigen is for ops/linalg/linalg_* alone: hot loops are ours, and its templates compile slowly")
+    return("only ops/linalg/linalg_* may use Eigen, because its templates compile slowly")
   }
   if (layer_of(file) == "kernels" && !grepl(c_headers, target)) {
     "kernels are plain C: a C++ header's templates leak between instruction sets"
@@ -46,7 +46,7 @@ judge_system_include <- function(file, target) {
 
 judge_own_include <- function(root, file, target) {
   found <- resolve_include(root, file, target)
-  if (!is.na(found) && is_binding(found)) return("nobody includes the bindings but the bindings")
+  if (!is.na(found) && is_binding(found)) return("only bindings may include bindings")
   if (!is.na(found) && is_test(file) && is_test(found)) return(NULL)
   if (!grepl("/", target)) return(sprintf("write the include from src/: \"<layer>/%s\"", target))
   if (is.na(found)) return(sprintf("there is no src/%s", target))
@@ -59,9 +59,9 @@ judge_own_include <- function(root, file, target) {
   }
 }
 
-# What is wrong with one include of a core file; NULL when nothing is.
+# The problem with an include of a core file, or NULL.
 judge_include <- function(root, file, target, system) {
-  if (grepl(r_headers, target)) return("an R header in the core: R is known in src/r/ alone")
+  if (grepl(r_headers, target)) return("an R header in the core: only src/r/ may use R")
   if (system) judge_system_include(file, target) else judge_own_include(root, file, target)
 }
 
@@ -81,18 +81,18 @@ check_includes <- function(root, file) {
 check_r_names <- function(root, file) {
   if (is_binding(file)) return(violations())
   code <- cpp_code(read_lines(root, file))
-  # includes are judged by check_includes
+  # check_includes() handles includes.
   code[grepl("^\\s*#\\s*include", code)] <- ""
   at <- grep(r_names, code, perl = TRUE)
   word <- regmatches(code[at], regexpr(r_names, code[at], perl = TRUE))
-  text <- sprintf("`%s` belongs to R, which is known in src/r/ alone", word)
+  text <- sprintf("`%s` belongs to R, which only src/r/ may use", word)
   violations(file, at, "border", text)
 }
 
 check_circle <- function(root, file) {
   is_header <- grepl("[.](h|hpp|inc)$", file)
   if (!is_header || !file %in% reached_headers(root, file)) return(violations())
-  violations(file, 1L, "circle", "this header includes itself by way of others")
+  violations(file, 1L, "circle", "this header includes itself through others")
 }
 
 check_layers <- function(root) {
@@ -109,5 +109,5 @@ check_layers <- function(root) {
 }
 
 run_tool(function(arguments) {
-  report("check_layers", check_layers("."), "includes point to the ground, R stays in src/r/")
+  report("check_layers", check_layers("."), "includes follow the layers, and only src/r/ uses R")
 }, sys.nframe())

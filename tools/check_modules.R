@@ -1,9 +1,9 @@
-# Checks the calls between the modules of R/. The prefix of a file is its module, and a module calls
-# only modules that come earlier in `r_modules` (tools/layers.R). The object `tf` holds all of them.
+# Checks calls between the modules of R/. A module is the prefix of a file, and calls only earlier
+# modules of `r_modules` (tools/layers.R). The object `tf` contains all modules.
 source("tools/common.R")
 source("tools/layers.R")
 
-# The longest prefix that names a module: `model_dir_compat.R` is of `model_dir`, not of `model`.
+# The longest prefix that names a module: `model_dir_compat.R` is in `model_dir`, not in `model`.
 module_of <- function(files) {
   vapply(sub("[.]R$", "", basename(files)), function(name) {
     parts <- strsplit(name, "_", fixed = TRUE)[[1]]
@@ -12,14 +12,14 @@ module_of <- function(files) {
   }, "", USE.NAMES = FALSE)
 }
 
-# The files of modules: those that load the package belong to none.
+# Files that belong to a module; those that load the package do not.
 module_files <- function(root) {
   files <- tree_files(root, "R", "[.]R$")
   files[!basename(files) %in% c("zzz.R", "runhooks-package.R")]
 }
 
-# What a file defines at its top, and which functions it calls by their plain names, with lines. Names of
-# arguments and local variables do not count.
+# The top-level definitions of a file, and the functions that it calls by name, with lines. Skips
+# names of arguments and local variables.
 look_into <- function(root, file) {
   code <- parse(file.path(root, file), keep.source = TRUE)
   is_definition <- vapply(code, function(e) {
@@ -32,7 +32,7 @@ look_into <- function(root, file) {
   is_member <- vapply(as.character(calls$parent), function(parent) {
     any(c("NS_GET", "NS_GET_INT", "'$'", "'@'") %in% beside[[parent]])
   }, NA)
-  # the name stands before the expression that it is
+  # The name precedes its expression.
   assigned <- tokens$text[which(tokens$token == "LEFT_ASSIGN") - 2L]
   locals <- c(tokens$text[tokens$token == "SYMBOL_FORMALS"], setdiff(assigned, defined))
   calls <- calls[!is_member & !calls$text %in% c(locals, defined), ]

@@ -1,8 +1,8 @@
-# What reference pages promise: each exported function occurs in an example of its own page that runs,
-# and no page shows a raw `|` of a Markdown table. Rscript tools/check_pages.R
+# Checks reference pages: each exported function occurs in an example that runs on its page, and no
+# page contains a raw `|` of a Markdown table. Rscript tools/check_pages.R
 source("tools/common.R")
 
-# The code of a page's examples, without what \dontrun{} holds.
+# The code of a page's examples without \dontrun{}.
 example_code <- function(rd) {
   tags <- vapply(rd, function(part) attr(part, "Rd_tag"), "")
   examples <- rd[tags == "\\examples"]
@@ -25,7 +25,7 @@ exported_names <- function(root) {
   gsub("\"", "", sub("^export\\((.*)\\)$", "\\1", grep("^export\\(", lines, value = TRUE)))
 }
 
-# The lines on which running text, which is not code, has the letter.
+# Lines of running text (not code) that contain the letter.
 lines_of_text <- function(rd, letter) {
   if (!is.list(rd)) {
     is_text <- identical(attr(rd, "Rd_tag"), "TEXT") && grepl(letter, rd, fixed = TRUE)
@@ -40,17 +40,17 @@ check_page <- function(root, file, exported) {
   aliases <- vapply(rd[tags == "\\alias"], function(part) as.character(part[[1]]), "")
   if ("internal" %in% unlist(rd[tags == "\\keyword"])) return(violations())
   missing <- setdiff(intersect(aliases, exported), called(example_code(rd)))
-  words <- sprintf("no example that runs has %s()", missing)
+  words <- sprintf("no example that runs calls %s()", missing)
   raw <- lines_of_text(rd, "|")
   rbind(
     violations(file, rep(1L, length(missing)), "example", words),
-    violations(file, raw, "table", "a raw |, of a table or in a sentence, which is not code")
+    violations(file, raw, "table", "a raw | outside of code")
   )
 }
 
 check_pages <- function(root) {
   exported <- exported_names(root)
-  # pages of other packages' functions
+  # Skips pages of re-exported functions.
   files <- setdiff(tree_files(root, "man", "[.]Rd$"), "man/reexports.Rd")
   do.call(rbind, c(list(violations()), lapply(files, check_page, root = root, exported = exported)))
 }

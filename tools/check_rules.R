@@ -1,5 +1,5 @@
-# House rules as code. A line that must break one says so: `lint: allow <rule>` in a comment on
-# that line or alone on the line above.
+# House rules as code. `lint: allow <rule>` in a comment on the line, or alone on the line above,
+# permits an exception.
 source("tools/common.R")
 source("tools/non_api.R")
 
@@ -7,7 +7,7 @@ cpp_files <- "[.](cpp|cc|c|h|hpp|inc)$"
 r_files <- "[.][rR]$"
 text_files <- paste0(cpp_files, "|[.]([rR]|Rmd|qmd|sh|mk|win|py)$|(^|/)(Makefile|Makevars|run)$")
 
-# How a path that belongs to one machine begins.
+# The start of a path that belongs to one machine.
 absolute <- "(/(home|tmp|usr|opt|work|root|var|etc|mnt|Users|private)\\b|[A-Za-z]:[\\\\/])"
 
 allowed_here <- function(lines, rule) grepl(paste("lint: allow", rule), lines, fixed = TRUE)
@@ -16,7 +16,7 @@ allowed_at <- function(lines, at, rule) {
   allowed_here(lines[at], rule) | (grepl("^\\s*(#|//)", above) & allowed_here(above, rule))
 }
 
-# Rules that are one pattern: what to look at, where, and what to say.
+# Rules that consist of one pattern: where it applies, and the message.
 pattern_rules <- list(
   list(
     rule = "rf-error", folders = "src", files = cpp_files, view = "code",
@@ -39,7 +39,7 @@ pattern_rules <- list(
   list(
     rule = "omp", folders = "src", files = cpp_files, view = "code",
     pattern = "\\bomp_set_num_threads\\b",
-    message = "changes the whole process: say num_threads(n) on the region"
+    message = "changes the whole process: use num_threads(n) on the region"
   ),
   list(
     rule = "path", folders = c("src", "tests/cpp"), files = cpp_files, view = "strings",
@@ -54,7 +54,7 @@ pattern_rules <- list(
       "\"\\s*(==|!=)\\s*[\\w.>()-]*\\btype\\(\\)|",
       "\\bstring&?\\s+\\w+\\s*=[^=]*(\\.|->)type\\(\\)"
     ),
-    message = "what an op is, its definition says: ask a trait of op.def(), not its name"
+    message = "depends on the name of an op: use a trait of op.def()"
   ),
   list(
     rule = "file", folders = "src", files = cpp_files, view = "code",
@@ -63,10 +63,7 @@ pattern_rules <- list(
       "\\b(i|o)?fstream\\b|\\b(fopen|freopen|mkstemp|tmpfile|tmpnam|creat)\\s*\\(|",
       "\\bO_(CREAT|RDONLY|WRONLY|RDWR)\\b|\\b(fs|filesystem|std)::rename\\b"
     ),
-    message = paste(
-      "files are read by InputFile or TextFile and written by AtomicFile, which know what links,",
-      "pipes and devices do"
-    )
+    message = "use InputFile, TextFile or AtomicFile, which handle links, pipes and devices"
   ),
   list(
     rule = "processor", folders = "src", files = cpp_files, view = "strings",
@@ -106,13 +103,13 @@ pattern_rules <- list(
       "\\bRf_mk(String|Char\\w*)\\b|\\bRf_translateChar\\w*|(?<!\\w)(R_)?CHAR\\s*\\(|",
       "\\bRcpp::String\\b|\\bas<\\s*(const\\s+)?(char|(std::vector<\\s*)?std::string)"
     ),
-    message = "text crosses the boundary by r/values/text.h, which knows its encoding"
+    message = "convert text with r/values/text.h, which handles encodings"
   ),
   list(
     rule = "todo", files = text_files, view = "raw",
     folders = c("R", "src", "tests", "tools", "inst", "vignettes", "bench", "Makefile", ".ci"),
     pattern = "\\b(TO[D]O|FIX[M]E)\\b",
-    message = "finish it, or open an issue: the tree holds no promises"
+    message = "finish it, or open an issue"
   )
 )
 
@@ -131,8 +128,8 @@ check_pattern <- function(root, rule) {
   }))
 }
 
-# The tokens of an R file, so that words in strings and comments do not count; NULL when it does
-# not parse.
+# The tokens of an R file, so that strings and comments can be ignored. Returns the parse error if
+# there is one.
 r_tokens <- function(root, file) {
   parsed <- tryCatch(
     parse(file.path(root, file), keep.source = TRUE, encoding = "UTF-8"),
@@ -142,7 +139,7 @@ r_tokens <- function(root, file) {
   structure(conditionMessage(parsed), class = "parse_error")
 }
 
-# Calls of a function by name: line and the whole call, unevaluated.
+# Calls of the given functions: lines and unevaluated calls.
 calls_of <- function(tokens, names) {
   at <- tokens[tokens$token == "SYMBOL_FUNCTION_CALL" & tokens$text %in% names, ]
   calls <- lapply(at$parent, function(name_expr) {
@@ -154,15 +151,15 @@ calls_of <- function(tokens, names) {
 
 prints_to_stdout <- function(call) !any(c("file", "con") %in% names(call))
 
-# Functions of R's own packages that are newer than R 4.1, which DESCRIPTION asks for: R's NEWS lists
-# them. So is the placeholder of a pipe.
+# Functions and syntax of R's base packages that are newer than R 4.1, which DESCRIPTION requires,
+# according to R's NEWS.
 newer_functions <- c(
   "mtfrm", "Sys.setLanguage", "findCRANmirror", "array2DF", "balancePOSIXlt", "unCfillPOSIXlt",
   "R_compiled_by", "pkg2HTML", "Tailcall", "Exec", "sort_by", "grepv", "cumvar", "bitstring",
   "messageCondition", "psmirnov", "qsmirnov", "rsmirnov"
 )
 
-# What opens files by itself: follows links, waits for pipes, leaves half of a file behind.
+# Functions that open files themselves. They follow links, wait for pipes, and leave partial files.
 file_functions <- c(
   "writeBin", "writeLines", "writeChar", "saveRDS", "dump", "sink", "write.csv",
   "write.table", "file.copy", "readBin", "readLines", "readChar", "readRDS", "scan",
@@ -173,7 +170,8 @@ works_in_memory <- function(call) {
   name[[length(name)]] == "writeBin" && length(call) > 2 && identical(call[[3]], quote(raw()))
 }
 
-# A file with ops whose kernels open files: each path is asked for, and the op says what it does.
+# In a file with ops whose kernels open files, kernels must check each path, and the op must declare
+# its access.
 opens_files <- paste0(
   "\\b(TextFile|InputFile|OutputFile|AtomicFile|BundleReader|BundleWriter)\\b|",
   "\\b(read_whole_file|write_file_atomically|remove_file|rename_file)\\s*\\("
@@ -187,8 +185,8 @@ check_ops_of_files <- function(root) {
     says <- any(grepl("[.](reads|writes)_files\\(\\)", code))
     if (asks && says) return(violations())
     violations(file, at[[1]], "file-rights", paste(
-      "a kernel asks file_rights() for each path, and its op says .reads_files() or",
-      ".writes_files(): a stranger's graph must not act"
+      "a kernel must check file_rights() for each path, and its op declares .reads_files() or",
+      ".writes_files(): an untrusted graph must not have side effects"
     ))
   }))
 }
@@ -213,15 +211,15 @@ check_r_file <- function(root, file) {
     to_stdout <- vapply(prints$call, prints_to_stdout, NA)
     found <- rbind(found, say(
       prints$line[to_stdout], "stdout",
-      "no cat() or print() to stdout; a print method's line says `# lint: allow stdout`"
+      "no cat() or print() to stdout; print methods need `# lint: allow stdout`"
     ))
   }
   if (startsWith(file, "R/")) {
-    # also as a value, such as options(error = quit)
+    # Also as a value, such as options(error = quit).
     quits <- tokens$token %in% c("SYMBOL", "SYMBOL_FUNCTION_CALL") & tokens$text %in% "quit" |
       tokens$token == "SYMBOL_FUNCTION_CALL" & tokens$text == "q"
     found <- rbind(found, say(
-      tokens$line1[quits], "quit", "CRAN forbids packages to end R: leave by an error"
+      tokens$line1[quits], "quit", "CRAN forbids packages to end R: raise an error"
     ))
   }
   if (startsWith(file, "R/")) {
@@ -240,7 +238,7 @@ check_r_file <- function(root, file) {
   if (startsWith(file, "tests/")) {
     skips <- calls_of(tokens, "skip")
     silent <- vapply(skips$call, gives_no_reason, NA)
-    found <- rbind(found, say(skips$line[silent], "skip", "skip() gives its reason"))
+    found <- rbind(found, say(skips$line[silent], "skip", "skip() needs a reason"))
   }
   if (startsWith(file, "R/")) {
     is_newer <- tokens$token == "SYMBOL_FUNCTION_CALL" & tokens$text %in% newer_functions |
@@ -255,7 +253,7 @@ check_r_file <- function(root, file) {
     ))
   }
   strings <- tokens[tokens$token == "STR_CONST", ]
-  # quotes, also those of raw strings
+  # The opening quotes, including those of raw strings.
   at <- strings$line1[grepl(paste0("^[rR]?[\"'][(\\[{-]*", absolute), strings$text, perl = TRUE)]
   rbind(found, say(at, "path", "an absolute path: use withr::local_tempdir() or an argument"))
 }
@@ -269,15 +267,15 @@ check_size <- function(root, limit = 600L) {
   do.call(rbind, Map(violations, files[long], sizes[long], "size", message))
 }
 
-# The three fixed lines with which headers opened before.
+# The three fixed lines of former headers, which are no longer allowed.
 header_forms <- "^// (What lives here|Who may use it|What it must not know)"
 
-# A header opens with a sentence that says what it provides.
+# A header must open with a sentence about its contents.
 check_header <- function(root, file) {
   lines <- read_lines(root, file)
   block <- lines[cumall(startsWith(lines, "//"))]
   if (length(block) && !any(grepl(header_forms, block))) return(violations())
-  violations(file, 1L, "header", "a header opens with one sentence that says what it provides")
+  violations(file, 1L, "header", "a header must open with one sentence about its contents")
 }
 
 cumall <- function(x) cumsum(!x) == 0

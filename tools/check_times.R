@@ -1,14 +1,14 @@
-# Processor seconds (user and system) of the parts of R CMD check that CRAN limits, as one core
-# spends them: `Rscript tools/check_times.R [part ...]`, by default all parts of compile, examples,
-# tests and vignettes. The tests are those that CRAN runs. CRAN allows ten minutes for everything.
+# Processor seconds (user and system, one core) of the parts of R CMD check that CRAN limits to ten
+# minutes: `Rscript tools/check_times.R [part ...]`. The default is all parts: compile, examples,
+# tests and vignettes. The tests are those that CRAN runs.
 source("tools/common.R")
 
 cran_limits <- c(compile = NA, examples = 60, tests = 60, vignettes = 60)
 
-# What the children of this process have used up to now.
+# Processor time of all finished child processes.
 child_seconds <- function() sum(proc.time()[c("user.child", "sys.child")])
 
-# Of a child that must succeed. NOT_CRAN is unset, two cores at most are used as on CRAN.
+# The time of a child that must succeed. Unsets NOT_CRAN, and uses at most two cores, like CRAN.
 seconds_of <- function(command, arguments, folder = ".") {
   old <- setwd(folder)
   on.exit(setwd(old))
@@ -27,7 +27,7 @@ rscript <- function(expr, folder = ".") {
   seconds_of(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(code)), folder)
 }
 
-# Each measures what is in the folder of an unpacked source package.
+# Each part is measured in the folder of an unpacked source package.
 parts <- list(
   compile = function(source) {
     library <- file.path(dirname(source), "library")
@@ -60,7 +60,7 @@ parts <- list(
   }
 )
 
-# The files of the source package, as R CMD build takes them.
+# The files of the source package, as R CMD build selects them.
 unpack_source <- function(folder) {
   copy <- file.path(folder, "source")
   seconds_of("sh", c("-c", shQuote(sprintf(". tools/compiler.sh; copy_sources %s", copy))))

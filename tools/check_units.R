@@ -1,18 +1,18 @@
-# Whether two sources of one group of units (tools/units.R) have a name of their own in common: in an
-# unnamed namespace, static, or a macro. Compiled by itself each would be fine; in one unit the
-# compiler stops at some of these, and silently takes the other file's overload at others. And whether
-# what says how a source is compiled stands before all else.
+# Checks that sources of one unit group (tools/units.R) share no file-local name: in an unnamed
+# namespace, static, or a macro. Separately both compile, but in one unit the compiler stops, or
+# silently uses the other file's overload. Also checks that compile settings are at the top of a
+# source.
 source("tools/common.R")
 source("tools/units.R")
 
-# A declaration begins at the left margin and goes on to the first `{`, `;` or, for a value, `=`.
+# A declaration starts at the left margin and extends to the first `{`, `;` or, for a value, `=`.
 statement_at <- function(code, i) {
   last <- i
   while (!grepl("[;{]", code[last]) && last < min(length(code), i + 40)) last <- last + 1
   list(text = paste(code[i:last], collapse = " "), last = last)
 }
 
-# The text without the arguments of templates.
+# The text without template arguments.
 without_templates <- function(text) {
   repeat {
     shorter <- gsub("<[^<>{};]*>", "", text)
@@ -29,7 +29,7 @@ enumerators <- function(code, i) {
   names[nzchar(names)]
 }
 
-# The names that a declaration brings; an alias with its text, for the same alias may stand twice.
+# The names in a declaration. An alias includes its text, because equal aliases may occur twice.
 declared <- function(code, i, text) {
   plain <- trimws(without_templates(sub("^template\\s*", "", text)))
   if (grepl("^using \\w+ =", plain)) return(trimws(text))
@@ -40,18 +40,18 @@ declared <- function(code, i, text) {
     own <- sub(kind, "\\3", plain)
     return(c(own, if (grepl("^enum (?!class)", plain, perl = TRUE)) enumerators(code, i)))
   }
-  # what a function or a value is called stands before its parenthesis, `=`, `{`, `[` or `;`
+  # The name precedes a parenthesis, `=`, `{`, `[` or `;`.
   name <- sub("^[^({=;[]*?([A-Za-z_][\\w:~]*)\\s*[({=;[].*$", "\\1", plain, perl = TRUE)
   if (identical(name, plain) || grepl(":", name)) return(character())
-  # a pointer to a function
+  # A pointer to a function.
   if (grepl("[(][*]\\w+[)]", plain)) return(sub("^.*?[(][*](\\w+)[)].*$", "\\1", plain))
   if (grepl("^[^=]*[(]", plain)) return(name)
-  # values one after the other
+  # Several values in one declaration.
   further <- regmatches(plain, gregexpr(", *\\w+ *(?=[=[;,])", plain, perl = TRUE))[[1]]
   c(name, trimws(sub(",", "", further)))
 }
 
-# Names of a source's own and the lines where they stand.
+# File-local names of a source, with their lines.
 own_names <- function(root, file) {
   raw <- read_lines(root, file)
   code <- cpp_code(raw)
@@ -81,7 +81,7 @@ own_names <- function(root, file) {
   do.call(rbind, c(list(data.frame(name = character(), line = integer())), found))
 }
 
-# An overload in one file is one name.
+# Overloads in one file count as one name.
 clashes_in <- function(root, files) {
   names <- do.call(rbind, lapply(files, function(file) {
     own <- own_names(root, file)
@@ -89,25 +89,25 @@ clashes_in <- function(root, files) {
   }))
   if (is.null(names)) return(violations())
   is_alias <- grepl("^using ", names$name)
-  # the same alias twice is fine, another one of that name is not
+  # Equal aliases are allowed, different ones are not.
   names <- names[!(is_alias & duplicated(names$name)), ]
   names$name <- sub("^using (\\w+) .*$", "\\1", names$name)
   twice <- names[duplicated(names$name), ]
   first <- names[match(twice$name, names$name), ]
   text <- sprintf(
-    "`%s` is in %s:%d too, which may stand in one unit with this: name it for what it is here",
+    "`%s` is also in %s:%d, which may be in the same unit: choose a more specific name",
     twice$name, first$file, first$line
   )
   violations(twice$file, twice$line, "units", text)
 }
 
-# Functions of a header that is read before would not be inlined in those of the source.
+# Functions of headers before the setting would not be inlined into those of the source.
 late_quiet <- function(root, file) {
   file <- file.path("src", file)
   includes <- cpp_includes(root, file)
   at <- match("ops/math/quiet_math.h", includes$target)
   if (is.na(at) || at == 1) return(NULL)
-  violations(file, includes$line[at], "units", "quiet_math.h is the first include of a source, or none")
+  violations(file, includes$line[at], "units", "quiet_math.h must be the first include of a source")
 }
 
 check_units <- function(root) {
@@ -118,5 +118,5 @@ check_units <- function(root) {
 }
 
 run_tool(function(arguments) {
-  report("check_units", check_units("."), "no two sources of a unit have a name in common")
+  report("check_units", check_units("."), "sources of a unit share no file-local name")
 }, sys.nframe())

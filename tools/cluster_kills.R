@@ -1,7 +1,7 @@
-# Kills random processes of trainings by mpirun at random moments, `Rscript tools/cluster_kills.R 30`
-# so many times, of 2, 3 and 4 processes and by each MPI that is here: all end within seconds, the next run goes
-# on from the last checkpoint, and in the end there are the bits of a run that nobody has killed. And
-# ends each of 4 processes by an error in R, whose text is shown once, with its rank.
+# Kills random processes of mpirun trainings at random moments: `Rscript tools/cluster_kills.R 30`,
+# with 2, 3 and 4 processes and each installed MPI. All processes must end within seconds, the next
+# run must resume from the last checkpoint, and the final bits must equal those of an undisturbed
+# run. Also ends each of 4 processes by an R error, which must be shown once with its rank.
 
 suppressPackageStartupMessages(library(runhooks))
 arguments <- commandArgs(TRUE)
@@ -38,7 +38,7 @@ for (rank in ranks) {
   cat("The error of process", rank, "was not shown once:", run$stderr, "\n")
 }
 cat(sprintf(
-  "cluster_kills: %d kills, the longest took %.1f s to end all; 4 errors; %d wrong\n",
+  "cluster_kills: %d kills, at most %.1f s until all ended; 4 errors; %d wrong\n",
   nrow(killed), max(killed$ended_after), wrong
 ))
 if (wrong > 0) quit(status = 1)

@@ -1,7 +1,7 @@
-# What the tools share: the tree's files, C++ and R text without comments, and messages of the form
-# file:line.
+# Shared functions of the tools: the tree's files, C++ and R text without comments, and messages of
+# the form file:line.
 
-# A violation table; an empty one means that all is well.
+# A table of violations; an empty one means success.
 violations <- function(file = character(), line = integer(), rule = character(),
                        message = character()) {
   data.frame(
@@ -25,8 +25,7 @@ report <- function(tool, found, what) {
   1L
 }
 
-# Files under `folders` of `root` whose name matches, as paths from the root; generated ones are
-# left out.
+# Files under `folders` of `root` whose names match, as relative paths, without generated files.
 tree_files <- function(root, folders, pattern, recursive = TRUE) {
   folders <- folders[file.exists(file.path(root, folders))]
   files <- unlist(lapply(folders, function(folder) {
@@ -42,7 +41,7 @@ read_lines <- function(root, file) {
   readLines(file.path(root, file), warn = FALSE, encoding = "UTF-8")
 }
 
-# C++ lines with comments blanked, and string contents too if asked; line numbers stay as they are.
+# C++ lines with blanked comments (and, on request, blanked strings). Line numbers do not change.
 cpp_code <- function(lines, keep_strings = FALSE) {
   if (!length(lines)) return(lines)
   text <- paste(lines, collapse = "\n")
@@ -56,12 +55,12 @@ cpp_code <- function(lines, keep_strings = FALSE) {
     if (startsWith(found, "/")) return(gsub("[^\n]", " ", found))
     if (keep_strings) found else paste0('"', gsub("[^\n]", "", found), '"')
   }, "", USE.NAMES = FALSE))
-  # strsplit() drops empty lines at the end, so fill up
+  # strsplit() drops empty lines at the end, so restore them.
   out <- strsplit(text, "\n", fixed = TRUE)[[1]]
   c(out, rep("", length(lines) - length(out)))
 }
 
-# The includes of a C++ file: line, target, and whether it stands in <>.
+# The includes of a C++ file: line, target, and whether the target is in <>.
 cpp_includes <- function(root, file) {
   code <- cpp_code(read_lines(root, file), keep_strings = TRUE)
   pattern <- "^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"].*$"
@@ -74,8 +73,8 @@ cpp_includes <- function(root, file) {
   )
 }
 
-# Where a quoted include of `file` leads, as a path from the root: from src/ (-I.) or from the
-# file's own folder.
+# Resolves a quoted include of `file` to a path relative to the root: from src/ (-I.) or from the
+# file's folder.
 resolve_include <- function(root, file, target) {
   for (candidate in c(file.path("src", target), file.path(dirname(file), target))) {
     if (file.exists(file.path(root, candidate))) return(candidate)
@@ -83,7 +82,7 @@ resolve_include <- function(root, file, target) {
   NA_character_
 }
 
-# Every header that a file reaches, itself not counted (unless it is part of a circle).
+# All headers that a file reaches. The file itself is included only if it is part of a cycle.
 reached_headers <- function(root, file) {
   seen <- character()
   waiting <- file
@@ -98,7 +97,7 @@ reached_headers <- function(root, file) {
   sort(seen)
 }
 
-# The quoted includes that exist, remembered for one run because every .cpp walks the same headers.
+# The existing quoted includes, cached because many files include the same headers.
 includes_of <- local({
   memory <- new.env()
   function(root, file) {
@@ -114,8 +113,8 @@ includes_of <- local({
   }
 })
 
-# Runs `main(arguments)` when this is the script given to Rscript, not when it is sourced by
-# another.
+# Runs `main(arguments)` if this is the script that Rscript runs, and not if another script sources
+# it.
 run_tool <- function(main, frames) {
   if (frames == 0L) quit(save = "no", status = main(commandArgs(TRUE)))
 }

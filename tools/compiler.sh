@@ -1,10 +1,10 @@
-# Sourced by the tools that compile the package.
+# Functions for the tools that compile the package.
 
-# All trees share what ccache has: a tree's folder shows in debug information alone.
+# Trees can share ccache entries, because a tree's folder affects debug information only.
 export CCACHE_NOHASHDIR=true
 
-# write_makevars <file> [flags of the compiler] The user's own Makevars first, then what we put before
-# and behind his compiler: ccache, and perhaps flags.
+# write_makevars <file> [compiler flags]: includes the user's Makevars, then adds ccache and flags
+# to the compiler.
 write_makevars() {
   cat > "$1" << END
 -include ${R_MAKEVARS_USER:-$HOME/.R/Makevars}
@@ -12,8 +12,8 @@ CXX17 := \$(if \$(findstring ccache,\$(CXX17)),,$(command -v ccache)) \$(CXX17) 
 END
 }
 
-# The Makevars of this tree, and no objects that another compiler or other flags made: make sees no
-# change of them.
+# Prepares the Makevars of this tree. Removes objects of another compiler or other flags, whose
+# change make does not detect.
 prepare_makevars() {
   write_makevars .build/Makevars
   flags=$({ R RHOME; R --version | head -n 1
@@ -26,13 +26,13 @@ prepare_makevars() {
   fi
 }
 
-# `units` or `separate`: what the environment asks for, what this tree was built with last, or units.
+# Prints `units` or `separate`: RUNHOOKS_OBJECTS, the kind of the last build, or units.
 objects_kind() {
   echo "${RUNHOOKS_OBJECTS:-$(cat .build/objects 2> /dev/null || echo units)}"
 }
 
-# What make reads before Makevars: headers count, and, where $1 is `separate`, each source is an
-# object of its own. A library of the other kind is linked anew.
+# Sets the files that make reads before Makevars: header dependencies and, if $1 is `separate`, a
+# rule per source. Relinks the library if the kind changes.
 prepare_objects() {
   if [ "$1" != "$(cat .build/objects 2> /dev/null)" ]; then
     rm -f src/*.so src/*.dll
@@ -43,8 +43,8 @@ prepare_objects() {
   export MAKEFILES
 }
 
-# Of what R CMD INSTALL says its own lines, and in place of the compiler's `what: n of N: source`, N being
-# what is compiled for the first time. All of it goes to the file $3.
+# Filters the output of R CMD INSTALL $1: shows its lines, and replaces compiler commands by `$1: n
+# of $2: source`, where $2 is the number of missing objects. Writes everything to the file $3.
 progress() {
   n=0
   : > "$3"
@@ -63,7 +63,7 @@ progress() {
   done
 }
 
-# How many of the objects of $1 (`units` or `separate`) there are none of yet.
+# The number of missing objects of kind $1 (`units` or `separate`).
 missing_objects() {
   if [ "$1" = units ]; then
     sources=$(cd src && ls units/*.cpp kernels/*.cpp RcppExports.cpp)
@@ -75,8 +75,8 @@ missing_objects() {
   done | wc -l
 }
 
-# A killed install leaves its lock in the library $1, and every later one fails: the lock of this tree
-# goes when nobody installs from it.
+# A killed install leaves its lock in the library $1, which makes later installs fail. Removes the
+# lock of this tree if no install is running.
 clear_stale_lock() {
   lock=$1/00LOCK-$(basename "$PWD")
   [ -d "$lock" ] || return 0
@@ -88,8 +88,8 @@ clear_stale_lock() {
   fi
 }
 
-# The sources of this tree in the new folder $1, without what was built of them: R CMD build would
-# install with objects in subfolders as they lie there, which its rules take for made of today's sources.
+# Copies the sources of this tree to the new folder $1 without compiled files. R CMD build would
+# take objects in subfolders as up to date.
 copy_sources() {
   rm -rf "$1"
   mkdir -p "$1"

@@ -1,6 +1,5 @@
-# R/dataset_registered.R: the functions of the kinds of datasets that the core has registered with a plain
-# signature, written from what stands there. Run by tools/docs.R after an install; `--check` says
-# whether the file is fresh.
+# Writes R/dataset_registered.R: constructors of datasets that the core has registered with a plain
+# signature. tools/docs.R runs it after an install. `--check` tests whether the file is up to date.
 
 dataset_function <- function(own) {
   fun <- own$endpoint[[1]]

@@ -1,5 +1,6 @@
-# Writes src/deps.mk, the headers each object needs. R's make does not know headers; developers pass
-# MAKEFILES=deps.mk (tools/install.sh does). The file is neither committed nor in the tarball.
+# Writes src/deps.mk, the headers of each object, because R's make rules ignore headers. Development
+# builds set MAKEFILES=deps.mk (tools/install.sh). The file is neither committed nor in the source
+# package.
 source("tools/common.R")
 
 deps_lines <- function(root) {
@@ -10,7 +11,7 @@ deps_lines <- function(root) {
     paste0(sub("[.]cpp$", ".o", source), ": ", paste(headers, collapse = " "))
   }, "")
   package <- read.dcf(file.path(root, "DESCRIPTION"), "Package")[[1]]
-  # a removed source must leave the library too, so a changed list links again
+  # The library must be linked again if the list of objects changes, also if a source was removed.
   c(rules[nzchar(rules)], paste0(package, .Platform$dynlib.ext, ": Makevars"))
 }
 

@@ -1,23 +1,23 @@
 #!/bin/sh
-# Installs what building and testing need and this machine lacks: R and a compiler, DESCRIPTION's
-# packages, tools; `deps.sh install`: only what installing needs; `deps.sh with NAME`: that package of
-# R's, too. As root on Debian or Ubuntu by apt-get, elsewhere by install.packages(). Quick when nothing
-# is missing.
+# Installs missing requirements for building and testing: R and a compiler, DESCRIPTION's packages,
+# tools. `deps.sh install` installs only what an install needs, and `deps.sh with NAME` adds an R
+# package. Uses apt-get as root on Debian or Ubuntu, else install.packages(). Quick if nothing is
+# missing.
 cd "$(dirname "$0")/.." || exit 1
 
 say() { echo "deps: $*"; }
 have() { command -v "$1" > /dev/null 2>&1; }
 is_apt_root() { [ "$(id -u)" = 0 ] && have apt-get; }
 
-# The packages of one field of DESCRIPTION, versions cut off.
+# The packages of one field of DESCRIPTION, without versions.
 field() {
   awk -v field="$1:" '/^[^ \t]/ { inside = ($1 == field); sub(/^[^:]*:/, "") } inside' DESCRIPTION |
     tr ',\n' '  ' | sed 's/([^)]*)//g'
 }
 
 required="$(field Imports) $(field LinkingTo) testthat"
-# Enhances is left out: arrow, butcher, DALEX, marginaleffects and xgboost bring dozens of packages that
-# take long to compile where there are no binaries. The tests of their methods need none of them.
+# Enhances is left out: its packages have dozens of dependencies that take long to compile, and the
+# tests of their methods do not need them.
 optional="$(field Suggests) roxygen2 lintr bench"
 optional_tools="pandoc qpdf ccache checkbashisms clang-format chromium mpicc.openmpi mpicc.mpich"
 if [ "$1" = with ]; then optional="$optional $2"; fi
@@ -26,16 +26,15 @@ if [ "$1" = install ]; then
   optional=
   optional_tools=
 fi
-# tests of other languages run in these
+# Locales for tests.
 locales="tr_TR.UTF-8 az_AZ.UTF-8 de_DE.UTF-8 de_DE.ISO-8859-1 ja_JP.EUC-JP"
 [ "$1" != install ] || locales=
-# what was sought in vain is not sought on every run; `make clean` forgets it
+# Packages that were not found are not searched again; `make clean` resets this.
 unavailable=.build/deps.unavailable
 
 was_unavailable() { [ -f "$unavailable" ] && grep -qx "$1" "$unavailable"; }
 
-# Of the words after the first, those that R does not find as packages; "R" itself when it is too
-# old.
+# Those of the arguments after the first that R does not find as packages, or "R" if R is too old.
 missing_packages() {
   Rscript -e 'p <- unique(commandArgs(TRUE))
     if (getRversion() < "4.1") cat("R ")
@@ -68,7 +67,7 @@ look() {
   done
 }
 
-# Those of the missing optional ones that were not sought in vain before.
+# Missing optional packages that have not been searched before.
 worth_seeking() {
   for name in $missing_optional; do
     was_unavailable "$name" || echo "$name"
@@ -100,19 +99,19 @@ apt_install() {
 }
 
 install_by_apt() {
-  say "apt-get update (its words go to $log)"
-  apt-get update > "$log" 2>&1 || say "apt-get update failed; going on with what is known"
+  say "apt-get update (see $log)"
+  apt-get update > "$log" 2>&1 || say "apt-get update failed; using the existing package lists"
   must=$(apt_known $missing_system $missing_required | sort -u)
   may=$(apt_known $(worth_seeking) | sort -u)
   [ -z "$must$may" ] || say "installing" $must $may
-  # together when possible; an optional package that fails must not take the others with it
+  # Together if possible; an optional package that fails must not prevent the others.
   if [ -n "$must$may" ] && ! apt_install $must $may; then
     [ -z "$must" ] || apt_install $must || tail -n 15 "$log"
     for package in $may; do apt_install "$package"; done
   fi
 }
 
-# Those of the locales that the C library does not have; systems spell them in several ways.
+# Locales that the C library lacks. Systems spell them differently.
 missing_locales() {
   spelled() { tr '[:upper:]' '[:lower:]' | tr -d '-'; }
   known=$(locale -a 2> /dev/null | spelled)
@@ -170,7 +169,7 @@ fi
 
 look
 if [ -n "$missing_optional" ]; then
-  say "not available here, going on without:" $missing_optional
+  say "not available here, continuing without:" $missing_optional
   for name in $missing_optional; do
     was_unavailable "$name" || echo "$name" >> "$unavailable"
   done

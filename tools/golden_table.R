@@ -1,5 +1,5 @@
-# Prints how far runhooks is from TensorFlow's figures, case by case. The cases and the measuring
-# are golden_errors(), which a helper of the tests defines.
+# Prints the difference between runhooks and TensorFlow for each golden case, by golden_errors() of
+# a test helper.
 helper <- "tests/testthat/helper-golden.R"
 if (!file.exists(helper)) {
   message("golden: ", helper, " is missing; it defines golden_errors()")
@@ -10,7 +10,7 @@ library(runhooks)
 env <- testthat::test_env("runhooks")
 invisible(testthat::source_test_helpers("tests/testthat", env = env))
 old <- setwd("tests/testthat")
-Sys.setenv(TESTTHAT = "true") # test_path() then means this folder
+Sys.setenv(TESTTHAT = "true") # sets the folder of test_path()
 errors <- get("golden_errors", envir = env, mode = "function")()
 setwd(old)
 
@@ -19,7 +19,7 @@ stopifnot(
   c("case", "largest_relative_error") %in% names(errors)
 )
 case <- format(c("case", errors$case, "largest"))
-# a figure that could not be compared is shown, and is the largest
+# A case that could not be compared is shown as the largest error.
 largest <- if (anyNA(errors$largest_relative_error)) NA else max(errors$largest_relative_error, 0)
 error <- formatC(c(errors$largest_relative_error, largest), format = "e", digits = 2)
 error <- format(c("largest relative error", error), justify = "right")

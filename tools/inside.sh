@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the library of what only tests do inside of the core (tests/inside/), against the installed
-# package; its path is the last line.
+# Builds the library for tests of internals (tests/inside/) against the installed package. The last
+# line of the output is its path.
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p .build/inside
 . tools/compiler.sh

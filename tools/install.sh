@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the package into R's first library (or the user's, when that one is not writable), if
-# anything changed. Objects stay in src/, so that only changed sources are compiled again. By default
-# it compiles the few units of a source package. RUNHOOKS_OBJECTS=separate compiles each source alone:
-# three times the work for a first build, but faster after a change of one source.
+# Installs the package into R's first library (or the user's, if that is not writable) if anything
+# has changed. Objects are kept in src/, so that only changes are compiled. By default it compiles
+# the few units of a source package. RUNHOOKS_OBJECTS=separate compiles each source alone: three
+# times the work for a full build, but less after a change of one source.
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p .build
 . tools/compiler.sh
@@ -16,8 +16,8 @@ place=$(Rscript -e '
   cat(library, R.version.string, sep = "\n")') || exit 1
 lib=$(echo "$place" | head -n 1)
 
-# A number that changes with the sources, R, the flags, and with what is installed (another tree
-# may install there too).
+# A checksum of the sources, R, the flags, and the installed package, because another tree may
+# install there too.
 state() {
   {
     echo "$place $CXX17 $R_MAKEVARS_USER"
@@ -47,7 +47,7 @@ clear_stale_lock "$lib"
   echo $? > .build/status
 } | progress install "$missing" .build/install.log
 if [ "$(cat .build/status)" != 0 ]; then
-  # what the compiler found, else where it ended
+  # The compiler's errors, else the last lines.
   found=$(grep -A 4 '[Ee]rror[: ]' .build/install.log | head -n 60)
   echo "${found:-$(tail -n 30 .build/install.log)}"
   exit 1

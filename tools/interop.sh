@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lets a real TensorFlow read our files and the other way round (tests/interop/run.sh), where there
-# is one.
+# Exchanges files with a real TensorFlow in both directions (tests/interop/run.sh), if it is
+# installed.
 cd "$(dirname "$0")/.." || exit 1
 if python=$(sh tools/tf_python.sh); then
   RUNHOOKS_TF_PYTHON=$python exec sh tests/interop/run.sh

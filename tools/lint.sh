@@ -1,6 +1,7 @@
 #!/bin/sh
-# The house rules, the tests of the tools that check them, and generated files that are stale. The
-# last line counts the tools: `lint: N passed, N failed`, with `FAILED <tool>` above for each.
+# Checks the house rules, tests the tools that check them, and detects outdated generated files. The
+# last line counts the tools: `lint: N passed, N failed`, after a line `FAILED <tool>` for each
+# failure.
 cd "$(dirname "$0")/.." || exit 1
 passed=0
 failed=0
@@ -10,7 +11,7 @@ run() {
   if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $name"; fi
 }
 
-# the kernels' objects and the installed package are looked at
+# Some checks need the kernels' objects and the installed package.
 sh tools/install.sh > .build/lint_install.log 2>&1 || {
   tail -n 20 .build/lint_install.log
   failed=1

@@ -1,5 +1,5 @@
-# lintr's remarks by .lintr, where lintr is installed. They are advice: its versions differ, so
-# they fail nothing.
+# Prints lintr's remarks according to .lintr, if lintr is installed. They are advice only, because
+# lintr's versions differ.
 if (!requireNamespace("lintr", quietly = TRUE)) {
   cat("lintr: not installed, skipped\n")
 } else {

@@ -1,14 +1,14 @@
 #!/bin/sh
-# What takes too long for each change: long tests at their full length, on separate objects; then the
-# suite on the units that an install compiles. Both must pass, with the same number of tests of the
-# core. One of the two runs has the is.atomic() of R 4.4 (tests/testthat/helper-is_atomic.R). Then the
-# R tests run in other locales.
+# Tests that take too long for each change: long tests at full length on separate objects, then the
+# suite on the units of an install. Both must pass, with the same number of core tests. One of the
+# runs uses is.atomic() of R 4.4 (tests/testthat/helper-is_atomic.R). Then the R tests run in other
+# locales.
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p .build
 status=0
 for kind in separate units; do
   echo "== nightly: $kind objects"
-  # what is installed is of the other kind
+  # The installed package has the other kind of objects.
   rm -f .build/installed
   nightly=$([ "$kind" = separate ] && echo true)
   RUNHOOKS_OBJECTS=$kind RUNHOOKS_NIGHTLY=$nightly RUNHOOKS_IS_ATOMIC_R44=$nightly \

@@ -1,6 +1,6 @@
-# Entry points and macros of R that are not for packages: `tools:::nonAPI` of R 4.7.0 (r-devel of
-# 2026-08-22) and what "Writing R Extensions" lists for embedding. R CMD check of that R warns of
-# them; older versions of R still declare them, so the compiler here accepts them.
+# Entry points and macros of R that packages must not use: `tools:::nonAPI` of R-devel 4.7.0 and
+# those that "Writing R Extensions" lists for embedding. Newer versions of R CMD check warn about
+# them, but older versions of R still declare them.
 non_api <- c(
   "ALTREP_LENGTH", "ALTSTRING_ELT", "ALTVEC_DATAPTR", "ALTVEC_DATAPTR_RO", "ATTRIB", "BODY",
   "CLOENV", "COMPLEX0", "DATAPTR", "DDVAL", "ENCLOS", "ENSURE_NAMEDMAX", "ENVFLAGS",

@@ -1,7 +1,7 @@
 # Writes src/units/, src/Makevars and src/Makevars.win from the folders of src/: `Rscript
-# tools/objects.R [--check]`. R CMD check wants explicit lists and no GNU extensions; this keeps them
-# from being a hand edit. An install compiles units (tools/units.R); who develops has separate
-# objects, by src/separate.mk, which is neither committed nor in the tarball.
+# tools/objects.R [--check]`. R CMD check requires explicit lists without GNU extensions. An install
+# compiles units (tools/units.R); development uses separate objects, through src/separate.mk, which
+# is neither committed nor in the source package.
 source("tools/common.R")
 source("tools/layers.R")
 source("tools/units.R")
@@ -17,17 +17,17 @@ make_list <- function(name, words) {
 
 object_of <- function(files) sub("[.]cpp$", ".o", files)
 
-# Groups of units that are compiled with -O1: they build graphs, check arguments and register things,
-# which takes the compiler longer than it ever saves. What computes in each step keeps R's level.
+# Groups of units that are compiled with -O1: they build graphs, check arguments and register
+# things, so optimization does not pay off. Code that runs in each step keeps R's level.
 cold_groups <- c("nn", "columns", "hooks", "estimators", "r")
 
 is_cold <- function(objects) {
   objects == "RcppExports.o" | sub("^units/(.*)_[0-9]+[.]o$", "\\1", objects) %in% cold_groups
 }
 
-# The objects of an install: units, what is compiled apart from them, and the cold ones of both. Of
-# an inline function that several objects contain, the linker keeps the first copy; the cold ones
-# come last, so that it never is theirs where code of a step has one.
+# The objects of an install: units and separately compiled sources, and the cold ones of both. The
+# linker keeps the first copy of an inline function, so cold objects come last: hot code must not
+# use their -O1 copy.
 object_lists <- function(root) {
   files <- unit_sources(root)
   units <- object_of(names(all_units(root)))
@@ -40,16 +40,15 @@ object_lists <- function(root) {
   Filter(length, lists)
 }
 
-# zlib is linked when DESCRIPTION's SystemRequirements names it.
+# Links zlib if DESCRIPTION's SystemRequirements name it.
 needs_zlib <- function(root) {
   fields <- read.dcf(file.path(root, "DESCRIPTION"), "SystemRequirements")
   any(grepl("\\bzlib\\b", fields))
 }
 
-# R's own flags have -g where a distribution built it, and its install does not strip: 220 MB of
-# debug information around 6 MB, and a third of the compiler's time. So -g is left out, and what
-# libraries bring of it is stripped. Symbols stay, in which R CMD check looks; RUNHOOKS_SYMBOLS=yes in
-# the environment keeps all.
+# Distributions often build R with -g and do not strip, which makes the library huge and compilation
+# slow. So -g is removed, and debug information of libraries is stripped. Symbols are kept, because
+# R CMD check reads them. RUNHOOKS_SYMBOLS=yes keeps everything.
 strip_rules <- c(
   ".PHONY: all debug-free",
   "all: debug-free",
@@ -69,7 +68,7 @@ strip_rules <- c(
   "  done; $(COMPILE)"
 )
 
-# R's own rule for any source has its flags; what GNU make has for it (`$<`) is not everywhere.
+# Repeats R's rule for compiling a source, because `$<` is a GNU extension here.
 compile_rule <- function(object, flags = "") {
   source <- sub("[.]o$", ".cpp", object)
   c(
@@ -81,7 +80,7 @@ compile_rule <- function(object, flags = "") {
   )
 }
 compile_rules <- function(objects, windows) {
-  # what configure.win found out about the assembler
+  # configure.win determines these flags from the assembler.
   is_kernel <- startsWith(objects, "kernels/")
   flags <- ifelse(windows & is_kernel, " `cat kernels.flags 2> /dev/null`", "")
   unlist(Map(compile_rule, objects, flags), use.names = FALSE)
@@ -95,7 +94,7 @@ makevars <- function(root, file = "src/Makevars") {
     "# Each unit holds many sources, so that an install compiles few.",
     "CXX_STD = CXX17",
     "PKG_CPPFLAGS = -I.",
-    # threads are a library of their own where glibc is older than 2.34; the flags are configure's
+    # Threads are a separate library in glibc before 2.34. configure writes the flags.
     paste0("PKG_LIBS = -pthread", if (needs_zlib(root)) " -lz", " `cat bound.flags 2> /dev/null`"),
     "",
     strip_rules,
@@ -108,7 +107,7 @@ makevars <- function(root, file = "src/Makevars") {
   )
 }
 
-# Which of the files differ from what the folders say.
+# The files that differ from the expected ones.
 stale_makevars <- function(root) {
   files <- c("src/Makevars", "src/Makevars.win")
   Filter(function(file) {
@@ -126,7 +125,7 @@ write_makevars <- function(root) {
   stale
 }
 
-# Read before Makevars (MAKEFILES), it has make compile each source by itself.
+# Read before Makevars (MAKEFILES); makes each source a separate object.
 write_separate <- function(root) {
   path <- file.path(root, "src/separate.mk")
   lines <- make_list("override OBJECTS", object_of(unit_sources(root)))

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Builds the core and its tests for other platforms and runs the tests there: arm64 by qemu, Windows by
-# wine, clang with libc++ natively. Platforms that no emulator here runs are compiled only. The table at
-# the end counts; the exit status is 1 if anything failed. `platforms.sh [target ...]`.
+# Builds the core and its tests for other platforms and runs them: arm64 by qemu, Windows by wine,
+# clang with libc++ natively. Platforms without an emulator are only compiled. Prints a table; the
+# exit status is 1 if anything failed. `platforms.sh [target ...]`.
 cd "$(dirname "$0")/.." || exit 1
 work=.build/platforms
 mkdir -p "$work"
 : > "$work/table"
 export RUNHOOKS_OBJECTS=units RUNHOOKS_GOLDEN="$PWD/tests/testthat/golden"
-# wine's files go there, not into the home folder
+# wine's files go to the build folder instead of the home folder.
 export WINEPREFIX="$PWD/$work/wine" WINEDEBUG=-all
 targets=${*:-arm64 windows libcxx macos musl}
 
-# For each target, files that it needs, and the Debian packages that have them.
+# Required files of each target, and the Debian packages that contain them.
 needed() {
   case $1 in
     arm64)
@@ -47,7 +47,7 @@ install_missing() {
   apt-get update > "$work/apt.log" 2>&1
   for package in $wanted; do
     DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package" \
-      >> "$work/apt.log" 2>&1 || echo "platforms: $package is not to be had, see $work/apt.log"
+      >> "$work/apt.log" 2>&1 || echo "platforms: $package cannot be downloaded, see $work/apt.log"
   done
 }
 
@@ -60,7 +60,7 @@ build() { # target, compiler, flags, libraries
   return 1
 }
 
-# What the tests of these names said, if they came to their end; `limit` is in seconds.
+# Output of the named tests if they completed; `limit` is in seconds.
 run_group() { # names, runner ...
   names=$1
   shift
@@ -69,7 +69,7 @@ run_group() { # names, runner ...
   grep -q '^core: [0-9]* passed' "$work/said" && cat "$work/said"
 }
 
-# Runs groups of tests. Where a group crashes or does not end, each of its tests runs by itself.
+# Runs groups of tests. If a group crashes or hangs, runs its tests one by one.
 run_tests() { # target, runner ...
   target=$1 limit=300
   shift
@@ -92,7 +92,7 @@ run_tests() { # target, runner ...
   [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
 }
 
-# Only reads sources: neither linked nor run.
+# Checks the syntax of sources without linking or running them.
 read_sources() { # target, why no more, sources, compiler and flags
   target=$1 why=$2 sources=$3
   shift 3
@@ -118,7 +118,7 @@ platform() {
   fi
   case $1 in
     arm64)
-      # static, for a dynamic loader of one libc with threads of another does not end
+      # Static, because mixing one libc's dynamic loader with another's threads hangs.
       build arm64 aarch64-linux-gnu-g++ -static "" && run_tests arm64 qemu-aarch64-static
       ;;
     windows)
@@ -128,13 +128,13 @@ platform() {
       ;;
     libcxx) build libcxx clang++ -stdlib=libc++ "" && run_tests libcxx env ;;
     macos)
-      # Apple's SDK is not free
+      # Apple's SDK is not freely available.
       read_sources macos "the branches for Apple, with glibc's headers and tests/platforms/" \
         "$(grep -lE '__APPLE__|__linux__' -r src --include=*.cpp)" \
         clang++ -Itests/platforms -include apple.h
       ;;
     musl)
-      read_sources musl "its headers are here, a C++ library for it is not" \
+      read_sources musl "no C++ library for it" \
         "$(ls src/base/*.cpp src/io/files/*.cpp) $(grep -l __linux__ -r src/cluster src/tensor)" \
         clang++ --target=x86_64-linux-musl -nostdlibinc -nostdinc++ -D_LIBCPP_HAS_MUSL_LIBC \
         -isystem /usr/include/c++/v1 -isystem /usr/include/x86_64-linux-musl

@@ -1,14 +1,14 @@
-# Brings the generated files up to date before an install: units, Makevars, what make reads before
-# them (deps.mk, separate.mk), Rcpp's wrappers.
+# Updates the generated files before an install: units, Makevars, the files that make reads before
+# them (deps.mk, separate.mk), and Rcpp's wrappers.
 source("tools/objects.R")
 source("tools/deps.R")
 source("tools/attributes.R")
 
 if (!file.exists("NAMESPACE")) {
-  cat("install: there is no NAMESPACE; `make docs` writes it\n")
+  cat("install: NAMESPACE is missing; run `make docs`\n")
   quit(save = "no", status = 1)
 }
-# the units hold the wrappers
+# The units contain the wrappers.
 stale <- if (length(binding_files("."))) write_wrappers(".")
 stale <- c(stale, write_makevars("."))
 if (length(stale)) cat("install: rewrote", paste(stale, collapse = ", "), "(commit it)\n")

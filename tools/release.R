@@ -1,5 +1,5 @@
-# Whether the tree can be released, and what is left for a person to do: `make release`. The checks
-# that take no time come first. Only a tree that passes them is built and checked by R CMD check.
+# Checks whether the tree can be released, and lists the remaining manual steps: `make release`.
+# Quick checks come first. Only a tree that passes them is built and checked by R CMD check.
 source("tools/common.R")
 
 field_of <- function(root, name) {
@@ -7,16 +7,16 @@ field_of <- function(root, name) {
   if (is.na(value)) "" else value
 }
 
-# Titles are compared without quotes and case: DESCRIPTION quotes names of software.
+# Compares titles without quotes and case, because DESCRIPTION quotes names of software.
 plain_title <- function(title) tolower(gsub("['\"`]", "", trimws(title)))
 
-# DESCRIPTION holds addresses of example.org (RFC 2606) until the owner of the package replaces them.
+# The owner of the package must replace addresses of example.org (RFC 2606) in DESCRIPTION.
 placeholder_faults <- function(root) {
   at <- grep("PLACEHOLDER|@example[.]org|//example[.]org", read_lines(root, "DESCRIPTION"))
-  violations("DESCRIPTION", at, "placeholder", "replace the placeholder by the owner's data")
+  violations("DESCRIPTION", at, "placeholder", "replace the placeholder with the owner's data")
 }
 
-# NEWS.md begins with `# <package> <version> (<date>)`, and the date is not in the future.
+# NEWS.md must begin with `# <package> <version> (<date>)`, and the date must not be in the future.
 news_faults <- function(root, today) {
   line <- c(read_lines(root, "NEWS.md"), "")[[1]]
   expected <- sprintf("# %s %s (", field_of(root, "Package"), field_of(root, "Version"))
@@ -30,7 +30,8 @@ news_faults <- function(root, today) {
   violations("NEWS.md", if (is_past) integer() else 1L, "news", "the date is not a day up to today")
 }
 
-# README.md is headed by the package's name, perhaps with its title, and names no other version.
+# README.md must start with the package's name, optionally with its title, and must not name another
+# version.
 readme_faults <- function(root) {
   lines <- read_lines(root, "README.md")
   package <- field_of(root, "Package")
@@ -65,7 +66,7 @@ title_faults <- function(root) {
   found
 }
 
-# The tree is committed, on the branch main.
+# The tree must be committed on the branch main.
 git_faults <- function(root) {
   git <- function(...) system2("git", c("-C", shQuote(root), ...), stdout = TRUE, stderr = TRUE)
   changed <- git("status", "--porcelain")
@@ -84,8 +85,8 @@ release_faults <- function(root, today = Sys.Date()) {
   )
 }
 
-# From the log of R CMD check: CRAN accepts a first submission with the note that says so. The size
-# of the shared library, a note of R < 4.4, is mere information in newer ones.
+# Faults in the log of R CMD check. CRAN accepts the note about a first submission. The note of R <
+# 4.4 about the size of the shared library is information in newer versions.
 log_faults <- function(lines) {
   bad <- grep("^\\* .* (ERROR|WARNING|NOTE)$", lines)
   known <- "checking (CRAN incoming feasibility|installed package size) .* NOTE$"
@@ -99,7 +100,7 @@ left_to_do <- c(
   "win-builder:  devtools::check_win_devel(), check_win_release(), check_win_oldrelease()",
   "mac-builder:  devtools::check_mac_release()",
   "R-hub:        rhub::rhub_check(), with the platforms of cran-comments.md",
-  "cran-comments.md: enter what these machines answered",
+  "cran-comments.md: enter the results of these machines",
   "submit:       https://cran.r-project.org/submit.html, and confirm the mail to the maintainer",
   "tag:          git tag v<version>, push it, then raise the version and open a new part of NEWS.md"
 )

@@ -1,20 +1,20 @@
 # Runs the R tests of the installed package: `Rscript tools/run_tests.R [--core=<log of cpptest>]
-# [--lint=<log of lint>] [part of a name]`. The tests run in two child processes, so that one that
-# takes R down still leaves a last line: `N passed, N failed, N skipped`, the other logs' counts added.
-# What failed stands right above it by name. Each test file begins with the same seed; tests of
-# properties begin at RUNHOOKS_SEED, drawn and printed where it is not set.
+# [--lint=<log of lint>] [part of a name]`. Tests run in two child processes, so that a crash of R
+# still gives the last line `N passed, N failed, N skipped`, which includes the counts of the other
+# logs. Names of failed tests are printed above it. Each test file starts with the same seed;
+# property tests use RUNHOOKS_SEED, which is drawn and printed if it is not set.
 
 no_counts <- c(passed = 0L, failed = 0L, skipped = 0L)
 one_failure <- c(passed = 0L, failed = 1L, skipped = 0L)
 
 last_line <- function(counts) paste(counts, names(counts), collapse = ", ")
 
-# What ran: counts, and the names of what failed.
+# An outcome: counts, and the names of failed tests.
 outcome_of <- function(counts, failed = character()) list(counts = counts, failed = failed)
 both <- function(a, b) outcome_of(a$counts + b$counts, c(a$failed, b$failed))
 
-# From a log that ends with `<what>: N passed, N failed`, as those of the core's tests and of lint; one
-# without that line is a failure.
+# The outcome of a log that ends with `<what>: N passed, N failed`, as from the core's tests and
+# lint. A log without that line is a failure.
 log_outcome <- function(log, what) {
   lines <- if (file.exists(log)) readLines(log, warn = FALSE) else character()
   pattern <- sprintf("^%s: ([0-9]+) passed, ([0-9]+) failed$", what)
@@ -26,7 +26,7 @@ log_outcome <- function(log, what) {
   outcome_of(counts, sprintf("%s: %s", rep(what, length(failed)), sub("^FAILED ", "", failed)))
 }
 
-# From testthat's list of results: expectations that passed, failures and errors, skips.
+# Counts of testthat's results: passed expectations, failures and errors, skips.
 r_counts <- function(results) {
   expectations <- unlist(lapply(results, `[[`, "results"), recursive = FALSE)
   is_a <- function(kinds) {
@@ -35,7 +35,7 @@ r_counts <- function(results) {
   c(passed = is_a("success"), failed = is_a(c("failure", "error")), skipped = is_a("skip"))
 }
 
-# Those of the results that hold a failure or an error, as `file: name`.
+# Names of results with a failure or an error, as `file: name`.
 r_failed <- function(results) {
   bad <- vapply(results, function(result) {
     any(vapply(result$results, inherits, NA, what = c("expectation_failure", "expectation_error")))
@@ -43,7 +43,7 @@ r_failed <- function(results) {
   vapply(results[bad], function(result) paste0(result$file, ": ", result$test), "")
 }
 
-# The seed of this run, printed, and set for the children.
+# Prints the seed of this run and sets it for the children.
 announce_seed <- function() {
   seed <- Sys.getenv("RUNHOOKS_SEED")
   if (!nzchar(seed)) seed <- as.character(sample.int(1e6, 1))
@@ -51,7 +51,7 @@ announce_seed <- function() {
   cat(sprintf("run_tests: RUNHOOKS_SEED=%s repeats this run\n", seed))
 }
 
-# Writes down which file runs, for the message when R dies in it, and seeds it.
+# Records the current test file, for the message after a crash of R, and sets its seed.
 place_reporter <- function(place) {
   R6::R6Class("PlaceReporter", inherit = testthat::Reporter, public = list(
     start_file = function(filename) {
@@ -63,14 +63,14 @@ place_reporter <- function(place) {
 
 test_folder <- file.path("tests", "testthat")
 
-# The names of the test files that have `filter` in them, as testthat's filters see them.
+# The names of the test files that contain `filter`, as in testthat's filters.
 test_names <- function(filter) {
   files <- testthat::find_test_scripts(test_folder, filter = filter, full.names = FALSE)
   sub("^test-?", "", sub("[.][rR]$", "", files))
 }
 
-# The files of each process: the heaviest first, each to the one that has the least. What a file takes
-# nobody knows before; how long it is says something.
+# Distributes files over processes: the longest first, each to the process with the least. The
+# length of a file is an estimate of its time.
 dealt <- function(weights, processes) {
   load <- numeric(processes)
   hand <- integer(length(weights))
@@ -91,11 +91,11 @@ run_child <- function(arguments) {
     filter = filter, reporter = testthat::MultiReporter$new(reporters = reporters),
     stop_on_failure = FALSE, package = "runhooks", load_package = "installed"
   )
-  # after a test that leaves R by quit() this is never written
+  # Not written if a test ends R by quit().
   saveRDS(outcome_of(r_counts(results), r_failed(results)), outcome)
 }
 
-# A process that runs these files, and the paths of what it leaves.
+# A process that runs these files, and the paths of its output.
 start_child <- function(names, folder) {
   stem <- tempfile("child", folder)
   files <- paste0(stem, c("_place", "_counts.rds"))
@@ -107,7 +107,7 @@ start_child <- function(names, folder) {
   list(process = child, place = files[1], outcome = files[2])
 }
 
-# The outcome of a child, which must write it and leave with 0.
+# The outcome of a child, which must write it and exit with status 0.
 outcome_of_child <- function(child) {
   child$process$wait()
   status <- child$process$get_exit_status()
@@ -122,16 +122,17 @@ outcome_of_child <- function(child) {
 run_in_children <- function(filter, processes = 2) {
   names <- test_names(if (length(filter)) filter)
   if (!length(names)) {
-    # a name may be one of the core's tests only
+    # The name may match core tests only.
     message(sprintf("run_tests: no file of %s has `%s` in its name", test_folder, filter))
     return(outcome_of(no_counts))
   }
   folder <- tempfile("run_tests")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
-  # snapshots and the tests of a run's life are meant for us, not for CRAN
+  # Snapshots and tests of whole processes are not meant for CRAN.
   if (!nzchar(Sys.getenv("NOT_CRAN"))) Sys.setenv(NOT_CRAN = "true")
-  # the children find it built, and do not build it at the same time; what fails here they say
+  # Builds the library first, so that the children do not build it at the same time. They report
+  # errors.
   system2("sh", "tools/inside.sh", stdout = FALSE, stderr = FALSE)
   files <- file.path(test_folder, sprintf("test-%s.R", names))
   hands <- dealt(stats::setNames(file.size(files), names), processes)

@@ -1,17 +1,17 @@
 #!/bin/sh
 # The R tests with the package built under gcc's address and undefined-behaviour sanitizers.
 #
-# What it takes, since R itself is a plain C program and is not rebuilt:
+# Requirements, given that R itself is a plain C program that is not rebuilt:
 # - libasan must be the first library of the process, so it is preloaded. gcc links it shared,
 #   clang statically, hence gcc.
-# - libstdc++ is preloaded behind it: libasan looks for __cxa_throw when it starts. An R without ICU
-#   does not bring it in (Debian's does), and then the first C++ exception ends in
-#   "CHECK failed: real___cxa_throw".
-# - libubsan comes in with our own library and needs no preload.
-# - detect_leaks=0: R frees little when it leaves, and all of that would be reported.
-# - make and the compiler run without the preload (they have findings of their own), the rest of
-#   R CMD INSTALL under it, because R loads the package to test the install.
-# A finding ends the process, so run_tests.R says in which test file R died and the target fails.
+# - libstdc++ is preloaded after it: libasan looks for __cxa_throw at its start. An R without ICU
+#   does not load it, and the first C++ exception would end in "CHECK failed: real___cxa_throw".
+# - libubsan is loaded with our library and needs no preload.
+# - detect_leaks=0: R frees little memory at exit, and all of it would be reported.
+# - make and the compiler run without the preload, because they have findings themselves. The rest
+#   of R CMD INSTALL runs with it, because R loads the package to test the install.
+# A finding ends the process, so run_tests.R prints the test file in which R died, and the target
+# fails.
 cd "$(dirname "$0")/.." || exit 1
 gxx=${SANITIZE_CXX:-g++}
 asan=$($gxx -print-file-name=libasan.so)
@@ -21,7 +21,7 @@ if [ ! -f "$asan" ] || [ ! -f "$stdcxx" ]; then
   exit 1
 fi
 
-# a copy, so that these objects do not meet the ordinary ones in src/
+# A copy, to keep these objects separate from those in src/.
 work=$PWD/.build/sanitize
 rm -rf "$work"
 mkdir -p "$work/runhooks" "$work/lib"

@@ -1,9 +1,9 @@
-# The pages for a browser, in .build/site: Rscript tools/site.R. All topics stand in a group of
-# _pkgdown.yml, or it ends here.
+# Builds the pages for a browser in .build/site: Rscript tools/site.R. Fails if a topic is in no
+# group of _pkgdown.yml.
 source("tools/common.R")
 
-# pkgdown's pages have their contents ("On this page") made in the browser, by a script from elsewhere; here
-# they are in the page, which then needs no network.
+# pkgdown builds the contents of a page ("On this page") in the browser with an external script.
+# This writes them into the page, which then needs no network.
 site_headings <- function(page) {
   heading <- "(?s)<h([23])[^>]* id=\"[^\"]+\"[^>]*>.*?<a class=\"anchor\""
   found <- regmatches(page, gregexpr(heading, page, perl = TRUE))[[1]]
@@ -38,7 +38,7 @@ complete_page <- function(path) {
   writeLines(enc2utf8(page), path, useBytes = TRUE)
 }
 
-# Of what comes from elsewhere nothing may be missed by the rest of the script.
+# The rest of the script must work without the external parts.
 complete_script <- function(path) {
   script <- paste(readLines(path, encoding = "UTF-8", warn = FALSE), collapse = "\n")
   script <- sub("Toc\\.init\\(\\{[^}]*\\}\\);", "", script)

@@ -1,5 +1,5 @@
-# Tests of the tools themselves: a scratch tree that is in order passes, and each deliberate break
-# fires its rule. `Rscript tools/test_tools.R`; part of `make lint`.
+# Tests of the tools: a valid scratch tree passes, and each deliberate violation triggers its rule.
+# `Rscript tools/test_tools.R`; part of `make lint`.
 tools <- c(
   "objects", "check_units", "check_inside", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
   "attributes", "check_generated", "check_callers", "check_comments",
@@ -51,7 +51,7 @@ scratch <- function(changes = list()) {
   }
   root
 }
-# Breaks one thing and wants exactly one violation, of this rule, at this place.
+# Changes one file and expects exactly one violation, of this rule at this line.
 fires <- function(check, rule, file, line, text) {
   found <- check(scratch(stats::setNames(list(text), file)))
   got <- paste0(found$file, ":", found$line, " ", found$rule, collapse = "; ")
@@ -150,7 +150,7 @@ expect("no module", identical(with_modules("R/strange.R" = "s <- 1")$rule, "modu
 expect("a local of that name", nrow(with_modules("R/base_a.R" = "f <- function(h) h(1)")) == 0)
 
 # --- rules
-silent(check_rules, "is.atomic() of what is not NULL", list(
+silent(check_rules, "is.atomic() on non-NULL values", list(
   "R/b.R" = c("f <- function(x) is.atomic(x) && !is.null(x) # is.atomic(x)", "is_atomic(1)")
 ))
 silent(check_rules, "entry points for packages", list(
@@ -284,7 +284,7 @@ expect("units, kernels apart, cold ones last", identical(grep("^O_", lines, valu
 )))
 expect("OBJECTS", "OBJECTS = $(O_UNITS) $(O_APART) $(O_COLD)" %in% lines)
 is_cold_rule <- grepl("-c units/r_1.cpp .*\\$\\(COMPILE_COLD\\)$", lines)
-expect("cold units have a rule of their own", sum(is_cold_rule) == 1)
+expect("cold units have a separate rule", sum(is_cold_rule) == 1)
 expect("no other is cold", identical(is_cold_rule, endsWith(lines, "; $(COMPILE_COLD)")))
 expect("no zlib unless told", !any(grepl("-lz", lines)))
 gnu <- "[+:?!]=|\\$\\((shell|wildcard|patsubst)|^if(eq|neq|def)|%|override"
@@ -318,7 +318,7 @@ unlink(file.path(root, "src/ops"), recursive = TRUE)
 invisible(write_makevars(root))
 expect("units of nothing go", !any(grepl("ops", list.files(file.path(root, "src/units")))))
 wrapped <- scratch(list("src/RcppExports.cpp" = "using namespace Rcpp;", "src/r/z.cpp" = "int z;"))
-expect("the wrappers are an object of their own", identical(
+expect("the wrappers are a separate object", identical(
   all_units(wrapped)[["units/r_1.cpp"]], c("r/values/tensor.cpp", "r/z.cpp")
 ))
 expect("which is linked", any(grepl("RcppExports.o", makevars(wrapped), fixed = TRUE)))
@@ -336,10 +336,10 @@ expect("separate objects override", identical(
   separate, "override OBJECTS = graph/graph.o kernels/gemm_base.o r/values/tensor.o tensor/tensor.o"
 ))
 
-# --- names that two sources of a unit have in common
+# --- duplicate names in a unit
 own <- function(...) c("namespace {", ..., "}  // namespace")
 silent(check_units, "the good tree", list())
-silent(check_units, "what is each file's own", list(
+silent(check_units, "file-local names in separate units", list(
   "src/graph/a.cpp" = own("int f(int x) {", "  return x;", "}", "using A = int;", "class C;"),
   "src/graph/b.cpp" = c(own("using A = int;", "class C {};", "void g();"), "int f(int x);"),
   "src/graph/c.cpp" = c("#define M 1", "#undef M"), "src/graph/d.cpp" = "#define M 2",
@@ -361,7 +361,7 @@ for (lines in same_names) {
   )))
   expect(
     paste("a name that is twice:", lines[1], found$message),
-    nrow(found) == 1 && grepl("^`same` is in src/graph/b.cpp", found$message)
+    nrow(found) == 1 && grepl("^`same` is also in src/graph/b.cpp", found$message)
   )
 }
 aliases <- list(
@@ -386,7 +386,7 @@ expect(
 units <- all_units(scratch(quiet("ops/math/quiet_math.h", "ops/a.h")))
 expect("and in units of its own", identical(units[["units/quiet_1.cpp"]], "ops/a.cpp"))
 
-# --- tests of the inside
+# --- tests of internals
 inside <- list(
   ".Rbuildignore" = "^tests/testthat/(helper-inside|test-b)[.]R$",
   "tests/testthat/helper-inside.R" = "look <- function() 1", "tests/testthat/test-b.R" = "look()"
@@ -408,7 +408,7 @@ expect("a knitted one is fresh", length(stale_vignettes(root)) == 0)
 cat("more\n", file = file.path(root, "vignettes/a.Rmd.orig"), append = TRUE)
 expect("one whose source has changed is stale", identical(stale_vignettes(root), "vignettes/a.Rmd"))
 
-# --- the tests that CRAN runs
+# --- tests that CRAN runs
 cran_tests <- function(listed) {
   scratch(list(
     ".Rbuildignore" = "^tests/testthat/test-own_.*[.]R$", "tests/testthat/test-a_long.R" = "",
@@ -482,13 +482,13 @@ expect("callers that are waived", nrow(check_callers(scratch(marked))) == 2)
 twice <- called
 twice[["R/b.R"]] <- "g <- function(y) y"
 found <- check_callers(scratch(twice))$message
-expect("two of one name", length(found) == 1 && grepl("g is defined in R/a.R, too", found, fixed = TRUE))
+expect("two of one name", length(found) == 1 && grepl("g is also defined in R/a.R", found, fixed = TRUE))
 twice[["R/b.R"]] <- c("`[[.mine` <- function(x, i) i", "`[[.mine` <- function(x, ...) x")
 twice[["NAMESPACE"]] <- c(twice[["NAMESPACE"]], "S3method(\"[[\",mine)")
 found <- check_callers(scratch(twice))$message
-expect("two methods of one operator", any(grepl("[[.mine is defined in R/b.R", found, fixed = TRUE)))
+expect("two methods of one operator", any(grepl("[[.mine is also defined in R/b.R", found, fixed = TRUE)))
 
-# --- the lock of an install that was killed
+# --- the lock of a killed install
 root <- scratch()
 locks <- file.path(root, c(paste0("00LOCK-", basename(root)), "00LOCK-other"))
 for (lock in locks) dir.create(lock)
@@ -497,7 +497,7 @@ system(sprintf("cd %1$s && . %2$s && clear_stale_lock %1$s > said", root, compil
 expect("a stale lock goes, another's stays", identical(dir.exists(locks), c(FALSE, TRUE)))
 expect("it is said", any(grepl("which a killed install left", readLines(file.path(root, "said")))))
 
-# --- the sources that a source package is made of
+# --- sources of a source package
 root <- scratch(list("src/units/a.cpp" = "", "src/a.h" = "", "src/units/a.o" = "", "src/deps.mk" = ""))
 system(sprintf("cd %s && . %s && copy_sources .build/source", root, compiler))
 copied <- list.files(file.path(root, ".build/source/src"), recursive = TRUE)
@@ -582,7 +582,7 @@ expect("the note of a new submission", nrow(log_faults(check_log)) == 0)
 check_log[[3]] <- "* checking tests ... WARNING"
 expect("a warning of R CMD check", identical(log_faults(check_log)$line, 3L))
 expect("a check without its end", nrow(log_faults(check_log[1:2])) == 1)
-# a page of the site has its contents, and asks for no script from elsewhere to make them
+# A page of the site contains its table of contents, and loads no external script for it.
 page <- tempfile(fileext = ".html")
 writeLines(c(
   "<script src=\"https://cdn.x/bootstrap-toc.min.js\" integrity=\"a\"></script><script src=\"own.js\"></script>",

@@ -1,5 +1,5 @@
-# How many of the names that TensorFlow's scripts use (golden/tf_namespace.tsv) are there below `tf`,
-# by rank, and which are not: Rscript tools/tf_namespace.R, after `make install`.
+# Counts the names of TensorFlow's scripts (golden/tf_namespace.tsv) that exist in `tf`, by
+# priority, and lists missing ones: Rscript tools/tf_namespace.R, after `make install`.
 suppressPackageStartupMessages(library(runhooks))
 names <- read.delim(
   "tests/testthat/golden/tf_namespace.tsv", header = FALSE, col.names = c("rank", "name")

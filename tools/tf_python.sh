@@ -1,7 +1,8 @@
 #!/bin/sh
-# Prints the Python that has TensorFlow: $RUNHOOKS_TF_PYTHON, or one where CONTRIBUTING.md puts it.
-# Fails, and prints nothing, where there is none. With the argument `all` every one, in lines:
-# $RUNHOOKS_TF_PYTHON and those of $RUNHOOKS_TF_PYTHONS, or those places.
+# Prints the Python that has TensorFlow: $RUNHOOKS_TF_PYTHON, or one in the location that
+# CONTRIBUTING.md names. Fails without output if it is missing. With the argument `all`, prints all
+# of them, one per line: $RUNHOOKS_TF_PYTHON and those of $RUNHOOKS_TF_PYTHONS, or of these
+# locations.
 found=1
 seen=
 for python in "$RUNHOOKS_TF_PYTHON" \

@@ -1,9 +1,9 @@
-# The R tests with a collector that runs at every few allocations while the core is at work: what the
-# bindings do not protect is gone then. `Rscript tools/torture.R [--every=100] [part of a name]`, after an
-# install. R code between the calls is R's own and runs as ever, or a test would take hours.
+# Runs the R tests with a garbage collection at every few allocations inside the core, which reveals
+# objects that the bindings do not protect: `Rscript tools/torture.R [--every=100] [part of a
+# name]`, after an install. R code outside of the core runs normally, or a test would take hours.
 source("tools/run_tests.R")
 
-# Within a call only, and within what it calls back.
+# Applies within a call and its callbacks only.
 tortured <- function(f, every) {
   force(f)
   wrapped <- function() {
@@ -13,7 +13,7 @@ tortured <- function(f, every) {
   body(wrapped) <- as.call(c(as.list(body(wrapped)), body(f)))
   formals(wrapped) <- formals(f)
   environment(wrapped) <- environment(f)
-  # a call's own names are the core's arguments, `every` is none of them
+  # A call's variables are the core's arguments, so `every` must be substituted.
   body(wrapped) <- do.call(substitute, list(body(wrapped), list(every = every)))
   wrapped
 }

@@ -1,47 +1,47 @@
-# Writes src/units/*.cpp, the few sources that an install compiles in place of some 340:
-# `Rscript tools/objects.R [--check]`. A unit includes the sources of one group of layers, so that
-# their headers are read once, and is bounded in lines, for the compiler's memory. Where a source
-# stands stays as it is until a unit grows too long: a new one joins the shortest unit of its group.
+# Writes src/units/*.cpp, a few sources that an install compiles in place of many: `Rscript
+# tools/objects.R [--check]`. A unit includes the sources of one group of layers, so that their
+# headers are read once. Its length is limited, because of the compiler's memory. Sources stay in
+# their unit until it grows too long; a new one joins the shortest unit of its group.
 source("tools/common.R")
 source("tools/layers.R")
 
-# Layers whose sources may stand in one unit; two such sources have no name of their own in common
-# (tools/check_units.R). A family stands for itself where it is named.
+# Layers whose sources can share a unit. Such sources must not share a file-local name
+# (tools/check_units.R). A family that is listed has separate units.
 unit_groups <- list(
   ground = c("base", "tensor"), graph = c("graph", "autodiff"), ops = "ops", io = c("io", "import"),
   session = c("session", "control", "cluster"), data = "data", nn = "nn", columns = "columns",
   training = c("training", "trees"), hooks = c("hooks", "monitored"), estimators = "estimators",
   r = "r",
-  # with Eigen's templates, see uses_eigen()
+  # Uses Eigen's templates, see uses_eigen().
   linalg = "ops/linalg",
-  # whatever the folder, see is_quiet()
+  # In any folder, see is_quiet().
   quiet = character()
 )
 
-# Beyond this many lines a unit is cut: the largest takes some 1 GB of the compiler's memory.
+# A longer unit is split: the largest takes about 1 GB of the compiler's memory.
 longest_unit <- 3600L
-# Of Eigen's templates a file is as much as ten others: each is a unit, two take up to 2.2 GB.
+# Eigen's templates are as expensive as ten other files: each file is a unit.
 uses_eigen <- function(files) startsWith(files, "ops/linalg/linalg_")
 
-# How they are compiled is said at their top and holds to the end of a unit, so that functions of
-# others would neither be inlined there nor theirs in others.
+# Compile settings at their top apply to the rest of a unit, so they would prevent inlining between
+# these and other functions.
 is_quiet <- function(root, files) {
   vapply(file.path(root, "src", files), function(path) {
     any(grepl("#include \"ops/math/quiet_math.h\"", readLines(path, warn = FALSE), fixed = TRUE))
   }, NA, USE.NAMES = FALSE)
 }
 
-# Templates of many types take the compiler four times as much a line as the rest.
+# Templates for many types take the compiler four times as long per line.
 line_weights <- function(files) ifelse(startsWith(files, "ops/math/"), 4L, 1L)
 
-# All sources of src/ but units, as paths from there.
+# All sources of src/ except units, as relative paths.
 unit_sources <- function(root) {
   files <- list.files(file.path(root, "src"), "[.]cpp$", recursive = TRUE)
   sort(grep("^units/", files, value = TRUE, invert = TRUE), method = "radix")
 }
 
-# The group of each source; NA for one that is compiled by itself: kernels, for what an instruction
-# set is named for must not reach others, and Rcpp's wrappers, which open a namespace.
+# The group of each source, or NA if it is compiled separately: kernels, whose instruction set must
+# not reach other code, and Rcpp's wrappers, which open a namespace.
 group_of <- function(root, files) {
   places <- unlist(unit_groups)
   names(places) <- rep(names(unit_groups), lengths(unit_groups))
@@ -59,7 +59,7 @@ lines_of <- function(root, files) {
 
 unit_name <- function(group, k) sprintf("units/%s_%d.cpp", group, k)
 
-# The units that lie there: a list of sources, by group and number.
+# The existing units, as lists of sources, by group and number.
 present_units <- function(root, group) {
   pattern <- sprintf("^%s_[0-9]+[.]cpp$", group)
   files <- list.files(file.path(root, "src/units"), pattern)
@@ -67,14 +67,14 @@ present_units <- function(root, group) {
   lapply(files, function(file) cpp_includes(root, file.path("src/units", file))$target)
 }
 
-# Sources in order, cut into `n` parts of about the same length.
+# Cuts sources, in order, into `n` parts of similar length.
 cut_evenly <- function(files, lengths, n) {
   middle <- cumsum(lengths) - lengths / 2
   unname(split(files, pmin(n, 1 + floor(n * middle / sum(lengths)))))
 }
 
-# The units of a group: those there are, without what is gone, with what is new; cut anew where one
-# is too long or empty.
+# The units of a group: existing ones without removed sources and with new ones. Divides them anew
+# if one is too long or empty.
 units_of <- function(root, group, files) {
   lengths <- stats::setNames(lines_of(root, files) * line_weights(files), files)
   if (any(uses_eigen(files))) {
@@ -89,15 +89,15 @@ units_of <- function(root, group, files) {
   }
   is_bad <- vapply(units, function(unit) !length(unit) || total(unit) > longest_unit, NA)
   if (any(is_bad) || anyDuplicated(unlist(units))) {
-    # a tenth is left to grow
+    # Leaves a tenth of the length for growth.
     n <- ceiling(sum(lengths) / (0.9 * longest_unit))
     units <- cut_evenly(files, lengths, n)
   }
-  # in the order of `files`
+  # In the order of `files`.
   lapply(units, function(unit) files[files %in% unit])
 }
 
-# All units: their sources, by the unit's path from src/.
+# All units: their sources, by the unit's path relative to src/.
 all_units <- function(root) {
   files <- unit_sources(root)
   groups <- group_of(root, files)
@@ -117,7 +117,7 @@ unit_text <- function(files) {
   )
 }
 
-# Units that differ from what the sources say, and those that are none any more.
+# Units that differ from the expected ones, and obsolete ones.
 stale_units <- function(root, units = all_units(root)) {
   there <- sprintf("units/%s", list.files(file.path(root, "src/units"), "[.]cpp$"))
   is_stale <- vapply(names(units), function(unit) {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The R tests under valgrind's memcheck: what address sanitizers cannot see, reads of memory that
-# nobody wrote. Errors make the exit status 99. R 4.2 and the packages we use are clean here, so
-# there is no suppression file.
+# Runs the R tests under valgrind's memcheck, which detects reads of uninitialized memory, unlike
+# address sanitizers. Errors make the exit status 99. There is no suppression file, because R 4.2
+# and our dependencies have no findings.
 cd "$(dirname "$0")/.." || exit 1
 if ! command -v valgrind > /dev/null 2>&1; then
   echo "valgrind: not installed"
@@ -9,7 +9,7 @@ if ! command -v valgrind > /dev/null 2>&1; then
 fi
 log=$PWD/.build/valgrind.log
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
-# one thread: valgrind runs one at a time anyway, and spinning ones starve the others
+# One thread: valgrind runs one at a time, and spinning threads would starve the others.
 export RUNHOOKS_SEED="${RUNHOOKS_SEED:-1}" NOT_CRAN="${NOT_CRAN:-true}" OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
 R --no-save --no-restore --no-init-file --no-echo \
   -d "valgrind --tool=memcheck --leak-check=no --track-origins=yes --num-callers=30 \

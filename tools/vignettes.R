@@ -1,7 +1,7 @@
-# Vignettes that train models for long are precomputed: vignettes/<name>.Rmd.orig is the source,
-# and `make docs` knits it into <name>.Rmd, which R CMD check renders without running anything. The
-# result carries the checksum of its source, by which `make lint` finds a stale one.
-# `Rscript tools/vignettes.R` knits all of them, with the package that is installed.
+# Precomputes vignettes with long trainings: `make docs` knits the source vignettes/<name>.Rmd.orig
+# to <name>.Rmd, which R CMD check renders without running code. The result contains the checksum of
+# its source, so that `make lint` detects outdated ones. `Rscript tools/vignettes.R` knits all of
+# them with the installed package.
 source("tools/common.R")
 
 vignette_sources <- function(root) {
@@ -14,7 +14,7 @@ checksum_line <- function(root, source) {
   sprintf("<!-- Knitted by `make docs` from %s (md5 %s); edit that file. -->", name, sum)
 }
 
-# The results that their sources have outdated, as paths from the root.
+# Results that are older than their sources, as relative paths.
 stale_vignettes <- function(root) {
   sources <- vignette_sources(root)
   results <- sub("[.]orig$", "", sources)
@@ -25,13 +25,13 @@ stale_vignettes <- function(root) {
   results[!is_fresh]
 }
 
-# Folders of the session have other names in each run; without them the same source gives the same
-# page.
+# Replaces names of temporary folders, which differ in each run, so that the same source gives the
+# same page.
 steady_folders <- function(lines) {
   gsub("[^ `\"]*/Rtmp[[:alnum:]]+/([a-z]+-)*[0-9a-f]+", "<temporary folder>", lines)
 }
 
-# Each page is knitted in a process of its own, so that none sees what another one has left.
+# Knits each page in a separate process, so that pages do not affect each other.
 knit_vignette <- function(root, source) {
   name <- sub("[.]Rmd[.]orig$", "", basename(source))
   code <- sprintf(

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Reads all of src/ and tests/cpp with gcc and with clang, all warnings on, and compiles nothing: each
-# source, and each unit, for gcc has warnings that it gives only where a source is included. Any warning
-# fails. What sees R is read as C++20, too, R's own default from 4.6 on. A compiler that is not installed is said to be missing; one must be there.
+# Checks all of src/ and tests/cpp with gcc and clang with all warnings, without generating code.
+# Reads each source and each unit, because gcc gives some warnings only for included sources. Any
+# warning fails. Sources that use R are also read as C++20, the default of R 4.6. A missing compiler
+# is reported; at least one is required.
 cd "$(dirname "$0")/.." || exit 1
 include() { Rscript -e 'cat(system.file("include", package = commandArgs(TRUE)))' "$1"; }
 flags="-std=c++17 -fsyntax-only -Wall -Wextra -Wno-unknown-pragmas -Isrc -Itests/cpp \
@@ -20,7 +21,7 @@ for name in g++ clang++; do
   found=yes
   log=.build/warnings-$name.log
   mkdir -p .build
-  # R's table of routines asks for the casts of functions that Rcpp writes there
+  # R's table of routines requires the function casts that Rcpp generates.
   "$compiler" $flags -Wno-cast-function-type src/RcppExports.cpp > "$log" 2>&1
   code=$?
   find src tests/cpp -name '*.cpp' ! -name RcppExports.cpp -print0 | LC_ALL=C sort -z |

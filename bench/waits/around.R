@@ -1,4 +1,4 @@
-# Lines of bench/waits.R: what lies around a step.
+# Cases of bench/waits.R around training steps.
 
 lines <- list(
   "start of R to the first step, ms" = line("ms", "R that does nothing", "1.7 times", function() {
@@ -29,7 +29,7 @@ lines <- list(
   "the first predict() of a model" = line("ms", "", "5", function() {
     model <- linear_regressor(mpg ~ ., data = mtcars)
     train(model, steps = 50)
-    predict(model, newdata = mtcars[1, ]) # loads what R has to load once
+    predict(model, newdata = mtcars[1, ]) # loads code that is needed once
     other <- linear_regressor(mpg ~ wt + hp, data = mtcars)
     train(other, steps = 50)
     figures(1000 * clock(predict(other, newdata = mtcars[1, ])))

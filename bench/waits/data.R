@@ -1,4 +1,4 @@
-# Lines of bench/waits.R: checkpoints, files of data, rows in memory, and a run that goes on and on.
+# Cases of bench/waits.R: checkpoints, data files, rows in memory, and a long run.
 
 # Runs a pipeline to its end; the elements never reach R.
 drained <- function(dataset) {
@@ -8,7 +8,7 @@ drained <- function(dataset) {
     with(tf$Session() %as% session, until_out_of_range(session$run(op)))
   })
 }
-# MB a second of what `call` does with a checkpoint of 200 MB, and of a copy of it.
+# MB per second of `call` on a checkpoint of 200 MB, and of copying it.
 of_checkpoint <- function(call) {
   with(tf$Graph()$as_default(), {
     for (i in 1:10) tf$get_variable(paste0("v", i), shape = c(1000L, 5000L))
@@ -85,11 +85,11 @@ lines <- c(lines, list(
       figures(6 / clock(shuffled()), 6 / clock(drained(batches(rows))))
     }
   ),
-  "10 M steps: the last million beside the first" = line("us a step", "the first", "1", function() {
+  "10 M steps: last million against the first" = line("us a step", "the first", "1", function() {
     model <- of_cars()
     train(model, cars(), steps = 1000)
     million <- function(from) {
-      gc() # what the training before has left, its history of 800,000 records, is not this one's
+      gc() # frees the history of the previous training
       clock(train(model, cars(), max_steps = from + 1e6))
     }
     first <- million(1000)

@@ -1,11 +1,11 @@
-# What the lines of bench/waits.R measure with: clocks, models, data.
+# Helpers of the cases of bench/waits.R: clocks, models, data.
 
 line <- function(unit, peer, goal, measure) {
   list(unit = unit, peer = peer, goal = goal, measure = measure)
 }
 figures <- function(ours, peer = NA) c(ours = unname(ours), peer = unname(peer))
 
-# --- how things are timed
+# --- timing
 
 clock <- function(expr) system.time(expr, gcFirst = FALSE)[["elapsed"]]
 # Milliseconds of a call, the median of five blocks.
@@ -14,7 +14,7 @@ ms_of <- function(call, calls) {
   block <- function() 1000 * clock(for (i in seq_len(calls)) call()) / calls
   stats::median(replicate(5, block()))
 }
-# Seconds from the start of an R that evaluates `script` until it has done so.
+# Seconds from the start of a new R until it has evaluated `script`.
 seconds_of_r <- function(script) {
   started <- as.numeric(Sys.time())
   said <- system2(
@@ -24,7 +24,7 @@ seconds_of_r <- function(script) {
   )
   as.numeric(said[[length(said)]]) - started
 }
-# MB that an R has which has evaluated `script`.
+# MB of a new R that has evaluated `script`.
 memory_of_r <- function(script) {
   status <- "cat(grep('^VmRSS', readLines('/proc/self/status'), value = TRUE))"
   said <- system2(
@@ -37,7 +37,7 @@ memory_mb <- function(what) {
   text <- grep(paste0("^", what, ":"), readLines("/proc/self/status"), value = TRUE)
   as.numeric(gsub("\\D", "", text)) / 1024
 }
-# Steps a second of trainings of one more step and of many more.
+# Steps per second, from a short and a long training.
 steps_a_second <- function(model, input, steps, hooks = NULL) {
   train(model, input, steps = 1, hooks = hooks)
   one <- clock(train(model, input, steps = 1, hooks = hooks))
@@ -84,7 +84,7 @@ step_hook <- function() {
 floor_of <- function() {
   Rcpp::sourceCpp("bench/floor.cpp", cacheDir = tempdir(), env = globalenv())
 }
-# What bench/waits/peers.py measures of the same name; NA where there is no Python with JAX.
+# The result of bench/waits/peers.py with the same name, or NA without a Python with JAX.
 of_jax <- function(what) {
   python <- Sys.getenv("RUNHOOKS_JAX_PYTHON")
   if (!nzchar(python)) return(NA)
@@ -131,7 +131,7 @@ embeddings <- function(n) {
   )
   1e6 / steps_a_second(dnn_regressor(16L, feature_columns = columns, config = quiet()), input, 500)
 }
-# Multiplications and additions a second of a product of 1,024 x 1,024 matrices, in 1e9.
+# Multiplications and additions per second of a product of 1,024 x 1,024 matrices, in 1e9.
 gflops_of_product <- function() {
   with(tf$Graph()$as_default(), {
     x <- tf$Variable(tf$random_uniform(c(1024L, 1024L)))
@@ -154,7 +154,7 @@ pictures <- function(rows, width) {
   }
 }
 convolutions <- function(features, labels, mode, params, config) {
-  # R's numbers are float64
+  # R's numbers are float64.
   x <- tf$reshape(tf$cast(features$x, tf$float32), c(-1L, 28L, 28L, 1L)) %>%
     tf$layers$conv2d(32, 5, padding = "same", activation = tf$nn$relu) %>%
     tf$layers$max_pooling2d(2, 2) %>%
@@ -170,7 +170,7 @@ convolutions <- function(features, labels, mode, params, config) {
   estimator_spec(mode = mode, loss = loss, train_op = step)
 }
 
-# --- the peak of a training's memory beyond what the process had
+# --- the peak memory of a training above that of the process before
 
 training_memory <- function(model, input) {
   gc()

@@ -1,5 +1,5 @@
-# What JAX makes of the workloads of bench/waits.R: W1 and W2, steps a second within one scan;
-# W3 and conv, 1e9 multiplications and additions a second.  python bench/waits/peers.py <name>
+# JAX on the workloads of bench/waits.R: W1 and W2 in steps per second within one scan, W3 and conv
+# in 1e9 multiplications and additions per second. python bench/waits/peers.py <name>
 import sys
 import time
 

@@ -1,4 +1,4 @@
-# Lines of bench/waits.R: steps of models.
+# Cases of bench/waits.R: steps of models.
 
 lines <- c(lines, list(
   "W1, linear, batch 8" = line("steps/s", "JAX's scan", "2,200,000", function() {

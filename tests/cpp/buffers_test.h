@@ -1,4 +1,4 @@
-// What the tests of a session's buffers share.
+// Helpers for the tests of a session's buffers.
 #pragma once
 
 #include <cstring>

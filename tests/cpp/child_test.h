@@ -1,4 +1,4 @@
-// ChildProcess, a forked process of a test; links and pipes for tests.
+// ChildProcess, a forked process of a test, and helpers for links and pipes.
 #pragma once
 
 #include <functional>
@@ -8,11 +8,11 @@
 
 namespace runhooks_test {
 
-// Runs `body` in a forked process, which exits with its result. Where processes cannot be forked
-// the test counts as not run.
+// Runs `body` in a forked process, which exits with its result. The test counts as not run if the
+// system cannot fork.
 class ChildProcess {
  public:
-  // Sends a few bytes to the parent's hear().
+  // Sends bytes to the parent's hear().
   using Say = std::function<void(const std::string&)>;
 
   explicit ChildProcess(const std::function<int(const Say&)>& body);
@@ -22,10 +22,10 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   int id() const { return id_; }
-  // The next `size` bytes that the child says; fewer where it says no more.
+  // Reads `size` bytes from the child; fewer if the child closes the pipe.
   std::string hear(size_t size);
   void kill();
-  // Waits for its end: its exit status, or kKilled.
+  // Waits for the child and returns its exit status, or kKilled.
   int wait();
 
   static constexpr int kKilled = -1;
@@ -34,10 +34,10 @@ class ChildProcess {
   int id_ = 0, hears_ = -1;
 };
 
-// Ends this process as a kill from outside does: nothing is cleaned up.
+// Ends this process without cleanup, like a kill signal.
 [[noreturn]] void kill_this_process();
 
-// A symbolic link, a named pipe; the test counts as not run where there are none.
+// Create a symbolic link or a named pipe. The test counts as not run if the system has none.
 void make_link(const std::string& target, const std::string& path);
 void make_pipe(const std::string& path);
 

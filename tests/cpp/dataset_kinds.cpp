@@ -119,7 +119,7 @@ DatasetPtr windows(const DatasetPtr& of,
       window);
 }
 
-// --- elements that a function makes
+// --- elements computed by a function
 
 namespace {
 
@@ -216,7 +216,7 @@ std::vector<DatasetPtr> kinds_in_memory() {
       windows(range_of(20), 3, 2, false), windows(range_of(20), 3, 5, true),
       dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
                  windows(range_of(20), 3, 2, false)),
-      // a shuffle whose elements have no shape in common, and windows of windows
+      // A shuffle of elements with different shapes, and windows of windows.
       dataset_of(
           "ShuffleDataset", {{"buffer_size", number(4)}},
           dataset_of("BatchDataset", {{"batch_size", number(3)}}, doubled(rows_of(20), 1, true))),

@@ -67,7 +67,7 @@ std::vector<double> numbers_of(const Dataset& dataset, size_t limit) {
 void check_goes_on(const Dataset& dataset, size_t cut, size_t limit) {
   auto whole = dataset.make_iterator(), stopped = dataset.make_iterator(),
        resumed = dataset.make_iterator();
-  stopped->restore(whole->save());  // the seeds that were drawn
+  stopped->restore(whole->save());  // the random seeds
   std::vector<Components> expected = elements_of(*whole, limit);
   const size_t taken = elements_of(*stopped, cut).size();
   elements_of(*resumed, 3);
@@ -81,7 +81,7 @@ void check_goes_on(const Dataset& dataset, size_t cut, size_t limit) {
             str_cat(dataset.description(), " stopped after ", (long)cut, "\n goes on with ", rest,
                     "\n instead of    ", text_of(expected)));
   }
-  // and the one whose state was taken is not disturbed
+  // Saving did not disturb the original iterator.
   CHECK_EQ(text_of(elements_of(*stopped, expected.size())), rest);
 }
 
@@ -90,7 +90,7 @@ void check_strangers(const Dataset& dataset, std::mt19937_64& random, size_t lim
   std::string alone[2], together[2];
   for (int i = 0; i < 2; ++i) {
     auto other = dataset.make_iterator();
-    other->restore(turns[i]->save());  // the seeds that were drawn
+    other->restore(turns[i]->save());  // the random seeds
     alone[i] = text_of(elements_of(*other, limit));
   }
   size_t left[] = {limit, limit};

@@ -49,7 +49,7 @@ struct Counter {
   std::shared_ptr<Scaffold> scaffold = std::make_shared<Scaffold>();
 };
 
-// Runs with this hook, at most `limit` times; returns how often.
+// Runs with this hook up to `limit` times and returns the number of runs.
 inline int run_counter(Counter& counter,
                        const HookPtr& hook,
                        int limit = 1000,
@@ -73,7 +73,7 @@ inline std::string fresh_folder(const char* name) {
   return str_cat(runhooks_test::temporary_folder(), "/", name, ++count);
 }
 
-// The lines of the log while one lives.
+// Log lines since the scope began.
 inline std::vector<std::string> log_lines;
 
 struct CapturedLog {
@@ -86,7 +86,7 @@ struct CapturedLog {
     set_log_verbosity(LogLevel::kWarn);
     set_log_sink(nullptr);
   }
-  // Those that hold `text`, one a line.
+  // Lines that contain `text`, separated by newlines.
   std::string with(const std::string& text) const {
     std::vector<std::string> found;
     for (const std::string& line : log_lines) {

@@ -1,4 +1,4 @@
-// Questions_of(), a user who stops what runs at a certain question, or never.
+// Counts the interrupt checks of an operation, and interrupts it at a given one.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ struct Asked {
   }
 };
 
-// How often `run` asks whether to stop. It is stopped at question `stop`; TRUE in `stopped` where it
-// was.
+// The number of interrupt checks in `run`, which is interrupted at check `stop`. Sets `stopped` if
+// it ended that way.
 inline int questions_of(const std::function<void()>& run, int stop = 0, bool* stopped = nullptr) {
   Asked::questions = 0;
   Asked::last = stop;
@@ -32,7 +32,7 @@ inline int questions_of(const std::function<void()>& run, int stop = 0, bool* st
   return Asked::questions;
 }
 
-// Whether the user can stop this while it is under way.
+// TRUE if the user can interrupt `run` before it ends.
 inline bool can_be_stopped(const std::function<void()>& run) {
   bool stopped = false;
   questions_of(run, 1, &stopped);

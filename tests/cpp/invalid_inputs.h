@@ -1,4 +1,5 @@
-// IllCall, an operation with inputs and attributes as nobody would give them: wrong ranks, sizes, types, values.
+// IllCall, an operation with random inputs and attributes, many of them with invalid ranks, sizes,
+// types and values.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,8 @@
 
 namespace runhooks_test {
 
-// Random tensors that are likely to hurt: empty, of any rank, with negative and huge numbers, NaN.
+// Random tensors that are likely to cause errors: empty, of any rank, with negative and huge
+// numbers, NaN.
 class IllTensors {
  public:
   explicit IllTensors(std::mt19937& random) : random_(random) {}
@@ -34,17 +36,16 @@ class IllTensors {
   std::mt19937& random_;
 };
 
-// One operation in a graph of its own, made by the constructor, which throws an Error where the
-// graph refuses it. Some inputs are constants, the others are fed, with shapes that the graph does
-// not know.
+// One operation in a new graph. The constructor throws an Error if the graph rejects the operation.
+// Some inputs are constants; the others are fed, with shapes unknown to the graph.
 class IllCall {
  public:
   IllCall(const runhooks::OpDef& def, std::mt19937& random);
-  // What can be fetched.
+  // Outputs and operations that can be fetched.
   std::vector<runhooks::Fetch> fetches() const;
-  // Gives variables their values and tables their keys, or some of them.
+  // Initializes variables and fills tables, or some of them.
   void initialize(runhooks::Session& session);
-  // Values for all that is fed, other ones at each call.
+  // Random values for all fed inputs, different in each call.
   runhooks::Feeds feeds();
   const std::shared_ptr<runhooks::Graph>& graph() const { return graph_; }
 
@@ -78,7 +79,7 @@ class IllCall {
   runhooks::Shape usual_shape_;
   runhooks::AttrMap types_;  // of this call, by type attribute
   runhooks::AttrMap attrs_;
-  std::vector<runhooks::Tensor> inputs_;  // invalid: a handle
+  std::vector<runhooks::Tensor> inputs_;  // an invalid tensor stands for a handle
   std::vector<const runhooks::ArgDef*> args_;
   std::vector<Fed> fed_;
   std::vector<Held> held_;

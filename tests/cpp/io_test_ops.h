@@ -5,7 +5,7 @@
 
 namespace runhooks_test {
 
-// Registers those ops that no library has registered, once.
+// Registers once the ops that no library has registered.
 inline void ensure_test_ops() {
   using runhooks::OpRegistration;
   using runhooks::ShapeContext;

@@ -1,6 +1,5 @@
-// What lives here: the AVX-512 shape of the matrix product in instructions that every machine has.
-// Who may use it: test_kernels.cpp, so that its tiles are tested where AVX-512 is missing.
-// What it must not know: tests.
+// The AVX-512 form of the matrix product in portable instructions, so that test_kernels.cpp can
+// test its tiles on any machine.
 #include "kernels/gemm.h"
 
 namespace runhooks {

@@ -18,7 +18,7 @@ std::string temporary_folder() {
     const std::string name =
         runhooks::str_cat("runhooks-", static_cast<unsigned long>(std::random_device()()), "-",
                           runhooks::process_id());
-    // with "/" on Windows too, as tests compare paths that they join themselves
+    // With "/" on Windows too, because tests join paths themselves.
     const std::string path = (fs::temp_directory_path() / name).generic_string();
     if (!fs::create_directory(path)) {
       fail_at(__FILE__, __LINE__, "cannot make a temporary folder");

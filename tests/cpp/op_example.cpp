@@ -51,7 +51,7 @@ Tensor random_tensor(char kind, const Shape& shape, DType dtype, std::mt19937& r
   return t;
 }
 
-// Rows of positive numbers whose sum is 1, as labels of classes are.
+// Makes positive rows that sum to 1, like class probabilities.
 void normalize_rows(Tensor& t) {
   if (!is_floating(t.dtype())) return;
   const int64_t n = t.shape().dim(t.shape().rank() - 1);
@@ -65,7 +65,7 @@ void normalize_rows(Tensor& t) {
   }
 }
 
-// x x' + 2 I, for ops that take symmetric positive definite or invertible matrices.
+// x x' + 2 I, for ops on symmetric positive definite or invertible matrices.
 Output positive_definite(Graph& g, Output x) {
   const int64_t n = x.shape().dim(x.shape().rank() - 1);
   const Output identity =
@@ -154,7 +154,7 @@ OpExample build_example(const OpDef& def,
       continue;
     }
     const Shape shape(numbers_between(word, '[', ']'));
-    // what is float32 whatever the types of the others
+    // Always float32.
     const DType type = word[0] == 'e' ? DType::kFloat32 : dtype;
     Tensor value = random_tensor(word[0], shape, type, random);
     if (word[0] == 'd') normalize_rows(value);

@@ -15,7 +15,7 @@ size_t below(Random& random, int64_t n) {
   return n < 1 ? 0 : static_cast<size_t>(random() % static_cast<uint64_t>(n));
 }
 
-// --- one part
+// --- edits of one entry
 
 template <typename T>
 Tensor with_value(const Tensor& tensor, const T& value, Random& random) {
@@ -84,7 +84,7 @@ void add_values(const Tensor& tensor, Random& random, std::vector<Tensor>& all) 
   }
 }
 
-// As many rows as before, twice; of a scalar two.
+// Repeats the rows; a scalar becomes two elements.
 Tensor twice(const Tensor& tensor) {
   Shape shape = tensor.shape();
   if (shape.rank() == 0) shape = Shape{1};
@@ -153,7 +153,7 @@ EditedState random_edits(const NamedTensors& state, Random& random) {
     if (random() % 8 == 0) {
       edited.state.erase(item);
       edited.what += " is gone; ";
-    } else if (random() % 8 == 0) {  // that of another part
+    } else if (random() % 8 == 0) {  // the value of another entry
       auto from = edited.state.begin();
       std::advance(from, static_cast<long>(below(random, int64_t(edited.state.size()))));
       item->second = from->second;
@@ -167,7 +167,7 @@ EditedState random_edits(const NamedTensors& state, Random& random) {
   return edited;
 }
 
-// --- as a checkpoint
+// --- edited states as a checkpoint
 
 std::optional<TensorSource::Info> StateSource::find(const std::string& name) const {
   const auto found = state_.find(name);

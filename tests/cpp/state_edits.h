@@ -1,4 +1,4 @@
-// What somebody may have done to a state in a checkpoint: each of its parts changed in each way.
+// Edits of checkpointed states: each entry is changed in each way that could crash a reader.
 #pragma once
 
 #include <random>
@@ -10,20 +10,20 @@
 namespace runhooks_test {
 
 struct EditedState {
-  std::string what;  // was done, for messages
+  std::string what;  // the edit, for messages
   runhooks::NamedTensors state;
 };
 
-// Everything as text, so that states can be compared.
+// Everything as text, to compare states.
 std::string text_of(const runhooks::NamedTensors& state);
 
-// Each part by itself: gone, of another type, with none, twice as many or no end of elements, and
-// with each value that might lead somewhere.
+// Edits of single entries: removed, with another type, with zero, double or huge sizes, and with
+// each suspicious value.
 std::vector<EditedState> each_edit(const runhooks::NamedTensors& state, std::mt19937_64& random);
-// Several of these at once.
+// Several random edits of one state.
 EditedState random_edits(const runhooks::NamedTensors& state, std::mt19937_64& random);
 
-// A checkpoint of these tensors.
+// A checkpoint that contains these tensors.
 class StateSource : public runhooks::TensorSource {
  public:
   explicit StateSource(runhooks::NamedTensors state) : state_(std::move(state)) {}
@@ -39,10 +39,10 @@ class StateSource : public runhooks::TensorSource {
   runhooks::NamedTensors state_;
 };
 
-// What this one saves now.
+// The state that `saveable` saves now.
 runhooks::NamedTensors saved_by(runhooks::Saveable& saveable,
                                 runhooks::ResourceManager& resources);
-// What all of them save, each below its name.
+// The states of all saveables, with their names as prefixes.
 runhooks::NamedTensors saved_by(const std::vector<runhooks::SaveablePtr>& saveables,
                                 runhooks::ResourceManager& resources);
 

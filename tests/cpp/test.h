@@ -1,4 +1,4 @@
-// The small driver of the core's tests: TEST cases, CHECK macros.
+// The small driver of the core's tests: TEST cases and CHECK macros.
 #pragma once
 
 #include <cmath>
@@ -29,7 +29,7 @@ struct Failure {
   std::string text;
 };
 
-// Thrown by a test for which the platform lacks something: it counts as not run.
+// Thrown if the platform lacks a feature that the test needs. The test counts as not run.
 struct NotRun {
   std::string reason;
 };
@@ -38,7 +38,7 @@ struct NotRun {
   throw Failure{runhooks::str_cat(file, ":", line, ": ", text)};
 }
 
-// The case that is running, for what a check wants to say beside its place.
+// Additional text for the messages of failing checks.
 inline std::string& context() {
   static std::string text;
   return text;
@@ -46,7 +46,7 @@ inline std::string& context() {
 
 // A folder for the files of this process, removed at the end.
 std::string temporary_folder();
-// The goldens that the package tests itself with (tests/testthat/golden).
+// The goldens of the package (tests/testthat/golden).
 std::string golden_folder();
 std::string read_file(const std::string& path);
 
@@ -81,7 +81,7 @@ std::string read_file(const std::string& path);
     }                                                                                   \
   } while (0)
 
-// The expression throws a runhooks::Error of this code whose message holds `text`.
+// The expression throws a runhooks::Error of this code whose message contains `text`.
 #define CHECK_THROWS(expression, wanted, text)                                              \
   do {                                                                                      \
     bool thrown = false;                                                                    \

@@ -1,11 +1,11 @@
-// The language of arguments: what a line says, and what is no line.
+// Parsing of argument specifications.
 #include "graph/factory.h"
 #include "graph/signature.h"
 #include "test.h"
 
 using namespace runhooks;
 
-TEST(a_line_says_all_of_an_argument) {
+TEST(arg_spec_describes_an_argument) {
   const ArgSpec spec = parse_arg_spec(
       "num_buckets as number_buckets = 4: whole number or NULL in [1, Inf); kept, apart. How many. "
       "Not: 0.");
@@ -20,7 +20,7 @@ TEST(a_line_says_all_of_an_argument) {
   CHECK(spec.doc == "How many. Not: 0.");
 }
 
-TEST(all_but_the_name_may_be_missing) {
+TEST(arg_spec_requires_only_a_name) {
   const ArgSpec bare = parse_arg_spec("axis");
   CHECK(bare.name == "axis" && bare.target == "axis" && bare.kind == "any");
   CHECK(bare.fallback.empty() && !bare.is_null_good && !bare.is_kept && bare.doc.empty());
@@ -28,7 +28,7 @@ TEST(all_but_the_name_may_be_missing) {
   CHECK(own.kind == "numbers" && own.is_null_good && own.is_kept && own.doc.empty());
 }
 
-TEST(choices_are_words_in_quotes) {
+TEST(arg_spec_choices_are_quoted_strings) {
   const ArgSpec spec = parse_arg_spec("combiner = 'sum': one of 'sum', 'mean'; kept. How.");
   CHECK(spec.kind == "choice");
   CHECK(spec.choices == (std::vector<std::string>{"sum", "mean"}));
@@ -39,7 +39,7 @@ TEST(choices_are_words_in_quotes) {
                "`combiner` of f() must be one of \"sum\", \"mean\", not \"max\"");
 }
 
-TEST(lists_of_arguments_are_in_the_same_language) {
+TEST(arg_spec_lists_use_the_same_syntax) {
   const Signature signature =
       parse_signature("nn.moments, moments(x, axes = c(0, 1), keep_dims as keepdims = NULL)");
   CHECK(signature.endpoints == (std::vector<std::string>{"nn.moments", "moments"}));
@@ -49,18 +49,18 @@ TEST(lists_of_arguments_are_in_the_same_language) {
   CHECK(signature.find("keep_dims") == &signature.arguments[2]);
 }
 
-TEST(what_says_nothing_of_an_argument_is_no_line) {
+TEST(arg_spec_rejects_invalid_lines) {
   CHECK_THROWS(parse_arg_spec("a = 1: flag; keeps. Words."), Code::kInternal,
                "'keeps' says nothing of an argument");
   CHECK_THROWS(parse_arg_spec(" = 1: flag"), Code::kInternal, "is no argument");
 }
 
-TEST(arguments_are_known_by_their_targets) {
+TEST(arg_spec_finds_arguments_by_target) {
   const std::vector<ArgSpec> specs = {parse_arg_spec("units as width: count. How wide."),
                                       parse_arg_spec("data: any; apart. Elsewhere.")};
   Args args("f()");
   args.set("width", Value::of(static_cast<int64_t>(3)));
-  args.set("key", Value());  // NULL is not given
+  args.set("key", Value());  // NULL counts as absent
   check_arguments(specs, args);
   CHECK(own_arguments(specs, args).items().size() == 1);
   args.set("width", Value::of(0.5));

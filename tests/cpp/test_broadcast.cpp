@@ -1,4 +1,4 @@
-// Elementwise ops of two operands of different shapes against one element at a time.
+// Elementwise ops with broadcasting, compared with a loop over single elements.
 #include "session/session.h"
 #include "test.h"
 
@@ -7,7 +7,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// Different whole numbers, so that each result shows the elements it is made of.
+// Distinct integers, so that each result identifies its operands.
 Tensor numbers(DType dtype, const Shape& shape, int64_t first) {
   Tensor t(dtype, shape);
   for (int64_t i = 0; i < t.num_elements(); ++i) {
@@ -21,7 +21,7 @@ Tensor numbers(DType dtype, const Shape& shape, int64_t first) {
   return t;
 }
 
-// The element of an operand that element `i` of the result takes.
+// The index of the operand's element for element `i` of the result.
 int64_t position(const Shape& operand, const Shape& out, int64_t i) {
   int64_t at = 0, stride = 1;
   for (int axis = out.rank() - 1; axis >= 0; --axis) {
@@ -39,7 +39,7 @@ struct Operands {
   Shape a, b, out;
 };
 
-// Repeated scalars, rows and columns; blocks that are shorter than a buffer, as long, and longer;
+// Repeated scalars, rows and columns, with blocks shorter than, equal to and longer than a buffer,
 // and enough elements for several threads.
 const std::vector<Operands>& shapes() {
   static const std::vector<Operands> all = {
@@ -92,7 +92,7 @@ void check_op(const char* op, DType dtype, F expected) {
 
 }  // namespace
 
-TEST(broadcasting_takes_the_same_elements_as_one_by_one) {
+TEST(broadcasting_matches_a_loop_over_elements) {
   for (DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64}) {
     check_op("Sub", dtype, [](double x, double y) { return x - y; });
     check_op("Less", dtype, [](double x, double y) { return x < y ? 1.0 : 0.0; });

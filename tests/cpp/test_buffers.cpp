@@ -1,4 +1,5 @@
-// Buffers of a session: shared by all plans, reused after their last reader, and never seen to be.
+// Buffers of a session are shared by its plans and reused after their last reader, without a
+// visible effect.
 #include <functional>
 
 #include "buffers_test.h"
@@ -11,7 +12,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// A function of the graph that runs something in its middle.
+// A graph function that runs code during a run.
 class Calls : public TensorFunction {
  public:
   explicit Calls(std::function<Tensor(const Tensor&)> body) : body_(std::move(body)) {}
@@ -25,7 +26,7 @@ class Calls : public TensorFunction {
 
 }  // namespace
 
-TEST(buffers_of_a_chain_are_few) {
+TEST(buffers_of_a_chain_are_reused) {
   auto g = std::make_shared<Graph>();
   const Output x = placeholder(*g, Shape{-1});
   Output y = x;
@@ -54,8 +55,8 @@ TEST(buffers_are_shared_by_all_plans) {
   CHECK_EQ(buffers.num_bytes(), before);
 }
 
-// In the first plan the buffer of `a` is free when `late` is made, in the second it is not.
-TEST(buffers_part_where_a_later_plan_needs_both) {
+// `a`'s buffer is free when `late` is computed in the first plan, but not in the second.
+TEST(buffers_are_separated_if_a_later_plan_needs_both) {
   auto g = std::make_shared<Graph>();
   const Output x = placeholder(*g, Shape{-1});
   const Output a = g->op("Square", {x}), b = g->op("Neg", {a}), c = g->op("Neg", {b});
@@ -74,7 +75,7 @@ TEST(buffers_part_where_a_later_plan_needs_both) {
   }
 }
 
-TEST(buffers_of_what_is_fed_here_and_computed_there) {
+TEST(buffers_of_tensors_that_only_some_plans_feed) {
   auto g = std::make_shared<Graph>();
   const Output x = g->constant(Tensor::vector<float>({1, 2}));
   const Output y = add(*g, x, x), z = add(*g, y, x), shape = shape_of(*g, y);
@@ -90,7 +91,7 @@ TEST(buffers_of_what_is_fed_here_and_computed_there) {
   }
 }
 
-TEST(buffers_of_an_operation_of_which_one_output_is_fed) {
+TEST(buffers_of_an_operation_with_one_fed_output) {
   auto g = std::make_shared<Graph>();
   const Output x = placeholder(*g, Shape{2, 2});
   Operation* rows = g->op("Unpack", {x}).attr("num", int64_t{2});
@@ -123,7 +124,7 @@ TEST(executors_are_bounded_in_number) {
     CHECK_EQ(*got[0].data<float>(), static_cast<float>(i));
     CHECK(session.num_executors() <= 64);
   }
-  // who holds one may go on running it
+  // An executor that a caller holds still works after its eviction.
   kept->run({});
   CHECK_EQ(*kept->result(0).data<float>(), 0.0f);
   CHECK_EQ(*session.run(w->snapshot).data<float>(), 300.0f);
@@ -140,13 +141,13 @@ TEST(executors_share_the_state_of_a_kernel) {
   };
   const Output a = draw(), b = g->op("Neg", {a});
   Session one(g), other(g);
-  // one plan of two, and two plans of one each, draw the same numbers
+  // One plan of two ops, and two plans of one each, draw the same numbers.
   const Tensor first = one.run(a), second = one.run(a);
   CHECK(same_bits(first, other.run(a)));
   CHECK_EQ(other.run(b).data<float>()[0], -second.data<float>()[0]);
 }
 
-TEST(runs_inside_of_runs_have_buffers_of_their_own) {
+TEST(nested_runs_have_separate_buffers) {
   auto g = std::make_shared<Graph>();
   const Output x = placeholder(*g, Shape{-1});
   const Output a = g->op("Square", {x}), b = g->op("Neg", {a});
@@ -167,7 +168,7 @@ TEST(runs_inside_of_runs_have_buffers_of_their_own) {
   Session session(g, reusing(true));
   running = &session;
   const auto expected = [](float value, bool to_sum) {
-    // what run(sum) and run(b) give for one number
+    // The expected results of run(sum) and run(b) for one number.
     const std::function<float(float, int)> sum_at = [&](float v, int level) -> float {
       const float t = v * v;
       const float inside = level == 2 ? -t
@@ -186,10 +187,10 @@ TEST(runs_inside_of_runs_have_buffers_of_their_own) {
   }
   const size_t executors = session.num_executors();
   session.run({sum}, {{x, Tensor::vector<float>({1})}});
-  CHECK_EQ(session.num_executors(), executors);  // they are compiled once
+  CHECK_EQ(session.num_executors(), executors);  // compiled once
 }
 
-TEST(executor_is_not_run_by_what_it_runs) {
+TEST(executor_rejects_recursive_runs) {
   auto g = std::make_shared<Graph>();
   std::shared_ptr<Executor> executor;
   const auto function = std::make_shared<Calls>([&](const Tensor& value) {
@@ -203,7 +204,7 @@ TEST(executor_is_not_run_by_what_it_runs) {
   CHECK_THROWS(executor->run({}), Code::kFailedPrecondition, "cannot start another run");
 }
 
-TEST(buffers_come_back_after_a_failed_run) {
+TEST(buffers_are_freed_after_a_failed_run) {
   auto g = std::make_shared<Graph>();
   const Output x = placeholder(*g, Shape{-1}), y = placeholder(*g, Shape{-1});
   const Output a = g->op("Square", {x}), b = g->op("Neg", {a}), c = add(*g, b, y);

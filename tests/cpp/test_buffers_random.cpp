@@ -1,4 +1,4 @@
-// Sharing memory changes no result: random graphs, and every op of the registry.
+// Sharing memory does not change results: tests on random graphs and on every op of the registry.
 #include <random>
 
 #include "base/threads.h"
@@ -14,9 +14,9 @@ using namespace runhooks_test;
 
 namespace {
 
-// A graph of what shares buffers in all ways that there are: values of their own, forwarded ones,
-// ones that may be forwarded, ones that stay from run to run, variables and their updates. All
-// values are rows of `width` numbers.
+// A random graph whose values share buffers in every possible way: new, forwarded, possibly
+// forwarded, constant between runs, variables and their updates. All values are rows of `width`
+// numbers.
 class RandomGraph {
  public:
   RandomGraph(std::mt19937_64& random, int64_t width, int size)
@@ -36,14 +36,14 @@ class RandomGraph {
   std::vector<Fetch> initializers() const {
     return {variables_[0]->initializer, variables_[1]->initializer};
   }
-  // Some values, and now and then the updates.
+  // Some values, and sometimes the updates.
   std::vector<Fetch> some_fetches() {
     std::vector<Fetch> fetches;
     for (int i = 0; i < 3; ++i) fetches.emplace_back(some_value());
     if (one_in(2)) fetches.insert(fetches.end(), updates_.begin(), updates_.end());
     return fetches;
   }
-  // The input, and now and then a value that is computed otherwise.
+  // The input, and sometimes a value that the graph would compute.
   Feeds some_feeds(int64_t rows) {
     Feeds feeds = {{x_, random_rows(rows)}};
     const Output other = some_value();
@@ -54,7 +54,7 @@ class RandomGraph {
  private:
   bool one_in(int n) { return std::uniform_int_distribution<int>(1, n)(random_) == 1; }
   Output some_value() {
-    // of late ones more often: they have further to live
+    // Prefers late values, which live longer.
     const size_t n = values_.size(), recent = one_in(2) ? n / 2 : 0;
     return values_[std::uniform_int_distribution<size_t>(recent, n - 1)(random_)];
   }
@@ -89,7 +89,7 @@ class RandomGraph {
         return g.op("Sub", {b, mean});
       }
       case 7: {
-        // the op allocates its output itself
+        // This op allocates its output.
         const Output ids = g.constant(Tensor::vector<int32_t>({0}));
         return add(g, b, g.op("GatherV2", {a, ids, g.scalar(DType::kInt32, 0)}));
       }
@@ -120,7 +120,7 @@ class RandomGraph {
   std::vector<Fetch> updates_;
 };
 
-// Runs the same on a session whose outputs share memory and on one where each has its own.
+// Runs the same feeds in a session with shared memory and in one without.
 class Both {
  public:
   explicit Both(const RandomGraph& model)
@@ -152,7 +152,7 @@ TEST(buffers_reuse_changes_no_result) {
       const auto rows = std::uniform_int_distribution<int64_t>(1, 6)(random);
       const Feeds feeds = model.some_feeds(rows);
       const auto& wanted = fetches[std::uniform_int_distribution<size_t>(0, 3)(random)];
-      // several in a row run in the steady way
+      // Repeated runs use the steady-state path.
       for (int repeat = 0; repeat < 3; ++repeat) both.run(wanted, feeds);
     }
   }
@@ -170,9 +170,9 @@ TEST(buffers_reuse_changes_no_result_on_two_threads) {
   }
 }
 
-// A kernel that counts on what it left in its output in the run before would give something else
-// once another output has used the memory.
-TEST(buffers_hold_nothing_from_run_to_run) {
+// A kernel must not rely on its output of the previous run, because another output may have used
+// the memory.
+TEST(buffers_keep_no_contents_between_runs) {
   for (const auto& entry : all_ops()) {
     const OpDef& def = entry.second;
     if (def.is_stateful) continue;

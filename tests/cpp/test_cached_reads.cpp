@@ -1,4 +1,4 @@
-// Variables are looked for once; who moves one is noticed by all that know where it was.
+// Plans cache the addresses of variables, and must notice when a variable moves.
 #include "graph/variable.h"
 #include "ops/state/gradient_helpers.h"
 #include "session/session.h"
@@ -8,7 +8,7 @@ using namespace runhooks;
 
 namespace {
 
-// A variable of any shape, and what sets it and reads it.
+// A variable of any shape, with operations that assign and read it.
 struct Moving {
   std::shared_ptr<Graph> g = std::make_shared<Graph>();
   Output handle = g->op("VarHandleOp")
@@ -36,7 +36,7 @@ Tensor doubled(const Tensor& x) {
 
 }  // namespace
 
-TEST(a_read_finds_a_variable_that_was_moved_between_runs) {
+TEST(cached_read_follows_a_variable_that_moved_between_runs) {
   Moving m;
   const Output y = m.twice(m.read());
   Session session(m.g);
@@ -49,7 +49,7 @@ TEST(a_read_finds_a_variable_that_was_moved_between_runs) {
   }
 }
 
-TEST(a_read_finds_a_variable_that_its_own_run_has_moved) {
+TEST(cached_read_follows_a_variable_that_moved_in_its_run) {
   Moving m;
   Output y;
   {
@@ -66,7 +66,7 @@ TEST(a_read_finds_a_variable_that_its_own_run_has_moved) {
   }
 }
 
-TEST(plans_that_need_a_copy_and_plans_that_do_not_take_turns) {
+TEST(cached_reads_of_plans_with_and_without_a_copy) {
   Moving m;
   const Output value = m.read(), y = m.twice(value);
   Operation* update = m.g->op("AssignAddVariableOp", {m.handle, m.g->scalar(DType::kFloat32, 1)});
@@ -84,7 +84,7 @@ TEST(plans_that_need_a_copy_and_plans_that_do_not_take_turns) {
   }
 }
 
-TEST(an_update_finds_a_variable_that_was_moved) {
+TEST(cached_update_follows_a_variable_that_moved) {
   auto g = std::make_shared<Graph>();
   const Output place = g->op("Placeholder").attr("dtype", DType::kFloat32);
   const Output ref =

@@ -1,4 +1,4 @@
-// Several processes: what one of them computes, with a stand-in for the others.
+// Distributed training with a fake communicator.
 #include <cstring>
 
 #include "cluster/communicator.h"
@@ -16,7 +16,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// The other process has what this one has, and says `other` where they agree.
+// Simulates a second process with the same data. Votes of that process are `other`.
 class Twins : public Communicator {
  public:
   explicit Twins(int64_t other = 0) : other_(other) {}
@@ -44,7 +44,7 @@ class Twins : public Communicator {
   void abort(int) override { std::abort(); }
   void finish() override {}
 
-  bool differ = false;  // in the end of what is gathered
+  bool differ = false;  // at the end of gathered data
   bool doubles_integers = true, doubles_floats = true;
 
  private:
@@ -72,7 +72,7 @@ TEST(cluster_one_process_adds_nothing) {
   CHECK_EQ(graph->version(), before);
 }
 
-TEST(cluster_losses_of_a_process_have_the_loss_of_all_as_their_mean) {
+TEST(cluster_loss_is_the_mean_of_local_losses) {
   const WithTwins twins;
   for (const Reduction reduction :
        {Reduction::kSum, Reduction::kMean, Reduction::kSumOverBatchSize,
@@ -85,13 +85,13 @@ TEST(cluster_losses_of_a_process_have_the_loss_of_all_as_their_mean) {
     Session session(graph);
     StepBarrier::open();
     const auto values = session.run({Fetch(of_all)});
-    // both have the same three rows
+    // Both processes have the same three rows.
     CHECK_EQ(values[0].number_at(0), reduction == Reduction::kSum ? 18.0 : 3.0);
     StepBarrier::close();
   }
 }
 
-TEST(cluster_processes_speak_in_steps_alone) {
+TEST(cluster_processes_communicate_only_in_steps) {
   const WithTwins twins;
   const auto graph = std::make_shared<Graph>();
   const ReplicaScope scope(*graph, 2);
@@ -103,14 +103,14 @@ TEST(cluster_processes_speak_in_steps_alone) {
   CHECK(StepBarrier::is_passed());
 }
 
-TEST(cluster_a_process_without_data_ends_the_step_of_all) {
+TEST(cluster_process_without_data_ends_the_step) {
   const WithTwins twins(static_cast<int64_t>(StepDecision::kNoData));
   StepBarrier::open();
   CHECK_THROWS(StepBarrier::vote_ready(), Code::kOutOfRange, "has no more data");
   CHECK(!StepBarrier::is_passed());
 }
 
-TEST(cluster_gradients_are_the_means_of_all_once) {
+TEST(cluster_gradients_are_averaged_once) {
   const WithTwins twins;
   const auto graph = std::make_shared<Graph>();
   const ReplicaScope scope(*graph, 2);
@@ -124,7 +124,7 @@ TEST(cluster_gradients_are_the_means_of_all_once) {
   auto pairs = optimizer->compute_gradients(*graph, loss);
   CHECK(scope.has_gradients());
   CHECK(scope.is_of_all(pairs[0].gradient.values));
-  // what was clipped is of all, too, and not taken once more
+  // Clipped gradients are already averaged, and must not be averaged again.
   pairs[0].gradient = graph->op("Neg", {pairs[0].gradient.values});
   const Operation* last = scope.last();
   optimizer->apply_gradients(*graph, pairs, nullptr);
@@ -133,7 +133,7 @@ TEST(cluster_gradients_are_the_means_of_all_once) {
 
 namespace {
 
-// Of two processes this one sends, or the other one does, which has 7 in each byte.
+// Simulates a broadcast from this process, or from another one whose bytes are all 7.
 class Sends : public Twins {
  public:
   explicit Sends(bool other_sends) : other_sends_(other_sends) {}
@@ -151,7 +151,7 @@ class Sends : public Twins {
 
  private:
   bool other_sends_;
-  std::string said_;  // by this process, and by the other one as well
+  std::string said_;  // by this process, and by the simulated one
 };
 
 Output sent(Graph& graph, bool receives) {
@@ -169,7 +169,7 @@ Output sent(Graph& graph, bool receives) {
 
 }  // namespace
 
-TEST(cluster_one_process_sends_a_tensor_to_all) {
+TEST(cluster_broadcasts_a_tensor) {
   for (const bool other_sends : {false, true}) {
     set_communicator(std::make_unique<Sends>(other_sends));
     const auto graph = std::make_shared<Graph>();
@@ -196,7 +196,7 @@ TEST(cluster_one_process_sends_a_tensor_to_all) {
   set_communicator(nullptr);
 }
 
-TEST(cluster_histograms_are_of_the_rows_of_all) {
+TEST(cluster_histograms_sum_over_all_processes) {
   const WithTwins twins;
   const auto graph = std::make_shared<Graph>();
   ReplicaScope scope(*graph, 2);
@@ -204,7 +204,7 @@ TEST(cluster_histograms_are_of_the_rows_of_all) {
     const auto n = static_cast<int64_t>(x.size());
     return graph->constant(Tensor::of<float>(Shape{n, 1}, x));
   };
-  // of the nodes 1 and 2; one row is in a leaf of the layer before
+  // Nodes 1 and 2; one row is in a leaf of the previous layer.
   const std::vector<Output> inputs = {
       graph->int_vector({1, 3}), graph->int_vector({1, 2, 1, 0}), column({1, 2, 4, 8}),
       column({0.5f, 1, 1, 1}),   graph->int_vector({0, 1, 1, 0}), graph->int_vector({1, 1, 0, 0})};
@@ -224,8 +224,8 @@ TEST(cluster_histograms_are_of_the_rows_of_all) {
   for (size_t i = 0; i < wanted.size(); ++i) CHECK_EQ(got.data<float>()[i], wanted[i]);
 }
 
-TEST(cluster_quantiles_are_of_the_rows_of_all) {
-  // the stand-in adds nothing to what only one of both makes
+TEST(cluster_quantiles_use_the_rows_of_all_processes) {
+  // The simulated process does not add to integers that only one process has.
   auto twins = std::make_unique<Twins>();
   twins->doubles_integers = false;
   twins->doubles_floats = false;
@@ -250,7 +250,7 @@ TEST(cluster_quantiles_are_of_the_rows_of_all) {
   set_communicator(nullptr);
 }
 
-TEST(cluster_a_variable_that_is_another_elsewhere_is_named) {
+TEST(cluster_names_a_variable_that_differs) {
   auto twins = std::make_unique<Twins>();
   Twins& other = *twins;
   set_communicator(std::move(twins));

@@ -1,4 +1,4 @@
-// Rows that are read where their columns lie: as from tensors of the same numbers.
+// Batches of ColumnViews match those of tensors with the same numbers.
 #include <algorithm>
 #include <random>
 
@@ -30,7 +30,7 @@ bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
                     [](const Tensor& x, const Tensor& y) { return x.equals(y); });
 }
 
-// Columns of doubles and integers, and a tensor that has them side by side.
+// Columns of doubles and integers, and a tensor with the same columns.
 struct Kept {
   std::vector<std::vector<double>> doubles;
   std::vector<std::vector<int32_t>> integers;
@@ -82,10 +82,10 @@ InMemoryColumn in_place(const Kept& kept) {
 
 }  // namespace
 
-TEST(rows_in_place_are_those_of_tensors) {
+TEST(column_views_match_tensors) {
   std::mt19937_64 random = seeded_generator();
   for (int round = 0; round < 40; ++round) {
-    // with more rows than are made ahead at first, now and then
+    // Sometimes more rows than the initial prefetch.
     const auto rows = static_cast<int64_t>(1 + random() % (round % 8 == 0 ? 5000 : 40));
     const std::vector<DType> types = {DType::kFloat32, DType::kFloat64, DType::kInt32};
     std::vector<Kept> all;
@@ -101,7 +101,7 @@ TEST(rows_in_place_are_those_of_tensors) {
     options.seed = random();
     std::vector<InMemoryColumn> copies, places;
     for (const Kept& one : all) copies.emplace_back(one.tensor);
-    // beside a tensor
+    // Combined with a tensor.
     places = {in_place(all[0]), InMemoryColumn(all[1].tensor), in_place(all[2])};
     const auto expected = in_memory_dataset(copies, options);
     const auto dataset = in_memory_dataset(places, options);
@@ -123,7 +123,7 @@ TEST(rows_in_place_are_those_of_tensors) {
   }
 }
 
-TEST(many_columns_are_shuffled_as_few_are) {
+TEST(column_views_shuffle_many_columns_like_few) {
   std::mt19937_64 random = seeded_generator();
   for (const int64_t rows : {5, 3000, 40000}) {
     const std::vector<DType> types = {DType::kFloat32, DType::kInt64,  DType::kBool,
@@ -155,9 +155,9 @@ TEST(many_columns_are_shuffled_as_few_are) {
   }
 }
 
-// Thirteen columns of numbers and words, and a column of 784 numbers a row: a thread for each column,
-// a thread for each few rows.
-TEST(batches_that_two_threads_gather_are_those_of_one) {
+// Thirteen columns of numbers and strings are gathered with a thread per column; one column of 784
+// numbers per row, with a thread per block of rows.
+TEST(batches_gathered_by_two_threads_match_one_thread) {
   std::mt19937_64 random = seeded_generator();
   constexpr int64_t kRows = 5000, kWidth = 784;
   std::vector<InMemoryColumn> narrow, wide;
@@ -186,7 +186,7 @@ TEST(batches_that_two_threads_gather_are_those_of_one) {
   }
 }
 
-TEST(rows_in_place_say_what_they_are) {
+TEST(column_views_describe_themselves) {
   const std::vector<double> x = {1, 2, 3}, y = {1, 2, 4};
   const auto content = [](const std::vector<double>& numbers, DType dtype) {
     const auto rows = std::make_shared<const ColumnViews>(

@@ -1,4 +1,4 @@
-// If and While: which function runs, what it sees, and gradients through them.
+// If and While: the function that runs, its captured values, and gradients.
 #include <cmath>
 
 #include "autodiff/gradients.h"
@@ -25,7 +25,7 @@ struct Place {
 
 double number(const Tensor& t) { return t.number_at(0); }
 
-// The derivative of y by x at `at`, by differences.
+// The derivative of y by x at `at`, by finite differences.
 double slope(Session& session, Output y, Output x, double at, const Feeds& others = {}) {
   double sides[2];
   for (int side = 0; side < 2; ++side) {
@@ -51,7 +51,7 @@ Output branches(Graph& g, Output x, Output a) {
       "cond")[0];
 }
 
-// n times y = sin(y * a) + x, where y begins as x.
+// Repeats y = sin(y * a) + x `n` times, starting from y = x.
 Output iterated(Graph& g, Output x, Output a, int n) {
   const Output zero = g.scalar(DType::kInt32, 0);
   LoopOptions options;
@@ -141,12 +141,12 @@ TEST(control_flow_nested) {
   const auto found = session.run({y, dx, da}, feeds);
   CHECK_NEAR(number(found[1]), slope(session, y, x, 0.4, {feeds[1]}), 1e-8);
   CHECK_NEAR(number(found[2]), slope(session, y, a, 1.2, {feeds[0]}), 1e-8);
-  // what has been run is extended by what a gradient needs
+  // A second gradient adds to a graph that has already run.
   const Output dxx = gradient_of(p.g, dx, x);
   CHECK_NEAR(number(session.run({dxx}, feeds)[0]), slope(session, dx, x, 0.4, {feeds[1]}), 1e-6);
 }
 
-// The gradient is that of the numbers which the loop has drawn.
+// The gradient uses the numbers that the loop drew.
 TEST(control_flow_gradient_of_random_numbers) {
   Place p;
   const Output x = p.placeholder("x");
@@ -174,7 +174,7 @@ TEST(control_flow_gradient_of_random_numbers) {
   }
 }
 
-TEST(control_flow_changes_variables_of_the_taken_branch) {
+TEST(control_flow_updates_variables_of_the_taken_branch) {
   Place p;
   const Output pred = p.g.op("Placeholder").attr("dtype", DType::kBool).attr("shape", Shape());
   const VariablePtr v = make_variable(p.g, p.g.scalar(DType::kFloat64, 1), "v", VariableOptions());
@@ -186,7 +186,7 @@ TEST(control_flow_changes_variables_of_the_taken_branch) {
   const Output changed = add_cond(p.g, pred, adds(10), adds(100), "cond")[0];
   Session session(p.graph);
   session.run(v->initializer);
-  // what is read beside it is the value before
+  // A read in the same run returns the value before the update.
   const auto first = session.run({changed, v->snapshot}, {{pred, Tensor::scalar(true)}});
   CHECK_EQ(number(first[0]), 11.0);
   CHECK_EQ(number(first[1]), 1.0);
@@ -215,7 +215,7 @@ TEST(control_flow_gradient_of_a_variable_read_inside) {
   CHECK_EQ(number(session.run(dv)), 27.0);
 }
 
-TEST(control_flow_is_written_as_functions) {
+TEST(control_flow_is_exported_as_functions) {
   Place p;
   const Output x = p.placeholder("x"), a = p.placeholder("a");
   gradient_of(p.g, iterated(p.g, branches(p.g, x, a), a, 3), x);

@@ -1,5 +1,5 @@
-// Convolutions and pools beside loops over the window. The numbers are small and whole, so every
-// sum is exact and what is expected is expected to the bit.
+// Convolutions and pools, compared with loops over the window. Small integers make every sum exact,
+// so results must match bit for bit.
 #include <cstring>
 #include <random>
 
@@ -89,7 +89,7 @@ void check_convolution(const Sizes& s, std::mt19937& random) {
   for (int threads : {1, 2, 3}) {
     const Threads bound(threads);
     Session session(graph);
-    for (int run = 0; run < 2; ++run) {  // what is left of a run does no harm to the next
+    for (int run = 0; run < 2; ++run) {  // the second run must not depend on the first
       const auto got = session.run({y, dx, dw}, {{image, x}, {filter, w}, {grad, dy}});
       for (size_t i = 0; i < 3; ++i) {
         CHECK_EQ(got[i].num_elements(), expected[i].num_elements());
@@ -109,9 +109,9 @@ TEST(conv_is_the_sum_over_the_window) {
       {100, 6, 5, 3, 3, 3, 4, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},
       {9, 14, 14, 32, 5, 5, 40, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},
       {17, 12, 11, 1, 5, 5, 32, {1, 1, 1, 1}, {1, 1, 1, 1}, "VALID"},
-      {3, 40, 37, 33, 3, 2, 5, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},    // bands of large images
-      {1, 50, 40, 20, 3, 3, 17, {1, 2, 3, 1}, {1, 1, 1, 1}, "VALID"},  // also of a single one
-      {2, 9, 230, 1, 2, 200, 3, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},   // runs that are cut
+      {3, 40, 37, 33, 3, 2, 5, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},    // tiles of large images
+      {1, 50, 40, 20, 3, 3, 17, {1, 2, 3, 1}, {1, 1, 1, 1}, "VALID"},  // also a single image
+      {2, 9, 230, 1, 2, 200, 3, {1, 1, 1, 1}, {1, 1, 1, 1}, "SAME"},   // split rows
       {12, 9, 10, 70, 3, 3, 70, {1, 2, 2, 1}, {1, 1, 1, 1}, "SAME"},
       {10, 11, 12, 6, 3, 2, 33, {1, 1, 1, 1}, {1, 2, 3, 1}, "SAME"},
       {10, 11, 12, 6, 3, 2, 7, {1, 1, 1, 1}, {1, 3, 1, 1}, "VALID"},
@@ -147,8 +147,9 @@ TEST(conv_is_the_sum_over_the_window_for_random_sizes) {
   }
 }
 
-// 37 channels: twice 16 at a time, the others one by one. Of equal cells the first is the largest.
-TEST(max_pool_gives_the_gradient_to_the_first_of_the_largest_cells) {
+// 37 channels are twice a vector of 16, plus single ones. Among equal cells the first counts as
+// largest.
+TEST(max_pool_gradient_goes_to_the_first_largest_cell) {
   const Sizes s = {3, 7, 6, 37, 3, 2, 0, {1, 2, 1, 1}, {1, 1, 1, 1}, "SAME"};
   const std::vector<int64_t> ksize = {1, s.rows, s.columns, 1};
   std::mt19937 random(13);

@@ -1,4 +1,4 @@
-// Delimited text read in blocks by several threads: what records one by one are.
+// Reading delimited text in blocks on several threads gives the same records as reading one by one.
 #include <cstring>
 #include <thread>
 
@@ -29,7 +29,7 @@ std::string file_of(const std::string& bytes) {
   return path;
 }
 
-// Columns that are not those of the file in order, a required one among them.
+// Columns in another order than in the file, one of them required.
 DatasetPtr csv_of(const std::vector<std::string>& files, bool skips) {
   return dataset_of("CsvDataset", {{"filenames", list(files)},
                                    {"has_header", Value::of(true)},
@@ -46,7 +46,7 @@ DatasetPtr csv_of(const std::vector<std::string>& files, bool skips) {
 
 struct Kind {
   bool has_quotes = false, has_returns = false;
-  uint64_t ill = 0;  // one record of so many
+  uint64_t ill = 0;  // one of `ill` records is invalid; 0: none
 };
 
 std::string quoted_field(std::mt19937_64& random) {
@@ -76,7 +76,7 @@ std::string record(std::mt19937_64& random, const Kind& kind) {
 std::string text_with(std::mt19937_64& random, const Kind& kind, size_t bytes) {
   std::string text = "n,w,y,v\n";
   while (text.size() < bytes) text += record(random, kind);
-  if (random() % 2) text += "7,last,1,x";  // without a line end
+  if (random() % 2) text += "7,last,1,x";  // no line end at the end of the file
   return text;
 }
 
@@ -94,7 +94,7 @@ std::string position(const DatasetIterator& iterator) {
   return all;
 }
 
-// What stands in row `i` of a batch, or in an element.
+// The text of row `i` of a batch, or of an element.
 std::string row_text(const Components& parts, int64_t i) {
   float y;
   std::memcpy(&y, parts[1].data<float>() + i, sizeof y);
@@ -102,7 +102,7 @@ std::string row_text(const Components& parts, int64_t i) {
                  parts[3].data<int64_t>()[i]);
 }
 
-// Batches of `size` beside elements, to the end or to the first error.
+// Compares batches of `size` with single elements, up to the end or the first error.
 void check_same(const Dataset& data, int64_t size) {
   const auto blocks = data.make_iterator(), ones = data.make_iterator();
   for (;;) {
@@ -137,7 +137,7 @@ void check_same(const Dataset& data, int64_t size) {
 
 }  // namespace
 
-TEST(blocks_of_delimited_text_are_its_records_one_by_one) {
+TEST(csv_blocks_match_single_records) {
   std::mt19937_64 random = seeded_generator();
   const std::vector<Kind> kinds = {{false, false, 0},   {true, false, 0},  {true, true, 0},
                                    {false, false, 900}, {true, true, 900}, {true, false, 20000}};
@@ -153,7 +153,7 @@ TEST(blocks_of_delimited_text_are_its_records_one_by_one) {
   }
 }
 
-TEST(blocks_of_delimited_text_go_on_where_they_stopped) {
+TEST(csv_blocks_resume) {
   std::mt19937_64 random = seeded_generator();
   const Texts files = {file_of(text_with(random, {true, true, 0}, 300000))};
   const Threads set(2);
@@ -167,7 +167,7 @@ TEST(blocks_of_delimited_text_go_on_where_they_stopped) {
            text_of(elements_of(*batched->make_iterator())));
 }
 
-TEST(who_waits_for_what_another_thread_makes_takes_part_in_it) {
+TEST(helping_queue_lets_a_blocked_consumer_help) {
   const Threads set(2);
   const auto waiting = std::this_thread::get_id();
   HelpingQueue offered([](void*) {}, nullptr);
@@ -178,7 +178,7 @@ TEST(who_waits_for_what_another_thread_makes_takes_part_in_it) {
     helping_for(100, [&](size_t) {
       ++done;
       if (std::this_thread::get_id() == waiting) ++by_waiting;
-      // the maker leaves some for the other one, however late it comes
+      // The producer leaves tasks for the consumer, however late it arrives.
       for (int i = 0; i < 100000 && by_waiting == 0; ++i) {
         std::this_thread::sleep_for(std::chrono::microseconds(100));
       }
@@ -191,7 +191,7 @@ TEST(who_waits_for_what_another_thread_makes_takes_part_in_it) {
   CHECK(by_waiting > 0);
 }
 
-TEST(work_is_done_alone_where_nobody_waits_or_one_thread_is_asked_for) {
+TEST(helping_queue_without_a_consumer_or_with_one_thread) {
   const auto own = std::this_thread::get_id();
   HelpingQueue offered([](void*) {}, nullptr);
   const HelpingQueue::ProducerScope offering(offered);

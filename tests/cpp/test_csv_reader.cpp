@@ -1,4 +1,4 @@
-// What a record of delimited text is, beside one that is split a character at a time.
+// Records of delimited text, compared with a splitter that reads one character at a time.
 #include <random>
 
 #include "io/formats/csv_reader.h"
@@ -11,10 +11,10 @@ namespace {
 struct Split {
   CsvSplit result = CsvSplit::kRecord;
   std::vector<std::string> fields;
-  size_t size = 0;  // with the record's end
+  size_t size = 0;  // includes the record's end
 };
 
-// By the words of the header, for texts in which quotes stand as `has_quotes` says.
+// Follows the description in the header. `has_quotes` selects texts with quotes.
 Split split_slowly(const std::string& text, const CsvFormat& format, bool is_all) {
   Split split;
   size_t at = 0;
@@ -63,7 +63,7 @@ Split split_slowly(const std::string& text, const CsvFormat& format, bool is_all
 
 }  // namespace
 
-TEST(csv_records_are_split_as_a_character_at_a_time) {
+TEST(csv_records_match_a_slow_splitter) {
   std::mt19937 random(7);
   const auto below = [&random](size_t n) { return random() % n; };
   CsvFormat plain;
@@ -72,13 +72,13 @@ TEST(csv_records_are_split_as_a_character_at_a_time) {
   tabs.delim = '\t';
   int records = 0, ill = 0;
   for (int round = 0; round < 40000; ++round) {
-    // fields of any length beside blocks of 16 and 32; now and then what is special
+    // Fields around the block sizes of 16 and 32, with occasional special characters.
     std::string text;
     const size_t size = below(round % 2 == 0 ? 150 : 24), every = 2 + below(12);
     for (size_t i = 0; i < size; ++i) text += below(every) == 0 ? ",,\"\n\r\t"[below(6)] : 'a';
     const CsvFormat format = std::vector<CsvFormat>{CsvFormat(), plain, tabs}[below(3)];
     for (const bool is_all : {false, true}) {
-      // on the heap and no longer than it is: a sanitizer sees who reads beyond it
+      // A heap copy of the exact size, so that a sanitizer detects reads beyond the end.
       const std::vector<char> exact(text.begin(), text.end());
       CsvSplitter splitter(format);
       const CsvSplit result = splitter.split(std::string_view(exact.data(), exact.size()), is_all);
@@ -95,7 +95,7 @@ TEST(csv_records_are_split_as_a_character_at_a_time) {
   CHECK(records > 10000 && ill > 1000);
 }
 
-TEST(csv_fields_of_any_characters_are_numbers_where_the_library_says_so) {
+TEST(csv_fields_are_numbers_like_in_the_c_library) {
   std::mt19937 random(11);
   const auto below = [&random](size_t n) { return random() % n; };
   int numbers = 0;

@@ -56,7 +56,7 @@ InMemoryOptions options(int64_t batch_size, int64_t num_epochs, bool shuffle = f
 
 }  // namespace
 
-TEST(batches_run_on_across_epochs_and_only_the_last_is_short) {
+TEST(batches_span_epochs_and_only_the_last_is_short) {
   const auto dataset = in_memory_dataset({rows(5)}, options(3, 2));
   auto iterator = dataset->make_iterator();
   const std::vector<std::vector<int32_t>> expected = {{0, 1, 2}, {3, 4, 0}, {1, 2, 3}, {4}};
@@ -96,7 +96,7 @@ TEST(shuffled_epochs_hold_each_row_once_and_repeat_by_seed) {
   CHECK(stream == second);
 }
 
-TEST(iterators_go_on_from_a_saved_position) {
+TEST(iterators_resume_from_a_saved_position) {
   for (const bool shuffle : {false, true}) {
     const auto dataset = in_memory_dataset({rows(11)}, options(4, 3, shuffle));
     auto whole = dataset->make_iterator(), first = dataset->make_iterator(),
@@ -114,7 +114,7 @@ TEST(iterators_go_on_from_a_saved_position) {
   }
 }
 
-TEST(datasets_refuse_what_does_not_fit) {
+TEST(datasets_reject_invalid_arguments) {
   CHECK_THROWS(in_memory_dataset({rows(2), rows(3)}, options(1, 1)), Code::kInvalidArgument,
                "same number of rows");
   CHECK_THROWS(in_memory_dataset({rows(2)}, options(0, 1)), Code::kInvalidArgument,
@@ -165,7 +165,7 @@ TEST(states_of_iterators_hold_the_seed_and_are_checked) {
 
 namespace {
 
-// x + noise and the word of x, with the function's own random generator.
+// x + noise and x as text, with the function's own random generator.
 std::shared_ptr<const DatasetFunction> noise_function(double scale = 1) {
   const auto builder = [scale](Graph& g, const std::vector<Output>& args) {
     const Output x = g.op("Cast", {args[0]}).attr("DstT", DType::kFloat64);
@@ -177,7 +177,7 @@ std::shared_ptr<const DatasetFunction> noise_function(double scale = 1) {
   return DatasetFunction::make({DType::kInt32}, {Shape{-1}}, builder);
 }
 
-// With `ahead` elements prefetched.
+// Prefetches `ahead` elements.
 std::shared_ptr<Dataset> map_dataset(std::shared_ptr<Dataset> source,
                                      std::shared_ptr<const DatasetFunction> function,
                                      int64_t ahead = 0) {
@@ -214,7 +214,7 @@ std::vector<Pair> all_pairs(DatasetIterator& iterator, size_t limit = 1000) {
 
 }  // namespace
 
-TEST(mapped_elements_come_from_a_function_with_a_plan_of_its_own) {
+TEST(mapped_elements_come_from_a_function_with_its_own_plan) {
   const auto mapped = map_dataset(in_memory_dataset({rows(7)}, options(3, 2)), noise_function(), 2);
   CHECK(mapped->dtypes() == (std::vector<DType>{DType::kFloat64, DType::kString}));
   CHECK(!mapped->runs_on_main_thread());
@@ -222,10 +222,10 @@ TEST(mapped_elements_come_from_a_function_with_a_plan_of_its_own) {
   CHECK_EQ(all.size(), size_t{5});
   CHECK_EQ(all[2].words[1], "0");  // rows 6, 0, 1
   CHECK(all[2].numbers[0] > 6 && all[2].numbers[0] < 7);
-  CHECK(all[0].numbers[0] != all[2].numbers[1]);  // the generator has moved on
+  CHECK(all[0].numbers[0] != all[2].numbers[1]);  // the generator has advanced
 }
 
-TEST(mapped_iterators_go_on_bit_for_bit_with_queue_generator_and_order) {
+TEST(mapped_iterators_resume_bit_for_bit) {
   for (const int64_t ahead : {0, 3}) {
     const auto source = in_memory_dataset({rows(11)}, options(2, 3, true));
     const auto mapped = map_dataset(source, noise_function(), ahead);
@@ -234,7 +234,7 @@ TEST(mapped_iterators_go_on_bit_for_bit_with_queue_generator_and_order) {
     const std::vector<Pair> expected = all_pairs(*whole);
     for (size_t cut = 0; cut <= expected.size(); cut += 3) {
       auto first = mapped->make_iterator(), second = mapped->make_iterator();
-      first->restore(start);  // the seeds that were drawn
+      first->restore(start);  // the random seeds
       all_pairs(*first, cut);
       all_pairs(*second, 2);
       second->restore(first->save());
@@ -246,7 +246,7 @@ TEST(mapped_iterators_go_on_bit_for_bit_with_queue_generator_and_order) {
   }
 }
 
-TEST(nested_forks_of_a_context_have_seeds_of_their_own) {
+TEST(nested_forks_of_a_context_have_different_seeds) {
   Graph graph;
   graph.set_seed(7);
   IteratorContext context(graph);
@@ -263,7 +263,7 @@ TEST(nested_forks_of_a_context_have_seeds_of_their_own) {
   }
 }
 
-TEST(functions_of_datasets_may_be_called_by_several_threads) {
+TEST(dataset_functions_are_thread_safe) {
   const auto function = noise_function();
   IteratorContext context;
   const auto instance = function->instantiate(context);
@@ -282,7 +282,7 @@ TEST(functions_of_datasets_may_be_called_by_several_threads) {
   for (const int count : good) CHECK_EQ(count, 50);
 }
 
-TEST(functions_of_datasets_refuse_variables_and_other_graphs) {
+TEST(dataset_functions_reject_variables_and_other_graphs) {
   Graph outer;
   const Output foreign = outer.scalar(DType::kFloat32, 1);
   const auto make = [](const DatasetFunction::Builder& builder) {
@@ -332,7 +332,7 @@ TEST(functions_that_call_the_language_run_on_the_main_thread) {
 
 namespace {
 
-// What hook_checkpoint_input_pipeline() will do: a graph whose iterator is saved with it.
+// Like hook_checkpoint_input_pipeline(): a graph whose iterator is saved with it.
 struct Pipeline {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   std::vector<Output> next;
@@ -369,11 +369,11 @@ std::shared_ptr<Dataset> noisy_rows(uint64_t seed, int64_t batch_size = 3) {
 
 }  // namespace
 
-TEST(a_killed_input_pipeline_goes_on_from_its_checkpoint) {
+TEST(killed_input_pipeline_resumes_from_its_checkpoint) {
   const std::string folder = runhooks_test::temporary_folder() + "/pipeline";
   create_directories(folder);
   std::vector<Pair> expected;
-  // The seeds of the generators are drawn in the child: only the checkpoint knows them.
+  // The child draws the random seeds, so only the checkpoint contains them.
   const std::string path = folder + "/input.ckpt", rest = folder + "/rest";
   runhooks_test::ChildProcess child([&]() -> int {
     Pipeline killed(noisy_rows(1));
@@ -405,7 +405,7 @@ TEST(a_killed_input_pipeline_goes_on_from_its_checkpoint) {
   CHECK_THROWS(other.saver.restore(*other.session, path), Code::kFailedPrecondition,
                "belongs to another input pipeline");
   CHECK(other.element().words == before.words);  // nothing was changed
-  // A checkpoint that knows nothing of iterators, as TensorFlow's, leaves them where they are.
+  // A checkpoint without iterators, like TensorFlow's, does not move them.
   Pipeline plain(noisy_rows(1, 4), /*saves=*/false);
   other.saver.restore(*other.session, plain.saver.save(*plain.session, folder + "/plain", -1));
   CHECK(other.element().words != before.words);

@@ -1,4 +1,4 @@
-// Kinds of datasets: what they give, and that their iterators go on where they stopped.
+// Kinds of datasets: their elements, and resuming their iterators.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -24,13 +24,13 @@ TEST(datasets_of_counts) {
   CHECK(numbers_of(*dataset_of("RepeatDataset", {}, range_of(0))).empty());
 }
 
-TEST(each_kind_of_dataset_goes_on_where_it_stopped) {
+TEST(each_kind_of_dataset_resumes) {
   for (const DatasetPtr& dataset : kinds_in_memory()) {
     for (const size_t cut : {0, 1, 4, 6, 11, 13}) check_goes_on(*dataset, cut, 25);
   }
 }
 
-// Two elements, of one and of two components, of any type.
+// Two elements of one and of two components, of any type.
 TEST(elements_of_all_types_are_padded) {
   for (const DType dtype :
        {DType::kInt8, DType::kUint8, DType::kInt16, DType::kUint16, DType::kFloat16,
@@ -73,7 +73,7 @@ TEST(elements_of_all_types_are_padded) {
   CHECK_THROWS(Tensor::number(DType::kUint8, 256), Code::kInvalidArgument, "not a value of type");
 }
 
-TEST(shuffles_refuse_states_that_do_not_fit) {
+TEST(shuffles_reject_invalid_states) {
   const auto dataset = dataset_of("ShuffleDataset", {{"buffer_size", number(6)}}, rows_of(20));
   auto iterator = dataset->make_iterator();
   elements_of(*iterator, 2);
@@ -93,10 +93,10 @@ TEST(shuffles_refuse_states_that_do_not_fit) {
   CHECK_EQ(text_of(elements_of(*again)), rest);
 }
 
-TEST(rows_by_their_numbers_are_the_elements_one_by_one) {
+TEST(row_numbers_match_single_elements) {
   std::mt19937_64 random(11);
   for (int i = 0; i < 50; ++i) {
-    // nobody hands on numbers through the second one
+    // The second dataset does not pass on row numbers.
     std::vector<DatasetPtr> both = {rows_of(20),
                                     dataset_of("SkipDataset", {{"count", number(0)}}, rows_of(20))};
     CHECK(both[0]->row_table() && !both[1]->row_table());
@@ -132,7 +132,7 @@ TEST(rows_by_their_numbers_are_the_elements_one_by_one) {
   }
 }
 
-TEST(descriptions_tell_pipelines_apart) {
+TEST(descriptions_distinguish_pipelines) {
   const auto batch = dataset_of("BatchDataset", {{"batch_size", number(3)}}, range_of(5));
   CHECK_EQ(batch->description(), "Batch(batch_size = 3) of Range(to = 5)");
   const auto one =
@@ -142,7 +142,7 @@ TEST(descriptions_tell_pipelines_apart) {
   CHECK_EQ(one->steps(), other->steps());  // seeds are part of the state
 }
 
-TEST(steps_and_content_tell_what_a_position_belongs_to) {
+TEST(pipeline_signature_and_fingerprint_identify_a_position) {
   const auto rows = [](int64_t n, double last) {
     Tensor numbers(DType::kFloat32, Shape{n});
     for (int64_t i = 0; i < n; ++i) numbers.data<float>()[i] = static_cast<float>(i);
@@ -159,14 +159,14 @@ TEST(steps_and_content_tell_what_a_position_belongs_to) {
   CHECK(one->content().fingerprint() != value->content().fingerprint());
   CHECK(one->content().fingerprint() != longer->content().fingerprint());
   CHECK(one->content().words().find("in memory float32(9,)") == 0);
-  // functions that give datasets, and the data in these, count
+  // Functions that return datasets are part of the signature, including their data.
   CHECK(flat_mapped(range_of(3))->steps() != interleaved(range_of(3), 1, 1)->steps());
   const auto by_two = dataset_of("FlatMapDataset", {{"map_func", maker_of(range_of(3), 2, false)}},
                                  range_of(3)),
              by_three = dataset_of("FlatMapDataset",
                                    {{"map_func", maker_of(range_of(3), 3, false)}}, range_of(3));
   CHECK(by_two->steps() != by_three->steps());
-  // strings count by their words, whatever their codes are
+  // Strings are compared by content, not by dictionary code.
   const auto words = [](const std::vector<std::string>& before) {
     const auto dictionary = std::make_shared<StringDictionary>();
     for (const std::string& word : before) dictionary->code(word);
@@ -181,7 +181,7 @@ TEST(steps_and_content_tell_what_a_position_belongs_to) {
   CHECK_EQ(words({}), words({"b", "x"}));
 }
 
-TEST(string_dictionaries_grow_and_keep_what_they_gave) {
+TEST(string_dictionaries_grow_and_keep_their_codes) {
   StringDictionary dictionary;
   const std::string& first = dictionary.at(dictionary.code("0"));
   for (int i = 0; i < 1000; ++i) CHECK_EQ(dictionary.code(str_cat(i)), i);
@@ -190,7 +190,7 @@ TEST(string_dictionaries_grow_and_keep_what_they_gave) {
   CHECK_EQ(&first, &dictionary.at(0));
 }
 
-TEST(functions_of_datasets_see_elements_in_order) {
+TEST(dataset_functions_receive_elements_in_order) {
   CHECK(numbers_of(*doubled(range_of(4))) == (Numbers{0, 2, 4, 6}));
   CHECK(numbers_of(*doubled(range_of(200), 4)) == numbers_of(*doubled(range_of(200))));
   CHECK(numbers_of(*filtered(range_of(6), 4)) == (Numbers{4, 5}));
@@ -202,7 +202,7 @@ TEST(functions_of_datasets_see_elements_in_order) {
 
 namespace {
 
-// 0, 1, ..., where `bad` are errors.
+// 0, 1, ..., with errors at the positions in `bad`.
 DatasetPtr failing_at(const std::vector<int>& bad, int n, int64_t calls = 1) {
   std::vector<std::string> words;
   for (int i = 0; i < n; ++i) {
@@ -220,7 +220,7 @@ DatasetPtr failing_at(const std::vector<int>& bad, int n, int64_t calls = 1) {
       source);
 }
 
-// "0 E 2 ": what comes of an iterator, errors in their places.
+// The outcomes of an iterator as text, such as "0 E 2 ", where E is an error.
 std::string told(DatasetIterator& iterator, size_t most = 40) {
   std::string text;
   for (size_t i = 0; i < most; ++i) {
@@ -237,7 +237,7 @@ std::string told(DatasetIterator& iterator, size_t most = 40) {
   return text;
 }
 
-// The same wherever it was saved and restored.
+// Checks the outcomes, wherever the iterator is saved and restored.
 void check_told(const DatasetPtr& dataset, const std::string& wanted) {
   CHECK_EQ(told(*dataset->make_iterator()), wanted);
   for (size_t cut = 0; cut < 9; ++cut) {
@@ -250,7 +250,7 @@ void check_told(const DatasetPtr& dataset, const std::string& wanted) {
 
 }  // namespace
 
-TEST(an_error_in_the_middle_is_met_again_and_the_rest_goes_on) {
+TEST(errors_repeat_after_a_restore_and_later_elements_follow) {
   for (const int64_t calls : {1, 3}) {
     const auto mapped =
         dataset_of("PrefetchDataset", {{"buffer_size", number(3)}}, failing_at({5}, 10, calls));
@@ -262,8 +262,8 @@ TEST(an_error_in_the_middle_is_met_again_and_the_rest_goes_on) {
   }
 }
 
-// What TensorFlow 1.15 and 2.15 give.
-TEST(an_error_is_one_of_the_windows_that_take_its_element) {
+// Expected results are those of TensorFlow 1.15 and 2.15.
+TEST(an_error_belongs_to_the_windows_of_its_element) {
   const auto windows_at = [](int64_t size, int64_t shift, int64_t stride, bool drops,
                              const std::vector<int>& bad) {
     return windows(failing_at(bad, 8), size, shift, true, stride, drops);
@@ -279,8 +279,8 @@ TEST(an_error_is_one_of_the_windows_that_take_its_element) {
   check_told(windows_at(3, 2, 2, true, {7}), "0,2,4 2,4,6 ");
 }
 
-// What TensorFlow 2.15 gives; in 1.15 what lies behind an error is out of step.
-TEST(an_error_of_one_dataset_is_one_of_those_side_by_side) {
+// Expected results are those of TensorFlow 2.15. In 1.15 elements after an error are out of step.
+TEST(an_error_of_one_zipped_dataset_is_an_error_of_the_pair) {
   const auto zipped = [](const std::vector<DatasetPtr>& datasets) {
     return dataset_of("ZipDataset", {{"datasets", list_of(datasets)}});
   };
@@ -298,9 +298,9 @@ TEST(an_error_of_one_dataset_is_one_of_those_side_by_side) {
   check_told(zipped({failing_at({2}, 5), range_of(4), failing_at({1}, 5)}), "0 E E 3 ");
 }
 
-// What TensorFlow gives where a prefetch lies between; else its windows take an error that comes
-// with the end for the end, and nobody gets to see it.
-TEST(an_error_of_the_last_batch_is_not_lost_in_windows) {
+// TensorFlow's result with a prefetch in between. Without it, TensorFlow's windows treat an error
+// together with the end of data as the end, and drop the error.
+TEST(windows_keep_an_error_of_the_last_batch) {
   const auto batches =
       dataset_of("BatchDataset", {{"batch_size", number(3)}}, windows(range_of(9), 2, 2, true));
   check_told(batches, "0,1,2,3,4,5 E ");
@@ -310,8 +310,8 @@ TEST(an_error_of_the_last_batch_is_not_lost_in_windows) {
              "0,1,2,3,4,5 E 0,1,2,3,4,5 E ");
 }
 
-// As in TensorFlow 2.15, where an endless repeat ends behind one; in 1.15 it does not.
-TEST(a_pass_with_an_error_alone_is_repeated) {
+// As in TensorFlow 2.15, where an endless repeat ends after such a pass; in 1.15 it does not.
+TEST(a_pass_with_only_an_error_is_repeated) {
   const auto repeated = [](int64_t count, const DatasetPtr& of) {
     return dataset_of("RepeatDataset", {{"count", number(count)}}, of);
   };
@@ -386,7 +386,7 @@ DatasetPtr random_step(Random& random, const DatasetPtr& of) {
 
 }  // namespace
 
-TEST(random_pipelines_go_on_where_they_stopped) {
+TEST(random_pipelines_resume) {
   const char* given = std::getenv("RUNHOOKS_SEED");
   const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device()();
   std::fprintf(stderr, "random_pipelines: RUNHOOKS_SEED=%llu repeats it\n",

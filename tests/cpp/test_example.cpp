@@ -1,4 +1,4 @@
-// tf.Example: what TensorFlow wrote, what is written here, what parsing ops make of it.
+// tf.Example messages: reading TensorFlow's, writing, and parsing ops.
 #include <cstdint>
 
 #include "data/example_parser.h"
@@ -30,7 +30,7 @@ FeatureSpec spec_of(const std::string& key, FeatureSpec::Kind kind, DType dtype,
   return spec;
 }
 
-// The message of the error that running this gives; "" where there is none.
+// The message of the error that `run` raises, or "".
 template <typename Run>
 std::string message_of(Run run) {
   try {
@@ -67,7 +67,7 @@ struct Parsed {
 
 }  // namespace
 
-TEST(example_is_read_as_it_was_written) {
+TEST(example_round_trip) {
   const std::string bytes = example_of(1.5, {"a", ""});
   ExampleView example, other;
   read_example(bytes, "test", example);
@@ -95,7 +95,7 @@ TEST(example_is_parsed_in_batches) {
   CHECK(values[4].equals(Tensor::vector<int64_t>({7, 7, 7})));
 }
 
-TEST(example_alone_has_no_batch) {
+TEST(single_example_has_no_batch_dimension) {
   Parsed parsed({spec_of("x", FeatureSpec::Kind::kFixedLen, DType::kFloat32, Shape{2}),
                  spec_of("w", FeatureSpec::Kind::kVarLen, DType::kString)},
                 /*is_single=*/true);
@@ -105,7 +105,7 @@ TEST(example_alone_has_no_batch) {
   CHECK(values[3].equals(Tensor::vector<int64_t>({2})));
 }
 
-TEST(example_that_lacks_a_feature_is_named) {
+TEST(example_without_a_required_feature_is_named) {
   Parsed parsed({spec_of("y", FeatureSpec::Kind::kFixedLen, DType::kFloat32, Shape{1})});
   const std::string message = message_of([&] { parsed.run({example_of(1, {})}); });
   CHECK(message.find("Index: 0, Feature: y (data type: float32) is required") != std::string::npos);
@@ -117,7 +117,7 @@ TEST(example_that_lacks_a_feature_is_named) {
         std::string::npos);
 }
 
-TEST(example_gets_defaults_and_sequences_are_filled_up) {
+TEST(example_gets_defaults_and_padded_sequences) {
   FeatureSpec missing = spec_of("y", FeatureSpec::Kind::kFixedLen, DType::kFloat32, Shape{2});
   missing.default_value = Tensor::scalar<float>(9);
   FeatureSpec words = spec_of("w", FeatureSpec::Kind::kFixedLenSequence, DType::kString);
@@ -128,7 +128,7 @@ TEST(example_gets_defaults_and_sequences_are_filled_up) {
   CHECK(values[1].equals(Tensor::strings(Shape{2, 2}, {"a", "b", "c", "-"})));
 }
 
-TEST(example_of_indices_and_values_is_sparse) {
+TEST(example_with_indices_and_values_is_sparse) {
   ExampleWriter writer;
   writer.add_ints("at", {5, 2});
   writer.add_floats("v", {50, 20});
@@ -143,7 +143,7 @@ TEST(example_of_indices_and_values_is_sparse) {
   CHECK(values[2].equals(Tensor::vector<int64_t>({1, 8})));
 }
 
-TEST(png_is_read_as_it_was_written) {
+TEST(png_round_trip) {
   for (int channels = 1; channels <= 4; ++channels) {
     for (const int bits : {8, 16}) {
       Image image;

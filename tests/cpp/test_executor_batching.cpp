@@ -1,4 +1,4 @@
-// Many small things in one call: the same bits as one after the other.
+// Batched execution of small operations has the same bits as single execution.
 #include <cstring>
 #include <random>
 #include <vector>
@@ -20,7 +20,7 @@ std::vector<const Kernels*> tables() {
   return all;
 }
 
-// Some are -0, and some products of two are too small for a number.
+// Includes -0 and products that underflow.
 template <typename T>
 std::vector<T> numbers(std::mt19937& random, int64_t n) {
   std::uniform_real_distribution<T> draw(-1, 1);
@@ -81,7 +81,7 @@ void check_products(const Kernels& table,
 
 }  // namespace
 
-TEST(kernel_products_of_one_shape_have_the_bits_of_each) {
+TEST(batched_products_have_the_bits_of_single_ones) {
   std::mt19937 random(31);
   std::vector<ProductShape> shapes = {{false, false, 5, 4, 3},
                                       {true, false, 3, 2, 40},
@@ -108,8 +108,8 @@ TEST(kernel_products_of_one_shape_have_the_bits_of_each) {
   }
 }
 
-// A column times a number is a sum of one product each, whichever way it is computed.
-TEST(kernel_products_with_a_number_are_those_of_single_rows) {
+// The product of a column and a number has one term per sum, whichever kernel computes it.
+TEST(batched_products_with_a_number_match_single_rows) {
   std::mt19937 random(32);
   for (const Kernels* table : tables()) {
     for (const int64_t n : {1, 5, 16, 47, 128}) {
@@ -150,7 +150,7 @@ void check_sums(const Kernels& table, size_t count, int64_t n, std::mt19937& ran
   CHECK(same_bits(is, expected));
 }
 
-// Rows that begin anywhere, of which the columns go behind `at` others.
+// Rows with any alignment whose columns follow `at` others.
 void check_turned(
     const Kernels& table, size_t bytes, int64_t n, int64_t columns, std::mt19937& random) {
   const auto at = static_cast<int64_t>(random() % 5);
@@ -178,7 +178,7 @@ void check_turned(
 
 }  // namespace
 
-TEST(kernel_sums_of_vectors_have_the_bits_of_a_plain_loop) {
+TEST(batched_vector_sums_have_the_bits_of_a_loop) {
   std::mt19937 random(33);
   for (const Kernels* table : tables()) {
     for (const int64_t n : {0, 1, 2, 9, 40, 200, 517}) {
@@ -190,7 +190,7 @@ TEST(kernel_sums_of_vectors_have_the_bits_of_a_plain_loop) {
   }
 }
 
-TEST(kernel_rows_become_columns) {
+TEST(batched_rows_are_transposed) {
   std::mt19937 random(34);
   for (const Kernels* table : tables()) {
     for (const size_t bytes : {4, 8}) {
@@ -204,7 +204,7 @@ TEST(kernel_rows_become_columns) {
 
 namespace {
 
-// How often kernels of the test's op have computed, by themselves and in groups.
+// The numbers of single and batched executions of the test's kernel.
 struct Calls {
   int alone = 0, groups = 0, in_groups = 0;
   bool refuses = false;
@@ -220,7 +220,7 @@ class CountedGroup : public KernelGroup {
   std::vector<GroupMember> members_;
 };
 
-// y = x + 1, for those of one size together.
+// y = x + 1. The kernel batches inputs of equal size.
 class CountedKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -272,7 +272,7 @@ struct Counted {
     std::vector<Output> smalls, larges;
     for (int i = 0; i < 5; ++i) smalls.push_back(g->op("CountedAddOne", {small}));
     for (int i = 0; i < 4; ++i) larges.push_back(g->op("CountedAddOne", {large}));
-    // waits for one of them, so it is in no group
+    // Depends on one of them, so it cannot be in the same batch.
     larges.push_back(g->op("CountedAddOne", {larges[0]}));
     sum = g->op("AddN", smalls);
     sum_of_large = g->op("AddN", larges);
@@ -297,7 +297,7 @@ struct Counted {
 
 }  // namespace
 
-TEST(plan_computes_small_steps_of_one_kind_together) {
+TEST(plan_batches_small_steps_of_one_kind) {
   Counted counted;
   Session session(counted.g);
   const Calls alone = {10, 0, 0}, together = {1, 2, 9};
@@ -322,8 +322,8 @@ Tensor filled(const Shape& shape, int seed) {
   return x;
 }
 
-// A linear model of single weights, its gradients and updates by hand; some wait for rates of
-// their own.
+// A linear model of scalar weights with explicit gradients and updates. Some updates wait for their
+// own rates.
 struct SingleWeights {
   static constexpr int kColumns = 23;
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
@@ -371,7 +371,7 @@ struct SingleWeights {
               .attr("T", DType::kFloat32))));
     }
   }
-  // The variables after some steps, each with a trace, which computes one operation at a time.
+  // The variables after some steps. Tracing disables batching.
   std::vector<Tensor> trained(bool is_traced) const {
     Session session(graph);
     for (const VariablePtr& variable : variables) session.run(variable->initializer);
@@ -381,7 +381,7 @@ struct SingleWeights {
       for (int k = 0; k < kColumns; ++k)
         feeds.emplace_back(x[k], filled(Shape{rows, 1}, i * kColumns + k));
       feeds.emplace_back(target, filled(Shape{rows, 1}, -i));
-      if (i == 8) {  // one is somewhere else from here on
+      if (i == 8) {  // one variable moves here
         find_variable_state(session.resources(), *variables[4]->handle.op)
             ->take(Tensor::of<float>(Shape{1, 1}, {0.25f}));
       }
@@ -398,7 +398,7 @@ struct SingleWeights {
 
 }  // namespace
 
-TEST(plan_gives_single_weights_the_bits_of_one_at_a_time) {
+TEST(plan_updates_scalar_weights_with_the_same_bits) {
   for (const char* rule : {"Ftrl", "Adagrad", "GradientDescent"}) {
     const SingleWeights model(rule);
     const std::vector<Tensor> together = model.trained(false), each = model.trained(true);
@@ -409,8 +409,8 @@ TEST(plan_gives_single_weights_the_bits_of_one_at_a_time) {
   }
 }
 
-// Updates of one variable stand on levels of their own: none may be gathered beside another one.
-TEST(plan_updates_a_variable_as_often_as_it_is_told) {
+// Updates of one variable are on different levels, so they must not be batched.
+TEST(plan_does_not_batch_updates_of_one_variable) {
   const auto graph = std::make_shared<Graph>();
   Graph& g = *graph;
   VariableOptions options;

@@ -1,4 +1,4 @@
-// The signatures of heads, as TensorFlow 1.15's heads have them.
+// Signatures of heads match those of TensorFlow 1.15.
 #include <string>
 #include <vector>
 
@@ -15,7 +15,7 @@ std::shared_ptr<Args> head_args(const std::string& name = "") {
   return args;
 }
 
-// "name:c(keys)" of each, with c, r or p for the kind.
+// "name:c(keys)" for each signature, with c, r or p for its kind.
 std::vector<std::string> signatures(const std::string& type, const Args& args) {
   const auto graph = std::make_shared<Graph>();
   const auto head = make_head(type, args);

@@ -1,11 +1,11 @@
-// Fingerprints at the borders between the lengths that the algorithm tells apart;
+// Fingerprints at the boundaries between the lengths that the algorithm distinguishes.
 // test-column_hashes.R compares all of golden/unit/hashes.json.
 #include "base/fingerprint.h"
 #include "test.h"
 
 using namespace runhooks;
 
-TEST(fingerprints_are_those_of_farmhash) {
+TEST(fingerprints_match_farmhash) {
   CHECK_EQ(fingerprint64(std::string_view()), uint64_t{11160318154034397263u});
   CHECK_EQ(fingerprint64(std::string_view("a")), uint64_t{12917804110809363939u});
   CHECK_EQ(fingerprint64(std::string_view("abcd")), uint64_t{1897425971756105985u});

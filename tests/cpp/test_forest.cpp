@@ -1,4 +1,4 @@
-// The fast forms of trees beside a walk through them.
+// Compiled forms of trees, compared with traversing the nodes.
 #include "trees/forest.h"
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int32_t kFeatures = 5;
 
-// A tree whose leaves are split at random, by one of so many thresholds.
+// A tree with random splits on one of `thresholds` values.
 Tree random_tree(std::mt19937& random, uint32_t thresholds) {
   Tree tree;
   tree.weight = random() % 2 ? 1.0f : 0.3f;
@@ -52,13 +52,13 @@ float walked(const TreeEnsemble& ensemble, const std::vector<std::vector<int32_t
 
 }  // namespace
 
-TEST(forest_answers_as_a_walk_does) {
+TEST(forest_matches_a_traversal) {
   const auto seed = static_cast<uint32_t>(std::chrono::system_clock::now().time_since_epoch().count());
   std::printf("forest: seed %u\n", seed);
   std::mt19937 random(seed);
   int fitting = 0;
   for (int round = 0; round < 40; ++round) {
-    // of many thresholds few are asked for, so that bytes can tell them
+    // Few of the many thresholds are used, so that bytes can encode them.
     const uint32_t thresholds = round % 2 ? 6 : 3000;
     TreeEnsemble ensemble;
     for (uint32_t i = random() % 12; i > 0; --i) {
@@ -99,7 +99,7 @@ TreeNode question(int32_t threshold) {
   return node;
 }
 
-// A tree that asks for `depth` thresholds from `first` on, one below the other.
+// A chain of `depth` splits on consecutive thresholds from `first` on.
 Tree chain(int32_t depth, int32_t first) {
   Tree tree;
   tree.nodes[0].leaf = {1};
@@ -109,7 +109,7 @@ Tree chain(int32_t depth, int32_t first) {
 
 }  // namespace
 
-TEST(forest_knows_what_a_form_has_no_place_for) {
+TEST(forest_detects_ensembles_that_a_form_cannot_represent) {
   TreeEnsemble ensemble;
   ensemble.trees.emplace_back();
   ensemble.trees[0].nodes[0].leaf = {1, 2};
@@ -131,7 +131,7 @@ TEST(forest_knows_what_a_form_has_no_place_for) {
   CHECK(!ByteForest::can_hold(ensemble));
   CHECK(FlatForest::can_hold(ensemble));
 
-  // 255 thresholds of a feature, and one more
+  // 255 thresholds of a feature, and one more.
   ensemble.trees.clear();
   for (int32_t i = 0; i < 51; ++i) ensemble.trees.push_back(chain(5, 5 * i));
   CHECK(ByteForest::can_hold(ensemble));

@@ -1,4 +1,4 @@
-// Graphs: names as TensorFlow makes them, collections, control inputs, finalize, refusals.
+// Graphs: TensorFlow's names, collections, control inputs, finalization and errors.
 #include "graph/variable.h"
 #include "session/session.h"
 #include "test.h"
@@ -9,7 +9,7 @@ TEST(graph_names_are_unique_as_in_tensorflow) {
   Graph g;
   CHECK_EQ(g.scalar(DType::kFloat32, 1).name(), "Const:0");
   CHECK_EQ(g.scalar(DType::kFloat32, 1).name(), "Const_1:0");
-  CHECK_EQ(g.scalar(DType::kFloat32, 1, "const").name(), "const_2:0");  // case does not count
+  CHECK_EQ(g.scalar(DType::kFloat32, 1, "const").name(), "const_2:0");  // case does not matter
   {
     NameScope a(g, "a");
     CHECK_EQ(g.scalar(DType::kFloat32, 1, "x").name(), "a/x:0");
@@ -49,7 +49,7 @@ TEST(graph_names_are_found_among_many) {
   CHECK(!any_case.find(name(kNames)));
   *exact.find(name(7)) = 70;
   CHECK_EQ(*exact.find(name(7)), 70);
-  // letters and what has the same bits but for that of the case are not the same
+  // Only letters ignore case; these characters differ in the same bit.
   CHECK(any_case.insert("a[", 1) && any_case.insert("a{", 2));
   CHECK_EQ(*any_case.find("A["), 1);
 }
@@ -65,7 +65,7 @@ TEST(graph_attributes_are_shared_until_they_change) {
   CHECK(AttrMap().items().empty() && !AttrMap().find("T"));
 }
 
-TEST(graph_finds_by_name_and_says_what_is_wrong) {
+TEST(graph_finds_by_name_or_explains_the_error) {
   Graph g;
   const Output x = g.scalar(DType::kFloat32, 1, "x");
   Operation* nothing = g.op("NoOp").named("nothing");
@@ -96,7 +96,7 @@ TEST(graph_checks_types_attributes_and_owners) {
   CHECK_THROWS(g.op("Assign", {x, x}).build(), Code::kInvalidArgument, "must be a variable");
 }
 
-TEST(graph_that_is_finalized_takes_nothing_more) {
+TEST(finalized_graph_rejects_additions) {
   Graph g;
   g.finalize();
   CHECK_THROWS(g.scalar(DType::kFloat32, 1), Code::kFailedPrecondition,
@@ -135,7 +135,7 @@ TEST(graph_control_dependencies_order_operations) {
   CHECK_EQ(*session.run(after).data<float>(), 2.0f);
 }
 
-TEST(variables_are_shared_as_their_scope_says) {
+TEST(variables_are_shared_as_their_scope_requires) {
   Graph g;
   VariableScope scope(g, "layer");
   VariableOptions options;
@@ -152,7 +152,7 @@ TEST(variables_are_shared_as_their_scope_says) {
   CHECK_THROWS(g.variables().get("v", {2}, options), Code::kNotFound, "layer/v does not exist");
 }
 
-TEST(variables_in_parts_know_their_places) {
+TEST(partitioned_variables_know_their_offsets) {
   Graph g;
   VariableScope scope(g, "m");
   scope.options().partitioner = [](const Shape&, DType) { return std::vector<int64_t>{3, 1}; };
@@ -165,7 +165,7 @@ TEST(variables_in_parts_know_their_places) {
   CHECK_EQ(parts[1]->save_name(), "m/w");
 }
 
-TEST(global_step_is_tensorflows) {
+TEST(global_step_matches_tensorflow) {
   Graph g;
   CHECK(!global_step(g));
   CHECK(!global_step_read(g));
@@ -177,7 +177,7 @@ TEST(global_step_is_tensorflows) {
   CHECK(global_step_read(g) == global_step_read(g));
 }
 
-TEST(attribute_specifications_are_read) {
+TEST(attribute_specifications_are_parsed) {
   const AttrDef number = parse_attr("N: int >= 1 = 2");
   CHECK_EQ(number.range.minimum, int64_t{1});
   CHECK_EQ(std::get<int64_t>(number.default_value), int64_t{2});

@@ -1,4 +1,4 @@
-// A graph as files have it is the same whether it was written before it had grown or not.
+// An incremental export of a growing graph equals a complete export.
 #include <algorithm>
 
 #include "graph/variable.h"
@@ -55,22 +55,22 @@ void check_same(GraphExport& grown, const Graph& graph) {
 
 }  // namespace
 
-TEST(graph_export_of_a_graph_that_grows) {
+TEST(graph_export_of_a_growing_graph) {
   const auto graph = std::make_shared<Graph>();
   add_variable(*graph, "a");
   GraphExport exported(*graph);
   check_same(exported, *graph);
   add_sum(*graph, "behind");
   check_same(exported, *graph);
-  add_variable(*graph, "b");  // the saver is another one
+  add_variable(*graph, "b");  // needs a new saver
   check_same(exported, *graph);
-  add_sum(*graph, "save");  // as the saver's scope
+  add_sum(*graph, "save");  // the same name as the saver's scope
   graph->finalize();
   check_same(exported, *graph);
   check_same(exported, *graph);
 }
 
-TEST(graph_export_is_shared_by_all_who_ask_for_that_of_the_graph) {
+TEST(graph_export_is_shared_by_its_users) {
   const auto graph = std::make_shared<Graph>();
   add_variable(*graph, "a");
   GraphExport& exported = GraphExport::of(*graph);

@@ -1,5 +1,5 @@
-// The way to the first step grows with the graph and no faster: what its passes look at is counted
-// of a model and of one with twice as many variables.
+// The work before the first step is linear in the size of the graph. Compares the operations that
+// passes visit for a model and for one with twice as many variables.
 #include "base/complexity_counter.h"
 #include "graph/lowering.h"
 #include "monitored/run_requests.h"
@@ -13,7 +13,7 @@ using namespace runhooks;
 
 namespace {
 
-// A weighted sum of so many variables, as large as buffers that plans share.
+// A weighted sum of `width` variables, each as large as a shared buffer.
 struct WideModel {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   std::vector<Output> feeds;
@@ -42,7 +42,7 @@ struct WideModel {
   }
 };
 
-// What each part of the way looks at.
+// The number of visited operations in each phase.
 std::vector<std::pair<std::string, uint64_t>> looks_of(int width, bool use_resource) {
   std::vector<std::pair<std::string, uint64_t>> parts;
   auto count = [&parts, before = pass_work_count()](const char* part) mutable {
@@ -80,7 +80,7 @@ std::vector<std::pair<std::string, uint64_t>> looks_of(int width, bool use_resou
 
 }  // namespace
 
-TEST(growth_of_the_way_to_the_first_step_is_that_of_the_graph) {
+TEST(work_before_the_first_step_is_linear_in_the_graph) {
   for (const bool use_resource : {false, true}) {
     const auto once = looks_of(400, use_resource), twice = looks_of(800, use_resource);
     uint64_t all = 0;
@@ -92,6 +92,6 @@ TEST(growth_of_the_way_to_the_first_step_is_that_of_the_graph) {
       all += looks;
     }
     runhooks_test::context().clear();
-    CHECK(all > 800 * 10);  // who looks counts
+    CHECK(all > 800 * 10);  // ensures that visits are counted
   }
 }

@@ -1,4 +1,4 @@
-// The loops of growing trees, of every instruction set, beside plain ones.
+// The kernels that grow trees, for every instruction set, compared with plain loops.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -59,7 +59,7 @@ void check_sums(const HistogramKernels& table, int64_t n, int64_t features, int6
   }
   const std::vector<int64_t> kept = sums;
   const auto size = static_cast<int64_t>(sums.size());
-  // added to what there is, then in its place
+  // Accumulated, then overwritten.
   std::fill(is_gradients.begin(), is_gradients.end(), 1);
   table.flush(size, false, sums.data(), is_gradients.data(), is_hessians.data());
   CHECK_EQ(is_gradients[0], gradients[0] + 1);
@@ -88,7 +88,7 @@ TEST(histograms_add_up_by_bin) {
   }
 }
 
-TEST(histograms_round_up_as_often_as_a_fraction_is_large) {
+TEST(histograms_round_stochastically) {
   const PackRules rules = {8, 4, 12345, 777, 1};
   for (const HistogramKernels* table : tables()) {
     const size_t n = 10007;
@@ -128,7 +128,7 @@ TEST(histograms_gather_packed_numbers) {
   }
 }
 
-TEST(histograms_know_the_largest_number_and_what_is_none) {
+TEST(histograms_find_the_maximum_and_nonfinite_numbers) {
   std::mt19937 random(3);
   for (const HistogramKernels* table : tables()) {
     std::vector<float> x(101);
@@ -148,7 +148,7 @@ TEST(histograms_know_the_largest_number_and_what_is_none) {
   }
 }
 
-TEST(histograms_look_up_which_way_rows_go) {
+TEST(histograms_look_up_the_side_of_rows) {
   std::mt19937 random(9);
   for (const HistogramKernels* table : tables()) {
     for (const bool is_wide : {false, true}) {
@@ -185,13 +185,13 @@ TEST(histograms_add_numbers_of_a_table) {
   }
 }
 
-TEST(histograms_part_rows) {
+TEST(histograms_partition_rows) {
   std::mt19937 random(5);
   for (const HistogramKernels* table : tables()) {
     for (const size_t n : {0, 1, 2, 8, 31, 64, 500}) {
       for (const uint32_t left_of_8 : {0, 1, 4, 7, 8}) {
         const size_t room = n + kPartedBeyond;
-        // what lies behind stays
+        // Elements after the end must not change.
         std::vector<uint64_t> rows(n + 1), spare(room), parted_rows;
         std::vector<uint16_t> ids(n + 1), spare_ids(room), parted_ids;
         std::vector<uint8_t> goes_left(n);
@@ -224,7 +224,7 @@ TEST(histograms_part_rows) {
 
 namespace {
 
-// What comes below place `at` of a heap, from left to right.
+// Fills the subtree at index `at` of a heap from left to right.
 void fill_heap(size_t at, std::vector<float>::const_iterator* next, std::vector<float>* heap) {
   if (at >= heap->size()) return;
   fill_heap(2 * at, next, heap);
@@ -330,7 +330,7 @@ TEST(histograms_trees_of_all_depths_reach_their_leaves) {
   }
 }
 
-TEST(histograms_have_the_logistic_loss_by_the_same_bits_of_all_sets) {
+TEST(logistic_loss_has_the_same_bits_for_all_instruction_sets) {
   std::mt19937 random(11);
   for (const int64_t n : {1, 15, 16, 17, 1000}) {
     const auto size = static_cast<size_t>(n);

@@ -1,5 +1,5 @@
-// Triggers and built-in hooks against TensorFlow's tables (golden/hooks: timer, stop_at_step,
-// checkpoint_saver).
+// Triggers and built-in hooks, compared with TensorFlow's tables (golden/hooks: timer,
+// stop_at_step, checkpoint_saver).
 #include "hooks/checkpoint_saver_hook.h"
 #include "hooks/history_saver_hook.h"
 #include "hooks/value_format.h"
@@ -11,7 +11,7 @@
 using namespace runhooks;
 using namespace hooks_test;
 
-TEST(trigger_by_steps_is_tensorflows) {
+TEST(trigger_by_steps_matches_tensorflow) {
   Trigger trigger = Trigger::every_steps(3);
   const int64_t steps[] = {0, 0, 1, 2, 3, 3, 5, 6, 7, 12, 13, 14, 15, 2, 18};
   const bool expected[] = {true,  false, false, false, true, false, false, true,
@@ -24,7 +24,7 @@ TEST(trigger_by_steps_is_tensorflows) {
   CHECK(trigger.should_trigger(18));
 }
 
-TEST(trigger_by_seconds_is_tensorflows) {
+TEST(trigger_by_seconds_matches_tensorflow) {
   const FakeClock clock;
   Trigger trigger = Trigger::every_secs(10);
   const int64_t steps[] = {0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 7, 8, 9, 10};
@@ -37,7 +37,7 @@ TEST(trigger_by_seconds_is_tensorflows) {
   CHECK(!Trigger().should_trigger(0));
 }
 
-TEST(stop_at_step_hook_is_tensorflows) {
+TEST(stop_at_step_hook_matches_tensorflow) {
   struct Row {
     const char* argument;
     int64_t value, start, increment;
@@ -51,7 +51,7 @@ TEST(stop_at_step_hook_is_tensorflows) {
   };
   for (const Row& row : table) {
     const HookPtr hook = make_hook("StopAtStepHook", args_of({{row.argument, whole(row.value)}}));
-    // Used twice: unlike TensorFlow's it counts anew.
+    // Unlike TensorFlow's hook, it starts a new count when it is reused.
     for (int use = 0; use < 2; ++use) {
       Counter counter(row.start, row.increment);
       CHECK_EQ(run_counter(counter, hook), row.runs);
@@ -170,7 +170,7 @@ TEST(nan_tensor_hook_fails_or_stops) {
   }
 }
 
-TEST(values_are_written_as_numpy_writes_them) {
+TEST(values_are_formatted_like_numpy) {
   auto f32 = [](std::vector<float> x) { return format_value(Tensor::vector<float>(x)); };
   auto scalar = [](float x) { return format_value(Tensor::scalar<float>(x)); };
   CHECK_EQ(scalar(0.1f), "0.1");
@@ -208,7 +208,7 @@ TEST(values_are_written_as_numpy_writes_them) {
   CHECK_EQ(format_value(Tensor::vector<int32_t>(many)), "[   0    1    2 ...  998  999 1000]");
 }
 
-TEST(hooks_learning_rate_reads_a_state_before_it_takes_it_over) {
+TEST(learning_rate_hook_validates_a_state_before_restoring_it) {
   Args args("LearningRateHook");
   args.set("metric_name", Value::of(std::string("loss")));
   args.set("eval_dir", Value::of(runhooks_test::temporary_folder()));

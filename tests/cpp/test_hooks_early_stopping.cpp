@@ -1,4 +1,4 @@
-// Early stopping against TensorFlow's tables (golden/hooks/early_stopping).
+// Early stopping, compared with TensorFlow's tables (golden/hooks/early_stopping).
 #include "graph/variable.h"
 #include "hooks_test.h"
 #include "io/events/event_file.h"
@@ -32,7 +32,7 @@ std::string described(const EvalMetrics& metrics) {
 
 }  // namespace
 
-TEST(eval_metrics_are_read_as_tensorflow_reads_them) {
+TEST(eval_metrics_match_tensorflow) {
   const std::string folder = fresh_folder("eval");
   write_metrics(folder, ".a",
                 {{20, {"loss", 2}}, {20, {"acc", 0.5}}, {10, {"loss", 3}}, {10, {"loss", 2.75}}});
@@ -51,7 +51,7 @@ TEST(eval_metrics_are_read_as_tensorflow_reads_them) {
   CHECK(read_eval_metrics(folder + "/nope").empty());
 }
 
-TEST(eval_metrics_that_were_read_are_not_read_again) {
+TEST(eval_metrics_are_read_incrementally) {
   const std::string folder = fresh_folder("eval-again");
   EvalMetricsReader reader(folder);
   CHECK(reader.read().empty());
@@ -71,7 +71,7 @@ TEST(eval_metrics_that_were_read_are_not_read_again) {
   CHECK(reader.read().empty());
 }
 
-TEST(stop_if_hooks_are_tensorflows) {
+TEST(stop_if_hooks_match_tensorflow) {
   const std::string folder = fresh_folder("eval");
   const double losses[] = {5, 4, 4.5, 4.2, 3.9}, accuracies[] = {0.5, 0.7, 0.9, 0.85, 0.8};
   {
@@ -135,7 +135,7 @@ TEST(stop_if_hooks_are_tensorflows) {
   }
 }
 
-TEST(stop_if_hooks_say_where_there_is_no_such_metric) {
+TEST(stop_if_hooks_report_an_unknown_metric) {
   const std::string folder = fresh_folder("eval");
   const HookPtr hook =
       make_hook("StopIfHigherHook", args_of({{"metric_name", Value::of(std::string("nope"))},
@@ -156,7 +156,7 @@ TEST(stop_if_hooks_say_where_there_is_no_such_metric) {
 
 namespace {
 
-// Notes at which steps it is asked, and says yes the third time.
+// Records the steps at which it is called, and returns TRUE the third time.
 class AskedAt : public Callable {
  public:
   std::vector<int64_t> calls;
@@ -182,7 +182,7 @@ class StepNoter : public RunHook {
   GlobalStep global_;
 };
 
-// The steps after which an early stopping hook with this interval asks.
+// The steps after which an early stopping hook with this interval calls its function.
 std::string asked_at(const char* interval, double every, int runs, size_t yes_at, double secs) {
   const FakeClock clock;
   auto function = std::make_shared<AskedAt>();
@@ -209,7 +209,7 @@ std::string asked_at(const char* interval, double every, int runs, size_t yes_at
 
 }  // namespace
 
-TEST(early_stopping_hook_asks_when_tensorflow_does) {
+TEST(early_stopping_hook_is_called_at_tensorflows_steps) {
   CHECK_EQ(asked_at("run_every_steps", 1, 7, 3, 0), "1 2 3 of 3");
   CHECK_EQ(asked_at("run_every_steps", 2, 7, 3, 0), "1 3 5 of 5");
   CHECK_EQ(asked_at("run_every_steps", 3, 7, 3, 0), "1 4 7 of 7");

@@ -1,4 +1,4 @@
-// Waiting for the global step against TensorFlow's table (golden/hooks/builtin_hooks).
+// Waiting for the global step, compared with TensorFlow's table (golden/hooks/builtin_hooks).
 #include "graph/variable.h"
 #include "hooks_test.h"
 
@@ -7,7 +7,7 @@ using namespace hooks_test;
 
 namespace {
 
-// What waiting makes of the world: another process raises the step.
+// Replaces waiting: simulates another process that increases the step.
 struct FakeSleep {
   static inline Session* session = nullptr;
   static inline VariablePtr step;
@@ -37,7 +37,7 @@ class SessionFinder : public RunHook {
 
 }  // namespace
 
-TEST(global_step_waiter_hook_is_tensorflows) {
+TEST(global_step_waiter_hook_matches_tensorflow) {
   struct Row {
     int64_t wait, added;
     int sleeps, lines;

@@ -1,5 +1,4 @@
-// Graphs out of GraphDefs: what comes back, what is refused by name; frozen graphs; savers in
-// graphs.
+// Import of GraphDefs: round trips, errors that name nodes, frozen graphs, savers in graphs.
 #include "base/complexity_counter.h"
 #include "graph/graph.h"
 #include "graph/lowering.h"
@@ -104,7 +103,7 @@ std::string import_problem(const GraphDef& def) {
 
 }  // namespace
 
-TEST(import_graph_makes_conditionals_of_switches) {
+TEST(import_graph_converts_switches_to_conditionals) {
   for (const std::string prefix : {"", "in/"}) {
     auto graph = std::make_shared<Graph>();
     GraphImporter importer(*graph, nested_conditionals(), {prefix, {}});
@@ -128,7 +127,7 @@ TEST(import_graph_makes_conditionals_of_switches) {
   }
 }
 
-TEST(import_graph_refuses_conditionals_that_do_not_close) {
+TEST(import_graph_rejects_incomplete_conditionals) {
   GraphDef def = nested_conditionals();
   def.nodes.back().inputs = {"c/Sub", "c/five"};
   CHECK(has(import_problem(def), "does not join the two branches"));
@@ -140,7 +139,7 @@ TEST(import_graph_refuses_conditionals_that_do_not_close) {
   CHECK(has(import_problem(def), "no output ':2'"));
   def.nodes.back() = node_of("y", "Switch", {"x"});
   CHECK(has(import_problem(def), "no predicate"));
-  // what changes something would run once for each result of the conditional
+  // A stateful node would run once for each result of the conditional.
   def = nested_conditionals();
   NodeDef random = node_of("c/random", "RandomUniform", {"c/shape"});
   random.attrs.set("dtype", DType::kFloat32);
@@ -151,7 +150,7 @@ TEST(import_graph_refuses_conditionals_that_do_not_close) {
                    {shape, random, node_of("c/m2", "Merge", {"c/random", "c/t2"}),
                     node_of("c/m3", "Merge", {"c/random", "c/t2"}), const_of("c/t2", 1, {"^c/t"})});
   CHECK(has(import_problem(def), "would run twice"));
-  // one in another, too deep
+  // A conditional that is nested too deeply.
   def = GraphDef();
   def.nodes = {placeholder_of("x", DType::kFloat32), placeholder_of("p", DType::kBool)};
   std::string from = "x";
@@ -163,7 +162,7 @@ TEST(import_graph_refuses_conditionals_that_do_not_close) {
   CHECK(has(import_problem(def), "deep"));
 }
 
-TEST(import_graph_gives_the_same_graph) {
+TEST(import_graph_round_trip) {
   const auto from = graph_with_variable(true);
   const std::string bytes = write_graph_def(make_graph_def(*from));
   Graph to;
@@ -172,7 +171,7 @@ TEST(import_graph_gives_the_same_graph) {
   CHECK_EQ(to.operations().size(), from->operations().size());
 }
 
-TEST(import_graph_below_a_scope_with_other_inputs) {
+TEST(import_graph_into_a_scope_with_input_map) {
   const auto from = graph_with_variable(false);
   auto to = std::make_shared<Graph>();
   ImportOptions options;
@@ -186,7 +185,7 @@ TEST(import_graph_below_a_scope_with_other_inputs) {
   CHECK(to->find_operation("in/x") == nullptr);
 }
 
-TEST(import_graph_names_what_it_does_not_have) {
+TEST(import_graph_names_missing_ops) {
   GraphDef def;
   def.nodes = {node_of("a", "NoSuchOp", {}), node_of("b", "NoOp", {"^a"}),
                node_of("c", "NoOp", {})};
@@ -195,11 +194,11 @@ TEST(import_graph_names_what_it_does_not_have) {
   const std::string message = message_of([&] { importer.import({"b"}); });
   CHECK(message.find("Op type 'NoSuchOp' (node 'a')") != std::string::npos);
   CHECK_EQ(graph.operations().size(), 0u);
-  importer.import({"c"});  // what does not need it is fine
+  importer.import({"c"});  // does not depend on the missing op
   CHECK_EQ(graph.operations().size(), 1u);
 }
 
-TEST(import_graph_refuses_loops_and_missing_inputs) {
+TEST(import_graph_rejects_loops_and_missing_inputs) {
   GraphDef def;
   def.nodes = {node_of("a", "NoOp", {"^b"}), node_of("b", "NoOp", {"^a"}),
                node_of("c", "NoOp", {"^nowhere"})};
@@ -209,7 +208,7 @@ TEST(import_graph_refuses_loops_and_missing_inputs) {
   CHECK(message_of([&] { importer.import({"c"}); }).find("'nowhere'") != std::string::npos);
 }
 
-TEST(freeze_puts_values_in_the_place_of_variables) {
+TEST(freeze_replaces_variables_by_constants) {
   for (const bool is_resource : {false, true}) {
     const auto graph = graph_with_variable(is_resource);
     Session session(graph);
@@ -225,7 +224,7 @@ TEST(freeze_puts_values_in_the_place_of_variables) {
   }
 }
 
-TEST(import_meta_graph_has_its_variables) {
+TEST(import_meta_graph_restores_variables) {
   const auto from = graph_with_variable(true);
   MetaGraphDef meta_graph;
   meta_graph.collections = collection_defs(*from);
@@ -277,7 +276,7 @@ GraphDef def_with(const std::string& op) {
   return graph;
 }
 
-// How an import with these rights is refused; "" where it is not for what the node does.
+// The message of an import with these rights if it rejects a node's side effects, or "".
 std::string refusal(const GraphDef& def, ImportRights rights) {
   try {
     Graph graph;
@@ -310,7 +309,7 @@ GraphDef chain_of_predicates(int n) {
   return def;
 }
 
-// n conditionals beside each other.
+// n conditionals in parallel.
 GraphDef row_of_conditionals(int n) {
   GraphDef def;
   def.nodes = {placeholder_of("p", DType::kBool), placeholder_of("x", DType::kFloat32)};
@@ -326,8 +325,8 @@ GraphDef row_of_conditionals(int n) {
 
 }  // namespace
 
-// By what each op says of itself: a new one is refused as soon as it says what it does.
-TEST(import_graph_refuses_by_name_what_acts) {
+// Uses the traits of each op, so new ops are covered automatically.
+TEST(import_graph_rejects_side_effects_by_name) {
   int writers = 0, readers = 0, callers = 0;
   for (const auto& [type, def] : all_ops()) {
     const bool writes = def.writes_files, calls = def.is_host_function, reads = def.reads_files;
@@ -345,7 +344,7 @@ TEST(import_graph_refuses_by_name_what_acts) {
   CHECK(writers >= 2 && readers >= 3 && callers >= 2);
 }
 
-TEST(import_graph_refuses_what_acts_in_a_branch) {
+TEST(import_graph_rejects_side_effects_in_a_branch) {
   GraphDef def = row_of_conditionals(1);
   NodeDef saves = def_with("PyFunc").nodes.back();
   saves.inputs = {"c0/s:1"};
@@ -355,9 +354,9 @@ TEST(import_graph_refuses_what_acts_in_a_branch) {
   CHECK(has(refusal(def, ImportRights::kReadFiles), "Node 'scope/acts' (PyFunc) calls a function"));
 }
 
-// What saves and restores comes along with each meta graph: it is left out, not refused, as long as
-// nothing but the saver needs it.
-TEST(import_meta_graph_leaves_savers_out) {
+// Every meta graph contains save and restore ops. They are skipped instead of rejected, as long as
+// only the saver needs them.
+TEST(import_meta_graph_skips_savers) {
   const auto from = graph_with_variable(true);
   MetaGraphDef meta_graph;
   meta_graph.saver_def = add_saver(*from, exported_saveables_in(*from));
@@ -387,7 +386,7 @@ TEST(import_graph_is_linear) {
   }
 }
 
-TEST(import_graph_limits_what_a_number_can_ask_for) {
+TEST(import_graph_limits_sizes) {
   GraphDef def;
   def.nodes = {placeholder_of("x", DType::kFloat32)};
   NodeDef axis = const_of("axis", 0);
@@ -403,7 +402,7 @@ TEST(import_graph_limits_what_a_number_can_ask_for) {
   CHECK(has(import_problem(def), "outputs"));
 }
 
-TEST(graphs_can_be_stopped_while_they_are_read_planned_and_lowered) {
+TEST(reading_planning_and_lowering_graphs_can_be_interrupted) {
   GraphDef def;
   def.nodes = {placeholder_of("x0", DType::kFloat32)};
   for (int i = 1; i < 2000; ++i) {
@@ -419,7 +418,7 @@ TEST(graphs_can_be_stopped_while_they_are_read_planned_and_lowered) {
   }));
   CHECK(can_be_stopped([&] { ordered_operations({Fetch(graph->tensor("x1999:0"))}, {}); }));
   CHECK(can_be_stopped([&] { lowered_graph(*graph); }));
-  // a session that was stopped there plans again
+  // A session that was interrupted while planning plans again.
   Session session(graph);
   const Feeds feeds = {{graph->tensor("x0:0"), Tensor::scalar<float>(1)}};
   CHECK(can_be_stopped([&] { session.run({Fetch(graph->tensor("x1999:0"))}, feeds); }));

@@ -1,4 +1,4 @@
-// Gradients of rows: how they are added, passed on and made dense, and the sparse updates.
+// IndexedSlices gradients: addition, propagation, densification, and sparse updates.
 #include "autodiff/gradients.h"
 #include "session/session.h"
 #include "test.h"
@@ -51,18 +51,18 @@ TEST(indexed_slices_of_several_look_ups_are_concatenated) {
   }
 }
 
-TEST(indexed_slices_beside_a_dense_gradient_are_made_dense) {
+TEST(indexed_slices_plus_a_dense_gradient_are_dense) {
   Table table(false);
   Graph& g = *table.graph;
   const Output y =
       g.op("AddN", {total(g, table.rows({1, -1})), total(g, table.variable->snapshot)});
   const Gradient grad = gradients(g, {y}, {table.variable->handle})[0];
   CHECK(!grad.is_indexed_slices());
-  // the example without ids has id 0, with a gradient of 0
+  // An example without ids has id 0, with a gradient of 0.
   CHECK(table.run(grad.values) == std::vector<float>({1, 1, 2, 2, 1, 1, 1, 1}));
 }
 
-TEST(indexed_slices_reach_what_is_no_variable_as_a_dense_gradient) {
+TEST(indexed_slices_of_a_computed_table_are_dense) {
   Table table(false);
   Graph& g = *table.graph;
   const Output doubled = g.op("Mul", {table.variable->snapshot, g.scalar(DType::kFloat32, 2)});
@@ -78,7 +78,7 @@ TEST(indexed_slices_reach_what_is_no_variable_as_a_dense_gradient) {
   CHECK(table.run(grad.values) == std::vector<float>({0, 0, 0, 0, 0, 0, 4, 4}));
 }
 
-TEST(sparse_updates_change_the_rows_they_name_once) {
+TEST(sparse_updates_change_each_row_once) {
   for (const bool is_resource : {false, true}) {
     Table table(is_resource);
     Graph& g = *table.graph;
@@ -93,7 +93,7 @@ TEST(sparse_updates_change_the_rows_they_name_once) {
     }
     session.run(step);
     const Tensor value = session.run({table.variable->snapshot});
-    // 1 - 3 / sqrt(0.1 + 9): the three gradients are added first
+    // 1 - 3 / sqrt(0.1 + 9): the three gradients are added first.
     const double moved = 1 - 3 / std::sqrt(9.1);
     for (int i = 0; i < 8; ++i) {
       CHECK_NEAR(value.data<float>()[i], i / 2 == 2 ? moved : 1, 1e-6);
@@ -101,7 +101,7 @@ TEST(sparse_updates_change_the_rows_they_name_once) {
   }
 }
 
-TEST(a_look_up_outside_its_table_is_refused) {
+TEST(look_up_out_of_range_is_an_error) {
   Table table(false);
   CHECK_THROWS(table.run(table.rows({1, 4})), Code::kInvalidArgument, "is not in [0, 4)");
 }

@@ -1,4 +1,4 @@
-// What the user may stop half way, and what asks whether to.
+// Operations that the user can interrupt, and their interrupt checks.
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -48,7 +48,7 @@ TEST(interrupt_within_a_long_product) {
     Session session(graph);
     const auto run = [&] { return session.run({Fetch(y)}, {{x, a}})[0]; };
     run();
-    // the operation asks within, and the run behind it
+    // One check in the operation and one after it.
     CHECK(questions_of([&] { CHECK(has_bits_of(run(), product)); }) >= 2);
     bool stopped = false;
     questions_of([&] { run(); }, 1, &stopped);
@@ -76,7 +76,7 @@ TEST(interrupt_within_a_long_loop_over_elements) {
     CHECK_EQ(questions_of([&] { run(); }, 3, &stopped), 3);
     CHECK(stopped);
     CHECK(has_bits_of(run(), whole));
-    // what has changed a variable is not left half way: it asks before and behind
+    // An operation that updates a variable is not interrupted; checks happen before and after it.
     session.run({Fetch(changed)}, {{fed, x}});
     const Tensor before = session.run({Fetch(v->snapshot)}, {})[0];
     for (int at = 1; at < 100; ++at) {
@@ -89,13 +89,13 @@ TEST(interrupt_within_a_long_loop_over_elements) {
   }
 }
 
-TEST(interrupt_of_gradients_and_of_writing_a_graph) {
+TEST(interrupt_of_gradients_and_graph_export) {
   const auto graph = std::make_shared<Graph>();
   const Output x = graph->op("Placeholder").attr("dtype", DType::kFloat32);
   Output y = x;
   for (int i = 0; i < 100; ++i) y = graph->op("Tanh", {y});
   bool stopped = false;
-  // the clock is asked: the first question comes at once
+  // Checks are limited by time, but the first one is immediate.
   questions_of([&] { gradients(*graph, {y}, {x}); }, 1, &stopped);
   CHECK(stopped);
   WireWriter nodes;
@@ -103,7 +103,7 @@ TEST(interrupt_of_gradients_and_of_writing_a_graph) {
   CHECK(stopped);
 }
 
-TEST(interrupt_where_a_large_batch_is_gathered) {
+TEST(interrupt_of_gathering_a_large_batch) {
   const DatasetPtr rows = range_of(3000000);
   std::vector<int64_t> numbers(3000000);
   std::iota(numbers.begin(), numbers.end(), int64_t{0});
@@ -116,7 +116,7 @@ TEST(interrupt_where_a_large_batch_is_gathered) {
   CHECK(can_be_stopped(gather));
 }
 
-TEST(interrupt_where_events_are_read) {
+TEST(interrupt_of_reading_events) {
   const std::string folder = str_cat(temporary_folder(), "/interrupt_events");
   EventFileWriter writer(folder);
   for (int step = 0; step < 100; ++step) writer.add_scalars({{"loss", 1}}, step);

@@ -1,5 +1,5 @@
-// The user may stop within each operation that takes long, and stopping or asking changes no bit of
-// what it computes.
+// The user can interrupt each long operation. Interrupts and interrupt checks do not change the
+// bits of results.
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -40,7 +40,7 @@ Tensor random_tensor(const Shape& shape, unsigned seed) {
   return x;
 }
 
-// x x' + n, which is symmetric and far from singular.
+// x x' + n I, which is symmetric and well-conditioned.
 Tensor good_matrix(int64_t n) {
   const Tensor half = random_tensor<double>({n, n}, 3);
   Tensor x(DType::kFloat64, {n, n});
@@ -53,8 +53,8 @@ Tensor good_matrix(int64_t n) {
   return x;
 }
 
-// `build` makes the operation of what is fed. It runs as it is, where it may be left half way, and
-// behind one that has left a trace, where it may not and is computed in one go.
+// Runs the operation of `build` alone, where it can be interrupted, and after an operation with
+// side effects, where it cannot.
 void check_stops_within(const char* what,
                         const std::vector<Tensor>& fed,
                         const std::function<OpBuilder(Graph&, const std::vector<Output>&)>& build) {
@@ -85,14 +85,14 @@ void check_stops_within(const char* what,
     bool stopped = false;
     std::vector<Tensor> results;
     const std::vector<Tensor> expected = run(whole);
-    // the operation asks within, and the run behind it
+    // One check in the operation and one after it.
     const int questions = questions_of([&] { results = run(left); }, 0, &stopped);
     CHECK(questions >= 2);
     CHECK(same_bits(results, expected));
     questions_of([&] { run(left); }, 1, &stopped);
     CHECK(stopped);
-    // what it keeps from run to run is as good as before; by the clock there may be no third
-    // question
+    // State between runs must survive an interrupt. Checks are limited by time, so there may be no
+    // third one.
     questions_of([&] { run(left); }, 3, &stopped);
     CHECK(same_bits(run(left), expected));
   }
@@ -125,7 +125,7 @@ void check_convolutions(const char* what, const Shape& image, const Shape& filte
   });
 }
 
-// Takes as long as nobody stops it, or a little.
+// Runs until it is interrupted, or for a short time.
 std::atomic<bool> waits_to_be_stopped{false};
 std::atomic<int> not_stopped{0};
 
@@ -154,7 +154,7 @@ RUNHOOKS_REGISTER_OP("_TestWaiting")
     .not_differentiable()
     .summary("for tests");
 
-TEST(interrupt_of_what_other_threads_run) {
+TEST(interrupt_of_work_on_other_threads) {
   const Threads two(2);
   const auto graph = std::make_shared<Graph>();
   const Output x = graph->op("Placeholder").attr("dtype", DType::kFloat32);
@@ -166,7 +166,7 @@ TEST(interrupt_of_what_other_threads_run) {
   Session session(graph);
   const Tensor fed = random_tensor<float>({1 << 16}, 1);
   const auto run = [&] { session.run(fetches, {{x, fed}}); };
-  for (int i = 0; i < 8; ++i) run();  // it has been seen by then that threads are worth it
+  for (int i = 0; i < 8; ++i) run();  // the tuner has decided to use threads by then
   waits_to_be_stopped = true;
   bool stopped = false;
   questions_of(run, 20, &stopped);
@@ -176,7 +176,7 @@ TEST(interrupt_of_what_other_threads_run) {
   run();
 }
 
-TEST(interrupt_within_products_of_turned_matrices) {
+TEST(interrupt_within_products_of_transposed_matrices) {
   const Tensor a = random_tensor<float>({1024, 1100}, 1), b = random_tensor<float>({1024, 1024}, 2);
   for (const bool turned : {false, true}) {
     check_stops_within("MatMul", {a, b}, [&](Graph& g, const std::vector<Output>& in) {
@@ -208,7 +208,7 @@ TEST(interrupt_within_pooling) {
   const auto pool = [&](OpBuilder op) {
     return op.attr("ksize", size).attr("strides", strides).attr("padding", "SAME");
   };
-  // large images, and many small ones
+  // Large images, and many small ones.
   for (const Shape& shape : {Shape{1, 400, 400, 16}, Shape{4096, 6, 6, 16}}) {
     const Tensor x = random_tensor<float>(shape, 1), dy = random_tensor<float>(shape, 2);
     std::vector<int32_t> dims;

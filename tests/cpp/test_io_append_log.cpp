@@ -1,4 +1,4 @@
-// Files of records that only grow, and the claims by which one process at a time writes.
+// Append-only record files, and the locks that allow one writer at a time.
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -14,7 +14,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// What a system may lack, from the best way to hold a claim to the last one.
+// Features that a system may lack, from the preferred kind of lock to the fallback.
 constexpr const char* kClaimFeatures[] = {"", "ofd_locks", "file_locks"};
 
 std::vector<std::string> records_in(const std::string& path, size_t* damaged) {
@@ -23,7 +23,7 @@ std::vector<std::string> records_in(const std::string& path, size_t* damaged) {
 
 }  // namespace
 
-TEST(appended_records_come_back_in_order_and_none_where_there_is_no_file) {
+TEST(appended_records_are_read_in_order) {
   const std::string path = fresh_folder("appended") + "/runs";
   size_t damaged = 1;
   CHECK(records_in(path, &damaged).empty());
@@ -33,8 +33,8 @@ TEST(appended_records_come_back_in_order_and_none_where_there_is_no_file) {
   CHECK_EQ(damaged, size_t{0});
 }
 
-// Wherever a crash has cut or changed the file, all other records are still there.
-TEST(damaged_records_are_left_out_and_later_ones_are_found) {
+// Wherever a crash has cut or changed the file, all other records can be read.
+TEST(damaged_records_are_skipped) {
   std::mt19937_64 random = seeded_generator();
   const std::string path = fresh_folder("appended") + "/runs";
   for (const char* text : {"first", "second", "third"}) append_record_to(path, text);
@@ -60,7 +60,7 @@ TEST(damaged_records_are_left_out_and_later_ones_are_found) {
   }
 }
 
-TEST(a_claim_is_taken_once_and_given_back) {
+TEST(directory_lock_is_exclusive_and_released) {
   for (const char* lacking : kClaimFeatures) {
     context() = lacking;
     const DisabledFeatures without(lacking);
@@ -81,7 +81,7 @@ TEST(a_claim_is_taken_once_and_given_back) {
   }
 }
 
-TEST(another_process_is_told_who_holds_a_claim_and_cannot_take_it) {
+TEST(directory_lock_reports_its_owner_to_other_processes) {
   for (const char* lacking : kClaimFeatures) {
     context() = lacking;
     const DisabledFeatures without(lacking);
@@ -97,12 +97,12 @@ TEST(another_process_is_told_who_holds_a_claim_and_cannot_take_it) {
       return 0;
     };
     CHECK_EQ(ChildProcess(look).wait(), 0);
-    // a look has not let it go
+    // Checking did not release the lock.
     CHECK_EQ(ChildProcess(look).wait(), 0);
   }
 }
 
-TEST(a_killed_process_holds_nothing) {
+TEST(directory_lock_ends_with_a_killed_process) {
   for (const char* lacking : kClaimFeatures) {
     context() = lacking;
     const DisabledFeatures without(lacking);
@@ -120,13 +120,13 @@ TEST(a_killed_process_holds_nothing) {
     CHECK_EQ(holder.process, child.id());
     child.kill();
     CHECK_EQ(child.wait(), ChildProcess::kKilled);
-    CHECK(file_exists(path));  // what it has left
+    CHECK(file_exists(path));  // the lock file remains
     CHECK(!DirectoryLock::is_held(path, &holder));
     CHECK(DirectoryLock::take(path, &holder) != nullptr);
   }
 }
 
-// Records of several processes at once are all there, none within another.
+// Records of concurrent processes are complete and not interleaved.
 TEST(records_of_several_processes_do_not_mix) {
   const std::string path = fresh_folder("appended") + "/runs";
   constexpr int kChildren = 4, kEach = 200;

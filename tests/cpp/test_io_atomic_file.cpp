@@ -36,7 +36,7 @@ TEST(io_atomic_file_replaces_only_on_commit) {
   CHECK_EQ(list_directory(folder).size(), 1u);
 }
 
-TEST(io_atomic_file_of_a_killed_process_leaves_the_old_one) {
+TEST(io_atomic_file_of_a_killed_process_keeps_the_old_file) {
   const std::string path = fresh_folder("killed") + "/state";
   write_file_atomically(path, "old");
   ChildProcess child([&]() -> int {
@@ -66,7 +66,7 @@ TEST(io_file_errors_name_the_path_and_the_reason) {
   CHECK(list_directory(folder).empty());
 }
 
-TEST(io_paths_are_joined_and_taken_apart) {
+TEST(io_paths_are_joined_and_split) {
   CHECK_EQ(join_path("a", "b"), "a/b");
   CHECK_EQ(join_path("a/", "b"), "a/b");
   CHECK_EQ(join_path("", "b"), "b");
@@ -89,7 +89,7 @@ TEST(io_input_file_reads_anywhere) {
   CHECK_EQ(std::string(buffer, 2), "45");
 }
 
-TEST(io_atomic_file_has_names_that_nobody_foresees_and_follows_no_link) {
+TEST(io_atomic_file_uses_random_names_and_follows_no_link) {
   const std::string folder = fresh_folder("names"), path = folder + "/state";
   std::string first, second;
   {
@@ -103,13 +103,13 @@ TEST(io_atomic_file_has_names_that_nobody_foresees_and_follows_no_link) {
   const size_t mark = first.rfind('-') + 1;
   CHECK_EQ(first.size() - mark, size_t{16});
   CHECK(first.substr(mark) != second.substr(mark));
-  // The file itself may be a link: it is replaced, and what it leads to stays.
+  // If the file itself is a link, the link is replaced and its target is kept.
   write_bytes(folder + "/victim", "precious");
   make_link(folder + "/victim", path);
   write_file_atomically(path, "new");
   CHECK_EQ(read_whole_file(folder + "/victim"), "precious");
   CHECK_EQ(read_whole_file(path), "new");
-  // A new file is never one that a link leads to, nor one that it would make.
+  // Creating a new file must not follow links, not even dangling ones.
   make_link(folder + "/nowhere", folder + "/link");
   CHECK_THROWS(OutputFile(folder + "/link"), Code::kAlreadyExists, "link");
   CHECK(!file_exists(folder + "/nowhere"));
@@ -118,7 +118,7 @@ TEST(io_atomic_file_has_names_that_nobody_foresees_and_follows_no_link) {
   CHECK_EQ(list_directory(folder).size(), size_t{3});
 }
 
-TEST(io_paths_are_compared_by_where_they_lead) {
+TEST(io_paths_are_compared_by_target) {
   const std::string folder = fresh_folder("same");
   create_directories(folder + "/a/b");
   make_link(folder + "/a", folder + "/link");
@@ -129,8 +129,8 @@ TEST(io_paths_are_compared_by_where_they_lead) {
   CHECK(!is_same_path(folder + "/a/b/../../c", folder + "/a"));
 }
 
-// Devices by links to them, so that a writer that replaces what it finds harms none.
-TEST(io_atomic_file_writes_to_devices_and_pipes_as_they_are) {
+// Devices through links, so that a writer that replaces files cannot damage the system.
+TEST(io_atomic_file_writes_directly_to_devices_and_pipes) {
   const std::string folder = fresh_folder("streams"), pipe = folder + "/pipe";
   const std::string null = folder + "/null", full = folder + "/full";
   make_link("/dev/null", null);
@@ -143,7 +143,7 @@ TEST(io_atomic_file_writes_to_devices_and_pipes_as_they_are) {
     CHECK(file_kind(full) == FileKind::kDevice);
   }
   std::string got;
-  const std::string text(100000, 'x');  // more than a pipe holds
+  const std::string text(100000, 'x');  // more than a pipe buffers
   std::thread reader([&] {
     std::FILE* file = std::fopen(pipe.c_str(), "rb");
     char bytes[4096];
@@ -158,8 +158,9 @@ TEST(io_atomic_file_writes_to_devices_and_pipes_as_they_are) {
   CHECK_EQ(list_directory(folder).size(), size_t{3});
 }
 
-// A reader that goes away is an error, and no signal ends the process.
-TEST(io_atomic_file_survives_a_reader_that_goes_away) {
+// If the reader closes the pipe, the writer gets an error instead of a signal that ends the
+// process.
+TEST(io_atomic_file_survives_a_closed_pipe) {
   const std::string pipe = fresh_folder("gone") + "/pipe";
   make_pipe(pipe);
   std::thread reader([&] { std::fclose(std::fopen(pipe.c_str(), "rb")); });
@@ -190,7 +191,7 @@ TEST(io_reads_regular_files_only) {
   CHECK_THROWS(TextFile(folder).next(&text), precondition, "Is a directory");
 }
 
-TEST(io_text_files_have_lines) {
+TEST(io_text_files_are_read_by_line) {
   const std::string path = fresh_folder("lines") + "/x";
   write_bytes(path, "a\r\n\nb\rc\n" + std::string(200000, 'd'));
   TextFile file(path);
@@ -199,16 +200,16 @@ TEST(io_text_files_have_lines) {
   CHECK(lines == (std::vector<std::string>{"a", "", "bc", std::string(200000, 'd')}));
 }
 
-TEST(io_can_write_is_tried_again_where_the_rights_are_others) {
+TEST(io_can_write_is_checked_again_after_changes) {
   const std::string folder = fresh_folder("rights_of_a_folder");
   CHECK(can_write_in(folder));
   CHECK(can_write_in(folder));
   CHECK_EQ(list_directory(folder).size(), 0u);
 #if defined(_WIN32)
-  throw NotRun{"Windows has no rights of a folder that a process can give up"};
+  throw NotRun{"Windows processes cannot drop folder permissions"};
 #else
   ChildProcess child([&] {
-    // root may do all: as somebody else, then
+    // Root ignores permissions, so test as another user.
     const bool changed = geteuid() == 0 ? seteuid(65534) == 0 : chmod(folder.c_str(), 0555) == 0;
     return changed && !can_write_in(folder) ? 0 : 1;
   });
@@ -230,7 +231,7 @@ TEST(io_atomic_file_names_its_temporary_file) {
   CHECK_EQ(list_directory(folder).size(), 1u);
 }
 
-TEST(io_atomic_file_takes_large_writes_between_small_ones) {
+TEST(io_atomic_file_mixes_large_and_small_writes) {
   const std::string path = fresh_folder("large") + "/data";
   std::string large((size_t{9} << 20) + 5, '\0');
   for (size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 2654435761u >> 24);
@@ -246,12 +247,12 @@ TEST(io_atomic_file_takes_large_writes_between_small_ones) {
 #if !defined(_WIN32)
   struct stat info;
   CHECK(stat(path.c_str(), &info) == 0);
-  // no place on the disk is kept beyond the end
+  // No disk space stays reserved beyond the end.
   CHECK(static_cast<size_t>(info.st_blocks) * 512 < 2 * large.size() + (size_t{1} << 20));
 #endif
 }
 
-TEST(io_file_rights_end_at_a_folder) {
+TEST(io_file_rights_are_limited_to_a_folder) {
   const std::string top = fresh_folder("rights"), folder = top + "/model";
   create_directories(folder + "/assets");
   write_bytes(folder + "/assets/words", "x");

@@ -24,7 +24,7 @@ std::string text_of(const Paths& all) {
 
 }  // namespace
 
-TEST(io_checkpoint_state_reads_tensorflows) {
+TEST(io_checkpoint_state_reads_tensorflows_files) {
   const std::string folder = golden_file("checkpoint_state/");
   Paths warnings;
   const auto relative = read_checkpoint_state(folder + "relative", &warnings);
@@ -58,8 +58,8 @@ TEST(io_checkpoint_state_rewrites_tensorflows_text) {
   }
 }
 
-// As TensorFlow 2.15.1 and 1.15.5 did with the same arguments.
-TEST(io_checkpoint_state_paths_are_made_relative_as_tensorflow_does) {
+// Expected results are those of TensorFlow 2.15.1 and 1.15.5.
+TEST(io_checkpoint_state_paths_are_relative_as_in_tensorflow) {
   CHECK_EQ(state_text("/d", "/d/m-1", {"/d/m-0", "/d/m-1"}, true), text_of({"m-0", "m-1"}));
   CHECK_EQ(state_text("/d/", "/d/sub/m-1", {"/d/m-0"}, true), text_of({"m-0", "sub/m-1"}));
   CHECK_EQ(state_text("/d", "/e/m-1", {"/d/m-0"}, true), text_of({"m-0", "../e/m-1"}));
@@ -74,7 +74,7 @@ TEST(io_checkpoint_state_paths_are_made_relative_as_tensorflow_does) {
   CHECK_EQ(state_text("d", "m-1", {"m-0"}, false), text_of({"../m-0", "../m-1"}));
 }
 
-TEST(io_checkpoint_state_damage_is_as_in_tensorflow) {
+TEST(io_checkpoint_state_handles_damage_like_tensorflow) {
   const std::string folder = fresh_folder("state"), path = folder + "/checkpoint";
   Paths warnings;
   CHECK(!read_checkpoint_state(folder, &warnings));
@@ -98,7 +98,7 @@ TEST(io_checkpoint_state_damage_is_as_in_tensorflow) {
   CHECK(warnings.size() == 2 && warnings[0].find("Is a directory") != std::string::npos);
 }
 
-TEST(io_latest_checkpoint_must_be_there) {
+TEST(io_latest_checkpoint_must_exist) {
   const std::string folder = fresh_folder("latest");
   write_checkpoint_state(folder,
                          make_checkpoint_state(folder, folder + "/m-2", {folder + "/m-1"}, true));
@@ -106,7 +106,7 @@ TEST(io_latest_checkpoint_must_be_there) {
   CHECK_EQ(latest_checkpoint(folder, &warnings), "");
   CHECK(warnings == Paths{"Couldn't match files for checkpoint " + folder + "/m-2"});
   CHECK_EQ(read_checkpoint_state(folder, nullptr)->model_checkpoint_path, folder + "/m-2");
-  // what is damaged is the newest as long as no other can be read
+  // A damaged checkpoint counts as newest if no other can be read.
   write_bytes(folder + "/m-2.index", "");
   warnings.clear();
   CHECK_EQ(latest_checkpoint(folder, &warnings), folder + "/m-2");
@@ -117,7 +117,7 @@ TEST(io_latest_checkpoint_must_be_there) {
   CHECK(warnings.size() == 1 && warnings[0].find("Checkpoint " + folder + "/m-2 cannot be read: ") == 0);
   CHECK(warnings[0].find("The checkpoint before it, " + folder + "/m-1, is taken.") !=
         std::string::npos);
-  // one bit of its tensors
+  // Flips one bit of its tensors.
   std::string data = read_whole_file(folder + "/m-1.data-00000-of-00001");
   data[0] ^= 1;
   write_file_atomically(folder + "/m-1.data-00000-of-00001", data);

@@ -11,7 +11,7 @@ struct Vector {
   uint32_t crc, masked, masked_of_length;
 };
 
-// What TensorFlow's TFRecordWriter wrote.
+// Output of TensorFlow's TFRecordWriter.
 const Vector kVectors[] = {
     {"", 0x00000000u, 0xa282ead8u, 0x07980329u},
     {"61", 0xc1d04330u, 0x28e46e78u, 0x41de7501u},
@@ -51,7 +51,7 @@ const Vector kVectors[] = {
 
 }  // namespace
 
-TEST(io_crc32c_gives_tensorflows_checksums) {
+TEST(io_crc32c_matches_tensorflow) {
   for (const Vector& v : kVectors) {
     const std::string bytes = from_hex(v.hex);
     CHECK_EQ(crc32c(bytes), v.crc);
@@ -68,7 +68,7 @@ TEST(io_crc32c_gives_tensorflows_checksums) {
   CHECK_EQ(crc32c(all), 2621708363u);
 }
 
-TEST(io_crc32c_is_the_same_in_hardware_and_in_parts) {
+TEST(io_crc32c_is_the_same_in_hardware_and_in_chunks) {
   std::mt19937_64 random = seeded_generator();
   const std::string bytes = random_bytes(random, 20000);
   for (int i = 0; i < 300; ++i) {
@@ -81,7 +81,7 @@ TEST(io_crc32c_is_the_same_in_hardware_and_in_parts) {
   }
 }
 
-TEST(io_crc32c_of_parts_is_joined) {
+TEST(io_crc32c_of_chunks_can_be_combined) {
   std::mt19937_64 random = seeded_generator();
   const std::string bytes = random_bytes(random, (size_t{5} << 20) + 77);
   const char* p = bytes.data();

@@ -15,14 +15,14 @@ namespace {
 
 const char* const kTraining = "events/events.out.tfevents.1700000000.host";
 
-// A clock that says 100.5, 101.5, ...
+// A clock that returns 100.5, 101.5, ...
 EventFileWriter::Clock steady_clock() {
   return [seconds = 99.5]() mutable { return seconds += 1; };
 }
 
 }  // namespace
 
-TEST(io_event_file_reads_tensorflows) {
+TEST(io_event_file_reads_tensorflows_files) {
   bool truncated = true;
   const std::vector<Event> events = read_events(golden_file(kTraining), &truncated);
   CHECK(!truncated);
@@ -55,7 +55,7 @@ TEST(io_event_file_rewrites_tensorflows_bytes) {
   }
 }
 
-TEST(io_event_file_goes_on_behind_what_was_closed) {
+TEST(io_event_file_is_appended_to_after_close) {
   const std::string folder = temporary_folder() + "/behind";
   EventFileWriter first(folder, "", steady_clock());
   first.add_scalars({{"loss", 1}}, 1);
@@ -73,14 +73,14 @@ TEST(io_event_file_goes_on_behind_what_was_closed) {
   CHECK_THROWS(EventFileWriter::behind(folder + "/none"), Code::kNotFound, "/none");
 }
 
-TEST(io_event_histograms_are_tensorflows) {
+TEST(io_event_histograms_match_tensorflow) {
   const std::vector<Event> events = read_events(golden_file(kTraining));
   const Tensor x = Tensor::of<float>({4, 2}, {1, -2, 0, 3, -4, 0.5, 2, 2});
   const std::string golden = write_summary({events[7].summary[2]});
   CHECK(write_summary({histogram_summary("x", x)}) == golden);
   CHECK(write_summary({histogram_summary("pred", Tensor::zeros(DType::kFloat32, {4, 1}))}) ==
         write_summary({events[7].summary[1]}));
-  // What TensorFlow 2.15.1 gave for values beyond the limits, and for none.
+  // TensorFlow 2.15.1's results for values beyond the limits, and for no values.
   const std::vector<double> far = {-1, 2.5, 0, 1e-13, 1e30, -1e30};
   const Histogram h = make_histogram(far.data(), far.size());
   CHECK(h.bucket_limit ==
@@ -97,7 +97,7 @@ TEST(io_event_histograms_are_tensorflows) {
   CHECK_EQ(make_histogram(&nan, 1).bucket.back(), 1.0);
 }
 
-TEST(io_event_writer_writes_at_once) {
+TEST(io_event_writer_writes_immediately) {
   const std::string folder = fresh_folder("events") + "/new";
   EventFileWriter writer(folder, ".suffix", steady_clock());
   CHECK(base_name(writer.path()).rfind("events.out.tfevents.0000000100.", 0) == 0);
@@ -130,8 +130,8 @@ TEST(io_event_writer_gives_tensorflows_first_record) {
   CHECK(read_records(writer.path())[0] == golden[0]);
 }
 
-// Evaluations in a loop are many in a second: each finds a name without looking at all of them.
-TEST(io_event_writers_of_one_second_find_names_soon) {
+// A loop can write many evaluations per second, and each must find a free file name quickly.
+TEST(io_event_writers_of_one_second_find_names_quickly) {
   const std::string folder = fresh_folder("events");
   std::vector<std::string> paths;
   for (int i = 0; i < 300; ++i) {
@@ -141,7 +141,7 @@ TEST(io_event_writers_of_one_second_find_names_soon) {
   }
   CHECK(list_event_files(folder) == paths);
   CHECK(base_name(paths[299]).rfind("events.out.tfevents.0000000399.", 0) == 0);
-  // a name that is free again is taken by the next, or stays so: never one that is taken
+  // A freed name may be reused or not, but no name in use is taken.
   remove_file(paths[150]);
   for (int i = 0; i < 5; ++i) {
     const std::string path = EventFileWriter(folder, "", [] { return 120.0; }).path();
@@ -169,10 +169,10 @@ TEST(io_event_writer_keeps_metadata_of_a_tag_once) {
   CHECK_EQ(*events[2].scalar("loss"), 2.0f);
 }
 
-TEST(io_event_file_tail_may_be_cut_off) {
+TEST(io_event_file_may_be_truncated) {
   const std::string bytes = read_whole_file(golden_file(kTraining));
   const std::string path = fresh_folder("tail") + "/x";
-  // The last two records, cut anywhere.
+  // Truncates within the last two records.
   for (size_t size = 111967; size <= bytes.size(); ++size) {
     write_bytes(path, bytes.substr(0, size));
     bool truncated = false;
@@ -186,7 +186,7 @@ TEST(io_event_file_tail_may_be_cut_off) {
   CHECK_THROWS(read_events(path), Code::kDataLoss, "Corrupted record at 111967 in '" + path);
 }
 
-TEST(io_event_messages_may_be_anything) {
+TEST(io_event_reader_survives_random_messages) {
   std::mt19937_64 random = seeded_generator();
   const auto records = read_records(golden_file(kTraining));
   for (int round = 0; round < 3000; ++round) {
@@ -197,8 +197,8 @@ TEST(io_event_messages_may_be_anything) {
 }
 
 
-// Two tensors of 256 MB from one element each are fine, a third is not.
-TEST(io_event_file_has_a_limit_of_what_few_elements_stand_for) {
+// Two tensors of 256 MB that expand from one element are accepted, a third is not.
+TEST(io_event_file_limits_expanded_tensors) {
   WireWriter shape, tensor, value, summary, event;
   shape.put_message(2, WireWriter().add_int(1, kMostFilledBytes / 4));
   tensor.add_int(1, 1).put_message(2, shape);

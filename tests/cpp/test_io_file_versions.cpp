@@ -1,4 +1,4 @@
-// Whether files are still those that they were.
+// Detection of changed files.
 #include "io/files/atomic_file.h"
 #include "io/files/file_versions.h"
 #include "io_test.h"
@@ -6,16 +6,16 @@
 using namespace runhooks;
 using namespace runhooks_test;
 
-TEST(stamps_see_files_that_are_written_replaced_or_removed) {
+TEST(file_versions_detect_written_replaced_and_removed_files) {
   const std::string folder = fresh_folder("stamps");
   const std::string one = join_path(folder, "one"), other = join_path(folder, "other");
   write_file_atomically(one, "12345");
   FileVersions stamps;
   stamps.add(one);
-  stamps.add(other);  // is not there
+  stamps.add(other);  // does not exist
   CHECK(stamps.unchanged());
   CHECK_EQ(stamps.num_bytes(), uint64_t{5});
-  // as many bytes, in a file of its own
+  // A new file of the same size.
   write_file_atomically(one, "54321");
   CHECK(!stamps.unchanged());
   FileVersions again;

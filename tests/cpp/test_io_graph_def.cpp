@@ -39,8 +39,8 @@ AttrValue attr_round_trip(const AttrValue& value, const std::string& type = "") 
 
 }  // namespace
 
-// The forms that make_tensor_proto() of TensorFlow 2.15.1 gives.
-TEST(io_tensor_proto_has_tensorflows_forms) {
+// The encodings that make_tensor_proto() of TensorFlow 2.15.1 chooses.
+TEST(io_tensor_proto_uses_tensorflows_encodings) {
   const std::string vector2 = "tensor_shape {\n  dim {\n    size: 2\n  }\n}\n";
   CHECK_EQ(tensor_text(Tensor::scalar<float>(0.1f)),
            "dtype: DT_FLOAT\ntensor_shape {\n}\nfloat_val: 0.1\n");
@@ -67,7 +67,7 @@ TEST(io_tensor_proto_has_tensorflows_forms) {
   CHECK_EQ(tensor_text(byte), "dtype: DT_INT8\ntensor_shape {\n}\nint_val: -3\n");
 }
 
-TEST(io_tensor_proto_reads_all_forms) {
+TEST(io_tensor_proto_reads_all_encodings) {
   const auto read = [](const std::string& text) {
     std::string bytes, problem;
     CHECK(text_to_proto(text, "TensorProto", &bytes, &problem));
@@ -83,7 +83,7 @@ TEST(io_tensor_proto_reads_all_forms) {
             .equals(Tensor::vector<uint8_t>({7, 255, 255})));
   CHECK(read("dtype: DT_INT64 tensor_content: '\\001\\0\\0\\0\\0\\0\\0\\0' tensor_shape {}")
             .equals(Tensor::scalar<int64_t>(1)));
-  // bytes of bools that no writer of bools leaves are TRUE, and not something that is neither
+  // A byte other than 0 and 1, which no writer of bools produces, reads as TRUE.
   const Tensor bools = read("dtype: DT_BOOL" + vector3 + "tensor_content: '\\000\\001\\002'");
   CHECK(bools.equals(Tensor::vector<bool>({false, true, true})));
   CHECK_EQ(static_cast<const char*>(bools.raw())[2], char{1});
@@ -165,7 +165,7 @@ TEST(io_graph_def_reads_and_rewrites_tensorflows) {
   CHECK(std::get<Tensor>(*component.attrs.find("value"))
             .equals(Tensor::of<float>({4, 2}, {1, -2, 0, 3, -4, 0.5, 2, 2})));
   CHECK(node(graph, "save/restore_shard").inputs[2] == "^save/AssignVariableOp_2");
-  // An event's graph has no order of attributes; its text does.
+  // The graph of an event has no fixed order of attributes, but its text has.
   const std::string again = write_graph_def(graph);
   CHECK_EQ(again.size(), bytes.size());
   CHECK(graph_def_text(graph) == read_whole_file(golden_file("events/graph.pbtxt")));
@@ -200,8 +200,8 @@ TEST(io_graph_def_of_a_graph) {
   CHECK(write_graph_def(read_graph_def(bytes, "x")) == bytes);
 }
 
-// What has been written is not written again, and is what is written all at once.
-TEST(io_graph_def_of_a_graph_that_grows) {
+// An incremental export equals a complete one.
+TEST(io_graph_def_of_a_growing_graph) {
   Graph graph;
   GraphDefOptions options;
   options.add_shapes = true;
@@ -233,7 +233,7 @@ TEST(io_graph_def_damage_is_reported) {
       try {
         read_graph_def(bent, name);
       } catch (const Error& error) {
-        // A shape of too many dimensions is well formed.
+        // A shape with too many dimensions is well formed.
         if (error.code() != Code::kUnimplemented) throw;
       }
     });
@@ -253,8 +253,8 @@ TEST(io_op_list_describes_the_ops) {
   CHECK(text.find("default_value {\n      type: DT_INT32\n    }\n") != std::string::npos);
 }
 
-// The bytes are those of the golden .meta's collections.
-TEST(io_meta_graph_parts_are_tensorflows) {
+// The expected bytes come from the collections of the golden .meta file.
+TEST(io_meta_graph_parts_match_tensorflow) {
   ensure_test_ops();
   SaverDef saver;
   saver.filename_tensor_name = "save/Const:0";
@@ -282,7 +282,7 @@ TEST(io_meta_graph_parts_are_tensorflows) {
                                                 19)) != std::string::npos);
 }
 
-TEST(io_meta_graph_collections_are_of_tensorflows_kinds) {
+TEST(io_meta_graph_collections_have_tensorflows_kinds) {
   ensure_test_ops();
   Graph graph;
   const Output x = graph.constant(Tensor::scalar<float>(1), "x");
@@ -343,8 +343,8 @@ TEST(io_saved_model_as_text) {
       "      method_name: \"tensorflow/serving/predict\"\n    }\n  }\n}\n");
 }
 
-// Eleven bytes may ask for a shape, but not for all the memory that there is.
-TEST(io_tensor_proto_fills_shapes_up_to_a_limit) {
+// A few bytes may declare a large shape, but must not use all memory.
+TEST(io_tensor_proto_expands_shapes_up_to_a_limit) {
   auto proto = [](DType dtype, std::vector<int64_t> dims) {
     WireWriter shape;
     for (const int64_t dim : dims) shape.put_message(2, WireWriter().add_int(1, dim));

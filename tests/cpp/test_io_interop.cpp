@@ -1,6 +1,5 @@
-// Writes one file of each kind. tests/interop/io_check.py, which sets RUNHOOKS_INTEROP, lets
-// TensorFlow read them; without it the files go to the temporary folder and only our own readers
-// see them.
+// Writes one file of each kind. tests/interop/io_check.py sets RUNHOOKS_INTEROP and reads the files
+// with TensorFlow. Otherwise they go to the temporary folder, and only our readers read them.
 #include <cstdlib>
 #include <cstring>
 
@@ -25,7 +24,7 @@ std::string interop_folder() {
   return folder;
 }
 
-// y = x w + b, restored by "save/restore_all"; what a SavedModel needs.
+// y = x w + b with "save/restore_all", as a SavedModel needs.
 struct Model {
   Graph graph;
   VariablePtr w, b;
@@ -187,7 +186,7 @@ TEST(io_interop_graphs) {
                         write_graph_def(make_graph_def(kinds, {true, false})));
 }
 
-// Definitions of all ops that a file may have: those of our own are lowered before.
+// Definitions of all ops that a file can contain. Our own ops are lowered before.
 TEST(io_interop_ops) {
   std::set<std::string> types;
   for (const auto& entry : all_ops()) {

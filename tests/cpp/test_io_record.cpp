@@ -12,7 +12,7 @@ namespace {
 
 const char* const kExamples = "tfrecord/examples.tfrecord";
 
-// Reads a file to its end; what was read is in `records`.
+// Reads a file to its end and stores its records in `records`.
 RecordReader::Result read_all(const std::string& path, std::vector<std::string>& records) {
   RecordReader reader(path);
   std::string data;
@@ -23,7 +23,7 @@ RecordReader::Result read_all(const std::string& path, std::vector<std::string>&
 
 }  // namespace
 
-TEST(io_record_reads_what_tensorflow_wrote) {
+TEST(io_record_reads_tensorflows_files) {
   RecordReader reader(golden_file(kExamples));
   std::string data;
   const uint64_t offsets[] = {0, 72, 154, 232, 250};
@@ -74,7 +74,7 @@ TEST(io_record_reads_and_writes_compressed_files) {
     std::string data;
     CHECK(reader.next(data));
     CHECK_EQ(to_hex(data), "0a00");
-    // Cut off and bent in any place: what comes is the same, or an error.
+    // Truncated or modified at any position, the file gives the same records or an error.
     const std::string bytes = read_whole_file(golden), cut = fresh_folder("cut") + "/c";
     for (size_t i = 0; i < bytes.size(); ++i) {
       write_bytes(cut, bytes.substr(0, i));
@@ -85,7 +85,7 @@ TEST(io_record_reads_and_writes_compressed_files) {
       reads_or_reports(cut, [&] { read_records(cut, nullptr, kind.second); });
     }
   }
-  // Two streams one after another are one file.
+  // Two concatenated streams are one file.
   const std::string twice = fresh_folder("twice") + "/x.gz";
   const std::string gz = read_whole_file(golden_file(kExamples) + ".gz");
   write_bytes(twice, gz + gz);
@@ -94,7 +94,7 @@ TEST(io_record_reads_and_writes_compressed_files) {
   CHECK_THROWS(compression_from_name("LZ4"), Code::kInvalidArgument, "\"LZ4\"");
 }
 
-TEST(io_record_tells_truncated_from_corrupted) {
+TEST(io_record_distinguishes_truncation_from_corruption) {
   const std::string bytes = read_whole_file(golden_file(kExamples));
   const std::string path = fresh_folder("damaged") + "/x";
   for (size_t size = 0; size < bytes.size(); ++size) {
@@ -146,7 +146,7 @@ TEST(io_record_round_trip_of_random_records) {
       for (const std::string& record : records) writer.write(record);
       if (round % 2) writer.close();
     }
-    // one that is not closed leaves what was there
+    // An unfinished file does not replace the old one.
     if (round % 2 == 0) {
       CHECK(!file_exists(path));
       continue;
@@ -155,8 +155,8 @@ TEST(io_record_round_trip_of_random_records) {
   }
 }
 
-// A compressed file may say, and give, any length: a small one must not take all memory.
-TEST(io_record_of_a_compressed_file_has_a_limit) {
+// A compressed file may declare and contain any length; a small one must not use all memory.
+TEST(io_record_limits_compressed_files) {
   const std::string path = fresh_folder("bomb") + "/x";
   std::string header;
   append_fixed64(header, uint64_t{1} << 29);

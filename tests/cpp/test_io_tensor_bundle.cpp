@@ -41,7 +41,7 @@ Shape random_shape(std::mt19937_64& random) {
   return shape;
 }
 
-// Writes what `reader` has to another prefix, parts as parts.
+// Rewrites the contents of `reader` under another prefix, keeping slices.
 void rewrite(const BundleReader& reader, const std::string& prefix) {
   BundleWriter writer(prefix);
   for (const BundleReader::Info& info : reader.tensors()) {
@@ -84,7 +84,7 @@ TEST(io_bundle_reads_tensorflows_tensors) {
   CHECK(std::isnan(special.number_at(0)) && std::isinf(special.number_at(1)));
   CHECK(special.number_at(2) == -INFINITY && std::signbit(special.number_at(3)));
   CHECK_EQ(special.number_at(4), static_cast<double>(std::numeric_limits<float>::denorm_min()));
-  // 1.5 and 3, 1.5 and 65504, in the bits of types that nothing computes with.
+  // 1.5 and 3, 1.5 and 65504, as bits of types without arithmetic.
   const Tensor bf16 = reader.read("bf16"), f16 = reader.read("f16");
   CHECK_EQ(bf16.data<uint16_t>()[0], 0x3fc0);
   CHECK_EQ(bf16.data<uint16_t>()[1], 0x4040);
@@ -107,14 +107,14 @@ TEST(io_bundle_reads_tensorflows_strings) {
   CHECK_EQ(longer.string_at(1), "y");
 }
 
-TEST(io_bundle_puts_slices_together) {
+TEST(io_bundle_assembles_slices) {
   const BundleReader reader(golden_file("bundle/mixed.ckpt-7"));
   const BundleReader::Info info = reader.info("part/weights");
   CHECK(info.is_sliced && info.shape == (Shape{7, 2}) && info.slices.size() == 3);
   CHECK_EQ(info.slices[1].to_string(), "3:2,0:2");
   const std::vector<float> all = {0, 1, 2, 3, 4, 5, 300, 301, 302, 303, 500, 501, 502, 503};
   CHECK(reader.read("part/weights").equals(Tensor::of<float>({7, 2}, all)));
-  // A part that is cut in another way than the file's.
+  // A slice that crosses the file's slices.
   CHECK(reader.read_slice("part/weights", {{2, 1}, {4, 1}})
             .equals(Tensor::of<float>({4, 1}, {5, 301, 303, 501})));
   CHECK(reader.read_slice("layer/kernel", {{0, 1}, {2, 1}})
@@ -146,10 +146,10 @@ TEST(io_bundle_rewrites_tensorflows_bytes) {
   }
 }
 
-TEST(io_bundle_keys_of_slices_are_tensorflows) {
+TEST(io_bundle_slice_keys_match_tensorflow) {
   CHECK_EQ(to_hex(bundle_slice_key("part/weights", {{3, 0}, {2, 2}})),
            "00706172742f776569676874730001010283828082");
-  // By formats.py's oc_signed and oc_string.
+  // According to oc_signed and oc_string of formats.py.
   CHECK_EQ(to_hex(bundle_slice_key(std::string("\0\xff", 2), {{-1, 64}, {-64, -65}})),
            "0000ffff000001"
            "0102"
@@ -182,7 +182,7 @@ TEST(io_bundle_whole_slice_is_a_plain_entry) {
   CHECK(reader.read("w").equals(Tensor::of<float>({2, 1}, {1, 2})));
 }
 
-TEST(io_bundle_writer_checks_what_it_is_given) {
+TEST(io_bundle_writer_validates_its_input) {
   BundleWriter writer(fresh_folder("checks") + "/x");
   const Tensor one = Tensor::vector<float>({1}), two = Tensor::vector<float>({1, 2});
   writer.add("a", one);
@@ -201,7 +201,7 @@ TEST(io_bundle_writer_checks_what_it_is_given) {
   CHECK_THROWS(writer.add("c", one), Code::kFailedPrecondition, "already been written");
 }
 
-TEST(io_bundle_missing_things_are_named) {
+TEST(io_bundle_errors_name_missing_entries) {
   const std::string prefix = fresh_folder("missing") + "/model.ckpt-3";
   CHECK_THROWS(BundleReader(prefix), Code::kNotFound, prefix + ".index': No such file");
   copy_bundle(golden_file("bundle/mixed.ckpt-7"), prefix);
@@ -212,7 +212,7 @@ TEST(io_bundle_missing_things_are_named) {
   CHECK_THROWS(BundleReader(prefix), Code::kNotFound, prefix + ".data-00000-of-00001': No such");
 }
 
-TEST(io_bundle_slices_must_make_up_the_tensor) {
+TEST(io_bundle_slices_must_cover_the_tensor) {
   const std::string prefix = fresh_folder("holes") + "/x";
   BundleWriter writer(prefix);
   writer.add_slice("w", {3}, {{0}, {1}}, Tensor::vector<float>({1}));
@@ -239,7 +239,7 @@ TEST(io_bundle_round_trip_of_random_tensors) {
         writer.add(name, tensor);
         continue;
       }
-      // Cut along the first dimension.
+      // Slices along the first dimension.
       const int64_t cut =
           1 + static_cast<int64_t>(random() % static_cast<uint64_t>(shape.dim(0) - 1));
       const int64_t row = tensor.num_elements() / shape.dim(0);
@@ -263,7 +263,7 @@ TEST(io_bundle_round_trip_of_random_tensors) {
   }
 }
 
-TEST(io_bundle_that_does_not_fit_leaves_the_old_one) {
+TEST(io_bundle_keeps_the_old_one_if_the_disk_is_full) {
 #if defined(_WIN32)
   throw NotRun{"Windows cannot limit the size of files"};
 #else
@@ -271,7 +271,7 @@ TEST(io_bundle_that_does_not_fit_leaves_the_old_one) {
   BundleWriter old(prefix);
   old.add("w", Tensor::vector<float>({1, 2}));
   old.finish();
-  // No file may grow beyond 64 KB: the disk is full.
+  // Files are limited to 64 KB, as if the disk were full.
   rlimit unlimited;
   getrlimit(RLIMIT_FSIZE, &unlimited);
   rlimit small = unlimited;
@@ -294,8 +294,8 @@ TEST(io_bundle_that_does_not_fit_leaves_the_old_one) {
 #endif
 }
 
-// Who is killed between the two files must leave one bundle or the other.
-TEST(io_bundle_never_writes_to_data_that_are_in_use) {
+// A process that is killed between the two files must leave one of the bundles intact.
+TEST(io_bundle_never_overwrites_data_in_use) {
   const std::string folder = fresh_folder("again"), prefix = folder + "/x";
   const auto write = [&prefix](float value) {
     BundleWriter writer(prefix);
@@ -310,16 +310,16 @@ TEST(io_bundle_never_writes_to_data_that_are_in_use) {
   CHECK_EQ(write(1), first);
   CHECK_EQ(write(3), second);
   CHECK_EQ(write(4), first);
-  // what a killed writer has left beside it
+  // Leftovers of a killed writer.
   write_file_atomically(prefix + ".data-00000-of-00002", "half");
   const std::string index = read_whole_file(prefix + ".index");
   CHECK_EQ(write(5), second);
-  // the same is not written again
+  // An identical bundle is not written again.
   const auto written = std::filesystem::last_write_time(prefix + ".index");
   write_file_atomically(prefix + ".other", index);
   CHECK_EQ(write(5), second + " x.other");
   CHECK(std::filesystem::last_write_time(prefix + ".index") == written);
-  // one whose data are gone is
+  // But it is if its data are missing.
   remove_file(prefix + ".data-00000-of-00002");
   CHECK(!bundle_problem(prefix, false).empty());
   CHECK_EQ(write(5), first + " x.other");
@@ -341,7 +341,7 @@ TEST(io_bundle_reports_any_damage) {
       bent[bit / 8] = static_cast<char>(bent[bit / 8] ^ 1 << (bit % 8));
       write_bytes(path, bent);
       const bool read = reads_or_reports(prefix, [&] { read_everything(prefix); });
-      CHECK(!read || suffix == ".index");  // all bytes of the data have a checksum
+      CHECK(!read || suffix == ".index");  // every byte of the data has a checksum
     }
     write_bytes(path, bytes);
   }
@@ -355,7 +355,7 @@ TEST(io_bundle_reports_any_damage) {
                ".data-00000-of-00001': tensor 'i32' does not match its checksum");
 }
 
-// Of many parts, which several threads read.
+// Large enough for several chunks, which several threads read.
 TEST(io_bundle_reads_large_tensors_and_finds_damage_in_them) {
   std::mt19937_64 random = seeded_generator();
   const std::string prefix = fresh_folder("large") + "/x", data = prefix + ".data-00000-of-00001";

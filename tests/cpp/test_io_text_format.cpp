@@ -9,13 +9,13 @@ using namespace runhooks_test;
 
 namespace {
 
-// The problem with a text that should be a CheckpointState; "" where there is none.
+// The parser's message for an invalid CheckpointState, or "".
 std::string problem_of(const std::string& text) {
   std::string bytes, problem;
   return text_to_proto(text, "CheckpointState", &bytes, &problem) ? "" : problem;
 }
 
-// The text in protobuf's own writing.
+// The text in protobuf's canonical format.
 std::string canonical(const std::string& text, const std::string& message = "CheckpointState") {
   std::string bytes, problem;
   if (!text_to_proto(text, message, &bytes, &problem)) return problem;
@@ -30,7 +30,7 @@ std::string quoted(const std::string& bytes) {
 
 }  // namespace
 
-TEST(io_text_of_a_graph_is_tensorflows) {
+TEST(io_text_of_a_graph_matches_tensorflow) {
   const auto events = read_events(golden_file("events/events.out.tfevents.1700000000.host"));
   const std::string golden = read_whole_file(golden_file("events/graph.pbtxt"));
   CHECK(proto_to_text(events[3].bytes, "GraphDef", "x", FloatText::kAsDouble) == golden);
@@ -39,7 +39,7 @@ TEST(io_text_of_a_graph_is_tensorflows) {
   CHECK(proto_to_text(bytes, "GraphDef", "x", FloatText::kAsDouble) == golden);
 }
 
-TEST(io_text_shows_numbers_as_python_does) {
+TEST(io_text_formats_numbers_like_python) {
   CHECK_EQ(double_text(0.1), "0.1");
   CHECK_EQ(double_text(1e16), "1e+16");
   CHECK_EQ(double_text(1e15), "1000000000000000.0");
@@ -73,8 +73,8 @@ TEST(io_text_escapes_strings) {
   }
 }
 
-// The problems are what Python's protobuf 4.25 (TensorFlow 2.15.1) says of the same text.
-TEST(io_text_parser_words_its_problems_as_protobuf_does) {
+// Expected messages are those of Python's protobuf 4.25 (TensorFlow 2.15.1).
+TEST(io_text_parser_has_protobufs_messages) {
   CHECK_EQ(problem_of("this is garbage"),
            "1:1 : Message type \"tensorflow.CheckpointState\" has no field named \"this\".");
   CHECK_EQ(problem_of("model_checkpoint_path: 3"),
@@ -89,7 +89,7 @@ TEST(io_text_parser_words_its_problems_as_protobuf_does) {
   CHECK_EQ(problem_of("last_preserved_timestamp:"), "1:26 : '': Couldn't parse float: ");
 }
 
-TEST(io_text_parser_takes_all_forms) {
+TEST(io_text_parser_accepts_all_forms) {
   CHECK_EQ(canonical("all_model_checkpoint_timestamps: [1, 2.5e3,inf]"),
            "all_model_checkpoint_timestamps: 1.0\nall_model_checkpoint_timestamps: 2500.0\n"
            "all_model_checkpoint_timestamps: inf\n");
@@ -121,7 +121,7 @@ TEST(io_text_of_maps_is_sorted_and_oneofs_show_zeros) {
       "attr {\n  key: \"c\"\n  value {\n  }\n}\n");
 }
 
-TEST(io_text_survives_anything) {
+TEST(io_text_parser_survives_random_input) {
   std::mt19937_64 random = seeded_generator();
   const std::string golden = read_whole_file(golden_file("events/graph.pbtxt")).substr(0, 3000);
   const auto events = read_events(golden_file("events/events.out.tfevents.1700000000.host"));

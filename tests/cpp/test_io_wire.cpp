@@ -7,7 +7,7 @@
 using namespace runhooks;
 using namespace runhooks_test;
 
-TEST(io_wire_leaves_out_zeros_only_when_adding) {
+TEST(io_wire_omits_zeros_only_when_adding) {
   WireWriter message;
   message.add_int(1, 0).add_bool(2, false).add_float(3, 0).add_double(4, 0).add_bytes(5, "");
   message.add_fixed32(6, 0).add_packed_ints(7, std::vector<int64_t>());
@@ -40,7 +40,7 @@ TEST(io_wire_reads_numbers_packed_or_one_by_one) {
   CHECK(read == (std::vector<float>{1.5f, 0, 2.5f}) && std::signbit(read[1]));
 }
 
-// As if the message had been written apart, whatever number of bytes its length takes.
+// The result equals a separately written message, however many bytes its length takes.
 TEST(io_wire_nested_messages_of_any_length) {
   for (size_t size : {0, 1, 120, 125, 126, 127, 128, 129, 16380, 16384, 70000}) {
     const std::string text(size, 'x');
@@ -119,7 +119,7 @@ TEST(io_wire_round_trip_of_random_fields) {
       CHECK(value == expected[at].second);
     }
     CHECK_EQ(at, expected.size());
-    // Any bytes at all are read to the end or reported.
+    // Random bytes are either read to the end or reported.
     const std::string noise = random_bytes(random, random() % 60);
     reads_or_reports("noise", [&] {
       for (WireReader r(noise, "noise"); r.next();) {

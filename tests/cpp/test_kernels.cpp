@@ -18,7 +18,7 @@ extern const GemmKernels gemm_wide;
 
 namespace {
 
-// RUNHOOKS_TEST_SEED repeats a run; a failing check prints the seed.
+// RUNHOOKS_TEST_SEED repeats a run. Failing checks print the seed.
 unsigned seed() {
   static const unsigned value = [] {
     const char* given = std::getenv("RUNHOOKS_TEST_SEED");
@@ -68,7 +68,7 @@ struct Matrices {
   }
 };
 
-// Whole numbers of at most 3 (every sum of the tests is exact in float), or any.
+// Integers of at most 3, whose sums are exact in float, or random numbers.
 template <typename T>
 Matrices<T> matrices(const Shape& shape, bool whole, std::mt19937& random) {
   Matrices<T> x{{}, {}, shape};
@@ -90,9 +90,9 @@ void describe(const Kernels& table, const Shape& shape, bool accumulate, bool is
                       accumulate ? " accumulate" : "", "; RUNHOOKS_TEST_SEED=", seed());
 }
 
-constexpr int kGuard = 16;  // numbers around c that nobody may write to
+constexpr int kGuard = 16;  // numbers around c that must not be overwritten
 
-// The product equals a naive loop's, exactly; `samples` elements of it where that is not 0.
+// The product equals that of a naive loop exactly. Checks `samples` elements, or all if 0.
 template <typename T>
 void check_product(const Kernels& table,
                    const Shape& shape,
@@ -102,7 +102,7 @@ void check_product(const Kernels& table,
                    std::mt19937& random) {
   describe(table, shape, accumulate, sizeof(T) == sizeof(double));
   const Matrices<T> x = matrices<T>(shape, true, random);
-  // What is not accumulated into must not be read either.
+  // Without accumulation, the kernel must not read the old values.
   std::vector<T> c(static_cast<size_t>(shape.m * shape.n + 2 * kGuard),
                    accumulate ? T(5) : static_cast<T>(NAN));
   for (size_t i = 0; i < kGuard; ++i) c[i] = c[c.size() - 1 - i] = T(77);
@@ -111,7 +111,7 @@ void check_product(const Kernels& table,
   for (size_t i = 0; i < kGuard; ++i) CHECK(c[i] == T(77) && c[c.size() - 1 - i] == T(77));
   const int64_t count = shape.m * shape.n;
   for (int64_t at = 0; at < (samples ? samples : count); ++at) {
-    // The last rows and columns more often than the rest.
+    // Prefers the last rows and columns.
     int64_t i = at / shape.n, j = at % shape.n;
     if (samples) {
       i = at % 3 ? static_cast<int64_t>(random()) % shape.m
@@ -233,7 +233,7 @@ void check_threads(const Kernels& table, const Shape& shape, std::mt19937& rando
     run(more, threads);
     CHECK(std::memcmp(one.data(), more.data(), one.size() * sizeof(T)) == 0);
   }
-  // Any numbers: near the sum in double, within what rounding allows.
+  // Random numbers: the difference from the sum in double is within the rounding error.
   const double epsilon = std::numeric_limits<T>::epsilon();
   for (int sample = 0; sample < 40; ++sample) {
     const int64_t i = static_cast<int64_t>(random()) % shape.m;
@@ -315,8 +315,8 @@ TEST(kernel_bias_and_column_sums_are_exact) {
   }
 }
 
-// Fewer than any register holds: with masks, or one column after another.
-TEST(kernel_sums_of_few_columns_have_the_bits_of_each_alone) {
+// Fewer columns than a vector register: uses masks or single columns.
+TEST(kernel_sums_of_few_columns_have_the_bits_of_single_ones) {
   std::mt19937 random(seed() + 6);
   std::uniform_real_distribution<float> draw(-1, 1);
   for (const Kernels& table : all_kernels()) {
@@ -372,7 +372,7 @@ void check_gathered(const Kernels& table, int64_t rows, int64_t n, std::mt19937&
         }
       }
     }
-    for (const T times : {T(1), T(2)}) {  // the second time it is added
+    for (const T times : {T(1), T(2)}) {  // the second time it accumulates
       product(gathered, n, a.data(), b.data(), c.data(), times > 1);
       for (size_t i = 0; i < expected.size(); ++i) CHECK_EQ(c[i], times * expected[i]);
       for (size_t i = expected.size(); i < c.size(); ++i) CHECK_EQ(c[i], T(5));
@@ -393,7 +393,7 @@ TEST(kernel_gathered_product_is_exact) {
   }
 }
 
-TEST(kernel_choice_is_the_best_or_the_one_below_the_wish) {
+TEST(kernel_choice_is_the_best_up_to_the_requested_one) {
   const std::vector<Kernels> all = all_kernels();
   const std::string best = all.back().isa;
   CHECK_EQ(std::string(choose_kernels(nullptr).isa), best);
@@ -412,7 +412,7 @@ TEST(kernel_choice_is_the_best_or_the_one_below_the_wish) {
 #endif
 }
 
-// The tables are chosen once in a process: the test below runs this one in others.
+// Kernels are selected once per process, so the next test runs this one in other processes.
 TEST(kernel_isa_of_this_process) {
   if (std::getenv("RUNHOOKS_TEST_PRINT_ISA")) std::printf("isa=%s\n", kernels().isa);
   const char* wanted = std::getenv("RUNHOOKS_ISA");
@@ -422,7 +422,7 @@ TEST(kernel_isa_of_this_process) {
 TEST(kernel_choice_reads_the_environment) {
   std::error_code missing;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", missing);
-  if (missing) throw runhooks_test::NotRun{"no /proc/self/exe, by which a process starts itself"};
+  if (missing) throw runhooks_test::NotRun{"no /proc/self/exe to start this program again"};
   for (const char* isa : {"base", "avx2", "avx512"}) {
     const std::string command = str_cat("RUNHOOKS_TEST_PRINT_ISA=1 RUNHOOKS_ISA=", isa, " '",
                                         self.string(), "' kernel_isa_of_this_process");

@@ -1,4 +1,4 @@
-// Trees grown on bins, beside a search through all splits in double precision; ill data.
+// Trees grown on binned data, compared with an exhaustive search in double precision; extreme data.
 #include "trees/layer_grower.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-// A table of bins by column, -1 what is missing.
+// A table of bins by column, with -1 for missing values.
 struct Table {
   std::vector<BinnedColumn> columns;
   std::vector<std::vector<int32_t>> bins;
@@ -58,7 +58,7 @@ Table random_table(std::mt19937& random, int64_t rows, size_t columns) {
     column.bins = sizes[random() % 7];
     column.has_missing = random() % 3 == 0;
     if (column.bins <= 40 && random() % 3 == 0) column.kind = BinnedColumn::Kind::kCategories;
-    // the last bin may have none of the words
+    // The last bin may contain no string.
     if (column.kind == BinnedColumn::Kind::kCategories) {
       column.features = std::max(1, column.bins - static_cast<int32_t>(random() % 2));
     }
@@ -80,7 +80,7 @@ double gain_of(const std::vector<GradientSums>& sums, const SplitCosts& costs) {
   return gain;
 }
 
-// Sums of the rows, by logit, that a question sends to one side.
+// Sums of gradients on each side of a split, by logit.
 struct Sides {
   std::vector<GradientSums> left, right;
   int64_t rows_left = 0, rows_right = 0;
@@ -114,7 +114,7 @@ double gain_of(const Sides& sides, const SplitCosts& costs) {
          costs.tree_complexity;
 }
 
-// The best gain of all questions.
+// The best gain of all splits.
 double best_gain(const Table& table, const std::vector<int64_t>& rows, const std::vector<float>& g,
                  const std::vector<float>& h, size_t logits, const SplitCosts& costs) {
   double best = -kInf;
@@ -149,9 +149,9 @@ TreeNode question_of(const LayerSplit& split, const Tree& tree) {
 
 bool is_close(double a, double b) { return std::abs(a - b) <= 2e-4 * (1 + std::abs(b)); }
 
-// A tree of three layers, each split as good as the best of all. `step`: gradients and hessians are
-// multiples of it, which the grower's whole numbers hold as they are; where a leaf costs nothing, the
-// gain of a hessian near zero says more of its rounding than of the split.
+// Grows a tree of three layers and checks that each split is the best one. Gradients and hessians
+// are multiples of `step`, so that the grower's fixed-point numbers are exact. Without leaf costs,
+// the gain of a tiny hessian would mostly be its rounding error.
 void check_tree(const Table& table, size_t logits, const SplitCosts& costs, std::mt19937& random,
                 float step = 0) {
   const auto n = static_cast<size_t>(table.rows());
@@ -196,7 +196,7 @@ void check_tree(const Table& table, size_t logits, const SplitCosts& costs, std:
   }
 }
 
-// What a few layers of splits are, as text.
+// Some layers of splits as text.
 std::string grown(const Table& table, int threads, const std::vector<float>& y) {
   Threads set(threads);
   LayerGrower grower(table.matrix(), 1);
@@ -239,7 +239,7 @@ std::string grown(const Table& table, int threads, const std::vector<float>& y) 
 
 }  // namespace
 
-TEST(layer_grower_finds_what_a_search_through_all_splits_finds) {
+TEST(layer_grower_matches_an_exhaustive_search) {
   const auto seed = static_cast<uint32_t>(std::chrono::system_clock::now().time_since_epoch().count());
   std::printf("layer_grower: seed %u\n", seed);
   std::mt19937 random(seed);
@@ -249,7 +249,7 @@ TEST(layer_grower_finds_what_a_search_through_all_splits_finds) {
     if (i % 2) costs = {0.5, 0.3, 0.01, 1};
     check_tree(table, i % 4 == 3 ? 3 : 1, costs, random, i % 2 ? 0 : 1.0f / 1024);
   }
-  // more rows than a chunk, more columns than a group
+  // More rows than a chunk, more columns than a group.
   check_tree(random_table(random, 17000, 2), 1, {0, 1, 0, 0}, random);
   check_tree(random_table(random, 60, 70), 1, {0, 1, 0, 0}, random);
 }
@@ -264,7 +264,7 @@ TEST(layer_grower_gives_the_same_bits_with_any_number_of_threads) {
   CHECK(grown(table, 2, y) == one);
 }
 
-TEST(layer_grower_goes_on_in_the_middle_of_a_tree) {
+TEST(layer_grower_resumes_within_a_tree) {
   std::mt19937 random(23);
   const Table table = random_table(random, 20000, 4);
   std::vector<float> g(20000), h(20000, 1);
@@ -296,7 +296,7 @@ TEST(layer_grower_goes_on_in_the_middle_of_a_tree) {
     }
     CHECK_EQ(nodes(grower)[static_cast<size_t>(row)], node);
   }
-  // a tree that is done, whose last questions are asked and no more
+  // A finished tree, whose last splits are evaluated but not applied.
   const std::vector<int32_t> expected = nodes(other);
   for (const bool is_new : {false, true}) {
     LayerGrower last(table.matrix(), 1);
@@ -311,14 +311,14 @@ TEST(layer_grower_goes_on_in_the_middle_of_a_tree) {
   }
 }
 
-TEST(layer_grower_bears_ill_data) {
+TEST(layer_grower_handles_extreme_data) {
   Table table;
   table.columns = {{BinnedColumn::Kind::kOrdered, 0, 1, 1, false}};
   table.bins = {{0}};
   {
     LayerGrower one_row(table.matrix(), 1);
     const float g = 1, h = 1;
-    // a split that gains nothing is one, as TensorFlow makes it without pruning
+    // A split without gain is made, as in TensorFlow without pruning.
     CHECK_EQ(one_row.best_splits(0, 1, &g, &h, 0, {})[0].gain, 0.0);
   }
   table.bins = {{0, 0, 0}};
@@ -349,7 +349,7 @@ TEST(layer_grower_bears_ill_data) {
   CHECK_THROWS(table.matrix(), Code::kInvalidArgument, "65537 bins");
 }
 
-TEST(layer_grower_takes_65536_bins) {
+TEST(layer_grower_supports_65536_bins) {
   Table table;
   table.columns = {{BinnedColumn::Kind::kOrdered, 0, 1, 65536, false}};
   table.bins.emplace_back();

@@ -1,4 +1,4 @@
-// Text and numbers are the same in every locale of C's.
+// Text and numbers do not depend on the C locale.
 #include <clocale>
 
 #include "base/ascii.h"
@@ -11,7 +11,7 @@ using namespace runhooks;
 
 namespace {
 
-// The locale while one lives, where this machine has it.
+// Sets the locale for a scope, if the machine has it.
 class LocaleScope {
  public:
   explicit LocaleScope(const char* name) : before_(std::setlocale(LC_ALL, nullptr)) {
@@ -28,7 +28,7 @@ const char* const kLocales[] = {"C", "tr_TR.UTF-8", "de_DE.UTF-8", "de_DE.ISO-88
 
 }  // namespace
 
-TEST(letters_of_ascii_alone_have_a_case_and_a_class_in_every_locale) {
+TEST(only_ascii_letters_have_case_and_class_in_every_locale) {
   for (const char* name : kLocales) {
     const LocaleScope scope(name);
     int letters = 0, digits = 0, changed = 0;
@@ -47,7 +47,7 @@ TEST(letters_of_ascii_alone_have_a_case_and_a_class_in_every_locale) {
   }
 }
 
-TEST(numbers_are_read_and_written_with_a_point_in_every_locale) {
+TEST(numbers_use_a_decimal_point_in_every_locale) {
   for (const char* name : kLocales) {
     const LocaleScope scope(name);
     char* end = nullptr;
@@ -66,7 +66,7 @@ TEST(numbers_are_read_and_written_with_a_point_in_every_locale) {
   }
 }
 
-TEST(text_is_split_at_marks) {
+TEST(text_is_split_at_separators) {
   CHECK_EQ(str_join(split_text("a,b,,c", ','), "|"), "a|b||c");
   CHECK_EQ(split_text("a,b,", ',').size(), size_t{2});
   CHECK_EQ(split_text("", ',').size(), size_t{0});

@@ -1,4 +1,5 @@
-// Ops with state or lists of types, which have no example in the registry: tables, SparseCross.
+// Stateful ops and ops with lists of types, which have no example in the registry: tables,
+// SparseCross.
 #include <fstream>
 #include <random>
 
@@ -27,7 +28,7 @@ std::vector<int64_t> values(const Tensor& t) {
 
 }  // namespace
 
-TEST(lookup_tables_find_what_was_put_into_them) {
+TEST(lookup_tables_find_inserted_keys) {
   auto graph = std::make_shared<Graph>();
   Graph& g = *graph;
   const Output table = table_of(g);
@@ -64,8 +65,8 @@ TEST(lookup_tables_are_filled_from_files) {
   CHECK(values(other.run({found})) == std::vector<int64_t>({1, -1}));
 }
 
-// Neighbours that one double stands for, as keys and as values.
-TEST(lookup_tables_keep_large_integers_apart) {
+// Neighbouring integers that round to the same double, as keys and as values.
+TEST(lookup_tables_distinguish_large_integers) {
   const int64_t large = (int64_t{1} << 53) + 1;
   auto graph = std::make_shared<Graph>();
   Graph& g = *graph;
@@ -81,7 +82,7 @@ TEST(lookup_tables_keep_large_integers_apart) {
   CHECK(values(session.run({found})) == std::vector<int64_t>({large - 1, large, large + 2}));
 }
 
-// TensorFlow's reader drops carriage returns, so a file of Windows has the same words.
+// TensorFlow's reader drops carriage returns, so a Windows file has the same strings.
 TEST(lookup_tables_read_files_with_carriage_returns) {
   const std::string path = temporary_folder() + "/words.txt";
   std::ofstream(path, std::ios::binary) << "red\r\ngreen\r\nblue\r\n";
@@ -104,7 +105,7 @@ TEST(lookup_tables_read_files_with_carriage_returns) {
   CHECK(values(session.run({ids})) == std::vector<int64_t>({1, 2}));
 }
 
-// As TensorFlow 1.15 crosses ["a", ""] with "x" in 100 buckets.
+// TensorFlow 1.15's cross of ["a", ""] with "x" in 100 buckets.
 TEST(sparse_cross_of_dense_keys) {
   auto graph = std::make_shared<Graph>();
   Graph& g = *graph;
@@ -124,7 +125,7 @@ TEST(sparse_cross_of_dense_keys) {
   CHECK(values(session.run({cross->output(2)})) == std::vector<int64_t>({2, 2}));
 }
 
-TEST(sparse_cross_of_random_keys_has_each_with_each) {
+TEST(sparse_cross_of_random_keys_has_all_combinations) {
   std::mt19937 random(7);
   const auto below = [&random](int64_t n) { return static_cast<int64_t>(random() % n); };
   constexpr uint64_t kHashKey = 956888297470;
@@ -139,7 +140,7 @@ TEST(sparse_cross_of_random_keys_has_each_with_each) {
       const int64_t n = below(2 * rows + 1);
       std::vector<int64_t> at, of;
       keys.emplace_back(static_cast<size_t>(rows));
-      for (int64_t i = 0; i < n; ++i) {  // the rows in any order
+      for (int64_t i = 0; i < n; ++i) {  // rows in any order
         at.insert(at.end(), {below(rows), i});
         of.push_back(below(1000) - 500);
         keys.back()[static_cast<size_t>(at[at.size() - 2])].push_back(

@@ -1,5 +1,5 @@
-// Ops of our own in TensorFlow's ops: what an op computes is what it is lowered to computes, and
-// names, collections and types stay.
+// Lowering of our ops to TensorFlow's. The lowered ops compute the same values and keep names,
+// collections and types.
 #include <algorithm>
 
 #include "base/complexity_counter.h"
@@ -17,7 +17,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// TensorFlow's op types are those that need no lowering.
+// TensorFlow's op types need no lowering.
 void check_all_are_tensorflows(const Graph& graph) {
   for (const auto& op : graph.operations()) CHECK(!op->def().lower_fn);
 }
@@ -41,7 +41,7 @@ void check_same(const Tensor& actual, const Tensor& expected) {
   }
 }
 
-// The rows of a gradient by their index: their order does not count.
+// Sums the rows of a gradient by index, because their order does not matter.
 Tensor dense_rows(const Tensor& values, const Tensor& indices) {
   constexpr int64_t kRows = 16;
   const int64_t n = indices.num_elements(), width = n > 0 ? values.num_elements() / n : 0;
@@ -49,7 +49,7 @@ Tensor dense_rows(const Tensor& values, const Tensor& indices) {
   for (int64_t i = 0; i < n; ++i) {
     double* row = dense.data<double>() + indices.integers()[static_cast<size_t>(i)] * (width + 1);
     for (int64_t j = 0; j < width; ++j) row[j] += values.number_at(i * width + j);
-    row[width] += 1;  // how often it is there
+    row[width] += 1;  // the number of occurrences
   }
   return dense;
 }
@@ -81,7 +81,7 @@ void check_example(OpExample& example) {
 
 }  // namespace
 
-TEST(lowering_keeps_what_ops_compute) {
+TEST(lowering_keeps_values) {
   const unsigned seed = 20260103;
   std::mt19937 random(seed);
   int tested = 0;
@@ -108,7 +108,7 @@ TEST(lowering_keeps_names_types_and_control_inputs) {
     const ControlDependencies after(g, {first});
     ids = g.op("HashIds", {x}).attr("num_buckets", 5).named("ids");
   }
-  // a name that the lowering would like to have
+  // A name that the lowering would use.
   const Output taken = g.op("Identity", {ids}).named("ids/AsString");
   g.add_to_collection("of mine", ids);
   const auto lowered = lowered_graph(g);
@@ -122,8 +122,8 @@ TEST(lowering_keeps_names_types_and_control_inputs) {
   CHECK(taken.name() == lowered->tensor("ids/AsString:0").name());
 }
 
-// What a graph gets behind what was lowered, one after the other. FALSE: all is lowered anew.
-TEST(lowering_of_a_graph_that_grows) {
+// Grows a graph after it was lowered. FALSE: the lowering starts over.
+TEST(lowering_of_a_growing_graph) {
   const auto graph = std::make_shared<Graph>();
   Graph& g = *graph;
   const auto bytes_of = [](const Graph& lowered) {
@@ -144,14 +144,14 @@ TEST(lowering_of_a_graph_that_grows) {
     if (!grows) growing = std::make_unique<IncrementalLowering>(g);
     CHECK(bytes_of(growing->lowered()) == bytes_of(*lowered_graph(g)));
   };
-  check_grows(true);  // by nothing
+  check_grows(true);  // no new ops
   ids = g.op("HashIds", {g.op("Identity", {ids})}).attr("num_buckets", 7).named("ids");
   g.add_to_collection("of mine", ids);
   check_grows(true);
   g.add_to_collection("of mine", x);
   g.add_to_collection(collection_keys::kLocalInitOp, g.group({first}, "init"));
   check_grows(true);
-  g.op("Identity", {ids}).named("ids/AsString").build();  // as one that was lowered
+  g.op("Identity", {ids}).named("ids/AsString").build();  // the name of a lowered op
   check_grows(false);
   x.op->set_output_shape(0, Shape{3, 1});
   check_grows(false);
@@ -164,7 +164,7 @@ TEST(lowering_of_a_graph_that_grows) {
   g.op("Identity", {ids}).named("one_more").build();
   const uint64_t before = pass_work_count();
   CHECK(growing->grow());
-  CHECK_EQ(pass_work_count() - before, uint64_t{1});  // at its input, at no other's
+  CHECK_EQ(pass_work_count() - before, uint64_t{1});  // visits only its own input
 }
 
 TEST(lowered_tables_are_initialized_with_the_local_variables) {
@@ -181,7 +181,7 @@ TEST(lowered_tables_are_initialized_with_the_local_variables) {
   check_same(there.run({lowered->tensor("ids:0")}), here.run({ids}));
 }
 
-TEST(a_lowered_identity_column_refuses_what_it_has_no_place_for) {
+TEST(lowered_identity_column_rejects_ids_out_of_range) {
   const auto graph = std::make_shared<Graph>();
   const Output x = graph->constant(Tensor::vector<int64_t>({1, 7}));
   graph->op("IdentityIds", {x}).attr("num_buckets", 3).attr("column", "cyl").named("ids").build();
@@ -197,7 +197,7 @@ Output value_of(Graph& g, const VariablePtr& w) {
   return g.op("ReadVariableOp", {w->handle}).attr("dtype", w->dtype);
 }
 
-// A loss whose gradient is dense, or one of the rows 2, 0 and 2.
+// A loss with a dense gradient, or with one of rows 2, 0 and 2.
 Output loss_of(Graph& g, Output value, bool is_sparse) {
   if (!is_sparse) {
     const Output target = g.constant(Tensor::of<float>(Shape{3, 2}, {1, 2, -1, 0, 3, 1}));
@@ -238,7 +238,7 @@ void check_steps(const std::shared_ptr<Graph>& graph, Operation* step) {
 
 namespace {
 
-// What has to be given, and no more.
+// The required arguments only.
 Args needed_arguments(const Factory<Optimizer>::Entry& optimizer) {
   Args args("the optimizer");
   for (const ArgSpec& argument : optimizer.arguments()) {
@@ -251,11 +251,11 @@ Args needed_arguments(const Factory<Optimizer>::Entry& optimizer) {
 
 }  // namespace
 
-// Three steps of each optimizer, here and lowered.
+// Three steps of each optimizer, direct and lowered.
 TEST(lowered_updates_take_the_same_steps) {
   for (const auto& optimizer : Factory<Optimizer>::instance().entries()) {
     const std::string& name = optimizer.type;
-    // its rule is that of functions of R (test-optimizer_own.R), which add plain operations
+    // Its update rule is R functions that add plain operations (test-optimizer_own.R).
     if (name == "Optimizer") continue;
     for (const bool is_resource : {false, true}) {
       for (const bool is_sparse : {false, true}) {
@@ -274,9 +274,9 @@ TEST(lowered_updates_take_the_same_steps) {
   }
 }
 
-// TensorFlow runs what the graph does not order in any order: an update must not come before the
-// gradient of another layer that needs the old value.
-TEST(lowered_updates_wait_for_what_reads_the_variable) {
+// TensorFlow runs unordered operations in any order. An update must not run before the gradient of
+// another layer that needs the old value.
+TEST(lowered_updates_wait_for_readers_of_the_variable) {
   const auto graph = std::make_shared<Graph>();
   Graph& g = *graph;
   VariableOptions options;
@@ -302,11 +302,11 @@ TEST(lowered_updates_wait_for_what_reads_the_variable) {
       ++readers;
     }
   }
-  CHECK_EQ(readers, 2);  // the product, and the gradient of what it was made of
+  CHECK_EQ(readers, 2);  // the product and its gradient
 }
 
-// What is written is the same in each process, wherever operations lie in memory.
-TEST(lowered_updates_wait_for_readers_in_the_order_of_their_making) {
+// The export must not depend on the addresses of operations.
+TEST(lowered_updates_wait_for_readers_in_creation_order) {
   const auto graph = std::make_shared<Graph>();
   Graph& g = *graph;
   VariableOptions options;
@@ -331,7 +331,7 @@ TEST(lowered_updates_wait_for_readers_in_the_order_of_their_making) {
   CHECK(waited_for >= 40);
 }
 
-TEST(a_graph_with_contributions_of_trees_is_not_written) {
+TEST(tree_contributions_cannot_be_exported) {
   Graph g;
   const Output trees = g.op("BoostedTreesEnsembleResourceHandleOp");
   const Output bucket = g.constant(Tensor::vector<int32_t>({0, 1}));
@@ -345,8 +345,8 @@ TEST(a_graph_with_contributions_of_trees_is_not_written) {
                "'parts' gives the contributions of columns");
 }
 
-// What is known of an operation is copied, what is not yet known is inferred.
-TEST(lowering_infers_again_where_a_shape_was_told_later) {
+// Known shapes are copied, unknown ones are inferred.
+TEST(lowering_infers_shapes_that_were_set_later) {
   auto graph = std::make_shared<Graph>();
   const auto placeholder = [&graph](const char* name) -> Output {
     return graph->op("Placeholder")
@@ -368,6 +368,6 @@ TEST(lowering_infers_again_where_a_shape_was_told_later) {
   CHECK(&copy->graph() == lowered.get() && copy->input(0) == lowered->tensor("untold:0"));
   CHECK(copy->control_inputs() == std::vector<Operation*>{lowered->operation("one")});
   CHECK_EQ(&copy->attrs().items(), &other.op->attrs().items());
-  // its name is taken, whatever the case
+  // Its name is taken, whatever the case.
   CHECK_EQ(lowered->scalar(DType::kFloat32, 1, "Other").name(), "Other_1:0");
 }

@@ -1,4 +1,4 @@
-// What a model's folder must agree on follows from the arguments that are declared "kept".
+// The compatibility of a model with its folder depends on the arguments that are declared "kept".
 #include "estimators/head_base.h"
 #include "estimators/model_signature.h"
 #include "estimators/model_traits.h"
@@ -8,7 +8,7 @@ using namespace runhooks;
 
 namespace {
 
-// A column, a head and an estimator of the test's own, that nothing else knows by name.
+// A column, a head and an estimator that only this test registers.
 class ToyColumn : public DenseColumn {
  public:
   explicit ToyColumn(const Args& args) : key_(args.text("key")) {}
@@ -28,7 +28,7 @@ RUNHOOKS_REGISTER_COLUMN(ToyColumn,
                           "seed = NULL: whole number. What they begin with."},
                          "Of the test.");
 
-// Ranks of items: labels of a width of its own.
+// Item ranks, with labels of custom width.
 class ToyHead : public HeadBase {
  public:
   explicit ToyHead(const Args& args) : HeadBase(args), items_(args.integer("items")) {}
@@ -121,7 +121,7 @@ std::string group(const Args& spec, const std::string& wanted) {
 
 }  // namespace
 
-TEST(what_is_kept_is_what_a_folder_must_agree_on) {
+TEST(kept_arguments_must_match_the_folder) {
   const auto was = toy_model(2, 1, 3, 0.5);
   CHECK(group(*was, "kind") == "kind: toy_regressor\n");
   CHECK(group(*was, "head") == "label_dimension: 1\n");
@@ -133,7 +133,7 @@ TEST(what_is_kept_is_what_a_folder_must_agree_on) {
   CHECK(model_signature(*toy_model(2, 1, 5, 0.5)) != model_signature(*was));
 }
 
-TEST(a_head_says_what_its_labels_are_and_what_is_kept_of_it) {
+TEST(a_head_describes_its_labels_and_kept_arguments) {
   const auto with_head = [](double items, const char* reduction) {
     return made({{"type", text("toy_estimator")},
                  {"feature_columns", list_of({Value::of(toy_column(2, 1))})},
@@ -146,14 +146,14 @@ TEST(a_head_says_what_its_labels_are_and_what_is_kept_of_it) {
   CHECK(model_signature(*with_head(4, "sum")) != model_signature(*with_head(5, "sum")));
 }
 
-TEST(numbers_are_written_as_R_shows_them) {
+TEST(numbers_are_formatted_like_R) {
   const auto depth = [](double x) { return group(*toy_model(x, 1, 3, 0), "columns"); };
   CHECK(depth(100000) == "x_toy: ToyColumn(key='x', depth=1e+05)\n");
   CHECK(depth(123456) == "x_toy: ToyColumn(key='x', depth=123456)\n");
   CHECK(depth(-3) == "x_toy: ToyColumn(key='x', depth=-3)\n");
 }
 
-TEST(an_optimizer_is_told_by_what_names_its_slots) {
+TEST(an_optimizer_is_identified_by_its_slot_names) {
   const auto trained_by = [](const std::shared_ptr<Args>& optimizer) {
     auto spec = toy_model(2, 1, 3, 0);
     spec->set("optimizer", Value::of(optimizer));
@@ -166,7 +166,7 @@ TEST(an_optimizer_is_told_by_what_names_its_slots) {
         "optimizer: RMSProp (centered)\n");
 }
 
-TEST(arguments_that_nobody_reads_are_refused_in_all_kinds_of_things) {
+TEST(unused_arguments_are_errors_for_all_kinds) {
   auto spec = toy_model(2, 1, 3, 0);
   spec->set("nope", number(1));
   CHECK_THROWS(make_canned_model("toy_regressor", *spec), Code::kInvalidArgument,

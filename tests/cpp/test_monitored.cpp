@@ -1,5 +1,5 @@
-// The loop: the order of calls, how it ends, what it recovers from. The facts are
-// golden/hooks/README.md's.
+// The monitored loop: order of calls, end, and recovery. golden/hooks/README.md documents the
+// expected behaviour.
 #include "base/interrupt.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "monitored/monitored_session.h"
@@ -11,7 +11,7 @@ namespace {
 
 using Trace = std::vector<std::string>;
 
-// Writes down its calls; `act`, if set, is called with "method" and how often it was called.
+// Records its calls. `act`, if set, receives "method" and the number of its calls.
 class TraceHook : public RunHook {
  public:
   TraceHook(std::string name, Trace& trace) : name_(std::move(name)), trace_(trace) {}
@@ -79,7 +79,7 @@ struct Loop {
     return std::make_unique<MonitoredSession>(
         graph, std::make_unique<ChiefSessionCreator>(graph, nullptr), HookList{a, b}, options);
   }
-  // Up to `runs` runs in a block; the sum of the last one.
+  // Makes up to `runs` runs and returns the sum of the last one.
   double run(int runs) {
     double last = 0;
     auto session = open();
@@ -116,7 +116,7 @@ TEST(loop_without_runs_still_begins_and_ends) {
   CHECK_EQ(loop.text(), str_cat(kStart, "A.end B.end"));
 }
 
-TEST(loop_stop_in_before_run_skips_nothing) {
+TEST(loop_stop_in_before_run_completes_the_run) {
   Loop loop;
   bool b_saw_it = false;
   loop.a->act = [&](const std::string& method, int) {
@@ -139,7 +139,7 @@ TEST(loop_coordinator_stops) {
   CHECK_EQ(loop.text(), str_cat(kStart, kRun, kRun, "A.end B.end"));
 }
 
-TEST(loop_end_of_data_and_stop_iteration_end_well) {
+TEST(loop_end_of_data_and_stop_iteration_are_no_errors) {
   for (const Code code : {Code::kOutOfRange, Code::kStopIteration}) {
     Loop in_before, in_after;
     fail_at(*in_before.a, "before", 2, code);
@@ -151,7 +151,7 @@ TEST(loop_end_of_data_and_stop_iteration_end_well) {
   }
 }
 
-TEST(loop_other_errors_surface_without_end) {
+TEST(loop_other_errors_skip_end) {
   Loop loop;
   fail_at(*loop.b, "after", 2, Code::kInvalidArgument);
   CHECK_THROWS(loop.run(5), Code::kInvalidArgument, "on purpose");
@@ -159,13 +159,13 @@ TEST(loop_other_errors_surface_without_end) {
   CHECK(!loop.graph->finalized());
 }
 
-TEST(loop_steering_errors_in_begin_create_and_end_surface) {
+TEST(loop_steering_errors_outside_of_runs_are_raised) {
   for (const char* method : {"begin", "created", "end"}) {
     Loop loop;
     fail_at(*loop.a, method, 1, Code::kOutOfRange);
     CHECK_THROWS(loop.run(1), Code::kOutOfRange, "on purpose");
   }
-  // An error in one end() keeps the later ones from being called; on_error() is for all.
+  // An error in end() skips the later end() calls; on_error() is called for all hooks.
   Loop loop;
   fail_at(*loop.a, "end", 1, Code::kInternal);
   CHECK_THROWS(loop.run(1), Code::kInternal, "on purpose");
@@ -195,7 +195,7 @@ TEST(loop_gives_up_after_ten_failures) {
   CHECK_THROWS(loop.run(1), Code::kAborted, "failure 10");
 }
 
-TEST(loop_forgets_a_stop_that_was_asked_for_in_a_lost_run) {
+TEST(loop_discards_a_stop_request_of_a_lost_run) {
   Loop loop;
   loop.a->act = [&](const std::string& method, int call) {
     if (method != "after" || call != 1) return;
@@ -230,7 +230,7 @@ TEST(loop_names_both_hooks_that_feed_one_tensor) {
   CHECK_THROWS(with_caller.run(1), Code::kFailedPrecondition, "by hook `A` and by the caller");
 }
 
-TEST(loop_follows_hooks_that_ask_for_other_things) {
+TEST(loop_supports_changing_fetches) {
   Loop loop;
   loop.a->act = [&](const std::string& method, int call) {
     if (method != "before") return;
@@ -251,7 +251,7 @@ TEST(loop_lets_hooks_run_the_session) {
   double own = 0;
   loop.a->args.fetches = {loop.sum};
   loop.a->act = [&](const std::string& method, int) {
-    // The same fetch, fed otherwise: the results of the run that is under way stay.
+    // The same fetch with other feeds must not change the results of the current run.
     if (method == "after") {
       own = loop.a->context()
                 .session()
@@ -286,7 +286,7 @@ TEST(loop_interrupt_ends_after_the_step) {
 
 namespace {
 
-// Keeps in checkpoints how many runs it has seen.
+// Saves the number of its runs in checkpoints.
 class CountingHook : public RunHook {
  public:
   std::string name() const override { return "count"; }
@@ -300,7 +300,7 @@ class CountingHook : public RunHook {
   bool fails = false;
 };
 
-// Saves when the session is made, and after an interrupt.
+// Saves after the session is created, and after an interrupt.
 class SavingHook : public RunHook {
  public:
   explicit SavingHook(std::shared_ptr<Scaffold> scaffold) : scaffold_(std::move(scaffold)) {}
@@ -315,7 +315,7 @@ class SavingHook : public RunHook {
   std::shared_ptr<Scaffold> scaffold_;
 };
 
-// The state that is saved after an interrupt of the third step.
+// The hook state that is saved after an interrupt of the third step.
 int64_t count_at_interrupt(bool fails) {
   Loop loop;
   const auto scaffold = std::make_shared<Scaffold>();
@@ -346,10 +346,10 @@ int64_t count_at_interrupt(bool fails) {
 
 TEST(loop_interrupt_saves_the_states_of_its_step) {
   CHECK_EQ(count_at_interrupt(false), int64_t{3});
-  CHECK_EQ(count_at_interrupt(true), int64_t{0});  // as it was saved last
+  CHECK_EQ(count_at_interrupt(true), int64_t{0});  // the last saved state
 }
 
-TEST(loop_closed_sessions_say_so) {
+TEST(loop_closed_sessions_report_so) {
   Loop loop;
   auto session = loop.open();
   session->run(loop.run_args);
@@ -363,7 +363,7 @@ TEST(loop_closed_sessions_say_so) {
   CHECK_EQ(std::count(loop.trace.begin(), loop.trace.end(), "A.end"), 1L);
 }
 
-TEST(loop_run_after_a_stop_is_refused) {
+TEST(loop_run_after_a_stop_is_an_error) {
   Loop loop;
   loop.a->act = [&](const std::string& method, int) {
     if (method == "after") loop.a->context().request_stop();
@@ -374,7 +374,7 @@ TEST(loop_run_after_a_stop_is_refused) {
                "even after should_stop requested");
 }
 
-TEST(loop_knows_where_it_is) {
+TEST(loop_reports_its_location) {
   Loop loop;
   std::string place;
   loop.b->act = [&](const std::string&, int) {
@@ -389,7 +389,7 @@ TEST(loop_knows_where_it_is) {
   CHECK(LoopLocation::innermost() == nullptr);
 }
 
-TEST(loop_says_which_variables_were_left_out) {
+TEST(loop_reports_uninitialized_variables) {
   auto graph = std::make_shared<Graph>();
   VariableOptions options;
   make_variable(*graph, graph->scalar(DType::kFloat32, 1), "w", options);
@@ -412,7 +412,7 @@ TEST(loop_a_run_in_a_step_leaves_recovery_to_the_step) {
            str_cat(kStart, "A.before B.before A.created B.created ", kRun, "A.end B.end"));
 }
 
-TEST(loop_that_recovers_raises_what_the_coordinator_was_told_when_it_is_closed) {
+TEST(recovered_loop_raises_the_coordinators_error_at_close) {
   for (const bool recovers : {true, false}) {
     Loop loop;
     loop.options.recovers = recovers;
@@ -454,7 +454,7 @@ TEST(loop_hooks_cannot_close_their_own_session) {
   }
 }
 
-TEST(loop_workers_do_not_wait_for_nobody) {
+TEST(loop_workers_do_not_wait_for_an_impossible_chief) {
   Loop loop;
   WorkerSessionCreator creator(loop.graph, nullptr, "", 7200);
   CHECK_THROWS(creator.create_session(), Code::kDeadlineExceeded,
@@ -462,11 +462,11 @@ TEST(loop_workers_do_not_wait_for_nobody) {
   WorkerSessionCreator(std::make_shared<Graph>(), nullptr, "", 7200).create_session();
 }
 
-TEST(loop_scaffolds_take_what_another_one_has_made) {
+TEST(loop_scaffolds_reuse_operations_of_another_one) {
   Loop loop;
   Scaffold first, second;
   first.finalize(*loop.graph);
-  second.finalize(*loop.graph);  // the graph is finalized: nothing can be added
+  second.finalize(*loop.graph);  // the graph is finalized, so nothing can be added
   CHECK(first.init_op == second.init_op);
   CHECK(first.local_init_op == second.local_init_op);
   CHECK(first.saver == second.saver);

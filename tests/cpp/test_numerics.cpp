@@ -1,5 +1,5 @@
-// Values and gradients at the edges: NaN, infinity, zeros. The figures are those of TensorFlow
-// 1.15.
+// Values and gradients at the extremes: NaN, infinity, zeros. Expected values are TensorFlow
+// 1.15's.
 #include <algorithm>
 #include <limits>
 
@@ -50,7 +50,7 @@ void check_elements(const char* what, const Tensor& got, const std::vector<doubl
   }
 }
 
-// f and its gradient at `x`, alone and in a row that is long enough for vector registers.
+// Checks f and its gradient at `x`, for a scalar and for a row that fills vector registers.
 void check_at(const Function& f, double x, double value, double gradient) {
   for (DType dtype : {DType::kFloat32, DType::kFloat64}) {
     for (size_t n : {1, 37}) {
@@ -123,7 +123,7 @@ TEST(numerics_activations_of_large_numbers) {
   check_at(nn("sigmoid"), -kInf, 0, 0);
 }
 
-TEST(numerics_no_gradient_from_above_is_none_below) {
+TEST(numerics_zero_gradients_stay_zero) {
   check_at(times_zero("Sqrt"), 0, 0, 0);
   check_at(times_zero("Sqrt"), -1, kNan, 0);
   check_at(times_zero("Rsqrt"), 0, kNan, 0);
@@ -148,7 +148,7 @@ TEST(numerics_product_multiplies_the_others) {
                                declared.has_rank() ? Shape{1, 3, 2} : declared);
     check_elements("gradient along two axes", got[1], {2, 0, 4, 3, 6, 5});
   }
-  // the product overflows, none of the gradients does
+  // The product overflows, but the gradients do not.
   got = product_and_gradient(vector_of(DType::kFloat32, {1e25, 1e20, 1e-5}), {0});
   check_elements("gradient", got[1], {1e15, 1e20, kInf});
 }
@@ -172,7 +172,7 @@ TEST(numerics_bucketize_compares_integers_with_fractions) {
   check_elements("bucket", Session(graph).run({nan}, {})[0], {4});
 }
 
-TEST(numerics_extremes_beside_nan) {
+TEST(numerics_extremes_with_nan) {
   auto graph = std::make_shared<Graph>();
   for (DType dtype : {DType::kFloat32, DType::kFloat64}) {
     const Output a = graph->constant(vector_of(dtype, {1, kNan, kNan}));

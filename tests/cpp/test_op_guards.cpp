@@ -1,5 +1,5 @@
-// Inputs that an op's definition does not allow are errors by name, when the op is added where the
-// shapes are known, and when it runs where they are fed.
+// Inputs that violate an op's definition are errors that name it: when the op is added if shapes
+// are known, otherwise when it runs.
 #include <limits>
 
 #include "graph/input_set.h"
@@ -17,7 +17,7 @@ Tensor texts(const std::vector<std::string>& values) {
   return Tensor::strings(Shape{static_cast<int64_t>(values.size())}, values);
 }
 
-// Output 0 of an op whose inputs are constants, or fed with shapes that the graph does not know.
+// Output 0 of an op whose inputs are constants, or fed with shapes unknown to the graph.
 Tensor run_op(const char* type,
               const std::vector<Tensor>& inputs,
               const AttrMap& attrs,
@@ -68,7 +68,7 @@ void check_texts(const char* type,
 
 }  // namespace
 
-TEST(op_guards_words_of_the_definition) {
+TEST(op_guards_messages_follow_the_definition) {
   const ArgDef axis = parse_arg("axis: Tidx, scalar");
   CHECK_EQ(axis.type_attr, std::string("Tidx"));
   CHECK_EQ(axis.max_rank, 0);
@@ -167,7 +167,7 @@ TEST(op_guards_more_than_64_inputs) {
   for (float x : {1.0f, 5.0f, 9.0f}) {
     CHECK_EQ(session.run({sum}, {{fed, Tensor::scalar<float>(x)}})[0].data<float>()[0], 64 + x);
   }
-  // a value behind the 64th that a shape depends on
+  // A value after the 64th input that a shape depends on.
   std::vector<Output> parts(70, graph->constant(floats({1, 1})));
   const Output axis = graph->op("Placeholder").attr("dtype", DType::kInt32).attr("shape", Shape());
   parts.push_back(axis);

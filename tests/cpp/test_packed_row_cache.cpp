@@ -1,4 +1,4 @@
-// Rows of large data that wait side by side in a shuffle, and batches that several threads gather.
+// PackedRowCache in shuffles of large data, and batches that several threads gather.
 #include <numeric>
 
 #include "dataset_kinds.h"
@@ -10,9 +10,9 @@ using namespace runhooks_test;
 
 namespace {
 
-constexpr int64_t kRows = 1300000;  // of 20 bytes: more than a cache is trusted to hold
+constexpr int64_t kRows = 1300000;  // of 20 bytes each, larger than any assumed cache
 
-// Each row's number in three columns of three sizes, the last of which has two in a row.
+// Each row's number in three columns of different types; the last column contains it twice.
 DatasetPtr numbered_rows() {
   std::vector<double> doubles(kRows);
   std::iota(doubles.begin(), doubles.end(), 0.0);
@@ -37,7 +37,7 @@ DatasetPtr batches(DatasetPtr rows, int64_t size) {
   return dataset_of("BatchDataset", {{"batch_size", number(size)}}, rows);
 }
 
-// Appends the numbers of `n` batches, in all columns of which must stand the same.
+// Appends the numbers of `n` batches, which must be equal in all columns.
 void read(DatasetIterator& iterator, size_t n, std::vector<int64_t>& numbers) {
   for (const Components& batch : elements_of(iterator, n)) {
     for (int64_t i = 0; i < batch[0].shape().dim(0); ++i) {
@@ -50,7 +50,7 @@ void read(DatasetIterator& iterator, size_t n, std::vector<int64_t>& numbers) {
   }
 }
 
-// In the order in which they come one by one: next() asks the table itself.
+// The order of single elements: next() reads the table directly.
 std::vector<int64_t> one_by_one(const Dataset& rows, size_t n) {
   std::vector<int64_t> numbers;
   auto iterator = rows.make_iterator();
@@ -62,12 +62,12 @@ std::vector<int64_t> one_by_one(const Dataset& rows, size_t n) {
 
 }  // namespace
 
-TEST(rows_that_wait_near_are_those_of_the_table) {
+TEST(cached_rows_match_the_table) {
   const DatasetPtr rows = numbered_rows();
   const DatasetPtr kinds[] = {
-      shuffled(rows, 1000),                // at times too long
-      shuffled(rows, 1),                   // no longer than a moment
-      shuffled(shuffled(rows, 100), 700),  // two that wait
+      shuffled(rows, 1000),                // rows can be evicted before they are read
+      shuffled(rows, 1),                   // rows are read immediately
+      shuffled(shuffled(rows, 100), 700),  // two caches
       dataset_of("RepeatDataset", {{"count", number(2)}},
                  dataset_of("TakeDataset", {{"count", number(9000)}}, shuffled(rows, 1000)))};
   for (const DatasetPtr& kind : kinds) {
@@ -78,17 +78,17 @@ TEST(rows_that_wait_near_are_those_of_the_table) {
       std::vector<int64_t> numbers;
       auto iterator = batches(kind, 1500)->make_iterator();
       read(*iterator, 4, numbers);
-      // another one goes on, where all that waits is far
+      // Another iterator resumes with an empty cache.
       auto second = batches(kind, 1500)->make_iterator();
       second->restore(iterator->save());
       read(*second, 6, numbers);
       CHECK(numbers == expected);
     }
   }
-  CHECK(shuffled(rows, kRows)->make_iterator()->make_row_cache() == nullptr);  // no cache holds them
+  CHECK(shuffled(rows, kRows)->make_iterator()->make_row_cache() == nullptr);  // too many rows
 }
 
-TEST(rows_gathered_by_two_threads_are_those_of_the_table) {
+TEST(rows_gathered_by_two_threads_match_the_table) {
   const DatasetPtr rows = numbered_rows();
   std::vector<int64_t> expected(12000), numbers;
   std::iota(expected.begin(), expected.end(), int64_t{0});

@@ -1,4 +1,4 @@
-// How plans use threads: the way that takes the least time, found again where that changes.
+// ParallelismTuner selects the fastest parallel mode of a plan, and notices changes.
 #include "session/parallelism_tuner.h"
 #include "test.h"
 
@@ -13,7 +13,7 @@ struct Times {
   }
 };
 
-// So many rounds, and the runs by the best way between them.
+// Simulates `rounds` rounds, including the runs in the best mode between them.
 void try_rounds(ParallelismTuner& trial, int rounds, const Times& times) {
   for (; rounds > 0; --rounds) {
     while (!trial.is_trying()) trial.took(0);
@@ -23,7 +23,7 @@ void try_rounds(ParallelismTuner& trial, int rounds, const Times& times) {
 
 }  // namespace
 
-TEST(thread_trial_gives_each_way_a_run_and_then_the_best_one) {
+TEST(tuner_measures_each_mode_and_then_uses_the_best) {
   ParallelismTuner trial(true);
   for (int round = 0; round < 9; ++round) {
     for (const ParallelMode way : {ParallelMode::kLevels, ParallelMode::kKernels, ParallelMode::kNone}) {
@@ -38,19 +38,19 @@ TEST(thread_trial_gives_each_way_a_run_and_then_the_best_one) {
   CHECK(trial.is_trying() && trial.way() == ParallelMode::kLevels);
 }
 
-TEST(thread_trial_finds_when_another_way_is_the_fastest) {
+TEST(tuner_detects_a_new_fastest_mode) {
   ParallelismTuner trial(true);
   const auto best_after = [&](int rounds, const Times& times) {
     try_rounds(trial, rounds, times);
     return trial.way();
   };
   CHECK(best_after(9, {100, 150, 130}) == ParallelMode::kLevels);
-  CHECK(best_after(1, {900, 150, 130}) == ParallelMode::kLevels);  // a disturbance
+  CHECK(best_after(1, {900, 150, 130}) == ParallelMode::kLevels);  // an outlier
   CHECK(best_after(9, {300, 150, 130}) == ParallelMode::kNone);
   CHECK(best_after(9, {300, 100, 130}) == ParallelMode::kKernels);
 }
 
-TEST(thread_trial_stays_where_little_is_won) {
+TEST(tuner_ignores_small_differences) {
   ParallelismTuner trial(true);
   try_rounds(trial, 9, {100, 200, 98});
   CHECK(trial.way() == ParallelMode::kLevels);
@@ -58,7 +58,7 @@ TEST(thread_trial_stays_where_little_is_won) {
   CHECK(trial.way() == ParallelMode::kNone);
 }
 
-TEST(thread_trial_of_a_plan_without_levels_has_two_ways) {
+TEST(tuner_of_a_plan_without_levels_has_two_modes) {
   ParallelismTuner trial(false);
   for (int run = 0; run < 18; ++run) {
     CHECK(trial.is_trying() && trial.way() == (run % 2 ? ParallelMode::kNone : ParallelMode::kKernels));

@@ -1,4 +1,4 @@
-// Regular expressions: as RE2 finds them in TensorFlow, in linear time, on a flat stack.
+// Regular expressions match like RE2 in TensorFlow, in linear time and without deep recursion.
 #include <chrono>
 #include <fstream>
 
@@ -46,7 +46,7 @@ std::string error_of(const std::string& pattern) {
   return "";
 }
 
-// What tests/golden/make_patterns.py replaces by: as many groups as there are, two at most.
+// The replacement that tests/golden/make_patterns.py uses: up to two groups.
 std::string rewrite_for(const Pattern& pattern) {
   for (const char* rewrite : {"<\\0|\\1|\\2>", "<\\0|\\1>"}) {
     try {
@@ -78,7 +78,7 @@ double seconds_of(const Pattern& pattern, const std::string& text) {
 
 }  // namespace
 
-TEST(pattern_finds_what_tensorflow_finds) {
+TEST(pattern_matches_like_tensorflow) {
   const std::string path = runhooks_test::golden_folder() + "/patterns.tsv";
   std::ifstream file(path);
   int lines = 0, errors = 0;
@@ -103,8 +103,9 @@ TEST(pattern_finds_what_tensorflow_finds) {
   CHECK(errors > 30);
 }
 
-TEST(pattern_takes_long_texts_and_hostile_ones) {
-  // std::regex recursed: a frame for each letter ended the process, nested repeats never ended
+TEST(pattern_supports_long_and_hostile_texts) {
+  // std::regex recurses for each character, which overflows the stack, and is exponential for
+  // nested repeats.
   const std::string letters(50000, 'a');
   CHECK(Pattern("(a|b)*").is_all_of(letters));
   CHECK(Pattern("(.*)*").is_all_of(letters));
@@ -117,10 +118,10 @@ TEST(pattern_time_is_linear_in_the_text) {
   const Pattern pattern("(a|aa|a*)*(b|c)");
   const double one = seconds_of(pattern, std::string(20000, 'a'));
   const double eight = seconds_of(pattern, std::string(160000, 'a'));
-  CHECK(eight < 30 * one);  // quadratic: 64 times
+  CHECK(eight < 30 * one);  // quadratic time would be 64 times
 }
 
-TEST(pattern_limits_have_words) {
+TEST(pattern_limits_are_reported) {
   CHECK_EQ(error_of("((a{100}){100})"),
            "Invalid pattern: ((a{100}){100}), error: invalid repetition size: {100}.");
   CHECK_EQ(error_of(repeated("(", 5000) + repeated(")", 5000)),
@@ -131,7 +132,7 @@ TEST(pattern_limits_have_words) {
   CHECK_EQ(error_of("\xff"), "Invalid pattern: \xff, error: invalid UTF-8.");
 }
 
-TEST(pattern_rewrites_name_groups_that_are_there) {
+TEST(pattern_rewrites_require_existing_groups) {
   const Pattern pattern("(a)(b)?");
   CHECK_EQ(pattern.replace_all("abac", "[\\2\\1\\\\]"), "[ba\\][a\\]c");
   for (const char* rewrite : {"\\3", "\\x", "\\"}) {
@@ -149,21 +150,21 @@ TEST(pattern_unicode_classes_and_cases) {
   CHECK(Pattern("\\p{Greek}+").is_all_of("\xCE\xB1\xCE\x93"));
   CHECK(Pattern("\\p{Han}\\p{Lo}").is_all_of("\xE5\xAD\x97\xE5\xAD\x97"));
   CHECK(!Pattern("\\p{Lu}").is_in("a1_"));
-  // the Kelvin sign, and the German sharp s of both sizes
+  // The Kelvin sign, and the German sharp s in both cases.
   CHECK(Pattern("(?i)kK").is_all_of("\xE2\x84\xAAk"));
   CHECK(Pattern("(?i)\xC3\x9F").is_all_of("\xE1\xBA\x9E"));
   RuneSet set;
   CHECK(find_unicode_class("N", &set) && set.has('7') && !set.has('a'));
   CHECK(!find_unicode_class("Klingon", &set));
-  // each class is what it is however often it is folded and negated
+  // Case folding and double negation do not change a class.
   RuneSet twice = set;
   twice.negate();
   twice.negate();
   CHECK(twice.ranges() == set.ranges());
 }
 
-TEST(pattern_searches_do_not_share) {
-  // one pattern, used while another search of it is on its way, and by copies
+TEST(pattern_searches_are_independent) {
+  // One pattern is used during another search of it, and through copies.
   const Pattern pattern("(a+)b");
   const Pattern copy = pattern;
   CHECK_EQ(copy.replace_all(pattern.replace_all("aabab", "<\\1>ab"), "\\1"), "<aa>a<a>a");

@@ -1,4 +1,4 @@
-// Data that cannot hold code: what is written comes back, what cannot be is refused.
+// Plain data, which cannot contain code: round trips, and errors for other objects.
 #include "io/files/plain_data.h"
 #include "io_test.h"
 
@@ -27,7 +27,7 @@ PlainData words() {
 
 }  // namespace
 
-TEST(plain_data_come_back) {
+TEST(plain_data_round_trip) {
   PlainData number;
   number.kind = Kind::kDouble;
   number.numbers = std::string(16, '\x3f');
@@ -45,7 +45,7 @@ TEST(plain_data_come_back) {
   CHECK_EQ(write_plain_data(back), bytes);
 }
 
-TEST(plain_data_that_cannot_be_are_refused) {
+TEST(plain_data_rejects_invalid_files) {
   CHECK_THROWS(read_plain_data("", "here"), Code::kDataLoss, "here");
   CHECK_THROWS(read_plain_data("\x58\x0a\x00", "here"), Code::kDataLoss, "here");
   PlainData deep;

@@ -1,4 +1,4 @@
-// What a session promises of a run: order, values as they were when computed, and no work twice.
+// Guarantees of a session's run: order, values at the time of computation, and no repeated work.
 #include "ops/state/gradient_helpers.h"
 #include "session/session.h"
 #include "test.h"
@@ -24,7 +24,7 @@ TEST(plan_reads_come_before_updates) {
     auto g = new_graph();
     const VariablePtr w = new_variable(*g, 1, "w", use_resource);
     const char* type = use_resource ? "AssignAddVariableOp" : "AssignAdd";
-    // The update is made first, so only the plan's rule puts the reads before it.
+    // The update is created first, so only the plan can put the reads before it.
     Operation* update = g->op(type, {w->handle, g->scalar(DType::kFloat32, 10)});
     const Output twice = add(*g, w->snapshot, w->snapshot);
     Session session(g);
@@ -36,7 +36,7 @@ TEST(plan_reads_come_before_updates) {
   }
 }
 
-TEST(plan_keeps_the_old_value_for_who_waits_for_an_update) {
+TEST(plan_keeps_the_old_value_for_ops_after_an_update) {
   auto g = new_graph();
   const VariablePtr w = new_variable(*g, 1, "w", true);
   const Output old = g->op("ReadVariableOp", {w->handle}).attr("dtype", DType::kFloat32);
@@ -49,7 +49,7 @@ TEST(plan_keeps_the_old_value_for_who_waits_for_an_update) {
   for (float expected : {1.0f, 11.0f, 21.0f}) CHECK_EQ(number(session.run(late)), expected);
 }
 
-TEST(plan_values_that_are_kept_do_not_change) {
+TEST(plan_fetched_values_do_not_change) {
   auto g = new_graph();
   const VariablePtr w = new_variable(*g, 1, "w", false);
   Operation* update = g->op("AssignAdd", {w->handle, g->scalar(DType::kFloat32, 1)});
@@ -92,9 +92,9 @@ TEST(plan_reads_parameters_that_are_fed) {
   }
 }
 
-// What one plan keeps from run to run another one computes, since it is fed: in turns, each run has
-// its own; and what a plan reads beside a change is the value before it, also after others ran.
-TEST(plan_takes_over_from_others) {
+// One plan caches a value that another plan has as a feed. Alternating runs must not mix them up,
+// and a read in the same run as an update must return the old value.
+TEST(plan_alternates_with_others) {
   auto g = new_graph();
   const VariablePtr w = new_variable(*g, 1, "w", true);
   const Output kept = g->scalar(DType::kFloat32, 2);
@@ -116,7 +116,7 @@ TEST(plan_takes_over_from_others) {
   }
 }
 
-TEST(plan_runs_only_what_is_needed_and_not_what_is_fed) {
+TEST(plan_skips_unneeded_and_fed_operations) {
   auto g = new_graph();
   const Output x = g->op("Placeholder").attr("dtype", DType::kFloat32).attr("shape", Shape());
   const Output y = add(*g, x, g->scalar(DType::kFloat32, 1));
@@ -127,7 +127,7 @@ TEST(plan_runs_only_what_is_needed_and_not_what_is_fed) {
   CHECK_THROWS(session.run(z), Code::kInvalidArgument, "You must feed a value for placeholder");
 }
 
-TEST(plan_refuses_bad_feeds_and_fetches) {
+TEST(plan_rejects_invalid_feeds_and_fetches) {
   auto g = new_graph();
   const Output x = g->op("Placeholder").attr("dtype", DType::kFloat32).attr("shape", Shape{2});
   Session session(g);
@@ -163,12 +163,12 @@ TEST(plan_errors_name_the_operation) {
   Session session(g);
   CHECK_THROWS(session.run({y}, {{x, Tensor::zeros(DType::kFloat32, {2, 3})}}),
                Code::kInvalidArgument, "[MatMul model/product]");
-  // What failed once works with other values.
+  // Other feeds work after a failed run.
   CHECK_EQ(session.run({y}, {{x, Tensor::zeros(DType::kFloat32, {2, 2})}})[0].shape(),
            (Shape{2, 2}));
 }
 
-TEST(plan_is_not_run_again_while_it_is_held) {
+TEST(plan_is_not_run_again_while_its_results_are_held) {
   auto g = new_graph();
   const VariablePtr w = new_variable(*g, 1, "w", false);
   Session session(g);

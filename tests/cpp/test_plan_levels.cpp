@@ -1,4 +1,4 @@
-// Plans on several threads: the same bits as on one, and the same errors.
+// Plans on several threads have the same bits and errors as on one.
 #include <atomic>
 #include <cstring>
 #include <vector>
@@ -26,7 +26,7 @@ Tensor filled(const Shape& shape, int seed) {
   return x;
 }
 
-// Independent products, each with an update of its own and another that waits for all of them.
+// Independent products, each with an update, and an update that depends on all of them.
 struct Model {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   std::vector<VariablePtr> variables;
@@ -47,7 +47,7 @@ struct Model {
     }
     sum = g.op("AddN", products);
     for (int i = 0; i < kColumns; ++i) {
-      // the gradient of each is made of another's value from before the step
+      // Each gradient depends on another variable's value before the step.
       const VariablePtr& other = variables[static_cast<size_t>((i + 1) % kColumns)];
       const Output gradient = add(g, add(g, products[static_cast<size_t>(i)], sum),
                                   g.op("Identity", {other->snapshot}));
@@ -120,14 +120,14 @@ TEST(plan_levels_raise_the_first_error_and_change_nothing) {
   CHECK(!session.value(*model.variables[0]).equals(before));
 }
 
-TEST(shared_work_is_done_once_each) {
+TEST(shared_work_runs_each_task_once) {
   for (const int threads : {1, 2, 3}) {
     for (int round = 0; round < 300; ++round) {
       std::vector<std::atomic<int>> counts(static_cast<size_t>(round % 7));
       parallel_for(
           counts.size(), threads,
           [](void* context, size_t i) {
-            // inside, nobody may ask for further threads
+            // Nested calls must not request further threads.
             (*static_cast<std::vector<std::atomic<int>>*>(context))[i] += kernel_threads();
           },
           &counts);

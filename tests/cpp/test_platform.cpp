@@ -1,5 +1,5 @@
-// Paths by the rules of each system, names at the limits of file systems, and the fallbacks of
-// features that a system may lack.
+// Path rules of each system, names at the limits of file systems, and fallbacks for missing
+// features.
 #include "base/platform.h"
 
 #include <sys/stat.h>
@@ -23,7 +23,7 @@
 using namespace runhooks;
 using namespace runhooks_test;
 
-TEST(platform_features_are_switched_off_by_name) {
+TEST(platform_features_are_disabled_by_name) {
   CHECK(feature_enabled(SystemFeature::kExchange));
   {
     const DisabledFeatures without("exchange,memfd");
@@ -37,7 +37,7 @@ TEST(platform_features_are_switched_off_by_name) {
   CHECK_THROWS(DisabledFeatures("exchange,nothing"), Code::kInvalidArgument, "'nothing'");
 }
 
-TEST(platform_paths_are_joined_and_taken_apart_by_the_rules_of_windows) {
+TEST(platform_paths_follow_the_rules_of_windows) {
   constexpr auto kWindows = PathStyle::kWindows;
   const std::string c = "C:", top = c + "\\", models = top + "models";
   const std::string share = "\\\\server\\share";
@@ -76,7 +76,7 @@ TEST(platform_a_backslash_is_part_of_a_name_elsewhere) {
   CHECK_EQ(without_end_separators("/a/b\\", kPosix), "/a/b\\");
   CHECK(!is_absolute_path("\\a", kPosix));
   CHECK(!is_absolute_path(drive + "/a", kPosix));
-  // what std::filesystem says
+  // Compares with std::filesystem.
   for (const char* path : {"/", "/a", "a", "a/", "/a/b", "a//b", "/a//", "", "."}) {
     context() = path;
     const std::filesystem::path known(path);
@@ -85,7 +85,7 @@ TEST(platform_a_backslash_is_part_of_a_name_elsewhere) {
   }
 }
 
-TEST(platform_paths_keep_their_text_on_the_way_through_the_system) {
+TEST(platform_paths_keep_their_text_in_system_calls) {
   const std::string folder = join_path(fresh_folder("texts"), "größe ü 模型");
   create_directories(folder);
   write_file_atomically(join_path(folder, "é"), "x");
@@ -94,7 +94,7 @@ TEST(platform_paths_keep_their_text_on_the_way_through_the_system) {
   CHECK(is_same_path(folder, join_path(folder, ".")));
 }
 
-TEST(platform_names_at_the_limit_are_written_atomically_and_tidied_up) {
+TEST(platform_names_at_the_limit_are_written_atomically) {
   const std::string folder = fresh_folder("long");
   std::string umlauts = "a";
   while (umlauts.size() < 255) umlauts += "ü";
@@ -108,7 +108,7 @@ TEST(platform_names_at_the_limit_are_written_atomically_and_tidied_up) {
     CHECK(base_name(temporary) != base_name(temporary_path(path)));
     CHECK(is_temporary_of(temporary, name));
     CHECK(!is_temporary_of(temporary, name.substr(0, name.size() - 1)));
-    // cut between two characters
+    // Truncated between two characters.
     CHECK(base_name(temporary).find("\xc3~") == std::string::npos);
     write_file_atomically(path, "new");
     CHECK_EQ(read_whole_file(path), "new");
@@ -125,7 +125,7 @@ TEST(platform_names_at_the_limit_are_written_atomically_and_tidied_up) {
     CHECK_EQ(list_directory(folder).size(), size_t{2});
     CHECK(!process_exists(static_cast<int>(child)));
 #else
-    // a process number that Windows gives to no process
+    // A process id that Windows never uses.
     write_bytes(join_path(folder, name.substr(0, 60) + ".tmp3-0123456789abcdef"), "half");
 #endif
     remove_stale_of(path);
@@ -138,9 +138,9 @@ TEST(platform_names_at_the_limit_are_written_atomically_and_tidied_up) {
   CHECK(process_exists(process_id()));
 }
 
-// File systems that ignore case or the composition of letters list a name in another spelling. Here
-// a way through the folder above stands for that.
-TEST(platform_names_are_found_as_they_are_spelled_here) {
+// File systems that ignore case or Unicode composition list a name in another spelling. A path
+// through the parent folder simulates that.
+TEST(platform_names_are_found_in_the_given_spelling) {
   const std::string folder = join_path(fresh_folder("spellings"), "ä");
   create_directories(folder);
   for (const char* name : {"Mö.data-0", "Mü.data-0", "Mo.data-0"}) {
@@ -149,12 +149,12 @@ TEST(platform_names_are_found_as_they_are_spelled_here) {
   const std::vector<std::string> known = {"Mö.data-0"}, spelled = {"../ä/Mö.data-0"};
   CHECK(names_beginning(folder, "Mö.data-") == known);
   CHECK(names_beginning(folder, "../ä/Mö.data-") == spelled);
-  // composed and decomposed, upper and lower case: other names here
+  // Composed and decomposed letters, and upper and lower case, are different names here.
   CHECK(names_beginning(folder, "Mo\xcc\x88.data-").empty());
   CHECK(names_beginning(folder, "mo.data-").empty());
 }
 
-TEST(platform_names_change_places_by_two_renames) {
+TEST(platform_names_are_exchanged_by_two_renames) {
   const DisabledFeatures without("exchange");
   const std::string folder = fresh_folder("exchange"), aside = folder + "/aside";
   for (const char* name : {"/new", "/old"}) {
@@ -175,7 +175,7 @@ TEST(platform_large_writes_need_no_reserved_space) {
   CHECK(read_whole_file(path) == bytes);
 }
 
-TEST(platform_stamps_trust_no_clock_of_whole_seconds) {
+TEST(platform_file_versions_do_not_trust_whole_seconds) {
   const std::string path = fresh_folder("coarse") + "/file";
   write_bytes(path, "x");
   const auto written_ago = [&path](int seconds) {
@@ -212,8 +212,8 @@ bool can_take(const std::string& path) {
 
 }  // namespace
 
-// POSIX locks of a process end when it closes any descriptor of the file.
-TEST(platform_a_claim_outlives_other_descriptors_of_its_file) {
+// A process loses its POSIX locks when it closes any descriptor of the file.
+TEST(platform_lock_outlives_other_descriptors_of_its_file) {
   for (const char* lacking : {"", "ofd_locks", "file_locks"}) {
     context() = lacking;
     const DisabledFeatures without(lacking);
@@ -227,7 +227,7 @@ TEST(platform_a_claim_outlives_other_descriptors_of_its_file) {
   }
 }
 
-TEST(platform_a_claim_ends_with_its_process_and_not_with_its_children) {
+TEST(platform_lock_ends_with_its_process_not_with_children) {
   for (const char* lacking : {"", "ofd_locks", "file_locks"}) {
     context() = lacking;
     const DisabledFeatures without(lacking);
@@ -257,7 +257,7 @@ TEST(platform_a_claim_ends_with_its_process_and_not_with_its_children) {
   }
 }
 
-TEST(platform_without_locks_a_claim_of_another_host_stands) {
+TEST(platform_without_locks_another_hosts_lock_is_valid) {
   const DisabledFeatures without("file_locks");
   const std::string path = fresh_folder("hosts") + "/lock";
   LockOwner holder;
@@ -276,10 +276,10 @@ TEST(platform_without_locks_a_claim_of_another_host_stands) {
       return process;
     });
   };
-  // the file of a killed process of this host
+  // The lock file of a killed process of this host.
   leave(0, "");
   CHECK(DirectoryLock::take(path, &holder) != nullptr);
-  // and of another one, as long as its host
+  // The lock file of another host with a name of maximum length.
   leave(0, std::string(300, 'z'));
   CHECK(DirectoryLock::is_held(path, &holder));
   CHECK(DirectoryLock::take(path, &holder) == nullptr);
@@ -290,7 +290,7 @@ TEST(platform_a_folder_that_cannot_be_written_is_named) {
   const std::string folder = fresh_folder("read_only"), path = folder + "/file";
   write_file_atomically(path, "old");
   const int status = status_of_child([&] {
-    // root may do all: as another user, then
+    // Root ignores permissions, so test as another user.
     const bool changed = geteuid() == 0 ? seteuid(65534) == 0 : chmod(folder.c_str(), 0555) == 0;
     if (!changed) return 1;
     const auto is_refused = [&](const std::function<void()>& write) {

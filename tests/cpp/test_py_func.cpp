@@ -1,4 +1,4 @@
-// Functions of the embedding language in a graph, and lines that are logged a few times only.
+// R functions in a graph, and log lines with a limited number of repetitions.
 #include "base/log_first.h"
 #include "hooks_test.h"
 #include "ops/state/py_func.h"
@@ -11,7 +11,7 @@ using hooks_test::log_lines;
 
 namespace {
 
-// Counts from 1 and fails where it is told to.
+// Counts from 1, and fails on request.
 class CountingFunction : public TensorFunction {
  public:
   explicit CountingFunction(int fails_at = 0) : fails_at_(fails_at) {}
@@ -31,7 +31,7 @@ double value_of(Session& session, const Output& output) {
 
 }  // namespace
 
-TEST(py_func_is_called_in_each_run_and_never_beforehand) {
+TEST(py_func_is_called_only_in_runs) {
   auto graph = std::make_shared<Graph>();
   auto counter = std::make_shared<CountingFunction>();
   Operation* op = make_py_func(*graph, counter, {}, {DType::kFloat32}, false, "count");
@@ -44,7 +44,7 @@ TEST(py_func_is_called_in_each_run_and_never_beforehand) {
   CHECK_EQ(counter->calls, 2);
 }
 
-TEST(py_func_error_leaves_the_run_which_can_be_tried_again) {
+TEST(py_func_error_ends_the_run_which_can_be_repeated) {
   auto graph = std::make_shared<Graph>();
   Operation* op = make_py_func(*graph, std::make_shared<CountingFunction>(1), {}, {DType::kFloat32},
                                true, "count");
@@ -53,7 +53,7 @@ TEST(py_func_error_leaves_the_run_which_can_be_tried_again) {
   CHECK_EQ(value_of(session, op->output(0)), 2.0);
 }
 
-TEST(py_func_without_its_function_says_so) {
+TEST(py_func_without_its_function_is_an_error) {
   auto graph = std::make_shared<Graph>();
   Operation* op = make_py_func(*graph, nullptr, {}, {DType::kFloat32}, true, "lost");
   Session session(graph);

@@ -1,4 +1,4 @@
-// Numbers that nobody can foresee, whichever thread or process asks.
+// Unpredictable random numbers differ between threads and processes.
 #include <cstring>
 #include <set>
 #include <thread>

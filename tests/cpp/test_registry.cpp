@@ -1,5 +1,5 @@
-// What every op owes: a definition that stands, an example, shapes that its kernel keeps, a
-// gradient that is right.
+// Requirements on every op: a valid definition, an example, shapes that its kernel respects, and a
+// correct gradient.
 #include <algorithm>
 #include <cctype>
 #include <random>
@@ -15,28 +15,28 @@ using namespace runhooks_test;
 
 namespace {
 
-// Takes lists of tensors or functions, which test_control_flow.cpp has.
+// Takes lists of tensors or functions; tested in test_control_flow.cpp.
 bool is_of_loops(const OpDef& def) {
   const auto is_list = [](const ArgDef& arg) { return arg.dtype == DType::kVariant; };
   return def.calls_functions || std::any_of(def.inputs.begin(), def.inputs.end(), is_list) ||
          std::any_of(def.outputs.begin(), def.outputs.end(), is_list);
 }
 
-// Takes files or messages, which no random value is: test_example.cpp and
+// Takes files or messages, which random values cannot provide; tested in test_example.cpp and
 // test-input_parse_example.R.
 bool is_of_files(const OpDef& def) {
   return def.type.rfind("ParseExample", 0) == 0 || def.type == "ParseSingleExample" ||
          def.type == "DecodePng" || def.type == "EncodePng";
 }
 
-// Ops without an example: what they do needs a session with state, and test_plan.cpp or
-// test_data.cpp shows it.
+// Ops without an example, because they need a session with state; tested in test_plan.cpp or
+// test_data.cpp.
 bool needs_no_example(const OpDef& def) {
   return is_of_files(def) || def.is_stateful || def.type == "Const" || def.type == "NoOp" ||
          is_of_loops(def);
 }
 
-// Ops that other tests bring with them.
+// Ops that other tests register.
 bool is_for_tests(const OpDef& def) { return def.summary == "for tests"; }
 
 bool takes_float(const OpDef& def) {
@@ -60,7 +60,7 @@ Feeds feeds_of(const OpExample& example) {
   return feeds;
 }
 
-// The sum of all floating outputs, weighted so that no two elements count the same.
+// The sum of all floating outputs, with a different weight for each element.
 Output weighted_total(OpExample& example, std::mt19937& random) {
   Graph& g = *example.graph;
   std::vector<Output> sums;
@@ -79,7 +79,7 @@ Output weighted_total(OpExample& example, std::mt19937& random) {
   return sums.empty() ? Output() : static_cast<Output>(g.op("AddN", sums));
 }
 
-// Returns FALSE where there is nothing to differentiate.
+// Returns FALSE if there is nothing to differentiate.
 bool check_gradients(OpExample& example, std::mt19937& random) {
   const Output total = weighted_total(example, random);
   if (!total) return false;
@@ -110,7 +110,7 @@ bool check_gradients(OpExample& example, std::mt19937& random) {
       value.data<double>()[i] = x;
       feeds[which[k]].second = value.copy();
       const double numeric = (results[0] - results[1]) / (2 * h);
-      // nothing to compare with, as behind the mean of nothing
+      // The finite difference is undefined, for example for the mean of nothing.
       if (std::isnan(numeric)) continue;
       CHECK_NEAR(symbolic.data<double>()[i], numeric, 1e-6 * (1 + std::fabs(numeric)) * 10);
     }
@@ -118,11 +118,10 @@ bool check_gradients(OpExample& example, std::mt19937& random) {
   return !xs.empty();
 }
 
-// An example with other sizes: each number that is a size of its random inputs as 1 and as 0, and
-// all of them at once.
+// The example with other sizes: each size of its random inputs set to 1 and to 0, and all of them.
 std::vector<std::string> at_the_edges(const std::string& text) {
   const size_t inputs = std::min(text.find('|'), text.size());
-  std::vector<std::pair<size_t, size_t>> places;  // where a size stands, and how long it is
+  std::vector<std::pair<size_t, size_t>> places;  // position and length of each size
   for (size_t i = 0; i + 1 < inputs; ++i) {
     if (text[i + 1] != '[' || std::string("fpubomden").find(text[i]) == std::string::npos) continue;
     for (size_t at = i + 2; at < inputs && text[at] != ']'; ++at) {
@@ -148,9 +147,9 @@ std::vector<std::string> at_the_edges(const std::string& text) {
   return {variants.begin(), variants.end()};
 }
 
-// Those of look-ups refuse, LRN and ResizeBilinear are of float32 only. Functions and lists:
-// test_control_flow.cpp has differences of whole loops. A variable's value is no input:
-// test_plan.cpp. How much SparseSlice gives depends on values: test-tensor_sparse_slice.R.
+// Look-ups reject such sizes, and LRN and ResizeBilinear only support float32.
+// test_control_flow.cpp checks loops, and test_plan.cpp variables. The size of SparseSlice's output
+// depends on values (test-tensor_sparse_slice.R).
 const std::vector<std::string> kUnchecked = {"FusedEmbeddingLookupGrad",
                                              "FusedEmbeddingLookupWeightsGrad",
                                              "If",
@@ -170,8 +169,8 @@ const std::vector<std::string> kUnchecked = {"FusedEmbeddingLookupGrad",
                                              "TensorListStack",
                                              "While"};
 
-// The derivative of the gradient itself, along one direction: ops of models, which hessians and
-// penalties of gradients differentiate twice. The others must say so by an error.
+// Checks the derivative of the gradient in one direction, for ops that hessians and gradient
+// penalties differentiate twice. The others must raise an error.
 enum class Second { kNone, kGood, kWrong };
 Second check_second(OpExample& example, std::mt19937& random) {
   const Output total = weighted_total(example, random);
@@ -221,13 +220,13 @@ Second check_second(OpExample& example, std::mt19937& random) {
 
 }  // namespace
 
-TEST(registry_definitions_stand) {
+TEST(registry_definitions_are_valid) {
   CHECK(all_ops().size() > 50);
   for (const auto& entry : all_ops()) {
     const OpDef& def = entry.second;
     if (is_for_tests(def)) continue;
     context() = entry.first;
-    CHECK_EQ(def.type, entry.first);  // differs where two registrations have one name
+    CHECK_EQ(def.type, entry.first);  // differs if two registrations have the same name
     CHECK(!def.summary.empty());
     CHECK(static_cast<bool>(def.shape_fn));
     CHECK(def.forwards || def.kernel_factory || def.outputs.empty());
@@ -246,7 +245,7 @@ TEST(registry_outputs_have_the_inferred_shapes) {
         try {
           example = build_example(entry.second, text, dtype, random);
         } catch (const Error& error) {
-          // Only a type that the op does not take may be refused.
+          // The only valid error is that the op does not accept the type.
           const bool is_type = error.message().find("allowed values") != std::string::npos ||
                                error.message().find("does not match") != std::string::npos;
           if (dtype == DType::kFloat64 || !is_type) throw;
@@ -289,7 +288,7 @@ TEST(registry_gradients_agree_with_finite_differences) {
   CHECK_EQ(str_join(unchecked, " "), str_join(kUnchecked, " "));
 }
 
-// Where an op takes sizes of 1 and 0 its shape function and its gradient do so, too.
+// If an op accepts sizes of 1 and 0, so must its shape function and its gradient.
 TEST(registry_empty_and_single_dimensions) {
   const unsigned seed = 20260104;
   std::mt19937 random(seed);
@@ -310,7 +309,7 @@ TEST(registry_empty_and_single_dimensions) {
           }
           results = session.run(fetches, feeds_of(example));
         } catch (const Error&) {
-          continue;  // indices and axes of the example do not go with these sizes
+          continue;  // indices and axes of the example do not fit these sizes
         }
         ++taken;
         for (size_t i = 0; i < results.size(); ++i) {
@@ -321,7 +320,7 @@ TEST(registry_empty_and_single_dimensions) {
         try {
           differentiated += check_gradients(example, random);
         } catch (const Error& error) {
-          // where nothing is taken from an empty table only the gradient looks at the indices
+          // With an empty table, only the gradient checks the indices.
           const bool is_empty = std::all_of(results.begin(), results.end(),
                                             [](const Tensor& y) { return y.num_elements() == 0; });
           const bool is_index = is_empty && error.code() == Code::kInvalidArgument;

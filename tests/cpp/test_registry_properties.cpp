@@ -1,5 +1,5 @@
-// What every op owes whatever it is given: an error by name or a result, never a crash. To be run
-// under sanitizers too: make cpptest SAN=address,undefined T=properties.
+// Every op returns a result or an error that names it for any input, and never crashes. Also run
+// under sanitizers: make cpptest SAN=address,undefined T=properties.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 extern "C" void __sanitizer_set_death_callback(void (*callback)());
-// What an op asks for in vain is to be an error, as without the sanitizer.
+// A failed allocation must be an error, as without the sanitizer.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 #endif
 
@@ -24,7 +24,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// What was being tried, for the last words of a crash.
+// The current attempt, printed after a crash.
 char last_words[256];
 
 void say_last_words() {
@@ -50,7 +50,7 @@ void speak_before_dying() {
 #endif
 }
 
-// Every byte of it, so that a sanitizer sees what is not there.
+// Reads every byte, so that a sanitizer detects invalid memory.
 uint64_t touch(const Tensor& t) {
   uint64_t sum = 0;
   if (t.is_valid() && t.dtype() == DType::kString) {
@@ -62,7 +62,7 @@ uint64_t touch(const Tensor& t) {
   return sum;
 }
 
-// TRUE where a result came.
+// TRUE if `attempt` returned a result.
 template <typename Try>
 bool gives_or_refuses(Try attempt) {
   try {
@@ -74,14 +74,14 @@ bool gives_or_refuses(Try attempt) {
   }
 }
 
-// Returns how many runs gave a result.
+// Returns the number of runs with a result.
 int try_once(const OpDef& def, std::mt19937& random) {
   std::unique_ptr<IllCall> call;
   if (!gives_or_refuses([&] { call = std::make_unique<IllCall>(def, random); })) return 0;
   Session session(call->graph());
   gives_or_refuses([&] { call->initialize(session); });
   int results = 0;
-  // An error must not leave behind what harms the next run.
+  // Further runs after an error must work.
   for (int run = 0; run < 3; ++run) {
     const Feeds feeds = call->feeds();
     results += gives_or_refuses([&] {
@@ -96,7 +96,7 @@ uint64_t number_from(const char* variable, uint64_t otherwise) {
   return given ? std::strtoull(given, nullptr, 10) : otherwise;
 }
 
-// Some ops write files under the names that they are given.
+// Some ops write files under the names in their inputs.
 class InTemporaryFolder {
  public:
   InTemporaryFolder() { std::filesystem::current_path(temporary_folder()); }
@@ -137,12 +137,12 @@ TEST(registry_properties_an_error_or_a_result) {
       results += try_once(entry.second, random);
     }
     ++tried;
-    // no handle of a resource is drawn
+    // Random inputs contain no resource handles.
     refused += results == 0 && !takes_handle(entry.second);
   }
   set_memory_limit(limit);
   last_words[0] = '\0';
   CHECK(tried > 150);
-  // where everything is refused nothing has been tested
+  // If most calls were rejected, the test would be useless.
   CHECK(rounds < 60 || refused < tried / 10);
 }

@@ -1,4 +1,4 @@
-// What training does to the files of a model's folder.
+// File operations of training in a model directory.
 #include <filesystem>
 
 #include "base/platform.h"
@@ -45,7 +45,7 @@ TEST(a_training_without_a_checkpoint_leaves_nothing) {
     const TrainingDirGuard training(folder);
     write_bytes(folder + "/" + kRecordName, "x");
   }
-  CHECK_EQ(names_in(folder), "");  // the folder was there before
+  CHECK_EQ(names_in(folder), "");  // the folder existed before
   write_bytes(folder + "/model.ckpt-1.index", "x");
   write_bytes(folder + "/" + kRecordName, "x");
   write_checkpoint_state(folder, make_checkpoint_state(folder, folder + "/model.ckpt-1", {}, true));
@@ -53,7 +53,7 @@ TEST(a_training_without_a_checkpoint_leaves_nothing) {
   CHECK(file_exists(folder + "/" + kRecordName));
 }
 
-TEST(the_record_of_runs_stays_where_it_was_there_before) {
+TEST(an_existing_record_of_runs_is_kept) {
   const std::string folder = fresh_folder("runs");
   {
     const TrainingDirGuard training(folder);
@@ -80,7 +80,7 @@ TEST(the_record_of_runs_stays_where_it_was_there_before) {
   CHECK_EQ(number_field(rows[0], "to", -1), -1.0);
 }
 
-TEST(evaluations_are_of_the_run_before_them) {
+TEST(evaluations_belong_to_the_previous_run) {
   const std::string folder = fresh_folder("runs");
   record_evaluation(folder, "", 1, {{"loss", 1}});
   CHECK(run_rows(folder).empty());
@@ -98,8 +98,8 @@ TEST(evaluations_are_of_the_run_before_them) {
   CHECK_EQ(text_field(rows[0], "why", ""), "data");
 }
 
-// One that a hook begins within another one of this process.
-TEST(a_training_within_a_training_goes_on) {
+// A training that a hook starts within another one of this process.
+TEST(nested_training_is_allowed) {
   const std::string folder = fresh_folder("nested");
   const TrainingDirGuard outer(folder);
   { const TrainingDirGuard inner(folder); }
@@ -107,9 +107,9 @@ TEST(a_training_within_a_training_goes_on) {
   CHECK(DirectoryLock::is_held(join_path(folder, kClaimName), &holder));
 }
 
-// On a file system without locks the file of a killed process stays, and only its own host knows
-// that it is gone.
-TEST(a_claim_of_another_host_is_an_error_that_names_its_file) {
+// On a file system without locks, the lock file of a killed process remains, and only its own host
+// can detect that it has ended.
+TEST(a_lock_of_another_host_is_an_error_that_names_its_file) {
   const DisabledFeatures without("file_locks");
   const std::string folder = fresh_folder("claimed"), path = join_path(folder, kClaimName);
   PlainFields words;
@@ -128,7 +128,7 @@ TEST(a_claim_of_another_host_is_an_error_that_names_its_file) {
   CHECK(!file_exists(path));
 }
 
-TEST(carried_files_are_those_of_the_newest_checkpoint_and_no_others) {
+TEST(snapshots_contain_only_the_newest_checkpoint) {
   const std::string folder = fresh_folder("carried"), other = fresh_folder("elsewhere");
   CHECK(pack_snapshot(folder, UINT64_MAX).empty());
   for (const char* name : {"model.ckpt-1.index", "model.ckpt-2.index", "model.ckpt-2.meta",
@@ -140,7 +140,7 @@ TEST(carried_files_are_those_of_the_newest_checkpoint_and_no_others) {
   CHECK_EQ(names_in(other),
            "checkpoint model.ckpt-2.data-00000-of-00001 model.ckpt-2.index runhooks.data");
   CHECK_EQ(latest_checkpoint(other, nullptr), other + "/model.ckpt-2");
-  // values that are too many stay where they are until they are asked for
+  // Large values stay in the folder until they are needed.
   const Files light = pack_snapshot(folder, 3);
   for (const auto& file : light) CHECK(file.first != "model.ckpt-2.data-00000-of-00001");
   const std::string later = fresh_folder("later");
@@ -155,8 +155,8 @@ TEST(carried_files_are_those_of_the_newest_checkpoint_and_no_others) {
   }
 }
 
-// Whatever is done to its files, and by whom, is seen by the next look.
-TEST(a_folder_that_is_known_is_read_again_when_a_file_of_it_has_changed) {
+// Any change of the folder's files by any process is detected on the next use.
+TEST(a_cached_folder_is_read_again_after_a_change) {
   const std::string folder = fresh_folder("known");
   const auto save = [&folder](int64_t step) {
     const std::string prefix = folder + "/model.ckpt-" + std::to_string(step);
@@ -180,18 +180,18 @@ TEST(a_folder_that_is_known_is_read_again_when_a_file_of_it_has_changed) {
   CHECK(!known->has_metadata());
   CHECK(RunFolder::known(folder)->has_metadata());
   CHECK(RunFolder::known(folder)->has_metadata());
-  // of other folders in turns
+  // Alternates with other folders.
   for (int i = 0; i < 20; ++i) {
     CHECK(!RunFolder::known(fresh_folder("other" + std::to_string(i)))->has_checkpoint());
     CHECK_EQ(RunFolder::known(folder)->step(), 7);
   }
   remove_file(folder + "/model.ckpt-7.data-00000-of-00001");
-  CHECK(RunFolder::known(folder)->has_checkpoint());  // whoever reads it says what it lacks
+  CHECK(RunFolder::known(folder)->has_checkpoint());  // a reader reports the missing file
   CHECK_EQ(RunFolder::known(folder)->mark(), RunFolder(folder).mark());
   remove_file(folder + "/model.ckpt-7.index");
   CHECK(!RunFolder::known(folder)->has_checkpoint());
   CHECK(!RunFolder::known(folder)->has_checkpoint());
-  // what is odd, or gone, is for whoever reads the checkpoint to say
+  // The reader of the checkpoint reports invalid or missing state.
   for (const char* state : {"", "model_checkpoint_path: \"\"\n", "nonsense"}) {
     save(9);
     CHECK_EQ(RunFolder::known(folder)->step(), 9);

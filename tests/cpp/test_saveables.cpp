@@ -1,5 +1,5 @@
-// A resource with a state of its own, which only this test knows: it is trained, exported,
-// evaluated in memory, kept as best, warm-started, frozen and restored as a variable is.
+// A custom stateful resource is trained, exported, evaluated in memory, restored as best,
+// warm-started, frozen and restored like a variable.
 #include "estimators/export.h"
 #include "estimators/in_memory_evaluator_hook.h"
 #include "estimators/loaded_model.h"
@@ -19,7 +19,7 @@ using namespace runhooks;
 
 namespace {
 
-// --- the resource: a sum, and how often something was added to it
+// --- the resource: a sum and the number of additions
 
 class Tally : public StatefulResource {
  public:
@@ -79,7 +79,7 @@ class ReadKernel : public Kernel {
   }
 };
 
-// In TensorFlow's ops it is two variables.
+// TensorFlow's ops represent it as two variables.
 std::string count_of(const std::string& tally) { return tally + "/count"; }
 
 Output variable_in(Graph& g, DType dtype, const std::string& name) {
@@ -209,7 +209,7 @@ Output make_tally(Graph& graph, const std::string& name, double begin) {
   return handle;
 }
 
-// --- models that have one
+// --- models with such a resource
 
 std::string folder(const std::string& name) {
   const std::string path = runhooks_test::temporary_folder() + "/saveables-" + name;
@@ -217,7 +217,7 @@ std::string folder(const std::string& name) {
   return path;
 }
 
-// Adds 2 in each step, beginning with 100; predicts x + the sum.
+// Starts with `begin` and adds 2 in each step. Predicts x plus the sum.
 ModelFn tally_model(const std::string& name = "tally", double begin = 100) {
   return [name, begin](Graph& graph, const ModelInput& input, Mode mode) {
     const Output handle = make_tally(graph, name, begin);
@@ -302,7 +302,7 @@ TEST(saveables_are_trained_restored_and_evaluated) {
   estimator.train(one_row, steps(3));
   CHECK_EQ(predicted(estimator), 111.0);
   CHECK_EQ(evaluated(estimator), 106.0);
-  estimator.train(one_row, steps(2));  // goes on
+  estimator.train(one_row, steps(2));  // resumes
   CHECK_EQ(predicted(estimator), 115.0);
   const BundleReader reader(newest(estimator.config().model_dir));
   CHECK_EQ(reader.read("tally:0/sum").number_at(0), 110.0);
@@ -327,7 +327,7 @@ TEST(saveables_are_exported_in_tensorflows_ops) {
   const auto total = loaded.run("serving_default", {Tensor::vector<double>({1, 2})});
   CHECK_EQ(total[0].number_at(0), 109.0);
   CHECK_EQ(total[0].number_at(1), 110.0);
-  // what a loaded graph saves are the same keys
+  // A loaded graph saves the same keys.
   const BundleReader exported(path + "/variables/variables");
   CHECK_EQ(exported.read("tally:0/count").number_at(0), 4.0);
 }
@@ -349,7 +349,7 @@ TEST(saveables_are_evaluated_in_memory) {
   }
 }
 
-TEST(saveables_are_kept_as_best) {
+TEST(saveables_are_restored_to_the_best) {
   Small model;
   get_or_create_global_step(*model.graph);
   Scaffold scaffold;
@@ -381,7 +381,7 @@ TEST(saveables_are_warm_started) {
   Estimator after = estimator_in("after", 0);
   after.train(one_row, one);
   CHECK_EQ(predicted(after), 113.0);
-  // under the name that it had then
+  // Under its old name.
   Args renamed = start("other");
   const auto names = std::make_shared<Args>("names");
   names->set("other", Value::of(std::string("tally")));
@@ -390,13 +390,13 @@ TEST(saveables_are_warm_started) {
   Estimator other(tally_model("other", 0), config(folder("other")));
   other.train(one_row, one);
   CHECK_EQ(predicted(other), 113.0);
-  // one that is not there
+  // A missing saveable.
   one.warm_start = std::make_shared<WarmStart>(start(".*"));
   Estimator missing(tally_model("missing", 0), config(folder("missing")));
   CHECK_THROWS(missing.train(one_row, one), Code::kNotFound, "Key missing not found");
 }
 
-TEST(saveables_that_are_not_initialized_are_named) {
+TEST(uninitialized_saveables_are_errors_that_name_them) {
   Small model;
   auto scaffold = std::make_shared<Scaffold>();
   scaffold->init_op = model.w->initializer;
@@ -405,7 +405,7 @@ TEST(saveables_that_are_not_initialized_are_named) {
                "Variables not initialized: tally");
 }
 
-TEST(saveables_that_do_not_fit_change_nothing) {
+TEST(incompatible_saveables_change_nothing) {
   Small model;
   BundleWriter bad(folder("bad") + "/model.ckpt");
   bad.add("tally:0/count", Tensor::scalar<int64_t>(-1));
@@ -423,7 +423,7 @@ TEST(saveables_that_do_not_fit_change_nothing) {
   CHECK_EQ(session.run(model.sum).number_at(0), 3.0);
 }
 
-TEST(saveables_come_back_from_a_snapshot) {
+TEST(saveables_are_restored_from_a_snapshot) {
   Small model;
   Scaffold scaffold;
   scaffold.finalize(*model.graph);
@@ -440,7 +440,7 @@ TEST(saveables_come_back_from_a_snapshot) {
   CHECK_EQ(session.value(*model.w).data<float>()[0], w);
 }
 
-TEST(saveables_that_no_constant_replaces_are_not_frozen) {
+TEST(saveables_without_a_constant_form_cannot_be_frozen) {
   Small model;
   Scaffold scaffold;
   scaffold.finalize(*model.graph);
@@ -451,22 +451,22 @@ TEST(saveables_that_no_constant_replaces_are_not_frozen) {
                "(node 'tally') has a state that no constant");
 }
 
-TEST(workers_take_over_what_the_chief_has) {
+TEST(workers_restore_the_chiefs_saveables) {
   Small model;
   const std::string model_dir = folder("chief");
   const auto scaffold = std::make_shared<Scaffold>();
-  // nobody is there, and nobody can come
+  // There is no chief, and none can start.
   WorkerSessionCreator alone(model.graph, scaffold, "", 1000);
   CHECK_THROWS(alone.create_session(), Code::kDeadlineExceeded, "was not ready after waiting 1000");
-  // in this process
+  // The chief is in this process.
   auto chief = std::make_unique<MonitoredSession>(
       model.graph, std::make_unique<ChiefSessionCreator>(model.graph, scaffold), HookList());
   chief->session().run(model.add);
   const auto beside = alone.create_session();
   CHECK_EQ(beside->run(model.sum).number_at(0), 5.0);
-  beside->run(model.add);  // its own from here on
+  beside->run(model.add);  // separate from here on
   CHECK_EQ(chief->session().run(model.sum).number_at(0), 5.0);
-  // by its checkpoints
+  // Through the chief's checkpoints.
   WorkerSessionCreator patient(model.graph, scaffold, model_dir, 0.3);
   scaffold->saver->save(chief->session(), model_dir + "/model.ckpt", 1);
   chief->session().run(model.add);

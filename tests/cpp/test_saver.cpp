@@ -1,5 +1,4 @@
-// Checkpoints of sessions: what is written comes back, what does not fit is refused before anything
-// is changed.
+// Checkpoints of sessions: round trips, and incompatible ones are errors before anything changes.
 #include "child_test.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/files/atomic_file.h"
@@ -51,7 +50,7 @@ TEST(saver_writes_and_restores) {
 
 namespace {
 
-// One tensor under any name, which it keeps where it is told to.
+// One tensor under any name. With `keeps`, reads share the memory of the source.
 class OneTensor : public TensorSource {
  public:
   OneTensor(const Tensor& value, bool keeps) : value_(value), keeps_(keeps) {}
@@ -80,8 +79,8 @@ class OneTensor : public TensorSource {
 
 }  // namespace
 
-TEST(saver_restores_without_a_copy_of_what_nobody_else_has) {
-  // smaller ones are put beside other variables
+TEST(saver_restores_unshared_tensors_without_a_copy) {
+  // Smaller tensors go to the variable arena.
   const auto n = static_cast<int64_t>(kLargestLasting / sizeof(float)) + 1;
   const auto all = [n](float x) {
     return Tensor::of<float>({n}, std::vector<float>(static_cast<size_t>(n), x));
@@ -96,13 +95,13 @@ TEST(saver_restores_without_a_copy_of_what_nobody_else_has) {
   CHECK_EQ(model.first(), 8.0);
   model.session->assign(*model.w, seven);
   CHECK_EQ(model.first(), 7.0);
-  CHECK_EQ(eight.number_at(0), 8.0);  // still the source's own
-  // what reads the variable sees the value at its new place
+  CHECK_EQ(eight.number_at(0), 8.0);  // the source still owns its tensor
+  // Readers of the variable see the value at its new address.
   restore_saveables(w, OneTensor(eight, false), model.session->resources());
   CHECK_EQ(model.session->run(model.w->snapshot).number_at(0), 8.0);
 }
 
-TEST(saver_refuses_other_shapes_and_missing_variables) {
+TEST(saver_rejects_other_shapes_and_missing_variables) {
   Model one({2, 3}, 1.5), wider({2, 4}, 0), renamed({2, 3}, 0, "c");
   create_directories(folder("b"));
   const std::string path = one.saver.save(*one.session, folder("b") + "/model.ckpt", 1);
@@ -110,7 +109,7 @@ TEST(saver_refuses_other_shapes_and_missing_variables) {
                "Variable 'w' is float32 of shape (2, 4) in the model, but float32 of shape (2, 3)");
   CHECK_THROWS(renamed.saver.restore(*renamed.session, path), Code::kNotFound,
                "Key c not found in checkpoint");
-  CHECK_EQ(renamed.first(), 0.0);  // "w" would have fitted
+  CHECK_EQ(renamed.first(), 0.0);  // "w" would have been compatible
   CHECK_THROWS(one.saver.restore(*one.session, folder("b") + "/model.ckpt-2"),
                Code::kInvalidArgument, "not a valid checkpoint");
 }
@@ -131,7 +130,7 @@ TEST(saver_names_the_damaged_file) {
   CHECK_THROWS(one.saver.restore(*one.session, path), Code::kDataLoss, path + ".index");
 }
 
-TEST(saver_puts_partitioned_variables_together) {
+TEST(saver_assembles_partitioned_variables) {
   auto graph = std::make_shared<Graph>();
   graph->variables().current().partitioner = [](const Shape&, DType) {
     return std::vector<int64_t>{2, 1};
@@ -146,7 +145,7 @@ TEST(saver_puts_partitioned_variables_together) {
   create_directories(folder("d"));
   const std::string path = saver.save(session, folder("d") + "/model.ckpt", 0);
   CHECK_EQ(BundleReader(path).info("w").shape, (Shape{5, 2}));
-  // A model that holds it in one piece reads it.
+  // A model with an unpartitioned variable can read it.
   auto whole_graph = std::make_shared<Graph>();
   const VariablePtr whole = whole_graph->variables().get("w", {5, 2}, {});
   Session whole_session(whole_graph);
@@ -156,7 +155,7 @@ TEST(saver_puts_partitioned_variables_together) {
   CHECK_EQ(whole_session.value(*whole).number_at(9), 2.0);
 }
 
-TEST(saver_leaves_checkpoints_of_other_folders_alone) {
+TEST(saver_ignores_checkpoints_of_other_folders) {
   Model one({2, 3}, 1.5), other({2, 3}, 2);
   create_directories(folder("mine"));
   create_directories(folder("others"));
@@ -178,7 +177,7 @@ TEST(saver_leaves_checkpoints_of_other_folders_alone) {
 
 namespace {
 
-// A state of one integer, which notes what is done with it.
+// A state of one integer that records its calls.
 class CountSaveable : public StateSaveable {
  public:
   explicit CountSaveable(int64_t count) : StateSaveable("test/count/"), count(count) {}
@@ -201,7 +200,7 @@ class CountSaveable : public StateSaveable {
 
 }  // namespace
 
-TEST(saver_goes_over_all_saveables_and_changes_none_where_one_does_not_fit) {
+TEST(saver_changes_no_saveable_if_one_is_incompatible) {
   Model one({2, 3}, 1.5), other({2, 3}, 0), wider({2, 4}, 0);
   create_directories(folder("s"));
   const auto saved = std::make_shared<CountSaveable>(5);
@@ -219,7 +218,7 @@ TEST(saver_goes_over_all_saveables_and_changes_none_where_one_does_not_fit) {
   CHECK_EQ(other.first(), 1.5);
   other.saver.restore(*other.session, path);
   CHECK_EQ(restored->count, int64_t{5});
-  // one that throws while it is read leaves the variables as they are
+  // A saveable that throws while it is read leaves the variables unchanged.
   BundleWriter bad(folder("s") + "/bad");
   for (const char* name : {"b", "w"}) {
     bad.add(name, Tensor::zeros(DType::kFloat32, name[0] == 'w' ? Shape{2, 3} : Shape()));
@@ -231,7 +230,7 @@ TEST(saver_goes_over_all_saveables_and_changes_none_where_one_does_not_fit) {
   CHECK_EQ(other.first(), 1.5);
 }
 
-TEST(saver_removes_what_a_killed_one_has_left) {
+TEST(saver_removes_leftovers_of_a_killed_saver) {
   const std::string place = folder("killed");
   create_directories(place);
   Model one({2, 3}, 1.5);
@@ -242,11 +241,11 @@ TEST(saver_removes_what_a_killed_one_has_left) {
   for (int64_t step : {1, 2, 3}) one.saver.save(*one.session, place + "/model.ckpt", step);
   const std::string before = str_join(list_directory(place), " ");
   const std::string state = read_whole_file(place + "/checkpoint");
-  // the next save, but for its end
+  // The next save, killed before its end.
   ChildProcess child([&] {
     one.saver.save(*one.session, place + "/model.ckpt", 4);
-    write_file_atomically(place + "/checkpoint", state);  // as if it had not come so far
-    // no process has this number
+    write_file_atomically(place + "/checkpoint", state);  // as if killed before this write
+    // No process has this id.
     write_file_atomically(place + "/checkpoint.saving.tmp999999999-0123456789abcdef",
                           "model_checkpoint_path: \"model.ckpt-4\"\n"
                           "all_model_checkpoint_paths: \"model.ckpt-2\"\n"
@@ -262,12 +261,12 @@ TEST(saver_removes_what_a_killed_one_has_left) {
   next.recover_last_checkpoints(place, {place + "/model.ckpt-2", place + "/model.ckpt-3"});
   next.save(*one.session, place + "/model.ckpt", 3);
   remove_file(place + "/model.ckpt-9.index");
-  // number 2 is listed, but the killed one had removed it
+  // The state lists checkpoint 2, but the killed saver had removed it.
   CHECK_EQ(str_join(list_directory(place), " "),
            "checkpoint model.ckpt-3.data-00000-of-00001 model.ckpt-3.index model.ckpt-3.meta");
 }
 
-TEST(saver_removes_the_checkpoint_of_a_state_that_did_not_come_to_its_place) {
+TEST(saver_removes_the_checkpoint_of_an_unfinished_state) {
   for (bool relative : {true, false}) {
     const std::string place = folder(relative ? "half_state" : "half_state_absolute");
     create_directories(place);
@@ -281,7 +280,7 @@ TEST(saver_removes_the_checkpoint_of_a_state_that_did_not_come_to_its_place) {
     const std::string state = read_whole_file(place + "/checkpoint");
     ChildProcess child([&] {
       one.saver.save(*one.session, place + "/model.ckpt", 2);
-      // no process has this number
+      // No process has this id.
       rename_file(place + "/checkpoint",
                   place + "/checkpoint.saving.next.tmp999999999-0123456789abcdef");
       write_file_atomically(place + "/checkpoint", state);
@@ -289,7 +288,7 @@ TEST(saver_removes_the_checkpoint_of_a_state_that_did_not_come_to_its_place) {
     });
     CHECK_EQ(child.wait(), 0);
     CHECK(str_join(list_directory(place), " ") != before);
-    // what the state before named is not removed, be that state gone meanwhile
+    // Checkpoints of the previous state are kept, even if that state file has disappeared.
     if (!relative) remove_file(place + "/checkpoint");
     remove_leftovers(place, "model.ckpt", "checkpoint");
     if (!relative) write_file_atomically(place + "/checkpoint", state);
@@ -297,12 +296,13 @@ TEST(saver_removes_the_checkpoint_of_a_state_that_did_not_come_to_its_place) {
   }
 }
 
-TEST(saver_that_cannot_write_leaves_the_state_and_nothing_beside_it) {
+TEST(saver_that_cannot_write_keeps_the_state_and_leaves_nothing) {
   const std::string place = folder("named_before");
   Model one({2, 3}, 1.5);
   one.saver.save(*one.session, place + "/model.ckpt", 1);
   const std::string state = read_whole_file(place + "/checkpoint");
-  // where the new one cannot be written, the state stays, and nothing is left beside it
+  // If the new checkpoint cannot be written, the state does not change and no temporary file
+  // remains.
   create_directories(place + "/model.ckpt-2.index");
   CHECK_THROWS(one.saver.save(*one.session, place + "/model.ckpt", 2), Code::kFailedPrecondition,
                "model.ckpt-2.index");

@@ -1,4 +1,4 @@
-// What several processes add by memory that they share: threads stand for them.
+// All-reduce in shared memory, with threads in place of processes.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -26,7 +26,7 @@ constexpr int64_t kRoom = 8192;
 
 void nothing() {}
 
-// Each thread has its rank of one memory; the first error of them is thrown.
+// Runs `f` in a thread per rank on one shared memory, and throws the first error.
 void with_ranks(int size, const std::function<void(SharedMemoryAllReduce&, int rank)>& f) {
   struct alignas(128) Line {
     char bytes[128];
@@ -51,7 +51,7 @@ void with_ranks(int size, const std::function<void(SharedMemoryAllReduce&, int r
   }
 }
 
-// Floats of many sizes, whose sum depends on the order.
+// Floats of different magnitudes, whose sum depends on the order.
 template <typename T>
 std::vector<T> drawn(int rank, int64_t n) {
   std::mt19937 random(static_cast<unsigned>(rank) * 1000 + static_cast<unsigned>(n));
@@ -78,7 +78,7 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-// One, less than a vector, about what each adds alone, a room and a few more, and many rooms.
+// Sizes around a vector, the threshold for local sums, and one and several chunks.
 const std::vector<int64_t> kSizes = {0, 1, 7, 33, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 30011};
 
 template <typename T>
@@ -128,7 +128,7 @@ void check_averages(DType dtype) {
   }
 }
 
-// A quiet NaN of this sign and payload.
+// A quiet NaN with this sign and payload.
 template <typename T>
 T not_a_number(bool is_negative, uint32_t payload) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
@@ -141,7 +141,7 @@ T not_a_number(bool is_negative, uint32_t payload) {
   return exponent;
 }
 
-// All processes have NaNs, at some places each its own, so that a sum is that of who comes first.
+// Processes have different NaNs at some positions, so that the result depends on the order.
 template <typename T>
 void check_nans(DType dtype) {
   for (const int size : {2, 3, 4}) {
@@ -172,24 +172,24 @@ void check_nans(DType dtype) {
 
 }  // namespace
 
-TEST(cluster_shared_sums_of_nans_have_the_same_bits_in_all) {
+TEST(cluster_shared_sums_of_nans_have_the_same_bits) {
   check_nans<float>(DType::kFloat32);
   check_nans<double>(DType::kFloat64);
 }
 
-TEST(cluster_shared_sums_are_those_in_the_order_of_ranks_with_the_same_bits_in_all) {
+TEST(cluster_shared_sums_are_in_rank_order_with_the_same_bits) {
   check_sums<float>(DType::kFloat32);
   check_sums<double>(DType::kFloat64);
   check_sums<int32_t>(DType::kInt32);
   check_sums<int64_t>(DType::kInt64);
 }
 
-TEST(cluster_shared_averages_of_parts_are_the_sums_over_the_processes) {
+TEST(cluster_shared_averages_divide_the_sums_by_the_processes) {
   check_averages<float>(DType::kFloat32);
   check_averages<double>(DType::kFloat64);
 }
 
-TEST(cluster_shared_sums_and_questions_by_turns_while_one_is_late) {
+TEST(cluster_shared_sums_and_votes_with_a_late_process) {
   for (const int size : {2, 3, 4}) {
     with_ranks(size, [&](SharedMemoryAllReduce& sums, int rank) {
       std::mt19937 random(static_cast<unsigned>(rank));
@@ -208,7 +208,7 @@ TEST(cluster_shared_sums_and_questions_by_turns_while_one_is_late) {
   }
 }
 
-TEST(cluster_processes_that_do_not_add_the_same_are_told) {
+TEST(cluster_processes_with_different_sums_are_errors) {
   for (const int size : {2, 3}) {
     for (const bool other_type : {false, true}) {
       const auto differ = [&](SharedMemoryAllReduce& sums, int rank) {
@@ -225,7 +225,7 @@ TEST(cluster_processes_that_do_not_add_the_same_are_told) {
 #ifdef __linux__
 namespace {
 
-// What two threads have to say to each other until they share memory.
+// Messages of two threads before they share memory.
 struct Table {
   std::mutex mutex;
   std::condition_variable changed;
@@ -264,7 +264,7 @@ class Spoken : public Communicator {
   void abort(int) override {}
   void finish() override {}
 
-  bool elsewhere = false;  // what is found there is another process's
+  bool elsewhere = false;  // the memory found belongs to another process
 
  private:
   int rank_;
@@ -273,7 +273,7 @@ class Spoken : public Communicator {
 
 }  // namespace
 
-TEST(cluster_memory_is_shared_by_all_or_by_none) {
+TEST(cluster_memory_is_shared_by_all_or_none) {
   for (const auto& [lacking, elsewhere] :
        {std::make_pair("", false), std::make_pair("", true), std::make_pair("memfd", false)}) {
     const DisabledFeatures without(lacking);

@@ -1,4 +1,4 @@
-// Datasets of files: they go on where they stopped, and fields are read as the C library does.
+// Datasets of files: resuming, and fields that are parsed like in the C library.
 #include <cmath>
 #include <cstdlib>
 
@@ -63,7 +63,7 @@ std::string csv_text(int from, int n) {
 
 }  // namespace
 
-TEST(sources_of_files_go_on_where_they_stopped) {
+TEST(file_sources_resume) {
   const std::string folder = fresh_folder("sources");
   const std::string lines = file_of(folder, "lines", "skipped\r\na\n\nb\r\nlast"),
                     other = file_of(folder, "other", "skipped\n"),
@@ -102,7 +102,7 @@ TEST(sources_of_files_go_on_where_they_stopped) {
            "string()=a ; string()= ; string()=b ; string()=last ; string()=c ; string()=d ; ");
 }
 
-TEST(batches_of_records_are_those_of_elements) {
+TEST(record_batches_match_single_elements) {
   std::mt19937_64 random = seeded_generator();
   const std::string folder = fresh_folder("sources");
   std::string text_lines;
@@ -110,7 +110,7 @@ TEST(batches_of_records_are_those_of_elements) {
   const std::string lines = file_of(folder, "lines", text_lines),
                     records = records_of(join_path(folder, "records"), Compression::kNone, 50);
   std::string bytes = read_whole_file(records);
-  bytes[24 * 7 + 12 + 2] = 'X';  // within the eighth
+  bytes[24 * 7 + 12 + 2] = 'X';  // within the eighth record
   const std::string bent = file_of(folder, "bent", bytes);
   const std::vector<DatasetPtr> all = {
       dataset_of("TextLineDataset", {{"filenames", list(Texts{lines, lines})}}),
@@ -147,7 +147,7 @@ TEST(batches_of_records_are_those_of_elements) {
   CHECK_THROWS(elements_of(*strict->make_iterator()), Code::kDataLoss, "Record 8 of '" + bent);
 }
 
-TEST(another_file_is_refused_when_a_reader_goes_on) {
+TEST(resuming_on_another_file_is_an_error) {
   const std::string folder = fresh_folder("sources");
   const std::string path = file_of(folder, "lines", "one\ntwo\nthree\n");
   const auto dataset = dataset_of("TextLineDataset", {{"filenames", text(path)}});
@@ -179,14 +179,14 @@ TEST(damaged_records_are_named_or_skipped) {
   const auto lenient =
       dataset_of("TFRecordDataset", {{"filenames", text(path)}, {"on_error", text("skip")}});
   CHECK_EQ(elements_of(*lenient->make_iterator()).size(), 3u);
-  bytes[24] = 9;  // its length: nothing can be found behind it
+  bytes[24] = 9;  // its length, so later records cannot be found
   file_of(folder, "f", bytes);
   CHECK_EQ(elements_of(*lenient->make_iterator()).size(), 1u);
   file_of(folder, "f", bytes.substr(0, 20));
   CHECK_THROWS(elements_of(*strict->make_iterator()), Code::kDataLoss, "Record 1 of");
 }
 
-TEST(fields_are_numbers_as_the_c_library_reads_them) {
+TEST(fields_are_parsed_like_in_the_c_library) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 20000; ++i) {
     std::string field;
@@ -217,9 +217,9 @@ TEST(fields_are_numbers_as_the_c_library_reads_them) {
   CHECK(parse_field("-inf", &x) && std::isinf(x));
 }
 
-TEST(csv_is_split_wherever_blocks_end) {
+TEST(csv_is_split_at_any_block_boundary) {
   const std::string folder = fresh_folder("sources");
-  // longer than a block, with quotes and line ends at all places
+  // Longer than a block, with quotes and line ends at all positions.
   std::string bytes;
   Texts expected;
   std::mt19937_64 random(3);

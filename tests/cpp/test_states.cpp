@@ -1,5 +1,5 @@
-// States in checkpoints that somebody has edited: they are refused and nothing has changed, or what
-// takes them over goes on; nothing crashes and nothing hangs.
+// Edited states in checkpoints are either rejected without changes or restored and usable. Nothing
+// crashes or hangs.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -31,7 +31,7 @@ Random seeded(const char* test) {
   return Random(seed);
 }
 
-// A loop that goes on for longer is taken for one that never ends.
+// Interrupts a loop that runs too long, as if it were endless.
 class Patience {
  public:
   Patience() {
@@ -51,13 +51,13 @@ class Patience {
   }
 };
 
-// Something that is saved, and how it is used.
+// A saveable, and a function that uses it.
 struct Subject {
   SaveablePtr saveable;
   std::function<void()> use;
 };
 
-// Nothing but an error that says why, and then all is as it was.
+// An edit must raise an Error with a message and change nothing, or be usable.
 void check_edit(const Subject& subject, ResourceManager& resources, const EditedState& edited) {
   context() = edited.what;
   const std::string before = text_of(saved_by(*subject.saveable, resources));
@@ -72,7 +72,7 @@ void check_edit(const Subject& subject, ResourceManager& resources, const Edited
   try {
     subject.use();
   } catch (const Error&) {
-    // elements that are not there: whoever asks is told
+    // Missing elements are an error for their reader.
   }
   saved_by(*subject.saveable, resources);
 }
@@ -91,7 +91,7 @@ void check_edits(const Subject& subject, ResourceManager& resources, Random& ran
   context().clear();
 }
 
-// Of elements that are datasets, which no operation gives.
+// For elements that are datasets, which no operation returns.
 void check_alone(const Dataset& dataset, size_t cut, Random& random) {
   const auto iterator = dataset.make_iterator();
   elements_of(*iterator, cut);
@@ -133,7 +133,7 @@ NamedTensors edited(NamedTensors state, const std::string& name, const Tensor& v
 
 }  // namespace
 
-TEST(edited_states_of_iterators_are_refused_or_used) {
+TEST(edited_states_of_iterators_are_rejected_or_used) {
   Random random = seeded("edited_states_of_iterators");
   std::vector<DatasetPtr> all = kinds_in_memory();
   const std::vector<DatasetPtr> files = kinds_of_files(fresh_folder("states"));
@@ -145,7 +145,7 @@ TEST(edited_states_of_iterators_are_refused_or_used) {
   }
 }
 
-TEST(each_kind_of_dataset_has_its_states_edited) {
+TEST(edited_states_of_each_kind_of_dataset) {
   types_made().clear();
   kinds_in_memory();
   kinds_of_files(fresh_folder("states"));
@@ -156,7 +156,7 @@ TEST(each_kind_of_dataset_has_its_states_edited) {
   }
 }
 
-TEST(positions_beyond_what_there_is_are_refused) {
+TEST(positions_beyond_the_end_are_errors) {
   const auto other = dataset_of("ConcatenateDataset",
                                 {{"other", Value::of(std::shared_ptr<CoreObject>(range_of(5)))}},
                                 range_of(7));
@@ -179,13 +179,13 @@ TEST(positions_beyond_what_there_is_are_refused) {
   CHECK_THROWS(window->make_iterator()->restore(
                    edited(between, "skips", Tensor::scalar<int64_t>(int64_t{1} << 62))),
                Code::kDataLoss, "'skips' cannot be 4611686018427387904, which is above 3.");
-  // empty elements without end
+  // Empty elements without end.
   CHECK_THROWS(window->make_iterator()->restore(
                    edited(between, "buffer/size", Tensor::scalar<int64_t>(int64_t{1} << 50))),
                Code::kDataLoss, "'size' cannot be");
 }
 
-TEST(edited_elements_that_are_datasets_have_their_types) {
+TEST(edited_dataset_elements_keep_their_types) {
   const auto shuffled = dataset_of("ShuffleDataset", {{"buffer_size", number(4)}},
                                    windows(range_of(20), 3, 2, false));
   auto iterator = shuffled->make_iterator();
@@ -198,7 +198,7 @@ TEST(edited_elements_that_are_datasets_have_their_types) {
                "has the wrong types");
 }
 
-TEST(edited_states_of_operations_are_refused_or_used) {
+TEST(edited_states_of_operations_are_rejected_or_used) {
   Random random = seeded("edited_states_of_operations");
   int kinds = 0;
   for (const auto& [type, def] : all_ops()) {
@@ -216,8 +216,8 @@ TEST(edited_states_of_operations_are_refused_or_used) {
   CHECK(kinds > 0);
 }
 
-// What is taken up is what the checkpoint says, to the bit.
-TEST(edited_values_of_variables_are_refused_or_taken) {
+// A restored value has the bits of the checkpoint.
+TEST(edited_values_of_variables_are_rejected_or_restored) {
   Random random = seeded("edited_values_of_variables");
   Graph graph;
   ResourceManager resources;
@@ -261,7 +261,7 @@ TEST(edited_values_of_variables_are_refused_or_taken) {
 
 namespace {
 
-// A hook as the loop has it: named, or one of two that do the same.
+// A hook in a loop: named, or one of two with the same code.
 std::shared_ptr<HookSaveable> saveable_of(const HookPtr& hook, const std::string& key, int before) {
   HookSaveable::Calls calls;
   calls.save = [hook](NamedTensors* state) {
@@ -274,7 +274,7 @@ std::shared_ptr<HookSaveable> saveable_of(const HookPtr& hook, const std::string
 
 }  // namespace
 
-TEST(edited_states_of_hooks_are_refused_or_are_those_that_they_have) {
+TEST(edited_states_of_hooks_are_rejected_or_restored) {
   Random random = seeded("edited_states_of_hooks");
   Args args("LearningRateHook");
   args.set("metric_name", Value::of(std::string("loss")));
@@ -302,7 +302,7 @@ TEST(edited_states_of_hooks_are_refused_or_are_those_that_they_have) {
         CHECK_EQ(text_of(hook->save_state()), before);
         continue;
       }
-      // its numbers, where what was edited is one of them
+      // Compares the numbers that the edit affected.
       for (const auto& [name, value] : hook->save_state()) {
         for (const auto& [path, given] : edit.state) {
           if (path.substr(path.rfind('/') + 1) != name || name == "metric") continue;
@@ -316,7 +316,7 @@ TEST(edited_states_of_hooks_are_refused_or_are_those_that_they_have) {
   context().clear();
 }
 
-TEST(edited_checkpoints_of_resumable_runs_change_nothing_or_all) {
+TEST(edited_checkpoints_of_resumable_runs_are_atomic) {
   Random random = seeded("edited_checkpoints_of_resumable_runs");
   Graph graph;
   const VariablePtr w = graph.variables().get("w", Shape{3}, {});
@@ -357,7 +357,7 @@ TEST(edited_checkpoints_of_resumable_runs_change_nothing_or_all) {
       try {
         pull(30);
       } catch (const Error&) {
-        // as above
+        // Missing elements are an error for their reader.
       }
       restore_saveables(all, StateSource(whole), resources);
     }

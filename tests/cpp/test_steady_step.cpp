@@ -1,4 +1,4 @@
-// A step that is like those before it takes no memory.
+// Repeated steps allocate no memory.
 #include <cstdlib>
 #include <new>
 
@@ -11,15 +11,14 @@ using namespace runhooks_test;
 
 namespace {
 
-// What the thread of the test has asked for while it counts.
+// Allocations of the test's thread while it counts.
 thread_local bool is_counting = false;
 thread_local int64_t pieces_taken = 0;
 
 }  // namespace
 
-// Not inlined: a compiler that sees through one of the pair only warns of the other. The one that
-// throws nothing, which std::stable_sort() asks, is here, too: a sanitizer's would not go with this
-// delete.
+// Not inlined: compilers warn if they see only one of the pair. The nothrow form, which
+// std::stable_sort() uses, must match this delete, so a sanitizer's form would not do.
 #if defined(__GNUC__)
 #define RUNHOOKS_APART __attribute__((noinline))
 #else
@@ -38,7 +37,7 @@ RUNHOOKS_APART void operator delete(void* piece, std::size_t) noexcept { std::fr
 
 namespace {
 
-// Counts from the end of one step to the end of another.
+// Counts from the end of one step to the end of the next.
 class CountingHook : public RunHook {
  public:
   CountingHook(int from, int to) : from_(from), to_(to) {}
@@ -89,13 +88,13 @@ Estimator regressor(const std::string& folder, int num_columns) {
 
 }  // namespace
 
-TEST(steady_steps_take_no_memory) {
+TEST(steady_steps_allocate_no_memory) {
   pieces_taken = 0;
   is_counting = true;
   const std::vector<double> some(10);
   is_counting = false;
   CHECK_EQ(pieces_taken, int64_t{1});
-  // the products and updates of many columns are computed together
+  // Products and updates of many columns are batched.
   for (const int num_columns : {1, 40}) {
     Estimator estimator =
         regressor(str_cat(temporary_folder(), "/steady", num_columns), num_columns);

@@ -1,4 +1,4 @@
-// Slices whose strides and bounds lie far beyond what is sliced.
+// Slices whose strides and bounds are far outside of the tensor.
 #include <limits>
 #include <memory>
 #include <vector>
@@ -8,7 +8,7 @@
 
 using namespace runhooks;
 
-TEST(strides_beyond_all_elements_take_one) {
+TEST(strides_beyond_the_end_take_one_element) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   const auto graph = std::make_shared<Graph>();
@@ -33,7 +33,7 @@ TEST(strides_beyond_all_elements_take_one) {
   CHECK(slice(3, kLeast, -3) == (Floats{4, 1}));
 }
 
-TEST(tiles_beyond_all_memory_are_refused_where_they_are_made) {
+TEST(impossible_tiles_are_errors_when_they_are_added) {
   const auto graph = std::make_shared<Graph>();
   const Output x = graph->constant(Tensor::vector<float>({1, 2, 3, 4}), "x");
   const Output times =

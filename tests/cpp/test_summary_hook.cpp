@@ -1,4 +1,4 @@
-// SummarySaverHook and the event files of a run against TensorFlow's traces (golden/hooks:
+// SummarySaverHook and event files, compared with TensorFlow's traces (golden/hooks:
 // builtin_hooks.json, estimator_train.json).
 #include "base/clock.h"
 #include "hooks/checkpoint_saver_hook.h"
@@ -76,7 +76,7 @@ std::string text_of(const Event& event) {
   return text;
 }
 
-// The events of a folder's only event file after file version and graph: "1:START 1:c=4.0 ...".
+// The events of the folder's only event file after version and graph: "1:START 1:c=4.0 ...".
 std::string events_of(const std::string& folder) {
   const std::vector<std::string> files = list_event_files(folder);
   CHECK_EQ(files.size(), size_t{1});
@@ -166,7 +166,7 @@ TEST(summary_hook_shares_the_event_file_in_tensorflows_order) {
            "model.ckpt-3.meta");
 }
 
-TEST(summary_hook_refuses_tensorflows_wrong_arguments) {
+TEST(summary_hook_rejects_arguments_like_tensorflow) {
   const Value op = Value::of(std::string("loss:0")), one = Value::of(int64_t{1});
   CHECK_THROWS(make_hook("SummarySaverHook", args_of({{"save_steps", one}})),
                Code::kInvalidArgument, "Exactly one of scaffold or summary_op must be provided.");

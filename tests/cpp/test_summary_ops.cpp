@@ -1,4 +1,4 @@
-// Summary operations: what TensorFlow's kernels serialize, and the names, tags and collections of
+// Summary ops serialize like TensorFlow's kernels, with the names, tags and collections of
 // tf.summary.
 #include "io/events/summary.h"
 #include "nn/summary_ops.h"
@@ -24,7 +24,7 @@ std::string names_of(const Graph& graph, const char* collection) {
 
 }  // namespace
 
-TEST(summary_ops_are_named_and_collected_as_tensorflows) {
+TEST(summary_ops_have_tensorflows_names_and_collections) {
   const auto graph = std::make_shared<Graph>();
   const Output one = graph->scalar(DType::kFloat32, 1);
   add_scalar_summary(*graph, "loss", one);
@@ -43,7 +43,7 @@ TEST(summary_ops_are_named_and_collected_as_tensorflows) {
   CHECK(!merge_all_summaries(*graph, "nothing here"));
 }
 
-TEST(summary_ops_give_their_values) {
+TEST(summary_ops_contain_their_values) {
   const auto graph = std::make_shared<Graph>();
   const Output weights = graph->constant(Tensor::vector<double>({-1, 0.5, 0.5}));
   const Output merged =
@@ -58,7 +58,7 @@ TEST(summary_ops_give_their_values) {
   CHECK_EQ(summary[1].histogram()->min, -1.0);
 }
 
-TEST(summary_ops_follow_what_is_fed) {
+TEST(summary_ops_use_fed_values) {
   const auto graph = std::make_shared<Graph>();
   const Output x = graph->op("Placeholder").attr("dtype", DType::kFloat32).attr("shape", Shape());
   const Output merged = merge_summaries(*graph, {add_scalar_summary(*graph, "x", x)});
@@ -69,7 +69,7 @@ TEST(summary_ops_follow_what_is_fed) {
   }
 }
 
-TEST(summary_ops_refuse_what_tensorflows_refuse) {
+TEST(summary_ops_reject_the_same_input_as_tensorflow) {
   const auto graph = std::make_shared<Graph>();
   const Output nan = graph->constant(Tensor::vector<float>({1, NAN}));
   const Output two = graph->constant(Tensor::vector<float>({1, 2}));

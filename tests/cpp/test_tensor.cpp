@@ -3,7 +3,7 @@
 
 using namespace runhooks;
 
-TEST(shape_prints_as_tensorflow_does) {
+TEST(shape_prints_like_tensorflow) {
   CHECK_EQ(Shape().to_string(), "()");
   CHECK_EQ((Shape{4}).to_string(), "(4,)");
   CHECK_EQ((Shape{-1, 3}).to_string(), "(?, 3)");
@@ -17,12 +17,12 @@ TEST(shapes_broadcast_by_numpys_rule) {
   CHECK_THROWS(broadcast_shapes({2}, {3}), Code::kInvalidArgument, "(2,) vs. (3,)");
 }
 
-TEST(shapes_merge_what_is_known) {
+TEST(shapes_merge_known_dimensions) {
   CHECK_EQ((Shape{-1, 3}).merge_with(Shape{2, -1}), (Shape{2, 3}));
   CHECK_THROWS((Shape{2}).merge_with(Shape{3}), Code::kInvalidArgument, "not compatible");
 }
 
-TEST(tensor_copies_share_and_copy_does_not) {
+TEST(tensor_copies_share_memory_and_copy_does_not) {
   const Tensor a = Tensor::vector<float>({1, 2, 3});
   const Tensor shared = a, own = a.copy();
   CHECK(shared.shares_buffer_with(a) && !own.shares_buffer_with(a));

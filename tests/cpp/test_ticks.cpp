@@ -6,8 +6,8 @@
 
 using namespace runhooks;
 
-// Beside the clock, which it runs with.
-TEST(ticks_are_the_clocks) {
+// Compared with the clock.
+TEST(ticks_match_the_clock) {
   using Clock = std::chrono::steady_clock;
   const auto before = Clock::now();
   const int64_t first = now_ticks();

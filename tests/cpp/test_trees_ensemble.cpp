@@ -1,5 +1,5 @@
-// The trees of a model in TensorFlow's serialized form: what it wrote comes back byte by byte, and
-// what is damaged is an error.
+// Tree ensembles in TensorFlow's serialized form: byte-exact round trips, and errors for damaged
+// data.
 #include <random>
 
 #include "io/proto/wire.h"
@@ -19,7 +19,7 @@ const char* const kGoldens[] = {"bt_cls_center_bias",      "bt_cls_default_param
                                 "bt_reg_complexity_small", "bt_reg_pruning_post",   "bt_reg_pruning_pre",
                                 "bt_reg_l1_l2_complexity"};
 
-// A tree of three leaves, the first tree of two.
+// A tree of three leaves after a tree of two.
 TreeEnsemble small_ensemble() {
   TreeEnsemble ensemble;
   ensemble.trees.resize(2);
@@ -39,7 +39,7 @@ TreeEnsemble small_ensemble() {
   return ensemble;
 }
 
-// The error that reading this is, or "".
+// The error of parsing these bytes, or "".
 std::string error_of(const std::string& bytes) {
   try {
     TreeEnsemble::parse(bytes, "here");
@@ -51,7 +51,7 @@ std::string error_of(const std::string& bytes) {
   return "";
 }
 
-// Whoever walks through it comes to an end and stays inside.
+// A traversal must end and stay within the nodes.
 void walk(const TreeEnsemble& ensemble) {
   for (const Tree& tree : ensemble.trees) {
     for (const int32_t bucket : {-1, 0, 1, 1000}) {
@@ -66,7 +66,7 @@ void walk(const TreeEnsemble& ensemble) {
 
 }  // namespace
 
-TEST(trees_ensemble_is_tensorflows_byte_by_byte) {
+TEST(trees_ensemble_matches_tensorflow_byte_by_byte) {
   for (const char* name : kGoldens) {
     context() = name;
     const std::string bytes = golden_ensemble(name);
@@ -78,7 +78,7 @@ TEST(trees_ensemble_is_tensorflows_byte_by_byte) {
   CHECK_EQ(TreeEnsemble::parse(golden_ensemble("bt_cls_multi"), "x").leaf_size(), size_t{3});
 }
 
-TEST(trees_ensemble_keeps_all_that_it_has) {
+TEST(trees_ensemble_round_trip) {
   const TreeEnsemble ensemble = small_ensemble();
   const std::string bytes = ensemble.serialize();
   const TreeEnsemble again = TreeEnsemble::parse(bytes, "x");
@@ -93,7 +93,7 @@ TEST(trees_ensemble_keeps_all_that_it_has) {
   CHECK_EQ(TreeEnsemble::parse("", "x").num_trees(), 0);
 }
 
-TEST(trees_ensemble_splits_go_the_ways_of_buckets) {
+TEST(trees_ensemble_splits_match_buckets) {
   TreeNode node;
   node.kind = TreeNode::Kind::kBucketized;
   node.threshold = 2;
@@ -109,14 +109,14 @@ TEST(trees_ensemble_splits_go_the_ways_of_buckets) {
   CHECK_EQ(node.child(1), 2);
 }
 
-TEST(trees_ensemble_refuses_what_cannot_be) {
+TEST(trees_ensemble_rejects_invalid_trees) {
   const auto damaged = [](void (*damage)(TreeEnsemble&)) {
     TreeEnsemble ensemble = small_ensemble();
     damage(ensemble);
     return error_of(ensemble.serialize());
   };
   CHECK_EQ(damaged([](TreeEnsemble&) {}), "");
-  // a child that is not there, that is the node itself, that two nodes have
+  // A child that does not exist, is the node itself, or has two parents.
   CHECK(damaged([](TreeEnsemble& e) { e.trees[0].nodes[0].right_id = 5; }) != "");
   CHECK(damaged([](TreeEnsemble& e) { e.trees[0].nodes[1].left_id = 1; }) != "");
   CHECK(damaged([](TreeEnsemble& e) { e.trees[0].nodes[1].left_id = 0; }) != "");
@@ -128,11 +128,11 @@ TEST(trees_ensemble_refuses_what_cannot_be) {
   CHECK(damaged([](TreeEnsemble& e) { e.last_layer_node_end = 2; }) != "");
   CHECK(damaged([](TreeEnsemble& e) { e.last_layer_node_start = 2; }) != "");
   CHECK(damaged([](TreeEnsemble& e) { e.trees[0].pruned = {{9, {1}}}; }) != "");
-  // a last layer that has been split already
+  // A last layer that has already been split.
   CHECK(damaged([](TreeEnsemble& e) { std::swap(e.trees[0], e.trees[1]); }) != "");
-  // weights and trees of other numbers
+  // Different numbers of weights and trees.
   CHECK(error_of(WireWriter().put_bytes(1, "\x0a\x02\x0a\x00").bytes()) != "");
-  // a node that is nothing, one that splits values, a leaf that is sparse
+  // An empty node, a node that splits categorical values, a sparse leaf.
   CHECK(error_of(std::string("\x0a\x02\x0a\x00", 4)) != "");
   CHECK(error_of(std::string("\x0a\x04\x0a\x02\x22\x00", 6)) != "");
   CHECK(error_of(std::string("\x0a\x06\x0a\x04\x0a\x02\x12\x00", 8)) != "");
@@ -150,8 +150,8 @@ TEST(trees_ensemble_refuses_what_cannot_be) {
   }
 }
 
-// Each byte changed in each way, each cut, and several changes at once: read, or refused.
-TEST(trees_ensemble_is_read_or_refused) {
+// Each single-byte change, each truncation, and several changes: read or rejected.
+TEST(trees_ensemble_is_read_or_rejected) {
   const std::string small = small_ensemble().serialize();
   const auto read = [](const std::string& bytes) {
     if (error_of(bytes).empty()) walk(TreeEnsemble::parse(bytes, "here"));

@@ -1,4 +1,4 @@
-// What a leaf is worth where several logits are moved at once.
+// Gains and leaf values with several logits.
 #include <cmath>
 #include <vector>
 
@@ -10,7 +10,7 @@ using namespace runhooks_test;
 
 namespace {
 
-// Sums of floats over rows of three classes whose probabilities are these, all but the first small.
+// Float sums over rows of three classes with these probabilities, all but the first small.
 struct Sums {
   float g[3] = {}, h[9] = {};
   void add(float second, float third) {
@@ -27,8 +27,8 @@ struct Sums {
 
 }  // namespace
 
-// The matrix says nothing of a step that moves all logits alike, and what rounding leaves there is no
-// step: a value of 1e11 would end all others.
+// The hessian is singular for a step that moves all logits alike. A rounding error in that
+// direction must not become a step, because values of 1e11 would drown all others.
 TEST(trees_gains_take_no_step_from_rounding) {
   for (const float small : {1e-2f, 1e-4f, 1e-6f, 1e-8f, 1e-10f}) {
     for (const float ratio : {1.0f, 1e-2f, 1e-5f, 1e-7f, 1e-9f}) {
@@ -40,7 +40,7 @@ TEST(trees_gains_take_no_step_from_rounding) {
       const std::vector<double> g(sums.g, sums.g + 3), h(sums.h, sums.h + 9);
       const float gain = leaf_worth(g.data(), h.data(), 3, true, Regularization{0, 0}, values);
       CHECK(std::isfinite(gain));
-      // the right class gains by a step of about 1 over each of the others
+      // The right class gains by a step of about 1 over each of the others.
       for (const float value : values) CHECK(std::fabs(value) < 1.1f);
       CHECK(values[0] - values[1] > 0.5f);
     }

@@ -1,5 +1,4 @@
-// Quantiles of streams: what TensorFlow 1.15 made of the same values, bounds of their error, and a
-// state that goes on.
+// Quantiles of streams: TensorFlow 1.15's results, error bounds, and resuming.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,7 +23,7 @@ std::vector<float> waves(int n) {
   return x;
 }
 
-// As TensorFlow does it: a summary of each batch, and a stream of these.
+// Like TensorFlow: a summary per batch, and a stream of summaries.
 QuantileSummary of_batches(const std::vector<float>& x, size_t batches, float epsilon) {
   QuantileStream all(epsilon, int64_t{1} << 40);
   const size_t size = x.size() / batches;
@@ -38,7 +37,7 @@ QuantileSummary of_batches(const std::vector<float>& x, size_t batches, float ep
 
 }  // namespace
 
-TEST(trees_quantiles_are_tensorflows) {
+TEST(trees_quantiles_match_tensorflow) {
   CHECK(of_batches(waves(300), 1, 0.1f).boundaries(10) ==
         (std::vector<float>{-125, -113.125f, -94.875f, -59.75f, -22.25f, 10.5f, 43.25f, 82.125f,
                             103.375f, 118.875f, 125}));
@@ -74,7 +73,7 @@ TEST(trees_quantiles_of_many_values_are_in_order_with_their_weights) {
   }
 }
 
-TEST(trees_quantiles_are_as_exact_as_they_say) {
+TEST(trees_quantiles_respect_their_error_bound) {
   std::mt19937_64 random(20261123);
   std::normal_distribution<float> normal;
   for (const size_t n : {10, 1000, 50000}) {
@@ -94,7 +93,7 @@ TEST(trees_quantiles_are_as_exact_as_they_say) {
   }
 }
 
-TEST(trees_quantiles_ignore_what_is_missing_and_weightless) {
+TEST(trees_quantiles_ignore_missing_and_weightless_values) {
   QuantileStream stream(0.1, 100);
   for (const float x : {1.0f, NAN, 2.0f}) stream.add(x, 1);
   stream.add(3, 0);
@@ -102,7 +101,7 @@ TEST(trees_quantiles_ignore_what_is_missing_and_weightless) {
   CHECK(stream.take().boundaries(10).empty());
 }
 
-TEST(trees_quantiles_go_on_from_a_state) {
+TEST(trees_quantiles_resume_from_a_state) {
   const std::vector<float> x = waves(900);
   QuantileStream whole(0.05, 1 << 20), first(0.05, 1 << 20), second(0.05, 1 << 20);
   const auto add = [&x](QuantileStream& stream, size_t from, size_t to) {

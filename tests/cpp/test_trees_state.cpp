@@ -1,5 +1,5 @@
-// What checkpoints have of trees, of quantiles and of what is added up between layers: it comes back
-// as it was, and what somebody has edited is refused and changes nothing.
+// Checkpoints of trees, quantiles and accumulators: round trips, and edited ones are rejected
+// without changes.
 #include <random>
 
 #include "ops/state/conditional_accumulator.h"
@@ -27,7 +27,7 @@ BestSplits one_split(int32_t node, int32_t feature, float gain) {
   return best;
 }
 
-// A run in the middle of its second layer.
+// A run within its second layer.
 class HalfGrown {
  public:
   HalfGrown() {
@@ -74,7 +74,7 @@ TEST(trees_state_has_tensorflows_keys_and_ours) {
   }
 }
 
-TEST(trees_state_comes_back) {
+TEST(trees_state_round_trip) {
   HalfGrown run;
   const NamedTensors state = run.state();
   ResourceManager fresh;
@@ -82,7 +82,7 @@ TEST(trees_state_comes_back) {
   CHECK_EQ(text_of(saved_by(run.all, fresh)), text_of(state));
 }
 
-TEST(trees_state_that_was_edited_is_refused_or_taken) {
+TEST(edited_trees_state_is_rejected_or_restored) {
   std::mt19937_64 random(20261123);
   HalfGrown run;
   const NamedTensors before = run.state();
@@ -99,12 +99,12 @@ TEST(trees_state_that_was_edited_is_refused_or_taken) {
       CHECK_EQ(text_of(own.state()), text_of(before));
       ++refused;
     }
-    own.state();  // what was taken is a state
+    own.state();  // a restored state can be saved
   }
   CHECK(refused > 20);
 }
 
-TEST(trees_state_that_is_missing_is_an_error) {
+TEST(missing_trees_state_is_an_error) {
   HalfGrown run;
   for (const char* key : {"boosted_trees:0_stamp", "boosted_trees:0_serialized",
                           "boosted_trees/QuantileAccumulator:0_bucket_boundaries_1"}) {
@@ -132,7 +132,7 @@ TEST(trees_grow_layer_by_layer_and_finish) {
   CHECK(!grow_layer(ensemble, {}, growth));
   CHECK_EQ(ensemble.num_layers_attempted, 1);
   CHECK(grow_layer(ensemble, one_split(2, 0, 1), growth));
-  CHECK_EQ(ensemble.num_trees(), 2);  // and the next one begins
+  CHECK_EQ(ensemble.num_trees(), 2);  // and the next tree begins
   CHECK_EQ(ensemble.num_finalized_trees(), 1);
   CHECK_EQ(ensemble.trees[0].nodes[4].leaf[0], -2.0f);
   CHECK(TreeEnsemble::parse(ensemble.serialize(), "x").serialize() == ensemble.serialize());
@@ -157,7 +157,7 @@ TEST(trees_are_pruned_before_and_after) {
   CHECK_EQ(tree.nodes.size(), size_t{3});
   CHECK(tree.nodes[1].is_leaf());
   CHECK_EQ(tree.nodes[1].leaf[0], 1.0f);
-  // where the examples of the old leaves are now
+  // The new nodes of the rows in the old leaves.
   CHECK_EQ(tree.pruned.size(), size_t{5});
   CHECK_EQ(tree.pruned[4].new_node_id, 1);
   CHECK_EQ(tree.pruned[4].logit_change[0], 1.0f);
@@ -169,7 +169,7 @@ TEST(trees_bias_ends_when_it_hardly_moves) {
   CHECK(center_bias(ensemble, {0.5f}));
   CHECK(!center_bias(ensemble, {0.01f}));
   CHECK_NEAR(ensemble.trees[0].nodes[0].leaf[0], 2.51, 1e-6);
-  TreeEnsemble nothing;  // labels that balance
+  TreeEnsemble nothing;  // balanced labels
   CHECK(center_bias(nothing, {0}));
   CHECK(!center_bias(nothing, {0}));
 }

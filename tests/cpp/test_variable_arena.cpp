@@ -1,4 +1,4 @@
-// Values that stay: side by side, aligned, given back.
+// The variable arena: packing, alignment, and release.
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -12,7 +12,7 @@ using namespace runhooks;
 
 namespace {
 
-// Sanitizers watch each value in memory of its own.
+// Sanitizers disable the arena, to watch each value separately.
 bool has_lasting_memory() {
   void* const data = arena_allocate(8);
   if (data) free_lasting(data);
@@ -26,7 +26,7 @@ Tensor staying_zeros(int64_t n) {
 
 }  // namespace
 
-TEST(lasting_values_lie_side_by_side_in_lines_and_are_given_back) {
+TEST(arena_packs_aligned_values_and_releases_them) {
   if (!has_lasting_memory()) return;
   const size_t chunks = arena_chunk_count();
   const uint64_t taken = memory_taken();
@@ -44,7 +44,7 @@ TEST(lasting_values_lie_side_by_side_in_lines_and_are_given_back) {
     const Tensor passing = Tensor::zeros(DType::kFloat32, Shape{16});
     const auto end = reinterpret_cast<uintptr_t>(values.back().raw()) + values.back().num_bytes();
     CHECK(reinterpret_cast<uintptr_t>(passing.raw()) != end);
-    const Tensor large = staying_zeros(int64_t{1} << 19);  // has pages of its own
+    const Tensor large = staying_zeros(int64_t{1} << 19);  // has separate pages
     CHECK_EQ(arena_chunk_count(), chunks + 1);
     values.erase(values.begin(), values.begin() + 4);
     values[0].data<float>()[99999] = 1;
@@ -54,7 +54,7 @@ TEST(lasting_values_lie_side_by_side_in_lines_and_are_given_back) {
   CHECK_EQ(memory_taken(), taken);
 }
 
-TEST(lasting_memory_does_not_grow_with_models_that_come_and_go) {
+TEST(arena_does_not_grow_with_released_models) {
   const size_t chunks = arena_chunk_count();
   for (int model = 0; model < 200; ++model) {
     std::vector<Tensor> tables;
@@ -64,7 +64,7 @@ TEST(lasting_memory_does_not_grow_with_models_that_come_and_go) {
   CHECK_EQ(arena_chunk_count(), chunks);
 }
 
-TEST(lasting_memory_serves_threads) {
+TEST(arena_is_thread_safe) {
   const size_t chunks = arena_chunk_count();
   std::vector<std::thread> threads;
   std::vector<int> wrong(2);
@@ -88,7 +88,7 @@ TEST(lasting_memory_serves_threads) {
   CHECK_EQ(arena_chunk_count(), chunks);
 }
 
-TEST(lasting_memory_has_variables_however_they_get_their_values) {
+TEST(arena_holds_variables_however_they_are_initialized) {
   if (!has_lasting_memory()) return;
   const size_t chunks = arena_chunk_count();
   VariableState assigned("a", DType::kFloat32), taken("b", DType::kFloat32);

@@ -1,4 +1,4 @@
-// The coordinates of what is TRUE, beside those by divisions.
+// Coordinates of TRUE elements, compared with a computation by division.
 #include <memory>
 #include <random>
 #include <vector>

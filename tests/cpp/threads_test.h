@@ -1,4 +1,4 @@
-// Threads, how many threads kernels may use while a test runs.
+// Sets the number of threads that kernels use during a test.
 #pragma once
 
 #include "base/threads.h"

@@ -8,7 +8,7 @@ namespace runhooks_fuzz {
 
 namespace {
 
-// Everything that a schema or a batch points to.
+// Buffers that a schema or a batch points to.
 struct Node {
   std::deque<Node> children;
   std::vector<ArrowArray*> arrays;
@@ -95,7 +95,7 @@ class Stream {
     root.schemas.push_back(below(60) ? &node.schema : nullptr);
   }
 
-  // Strings of up to 3 bytes each; ends may lie before beginnings, but not outside.
+  // Strings of up to 3 bytes. Ends may precede starts, but stay within the buffer.
   template <typename Offset>
   void add_strings(Node& node, size_t rows) {
     constexpr size_t kBytes = 64;

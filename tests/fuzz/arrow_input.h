@@ -1,4 +1,4 @@
-// Bytes as an Arrow stream: its schema, batches and values are drawn from them.
+// An Arrow stream whose schema, batches and values are derived from fuzzer bytes.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace runhooks_fuzz {
 
-// Sizes of buffers are no part of Arrow's interface, so buffers hold what the batches say they do;
-// all else may be wrong: formats, codes, offsets of strings, counts, what is there at all. The
-// stream reads from the bytes as long as it is not released.
+// Arrow's interface has no buffer sizes, so buffers match the sizes of the batches. Everything else
+// may be wrong: formats, codes, string offsets, counts, missing pointers. The stream refers to
+// `bytes` until it is released.
 ArrowArrayStream arrow_stream_of(const std::string& bytes);
 
 }  // namespace runhooks_fuzz

@@ -1,7 +1,7 @@
-// The loop for compilers without libFuzzer: `runhooks_fuzz seconds seed input...` changes the files
-// and folders given as inputs for so long and gives each result to one reader. What ends the
-// process can be repeated: the last input and its reader lie in $RUNHOOKS_FUZZ_LAST, and
-// `runhooks_fuzz 0 <reader> <file>` reads it again.
+// The fuzzing loop for compilers without libFuzzer: `runhooks_fuzz seconds seed input...` mutates
+// the given files and folders and passes each result to one reader. After a crash,
+// $RUNHOOKS_FUZZ_LAST holds the last input and its reader, and `runhooks_fuzz 0 <reader> <file>`
+// repeats it.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using runhooks_fuzz::Reader;
 
-// All of them, or those whose name has $RUNHOOKS_FUZZ_READER.
+// All readers, or those whose name contains $RUNHOOKS_FUZZ_READER.
 const std::vector<Reader>& readers() {
   static const std::vector<Reader> chosen = [] {
     const char* part = std::getenv("RUNHOOKS_FUZZ_READER");
@@ -38,7 +38,7 @@ const std::vector<Reader>& readers() {
 }
 
 constexpr size_t kLargest = 64 * 1024;
-constexpr unsigned kSpinBeforeSleep = 20;  // seconds for one input
+constexpr unsigned kSpinBeforeSleep = 20;  // limit for one input, in seconds
 
 std::string bytes_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -86,7 +86,7 @@ class Mutator {
       case 1:
         if (at < bytes.size()) bytes[at] = static_cast<char>(random_());
         break;
-      case 2:  // a number that is large for its bytes, as varints go
+      case 2:  // a number larger than its bytes, as a varint
         bytes.insert(at, std::string("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01").substr(below(10)));
         break;
       case 3:
@@ -107,7 +107,7 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
-// Survives the process: a file mapped into memory costs no call each time.
+// Survives a crash. A memory-mapped file avoids a system call per input.
 class LastInput {
  public:
   LastInput() {
@@ -120,7 +120,7 @@ class LastInput {
     }
     close(file);
   }
-  // The reader's name, the size, and the bytes.
+  // Stores the reader's name, the size and the bytes.
   void keep(const Reader& reader, const std::string& bytes) {
     if (!place_) return;
     const int head = std::snprintf(place_, 100, "%s\n%zu\n", reader.name, bytes.size());
@@ -178,7 +178,7 @@ int main(int argc, char** argv) {
     const std::string bytes = mutator.change(from, corpus[mutator.below(corpus.size())]);
     const Reader& reader = readers()[mutator.below(readers().size())];
     last.keep(reader, bytes);
-    alarm(kSpinBeforeSleep);  // what takes longer ends here, too
+    alarm(kSpinBeforeSleep);  // also limits inputs that hang
     runhooks_fuzz::read_with(reader, bytes);
     ++counts[reader.name];
     ++inputs;

@@ -43,7 +43,7 @@ using namespace runhooks;
 
 namespace {
 
-// In memory where the system has such a folder.
+// In memory if the system has such a folder.
 const std::string& scratch() {
   static const std::string folder = [] {
     const bool has_metadata = std::filesystem::is_directory("/dev/shm");
@@ -63,7 +63,7 @@ std::string file_of(const std::string& bytes, const std::string& name) {
   return path;
 }
 
-// --- checksums, without which nothing that was changed would be read any further
+// --- checksums, which must be repaired so that readers continue after a mutation
 
 void put_fixed32(std::string& bytes, size_t at, uint32_t value) {
   std::string text;
@@ -73,8 +73,8 @@ void put_fixed32(std::string& bytes, size_t at, uint32_t value) {
 
 constexpr size_t kFooter = 48, kTrailer = 5;
 
-// Takes a block's handle off the front of `handle`, makes the block's checksum right, and gives the
-// block; an empty one where the handle points nowhere.
+// Removes a block's handle from `handle`, repairs the block's checksum, and returns the block; an
+// empty one if the handle is invalid.
 std::string_view repair_block(std::string& bytes, std::string_view& handle) {
   uint64_t offset = 0, size = 0;
   if (!take_varint(handle, &offset) || !take_varint(handle, &size)) return {};
@@ -137,7 +137,7 @@ void read_strings(const std::string& bytes) {
 }
 
 void read_bundle(const std::string& bytes) {
-  // numbers without a meaning of their own: half of the bytes are the data, too
+  // No format of its own: half of the bytes are also the data.
   file_of(bytes.substr(bytes.size() / 2), "bundle.data-00000-of-00001");
   file_of(with_table_checksums(bytes), "bundle.index");
   const std::string index = file_of(with_table_checksums(bytes), "bundle.index");
@@ -155,7 +155,7 @@ void read_compressed(const std::string& bytes, Compression compression) {
   read_records(file_of(bytes, "records.z"), &truncated, compression);
 }
 
-// What is inside of it, too, and that no asset leads out of the folder.
+// Also reads the contents, and checks that no asset is outside of the folder.
 void read_saved_model_of(const std::string& bytes) {
   for (const std::string& message : read_saved_model(bytes, "model")) {
     const MetaGraphDef meta_graph = read_meta_graph(message, "model");
@@ -167,7 +167,7 @@ void read_saved_model_of(const std::string& bytes) {
   }
 }
 
-// What a graph costs to run is the caller's to say; what it asks for at once is not.
+// A caller chooses how long a graph may run, but its memory requests must be limited.
 constexpr uint64_t kMemory = uint64_t{1} << 28;
 
 Shape with_sizes(const Shape& shape) {
@@ -178,7 +178,7 @@ Shape with_sizes(const Shape& shape) {
   return known;
 }
 
-// Imported, planned and run, with zeros in the place of what is fed.
+// Imports, plans and runs a graph, with zeros as feeds.
 void import_graph(const std::string& bytes) {
   auto graph = std::make_shared<Graph>();
   GraphImporter(*graph, read_graph_def(bytes, "graph"), {}).import_all();
@@ -212,7 +212,7 @@ std::vector<std::string> all_below(const std::string& folder) {
   return paths;
 }
 
-// A stranger's folder, loaded and asked: it may fail, but nothing on the disk is another then.
+// Loads and runs an untrusted folder. This may fail, but must not change files.
 void load_model_of(const std::string& bytes) {
   const std::string folder = scratch() + "/model";
   create_directories(folder + "/variables");
@@ -278,7 +278,7 @@ void parse_as(std::string_view field) {
   parse_field(field, &number);
 }
 
-// Once as it is, and once leaving out what is ill.
+// Reads once strictly, and once skipping invalid records.
 void read_csv(const std::string& bytes, char delim, bool has_quotes) {
   const std::string path = file_of(bytes, "csv");
   const CsvFormat format = {delim, has_quotes};

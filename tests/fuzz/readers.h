@@ -1,4 +1,4 @@
-// One call that gives bytes to every reader of files and messages.
+// A function that passes bytes to a reader of files or messages.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Reader {
 
 const std::vector<Reader>& readers();
 
-// What a reader makes of the bytes: nothing, or the core's own error. Everything else is a finding.
+// The reader must succeed or throw the core's Error. Anything else is a finding.
 void read_with(const Reader& reader, const std::string& bytes);
 
 }  // namespace runhooks_fuzz

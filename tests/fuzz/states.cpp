@@ -34,15 +34,15 @@ const std::vector<DatasetPtr>& kinds() {
   return all;
 }
 
-// A run as checkpoints have it: variables, an input with functions and a shuffle, random numbers,
-// and a hook of the embedding language.
+// A run with all kinds of state: variables, an input with functions and a shuffle, random numbers,
+// and a hook.
 class Run {
  public:
   Run() {
     for (const DType dtype : {DType::kFloat32, DType::kInt64, DType::kBool}) {
       VariableOptions options;
       options.dtype = dtype;
-      // the usual one lives in nn, which is not linked here
+      // The default initializer is in nn/, which is not linked here.
       options.initializer = [](Graph& g, const Shape& shape, DType type) -> Output {
         return g.constant(Tensor::zeros(type, shape));
       };
@@ -77,7 +77,7 @@ class Run {
     all.push_back(hook);
     use(5);
   }
-  // As many elements as there are.
+  // Reads up to `n` elements.
   void use(size_t n) {
     text_of(elements_of(*iterator_resource(resources, *handle_.op).iterator, n));
   }
@@ -102,7 +102,7 @@ void read_state_of_run(const std::string& bytes) {
   try {
     restore_saveables(run.all, StateSource(random_edits(before, random).state), run.resources);
   } catch (const Error&) {
-    // all or nothing
+    // A restore changes everything or nothing.
     if (text_of(run.state()) != text_of(before)) std::abort();
     throw;
   }
@@ -118,7 +118,7 @@ void read_state_of_iterator(const std::string& bytes) {
   elements_of(*whole, random() % 12);
   const auto edited = dataset.make_iterator();
   edited->restore(random_edits(whole->save(), random).state);
-  // what it has taken over is used, and saved again
+  // The restored state must be usable and can be saved again.
   text_of(elements_of(*edited, 30));
   edited->save();
 }

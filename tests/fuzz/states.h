@@ -1,14 +1,14 @@
-// States in checkpoints that somebody has edited: of iterators, and of whole runs.
+// Edited checkpoint states of iterators and whole runs, for fuzzing.
 #pragma once
 
 #include <string>
 
 namespace runhooks_fuzz {
 
-// An iterator of some kind, and what was done to its state, follow from the bytes.
+// The bytes select a kind of iterator and the edit of its state.
 void read_state_of_iterator(const std::string& bytes);
 
-// The same of all that a run saves, its hooks too: nothing of it changes, or all does.
+// The same for all states of a run, including hooks. A restore must change everything or nothing.
 void read_state_of_run(const std::string& bytes);
 
 }  // namespace runhooks_fuzz

@@ -1,6 +1,6 @@
-"""A convolutional network as real TensorFlow 1.15 trains it from given values:
+"""A convolutional network, trained by real TensorFlow 1.15 from given values:
 python3.7 tests/golden/make_custom.py > tests/testthat/golden/custom.json
-Data and initial values are sin(k), sin(2 k), ... in row-major order: test-tf_conv.R makes the same.
+Data and initial values are sin(k), sin(2 k), ... in row-major order, which test-tf_conv.R also computes.
 """
 import json
 import os

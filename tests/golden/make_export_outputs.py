@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The signatures that TensorFlow 1.x makes of a custom model's export_outputs, with requests of
+"""TensorFlow 1.x's signatures of a custom model's export_outputs, with requests of
 numbers and of strings: golden/export_outputs.json.
 
   python3 tests/golden/make_export_outputs.py FILE         TensorFlow 1.15
@@ -20,7 +20,7 @@ tf1.disable_eager_execution()
 tf1.logging.set_verbosity("ERROR")
 ex = tf1.estimator.export
 
-# Each output in words: its kind and the tensors y [n, 1], p [n, 3], c [n, 3] of strings, k [n] of int64.
+# The outputs: a kind and the tensors y [n, 1], p [n, 3], c [n, 3] of strings, k [n] of int64.
 P, R, C = "PredictOutput", "RegressionOutput", "ClassificationOutput"
 CASES = {
     "none": None,

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Canned estimators of TensorFlow's, trained for some steps and exported: what their exports look
-like and what they answer. golden/exports.tgz holds what it makes without a seed; `make interop` draws
+"""Canned estimators of TensorFlow, trained for some steps and exported: descriptions of their
+exports and answers. golden/exports.tgz holds the output without a seed; `make interop` draws
 models at random.
 
   python3 tests/golden/make_exports.py FOLDER [SEED COUNT]     TensorFlow 1.15, or 2.x up to 2.15
 
-Each model leaves a folder: case.json (the model in words that test-file_exports.R builds it from, rows,
+Each model leaves a folder: case.json (a description from which test-file_exports.R builds the model, rows,
 serialized examples, signatures and answers), its checkpoint, and the SavedModels `raw` and `parsing`.
 """
 import base64
@@ -30,7 +30,7 @@ tf1.logging.set_verbosity("ERROR")
 fc, est = tf1.feature_column, tf1.estimator
 WORDS = ["red", "green", "blue", "grey", "pink"]
 N = 6
-# How many values a feature has: a shape, or any number.
+# The number of values of a feature: a shape, or any number.
 FLOATS = {"x": [1], "z": [1], "m": [2], "q": [2, 2]}
 DEFAULTS = {"z": 0.25, "q": 0.5}  # of features that the second row's example lacks
 KINDS = {"i": int, "hi": int, "s": str, "g": str, "h": str, "w": float}
@@ -97,7 +97,7 @@ def example_of(data, row):
     return example.SerializeToString()
 
 
-# --- columns, in words
+# --- columns, as descriptions
 
 def numeric(key):
     return {"kind": "numeric", "key": key, "shape": FLOATS[key], "default": DEFAULTS.get(key)}
@@ -127,7 +127,7 @@ def draw_categorical(rng, depth=0):
             column["size"] = rng.choice([None, 3, 5])
         return column
     if kind == "crossed":
-        # examples are asked for strings of what a name alone crosses
+        # A cross of names expects strings in the examples.
         parts = [rng.choice(["s", "g", "h"]), rng.choice(["g", "h", "column", "buckets"])]
         if parts[0] == parts[1]:
             parts[1] = "buckets"
@@ -172,7 +172,7 @@ WIDE = [
     {"kind": "weighted", "weights": "w", "column":
         {"kind": "hashed", "key": "s", "is_string": True, "buckets": 7}},
     {"kind": "crossed", "keys": ["g", "h"], "buckets": 13, "hash_key": None},
-    # a name and a column: what is sparse is hashed first
+    # A cross of a name and a column hashes the sparse part first.
     {"kind": "crossed", "keys": ["s", bucketized("x", [-1, 0.5])], "buckets": 17, "hash_key": 5},
 ]
 DEEP = [
@@ -244,10 +244,10 @@ def fixed_models():
     for family in ("linear", "dnn", "dnn_linear_combined", "baseline"):
         for kind, heads in HEADS.items():
             for k, head in enumerate(heads):
-                # each family has the heads, and each kind of head each of the columns
+                # Each family has all heads, and each kind of head all columns.
                 if family == "dnn_linear_combined" and k % 2 == 0:
                     continue
-                # a path within a source package has 100 bytes at most
+                # Source packages limit paths to 100 bytes.
                 yield "%s_%s_%d" % (family.replace("dnn_linear_", ""), kind, k + 1), {
                     "family": family, "kind": kind, "head": head,
                     "linear": WIDE if "linear" in family else [], "dnn": DEEP if "dnn" in family else []}
@@ -286,7 +286,7 @@ def labels_of(model, rng):
     return np.array([[words[k].encode() if words else k] for k in ids])
 
 
-# --- what an export looks like, and answers
+# --- descriptions and answers of an export
 
 def info_of(info):
     return {"dtype": tf.DType(info.dtype).name, "shape": [d.size for d in info.tensor_shape.dim]}
@@ -332,7 +332,7 @@ def ask(folder, inputs):
     with tf1.Graph().as_default(), tf1.Session() as session:
         meta = tf1.saved_model.load(session, ["serve"], folder)
         for key, signature in meta.signature_def.items():
-            # of a single feature a signature may call its input something else
+            # A signature with one feature may name its input differently.
             feed = {info.name: inputs if not isinstance(inputs, dict)
                     else inputs[name if name in inputs else next(iter(inputs))]
                     for name, info in signature.inputs.items()}
@@ -343,7 +343,7 @@ def ask(folder, inputs):
 
 def receivers_of(columns):
     spec = fc.make_parse_example_spec(columns)
-    # the class of make_parse_example_spec's values is no part of tf.estimator's words
+    # tf.estimator does not export the class of make_parse_example_spec's values.
     def raw():
         features = {}
         for key, feature in spec.items():

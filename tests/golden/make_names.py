@@ -1,8 +1,8 @@
-"""What functions of tf give in real TensorFlow 1.15, and their gradients:
+"""Values and gradients of functions of tf in real TensorFlow 1.15:
 python3.7 tests/golden/make_names.py > tests/testthat/golden/names.json
-Inputs are sin(k), sin(2 k), ... in row-major order: test-tf_names.R makes the same and has the same
-functions under the same names. A gradient is that of the sum of all floating results, the first
-counting 1, the second 2, ...
+Inputs are sin(k), sin(2 k), ... in row-major order. test-tf_names.R computes the same inputs and has the
+same functions under the same names. Gradients are those of the weighted sum of all floating results, with
+weights 1, 2, ...
 """
 import json
 import os
@@ -112,7 +112,7 @@ CASES = {
     "unit_norm": ([A], lambda x: tf.contrib.layers.unit_norm(x, 1)),
 }
 
-# What has no gradient: strings, hashes, random numbers.
+# Functions without gradients: strings, hashes, random numbers.
 VALUES = {
     "confusion": lambda: tf.confusion_matrix([1, 2, 4, 1], [2, 2, 4, 1], weights=[1, 2, 3, 4]),
     "integer_div": lambda: tf.div([-5, 5], [2, 2]),

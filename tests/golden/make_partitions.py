@@ -1,5 +1,5 @@
-"""Variables of linear models that a partitioner cut, trained by real TensorFlow 1.15 on batches that
-leave rows untouched, with every optimizer:
+"""Partitioned variables of linear models, trained by real TensorFlow 1.15 with every optimizer on batches
+that do not contain all rows:
 python3.7 tests/golden/make_partitions.py > tests/testthat/golden/partitions.json"""
 import json
 import os
@@ -83,7 +83,7 @@ def run(case):
 CASES = [random_case(name, args) for name, args in OPTIMIZERS for _ in range(3)]
 for CASE in CASES:
     CASE["variables"] = run(CASE)
-# what diverges multiplies its rounding errors: it tells nothing about the rules
+# Diverging cases amplify rounding errors, so they do not test the rules.
 CASES = [case for case in CASES
          if all(np.abs(value).max() <= 10 for value in case["variables"].values())]
 print(json.dumps({"tensorflow": tf.__version__, "seed": SEED, "batch": BATCH, "steps": STEPS,

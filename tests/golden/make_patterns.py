@@ -1,11 +1,11 @@
-"""Random regular expressions as TensorFlow (RE2) finds and replaces them: golden/patterns.tsv.
+"""Matches and replacements of random regular expressions in TensorFlow (RE2): golden/patterns.tsv.
 
 python3 tests/golden/make_patterns.py [count] [seed] > tests/testthat/golden/patterns.tsv
 
-A line is a pattern and RE2's error, or a pattern, a text, whether all of it matches, and the text with
-the first and with every match replaced by `<whole|group 1|group 2>` (as far as there are groups).
-Texts in which `\\B` tears a character apart are left out.
-Bytes that are no printable ASCII, and the percent sign, are written as %41. Needs TensorFlow 2.
+A line is a pattern and RE2's error, or a pattern, a text, whether it matches completely, and the text with
+the first and with every match replaced by `<whole|group 1|group 2>` (for existing groups).
+Texts in which `\\B` splits a multi-byte character are left out.
+Bytes other than printable ASCII, and the percent sign, are written as %41. Needs TensorFlow 2.
 """
 
 import os
@@ -96,7 +96,7 @@ def lines_of(pattern):
         message = message[start:].split(" [Op:")[0].rsplit("}}", 1)[0]
         return ["%s\t%s" % (shown, written(message.encode()))]
     texts = [some_text() for _ in range(3)]
-    # a rewrite that names a group too many leaves the text alone
+    # A rewrite with too many groups does not change the text.
     rewrite = None
     for candidate in (r"<\0|\1|\2>", r"<\0|\1>", r"<\0>"):
         if any("<" in t for t in map(str, texts)):
@@ -111,7 +111,7 @@ def lines_of(pattern):
     return [
         "\t".join([shown, written(texts[i]), "TRUE" if full[i] else "FALSE", written(first[i]), written(every[i])])
         for i in range(len(texts))
-        # RE2's \B matches within a character and tears it apart
+        # RE2's \B matches within a multi-byte character and splits it.
         if is_utf8(every[i]) or not is_utf8(texts[i])
     ]
 

@@ -1,4 +1,4 @@
-"""Random numbers, initial values and layers as real TensorFlow 1.15 gives them for given seeds:
+"""Random numbers, initial values and layers of real TensorFlow 1.15 for given seeds:
 python3.7 tests/golden/make_random.py > tests/testthat/golden/random.json"""
 import json
 import os

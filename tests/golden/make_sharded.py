@@ -1,8 +1,8 @@
-"""A checkpoint of real TensorFlow 1.15 whose data lie in three files, and how its training goes on:
+"""A checkpoint of real TensorFlow 1.15 with three data files, and the training that continues it:
 python3.7 tests/golden/make_sharded.py tests/testthat/golden/sharded
 
-A sharded saver writes a file for each device; the parts of a variable that a partitioner has cut lie
-in different ones, as slots do. Data are sin(k * pace), so that both sides make the same.
+A sharded saver writes a file per device; the partitions of a variable, and its slots, are in different
+files. Data are sin(k * pace), which both sides can compute.
 """
 import json
 import os
@@ -61,7 +61,7 @@ with tf.Graph().as_default():
         end = {v.op.name: v.eval().ravel().tolist() for v in tf.trainable_variables()}
 
 with open(os.path.join(folder, "checkpoint"), "w") as file:
-    # of no machine's folder
+    # Relative paths, independent of the machine's folders.
     file.write('model_checkpoint_path: "model.ckpt-%d"\nall_model_checkpoint_paths: "model.ckpt-%d"\n'
                % (STEPS, STEPS))
 with open(os.path.join(folder, "sharded.json"), "w") as file:

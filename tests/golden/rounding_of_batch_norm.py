@@ -1,10 +1,10 @@
-"""How far float32's rounding alone moves the golden canned/dnn_reg_batch_norm.
+"""Measures how much float32 rounding changes the golden canned/dnn_reg_batch_norm.
 
-The same 20 steps in float64, exactly and with the rounding of float32 drawn at random at each
-operation, 200 times; printed are quantiles of the largest |a - b| / (1 + |b|) of the variables and
-of the losses, and how far TensorFlow's own result is from the exact one.
+Repeats the 20 steps in float64, exactly, and 200 times with random float32 rounding of each operation.
+Prints quantiles of the largest |a - b| / (1 + |b|) of the variables and of the losses, and the distance
+of TensorFlow's result from the exact one.
 
-    /root/tf215/bin/python tests/golden/rounding_of_batch_norm.py ../shared/golden
+    python tests/golden/rounding_of_batch_norm.py ../shared/golden
 """
 import csv
 import json

@@ -1,8 +1,8 @@
-# Takes cases of the shared goldens into tests/testthat/golden, so that the package tests itself
-# without them: Rscript tests/golden/take.R [case ...]; without names, those that are there already.
+# Copies cases of the shared goldens to tests/testthat/golden, so that the package tests itself
+# without them: Rscript tests/golden/take.R [case ...]. Without names, updates the existing ones.
 #
-# The checkpoint of a case (init/) is kept as CASE/0.index and CASE/0.data-*, because a path in a
-# source package has at most 100 characters. golden_checkpoint() of helper-golden.R puts it back.
+# The checkpoint of a case (init/) is stored as CASE/0.index and CASE/0.data-*, because source
+# packages limit paths to 100 characters. golden_checkpoint() of helper-golden.R restores it.
 source_folder <- Sys.getenv("RUNHOOKS_GOLDEN_SOURCE", "../shared/golden")
 target_folder <- "tests/testthat/golden"
 cases <- commandArgs(TRUE)
@@ -22,11 +22,11 @@ for (case in cases) {
     take(path, file.path(to, sub("^model[.]ckpt-", "", basename(path))))
   }
 }
-# all traces of hooks: a test says what becomes of each scenario
+# All traces of hooks; a test requires that each scenario is replayed or listed.
 for (path in list.files(file.path(source_folder, "hooks"), "[.]json$", full.names = TRUE)) {
   take(path, file.path(target_folder, "hooks", basename(path)))
 }
-# whole files: the ones that are there
+# Whole files that already exist.
 for (name in list.files(target_folder, recursive = TRUE)) {
   if (dirname(name) %in% c("data", "unit")) {
     take(file.path(source_folder, name), file.path(target_folder, name))

@@ -1,5 +1,5 @@
-"""Takes the cases of boosted trees from the shared goldens into tests/testthat/golden/boosted:
-CASE.json, the case with what is expected, and CASE.ensemble, the trees as TensorFlow wrote them.
+"""Copies the cases of boosted trees from the shared goldens to tests/testthat/golden/boosted: CASE.json,
+the case with expected results, and CASE.ensemble, the trees that TensorFlow wrote.
 
   python3 tests/golden/take_boosted.py [../shared/golden]
 """

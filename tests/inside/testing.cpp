@@ -1,6 +1,6 @@
-// What only tests use: a clock and a way to sleep of their own, an eye on all calls to hooks, files and
-// streams as others would write them. A library of its own, which tools/inside.sh links against the
-// installed package and helper-inside.R loads.
+// Access to internals for tests: a settable clock and sleep, observers of hooks, and files and
+// streams from other writers. tools/inside.sh links this library against the installed package, and
+// helper-inside.R loads it.
 #include "base/clock.h"
 #include "base/log_first.h"
 #include "base/threads.h"
@@ -38,8 +38,8 @@ void sleep_in_r(double seconds) {
   eval_r(call, R_GlobalEnv);
 }
 
-// Around a hook: an R function of (what, names or name, session) is told of the five calls that
-// users know, and of a request to stop.
+// Wraps a hook. Calls an R function of (what, names or name, session) for the five documented
+// methods and for stop requests.
 class TracedHook : public RunHook {
  public:
   TracedHook(HookPtr hook, std::shared_ptr<Preserved> function)
@@ -95,7 +95,7 @@ class TracedHook : public RunHook {
   std::shared_ptr<Preserved> function_;
 };
 
-// Tells of a loop that begins ("loop_made"), and of all calls to its hooks.
+// Reports a new loop ("loop_made"), and wraps its hooks.
 HookList traced(const HookList& hooks, const std::shared_ptr<Preserved>& function) {
   std::vector<std::string> names;
   HookList around;
@@ -126,7 +126,7 @@ const char* kind_name(Event::Kind kind) {
   }
 }
 
-// The tags of a summary, with the numbers of those that have one.
+// The tags of a summary, with their numbers if they have any.
 SEXP summary_to_r(const Summary& summary) {
   Rcpp::List values;
   Rcpp::CharacterVector tags;
@@ -141,7 +141,7 @@ SEXP summary_to_r(const Summary& summary) {
 
 }  // namespace
 
-// All that is in an event file: lists of the step, what it is, and its parts.
+// All events of a file: lists of the step, the kind, and the contents.
 SEXP cpp_read_all_events(Text path) {
   return guarded_entry([&]() -> SEXP {
     Rcpp::List all;
@@ -159,7 +159,7 @@ SEXP cpp_read_all_events(Text path) {
   });
 }
 
-// An event file of scalars: one event for each element, a named numeric vector, of its step.
+// Writes an event file of scalars, with one event per element: a named numeric vector and its step.
 void cpp_write_events(Text folder, Text suffix, std::vector<double> steps, SEXP values) {
   guarded_entry([&] {
     EventFileWriter writer(folder, suffix);
@@ -179,7 +179,7 @@ void cpp_write_events(Text folder, Text suffix, std::vector<double> steps, SEXP 
   });
 }
 
-// What early stopping reads from a folder: a list of a step and its metrics for each step.
+// The metrics that early stopping reads from a folder: a list of steps with their metrics.
 SEXP cpp_read_eval_metrics(Text folder) {
   return guarded_entry([&]() -> SEXP {
     Rcpp::List all;
@@ -197,7 +197,7 @@ SEXP cpp_read_eval_metrics(Text folder) {
   });
 }
 
-// Seconds since 1970 that the core shall read until the next call; NULL brings the real clock back.
+// Sets the core's clock to `seconds` since 1970; NULL restores the real clock.
 void cpp_clock_set(SEXP seconds) {
   guarded_entry([&] {
     if (seconds == R_NilValue) return set_clock(nullptr);
@@ -206,7 +206,7 @@ void cpp_clock_set(SEXP seconds) {
   });
 }
 
-// A function of seconds that the core shall call where it would wait; NULL: it waits again.
+// Sets an R function that replaces waiting; NULL restores waiting.
 void cpp_sleep_set(SEXP sleep) {
   guarded_entry([&] {
     if (sleep != R_NilValue) function_from_r(sleep, "`sleep`");
@@ -216,13 +216,12 @@ void cpp_sleep_set(SEXP sleep) {
   });
 }
 
-// Lines that are shown a few times only are shown again.
+// Resets the counts of lines that are logged a limited number of times.
 void cpp_forget_logged_lines() {
   guarded_entry([] { forget_logged_lines(); });
 }
 
-// A function that shall be told of each call to a hook of the loops that begin from now on; NULL:
-// nobody is told.
+// Sets an R function that observes hooks of loops that start from now on; NULL removes it.
 void cpp_observe_loops(SEXP tell) {
   guarded_entry([&] {
     hook_decorator() = nullptr;
@@ -233,7 +232,7 @@ void cpp_observe_loops(SEXP tell) {
   });
 }
 
-// Puts one more tensor into a checkpoint: the bytes, as uint8 or as a string.
+// Adds a tensor to a checkpoint: the bytes as uint8 or as a string.
 void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
   guarded_entry([&] {
     if (TYPEOF(bytes) != RAWSXP) invalid_argument("A raw vector is expected for `bytes`.");
@@ -255,8 +254,8 @@ void cpp_add_to_checkpoint(Text path, Text name, SEXP bytes, bool is_string) {
   });
 }
 
-// How many edits there are of a checkpoint, each of one of its parts; the one with the number `which`
-// is written to `to`, and said.
+// Returns the number of possible edits of a checkpoint, or writes edit `which` to `to` and returns
+// its description.
 SEXP cpp_edit_checkpoint(Text path, Text to, double seed, double which) {
   return guarded_entry([&]() -> SEXP {
     const BundleReader reader(path);
@@ -273,7 +272,7 @@ SEXP cpp_edit_checkpoint(Text path, Text to, double seed, double which) {
   });
 }
 
-// Leaves by an exception that is none of the core's.
+// Throws an exception of another type than the core's.
 void cpp_test_throw(Text kind) {
   guarded_entry([&] {
     if (kind == "std") throw std::out_of_range("on purpose");
@@ -281,18 +280,18 @@ void cpp_test_throw(Text kind) {
   });
 }
 
-// How many R objects the core holds.
+// The number of R objects that the core preserves.
 int cpp_held_count() { return runhooks::r::Preserved::count(); }
 
 SEXP cpp_arrow_room();
 
-// --- an Arrow stream whose batches have three rows each
+// --- an Arrow stream with three rows per batch
 
 namespace {
 
 struct TestStream {
-  int batches = 0, given = 0;  // below 0: the first one fails
-  int null_row = -1;           // of column n, of all rows
+  int batches = 0, given = 0;  // a negative number: the first batch fails
+  int null_row = -1;           // row of column n, over all batches
   std::string format;          // of column n
 };
 
@@ -303,13 +302,13 @@ struct TestColumn {
   uint8_t valid = 7;
 };
 
-// Everything in a batch; the arrays point into it.
+// The contents of a batch; the arrays point into it.
 struct TestBatch {
   TestColumn x, n, w, f, b, words;
   std::vector<ArrowArray*> children;
   double doubles[3] = {0.5, 1.5, 2.5};
   uint8_t bits = 5;
-  int8_t codes[4] = {99, 1, 0, 1};  // behind an offset of one
+  int8_t codes[4] = {99, 1, 0, 1};  // after an offset of one
 };
 
 void fill(TestColumn& column, std::vector<const void*> buffers, int64_t length = 3) {
@@ -388,7 +387,7 @@ int give_schema(ArrowArrayStream* stream, ArrowSchema* out) {
 
 }  // namespace
 
-// Into `pointer`, or into a new one as nanoarrow gives them.
+// Writes to `pointer`, or creates one like nanoarrow does.
 SEXP cpp_test_arrow_stream(int batches,
                            int null_row,
                            SEXP pointer,
@@ -414,12 +413,12 @@ SEXP cpp_test_arrow_stream(int batches,
   });
 }
 
-// How many folders were read in this process.
+// The number of model directories that this process has read.
 double cpp_folder_reads() {
   return guarded_entry([] { return static_cast<double>(RunFolder::reads()); });
 }
 
-// How many graphs of models were built in this process, and how many stay for later calls.
+// The numbers of model graphs that this process has built, and of those in the cache.
 SEXP cpp_model_graphs() {
   return guarded_entry([]() -> SEXP {
     return Rcpp::NumericVector::create(
@@ -440,7 +439,7 @@ SEXP cpp_read_plain_file(Text path) {
   return guarded_entry([&]() -> SEXP { return plain_to_r(read_plain_file(path)); });
 }
 
-// --- what helper-inside.R calls
+// --- entry points for helper-inside.R
 
 extern "C" {
 

@@ -1,4 +1,4 @@
-# The random columns of columns.py, made here: Rscript tests/interop/columns.R FILE
+# Builds the random columns of columns.py: Rscript tests/interop/columns.R FILE
 library(runhooks)
 given <- jsonlite::read_json(commandArgs(TRUE)[[1]])
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random feature columns and features, and the input layer that TensorFlow makes of them; columns.R
+"""Random feature columns and features, and TensorFlow's input layer on them; columns.R
 compares.
 
   python3 tests/interop/columns.py FILE [SEED]         TensorFlow 1.15, or 2.x up to 2.15

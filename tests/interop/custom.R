@@ -1,4 +1,4 @@
-# The custom models of custom.py: the same model functions in R, begun with the same checkpoints.
+# The custom models of custom.py with the same model functions in R, from the same checkpoints.
 #   Rscript custom.R FOLDER [models]
 # Losses, variables by name, metrics and predictions must agree to 1e-5.
 suppressPackageStartupMessages(library(runhooks))
@@ -56,14 +56,14 @@ regress <- function(mode, output, labels, train_of,
   )
 }
 
-# beside this file
+# In the folder of this file.
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(script), "custom_models.R"))
 source(file.path(dirname(script), "custom_more.R"))
 models <- c(models, more_models)
 data_of <- c(data_of, more_data)
 
-# row by row
+# In row-major order.
 flat <- function(x) if (is.null(dim(x))) as.vector(x) else as.vector(aperm(x))
 
 run <- function(name) {
@@ -80,7 +80,7 @@ run <- function(name) {
     params = if (length(data) > 2) data[[3]]()
   )
   losses <- c()
-  # what the model function gave, which the estimator puts last
+  # The outputs of the model function, which the estimator orders last.
   keep <- session_run_hook(
     before_run = function(context) {
       all <- context$session$graph$get_collection("losses")
@@ -110,7 +110,7 @@ compare <- function(what, here, there) {
     cat(sprintf("  %s: nothing to compare\n", what))
     return(FALSE)
   }
-  # the bound of the goldens, element by element
+  # The tolerance of the goldens, element by element.
   error <- max(abs(here - there) / (1 + abs(there)))
   good <- is.finite(error) && error <= 1e-5
   if (!good) cat(sprintf("  %s: differs by %.1e\n", what, error))

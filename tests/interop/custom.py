@@ -1,8 +1,8 @@
-"""Custom models as TensorFlow 1.x trains them: custom.py <folder> writes for each model a folder with
-the checkpoint that its training began with, and custom.json: losses by step, variables by name,
-metrics, predictions. custom.R has the same model functions and begins with the same checkpoints.
+"""Trains custom models with TensorFlow 1.x: custom.py <folder> writes a folder for each model with the
+checkpoint at its start, and custom.json: losses by step, variables by name, metrics, predictions.
+custom.R has the same model functions and starts from the same checkpoints.
 
-Data are sin(k * pace), so that both sides make the same.
+Data are sin(k * pace), which both sides can compute.
 """
 import json
 import os

@@ -1,4 +1,5 @@
-# More models of custom.R: what scripts do beside layers, an optimizer and a head (custom_more.py).
+# More models of custom.R, with features of scripts other than layers, an optimizer and a head
+# (custom_more.py).
 
 binary <- whole(rows, 1.7, 2)
 many <- floats(whole(c(rows, 4), 0.57, 2))

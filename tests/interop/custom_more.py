@@ -1,4 +1,4 @@
-"""More models of custom.py: what scripts do beside layers, an optimizer and a head."""
+"""More models of custom.py, with features other than layers, an optimizer and a head."""
 import numpy as np
 import tensorflow as tf
 from custom_parts import (CLASS, IMAGES, TOKENS, X, Y, classify, finish, regress, step, waves, whole)

@@ -1,4 +1,4 @@
-"""What custom.py's models share: data that both sides can make, sin(k * pace), and heads."""
+"""Shared parts of custom.py's models: data that both sides can compute, sin(k * pace), and heads."""
 import os
 
 os.environ["CUDA_VISIBLE_DEVICES"] = ""

@@ -1,4 +1,4 @@
-# The pipelines of datasets.py here, element by element: Rscript datasets.R <folder>.
+# Runs the pipelines of datasets.py, element by element: Rscript datasets.R <folder>.
 suppressPackageStartupMessages(library(runhooks))
 folder <- commandArgs(TRUE)[[1]]
 cases <- jsonlite::read_json(file.path(folder, "pipelines.json"))
@@ -39,7 +39,7 @@ count_of <- function(dataset) {
   types <- output_types(dataset)
   if (inherits(types, "tensorflow.dtype")) 1 else length(types)
 }
-# A function of as many arguments as elements have components.
+# A function with as many arguments as elements have components.
 with_arity <- function(dataset, f) {
   switch(count_of(dataset),
     function(x) f(list(x)), function(x, y) f(list(x, y)), function(x, y, z) f(list(x, y, z))
@@ -49,7 +49,7 @@ again <- function(dataset, n) {
   with_arity(dataset, function(parts) dataset_repeat(tensors_dataset(one_or_all(parts)), n))
 }
 
-# Numbers that are tensors, where the case says so; functions use them from outside.
+# Tensors in place of numbers on request; functions capture them.
 outside <- function(x) tf$placeholder_with_default(tf$constant(x, dtype = "int64"), shape())
 few <- function(s) if (isTRUE(s$tensors)) outside(s$few) else s$few
 more <- function(s) if (isTRUE(s$tensors)) outside(s$more) else s$more
@@ -104,7 +104,7 @@ steps <- list(
   cache = function(d, s) dataset_cache(d)
 )
 
-# --- what they give
+# --- results
 
 components_of <- function(x) {
   if (is.list(x)) do.call(c, lapply(unname(x), components_of)) else list(x)
@@ -115,14 +115,14 @@ plain <- function(x) {
   list(shape = as.integer(shape), values = values)
 }
 
-# Behind an error NULL in its place, and what follows where it goes on.
+# NULL stands for an error. With `goes_on`, elements after the error follow.
 elements_of <- function(make, graph_seed = NULL, goes_on = FALSE) {
   found <- list()
   error <- NULL
   with(tf$Graph()$as_default(), {
     if (!is.null(graph_seed)) tf$set_random_seed(graph_seed)
     dataset <- make()
-    # both ways to begin
+    # Tests both kinds of iterators.
     waits <- stats::runif(1) < 0.5
     iterator <- if (waits) make_iterator_initializable(dataset) else make_iterator_one_shot(dataset)
     value <- iterator_get_next(iterator)
@@ -159,7 +159,7 @@ same_part <- function(found, wanted) {
   }
   isTRUE(all.equal(as.numeric(found$values), as.numeric(wanted$values), tolerance = 0))
 }
-# Python wrote each byte as the character with its number.
+# Python wrote each byte as the character with that code.
 bytes_of <- function(text) as.raw(utf8ToInt(enc2utf8(text)))
 
 same_elements <- function(found, wanted) {
@@ -211,7 +211,7 @@ for (case in cases$pipelines) {
 
 # --- delimited text
 
-# What is meant to differ: a byte order mark is dropped here.
+# An intended difference: a byte order mark is dropped here.
 has_mark <- function(case) startsWith(case$text, "\u00ef\u00bb\u00bf")
 for (case in cases$csv) {
   if (has_mark(case)) next

@@ -1,17 +1,17 @@
 """Random input pipelines in TensorFlow 2.x: datasets.py <folder> [seed [count]] writes the sources'
-files and pipelines.json with each pipeline's description and what it gives; datasets.R compares.
+files and pipelines.json with the description and the elements of each pipeline; datasets.R compares.
 
-TensorFlow, 1.15 and 2.15, lets errors go without a word in two places, where ours keeps them (?datasets):
-* A short last batch or window that cannot be made fails with `end_of_sequence` set. All hand both on but
-  what reads ahead or several at once (prefetch, interleave, shuffle), which forgets the end; a window looks at the end
-  first: the error, and all that would follow (a second pass, another dataset), is gone. (So does an endless
-  repeat in 1.15, or gives what its memory held.)
-* A map and a batch behind it are one op. An element that fails takes its whole batch with it, and all behind it
-  are others than without. Elements of unequal shapes are an error of it also where their batch is left out, for it
-  is short.
-With a prefetch between such steps TensorFlow does neither. So pipelines that may meet this are run in this form, too;
-where it comes to other elements or errors than the plain one, or to no error by a batch that is left out, it is what
-ours must give. All are read to their end, behind errors too.
+TensorFlow 1.15 and 2.15 silently drop errors in two cases where this package keeps them (?datasets):
+* A short last batch or window that fails also sets `end_of_sequence`. Most transformations pass on both,
+  but prefetch, interleave and shuffle forget the end. A window sees the end first, and drops the error
+  and everything after it, such as a second pass or another dataset. (An endless repeat in 1.15 does so
+  too, or returns uninitialized memory.)
+* A map and a following batch are fused into one op. An element that fails then drops its whole batch, which
+  changes all later batches. Elements of unequal shapes are an error even if their batch is dropped because
+  it is short.
+A prefetch between such steps avoids both. So affected pipelines also run in that form. If its elements or
+errors differ, or it drops the error of an incomplete batch, it is the expected result. All pipelines are
+read to their end, also after errors.
 """
 import json
 import os
@@ -39,7 +39,7 @@ def path_of(name, data):
     return path
 
 
-# --- sources: a description and TensorFlow's dataset of it
+# --- sources: a description and TensorFlow's dataset
 
 def range_source(_):
     spec = {"start": rng.randint(-3, 3), "stop": rng.randint(0, 25), "step": rng.choice([1, 2, 3])}
@@ -143,7 +143,7 @@ def again(n):
     return function
 
 
-# Whether a prefetch is behind steps, so that each does what it does alone.
+# TRUE adds a prefetch after each step, so that TensorFlow does not fuse steps.
 is_apart = False
 
 
@@ -246,7 +246,7 @@ def random_step(dataset):
     return spec, dataset.cache()
 
 
-# --- what they give
+# --- results
 
 def plain(component):
     array = np.asarray(component)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What TensorFlow makes of the event files, the .meta files and graph.pbtxt of a model's folder.
+"""Reads with TensorFlow the event files, the .meta files and graph.pbtxt of a model's folder.
 
   python3 tests/interop/events_check.py FOLDER         TensorFlow 1.15, or 2.x up to 2.15
 """

@@ -1,6 +1,6 @@
-# Exports of canned estimators with every kind of column, with raw and with parsing receivers, and of
-# a model of the user's own. Each leaves its SavedModel and case.json: rows, serialized examples and
-# what the model predicts here. exports_check.py asks TensorFlow the same.
+# Exports of canned estimators with every kind of column, with raw and parsing receivers, and of a
+# custom model. Writes the SavedModel and case.json of each: rows, serialized examples and
+# predictions. exports_check.py compares them with TensorFlow's.
 #   Rscript tests/interop/exports.R FOLDER SEED
 library(runhooks)
 
@@ -34,7 +34,7 @@ wide <- function() {
     column_categorical_with_vocabulary_file("g", vocabulary_file = vocabulary, vocabulary_size = 3),
     column_categorical_with_identity("i", num_buckets = 5, default_value = 2),
     column_categorical_with_hash_bucket("hi", hash_bucket_size = 6, dtype = tf$int32),
-    # not of a string and a column: TensorFlow's hash of that is another one where the string is sparse
+    # TensorFlow hashes a cross of a sparse string and a column differently, so it is left out.
     column_crossed(c("w", "h"), hash_bucket_size = 17, hash_key = 5)
   )
 }
@@ -84,7 +84,7 @@ read_records <- function(path) {
   }
   all
 }
-# the features in the types that the columns read
+# The features in the types that the columns read.
 records <- tempfile()
 write_tfrecord(data[features], records)
 examples <- read_records(records)

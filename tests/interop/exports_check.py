@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Loads the exports of exports.R and exports_theirs.R in TensorFlow and asks them what they were
-asked there.
+"""Loads the exports of exports.R and exports_theirs.R in TensorFlow and compares their
+answers.
 
   python3 tests/interop/exports_check.py FOLDER        TensorFlow 1.15, or 2.x up to 2.15
 
@@ -41,7 +41,7 @@ def compare(name, key, actual, expected):
 
 
 def column(case, feature, info):
-    if feature not in case["rows"]:  # a model without features only counts rows
+    if feature not in case["rows"]:  # a model without features only needs the number of rows
         return np.zeros(len(case["examples"]), np.float32)
     values = case["rows"][feature]
     dtype = object if info.dtype == tf.string.as_datatype_enum else tf.DType(info.dtype).as_numpy_dtype

@@ -1,5 +1,5 @@
-# TensorFlow's exports of random models (tests/golden/make_exports.py), answered here, and ours of the
-# same checkpoints beside them, which are left in FOLDER/*/ours for exports_check.py.
+# Predicts with TensorFlow's exports of random models (tests/golden/make_exports.py), and with ours
+# of the same checkpoints, which are written to FOLDER/*/ours for exports_check.py.
 #   Rscript tests/interop/exports_theirs.R FOLDER
 library(runhooks)
 row_major <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)

@@ -1,5 +1,5 @@
-# Random graphs of several ops with conditionals, loops and gradients through them, written for
-# TensorFlow: flow.py runs the same fetches there and compares.
+# Random graphs with conditionals, loops and gradients through them, exported to TensorFlow. flow.py
+# runs the same fetches and compares.
 #   Rscript tests/interop/flow.R FOLDER CASES SEED
 suppressPackageStartupMessages(library(runhooks))
 arguments <- commandArgs(TRUE)
@@ -12,7 +12,7 @@ cat("flow.R: seed", seed, "\n")
 pick <- function(x) x[[sample.int(length(x), 1L)]]
 number <- function(x) tf$constant(x, dtype = "float64")
 
-# `leaves` are tensors [3, 2] that an expression may be made of; `v` is a variable [2, 2].
+# `leaves` are tensors [3, 2] for expressions; `v` is a variable [2, 2].
 expression_of <- function(depth, leaves, v) {
   if (depth == 0) return(pick(leaves))
   deeper <- function(more = NULL) expression_of(depth - 1, c(leaves, more), v)
@@ -23,7 +23,7 @@ expression_of <- function(depth, leaves, v) {
     product = function() deeper() * deeper(),
     quotient = function() deeper() / (tf$square(deeper()) + 1),
     matmul = function() tf$matmul(deeper(), v),
-    # rows, whose gradients are rows until they meet another
+    # IndexedSlices gradients, which stay sparse until they are added to others.
     rows = function() deeper() + tf$gather(v, tf$constant(sample(0:1, 3, replace = TRUE))),
     centered = function() {
       x <- deeper()
@@ -32,7 +32,7 @@ expression_of <- function(depth, leaves, v) {
     cond = function() {
       x <- deeper()
       tf$cond(
-        # no sum of what is centered, which is 0 but for rounding, decides
+        # Avoids conditions on a sum of centered values, which is a rounding error.
         tf$reduce_sum(deeper()) > number(0.0123), function() deeper(list(x)) * 0.5,
         function() tf$sin(x) + deeper(list(x))
       )
@@ -43,7 +43,7 @@ expression_of <- function(depth, leaves, v) {
       tf$while_loop(function(i, s) i < n, body, list(tf$constant(0L), deeper()))[[2]]
     },
     endless = function() {
-      # ends by a value that it computes
+      # Ends on a computed condition.
       body <- function(i, s) list(i + 1L, s * 0.5 + pick(leaves) * 0.1)
       tf$while_loop(
         function(i, s) tf$logical_and(i < 6L, tf$reduce_max(tf$abs(s)) > number(0.2)), body,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the graphs of flow.R in a real TensorFlow and compares what they give.
+"""Runs the graphs of flow.R in a real TensorFlow and compares the results.
 
   python3 tests/interop/flow.py FOLDER         TensorFlow 1.15, or 2.x up to 2.15
 """
@@ -17,7 +17,7 @@ tf1.disable_eager_execution()
 
 
 def array(value):
-    # R's arrays have the first index running fastest
+    # R's arrays are column-major.
     return np.array(value["values"], np.float64).reshape(value["shape"], order="F")
 
 

@@ -1,6 +1,6 @@
-# Random models with every kind of column, head and optimizer, trained for some steps. Each leaves
-# its folder (a checkpoint with .meta at every step, graph.pbtxt) and run.json: what its batches
-# were, and what it made of them. graphs_check.py lets TensorFlow take the same steps.
+# Random models with every kind of column, head and optimizer, trained for some steps. Writes the
+# folder of each (a checkpoint with .meta at every step, graph.pbtxt) and run.json: the batches and
+# results. graphs_check.py repeats the steps in TensorFlow.
 #   Rscript tests/interop/graphs.R FOLDER MODELS SEED
 library(runhooks)
 
@@ -58,7 +58,7 @@ categorical <- list(
   },
   function() column_categorical_with_vocabulary_list("m", vocabulary_list = words)
 )
-# A clipped row of one number has a gradient of zero, whose rounding Adam would make steps of.
+# A clipped row of length 1 has gradient 0, whose rounding errors Adam would turn into steps.
 embedding_of <- function(column) {
   dimension <- pick(c(1, 3))
   column_embedding(column,
@@ -79,7 +79,7 @@ dense <- list(
     ), dimension = 2)
   }
 )
-# Some of the kinds; two columns of one name would share their variables.
+# `k` of the kinds. Two columns with the same name would share variables, so names are distinct.
 some_of <- function(kinds, k) {
   columns <- list()
   for (make in kinds[sample.int(length(kinds), k)]) {
@@ -150,7 +150,7 @@ new_model <- function(model_dir, optimizer) {
   list(model = model, response = head[[2]], family = family, cut = !is.null(partitioner))
 }
 
-# What stands in the graph: the batch and the tensors that are compared.
+# The batch and the tensors to compare.
 tensors_of <- function(graph) {
   operations <- graph$get_operations()
   types <- vapply(operations, function(op) op$type, "")

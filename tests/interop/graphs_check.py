@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets TensorFlow import the graphs of graphs.R's models and take the steps that they took.
+"""Imports the graphs of graphs.R's models into TensorFlow and repeats their steps.
 
   python3 tests/interop/graphs_check.py FOLDER         TensorFlow 1.15, or 2.x up to 2.15
 
@@ -44,7 +44,7 @@ def array_of(value, tensor):
     if tensor.dtype == tf.string:
         values = [x.encode() for x in values]
     dtype = object if tensor.dtype == tf.string else tensor.dtype.as_numpy_dtype
-    # R's arrays have the first index running fastest
+    # R's arrays are column-major.
     return np.array(values, dtype).reshape(value["shape"], order="F")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets a real TensorFlow read what src/io writes.
+"""Reads files that src/io wrote with a real TensorFlow.
 
   RUNHOOKS_INTEROP=/tmp/x make cpptest T=io_interop        writes the files
   python3 tests/interop/io_check.py /tmp/x                 reads them, with TensorFlow 1.15 or 2.x
@@ -93,7 +93,7 @@ def check_graphs():
     text_format.Merge(read("graphs", "graph.pbtxt").decode(), text)
     check("graph.pbtxt is graph.pb", text == tf1.GraphDef.FromString(read("graphs", "graph.pb")))
     tf1.train.write_graph(text, HERE, "again.pbtxt")
-    if not tf.__version__.startswith("1."):  # whose protobuf orders attributes otherwise
+    if not tf.__version__.startswith("1."):  # its protobuf orders attributes differently
         check("graph.pbtxt is as TensorFlow writes it", read("again.pbtxt") == read("graphs", "graph.pbtxt"))
     with tf.Graph().as_default(), tf1.Session() as s:
         tf.import_graph_def(tf1.GraphDef.FromString(read("graphs", "kinds.pb")), name="")
@@ -141,7 +141,7 @@ def check_ops():
     check("ops (%d)" % len(ours.op), len(ours.op) > 150)
     for op in ours.op:
         if op.name not in known:
-            # TensorFlow 2's exports have it; it is read here, and written by nobody
+            # TensorFlow 2's exports contain this op; it is read here but never written.
             is_newer = tf.__version__.startswith("1.") and op.name == "ParseExampleV2"
             if not is_newer:
                 check("op " + op.name, False)
@@ -154,7 +154,7 @@ def check_ops():
         attrs = {attr.name: attr for attr in theirs.attr}
         for attr in op.attr:
             other = attrs.pop(attr.name, None)
-            # one that this TensorFlow lacks is left out by its reader where it has its default value
+            # TensorFlow's reader removes unknown attributes that have their default value.
             if other is None:
                 check("attribute %s of %s" % (attr.name, op.name), attr.HasField("default_value"))
             elif attr.type != other.type or (

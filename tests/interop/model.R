@@ -1,5 +1,5 @@
-# One run in three parts: 10 steps here, 10 in TensorFlow (model.py), 10 here. What each part finds
-# is handed on as JSON and compared with one run of 30 steps that was made here.
+# A run in three parts: 10 steps here, 10 in TensorFlow (model.py), 10 here. The results of each
+# part are passed on as JSON and compared with a run of 30 steps.
 #   Rscript tests/interop/model.R begin|end FOLDER
 library(runhooks)
 

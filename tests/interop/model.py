@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The middle part of the run that model.R begins and ends, in TensorFlow's own estimator.
+"""The middle part of the run of model.R, in TensorFlow's estimator.
 
   python3 tests/interop/model.py FOLDER         TensorFlow 1.15, or 2.x up to 2.15
 """

@@ -1,4 +1,4 @@
-# The random custom models of models.py here, begun with the same checkpoints:
+# The random custom models of models.py, from the same checkpoints:
 #   Rscript models.R FOLDER
 # Losses, variables by name, metrics and predictions must agree.
 suppressPackageStartupMessages(library(runhooks))
@@ -155,7 +155,7 @@ own_loss <- function(spec, y, labels, weights) {
   tf$reduce_mean(if (is.null(weights)) rows else rows * weights)
 }
 
-# Predictions, a function that gives the loss, and one that gives metrics.
+# Predictions, a function that returns the loss, and one that returns metrics.
 head_of <- function(spec, net, labels, weights) {
   losses <- tf$losses
   given <- list(weights = if (is.null(weights)) 1 else weights, reduction = spec$reduction)
@@ -247,7 +247,7 @@ input <- function(spec, epochs) {
   }
 }
 
-# row by row
+# In row-major order.
 flat <- function(x) if (is.null(dim(x))) as.vector(x) else as.vector(aperm(x))
 
 run <- function(spec, theirs) {
@@ -282,7 +282,7 @@ run <- function(spec, theirs) {
   )
 }
 
-# The largest difference, of all of a kind.
+# The largest difference over all values of a kind.
 distance <- function(here, there) {
   if (!length(here)) return(0)
   if (!setequal(names(here), names(there))) {
@@ -309,7 +309,7 @@ for (i in seq_along(cases$models)) {
   } else {
     list(failed = found)
   }
-  # metrics are float32 everywhere
+  # Metrics are always float32.
   most <- ifelse(is_double & names(errors) != "metrics", 1e-9, 1e-4)
   good <- mapply(function(e, most) is.numeric(e) && e <= most, errors, most)
   if (all(good)) next

@@ -1,10 +1,9 @@
 """Random custom models of estimators: models.py <folder> [seed [count [dtype]]] trains each in
-TensorFlow 2.x's graphs, leaves the checkpoint that it began with in <folder>/<i>, and writes models.json
-with what it is made of and what came out; models.R builds the same, begins with the same checkpoint and
-compares.
+TensorFlow 2.x's graphs, writes the checkpoint at its start to <folder>/<i>, and models.json with its
+description and results. models.R builds the same models, starts from the same checkpoints and compares.
 
-Data are sin(k * pace), so that both sides make the same. In float64 rounding hides nothing: there are
-models whose gradients are rounding alone in float32, more steps, and figures must agree to 1e-9.
+Data are sin(k * pace), which both sides can compute. In float64 there are more steps, also models whose
+gradients would be rounding errors in float32, and results must agree to 1e-9.
 """
 import json
 import os
@@ -20,7 +19,7 @@ import tensorflow.compat.v1 as tf  # noqa: E402
 from waves import Losses, waves, whole  # noqa: E402
 
 tf.disable_v2_behavior()
-warnings.simplefilter("ignore")  # of what TensorFlow 2 would rather have
+warnings.simplefilter("ignore")  # TensorFlow 2's deprecation warnings
 tf.logging.set_verbosity("FATAL")
 
 folder = sys.argv[1]
@@ -49,21 +48,22 @@ def few(*values):
     return rng.choice(values)
 
 
-# --- what a model is made of
+# --- components of a model
 
 def random_layer(kind):
     if kind == "conv2d":
-        # TensorFlow has none of lrn in float64
+        # TensorFlow has no float64 lrn.
         return {"kind": few("conv2d", "separable", "max_pool", "average_pool",
                             "conv2d" if IS_DOUBLE else "lrn"),
                 "filters": rng.randint(2, 4), "size": rng.randint(1, 3), "strides": rng.randint(1, 2),
                 "padding": few("same", "valid"), "activation": few(*ACTIVATIONS)}
     return {"kind": few("dense", "dense", "dense", "batch_norm", "residual", "l2_normalize", "split",
                         "moments"),
-            # the length of one number is its sign alone, whose gradient is rounding (rounding.py)
+            # Normalizing a single number gives its sign, whose gradient is a rounding error
+            # (rounding.py).
             "units": rng.randint(1 if IS_DOUBLE else 2, 6),
             "activation": few(*ACTIVATIONS), "bias": rng.random() < 0.8,
-            # TensorFlow makes a float32 of 0.9 first, which is seen in float64
+            # TensorFlow first converts 0.9 to float32, which float64 shows.
             "momentum": 0.5 if IS_DOUBLE else few(0.5, 0.9), "l2": few(0.0, 0.0, 0.01),
             "trainable": rng.random() < 0.9}
 
@@ -84,9 +84,9 @@ def random_model():
     layers = [random_layer("dense") for _ in range(rng.randint(0, 3))]
     if IS_DOUBLE and rng.random() < 0.5:
         layers += rounded_layers()
-    # What stands before a normalization may have no gradient but rounding, which these divide by its
-    # own size: both sides would be right and differ in float32, as TensorFlow differs from itself
-    # (rounding.py). (That of float64 they take for none, beside what they add to the divisor.)
+    # Layers before a normalization may have gradients that are rounding errors, which these
+    # optimizers divide by their own size. Both sides would be correct and differ in float32, as
+    # TensorFlow differs from itself (rounding.py). In float64, the optimizers' epsilon hides them.
     has_norm = any(one["kind"] == "batch_norm" for one in layers)
     adaptive = [] if has_norm and not IS_DOUBLE else ["Adagrad", "Adam", "RMSProp", "CenteredRMSProp", "Ftrl",
                                     "Adadelta", "ProximalAdagrad"]
@@ -119,12 +119,12 @@ def activation(name):
 def image_layer(net, spec):
     act = activation(spec["activation"])
     kind, size, padding = spec["kind"], spec["size"], spec["padding"]
-    # a window of one at least
+    # A window of at least one.
     size = min(size, int(net.shape[1]), int(net.shape[2]))
     if kind == "conv2d":
         return tf.layers.conv2d(net, spec["filters"], size, spec["strides"], padding, activation=act)
     if kind == "separable":
-        # TensorFlow's separable strides are alike in both directions
+        # TensorFlow's separable strides must be equal in both directions.
         return tf.layers.separable_conv2d(net, spec["filters"], size, spec["strides"], padding,
                                           activation=act)
     if kind == "max_pool":
@@ -177,7 +177,7 @@ def learning_rate(spec, step):
     rate, kind, decays = spec["rate"], spec["decay"], tf.train
     drop = 0.7
     if IS_DOUBLE and kind != "none":
-        # TensorFlow makes a float32 of a plain number first
+        # TensorFlow first converts a plain number to float32.
         drop = tf.constant(drop, dtype)
         if kind == "piecewise":
             return decays.piecewise_constant(
@@ -349,7 +349,7 @@ def is_rounding(spec, path):
     model = tf.estimator.Estimator(model_fn_of(spec), path, tf.estimator.RunConfig(
         tf_random_seed=7, save_summary_steps=None, save_checkpoints_steps=1000))
     model.train(input_fn(spec, None, moves=True), steps=STEPS)
-    # a tenth of what models.R allows
+    # A tenth of the tolerance of models.R.
     return any(np.max(np.abs(np.ravel(model.get_variable_value(name)) - found)
                       / (1 + np.abs(found)), initial=0) > 1e-5
                for name, found in spec["result"]["variables"].items())
@@ -359,12 +359,12 @@ models, rounded = [], 0
 while len(models) < count:
     spec = random_model()
     path = os.path.join(folder, str(len(models) + 1))
-    shutil.rmtree(path, ignore_errors=True)  # of one that could not be run
+    shutil.rmtree(path, ignore_errors=True)  # remains of a model that could not run
     try:
         with tf.Graph().as_default():
             spec["result"] = trained(spec, path)
     except ValueError as error:
-        # an image that is smaller than a window
+        # An image smaller than a window.
         if "Negative dimension" not in str(error) and "must be > 0" not in str(error):
             raise
         continue
@@ -373,9 +373,9 @@ while len(models) < count:
         print("models: TensorFlow cannot run one of them: %s" % str(error).splitlines()[0])
         continue
     if not np.isfinite(spec["result"]["losses"] + list(spec["result"]["metrics"].values())).all():
-        continue  # a rate that is too large for it
+        continue  # the rate is too large
     if IS_DOUBLE and max(spec["result"]["losses"]) > 1000:
-        continue  # so is this one, and rounding grows as its weights do
+        continue  # too large as well: rounding errors grow with the weights
     if not IS_DOUBLE and is_rounding(spec, os.path.join(folder, "moved")):
         rounded += 1
         continue

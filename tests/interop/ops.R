@@ -1,10 +1,11 @@
-# Ops against a real TensorFlow at random: `Rscript ops.R begin <folder>` writes cases and what they
-# give here, ops.py what they give there, `ops.R end <folder>` compares. RUNHOOKS_SEED repeats a run.
+# Compares ops with a real TensorFlow on random inputs: `Rscript ops.R begin <folder>` writes cases
+# and our results, ops.py TensorFlow's, and `ops.R end <folder>` compares. RUNHOOKS_SEED repeats a
+# run.
 suppressPackageStartupMessages(library(runhooks))
 arguments <- commandArgs(TRUE)
 folder <- arguments[2]
 
-# Edges, which are there more often than a random number would be.
+# Special values, which are drawn with increased probability.
 edges <- c(0, 1, -1, NaN, Inf, -Inf, 1e30, -1e30)
 
 random_input <- function(shape, dtype, special, among = edges) {
@@ -14,7 +15,7 @@ random_input <- function(shape, dtype, special, among = edges) {
     at <- stats::runif(n) < 0.4
     values[at] <- sample(among, sum(at), TRUE)
   }
-  # what float32 holds, so that both sides begin with the same numbers
+  # Values that float32 represents, so that both sides start with the same numbers.
   if (dtype == "float32") values <- readBin(writeBin(values, raw(), size = 4), "numeric", n, size = 4)
   list(shape = as.list(as.integer(shape)), dtype = dtype, values = values)
 }
@@ -26,7 +27,7 @@ square <- function(rhs) {
   list(c(n, n), if (rhs) c(n, sample(3, 1)))
 }
 
-# What to run, with the shapes of its inputs; `special` says that edges belong to it.
+# The operations, with the shapes of their inputs. `special` adds special values.
 kinds <- list(
   matmul = function() {
     s <- sizes(5)
@@ -46,7 +47,7 @@ kinds <- list(
   },
   svd = unary(FALSE)
 )
-# Images of sizes that windows of 2 x 3, a step of 1 x 2 apart, fit on.
+# Images that fit windows of 2 x 3 with strides of 1 x 2.
 image <- function() list(c(sample(3, 1), 1 + sample(5, 1), 2 + sample(5, 1), sample(3, 1)))
 for (padding in c("same", "valid")) {
   kinds[[paste0("conv2d_", padding)]] <- function() {
@@ -70,7 +71,8 @@ for (name in c(
   "swish", "sign", "abs", "sqrt", "rsqrt", "reciprocal"
 )) kinds[[name]] <- unary(TRUE)
 
-# Of one name on both sides (ops.py has the list, too): what they make of NaN, infinities and zeros.
+# Operations with the same name on both sides (see also ops.py), tested on NaN, infinities and
+# zeros.
 same_names <- list(
   unary = c(
     "exp", "log", "log1p", "expm1", "floor", "ceil", "round", "rint", "square", "negative", "atan",
@@ -80,7 +82,7 @@ same_names <- list(
     "maximum", "minimum", "add", "subtract", "multiply", "squared_difference", "div_no_nan",
     "floordiv", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"
   ),
-  # along the last dimension
+  # Reductions along the last dimension.
   along = c("reduce_max", "reduce_min", "reduce_sum", "reduce_mean", "argmax", "argmin"),
   nn = c("softmax", "log_softmax", "l2_loss")
 )
@@ -91,7 +93,7 @@ for (name in same_names$binary) {
     list(shape, shape, special = "finite")
   }
 }
-# TensorFlow's largest of a row with NaN hangs on how long the row is
+# TensorFlow's maximum of a row with NaN depends on the length of the row.
 for (name in c("reduce_max", "reduce_min")) kinds[[name]] <- unary(FALSE)
 for (name in c("clip_by_value", "segment_max", "segment_sum", "sigmoid_loss", "top_k")) {
   kinds[[name]] <- unary("finite")
@@ -103,11 +105,11 @@ random_case <- function(name) {
   special <- shapes$special
   shapes$special <- NULL
   dtype <- sample(c("float32", "float64", if (name == "truediv") "int32"), 1)
-  # TensorFlow's vector code, but not its scalar one, has NaN for the root of Inf
+  # TensorFlow's vector code, but not its scalar code, returns NaN for the root of Inf.
   among <- if (name %in% c("sqrt", "rsqrt")) setdiff(edges, Inf) else edges
-  # without what is only large: there TensorFlow's vector code is another function
+  # Without large finite values, where TensorFlow's vector code is inaccurate.
   if (identical(special, "finite")) among <- c(0, 1, -1, NaN, Inf, -Inf)
-  # ours are those of TensorFlow 2, NaN where either is; 1.x loses one in the second argument
+  # NaN if either argument is, as in TensorFlow 2; 1.x loses a NaN in the second argument.
   if (name %in% c("maximum", "minimum")) among <- setdiff(among, NaN)
   is_special <- isTRUE(special) || identical(special, "finite")
   inputs <- lapply(Filter(length, unname(shapes)), random_input, dtype, is_special, among)
@@ -130,7 +132,7 @@ functions <- list(
   cholesky = of_square(tf$cholesky), matrix_inverse = of_square(tf$matrix_inverse),
   matrix_determinant = of_square(tf$matrix_determinant), matrix_solve = of_square(tf$matrix_solve),
   matrix_triangular_solve = of_square(tf$matrix_triangular_solve),
-  # squared, since the sign of an eigenvector is anybody's
+  # Squared, because the sign of an eigenvector is arbitrary.
   self_adjoint_eig = function(x) {
     parts <- of_square(tf$self_adjoint_eig)(x)
     list(parts[[1]], tf$square(parts[[2]]))
@@ -192,7 +194,7 @@ functions$sigmoid_loss <- function(x) {
 }
 functions$top_k <- function(x) tf$nn$top_k(x, 1L)[[1]]
 
-# Values in TensorFlow's order of elements, and back.
+# Converts values from and to TensorFlow's row-major order.
 to_array <- function(values, shape) aperm(array(values, rev(shape)), rev(seq_along(shape)))
 flat <- function(x) if (is.null(dim(x))) as.vector(x) else as.vector(aperm(x))
 
@@ -217,7 +219,7 @@ run_here <- function(case) {
   session <- tf$Session()
   on.exit(session$close())
   lapply(session$run(c(unname(outs), unname(grads)), feed_dict = feeds), function(x) {
-    # R has no scalars: a vector of one may be one
+    # R has no scalars, so a vector of length 1 may be a scalar.
     list(shape = if (is.null(dim(x))) length(x) else dim(x), values = flat(x))
   })
 }
@@ -240,7 +242,7 @@ begin <- function() {
   saveRDS(list(cases = cases, here = lapply(cases, run_here)), file.path(folder, "here.rds"))
 }
 
-# Relative to the largest finite number; what is not finite must agree.
+# Relative to the largest finite number. Other values must agree.
 agree <- function(a, b, tolerance) {
   if (length(a) != length(b)) return(FALSE)
   if (!identical(is.nan(a), is.nan(b))) return(FALSE)

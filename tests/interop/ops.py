@@ -1,7 +1,7 @@
 """The ops of ops.R in TensorFlow 1.x: ops.py <folder> reads cases.json and writes results.json.
 
-A case is a name, its inputs (shape, values counted along the last dimension first, and type), and
-attributes; what comes back are the outputs and the gradients of their weighted sum.
+A case is a name, its inputs (shape, values in row-major order, and type), and attributes. The results
+are the outputs and the gradients of their weighted sum.
 """
 import json
 import sys

@@ -1,4 +1,5 @@
-# The graphs of other_graphs.py, loaded here and asked the same: Rscript tests/interop/other_graphs.R FOLDER
+# Loads the graphs of other_graphs.py and compares their answers: Rscript
+# tests/interop/other_graphs.R FOLDER
 library(runhooks)
 row_major <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)
 source("tests/testthat/helper-exports.R")

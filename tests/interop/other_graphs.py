@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""SavedModels of graphs that are no estimators': conv nets, words, tables with files, conditionals.
-other_graphs.R loads them and asks what was asked here.
+"""SavedModels of graphs without estimators: conv nets, strings, tables with files, conditionals.
+other_graphs.R loads them and compares their answers.
 
   python3 tests/interop/other_graphs.py FOLDER         TensorFlow 1.15, or 2.x up to 2.15
 """

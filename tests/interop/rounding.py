@@ -1,7 +1,7 @@
-"""Why models.py draws no batch normalization below adaptive optimizers in float32, nor l2_normalize of
-one number: TensorFlow beside itself, with one number of the data moved by one unit in its last place.
-What stands before a normalization has a gradient that is rounding alone, and Adam divides it by its own
-size. In float64 both are drawn, and compared to 1e-9.
+"""Shows why models.py does not combine batch normalization with adaptive optimizers in float32, nor
+l2_normalize of one number: compares TensorFlow with itself after changing one number of the data by one
+unit in the last place. The gradient before a normalization is a rounding error, which Adam divides by its
+own size. In float64 both are included, and compared to 1e-9.
 """
 import os
 

@@ -1,4 +1,4 @@
-# The models of rows.py here, from the same variables on the same data: Rscript rows.R <folder>.
+# The models of rows.py, from the same variables and data: Rscript rows.R <folder>.
 suppressPackageStartupMessages(library(runhooks))
 folder <- commandArgs(TRUE)[[1]]
 cases <- jsonlite::read_json(file.path(folder, "rows.json"))
@@ -23,7 +23,7 @@ optimizers <- list(
   }
 )
 
-# A row for each example.
+# One row per example.
 looked_up <- function(kind, table, ids, flags, x) {
   none <- tf$zeros(list(batch, width))
   is_large <- tf$reduce_sum(x) > 0.1

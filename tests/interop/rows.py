@@ -1,6 +1,6 @@
-"""Random custom models that look rows of a table up: rows.py <folder> [seed [count]] writes rows.json
-with each model's description, data, and losses and variables as TensorFlow 2.x's graphs train them;
-rows.R compares.
+"""Random custom models with embedding look-ups: rows.py <folder> [seed [count]] writes rows.json with
+the description, data, losses and variables of each model, trained in TensorFlow 2.x's graphs; rows.R
+compares.
 """
 import json
 import os
@@ -36,7 +36,7 @@ OPTIMIZERS = {
 
 
 def numbers(*shape):
-    # few digits, so that both sides read the same
+    # Few digits, so that both sides parse the same numbers.
     return (np.array([rng.randint(-90, 90) for _ in range(int(np.prod(shape)))]) / 64.0).reshape(shape)
 
 
@@ -75,7 +75,7 @@ def looked_up(kind, table, ids, flags, x):
     if kind == "carried":
         return tf.while_loop(lambda i, s, t: i < 2, lambda i, s, t: (
             i + 1, s + tf.gather(t, tf.gather(ids, i, axis=1)), t), start + [table * 0.5])[1]
-    picked = tf.gather(table, tf.boolean_mask(ids[:, 0], flags))  # none, now and then
+    picked = tf.gather(table, tf.boolean_mask(ids[:, 0], flags))  # sometimes none
     return none + tf.reduce_sum(picked, 0)
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Files both ways with a real TensorFlow: sh tests/interop/run.sh, from the root, with
-# RUNHOOKS_TF_PYTHON (make interop finds it). Ends with 1 where anything differs.
+# Exchanges files with a real TensorFlow: sh tests/interop/run.sh, from the root, with
+# RUNHOOKS_TF_PYTHON (set by make interop). Exits with 1 if anything differs.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -21,7 +21,7 @@ Rscript tests/interop/model.R begin "$work/model" &&
 echo "== event files, .meta and graph.pbtxt of a run here, read by TensorFlow"
 "$RUNHOOKS_TF_PYTHON" tests/interop/events_check.py "$work/model" || failed=1
 
-# Random models: SEED=number repeats a run that failed.
+# Random models. SEED=number repeats a failed run.
 echo "== graphs of all kinds of columns, heads and optimizers, trained on by TensorFlow"
 mkdir "$work/graphs"
 Rscript tests/interop/graphs.R "$work/graphs" "${MODELS:-24}" \
@@ -61,11 +61,11 @@ for python in $(sh tools/tf_python.sh all); do
 done
 
 echo "== random feature columns, as TensorFlow's"
-# RUNHOOKS_SEED repeats a run
+# RUNHOOKS_SEED repeats a run.
 "$RUNHOOKS_TF_PYTHON" tests/interop/columns.py "$work/columns.json" $RUNHOOKS_SEED &&
   Rscript tests/interop/columns.R "$work/columns.json" || failed=1
-# The order of repeated shuffles is that of TensorFlow 2.15, which the goldens are of: 1.x's graph
-# optimizer makes one op of the two steps, which draws otherwise.
+# The goldens have the order of TensorFlow 2.15. The graph optimizer of 1.x fuses the two shuffles,
+# which changes the order.
 for python in $(sh tools/tf_python.sh all); do
   "$python" -c 'import sys, tensorflow as tf; sys.exit(tf.__version__.startswith("1."))' \
     2> /dev/null || continue
@@ -84,7 +84,7 @@ for python in $(sh tools/tf_python.sh all); do
     Rscript tests/interop/models.R "$work/models" || { tail -n 5 "$work/models.log"; failed=1; }
   "$python" tests/interop/rounding.py 2> "$work/models.log" || { tail -n 5 "$work/models.log"; failed=1; }
 done
-# TensorFlow 2 has other numbers at some edges (the sign of NaN), so that of 1.x is asked.
+# TensorFlow 2 differs in special cases (the sign of NaN), so use 1.x.
 for python in $(sh tools/tf_python.sh all); do
   "$python" -c 'import sys, tensorflow as tf; sys.exit(not tf.__version__.startswith("1."))' \
     2> /dev/null || continue

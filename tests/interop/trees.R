@@ -1,7 +1,7 @@
-# The random boosted trees of trees.py here:
+# The random boosted trees of trees.py:
 #   Rscript trees.R FOLDER
-# Losses and predictions must be TensorFlow's: of a training of our own, and of one that goes on from the
-# middle of theirs. What it leaves, FOLDER/<i>/ours and FOLDER/<i>/export, trees.py looks at.
+# Losses and predictions must match TensorFlow's, for a training from the start and for one that
+# resumes TensorFlow's. trees.py reads the output in FOLDER/<i>/ours and FOLDER/<i>/export.
 suppressPackageStartupMessages(library(runhooks))
 folder <- commandArgs(TRUE)[[1]]
 cases <- jsonlite::read_json(file.path(folder, "trees.json"))
@@ -77,8 +77,8 @@ for (case in cases) {
   file.rename(exported, file.path(place, "export"))
 }
 
-# Models that send what is missing to either side, which TensorFlow's own cannot: exports, and what
-# these must answer, for trees.py.
+# Models that send missing values to either side, which TensorFlow's own trees cannot: writes
+# exports and expected answers for trees.py.
 gaps <- lapply(seq_len(max(3, length(cases) %/% 10)), function(i) {
   case <- cases[[(i - 1) %% length(cases) + 1]]
   data <- as.data.frame(lapply(case$data, unlist), stringsAsFactors = FALSE)
@@ -86,7 +86,7 @@ gaps <- lapply(seq_len(max(3, length(cases) %/% 10)), function(i) {
   for (name in c("x", "z", "c")) {
     at <- sample(nrow(data), nrow(data) / 4)
     data[[name]][at] <- NA
-    # what is missing is high here, low there
+    # Missing values have high labels for this column, low ones for that.
     data$y[at] <- data$y[at] + c(x = 3, z = -3, c = 1)[[name]]
   }
   model <- boosted_trees_regressor(
@@ -106,8 +106,8 @@ gaps <- lapply(seq_len(max(3, length(cases) %/% 10)), function(i) {
   list(export = place, data = lapply(data[c("x", "z", "c")], as.list), predictions = predict(model, data)$.pred)
 })
 jsonlite::write_json(gaps, file.path(folder, "gaps.json"), auto_unbox = TRUE, digits = NA, na = "null")
-# Trainings of data in memory, whose graph TensorFlow imports: what it must predict from the checkpoint,
-# and after a layer that it grows itself.
+# Trainings on data in memory, whose graph TensorFlow imports. Writes the expected predictions from
+# the checkpoint, and after another layer that TensorFlow grows.
 metas <- lapply(c(FALSE, TRUE), function(center_bias) {
   n <- 300
   data <- data.frame(

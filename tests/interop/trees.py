@@ -1,9 +1,9 @@
-"""Random boosted trees, beside TensorFlow 1.15's (later ones have no kernels for them):
+"""Random boosted trees in TensorFlow 1.15 (later versions have no kernels for them):
 
-  trees.py begin FOLDER [SEED [COUNT]]   trains each model, leaves its folder from the middle of the
-                                         training in FOLDER/<i>/theirs, and what came out in trees.json
-  trees.py end FOLDER                    goes on with ours, FOLDER/<i>/ours, and asks our exports
-trees.R stands between: it trains the same, goes on with theirs, and leaves ours.
+  trees.py begin FOLDER [SEED [COUNT]]   trains each model, and writes its folder in the middle of the
+                                         training to FOLDER/<i>/theirs, and the results to trees.json
+  trees.py end FOLDER                    resumes ours, FOLDER/<i>/ours, and runs our exports
+Between the two, trees.R trains the same models, resumes theirs, and writes ours.
 """
 import json
 import os
@@ -30,7 +30,7 @@ def random_case(rng, number):
     data = {k: np.float32(v).tolist() for k, v in data.items()}
     data["c"] = words
     data["y"] = np.float32(noisy).tolist()
-    # as many of each class, and TensorFlow centers a bias of zero for ever
+    # Equal class counts would make TensorFlow center a bias of zero without end.
     data["l"] = (noisy > np.quantile(noisy, 0.4)).astype("int32").tolist()
     parts = rng.choice([1, 1, 2, 4])
     pruning = rng.choice(["none", "none", "pre", "post"])
@@ -41,15 +41,15 @@ def random_case(rng, number):
         "l1_regularization": rng.choice([0.0, 0.0, 0.01]), "l2_regularization": rng.choice([0.0, 0.01, 0.1]),
         "tree_complexity": 0.0 if pruning == "none" else rng.choice([0.002, 0.005, 0.05]),
         "min_node_weight": rng.choice([0.0, 0.0, 0.02]), "center_bias": rng.random() < 0.3,
-        # with more rows than buckets TensorFlow's quantiles give one too many, and it writes beyond
-        # the histogram: a crash
+        # With more rows than buckets, TensorFlow's quantiles give one too many, and it writes
+        # beyond the histogram and crashes.
         "quantile_sketch_epsilon": 0.01,
     }
-    # The first gradient of a bias may be as large as l1 itself: rounding says which is larger, and
-    # TensorFlow centers for ever.
+    # The first gradient of a bias may equal l1, so that rounding decides which is larger, and
+    # TensorFlow centers without end.
     args["center_bias"] = args["center_bias"] and args["l1_regularization"] == 0
-    # A finished model is left alone here, where TensorFlow makes one step more.
-    layer = parts  # the middle is between layers: TensorFlow forgets what it has seen of one
+    # A finished model does not train here, where TensorFlow makes one more step.
+    layer = parts  # the middle is between layers, because TensorFlow does not save a partial layer
     return {"number": number, "n": n, "batch": n // parts, "data": data, "edges": edges,
             "is_classifier": rng.random() < 0.5, "weighted": rng.random() < 0.2,
             "columns": rng.choice([["bucketized"], ["indicator", "bucketized"], ["numeric"],

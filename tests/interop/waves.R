@@ -1,4 +1,5 @@
-# Data that Python and R can both make, sin(k * pace): for custom.R and models.R, as waves.py is there.
+# Data that Python and R can both compute, sin(k * pace), for custom.R and models.R. The counterpart
+# is waves.py.
 as_float <- function(x) readBin(writeBin(x, raw(), size = 4), "numeric", length(x), size = 4)
 waves <- function(shape, pace) {
   values <- as_float(sin(pace * seq_len(prod(shape))))

@@ -1,4 +1,4 @@
-"""What custom.py and models.py share: data that R can make, too, sin(k * pace), and what watches losses."""
+"""Shared by custom.py and models.py: data that R can also compute, sin(k * pace), and a hook that records losses."""
 import numpy as np
 import tensorflow.compat.v1 as tf
 

@@ -1,9 +1,8 @@
-// What lives here: what Apple's headers declare and glibc's do not, so that the branches for Apple can be read.
-// Who may use it: tools/platforms.sh, as the first header of a source that is neither linked nor run.
-// What it must not know: runhooks.
+// Declarations of Apple's headers that glibc lacks, so that tools/platforms.sh can check the syntax
+// of the code for Apple.
 #pragma once
 
-// The standard library is that of this machine, and is read before this becomes a Mac.
+// Reads this machine's standard library before the macros of macOS are defined.
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>

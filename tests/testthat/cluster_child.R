@@ -1,4 +1,4 @@
-# One of several processes: mpirun -n 2 Rscript cluster_child.R scenario,scenario folder
+# One process of a distributed run: mpirun -n 2 Rscript cluster_child.R scenario,scenario folder
 arguments <- commandArgs(TRUE)
 own_rank <- Sys.getenv("OMPI_COMM_WORLD_RANK", Sys.getenv("PMI_RANK"))
 writeLines(as.character(Sys.getpid()), file.path(arguments[[2]], paste0("pid-", own_rank)))
@@ -11,7 +11,7 @@ configured <- function(...) run_config(tf_random_seed = 11, train_distribute = s
 keep <- function(result, name = scenario) {
   saveRDS(result, file.path(folder, sprintf("%s-%d.rds", name, rank)))
 }
-# Without input_fn(), for which tidyselect is loaded, which takes longer than those that use it here.
+# Avoids input_fn(), which loads tidyselect and so slows down the start of each process.
 endless <- function() {
   rows <- dataset_repeat(tensor_slices_dataset(as.list(cluster_data[c("x", "z", "y")])))
   batch <- iterator_get_next(make_iterator_one_shot(dataset_batch(rows, 24 / strategy$size)))
@@ -26,7 +26,6 @@ scenarios <- list(
     }
     keep(list(strategy = strategy, config = unclass(configured())), "strategy")
   },
-  # where there are more processes than cores
   few_models = function() {
     for (name in c("linear", "wide_and_deep")) {
       keep(cluster_models[[name]](strategy$size, configured()), name)
@@ -38,9 +37,8 @@ scenarios <- list(
     asked <- asked_numbers(strategy$size, configured(), counts)
     keep(c(asked, runs = runs))
   },
-  # what is drawn: the order of rows, dropout; and the weights that come of it, twice
   seeds = function() keep(lapply(1:2, function(i) drawn_numbers(strategy$size, configured()))),
-  # a checkpoint of all, from which all go on
+  # All processes resume from one shared checkpoint.
   resume = function() {
     config <- configured(model_dir = file.path(folder, "resume"), save_checkpoints_steps = 4)
     input <- cluster_shuffled()
@@ -49,8 +47,8 @@ scenarios <- list(
     train(whole, input, steps = 11)
     keep(list(parts = cluster_weights(cluster_small(config)), whole = cluster_weights(whole)))
   },
-  # the same of files, of which each process has some, and of one whose records are dealt, in an order
-  # of its own; and the rows that it has seen
+  # As `resume`, for shuffled files: one file per shard, or one file sharded by record. Also returns
+  # the labels that each process read.
   resume_files = function() {
     keep(lapply(list(files = cluster_files(5, c(30, 38, 34, 36, 38)), records = cluster_records()), function(files) {
       trained <- function(steps, ...) {
@@ -71,7 +69,7 @@ scenarios <- list(
       )
     }))
   },
-  # the same within a layer of a tree, whose batches are in the checkpoint
+  # As `resume`, within a layer of a tree. The checkpoint holds the layer's accumulated batches.
   resume_trees = function() {
     grow <- function(steps, ...) {
       given <- cluster_trees(
@@ -85,14 +83,14 @@ scenarios <- list(
       whole = grow(22)
     ))
   },
-  # checkpoints of another number of processes, or of one
+  # Resumes from checkpoints that were written by another number of processes.
   continues = function() {
     for (before in strsplit(Sys.getenv("RUNHOOKS_MODELS"), ",")[[1]]) {
       path <- file.path(dirname(folder), "continued", before)
       keep(continue_trainings(path, strategy$size, train_distribute = strategy), before)
     }
   },
-  # each ends by its own reason, in one process, at a step of all
+  # Stops for each reason: one process asks, and all processes stop at the same step.
   stops = function() {
     ends <- list()
     trained <- function(input, hooks = list()) {
@@ -106,10 +104,10 @@ scenarios <- list(
       if (rank == 1 && n == 5) context$request_stop()
     })
     ends$asked <- trained(endless, asks)
-    # of three the second process has no row for the fourth step
+    # With three processes, the second one has no row for the fourth step.
     short <- utils::head(cluster_data, 73)
     ends$data <- trained(cluster_input(c("x", "z"), strategy$size, 1, short))
-    # of two files one is shorter: whoever has it says so
+    # The first file is shorter, so its process ends the run.
     files <- cluster_files(strategy$size, c(30, rep(48, strategy$size - 1)))
     ends$files <- trained(cluster_batches(files, batch_size = 8))
     n <- 0
@@ -173,7 +171,7 @@ scenarios <- list(
     model <- cluster_small(configured())
     if (rank == 0) train(model, endless, steps = 2)
   },
-  # one of rows in memory is stopped, and one of files is killed; the next run goes on with both
+  # Stops a training on rows in memory and kills one on files. The next run resumes both.
   killed = function() {
     began_at <- vapply(c("stopped", "killed"), function(name) {
       as.numeric(runhooks:::cpp_saved_global_step(file.path(folder, name)))
@@ -200,7 +198,7 @@ scenarios <- list(
     records <- cluster_batches(file, strategy$size, function(rows) dataset_shuffle_and_repeat(rows, 50, 3))
     keep(list(began_at = began_at, stopped = stopped, killed = both("killed", records, hooks = dies)))
   },
-  # for those who kill one of them
+  # A long run for tests that kill one of its processes.
   many_steps = function() {
     config <- configured(model_dir = file.path(folder, "many_steps"), save_checkpoints_steps = 5)
     input <- input_fn(

@@ -1,14 +1,13 @@
-# Processes of one run that are killed at random moments: nothing is lost, nobody waits for them.
+# Kills processes of a distributed run at random moments: no step is lost and no process hangs.
 
-# A pid for each process that has begun.
 begun_pids <- function(folder) {
   files <- list.files(folder, "^pid-", full.names = TRUE)
   pids <- suppressWarnings(vapply(files, function(file) as.integer(c(readLines(file), NA)[[1]]), 1L))
   pids[!is.na(pids)]
 }
 
-# Starts a training of `n` processes on the model in `folder`, kills one of them after so many seconds,
-# and gives what came of it. A moment after the end of the training kills nobody.
+# Trains with `n` processes on the model in `folder`, kills one of them after `after` seconds and
+# returns a row that describes the run. Kills none if the training has ended before.
 killed_run <- function(folder, n, mpi, after, patience = 30) {
   unlink(list.files(folder, "^pid-", full.names = TRUE))
   process <- start_processes(list(folder = folder, scenarios = "many_steps", n = n, mpi = mpi))
@@ -28,12 +27,12 @@ killed_run <- function(folder, n, mpi, after, patience = 30) {
   )
 }
 
-# `count` kills of one training after the other, each of which ends with the bits of one that nobody
-# has killed, at any time that such a one takes; a row for each, with what is wrong in `wrong`.
+# Kills `count` runs at random moments, each resumed by the next. The last run must end with the
+# weights of an undisturbed run. Returns a row for each run, with problems in `wrong`.
 kill_at_random <- function(count, n, mpi, place) {
   whole_folder <- file.path(place, paste0("whole-", n, "-", mpi))
   whole <- killed_run(whole_folder, n, mpi, after = Inf)
-  if (whole$status != 0) stop("A run that nobody has killed failed.")
+  if (whole$status != 0) stop("The undisturbed run failed.")
   weights_in <- function(folder) cluster_weights(latest_checkpoint(file.path(folder, "many_steps")))
   expected <- weights_in(whole_folder)
   rows <- NULL

@@ -1,5 +1,5 @@
-# Models that one process trains in the test, and several in cluster_child.R: each a function of the
-# number of processes and of the configuration, that gives numbers. Batches are of 24 rows together.
+# Models that the test trains with one process and cluster_child.R with several. Each is a function
+# of the number of processes and the configuration, and returns numbers. A global batch has 24 rows.
 
 cluster_data <- local({
   set.seed(5)
@@ -18,7 +18,6 @@ cluster_input <- function(features, size, epochs = 3, data = cluster_data) {
   )
 }
 
-# Batch normalization over all processes.
 synchronized <- function(config) {
   strategy <- config$train_distribute
   if (is.null(strategy)) return(config)
@@ -42,7 +41,6 @@ cluster_weights <- function(path) {
   runhooks:::cpp_checkpoint_values(path, names)
 }
 
-# The labels of the rows that each step has seen are added to `seen` of the environment `to`.
 cluster_seen <- function(to) {
   session_run_hook(
     before_run = function(context) session_run_args("labels"),
@@ -52,16 +50,16 @@ cluster_seen <- function(to) {
   )
 }
 
-# What a training goes on with: rows in memory, of which there are more than are asked for; files, of
-# which each process reads some, and records of one file, in one pass.
+# Inputs of a resumed training: rows in memory, files that are sharded by file, and one file that is
+# sharded by record.
 continued_inputs <- list(
   memory = function(size) cluster_shuffled(),
   files = function(size) cluster_batches(cluster_files(6), size),
   records = function(size) cluster_batches(cluster_records(), size)
 )
 
-# Two steps more, or the whole pass where a checkpoint of files is there, with what is said then, the
-# labels that were seen, and the weights before and after.
+# Trains two more steps, or to the end of the data if a checkpoint of files exists. Returns the
+# messages, the labels that were read, and the weights before and after.
 continue_training <- function(kind, path, size, ...) {
   before <- runhooks:::cpp_saved_global_step(path)
   model <- cluster_small(run_config(
@@ -94,7 +92,6 @@ continue_trainings <- function(path, size, ...) {
   })
 }
 
-# Those of a training that is evaluated at each checkpoint.
 evaluated_numbers <- function(size, config, hooks = NULL) {
   done <- suppressMessages(train_and_evaluate(
     cluster_small(config),
@@ -106,7 +103,7 @@ evaluated_numbers <- function(size, config, hooks = NULL) {
   done$evaluations
 }
 
-# The rows of each step of two passes, what dropout left of the first one, and the weights at the end.
+# Rows of each step of two passes, dropout's mask in the first step, and the final weights.
 drawn_numbers <- function(size, config) {
   model_fn <- function(features, labels, mode, params, config) {
     x <- tf$cast(features, tf$float32)
@@ -134,7 +131,7 @@ drawn_numbers <- function(size, config) {
   list(rows = unlist(rows), dropped = dropped, weights = weights)
 }
 
-# Evaluations and predictions of one model, of inputs that are dealt and of some that are not.
+# Evaluations and predictions of one model, on inputs that are sharded and on some that are not.
 asked_numbers <- function(size, config, hooks = NULL) {
   quietly <- function(expr) unlist(suppressMessages(expr))
   model <- dnn_classifier(
@@ -198,8 +195,8 @@ trained_numbers <- function(model, input, evaluated, ...) {
   )
 }
 
-# Trees of four columns, one of which has words and one of which misses some, on the first `rows` of
-# so many copies of the data with other numbers; `batches` a layer.
+# Trees on four columns, including a column of strings and one with missing values. The data are the
+# first `rows` rows of scaled copies of `cluster_data`; `batches` is the number per layer.
 cluster_trees <- function(make, response, config, size, rows = 192, batches = 1, ...) {
   data <- do.call(rbind, lapply(seq_len(ceiling(rows / 192)), function(i) {
     transform(cluster_data, x = x * i, m = ifelse(seq_along(x) %% 7 == 3, NaN, z * x))
@@ -228,7 +225,6 @@ cluster_trees <- function(make, response, config, size, rows = 192, batches = 1,
   )
 }
 
-# Of leaves and splits, and the bits of all.
 cluster_tree_values <- function(model) {
   path <- latest_checkpoint(runhooks:::model_dir(model))
   trees <- as.data.frame(model)
@@ -243,7 +239,7 @@ cluster_tree_numbers <- function(...) {
   numbers
 }
 
-# The rows in so many files, row i in file i mod their number, or the first ones of each.
+# Writes the rows to `n` files: row i to file i mod n. `rows` gives the number of rows of each file.
 cluster_files <- function(n, rows = rep(192 / n, n)) {
   folder <- tempfile("files-")
   dir.create(folder)
@@ -254,14 +250,14 @@ cluster_files <- function(n, rows = rep(192 / n, n)) {
   list.files(folder, full.names = TRUE)
 }
 
-# All rows in one file of TFRecords.
 cluster_records <- function() {
   path <- tempfile(fileext = ".tfrecord")
   write_tfrecord(cluster_data[c("x", "z", "y")], path)
   path
 }
 
-# Batches of them, with one row of each file in turn: what is in a step does not depend on who has which.
+# Batches that interleave one row of each file, so that a step's rows are the same however the files
+# are sharded.
 cluster_batches <- function(files, size, reads = identity, batch_size = 24 / size) {
   rows <- if (endsWith(files[[1]], ".tfrecord")) {
     number <- tf$FixedLenFeature(list(), tf$float32)
@@ -276,7 +272,7 @@ cluster_batches <- function(files, size, reads = identity, batch_size = 24 / siz
 }
 
 cluster_models <- list(
-  # by file, of which there are enough for 2 and 3 processes, and by record
+  # Sharded by file (enough for 2 and 3 processes) and by record.
   files = function(size, config) {
     input <- cluster_batches(cluster_files(6), size)
     trained_numbers(cluster_small(config), input, cluster_input(c("x", "z"), 1, 1))
@@ -327,7 +323,7 @@ cluster_models <- list(
   trees_of_two_classes = function(size, config) {
     cluster_tree_numbers(boosted_trees_classifier, "is_large", config, size)
   },
-  # so many that sums are whole numbers
+  # So many rows that sums must be whole numbers to be exact.
   trees_of_many_rows = function(size, config) {
     cluster_tree_numbers(boosted_trees_regressor, "y", config, size, rows = 9000)
   },
@@ -339,7 +335,7 @@ cluster_models <- list(
   trees_of_classes = function(size, config) {
     cluster_tree_numbers(boosted_trees_classifier, "class", config, size, batches = 2, n_classes = 3)
   },
-  # from formulas, on all rows in each step: LBFGS, and trees
+  # Formula models with all rows in each step: LBFGS and trees.
   formula = function(size, config) {
     numbers <- function(make, values, ...) {
       model <- make(y ~ x + z + word, data = cluster_data[1:191, ], config = config, ...)
@@ -350,7 +346,7 @@ cluster_models <- list(
     trees <- numbers(boosted_trees_regressor, cluster_tree_values, n_trees = 3, max_depth = 3)
     list(values = c(linear$values, trees$values), evaluated = cbind(linear$evaluated, trees$evaluated))
   },
-  # statistics of the rows of all: gradients flow through them
+  # Batch statistics over all processes; gradients flow through them.
   normalized = function(size, config) {
     model <- dnn_regressor(
       hidden_units = c(6, 4), feature_columns(column_numeric("x"), column_numeric("z")),
@@ -360,7 +356,6 @@ cluster_models <- list(
     features <- c("x", "z")
     trained_numbers(model, cluster_input(features, size), cluster_input(features, 1, 1))
   },
-  # images, whose moving variance is the unbiased one
   normalized_images = function(size, config) {
     model_fn <- function(features, labels, mode, params, config) {
       images <- tf$reshape(tf$cast(features, tf$float32), c(-1L, 1L, 2L, 1L))
@@ -377,7 +372,6 @@ cluster_models <- list(
     features <- c("x", "z")
     trained_numbers(model, cluster_input(features, size), cluster_input(features, 1, 1))
   },
-  # an input function that deals by itself
   context = function(size, config) {
     model <- cluster_small(config)
     input <- function(input_context) {
@@ -391,8 +385,8 @@ cluster_models <- list(
     }
     trained_numbers(model, input, cluster_input(c("x", "z"), 1, 1))
   },
-  # moving averages are means of those of all; its statistics are each process's, so that they do not
-  # touch the loss here
+  # Moving averages are averaged over the processes. The statistics are local, so the loss must not
+  # depend on them.
   custom = function(size, config) {
     model_fn <- function(features, labels, mode, params, config) {
       x <- tf$cast(features, tf$float32)

@@ -1,14 +1,14 @@
-# Runs of several processes by MPI, on this machine: cluster_child.R is what each of them runs.
+# Starts MPI runs of several processes on this machine. Each process runs cluster_child.R.
 
 mpi_env <- c(
   OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1",
   OMPI_MCA_rmaps_base_oversubscribe = "1", OMPI_MCA_btl_vader_single_copy_mechanism = "none",
   OMPI_MCA_mpi_yield_when_idle = "1", RUNHOOKS_MPI = "", OMP_THREAD_LIMIT = "1",
-  # what runs once takes longer to compile than to run
+  # Compiling code that runs once takes longer than running it.
   R_ENABLE_JIT = "0"
 )
 
-# Of those that the package was installed with, and whose mpirun is here.
+# The MPI libraries that the package was built with and whose mpirun is installed.
 launchers <- local({
   all <- c(openmpi = "mpirun.openmpi", mpich = "mpirun.mpich")
   here <- nzchar(Sys.which(all)) & vapply(names(all), function(name) {
@@ -17,8 +17,8 @@ launchers <- local({
   all[here]
 })
 
-# A run is list(folder, scenarios, n, mpi), with `env` where it has some, and with a list of runs
-# `then` that wait for it.
+# Starts a run, list(folder, scenarios, n, mpi), with optional environment variables `env` and runs
+# `then` that start after it.
 start_processes <- function(run, script = normalizePath(test_path("cluster_child.R"))) {
   dir.create(run$folder, showWarnings = FALSE)
   scenarios <- paste(run$scenarios, collapse = ",")
@@ -37,8 +37,8 @@ what_came <- function(run, process, is_late) {
   )
 }
 
-# What came of named runs, three at a time: to begin R takes longer than what most of them do, and those
-# that end by an error wait for a second.
+# Results of named runs, `at_once` at a time. Runs overlap because most of their time is the start
+# of R.
 run_all <- function(runs, meanwhile = function() NULL, at_once = 3, seconds = 60) {
   came <- running <- list()
   start <- function() {

@@ -1,4 +1,4 @@
-# Each of them never gives its first element.
+# Datasets that search for a first element without end.
 endless_datasets <- list(
   filter = quote(dataset_filter(range_dataset(0, 1e15), ~ .x < 0)),
   skip = quote(dataset_skip(dataset_repeat(tensor_slices_dataset(1:3)), 1e15)),

@@ -1,6 +1,6 @@
-# Run by test-base_guarded_entry.R in a process of its own: calls the internal functions from number `first` on,
-# each with bad arguments, one at a time and all at once. What is about to be called is written down
-# first, so that a crash has a name; what did not raise an error is listed.
+# Child process of test-base_guarded_entry.R. Calls the internal functions from number `first` on
+# with bad arguments, one at a time and all together. Writes each call to `place` before making it,
+# so that a crash can be attributed, and lists the calls that raised no error in `accepted`.
 arguments <- commandArgs(TRUE)
 first <- as.integer(arguments[[1]])
 place <- arguments[[2]]
@@ -27,7 +27,7 @@ made <- local({
   )
 })
 
-# An object that was saved and read back: its pointer is null, its kind is the old one.
+# Saved and read back: the pointer is null, the class stays.
 null_of <- function(x) unserialize(serialize(x, NULL))
 bad <- c(
   setNames(lapply(made, null_of), paste("null", names(made))),
@@ -39,7 +39,7 @@ bad <- c(
   )
 )
 
-# What an argument of this name may be, so that the others are looked at.
+# Valid values by argument name, so that the check of the bad argument is reached.
 plausible <- list(
   graph = graph, name = "w", names = "w", path = "nowhere", paths = "nowhere", folder = "nowhere",
   type = "NoOp", key = "summaries", scope = "", family = "", suffix = "", collection = "variables",
@@ -62,7 +62,7 @@ pointer_of <- function(name) {
   NULL
 }
 
-# Pointers of each kind where a pointer may be, of one kind where there is none.
+# Where a pointer is expected, pointers of every class; elsewhere, only two of them.
 is_pointer <- function(x) is.environment(x) || typeof(x) == "externalptr"
 bad_for <- function(plausible_value) {
   others <- setdiff(grep("^null ", names(bad), value = TRUE), c("null tensor", "null variable"))

@@ -1,8 +1,9 @@
-# Saving, resuming and exporting in processes that are killed, or whose calls fail, at one of their
-# changes of files: Rscript faults_child.R folder faults kills seed [part of a way's name] [others],
-# with faults.c loaded before everything else. Prints "wrong: ..." for what goes wrong, and at last
-# "done: ...". `faults`: of each way and manner, `others` of the manners beside plain kills and
-# failures; `kills`: runs that are hit at any moment, of all ways.
+# Injects faults into saving, resuming and exporting: kills the process or fails the call at one of
+# its file operations.
+# Usage: Rscript faults_child.R folder faults kills seed [scenario pattern] [others], with faults.c
+# preloaded. Prints "wrong: ..." for each problem and "done: ..." at the end.
+# `faults`: maximum kills and failures per scenario. `others`: maximum of each other fault. `kills`:
+# runs to kill at a random moment, over all scenarios.
 
 library(runhooks)
 args <- commandArgs(TRUE)
@@ -17,7 +18,7 @@ options(runhooks.threads = 1)
 
 wrong <- function(...) cat("wrong: ", unlist(list(...)), "\n", sep = " ")
 
-# --- calls that change files
+# --- intercepted file operations
 
 dyn.load(Sys.getenv("RUNHOOKS_SHIM"))
 
@@ -26,17 +27,17 @@ arm <- function(how, at = 0L, folder = file.path(here, "at")) {
   .C("faults_arm", modes[[how]], as.integer(at), folder)
   invisible()
 }
-# A system without exchanged names, without links, or with another disk at this folder.
+# Simulates a system without rename exchange, without links, or with another file system at `disk`.
 lack <- function(exchange = FALSE, links = FALSE, disk = "") {
   .C("faults_lack", as.integer(exchange), as.integer(links), disk)
   invisible()
 }
 calls <- function() .C("faults_count", 0L)[[1]]
-# Of each call: "w" where it writes bytes, "n" where it needs no room on the disk, "m" for others.
+# The kind of each call: "w" writes bytes, "n" needs no disk space, "m" is any other.
 kinds_of_calls <- function() strsplit(.C("faults_kinds", "")[[1]], "")[[1]]
 
-# In a process of its own; what it gives, or NULL where it was killed. `seconds`: when it is, after
-# begins() was called.
+# Runs `code` in a forked process and returns its value, or NULL if it was killed. If `seconds` is
+# given, kills the process that long after it called begins().
 apart <- function(code, seconds = NULL) {
   job <- parallel::mcparallel(
     tryCatch(code(), error = function(e) structure(conditionMessage(e), class = "failed")),
@@ -49,7 +50,7 @@ apart <- function(code, seconds = NULL) {
     tools::pskill(job$pid, tools::SIGKILL)
   }
   result <- suppressWarnings(parallel::mccollect(job))[[1]]
-  # a killed process has closed its pipe before it is gone, and what is there may still write its files
+  # The pipe of a killed process closes before its threads stop writing files, so wait for its exit.
   waited_until <- Sys.time() + 60
   while (tools::pskill(job$pid, 0L) && Sys.time() < waited_until) Sys.sleep(0.001)
   result
@@ -61,7 +62,7 @@ begins <- function() invisible(file.create(begun_file))
 script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 source(file.path(dirname(script), "faults_ways.R"))
 
-# --- one way at one point
+# --- one scenario at one point
 
 fresh <- function(way) {
   unlink(file.path(here, "at"), recursive = TRUE)
@@ -70,7 +71,8 @@ fresh <- function(way) {
 }
 lacking <- function(way) do.call(lack, as.list(way$lack))
 
-# "done", or what went wrong; NULL: it was killed.
+# Returns the message ("done" or an error), the number of calls and unexpected conditions, or NULL
+# if the process was killed.
 act_at <- function(way, how, at) {
   apart(function() {
     lacking(way)
@@ -103,12 +105,12 @@ check_point <- function(way, how, at, what) {
     if (length(result$odd)) wrong(what, ": not in words of ours: ", result$odd)
   }
   way$check(what)
-  # who says nothing has done all
+  # A call without an error must have completed.
   if (identical(result$said, "done")) way$done(paste(what, "without an error"))
   way$again(what)
 }
 
-# The points of a way that are tried in each manner: all, or a few by chance.
+# The calls at which each fault is injected: all of them, or a random sample.
 points_of <- function(kinds) {
   writes <- which(kinds == "w")
   all <- seq_along(kinds)
@@ -139,7 +141,7 @@ for (name in names(ways)) {
   took[[name]] <- alone$took
   way$done(paste(name, "alone"))
   points <- points_of(kinds)
-  # of a sample each way has one manner
+  # A sample of one: a single fault per scenario.
   if (most_faults == 1) points <- points[sample.int(length(points), 1)]
   for (how in names(points)) {
     for (at in points[[how]]) {
@@ -151,7 +153,7 @@ for (name in names(ways)) {
   cat("tried: ", name, ", ", length(kinds), " calls: ", manners, "\n", sep = "")
 }
 
-# --- at any moment: until so many runs were hit; some end before
+# --- kills at random moments, until `kills` runs were hit; some runs end earlier
 
 hits <- 0
 tries <- 0
@@ -175,4 +177,4 @@ while (hits < kills && tries < 5 * kills) {
   way$again(what)
 }
 if (hits < kills) wrong("only ", hits, " of ", tries, " kills hit a run")
-cat("done: ", tried, " faults, ", tries, " kills, of which ", hits, " hit\n", sep = "")
+cat("done: ", tried, " faults, ", tries, " kills, ", hits, " hit\n", sep = "")

@@ -1,7 +1,7 @@
-# The ways of saving, resuming and exporting that faults_child.R disturbs. Each has `prepare` (what
-# is there before), `act`, `check` (whoever was killed or failed has lost nothing), `done` (who says
-# that all is well has done all), and `again`: the next process comes to the same end and removes
-# what was left. `lack`: what its system cannot do.
+# The scenarios that faults_child.R disturbs. `prepare` creates the initial state and `act` is
+# disturbed. `check` tests that nothing was lost, and `done` that an `act` without an error is
+# complete. `again` tests that the next process reaches the same result and removes leftovers.
+# `lack` names the system features to disable.
 
 place <- function(name) file.path(here, "at", name)
 copy_to <- function(from, to) {
@@ -10,13 +10,13 @@ copy_to <- function(from, to) {
   file.copy(list.files(from, full.names = TRUE, all.files = TRUE, no.. = TRUE), to,
     recursive = TRUE, copy.date = TRUE
   )
-  # a state that names the folder
+  # The checkpoint state contains the folder's name.
   for (state in list.files(to, "^checkpoint", full.names = TRUE)) {
     writeLines(gsub(from, to, readLines(state), fixed = TRUE), state)
   }
   to
 }
-# What a process does that nobody disturbs, on the same system.
+# Runs `code` in a process without faults, on the same simulated system.
 undisturbed <- function(lack_of, code) {
   apart(function() {
     do.call(lack, as.list(lack_of))
@@ -26,7 +26,7 @@ undisturbed <- function(lack_of, code) {
 }
 nothing_lacks <- list()
 
-# --- a model whose checkpoints have everything in them
+# --- a model whose checkpoints contain every kind of state
 
 input <- function() {
   set.seed(4)
@@ -56,7 +56,7 @@ counting_hook <- function() {
     restore_state = function(state) seen <<- state$seen
   )
 }
-# `name`: under another one the hook begins anew, and what is saved of it changes
+# Under another `name` the hook starts without state, which changes its checkpoint entry.
 train_to <- function(folder, steps, name = "counter") {
   hooks <- list(counting_hook())
   names(hooks) <- name
@@ -73,13 +73,12 @@ values_of <- function(folder) {
   runhooks:::cpp_checkpoint_values(path, names)
 }
 steps_of <- function(folder) runhooks:::cpp_saved_global_step(folder)
-# Without numbers that hang on time or on how often a step was saved.
+# File names without times, and without shard numbers that depend on how often a step was saved.
 files_of <- function(folder) {
   files <- list.files(folder, recursive = TRUE, all.files = TRUE)
   files <- sub("data-0000.-of-0000.", "data", files[!grepl("tfevents", files)])
   sort(unique(gsub("[0-9]{10}|timeline-[0-9]*", "time", files)))
 }
-# What was written down of earlier runs.
 events_of <- function(folder) {
   files <- list.files(folder, "tfevents", recursive = TRUE, full.names = TRUE)
   unname(tools::md5sum(files))
@@ -97,7 +96,7 @@ check_records <- function(folder, before, what) {
   if (!isTRUE(all.equal(now, old))) wrong(what, " has lost runs: ", utils::head(now))
 }
 
-# What a run that nobody disturbs has at each step.
+# Variables at each step of an undisturbed run.
 whole <- file.path(here, "whole")
 at_step <- apart(function() {
   lapply(1:6, function(step) {
@@ -127,7 +126,6 @@ check_left <- function(folder, known, what) {
   left <- setdiff(files_of(folder), known)
   if (length(left)) wrong(what, ": the next run leaves ", paste(left, collapse = " "))
 }
-# The next run goes on, comes to the same end and has removed what was left.
 check_next <- function(folder, what, resume_unwind = function() train_to(folder, 6),
                        wanted = at_step, known = whole_files) {
   result <- apart(function() {
@@ -156,7 +154,7 @@ training_way <- function(before, least, to, name = "counter", train = train_to, 
   )
 }
 
-# --- trees, in the middle of one, of a layer and of the first look at numbers
+# --- trees: within a tree, a layer and the scan of the quantiles
 
 grow_to <- function(folder, steps, name) {
   model <- boosted_trees_regressor(
@@ -182,7 +180,7 @@ growing_way <- function() {
   training_way(begun, 3, 5, train = grow_to, wanted = at_step, known = files_of(whole))
 }
 
-# --- evaluations beside the model
+# --- evaluations during training
 
 evaluation_way <- function() {
   evaluated <- file.path(here, "evaluated")
@@ -207,8 +205,6 @@ evaluation_way <- function() {
     }
   )
 }
-
-# --- exporters
 
 exporting_to <- function(folder, steps) {
   train_and_evaluate(
@@ -267,7 +263,7 @@ exporters_way <- function() {
   )
 }
 
-# --- exports over an older one
+# --- exports that replace an older one
 
 export <- function(model, to, ...) export_savedmodel(model_in(model), to, ...)
 exported <- file.path(here, "exported")
@@ -282,7 +278,7 @@ newer <- apart(function() {
 stopifnot(is.numeric(older), is.numeric(newer), !identical(older, newer))
 exported_files <- files_of(exported)
 
-# `steps`: where the system has no single one there may be none for a moment.
+# `steps`: without an atomic exchange, the export may be missing for a moment.
 export_way <- function(lack_of = nothing_lacks, steps = FALSE) {
   model <- function() place("model")
   check <- function(what) {
@@ -332,10 +328,10 @@ version_way <- function() list(
   }
 )
 
-# --- savers and sessions of one's own
+# --- user-defined savers and sessions
 
 own_value <- function(step) step * c(1, 10, 100)
-# `numbered`: each step has a name of its own
+# `numbered`: each step has its own file name.
 save_to <- function(folder, steps, numbered = TRUE) {
   with(tf$Graph()$as_default(), {
     v <- tf$get_variable("v", 3L)
@@ -390,7 +386,7 @@ saver_way <- function(numbered) {
   )
 }
 
-# A loop by hand with the hook that saves, and its input's position in files of its own.
+# Trains with a hook that saves the input's position to separate files.
 loop_to <- function(folder, steps) {
   model <- model_in(folder, save_summary_steps = 1)
   train(model, input_fn(input(), x, y), max_steps = steps, hooks = list(
@@ -413,15 +409,15 @@ monitored_to <- function(folder, steps) {
     })
   })
 }
-# The position has files of its own, which are saved after the model's, as TensorFlow's are: whoever
-# is killed between the two goes on at an earlier row, which is said.
+# The position is saved after the model, in separate files, as in TensorFlow. A process that is
+# killed between the two resumes at an earlier row, with a message.
 is_position_of_step <- function(folder) {
   state <- file.path(folder, "checkpoint_input")
   path <- if (file.exists(state)) grep("^model_checkpoint_path", readLines(state), value = TRUE)
   identical(as.numeric(sub('.*-([0-9]+)"$', "\\1", path)), as.numeric(steps_of(folder)))
 }
 
-# In steps of `go_to`; what nobody disturbs is the measure, of what `agrees`.
+# Trains by `go_to`. The undisturbed run is the reference if `agrees` is TRUE for the folder.
 loop_way <- function(go_to, name, agrees = function(folder) TRUE) {
   whole <- file.path(here, paste0("whole-", name))
   dir.create(whole)
@@ -435,7 +431,7 @@ loop_way <- function(go_to, name, agrees = function(folder) TRUE) {
   before <- file.path(here, paste0("begun-", name))
   dir.create(before)
   apart(function() go_to(before, 3))
-  known <- c(files_of(whole), "time.json") # of a profile
+  known <- c(files_of(whole), "time.json") # written by the profiler
   list(
     prepare = function() copy_to(before, place("run")),
     act = function() go_to(place("run"), 5),
@@ -448,7 +444,7 @@ loop_way <- function(go_to, name, agrees = function(folder) TRUE) {
   )
 }
 
-# --- single files over older ones
+# --- single files that replace older ones
 
 file_way <- function(name, write) {
   both <- file.path(here, paste0(name, 1:2))

@@ -1,4 +1,4 @@
-# Random pipelines, the same for the same seed in any process.
+# Random pipelines: the same seed gives the same pipeline in every process.
 
 random_pipeline <- function(seed) {
   draw <- function(...) sample(..., size = 1)
@@ -55,7 +55,7 @@ iterators_in_graph <- function(datasets, on_other_data = "stop") {
   list(values = lapply(iterators, iterator_get_next), saver = saver_of_graph())
 }
 
-# Each kind of source, on files in a folder that write_sources() has filled.
+# Each kind of source, on the files that write_sources() writes to `folder`.
 sources_in <- function(folder, frame = parent.frame()) {
   at <- function(...) file.path(folder, c(...))
   spec <- csv_record_spec(at("a.csv"))
@@ -87,7 +87,7 @@ write_sources <- function(folder) {
     c("x,w", paste0(seq(from, length.out = 9), ",\"", letters[1:9], "\n\"\"q\"\"\""))
   }
   for (name in c("a", "b")) writeLines(lines(match(name, letters) * 10), at(paste0(name, ".csv")))
-  writeLines(paste0(1:9, ",\"", letters[1:9], "\"\"\""), at("fields")) # one line each
+  writeLines(paste0(1:9, ",\"", letters[1:9], "\"\"\""), at("fields")) # one line per record
   zipped <- gzfile(at("lines.gz"), "wb")
   writeLines(paste("line", 1:20), zipped)
   close(zipped)
@@ -100,7 +100,7 @@ write_sources <- function(folder) {
   DBI::dbDisconnect(database)
 }
 
-# A saver needs a variable, too.
+# A saver needs at least one variable.
 saver_of_graph <- function() {
   step <- tf$train$get_or_create_global_step()
   saver <- tf$train$Saver()
@@ -113,7 +113,6 @@ saver_of_graph <- function() {
   )
 }
 
-# At most n further elements, fewer where the data end.
 take_elements <- function(session, value, n) {
   taken <- list()
   while (length(taken) < n) {
@@ -124,8 +123,8 @@ take_elements <- function(session, value, n) {
   taken
 }
 
-# --- compositions of all kinds of sources: the same for the same seed in any process. `version`
-# says which of two data of the same types and sizes they read.
+# --- compositions of all kinds of sources: the same seed gives the same pipeline in every process.
+# `version` selects one of two data sets of the same types and sizes.
 
 composition <- function(seed, hand, version = 1) {
   draw <- function(...) sample(..., size = 1)
@@ -140,7 +139,6 @@ source_of <- function(seed) {
   withr::with_seed(seed, names(composition_sources)[sample(length(composition_sources), size = 1)])
 }
 
-# Each gives numbers, one an element.
 composition_sources <- list(
   range = function(hand, version) {
     dataset_map(range_dataset(version, version + 14), ~ tf$cast(.x, "float32"))
@@ -218,7 +216,7 @@ composition_sources <- list(
   arrow = function(hand, version) {
     rows <- arrow_dataset(function() cpp_test_arrow_stream(3, -1))
     rows <- dataset_map(rows, ~ tf$cast(.x$n, "float32"))
-    # the streams of tests are all of one content
+    # The streams of tests have one content, so `version` cannot change it.
     dataset_concatenate(rows, tensor_slices_dataset(version * 100 + 1:3))
   }
 )
@@ -257,8 +255,8 @@ composition_step <- function(dataset, draw) {
   )
 }
 
-# A source, or a function, that fails at its fifth element; `queued` puts queues between it and who
-# asks, which must not change what is seen.
+# A source or function that fails at its fifth element. `queued` adds queues after it, which must
+# not change the observed results.
 failing_composition <- function(seed, hand, queued) {
   draw <- function(...) sample(..., size = 1)
   withr::with_seed(seed, {
@@ -307,7 +305,8 @@ failing_step <- function(dataset, draw) {
   few <- draw(2:4)
   switch(draw(8),
     dataset_take(dataset, 20 + draw(9)), dataset_map(dataset, ~ .x + 1),
-    # nothing random: queues behind it draw for what a `dataset_take()` leaves
+    # No random transformations: a queue reads ahead, so it would draw numbers for elements that
+    # `dataset_take()` drops.
     dataset_map(dataset, function(x) x + tf$sin(x), few),
     dataset_filter(dataset, ~ tf$reduce_max(.x) > 0), dataset_batch(dataset, few),
     dataset_shuffle(dataset, few), dataset_repeat(dataset, 2), dataset_shard(dataset, 2, draw(0:1))

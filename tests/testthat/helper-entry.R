@@ -1,14 +1,14 @@
-# How often the border between R and the core is crossed.
+# Counts calls from R into the core.
 
-# The names of the core's functions that `expr` calls, in order. `except`: a function of no argument
-# that says whether the call is one of the user's own code, which is not counted.
+# Names of the core functions that `expr` calls, in order. Calls are skipped while `except()` is
+# TRUE, for example in user code.
 border_crossings <- function(expr, except = function() FALSE) {
   core <- asNamespace("runhooks")
-  # what is a part of an R object is R's; the core is not asked
+  # These extend or read parts of R objects; they are not calls of the core.
   names <- setdiff(ls(core, pattern = "^cpp_"), c("cpp_part", "cpp_attach_ephemeron"))
   originals <- mget(names, envir = core)
   crossed <- character()
-  # errors look for the frames of the package: these are among them
+  # Errors search for frames of the package, so the wrappers' environment must inherit from it.
   home <- new.env(parent = core)
   counting <- function(name, f) {
     counted <- function(...) NULL
@@ -32,7 +32,6 @@ border_crossings <- function(expr, except = function() FALSE) {
   crossed
 }
 
-# How often a model's folder is read in the meantime.
 folder_reads <- function(expr) {
   before <- cpp_folder_reads()
   force(expr)

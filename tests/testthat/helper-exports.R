@@ -1,4 +1,4 @@
-# Models of TensorFlow's exports in the words of tests/golden/make_exports.py, made here.
+# Builds the models of TensorFlow's exports from the specifications of tests/golden/make_exports.py.
 
 export_column <- function(spec, vocabulary) {
   dtype <- if (isTRUE(spec$is_string)) tf$string else tf$int64
@@ -38,7 +38,7 @@ export_column <- function(spec, vocabulary) {
   )
 }
 
-# One column a name, as there.
+# One column per name, as in make_exports.py.
 export_columns <- function(specs, vocabulary) {
   made <- lapply(specs, export_column, vocabulary)
   is_one <- vapply(made, inherits, NA, "runhooks_feature_column")
@@ -47,7 +47,7 @@ export_columns <- function(specs, vocabulary) {
   made[!duplicated(vapply(made, function(column) column$name, ""))]
 }
 
-# The estimator of a case, continuing TensorFlow's checkpoint in a copy of its folder.
+# The estimator of a case, which continues a copy of TensorFlow's checkpoint.
 export_model <- function(folder, case, vocabulary) {
   model <- case$model
   dir <- tempfile("model")
@@ -68,8 +68,8 @@ export_model <- function(folder, case, vocabulary) {
   )
 }
 
-# Those of build_raw_serving_input_receiver_fn() and build_parsing_serving_input_receiver_fn(); a
-# model without columns counts rows.
+# The raw and the parsing serving_input_receiver_fn of a case. The receiver of a model without
+# columns feeds the length of each example.
 export_receivers <- function(case, columns) {
   if (length(columns) == 0) {
     return(list(raw = NULL, parsing = function() {
@@ -84,7 +84,7 @@ export_receivers <- function(case, columns) {
   )
 }
 
-# What make_exports.py says of an export, of ours: from its text.
+# Describes our export as make_exports.py describes TensorFlow's.
 look_at_export <- function(path) {
   loaded <- load_savedmodel(path)
   text <- readLines(file.path(path, "saved_model.pbtxt"))
@@ -112,7 +112,7 @@ array_of_case <- function(x) {
   aperm(array(values, rev(shape)), rev(seq_along(shape)))
 }
 
-# Where an answer is not that of TensorFlow's; "" where it is.
+# The first difference between an answer and TensorFlow's, or "".
 answer_problem <- function(actual, expected) {
   actual <- do.call(rbind, lapply(actual, function(x) row_major(x)))
   if (!identical(length(actual), length(unlist(expected$values)))) return("another shape")
@@ -123,7 +123,7 @@ answer_problem <- function(actual, expected) {
   if (error <= 1e-5) "" else paste("off by", format(error, digits = 2))
 }
 
-# A saved model asked what TensorFlow's was: from rows, or from serialized examples.
+# Compares the answers of our export with TensorFlow's, for rows or serialized examples.
 answer_problems <- function(path, kind, case) {
   loaded <- load_savedmodel(path)
   data <- if (kind == "raw") {
@@ -136,7 +136,7 @@ answer_problems <- function(path, kind, case) {
   for (key in names(answers)) {
     given <- data
     inputs <- names(loaded$signatures[[key]]$inputs)
-    # of a single feature a signature may call its input something else
+    # A signature with one feature may name its input differently.
     if (kind == "raw" && length(data) == 1 && length(inputs) == 1) names(given) <- inputs
     actual <- predict(loaded, given, key)
     keys <- setdiff(names(actual), ".pred_class")
@@ -149,12 +149,10 @@ answer_problems <- function(path, kind, case) {
   problems
 }
 
-# What differs, in words.
 difference_between <- function(what, a, b) {
   if (identical(a, b)) character() else paste0(what, ": ", toString(a), " and there ", toString(b))
 }
 
-# Where our signatures are not TensorFlow's: keys, methods, names, types and shapes.
 signature_problems <- function(ours, theirs) {
   problems <- difference_between("signatures", sort(names(ours)), sort(names(theirs)))
   for (key in intersect(names(ours), names(theirs))) {
@@ -180,16 +178,15 @@ signature_problems <- function(ours, theirs) {
   problems
 }
 
-# Where what we export is not what TensorFlow exports.
 look_problems <- function(ours, theirs) {
-  # TensorFlow 1.15's conditionals and look-ups of class names are other operations here; 2.x has no
-  # model_variables, and shared embeddings are a collection of tensors or of variables
+  # Conditionals and class look-ups of TensorFlow 1.15 have different operations here. TensorFlow
+  # 2.x has no model_variables, and stores shared embeddings as tensors or as variables.
   collections_of <- function(x) {
     own <- "^(cond_context|table_initializer|model_variables)$|_shared_embedding$"
     x <- unlist(x$collections[!grepl(own, names(x$collections))])
     sort(paste(names(x), x), method = "radix")
   }
-  # it writes one data file for variables of each kind, reference and resource
+  # TensorFlow writes separate data files for reference and resource variables.
   files_of <- function(x) {
     x <- sub("pbtxt$", "pb", unlist(x$files))
     unique(sub("data-0000.-of-0000.$", "data", x))
@@ -202,7 +199,7 @@ look_problems <- function(ours, theirs) {
   )
 }
 
-# All that can be wrong of one case, in words; our exports are left in the folder `keep`.
+# Describes all problems of one case. Our exports are written to the folder `keep`.
 export_problems <- function(folder, vocabulary, keep = NULL) {
   case <- jsonlite::read_json(file.path(folder, "case.json"))
   made <- export_model(folder, case, vocabulary)

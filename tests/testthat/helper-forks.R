@@ -1,8 +1,8 @@
-# What `f(1)`, ..., `f(n)` give in forked children. Unlike mclapply() this waits until they have left
-# by themselves: one that is slow to leave on a busy machine is not killed, with a warning.
+# Results of `f(1)`, ..., `f(n)` in forked children. Unlike mclapply(), waits for each child to
+# exit: a slow one is not killed with a warning.
 in_forks <- function(n, f) {
-  # processx takes the signal by which parallel learns that its children have ended, so that R would
-  # wait for them at its own end and complain; after this, parallel asks for the signal anew.
+  # processx takes over SIGCHLD, so parallel would never learn that its children ended, and R would
+  # wait for them at exit. This makes parallel install its handler again.
   on.exit(parallel:::cleanup(kill = FALSE, shutdown = TRUE))
   jobs <- lapply(seq_len(n), function(i) {
     force(i)

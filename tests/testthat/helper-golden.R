@@ -1,9 +1,9 @@
-# Goldens: what real TensorFlow computed, and how far we are from it.
+# Compares our results with golden files, which real TensorFlow computed.
 
 golden_path <- function(...) testthat::test_path("golden", ...)
 
-# Folders of files lie packed, each in a tgz of its name: paths within a source package have 100
-# bytes at most, and R CMD check takes some checkpoint for a program.
+# Golden folders are packed as tgz: source packages limit paths to 100 bytes, and R CMD check
+# mistakes some checkpoints for executables.
 golden_unpacked <- function(folder, ..., frame = parent.frame()) {
   dir <- withr::local_tempdir(.local_envir = frame)
   utils::untar(golden_path(paste0(folder, ".tgz")), exdir = dir)
@@ -25,16 +25,13 @@ read_golden <- function(...) {
 
 canned_cases <- function() list.files(golden_path("canned"))
 
-# Puts the checkpoint that a case starts from into a folder.
 golden_checkpoint <- function(name, model_dir) {
   files <- list.files(golden_path("canned", name), "^0[.]", full.names = TRUE)
   file.copy(files, file.path(model_dir, paste0("model.ckpt-", basename(files))))
   writeLines('model_checkpoint_path: "model.ckpt-0"', file.path(model_dir, "checkpoint"))
 }
 
-# --- a case as an estimator
-
-# A specification of case.json as an object of ours: columns within columns too.
+# Converts a specification of case.json to a column, including nested columns.
 golden_column <- function(spec) {
   if (!is.list(spec)) return(spec)
   if (is.null(spec$type)) return(lapply(spec, golden_column))
@@ -72,7 +69,6 @@ golden_optimizer <- function(spec) {
 
 golden_head <- function(spec) do.call(spec$type, lapply(spec[names(spec) != "type"], unlist))
 
-# An argument of a case by its name.
 golden_argument <- function(value, name) {
   if (grepl("feature_columns$", name)) return(lapply(value, golden_column))
   if (grepl("optimizer$", name)) return(golden_optimizer(value))
@@ -105,7 +101,7 @@ golden_data <- function(case) {
   stats::setNames(lapply(fields, column), vapply(fields, function(field) field$name, ""))
 }
 
-# Several values in one field of the file, padded.
+# Splits fields that contain several values, and pads them.
 split_values <- function(texts, field) {
   parts <- strsplit(texts, field$split, fixed = TRUE)
   t(vapply(parts, function(x) c(x, rep(as.character(field$pad), field$width - length(x))),
@@ -127,13 +123,12 @@ golden_input <- function(case, data, rows = NULL, ...) {
   )
 }
 
-# A scenario of golden/hooks/<group>.json.
 golden_scenario <- function(group, name) {
   scenarios <- read_golden("hooks", paste0(group, ".json"))$scenarios
   Find(function(scenario) scenario$name == name, scenarios)
 }
 
-# The model of those traces, y = w * x + b from 0, as a linear model; its loss is the mean.
+# The model of the hook goldens, y = w * x + b from 0, as a linear model. Its loss is the mean.
 toy_model <- function(model_dir = withr::local_tempdir(.local_envir = parent.frame()), ...) {
   linear_regressor(
     column_numeric("x"), model_dir = model_dir, loss_reduction = "mean",
@@ -141,7 +136,7 @@ toy_model <- function(model_dir = withr::local_tempdir(.local_envir = parent.fra
   )
 }
 
-# That of the goldens begins at the first row in each call of train().
+# Starts at the first row in each call of train(), as the goldens' input does.
 toy_input <- function(...) {
   data <- data.frame(x = c(1, 2, 3, 4), y = c(3, 5, 7, 9))
   input_fn(
@@ -149,7 +144,7 @@ toy_input <- function(...) {
   )
 }
 
-# The scalars of an `event_file` of a scenario: rows of step, tag, value.
+# The scalars of an `event_file` of a scenario, as rows of step, tag and value.
 golden_scalars <- function(events) {
   rows <- list()
   for (event in events) {
@@ -163,9 +158,7 @@ golden_scalars <- function(events) {
   do.call(rbind, rows)
 }
 
-# --- a case trained, evaluated and asked
-
-# What we get for a case, in the form of expected.json.
+# Trains, evaluates and predicts a case, and returns the results in the form of expected.json.
 run_case <- function(name) {
   case <- read_golden("canned", name, "case.json")
   model_dir <- withr::local_tempdir()
@@ -204,7 +197,7 @@ run_case <- function(name) {
   )
 }
 
-# The larger of the errors that two vectors have by a measure. Words are the same or not.
+# The largest error of two vectors by a measure. Strings have error 0 or Inf.
 largest_error <- function(actual, expected, measure) {
   actual <- unlist(actual)
   expected <- unlist(expected)
@@ -215,28 +208,25 @@ largest_error <- function(actual, expected, measure) {
   max(abs(actual - expected) / measure(expected))
 }
 
-# |a - b| relative to b; what is smaller than 1e-3 of the largest of its kind counts relative to
-# that.
+# |a - b| relative to |b|. Values below 1e-3 of the largest one are relative to that bound.
 relative_measure <- function(expected) pmax(abs(expected), 1e-3 * max(abs(expected)), 1e-30)
 relative_error <- function(actual, expected) largest_error(actual, expected, relative_measure)
-# |a - b| <= bound + bound |b|: where training in float32 leaves rounding in values near zero.
+# Relative to 1 + |b|: training in float32 leaves rounding errors in values near zero.
 mixed_measure <- function(expected) 1 + abs(expected)
 
 measure_of <- function(name) if (startsWith(name, "lin_reg")) relative_measure else mixed_measure
 
-# A wider bound than 1e-5, with its reason.
+# Cases that need a wider bound than 1e-5, with the reason.
 wider_bounds <- c(
-  # Gradients through the moments of small batches cancel: in 200 runs in float64 with float32's
-  # rounding drawn at random, variables end 3.6e-5 (the median) to 1.84e-4 from the exact ones, and
-  # TensorFlow's are 1.9e-5 from them (tests/golden/rounding_of_batch_norm.py). Ours are 2.0e-5 from
-  # them by gcc, 8.6e-5 by clang.
+  # Gradients through the moments of small batches cancel, so float32 rounding moves the variables
+  # of TensorFlow and ours away from the exact ones (tests/golden/rounding_of_batch_norm.py).
   dnn_reg_batch_norm = 2.03e-4
 )
 bound_of <- function(name) if (name %in% names(wider_bounds)) wider_bounds[[name]] else 1e-5
 
 row_major <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)
 
-# The largest error of each part of a case; Inf where names differ.
+# The largest error of each part of a case; Inf if names differ.
 case_errors <- function(name) {
   actual <- run_case(name)
   expected <- read_golden("canned", name, "expected.json")
@@ -258,7 +248,7 @@ error_by_name <- function(actual, expected, error) {
   max(mapply(error, actual[names(expected)], expected))
 }
 
-# Of large variables the goldens have the first elements, the sum and the length as a vector.
+# Goldens hold the first elements, the sum and the norm of large variables.
 variable_error <- function(x, expected, error) {
   if (!is.null(expected$values)) return(error(x, expected$values))
   max(
@@ -274,11 +264,10 @@ prediction_error <- function(actual, expected, error) {
   error_by_name(columns, expected, error)
 }
 
-# TensorFlow reads some tags before or after the step's update, as it happens: only their names are
-# compared.
+# TensorFlow may read some tags before or after the step's update. Only their names are compared.
 summary_error <- function(events, expected, error) {
   unordered <- names(expected$summaries_before_or_after_update)
-  # a rate that changes is summarized by us alone
+  # Only our summaries include a learning rate that changes.
   tags <- setdiff(unique(events$tag), c("global_step/sec", "learning_rate"))
   if (!setequal(tags, c(names(expected$summaries), unordered))) return(Inf)
   max(vapply(names(expected$summaries), function(tag) {
@@ -290,7 +279,6 @@ summary_error <- function(events, expected, error) {
   }, 0))
 }
 
-# For `make golden`.
 golden_errors <- function() {
   names <- canned_cases()
   errors <- vapply(names, function(name) max(case_errors(name)), 0)
@@ -299,7 +287,7 @@ golden_errors <- function() {
 
 # --- figures of golden/unit
 
-# A golden array (nested lists, row by row) as R's array.
+# Converts a golden array (nested lists in row-major order) to an R array.
 golden_array <- function(x) {
   if (!is.list(x)) return(x)
   parts <- lapply(x, golden_array)
@@ -308,7 +296,7 @@ golden_array <- function(x) {
   if (is.null(dims)) flat else aperm(flat, c(length(dims) + 1, seq_along(dims)))
 }
 
-# |a - b| <= 1e-5 + 1e-5 |b|; NaN where NaN is expected.
+# Expects |a - b| <= 1e-5 + 1e-5 |b|, and NaN for NaN.
 expect_close <- function(actual, expected, label, tolerance = 1e-5) {
   a <- as.numeric(row_major(actual))
   b <- suppressWarnings(as.numeric(unlist(expected)))
@@ -320,10 +308,9 @@ expect_close <- function(actual, expected, label, tolerance = 1e-5) {
   } else {
     Inf
   }
-  expect_lte(error, 0, label = paste("what is beyond the tolerance in", label))
+  expect_lte(error, 0, label = paste("the error above the tolerance of", label))
 }
 
-# Runs named lists of tensors in one session.
 run_all <- function(graph, fetches) {
   session <- with_graph(graph, tf$Session())
   on.exit(session$close())

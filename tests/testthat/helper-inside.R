@@ -1,7 +1,7 @@
-# What only tests do inside of the core (tests/inside/testing.cpp): in a library of its own, which is
-# built here where it is missing or old. It is no part of the source package, nor are the tests that
-# use it: .Rbuildignore names them.
-# A process that a test has started is told where the library lies.
+# Access to internals of the core for tests, from a separate library (tests/inside/testing.cpp) that
+# is built here if it is missing or outdated. The source package contains neither it nor the tests
+# that use it; see .Rbuildignore.
+# Child processes get `inside_library` from their parent.
 if (!exists("inside_library")) inside_library <- local({
   tool <- file.path(test_path(), "..", "..", "tools", "inside.sh")
   said <- system2("sh", shQuote(tool), stdout = TRUE)
@@ -26,7 +26,7 @@ cpp_observe_loops <- function(tell) invisible(inside("observe_loops", tell))
 cpp_add_to_checkpoint <- function(path, name, bytes, is_string) {
   invisible(inside("add_to_checkpoint", path, name, bytes, is_string))
 }
-# How many there are, or what was done: `which` of them is written to `to`.
+# The number of possible edits, or a description of edit `which`, which is written to `to`.
 cpp_edit_checkpoint <- function(path, to, seed, which = 0) {
   inside("edit_checkpoint", path, to, seed, which)
 }
@@ -36,7 +36,7 @@ cpp_test_arrow_stream <- function(batches, null_row, pointer = NULL, format = NU
   inside("arrow_stream", as.integer(batches), as.integer(null_row), pointer, format)
 }
 cpp_folder_reads <- function() inside("folder_reads")
-# Whatever the machine has and allows.
+# Overrides the limits of the machine and the options.
 cpp_kernel_threads_set <- function(threads) {
   invisible(inside("kernel_threads_set", as.integer(threads)))
 }

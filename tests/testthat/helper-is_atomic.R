@@ -1,7 +1,6 @@
 # is.atomic(NULL) is FALSE since R 4.4 and TRUE before. use_is_atomic_of_r44() gives the package's
-# functions the newer meaning, so that an older R tests both. The byte code of an installed package
-# refers to R's own is.atomic(), so the name in each body is replaced by a function. Returns how many
-# functions were changed.
+# functions the newer meaning, so that an older R tests both. It replaces the name in each function
+# body, because byte code refers to base's is.atomic(). Returns the number of changed functions.
 use_is_atomic_of_r44 <- function(package = asNamespace("runhooks")) {
   newer <- function(x) base::is.atomic(x) && !is.null(x)
   changed <- 0
@@ -29,5 +28,5 @@ use_is_atomic_of_r44 <- function(package = asNamespace("runhooks")) {
   changed
 }
 
-# `make nightly` runs the whole suite so.
+# `make nightly` runs the whole suite in this mode.
 if (nzchar(Sys.getenv("RUNHOOKS_IS_ATOMIC_R44"))) use_is_atomic_of_r44()

@@ -1,4 +1,4 @@
-# A small model and its data, as many tests need them.
+# A small model and its data, which many tests share.
 
 mtcars_input <- function(..., batch_size = 8, data = mtcars) {
   input_fn(data, response = "mpg", features = c("drat", "cyl"), batch_size = batch_size, ...)
@@ -15,7 +15,6 @@ mtcars_model <- function(
   )
 }
 
-# The lines of the log that `expr` gives, which are kept from the terminal.
 lines_of_log <- function(expr) {
   lines <- character()
   withCallingHandlers(expr, runhooks_log = function(m) {
@@ -25,7 +24,7 @@ lines_of_log <- function(expr) {
   lines
 }
 
-# A hook that records what `what` makes of each of its calls.
+# A hook that records the value of `what()` for each of its calls.
 recording_hook <- function(
   methods = c("begin", "after_create_session", "before_run", "after_run", "end")
 ) {
@@ -46,16 +45,13 @@ recording_hook <- function(
 
 calls_of <- function(hook) attr(hook, "calls")()
 
-# The command and environment of a child R with the libraries of this one.
 child_rscript <- function() file.path(R.home("bin"), "Rscript")
 child_env <- function() c("current", R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
 
-# Evaluates `expr` with `graph` as the default graph.
 with_graph <- function(graph, expr) {
   cpp_graph_push_default(graph$.pointer)
   on.exit(cpp_graph_pop_default())
   force(expr)
 }
 
-# What a model gives that was never trained, where a test wants just that.
 untrained <- function(expr) suppressWarnings(expr, classes = "runhooks_warning_untrained")

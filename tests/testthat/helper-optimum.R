@@ -1,5 +1,5 @@
-# Formulas on R's data sets, by lm() or glm() and by ours: what test-formula_optimum.R holds to and
-# bench/optimum.R prints.
+# Formula models on R's data sets, fitted by lm() or glm() and by ours. Used by
+# test-formula_optimum.R and bench/optimum.R.
 
 optimum_cases <- function() {
   set.seed(22)
@@ -47,10 +47,10 @@ optimum_cases <- function() {
   )
 }
 
-# Largest relative errors of coefficients and standard errors, and whether the same are NA.
+# Largest relative errors of coefficients and standard errors, and whether their NA agree.
 compare_optimum <- function(case) {
   data <- as.data.frame(case$data)
-  # a row that does not count is none
+  # A row with weight 0 is no row.
   if (!is.null(case$weight)) data <- data[data[[case$weight]] > 0, ]
   make <- switch(case$kind,
     gaussian = linear_regressor, binomial = linear_classifier,

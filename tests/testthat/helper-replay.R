@@ -1,19 +1,17 @@
-# Whole scenarios of golden/hooks: the calls to built-in hooks, the log, the files and the clock as
-# hooks_common.py of the goldens recorded them. helper-trace.R has the hooks of one's own.
+# Replays scenarios of golden/hooks: calls of built-in hooks, the log, the files and the clock, as
+# hooks_common.py recorded them. helper-trace.R handles user-defined hooks.
 
-# --- what the goldens have and we have not, and the other way round
+# --- differences between the goldens' hooks and ours
 
-# TensorFlow initializes its iterators by a hook; M and N belong to a custom model function, which a
-# linear model stands for here.
+# TensorFlow initializes its iterators in a hook. M and N belong to a custom model function, which a
+# linear model replaces here.
 hooks_without_counterpart <- c("_DatasetInitializerHook", "M", "N")
 hooks_of_ours <- c("HistorySaverHook", "ProgressBarHook", "LastStepHook")
 
-# H is a hook of the recorder's that writes down results only.
+# The recorder's hook H records results only.
 is_traced_hook <- function(name) grepl("Hook$|^H$", name) && !name %in% hooks_of_ours
 
-# --- functions
-
-# In the place of functions of the package, for the length of a test.
+# Replaces functions of the package for the duration of a test.
 local_replaced <- function(..., .local_envir = parent.frame()) {
   new <- list(...)
   package <- asNamespace("runhooks")
@@ -29,9 +27,7 @@ local_replaced <- function(..., .local_envir = parent.frame()) {
   withr::defer(put(old), envir = .local_envir)
 }
 
-# --- exports
-
-# In the place of saved_model_export(): what export_savedmodel() writes, as far as traces go.
+# Replaces saved_model_export(). Writes as much of an export as the traces need.
 fake_export <- function(rec, dir) {
   time <- 1700000000
   function(...) {
@@ -51,12 +47,10 @@ fake_export <- function(rec, dir) {
   }
 }
 
-# --- time
-
-# The core's clock, which stands still unless it is moved.
+# Replaces the core's clock by one that advances only on request.
 local_clock <- function(.local_envir = parent.frame()) {
   clock <- new.env()
-  clock$now <- floor(as.numeric(Sys.time())) # files of earlier runs have real times
+  clock$now <- floor(as.numeric(Sys.time())) # files of earlier runs have real timestamps
   clock$advance <- function(secs) {
     clock$now <- clock$now + secs
     cpp_clock_set(clock$now)
@@ -66,17 +60,15 @@ local_clock <- function(.local_envir = parent.frame()) {
   clock
 }
 
-# --- calls
-
-# Evaluates `expr` while `rec` notes each call to a built-in hook, and the lists of hooks that loops
-# are made with. `each_run` is called before each run of a loop.
+# Evaluates `expr` and records each call of a built-in hook and the hook lists of loops in `rec`.
+# Calls `each_run()` before each run of a loop.
 observed <- function(rec, expr, each_run = function() {}) {
   first_hooks <- character()
   loops <- 0
   last_call <- 0
   note_loop <- function(names) {
     loops <<- loops + 1
-    # of a loop within a loop, too: ours are in both
+    # Nested loops add their first hook. Package hooks are skipped, because they occur in both loops.
     first_hooks <<- union(first_hooks, utils::head(setdiff(names, hooks_of_ours), 1))
     shown <- as.list(setdiff(names, hooks_of_ours))
     rec$add("session", "created_with_hooks", session = loops, hooks = shown)
@@ -98,7 +90,6 @@ observed <- function(rec, expr, each_run = function() {}) {
   expr
 }
 
-# A listener of checkpoint saving that notes its calls; `on` as in trace_hook().
 trace_listener <- function(rec, name, on = list()) {
   counts <- list()
   act <- function(method) {
@@ -122,10 +113,8 @@ trace_listener <- function(rec, name, on = list()) {
   )
 }
 
-# --- the log
-
-# list(returned, surfaced, log): what `expr` gives, or the form of its error, and its log lines from
-# INFO on as "LEVEL text".
+# Evaluates `expr`. Returns list(returned, surfaced, log): the value, the form of the error, and log
+# lines from INFO on as "LEVEL text".
 attempt <- function(expr) {
   cpp_forget_logged_lines()
   before <- tf$logging$get_verbosity()
@@ -143,13 +132,13 @@ attempt <- function(expr) {
       NULL
     }),
     runhooks_log = keep,
-    # of what tfestimators says besides
+    # Other messages of tfestimators are dropped.
     message = function(m) if (!inherits(m, "runhooks_log")) invokeRestart("muffleMessage")
   )
   list(returned = returned, surfaced = surfaced, log = log)
 }
 
-# Without what differs between two runs; metrics other than the loss have other names in a linear
+# Removes parts that differ between runs. Metrics other than the loss have other names in a linear
 # model.
 log_form <- function(lines, dirs = character()) {
   for (tag in names(dirs)) lines <- gsub(dirs[[tag]], tag, lines, fixed = TRUE)
@@ -170,13 +159,11 @@ expect_log <- function(log, golden, dirs = character(), info = NULL) {
   testthat::expect_identical(log_form(log, dirs), golden_log(golden), info = info)
 }
 
-# --- files
-
-# The files below a folder. Training's event files lie in logs/ here; how many of them there are
-# depends in the goldens on whether two runs began in the same second.
+# Compares the files of a folder. Training's event files are in logs/ here. The goldens' number of
+# them depends on whether two runs began in the same second.
 expect_files <- function(dir, golden) {
   files <- sub("^logs/", "", list.files(dir, recursive = TRUE, all.files = TRUE))
-  # what a model knows of its data and of its runs, which TensorFlow has not
+  # TensorFlow has no such metadata files.
   files <- setdiff(files, c(record_file, runs_file))
   files <- sub("events[.]out[.]tfevents[.].*$", "events.out.tfevents.<SECS>.<HOST>", files)
   testthat::expect_setequal(files, unlist(golden))
@@ -188,7 +175,7 @@ state_form <- function(dir, tag = "<DIR>") {
   gsub(dir, tag, paste0(readLines(file), "\n", collapse = ""), fixed = TRUE)
 }
 
-# Events of the event files of a folder as the goldens have them.
+# Events of a folder's event files in the form of the goldens.
 events_form <- function(dir, tag = "<DIR>") {
   if (dir.exists(file.path(dir, "logs"))) dir <- file.path(dir, "logs")
   files <- list.files(dir, "tfevents", full.names = TRUE)
@@ -206,8 +193,7 @@ events_form <- function(dir, tag = "<DIR>") {
   })
 }
 
-# The same of a golden's events; `tags` says what its summaries are called here, those that have no
-# name are left out.
+# Events of a golden in the same form. `tags` maps tags to our names, and NA drops them.
 golden_events <- function(golden, tags = identity) {
   lapply(golden, function(event) {
     form <- list(step = event$step, what = event$what)
@@ -222,10 +208,7 @@ golden_events <- function(golden, tags = identity) {
   })
 }
 
-# --- comparing
-
-# The list of a golden's events in which what has no counterpart is left out, and objects of one
-# class go by its name.
+# Drops events without a counterpart, and replaces objects by the names of their classes.
 replayable <- function(events) {
   plain <- function(names) sub("#[0-9]+$", "", names)
   events <- lapply(events, function(event) {
@@ -233,20 +216,19 @@ replayable <- function(events) {
     if (!is.null(event$hooks)) {
       event$hooks <- as.list(setdiff(plain(unlist(event$hooks)), hooks_without_counterpart))
     }
-    # TensorFlow counts the runs of an evaluation in the graph
+    # TensorFlow counts the runs of an evaluation in the graph.
     if (is.list(event$original_fetches)) {
       is_count <- grepl("^AssignAddVariableOp", event$original_fetches)
       event$original_fetches <- event$original_fetches[!is_count]
     }
-    # what a built-in hook asks of a run is its own affair
+    # The fetches of built-in hooks are an implementation detail.
     if (is_traced_hook(event$hook)) event$returns <- NULL
     event
   })
   Filter(function(event) !event$hook %in% hooks_without_counterpart, events)
 }
 
-# The names of tensors in the model of the goldens, where a linear model has others: `names` maps
-# ours to theirs.
+# Renames tensors of the goldens' model to those of a linear model, by `names`.
 rename_fetches <- function(events, names) {
   rename <- function(x) {
     if (is.list(x)) return(lapply(x, rename))
@@ -263,7 +245,7 @@ expect_whole_trace <- function(rec, golden, names = character()) {
   expect_trace(rec, replayable(golden$events))
 }
 
-# --- the model of the goldens' estimators, y = w * x + b, as a linear model
+# --- the goldens' model, y = w * x + b, as a linear model
 
 golden_model_of <- function(config = list(), .local_envir = parent.frame()) {
   defaults <- list(tf_random_seed = 1, save_checkpoints_steps = 100)
@@ -280,7 +262,6 @@ toy_names <- c(
 evaluation_names <- c("op:group_deps" = "op:group_deps")
 prediction_names <- c("linear/linear_model/linear_model/linear_model/weighted_sum:0" = "add:0")
 
-# So many batches of 2, in order, and then the end.
 toy_batches <- function(n) {
   rows <- function(values) rep(values, length.out = 2 * n)
   data <- list(x = rows(c(1, 2, 3, 4)), y = rows(c(3, 5, 7, 9)))
@@ -290,8 +271,7 @@ toy_batches <- function(n) {
 
 shown_tags <- c("loss", "global_step/sec")
 
-# The event files of a folder; summaries that only the model of the goldens has are left out, those
-# that only ours has too.
+# Compares the event files of a folder, without summaries that only one of the two models has.
 expect_events <- function(dir, golden, tag = "<MODEL_DIR>", tags = shown_tags) {
   shown <- function(names) ifelse(names %in% tags, names, NA)
   actual <- lapply(events_form(dir, tag), function(event) {
@@ -301,8 +281,8 @@ expect_events <- function(dir, golden, tag = "<MODEL_DIR>", tags = shown_tags) {
   testthat::expect_equal(actual, golden_events(golden, shown), tolerance = 1e-6)
 }
 
-# A function that runs a scenario of these goldens, in a graph of its own, and compares its trace,
-# and what else the golden has. `dir` is the folder that it writes to.
+# Returns a function that replays a scenario in a new graph and compares its trace and further
+# results. `dir` is the output folder.
 replay_in <- function(goldens) {
   function(name, scenario, golden = goldens[[name]], dir = NULL, tags = shown_tags) {
     rec <- new_recorder()
@@ -321,7 +301,6 @@ replay_in <- function(goldens) {
   }
 }
 
-# The class and the words of an error; NULL where there is none.
 expect_surfaced <- function(surfaced, golden, info = NULL) {
   if (is.null(golden)) return(testthat::expect_null(surfaced, info = info))
   testthat::expect_identical(surfaced$class, golden$class, info = info)
@@ -330,7 +309,7 @@ expect_surfaced <- function(surfaced, golden, info = NULL) {
   )
 }
 
-# g_builtin.py's counting_graph(): a step that grows by `increment` a run, and a variable.
+# counting_graph() of g_builtin.py: a step that grows by `increment` in each run, and a variable.
 counting_graph <- function(increment = 1L) {
   g <- new.env()
   g$step <- tf$train$get_or_create_global_step()

@@ -1,8 +1,8 @@
-# The suite is the same in each run: files begin with a seed of their own (tools/run_tests.R, here for
-# others). A test of properties begins elsewhere in each run and says where: RUNHOOKS_SEED repeats it.
+# Makes the suite reproducible. tools/run_tests.R sets a seed before each file; this call serves
+# other runners. Property tests use a new seed in each run and print it. RUNHOOKS_SEED repeats it.
 set.seed(1)
 
-# At most two threads, in child processes, too, however many cores the machine has.
+# Limits threads to two, also in child processes.
 if (!nzchar(Sys.getenv("OMP_THREAD_LIMIT"))) Sys.setenv(OMP_THREAD_LIMIT = "2")
 
 property_seed <- function(what) {
@@ -19,7 +19,7 @@ property_seed <- function(what) {
   seed
 }
 
-# How many times, or how long: all of it at night (`make nightly`), a sample in the suite.
+# Selects the full amount for `make nightly`, or a sample for the suite.
 at_length <- function(all, sample) {
   if (identical(Sys.getenv("RUNHOOKS_NIGHTLY"), "true")) all else sample
 }

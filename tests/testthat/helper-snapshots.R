@@ -1,6 +1,5 @@
-# A snapshot of what each expression of `x` shows: its code, then what it prints, and the class and the
-# message of its error. testthat changed how expect_snapshot() shows conditions; this form is the same
-# in all versions.
+# Snapshots of the code, output, error class and message of each expression of `x`. The form does
+# not depend on testthat's version, unlike that of expect_snapshot().
 expect_snapshot_text <- function(x, transform = identity) {
   expr <- substitute(x)
   env <- parent.frame()
@@ -14,11 +13,9 @@ expect_snapshot_text <- function(x, transform = identity) {
     text <- strsplit(part$text, "\n", fixed = TRUE)[[1]]
     lines <- c(lines, paste0("  ", if (header == "Code") text else transform(text)))
   }
-  # the file is named in a failure already
   testthat::expect_snapshot_output(cat(lines, sep = "\n"))
 }
 
-# Code, output and error of an expression, those that it has.
 shown_parts <- function(expr, env) {
   part <- function(header, lines) list(header = header, text = paste(lines, collapse = "\n"))
   error <- NULL

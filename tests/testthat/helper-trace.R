@@ -1,5 +1,4 @@
-# Traces of sessions: R hooks that write down each call in the form of golden/hooks, the toy model
-# of those goldens, and the loop that drives them.
+# Records calls of R hooks in the form of golden/hooks. Contains the goldens' toy model and loop.
 
 new_recorder <- function() {
   rec <- new.env()
@@ -18,14 +17,14 @@ read_step <- function(session) {
   if (length(step)) session$run(step[[1]])
 }
 
-# A fetch structure with names for what is fetched.
+# Replaces the fetches in a structure by their names.
 fetch_form <- function(x) {
   if (is.list(x)) return(lapply(x, fetch_form))
   if (inherits(x, "tensorflow.operation")) return(paste0("op:", x$name))
   if (inherits(x, c("tensorflow.tensor", "tensorflow.variable"))) x$name else x
 }
 
-# `text`: the goldens have what a caller feeds as text, as Python prints it.
+# `text`: the goldens record feeds from a caller as Python prints them.
 feed_form <- function(feed_dict, text = FALSE) {
   if (is.null(feed_dict)) return(NULL)
   keys <- vapply(attr(feed_dict, "keys"), fetch_form, "")
@@ -35,8 +34,8 @@ feed_form <- function(feed_dict, text = FALSE) {
   setNames(values, keys)
 }
 
-# tf.compat.v1's TraceHook of hooks_common.py. `on` maps a method to function(hook, a, v, nth_call);
-# `fetch` and `feed` are functions; `args = "given"` returns SessionRunArgs(NULL).
+# TraceHook of hooks_common.py. `on` maps a method to function(hook, a, v, nth_call). `fetch` and
+# `feed` are functions. `args = "given"` returns SessionRunArgs(NULL).
 trace_hook <- function(rec, name, fetch = NULL, feed = NULL, on = list(), args = NULL) {
   self <- new.env()
   self$count <- list()
@@ -91,9 +90,7 @@ trace_hook <- function(rec, name, fetch = NULL, feed = NULL, on = list(), args =
   )
 }
 
-# --- errors
-
-# An error that has nothing to do with the package, under the name of the golden's Python class.
+# An error from outside the package, with the name of the golden's Python class.
 foreign_error <- function(class, message) {
   structure(class = c(class, "error", "condition"), list(message = message, call = NULL))
 }
@@ -108,7 +105,6 @@ raise <- function(class, message) {
   stop(condition)
 }
 
-# What the kinds of our conditions are called in Python.
 python_classes <- c(
   out_of_range = "OutOfRangeError", stop_iteration = "StopIteration", aborted = "AbortedError",
   unavailable = "UnavailableError", failed_precondition = "RuntimeError",
@@ -119,7 +115,7 @@ error_form <- function(condition) {
   class <- class(condition)[[1]]
   kind <- sub("^runhooks_error_", "", class)
   if (kind %in% names(python_classes)) class <- python_classes[[kind]]
-  # without what says where in a loop it was, see add_place()
+  # Removes the location that add_place() appends.
   message <- sub("\n  \\(in .*$", "", condition$message[[1]])
   list(class = class, message = message)
 }
@@ -189,9 +185,7 @@ monitored <- function(...) {
   function() tf$train$MonitoredSession(hooks = hooks)
 }
 
-# --- comparing
-
-# Values as JSON has them: no dimensions, vectors are lists, no difference between [] and {}.
+# Values as JSON represents them: without dimensions, vectors as lists, [] and {} equal.
 json_form <- function(x) {
   if (is.list(x)) return(if (length(x)) lapply(x, json_form) else list())
   if (is.null(x) || (length(x) == 1 && is.null(dim(x)))) {
@@ -200,16 +194,15 @@ json_form <- function(x) {
   lapply(as.vector(x), json_form)
 }
 
-# What R cannot say (Python's types) is left out of both.
+# Drops fields that describe Python types.
 event_form <- function(event) {
   event <- json_form(event[setdiff(names(event), c("n", "results_type", "is_a"))])
   if (!is.null(event$message)) event$message <- core_of_message(event$message)
   event
 }
 
-# The words before the details, which are others here.
+# The part of a message before details that differ between TensorFlow and us.
 core_of_message <- function(message) {
-  # what is advised is ours
   message <- sub("(?s)\n[ix] .*$", "", perl = TRUE, sub(" Conflict.*$", "", message))
   sub(" \\[\\[node .*$", "", sub("^\\[[^]]*\\] ", "", message))
 }
@@ -226,8 +219,8 @@ expect_trace <- function(rec, golden_events) {
   testthat::expect_identical(actual, golden)
 }
 
-# The scenarios of these groups. They note which of them have been asked for, so that none is
-# forgotten: expect_all_replayed() is the last test of their file.
+# The scenarios of these groups, which record their use. The last test of a file calls
+# expect_all_replayed() to detect unused ones.
 hook_goldens <- function(...) {
   goldens <- new.env()
   goldens$scenarios <- list()
@@ -255,7 +248,7 @@ expect_all_replayed <- function(goldens) {
   testthat::expect_identical(missing, character())
 }
 
-# A graph whose only step is to add 1, and the loop around it.
+# A graph whose only step adds 1, and a loop that runs it.
 run_steps <- function(n, ..., run = function(session, train_op) session$run(train_op)) {
   with(tf$Graph()$as_default(), {
     step <- tf$train$get_or_create_global_step()

@@ -1,10 +1,10 @@
-# A training that may be killed at any moment and started again: Rscript kill_child.R folder steps
-# kind ("deep" or "trees")
+# A training that can be killed and restarted at any moment: Rscript kill_child.R folder steps kind,
+# where kind is "deep" or "trees".
 
 library(runhooks)
 args <- commandArgs(TRUE)
 folder <- args[[1]]
-# a run that goes on has to take its random numbers from the checkpoint
+# A resumed run must take its random numbers from the checkpoint.
 set.seed(if (is.null(latest_checkpoint(folder))) 1 else Sys.getpid())
 
 n <- 60
@@ -21,7 +21,7 @@ data <- tensor_slices_dataset(list(x = x, y = cos(seq_len(n)))) %>%
 config <- run_config(save_checkpoints_steps = 5, checkpoint_input_pipeline = TRUE)
 column <- column_numeric("x", shape = 3)
 model <- if (args[[3]] == "trees") {
-  # a checkpoint is in the middle of a layer more often than not
+  # Most checkpoints are within a layer.
   boosted_trees_regressor(
     column, n_batches_per_layer = 3, model_dir = folder, n_trees = 1e4, max_depth = 3,
     learning_rate = 0.01, config = config
@@ -31,7 +31,7 @@ model <- if (args[[3]] == "trees") {
     c(16, 8), column, model_dir = folder, optimizer = "Adam", dropout = 0.3, config = config
   )
 }
-# slow enough to be hit
+# Slow enough to be killed during training.
 slow <- session_run_hook(
   after_create_session = function(session, coord) {
     cat("training\n")

@@ -1,9 +1,9 @@
-# Trainings whose results must be the same in every locale: `Rscript locale_runs.R <results.rds> [locale
-# of numbers]`. All text is kept as bytes in UTF-8. Only ASCII stands in this file.
+# Trains models whose results must be the same in every locale: `Rscript locale_runs.R <results.rds>
+# [LC_NUMERIC locale]`. Saves all text as UTF-8 bytes. This file must contain only ASCII.
 library(runhooks)
 arguments <- commandArgs(TRUE)
 if (length(arguments) > 1) {
-  # R warns of every locale of numbers but its own
+  # R warns about every LC_NUMERIC other than "C".
   stopifnot(suppressWarnings(Sys.setlocale("LC_NUMERIC", arguments[[2]])) == arguments[[2]])
   options(OutDec = ",")
 }
@@ -33,7 +33,7 @@ logged <- function(expr) {
   sub("[0-9.]+ sec|: [0-9.e+]+\n", "", grep("loss", lines, value = TRUE))
 }
 
-# In this locale's encoding, which has these letters, as text from a file or a terminal is.
+# Converts text to this locale's encoding, like text from a file or a terminal.
 native <- function(data) {
   words <- vapply(data, is.character, NA)
   data[words] <- lapply(data[words], enc2native)
@@ -144,7 +144,7 @@ results <- list(
   canned = canned_model(data), custom = custom_model(data), files = text_files(),
   operations = operations()
 )
-if (Sys.getenv("LC_ALL") != "C") { # which has none of these letters
+if (Sys.getenv("LC_ALL") != "C") { # the C locale cannot encode these letters
   results$canned_native <- canned_model(native(data))
   results$terms_native <- formula_model(native(data), written)
 }

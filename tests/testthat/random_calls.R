@@ -1,6 +1,6 @@
-# Run by test-base_random_calls.R in a process of its own: calls every exported function and every
-# function below tf with arguments drawn from good ones and ill ones. What is about to be called is
-# written down first, so that what ends R or hangs has a name; an error that says nothing is listed.
+# Child process of test-base_random_calls.R. Calls every exported function and every function of tf
+# with random valid and invalid arguments. Writes each call to a file before making it, so that a
+# crash or hang can be attributed. Lists errors that are not informative.
 arguments <- commandArgs(TRUE)
 seed <- as.integer(arguments[[1]])
 calls <- as.integer(arguments[[2]])
@@ -9,11 +9,11 @@ silent <- arguments[[4]]
 suppressMessages(library(runhooks))
 options(runhooks.threads = 1, warn = 1, browser = "false", cli.num_colors = 1L)
 path <- Sys.getenv("PATH")
-Sys.setenv(PATH = "") # no program of the machine is started
+Sys.setenv(PATH = "") # prevents calls of external programs
 core <- asNamespace("runhooks")
 mine <- "this error is the user's own"
 
-# Everything happens in a folder of its own.
+# Calls may write files, so work in a separate folder.
 home <- file.path(tempdir(), "home")
 at_home <- function() {
   dir.create(home, showWarnings = FALSE)
@@ -25,16 +25,16 @@ functions_to_call <- function() {
   exported <- sort(getNamespaceExports("runhooks"))
   exported <- Filter(function(name) {
     f <- get(name, core)
-    # what is another package's has that one's errors
+    # Re-exported functions raise their packages' errors.
     is.function(f) && !is.primitive(f) && identical(environment(f), core)
-  }, setdiff(exported, c("%>%", "until_out_of_range"))) # which goes on for ever, as it is meant to
+  }, setdiff(exported, c("%>%", "until_out_of_range"))) # never returns by design
   below <- core$tf_names()
   below <- below[vapply(below, function(name) is.function(core$tf_symbol(name)), NA)]
   below <- setNames(lapply(below, core$tf_symbol), paste0("tf$", gsub(".", "$", below, fixed = TRUE)))
   c(mget(exported, envir = core), below)
 }
 
-# --- what arguments are: each is made anew, in the graph of the moment
+# --- arguments, which are evaluated anew for each call in the current graph
 
 good <- list(
   float = quote(tf$constant(c(1, 2))), matrix = quote(tf$constant(rbind(c(1, 2), c(3, 4)))),
@@ -102,7 +102,7 @@ ill <- list(
   pointer = quote(methods::new("externalptr")), class = quote(methods::getClass("numeric"))
 )
 
-# What an argument of this name most likely is, so that the others are looked at.
+# Likely values by argument name, so that checks of the other arguments are reached.
 likely <- list(
   x = c("float", "matrix"), y = c("float", "matrix"), a = "matrix", b = "matrix", value = "float",
   values = c("list", "float"), input = c("matrix", "images"), inputs = c("matrix", "images", "list"),
@@ -121,7 +121,6 @@ likely <- list(
 
 draw <- function(from) from[[sample.int(length(from), 1)]]
 
-# An expression for an argument of this name.
 draw_argument <- function(name) {
   if (runif(1) < 0.4) return(draw(ill))
   if (name %in% names(likely) && runif(1) < 0.8) return(good[[draw(likely[[name]])]])
@@ -145,7 +144,7 @@ draw_call <- function(f, name) {
   as.call(c(target, given))
 }
 
-# --- what an error must not be
+# --- errors that are not informative
 
 says_nothing <- c(
   "Could not evaluate cli", "std::", "subscript out of bounds", "of length zero", "length zero",
@@ -157,19 +156,19 @@ says_nothing <- c(
   "no applicable method", "must have the same length", "C stack usage", "Internal error", "\\bat\\(\\)",
   "promise already under evaluation", "infinite recursion", "cannot open the connection"
 )
-# R's own words of a call that does not fit the function.
+# R's own messages for calls that do not match the function's arguments.
 of_matching <- paste(
   "^unused arguments? ", "^argument \".*\" is missing, with no default", "matched by multiple actual",
   "^argument [0-9]+ matches multiple", "^argument [0-9]+ is empty",
   sep = "|"
 )
 
-# NULL where the error says something.
+# NULL if the error is informative.
 complaint <- function(error) {
   text <- paste(conditionMessage(error), collapse = "\n")
   if (grepl(mine, text, fixed = TRUE)) return(NULL)
   if (grepl(of_matching, text)) return(NULL)
-  # its text is the user's
+  # Users provide this text.
   if (inherits(error, "runhooks_error_stop_iteration")) return(NULL)
   nothing <- says_nothing[vapply(says_nothing, grepl, NA, x = text)]
   if (length(nothing)) return(paste0("[", nothing[[1]], "] ", text))
@@ -192,7 +191,6 @@ attempt <- function(call) {
   )
 }
 
-# What a call may have left behind.
 tidy_up <- function(options) {
   the <- core$the
   the$sessions <- list()
@@ -208,7 +206,7 @@ set.seed(seed)
 functions <- functions_to_call()
 is_raw <- startsWith(names(functions), "tf$raw_ops")
 weights <- ifelse(startsWith(names(functions), "tf$"), ifelse(is_raw, 0.5, 1), 3)
-# each is called before one is called twice
+# Call each function once before any is repeated.
 order <- unlist(lapply(seq_len(ceiling(calls / length(functions)) + 1), function(i) {
   sample(length(functions), prob = weights)
 }))

@@ -1,4 +1,4 @@
-# A training that goes on until it is stopped from outside: Rscript run_child.R folder
+# A training that runs until the parent stops it: Rscript run_child.R folder
 library(runhooks)
 folder <- commandArgs(TRUE)[[1]]
 model <- linear_regressor(

@@ -18,7 +18,7 @@ my_condition <- function() {
   )
 }
 
-test_that("an error of a hook reaches the user as itself, whichever method it is in", {
+test_that("an error of a hook reaches the user unchanged, whichever method raises it", {
   for (method in c("begin", "after_create_session", "before_run", "after_run", "end")) {
     cnd <- tryCatch(
       train(
@@ -38,7 +38,7 @@ test_that("an error of a hook reaches the user as itself, whichever method it is
   }
 })
 
-test_that("rlang's and cli's errors keep what they are", {
+test_that("rlang's and cli's errors keep their classes and fields", {
   cnd <- tryCatch(
     train(
       mtcars_model(),
@@ -55,7 +55,7 @@ test_that("rlang's and cli's errors keep what they are", {
   )
 })
 
-test_that("warnings and messages of a hook pass through at once", {
+test_that("warnings and messages of a hook are not delayed", {
   seen <- c()
   hook <- session_run_hook(after_run = function(context, values) {
     message("said")
@@ -76,7 +76,7 @@ test_that("warnings and messages of a hook pass through at once", {
   expect_equal(seen, c("said\n", "careful", "went on"))
 })
 
-test_that("after an error there is no end() and no last checkpoint", {
+test_that("an error skips end() and the last checkpoint", {
   model <- mtcars_model()
   hook <- recording_hook()
   expect_error(
@@ -93,7 +93,7 @@ test_that("after an error there is no end() and no last checkpoint", {
   expect_equal(variable_value(model, "global_step")[[1]], 0)
 })
 
-test_that("end of data and stop_iteration() end a loop well", {
+test_that("end of data and stop_iteration() end a loop without an error", {
   for (
     raise in list(stop_iteration, function() stop(tf$errors$OutOfRangeError(NULL, NULL, "enough")))
   ) {
@@ -109,7 +109,7 @@ test_that("end of data and stop_iteration() end a loop well", {
   )
 })
 
-test_that("an aborted session is made anew and the step repeated", {
+test_that("an aborted session is recreated and the step repeated", {
   model <- mtcars_model(save_checkpoints_steps = 1)
   failures <- 0
   sessions <- 0
@@ -129,7 +129,7 @@ test_that("an aborted session is made anew and the step repeated", {
   expect_equal(variable_value(model, "global_step")[[1]], 4)
 })
 
-test_that("recovery gives up after ten failures with the user's own condition", {
+test_that("recovery gives up after ten failures with the user's condition", {
   hook <- raising(
     "before_run", function() stop(tf$errors$UnavailableError(NULL, NULL, "never there"))
   )
@@ -138,13 +138,13 @@ test_that("recovery gives up after ten failures with the user's own condition", 
   expect_equal(conditionMessage(cnd), "never there")
 })
 
-test_that("an error in a normalizer or an input function surfaces as itself", {
+test_that("an error in a normalizer or an input function reaches the user unchanged", {
   model <- linear_regressor(column_numeric("drat", normalizer_fn = function(x) my_condition()))
   expect_error(train(model, mtcars_input()), class = "my_class")
   expect_error(train(mtcars_model(), function() my_condition()), class = "my_class")
 })
 
-test_that("errors of the core are classed conditions of the function that the user called", {
+test_that("errors of the core are classed conditions with the call of the user's function", {
   cnd <- tryCatch(
     train(linear_regressor(column_numeric("hp")), mtcars_input()), error = function(cnd) cnd
   )
@@ -154,7 +154,7 @@ test_that("errors of the core are classed conditions of the function that the us
   expect_match(conditionMessage(cnd), "cyl, drat")
 })
 
-test_that("handlers inside a hook come first", {
+test_that("handlers inside a hook take precedence", {
   caught <- 0
   hook <- session_run_hook(after_run = function(context, values) {
     tryCatch(
@@ -166,7 +166,7 @@ test_that("handlers inside a hook come first", {
   expect_equal(caught, 2)
 })
 
-test_that("failing runs leave nothing behind", {
+test_that("failing runs leave no hooks, sessions or files", {
   model <- mtcars_model()
   hook <- raising("before_run", function() stop("x"))
   run <- function() try(train(model, mtcars_input(), steps = 1, hooks = hook), silent = TRUE)
@@ -179,7 +179,7 @@ test_that("failing runs leave nothing behind", {
   expect_equal(cpp_held_count(), held)
 })
 
-test_that("an error of the core that nobody catches ends a script, not R by a crash", {
+test_that("an uncaught error of the core ends a script without a crash of R", {
   script <- paste0(
     "library(runhooks); reg.finalizer(globalenv(), function(e) cat('alive'), onexit = TRUE); ",
     "tf$constant(1L) - 0.5"

@@ -1,4 +1,4 @@
-test_that("a relative model_dir means the folder that it meant when the model was made", {
+test_that("a relative model_dir is resolved when the model is constructed", {
   here <- withr::local_tempdir()
   there <- withr::local_tempdir()
   withr::local_dir(here)
@@ -12,7 +12,7 @@ test_that("a relative model_dir means the folder that it meant when the model wa
   expect_true(file.exists(file.path(here, "runs", "one", "checkpoint")))
 })
 
-test_that("every path that is kept is absolute", {
+test_that("every stored path is absolute", {
   here <- withr::local_tempdir()
   withr::local_dir(here)
   whole <- file.path(getwd(), "a")
@@ -31,18 +31,18 @@ test_that("every path that is kept is absolute", {
   stop_if <- hook_stop_if_higher(mtcars_model(), "loss", 1, eval_dir = "a")
   expect_equal(stop_if$eval_dir, whole)
   expect_equal(model_dir(linear_regressor(column_numeric("x"), config = run_config("a"))), whole)
-  # the same folder in two spellings is no contradiction
+  # Two spellings of the same folder do not conflict.
   both <- linear_regressor(column_numeric("x"), model_dir = "a", config = run_config(whole))
   expect_equal(model_dir(both), whole)
 })
 
-test_that("absolute paths stay as they are", {
+test_that("absolute paths are not changed", {
   for (path in c("/a/../b", "//server/share")) { # lint: allow path
     expect_identical(absolute_path(path), path)
   }
   on_windows_only <- c("C:/x", "c:\\x", "\\\\server\\share") # lint: allow path
   expect_true(all(is_absolute_path(on_windows_only, windows = TRUE)))
-  # elsewhere these are the names of files
+  # On other systems these are file names.
   expect_false(any(is_absolute_path(on_windows_only, windows = FALSE)))
   expect_identical(absolute_path("~/x"), path.expand("~/x"))
   expect_null(absolute_path(NULL))
@@ -52,8 +52,8 @@ test_that("absolute paths stay as they are", {
   expect_error(absolute_path(5), "`model_dir` must be a single string", fixed = TRUE)
 })
 
-test_that("a relative path where the working directory is gone is an error that says so", {
-  skip_on_os("windows") # where a directory in use cannot be removed
+test_that("a relative path in a deleted working directory is an informative error", {
+  skip_on_os("windows") # a directory in use cannot be removed
   outer <- getwd()
   withr::defer(setwd(outer))
   gone <- withr::local_tempdir()

@@ -1,11 +1,11 @@
-# What is said where a user's words were meant for something else.
+# Messages for arguments that look like a confusion with another argument.
 
 words_of <- function(expr, class = "runhooks_error_invalid_argument") {
   error <- expect_error(expr, class = class)
   gsub("\\s+", " ", conditionMessage(error))
 }
 
-test_that("another model in a folder is compared by its columns first", {
+test_that("an incompatible model in a folder is compared by its columns first", {
   folder <- withr::local_tempdir()
   make <- function(formula, data = mtcars, maker = linear_regressor, ...) {
     maker(formula, data = data, model_dir = folder, ...)
@@ -31,7 +31,7 @@ test_that("another model in a folder is compared by its columns first", {
 
 expect_no_match <- function(text, words) expect_false(grepl(words, text))
 
-test_that("data without rows, swapped arguments and data in the place of strings are named so", {
+test_that("empty data, swapped arguments and data in place of strings are named as such", {
   model <- linear_regressor(mpg ~ wt, mtcars, model_dir = withr::local_tempdir())
   for (expr in list(
     quote(train(model, mtcars[0, ])), quote(evaluate(model, mtcars[0, ])),
@@ -45,7 +45,7 @@ test_that("data without rows, swapped arguments and data in the place of strings
   expect_match(words_of(load_savedmodel(mtcars)), "single string, not a data frame", fixed = TRUE)
 })
 
-test_that("words of R's that need values name what tensors have instead", {
+test_that("R functions that need values name the alternative for tensors", {
   ds <- tensor_slices_dataset(data.frame(age = c(20L, 31L, 112L), s = c("a", "b", "c")))
   words <- function(f) words_of(dataset_map(ds, f))
   expect_match(words(function(r) if (r$age > 30) 1 else 0), "tf$where(test, yes, no)", fixed = TRUE)
@@ -54,16 +54,15 @@ test_that("words of R's that need values name what tensors have instead", {
   expect_match(words(function(r) paste(r$s, "x")), "tf$string_join(", fixed = TRUE)
   expect_match(words(function(r) r$age > 3 && TRUE), "`a & b`", fixed = TRUE)
   expect_match(words(function(r) while (r$age > 3) 1), "on_values(", fixed = TRUE)
-  # an error of the function's own is what it was
+  # Errors of the user's function are not changed.
   expect_error(dataset_map(ds, function(r) stop("mine")), "mine", class = "simpleError")
-  # whole numbers are averaged as R does
   mean_of <- function(f) unlist(dataset_collect(dataset_map(dataset_batch(ds, 3), f)))
   expect_equal(mean_of(function(r) mean(r$age)), mean(c(20, 31, 112)))
   expect_equal(mean_of(function(r) mean(r$age > 25)), 2 / 3)
   expect_equal(mean_of(function(r) tf$reduce_mean(r$age)), 54)
 })
 
-test_that("what no method reads is refused, what residuals() reads are those of glm()", {
+test_that("unused arguments of methods are errors, and residuals() matches glm()", {
   model <- linear_regressor(mpg ~ wt, mtcars, weight_column = "hp", model_dir = withr::local_tempdir())
   train(model)
   for (method in list(
@@ -89,7 +88,7 @@ test_that("what no method reads is refused, what residuals() reads are those of 
   expect_equal(dim(vcov(collinear)), c(3L, 3L))
 })
 
-test_that("more weights than rows are said, where nothing shows how the model does on others", {
+test_that("train() warns of more weights than rows if there is no validation data", {
   deep <- function(width) {
     dnn_regressor(mpg ~ wt + hp, mtcars, hidden_units = width, model_dir = withr::local_tempdir(
       .local_envir = parent.frame()
@@ -100,7 +99,6 @@ test_that("more weights than rows are said, where nothing shows how the model do
     train(many, steps = 1), "more weights (33) than rows (32)", fixed = TRUE,
     class = "runhooks_message_few_rows"
   )
-  # once
   expect_no_message(train(many, steps = 1), class = "runhooks_message_few_rows")
   expect_no_message(train(deep(7), steps = 1), class = "runhooks_message_few_rows")
   expect_no_message(
@@ -109,7 +107,7 @@ test_that("more weights than rows are said, where nothing shows how the model do
   )
 })
 
-test_that("features that teach nothing are named when training begins", {
+test_that("constant features are named when training begins", {
   data <- data.frame(y = c(1, 2, 4), x = 1:3, z = 3, g = c("a", "b", "a"))
   model <- linear_regressor(y ~ x + z, data, model_dir = withr::local_tempdir())
   expect_message(train(model, steps = 1), "\"z\" (3)", fixed = TRUE, class = "runhooks_message_constant")
@@ -123,7 +121,7 @@ test_that("features that teach nothing are named when training begins", {
   expect_false(any(grepl("vocabulary", said)))
 })
 
-test_that("labels and predictions that make a square of each other are warned of", {
+test_that("labels and predictions of shapes that broadcast to a square raise a warning", {
   model <- linear_regressor(mpg ~ wt, mtcars, model_dir = withr::local_tempdir())
   train(model, steps = 2)
   square <- add_metrics(model, function(labels, predictions) {

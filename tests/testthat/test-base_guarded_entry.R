@@ -1,9 +1,9 @@
-# The border between R and the core: nothing that R hands over ends the process.
+# The entry points of the core: no argument from R may end the process.
 
 skip_on_cran()
 skip_if_not_installed("processx")
 
-# FALSE where the process has written nothing to `place` for so long; it is ended then.
+# FALSE if the process has not written to `place` for `seconds`; the process is then killed.
 ends_while_it_writes <- function(process, place, seconds = 60) {
   written <- Sys.time()
   while (process$is_alive()) {
@@ -17,8 +17,8 @@ ends_while_it_writes <- function(process, place, seconds = 60) {
   TRUE
 }
 
-# Runs entry_calls.R as often as it takes to get past what ends it. The calls that ended R, and
-# those that were accepted.
+# Runs entry_calls.R, and restarts it after the call that ended it, until all calls are made.
+# Returns the calls that ended R and the calls that were accepted.
 border_calls <- function() {
   place <- withr::local_tempfile()
   accepted <- withr::local_tempfile()
@@ -42,15 +42,15 @@ border_calls <- function() {
   list(fatal = fatal, accepted = readLines(accepted))
 }
 
-test_that("no internal function ends R, whatever it is given; what is no argument is an error", {
+test_that("internal functions reject bad arguments with an error and never end R", {
   calls <- border_calls()
   expect_identical(calls$fatal, character())
-  # NULL and an empty list may stand for nothing given
+  # NULL and an empty list may mean that an argument is absent.
   accepted <- grep("= (NULL|empty list)[)]$", calls$accepted, value = TRUE, invert = TRUE)
-  # it makes a list, which is looked into when it is used
+  # It only builds a list, which is checked on use.
   accepted <- grep("^cpp_session_run_args", accepted, value = TRUE, invert = TRUE)
-  # which ask of each of a list of numbers
+  # These check each number of a list.
   accepted <- grep("^cpp_all_(finite|float32)[(]columns = named list", accepted, value = TRUE, invert = TRUE)
-  # what has ended can be ended once more
+  # Closing a closed session is allowed.
   expect_setequal(accepted, c("cpp_session_close(pointer = null session)"))
 })

@@ -1,7 +1,6 @@
-# Whoever calls a function with the wrong thing is told which argument, what it was and what is
-# expected.
+# Errors about invalid arguments name the argument, the value and the valid values.
 
-test_that("an error names the argument, what it was and what is expected", {
+test_that("an error names the argument, its value and the valid values", {
   refused <- function(expr, ...) {
     error <- expect_error(expr, class = "runhooks_error_invalid_argument")
     for (word in c(...)) expect_match(conditionMessage(error), word, fixed = TRUE)
@@ -58,7 +57,7 @@ test_that("an error names the argument, what it was and what is expected", {
     refused(tf$placeholder("float32", list(list(1L))), "A dimension of a shape", "element 1")
     refused(tf$accumulate_n(list()), "`inputs`", "at least one tensor")
     refused(tf$scatter_add(tf$no_op(), 0L, 1), "`ref`", "a variable", "operation")
-    # an argument's name is one of a function that finds the arguments
+    # A function that looks for its arguments uses their names.
     refused(tf$raw_ops$ParseExample("a", names = function(x) x), "`sparse_keys`")
     deep <- Reduce(function(x, i) list(x), seq_len(1e5), "a")
     refused(
@@ -77,7 +76,7 @@ test_that("an error names the argument, what it was and what is expected", {
   })
 })
 
-test_that("what 20,000 random calls found is refused in words", {
+test_that("calls that the random-call test found are informative errors", {
   refused <- function(expr, ...) {
     error <- expect_error(expr, class = "runhooks_error_invalid_argument")
     for (word in c(...)) expect_match(conditionMessage(error), word, fixed = TRUE)
@@ -94,7 +93,7 @@ test_that("what 20,000 random calls found is refused in words", {
   refused(feature_importances(boosted_trees_regressor(), by = 2L), "`by`", "\"gain\"", "2")
 })
 
-test_that("logging takes what Python's does", {
+test_that("logging accepts the arguments of Python's logging", {
   before <- tf$logging$get_verbosity()
   withr::defer(tf$logging$set_verbosity(before))
   tf$logging$set_verbosity("INFO")
@@ -103,7 +102,7 @@ test_that("logging takes what Python's does", {
   expect_message(tf$logging$info("%d rows of %s", 3L, "a"), "3 rows of a")
 })
 
-test_that("a text with a zero byte in it is refused in words", {
+test_that("a string with an embedded zero byte is an informative error", {
   path <- withr::local_tempfile(fileext = ".csv")
   writeBin(c(charToRaw("x,w\n1,a"), as.raw(0), charToRaw("b\n")), path)
   for (read in list(

@@ -4,7 +4,7 @@ test_that("functions with arguments that are NULL work under the is.atomic() of 
   shapes <- callr::r(function(helper) {
     library(runhooks)
     sys.source(helper, globalenv())
-    # otherwise this would test the meaning of the running R only
+    # Otherwise only the running R's is.atomic() would be tested.
     stopifnot(use_is_atomic_of_r44() > 0)
     features <- list(a = tf$constant(c(1, 2)))
     input <- input_layer(features, column_numeric("a"))

@@ -1,4 +1,4 @@
-# The same text, numbers and bits in every locale: a child process for each.
+# Text, numbers and bits are the same in every locale. Each locale runs in a child process.
 
 is_locale <- function(locale) {
   before <- Sys.getlocale("LC_CTYPE")
@@ -7,10 +7,9 @@ is_locale <- function(locale) {
 }
 
 skip_without_locale <- function(locale) {
-  if (!is_locale(locale)) skip(paste("this machine has no locale", locale, "(`make deps` makes it)"))
+  if (!is_locale(locale)) skip(paste("this machine has no locale", locale, "(`make deps` creates it)"))
 }
 
-# What locale_runs.R saves in this locale.
 results_in <- function(locale, numbers = NULL) {
   path <- withr::local_tempfile(fileext = ".rds")
   script <- normalizePath(test_path("locale_runs.R"))
@@ -37,7 +36,7 @@ expect_same_results <- function(results) {
   for (name in names(results)) expect_identical(results[[!!name]], reference()[[!!name]])
 }
 
-test_that("text of the native encoding is that of UTF-8", {
+test_that("text in the native encoding gives the same results as UTF-8", {
   skip_if(is.null(Find(is_locale, c("C.UTF-8", "en_US.UTF-8"))), "this machine has no UTF-8")
   all <- reference()
   expect_identical(all$canned_native, all$canned)
@@ -51,7 +50,7 @@ for (locale in c("C", "tr_TR.UTF-8", "az_AZ.UTF-8", "de_DE.ISO-8859-1", "ja_JP.e
   })
 }
 
-test_that("numbers have a decimal point whatever LC_NUMERIC and OutDec say", {
+test_that("numbers have a decimal point whatever LC_NUMERIC and OutDec are", {
   skip_without_locale("de_DE.UTF-8")
   expect_same_results(results_in("C.UTF-8", numbers = "de_DE.UTF-8"))
 })

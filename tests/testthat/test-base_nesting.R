@@ -1,11 +1,11 @@
-# Lists and datasets within others, deeper than anybody means.
+# Lists and datasets that are nested deeper than R's stack allows.
 
 deep <- function(x, n = 1e5) {
   for (i in seq_len(n)) x <- list(x)
   x
 }
 
-test_that("what is nested too deep is an error, and no end of R's stack", {
+test_that("nesting that is too deep is an error, not a stack overflow of R", {
   tf$reset_default_graph()
   x <- tf$placeholder(tf$float32, name = "x")
   y <- x + 1
@@ -34,7 +34,7 @@ test_that("what is nested too deep is an error, and no end of R's stack", {
   for (name in names(calls)) {
     expect_error(calls[[name]](), "nested more than 32 deep", class = "runhooks_error_invalid_argument")
   }
-  # a dimension is no list at all, nor is a feed
+  # Dimensions and feeds cannot be lists.
   expect_error(tf$placeholder("float32", deep(1L)), class = "runhooks_error_invalid_argument")
   expect_error(
     session$run(y, list("x:0" = deep(1))), class = "runhooks_error_invalid_argument"

@@ -1,11 +1,11 @@
-test_that("the option bounds the threads, and so does the machine", {
+test_that("the runhooks.threads option and the machine limit the threads", {
   withr::local_options(runhooks.threads = 1)
   expect_identical(use_threads(), 1L)
   withr::local_options(runhooks.threads = 1e6)
   expect_lte(use_threads(), parallel::detectCores())
 })
 
-test_that("a number of threads that is none is refused before a run", {
+test_that("an invalid number of threads is an error before a run", {
   withr::local_options(runhooks.threads = 0)
   model <- mtcars_model()
   expect_error(
@@ -15,7 +15,7 @@ test_that("a number of threads that is none is refused before a run", {
   expect_length(list.files(model_dir(model)), 0)
 })
 
-test_that("a forked child stays on one thread", {
+test_that("a forked child uses one thread", {
   skip_on_os("windows") # no fork() there
   withr::local_options(runhooks.threads = 2)
   use_threads()
@@ -23,7 +23,7 @@ test_that("a forked child stays on one thread", {
   expect_identical(children, list(1L, 1L))
 })
 
-# Long enough a step that a second thread is worth it.
+# Steps long enough to use a second thread.
 trained_on_threads <- function(threads) {
   withr::local_options(runhooks.threads = threads)
   withr::local_seed(1)
@@ -45,18 +45,18 @@ trained_on_threads <- function(threads) {
   list(losses, lapply(setNames(names, names), function(name) variable_value(model, name)))
 }
 
-test_that("the number of threads changes no bit", {
+test_that("the number of threads changes no bit of the results", {
   expect_identical(trained_on_threads(1), trained_on_threads(2))
 })
 
-test_that("after steps on two threads a forked child trains by itself", {
+test_that("a forked child trains on one thread after its parent used two", {
   skip_on_os("windows") # no fork() there
   here <- trained_on_threads(2)
   children <- in_forks(2, function(i) trained_on_threads(2))
   expect_identical(children, list(here, here))
 })
 
-test_that("large variables are updated to the same bits by any number of threads", {
+test_that("updates of large variables have the same bits for any number of threads", {
   start <- matrix(sin(seq_len(300 * 250)), 300)
   train <- tf$train
   optimizers <- list(

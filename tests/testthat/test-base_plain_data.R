@@ -1,8 +1,7 @@
-# Folders of somebody else's: what a model and its hooks leave in files is plain data, and nothing
-# that is read from them can run code.
+# Model directories from untrusted sources: metadata and hook states are plain data, and reading
+# them must not run code.
 
-# What R's own format makes of an object that is a promise: R before 4.4 runs it when it is looked
-# at.
+# Serialized bytes that contain a promise. R before 4.4 evaluates it when the object is read.
 promise_bytes <- function(witness) {
   code <- serialize(bquote(file.create(.(witness))), NULL, version = 2)
   promise <- as.raw(c(0, 0, 4, 5, 0, 0, 0, 0xfd, 0, 0, 0, 0xfc))
@@ -13,7 +12,7 @@ keeping_hook <- function(state, restored = function(state) NULL) {
   session_run_hook(save_state = function() state, restore_state = restored)
 }
 
-test_that("plain data of all kinds come back to a hook as they were", {
+test_that("a hook's state of plain data is restored unchanged", {
   state <- list(
     count = 3L, na = c(TRUE, NA), x = c(a = 1.5, b = NA, c = NaN, d = -Inf), z = 1 + 2i,
     words = c("\u00e9", NA, ""), raw = as.raw(0:255), none = NULL, empty = list(),
@@ -31,7 +30,7 @@ test_that("plain data of all kinds come back to a hook as they were", {
   expect_identical(back, state)
 })
 
-test_that("states that are no plain data are refused when they are saved, by name", {
+test_that("hook states that are not plain data are errors that name them when they are saved", {
   refused <- function(state, place, kind) {
     expect_error(
       train(mtcars_model(), mtcars_input(), steps = 1, hooks = list(mine = keeping_hook(state))),
@@ -47,7 +46,7 @@ test_that("states that are no plain data are refused when they are saved, by nam
   refused(asS4(1), "state", "an S4 object")
 })
 
-test_that("a folder with a promise in runhooks.rds runs nothing", {
+test_that("a promise in runhooks.rds is not evaluated", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 2)
   witness <- file.path(withr::local_tempdir(), "witness")
@@ -65,13 +64,13 @@ test_that("a folder with a promise in runhooks.rds runs nothing", {
     predict(model, mtcars_input())
   })
   expect_false(file.exists(witness))
-  # the same bytes where this version reads
+  # The same bytes in the file that this version reads.
   writeBin(bytes, file.path(model_dir(model), record_file))
   expect_error(predict(model, newdata = mtcars), class = "runhooks_error_data_loss")
   expect_false(file.exists(witness))
 })
 
-test_that("a checkpoint with a promise as the state of a hook runs nothing", {
+test_that("a promise in a hook state of a checkpoint is not evaluated", {
   witness <- file.path(withr::local_tempdir(), "witness")
   bytes <- promise_bytes(witness)
   given <- "nothing"
@@ -82,27 +81,26 @@ test_that("a checkpoint with a promise as the state of a hook runs nothing", {
     cpp_add_to_checkpoint(latest_checkpoint(model_dir(model)), name, bytes, is_string)
     model
   }
-  # the form that earlier versions wrote
+  # The format of earlier versions.
   old <- with_state("runhooks/hook_state/h", FALSE)
   log <- lines_of_log(train(old, mtcars_input(), steps = 1, hooks = hook))
   expect_match(log, "The state of hook `h` .* can contain code", all = FALSE)
   expect_identical(given, "nothing")
   expect_no_error(predict(old, mtcars_input(), hooks = hook))
-  # the form of this one
+  # The format of this version.
   new <- with_state("runhooks/hook_state/h/plain", TRUE)
   expect_error(evaluate(new, mtcars_input(), hooks = hook), class = "runhooks_error_data_loss")
-  # such a checkpoint is damaged: training takes the one before it
+  # The checkpoint counts as damaged, so training uses the previous one.
   suppressWarnings(expect_warning(train(new, mtcars_input(), steps = 1, hooks = hook), "hook `h`"))
   expect_identical(given, "nothing")
   expect_false(file.exists(witness))
 })
 
-test_that("attributes that do not fit their vector are found", {
+test_that("attributes that do not fit their vector are errors", {
   folder <- withr::local_tempdir()
   path <- file.path(folder, "x")
   cpp_write_plain_file(path, structure(list(1, 2), names = c("a", "b")), "This")
   expect_identical(cpp_read_plain_file(path), list(a = 1, b = 2))
-  # a name of one attribute becomes that of another
   cpp_write_plain_file(path, structure(list(1, 2), nmaes = c("a", "b", "c")), "This")
   text <- readBin(path, "raw", file.size(path))
   at <- grepRaw(charToRaw("nmaes"), text)
@@ -111,7 +109,7 @@ test_that("attributes that do not fit their vector are found", {
   expect_error(cpp_read_plain_file(path), "do not fit", class = "runhooks_error_data_loss")
 })
 
-test_that("a record that is no record is an error, whatever it holds", {
+test_that("an invalid metadata record is an error, whatever it contains", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 1)
   path <- file.path(model_dir(model), record_file)
@@ -128,7 +126,7 @@ test_that("a record that is no record is an error, whatever it holds", {
   }
 })
 
-test_that("a model that carries files of other names writes none of them", {
+test_that("a model snapshot with unexpected file names writes none of them", {
   model <- linear_regressor(column_numeric("drat"))
   train(model, input_fn(mpg ~ drat, mtcars), steps = 1)
   saved <- withr::local_tempfile()
@@ -153,7 +151,7 @@ test_that("a model that carries files of other names writes none of them", {
   expect_equal(variable_value(read, "global_step")[[1]], 1)
 })
 
-test_that("training holds nothing of the checkpoint in R", {
+test_that("training keeps no checkpoint contents in R", {
   data <- as.data.frame(matrix(stats::rnorm(500), 10, dimnames = list(NULL, paste0("x", 1:50))))
   data$y <- 1
   features <- lapply(paste0("x", 1:50), column_numeric)

@@ -1,11 +1,10 @@
-# Whoever calls a function with the wrong thing is told which argument, what it was and what is
-# expected: every exported function and every function below tf, with arguments drawn at random. A
-# sample here, all of it at night.
+# Every exported function and every function of tf is called with random arguments, and must return
+# a value or an informative error. The suite runs a sample; `make nightly` runs all.
 
 skip_on_cran()
 skip_if_not_installed("processx")
 
-# A process that makes `calls` calls from this seed on, and what it leaves behind.
+# A process that makes `calls` calls from this seed on, and its output files.
 start_calls <- function(seed, calls, folder) {
   at <- file.path(folder, seed)
   dir.create(at)
@@ -18,7 +17,7 @@ start_calls <- function(seed, calls, folder) {
   run
 }
 
-# The calls whose error says nothing, and what ended R or stands still.
+# Calls with uninformative errors, and calls that ended R or hung.
 findings <- function(run, patience = 60) {
   moved <- Sys.time()
   seen <- ""
@@ -38,8 +37,8 @@ findings <- function(run, patience = 60) {
   c(readLines(run$found), ended)
 }
 
-test_that("random calls give a value, or an error that says what is wrong", {
-  # the sample is always the same: a finding of the night's is none of what somebody changes by day
+test_that("random calls return a value or an informative error", {
+  # The suite's sample is fixed, so that a failure is due to the change under test.
   seed <- at_length(property_seed("random calls"), 20000)
   message("random calls: begin at seed ", seed)
   calls <- at_length(10000, 125)

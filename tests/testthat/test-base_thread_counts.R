@@ -1,11 +1,10 @@
-# All numbers of a model are the same for any number of threads, more than the machine has included.
+# Results are the same for any number of threads, even more than the machine has.
 
 thread_counts <- c(2L, 3L, 5L, 8L, 16L)
-steps <- at_length(300L, 60L) # enough for each way in which a plan may use threads
+steps <- at_length(300L, 60L) # enough to try every parallel mode of a plan
 
-# What `fit()` gives with so many threads, whatever the machine allows.
 on_threads <- function(threads, fit) {
-  use_threads() # as long as no option changes, trainings leave the number alone
+  use_threads() # reads the options now, so that training does not reset the number
   cpp_kernel_threads_set(threads)
   on.exit({
     the$threads_said <- NULL
@@ -22,7 +21,6 @@ expect_same_bits <- function(fit) {
   }
 }
 
-# The losses and variables of a new model after a training.
 trained <- function(model, input, ...) {
   losses <- suppressMessages(train(model, input, ...))$losses$total_losses
   names <- variable_names(model)
@@ -79,7 +77,7 @@ test_that("boosted trees have the same bits for 1 to 16 threads", {
     suppressWarnings(train(model, data))
     list(variable_names(model), predict(model, data[1:500, ]))
   })
-  # trees are always grown by all threads, so these have been started
+  # Trees always use all threads, so all must have started.
   if (dir.exists("/proc/self/task")) expect_gte(length(list.files("/proc/self/task")), 16)
 })
 

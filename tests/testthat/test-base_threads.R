@@ -1,4 +1,4 @@
-test_that("the check limit of R allows two threads, however it is set", {
+test_that("R's check limit allows two threads, whatever value it has", {
   withr::local_options(runhooks.threads = NULL)
   limited <- function(value) {
     withr::local_envvar(`_R_CHECK_LIMIT_CORES_` = value)
@@ -8,7 +8,7 @@ test_that("the check limit of R allows two threads, however it is set", {
   for (value in c(NA, "", "false", "FALSE")) expect_identical(limited(value), 8L)
 })
 
-test_that("the default follows the check limit and OMP_THREAD_LIMIT, the option wins", {
+test_that("the default follows the check limit and OMP_THREAD_LIMIT; the option takes precedence", {
   cores <- withr::with_envvar(c(OMP_THREAD_LIMIT = NA, `_R_CHECK_LIMIT_CORES_` = NA), {
     withr::with_options(list(runhooks.threads = NULL), use_threads())
   })
@@ -25,25 +25,25 @@ test_that("the default follows the check limit and OMP_THREAD_LIMIT, the option 
   expect_identical(used(NA, NA, 1), 1L)
 })
 
-test_that("the printed configuration has the threads that are used", {
+test_that("the printed configuration shows the threads in use", {
   withr::local_options(runhooks.threads = 1)
   expect_identical(tf_config()$threads, 1L)
 })
 
-# Prints what expr gives in an R session of its own, whose environment has no limit.
+# The printed value of `expr` in a new R session without thread limits in its environment.
 in_child <- function(expr, ...) {
   env <- c(child_env(), OMP_THREAD_LIMIT = "64", `_R_CHECK_LIMIT_CORES_` = "", ...)
   processx::run(child_rscript(), c("-e", expr), env = env, error_on_status = FALSE)
 }
 
-test_that("a script under R CMD check --as-cran has two threads", {
+test_that("a script under R CMD check --as-cran uses two threads", {
   skip_if_not_installed("processx")
   expr <- "cat(runhooks:::default_threads(), '')"
   expect_identical(in_child(expr)$stdout, "8 ")
   expect_identical(in_child(expr, `_R_CHECK_LIMIT_CORES_` = "true")$stdout, "2 ")
 })
 
-test_that("a worker of parallel has one thread", {
+test_that("a worker of parallel uses one thread", {
   withr::local_envvar(`_R_CHECK_LIMIT_CORES_` = NA, R_LIBS = child_env()[["R_LIBS"]])
   cluster <- parallel::makePSOCKcluster(1)
   on.exit(parallel::stopCluster(cluster))
@@ -51,12 +51,12 @@ test_that("a worker of parallel has one thread", {
     c(runhooks:::default_threads(), runhooks:::use_threads())
   })
   expect_identical(threads, list(c(1L, 1L)))
-  # the session that has started it is none, nor is a call of parallel that starts no process
+  # The parent is no worker, and neither is mclapply() on one core, which starts no process.
   expect_identical(default_threads(), 8L)
   expect_identical(parallel::mclapply(1, function(i) default_threads(), mc.cores = 1), list(8L))
 })
 
-test_that("a worker of future has one thread, a sequential future has not", {
+test_that("a worker of future uses one thread, a sequential future does not limit threads", {
   skip_if_not_installed("processx")
   skip_if_not_installed("future")
   said <- in_child("
@@ -66,12 +66,12 @@ test_that("a worker of future has one thread, a sequential future has not", {
     plan(multisession)
     cat(threads(), '')
     plan(sequential)
-    options(mc.cores = 1L) # in workers of other kinds
+    options(mc.cores = 1L) # set by other kinds of workers
     cat(threads(), '')", R_PARALLELLY_AVAILABLECORES_SYSTEM = "2")
   expect_identical(said$stdout, "8 1 1 ", info = said$stderr)
 })
 
-# A namespace with these functions, which is not registered.
+# An unregistered namespace with these functions.
 fake_namespace <- function(name, ...) {
   ns <- new.env(parent = baseenv())
   ns$.__NAMESPACE__. <- list2env(list(spec = c(name = name, version = "1")))
@@ -100,7 +100,7 @@ test_that("workers are recognized by the functions that evaluate their tasks", {
   expect_identical(other$workLoop(default_threads), 8L)
 })
 
-test_that("an instruction set that the machine lacks is named, with those that it has", {
+test_that("an unsupported instruction set is an error that lists the supported ones", {
   warned <- function(wanted) {
     withr::local_envvar(RUNHOOKS_ISA = wanted)
     was_checked <- the$isa_checked
@@ -119,7 +119,7 @@ test_that("an instruction set that the machine lacks is named, with those that i
   expect_warning(warn_of_instruction_set(), class = "runhooks_warning_instruction_set")
 })
 
-test_that("a machine of the base instruction set trains", {
+test_that("a machine with the base instruction set trains", {
   skip_if_not_installed("processx")
   said <- in_child("
     library(runhooks)

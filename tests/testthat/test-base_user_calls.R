@@ -1,9 +1,9 @@
-# An error says which call of the user's it comes from, however late R evaluates an argument.
+# Errors name the user's call that caused them, even if R evaluates an argument late.
 
-# As a script runs: what is written here would be the package's own code, which tests are inside of.
+# Evaluates `expr` as a script does: code in this file would count as the package's own.
 as_script <- function(expr) eval(substitute(expr), new.env(parent = globalenv()))
 
-test_that("an argument that is evaluated late is a call of its own", {
+test_that("an argument that is evaluated late is reported as a separate call", {
   graph <- tf$Graph()$as_default()
   graph$.enter()
   withr::defer(graph$.exit(NULL))
@@ -20,19 +20,19 @@ test_that("an argument that is evaluated late is a call of its own", {
   expect_call("sum(a + b)", "a + b")
   expect_call("tf$sqrt(a[3, 1])", "a[3, 1]")
   expect_call("tf$matmul(tf$sqrt(a), b)")
-  # through R's own functions, and those of the user that the package calls
+  # Through R's functions, and through user functions that the package calls.
   expect_call("tf$add_n(lapply(list(a, b), function(x) tf$matmul(x, a)))", "tf$matmul(x, a)")
   expect_call("tf$layers$dense(a, 2, activation = function(x) tf$matmul(x, b))", "tf$matmul(x, b)")
   expect_call(
     "tf$contrib$layers$fully_connected(a, 2, activation_fn = function(x) x + b)", "x + b"
   )
-  # what the package does with what it was given is the user's call of the package
+  # Errors while the package processes an argument are reported for the call of the package.
   expect_call("tf$einsum(\"ij,jk->ik\", a, b)")
   expect_call("tf$pad(a, list(1L, c(2L, 1L)))")
   expect_call("tf$stack(list(a, b))")
 })
 
-test_that("so it is inside of a model function", {
+test_that("errors in a model function name the call inside it", {
   as_script({
     finish <- function(mode, out) {
       estimator_spec(mode, loss = tf$reduce_mean(out), train_op = tf$no_op())

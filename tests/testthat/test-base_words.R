@@ -1,13 +1,13 @@
-# Warnings of the core, and words at the front door.
+# Warnings of the core, and messages about common mistakes.
 
-# A folder whose state file names a checkpoint that is not there.
+# A folder whose state file names a missing checkpoint.
 odd_folder <- function(env = parent.frame()) {
   folder <- withr::local_tempdir(.local_envir = env)
   writeLines('model_checkpoint_path: "model.ckpt-5"', file.path(folder, "checkpoint"))
   folder
 }
 
-test_that("a warning of the core is an R warning with a class", {
+test_that("a warning of the core is a classed R warning", {
   folder <- odd_folder()
   caught <- tryCatch(latest_checkpoint(folder), warning = identity)
   expect_s3_class(caught, "runhooks_warning_checkpoint")
@@ -18,7 +18,7 @@ test_that("a warning of the core is an R warning with a class", {
   expect_null(suppressWarnings(latest_checkpoint(folder)))
 })
 
-test_that("a warning within a run waits for its end: whoever catches it breaks nothing", {
+test_that("a warning during a run is raised after it, so that catching it breaks nothing", {
   model <- mtcars_model()
   diverges <- session_run_hook(after_run = function(context, values) {
     if (variable_value_now(context) %% 4 == 3) latest_checkpoint(odd_folder())
@@ -27,13 +27,13 @@ test_that("a warning within a run waits for its end: whoever catches it breaks n
   caught <- tryCatch(train(model, mtcars_input(), hooks = diverges), warning = identity)
   expect_s3_class(caught, "runhooks_warning_checkpoint")
   expect_equal(variable_value(model, "global_step")[[1]], 4)
-  # where warnings are errors the work is done as well
+  # With warnings as errors, the run completes first.
   withr::with_options(list(warn = 2), {
     expect_error(train(model, mtcars_input(), hooks = diverges), "converted from warning")
   })
 })
 
-test_that("a warning is not lost where an error ends the run", {
+test_that("a warning is not lost if an error ends the run", {
   fails <- session_run_hook(
     begin = function() latest_checkpoint(odd_folder()),
     after_run = function(context, values) stop("this one")
@@ -53,7 +53,7 @@ test_that("a warning is not lost where an error ends the run", {
   expect_equal(warnings, 1)
 })
 
-test_that("a training without data warns, INFO lines stay messages", {
+test_that("training without data raises a warning; INFO lines are messages", {
   nothing <- session_run_hook(after_create_session = function(session, coord) coord$request_stop())
   expect_warning(
     train(mtcars_model(), mtcars_input(), hooks = nothing), "made no steps",
@@ -67,7 +67,7 @@ test_that("a training without data warns, INFO lines stay messages", {
   expect_no_warning(train(mtcars_model(), mtcars_input(), hooks = nothing))
 })
 
-test_that("words under column_numeric() are refused by column, value and row", {
+test_that("strings in column_numeric() are an error that names column, value and row", {
   model <- linear_regressor(column_numeric(c("Sepal.Width", "Species")))
   input <- input_fn(iris, features = c("Sepal.Width", "Species"), response = "Sepal.Length")
   error <- expect_error(train(model, input), class = "runhooks_error_invalid_argument")
@@ -79,24 +79,23 @@ test_that("words under column_numeric() are refused by column, value and row", {
   words <- transform(iris, Species = as.character(Species))
   input <- input_fn(words, features = c("Sepal.Width", "Species"), response = "Sepal.Length")
   expect_error(train(model, input), "needs numbers, not strings", fixed = TRUE)
-  # also below buckets, and by a normalizer
   buckets <- linear_regressor(column_bucketized(column_numeric("Species"), 1:2))
   expect_error(train(buckets, input_fn(Sepal.Length ~ Species, iris)), "column_numeric")
   normalized <- linear_regressor(column_numeric("Species", normalizer_fn = function(x) x / 2))
   expect_error(train(normalized, input_fn(Sepal.Length ~ Species, iris)), "column_numeric")
-  # codes are what these take
+  # Factor codes are valid here.
   codes <- linear_regressor(column_categorical_with_identity("Species", num_buckets = 3))
   expect_message(train(codes, input_fn(Sepal.Length ~ Species, iris)), "setosa")
 })
 
-test_that("what an input function was not asked is said to have no effect", {
+test_that("input_fn() reports arguments that have no effect", {
   expect_message(
     train(mtcars_model(), mtcars_input(), batch_size = 4, steps = 2),
     "`batch_size` has no effect", fixed = TRUE
   )
 })
 
-test_that("an input that ends before its steps says how it would not", {
+test_that("an input that ends before `steps` is reported with the fix", {
   expect_message(
     train(mtcars_model(), mtcars_input(), steps = 500),
     "4 steps but 500 steps was specified\nThe input has ended: `num_epochs = NULL`",
@@ -104,7 +103,7 @@ test_that("an input that ends before its steps says how it would not", {
   )
 })
 
-test_that("train(<data frame>) that makes one pass says how many steps of how many rows that was", {
+test_that("train(<data frame>) with one pass reports the number of steps and rows", {
   model <- linear_regressor(mpg ~ wt, data = mtcars, model_dir = withr::local_tempdir())
   expect_message(
     train(model, mtcars, num_epochs = 1, batch_size = 8), "One pass: 4 steps for 32 rows",

@@ -1,4 +1,4 @@
-test_that("variables are those of the checkpoint, sorted, with the optimizer's", {
+test_that("the variables of a checkpoint are sorted and include the optimizer's", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 1)
   expect_equal(variable_names(model), c(
@@ -28,7 +28,7 @@ test_that("an untrained model and unknown variables are errors", {
   expect_error(variable_names(3), "must be an estimator", class = "runhooks_error_invalid_argument")
 })
 
-test_that("the newest checkpoint of a folder is found, with TensorFlow's view of odd state files", {
+test_that("latest_checkpoint() agrees with TensorFlow on unusual state files", {
   folder <- withr::local_tempdir()
   expect_null(latest_checkpoint(folder))
   model <- mtcars_model(folder, save_checkpoints_steps = 1)
@@ -49,7 +49,7 @@ test_that("the newest checkpoint of a folder is found, with TensorFlow's view of
     expect_warning("Couldn't match files")
 })
 
-test_that("a checkpoint that TensorFlow wrote is read and trained on", {
+test_that("a checkpoint of TensorFlow can be read and trained further", {
   folder <- withr::local_tempdir()
   golden_checkpoint("lin_reg_adam", folder)
   model <- linear_regressor(

@@ -1,4 +1,4 @@
-test_that("a name gives a column, several give a list", {
+test_that("one name gives a column, several names give a list", {
   column <- column_numeric("drat")
   expect_s3_class(column, "NumericColumn")
   expect_equal(column$key, "drat")
@@ -12,7 +12,7 @@ test_that("a name gives a column, several give a list", {
   expect_equal(lapply(c("drat", "cyl"), column_numeric), column_numeric("drat", "cyl"))
 })
 
-test_that("columns print as TensorFlow's and compare by what they are", {
+test_that("columns print like TensorFlow's and compare by content", {
   expect_equal(
     format(column_numeric("a")),
     "NumericColumn(key='a', shape=(1,), default_value=None, dtype=tf.float32, normalizer_fn=None)"
@@ -22,7 +22,7 @@ test_that("columns print as TensorFlow's and compare by what they are", {
   expect_false(isTRUE(all.equal(column_numeric("a"), column_numeric("b"))))
 })
 
-test_that("a column is one thing to c() and list()", {
+test_that("c() and list() treat a column as one element", {
   a <- column_numeric("a")
   expect_length(c(a, column_numeric("b")), 2)
   expect_length(c(a, "education"), 2)
@@ -37,7 +37,7 @@ test_that("feature_columns() flattens and drops duplicates", {
   expect_named(feature_columns(x = column_numeric("a")), "x")
 })
 
-test_that("two columns for one variable are refused when the model is built", {
+test_that("two columns for one variable are an error when the model is built", {
   twice <- linear_regressor(
     list(
       column_numeric("drat"), column_numeric("drat", normalizer_fn = function(x) x)
@@ -48,7 +48,7 @@ test_that("two columns for one variable are refused when the model is built", {
   )
 })
 
-test_that("what is no column is refused", {
+test_that("objects that are not columns are errors", {
   expect_snapshot_text({
     feature_columns(column_numeric("a"), "b")
     column_numeric(3)
@@ -59,7 +59,7 @@ test_that("what is no column is refused", {
   })
 })
 
-test_that("a column of strings, a missing one, one of another shape: refused before a step", {
+test_that("a column of strings, a missing column and a wrong shape are errors before a step", {
   data <- data.frame(y = c(1, 2), s = c("a", "b"))
   model <- function(column) {
     linear_regressor(column, model_dir = withr::local_tempdir(.local_envir = parent.frame(2)))
@@ -73,7 +73,7 @@ test_that("a column of strings, a missing one, one of another shape: refused bef
   })
 })
 
-test_that("normalizers see the tensor as fed and may use all of R's functions of tensors", {
+test_that("normalizers receive the tensor as fed and may use all tensor functions of R", {
   seen <- NULL
   normalizer <- function(x) {
     seen <<- x$dtype$name
@@ -107,7 +107,6 @@ test_that("c() adds a column to a list of columns", {
   expect_snapshot_text(feature_columns(c(list(a), type = "x")))
 })
 
-# What the input layer gives for features of float64.
 layer_of <- function(features, columns) {
   with(tf$Graph()$as_default(), {
     layer <- input_layer(lapply(features, tf$constant), columns)
@@ -118,11 +117,11 @@ layer_of <- function(features, columns) {
   })
 }
 
-test_that("columns of one name and other content do not share what they make of a feature", {
+test_that("columns with the same name and other arguments do not share transformed features", {
   x <- c(1, 2, 30)
   normalized <- column_numeric("x", normalizer_fn = function(x) x / 10)
   buckets <- column_bucketized(column_numeric("x"), c(1.5, 10))
-  # as TensorFlow 1.15: the buckets are those of x, not of x / 10
+  # As in TensorFlow 1.15, the buckets are those of x, not of x / 10.
   expected <- cbind(x / 10, diag(3))
   expect_equal(layer_of(list(x = x), list(normalized, buckets)), expected, tolerance = 1e-6)
 
@@ -136,7 +135,7 @@ test_that("columns of one name and other content do not share what they make of 
   expect_equal(layer, cbind(c(1, 2, 3), c(1, 1, 0), c(0, 0, 1)))
 })
 
-test_that("equal columns make one thing of a feature, and call a normalizer once", {
+test_that("equal columns share one transformed feature and call a normalizer once", {
   calls <- 0
   normalizer <- function(x) {
     calls <<- calls + 1
@@ -148,7 +147,7 @@ test_that("equal columns make one thing of a feature, and call a normalizer once
   expect_equal(calls, 1)
 })
 
-test_that("names of vectors mean nothing to columns", {
+test_that("columns ignore the names of vectors", {
   x <- column_numeric("x")
   edges <- quantile(c(1, 2, 3, 4), c(0.25, 0.75))
   expect_identical(column_bucketized(x, edges), column_bucketized(x, c(1.75, 3.25)))
@@ -174,7 +173,7 @@ test_that("names of vectors mean nothing to columns", {
   )
 })
 
-test_that("what is no vector of single values is refused", {
+test_that("arguments other than vectors of single values are errors", {
   x <- column_numeric("x")
   expect_snapshot_text({
     column_bucketized(x, list(c(1, 2), 3))
@@ -189,14 +188,13 @@ test_that("what is no vector of single values is refused", {
   })
 })
 
-test_that("a list of columns keeps the names of its arguments, as c(recursive = TRUE) makes them", {
+test_that("a list of columns keeps argument names as c(recursive = TRUE) makes them", {
   columns <- feature_columns(
     a = column_numeric("x"), b = list(column_numeric("y"), column_numeric("z")), column_numeric("w")
   )
   expect_named(columns, c("a", "b1", "b2", ""))
   expect_identical(columns$b2, column_numeric("z"))
   expect_null(names(feature_columns(column_numeric("x"), column_numeric("y", "z"))))
-  # duplicates are dropped with their names
   expect_named(feature_columns(a = column_numeric("x"), b = column_numeric("x")), "a")
   model <- linear_regressor(feature_columns(weight = column_numeric("wt")))
   expect_no_error(train(model, input_fn(mpg ~ wt, mtcars), steps = 1))

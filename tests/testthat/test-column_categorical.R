@@ -4,7 +4,6 @@ education <- function(...) {
   )
 }
 
-# What the input layer gives for features, one row each.
 layer_of <- function(features, columns) {
   graph <- tf$Graph()
   with(graph$as_default(), {
@@ -18,7 +17,7 @@ layer_of <- function(features, columns) {
   })
 }
 
-test_that("names are TensorFlow's", {
+test_that("names of columns match TensorFlow's", {
   age <- column_bucketized(column_numeric("age"), boundaries = c(25, 40))
   weighted <- column_categorical_weighted(education(), "w")
   expect_equal(education()$name, "education")
@@ -39,7 +38,7 @@ test_that("names are TensorFlow's", {
   expect_equal(shared[[1]]$shared_embedding_collection_name, "a_b_shared_embedding")
 })
 
-test_that("columns print as TensorFlow's", {
+test_that("columns print like TensorFlow's", {
   expect_equal(
     format(column_bucketized(column_numeric("x"), 1)),
     paste0(
@@ -64,7 +63,7 @@ test_that("columns print as TensorFlow's", {
   )
 })
 
-test_that("several names make several columns", {
+test_that("several names give several columns", {
   columns <- column_categorical_with_hash_bucket("a", "b", hash_bucket_size = 5)
   expect_length(columns, 2)
   expect_s3_class(columns[[2]], "HashedCategoricalColumn")
@@ -83,7 +82,7 @@ test_that("missing values are in no bucket", {
   )
 })
 
-test_that("words that are not in the vocabulary have buckets behind it, or one", {
+test_that("strings outside the vocabulary go to OOV buckets or the default", {
   words <- c("Masters", "nobody", "")
   default <- layer_of(list(education = words), column_indicator(education(default_value = 1)))
   expect_equal(default, rbind(c(0, 0, 1), c(0, 1, 0), c(0, 0, 0)))
@@ -92,7 +91,7 @@ test_that("words that are not in the vocabulary have buckets behind it, or one",
   expect_equal(sum(oov[2, 4:5]), 1)
 })
 
-test_that("a vocabulary may be a file", {
+test_that("a vocabulary can be a file", {
   path <- withr::local_tempfile(lines = c("red", "green", "blue"))
   column <- function(...) {
     column_indicator(column_categorical_with_vocabulary_file("x", vocabulary_file = path, ...))
@@ -106,7 +105,7 @@ test_that("a vocabulary may be a file", {
   )
 })
 
-test_that("weights count, 0 leaves an id out", {
+test_that("weights scale ids, and 0 drops an id", {
   weighted <- column_categorical_weighted(education(), "w")
   rows <- layer_of(
     list(
@@ -118,8 +117,8 @@ test_that("weights count, 0 leaves an id out", {
   expect_equal(rows, rbind(c(0, 0, 2), c(1.5, 0, 0)))
 })
 
-test_that("a cross of a raw feature takes its values as they are, \"\" too", {
-  # the buckets are those of TensorFlow 1.15
+test_that("a cross of a raw feature uses its values unchanged, including \"\"", {
+  # The buckets of TensorFlow 1.15.
   column <- column_indicator(column_crossed(c("t", "e"), hash_bucket_size = 100))
   got <- layer_of(list(t = rbind(c("a", ""), c("", "")), e = c("x", "")), column)
   expect_equal(which(got[1, ] > 0) - 1, c(62, 92))
@@ -133,7 +132,7 @@ test_that("a cross of a raw feature takes its values as they are, \"\" too", {
   expect_equal(sum(got[3, ]), 0)
 })
 
-test_that("bad columns are refused when they are made", {
+test_that("invalid columns are errors when they are constructed", {
   short <- withr::local_tempfile(lines = c("red", "green"))
   expect_snapshot_text(transform = function(x) gsub("'/[^']*'", "'FILE'", x), {
     column_bucketized(column_numeric("x"), boundaries = c(1, 3, 2))
@@ -160,7 +159,7 @@ test_that("bad columns are refused when they are made", {
   })
 })
 
-test_that("what does not fit the data names column, value and row", {
+test_that("values that do not fit a column are errors that name column, value and row", {
   data <- data.frame(city = c(1L, 2L, 7L), word = c("a", "b", "c"), x = c(1.5, 2, 3), y = 1:3)
   try_column <- function(column, feature) {
     model <- linear_regressor(column, model_dir = withr::local_tempdir())
@@ -182,7 +181,7 @@ test_that("what does not fit the data names column, value and row", {
   })
 })
 
-test_that("an argument whose name was left out is asked for by its name", {
+test_that("an argument with a missing name is an error that suggests the name", {
   for (make in list(
     column_categorical_with_vocabulary_list, column_categorical_with_vocabulary_file,
     column_categorical_with_identity, column_categorical_with_hash_bucket

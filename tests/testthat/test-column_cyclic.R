@@ -1,4 +1,4 @@
-# column_cyclic(): the sine and cosine of the place in a period.
+# column_cyclic() returns the sine and cosine of the position in a period.
 
 layer_of <- function(x, column, dtype = NULL) {
   with(tf$Graph()$as_default(), {
@@ -7,7 +7,7 @@ layer_of <- function(x, column, dtype = NULL) {
   })
 }
 
-test_that("what is a period apart is the same, and neighbours are near", {
+test_that("values one period apart are equal, and neighbours are close", {
   hour <- column_cyclic("hour", period = 24)
   expect_equal(hour$name, "hour_cyclic")
   got <- layer_of(c(0, 6, 12, 18, 24, -6), hour)
@@ -17,14 +17,14 @@ test_that("what is a period apart is the same, and neighbours are near", {
   late <- layer_of(c(23.5, 0.5), hour)
   expect_lt(sum((late[1, ] - late[2, ])^2), 0.1)
   expect_equal(layer_of(c(3L, 27L), hour)[1, ], layer_of(c(3L, 27L), hour)[2, ])
-  # seconds since 1970 keep their place in a day
+  # Seconds since 1970 keep their position in a day.
   expect_equal(
     layer_of(1.7e9 + 0:1, column_cyclic("hour", period = 2), "float64"), rbind(c(0, 1), c(0, -1)),
     tolerance = 1e-6
   )
 })
 
-test_that("a model learns what depends on the time of day", {
+test_that("a model learns a dependence on the time of day", {
   data <- data.frame(hour = 0:239 %% 24)
   data$y <- 3 + 2 * sin(2 * pi * (data$hour - 5) / 24)
   model <- linear_regressor(column_cyclic("hour", period = 24), optimizer = "SGD",
@@ -37,7 +37,7 @@ test_that("a model learns what depends on the time of day", {
   )
 })
 
-test_that("what is no period is refused", {
+test_that("an invalid period is an error", {
   expect_error(column_cyclic("hour", period = 0), "`period` must be positive, not 0")
   expect_error(column_cyclic("hour", period = "day"), "`period` must be a number")
   expect_error(column_cyclic("hour", 24), "Name the argument")

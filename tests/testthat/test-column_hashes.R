@@ -1,4 +1,4 @@
-# Fingerprints, crosses and buckets, bit for bit as TensorFlow's.
+# Fingerprints, crosses and hash buckets match TensorFlow's bit for bit.
 
 run_op <- function(build) {
   graph <- tf$Graph()
@@ -9,7 +9,7 @@ run_op <- function(build) {
   })
 }
 
-test_that("string_to_hash_bucket_fast gives TensorFlow's buckets", {
+test_that("string_to_hash_bucket_fast() matches TensorFlow's buckets", {
   golden <- read_golden("unit", "hashes.json")
   strings <- vapply(golden$strings, function(case) as.character(case$string), "")
   for (k in seq_along(golden$buckets)) {
@@ -22,7 +22,7 @@ test_that("string_to_hash_bucket_fast gives TensorFlow's buckets", {
 
 test_that("integers are hashed as their decimal text", {
   golden <- read_golden("unit", "hashes.json")
-  # R's doubles hold whole numbers up to 2^53
+  # R's doubles are exact for integers up to 2^53.
   cases <- Filter(function(case) abs(as.numeric(case$int64)) < 2^53, golden$integers)
   expect_gt(length(cases), 30)
   numbers <- vapply(cases, function(case) as.numeric(case$int64), 0)
@@ -37,7 +37,7 @@ test_that("integers are hashed as their decimal text", {
           tf$raw_ops$HashIds(x, num_buckets = golden$buckets[[k]])
         }
       })
-      # -1 is a missing value of a feature
+      # -1 marks a missing value of a feature.
       counts <- if (kind == "ids") numbers != -1 else TRUE
       expect_identical(actual[counts], expected[counts])
     }
@@ -46,13 +46,13 @@ test_that("integers are hashed as their decimal text", {
 
 # The values of one key as a padded matrix.
 key_matrix <- function(rows, type) {
-  pad <- if (type == "string") "" else -2^63 # the mark of ids that are absent
+  pad <- if (type == "string") "" else -2^63 # marks absent ids
   width <- max(lengths(rows), 1)
   padded <- lapply(rows, function(row) c(unlist(row), rep(pad, width - length(row))))
   matrix(unlist(padded), nrow = length(rows), byrow = TRUE)
 }
 
-test_that("crosses have TensorFlow's ids", {
+test_that("crosses match TensorFlow's ids", {
   for (case in read_golden("unit", "crosses.json")$cases) {
     actual <- run_op(function() {
       keys <- lapply(seq_along(case$types), function(j) {
@@ -62,14 +62,14 @@ test_that("crosses have TensorFlow's ids", {
       })
       key <- case$hash_key
       is_text <- unlist(case$types) == "string"
-      # where the padded strings have values
+      # Mask of the values that are not padding.
       present <- lapply(which(is_text), function(j) {
         tf$constant(key_matrix(lapply(case$rows, `[[`, j), "string") != "")
       })
       tf$raw_ops$CrossIds(
         c(keys, present),
         num_buckets = case$hash_bucket_size,
-        # TensorFlow takes its default key for 0, too
+        # TensorFlow also uses its default key for 0.
         hash_key = if (is.null(key) || key == "0") "956888297470" else key,
         is_sparse = as.integer(is_text)
       )
@@ -78,7 +78,7 @@ test_that("crosses have TensorFlow's ids", {
   }
 })
 
-test_that("buckets hold their left boundary", {
+test_that("buckets include their left boundary", {
   for (case in read_golden("unit", "bucketize.json")$cases) {
     input <- as.numeric(unlist(case$input))
     actual <- run_op(function() {

@@ -13,7 +13,7 @@ in_session <- function(graph, tensors) {
   lapply(session$run(tensors), unname)
 }
 
-test_that("columns stand side by side in the order of their names", {
+test_that("columns are concatenated in the order of their names", {
   graph <- tf$Graph()
   with(graph$as_default(), {
     features <- list(x = tf$constant(c(1, 2)), a = tf$constant(rbind(c(0L, 2L), c(3L, -1L))))
@@ -35,7 +35,7 @@ test_that("columns stand side by side in the order of their names", {
   })
 })
 
-test_that("ids are combined as asked for, long vectors scaled down", {
+test_that("ids are combined as requested, and long vectors are clipped", {
   graph <- tf$Graph()
   with(graph$as_default(), {
     features <- list(a = tf$constant(rbind(c(0L, 2L), c(-1L, -1L))))
@@ -63,7 +63,7 @@ test_that("shared embeddings have one table", {
   })
 })
 
-test_that("a table may start from a checkpoint and stay as it is", {
+test_that("an embedding table can start from a checkpoint and be frozen", {
   dir <- withr::local_tempdir()
   model <- linear_regressor(words(), model_dir = dir)
   data <- data.frame(a = c(1L, 2L, 1L), y = c(1, 2, 3))
@@ -97,7 +97,7 @@ test_that("linear_model() has a weight for each bucket and number, and a bias", 
   })
 })
 
-test_that("gradients of look-ups are rows, and may be made dense", {
+test_that("gradients of look-ups are IndexedSlices and can be densified", {
   graph <- tf$Graph()
   with(graph$as_default(), {
     layer <- input_layer(list(a = tf$constant(rbind(c(0L, 2L), c(2L, -1L)))), embedding())
@@ -110,7 +110,7 @@ test_that("gradients of look-ups are rows, and may be made dense", {
   })
 })
 
-test_that("sparse features are dense ones padded with what is missing", {
+test_that("sparse features equal dense ones that are padded with missing values", {
   graph <- tf$Graph()
   with(graph$as_default(), {
     sparse <- tf$SparseTensor(
@@ -123,7 +123,7 @@ test_that("sparse features are dense ones padded with what is missing", {
   })
 })
 
-test_that("-1 and an empty string in a sparse feature are values", {
+test_that("-1 and \"\" in a sparse feature are values", {
   hashed <- column_categorical_with_hash_bucket
   listed <- column_categorical_with_vocabulary_list
   columns <- list(
@@ -135,7 +135,7 @@ test_that("-1 and an empty string in a sparse feature are values", {
     column_crossed(c("s", "d"), hash_bucket_size = 5),
     column_crossed(c("i", "s"), hash_bucket_size = 5)
   )
-  # TensorFlow 1.15's
+  # Output of TensorFlow 1.15.
   expected <- list(
     rbind(c(0, 0, 0, 1, 1), 0, c(0, 0, 0, 1, 0)), rbind(c(1, 1, 0, 0, 0), 0, c(1, 0, 0, 0, 0)),
     rbind(c(1, 1), 0, c(1, 0)), rbind(c(1, 1), 0, c(0, 1)),
@@ -159,7 +159,7 @@ test_that("-1 and an empty string in a sparse feature are values", {
   })
 })
 
-test_that("the input layer refuses what it cannot take", {
+test_that("the input layer rejects unsupported arguments", {
   graph <- tf$Graph()
   with(graph$as_default(), {
     features <- list(a = tf$constant(1:2))

@@ -1,4 +1,4 @@
-test_that("selections look through the names of feature_columns()", {
+test_that("selections use the names of feature_columns()", {
   columns <- feature_columns(
     names = mtcars, column_numeric(starts_with("d")), "cyl" ~ column_numeric()
   )
@@ -11,7 +11,7 @@ test_that("selections look through the names of feature_columns()", {
   expect_length(feature_columns(c(a, b) ~ column_numeric()), 2)
 })
 
-test_that("scopes hold for the session, an expression or a function", {
+test_that("scopes last for the session, an expression or a function", {
   withr::defer(set_columns(NULL))
   set_columns(c("a", "b"))
   expect_length(column_numeric(everything()), 2)
@@ -26,14 +26,14 @@ test_that("scopes hold for the session, an expression or a function", {
   expect_error(column_numeric(everything()), "names to select from")
 })
 
-test_that("an empty or impossible selection is named", {
+test_that("an empty or impossible selection is an error that names it", {
   expect_error(
     feature_columns(names = c("a", "b"), column_numeric(starts_with("q"))), 'starts_with\\("q"\\)'
   )
   expect_error(feature_columns(~ column_numeric("a")), "selection on its left")
 })
 
-test_that("names to select from are a name for each column", {
+test_that("the names to select from must have one name per column", {
   for (wrong in list(1, list(1), c("a", NA), c("a", ""))) {
     expect_error(with_columns(wrong, 1), "name for each", class = "runhooks_error_invalid_argument")
   }

@@ -1,5 +1,5 @@
-# tf$cond(), tf$while_loop() and what is made of them; the numbers of gradients are those of
-# differences, or follow from the formula.
+# tf$cond(), tf$while_loop() and functions built on them. Expected gradients are finite differences
+# or follow from a formula.
 
 in_graph <- function(code) with(tf$Graph()$as_default(), code)
 value_of <- function(x, feed = NULL, init = FALSE) {
@@ -30,7 +30,7 @@ test_that("only the branch that is taken runs", {
   })
 })
 
-test_that("branches change variables, and operations count as results", {
+test_that("branches can update variables and return operations", {
   in_graph({
     p <- tf$placeholder("bool", shape(), name = "p")
     v <- tf$Variable(0, name = "v")
@@ -45,7 +45,7 @@ test_that("branches change variables, and operations count as results", {
   })
 })
 
-test_that("structures come back as they are returned", {
+test_that("branches return structures unchanged", {
   in_graph({
     x <- tf$constant(1)
     y <- tf$cond(x > 0, function() list(a = x, b = list(x + 1)), function() list(a = x, b = list(x)))
@@ -56,7 +56,7 @@ test_that("structures come back as they are returned", {
   })
 })
 
-test_that("gradients go through the branch that was taken", {
+test_that("gradients flow through the branch that was taken", {
   in_graph({
     x <- tf$placeholder("float32", shape(), name = "x")
     a <- tf$constant(3)
@@ -70,7 +70,7 @@ test_that("gradients go through the branch that was taken", {
   })
 })
 
-test_that("case takes the first condition that holds", {
+test_that("case takes the first condition that is true", {
   in_graph({
     x <- tf$placeholder("float32", shape(), name = "x")
     number <- function(n) function() tf$constant(n)
@@ -86,7 +86,7 @@ test_that("case takes the first condition that holds", {
   })
 })
 
-test_that("loops run as long as their condition holds", {
+test_that("loops run while their condition is true", {
   in_graph({
     n <- tf$placeholder("int32", shape(), name = "n")
     x <- tf$constant(2)
@@ -110,7 +110,7 @@ test_that("loops run as long as their condition holds", {
   })
 })
 
-test_that("a variable of a loop keeps its type and shape", {
+test_that("a loop variable keeps its type and shape", {
   in_graph({
     i <- tf$constant(0L)
     x <- tf$ones(shape(2))
@@ -132,7 +132,7 @@ test_that("a variable of a loop keeps its type and shape", {
   })
 })
 
-test_that("what a function has made cannot be used outside", {
+test_that("tensors of a branch or loop body cannot be used outside", {
   in_graph({
     x <- tf$constant(1)
     kept <- NULL
@@ -150,7 +150,7 @@ test_that("what a function has made cannot be used outside", {
   })
 })
 
-test_that("map_fn, foldl, foldr and scan go over rows", {
+test_that("map_fn, foldl, foldr and scan iterate over rows", {
   in_graph({
     x <- tf$constant(c(1, 2, 3, 4))
     squares <- tf$map_fn(function(e) e * e, x)
@@ -172,7 +172,7 @@ test_that("map_fn, foldl, foldr and scan go over rows", {
   })
 })
 
-test_that("a function brings its own gradient", {
+test_that("custom_gradient() replaces the gradient of a function", {
   in_graph({
     clipped <- tf$custom_gradient(function(x) {
       list(tf$identity(x), function(dy) tf$clip_by_value(dy, -1, 1))
@@ -180,7 +180,6 @@ test_that("a function brings its own gradient", {
     x <- tf$constant(c(1, 2))
     y <- tf$reduce_sum(clipped(x) * tf$constant(c(10, 0.5)))
     expect_equal(c(value_of(tf$gradients(y, x)[[1]])), c(1, 0.5))
-    # its arguments are at hand in the gradient
     log1pexp <- tf$custom_gradient(function(x) {
       e <- tf$exp(x)
       list(tf$log(1 + e), function(dy) dy * (1 - 1 / (1 + e)))
@@ -193,7 +192,7 @@ test_that("a function brings its own gradient", {
   })
 })
 
-test_that("a gradient of its own is one in loops and branches, too", {
+test_that("custom gradients also apply in loops and branches", {
   in_graph({
     tenfold <- tf$custom_gradient(function(x) list(x * 1, function(dy) dy * 10))
     x <- tf$constant(3)
@@ -204,7 +203,7 @@ test_that("a gradient of its own is one in loops and branches, too", {
   })
 })
 
-test_that("hessians are those of the formula", {
+test_that("hessians match the formula", {
   in_graph({
     x <- tf$constant(c(1, 2))
     y <- tf$reduce_sum(x^3) + x[1] * x[2]
@@ -246,7 +245,7 @@ test_that("models train through loops and branches", {
   expect_identical(loss_after(2), short)
 })
 
-test_that("numbers drawn inside of branches and loops go on where a run stopped", {
+test_that("random numbers in branches and loops resume where a run stopped", {
   model <- function(features, labels, mode, params, config) {
     w <- tf$get_variable("w", shape = list(), initializer = tf$zeros_initializer())
     noise <- tf$while_loop(
@@ -273,7 +272,7 @@ test_that("numbers drawn inside of branches and loops go on where a run stopped"
   expect_identical(after(c(3, 4)), after(7))
 })
 
-test_that("what a map gives is new in each run and in each turn of a loop", {
+test_that("a map starts empty in each run and each iteration of a loop", {
   with(tf$Graph()$as_default(), {
     x <- tf$placeholder("float64", shape(3L))
     doubled <- tf$map_fn(function(row) row * 2, x)

@@ -1,6 +1,6 @@
 values <- function(dataset, n = Inf) unlist(dataset_collect(dataset, n))
 
-test_that("rows of R's data are elements with the types of tensors", {
+test_that("rows of R data are elements with the types of tensors", {
   data <- tensor_slices_dataset(list(x = c(1, 2), n = 3:4, s = c("a", "b"), m = matrix(1:4, 2)))
   elements <- dataset_collect(data)
   expect_length(elements, 2)
@@ -20,7 +20,7 @@ test_that("rows of R's data are elements with the types of tensors", {
 })
 
 test_that("sparse matrices give dense rows", {
-  skip_if_not_installed("Matrix", "1.0") # rows of its matrices are what is tested
+  skip_if_not_installed("Matrix", "1.0") # the rows under test
   sparse <- Matrix::sparseMatrix(i = c(1, 3), j = c(2, 1), x = c(5, 7), dims = c(3, 2))
   elements <- dataset_collect(tensor_slices_dataset(sparse))
   expect_equal(do.call(rbind, lapply(elements, as.vector)), as.matrix(sparse))
@@ -28,13 +28,13 @@ test_that("sparse matrices give dense rows", {
   expect_equal(as.vector(with_label[[3]]$x), c(7, 0))
 })
 
-test_that("a whole tensor is one element", {
+test_that("a tensor without slices is one element", {
   elements <- dataset_collect(tensors_dataset(list(a = matrix(1:4, 2), b = "w")))
   expect_length(elements, 1)
   expect_equal(elements[[1]], list(a = matrix(1:4, 2), b = "w"))
 })
 
-test_that("sources refuse what is no data", {
+test_that("sources reject invalid data", {
   expect_error(tensor_slices_dataset(list(1:2, 1:3)), "same number of rows",
     class = "runhooks_error_invalid_argument")
   expect_error(tensor_slices_dataset(mean), "must be data")
@@ -50,7 +50,7 @@ test_that("ranges end before `to`", {
   expect_error(range_dataset(0, 3.5), "must be whole")
 })
 
-test_that("transformations of counts", {
+test_that("take, skip and repeat select by count", {
   numbers <- range_dataset(0, 5)
   expect_equal(values(dataset_take(numbers, 2)), 0:1)
   expect_equal(values(dataset_take(numbers, -1)), 0:4)
@@ -62,7 +62,7 @@ test_that("transformations of counts", {
   expect_length(dataset_collect(dataset_repeat(dataset_take(numbers, 0))), 0)
 })
 
-test_that("batches are stacked, the last one short or dropped", {
+test_that("batches are stacked; the last one is short or dropped", {
   batches <- dataset_collect(dataset_batch(range_dataset(0, 5), 2))
   expect_equal(lapply(batches, as.vector), list(0:1, 2:3, 4))
   expect_length(dataset_collect(dataset_batch(range_dataset(0, 5), 2, drop_remainder = TRUE)), 2)
@@ -76,9 +76,9 @@ test_that("batches are stacked, the last one short or dropped", {
     "different shapes in component 0. First element had shape (2,) and element 2", fixed = TRUE)
 })
 
-# By TensorFlow 2.15.1 (1.15.5 puts repeated shuffles into one op, which has another order):
-# Dataset.range(n).shuffle(size, seed = 3), with one pass or several.
-test_that("shuffles give TensorFlow's order", {
+# Reference: Dataset.range(n).shuffle(size, seed = 3) of TensorFlow 2.15.1, with one pass or
+# several. TensorFlow 1.15.5 fuses repeated shuffles, which changes the order.
+test_that("shuffles have TensorFlow's order", {
   order <- function(n, size, ...) values(dataset_shuffle(range_dataset(0, n), size, ...))
   expect_equal(order(10, 4, seed = 3), c(0, 3, 2, 1, 4, 7, 6, 5, 8, 9))
   each <- range_dataset(0, 6) %>% dataset_shuffle(10, seed = 3) %>% dataset_repeat(3)
@@ -91,7 +91,7 @@ test_that("shuffles give TensorFlow's order", {
   expect_equal(values(both), values(each))
   repeated <- range_dataset(0, 6) %>% dataset_repeat(3) %>% dataset_shuffle(5, seed = 3)
   expect_equal(values(repeated), c(4, 1, 0, 2, 1, 2, 4, 0, 3, 0, 5, 3, 3, 1, 5, 4, 5, 2))
-  # the seeds of passes are those of each iterator, and drawn for each pass that is begun
+  # Each iterator draws a seed for each pass.
   some <- dataset_shuffle(range_dataset(0, 5), 3, seed = 3)
   nested <- some %>% dataset_repeat(2) %>% dataset_shuffle(4, seed = 5) %>% dataset_repeat(2)
   expect_equal(values(nested), c(1, 4, 0, 3, 2, 4, 0, 3, 1, 2, 2, 0, 2, 1, 4, 3, 3, 1, 0, 4))
@@ -106,7 +106,7 @@ test_that("shuffles give TensorFlow's order", {
   expect_equal(in_graph, c(2, 1, 0, 4, 3, 5, 1, 2, 4, 0, 5, 3, 1, 0, 3, 2, 5, 4))
 })
 
-test_that("shuffles without a seed repeat by set.seed() and by the seed of the graph", {
+test_that("shuffles without a seed follow set.seed() and the seed of the graph", {
   draw <- function() values(dataset_shuffle(range_dataset(0, 50), 50))
   set.seed(1)
   one <- draw()
@@ -122,7 +122,7 @@ test_that("shuffles without a seed repeat by set.seed() and by the seed of the g
   expect_identical(seeded(), seeded())
 })
 
-test_that("a dataset prints what it is, and takes both pipes", {
+test_that("a dataset prints its transformations and supports both pipes", {
   data <- tensor_slices_dataset(list(x = 1:4, y = c("a", "b", "c", "d"))) %>%
     dataset_shuffle(4, seed = 1) |>
     dataset_batch(2)
@@ -139,7 +139,7 @@ test_that("arguments of transformations are checked", {
   expect_error(dataset_shuffle(numbers, 2.5), "must be whole")
 })
 
-test_that("iterators bring elements into a graph", {
+test_that("iterators provide elements in a graph", {
   with(tf$Graph()$as_default(), {
     batch <- range_dataset(0, 5) %>% dataset_batch(2) %>% next_batch()
     expect_identical(batch$dtype$name, "int64")
@@ -148,12 +148,11 @@ test_that("iterators bring elements into a graph", {
       seen <- c(seen, list(as.vector(sess$run(batch))))
     }))
     expect_equal(seen, list(0:1, 2:3, 4))
-    # a session begins anew
     with(tf$Session() %as% sess, expect_equal(as.vector(sess$run(batch)), 0:1))
   })
 })
 
-test_that("initializable iterators begin when they are told to", {
+test_that("initializable iterators start when their initializer runs", {
   with(tf$Graph()$as_default(), {
     iterator <- make_iterator_initializable(range_dataset(0, 3))
     value <- iterator$get_next()
@@ -169,7 +168,7 @@ test_that("initializable iterators begin when they are told to", {
   })
 })
 
-test_that("iterators of a structure take several datasets", {
+test_that("iterators with a structure take several datasets", {
   with(tf$Graph()$as_default(), {
     one <- tensor_slices_dataset(list(x = 1:2))
     iterator <- make_iterator_from_structure(output_types(one), output_shapes(one))
@@ -189,14 +188,13 @@ test_that("iterators of a structure take several datasets", {
       iterator_make_initializer(iterator, tensor_slices_dataset(list(x = "a"))), "types or shapes of the dataset differ"
     )
     expect_error(iterator_initializer(iterator), "no initializer")
-    # operations have the names that they are given
     expect_equal(iterator$get_next("batch")$x$name, "batch:0")
     expect_equal(iterator$make_initializer(one, "begin")$name, "begin")
     expect_error(iterator_get_next(iterator, name = 3), "`name` must be a single string")
   })
 })
 
-test_that("until_out_of_range() stops at `break` and lets other errors through", {
+test_that("until_out_of_range() stops at `break` and passes on other errors", {
   count <- 0
   until_out_of_range({
     count <- count + 1
@@ -229,11 +227,10 @@ test_that("models train, evaluate and predict on datasets", {
   expect_error(input_fn(once, "nothing"), class = "runhooks_error_not_found")
 })
 
-test_that("names(), length(), head() and str() of a dataset answer", {
+test_that("names(), length(), head() and str() work on a dataset", {
   data <- tensor_slices_dataset(list(x = 1:3, y = c("a", "b", "c")))
   expect_named(data, c("x", "y"))
   expect_null(names(range_dataset(0, 3)))
-  # nobody knows before it is read
   expect_identical(length(data), NA_integer_)
   expect_equal(lapply(head(data, 2), function(e) e$y), list("a", "b"), ignore_attr = TRUE)
   expect_error(head(data, -1), "`n` must be a number of elements", class = "runhooks_error")

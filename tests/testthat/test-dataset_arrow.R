@@ -6,7 +6,7 @@ test_that("record batches of a stream are records", {
   rows <- arrow_dataset(function() cpp_test_arrow_stream(3, -1))
   types <- vapply(output_types(rows), function(type) type$name, "")
   expect_identical(types, c(x = "float64", n = "int32", w = "string", f = "string", b = "bool"))
-  # each batch has the rows 0, 1, 2; floats may miss values
+  # Each batch has the rows 0, 1 and 2. Floats may be missing.
   expect_identical(rows_of(rows, "x"), rep(c(0.5, NaN, 2.5), 3))
   expect_identical(rows_of(rows, "n"), rep(0:2, 3) + rep(c(0L, 10L, 20L), each = 3))
   expect_identical(rows_of(rows, "w"), rep(c("a", "", "ccc"), 3))
@@ -16,7 +16,7 @@ test_that("record batches of a stream are records", {
   expect_length(rows_of(twice, "n"), 18)
 })
 
-test_that("streams come from objects, too, and are read once", {
+test_that("streams also come from objects, and are read once", {
   object <- list2env(list(export_to_c = function(pointer) cpp_test_arrow_stream(1, -1, pointer)))
   expect_identical(rows_of(arrow_dataset(object), "n"), 0:2)
   once <- arrow_dataset(cpp_test_arrow_stream(2, -1))
@@ -25,7 +25,7 @@ test_that("streams come from objects, too, and are read once", {
     class = "runhooks_error_failed_precondition")
 })
 
-test_that("missing values, errors of the stream, and what is none", {
+test_that("missing values, errors of the stream and other objects are handled", {
   expect_error(dataset_collect(arrow_dataset(cpp_test_arrow_stream(2, 4))),
     "Column 'n' of an Arrow stream has no value in row 5")
   expect_error(dataset_collect(arrow_dataset(cpp_test_arrow_stream(-1, -1))),

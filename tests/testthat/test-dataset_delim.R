@@ -6,7 +6,7 @@ csv_file <- function(lines, env = parent.frame(), sep = "\n") {
 
 column <- function(dataset, name) unlist(lapply(dataset_collect(dataset), `[[`, name))
 
-test_that("specifications learn names and types of a file", {
+test_that("specifications infer names and types from a file", {
   path <- csv_file(c("i,l,f,d,s,e", "1,3000000000,1.5,1e300,a,", ",,,,,", "-2,4,+2,3,4,"))
   spec <- csv_record_spec(path)
   expect_identical(spec$names, c("i", "l", "f", "d", "s", "e"))
@@ -42,7 +42,7 @@ test_that("records of delimited text", {
   expect_identical(column(decoded, "x"), 1:2)
 })
 
-test_that("what is ill is named with file, line and column", {
+test_that("invalid fields are errors that name file, line and column", {
   path <- csv_file(c("x,w", "1,a", "2,\"b\nc\"", "oops,d", "4,e"))
   spec <- csv_record_spec(csv_file(c("x,w", "1,a")))
   records <- text_line_dataset(path, record_spec = spec)
@@ -74,7 +74,7 @@ test_that("what is ill is named with file, line and column", {
     "has columns x, z; expected x, w", class = "runhooks_error_failed_precondition")
 })
 
-test_that("a line without anything is a record, as in TensorFlow", {
+test_that("an empty line is a record, as in TensorFlow", {
   one <- csv_file(c("x", "1", "", "2"))
   spec <- csv_record_spec(one, types = "i", defaults = list(7L))
   expect_identical(column(text_line_dataset(one, record_spec = spec), "x"), c(1L, 7L, 2L))
@@ -84,7 +84,7 @@ test_that("a line without anything is a record, as in TensorFlow", {
     "Line 3 of .* has 1 fields; expected 2")
 })
 
-test_that("ill records are left out and counted where that is asked for", {
+test_that("invalid records are skipped and counted on request", {
   path <- csv_file(c("x,w", "1,a", "oops,b", "3", "4,\"d", "5,e"))
   spec <- csv_record_spec(csv_file(c("x,w", "1,a")))
   records <- text_line_dataset(path, record_spec = spec, on_error = "skip")
@@ -128,12 +128,11 @@ test_that("a model trains on CSV files", {
   expect_true(is.finite(result$loss))
 })
 
-test_that("tf$data$experimental$CsvDataset gives tuples, as TensorFlow's does", {
+test_that("tf$data$experimental$CsvDataset gives tuples like TensorFlow's", {
   path <- csv_file(c("a,b,c", "1,x,", "2,,3.5"))
   csv <- tf$data$experimental$CsvDataset
   rows <- dataset_collect(csv(path, list(0L, "none", 9), header = TRUE))
   expect_identical(rows, list(list(1L, "x", 9), list(2L, "none", 3.5)))
-  # selected fields: whatever stands behind them
   some <- csv(csv_file(c("1,2,3", "4,5", "6,7,8,9")), list(0L, tf$float32), select_cols = c(0, 1))
   expect_identical(dataset_collect(some), list(list(1L, 2), list(4L, 5), list(6L, 7)))
   few <- csv(csv_file(c("1,2", "3")), list(0L), select_cols = 1)

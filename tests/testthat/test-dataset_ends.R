@@ -1,12 +1,12 @@
-# Whatever a dataset is looking for, Ctrl-C ends it; so does closing its session, leaving R, and being
-# forked; and what is read within its own element is an error.
+# Ctrl-C, closing the session, quitting R and forking end a dataset that searches without end.
+# Reading an iterator from inside its own element is an error.
 
 skip_on_cran()
 skip_if_not_installed("processx")
 
 source(test_path("endless_datasets.R"), local = TRUE)
 
-# Reads one after the other, saying when it begins and when it has ended.
+# Code that reads each dataset in turn, and writes to `diary` when it begins and ends.
 reader_of <- function(cases, diary) {
   c(
     "library(runhooks)",
@@ -28,7 +28,7 @@ reader_of <- function(cases, diary) {
   )
 }
 
-# Line n of what the process has written down, NA where it does not come.
+# Line `n` of the diary, or NA if it does not appear in time.
 diary_line <- function(process, diary, n, seconds = 120) {
   deadline <- Sys.time() + seconds
   while (Sys.time() < deadline) {
@@ -55,13 +55,13 @@ test_that("Ctrl-C ends a dataset that finds no element, and its session closes",
   for (name in names(endless_datasets)) {
     said <- next_line()
     expect_match(said, "^begins", info = name)
-    Sys.sleep(0.1) # it is looking
+    Sys.sleep(0.1) # it is searching
     at <- as.numeric(Sys.time())
     process$interrupt()
     said <- next_line()
     expect_match(said, "^interrupted", info = name)
     if (is.na(said)) break
-    # a tenth of a second, and what a busy machine adds
+    # A tenth of a second, plus tolerance for a busy machine.
     expect_lt(as.numeric(strsplit(said, " ")[[1]][[2]]) - at, 2, label = name)
     said <- next_line()
     expect_match(said, "^closed", info = name)
@@ -70,7 +70,7 @@ test_that("Ctrl-C ends a dataset that finds no element, and its session closes",
   expect_match(said, "^done")
 })
 
-test_that("R ends while a thread looks for an element", {
+test_that("R quits while a thread searches for an element", {
   script <- "
     library(runhooks)
     endless <- dataset_skip(dataset_map(dataset_filter(range_dataset(0, 1e15), ~ .x != 0), ~ .x), 1e15)
@@ -85,7 +85,7 @@ test_that("R ends while a thread looks for an element", {
   expect_match(result$stdout, "first 0")
 })
 
-# Within a function of R that makes an element, `act(session, all)` is called.
+# Calls `act(session, all)` inside an R function that produces an element.
 read_within <- function(make, act) {
   with_graph(tf$Graph(), {
     parts <- list()
@@ -107,7 +107,7 @@ read_within <- function(make, act) {
   })
 }
 
-test_that("what makes an element cannot read, begin, save or restore its own iterator", {
+test_that("a function that produces an element cannot read, begin, save or restore its iterator", {
   folder <- withr::local_tempdir()
   saved <- with_graph(tf$Graph(), {
     step <- tf$train$get_or_create_global_step()
@@ -134,13 +134,12 @@ test_that("what makes an element cannot read, begin, save or restore its own ite
         class = "runhooks_error_failed_precondition", info = paste(make, act)
       )
     }
-    # another iterator may be read
     other <- function(all) dataset_collect(dataset_take(range_dataset(0, 5), 2))
     expect_no_error(read_within(makes[[make]], other))
   }
 })
 
-test_that("a forked child ends, whether its parent holds a session with threads or has dropped one", {
+test_that("a forked child ends, whether its parent has a session with threads or has closed one", {
   skip_on_os("windows")
   script <- "
     library(runhooks)

@@ -6,7 +6,7 @@ lines_file <- function(text, name = "lines", env = parent.frame()) {
 
 values <- function(dataset, n = Inf) unlist(dataset_collect(dataset, n))
 
-test_that("lines of text, whatever their ends", {
+test_that("lines of text are read with any line ending", {
   path <- lines_file("\xef\xbb\xbfone\r\ntwo\n\nlast")
   expect_identical(values(text_line_dataset(path)), c("one", "two", "", "last"))
   expect_identical(output_types(text_line_dataset(path))$name, "string")
@@ -22,7 +22,7 @@ test_that("lines of text, whatever their ends", {
   expect_error(values(text_line_dataset(path, "GZIP")), class = "runhooks_error_data_loss")
 })
 
-test_that("files that are not there, and arguments", {
+test_that("missing files and invalid arguments are errors", {
   missing <- text_line_dataset("/nowhere/at/all") # lint: allow path
   expect_error(dataset_collect(missing), "/nowhere/at/all", # lint: allow path
     class = "runhooks_error_not_found")
@@ -34,7 +34,7 @@ test_that("files that are not there, and arguments", {
   expect_error(fixed_length_record_dataset("a", 0), "record_bytes")
 })
 
-test_that("records of one length", {
+test_that("records of fixed length", {
   path <- lines_file("headaaabbbcccend")
   records <- fixed_length_record_dataset(path, 3, header_bytes = 4, footer_bytes = 3)
   expect_identical(values(records), c("aaa", "bbb", "ccc"))
@@ -65,7 +65,7 @@ test_that("records of TensorFlow's files", {
     class = "runhooks_error_data_loss")
 })
 
-test_that("lists of files, and their elements in turn", {
+test_that("lists of files, and interleaved files", {
   folder <- withr::local_tempdir()
   for (i in 1:4) writeLines(paste0(i, letters[1:3]), file.path(folder, paste0(i, ".txt")))
   pattern <- file.path(folder, "*.txt")
@@ -87,7 +87,7 @@ test_that("lists of files, and their elements in turn", {
   expect_error(read_files(pattern, text_line_dataset, num_shards = 2), "or neither")
 })
 
-test_that("tf$data has TensorFlow's names for sources of files", {
+test_that("tf$data has TensorFlow's names for file sources", {
   path <- lines_file("aabbcc\n")
   expect_identical(values(tf$data$TextLineDataset(path)), "aabbcc")
   expect_identical(values(tf$data$TextLineDataset(path)$`repeat`(2)$batch(2)), c("aabbcc", "aabbcc"))
@@ -101,7 +101,7 @@ test_that("tf$data has TensorFlow's names for sources of files", {
     dataset_collect(tfrecord_dataset(records)))
 })
 
-test_that("a file that disappears or changes while others are read is named", {
+test_that("a file that disappears or changes during a pass is an error that names it", {
   folder <- withr::local_tempdir()
   paths <- file.path(folder, c("a", "b"))
   for (path in paths) writeLines(c("1", "2"), path)
@@ -127,23 +127,23 @@ test_that("a file that disappears or changes while others are read is named", {
   })
 })
 
-test_that("damaged records are left out and counted where that is asked for", {
+test_that("damaged records are skipped and counted on request", {
   path <- testthat::test_path("golden", "files", "tfrecord", "examples.tfrecord")
   records <- dataset_collect(tfrecord_dataset(path))
   bytes <- readBin(path, "raw", file.size(path))
-  bytes[[14]] <- xor(bytes[[14]], as.raw(1)) # in the first record
+  bytes[[14]] <- xor(bytes[[14]], as.raw(1)) # damages the first record
   damaged <- withr::local_tempfile()
   writeBin(bytes, damaged)
   expect_warning(found <- dataset_collect(tfrecord_dataset(damaged, on_error = "skip")),
     "Skipped 1 record of '.*'. First error: Record 1 of")
   expect_identical(found, records[-1])
-  writeBin(readBin(path, "raw", file.size(path) - 1), damaged) # cut off
+  writeBin(readBin(path, "raw", file.size(path) - 1), damaged) # truncates the file
   expect_warning(found <- dataset_collect(tfrecord_dataset(damaged, on_error = "skip")),
     paste0("Skipped 1 record of '.*'. First error: Record ", length(records)))
   expect_identical(found, head(records, -1))
 })
 
-test_that("a file that is not the one that was read is refused when an iterator goes on", {
+test_that("resuming an iterator on a changed file is an error", {
   path <- withr::local_tempfile()
   writeLines(as.character(1:5), path)
   saved <- file.path(withr::local_tempdir(), "input.ckpt")
@@ -161,13 +161,13 @@ test_that("a file that is not the one that was read is refused when an iterator 
       words, class = "runhooks_error_failed_precondition")
   }
   refused("belongs to other data.*Saved: 1 file of 10 bytes.*Now: 1 file of 10 bytes")
-  writeLines(as.character(1:6), path) # appended
+  writeLines(as.character(1:6), path) # appends a line
   refused("Saved: 1 file of 10 bytes.*Now: 1 file of 12 bytes")
   unlink(path)
   refused("not there: 1")
 })
 
-test_that("files that were moved are the same data", {
+test_that("moved files count as the same data", {
   here <- withr::local_tempdir()
   folders <- file.path(here, c("before", "after"))
   dir.create(folders[[1]])

@@ -1,9 +1,9 @@
-# Transformations by functions, and what else changes the form of elements.
+# Transformations by functions, and other transformations that change the structure of elements.
 
 values <- function(dataset, n = Inf) unlist(dataset_collect(dataset, n))
 numbers <- function(n) range_dataset(0, n)
 
-test_that("functions of tensors map elements in order, by any number of threads", {
+test_that("functions of tensors map elements in order with any number of threads", {
   expect_equal(values(dataset_map(numbers(4), function(x) x * x)), c(0, 1, 4, 9))
   expect_equal(values(dataset_map(numbers(4), ~ .x + 1)), 1:4)
   for (calls in c(1, 2, 5)) {
@@ -20,7 +20,7 @@ test_that("functions of tensors map elements in order, by any number of threads"
   expect_equal(dataset_collect(constant)[[2]], list(1, 5L))
 })
 
-test_that("map functions are checked where they are given", {
+test_that("map functions are checked when the dataset is created", {
   expect_error(dataset_map(numbers(2), 5), "a function or a formula")
   expect_error(dataset_map(numbers(2), function(x) NULL), "must return a tensor")
   expect_error(dataset_map(numbers(2), function(x) numbers(3)), "dataset_flat_map")
@@ -29,7 +29,7 @@ test_that("map functions are checked where they are given", {
   expect_error(dataset_flat_map(numbers(2), function(x) x), "must return a dataset")
 })
 
-test_that("functions of R values run on the main thread and name the element that fails", {
+test_that("functions of R values run on the main thread, and errors name the element", {
   words <- tensor_slices_dataset(c("a b", "c", "d e f"))
   count <- on_values(function(x) length(strsplit(x, " ")[[1]]))
   expect_equal(values(dataset_map(words, count)), c(2, 1, 3))
@@ -54,7 +54,7 @@ test_that("filters, flat maps and interleaves", {
   expect_equal(values(ranges), c(0, 0, 1, 0, 1, 2))
   rows <- dataset_flat_map(tensor_slices_dataset(matrix(1:6, 2)), tensor_slices_dataset)
   expect_equal(values(rows), c(1, 3, 5, 2, 4, 6))
-  # TensorFlow 1.15's: Dataset.range(4).interleave(lambda x: from_tensors(x).repeat(3), 2, 2)
+  # TensorFlow 1.15: Dataset.range(4).interleave(lambda x: from_tensors(x).repeat(3), 2, 2)
   turns <- dataset_interleave(numbers(4), function(x) dataset_repeat(tensors_dataset(x), 3), 2, 2)
   expect_equal(values(turns), c(0, 0, 1, 1, 0, 1, 2, 2, 3, 3, 2, 3))
 })
@@ -77,7 +77,7 @@ test_that("windows are datasets", {
     0:4)
 })
 
-test_that("datasets in elements of elements are known by what they are of", {
+test_that("datasets in elements of nested datasets keep their element type", {
   pairs <- dataset_window(dataset_window(numbers(4), 2, shift = 1), 2)
   sums <- function(w) dataset_map(dataset_batch(w, 2), function(x) tf$reduce_sum(x))
   expect_equal(values(dataset_flat_map(pairs, function(w) dataset_flat_map(w, sums))), c(1, 3, 5, 3))
@@ -87,8 +87,8 @@ test_that("datasets in elements of elements are known by what they are of", {
   expect_equal(values(dataset_flat_map(made, sums)), c(0, 1))
 })
 
-# By TensorFlow 1.15.5.
-test_that("windows and interleaves are TensorFlow's", {
+# Reference: TensorFlow 1.15.5.
+test_that("windows and interleaves match TensorFlow's", {
   windows <- function(n, ...) {
     batches <- numbers(n) %>%
       dataset_window(...) %>%
@@ -119,7 +119,7 @@ test_that("elements of different sizes are padded", {
   expect_equal(dataset_collect(words)[[1]], rbind(c("a", "b"), c("c", "")))
 })
 
-test_that("datasets side by side, one after another, and drawn", {
+test_that("datasets can be zipped, concatenated and sampled", {
   zipped <- zip_datasets(x = numbers(3), y = tensor_slices_dataset(c("a", "b")))
   expect_equal(dataset_collect(zipped), list(list(x = 0, y = "a"), list(x = 1, y = "b")))
   tuple <- dataset_collect(zip_datasets(numbers(1), zipped))
@@ -144,7 +144,7 @@ test_that("a cache reads its input once", {
   expect_equal(reads, 3)
 })
 
-test_that("a cache in a file serves later passes and processes", {
+test_that("a cache file serves later passes and processes", {
   file <- file.path(withr::local_tempdir(), "cache")
   reads <- 0
   counted <- function() dataset_map(numbers(3), on_values(function(x) {
@@ -152,7 +152,7 @@ test_that("a cache in a file serves later passes and processes", {
     list(x, "w")
   }, list("float64", "string")))
   expect_length(dataset_collect(dataset_cache(counted(), file), 2), 2)
-  expect_length(list.files(dirname(file)), 0) # the pass was not read to its end
+  expect_length(list.files(dirname(file)), 0) # the pass is not complete yet
   reads <- 0
   twice <- dataset_repeat(dataset_cache(counted(), file), 2)
   expect_equal(vapply(dataset_collect(twice), `[[`, 0, 1), c(0:2, 0:2))
@@ -186,7 +186,7 @@ test_that("generators give elements until they end", {
   expect_equal(lengths(dataset_collect(ragged)), 1:3)
 })
 
-test_that("what generators do wrong is told with the number of the element", {
+test_that("errors of generators name the number of the element", {
   at <- 0
   step <- function(third) {
     at <<- 0
@@ -201,7 +201,7 @@ test_that("what generators do wrong is told with the number of the element", {
   expect_error(dataset_collect(step(function() "a")), "element 3|string|float32")
 })
 
-test_that("a generator that can go back is read again, and by each session", {
+test_that("a generator that can be restarted is read again, also by other sessions", {
   at <- 0
   data <- generator_dataset(
     function() {
@@ -213,12 +213,11 @@ test_that("a generator that can go back is read again, and by each session", {
   expect_equal(values(dataset_repeat(data, 2)), c(1, 2, 3, 1, 2, 3))
   expect_equal(values(data), 1:3)
   expect_error(generator_dataset(function() 1, save = function() 1), "or neither")
-  # iterators that take turns
   pairs <- dataset_collect(zip_datasets(data, dataset_skip(data, 1)))
   expect_equal(pairs, list(list(1, 2), list(2, 3)))
 })
 
-test_that("a generator that cannot be begun anew says so at the second iterator", {
+test_that("a generator that cannot be restarted is an error for the second iterator", {
   at <- 0
   data <- generator_dataset(function() {
     at <<- at + 1
@@ -234,7 +233,7 @@ test_that("a generator that cannot be begun anew says so at the second iterator"
     if (at <= 3) at
   })
   expect_error(dataset_collect(zip_datasets(twice, twice)), "cannot start again", class = refused)
-  # further passes of one iterator call the function on
+  # Later passes of one iterator continue to call the function.
   at <- 0
   calls <- generator_dataset(function() {
     at <<- at + 1
@@ -243,7 +242,7 @@ test_that("a generator that cannot be begun anew says so at the second iterator"
   expect_equal(values(dataset_repeat(calls, 2)), c(1, 2, 4, 5))
 })
 
-test_that("a function that makes generators is called for each iterator and each pass", {
+test_that("a function that creates generators is called for each iterator and pass", {
   made <- 0
   counts <- function() {
     made <<- made + 1
@@ -291,7 +290,7 @@ test_that("a function that makes generators is called for each iterator and each
   expect_error(values(odd), "must return one in each call", class = "runhooks_error_invalid_argument")
 })
 
-test_that("an error crosses a queue as the condition that it is", {
+test_that("a queue keeps the class of a condition", {
   thrown <- structure(
     class = c("test_broken", "error", "condition"),
     list(message = "broken", call = quote(f(x)), field = 1:3)
@@ -323,7 +322,7 @@ test_that("an error crosses a queue as the condition that it is", {
       expect_equal(unlist(take_elements(session, value, 9)), 4:8, info = way)
     })
   }
-  # one of a function of values that is read ahead is nobody's until it is asked for
+  # An error in an element that was read ahead is raised only when the element is requested.
   ahead <- dataset_map(
     dataset_map(numbers(9), on_values(function(x) if (x == 2) stop(thrown) else x)), ~ .x, 4
   )
@@ -333,16 +332,15 @@ test_that("an error crosses a queue as the condition that it is", {
     expect_error(session$run(value), class = "test_broken")
     expect_equal(session$run(value), 3)
   })
-  # it reaches the user of a model, too
   model <- linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir())
   record <- function(x) list(x = x, y = tf$reshape(x, c(-1L, 1L)))
   rows <- dataset_map(dataset_batch(numbers_until(4), 1), record, 3)
   expect_error(train(model, input_fn(rows, x, y)), class = "test_broken")
 })
 
-test_that("Ctrl-C reaches loops of data that give no elements", {
+test_that("Ctrl-C interrupts datasets that give no elements", {
   skip_if_not_installed("processx")
-  skip_on_os("windows") # which has no signals
+  skip_on_os("windows") # no signals there
   endless <- c(
     sample = "sample_from_datasets(list(range_dataset(0, 3), range_dataset(0, 3)), c(1, 1e-12))",
     filter = "dataset_filter(dataset_repeat(range_dataset(0, 3)), ~ .x > 5)",
@@ -378,7 +376,7 @@ test_that("Ctrl-C reaches loops of data that give no elements", {
   }
 })
 
-test_that("weights that are none are refused", {
+test_that("invalid weights are errors", {
   two <- list(numbers(3), numbers(3))
   for (weights in list(c(Inf, 1), c(-1, 2), c(NaN, 1), c(NA, 1), c(0, 0), 1, c("a", "b"))) {
     expect_error(

@@ -1,5 +1,5 @@
-# What is true of every pipeline, whatever it is made of: random compositions of all kinds of
-# sources and of steps. RUNHOOKS_PROPERTIES says of how many (1000 where a release is accepted),
+# Properties of all pipelines, tested on random compositions of all kinds of sources and
+# transformations. RUNHOOKS_PROPERTIES is the number of compositions (1000 for a release), and
 # RUNHOOKS_SEED repeats them.
 
 compositions <- function(what) {
@@ -7,7 +7,7 @@ compositions <- function(what) {
   property_seed(what) + seq_len(n)
 }
 
-# Iterators of each of `datasets`, in a graph with a seed: two of one dataset have the same order.
+# Runs code on iterators in a seeded graph, where two iterators of one dataset have the same order.
 in_seeded_graph <- function(make, run) {
   with(tf$Graph()$as_default(), {
     tf$set_random_seed(7)
@@ -16,7 +16,7 @@ in_seeded_graph <- function(make, run) {
   })
 }
 
-# What an iterator gives, at most so many: elements, and the classes of errors that its calls met.
+# Up to `n` results of an iterator: elements, or the classes of the errors that were raised.
 outcomes <- function(session, value, n) {
   lapply(seq_len(n), function(i) {
     tryCatch(
@@ -27,7 +27,7 @@ outcomes <- function(session, value, n) {
 }
 
 sources_at_hand <- function(frame = parent.frame()) {
-  skip_if_not_installed("RSQLite", "2.0") # a database is one of the sources
+  skip_if_not_installed("RSQLite", "2.0") # one source is a database
   folder <- withr::local_tempdir(.local_envir = frame)
   for (version in 1:2) {
     dir.create(file.path(folder, version))
@@ -41,7 +41,7 @@ sources_at_hand <- function(frame = parent.frame()) {
   list(folder = folder, database = database)
 }
 
-test_that("two iterators of a dataset do not know of each other", {
+test_that("two iterators of a dataset are independent", {
   hand <- sources_at_hand()
   for (seed in compositions("two iterators")) {
     make <- function() composition(seed, hand)
@@ -61,7 +61,7 @@ test_that("two iterators of a dataset do not know of each other", {
   }
 })
 
-test_that("a position in other data is refused, or begins anew where that is asked for", {
+test_that("a position in other data is an error, or restarts on request", {
   hand <- sources_at_hand()
   path <- file.path(withr::local_tempdir(), "input.ckpt")
   for (seed in compositions("other data")) {
@@ -77,7 +77,7 @@ test_that("a position in other data is refused, or begins anew where that is ask
       outcomes(session, built$values[[1]], 12)
     })
     expect_identical(same, rest, info = info)
-    # what a generator declares is all that is known of it
+    # A generator's declaration is the only identification of its data.
     if (source_of(seed) %in% c("generator", "maker")) next
     other <- function() list(composition(seed, hand, version = 2))
     error <- expect_error(
@@ -99,7 +99,7 @@ test_that("a position in other data is refused, or begins anew where that is ask
   }
 })
 
-test_that("an error is met in the call that made it, with its class, whatever queues there are", {
+test_that("an error keeps its class and is raised with its element, whatever queues follow", {
   hand <- sources_at_hand()
   for (seed in compositions("errors")) {
     seen <- lapply(c(FALSE, TRUE), function(queued) {
@@ -114,13 +114,13 @@ test_that("an error is met in the call that made it, with its class, whatever qu
   }
 })
 
-test_that("pipelines of every kind of source that were killed go on with the rest", {
-  skip_if_not_installed("callr", "3.0") # which starts the process
-  skip_on_os("windows") # which has no signals
+test_that("killed pipelines of every kind of source resume with the remaining elements", {
+  skip_if_not_installed("callr", "3.0") # starts the process
+  skip_on_os("windows") # no signals there
   hand <- sources_at_hand()
   seeds <- compositions("killed")
   folder <- withr::local_tempdir()
-  # saves, writes what comes next, and dies without a word
+  # Saves, writes the next elements, and kills itself.
   expect_error(callr::r(
     function(helpers, inside_library, seeds, hand, folder) {
       library(runhooks)
@@ -158,7 +158,7 @@ test_that("pipelines of every kind of source that were killed go on with the res
   })
 })
 
-test_that("each kind of data that the core knows is in the compositions, or is named here", {
+test_that("every kind of dataset of the core is in the compositions or is listed here", {
   drawn <- vapply(1:400, source_of, "")
   expect_setequal(unique(drawn), names(composition_sources))
 })

@@ -1,7 +1,7 @@
-# Iterators that go on where they stopped: in checkpoints, in other processes.
+# Iterators resume where they stopped, from checkpoints and in other processes.
 
-test_that("200 random pipelines go on in a new process with the rest of their elements", {
-  skip_if_not_installed("callr", "3.0") # which starts the process
+test_that("200 random pipelines resume in a new process with the remaining elements", {
+  skip_if_not_installed("callr", "3.0") # starts the process
   first <- property_seed("random pipelines")
   seeds <- first + seq_len(200)
   path <- file.path(withr::local_tempdir(), "input.ckpt")
@@ -32,10 +32,10 @@ test_that("200 random pipelines go on in a new process with the rest of their el
   }
 })
 
-test_that("each kind of source goes on in a new process with the rest of its elements", {
-  skip_if_not_installed("callr", "3.0") # which starts the process
-  skip_if_not_installed("RSQLite", "2.0") # a database is one of the sources
-  skip_if_not_installed("Matrix", "1.0") # and a sparse matrix
+test_that("each kind of source resumes in a new process with the remaining elements", {
+  skip_if_not_installed("callr", "3.0") # starts the process
+  skip_if_not_installed("RSQLite", "2.0") # one source is a database
+  skip_if_not_installed("Matrix", "1.0") # one source is a sparse matrix
   folder <- withr::local_tempdir()
   write_sources(folder)
   path <- file.path(withr::local_tempdir(), "input.ckpt")
@@ -73,7 +73,7 @@ test_that("each kind of source goes on in a new process with the rest of its ele
   }
 })
 
-test_that("the state of another pipeline is refused by name", {
+test_that("the state of another pipeline is an error that names the difference", {
   path <- file.path(withr::local_tempdir(), "input.ckpt")
   saved <- function(dataset, run) with(tf$Graph()$as_default(), {
     iterator <- make_iterator_one_shot(dataset)
@@ -102,7 +102,7 @@ test_that("the state of another pipeline is refused by name", {
   )
 })
 
-test_that("iterators that wait for a dataset are restored when they have one", {
+test_that("iterators without a dataset are restored when they get one", {
   path <- file.path(withr::local_tempdir(), "input.ckpt")
   with(tf$Graph()$as_default(), {
     iterator <- make_iterator_initializable(range_dataset(0, 9))
@@ -120,7 +120,7 @@ test_that("iterators that wait for a dataset are restored when they have one", {
       saver$restore(session, path)
       expect_equal(session$run(value), 4)
     })
-    # a position that is there before the dataset is taken up by the next initializer, once
+    # The next initializer uses a position that was restored before it, once.
     with(tf$Session() %as% session, {
       saver$restore(session, path)
       expect_error(session$run(value), "has not been initialized")
@@ -148,12 +148,12 @@ test_that("a generator without functions for its state cannot be saved", {
   })
 })
 
-test_that("a position of a step that the model does not know yet is passed over", {
+test_that("a position at a step later than the model's is ignored", {
   data <- tensor_slices_dataset(mtcars[c("wt", "mpg")]) %>%
     dataset_shuffle(10) %>%
     dataset_repeat() %>%
     dataset_batch(5)
-  # killed after the position of the last step was saved, and before the model was
+  # Killed after saving the position of the last step, and before saving the model.
   weights <- function(killed) {
     dir <- withr::local_tempdir()
     model <- linear_regressor(column_numeric("wt"), model_dir = dir,
@@ -177,7 +177,7 @@ test_that("a position of a step that the model does not know yet is passed over"
   expect_identical(weights(TRUE), weights(FALSE))
 })
 
-test_that("models go on with shuffled data, in one call or several", {
+test_that("models resume shuffled data, in one call or several", {
   data <- tensor_slices_dataset(mtcars[c("wt", "mpg")]) %>%
     dataset_shuffle(10) %>%
     dataset_repeat() %>%

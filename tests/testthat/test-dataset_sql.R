@@ -1,5 +1,5 @@
 table_of <- function(frame, env = parent.frame()) {
-  skip_if_not_installed("RSQLite", "2.0") # a database is what is read
+  skip_if_not_installed("RSQLite", "2.0") # the database under test
   connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
   withr::defer(DBI::dbDisconnect(connection), envir = env)
   DBI::dbWriteTable(connection, "data", frame)
@@ -23,7 +23,7 @@ test_that("rows of a query are records, chunk by chunk", {
   expect_length(dataset_collect(empty), 0)
 })
 
-test_that("what cannot be read is named", {
+test_that("unreadable queries are errors that name them", {
   connection <- table_of(data.frame(i = c(1:4, NA), x = c(1, NA, 3, 4, 5)))
   rows <- sql_dataset(connection, "SELECT * FROM data ORDER BY rowid", chunk_size = 2)
   expect_identical(column(rows, "x", 2), c(1, NaN))
@@ -34,7 +34,7 @@ test_that("what cannot be read is named", {
   expect_error(sql_dataset(connection, "SELECT * FROM absent"), "no such table")
 })
 
-test_that("a query goes on where it stopped, on the same rows only", {
+test_that("a query resumes on unchanged rows only", {
   connection <- table_of(data.frame(i = 1:7))
   stream <- function() {
     sql_stream(connection, "SELECT i FROM data ORDER BY i", 2, c(i = "int32"))
@@ -46,19 +46,19 @@ test_that("a query goes on where it stopped, on the same rows only", {
   other <- stream()
   other$restore(state)
   expect_equal(as.vector(other$draw(3)[[1]]), 5:6)
-  # SQLite has ended the first one's result
+  # SQLite has closed the result of the first iterator.
   expect_no_warning(expect_equal(as.vector(first$draw(3)[[1]]), 5:6))
   suppressWarnings(DBI::dbExecute(connection, "UPDATE data SET i = 70 WHERE i = 1"))
   expect_error(other$restore(state), "other rows than before",
     class = "runhooks_error_failed_precondition")
 })
 
-test_that("each iterator has a stream of its own", {
+test_that("each iterator has its own stream", {
   connection <- table_of(data.frame(i = 1:7))
   rows <- sql_dataset(connection, "SELECT * FROM data ORDER BY i", chunk_size = 2)
   both <- dataset_collect(zip_datasets(rows, rows))
   expect_equal(lapply(both, function(pair) unlist(pair, use.names = FALSE)), lapply(1:7, rep, 2))
-  # a stream that has failed goes on behind the chunk that it failed in
+  # After a failure, a stream continues after the chunk that failed.
   odd <- table_of(data.frame(i = c(1:4, NA, 6:9)))
   values <- sql_dataset(odd, "SELECT * FROM data ORDER BY rowid", chunk_size = 2)
   next_row <- iterator_get_next(make_iterator_one_shot(values))
@@ -69,7 +69,7 @@ test_that("each iterator has a stream of its own", {
   })
 })
 
-test_that("a training beside an evaluation on the same rows sees all of them, once", {
+test_that("training and evaluation on the same query each see all rows once", {
   connection <- table_of(data.frame(x = 1:64 / 64, y = as.numeric(1:64)))
   batches <- sql_dataset(connection, "SELECT * FROM data ORDER BY x", chunk_size = 8) %>%
     dataset_batch(4)
@@ -80,7 +80,7 @@ test_that("a training beside an evaluation on the same rows sees all of them, on
     after_run = function(context, values) seen <<- c(seen, as.vector(values$results[[1]]) * 64)
   )
   evaluator <- hook_in_memory_evaluator(model, input_fn(batches, x, y), every_n_iter = 3)
-  # at most: a training that never ends would never say so
+  # A limit, because a training that never ends could not fail.
   train(model, input_fn(batches, x, y), hooks = list(spy, evaluator), steps = 100)
   expect_equal(seen, 1:64)
 })

@@ -1,4 +1,4 @@
-# Pipes in the place of files: refused by name, and read as bytes come where a dataset asks for it.
+# Pipes in place of files: an error by default, and read as bytes arrive with `stream = TRUE`.
 set.seed(1)
 
 skip_on_cran()
@@ -7,7 +7,7 @@ skip_if(!nzchar(Sys.which("mkfifo")), "the system cannot make named pipes")
 
 values <- function(dataset, n = Inf) unlist(dataset_collect(dataset, n))
 
-# A named pipe; a shell writes to it what `command` prints, and leaves.
+# A named pipe, to which a shell writes the output of `command`.
 local_pipe <- function(command = NULL, env = parent.frame()) {
   path <- file.path(withr::local_tempdir(.local_envir = env), "pipe")
   system2("mkfifo", shQuote(path))
@@ -20,7 +20,7 @@ write_pipe <- function(path, command, env = parent.frame()) {
   withr::defer(writer$kill(), envir = env)
 }
 
-test_that("pipes are refused where nobody asks for streams", {
+test_that("pipes are errors without `stream = TRUE`", {
   pipe <- local_pipe()
   for (dataset in list(
     text_line_dataset(pipe), tfrecord_dataset(pipe), fixed_length_record_dataset(pipe, 3)
@@ -37,16 +37,15 @@ test_that("pipes are refused where nobody asks for streams", {
     class = "runhooks_error_not_found")
 })
 
-test_that("with `stream = TRUE` lines, records and pieces are read as they come", {
+test_that("`stream = TRUE` reads lines, records and chunks as they arrive", {
   lines <- function(command, ...) values(text_line_dataset(local_pipe(command), ..., stream = TRUE))
   expect_identical(lines("printf 'a\\nb'; sleep 0.1; printf 'c\\n\\nlast'"), c("a", "bc", "", "last"))
   expect_null(lines(":"))
   expect_identical(lines("seq 1 30000"), as.character(1:30000))
   expect_identical(lines("seq 1 3000 | gzip", "GZIP"), as.character(1:3000))
-  # the first is there before the second is written
+  # The first line is available before the second is written.
   waits <- local_pipe("printf 'a\\n'; sleep 60")
   expect_identical(values(text_line_dataset(waits, stream = TRUE), 1), "a")
-  # a line of a megabyte
   long <- lines("head -c 1000000 /dev/zero | tr '\\0' 'x'; printf '\\nend\\n'") # lint: allow path
   expect_identical(nchar(long), c(1000000L, 3L))
 
@@ -71,7 +70,7 @@ test_that("with `stream = TRUE` lines, records and pieces are read as they come"
     class = "runhooks_error_data_loss")
 })
 
-test_that("damaged records of a stream are left out where their length is known", {
+test_that("damaged records of a stream are skipped if their length is known", {
   path <- withr::local_tempfile()
   write_tfrecord(data.frame(x = 1:3), path)
   plain <- dataset_collect(tfrecord_dataset(path))
@@ -87,7 +86,7 @@ test_that("damaged records of a stream are left out where their length is known"
   expect_identical(rest, plain[-1])
 })
 
-test_that("a CSV comes from a pipe", {
+test_that("a CSV can be read from a pipe", {
   file <- withr::local_tempfile(lines = c("x,word", "1,a", "2,b"))
   spec <- csv_record_spec(file)
   stream <- local_pipe(sprintf("cat '%s'; seq -f '%%g,n' 3 2000", file))
@@ -96,12 +95,11 @@ test_that("a CSV comes from a pipe", {
     dataset_collect()
   expect_identical(rows[[1]]$x, array(1:2000))
   expect_identical(c(rows[[1]]$word[1:3]), c("a", "b", "n"))
-  # a regular file is one as before, and may be read again
   twice <- dataset_repeat(text_line_dataset(file, record_spec = spec, stream = TRUE), 2)
   expect_length(dataset_collect(twice), 4)
 })
 
-test_that("a stream is read once, and has no place that is saved", {
+test_that("a stream is read once, and its position cannot be saved", {
   stream <- text_line_dataset(local_pipe("seq 1 3"), stream = TRUE)
   expect_error(values(dataset_repeat(stream, 2)), "is a stream: it can be read only once",
     class = "runhooks_error_failed_precondition")
@@ -123,7 +121,7 @@ test_that("a stream is read once, and has no place that is saved", {
   })
 })
 
-test_that("Ctrl-C ends the waiting for a pipe, behind a prefetch as well", {
+test_that("Ctrl-C interrupts the wait for a pipe, also with a prefetch", {
   skip_if_not_installed("processx")
   for (ahead in list("NULL", "2")) {
     pipe <- local_pipe()
@@ -142,12 +140,12 @@ test_that("Ctrl-C ends the waiting for a pipe, behind a prefetch as well", {
     said <- function() if (file.exists(diary)) trimws(readLines(diary))
     deadline <- Sys.time() + 60
     while (length(said()) < 1 && Sys.time() < deadline) Sys.sleep(0.02)
-    Sys.sleep(0.1) # it waits
+    Sys.sleep(0.1) # it is waiting
     at <- Sys.time()
     process$interrupt()
     while (length(said()) < 3 && Sys.time() < at + 20) Sys.sleep(0.005)
     expect_identical(said(), c("begins", "interrupted", "done"))
-    # a tenth of a second, and what a busy machine adds
+    # A tenth of a second, plus tolerance for a busy machine.
     expect_lt(as.numeric(Sys.time() - at, units = "secs"), 2)
   }
 })

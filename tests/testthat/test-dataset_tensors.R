@@ -1,7 +1,7 @@
-# Tensors of the graph in datasets: as arguments, as data, in functions.
+# Tensors of the graph in datasets: as arguments, as data, and in functions.
 
 values <- function(dataset, n = Inf) unlist(dataset_collect(dataset, n))
-# The elements of an iterator after its initializer has run with these values fed.
+# Elements of an iterator after its initializer has run with these feeds.
 elements_of <- function(iterator, feed_dict = NULL, before = NULL) {
   value <- iterator_get_next(iterator)
   found <- list()
@@ -14,7 +14,7 @@ elements_of <- function(iterator, feed_dict = NULL, before = NULL) {
 }
 in_graph <- function(code) with(tf$Graph()$as_default(), code)
 
-test_that("an initializer takes the tensors that a dataset is made of", {
+test_that("an initializer evaluates the tensors that a dataset depends on", {
   in_graph({
     x <- tf$placeholder("float32", list(NULL, 2L))
     s <- tf$placeholder("string", list(NULL))
@@ -43,7 +43,7 @@ test_that("an initializer takes the tensors that a dataset is made of", {
   })
 })
 
-test_that("files may be named by tensors", {
+test_that("file names can be tensors", {
   folder <- withr::local_tempdir()
   files <- file.path(folder, c("a", "b"))
   writeLines(c("1", "2"), files[[1]])
@@ -56,7 +56,7 @@ test_that("files may be named by tensors", {
     expect_equal(unlist(elements_of(iterator, feeds(files[[2]]))), "3")
     expect_equal(unlist(elements_of(iterator, feeds(as.array(files)))), c("1", "2", "3"))
     expect_error(text_line_dataset(tf$constant(5)), "a string or a vector of strings, not float32")
-    # in turn, as where they are known
+    # Interleaved in the same order as constant names.
     records <- file.path(folder, c("c", "d"))
     for (i in 1:2) write_tfrecord(lapply(paste0(i, c("a", "b")), charToRaw), records[[i]])
     expect_equal(
@@ -66,7 +66,7 @@ test_that("files may be named by tensors", {
   })
 })
 
-test_that("counts may be tensors, which are read when the iterator begins", {
+test_that("counts can be tensors, which are evaluated when the iterator begins", {
   in_graph({
     n <- tf$placeholder("int64", shape())
     feed <- function(x) do.call(dict, setNames(list(x), n$name))
@@ -103,7 +103,7 @@ test_that("counts may be tensors, which are read when the iterator begins", {
   expect_equal(lapply(dataset_collect(flat), c), list(0, 1, 2, 3, c(0, 1), c(2, 3)))
 })
 
-test_that("functions of datasets use tensors from outside", {
+test_that("functions of datasets can use tensors from outside", {
   in_graph({
     k <- tf$placeholder("float32", shape())
     v <- tf$get_variable("v", initializer = tf$constant(c(10, 20)))
@@ -116,7 +116,7 @@ test_that("functions of datasets use tensors from outside", {
     expect_equal(
       lapply(elements_of(iterator, feed(1), init), c), list(c(11, 21), c(12, 22), c(13, 23))
     )
-    # what it was when the iterator began
+    # The value at the time when the iterator began.
     value <- iterator_get_next(iterator)
     changed <- tf$assign(v, v + 100)
     with(tf$Session() %as% session, {
@@ -138,7 +138,7 @@ test_that("functions of datasets use tensors from outside", {
   })
 })
 
-test_that("functions inside of functions use tensors of both", {
+test_that("nested functions can use tensors of both outer scopes", {
   in_graph({
     k <- tf$constant(100, dtype = "int64")
     nested <- dataset_flat_map(range_dataset(1, 4), function(x) {
@@ -155,7 +155,7 @@ test_that("functions inside of functions use tensors of both", {
       }, cycle_length = 2)
     })
     expect_equal(values(deeper), c(1, 10, 2, 11, 12))
-    # a dataset from outside with a tensor of its own
+    # A captured dataset that depends on a tensor.
     outer <- dataset_map(range_dataset(0, 2), function(y) y + k)
     used <- dataset_flat_map(range_dataset(1, 3), function(x) dataset_repeat(outer, x))
     expect_equal(values(used), c(100, 101, 100, 101, 100, 101))
@@ -163,7 +163,6 @@ test_that("functions inside of functions use tensors of both", {
       dataset_flat_map(range_dataset(0, 2), function(x) dataset_map(window, function(y) y * k + x))
     })
     expect_equal(values(windows), c(0, 100, 1, 101, 200, 300, 201, 301))
-    # drawn for each element, not once
     tf$set_random_seed(3)
     drawn <- dataset_map(range_dataset(0, 30), function(x) tf$gather(tf$random_shuffle(tf$range(5L)), 0L))
     expect_gt(length(unique(values(drawn))), 1)
@@ -173,7 +172,7 @@ test_that("functions inside of functions use tensors of both", {
   })
 })
 
-test_that("a one-shot iterator takes constants only, and says so", {
+test_that("a one-shot iterator depends on constants only", {
   in_graph({
     v <- tf$get_variable("v", initializer = tf$constant(1))
     p <- tf$placeholder("float32", shape())
@@ -206,7 +205,7 @@ test_that("datasets outlive the graph of their tensors", {
   expect_equal(values(d), c(0, 2, 4))
 })
 
-test_that("a run goes on where one on tensors stood, and other values are refused", {
+test_that("datasets on tensors resume, and other values are an error", {
   folder <- withr::local_tempdir()
   run <- function(k, steps, path = NULL) {
     in_graph({
@@ -238,7 +237,7 @@ test_that("a run goes on where one on tensors stood, and other values are refuse
   expect_error(run(4, 1, first$path), "another input pipeline")
 })
 
-test_that("an input function's dataset may depend on variables, and resumes", {
+test_that("an input function's dataset can depend on variables, and resumes", {
   run <- function(folder, steps) {
     est <- estimator(function(features, labels, mode, params, config) {
       step <- tf$train$get_or_create_global_step()

@@ -1,9 +1,9 @@
-test_that("dataset_unique() gives each element once, where it was first", {
+test_that("dataset_unique() gives the first occurrence of each element", {
   unique_of <- function(x, ...) unlist(dataset_collect(dataset_unique(tensor_slices_dataset(x))))
   for (x in list(c("b", "a", "b", "", "ab", "a"), c(3L, 1L, 3L, -1L, 1L))) {
     expect_equal(unique_of(x), unique(x))
   }
-  # by the elements, not by their bytes one after the other
+  # Compares elements, not their concatenated bytes.
   rows <- matrix(c("ab", "a", "ab", "c", "bc", "c"), 3)
   kept <- dataset_collect(dataset_unique(tensor_slices_dataset(rows)))
   expect_equal(lapply(kept, as.vector), list(c("ab", "c"), c("a", "bc")))
@@ -11,7 +11,7 @@ test_that("dataset_unique() gives each element once, where it was first", {
   expect_equal(unlist(dataset_collect(again)), c(1L, 2L, 1L, 2L))
 })
 
-test_that("dataset_unique() takes whole numbers and strings, one component", {
+test_that("dataset_unique() accepts one component of integers or strings", {
   for (x in list(c(1, 2), list(1:2, 3:4))) {
     expect_error(
       dataset_unique(tensor_slices_dataset(x)), "must have one component, of type int32",
@@ -20,7 +20,7 @@ test_that("dataset_unique() takes whole numbers and strings, one component", {
   }
 })
 
-test_that("dataset_unique() goes on where it was saved", {
+test_that("dataset_unique() resumes where it was saved", {
   values <- c("a", "b", "a", "c", "b", "d")
   path <- file.path(withr::local_tempdir(), "ckpt")
   drawn <- function(n, restore = FALSE) {

@@ -1,4 +1,4 @@
-test_that("a model prints what it is and how far it has come", {
+test_that("a model prints its type and its progress", {
   model <- mtcars_model(model_dir = file.path(withr::local_tempdir(), "m"))
   shown <- capture.output(print(model))
   expect_equal(shown, c(
@@ -12,7 +12,7 @@ test_that("a model prints what it is and how far it has come", {
   expect_output(str(model), "Model has been trained for 3 steps.", fixed = TRUE)
 })
 
-test_that("class, arguments and members are those that scripts use", {
+test_that("class, arguments and members match existing scripts", {
   model <- linear_regressor(column_numeric("drat"), model_dir = "/some/folder", label_dimension = 1)
   expect_s3_class(
     model, c("tf_estimator_regressor_linear_regressor", "tf_estimator_regressor", "tf_estimator"),
@@ -25,7 +25,7 @@ test_that("class, arguments and members are those that scripts use", {
   expect_equal(model$args$optimizer, "Ftrl")
 })
 
-test_that("without a folder each model has its own under tempdir()", {
+test_that("a model without a folder gets its own folder in tempdir()", {
   one <- linear_regressor(column_numeric("drat"))
   two <- linear_regressor(column_numeric("drat"))
   expect_false(model_dir(one) == model_dir(two))
@@ -33,7 +33,7 @@ test_that("without a folder each model has its own under tempdir()", {
   expect_false(dir.exists(model_dir(one)))
 })
 
-test_that("a model goes through saveRDS() and on from its folder", {
+test_that("a model survives saveRDS() and resumes from its folder", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 2)
   file <- withr::local_tempfile()
@@ -45,7 +45,7 @@ test_that("a model goes through saveRDS() and on from its folder", {
   expect_equal(variable_value(back, "global_step"), list(global_step = 3))
 })
 
-test_that("bad arguments of linear_regressor() are refused", {
+test_that("invalid arguments of linear_regressor() are errors", {
   expect_snapshot_text({
     linear_regressor("drat")
     linear_regressor(list())

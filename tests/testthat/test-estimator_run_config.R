@@ -10,7 +10,7 @@ test_that("fields have TensorFlow's defaults and can be replaced in a copy", {
   expect_true("log_step_count_steps" %in% names(config))
 })
 
-test_that("one interval of checkpoints takes the place of the other", {
+test_that("setting one checkpoint interval clears the other", {
   expect_null(run_config(save_checkpoints_steps = 5)$save_checkpoints_secs)
   expect_equal(run_config()$replace(save_checkpoints_steps = 5)$save_checkpoints_steps, 5)
   both_off <- run_config(save_checkpoints_secs = NULL)
@@ -18,11 +18,11 @@ test_that("one interval of checkpoints takes the place of the other", {
   expect_null(both_off$save_checkpoints_secs)
 })
 
-test_that("a configuration prints in one line", {
+test_that("a configuration prints on one line", {
   expect_snapshot_text(run_config(tf_random_seed = 1))
 })
 
-test_that("what is no configuration is refused", {
+test_that("invalid configurations are errors", {
   expect_snapshot_text({
     run_config(save_checkpoints_steps = 1, save_checkpoints_secs = 2)
     run_config()$replace(speed = 3)
@@ -32,7 +32,7 @@ test_that("what is no configuration is refused", {
   })
 })
 
-test_that("the model's folder comes from the argument or the configuration", {
+test_that("model_dir comes from the argument or the configuration", {
   expect_equal(
     model_dir(linear_regressor(column_numeric("a"), config = run_config(model_dir = "/x/y"))),
     "/x/y"

@@ -1,4 +1,4 @@
-# saveRDS() of a model: what is read is what was saved.
+# saveRDS() of a model: reading it restores the saved state.
 
 saved_and_trained_on <- function(model, steps = 3) {
   file <- tempfile()
@@ -14,7 +14,7 @@ adam_model <- function(folder = NULL, ...) {
   linear_regressor(mpg ~ wt + hp, mtcars, model_dir = folder, optimizer = "Adam", ...)
 }
 
-test_that("a model that is read is what was saved, wherever its folder has gone on to", {
+test_that("a restored model has the saved state, even if its folder has changed", {
   for (folder in list(NULL, withr::local_tempdir())) {
     model <- adam_model(folder)
     saved <- saved_and_trained_on(model)
@@ -24,7 +24,6 @@ test_that("a model that is read is what was saved, wherever its folder has gone 
                    class = "runhooks_message_saved_model")
     expect_no_message(expect_identical(predict(read)$.pred, saved$was))
     expect_identical(suppressWarnings(coef(read)), suppressMessages(suppressWarnings(coef(readRDS(saved$file)))))
-    # it goes on from there, and leaves the folder of the other one alone
     suppressMessages(train(read, steps = 1))
     expect_equal(variable_value(read, "global_step")[[1]], 6)
     expect_equal(variable_value(model, "global_step")[[1]], 8)
@@ -32,7 +31,7 @@ test_that("a model that is read is what was saved, wherever its folder has gone 
   }
 })
 
-test_that("a model that is read before its folder goes on is what was saved afterwards, too", {
+test_that("a model that is restored before its folder changes also keeps the saved state", {
   model <- adam_model()
   suppressMessages(train(model, steps = 5))
   was <- predict(model)$.pred
@@ -43,21 +42,20 @@ test_that("a model that is read before its folder goes on is what was saved afte
   expect_message(expect_identical(predict(read)$.pred, was), class = "runhooks_message_saved_model")
 })
 
-test_that("a model that is read goes on in its folder where that is as it was", {
+test_that("a restored model uses its folder if that is unchanged", {
   model <- adam_model(withr::local_tempdir())
   suppressMessages(train(model, steps = 2))
   read <- unserialize(serialize(model, NULL))
   expect_no_message(train(read, steps = 2), class = "runhooks_message_saved_model")
   expect_identical(model_dir(read), model_dir(model))
   expect_equal(variable_value(model, "global_step")[[1]], 4)
-  # and is saved anew as it is now
   again <- unserialize(serialize(read, NULL))
   suppressMessages(train(model, steps = 2))
   expect_message(step <- variable_value(again, "global_step")[[1]])
   expect_equal(step, 4)
 })
 
-test_that("another training of as many steps is not taken for the one that was saved", {
+test_that("another training with the same number of steps is not mistaken for the saved one", {
   folder <- withr::local_tempdir()
   saved <- saved_and_trained_on(adam_model(folder))
   unlink(dir(folder, full.names = TRUE), recursive = TRUE)
@@ -67,7 +65,7 @@ test_that("another training of as many steps is not taken for the one that was s
                  "differs\\s+from.*both\\s+are\\s+at\\s+step\\s+5", class = "runhooks_message_saved_model")
 })
 
-test_that("levels, classes and features of another training are not those of what was saved", {
+test_that("a restored model does not take levels, classes and features of another training", {
   data <- droplevels(iris[iris$Species != "virginica", ])
   model <- dnn_classifier(4, column_numeric("Sepal.Length"))
   input <- function(data) input_fn(Species ~ Sepal.Length, data)
@@ -80,7 +78,7 @@ test_that("levels, classes and features of another training are not those of wha
   expect_identical(predict(unserialize(saved), newdata = data), was)
 })
 
-test_that("a hook saves the weights of its moment", {
+test_that("a hook that saves the model saves the current weights", {
   model <- adam_model()
   files <- replicate(2, tempfile())
   step <- 0
@@ -103,8 +101,8 @@ test_that("a model that was saved untrained is a specification", {
   expect_equal(variable_value(unserialize(serialize(read, NULL)), "global_step")[[1]], 2)
 })
 
-test_that("large weights of a named folder are its own: used while they are there, missed in words", {
-  folder <- withr::local_tempdir() # which is not temporary for another process
+test_that("large weights of a named folder stay there, and their loss is reported", {
+  folder <- withr::local_tempdir() # other processes must not take it for temporary
   script <- withr::local_tempfile(lines = c(
     "suppressMessages(library(runhooks))",
     "options(runhooks.carried_mb = 0)",
@@ -143,9 +141,7 @@ test_that("large weights of a named folder are its own: used while they are ther
   expect_match(shown, "no longer exists\\s+or\\s+has\\s+no\\s+checkpoint")
 })
 
-# --- what is taken out
-
-test_that("butcher's generics take out data and values of a call, and leave the model as it was", {
+test_that("butcher's generics remove data and values of a call, and do not change the model", {
   model <- do.call(linear_regressor, list(mpg ~ wt, mtcars))
   suppressMessages(train(model, mtcars))
   slim <- axe_call.tf_estimator(axe_data.tf_estimator(model))

@@ -5,7 +5,7 @@ with_tf_config <- function(given, code) {
   withr::with_envvar(c(TF_CONFIG = text), code)
 }
 
-test_that("TF_CONFIG of one process says who it is", {
+test_that("TF_CONFIG of one process gives its task", {
   alone <- with_tf_config("{}", run_config())
   expect_identical(alone, withr::with_envvar(c(TF_CONFIG = NA), run_config()))
   cluster <- list(chief = list("host0:2222"))
@@ -28,7 +28,7 @@ test_that("TF_CONFIG of one process says who it is", {
   expect_identical(evaluator$task_type, "evaluator")
 })
 
-test_that("more than one task is refused where a configuration is made", {
+test_that("more than one task is an error when a configuration is created", {
   several <- list(
     cluster = list(chief = list("a:1"), worker = list("b:1", "c:1"), ps = list("d:1")),
     task = list(type = "worker", index = 1)
@@ -40,7 +40,7 @@ test_that("more than one task is refused where a configuration is made", {
   )
 })
 
-test_that("a TF_CONFIG that is none is an error that says so", {
+test_that("an invalid TF_CONFIG is an error that names it", {
   expect_snapshot_text({
     with_tf_config("[1, 2]", run_config())
     with_tf_config(list(cluster = "host0:1"), run_config())

@@ -1,4 +1,4 @@
-# Event files and what else a run writes beside its checkpoints, against TensorFlow's traces.
+# Event files and other output of a run, compared with TensorFlow's traces.
 
 of_tag <- function(events, tag) events[events$tag == tag, ]
 
@@ -14,7 +14,7 @@ for (name in c("lin_reg_default", "lin_reg_label2", "lin_reg_mean", "lin_reg_wei
     )
     train(model, input, steps = case$steps)
     events <- read_events(model_dir)
-    # what is read beside the step's update may be the value before or after it in TensorFlow
+    # In TensorFlow these values may be read before or after the step's update.
     loose <- expected$summaries_before_or_after_update
     expect_setequal(
       setdiff(events$tag, "global_step/sec"), c(names(expected$summaries), names(loose))
@@ -45,12 +45,11 @@ test_that("the event file of a run has TensorFlow's steps and values", {
   expect_equal(of_tag(events, "loss")$value, of_tag(wanted, "loss")$value, tolerance = 1e-5)
   expect_true(all(abs(events$wall_time - as.numeric(Sys.time())) < 600))
 
-  # what a model knows of its data is ours
   files <- setdiff(list.files(model_dir(model)), c("logs", record_file, runs_file))
   expect_setequal(files, grep("^events", unlist(trace$files), value = TRUE, invert = TRUE))
 })
 
-test_that("each train() begins its event file with its first step", {
+test_that("each train() starts its event file with its first step", {
   trace <- golden_scenario("estimator_train", "train_log")
   model <- toy_model(save_checkpoints_steps = 3, log_step_count_steps = 2)
   train(model, toy_input(num_epochs = NULL), steps = 5)
@@ -78,7 +77,7 @@ test_that("evaluate() writes its metrics to eval, or eval_<name>", {
   expect_equal(unique(read_events(file.path(model_dir(model), "eval_val"))$step), 3)
 })
 
-test_that("old checkpoints go with their graphs", {
+test_that("old checkpoints are deleted with their graphs", {
   model <- toy_model(save_checkpoints_steps = 1, keep_checkpoint_max = 2)
   train(model, toy_input(num_epochs = NULL), steps = 5)
   expect_equal(
@@ -86,7 +85,7 @@ test_that("old checkpoints go with their graphs", {
   )
 })
 
-test_that("what killed writers have left is removed, and nothing else", {
+test_that("leftovers of killed writers are removed, and nothing else", {
   model <- toy_model()
   gone <- system2("sh", c("-c", shQuote("echo $$")), stdout = TRUE)
   stale <- sprintf(c("model.ckpt-3.index.tmp%s-0", "checkpoint.tmp%s-12"), gone)
@@ -99,7 +98,7 @@ test_that("what killed writers have left is removed, and nothing else", {
   expect_equal(intersect(list.files(model_dir(model)), c(stale, other)), sort(other))
 })
 
-test_that("read_events() takes a file that was cut, and refuses a damaged one", {
+test_that("read_events() reads a truncated file and rejects a damaged one", {
   folder <- withr::local_tempdir()
   model <- toy_model(save_summary_steps = 1)
   train(model, toy_input(num_epochs = NULL), steps = 4)
@@ -107,7 +106,7 @@ test_that("read_events() takes a file that was cut, and refuses a damaged one", 
   bytes <- readBin(file, "raw", file.size(file))
   whole <- read_events(dirname(file))
   cut <- file.path(folder, "events.out.tfevents.1700000000.cut")
-  # within the last summary, which the session log of the last checkpoint follows
+  # Truncates within the last summary, which precedes the session log of the last checkpoint.
   for (missing in c(3, 100, 150)) {
     writeBin(head(bytes, -missing), cut)
     events <- read_events(folder)

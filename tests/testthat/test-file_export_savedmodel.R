@@ -77,7 +77,7 @@ for (name in names(models)) {
   })
 }
 
-test_that("signatures are those of TensorFlow's exports", {
+test_that("signatures match those of TensorFlow's exports", {
   made <- trained("combined")
   spec <- tf$feature_column$make_parse_example_spec(made$columns)
   receiver <- tf$estimator$export$build_parsing_serving_input_receiver_fn(spec)
@@ -101,7 +101,7 @@ test_that("signatures are those of TensorFlow's exports", {
   }
 })
 
-test_that("an export has its files", {
+test_that("an export contains the expected files", {
   made <- trained("linear_regressor")
   base <- withr::local_tempfile()
   extra <- withr::local_tempfile(lines = "note")
@@ -132,7 +132,7 @@ test_that("an export has its files", {
   expect_setequal(list.files(file.path(base, "v")), basename(c(first, second)))
 })
 
-test_that("an export takes the place of an older one and nobody else's", {
+test_that("an export replaces an older one, and no other folder", {
   made <- trained("linear_regressor")
   base <- withr::local_tempfile()
   extra <- withr::local_tempfile(lines = "note")
@@ -140,7 +140,6 @@ test_that("an export takes the place of an older one and nobody else's", {
   others <- file.path(base, c("notes", "assets/mine", "variables/mine", "assets.extra/mine", "b/c/d"))
   dir.create(dirname(others[[5]]), recursive = TRUE)
   for (path in others) writeLines(basename(path), path)
-  # by a link to it, too
   link <- withr::local_tempfile()
   file.symlink(base, link)
   for (place in c(base, link)) {
@@ -150,7 +149,7 @@ test_that("an export takes the place of an older one and nobody else's", {
     expect_s3_class(load_savedmodel(place), "runhooks_saved_model")
     expect_identical(list.files(dirname(base), paste0("^", basename(base)), all.files = TRUE), basename(base))
   }
-  # a folder that is no export is left alone, an empty one is filled
+  # A folder that is not an export is left alone; an empty one is used.
   for (name in c("variables/mine", "assets/mine", "temp")) {
     folder <- withr::local_tempfile()
     dir.create(dirname(file.path(folder, name)), recursive = TRUE)
@@ -164,13 +163,13 @@ test_that("an export takes the place of an older one and nobody else's", {
   export_savedmodel(made$model, withr::local_tempdir())
 })
 
-# As killed processes leave them: `path` with a mark that no process has any more.
+# The name that a killed process leaves, with the process id of one that has ended.
 left_by_killed <- function(path) {
   gone <- system2("sh", c("-c", shQuote("echo $$")), stdout = TRUE)
   paste0(path, ".tmp", gone, "-0123456789abcdef")
 }
 
-test_that("the next export ends what one was killed at that had several steps", {
+test_that("the next export completes one that was killed between its steps", {
   made <- trained("linear_regressor")
   here <- withr::local_tempdir()
   base <- file.path(here, "model")
@@ -181,7 +180,7 @@ test_that("the next export ends what one was killed at that had several steps", 
   old <- left_by_killed(base)
   other <- left_by_killed(paste0(base, "2.ready"))
   dir.create(other)
-  # between two renames: neither stands at its place
+  # Between two renames, so that neither has its final name.
   file.rename(base, ready)
   dir.create(old)
   error <- expect_error(load_savedmodel(base), class = "runhooks_error_not_found")
@@ -189,7 +188,7 @@ test_that("the next export ends what one was killed at that had several steps", 
   export_savedmodel(made$model, base)
   expect_identical(readLines(file.path(base, "notes")), "mine")
   expect_setequal(dir(here), c("model", basename(other)))
-  # among the entries of a folder that cannot be renamed: the graph comes last
+  # While replacing the entries of a folder that cannot be renamed. The graph is moved last.
   ready <- left_by_killed(file.path(base, "export.ready"))
   dir.create(ready)
   moved <- c("saved_model.pb", "variables")
@@ -197,14 +196,13 @@ test_that("the next export ends what one was killed at that had several steps", 
   export_savedmodel(made$model, base)
   expect_setequal(dir(base), entries)
   expect_s3_class(load_savedmodel(base), "runhooks_saved_model")
-  # one that is deleted in part is none
   dir.create(left_by_killed(paste0(base, ".ready")))
   export_savedmodel(made$model, base)
   expect_s3_class(load_savedmodel(base), "runhooks_saved_model")
   expect_setequal(dir(here), c("model", basename(other)))
 })
 
-test_that("folders that others have filled meanwhile stay where an export fails", {
+test_that("folders that others filled in the meantime are left alone if an export fails", {
   made <- trained("linear_regressor")
   deep <- file.path(withr::local_tempdir(), "a", "b", "c")
   fills <- function() {
@@ -216,7 +214,7 @@ test_that("folders that others have filled meanwhile stay where an export fails"
   expect_true(file.exists(file.path(dirname(deep), "notes")))
 })
 
-test_that("an export that fails leaves the older one, and no folder", {
+test_that("a failing export leaves the older one, and no temporary folder", {
   made <- trained("linear_regressor")
   base <- withr::local_tempfile()
   export_savedmodel(made$model, base)
@@ -229,7 +227,7 @@ test_that("an export that fails leaves the older one, and no folder", {
   expect_false(dir.exists(dirname(deep)))
 })
 
-test_that("what is exported does not need the vocabulary's file any more", {
+test_that("an export does not need the vocabulary's file", {
   made <- trained("linear_regressor")
   path <- export_savedmodel(made$model, withr::local_tempfile())
   expected <- predict(made$model, made$input)$predictions
@@ -239,13 +237,13 @@ test_that("what is exported does not need the vocabulary's file any more", {
   expect_lt(difference(predict(load_savedmodel(path), export_data)$predictions, expected), 1e-5)
 })
 
-test_that("models of the user's own have the signatures that they say", {
+test_that("custom models have the signatures that they declare", {
   model_fn <- function(features, labels, mode) {
     y <- tf$layers$dense(features$x, 1L)
     predictions <- list(y = y, twice = y * 2)
     if (mode == mode_keys()$PREDICT) {
       outputs <- list(
-        serving_default = tf$estimator$export$RegressionOutput(y), # needs requests of strings
+        serving_default = tf$estimator$export$RegressionOutput(y), # requires requests of strings
         both = tf$estimator$export$PredictOutput(predictions)
       )
       return(estimator_spec(mode, predictions = predictions, export_outputs = outputs))
@@ -282,7 +280,7 @@ test_that("classes of factors are served by their labels", {
   expect_equal(as.vector(predict(loaded, data)$classes[[1]]), c("no", "yes"))
 })
 
-test_that("what cannot be exported is an error", {
+test_that("models that cannot be exported are errors", {
   model <- linear_regressor(column_numeric("x"))
   path <- withr::local_tempfile()
   expect_error(export_savedmodel(model, path), "find trained model")

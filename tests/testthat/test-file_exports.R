@@ -1,11 +1,11 @@
-# Exports beside TensorFlow's: golden/exports.tgz has models that TensorFlow 1.15 trained, what their
-# exports look like and what these answer (tests/golden/make_exports.py).
+# Compares our exports with TensorFlow's. golden/exports.tgz contains models that TensorFlow 1.15
+# trained, descriptions of their exports and the exports' answers (tests/golden/make_exports.py).
 set.seed(1)
 
 exports <- golden_unpacked("exports", frame = testthat::teardown_env())
 export_cases <- list.dirs(exports, recursive = FALSE)
 
-# TensorFlow's SavedModels of some of the cases lie beside them, packed.
+# TensorFlow's SavedModels of some cases are packed next to them.
 unpacked_case <- function(folder, frame = parent.frame()) {
   dir <- withr::local_tempdir(.local_envir = frame)
   utils::untar(file.path(exports, "theirs.tgz"), exdir = dir)
@@ -15,7 +15,7 @@ unpacked_case <- function(folder, frame = parent.frame()) {
   made
 }
 
-test_that("there is a case of each canned estimator", {
+test_that("there is a case for each canned estimator", {
   families <- sub("_[0-9]$", "", basename(export_cases))
   wanted <- outer(c("linear", "dnn", "combined", "baseline"), c("classifier", "regressor"),
     paste, sep = "_"
@@ -30,12 +30,12 @@ for (folder in export_cases) {
   })
 }
 
-test_that("TensorFlow's exports are among them", {
+test_that("the goldens include TensorFlow's exports", {
   found <- utils::untar(file.path(exports, "theirs.tgz"), list = TRUE)
   expect_length(grep("saved_model.pb$", found), 4)
 })
 
-test_that("an answer that is another is noticed", {
+test_that("a wrong answer is detected", {
   case <- unpacked_case(file.path(exports, "linear_regressor_2"))
   words <- readLines(file.path(exports, "words.txt"))
   other <- withr::local_tempfile(lines = rev(words))
@@ -44,11 +44,9 @@ test_that("an answer that is another is noticed", {
   expect_false(any(grepl("theirs answers", problems)))
 })
 
-# --- models of the user's own
-
 golden_outputs <- jsonlite::read_json(golden_path("export_outputs.json"))
 
-# A model with these export_outputs, in the words of tests/golden/make_export_outputs.py.
+# A model with the export_outputs that tests/golden/make_export_outputs.py describes.
 model_with_outputs <- function(outputs) {
   make <- function(given, tensors) {
     wanted <- given[[2]]
@@ -96,7 +94,7 @@ for (name in names(golden_outputs)) {
       if (!is.null(theirs$error)) {
         expect_error(export(), sub("[.].*", "", theirs$error), info = kind)
       } else if (length(theirs) == 0) {
-        # TensorFlow writes a model that answers nothing
+        # TensorFlow writes a model without signatures.
         expect_error(export(), "No signature of the model", info = kind)
       } else {
         export()

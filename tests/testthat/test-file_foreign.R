@@ -1,9 +1,9 @@
-# Files of somebody else: a model computes and never acts, reads its own folder only, and what is no
-# regular file is refused.
+# Files from untrusted sources: a model computes but has no side effects, reads only its own folder,
+# and special files are rejected.
 set.seed(1)
 
-# A SavedModel as a stranger writes it. `build()` gives x, y and, where it has one, what is run when
-# the model is loaded. `nodes`: further ones, as text.
+# A SavedModel from an untrusted source. `build()` returns x, y and optionally an operation that
+# runs when the model is loaded. `nodes`: more nodes, as text.
 stranger_model <- function(build, folder = withr::local_tempdir(.local_envir = parent.frame()),
                            nodes = "") {
   parts <- NULL
@@ -39,7 +39,7 @@ save_to <- function(prefix, value = tf$constant(1)) {
     shape_and_slices = tf$constant(array("")), tensors = list(value)
   )
 }
-# A checkpoint of somebody who loads a model, and how to see that it is as it was.
+# A user's checkpoint, and a function that tests whether it is unchanged.
 victim <- function(folder = withr::local_tempdir(.local_envir = parent.frame())) {
   prefix <- file.path(folder, "model.ckpt-1")
   with(tf$Graph()$as_default(), {
@@ -53,7 +53,7 @@ victim <- function(folder = withr::local_tempdir(.local_envir = parent.frame()))
 }
 denied <- "runhooks_error_permission_denied"
 
-test_that("what a stranger's model would write or delete is refused by name", {
+test_that("writing and deleting operations of an untrusted model are errors that name them", {
   mine <- victim()
   before <- mine$sums()
   deletes <- function() {
@@ -86,7 +86,7 @@ test_that("what a stranger's model would write or delete is refused by name", {
   expect_false(file.exists(file.path(tempdir(), "elsewhere.index")))
 })
 
-test_that("a stranger's model reads its own folder only", {
+test_that("an untrusted model reads its own folder only", {
   mine <- victim()
   restores <- function() {
     tf$constant(mine$prefix, name = "prefix")
@@ -129,7 +129,7 @@ test_that("a stranger's model reads its own folder only", {
   }
 })
 
-test_that("assets and variables of an export are no links out of it", {
+test_that("assets and variables of an export cannot be links to other folders", {
   words <- withr::local_tempfile(lines = c("a", "b"))
   model <- linear_regressor(column_categorical_with_vocabulary_file("w", vocabulary_file = words))
   data <- data.frame(w = c("a", "b"), y = 1:2)
@@ -149,7 +149,7 @@ test_that("assets and variables of an export are no links out of it", {
   expect_error(load_savedmodel(exported), "its own folder", class = denied)
 })
 
-test_that("graphs of files compute unless they are trusted", {
+test_that("graphs of files have no side effects unless they are trusted", {
   mine <- victim()
   before <- mine$sums()
   def <- with(tf$Graph()$as_default(), {
@@ -181,7 +181,7 @@ test_that("graphs of files compute unless they are trusted", {
   expect_equal(as.vector(meta(trust = TRUE)), c(7, 7))
 })
 
-test_that("what is no regular file is refused where one is read", {
+test_that("special files are errors when they are read", {
   skip_on_os("windows") # no pipes in folders
   pipe_at <- function(path) {
     unlink(path)
@@ -200,7 +200,7 @@ test_that("what is no regular file is refused where one is read", {
   refused(tf$import_graph_def(pipe))
   refused(tf$train$import_meta_graph(pipe))
   pipe_at(file.path(folder, "checkpoint"))
-  # as one that cannot be parsed
+  # Treated as a file that cannot be parsed.
   expect_warning(expect_warning(latest_checkpoint(folder), "it is a pipe"), "ignored")
   expect_error(column_categorical_with_vocabulary_file("w", vocabulary_file = pipe), "it is a pipe")
 
@@ -209,14 +209,14 @@ test_that("what is no regular file is refused where one is read", {
   train(model, input_fn(y ~ x, data), steps = 1)
   expect_true(file.exists(file.path(folder, "model", "runhooks.data")))
   pipe_at(file.path(folder, "model", "runhooks.data"))
-  # as one that is damaged
+  # Treated as a damaged file.
   expect_error(class = "runhooks_error_data_loss", {
     model <- linear_regressor(column_numeric("x"), model_dir = file.path(folder, "model"))
     train(model, input_fn(y ~ x, data), steps = 1)
   })
 })
 
-test_that("a writer leaves devices and pipes where they are, and refuses folders", {
+test_that("a writer leaves devices and pipes alone, and rejects folders", {
   skip_on_os("windows") # no links to devices
   folder <- withr::local_tempdir()
   null <- file.path(folder, "null")
@@ -238,7 +238,7 @@ test_that("a writer leaves devices and pipes where they are, and refuses folders
   expect_equal(list.files(folder), "null")
 })
 
-test_that("temporary files have no names that a stranger can lay links at", {
+test_that("names of temporary files cannot be guessed and occupied by links", {
   skip_on_os("windows")
   folder <- withr::local_tempdir()
   precious <- file.path(folder, "precious")

@@ -1,11 +1,11 @@
-# Small files that ask for much: an error that names the limit, within a gigabyte of memory.
+# Small files that require much memory are errors that name the limit, and use less than a gigabyte.
 set.seed(1)
 
 skip_on_cran()
 skip_if_not_installed("processx")
-skip_if_not(file.exists("/proc/self/status"), "the system does not say how much memory is used")
+skip_if_not(file.exists("/proc/self/status"), "no /proc to measure memory")
 
-# What each line of a script says of an error, and the most memory that the process has had, in MB.
+# The error of each line of a script, and the peak memory of the process in MB.
 attacked <- function(lines) {
   folder <- withr::local_tempdir()
   script <- file.path(folder, "script.R")
@@ -33,20 +33,20 @@ attacked <- function(lines) {
   list(said = output[seq_along(lines)], peak = as.numeric(output[length(lines) + 1]) / 1024)
 }
 
-test_that("a few bytes that stand for many stay below a gigabyte", {
+test_that("small files that expand a lot need less than a gigabyte", {
   ended <- attacked(c(
-    # 1,500 constants of 16 MB
+    # 1,500 constants of 16 MB.
     "import(vapply(1:1500, function(i) node(paste0('c', i), 'Const', attr('dtype', 'type: DT_FLOAT'),
       attr('value', 'tensor { dtype: DT_FLOAT tensor_shape { dim { size: 4000000 } } float_val: 1 }')
     ), ''))",
-    # 400 operations of 100,000 outputs
+    # 400 operations with 100,000 outputs.
     "import(c(
       node('x', 'Placeholder', attr('dtype', 'type: DT_FLOAT')),
       node('a', 'Const', attr('dtype', 'type: DT_INT32'),
         attr('value', 'tensor { dtype: DT_INT32 tensor_shape { } int_val: 0 }')),
       vapply(1:400, function(i) node(paste0('s', i), 'Split', 'input: \"a\" input: \"x\"',
         attr('T', 'type: DT_FLOAT'), attr('num_split', 'i: 100000')), '')))",
-    # a line of 320 MB in 320 kB
+    # A line of 320 MB, compressed to 320 kB.
     "{
       zeros <- gzfile('zeros.gz', 'wb')
       writeBin(raw(2^24), zeros)

@@ -27,7 +27,7 @@ for (folder in list.dirs(saved_models, recursive = FALSE)) {
   })
 }
 
-test_that("examples are made of data frames", {
+test_that("examples are built from data frames", {
   loaded <- load_savedmodel(golden_saved_models("wide_deep_classifier_parsing"))
   data <- data.frame(x1 = c(1, 2), c = factor(c("a", "b")), h = c("u", "v"))
   data$x2 <- rbind(c(0.5, -1), c(2, 0))
@@ -46,7 +46,7 @@ test_that("examples are made of data frames", {
   expect_error(predict(loaded, data), "Row 2 has NA in 'x1'")
 })
 
-test_that("what is not there is said", {
+test_that("missing files, signatures and inputs are errors that name them", {
   folder <- golden_saved_models("linear_regressor_raw")
   loaded <- load_savedmodel(folder)
   expect_error(
@@ -59,7 +59,7 @@ test_that("what is not there is said", {
   expect_error(load_savedmodel(folder, tags = "train"), "serve", class = "runhooks_error_not_found")
 })
 
-test_that("an asset that leads out of the folder is refused", {
+test_that("an asset outside the folder is an error", {
   from <- golden_saved_models("wide_deep_classifier_raw")
   folder <- withr::local_tempdir()
   file.copy(list.files(from, full.names = TRUE), folder, recursive = TRUE)
@@ -88,7 +88,7 @@ test_that("a list column is a row of values for each example", {
   })
 })
 
-test_that("a signature with classes gives the most likely one", {
+test_that("a signature with classes returns the most likely one", {
   class_of <- function(formula, data) {
     model <- linear_classifier(formula, data)
     suppressMessages(train(model, steps = 20))
@@ -113,7 +113,7 @@ test_that("a signature with classes gives the most likely one", {
   expect_null(suppressWarnings(predict(loaded, data["mpg"], "regression")$.pred_class))
 })
 
-test_that("an answer does not depend on those before it", {
+test_that("an answer does not depend on earlier answers", {
   words <- column_categorical_with_vocabulary_list("w", vocabulary_list = c("a", "b"))
   data <- list(w = c("a", "b", "c", "b"), y = c(1, 5, 3, 7))
   model <- linear_regressor(words)
@@ -130,7 +130,7 @@ test_that("an answer does not depend on those before it", {
   expect_equal(dim(predict(loaded, list(w = character()), "predict")), c(0, 1))
 })
 
-test_that("a row that is changed is not another one's, though both were the same", {
+test_that("changing one of two equal rows does not change the other", {
   loaded <- load_savedmodel(golden_saved_models("wide_deep_classifier_parsing"))
   data <- data.frame(x1 = c(1, 1, 2), c = "a", h = "u")
   data$x2 <- rbind(c(0.5, -1), c(0.5, -1), c(2, 0))
@@ -142,7 +142,7 @@ test_that("a row that is changed is not another one's, though both were the same
   expect_identical(predict(loaded, data), before)
 })
 
-test_that("classes that are no strings become a factor as R makes it, unless two are the same", {
+test_that("classes that are not strings become a factor, unless two are equal", {
   expect_identical(served_factor(c(3, 1), c(1, 3)), factor(c(3, 1), c(1, 3)))
   expect_identical(served_factor(c(3, 1), c(1, 1)), c(3, 1))
 })

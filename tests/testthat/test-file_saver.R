@@ -1,4 +1,3 @@
-# tf$train$Saver.
 
 test_that("a saver writes and reads checkpoints of a session", {
   dir <- withr::local_tempdir()
@@ -28,7 +27,7 @@ test_that("a saver writes and reads checkpoints of a session", {
   })
 })
 
-test_that("a saver says what it cannot do", {
+test_that("a saver rejects invalid variables, paths and arguments", {
   with(tf$Graph()$as_default(), {
     expect_error(tf$train$Saver(), "No variables to save", fixed = TRUE)
     expect_s3_class(tf$train$Saver(defer_build = TRUE), "runhooks_saver")
@@ -52,7 +51,7 @@ test_that("a saver says what it cannot do", {
   })
 })
 
-test_that("collections give savers back", {
+test_that("savers can be stored in collections", {
   with(tf$Graph()$as_default(), {
     tf$get_variable("v", initializer = tf$constant(1))
     tf$add_to_collection("savers", tf$train$Saver())
@@ -60,7 +59,6 @@ test_that("collections give savers back", {
   })
 })
 
-# A session with variables of both kinds, one kept by reference and one that is a resource.
 with_saver_session <- function(code) {
   with(tf$Graph()$as_default(), {
     tf$get_variable("a", initializer = tf$constant(c(1, 2)))
@@ -73,7 +71,7 @@ with_saver_session <- function(code) {
 }
 index_files <- function(dir) list.files(dir, "index$")
 
-test_that("a sharded saver writes on one device the files that TensorFlow writes", {
+test_that("a sharded saver on one device writes the same files as TensorFlow", {
   dir <- withr::local_tempdir()
   with_saver_session(function(session) {
     tf$train$Saver(sharded = TRUE)$save(session, file.path(dir, "m"), global_step = 1)
@@ -83,7 +81,7 @@ test_that("a sharded saver writes on one device the files that TensorFlow writes
   )
 })
 
-test_that("a checkpoint every n hours is kept, as TensorFlow does", {
+test_that("keep_checkpoint_every_n_hours works as in TensorFlow", {
   clock <- local_clock()
   dir <- withr::local_tempdir()
   with_saver_session(function(session) {
@@ -94,11 +92,11 @@ test_that("a checkpoint every n hours is kept, as TensorFlow does", {
     }
     expect_equal(basename(saver$last_checkpoints()), c("m-10", "m-11"))
   })
-  # of TensorFlow 1.15, with the same clock
+  # TensorFlow 1.15 with the same clock.
   expect_setequal(index_files(dir), paste0("m-", c(2, 4, 7, 9, 10, 11), ".index"))
 })
 
-test_that("all are kept where none is to be deleted", {
+test_that("all checkpoints are kept without a limit", {
   dir <- withr::local_tempdir()
   with_saver_session(function(session) {
     for (keep in list(0, NULL)) {
@@ -112,7 +110,7 @@ test_that("all are kept where none is to be deleted", {
   expect_length(grep("all_model_checkpoint_paths", state), 1)
 })
 
-test_that("the list of checkpoints and the graph may have other names", {
+test_that("the checkpoint state and the graph can have other names", {
   dir <- withr::local_tempdir()
   with_saver_session(function(session) {
     saver <- tf$train$Saver(max_to_keep = 1)
@@ -133,7 +131,7 @@ test_that("the list of checkpoints and the graph may have other names", {
   expect_error(latest_checkpoint(dir, latest_filname = "mine"), "has only the arguments")
 })
 
-test_that("what a saver cannot do is refused", {
+test_that("unsupported options of a saver are errors", {
   with_saver_session(function(session) {
     kind <- "runhooks_error_unimplemented"
     expect_error(tf$train$Saver(write_version = 1), "version 2", class = kind)
@@ -146,7 +144,7 @@ test_that("what a saver cannot do is refused", {
   })
 })
 
-test_that("checkpoints outside of a model's folder are not deleted by its list", {
+test_that("a state file cannot delete checkpoints outside its folder", {
   dir <- withr::local_tempdir()
   inside <- file.path(dir, "model")
   outside <- file.path(dir, "precious")

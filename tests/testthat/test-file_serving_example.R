@@ -1,5 +1,5 @@
-test_that("the example of plumber answers requests", {
-  skip_if_not_installed("plumber", "1.0.0") # which is only suggested
+test_that("the plumber example answers requests", {
+  skip_if_not_installed("plumber", "1.0.0") # suggested package
   skip_if_not_installed("callr")
   skip_if_not_installed("curl")
   model <- linear_regressor(column_numeric("drat"), config = run_config(tf_random_seed = 1))

@@ -1,5 +1,5 @@
-# Checkpoints whose data lie in several files: golden/sharded is one that a sharded saver of
-# TensorFlow 1.15 wrote for three devices (tests/golden/make_sharded.py).
+# Checkpoints with several data files. golden/sharded was written by a sharded saver of TensorFlow
+# 1.15 for three devices (tests/golden/make_sharded.py).
 
 sharded <- jsonlite::fromJSON(golden_path("sharded", "sharded.json"))
 
@@ -16,7 +16,7 @@ waves <- function(shape, pace) {
   if (length(shape) == 1) values else aperm(array(values, rev(shape)))
 }
 
-# The model of make_sharded.py; `use` gets its session, loss, train and saver.
+# The model of make_sharded.py. `use` receives its session, loss, train operation and saver.
 with_sharded_model <- function(use, partitioner = tf$fixed_size_partitioner(3L)) {
   with(tf$Graph()$as_default(), {
     step <- tf$train$get_or_create_global_step()
@@ -45,7 +45,7 @@ losses_of <- function(model, steps) {
   }, 0)
 }
 
-test_that("tensors are read from all files, whole and in parts", {
+test_that("tensors are read from all files, whole and in slices", {
   dir <- sharded_copy()
   expect_length(list.files(dir, "data-0000[012]-of-00003$"), 3)
   sizes <- file.size(list.files(dir, "data-", full.names = TRUE))
@@ -63,7 +63,7 @@ test_that("tensors are read from all files, whole and in parts", {
   )
 })
 
-test_that("training goes on as TensorFlow's, whatever the partitioner here", {
+test_that("training continues as in TensorFlow, whatever the partitioner", {
   dir <- sharded_copy()
   for (partitioner in list(tf$fixed_size_partitioner(3L), tf$fixed_size_partitioner(2L), NULL)) {
     with_sharded_model(partitioner = partitioner, function(model) {
@@ -73,7 +73,7 @@ test_that("training goes on as TensorFlow's, whatever the partitioner here", {
   }
 })
 
-test_that("a saver that goes on removes all of its files, and replaces them under one name", {
+test_that("a resumed saver removes and replaces all files of a checkpoint", {
   dir <- sharded_copy()
   with_sharded_model(function(model) {
     model$saver$restore(model$session, latest_checkpoint(dir))
@@ -89,7 +89,7 @@ test_that("a saver that goes on removes all of its files, and replaces them unde
     losses_of(model, 1)
     model$saver$save(model$session, path)
   })
-  # none of the three is there any more
+  # The three original files are deleted.
   expect_length(list.files(dir, "data-"), length(list.files(dir, "-of-0000[12]$")))
   with_sharded_model(function(model) {
     model$saver$restore(model$session, path)
@@ -97,7 +97,7 @@ test_that("a saver that goes on removes all of its files, and replaces them unde
   })
 })
 
-test_that("one of the files is missing or cut: it is named", {
+test_that("a missing or truncated data file is an error that names it", {
   for (k in 0:2) {
     for (damage in c("gone", "cut")) {
       dir <- sharded_copy()

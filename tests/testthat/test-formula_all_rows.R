@@ -1,5 +1,5 @@
-# Terms that are computed of all rows, as poly(), scale() and cut() are: lm() computes them before it leaves
-# rows out.
+# Terms that depend on all rows, such as poly(), scale() and cut(). lm() computes them before it
+# drops rows.
 
 fit_omitting <- function(formula, data, ..., frame = parent.frame()) {
   folder <- withr::local_tempdir(.local_envir = frame)
@@ -8,7 +8,7 @@ fit_omitting <- function(formula, data, ..., frame = parent.frame()) {
   model
 }
 
-test_that("rows without a response count in terms that all rows make", {
+test_that("rows without a response take part in terms that depend on all rows", {
   skip_if_not_installed("generics")
   expect_true(anyNA(airquality$Ozone))
   for (formula in list(
@@ -33,7 +33,7 @@ test_that("rows without a response count in terms that all rows make", {
   }
 })
 
-test_that("na.exclude keeps the place of each row", {
+test_that("na.exclude keeps the position of each row", {
   formula <- Ozone ~ cut(Temp, 3) + Wind
   model <- linear_regressor(
     formula, airquality, na.action = na.exclude, model_dir = withr::local_tempdir()
@@ -53,7 +53,7 @@ test_that("na.exclude keeps the place of each row", {
   expect_equal(coef(model), coef(reference), tolerance = 1e-3)
 })
 
-test_that("the intervals of cut() stay those of the training data", {
+test_that("cut() uses the intervals of the training data for new data", {
   folder <- withr::local_tempdir()
   model <- linear_regressor(mpg ~ cut(hp, 3), mtcars, model_dir = folder)
   train(model)
@@ -61,23 +61,21 @@ test_that("the intervals of cut() stay those of the training data", {
   expect_equal(coef(model), coef(reference), tolerance = 1e-4)
   expect_no_warning(few <- predict(model, newdata = mtcars[c(1, 7), ])$.pred)
   expect_equal(few, unname(fitted(reference)[c(1, 7)]), tolerance = 1e-4)
-  # what lies in none of them is missing
   expect_identical(is.na(predict(model, newdata = data.frame(hp = c(1000, 200)))$.pred), c(TRUE, FALSE))
   again <- linear_regressor(mpg ~ cut(hp, 3), mtcars, model_dir = folder)
   expect_identical(coef(again), coef(model))
   expect_error(linear_regressor(mpg ~ cut(hp, 3), mtcars[1:9, ], model_dir = folder), "another one")
-  # what the rows of the training say of breaks they say once
+  # Breaks that depend on the data are computed once, from the training rows.
   quarters <- mpg ~ cut(hp, quantile(hp), include.lowest = TRUE)
   model <- linear_regressor(quarters, mtcars, model_dir = withr::local_tempdir())
   train(model)
   expect_no_warning(few <- predict(model, newdata = mtcars[c(1, 7), ])$.pred)
   expect_equal(few, unname(fitted(lm(quarters, mtcars))[c(1, 7)]), tolerance = 1e-4)
-  # a column may be called so
+  # A column may have the name of a term.
   named <- data.frame(mpg = mtcars$mpg, `cut(hp, 3)` = factor(mtcars$cyl), check.names = FALSE)
   model <- linear_regressor(mpg ~ ., named, model_dir = withr::local_tempdir())
   train(model)
   expect_equal(fitted(model), fitted(lm(mpg ~ factor(cyl), mtcars)), tolerance = 1e-4, ignore_attr = TRUE)
-  # breaks that are given are as they are
   for (formula in list(
     mpg ~ cut(hp, c(0, 100, 400)), mpg ~ cut(hp, breaks = 2, labels = c("low", "high")),
     mpg ~ base::cut(hp, 4, right = FALSE)
@@ -92,14 +90,13 @@ test_that("the intervals of cut() stay those of the training data", {
   }
 })
 
-test_that("numbers that have kept the levels of a factor are numbers", {
+test_that("numbers with the attribute `levels` are numbers", {
   data <- transform(esoph, tobacco = unclass(tobgp))
   for (formula in list(ncases ~ unclass(tobgp), ncases ~ agegp + tobacco)) {
     model <- linear_regressor(formula, data, model_dir = withr::local_tempdir())
     expect_no_warning(train(model))
     expect_equal(coef(model), coef(lm(formula, data)), tolerance = 1e-4)
   }
-  # as they are for models of columns
   model <- linear_regressor(column_numeric("tobacco"), model_dir = withr::local_tempdir())
   train(model, input_fn(data, features = "tobacco", response = "ncases"), steps = 2)
   predicted <- predict(model, input_fn(data, features = "tobacco", response = "ncases"))

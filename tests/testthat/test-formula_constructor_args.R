@@ -1,6 +1,6 @@
-# What a constructor is given, in which order, and what it says of what it does not take.
+# The order of constructor arguments, and errors about unsupported ones.
 
-test_that("formula and data may stand first, second, or by name", {
+test_that("formula and data can come first, second, or by name", {
   same <- function(...) {
     for (model in list(...)) {
       expect_equal(formula(model), mpg ~ wt, ignore_formula_env = TRUE)
@@ -31,7 +31,7 @@ test_that("formula and data may stand first, second, or by name", {
   )
 })
 
-test_that("what is missing is said with what to write", {
+test_that("a missing argument is an error that shows what to write", {
   expect_error(linear_regressor(), "feature_columns.*mpg ~ wt, data.*column_numeric\\(\"wt\"\\)")
   expect_error(linear_regressor(data = mtcars), "`formula` is missing")
   expect_error(linear_regressor(mtcars), "A data frame needs a formula")
@@ -46,7 +46,7 @@ test_that("what is missing is said with what to write", {
   expect_error(linear_regressor(mpg ~ wt, mtcars, weight_column = "w"), "\"w\"")
 })
 
-test_that("what is no argument is refused, with where it belongs", {
+test_that("an unknown argument is an error that names the right place", {
   refused <- function(says, ...) {
     expect_error(linear_regressor(mpg ~ wt, mtcars, ...), says, class = "runhooks_error_invalid_argument")
   }
@@ -68,7 +68,7 @@ test_that("what is no argument is refused, with where it belongs", {
   expect_error(predict(model, newdata = mtcars, kind = 3), "no argument `kind`.*Its arguments are")
 })
 
-test_that("mean() and sd() in a normalizer say what to write", {
+test_that("mean() and sd() in a normalizer are errors that show what to write", {
   for (f in list(
     function(x) (x - mean(x)) / sd(x), function(x) x / sd(x), function(x) x / max(x),
     function(x) scale(x), function(x) x - median(x)
@@ -80,7 +80,7 @@ test_that("mean() and sd() in a normalizer say what to write", {
   }
 })
 
-test_that("a formula without a name is the formula wherever names leave its place", {
+test_that("an unnamed formula is matched to the formula argument at any position", {
   folder <- withr::local_tempdir()
   model <- dnn_linear_combined_regressor(mpg ~ wt, mtcars, dnn_hidden_units = 4, model_dir = folder)
   expect_length(model$args$linear_feature_columns, 1)
@@ -91,7 +91,7 @@ test_that("a formula without a name is the formula wherever names leave its plac
   )
 })
 
-test_that("a list of columns is data where lm() has them, and other things there are said to be none", {
+test_that("a list of columns is accepted as data, as in lm(), and other objects are errors", {
   columns <- as.list(mtcars[c("mpg", "wt")])
   model <- linear_regressor(mpg ~ wt, columns)
   expect_named(model$data, c("mpg", "wt"))
@@ -104,7 +104,7 @@ test_that("a list of columns is data where lm() has them, and other things there
   expect_error(linear_regressor(mpg ~ wt, model_dir = 3, data = columns), "single string", class = invalid)
 })
 
-test_that("a formula that reads nothing of the data is refused", {
+test_that("a formula that uses no column of the data is an error", {
   ys <- rnorm(32)
   xs <- rnorm(32)
   expect_error(

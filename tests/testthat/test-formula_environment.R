@@ -1,8 +1,8 @@
-# What a model keeps of the place in which its formula was written.
+# Parts of the formula's environment that a model stores.
 
 saved_size <- function(model) length(serialize(model, NULL))
 
-test_that("the file of a model has nothing of the function in which it was made", {
+test_that("a saved model does not contain the environment of the function that made it", {
   made_there <- function() {
     large <- stats::rnorm(1e6)
     k <- 2
@@ -21,7 +21,7 @@ test_that("the file of a model has nothing of the function in which it was made"
   expect_lt(saved_size(called), 60000)
 })
 
-test_that("own functions and variables work in another session, those of functions too", {
+test_that("user functions of a formula work in another session, with their dependencies", {
   model <- (function() {
     large <- stats::rnorm(1e5)
     k <- 3
@@ -42,7 +42,7 @@ test_that("own functions and variables work in another session, those of functio
   expect_equal(as.numeric(strsplit(shown, " ")[[1]]), expected, tolerance = 1e-7)
 })
 
-test_that("a function of the global environment is kept with what it reads there", {
+test_that("a function in the global environment is saved with the variables that it uses", {
   script <- "
     library(runhooks)
     k <- 5
@@ -60,7 +60,7 @@ test_that("a function of the global environment is kept with what it reads there
   expect_match(processx::run(child_rscript(), c("-e", script), env = child_env())$stdout, "done")
 })
 
-test_that("a function that looks up by itself keeps its environment", {
+test_that("a function that calls get() keeps its environment", {
   model <- (function() {
     k <- 4
     odd <- function(x) x * get(paste0("", "k"))
@@ -73,7 +73,7 @@ test_that("a function that looks up by itself keeps its environment", {
   )
 })
 
-test_that("arguments that were not given, and values that cannot be had, are no reason to stop", {
+test_that("missing arguments and failing promises in the environment are ignored", {
   model <- (function(unused, odd = stop("never")) {
     f <- function(x, unused = 1, odd = 2) x + unused
     linear_regressor(mpg ~ f(wt), mtcars)
@@ -81,7 +81,7 @@ test_that("arguments that were not given, and values that cannot be had, are no 
   expect_s3_class(model, "tf_estimator")
 })
 
-test_that("functions of packages stay those of the packages", {
+test_that("functions of packages are not saved", {
   memo <- new.env()
   for (f in list(stats::sd, base::paste, sum)) expect_identical(lean_value(f, memo), f)
   expect_null(memo$pairs)

@@ -1,8 +1,9 @@
-# What a formula gives by defaults: standardized numbers, an optimizer, batches and steps that converge.
+# Defaults of formula models: standardized numbers, an optimizer, and batches and steps that
+# converge.
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
-test_that("by defaults models are as good as lm() and glm(), within two seconds", {
+test_that("models with default settings match lm() and glm() within two seconds", {
   skip_if_not_installed("carData")
   skip_if_not_installed("ggplot2")
   skip_if_not_installed("MASS")
@@ -14,11 +15,11 @@ test_that("by defaults models are as good as lm() and glm(), within two seconds"
   ratio <- fits$runhooks / fits$classic
   expect_true(all(ratio[is_number] < 1.02))
   expect_true(all(ratio[!is_number] > 0.99))
-  # time is another on a machine that compiles meanwhile
+  # The median is robust against other load on the machine.
   expect_lt(stats::median(fits$seconds), 2)
 })
 
-test_that("neither the units of the data nor their place matter", {
+test_that("units and offsets of the data do not matter", {
   set.seed(3)
   n <- 200
   data <- data.frame(year = 2000 + runif(n, 0, 30), tiny = rnorm(n) * 1e-6, big = 1e9 + rnorm(n) * 1e3)
@@ -27,7 +28,7 @@ test_that("neither the units of the data nor their place matter", {
   train(model)
   reference <- lm(y ~ ., data)
   error <- function(fit) sqrt(mean((data$y - fit)^2))
-  # float32 has 7 digits, the response 8
+  # float32 has 7 digits, and the response has 8.
   expect_lt(error(predict(model, newdata = data)$.pred) / sd(data$y), 1e-3)
   small <- transform(data, y = (y - 1e7) * 1e-15)
   model <- linear_regressor(y ~ ., small, model_dir = new_folder())
@@ -47,11 +48,10 @@ test_that("losses, metrics and predictions are in the units of the data", {
   expect_equal(metrics[["prediction/mean"]], mean(mtcars$mpg), tolerance = 1e-5)
   last <- tail(history$losses$total_losses, 1)
   expect_equal(last, sum(squares), tolerance = 1e-5)
-  # an input function gives the data as they are, too
   expect_equal(evaluate(model, input_fn(mpg ~ wt + hp, mtcars))$loss, metrics$loss, tolerance = 1e-6)
 })
 
-test_that("several responses have scales of their own, and heads of numbers have one", {
+test_that("each response has its own scale, also in models with a head", {
   pair <- linear_regressor(cbind(mpg, disp) ~ wt + hp, mtcars, model_dir = new_folder())
   train(pair)
   reference <- lm(cbind(mpg, disp) ~ wt + hp, mtcars)
@@ -74,7 +74,7 @@ test_that("several responses have scales of their own, and heads of numbers have
   expect_equal(predict(counts, newdata = mtcars)$.pred, unname(fitted(reference)), tolerance = 1e-3)
 })
 
-test_that("factors, interactions, polynomials and weights are those of lm()", {
+test_that("factors, interactions, polynomials and weights match lm()", {
   data <- transform(mtcars, gear = factor(gear), cyl = factor(cyl))
   formulas <- list(
     mpg ~ gear * wt, mpg ~ gear:wt, mpg ~ wt + wt:gear, mpg ~ gear * cyl, mpg ~ gear:cyl,
@@ -94,7 +94,7 @@ test_that("factors, interactions, polynomials and weights are those of lm()", {
   expect_equal(predict(model, newdata = data)$.pred, unname(fitted(reference)), tolerance = 1e-4)
 })
 
-test_that("combinations of words are told apart exactly", {
+test_that("interactions of strings are distinguished exactly", {
   data <- expand.grid(a = c("x", "x:y", "z\\"), b = c("y:u", "u", "x"), stringsAsFactors = FALSE)
   data$y <- seq_len(nrow(data))^2
   model <- linear_regressor(y ~ a:b, data, model_dir = new_folder())
@@ -109,14 +109,14 @@ test_that("combinations of words are told apart exactly", {
   expect_warning(predict(some, newdata = data[1, ]), "\"a:b\"", class = "runhooks_warning_new_levels")
 })
 
-test_that("what was standardized is remembered in the folder, as plain data", {
+test_that("the scaling of the data is stored in the folder as plain data", {
   folder <- new_folder()
   model <- linear_regressor(mpg ~ wt + poly(hp, 2) + factor(gear), mtcars, model_dir = folder)
   train(model, steps = 20)
   expected <- predict(model, newdata = mtcars)
   again <- linear_regressor(mpg ~ wt + poly(hp, 2) + factor(gear), mtcars, model_dir = folder)
   expect_equal(predict(again, newdata = mtcars), expected)
-  # other data have other means and fewer levels
+  # Other data have other means and fewer levels.
   folder <- new_folder()
   model <- linear_regressor(mpg ~ wt + gear, transform(mtcars, gear = factor(gear)), model_dir = folder)
   train(model, steps = 20)
@@ -139,7 +139,7 @@ test_that("what was standardized is remembered in the folder, as plain data", {
   )
 })
 
-test_that("an object that was made before another one was trained there is refused", {
+test_that("an object that is older than another model's training in its folder is an error", {
   folder <- new_folder()
   first <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
   second <- linear_regressor(mpg ~ wt, mtcars[1:9, ], model_dir = folder)
@@ -166,7 +166,6 @@ test_that("learning_rate sets the rate of a named optimizer", {
     "its own rate.*optimizer = \"Adam\", learning_rate = 0.1"
   )
   expect_error(rate_of(mpg ~ wt, mtcars, optimizer = "Adamm", learning_rate = 1), "cannot be \"Adamm\"")
-  # a rate by another way is the same model
   fit <- function(...) {
     model <- linear_regressor(
       column_numeric("wt"), ..., model_dir = new_folder(), config = run_config(tf_random_seed = 1)
@@ -179,7 +178,7 @@ test_that("learning_rate sets the rate of a named optimizer", {
   )
 })
 
-test_that("columns that are given keep TensorFlow's optimizers, rates and losses", {
+test_that("models of feature columns keep TensorFlow's optimizers, rates and losses", {
   expect_equal(mtcars_model()$spec$optimizer, "Ftrl")
   deep <- dnn_regressor(4, column_numeric("wt"))
   expect_equal(deep$spec$optimizer, "Adagrad")

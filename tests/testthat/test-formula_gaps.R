@@ -1,4 +1,4 @@
-# Empty fields and NULL are NA for models of a formula, behind functions of the pipeline, too.
+# Empty fields and NULL are NA for formula models, also after transformations of the dataset.
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
@@ -8,7 +8,7 @@ gappy_csv <- function() {
   file
 }
 
-test_that("what dataset_map() and its like compute of empty fields is NA", {
+test_that("dataset_map() and similar functions pass on NA of empty fields", {
   csv <- make_csv_dataset(gappy_csv(), batch_size = 2, num_epochs = 1, shuffle = FALSE)
   more <- function(r) {
     r$x <- 2 * r$x
@@ -16,7 +16,7 @@ test_that("what dataset_map() and its like compute of empty fields is NA", {
     r
   }
   mapped <- dataset_map(csv, more)
-  # without a formula they are what TensorFlow reads
+  # Without a formula, the values are those that TensorFlow reads.
   expect_identical(as.vector(dataset_collect(mapped)[[1]]$x), c(5, 0))
   expect_identical(as.vector(dataset_collect(mapped)[[1]]$i), c(4L, 1L))
   for (formula in list(y ~ x, y ~ i, y ~ x + s)) {
@@ -32,7 +32,7 @@ test_that("what dataset_map() and its like compute of empty fields is NA", {
   expect_error(linear_regressor(y ~ i, rows), "\"i\": 1 row", class = "runhooks_error")
 })
 
-test_that("a function that does without NA is said", {
+test_that("a function that drops NA is reported", {
   csv <- make_csv_dataset(gappy_csv(), batch_size = 2, num_epochs = 1, shuffle = FALSE)
   odd <- dataset_map(csv, function(r) {
     r$g <- tf$gather(c(10, 20, 30, 40, 50, 60, 70, 80, 90), r$i)
@@ -46,7 +46,7 @@ test_that("a function that does without NA is said", {
   expect_equal(nobs(model), 6)
 })
 
-test_that("what has no NA is an error in words", {
+test_that("data without a representation of NA are an informative error", {
   skip_if_not_installed("RSQLite") # suggested
   connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
   withr::defer(DBI::dbDisconnect(connection))

@@ -1,6 +1,6 @@
 # Models of a recipe and data, and of x and y.
 
-test_that("x and y are the formula of all columns", {
+test_that("x and y are equivalent to a formula with all columns", {
   x <- mtcars[c("wt", "hp")]
   expected <- linear_regressor(mpg ~ wt + hp, mtcars)
   suppressMessages(train(expected))
@@ -21,19 +21,19 @@ test_that("x and y are the formula of all columns", {
   both <- dnn_linear_combined_regressor(x, mtcars$mpg, dnn_hidden_units = 4)
   suppressMessages(train(both, steps = 2))
   expect_length(predict(both, newdata = x)$.pred, 32)
-  # a column that has the name of the response
+  # A column of x with the name of the response.
   odd <- linear_regressor(data.frame(y = mtcars$wt), mtcars$mpg)
   expect_identical(as.character(formula(odd)[[2]]), ".y")
 })
 
-test_that("x without y, and y of other rows, are refused in words", {
+test_that("x without y, and x and y of different lengths, are errors", {
   expect_error(linear_regressor(mtcars["wt"]), "formula")
   expect_error(linear_regressor(x = mtcars["wt"]), "together")
   expect_error(linear_regressor(mtcars["wt"], y = 1:3), "together")
   expect_error(linear_regressor(mpg ~ wt, mtcars, y = mtcars$mpg), "together")
 })
 
-test_that("a recipe is kept, and prepares whatever the model reads later", {
+test_that("a recipe is stored and prepares all later data", {
   skip_if_not_installed("recipes")
   data <- mtcars
   data$cyl <- factor(data$cyl)
@@ -45,13 +45,11 @@ test_that("a recipe is kept, and prepares whatever the model reads later", {
   suppressMessages(train(model))
   reference <- stats::lm(mpg ~ wt + cyl + log(hp), data)
   expect_equal(predict(model, newdata = data)$.pred, unname(stats::fitted(reference)), tolerance = 1e-3)
-  # without data: those that are prepared already
   expect_equal(predict(model), predict(model, newdata = data))
   expect_equal(unname(fitted(model)), unname(stats::fitted(reference)), tolerance = 1e-3)
   expect_equal(summary(model)$measures, summary(model)$measures)
   expect_equal(evaluate(model, data)$average_loss, mean(stats::residuals(reference)^2), tolerance = 1e-3)
   expect_equal(evaluate(model), evaluate(model, data))
-  # raw data of a later training are prepared, too
   suppressMessages(train(model, data, steps = 1))
   expect_equal(predict(model)$.pred, predict(model, newdata = data)$.pred)
   interval <- predict(model, newdata = data[1:3, ], interval = "confidence")
@@ -65,7 +63,7 @@ test_that("a recipe is kept, and prepares whatever the model reads later", {
   expect_length(predict(prepared, newdata = data)$.pred, 32)
 })
 
-test_that("terms() and model.frame() are those of lm()", {
+test_that("terms() and model.frame() match lm()", {
   model <- linear_regressor(mpg ~ log(wt) + factor(cyl), mtcars)
   reference <- stats::lm(mpg ~ log(wt) + factor(cyl), mtcars)
   expect_identical(attr(terms(model), "term.labels"), attr(terms(reference), "term.labels"))
@@ -73,10 +71,9 @@ test_that("terms() and model.frame() are those of lm()", {
   expect_error(terms(linear_regressor(column_numeric("wt"))), "formula")
 })
 
-test_that("packages that look at models by their formula and data do", {
+test_that("packages that inspect a model's formula and data work", {
   model <- linear_regressor(mpg ~ wt + hp, mtcars)
   suppressMessages(train(model))
-  # what they call
   expect_identical(eval(model$call$data), mtcars)
   expect_identical(all.vars(formula(model)), c("mpg", "wt", "hp"))
   skip_if_not_installed("insight")

@@ -1,4 +1,4 @@
-# Models made from a formula: columns, blueprint, data frames in the place of input functions.
+# Formula models: columns, training schema, and data frames in place of input functions.
 
 cars_frame <- function() {
   transform(mtcars, gear = factor(gear), cyl = as.character(cyl), am = am == 1)
@@ -24,13 +24,12 @@ test_that("a formula is a shortcut for columns and an input function", {
   expect_equal(variable_value(short), variable_value(long))
   expect_equal(evaluate(short, mtcars), evaluate(long, mtcars_input(batch_size = 128)))
   expect_equal(predict(short, newdata = mtcars), predict(long, newdata = mtcars))
-  # its features have their names in input functions, too
   expect_equal(evaluate(short, mtcars_input()), evaluate(long, mtcars_input()))
   expect_false("data" %in% names(short$args))
   expect_lt(length(serialize(short$blueprint, NULL)), 2000)
 })
 
-test_that("terms become columns by their kind", {
+test_that("terms become columns by their type", {
   data <- cars_frame()
   formula <- mpg ~ gear * cyl + log(hp) + wt:disp + gear:wt + am + poly(drat, 2)
   expect_equal(column_classes(linear_regressor(formula, data = data)), c(
@@ -63,11 +62,11 @@ test_that("a product of numbers is a feature", {
   expect_equal(fit(mpg ~ wt:drat, mtcars), fit(mpg ~ product, product))
   expect_equal(
     fit(mpg ~ wt * drat, mtcars), fit(mpg ~ wt + drat + product, product),
-    tolerance = 1e-6 # the sum is in another order
+    tolerance = 1e-6 # summed in another order
   )
 })
 
-test_that("powers, bases and factors made in a formula are computed of new data by the old ones", {
+test_that("powers, bases and factors in a formula use the training parameters for new data", {
   formula <- mpg ~ I(wt^2) + poly(hp, 2) + factor(gear) + as.character(cyl):wt
   for (make in list(linear_regressor, function(...) dnn_regressor(3, ...))) {
     model <- make(formula, data = mtcars, model_dir = withr::local_tempdir())
@@ -75,7 +74,7 @@ test_that("powers, bases and factors made in a formula are computed of new data 
     expected <- predict(model, newdata = mtcars)$.pred
     rows <- c(32, 7, 1)
     few <- mtcars[rows, c("wt", "hp", "gear", "cyl")]
-    # products of three rows are summed in another order than those of 32
+    # The matrix product of three rows sums in another order than that of 32.
     expect_no_warning(
       expect_equal(predict(model, newdata = few)$.pred, expected[rows], tolerance = 1e-6)
     )
@@ -84,7 +83,7 @@ test_that("powers, bases and factors made in a formula are computed of new data 
   }
 })
 
-test_that("computed terms are computed of new data as they were in training", {
+test_that("computed terms of new data are computed as in training", {
   scale_by <- 100
   half <- function(x) x / 2
   model <- linear_regressor(
@@ -117,7 +116,7 @@ test_that("classifiers take their classes from the response", {
   expect_equal(classes(am ~ wt, mtcars), c("0", "1"))
 })
 
-test_that("wide and deep, baseline and head models take formulas", {
+test_that("wide and deep, baseline and head models accept formulas", {
   data <- cars_frame()
   both <- dnn_linear_combined_classifier(
     am ~ gear * cyl + wt, data = data, dnn_hidden_units = 4
@@ -145,7 +144,7 @@ test_that("wide and deep, baseline and head models take formulas", {
   expect_named(predict(pair, newdata = data), c(".pred_1", ".pred_2"))
 })
 
-test_that("new words of the data are missing, with one warning", {
+test_that("new strings in the data are missing values, with one warning", {
   data <- cars_frame()
   model <- linear_regressor(mpg ~ gear + cyl, data = data, model_dir = withr::local_tempdir())
   train(model, data, num_epochs = 10)
@@ -154,11 +153,11 @@ test_that("new words of the data are missing, with one warning", {
   expect_length(said, 1)
   expect_match(said, "\"gear\": \"7\"")
   expect_match(said, "\"cyl\": \"3\"")
-  # what is new has no weight; what is missing has no prediction
+  # A new level has no weight; a missing value has no prediction.
   expect_equal(is.na(predicted$.pred), c(FALSE, FALSE, TRUE))
 })
 
-test_that("what a formula cannot say is an error", {
+test_that("unsupported formulas are errors", {
   data <- cars_frame()
   data$day <- Sys.Date()
   expect_error(linear_regressor(mpg ~ wt), "data.*missing")
@@ -180,7 +179,7 @@ test_that("what a formula cannot say is an error", {
   expect_error(train(model, data, batch_size = 0), "batch_size")
 })
 
-test_that("a data frame is read as often as the steps need, or as it is said", {
+test_that("a data frame is read as often as the steps need, or as requested", {
   model <- linear_regressor(mpg ~ wt, data = mtcars)
   train(model, mtcars, batch_size = 8, num_epochs = 1)
   expect_equal(variable_value(model, "global_step")[[1]], 4)

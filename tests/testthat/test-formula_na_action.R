@@ -1,10 +1,10 @@
-# NA in the data of a model: refused by name, left out, or replaced by constants.
+# Actions for NA in the data of a model: error, drop rows, or replace by constants.
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
 ozone <- Ozone ~ Solar.R + Wind + Temp
 
-test_that("na.fail names the columns, the rows and the other ways", {
+test_that("na.fail names the columns, the rows and the alternatives", {
   error <- expect_error(linear_regressor(ozone, airquality), class = "runhooks_error_invalid_argument")
   said <- conditionMessage(error)
   expect_match(said, "42 of 153 rows have NA")
@@ -21,7 +21,7 @@ test_that("na.fail names the columns, the rows and the other ways", {
   )
 })
 
-test_that("na.omit and na.exclude leave rows out, as in lm()", {
+test_that("na.omit and na.exclude drop rows, as in lm()", {
   skip_if_not_installed("generics")
   reference <- lm(ozone, airquality)
   model <- linear_regressor(ozone, airquality, na.action = na.omit, model_dir = new_folder())
@@ -31,7 +31,6 @@ test_that("na.omit and na.exclude leave rows out, as in lm()", {
   expect_equal(nobs(model), 111)
   expect_equal(coef(model), coef(reference), tolerance = 1e-3)
   expect_equal(fitted(model), fitted(reference), tolerance = 1e-4)
-  # one row for each, NA where it cannot
   predicted <- predict(model, newdata = airquality)$.pred
   expect_equal(predicted, unname(predict(reference, airquality)), tolerance = 1e-4)
   expect_equal(sum(is.na(predicted)), 7)
@@ -46,7 +45,7 @@ test_that("na.omit and na.exclude leave rows out, as in lm()", {
   )
 })
 
-test_that("constants take the place of NA, and are remembered", {
+test_that("constants replace NA and are stored", {
   known <- airquality[!is.na(airquality$Ozone), ]
   fit <- function(na.action, data = known, folder = tempfile()) {
     model <- linear_regressor(ozone, data, na.action = na.action, model_dir = folder,
@@ -65,13 +64,13 @@ test_that("constants take the place of NA, and are remembered", {
   expect_equal(predict(model)$.pred, predict(fit(list(Solar.R = middle)))$.pred)
   later <- transform(known[1:3, ], Wind = NA_real_)
   expect_false(anyNA(predict(model, newdata = later)$.pred))
-  # made again of other data the model takes those that it was trained with
+  # A model object that is constructed again from other data uses the stored constants.
   again <- linear_regressor(ozone, known[50:60, ], na.action = "mean", model_dir = folder)
   expect_equal(predict(again, newdata = later), predict(model, newdata = later))
   expect_false(anyNA(predict(fit("median"))$.pred))
 })
 
-test_that("an na.action that says nothing is refused", {
+test_that("an invalid na.action is an error", {
   model <- function(na.action) linear_regressor(ozone, airquality, na.action = na.action)
   expect_error(model("zero"), "\"zero\".*na.omit.*median")
   expect_error(model(na.pass), "requires a tree model")
@@ -84,7 +83,7 @@ test_that("an na.action that says nothing is refused", {
   expect_error(linear_regressor(column_numeric("a"), normalize = TRUE), "normalizer_fn")
 })
 
-test_that("NA in words is NA as in numbers, and so is an empty string", {
+test_that("NA in strings and empty strings are handled like NA in numbers", {
   data <- transform(mtcars, gear = factor(gear), cyl = as.character(cyl))
   data$gear[[2]] <- NA
   data$cyl[[3]] <- NA
@@ -105,7 +104,7 @@ test_that("NA in words is NA as in numbers, and so is an empty string", {
   words <- linear_regressor(mpg ~ gear, data, na.action = list(gear = "4"), model_dir = new_folder())
   train(words, steps = 20)
   expect_equal(predict(words)$.pred[[2]], predict(words)$.pred[[1]])
-  # the response is none that is made up
+  # A missing response is never replaced.
   unknown <- transform(mtcars, am = factor(am))
   unknown$am[[4]] <- NA
   expect_error(linear_classifier(am ~ wt, unknown), "1 of 32 rows has NA.*\"am\"")
@@ -115,7 +114,7 @@ test_that("NA in words is NA as in numbers, and so is an empty string", {
   expect_error(suppressMessages(train(known, transform(unknown, am = NA))), "All rows have NA")
 })
 
-test_that("terms that cannot be computed with NA are computed of the other rows", {
+test_that("terms that cannot be computed with NA are computed from the other rows", {
   model <- linear_regressor(
     Ozone ~ poly(Solar.R, 2) + Wind, airquality, na.action = na.omit, model_dir = new_folder()
   )
@@ -127,7 +126,7 @@ test_that("terms that cannot be computed with NA are computed of the other rows"
   expect_equal(is.na(predicted), is.na(airquality$Solar.R))
 })
 
-test_that("predictions of classes have NA rows, too", {
+test_that("class predictions also have NA rows", {
   model <- linear_classifier(Species ~ ., iris, model_dir = new_folder())
   train(model, steps = 50)
   new <- iris[c(1, 60, 120), 1:4]
@@ -140,7 +139,7 @@ test_that("predictions of classes have NA rows, too", {
   expect_true(all(is.na(none)))
 })
 
-test_that("column_numeric(default_value = ) fills NA; without one they are refused when read", {
+test_that("column_numeric(default_value = ) replaces NA; without it, NA is an error", {
   data <- transform(mtcars, wt = replace(wt, c(2, 5), NA))
   full <- transform(mtcars, wt = replace(wt, c(2, 5), 3))
   fit <- function(column, data) {
@@ -169,7 +168,7 @@ test_that("column_numeric(default_value = ) fills NA; without one they are refus
   expect_equal(predict(wide, newdata = pair), predict(wide, newdata = whole))
 })
 
-test_that("a row whose weight is missing is one that lacks something", {
+test_that("a row with a missing weight counts as incomplete", {
   data <- transform(mtcars, w = replace(qsec, c(1, 7), NA))
   folder <- withr::local_tempdir()
   expect_error(linear_regressor(mpg ~ wt, data, weight_column = "w"), "2 of 32 rows.*\"w\"")
@@ -181,6 +180,5 @@ test_that("a row whose weight is missing is one that lacks something", {
   expect_equal(coef(model), coef(reference), tolerance = 1e-5)
   expect_equal(fitted(model), fitted(reference), tolerance = 1e-5)
   expect_equal(nobs(model), 30)
-  # predictions need no weights
   expect_false(anyNA(predict(model, newdata = data)$.pred))
 })

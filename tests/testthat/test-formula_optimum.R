@@ -1,13 +1,12 @@
-# A linear model of a formula ends at the least loss: its coefficients are those of lm() and glm().
+# A linear formula model minimizes the loss, so its coefficients match lm() and glm().
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
-test_that("coefficients and standard errors are those of lm() and glm(), collinear terms included", {
+test_that("coefficients and standard errors match lm() and glm(), including collinear terms", {
   cases <- optimum_cases()
   expect_gte(length(cases), 30)
   for (case in cases) {
     label <- paste(deparse(case$formula, 500), "of", case$name)
-    # no word: all of them converge
     expect_no_warning(found <- compare_optimum(case), message = "converged")
     expect_true(found$same_terms, label = label)
     expect_lt(found$coefficients, 1e-3, label = label)
@@ -15,7 +14,7 @@ test_that("coefficients and standard errors are those of lm() and glm(), colline
   }
 })
 
-test_that("each iteration is a step that hooks see, and training ends by itself", {
+test_that("each iteration is a step for hooks, and training stops at convergence", {
   seen <- 0
   hook <- session_run_hook(
     before_run = function(context) session_run_args(norm = "gradient_norm"),
@@ -28,19 +27,17 @@ test_that("each iteration is a step that hooks see, and training ends by itself"
   expect_lt(tail(seen, 1), 1e-4 * max(seen))
   expect_equal(variable_value(model, "global_step")[[1]], history$params$steps)
   expect_match(paste(unlist(run_history(model)), collapse = " "), "StopWhenConvergedHook")
-  # more steps stay where they are
   before <- coef(model)
   train(model, steps = 5)
   expect_equal(coef(model), before, tolerance = 1e-6)
-  # there is no rate that a hook could set
+  # There is no learning rate to set.
   rate <- hook_learning_rate(function(step) 0.1)
   expect_error(train(model, steps = 1, hooks = rate), "learning rate")
-  # steps that are asked for are made
   few <- linear_regressor(mpg ~ wt, mtcars, model_dir = new_folder())
   expect_equal(train(few, steps = 30)$params$steps, 30)
 })
 
-test_that("what has not converged says so, and how far it is", {
+test_that("a model that has not converged warns and reports the distance", {
   skip_if_not_installed("generics")
   model <- linear_regressor(mpg ~ ., mtcars, model_dir = new_folder(), optimizer = "Ftrl")
   train(model, steps = 20)
@@ -49,7 +46,7 @@ test_that("what has not converged says so, and how far it is", {
   }
   apart <- data.frame(x = 1:20, y = rep(0:1, each = 10))
   model <- linear_classifier(y ~ x, apart, model_dir = new_folder())
-  # classes that a line separates have no least loss
+  # Separable classes have no minimum.
   expect_no_warning(train(model))
   expect_warning(coef(model), class = "runhooks_warning_not_converged")
   short <- linear_classifier(vs ~ mpg + I(mpg^2), mtcars, model_dir = new_folder())
@@ -57,7 +54,7 @@ test_that("what has not converged says so, and how far it is", {
     train(short, steps = 3, hooks = hook_stop_when_converged()),
     "not converged in 3 steps: the norm of the gradient is", class = "runhooks_warning_not_converged"
   )
-  # mini-batches are trained, too, and end near
+  # Mini-batches also train, and end near the optimum.
   set.seed(4)
   data <- data.frame(x = rnorm(500))
   data$y <- 2 * data$x + rnorm(500)
@@ -65,12 +62,12 @@ test_that("what has not converged says so, and how far it is", {
   train(model, batch_size = 50, num_epochs = 100)
   near <- suppressWarnings(coef(model))
   expect_equal(near, coef(lm(y ~ x, data)), tolerance = 0.1)
-  # and all rows from there go to the end
+  # Training on all rows from there reaches the optimum.
   train(model)
   expect_equal(coef(model), coef(lm(y ~ x, data)), tolerance = 1e-5)
 })
 
-test_that("counts that are large, and fractions, have their optimum, too", {
+test_that("large counts and fractions also reach the optimum", {
   counts <- data.frame(x = 1:20)
   counts$y <- round(exp(counts$x / 2))
   model <- linear_estimator(poisson_regression_head(), y ~ x, counts, model_dir = new_folder())
@@ -83,7 +80,7 @@ test_that("counts that are large, and fractions, have their optimum, too", {
   expect_equal(coef(model), coef(reference), tolerance = 1e-4)
 })
 
-test_that("penalties are those that were asked for", {
+test_that("penalties match the requested ones", {
   z <- function(x) (x - mean(x)) / sqrt(mean((x - mean(x))^2))
   x <- apply(mtcars[c("wt", "hp", "qsec")], 2, z)
   y <- z(mtcars$mpg)
@@ -112,14 +109,13 @@ test_that("penalties are those that were asked for", {
   expect_error(vcov(model), "penalizes weights")
 })
 
-test_that("what makes collinear numbers good is remembered, exported and takes new data", {
+test_that("orthogonalized collinear numbers are stored, exported and applied to new data", {
   folder <- new_folder()
   model <- linear_regressor(weight ~ height + I(height^2), women, model_dir = folder)
   train(model)
   new <- data.frame(height = c(58.5, 66, 80))
   reference <- lm(weight ~ height + I(height^2), women)
   expect_equal(predict(model, newdata = new)$.pred, unname(predict(reference, new)), tolerance = 1e-5)
-  # made again of other data
   again <- linear_regressor(weight ~ height + I(height^2), women[4:9, ], model_dir = folder)
   expect_equal(predict(again, newdata = new), predict(model, newdata = new))
   expect_match(checkpoint_names(latest_checkpoint(folder)), "^linear/linear_model/height/weights$",
@@ -134,7 +130,7 @@ test_that("what makes collinear numbers good is remembered, exported and takes n
   )
 })
 
-test_that("large responses keep what they differ by", {
+test_that("large responses with small differences keep their precision", {
   set.seed(5)
   data <- data.frame(x = runif(100))
   data$y <- 1e9 + data$x + rnorm(100, 0, 0.01)
@@ -156,7 +152,7 @@ test_that("large responses keep what they differ by", {
   expect_lt(sd(data$y - predict(deep, newdata = data)$.pred), 0.2)
 })
 
-test_that("the graph of many columns is as long as they are many", {
+test_that("the graph size is linear in the number of columns", {
   sizes <- vapply(c(20, 40), function(columns) {
     data <- data.frame(y = 1:6, matrix(sin(seq_len(6 * columns)), 6))
     model <- linear_regressor(y ~ ., data, model_dir = withr::local_tempdir())

@@ -1,6 +1,6 @@
-# Formulas of data that are read in chunks: the same numbers as of a frame, and memory for some rows.
+# Formulas on data that are read in chunks give the same numbers as a data frame, in bounded memory.
 
-# Three chunks, what is rare in the last ones only.
+# Three chunks; rare values occur only in the last ones.
 many_rows <- function(n = 20000) {
   set.seed(22)
   data <- data.frame(
@@ -16,7 +16,7 @@ many_rows <- function(n = 20000) {
   data
 }
 
-# The model of a frame and that of the same rows as a stream.
+# The model of a data frame, and of the same rows as a stream.
 twins <- function(make, formula, data, ..., stream = tensor_slices_dataset(data), env = parent.frame()) {
   folders <- c(withr::local_tempdir(.local_envir = env), withr::local_tempdir(.local_envir = env))
   frame <- make(formula, data = data, ..., model_dir = folders[1])
@@ -52,7 +52,7 @@ expect_twins <- function(models, data) {
   )
 }
 
-test_that("levels, scales and what numbers say of each other are those of a frame", {
+test_that("levels, scales and collinearity match those of a data frame", {
   data <- many_rows()
   formulas <- list(
     y ~ log(x) + z + z2 + factor(k) * g + big, y ~ x:g + z:x + g:factor(k) + I(z^2),
@@ -69,7 +69,7 @@ test_that("levels, scales and what numbers say of each other are those of a fram
   expect_twins(twins(linear_regressor, formulas[[1]], data), data)
 })
 
-test_that("all models of formulas take streams", {
+test_that("all formula models accept streams", {
   data <- many_rows()
   expect_twins(twins(linear_classifier, class ~ log(x) + g, data), data)
   config <- run_config(tf_random_seed = 3)
@@ -82,26 +82,24 @@ test_that("all models of formulas take streams", {
   expect_twins(twins(counts, count ~ x + g, data), data)
 })
 
-test_that("what fits into memory is read once and is a frame", {
+test_that("a stream that fits into memory is read once, like a data frame", {
   rows <- tensor_slices_dataset(mtcars)
   model <- linear_regressor(mpg ~ wt + factor(cyl), rows, model_dir = withr::local_tempdir())
   train(model)
   expect_equal(coef(model), coef(lm(mpg ~ wt + factor(cyl), mtcars)), tolerance = 1e-4)
   expect_s3_class(model$data, "data.frame")
-  # a record and its label, in batches
   file <- withr::local_tempfile(fileext = ".csv")
   write.csv(mtcars, file, row.names = FALSE)
   csv <- make_csv_dataset(file, 5, label_name = "mpg", num_epochs = 1, shuffle = FALSE)
   model <- linear_regressor(mpg ~ wt + factor(cyl), csv, model_dir = withr::local_tempdir())
   train(model)
   expect_equal(coef(model), coef(lm(mpg ~ wt + factor(cyl), mtcars)), tolerance = 1e-4)
-  # what is given later
   other <- linear_regressor(mpg ~ wt + factor(cyl), mtcars, model_dir = withr::local_tempdir())
   train(other, csv)
   expect_equal(coef(other), coef(model), tolerance = 1e-5)
 })
 
-test_that("rows with NA are treated as those of a frame", {
+test_that("rows with NA are treated like those of a data frame", {
   data <- many_rows(10000)
   data$x[c(3, 9000)] <- NA
   data$g[c(5, 9100)] <- ""
@@ -125,7 +123,7 @@ test_that("rows with NA are treated as those of a frame", {
   expect_message(train(models$stream, steps = 2), class = "runhooks_message_omitted")
 })
 
-test_that("empty fields of a CSV are NA for a formula, and TensorFlow's 0 for others", {
+test_that("empty fields of a CSV are NA for a formula, and TensorFlow's 0 for other models", {
   file <- withr::local_tempfile(fileext = ".csv")
   cars <- mtcars
   cars$g <- rep(c("a", "b"), 16)
@@ -159,7 +157,6 @@ test_that("empty fields of a CSV are NA for a formula, and TensorFlow's 0 for ot
   }
   collected <- dataset_collect(sources$ahead, 1)[[1]]
   expect_identical(c(collected$wt[3], collected$cyl[5]), c(0, 0))
-  # what the user has said
   own <- csv_record_spec(file, defaults = as.list(ifelse(spec$types == "string", "b", 3)))
   model <- linear_regressor(
     mpg ~ wt + cyl + g, text_line_dataset(file, record_spec = own), model_dir = withr::local_tempdir()
@@ -170,7 +167,7 @@ test_that("empty fields of a CSV are NA for a formula, and TensorFlow's 0 for ot
   expect_equal(coef(model), coef(lm(mpg ~ wt + cyl + g, cars)), tolerance = 1e-4)
 })
 
-test_that("what a stream cannot give is refused in words", {
+test_that("operations that need all rows are errors for a stream", {
   withr::local_options(runhooks.values_in_memory = 0)
   data <- many_rows(9000)
   stream <- tensor_slices_dataset(data)
@@ -192,19 +189,19 @@ test_that("what a stream cannot give is refused in words", {
   for (method in list(coef, summary, residuals, fitted, vcov, confint, logLik)) {
     refused(method(model), "needs the rows in memory; the data of this model are a stream of 9,000 rows")
   }
-  # and where they fit after all
+  # They work if the data fit into memory.
   withr::local_options(runhooks.values_in_memory = 1e6)
   expect_length(residuals(model), 9000)
   columns <- linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir())
   refused(train(columns, stream), "requires a model from a formula")
-  # nothing is wrong with rows of a chunk, whose numbers are those of the data
+  # Messages about a row of a chunk also give its number in the data.
   data$x[8999] <- Inf
   error <- expect_error(linear_regressor(y ~ x, tensor_slices_dataset(data)))
   withr::local_options(runhooks.values_in_memory = 0)
   refused(linear_regressor(y ~ x, tensor_slices_dataset(data)), "Row 1 is row 8,193 of the data")
 })
 
-test_that("the order of levels is that of the whole", {
+test_that("the order of levels is that of the whole stream", {
   withr::local_options(runhooks.values_in_memory = 0)
   data <- data.frame(y = rnorm(9000), k = rep(c(10, 8), c(8500, 500)))
   data$k[9000] <- 9
@@ -221,7 +218,7 @@ test_that("the order of levels is that of the whole", {
   expect_match(conditionMessage(error), "Specify the levels", fixed = TRUE)
 })
 
-test_that("a model of a formula reads an input function of a dataset, and goes on afterwards", {
+test_that("a formula model trains on an input function of a dataset, and resumes", {
   cars <- transform(mtcars, am = c("auto", "manual")[am + 1])
   batches <- tensor_slices_dataset(cars) %>% dataset_batch(8)
   model <- linear_regressor(mpg ~ log(wt) + factor(cyl), mtcars, model_dir = withr::local_tempdir())
@@ -237,7 +234,6 @@ test_that("a model of a formula reads an input function of a dataset, and goes o
   )
   train(model)
   expect_equal(coef(model), coef(lm(mpg ~ log(wt) + factor(cyl), mtcars)), tolerance = 1e-3)
-  # also by an object that is made again
   again <- linear_regressor(mpg ~ log(wt) + factor(cyl), mtcars, model_dir = model_dir(model))
   expect_equal(predict(again, newdata = cars), predict(model, newdata = cars))
   classes <- linear_classifier(am ~ log(wt), cars, model_dir = withr::local_tempdir())
@@ -252,7 +248,7 @@ test_that("a model of a formula reads an input function of a dataset, and goes o
   )
 })
 
-test_that("validation, early stopping and exports are those of a frame's model", {
+test_that("validation, early stopping and exports match those of a model on a data frame", {
   withr::local_options(runhooks.values_in_memory = 0)
   data <- many_rows(9000)
   stream <- tensor_slices_dataset(data)
@@ -267,10 +263,10 @@ test_that("validation, early stopping and exports are those of a frame's model",
   expect_true(dir.exists(exported))
 })
 
-test_that("a query of a database is a stream", {
+test_that("a database query is a stream", {
   skip_if_not_installed("RSQLite") # suggested
   connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
-  # a pass that was not read to its end has a result
+  # An incomplete pass leaves an open result.
   withr::defer(suppressWarnings(DBI::dbDisconnect(connection)))
   data <- many_rows(9000)[c("y", "x", "g")]
   DBI::dbWriteTable(connection, "t", data)
@@ -305,7 +301,7 @@ test_that("NULL of a database is NA for a formula", {
   expect_equal(coef(model), coef(lm(mpg ~ wt + gear + g, cars)), tolerance = 1e-4)
 })
 
-test_that("a table of dbplyr's is a stream, with what is to be done to it", {
+test_that("a dbplyr table is a stream, including its pending operations", {
   skip_if_not_installed("RSQLite") # suggested
   skip_if_not_installed("dbplyr") # suggested
   connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
@@ -328,7 +324,7 @@ test_that("a table of dbplyr's is a stream, with what is to be done to it", {
   expect_equal(nrow(predict(rows, table)), nrow(strong))
 })
 
-test_that("training goes on in a stream where it stopped", {
+test_that("training resumes within a stream", {
   withr::local_options(runhooks.values_in_memory = 0)
   data <- many_rows(9000)
   run <- function(parts) {
@@ -344,8 +340,8 @@ test_that("training goes on in a stream where it stopped", {
   expect_identical(run(c(7, 30)), run(37))
 })
 
-test_that("memory does not depend on the number of rows", {
-  skip_if_not(file.exists("/proc/self/clear_refs")) # where the kernel counts
+test_that("memory use does not depend on the number of rows", {
+  skip_if_not(file.exists("/proc/self/clear_refs")) # the kernel can reset its peak counter
   file <- withr::local_tempfile(fileext = ".csv")
   withr::local_options(runhooks.values_in_memory = 0)
   peak <- function(copies) {

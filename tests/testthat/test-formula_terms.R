@@ -1,4 +1,4 @@
-# Terms of formulas beside those of lm() and glm(): coefficients, predictions, intervals.
+# Terms of formulas compared with lm() and glm(): coefficients, predictions, intervals.
 
 own_square <- function(x) x^2 / 10
 cutoff <- 3
@@ -9,7 +9,7 @@ terms_data <- function() {
   data
 }
 
-# Largest distance, of a number or of its size.
+# Largest difference, absolute for numbers below 1 and relative for others.
 distance <- function(ours, theirs) {
   max(abs(unname(ours) - unname(theirs)) / pmax(1, abs(theirs)), na.rm = TRUE)
 }
@@ -29,7 +29,7 @@ expect_as_lm <- function(formula, data = terms_data(), few = data[c(3, 1), ]) {
   expect_lt(distance(as.matrix(interval), expected), 1e-3)
 }
 
-test_that("terms are what model.frame() makes of them", {
+test_that("terms have the values that model.frame() computes", {
   formulas <- list(
     mpg ~ sin(wt * pi), mpg ~ own_square(wt) + I(hp > cutoff * 40), mpg ~ (wt + hp + cyl)^2,
     mpg ~ cyl / wt, mpg ~ cyl + wt %in% cyl, mpg ~ cyl + am %in% cyl, mpg ~ C(cyl, sum) + wt,
@@ -67,7 +67,7 @@ test_that("offset() is added without a weight", {
   train(classes)
   theirs <- glm(am ~ wt + offset(wt^2 / 10), binomial, data)
   expect_lt(distance(coef(classes), coef(theirs)), 1e-2)
-  # made again on its folder, exported, and beside a deep part
+  # Constructed again on its folder, exported, and combined with a deep part.
   again <- linear_estimator(
     poisson_regression_head(), carb ~ wt + offset(log(exposure)), data[1:20, ],
     model_dir = model_dir(counts)
@@ -92,7 +92,7 @@ test_that("offset() is added without a weight", {
   refused(linear_regressor(mpg ~ wt + offset(hp), data), "have NA|has NA")
 })
 
-test_that("the response on the right side is dropped, as lm() drops it", {
+test_that("the response on the right-hand side is dropped, as in lm()", {
   expect_warning(
     model <- linear_regressor(mpg ~ mpg + wt, mtcars, model_dir = withr::local_tempdir()),
     class = "runhooks_warning_response"
@@ -102,7 +102,7 @@ test_that("the response on the right side is dropped, as lm() drops it", {
   expect_error(suppressWarnings(linear_regressor(mpg ~ mpg, mtcars)), "no features")
 })
 
-test_that("only columns that the formula has read are missed in later data", {
+test_that("later data need only the columns that the formula uses", {
   data <- terms_data()
   model <- linear_regressor(mpg ~ C(cyl, sum) + sin(pi * wt), data, model_dir = withr::local_tempdir())
   train(model)

@@ -1,4 +1,4 @@
-# What lm() and glm() take in formulas that is no plain number or factor, and what they refuse.
+# Terms of lm() and glm() other than plain numbers and factors, and terms that they reject.
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
@@ -29,19 +29,19 @@ test_that("a formula may have no features", {
   )
   train(counts)
   expect_equal(coef(counts), coef(glm(carb ~ offset(log(wt)), poisson, mtcars)), tolerance = 1e-4)
-  # what learns of features has nothing to learn
+  # Models that learn from features only are errors.
   expect_error(dnn_regressor(mpg ~ 1, mtcars, hidden_units = 3), "no features")
   expect_error(boosted_trees_regressor(mpg ~ 1, mtcars), "no features")
 })
 
-test_that("a factor may take the place of the intercept", {
+test_that("a factor can replace the intercept", {
   for (formula in list(mpg ~ factor(cyl) - 1, mpg ~ 0 + factor(cyl) + wt, mpg ~ 0 + wt:hp + factor(am):factor(gear))) {
     expect_as_lm(formula, mtcars)
   }
   expect_as_lm(am ~ 0 + factor(vs) + wt, mtcars, linear_classifier, logistic)
 })
 
-test_that("numbers without an intercept are those of lm() and glm()", {
+test_that("models of numbers without an intercept match lm() and glm()", {
   data <- transform(mtcars, far = 1000 + wt, day = as.POSIXct("2020-01-01", tz = "UTC") + 86400 * seq_len(32))
   for (formula in list(
     mpg ~ 0 + wt, mpg ~ wt + hp - 1, mpg ~ 0 + wt:factor(cyl), mpg ~ 0 + far + wt + hp, mpg ~ 0 + day,
@@ -68,7 +68,6 @@ test_that("numbers without an intercept are those of lm() and glm()", {
     summary(lm(mpg ~ 0 + factor(cyl), mtcars))$r.squared, tolerance = 1e-5
   )
   expect_as_lm(am ~ 0 + wt + hp, mtcars, linear_classifier, logistic)
-  # by another optimizer, and as the data are
   plain <- linear_regressor(
     mpg ~ 0 + wt, mtcars, normalize = FALSE, optimizer = "Adam", model_dir = new_folder()
   )
@@ -77,7 +76,7 @@ test_that("numbers without an intercept are those of lm() and glm()", {
   expect_error(linear_regressor(mpg ~ 0, mtcars), "neither features nor an intercept")
 })
 
-test_that("a model without an intercept goes on, is exported, and is read from a stream", {
+test_that("a model without an intercept resumes, is exported, and reads a stream", {
   folder <- new_folder()
   model <- linear_regressor(mpg ~ 0 + wt + hp, mtcars, model_dir = folder)
   train(model, steps = 2)
@@ -124,7 +123,7 @@ test_that("products with matrices are products with their columns", {
   expect_error(linear_regressor(mpg ~ poly(wt, 2) * am, data[1:20, ], model_dir = folder), "another one")
 })
 
-test_that("dates, times and differences are the numbers that lm() takes", {
+test_that("dates, times and time differences are the same numbers as in lm()", {
   data <- transform(mtcars, day = as.Date("2020-01-01") + seq_len(32))
   data$time <- as.POSIXct("2020-01-01", tz = "UTC") + 3600 * seq_len(32)
   data$wait <- as.difftime(as.numeric(seq_len(32))^2, units = "hours")
@@ -135,7 +134,6 @@ test_that("dates, times and differences are the numbers that lm() takes", {
   model <- linear_regressor(mpg ~ wait, data, model_dir = folder)
   train(model)
   expected <- unname(predict(lm(mpg ~ wait, data)))
-  # other units are the same time
   other <- data
   units(other$wait) <- "days"
   expect_equal(predict(model, newdata = other)$.pred, expected, tolerance = 1e-4)
@@ -144,7 +142,6 @@ test_that("dates, times and differences are the numbers that lm() takes", {
   again <- linear_regressor(mpg ~ wait, other, model_dir = folder)
   expect_equal(unname(fitted(again)), expected, tolerance = 1e-4)
   expect_equal(coef(again)[["wait"]], 24 * coef(model)[["wait"]], tolerance = 1e-6)
-  # what is no time has no unit
   expect_error(
     predict(model, newdata = transform(data, wait = as.numeric(wait))),
     "It was <difftime> and is now <numeric>"
@@ -158,7 +155,7 @@ test_that("dates, times and differences are the numbers that lm() takes", {
   expect_equal(unname(coef(model)), unname(coef(lm(mpg ~ time, data))), tolerance = 1e-4)
 })
 
-test_that("lists and counts of classes are refused by name", {
+test_that("lists and class counts are errors that name them", {
   data <- data.frame(y = 1:4, s = c(3, 5, 8, 9), f = c(7, 5, 2, 1))
   data$l <- list(1, 2, 3, 4)
   for (formula in list(y ~ l, l ~ y, y ~ s + l)) {
@@ -170,14 +167,14 @@ test_that("lists and counts of classes are refused by name", {
     linear_classifier(cbind(s, f) ~ y, data), "`cbind\\(s, f\\)` of a classifier must be one class",
     class = "runhooks_error"
   )
-  # what the advice says is glm()'s model
+  # The alternative that the message suggests gives glm()'s model.
   long <- data.frame(y = rep(data$y, 2), n = c(data$s, data$f), is_s = rep(1:0, each = 4))
   model <- linear_classifier(is_s ~ y, long, weight_column = "n", model_dir = new_folder())
   train(model)
   expect_equal(coef(model), coef(glm(cbind(s, f) ~ y, binomial, data)), tolerance = 1e-4)
 })
 
-test_that("rows of weight 0 are not counted, and some row must have one", {
+test_that("rows of weight 0 are ignored, and some row must have a positive weight", {
   skip_if_not_installed("generics")
   data <- transform(mtcars, w = rep(0:1, 16))
   model <- linear_regressor(mpg ~ wt, data, weight_column = "w", model_dir = new_folder())
@@ -186,7 +183,7 @@ test_that("rows of weight 0 are not counted, and some row must have one", {
   expect_equal(nobs(model), nobs(reference))
   expect_equal(generics::glance(model)$nobs, nobs(reference))
   for (f in list(sigma, df.residual, AIC, BIC)) expect_equal(f(model), f(reference), tolerance = 1e-5)
-  # what is collinear among those that count is so, as lm() finds it
+  # Collinearity is determined from the rows with positive weight, as in lm().
   few <- transform(mtcars, w = rep(1:0, c(5, 27)))
   model <- linear_regressor(mpg ~ wt + hp + factor(cyl), few, weight_column = "w", model_dir = new_folder())
   suppressMessages(train(model))
@@ -199,7 +196,7 @@ test_that("rows of weight 0 are not counted, and some row must have one", {
   expect_error(train(model), "All weights \"w\" are 0", class = "runhooks_error")
 })
 
-test_that("a factor of one level has no coefficient of its own", {
+test_that("a factor with one level has no separate coefficient", {
   data <- transform(mtcars, f = factor("a"), g = "b")
   model <- linear_regressor(mpg ~ wt + f + g, data, model_dir = new_folder())
   suppressMessages(train(model))
@@ -210,7 +207,7 @@ test_that("a factor of one level has no coefficient of its own", {
   expect_equal(interval$.pred_lower, unname(expected[, "lwr"]), tolerance = 1e-5)
 })
 
-test_that("a class without rows is said", {
+test_that("a class without rows is reported", {
   data <- transform(mtcars, am = factor(am, levels = 0:2))
   expect_message(
     linear_classifier(am ~ wt, data, model_dir = new_folder()), "class \"2\" of \"am\"",
@@ -222,7 +219,7 @@ test_that("a class without rows is said", {
   )
 })
 
-test_that("names and words need not say how they are encoded", {
+test_that("column names and strings work in any encoding", {
   if (!l10n_info()$`UTF-8`) withr::local_locale(c(LC_CTYPE = "C.UTF-8"))
   unmarked <- function(x) {
     Encoding(x) <- "unknown"
@@ -240,7 +237,7 @@ test_that("names and words need not say how they are encoded", {
   expect_setequal(levels(predict(classes, newdata = data)$.pred_class), words)
 })
 
-test_that("operators within a product are those of its variables, and its name is lm()'s", {
+test_that("operators within a product work, and the term has lm()'s name", {
   cars <- transform(mtcars, manual = am == 1, am = factor(am), vs = factor(vs), gear = factor(gear))
   formulas <- list(
     mpg ~ (wt > 3) * hp, mpg ~ (!manual) * wt, mpg ~ (carb %% 2):hp + wt, mpg ~ I(-wt):hp + hp,
@@ -258,7 +255,7 @@ test_that("operators within a product are those of its variables, and its name i
       tolerance = 1e-4, ignore_attr = TRUE
     )
   }
-  # glm() takes such a formula apart as a text
+  # glm() deparses and parses such a formula.
   model <- linear_classifier(am ~ (qsec > 18) * hp, mtcars)
   train(model)
   classic <- glm(am ~ slow * hp, binomial, transform(mtcars, slow = qsec > 18))

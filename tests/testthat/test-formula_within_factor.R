@@ -1,9 +1,9 @@
-# Numbers that hardly vary within the levels of a factor: the model comes to the coefficients of lm() and
-# glm() as it does of any data, or says that it has not.
+# Numbers that hardly vary within the levels of a factor. The model reaches the coefficients of lm()
+# and glm(), or warns that it has not.
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
-# Numbers that are their group's mean but for `eps`.
+# Numbers within `eps` of their group's mean.
 grouped <- function(eps, levels = 5, size = 200, mean = 1) {
   g <- factor(rep(seq_len(levels), length.out = size))
   middle <- mean * rnorm(levels)[g]
@@ -23,7 +23,7 @@ expect_same_as <- function(make, formula, data, reference, ...) {
   invisible(model)
 }
 
-test_that("a number that is nearly determined by a factor has lm()'s coefficient", {
+test_that("a number that a factor nearly determines has lm()'s coefficient", {
   set.seed(22)
   for (eps in c(1e-1, 1e-3, 1e-4)) {
     for (levels in c(2, 40)) {
@@ -42,7 +42,7 @@ test_that("a number that is nearly determined by a factor has lm()'s coefficient
   }
 })
 
-test_that("so do classes", {
+test_that("classifiers with such numbers match glm()", {
   set.seed(22)
   data <- grouped(1e-3, mean = 10)
   data$y <- as.integer(runif(nrow(data)) < plogis(1e3 * (data$x - data$middle)))
@@ -51,7 +51,7 @@ test_that("so do classes", {
   }
 })
 
-test_that("predictions, other objects of the folder and exports are of the same function", {
+test_that("predictions, other objects on the folder and exports use the same function", {
   set.seed(22)
   data <- grouped(1e-3, mean = 10)
   data$y <- data$middle + 1e3 * (data$x - data$middle) + as.integer(data$g) * data$x + rnorm(200)
@@ -62,10 +62,10 @@ test_that("predictions, other objects of the folder and exports are of the same 
   expect_equal(predict(model, newdata = data)$.pred, expected, tolerance = 1e-5)
   again <- linear_regressor(y ~ x * g, data, model_dir = folder)
   expect_identical(coef(again), coef(model))
-  # the folder's means, not those of fewer rows
+  # Uses the folder's means, not those of fewer rows.
   again <- linear_regressor(y ~ x * g, data[1:150, ], model_dir = folder)
   expect_equal(predict(again, newdata = data)$.pred, expected, tolerance = 1e-5)
-  # a level that the model has not seen has the slope, and no mean of its own
+  # A new level has the slope but no mean.
   new <- data.frame(x = c(0, 1), g = "other")
   predicted <- suppressWarnings(predict(model, newdata = new))$.pred
   expect_true(all(is.finite(predicted)))
@@ -74,7 +74,7 @@ test_that("predictions, other objects of the folder and exports are of the same 
   expect_equal(as.vector(unlist(exported)), expected, tolerance = 1e-5)
 })
 
-test_that("a number that a factor determines is left out, as lm() leaves it out", {
+test_that("a number that a factor determines is dropped, as in lm()", {
   data <- transform(mtcars, gear = factor(gear), weight = c(2, 5, 7)[gear - 2])
   model <- linear_regressor(mpg ~ gear + weight + wt, data, model_dir = new_folder())
   train(model)
@@ -83,14 +83,13 @@ test_that("a number that a factor determines is left out, as lm() leaves it out"
   expect_identical(is.na(coef(model)), is.na(coef(reference)))
 })
 
-test_that("errors that single precision does not see are said", {
+test_that("residuals below single precision are reported", {
   set.seed(22)
   data <- data.frame(x = rnorm(100), u = rnorm(100))
   data$y <- 1 + 100 * data$x + 1e-6 * (data$u + rnorm(100))
   model <- linear_regressor(y ~ x + u, data, model_dir = new_folder())
   train(model)
   expect_warning(coef(model), "single precision", class = "runhooks_warning_not_converged")
-  # where there are none there is nothing to say
   data$y <- 1 + 100 * data$x
   exact <- linear_regressor(y ~ x + u, data, model_dir = new_folder())
   train(exact)
@@ -104,7 +103,7 @@ fit_model <- function(formula, data, ...) {
   model
 }
 
-test_that("standard errors that are those of rounding come with a word, as lm() has one", {
+test_that("standard errors that are due to rounding raise a warning, as in lm()", {
   skip_if_not_installed("generics")
   set.seed(5)
   kind <- "runhooks_warning_perfect_fit"
@@ -125,13 +124,13 @@ test_that("standard errors that are those of rounding come with a word, as lm() 
     own <- sqrt(diag(vcov(model)))
     expect_equal(own, sqrt(diag(vcov(lm(y ~ x + z, data)))), tolerance = 0.01)
   }
-  # of a number that is the same in all rows, too; not where there is no row to spare, or less to be said
+  # Also for a constant response, but not without residual degrees of freedom.
   data$y <- 4
   expect_warning(summary(fit_model(y ~ x, data)), class = kind)
   expect_no_warning(summary(fit_model(dist ~ speed, cars[c(1, 9), ])), class = kind)
 })
 
-test_that("coefficients of a factor of many levels take little more than lm() takes for all", {
+test_that("coefficients of a factor with many levels take little longer than lm()", {
   set.seed(6)
   n <- 2500
   data <- data.frame(g = factor(rep(1:160, length.out = n)), x = rnorm(n))
@@ -142,7 +141,7 @@ test_that("coefficients of a factor of many levels take little more than lm() ta
   own <- least(function() coef(model))
   theirs <- least(function() lm(y ~ g + x, data))
   expect_lt(own, 3 * theirs + 0.02)
-  # weights have an information of their own
+  # Weights change the information matrix.
   weighted <- fit_model(y ~ g + x, data, weight_column = "w")
   expect_equal(vcov(weighted), vcov(lm(y ~ g + x, data, weights = w)), tolerance = 1e-3)
 })

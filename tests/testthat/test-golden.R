@@ -1,5 +1,5 @@
-# The canned models, from TensorFlow's own checkpoint at step 0: losses of all steps, variables,
-# metrics, predictions, summaries.
+# Compares the canned models with TensorFlow, starting from its checkpoint at step 0: all losses,
+# variables, metrics, predictions and summaries.
 
 for (name in canned_cases()) {
   test_that(paste("golden", name), {

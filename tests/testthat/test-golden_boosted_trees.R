@@ -1,14 +1,14 @@
-# Boosted trees against TensorFlow 1.15 (of more than two classes: 2.8): losses of all steps,
-# evaluation, predictions, the trees themselves, summaries.
+# Compares boosted trees with TensorFlow 1.15 (2.8 for more than two classes): all losses,
+# evaluation, predictions, trees and summaries.
 
 boosted_cases <- function() sub("[.]json$", "", list.files(golden_path("boosted"), "[.]json$"))
 
 boosted_golden <- function(name) read_golden("boosted", paste0(name, ".json"))
 
-# Errors as parts of what is allowed: 1 is at the tolerance of the goldens.
+# Errors relative to the tolerance of the goldens, which is 1.
 boosted_error <- function(x, y) max(abs(x - y) / (1e-5 + 2e-5 * abs(y)))
 
-# Of each class, but for what all have in common.
+# Logits up to a constant per row.
 centered <- function(x) x - rowMeans(x)
 
 as_rows <- function(x) do.call(rbind, lapply(x, function(row) as.numeric(unlist(row))))
@@ -37,7 +37,7 @@ run_boosted <- function(golden, model_dir) {
   )
 }
 
-# A message of the protobuf format: its fields in order, each a number, the bytes, or four of these.
+# Parses a protobuf message into its fields, in order. Each value is a number, bytes or four bytes.
 wire_fields <- function(bytes) {
   at <- 1
   varint <- function() {
@@ -71,15 +71,14 @@ field <- function(fields, number, default) {
 
 floats <- function(bytes) readBin(bytes, "double", length(bytes) / 4, 4, endian = "little")
 
-# The numbers of a leaf; none are zeros.
 leaf_numbers <- function(leaf, width) {
   fields <- wire_fields(leaf)
   values <- floats(c(field(fields, 3, raw()), field(wire_fields(field(fields, 1, raw())), 1, raw())))
   c(values, rep(0, width - length(values)))
 }
 
-# TensorFlow's message of trees: of each a matrix of what must be the same, a row a node, its gains,
-# and what its nodes say, or said before they were split.
+# Parses TensorFlow's tree ensemble. Returns for each tree a matrix of its structure (one row per
+# node), its gains, and the values of its nodes at present or before they were split.
 ensemble_trees <- function(bytes, width) {
   ensemble <- Filter(function(one) one$number == 1, wire_fields(bytes))
   lapply(ensemble, function(tree) {
@@ -104,12 +103,12 @@ ensemble_trees <- function(bytes, width) {
   })
 }
 
-# Where a gain is the rounding of nothing, as in a node all of whose rows have one label, the last bits
-# of gradients decide between questions: so many nodes of these trees ask something else.
+# If all rows of a node have one label, gains are rounding errors, and the last bits of gradients
+# select the split. This is the number of such nodes that differ.
 tied_nodes <- c(bt_cls_default_params = 8)
 
-# How many nodes ask something else than TensorFlow's, and gain as much; what comes below them is left
-# out, everything else is the same.
+# Returns the number of nodes with different splits of equal gain. Nodes below them are skipped; all
+# others must match.
 expect_same_trees <- function(ours, theirs, width) {
   ours <- ensemble_trees(ours, width)
   theirs <- ensemble_trees(theirs, width)
@@ -127,10 +126,10 @@ expect_same_trees <- function(ours, theirs, width) {
       is_below[children] <- is_below[[node]] || differs[[node]]
     }
     tied <- tied + sum(differs & !is_below)
-    # a gain is what two large numbers differ in
+    # A gain is the difference of two large numbers.
     most <- 1e-5 + 2e-5 * max(abs(b$gain))
     expect_lt(max(abs(a$gain - b$gain)[!is_below]), most, label = paste("gains of tree", i))
-    # what all classes have in common is rounding in TensorFlow
+    # TensorFlow's mean over all classes is a rounding error.
     value <- function(of) {
       values <- of$value[!is_below, , drop = FALSE]
       if (width > 1) centered(values) else values
@@ -158,8 +157,8 @@ for (name in boosted_cases()) {
       }
       a <- as_rows(ours_rows)
       b <- as_rows(expected$predict[[key]])
-      # Classes have more logits than there are degrees of freedom: what all of them have in common
-      # is rounding in TensorFlow.
+      # The classes have one more logit than degrees of freedom. The mean of TensorFlow's logits is
+      # a rounding error.
       if (key == "logits" && ncol(b) > 1) {
         a <- centered(a)
         b <- centered(b)

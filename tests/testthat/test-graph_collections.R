@@ -1,4 +1,3 @@
-# What a script puts into a collection that something reads.
 set.seed(1)
 
 expect_wrong_item <- function(expr, collection, words) {
@@ -8,7 +7,7 @@ expect_wrong_item <- function(expr, collection, words) {
   )
 }
 
-test_that("a wrong item of a collection is an error that names the collection and the item", {
+test_that("an invalid item of a collection is an error that names the collection and the item", {
   with(tf$Graph()$as_default(), {
     tf$add_to_collection("init_op", tf$constant(1, name = "one"))
     expect_wrong_item(
@@ -41,7 +40,7 @@ test_that("a wrong item of a collection is an error that names the collection an
   })
 })
 
-test_that("wrong items of what an export reads are errors", {
+test_that("invalid items of collections that an export reads are errors", {
   model <- function(features, labels, mode, params) {
     predictions <- tf$cast(features$x, tf$float32)
     tf$add_to_collection(params$collection, params$item())
@@ -72,7 +71,7 @@ test_that("wrong items of what an export reads are errors", {
   )
 })
 
-test_that("every collection can be looked at", {
+test_that("every collection can be inspected", {
   model <- mtcars_model()
   look <- session_run_hook(begin = function() {
     graph <- tf$get_default_graph()
@@ -88,7 +87,7 @@ test_that("every collection can be looked at", {
   )
 })
 
-test_that("whatever leaves the core is a classed error that names it and where it comes from", {
+test_that("errors that leave the core are classed conditions that name their source", {
   expect_error(
     cpp_test_throw("std"), "cpp_test_throw\\(\\) was left by std::out_of_range: on purpose",
     class = "runhooks_error_internal"

@@ -1,4 +1,4 @@
-test_that("%as% names what is entered, and gives the name back", {
+test_that("%as% assigns the context, and restores the name afterwards", {
   sess <- "before"
   value <- with(tf$Graph()$as_default(), {
     x <- tf$constant(2)
@@ -17,7 +17,7 @@ test_that("%as% names what is entered, and gives the name back", {
   expect_false(exists("fresh", inherits = FALSE))
 })
 
-test_that("a name may come as an argument or as reticulate notes it", {
+test_that("a name can be an argument or come from reticulate's %as%", {
   context <- tf$Graph()$as_default()
   with(context, as = "g", expect_identical(tf$get_default_graph(), g))
   attr(context, "as") <- "h"
@@ -60,7 +60,7 @@ test_that("scopes name operations and variables", {
   })
 })
 
-test_that("control dependencies make operations wait", {
+test_that("control dependencies order operations", {
   with(tf$Graph()$as_default(), {
     v <- tf$get_variable("v", initializer = 1)
     add <- v$assign_add(2)
@@ -78,7 +78,7 @@ test_that("control dependencies make operations wait", {
   })
 })
 
-test_that("jumps out of a session's block that are no errors leave it well", {
+test_that("non-error jumps out of a session's block close it normally", {
   calls <- character()
   hook <- function() {
     session_run_hook(
@@ -99,7 +99,7 @@ test_that("jumps out of a session's block that are no errors leave it well", {
       "interrupted"
     )
     expect_equal(calls, c("begin", "end", "begin"))
-    # an error that the block deals with is none
+    # An error that the block handles does not count.
     with(tf$train$MonitoredSession(hooks = hook()) %as% s, {
       try(s$run("nope"), silent = TRUE)
       expect_equal(s$run(t$f), 2.5)
@@ -108,7 +108,7 @@ test_that("jumps out of a session's block that are no errors leave it well", {
   })
 })
 
-test_that("the end of the data leaves the session's block, not one inside of it", {
+test_that("the end of the data leaves the session's block, not a block inside it", {
   with(tf$Graph()$as_default(), {
     toy()
     reached <- FALSE
@@ -121,7 +121,7 @@ test_that("the end of the data leaves the session's block, not one inside of it"
   })
 })
 
-test_that("the name of what is entered may be a string, and is nothing else", {
+test_that("the name of a context must be a string or a symbol", {
   invalid <- "runhooks_error_invalid_argument"
   with(tf$Graph()$as_default(), {
     x <- tf$constant(2)

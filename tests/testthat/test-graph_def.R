@@ -19,7 +19,7 @@ train_and_save <- function(folder) {
   })
 }
 
-test_that("a graph goes out and comes back", {
+test_that("a graph can be exported and imported", {
   def <- with_graph(function() {
     small_graph()
     tf$get_default_graph()$as_graph_def()
@@ -47,7 +47,7 @@ test_that("a graph goes out and comes back", {
   )
 })
 
-test_that("written graphs are read", {
+test_that("written graphs can be read", {
   folder <- withr::local_tempdir()
   with_graph(function() {
     small_graph()
@@ -59,7 +59,7 @@ test_that("written graphs are read", {
   })
 })
 
-test_that("a meta graph is restored and goes on", {
+test_that("a meta graph is restored and trained further", {
   folder <- withr::local_tempdir()
   path <- train_and_save(folder)
   with_graph(function() {
@@ -80,7 +80,7 @@ test_that("a meta graph is restored and goes on", {
   })
 })
 
-test_that("variables are frozen", {
+test_that("variables can be frozen", {
   frozen <- with_graph(function() {
     small_graph()
     with(tf$Session() %as% session, {
@@ -100,7 +100,7 @@ test_that("variables are frozen", {
   })
 })
 
-test_that("checkpoints are read without a model", {
+test_that("checkpoints can be read without a model", {
   path <- train_and_save(withr::local_tempdir())
   listed <- tf$train$list_variables(dirname(path))
   expect_equal(listed[[2]], list("w", c(2L, 1L)))
@@ -111,7 +111,7 @@ test_that("checkpoints are read without a model", {
   expect_error(reader$get_tensor("q"), class = "runhooks_error_not_found")
 })
 
-test_that("savers take maps, other shapes and some variables", {
+test_that("savers accept maps, reshaping and subsets of variables", {
   path <- train_and_save(withr::local_tempdir())
   with_graph(function() {
     v <- tf$get_variable("v", list(2L, 1L), initializer = tf$zeros_initializer())
@@ -136,7 +136,7 @@ test_that("savers take maps, other shapes and some variables", {
   })
 })
 
-test_that("initial values are a checkpoint's", {
+test_that("variables can be initialized from a checkpoint", {
   path <- train_and_save(withr::local_tempdir())
   with_graph(function() {
     with(tf$variable_scope("new"), {
@@ -155,7 +155,7 @@ test_that("initial values are a checkpoint's", {
   })
 })
 
-test_that("rows follow the words of a vocabulary", {
+test_that("warm start maps rows by vocabulary", {
   folder <- withr::local_tempdir()
   files <- file.path(folder, c("old.txt", "new.txt"))
   writeLines(c("a", "b", "c"), files[[1]])

@@ -6,7 +6,6 @@ input <- function() {
   input_fn(data, c(x, c), y, batch_size = 4, shuffle = FALSE, num_epochs = NULL)
 }
 
-# The variables of the graph with their shapes, after some steps.
 trained <- function(model) {
   shapes <- NULL
   look <- session_run_hook(begin = function() {
@@ -19,7 +18,7 @@ trained <- function(model) {
   list(shapes = shapes, names = variable_names(model), values = values, model = model)
 }
 
-test_that("a linear model's variables are cut as TensorFlow cuts them", {
+test_that("a linear model's variables are partitioned as in TensorFlow", {
   linear <- function(partitioner = NULL) {
     trained(linear_regressor(list(column_numeric("x"), column()), partitioner = partitioner))
   }
@@ -32,13 +31,12 @@ test_that("a linear model's variables are cut as TensorFlow cuts them", {
     c("linear/linear_model/x/weights/part_0", "linear/linear_model/bias_weights/part_0") %in%
       names(cut$shapes)
   ))
-  # the checkpoint has the variable as a whole, and the slots of the parts
+  # The checkpoint stores the whole variable, and the slots of each partition.
   slots <- paste0("linear/linear_model/c/weights/part_", c(0, 0, 1, 1), c("/Ftrl", "/Ftrl_1"))
   expect_true(all(c("linear/linear_model/c/weights", slots) %in% cut$names))
   expect_message(variable_value(cut$model), "part_1/Ftrl")
   expect_identical(dim(cut$values[["linear/linear_model/c/weights"]]), c(3L, 1L))
   whole <- linear()
-  # and training goes on from it
   train(cut$model, input(), steps = 1)
   expect_identical(variable_value(cut$model, "global_step")[[1]], 4)
   for (name in setdiff(names(whole$values), slots)) {
@@ -46,7 +44,7 @@ test_that("a linear model's variables are cut as TensorFlow cuts them", {
   }
 })
 
-test_that("of a DNN the input layer is cut", {
+test_that("a DNN partitions the variables of its input layer", {
   embedded <- list(column_numeric("x"), column_embedding(column(), 3))
   cut <- trained(dnn_regressor(4, embedded, input_layer_partitioner = tf$fixed_size_partitioner(2)))
   embedding <- "dnn/input_from_feature_columns/input_layer/c_embedding/embedding_weights"
@@ -65,9 +63,9 @@ test_that("of a DNN the input layer is cut", {
   ))
 })
 
-# tests/golden/make_partitions.py: random cases, with the seed in the file. Rows that a batch does
-# not touch stay where they are, in each part.
-test_that("parts are trained by rows, as TensorFlow's", {
+# Random cases of tests/golden/make_partitions.py, with the seed in the file. Rows outside a batch
+# do not change in any partition.
+test_that("partitions are updated by rows, as in TensorFlow", {
   golden <- read_golden("partitions.json")
   expect_gte(length(golden$cases), 36)
   for (k in seq_along(golden$cases)) {
@@ -111,10 +109,11 @@ test_that("parts are trained by rows, as TensorFlow's", {
   }
 })
 
-test_that("partitioners count parts as TensorFlow's", {
+test_that("partitioners choose the same number of partitions as TensorFlow", {
   expect_identical(tf$fixed_size_partitioner(4)(c(3L, 5L), "float32"), c(3, 1))
   expect_identical(tf$fixed_size_partitioner(2, axis = 1)(c(3L, 5L), "float32"), c(1, 2))
-  # figures of tf.min_max_variable_partitioner and tf.variable_axis_size_partitioner of 1.15
+  # Reference: tf.min_max_variable_partitioner and tf.variable_axis_size_partitioner of TensorFlow
+  # 1.15.
   by_size <- tf$min_max_variable_partitioner(8L, min_slice_size = 1000)
   expect_identical(by_size(c(100L, 10L), "float32"), c(4, 1))
   expect_identical(by_size(c(1000L, 10L), "float64"), c(8, 1))
@@ -127,7 +126,7 @@ test_that("partitioners count parts as TensorFlow's", {
   )
 })
 
-test_that("a partitioner that cannot be one is refused", {
+test_that("an invalid partitioner is an error", {
   fails <- function(partitioner) {
     trained(linear_regressor(column(), partitioner = partitioner))
   }

@@ -1,12 +1,10 @@
-# tf$py_func(): R functions in a graph.
-
 run_once <- function(...) {
   with(tf$Session() %as% s, s$run(...))
 }
 
 with_new_graph <- function(expr) with(tf$Graph()$as_default(), expr)
 
-test_that("a function gets its inputs and gives its outputs, of any type and shape", {
+test_that("a function receives inputs and returns outputs of any type and shape", {
   with_new_graph({
     x <- tf$constant(rbind(c(1, 2, 3), c(4, 5, 6)))
     turned <- tf$py_func(function(x, by) t(x) * by, list(x, 2), tf$float64, name = "turned")
@@ -24,7 +22,7 @@ test_that("a function gets its inputs and gives its outputs, of any type and sha
   })
 })
 
-test_that("a function is called in each run, and only where its value is needed", {
+test_that("a function is called in each run, only if its value is needed", {
   with_new_graph({
     n <- 0
     count <- tf$py_func(function() n <<- n + 1, list(), "float32")
@@ -38,7 +36,7 @@ test_that("a function is called in each run, and only where its value is needed"
   })
 })
 
-test_that("what is read after it keeps up with a shape that changes", {
+test_that("operations after a function adapt to a changing output shape", {
   with_new_graph({
     n <- 0
     growing <- tf$py_func(function() seq_len(n <<- n + 1), list(), tf$float32)
@@ -49,7 +47,7 @@ test_that("what is read after it keeps up with a shape that changes", {
   })
 })
 
-test_that("a condition that the function raises is the one that leaves", {
+test_that("a condition that the function raises reaches the caller unchanged", {
   with_new_graph({
     mine <- structure(
       class = c("mine", "error", "condition"), list(message = "mine", call = NULL, extra = 42)
@@ -64,7 +62,7 @@ test_that("a condition that the function raises is the one that leaves", {
 
     stops <- tf$py_func(function() stop_iteration("over"), list(), tf$float32)
     expect_error(run_once(stops), "over", class = "runhooks_error_stop_iteration")
-    # a subclass does not steer
+    # A subclass is an ordinary error.
     more <- tryCatch(stop_iteration("more"), error = identity)
     class(more) <- c("more", class(more))
     above <- tf$py_func(function() stop(more), list(), tf$float32)
@@ -81,7 +79,7 @@ test_that("a condition that the function raises is the one that leaves", {
   })
 })
 
-test_that("a lost session in a function is made again", {
+test_that("an AbortedError from a function recreates the session", {
   with_new_graph({
     n <- 0
     fails_once <- tf$py_func(function() {
@@ -93,7 +91,7 @@ test_that("a lost session in a function is made again", {
   })
 })
 
-test_that("bad arguments and results are refused", {
+test_that("invalid arguments and results are errors", {
   with_new_graph({
     expect_error(tf$py_func("f", list(), tf$float32), "`func` must be a function")
     expect_error(tf$py_func(function(x) x, list(), tf$float32), "function of 0 arguments")
@@ -105,7 +103,7 @@ test_that("bad arguments and results are refused", {
   })
 })
 
-test_that("a function that closes its session, or runs it again, does no harm", {
+test_that("a function can close or run its session without harm", {
   with_new_graph({
     session <- tf$Session()
     closes <- tf$py_func(function(x) {
@@ -127,7 +125,7 @@ test_that("a function that closes its session, or runs it again, does no harm", 
   })
 })
 
-test_that("a monitored session is not run, closed or given up by what it runs", {
+test_that("a monitored session cannot be run, closed or recreated from inside a run", {
   with_new_graph({
     action <- NULL
     acts <- tf$py_func(function(x) {
@@ -147,7 +145,7 @@ test_that("a monitored session is not run, closed or given up by what it runs", 
   })
 })
 
-test_that("numbers too small to be normal are zero in a graph, as TensorFlow's, and numbers in R", {
+test_that("subnormal numbers are zero in a graph, as in TensorFlow, and unchanged in R", {
   with_new_graph({
     x <- tf$placeholder(tf$float64, shape(NULL))
     in_r <- tf$py_func(function(x) x[[1]] * 1e-110 > 0, list(x), tf$bool)

@@ -1,5 +1,5 @@
-# How many of the first `n` calls of `f(big)` have let go of the environment that they were given; one
-# more follows, for R and testthat may hold on to what came last.
+# Calls `f(big)` with new environments. Returns how many of the first `n` were released after
+# garbage collection. One more call follows, because R and testthat may keep the last value alive.
 released <- function(f, n = 3) {
   gone <- integer()
   for (i in seq_len(n + 1)) {
@@ -14,11 +14,11 @@ released <- function(f, n = 3) {
   sum(gone <= n)
 }
 
-test_that("what a function of tf$py_func() sees goes with its graph", {
+test_that("closures of tf$py_func() are released with the graph", {
   in_session <- function(big, close = TRUE) {
     with_graph(tf$Graph(), {
       x <- tf$constant(1)
-      # it sees its graph and its session, a circle
+      # The closure refers to its graph and session, which form a cycle.
       y <- tf$py_func(function(value) {
         stopifnot(is.environment(big), !is.null(x))
         value + 1
@@ -32,7 +32,7 @@ test_that("what a function of tf$py_func() sees goes with its graph", {
   expect_equal(released(function(big) in_session(big, close = FALSE)), 3)
 })
 
-test_that("so does what one in a branch sees", {
+test_that("closures in branches are released with the graph", {
   in_branch <- function(big) {
     with_graph(tf$Graph(), {
       x <- tf$constant(1)
@@ -47,7 +47,7 @@ test_that("so does what one in a branch sees", {
   expect_equal(released(in_branch), 3)
 })
 
-test_that("a function stays as long as a session can call it", {
+test_that("a function is preserved while a session can call it", {
   make <- function() {
     with_graph(tf$Graph(), {
       y <- tf$py_func(function() 7, list(), "float64", name = "seven")
@@ -66,8 +66,8 @@ test_that("a function stays as long as a session can call it", {
   monitored$close()
 })
 
-test_that("what others finalize while it is held keeps nothing back", {
-  # R forgets what a finalizer registers where that of an older object runs after it
+test_that("finalizers of other objects do not delay the release of closures", {
+  # R drops a finalizer that another finalizer registers if an older object's runs after it.
   gone <- FALSE
   session <- local({
     big <- new.env()
@@ -80,7 +80,7 @@ test_that("what others finalize while it is held keeps nothing back", {
   for (i in 1:3) {
     older <- new.env()
     reg.finalizer(older, function(e) NULL)
-    gc() # R makes the core look, which leaves the next object that makes it look
+    gc() # runs the core's finalizer, which registers the next one
     rm(older)
     gc()
   }
@@ -94,8 +94,8 @@ test_that("what others finalize while it is held keeps nothing back", {
   }), 3)
 })
 
-test_that("what hooks of a monitored session see goes with it, closed or not", {
-  # a session of make(w, see), where see(big) is a function that knows the session
+test_that("closures of a monitored session's hooks are released with it, closed or not", {
+  # Creates a session by `make(w, see)`. `see(big)` is a function that refers to the session.
   in_graph <- function(make) {
     with_graph(tf$Graph(), {
       w <- tf$get_variable("w", list(), initializer = tf$zeros_initializer())
@@ -168,7 +168,7 @@ test_that("what hooks of a monitored session see goes with it, closed or not", {
   }
 })
 
-test_that("hooks of a session that failed are called though nobody has it any more", {
+test_that("hooks of a failed session are called even if the session is unreachable", {
   said <- NULL
   fail <- function() {
     with_graph(tf$Graph(), {
@@ -192,10 +192,10 @@ test_that("hooks of a session that failed are called though nobody has it any mo
   expect_match(said, "no")
 })
 
-test_that("what functions and generators of datasets see goes with the datasets", {
+test_that("functions and generators of datasets are released with the datasets", {
   on_elements <- function(big, read) {
     d <- range_dataset(0, 3)
-    # it sees the dataset that calls it
+    # The closure refers to the dataset that calls it.
     d <- dataset_map(d, on_values(function(x) {
       stopifnot(is.environment(big), is.environment(globalenv()))
       x + 1
@@ -233,7 +233,7 @@ test_that("what functions and generators of datasets see goes with the datasets"
   }
 })
 
-test_that("a dataset's function stays as long as an iterator can call it", {
+test_that("a dataset's function is preserved while an iterator can call it", {
   value <- NULL
   session <- with_graph(tf$Graph(), {
     d <- dataset_map(range_dataset(0, 3), on_values(function(x) x + 10, "float64"))
@@ -255,7 +255,7 @@ test_that("a dataset's function stays as long as an iterator can call it", {
   session$close()
 })
 
-test_that("what a model's functions see goes with its runs", {
+test_that("closures of a model's functions are released after its runs", {
   runs <- function(big, use) {
     model <- estimator(
       function(features, labels, mode, params) {
@@ -288,7 +288,7 @@ test_that("what a model's functions see goes with its runs", {
   }), 3)
 })
 
-test_that("what functions of variables, layers, gradients and optimizers see goes with the graph", {
+test_that("closures of variables, layers, gradients and optimizers are released with the graph", {
   zeros <- function(big) {
     function(shape, dtype = NULL, ...) if (is.environment(big)) tf$zeros(shape, dtype)
   }
@@ -359,10 +359,10 @@ test_that("what functions of variables, layers, gradients and optimizers see goe
   }
 })
 
-test_that("what functions of a model's specification see goes with the model", {
+test_that("closures of a model's specification are released with the model", {
   data <- data.frame(a = 1:4 / 4, b = 1:4)
   input <- input_fn(data, features = "a", response = "b", batch_size = 2)
-  # each sees the model, a circle
+  # Each closure refers to the model, which forms a cycle.
   cases <- list(
     normalizer = function(big) {
       model <- NULL
@@ -395,7 +395,7 @@ test_that("what functions of a model's specification see goes with the model", {
   }
 })
 
-test_that("such functions stay as long as something can call them", {
+test_that("such closures are preserved while something can call them", {
   model <- linear_regressor(column_numeric("a", normalizer_fn = local({
     half <- 0.5
     function(x) x * half
@@ -406,7 +406,7 @@ test_that("such functions stay as long as something can call them", {
   for (i in 1:4) gc()
   train(model, input, steps = 2)
   expect_length(unlist(predict(model, data.frame(a = 1:4 / 4))), 4)
-  # of a graph that nobody but the variable knows
+  # The variable is the only reference to the graph.
   w <- with_graph(tf$Graph(), tf$get_variable("w", list(2L), constraint = local({
     most <- 1
     function(x) tf$minimum(x, most)
@@ -421,7 +421,7 @@ test_that("such functions stay as long as something can call them", {
     })
   })
   expect_equal(c(values), c(1, 1))
-  # and of a scaffold that was made beside the graph of its session
+  # A scaffold that was created outside its session's graph.
   seen <- 0
   scaffold <- with_graph(
     tf$Graph(), tf$train$Scaffold(init_fn = function(scaffold, session) seen <<- seen + 1)
@@ -434,16 +434,16 @@ test_that("such functions stay as long as something can call them", {
   expect_equal(seen, 1)
 })
 
-test_that("rounds of models and graphs with functions take no more memory", {
+test_that("repeatedly creating models and graphs with functions does not leak memory", {
   skip_on_cran()
   skip_if_not_installed("processx")
-  skip_if_not(file.exists("/proc/self/status"), "the system does not say how much memory is used")
+  skip_if_not(file.exists("/proc/self/status"), "no /proc to measure memory")
   script <- "
     library(runhooks)
     tf$logging$set_verbosity('ERROR')
     input <- input_fn(data.frame(a = 1:4, b = 1:4), features = 'a', response = 'b', batch_size = 2)
     round <- function() {
-      big <- stats::runif(1e6) # 8 MB, seen by all
+      big <- stats::runif(1e6) # 8 MB, captured by each closure
       with(tf$Graph()$as_default(), {
         w <- NULL
         w <- tf$get_variable('w', list(2L), constraint = function(x) if (length(big)) x,
@@ -464,7 +464,7 @@ test_that("rounds of models and graphs with functions take no more memory", {
       for (i in 1:4) gc()
       as.numeric(gsub('[^0-9]', '', grep('^VmRSS', readLines('/proc/self/status'), value = TRUE)))
     }
-    # what is garbage until the next collection would leave the heap as large as it was then
+    # Collect in each round, because garbage would enlarge the heap.
     rounds <- function(n) for (i in seq_len(n)) { round(); gc() }
     rounds(4)
     first <- resident()

@@ -14,7 +14,7 @@ test_that("a hook works in evaluate() and predict(), alone and in a list", {
   expect_equal(calls_of(hook), c("begin", "end", "begin", "end"))
 })
 
-test_that("results come back in the form they were asked for", {
+test_that("results have the structure of the fetches", {
   seen <- list()
   ask <- function(request) {
     hook <- session_run_hook(
@@ -51,7 +51,7 @@ test_that("results come back in the form they were asked for", {
   expect_null(ask(function(context) NULL))
 })
 
-test_that("a request that is made once and returned again is as good as a new one", {
+test_that("a request object can be created once and returned in each step", {
   args <- NULL
   steps <- c()
   hook <- session_run_hook(
@@ -65,7 +65,7 @@ test_that("a request that is made once and returned again is as good as a new on
   expect_equal(steps, 0:3)
 })
 
-test_that("a hook may ask for something else in each step", {
+test_that("a hook can request other tensors in each step", {
   step <- 0
   lengths <- c()
   hook <- session_run_hook(
@@ -80,7 +80,7 @@ test_that("a hook may ask for something else in each step", {
   expect_equal(lengths, c(1, 2, 0, 4))
 })
 
-test_that("request_stop() stops after the step, and later hooks see it", {
+test_that("request_stop() stops after the step, and later hooks can query it", {
   seen <- c()
   first <- session_run_hook(after_run = function(context, values) context$request_stop())
   second <- session_run_hook(
@@ -94,7 +94,7 @@ test_that("request_stop() stops after the step, and later hooks see it", {
   expect_equal(variable_value(model, "global_step"), list(global_step = 1))
 })
 
-test_that("a hook may use the session itself, and feed it", {
+test_that("a hook can run the session and feed it", {
   values <- c()
   hook <- session_run_hook(after_run = function(context, values_) {
     values <<- c(values, context$session$run("global_step:0"))
@@ -103,7 +103,7 @@ test_that("a hook may use the session itself, and feed it", {
   expect_equal(values, 1:3)
 })
 
-test_that("begin() may add to the graph, later methods may not", {
+test_that("begin() can add to the graph, later methods cannot", {
   doubled <- NULL
   seen <- NULL
   hook <- session_run_hook(
@@ -126,7 +126,7 @@ test_that("begin() may add to the graph, later methods may not", {
   expect_error(train(mtcars_model(), mtcars_input(), steps = 1, hooks = late))
 })
 
-test_that("a hook object may be used again", {
+test_that("a hook object can be reused", {
   hook <- recording_hook(c("begin", "end"))
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 1, hooks = hook)
@@ -134,7 +134,7 @@ test_that("a hook object may be used again", {
   expect_equal(calls_of(hook), c("begin", "end", "begin", "end"))
 })
 
-test_that("hooks nest: a hook may train another model", {
+test_that("a hook can train another model", {
   inner_steps <- NULL
   outer_steps <- c()
   hook <- session_run_hook(
@@ -152,7 +152,7 @@ test_that("hooks nest: a hook may train another model", {
   expect_equal(history$step, 1:4)
 })
 
-test_that("what is no hook is refused with its place", {
+test_that("an object that is not a hook is an error that names its position", {
   model <- mtcars_model()
   expect_snapshot_text({
     train(model, mtcars_input(), hooks = list(hook_stop_at_step(1), "stop"))
@@ -179,8 +179,8 @@ test_that("a fetch that is not in the graph is an error that names it", {
   )
 })
 
-test_that("no R object is held after a run, whichever way it ends", {
-  for (i in 1:2) gc() # what other tests have left
+test_that("a run preserves no R object, whichever way it ends", {
+  for (i in 1:2) gc() # collects garbage of other tests
   before <- cpp_held_count()
   model <- mtcars_model()
   train(model, mtcars_input(), hooks = recording_hook())
@@ -194,7 +194,7 @@ test_that("no R object is held after a run, whichever way it ends", {
   expect_lte(cpp_held_count(), before)
 })
 
-test_that("context says how many rows and passes the input has given", {
+test_that("the context reports the rows and epochs read so far", {
   seen <- list()
   note <- function(when) {
     function(context, values) {
@@ -205,7 +205,7 @@ test_that("context says how many rows and passes the input has given", {
   hook <- session_run_hook(
     before_run = function(context) note("before")(context), after_run = note("after")
   )
-  # 32 rows in batches of 12, twice: the third batch has rows of both passes, the last is short
+  # 32 rows in batches of 12, twice. The third batch has rows of both epochs, and the last is short.
   input <- input_fn(
     mtcars, features = c(drat, cyl), response = mpg, batch_size = 12, num_epochs = 2
   )
@@ -224,7 +224,7 @@ test_that("context says how many rows and passes the input has given", {
   expect_equal(seen[[2]], list("after", NA_real_, NA_real_))
 })
 
-test_that("values are the hook's to keep: what it holds does not change at later steps", {
+test_that("fetched values are copies that later steps do not change", {
   kept <- list()
   hook <- session_run_hook(
     before_run = function(context) {
@@ -243,7 +243,7 @@ test_that("values are the hook's to keep: what it holds does not change at later
     list(0, 1, NULL, 3, 4)
   )
   expect_null(kept[[3]]$results)
-  # a hook that keeps none has a list of its own in each step all the same
+  # A hook that keeps no values also gets a new list in each step.
   last <- NULL
   seen <- numeric()
   light <- session_run_hook(
@@ -258,7 +258,7 @@ test_that("values are the hook's to keep: what it holds does not change at later
   expect_equal(last$results[[1]], 2)
 })
 
-test_that("ten hooks that ask for the same tensor cause one fetch", {
+test_that("ten hooks that request the same tensor cause one fetch", {
   computed <- 0
   asks <- function() {
     got <- numeric()
@@ -287,7 +287,7 @@ test_that("ten hooks that ask for the same tensor cause one fetch", {
   expect_equal(sum(told$node_name == "product"), 1)
 })
 
-test_that("what a hook was given for a loop ends with it", {
+test_that("objects that a hook received become invalid when the loop ends", {
   coord <- NULL
   seen <- NULL
   inner <- session_run_hook(after_create_session = function(session, coord) coord <<- coord)
@@ -303,7 +303,7 @@ test_that("what a hook was given for a loop ends with it", {
   expect_s3_class(seen[[2]], "runhooks_error_failed_precondition")
 })
 
-test_that("a hook that takes its values away from the core does no harm", {
+test_that("a hook that removes its values does not affect the core", {
   n <- 0
   rude <- session_run_hook(
     before_run = function(context) session_run_args("global_step:0"),
@@ -332,7 +332,7 @@ test_that("c() adds a hook to a list of hooks", {
   expect_snapshot_text(as_hook_list(c(list(own), type = 3)))
 })
 
-test_that("stop_requested is TRUE at once, and a coordinator that was kept says stop", {
+test_that("stop_requested becomes TRUE immediately, and a stored coordinator reports the stop", {
   seen <- list()
   kept <- NULL
   hook <- session_run_hook(
@@ -349,12 +349,11 @@ test_that("stop_requested is TRUE at once, and a coordinator that was kept says 
   train(mtcars_model(), mtcars_input(), hooks = hook)
   expect_equal(seen, list(FALSE, TRUE))
   expect_true(kept$should_stop())
-  # the hook's next loop begins without it
   train(mtcars_model(), mtcars_input(), hooks = hook)
   expect_equal(seen, list(FALSE, TRUE, FALSE, TRUE))
 })
 
-test_that("hooks and heads that sapply() has put side by side are hooks and heads", {
+test_that("hooks and heads from sapply() are accepted", {
   calls <- 0
   counting <- function(i) session_run_hook(begin = function() calls <<- calls + i)
   hooks <- sapply(c(a = 1, b = 2), counting)

@@ -1,4 +1,4 @@
-test_that("hook_logging_tensor() shows what was asked for whatever the verbosity", {
+test_that("hook_logging_tensor() prints its tensors at any verbosity", {
   input <- mtcars_input(num_epochs = NULL)
   lines <- lines_of_log(train(mtcars_model(), input, steps = 5, hooks = hook_logging_tensor(
     list(step = "global_step:0", bias = "linear/linear_model/bias_weights"), every_n_iter = 2
@@ -20,7 +20,7 @@ test_that("hook_logging_tensor() shows what was asked for whatever the verbosity
   expect_equal(formatted, "INFO:tensorflow:at 0")
 })
 
-test_that("the loop's own lines are shown at INFO only", {
+test_that("the loop's own log lines appear at INFO only", {
   withr::defer(tf$logging$set_verbosity(tf$logging$WARN))
   model <- mtcars_model(log_step_count_steps = 2)
   expect_equal(lines_of_log(train(model, mtcars_input(num_epochs = NULL), steps = 4)), character())
@@ -36,7 +36,7 @@ test_that("the loop's own lines are shown at INFO only", {
   expect_match(lines[[length(lines)]], "^INFO:tensorflow:Loss for final step: [0-9.]+\\.$")
 })
 
-test_that("hook_stop_at_step() stops, and may be used again", {
+test_that("hook_stop_at_step() stops the loop, and can be reused", {
   model <- mtcars_model()
   hook <- hook_stop_at_step(num_steps = 3)
   train(model, mtcars_input(num_epochs = NULL), hooks = hook)
@@ -46,7 +46,7 @@ test_that("hook_stop_at_step() stops, and may be used again", {
   expect_equal(variable_value(model, "global_step")[[1]], 10)
 })
 
-test_that("hook_nan_tensor() fails or stops", {
+test_that("hook_nan_tensor() raises an error or stops", {
   diverging <- function() {
     linear_regressor(
       column_numeric("drat"), model_dir = withr::local_tempdir(.local_envir = parent.frame(2)),
@@ -82,7 +82,7 @@ test_that("deferred hooks are a list of hook_fn and type", {
   expect_equal(hook_progress_bar()$type, "hook_progress_bar")
 })
 
-test_that("arguments are refused as TensorFlow refuses them", {
+test_that("arguments are validated as in TensorFlow", {
   expect_snapshot_text({
     hook_logging_tensor("loss")
     hook_logging_tensor("loss", every_n_iter = 1, every_n_secs = 1)
@@ -103,14 +103,14 @@ test_that("arguments are refused as TensorFlow refuses them", {
   })
 })
 
-test_that("names that are not in the graph are an error of the start", {
+test_that("names that are not in the graph are errors at the start of the loop", {
   expect_error(
     train(mtcars_model(), mtcars_input(), hooks = hook_logging_tensor("nope", every_n_iter = 1)),
     "The name 'nope:0' refers to a Tensor which does not exist", class = "runhooks_error_not_found"
   )
 })
 
-test_that("built-in hooks print and go through saveRDS()", {
+test_that("built-in hooks print and survive saveRDS()", {
   hook <- hook_stop_at_step(2)
   expect_output(print(hook), "StopAtStepHook")
   file <- withr::local_tempfile()

@@ -2,26 +2,26 @@ stopping <- function(model, should_stop, ...) {
   hook_early_stopping(model, should_stop, run_every_secs = NULL, run_every_steps = 1)
 }
 
-test_that("hook_early_stopping() stops, and notes it in the checkpoint", {
+test_that("hook_early_stopping() stops, and records it in the checkpoint", {
   model <- mtcars_model()
   input <- mtcars_input(num_epochs = NULL)
   note <- "signal_early_stopping/STOP"
   train(model, input, steps = 7, hooks = stopping(model, function() TRUE))
   expect_equal(variable_value(model, "global_step")[[1]], 1)
   expect_true(variable_value(model, note)[[1]])
-  # what TensorFlow's golden calls train_again_after_early_stop
+  # The scenario train_again_after_early_stop of TensorFlow's golden.
   train(model, input, steps = 3, hooks = stopping(model, function() FALSE))
   expect_equal(variable_value(model, "global_step")[[1]], 4)
   expect_true(variable_value(model, note)[[1]])
   train(model, input, steps = 3)
   expect_false(note %in% variable_names(model))
-  # TensorFlow refuses a checkpoint without it
+  # TensorFlow rejects a checkpoint without the record.
   train(model, input, steps = 3, hooks = stopping(model, function() FALSE))
   expect_equal(variable_value(model, "global_step")[[1]], 10)
   expect_false(variable_value(model, note)[[1]])
 })
 
-test_that("what early stopping says is a message, when the loop has ended", {
+test_that("early stopping is reported by a message after the loop", {
   model <- mtcars_model()
   expect_message(
     train(
@@ -32,7 +32,7 @@ test_that("what early stopping says is a message, when the loop has ended", {
   )
 })
 
-test_that("early stopping says what it cannot use", {
+test_that("early stopping reports bad functions and missing metrics", {
   model <- mtcars_model()
   expect_error(
     train(model, mtcars_input(), hooks = stopping(model, function() "yes")),
@@ -45,13 +45,13 @@ test_that("early stopping says what it cannot use", {
   )
 })
 
-# What TensorFlow says to such a call; its class is ours.
+# TensorFlow's message for such a call. The class of the error differs.
 golden_refusal <- function(call) {
   rows <- read_golden("hooks", "validation_errors.json")$scenarios[[1]]$table
   Filter(function(row) row$call == call, rows)[[1]]$raised$message
 }
 
-test_that("arguments of early stopping are refused in TensorFlow's words", {
+test_that("arguments of early stopping are validated with TensorFlow's messages", {
   est <- mtcars_model()
   fn <- function() TRUE
   refused <- function(expr, call) {
@@ -82,9 +82,7 @@ test_that("arguments of early stopping are refused in TensorFlow's words", {
   )
 })
 
-# --- restore_best_weights
-
-# The weights of the step whose evaluation was best, by the history.
+# Trains a model with a history of its weights and evaluations.
 evaluated_model <- function(stop, steps, evaluator_last = FALSE, ..., frame = parent.frame()) {
   model <- mtcars_model(withr::local_tempdir(.local_envir = frame), ...)
   evaluator <- hook_in_memory_evaluator(model, mtcars_input(shuffle = FALSE), every_n_iter = 7)
@@ -107,13 +105,12 @@ no_better <- function(patience) {
   }
 }
 
-test_that("the best weights come back whatever the order of hooks and whatever ends the run", {
+test_that("the best weights are restored whatever the order of hooks and whatever ends the run", {
   for (last in c(TRUE, FALSE)) {
-    # the steps end it: the rate is such that the last one is hardly ever the best
+    # The number of steps ends the run. The rate makes the last step rarely the best.
     run <- evaluated_model(no_better(1e6), 60, evaluator_last = last, save_checkpoints_steps = 11)
     after <- run$losses[run$losses$step > 0, ]
     expect_equal(run$now, min(after$value), tolerance = 1e-5)
-    # the hook ends it
     run <- evaluated_model(no_better(14), 5000, evaluator_last = last, save_checkpoints_steps = 5)
     expect_lt(variable_value(run$model, "global_step")[[1]], 5000)
     after <- run$losses[run$losses$step > 0, ]
@@ -121,7 +118,7 @@ test_that("the best weights come back whatever the order of hooks and whatever e
   }
 })
 
-test_that("the best checkpoint is on disk, and the only one there", {
+test_that("only the best checkpoint is on disk", {
   run <- evaluated_model(no_better(1e6), 60)
   best <- file.path(model_dir(run$model), "best")
   after <- run$losses[run$losses$step > 0, ]
@@ -134,7 +131,7 @@ test_that("the best checkpoint is on disk, and the only one there", {
   expect_equal(of_best$global_step, step)
 })
 
-test_that("the defaults act in a short run: an evaluation is looked at when it is there", {
+test_that("the defaults work in a short run: each evaluation is used as soon as it exists", {
   model <- mtcars_model()
   expect_message(
     train(model, mtcars_input(num_epochs = NULL), steps = 2000, hooks = list(

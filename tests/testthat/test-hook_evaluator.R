@@ -1,11 +1,10 @@
-# A hook of evaluations that notes their global steps.
 step_noter <- function() {
   steps <- c()
   note <- session_run_hook(end = function(session) steps <<- c(steps, session$run("global_step:0")))
   list(hook = note, steps = function() steps)
 }
 
-test_that("hook_in_memory_evaluator() evaluates when TensorFlow does, the last step once", {
+test_that("hook_in_memory_evaluator() evaluates at TensorFlow's steps, the last step once", {
   table <- read_golden("hooks", "in_memory_evaluator.json")$scenarios[[2]]$table
   for (row in table) {
     model <- mtcars_model()
@@ -21,7 +20,7 @@ test_that("hook_in_memory_evaluator() evaluates when TensorFlow does, the last s
   }
 })
 
-test_that("hook_in_memory_evaluator() sees the values of the training", {
+test_that("hook_in_memory_evaluator() uses the current training weights", {
   model <- mtcars_model(save_checkpoints_steps = 2)
   withr::defer(tf$logging$set_verbosity(tf$logging$WARN))
   tf$logging$set_verbosity(tf$logging$INFO)
@@ -36,8 +35,8 @@ test_that("hook_in_memory_evaluator() sees the values of the training", {
   expect_equal(loss, evaluate(model, mtcars_input(shuffle = FALSE))$loss, tolerance = 1e-6)
 })
 
-test_that("an evaluation in memory reads its own data, wherever those of the training stand", {
-  # the same names in both graphs, and both keep where they stand
+test_that("an in-memory evaluation reads its own data, independent of the training's position", {
+  # Iterators of both graphs have the same names, and both save their positions.
   input <- function(times) {
     function() {
       rows <- dataset_repeat(tensor_slices_dataset(list(x = 1:6 / 6, y = 1:6)), times)
@@ -57,12 +56,12 @@ test_that("an evaluation in memory reads its own data, wherever those of the tra
     model, input(1), every_n_iter = 5, hooks = note
   ))
   expect_equal(rows, c(2, 4, 6, 2, 4, 6))
-  # the position of the training was saved all the same
+  # The training's position is saved nevertheless.
   saved <- cpp_checkpoint_names(latest_checkpoint(model_dir(model)))
   expect_true(any(grepl("runhooks/iterator/IteratorV2", saved)))
 })
 
-test_that("hook_stop_if_*() read what the evaluator has written", {
+test_that("hook_stop_if_*() read the evaluations that the evaluator has written", {
   model <- mtcars_model()
   train(model, mtcars_input(num_epochs = NULL), steps = 20, hooks = list(
     hook_in_memory_evaluator(model, mtcars_input(), every_n_iter = 3),
@@ -71,7 +70,7 @@ test_that("hook_stop_if_*() read what the evaluator has written", {
   expect_equal(variable_value(model, "global_step")[[1]], 3)
 })
 
-test_that("arguments of hook_in_memory_evaluator() are refused in TensorFlow's words", {
+test_that("arguments of hook_in_memory_evaluator() are validated with TensorFlow's messages", {
   est <- mtcars_model()
   expect_error(
     hook_in_memory_evaluator(est, mtcars_input(), every_n_iter = 0), "invalid every_n_iter=0.",
@@ -92,7 +91,7 @@ fake_evaluation <- function(model, step, loss) {
   cpp_write_events(dir, paste0(".", step), step, list(c(average_loss = loss)))
 }
 
-# What the weights were after each step, and a hook that pretends evaluations with these losses.
+# Records the weights after each step, and writes fake evaluations with these losses.
 weights_by_step <- function(model, losses) {
   weights <- list()
   hook <- session_run_hook(after_run = function(context, values) {
@@ -103,7 +102,7 @@ weights_by_step <- function(model, losses) {
   structure(hook, weights = function() weights)
 }
 
-test_that("early stopping restores the weights of the best evaluation, and saves them", {
+test_that("early stopping restores and saves the weights of the best evaluation", {
   model <- mtcars_model(save_checkpoints_steps = 3)
   watch <- weights_by_step(model, c(9, 5, 6, 7, 8, 9, 9, 9))
   train(model, mtcars_input(num_epochs = NULL), steps = 20, hooks = list(
@@ -121,13 +120,12 @@ test_that("early stopping restores the weights of the best evaluation, and saves
     tolerance = 1e-7
   )
   expect_false(isTRUE(all.equal(weights[[2]], weights[[6]])))
-  # going on starts from them
   again <- weights_by_step(model, numeric())
   train(model, mtcars_input(num_epochs = NULL), steps = 1, hooks = again)
   expect_length(attr(again, "weights")(), 7)
 })
 
-test_that("the best weights come from a checkpoint where the step is over", {
+test_that("the best weights come from a checkpoint if their step has passed", {
   for (every in c(2, 100)) {
     model <- mtcars_model(save_checkpoints_steps = every)
     first <- weights_by_step(model, numeric())
@@ -135,7 +133,6 @@ test_that("the best weights come from a checkpoint where the step is over", {
       model, "average_loss", 3, run_every_secs = NULL, run_every_steps = 1,
       restore_best_weights = TRUE
     )
-    # both runs have the hook's variable
     expect_warning(
       train(model, mtcars_input(num_epochs = NULL), steps = 4, hooks = list(first, stops)),
       "never saw the metric"

@@ -1,5 +1,3 @@
-# What hooks can do beyond TensorFlow's five methods.
-
 recorder <- function(...) {
   seen <- list()
   hook <- session_run_hook(
@@ -11,7 +9,7 @@ recorder <- function(...) {
   hook
 }
 
-test_that("on_error() gets the condition that leaves train(), once, after the session is closed", {
+test_that("on_error() receives the condition of train() once, after the session is closed", {
   hook <- recorder(after_run = function(context, values) {
     stop(structure(class = c("mine", "error", "condition"), list(message = "lost", call = NULL)))
   })
@@ -22,7 +20,7 @@ test_that("on_error() gets the condition that leaves train(), once, after the se
   expect_error(seen[[1]]$session$run("global_step:0"), "closed")
 })
 
-test_that("on_error() is called for errors of every method, and of the core; not otherwise", {
+test_that("on_error() is called for errors of every method and of the core, and for nothing else", {
   fail <- function(...) stop("no")
   for (method in c("begin", "after_create_session", "before_run", "after_run", "end")) {
     wrong <- do.call(session_run_hook, setNames(list(switch(method,
@@ -86,10 +84,8 @@ test_that("an interrupt in a closure: step, checkpoint, on_error(), then R's int
   expect_length(attr(hook, "seen")(), 1)
   expect_s3_class(attr(hook, "seen")()[[1]]$condition, "interrupt")
   expect_match(saved_then, "ckpt-6$")
-  # the condition has the history so far, on_error() has it too
   expect_equal(as.data.frame(caught$history)$step, rep(c(1, 2, 4, 6)[1:3], 2))
   expect_equal(attr(hook, "seen")()[[1]]$condition$history, caught$history)
-  # the next error is not taken for an interrupt
   before <- latest_checkpoint(folder)
   bad <- session_run_hook(after_run = function(context, values) stop("bad"))
   expect_error(
@@ -98,7 +94,7 @@ test_that("an interrupt in a closure: step, checkpoint, on_error(), then R's int
   expect_equal(latest_checkpoint(folder), before)
 })
 
-test_that("an interrupt reaches handlers in their order, also through a loop within a loop", {
+test_that("an interrupt reaches handlers in their order, also through nested loops", {
   order <- character()
   inner <- function() {
     stop_at_once <- session_run_hook(after_run = function(context, values) rlang::interrupt())
@@ -130,7 +126,7 @@ counting <- function() {
   hook
 }
 
-test_that("what a hook saves travels with the checkpoint", {
+test_that("a hook's state is saved in the checkpoint", {
   folder <- withr::local_tempdir()
   train(mtcars_model(model_dir = folder), mtcars_input(num_epochs = NULL), steps = 5,
         hooks = list(counter = counting()))
@@ -145,7 +141,7 @@ test_that("what a hook saves travels with the checkpoint", {
   expect_false(any(grepl("hook_state", variable_names(mtcars_model(model_dir = folder)))))
 })
 
-test_that("a recovered run goes on from the state of its checkpoint", {
+test_that("a recovered run restores hook states from its checkpoint", {
   failures <- 0
   count <- 0
   steps <- numeric()
@@ -168,7 +164,7 @@ test_that("a recovered run goes on from the state of its checkpoint", {
   expect_equal(steps, c(1, 2, 3, 3, 4))
 })
 
-test_that("heavier hooks come later", {
+test_that("hooks are sorted by weight", {
   order <- character()
   hook <- function(name, ...) {
     session_run_hook(after_run = function(context, values) order <<- c(order, name), ...)
@@ -178,13 +174,13 @@ test_that("heavier hooks come later", {
   expect_identical(order, c("a", "b", "c", "d"))
 })
 
-test_that("a hook that was moved by its weight keeps the place it was given", {
+test_that("a hook that was moved by its weight is reported at its original position", {
   fail <- session_run_hook(after_run = function(context, values) stop("no"), weight = -1)
   hooks <- list(session_run_hook(), fail)
   expect_error(train(mtcars_model(), mtcars_input(), hooks = hooks), "hooks[[2]]", fixed = TRUE)
 })
 
-test_that("an object with nothing but methods is taken without a warning", {
+test_that("an object that only has methods is accepted without a warning", {
   object <- new.env()
   object$end <- function(session) NULL
   expect_no_warning(train(mtcars_model(), mtcars_input(), steps = 1, hooks = object))
@@ -214,7 +210,7 @@ test_that("lists and objects with the methods are hooks", {
   expect_equal(counter$n, 2)
 })
 
-test_that("a misspelt method is refused when the hook is made", {
+test_that("a misspelt method is an error when the hook is created", {
   expect_error(session_run_hook(befor_run = function(context) NULL), "befor_run")
   wrong <- list(after_run = function(context, values) NULL, befor_run = function(context) NULL)
   expect_error(
@@ -230,7 +226,7 @@ test_that("a misspelt method is refused when the hook is made", {
   )
 })
 
-test_that("a saver of the user takes the place of the default one, and says so", {
+test_that("a saver of the user replaces the default one, with a message", {
   folder <- withr::local_tempdir()
   model <- mtcars_model(model_dir = folder, save_checkpoints_steps = 1)
   saver <- hook_checkpoint_saver(folder, save_steps = 10)
@@ -240,7 +236,7 @@ test_that("a saver of the user takes the place of the default one, and says so",
   )
 })
 
-test_that("an interrupt is told in one line; the history so far is at hand", {
+test_that("an interrupt is reported in one line, and the history so far is available", {
   model <- mtcars_model()
   stop_at <- session_run_hook(after_run = function(context, values) {
     if (context$session$run("global_step:0") == 7) rlang::interrupt()
@@ -259,12 +255,11 @@ test_that("an interrupt is told in one line; the history so far is at hand", {
   )
   expect_s3_class(last_history(), "tf_estimator_history")
   expect_gte(length(last_history()$step), 6)
-  # after an error as well, and after a run that has ended well
   bad <- session_run_hook(after_run = function(context, values) stop("bad"))
   expect_error(train(model, mtcars_input(), hooks = bad), "bad")
   history <- train(model, mtcars_input(num_epochs = NULL), steps = 2)
   expect_identical(last_history(), history)
-  # no checkpoints, no promise
+  # Without checkpoints the message promises no resumption.
   unsaved <- mtcars_model(save_checkpoints_steps = NULL, save_checkpoints_secs = NULL)
   expect_message(
     tryCatch(
@@ -278,7 +273,7 @@ test_that("an interrupt is told in one line; the history so far is at hand", {
   )
 })
 
-test_that("a loss that diverges comes with advice, behind TensorFlow's words", {
+test_that("an error about a diverging loss appends advice to TensorFlow's message", {
   model <- linear_regressor(
     column_numeric("disp"), optimizer = tf$train$GradientDescentOptimizer(0.5)
   )

@@ -1,4 +1,4 @@
-test_that("hook_final_ops() gives the values in the form that was asked for", {
+test_that("hook_final_ops() returns values in the requested structure", {
   hook <- hook_final_ops(list(step = "global_step:0", more = list(
     "linear/linear_model/bias_weights:0", "global_step"
   )))
@@ -19,7 +19,7 @@ test_that("hook_final_ops() gives the values in the form that was asked for", {
   expect_null(nothing$final_ops_values)
 })
 
-test_that("hook_final_ops() says what is wrong with operations that read data", {
+test_that("hook_final_ops() explains errors of operations that read data", {
   hook <- hook_final_ops("linear/head/weighted_loss/Sum:0")
   lines <- lines_of_log(expect_error(
     train(mtcars_model(), mtcars_input(), hooks = hook), class = "runhooks_error_out_of_range"
@@ -32,7 +32,7 @@ test_that("hook_final_ops() says what is wrong with operations that read data", 
   )
 })
 
-test_that("hook_feed_fn() feeds what its function returns, anew in each run", {
+test_that("hook_feed_fn() feeds the result of its function, which it calls in each run", {
   count <- 0
   feed <- hook_feed_fn(function() {
     count <<- count + 1
@@ -55,7 +55,7 @@ test_that("hook_feed_fn() feeds what its function returns, anew in each run", {
   )
 })
 
-test_that("arguments of the other hooks are refused as TensorFlow refuses them", {
+test_that("arguments of the other hooks are validated as in TensorFlow", {
   expect_snapshot_text({
     hook_global_step_waiter("ten")
     hook_final_ops(3)

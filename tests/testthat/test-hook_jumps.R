@@ -1,8 +1,9 @@
-# Hooks that do to their loop what no hook should: reset, close, jump, run other loops on the way out.
+# Hooks that misuse their loop: they reset the graph, close the session, jump, or run other loops
+# while an error unwinds.
 
 failed_precondition <- "runhooks_error_failed_precondition"
 
-test_that("the default graph of a loop cannot be reset by what the loop calls", {
+test_that("code that a loop calls cannot reset the loop's default graph", {
   reset <- function(...) tf$reset_default_graph()
   for (method in c("begin", "after_create_session", "before_run", "after_run", "end")) {
     hook <- do.call(session_run_hook, setNames(list(reset), method))
@@ -23,14 +24,13 @@ test_that("the default graph of a loop cannot be reset by what the loop calls", 
     hooks = session_run_hook(before_run = function(context) reset())
   )
   expect_error(train(evaluated, mtcars_input(), steps = 2, hooks = hook), class = failed_precondition)
-  # and nothing is left of it
   before <- tf$get_default_graph()
   expect_identical(tf$get_default_graph(), before)
   tf$reset_default_graph()
   expect_false(identical(tf$get_default_graph(), before))
 })
 
-test_that("contexts that a hook has entered and not left end with its method", {
+test_that("contexts that a hook enters and does not leave end with its method", {
   outside <- tf$get_default_graph()
   other <- tf$Graph()
   hook <- session_run_hook(after_run = function(context, values) {
@@ -39,7 +39,7 @@ test_that("contexts that a hook has entered and not left end with its method", {
   })
   train(mtcars_model(), mtcars_input(), steps = 3, hooks = hook)
   expect_identical(tf$get_default_graph(), outside)
-  # nor can it take those that it has not entered
+  # A hook cannot leave contexts that it has not entered.
   inner <- NULL
   hook <- session_run_hook(after_run = function(context, values) {
     for (i in 1:3) cpp_graph_pop_default()
@@ -65,7 +65,6 @@ test_that("a hook that closes its session gets an error at the next run, in any 
   )
   for (method in names(close)) {
     hook <- do.call(session_run_hook, close[method])
-    # and nothing else goes wrong by it
     expect_warning(
       expect_error(
         train(mtcars_model(), mtcars_input(), steps = 3, hooks = hook),
@@ -73,7 +72,7 @@ test_that("a hook that closes its session gets an error at the next run, in any 
       ),
       NA
     )
-    # a plan that was made before is gone with the session
+    # Closing in a later step must also drop plans that were built before.
     if (method != "before_run") next
     steps <- 0
     hook <- session_run_hook(before_run = function(context) {
@@ -97,7 +96,7 @@ test_that("a hook that closes its session gets an error at the next run, in any 
   expect_error(train(evaluated, mtcars_input(), steps = 2, hooks = hook), class = failed_precondition)
 })
 
-test_that("a stop survives what runs while the hook is left", {
+test_that("a stop survives code that runs while the hook is left", {
   steps <- 0
   ends <- 0
   stopping <- function(on_the_way_out) {
@@ -123,14 +122,14 @@ test_that("a stop survives what runs while the hook is left", {
     train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 50, hooks = stopping(ways[[way]]))
     expect_equal(c(steps, ends), c(1, 1), info = way)
   }
-  # as with Python's `finally`, what is raised last and by nobody caught is what leaves
+  # As with Python's `finally`, the last uncaught error reaches the caller.
   expect_error(
     train(mtcars_model(), mtcars_input(), hooks = stopping(function() stop("the last"))), "the last"
   )
   expect_equal(ends, 0)
 })
 
-test_that("a loop that is left by a restart tells on_error(), and holds nothing afterwards", {
+test_that("a loop that a restart leaves calls on_error() once", {
   seen <- list()
   leaving <- session_run_hook(
     after_run = function(context, values) invokeRestart("out"),
@@ -139,7 +138,7 @@ test_that("a loop that is left by a restart tells on_error(), and holds nothing 
   withRestarts(train(mtcars_model(), mtcars_input(), hooks = leaving), out = function() NULL)
   expect_length(seen, 1)
   expect_match(conditionMessage(seen[[1]]), "left by a jump")
-  # nor does it hear of what others do
+  # Errors of other loops do not reach the hook.
   try(train(mtcars_model(), mtcars_input(), hooks = session_run_hook(end = function(session) stop())),
     silent = TRUE
   )

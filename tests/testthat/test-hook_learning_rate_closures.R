@@ -1,4 +1,4 @@
-# hook_learning_rate(), and rates that are variables or functions.
+# hook_learning_rate(), and learning rates that are variables or functions.
 
 rates_of <- function(model, hook, steps = 6, ...) {
   hooks <- if (!is.null(hook)) list(hook)
@@ -28,7 +28,7 @@ test_that("a schedule sets the rate of each step, and the step uses it", {
   expect_equal(
     events$value[events$tag == "learning_rate"], 0.001 * 0.5^(0:5), tolerance = 1e-6
   )
-  # it goes on with the step, and nothing moves where the rate is 0
+  # The schedule continues with the step, and rate 0 changes nothing.
   before <- variable_value(model)
   expect_equal(rates_of(model, hook_learning_rate(function(step) step * 0)), rep(0, 6))
   after <- variable_value(model)
@@ -36,7 +36,7 @@ test_that("a schedule sets the rate of each step, and the step uses it", {
   expect_equal(before[names(before) != "global_step"], after[names(after) != "global_step"])
 })
 
-test_that("a schedule is TensorFlow's decay where it computes the same", {
+test_that("a schedule matches TensorFlow's decay", {
   weights <- function(model, ...) {
     train(model, mtcars_input(num_epochs = NULL, shuffle = FALSE), steps = 6, ...)
     variable_value(model, "linear/linear_model/cyl/weights")[[1]]
@@ -48,10 +48,9 @@ test_that("a schedule is TensorFlow's decay where it computes the same", {
     weights(scheduled, hooks = hook_learning_rate(function(step, epoch, rate) rate * 0.5^step)),
     tolerance = 1e-6
   )
-  # a rate that changes is in the event file without a hook
   events <- read_events(model_dir(decayed))
   expect_equal(events$value[events$tag == "learning_rate"], 0.001 * 0.5^(0:5), tolerance = 1e-6)
-  # the schedule is given the optimizer's own rate of the step
+  # The schedule receives the optimizer's rate of the step.
   again <- sgd_model(function(step) tf$train$exponential_decay(0.001, step, 1, 0.5))
   expect_equal(
     rates_of(again, hook_learning_rate(function(rate) rate * 10)), 0.01 * 0.5^(0:5),
@@ -59,9 +58,9 @@ test_that("a schedule is TensorFlow's decay where it computes the same", {
   )
 })
 
-test_that("arguments of a schedule go by their names or places, and epochs count from 1", {
+test_that("schedule arguments match by name or position, and epochs count from 1", {
   by_epoch <- rates_of(sgd_model(), hook_learning_rate(function(epoch) epoch / 1000), steps = 9)
-  # 4 batches an epoch; the first batch of an epoch still has the epoch of the row before it
+  # 4 batches per epoch. The first batch of an epoch still counts as the epoch before.
   expect_equal(by_epoch[c(1, 4, 6, 8)], c(1, 1, 2, 2) / 1000, tolerance = 1e-6)
   expect_equal(
     rates_of(sgd_model(), hook_learning_rate(function(s, e) (s + e) / 1000), steps = 3),
@@ -84,8 +83,8 @@ test_that("both rates of a wide and deep model are set", {
   expect_equal(seen, list(dnn = 0.0005, linear = 0.0025), tolerance = 1e-6)
 })
 
-test_that("reduce_on_plateau() lowers the rate where the metric gets no better, and goes on so", {
-  model <- sgd_model(0) # no step makes it better
+test_that("reduce_on_plateau() lowers the rate when the metric stops improving, and resumes", {
+  model <- sgd_model(0) # no step improves it
   schedule <- reduce_on_plateau("average_loss", factor = 0.5, patience = 4)
   hook <- hook_learning_rate(schedule)
   said <- capture_messages(train(
@@ -95,7 +94,6 @@ test_that("reduce_on_plateau() lowers the rate where the metric gets no better, 
   ))
   expect_equal(sum(grepl("gets no better", said)), 2)
   state <- variable_names(model)
-  # a run that goes on has the lower rate from its first step
   model <- sgd_model(0.001)
   always_worse <- add_metrics(model, function() {
     list(worse = tf$metrics$mean(tf$cast(tf$train$get_global_step(), tf$float32)))
@@ -111,7 +109,7 @@ test_that("reduce_on_plateau() lowers the rate where the metric gets no better, 
   expect_equal(rates(1), 0.001 * 0.25, tolerance = 1e-6)
 })
 
-test_that("a learning rate may be a variable or a function", {
+test_that("a learning rate can be a variable or a function", {
   rate_now <- function(optimizer) {
     model <- linear_regressor(column_numeric("drat"), optimizer = optimizer)
     rates_of(model, NULL, steps = 1)
@@ -127,7 +125,7 @@ test_that("a learning rate may be a variable or a function", {
   )
 })
 
-test_that("bad schedules are refused", {
+test_that("invalid schedules are errors", {
   invalid <- "runhooks_error_invalid_argument"
   expect_error(hook_learning_rate(0.1), "tf[$]train[$]AdamOptimizer\\(0.1\\)", class = invalid)
   expect_error(hook_learning_rate("step"), "must be a function", class = invalid)

@@ -1,4 +1,4 @@
-# The names by which hooks ask any model for the same things.
+# Hooks can request standard tensors of any model by name.
 
 asking <- function(..., keep) {
   session_run_hook(
@@ -13,7 +13,7 @@ results_of <- function(model, input, ..., run = train) {
   seen
 }
 
-test_that("loss, predictions, labels and learning_rate are there in every canned model", {
+test_that("loss, predictions, labels and learning_rate exist in every canned model", {
   columns <- feature_columns(column_numeric("drat"), column_numeric("cyl"))
   binary <- input_fn(mtcars, response = "am", features = c("drat", "cyl"), batch_size = 8)
   models <- list(
@@ -43,19 +43,18 @@ test_that("loss, predictions, labels and learning_rate are there in every canned
   }
   two <- results_of(models[[5]][[1]], mtcars_input(), rate = "learning_rate")
   expect_named(two$rate, c("dnn", "linear"))
-  # in evaluation and prediction what there is
   model <- models[[3]][[1]]
   evaluated <- results_of(model, binary, "loss", "predictions", run = evaluate)
   expect_length(evaluated[[2]]$classes, 8)
 })
 
-test_that("a name with its colon is TensorFlow's", {
+test_that("a name with a colon is TensorFlow's tensor name", {
   asked <- results_of(mtcars_model(), mtcars_input(), summary = "loss:0", loss = "loss")
   expect_type(asked$summary, "raw")
   expect_type(asked$loss, "double")
 })
 
-test_that("built-in hooks know the names", {
+test_that("built-in hooks accept the names", {
   history <- train(
     mtcars_model(), mtcars_input(), steps = 2,
     hooks = hook_history_saver(1, tensors = list(l = "loss", rate = "learning_rate"))
@@ -72,7 +71,7 @@ test_that("built-in hooks know the names", {
   expect_equal(history$losses$`predictions/logits`, 0)
 })
 
-test_that("near names are told of tensors, operations, columns, variables and metrics", {
+test_that("errors suggest similar names of tensors, operations, columns, variables and metrics", {
   model <- mtcars_model()
   input <- mtcars_input()
   kind <- "runhooks_error_not_found"
@@ -97,7 +96,7 @@ test_that("near names are told of tensors, operations, columns, variables and me
   expect_error(plot(history, metrics = "mean_loss"), "Did you mean \"mean_losses\"", class = kind)
 })
 
-test_that("a read behind a condition may know that the value is not there in each step", {
+test_that("the check of referenced results skips conditional reads", {
   read <- function(f) referenced_results(body(f), "values")
   expect_equal(read(function(context, values) print(values$results$loss)), "loss")
   expect_equal(read(function(context, values) if (values$results$a > 1) values$results$b), "a")
@@ -108,7 +107,7 @@ test_that("a read behind a condition may know that the value is not there in eac
   )
 })
 
-test_that("a result that was not asked for explains itself once", {
+test_that("a result that was not requested is explained once", {
   reading <- function(after_run, before_run = function(context) session_run_args(loss = "loss")) {
     session_run_hook(before_run = before_run, after_run = after_run)
   }

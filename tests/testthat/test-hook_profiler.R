@@ -1,4 +1,4 @@
-# Options of runs, what they tell, and hook_profiler(); TensorFlow's traces of these are in
+# Run options, run metadata and hook_profiler(). TensorFlow's traces of them are in
 # test-trace_builtin_hooks.R and test-monitored_session.R.
 
 test_that("a timeline without arrows and memory has spans only", {
@@ -8,7 +8,7 @@ test_that("a timeline without arrows and memory has spans only", {
   expect_setequal(vapply(timeline$traceEvents, function(event) event$ph, ""), c("M", "X"))
 })
 
-test_that("one run tells what it took", {
+test_that("the metadata of one run has its timings", {
   told <- tf$RunMetadata()
   expect_null(told$step_stats)
   expect_equal(nrow(as.data.frame(told)), 0)
@@ -24,12 +24,10 @@ test_that("one run tells what it took", {
     stats <- told$step_stats$dev_stats[[1]]
     expect_match(stats$device, "device:CPU:0$")
     expect_equal(stats$node_stats[[2]]$node_name, "root")
-    # the next run forgets what this one told
     session$run(y, run_metadata = told)
     expect_null(told$step_stats)
     session$close()
   })
-  # in a monitored session, with and without the hooks
   told <- run_metadata()
   for (hooks in c(TRUE, FALSE)) {
     run_steps(1, run = function(session, train_op) {
@@ -39,7 +37,7 @@ test_that("one run tells what it took", {
   }
 })
 
-test_that("a run whose time is up ends by an error that says so", {
+test_that("a run that exceeds its timeout is an error", {
   slow <- session_run_hook(
     before_run = function(context) {
       session_run_args("product:0", options = run_options(timeout_in_ms = 1))
@@ -58,7 +56,7 @@ test_that("a run whose time is up ends by an error that says so", {
   expect_match(conditionMessage(condition), "timeout_in_ms of 1")
 })
 
-test_that("bad arguments are refused", {
+test_that("invalid arguments are errors", {
   expect_error(hook_profiler(), "Either every_secs or every_steps should be provided")
   expect_error(
     hook_profiler(save_steps = 1, save_secs = 1), "Can not provide both every_secs and every_steps"

@@ -1,9 +1,9 @@
-# Random hook programs: whatever hooks fetch, ask for or raise, wherever they do it, the loop keeps
-# its contract. A program that fails is named by its seed.
+# Random hook programs test the contract of the loop, whatever hooks fetch, request or raise. A
+# failure reports the seed of its program.
 
 program_count <- at_length(10000, if (identical(Sys.getenv("NOT_CRAN"), "true")) 1000 else 200)
 
-# The toy model: a step is one assignment. What is fed to x and y comes back as their sum.
+# The toy model: a step is one assignment, and `sum` returns x + y.
 toy_graph <- function() {
   graph <- tf$Graph()
   with(graph$as_default(), {
@@ -17,7 +17,6 @@ toy_graph <- function() {
   })
 }
 
-# What a hook that feeds a tensor gives it.
 fed_values <- c(x = 1, y = 2)
 
 conditions <- list(
@@ -39,12 +38,12 @@ random_program <- function() {
     method = sample(c("begin", "created", "before", "after", "end"), 1), actor = sample(4, 1),
     call = sample(3, 1), fetches = sample(c("none", "one", "nested"), 4, replace = TRUE),
     feeds = sample(c("", "x", "y"), 4, replace = TRUE, prob = c(10, 1, 1)),
-    # one in twenty saves checkpoints, every so many steps
+    # Some programs save checkpoints, every `save_steps` steps.
     save_steps = sample(c(0, 1:3), 1, prob = c(57, 1, 1, 1))
   )
 }
 
-# A hook that notes what is called as a letter, and acts where the program says so.
+# A hook that logs its calls as letters, and acts according to the program.
 program_hook <- function(program, index, log) {
   log$calls[[index]] <- character()
   counts <- list()
@@ -90,12 +89,12 @@ program_hook <- function(program, index, log) {
   )
 }
 
-# What is fed in a run of the program.
+# The value of `sum` in a run of the program.
 expected_sum <- function(program) sum(fed_values[active_feeds(program)])
 
 active_feeds <- function(program) Filter(nzchar, program$feeds[seq_len(program$hooks)])
 
-# Two hooks feed the same tensor: the first run fails.
+# TRUE if two hooks feed the same tensor, so that the first run fails.
 has_feed_conflict <- function(program) anyDuplicated(active_feeds(program)) > 0
 
 run_program <- function(program, dir = NULL) {
@@ -130,7 +129,7 @@ run_program <- function(program, dir = NULL) {
   log
 }
 
-# TRUE where the condition that the program raises must reach the caller.
+# TRUE if the program's condition must reach the caller.
 must_surface <- function(program, log) {
   in_run <- program$method %in% c("before", "after")
   is_recovered <- program$kind %in% c("aborted", "unavailable") &&
@@ -159,8 +158,8 @@ broken_error_promises <- function(program, log, calls) {
   )
 }
 
-# What is wrong with the run of a program whose hooks feed the same tensor, or nothing. What the
-# program does may end it before.
+# Contract violations of a program whose hooks feed the same tensor. Its action may end the run
+# earlier.
 broken_conflict_promises <- function(program, log) {
   if (is.null(log$error)) {
     return(if (!log$fired || program$kind %in% c("none", "ask")) "a feed conflict was lost")
@@ -172,14 +171,12 @@ broken_conflict_promises <- function(program, log) {
   )
 }
 
-# The step that an interrupt in a run must leave in the newest checkpoint; NULL where there was
-# none.
+# The step that the newest checkpoint must have after an interrupted run, or NULL.
 interrupted_step <- function(program, log) {
   if (!inherits(log$error, "interrupt")) return(NULL)
   switch(program$method, before = program$call - 1, after = program$call)
 }
 
-# What is wrong with the files that a program has left, or nothing.
 broken_files <- function(program, log, dir) {
   interrupted <- interrupted_step(program, log)
   newest <- latest_checkpoint(dir)
@@ -195,7 +192,6 @@ broken_files <- function(program, log, dir) {
   )
 }
 
-# What is wrong with the run of a program, or nothing.
 broken_promises <- function(program, log) {
   log$session_closed <- function() is.null(log$session) || log$session$should_stop()
   if (has_feed_conflict(program)) return(broken_conflict_promises(program, log))
@@ -215,7 +211,7 @@ broken_promises <- function(program, log) {
 test_that("random hook programs keep the contract of the loop", {
   first <- property_seed("hook programs")
   failed <- character()
-  # closures that are called a few times are not worth compiling
+  # Compiling closures that run a few times does not pay off.
   level <- compiler::enableJIT(0)
   withr::defer(compiler::enableJIT(level))
   gc()
@@ -229,7 +225,7 @@ test_that("random hook programs keep the contract of the loop", {
     if (length(wrong)) failed <- c(failed, paste0("seed ", seed, ": ", wrong[[1]]))
   }
   expect_identical(utils::head(failed, 5), character(), info = paste("seeds after", first))
-  # what the last programs hold may still wait for R's collector
+  # Collects objects of the last programs.
   gc()
   gc()
   expect_lt(cpp_held_count() - held, 100)

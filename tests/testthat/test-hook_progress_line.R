@@ -1,4 +1,4 @@
-test_that("the bar is the line that tfestimators showed", {
+test_that("the bar matches the line that tfestimators showed", {
   expect_equal(
     bar_line("Training", 2, 2, 3136.1035, 1, width = 48),
     "Training 2/2 [======] - ETA:  0s - loss: 3136.10"
@@ -16,7 +16,7 @@ test_that("times are short", {
   expect_equal(vapply(c(0, 59, 61, 7300, 200000), vague_time, ""), c("0s", "59s", "1m", "2h", "2d"))
 })
 
-# What is written to the terminal, as if the stream of messages were one, without control sequences.
+# Terminal output without control sequences, with messages in the same stream.
 shown <- function(expr, ...) {
   withr::local_options(cli.dynamic = TRUE, cli.ansi = FALSE, cli.num_colors = 1L, width = 80, ...)
   text <- capture.output(expr, type = "message")
@@ -26,7 +26,6 @@ shown <- function(expr, ...) {
 
 test_that("train() and evaluate() show the line through cli, with the total of rows and epochs", {
   model <- mtcars_model()
-  # 32 rows, 8 in a batch
   lines <- shown(train(model, mtcars_input(num_epochs = 2)))
   expect_match(lines, "^Training 8/8 \\[=+\\] - ETA:  0s - loss: [0-9]+[.][0-9][0-9]$", all = FALSE)
   expect_true(all(nchar(lines) <= 80))
@@ -36,20 +35,19 @@ test_that("train() and evaluate() show the line through cli, with the total of r
   expect_match(lines, "^Training 2/2 ", all = FALSE)
   lines <- shown(evaluate(model, mtcars_input()))
   expect_match(lines, "^Evaluating 4/4 \\[=+\\] - ETA:  0s - loss: ", all = FALSE)
-  # no total, where the data have no end
   stops <- hook_stop_at_step(3)
   lines <- shown(train(model, mtcars_input(num_epochs = NULL), hooks = stops))
   expect_match(lines, "^\\[.\\] Training -- loss: [0-9.]+, step: 16$", all = FALSE)
 })
 
-test_that("the newest metric of the validation data is on the line", {
+test_that("the newest validation metric is on the line", {
   lines <- shown(
     train(mtcars_model(), mtcars_input(), validation = mtcars_input(shuffle = FALSE))
   )
   expect_match(lines, "Training 4/4 .* - loss: .* - validation average_loss: [0-9.]+$", all = FALSE)
 })
 
-test_that("a message of a hook stands below the line, not in it", {
+test_that("a message of a hook appears below the line, not in it", {
   model <- mtcars_model()
   stops <- hook_early_stopping(
     model, function() TRUE, run_every_secs = NULL, run_every_steps = 1
@@ -58,7 +56,7 @@ test_that("a message of a hook stands below the line, not in it", {
   expect_match(lines, "^Training stopped early at step 1, ", all = FALSE)
 })
 
-test_that("no terminal, no bar; nor where it is turned off, nor in a forked process", {
+test_that("no bar without a terminal, when turned off, or in a forked process", {
   expect_false(shows_progress())
   expect_equal(capture.output(train(mtcars_model(), mtcars_input())), character())
   silent <- shown(train(mtcars_model(), mtcars_input()), runhooks.progress = FALSE)
@@ -70,7 +68,7 @@ test_that("no terminal, no bar; nor where it is turned off, nor in a forked proc
   expect_equal(in_forks, list(FALSE, FALSE))
 })
 
-test_that("a run that is short of its steps says so", {
+test_that("a run with fewer steps than requested prints a message", {
   expect_message(
     check_reached("train", 15, 100), "Training completed after 15 steps but 100 steps was specified"
   )

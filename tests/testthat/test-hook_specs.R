@@ -1,8 +1,8 @@
-# What the core has registered of its hooks is what their constructors take, check and document.
+# The core's registration of hooks matches the arguments, checks and help of their constructors.
 
 hooks <- registered("hook")
 
-# What each kind of argument refuses.
+# Invalid values for each kind of argument.
 refused <- list(
   "whole number" = list(1.5, "ten", TRUE, NA, 2^60, c(1, 2)),
   "count" = list(1.5, "ten", TRUE, NA, 0, -1, c(1, 2)),
@@ -19,7 +19,6 @@ refused <- list(
   "unsupported" = list("x")
 )
 
-# Arguments that are good together.
 model <- linear_regressor(column_numeric("drat"), model_dir = tempfile("hook_specs"))
 good <- list(
   LoggingTensorHook = list("loss", every_n_iter = 1),
@@ -46,17 +45,17 @@ good <- list(
 
 constructor_of <- function(specs) get(endpoints_of(specs)[[1]])
 
-test_that("constructors have the arguments, the order and the defaults of the registration", {
+test_that("constructors have the arguments, order and defaults of the registration", {
   for (specs in hooks) {
     name <- specs$type[[1]]
     takes <- formals(constructor_of(specs))
-    # what is R's own stands between
+    # Arguments that only R has may come between.
     expect_equal(as.list(takes)[specs$name], as.list(registered_formals(specs)), info = name)
     expect_equal(intersect(names(takes), specs$name), specs$name)
   }
 })
 
-test_that("each argument that is ill is refused by name where the hook is made", {
+test_that("each invalid argument is an error that names it when the hook is created", {
   for (specs in hooks) {
     type <- specs$type[[1]]
     make <- constructor_of(specs)
@@ -79,7 +78,7 @@ test_that("each argument that is ill is refused by name where the hook is made",
   }
 })
 
-test_that("every hook of the registry that scripts can make is among them", {
+test_that("the test covers every registered hook that scripts can create", {
   expect_setequal(names(hooks), names(good))
 })
 
@@ -90,7 +89,7 @@ test_that("an error shows the call of the constructor", {
   expect_equal(as.character(error$call[[1]]), "hook_global_step_waiter")
 })
 
-test_that("a specification that was changed by hand is checked again in the loop", {
+test_that("a specification that was modified by hand is validated again in the loop", {
   hook <- hook_stop_at_step(1)
   hook$nope <- 3
   expect_error(train(mtcars_model(), mtcars_input(), hooks = hook), "Unused argument `nope`")
@@ -99,9 +98,9 @@ test_that("a specification that was changed by hand is checked again in the loop
   expect_error(train(mtcars_model(), mtcars_input(), hooks = hook), "`num_steps` must be a whole")
 })
 
-test_that("the page of a hook has its arguments from the registration", {
+test_that("the help page of a hook takes its arguments from the registration", {
   params <- hook_params("HistorySaverHook")
   expect_match(params[[1]], "^@param every_n_step Record .* In \\\\code\\{\\[1, Inf\\)\\}[.]$")
-  # the core's own are on no page
+  # Internal arguments are not documented.
   expect_false(any(grepl("asked_for", hook_params("LoggingTensorHook"))))
 })

@@ -1,7 +1,6 @@
-# What checkpoints keep of hooks: whose it is, and of which step.
+# Checkpoints store hook states of the right hook and the right step.
 set.seed(1)
 
-# Counts its steps, and keeps the count in checkpoints.
 counter <- function() {
   count <- 0
   hook <- session_run_hook(
@@ -13,7 +12,6 @@ counter <- function() {
 }
 count_of <- function(hook) attr(hook, "count")()
 
-# The same in other words.
 other_counter <- function() {
   runs <- 100
   hook <- session_run_hook(
@@ -31,7 +29,7 @@ train_on <- function(folder, hooks, steps = 3) {
 
 step_in <- function(folder) variable_value(mtcars_model(folder), "global_step")[[1]]
 
-# As Ctrl-C would, in the method of a hook.
+# Raises an interrupt in a method of a hook.
 interrupt_at <- function(step) {
   session_run_hook(
     before_run = function(context) session_run_args("global_step:0"),
@@ -44,13 +42,12 @@ interrupted <- function(expr) {
   expect_s3_class(caught, "interrupt")
 }
 
-test_that("after an interrupt states are of the step of the variables", {
+test_that("after an interrupt, hook states match the step of the variables", {
   folder <- withr::local_tempdir()
   interrupted(train_on(folder, list(counter = counter(), interrupt_at(7)), steps = 20))
   again <- counter()
   train_on(folder, list(counter = again), steps = 2)
   expect_equal(count_of(again), step_in(folder))
-  # without a name
   folder <- withr::local_tempdir()
   interrupted(train_on(folder, list(counter(), interrupt_at(7)), steps = 20))
   again <- counter()
@@ -58,7 +55,7 @@ test_that("after an interrupt states are of the step of the variables", {
   expect_equal(count_of(again), step_in(folder))
 })
 
-test_that("a state that cannot be had at an interrupt is the one that was saved last", {
+test_that("a hook whose state fails at an interrupt keeps its last saved state", {
   folder <- withr::local_tempdir()
   asked <- 0
   told <- NULL
@@ -85,7 +82,7 @@ test_that("a state that cannot be had at an interrupt is the one that was saved 
   expect_equal(told, 1)
 })
 
-test_that("unnamed hooks are matched by what they do", {
+test_that("unnamed hooks are matched by their code", {
   folder <- withr::local_tempdir()
   train_on(folder, list(counter()))
   first <- other_counter()
@@ -93,7 +90,6 @@ test_that("unnamed hooks are matched by what they do", {
   train_on(folder, list(first, second))
   expect_equal(count_of(first), 103)
   expect_equal(count_of(second), 6)
-  # whatever their order
   first <- other_counter()
   second <- counter()
   train_on(folder, list(second, first))
@@ -112,7 +108,6 @@ test_that("a saved state that matches two unnamed hooks is an error", {
   hooks <- list(counter(), new = counter())
   train_on(folder, hooks)
   expect_equal(vapply(hooks, count_of, 0, USE.NAMES = FALSE), c(6, 3))
-  # several are told apart by their order
   folder <- withr::local_tempdir()
   train_on(folder, list(counter(), counter()), steps = 2)
   hooks <- list(counter(), counter())

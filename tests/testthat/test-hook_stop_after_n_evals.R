@@ -1,4 +1,4 @@
-test_that("hook_stop_after_n_evals() ends after so many runs, each loop anew", {
+test_that("hook_stop_after_n_evals() ends each loop after n runs", {
   n <- 0
   hooks <- list(
     hook_stop_after_n_evals(3), session_run_hook(after_run = function(context, values) n <<- n + 1)
@@ -10,7 +10,7 @@ test_that("hook_stop_after_n_evals() ends after so many runs, each loop anew", {
   expect_equal(n, 6)
 })
 
-test_that("hook_stop_after_n_evals() tells how far it is, of many at each tenth", {
+test_that("hook_stop_after_n_evals() logs progress, at each tenth of many runs", {
   told <- function(num_evals, runs, ...) {
     log <- attempt({
       with_graph(tf$Graph(), {

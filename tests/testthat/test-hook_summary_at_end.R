@@ -1,4 +1,4 @@
-# What TensorFlow 1.15's SummaryAtEndHook writes: one event of all summaries, at the last step.
+# TensorFlow 1.15's SummaryAtEndHook writes one event with all summaries, at the last step.
 summaries_of <- function(summary_op = NULL, with_step = TRUE) {
   folder <- withr::local_tempdir()
   with_graph(tf$Graph(), {
@@ -14,7 +14,7 @@ summaries_of <- function(summary_op = NULL, with_step = TRUE) {
   read_events(folder)
 }
 
-test_that("hook_summary_at_end() saves all summaries, or those that it is told", {
+test_that("hook_summary_at_end() saves all summaries, or the given ones", {
   all <- summaries_of()
   expect_equal(all$tag, c("a", "b"))
   expect_equal(all$value, c(3, 2))
@@ -23,7 +23,7 @@ test_that("hook_summary_at_end() saves all summaries, or those that it is told",
   expect_equal(unique(summaries_of(with_step = FALSE)$step), 0)
 })
 
-test_that("hook_summary_at_end() works beside an estimator, and not after an error", {
+test_that("hook_summary_at_end() works with an estimator, and writes nothing after an error", {
   folder <- withr::local_tempdir()
   hook <- tf$contrib$training$SummaryAtEndHook(folder, summary_op = "loss:0")
   train(mtcars_model(), mtcars_input(num_epochs = NULL), steps = 5, hooks = hook)

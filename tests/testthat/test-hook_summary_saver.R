@@ -1,6 +1,5 @@
-# hook_summary_saver() and tf$summary.
 
-test_that("hook_summary_saver() checks its arguments", {
+test_that("hook_summary_saver() validates its arguments", {
   wrong <- function(...) {
     tryCatch(hook_summary_saver(...), runhooks_error_invalid_argument = conditionMessage)
   }
@@ -38,7 +37,7 @@ test_that("hook_summary_saver() saves at TensorFlow's steps", {
   }
 })
 
-test_that("hook_summary_saver() takes several summaries, also those of a hook's begin()", {
+test_that("hook_summary_saver() accepts several summaries, also those of a hook's begin()", {
   folder <- withr::local_tempdir()
   model <- toy_model(save_summary_steps = 2)
   add <- session_run_hook(begin = function() {
@@ -65,7 +64,7 @@ test_that("a summary that is not in the graph is an error that names it", {
   )
 })
 
-test_that("a fetched summary is a raw vector, to a hook and to a session", {
+test_that("a fetched summary is a raw vector in hooks and sessions", {
   bytes <- list()
   hook <- session_run_hook(
     before_run = function(context) session_run_args("linear/bias:0"),
@@ -75,25 +74,25 @@ test_that("a fetched summary is a raw vector, to a hook and to a session", {
   expect_type(bytes[[1]], "raw")
   expect_match(rawToChar(bytes[[1]][bytes[[1]] != 0 & bytes[[1]] < 0x80]), "linear/bias")
   with(tf$Graph()$as_default(), {
-    # no byte of this one is zero: it is a message all the same
+    # This message contains no zero byte, but must still be raw.
     loss <- tf$summary$scalar("a", tf$constant(3.1415927, dtype = "float32"))
     zero <- tf$constant(0L)
     with(tf$Session() %as% session, got <- session$run(list(loss = loss, none = zero)))
   })
-  # Summary(value = [Value(tag = "a", simple_value = pi)]) as TensorFlow writes it
+  # TensorFlow's bytes of Summary(value = [Value(tag = "a", simple_value = pi)]).
   expect_identical(
     got$loss,
     as.raw(c(0x0a, 0x08, 0x0a, 0x01, 0x61, 0x15, 0xdb, 0x0f, 0x49, 0x40))
   )
 })
 
-test_that("save_summary_steps = 0 saves none", {
+test_that("save_summary_steps = 0 disables summaries", {
   model <- toy_model(save_summary_steps = 0)
   train(model, toy_input(num_epochs = NULL), steps = 3)
   expect_equal(nrow(read_events(model_dir(model))), 0)
 })
 
-test_that("tf$summary names, tags and collects as TensorFlow", {
+test_that("tf$summary uses TensorFlow's names, tags and collections", {
   graph <- tf$Graph()
   with_graph(graph, {
     one <- tf$constant(1)

@@ -10,7 +10,7 @@ expect_step_as_golden <- function(timer, row, info) {
   expect_equal(timer$last_triggered_step(), row$last_triggered_step, info = info)
 }
 
-test_that("a timer of steps triggers when TensorFlow's does", {
+test_that("a timer of steps triggers at TensorFlow's steps", {
   clock <- local_clock()
   timer <- tf$train$SecondOrStepTimer(every_steps = 3)
   for (row in goldens$every_steps$table) {
@@ -23,7 +23,7 @@ test_that("a timer of steps triggers when TensorFlow's does", {
   expect_true(timer$should_trigger_for_step(18))
 })
 
-test_that("a timer of seconds triggers when TensorFlow's does", {
+test_that("a timer of seconds triggers at TensorFlow's times", {
   clock <- local_clock()
   timer <- tf$train$SecondOrStepTimer(every_secs = 10)
   for (row in goldens$every_secs$table) {
@@ -32,7 +32,7 @@ test_that("a timer of seconds triggers when TensorFlow's does", {
   }
 })
 
-test_that("a timer that never triggers", {
+test_that("a timer without an interval never triggers", {
   timer <- tf$train$NeverTriggerTimer()
   for (row in goldens$never_trigger$table) {
     expect_equal(timer$should_trigger_for_step(row$step), row$trigger)
@@ -41,12 +41,12 @@ test_that("a timer that never triggers", {
   }
 })
 
-test_that("a timer takes one of seconds and steps", {
+test_that("a timer takes either seconds or steps", {
   expect_error(tf$train$SecondOrStepTimer(), "Either every_secs or every_steps")
   expect_error(tf$train$SecondOrStepTimer(1, 2), "Can not provide both")
 })
 
-test_that("a coordinator of one's own", {
+test_that("a coordinator can be used directly", {
   coordinator <- tf$train$Coordinator()
   expect_false(coordinator$should_stop())
   coordinator$request_stop(tf$errors$OutOfRangeError(NULL, NULL, "end"))
@@ -57,6 +57,6 @@ test_that("a coordinator of one's own", {
   expect_error(coordinator$join(), "broken")
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

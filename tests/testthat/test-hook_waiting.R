@@ -1,4 +1,4 @@
-test_that("hook_global_step_waiter() lets a step pass that is reached", {
+test_that("hook_global_step_waiter() returns if the step has been reached", {
   model <- mtcars_model()
   hooks <- list(hook_global_step_waiter(0), hook_global_step_waiter(-3))
   train(model, mtcars_input(num_epochs = NULL), steps = 2, hooks = hooks)
@@ -16,6 +16,6 @@ test_that("hook_stop_at_checkpoint_step() waits for a checkpoint of the last ste
   )
   train(model, mtcars_input(num_epochs = NULL), steps = 20, hooks = hook)
   expect_equal(variable_value(model, "global_step")[[1]], 6)
-  # on the process that saves, as in TensorFlow
+  # In the process that saves, as in TensorFlow.
   expect_s3_class(hook_stop_at_checkpoint_step(model, 7), "StopAtStepHook")
 })

@@ -1,4 +1,4 @@
-# What an input function has made of its data is made again where that may be another thing.
+# An input function reuses its converted data, and converts them again when the result may differ.
 
 words_of <- function(expr) {
   said <- character()
@@ -9,7 +9,7 @@ words_of <- function(expr) {
   list(value = value, said = said)
 }
 
-# How often `expr` brings columns to the form of a model.
+# Counts how often `expr` converts columns to the schema of a model.
 times_made <- function(expr) {
   times <- 0
   core <- asNamespace("runhooks")
@@ -28,7 +28,7 @@ species_input <- function(data = iris, ...) {
   input_fn(data, c("Species", "Petal.Width"), "Sepal.Length", ...)
 }
 
-test_that("evaluations of the same are read once, and what is said of factors is said each time", {
+test_that("repeated evaluations convert data once, and repeat messages about factors", {
   model <- species_model()
   input <- species_input()
   first <- words_of(train(model, input))
@@ -36,30 +36,29 @@ test_that("evaluations of the same are read once, and what is said of factors is
   expect_equal(times_made(two <- words_of(evaluate(model, input))), 0)
   expect_identical(two, one)
   expect_match(one$said, "factor levels of 'Species' have been encoded", all = FALSE)
-  # predictions have no labels to check
   expect_equal(times_made(words_of(predict(model, input))), 1)
   expect_identical(words_of(evaluate(model, input)), words_of(evaluate(model, species_input())))
 })
 
-test_that("another model, another training and other words are seen", {
+test_that("the cache distinguishes models, trainings and levels", {
   model <- species_model()
   input <- species_input()
   suppressMessages({
     train(model, input)
     expect_equal(times_made(evaluate(model, input)), 1)
-    # a model that is given labels only with a factor of classes
+    # This model has only labels, with a factor of classes.
     sorts <- linear_classifier(column_numeric("Petal.Width"), n_classes = 3, model_dir = withr::local_tempdir())
     kinds <- input_fn(iris, "Petal.Width", "Species")
     train(sorts, kinds)
     expect_equal(times_made(evaluate(sorts, kinds)), 1)
     expect_equal(times_made(evaluate(model, input)), 0)
-    # the same input for another folder whose training knew another order of the levels
+    # The same input for another folder, whose training had another order of levels.
     turned <- transform(iris, Species = factor(as.character(Species), levels = rev(levels(Species))))
     other <- species_model()
     train(other, species_input(turned))
     expect_equal(times_made(here <- evaluate(other, input)), 1)
     expect_identical(here, evaluate(other, species_input()))
-    # a training that has learnt a level more
+    # Data with a level that is new to the model.
     more <- rbind(iris[1:60, ], transform(iris[1:3, ], Species = "other"))
     small <- species_model()
     train(small, species_input(droplevels(iris[1:60, ])))
@@ -69,7 +68,7 @@ test_that("another model, another training and other words are seen", {
   })
 })
 
-test_that("what is wrong is an error each time, and a changed folder is seen", {
+test_that("invalid data are an error each time, and a changed folder is detected", {
   folder <- withr::local_tempdir()
   model <- species_model(folder)
   input <- species_input()
@@ -85,7 +84,7 @@ test_that("what is wrong is an error each time, and a changed folder is seen", {
   })
 })
 
-test_that("an input function that was saved says the same, and many values are not kept", {
+test_that("a saved input function gives the same results, and large data are not cached", {
   model <- species_model()
   input <- species_input()
   suppressMessages({
@@ -102,7 +101,7 @@ test_that("an input function that was saved says the same, and many values are n
   })
 })
 
-test_that("of all that a model was evaluated on it keeps the last, and goes when nobody has it", {
+test_that("a model caches only its last evaluation data, and inputs keep no model alive", {
   input <- species_input()
   gone <- 0
   watched <- function(x) {
@@ -121,7 +120,6 @@ test_that("of all that a model was evaluated on it keeps the last, and goes when
     rm(data)
     for (i in 1:3) gc()
     expect_gte(gone, 3)
-    # the input function holds no model
     other <- species_model()
     train(other, input)
     evaluate(other, input)

@@ -1,4 +1,5 @@
-# run_config(checkpoint_input_pipeline = TRUE): input and random numbers in the model's checkpoints.
+# run_config(checkpoint_input_pipeline = TRUE) saves the input position and random numbers in
+# checkpoints.
 
 set_of_rows <- function(n = 30) {
   tensor_slices_dataset(list(x = seq_len(n) / n, y = (seq_len(n) * 7) %% 11))
@@ -24,21 +25,21 @@ dropping_model <- function(dir = withr::local_tempdir(.local_envir = parent.fram
   )
 }
 
-test_that("parts of a run end with the bits of the whole, with dropout and drawn seeds", {
+test_that("a resumed run has the bits of an uninterrupted one, with dropout and random seeds", {
   input <- input_fn(shuffled_rows(), x, y)
   weights <- function(calls) {
     set.seed(3)
     model <- dropping_model()
     for (steps in calls) {
       train(model, input, steps = steps)
-      stats::runif(1) # what a script does meanwhile
+      stats::runif(1) # scripts may draw numbers in between
     }
     variable_value(model)
   }
   expect_identical(weights(c(7, 6, 9)), weights(22))
 })
 
-test_that("the positions are in the model's own checkpoint, and nowhere else", {
+test_that("input positions are in the model's checkpoint only", {
   model <- dropping_model()
   train(model, input_fn(shuffled_rows(), x, y), steps = 2)
   dir <- model_dir(model)
@@ -47,7 +48,6 @@ test_that("the positions are in the model's own checkpoint, and nowhere else", {
   expect_true(any(startsWith(own, "runhooks/random/")))
   expect_false(any(startsWith(variable_names(model), "runhooks/")))
   expect_length(dir(dir, pattern = "input"), 0)
-  # without the field the input has no position
   plain <- dropping_model(config = run_config())
   train(plain, input_fn(shuffled_rows(), x, y), steps = 2)
   names <- cpp_checkpoint_names(latest_checkpoint(model_dir(plain)))
@@ -67,7 +67,7 @@ test_that("without a saved input position, the input starts at the first element
   ))
 })
 
-test_that("another pipeline is refused by its name, and the model is as it was", {
+test_that("another pipeline is an error that names it, and does not change the model", {
   model <- dropping_model()
   train(model, input_fn(shuffled_rows(), x, y), steps = 2)
   before <- variable_value(model)
@@ -86,7 +86,7 @@ test_that("training again after the end of the data makes no steps, with a messa
   expect_equal(variable_value(model, "global_step")[[1]], 3)
 })
 
-test_that("what could not be kept is refused before anything is written", {
+test_that("input without a position that can be saved is an error before anything is written", {
   no_iterator <- function() list(list(x = matrix(1:4 / 4)), matrix(c(1, 2, 3, 4)))
   refused <- function(config, words, input = input_fn(shuffled_rows(), x, y)) {
     model <- dropping_model(config = config)
@@ -102,7 +102,7 @@ test_that("what could not be kept is refused before anything is written", {
   expect_error(run_config(checkpoint_input_pipeline = "yes"), "must be TRUE or FALSE")
 })
 
-test_that("an iterator that an initializer begins goes on where it stopped", {
+test_that("an initializable iterator resumes where it stopped", {
   waits <- function() {
     iterator <- make_iterator_initializable(dataset_batch(set_of_rows(), 2))
     tf$add_to_collection("table_initializer", iterator$initializer)
@@ -115,7 +115,7 @@ test_that("an iterator that an initializer begins goes on where it stopped", {
   expect_equal(variable_value(model, "global_step")[[1]], 15)
 })
 
-test_that("input_fn(<data frame>) keeps its own position, and goes on with another pass", {
+test_that("input_fn(<data frame>) saves its position, and continues with another pass", {
   model <- dropping_model()
   input <- input_fn(
     data.frame(x = 1:30 / 30, y = 1:30), features = "x", response = "y", batch_size = 10
@@ -126,7 +126,7 @@ test_that("input_fn(<data frame>) keeps its own position, and goes on with anoth
   expect_equal(variable_value(model, "global_step")[[1]], 6)
 })
 
-test_that("a session that takes the place of a lost one goes on with its checkpoint's element", {
+test_that("a session that replaces a lost one resumes at the element of its checkpoint", {
   data <- set_of_rows() %>% dataset_batch(1)
   model <- dropping_model(config = kept_config(save_checkpoints_steps = 5))
   seen <- numeric()

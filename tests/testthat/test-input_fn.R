@@ -1,4 +1,3 @@
-# The batches of an input function as R values.
 batches_of <- function(input, mode = "train", seed = 1) {
   graph <- tf$Graph()
   with_graph(graph, {
@@ -19,7 +18,7 @@ batches_of <- function(input, mode = "train", seed = 1) {
   batches
 }
 
-test_that("selections may be written in any of tidyselect's ways", {
+test_that("selections support the forms of tidyselect", {
   wanted <- c("cyl", "drat")
   features <- "drat"
   response <- "mpg"
@@ -31,7 +30,7 @@ test_that("selections may be written in any of tidyselect's ways", {
   expect_equal(names_of(features = features), "drat")
   repeated <- c(one = "drat", two = "cyl", three = "drat")
   expect_equal(names_of(features = repeated), wanted)
-  cyl <- "drat" # a column goes before a variable
+  cyl <- "drat" # a column takes precedence over a variable
   expect_equal(names_of(features = cyl), "cyl")
   absent <- c("drat", "cylinders")
   expect_error(names_of(features = absent), class = "runhooks_error_not_found")
@@ -42,7 +41,7 @@ test_that("selections may be written in any of tidyselect's ways", {
   expect_equal(as.vector(labels), mtcars$mpg)
 })
 
-test_that("every kind of column becomes the tensor it should", {
+test_that("every type of column becomes the right tensor", {
   data <- data.frame(
     i = 1:2, d = c(0.5, 1.5), l = c(TRUE, FALSE), s = c("a", "b"), stringsAsFactors = FALSE
   )
@@ -65,7 +64,7 @@ test_that("every kind of column becomes the tensor it should", {
   session$close()
 })
 
-test_that("the input function has the form that scripts expect", {
+test_that("the input function has the signature that scripts expect", {
   with_labels <- with_graph(
     tf$Graph(), input_fn(mtcars, features = c(drat, cyl), response = mpg)(NULL)()
   )
@@ -76,7 +75,7 @@ test_that("the input function has the form that scripts expect", {
   expect_named(alone, c("cyl", "drat"))
 })
 
-test_that("epochs run on, the last batch may be short", {
+test_that("batches can span epochs, and the last one can be short", {
   sizes <- function(...) {
     vapply(
       batches_of(input_fn(mtcars, features = drat, ...)), function(b) length(b[[1]][[1]]), 0L
@@ -104,7 +103,7 @@ test_that("rows are shuffled in training and evaluation, never in prediction", {
   expect_equal(as.vector(batches_of(wrapped(shuffle = FALSE), "train")[[1]][[2]]), mtcars$mpg)
 })
 
-test_that("matrices, lists and what becomes a data frame are data too", {
+test_that("matrices, lists and objects that convert to data frames are data", {
   matrix <- as.matrix(mtcars)
   expect_equal(
     as.vector(
@@ -137,7 +136,7 @@ test_that("arguments without effect are named", {
   expect_no_message(input_fn(mtcars, features = drat, queue_capacity = 10, num_threads = 2))
 })
 
-test_that("bad data are refused when the input function is made", {
+test_that("invalid data are errors when the input function is created", {
   bad <- mtcars
   bad$drat[c(4, 9)] <- c(NA, Inf)
   bad$mpg[[7]] <- NaN
@@ -162,7 +161,7 @@ test_that("bad data are refused when the input function is made", {
   })
 })
 
-test_that("names that a selection gives to columns do not rename them", {
+test_that("names in a selection do not rename columns", {
   wanted <- names(input_fn(mtcars, features = c("drat", "cyl"))(NULL)())
   expect_equal(names(input_fn(mtcars, features = c(n1 = "drat", n2 = "cyl"))(NULL)()), wanted)
   expect_equal(names(input_fn(mtcars, features = c(n1 = drat, n2 = cyl))(NULL)()), wanted)

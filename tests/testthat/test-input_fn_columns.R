@@ -1,4 +1,3 @@
-# What the first batch of an input function holds.
 first_batch <- function(data, features, ...) {
   graph <- tf$Graph()
   with(graph$as_default(), {
@@ -10,7 +9,7 @@ first_batch <- function(data, features, ...) {
   })
 }
 
-test_that("list columns are matrices, padded with what is missing", {
+test_that("list columns are matrices, padded with missing values", {
   data <- data.frame(y = 1:3)
   data$words <- list(c("a", NA, "c"), character(), "b")
   data$ids <- list(1:2, integer(), 5L)
@@ -32,13 +31,13 @@ test_that("NA is missing in strings and factors, and an error in numbers", {
   expect_error(first_batch(data, "n"), "row 2")
 })
 
-test_that("a list that is no vector of one kind is refused by name", {
+test_that("a list of mixed types is an error that names it", {
   data <- data.frame(y = 1:2)
   data$odd <- list("a", 2)
   expect_error(first_batch(data, "odd"), "odd")
 })
 
-test_that("a factor is fed as its labels to columns of strings", {
+test_that("a factor is passed to string columns as its labels", {
   data <- data.frame(f = factor(c("a", "b", "a", "c")), y = c(1, 2, 1, 5))
   words <- column_categorical_with_vocabulary_list("f", vocabulary_list = c("a", "b", "c"))
   model <- linear_regressor(words, model_dir = withr::local_tempdir())
@@ -46,7 +45,6 @@ test_that("a factor is fed as its labels to columns of strings", {
   predicted <- function(data) {
     unlist(predict(model, input_fn(data, features = f, response = y))$predictions)
   }
-  # other levels in another order are the same words
   again <- data.frame(f = factor(c("c", "b"), levels = c("c", "b")), y = 0)
   expect_equal(predicted(again), predicted(data)[c(4, 2)])
 })
@@ -59,7 +57,7 @@ test_that("several values of an example train together", {
   train(model, input_fn(data, features = tags, response = y, shuffle = FALSE), steps = 1)
   weights <- variable_value(model)[["linear/linear_model/tags/weights"]]
   expect_equal(dim(weights), c(2L, 1L))
-  # the first step moves a weight by the sign of its gradient; red has two examples
+  # The first step moves a weight by the sign of its gradient. "red" has two examples.
   expect_true(all(weights > 0))
   expect_gt(weights[[1]], weights[[2]])
 })

@@ -1,4 +1,4 @@
-test_that("terms are kept as they are written", {
+test_that("terms keep their spelling", {
   parsed <- parse_formula(y ~ tf$Tensor(x) + x1)
   expect_equal(parsed$features, c("tf$Tensor(x)", "x1"))
   expect_equal(parsed$response, "y")
@@ -17,7 +17,7 @@ features_of <- function(formula, data = mtcars) {
   names(with_graph(tf$Graph(), input_fn(formula, data = data)(NULL)())[[1]])
 }
 
-test_that("a dot is every other column, products bring their parts, minus takes away", {
+test_that("a dot adds all other columns, products add their parts, minus removes terms", {
   expect_setequal(features_of(mpg ~ .), setdiff(names(mtcars), "mpg"))
   expect_setequal(features_of(mpg ~ . - hp), setdiff(names(mtcars), c("mpg", "hp")))
   expect_equal(features_of(mpg ~ cyl:drat), c("cyl", "drat"))
@@ -32,12 +32,12 @@ test_that("calls become computed columns", {
   )
   model <- linear_regressor(column_numeric("log(hp)"), model_dir = withr::local_tempdir())
   train(model, input_fn(mpg ~ log(hp), mtcars, shuffle = FALSE), hooks = hook)
-  # rounded once: the column would cast it
+  # Rounded to float32 once, as a column would cast it.
   as_float32 <- function(x) readBin(writeBin(x, raw(), size = 4), "numeric", length(x), size = 4)
   expect_identical(as.vector(data), as_float32(log(mtcars$hp)))
 })
 
-test_that("what cannot be computed is an error", {
+test_that("terms that cannot be computed are errors", {
   expect_snapshot_text({
     input_fn(mpg ~ horses, data = mtcars)
     input_fn(mpg ~ log(horses), data = mtcars)

@@ -1,5 +1,5 @@
-# Data go into the core once: in the type that the model computes in, side by side.
-test_that("doubles that columns take as float32 are cast once, not in each step", {
+# The core copies data at most once, in the type that the model computes in.
+test_that("doubles for float32 columns are cast once, not in each step", {
   built <- function(columns, input) {
     found <- NULL
     hook <- session_run_hook(begin = function() {
@@ -22,12 +22,12 @@ test_that("doubles that columns take as float32 are cast once, not in each step"
   expect_identical(plain$dtypes, c("float32", "float32", "float64"))
   expect_identical(wide$dtypes, c("float64", "float64", "float64"))
   expect_equal(wide$casts - plain$casts, 2)
-  # a normalizer is given the numbers as they are
+  # A normalizer receives the numbers without a cast.
   columns[[1]] <- column_numeric("wt", normalizer_fn = function(x) x / 3)
   expect_identical(built(columns, input)$dtypes, c("float32", "float64", "float64"))
 })
 
-test_that("the columns of a custom model are put side by side by the core", {
+test_that("the core concatenates the columns of a custom model", {
   first <- function(data, features) {
     seen <- NULL
     model <- estimator(function(features, labels, mode, params, config) {
@@ -56,12 +56,12 @@ test_that("the columns of a custom model are put side by side by the core", {
   expect_identical(first(data, "x"), list("float64", matrix(data$x)))
 })
 
-# A process that trains on 80 MB of doubles, of which float32 would be 40 MB: how much more it has had
-# in memory than before. The kernel counts anew from where it is told to.
+# The extra peak memory of a process that trains on 80 MB of doubles (40 MB as float32). Resets the
+# kernel's peak counter before the training.
 peak_of_training <- function(lines) {
   skip_on_cran()
   skip_if_not_installed("processx")
-  skip_if_not(file.exists("/proc/self/clear_refs"), "the system does not count memory anew")
+  skip_if_not(file.exists("/proc/self/clear_refs"), "the system cannot reset its peak memory")
   script <- withr::local_tempfile(fileext = ".R")
   writeLines(c(
     "suppressMessages(library(runhooks))",
@@ -79,7 +79,7 @@ peak_of_training <- function(lines) {
     "n <- 100000",
     "y <- rep(0:9, n / 10)",
     lines[[1]],
-    # what is loaded for a first training is no matter
+    # A first training loads code that should not count.
     "trained(list(column_numeric('a')), list(a = runif(1000), y = y[1:1000]), 'a')",
     "invisible(gc())",
     "before <- memory('VmRSS')",
@@ -91,7 +91,7 @@ peak_of_training <- function(lines) {
   as.numeric(run$stdout)
 }
 
-test_that("columns and matrices of many numbers are read where they are", {
+test_that("columns and matrices of many numbers are read in place", {
   expect_lt(peak_of_training(c(
     "x <- matrix(runif(n * 100), n)",
     "trained(list(column_numeric('x', shape = 100)), list(x = x, y = y), 'x')"
@@ -102,7 +102,7 @@ test_that("columns and matrices of many numbers are read where they are", {
   )), 30)
 })
 
-test_that("what is read where it is stays what it was when the training began", {
+test_that("data that are read in place do not change after the training begins", {
   n <- 50000
   data <- list(x = matrix(as.numeric(seq_len(n * 100)), n), y = seq_len(n))
   state <- new.env()

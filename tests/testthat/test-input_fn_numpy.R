@@ -9,7 +9,7 @@ test_that("named arrays are features", {
   expect_length(losses(model, input), 1)
   predicted <- predict(model, numpy_input_fn(arrays, shuffle = FALSE))
   expect_equal(nrow(predicted), 32)
-  # TensorFlow's spelling, which a function of a script returns
+  # TensorFlow's spelling, in a function that a script returns.
   again <- linear_regressor(columns)
   generator <- function() {
     tf$estimator$inputs$numpy_input_fn(
@@ -20,7 +20,7 @@ test_that("named arrays are features", {
   expect_length(formals(generator()), 0)
 })
 
-test_that("shuffling is as said, in prediction, too", {
+test_that("`shuffle` applies to all modes, including prediction", {
   x <- list(x = as.numeric(1:50))
   read <- function(shuffle) {
     withr::local_seed(3)
@@ -32,7 +32,7 @@ test_that("shuffling is as said, in prediction, too", {
   expect_true(is.unsorted(read(TRUE)))
 })
 
-test_that("what are no named arrays is refused", {
+test_that("arguments other than named arrays are errors", {
   expect_snapshot_text({
     numpy_input_fn(arrays, mtcars$mpg)
     numpy_input_fn(unname(arrays), mtcars$mpg, shuffle = TRUE)

@@ -1,4 +1,4 @@
-# lubridate, which recipes loads, asks systemd for it otherwise
+# Without TZ, lubridate (loaded by recipes) asks systemd.
 withr::local_envvar(TZ = "UTC")
 skip_if_not_installed("recipes")
 
@@ -11,7 +11,7 @@ features <- c("drat", "wt", "gear_X4", "gear_X5")
 model_of <- function() linear_regressor(column_numeric(features))
 with_factor <- function(data) transform(data, gear = factor(gear, levels = c(3, 4, 5)))
 
-test_that("a recipe's predictors are features and its outcome the response", {
+test_that("a recipe's predictors are features and its outcome is the response", {
   prepared <- recipes::prep(made())
   baked <- recipes::bake(prepared, new_data = NULL)
   trained <- function(input) {
@@ -25,13 +25,12 @@ test_that("a recipe's predictors are features and its outcome the response", {
   expect_equal(trained(do.call(input_fn, c(list(prepared), options))), trained(by_hand))
 })
 
-test_that("the steps of a recipe learn from its own data only", {
+test_that("the steps of a recipe use its training data only", {
   model <- model_of()
   train(model, input_fn(made(), num_epochs = 3))
   all <- predict(model, input_fn(made(), data = with_factor(mtcars)))
   few <- predict(model, input_fn(made(), data = with_factor(mtcars)[c(5, 9), ]))
   expect_equal(few$predictions, all$predictions[c(5, 9)], tolerance = 1e-6)
-  # the outcome may be missing there
   new <- with_factor(mtcars)[3, c("drat", "wt", "gear")]
   expect_equal(
     predict(model, input_fn(recipes::prep(made()), data = new))$predictions, all$predictions[3],
@@ -39,13 +38,12 @@ test_that("the steps of a recipe learn from its own data only", {
   )
 })
 
-test_that("newdata is prepared by the recipe that the model was trained through", {
+test_that("newdata is prepared by the recipe of the training", {
   model <- model_of()
   train(model, input_fn(made(), num_epochs = 3))
   wanted <- predict(model, input_fn(made(), data = with_factor(mtcars)))
   given <- predict(model, newdata = with_factor(mtcars))
   expect_equal(given$.pred, unlist(wanted$predictions), tolerance = 1e-6, ignore_attr = TRUE)
-  # without the outcome, and from a file
   new <- with_factor(mtcars)[c(5, 9), c("drat", "wt", "gear")]
   expect_equal(predict(model, newdata = new)$.pred, given$.pred[c(5, 9)], tolerance = 1e-6)
   saved <- withr::local_tempfile(fileext = ".rds")
@@ -57,7 +55,7 @@ test_that("newdata is prepared by the recipe that the model was trained through"
   )
 })
 
-test_that("a model that is made again does not take raw data for prepared ones", {
+test_that("a reconstructed model does not mistake raw data for prepared data", {
   folder <- withr::local_tempdir()
   model <- linear_regressor(column_numeric(features), model_dir = folder)
   train(model, input_fn(made(), num_epochs = 3))
@@ -71,7 +69,7 @@ test_that("a model that is made again does not take raw data for prepared ones",
     predict(again, input_fn(made(), data = with_factor(mtcars)))$predictions,
     predict(model, input_fn(made(), data = with_factor(mtcars)))$predictions
   )
-  # trained without one it takes data as they are
+  # Trained without a recipe, it uses data unchanged.
   train(again, input_fn(recipes::bake(recipes::prep(made()), NULL), features = features,
                         response = "mpg"))
   expect_length(predict(again, newdata = raw)$.pred, 32)

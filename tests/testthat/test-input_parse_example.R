@@ -6,7 +6,7 @@ records <- function(data) {
   read_raw_records(path)
 }
 
-# The records of an uncompressed file: length, checksum, data, checksum.
+# The records of an uncompressed file, which stores length, checksum, data and checksum.
 read_raw_records <- function(path) {
   bytes <- readBin(path, "raw", file.size(path))
   all <- list()
@@ -26,7 +26,7 @@ run <- function(build) {
   })
 }
 
-test_that("rows that were written are parsed", {
+test_that("written rows can be parsed", {
   data <- data.frame(x = c(1.5, 2, NA), n = 1:3, word = c("a", NA, "c"))
   data$several <- list(c(1L, 2L), integer(), 3L)
   parsed <- run(function() {
@@ -44,7 +44,7 @@ test_that("rows that were written are parsed", {
   expect_equal(unclass(parsed$several$dense_shape), array(c(3, 2)))
 })
 
-test_that("one example is parsed without a batch", {
+test_that("one example can be parsed without a batch", {
   one <- records(data.frame(x = 2.5, word = "a"))[[1]]
   parsed <- run(function() {
     tf$parse_single_example(one, list(
@@ -55,7 +55,7 @@ test_that("one example is parsed without a batch", {
   expect_equal(as.vector(parsed$word$values), "a")
 })
 
-test_that("a feature that is required and missing is named with its record", {
+test_that("a missing required feature is an error that names the record", {
   serialized <- records(data.frame(x = c(1, NA)))
   expect_error(
     run(function() tf$parse_example(serialized, list(x = tf$FixedLenFeature(1L, tf$float32)))),
@@ -63,7 +63,7 @@ test_that("a feature that is required and missing is named with its record", {
   )
 })
 
-test_that("what cannot be written or parsed is refused", {
+test_that("unsupported values and specifications are errors", {
   path <- withr::local_tempfile()
   expect_error(write_tfrecord(data.frame(d = Sys.Date()), path), "Date")
   expect_error(write_tfrecord(data.frame(x = 1e300), path), "float32")
@@ -75,7 +75,7 @@ test_that("what cannot be written or parsed is refused", {
   expect_error(run(function() tf$parse_example("", list())), "features")
 })
 
-test_that("compressed records are TensorFlow's", {
+test_that("compressed records match TensorFlow's", {
   path <- withr::local_tempfile()
   expect_equal(write_tfrecord(data.frame(x = 1:3), path, "GZIP"), 3)
   expect_equal(readBin(path, "raw", 2), as.raw(c(0x1f, 0x8b)))
@@ -99,7 +99,7 @@ test_that("bytes and lines are decoded", {
   expect_equal(as.vector(run(function() tf$decode_csv("\"a\"\"b\"", list("")))[[1]]), "a\"b")
 })
 
-test_that("a PNG comes back as it went", {
+test_that("a PNG round trip is lossless", {
   image <- array(sample(0:255, 24, TRUE), c(4, 2, 3))
   back <- run(function() {
     tf$image$decode_png(tf$image$encode_png(tf$constant(image, tf$uint8)))
@@ -107,7 +107,7 @@ test_that("a PNG comes back as it went", {
   expect_equal(array(back, dim(back)), image)
 })
 
-test_that("tf$parse_single_example() is mapped over the records of a file", {
+test_that("tf$parse_single_example() can be mapped over the records of a file", {
   path <- withr::local_tempfile()
   data <- data.frame(x = c(1.5, NA, 3), word = c("a", "b", NA), n = 1:3)
   write_tfrecord(data, path, "GZIP")
@@ -132,7 +132,6 @@ test_that("tf$parse_single_example() is mapped over the records of a file", {
       })
     })
   }
-  # the same through a model's input function
   input <- function() {
     tfrecord_dataset(path, compression_type = "GZIP") %>%
       dataset_map(function(record) {

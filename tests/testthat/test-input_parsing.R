@@ -1,4 +1,4 @@
-test_that("specifications are TensorFlow's", {
+test_that("specifications match TensorFlow's", {
   expected <- list(
     a = tf$FixedLenFeature(1L, tf$float32), b = tf$FixedLenFeature(1L, tf$int64),
     c = tf$FixedLenFeature(1L, tf$float32)
@@ -16,7 +16,7 @@ test_that("specifications are TensorFlow's", {
   expect_equal(regressor$b, tf$FixedLenFeature(2L, tf$float32))
 })
 
-test_that("each kind of column names its features", {
+test_that("each kind of column lists its features", {
   words <- column_categorical_with_vocabulary_list("t", vocabulary_list = c("a", "b"))
   columns <- list(
     column_embedding(words, dimension = 2),
@@ -35,7 +35,7 @@ test_that("each kind of column names its features", {
   expect_equal(spec$i, tf$VarLenFeature(tf$int64))
 })
 
-test_that("a label or weight that is a feature is refused", {
+test_that("a label or weight that is also a feature is an error", {
   expect_error(classifier_parse_example_spec(column_numeric("a"), label_key = "a"), "label")
   expect_error(
     classifier_parse_example_spec(column_numeric("a"), label_key = "b", weight_column = "a"),

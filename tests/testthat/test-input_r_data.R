@@ -1,4 +1,4 @@
-# R data in: what factors, logicals and the other kinds of columns become, and what stays mended.
+# Conversion of R data: factors, logicals and other types of columns.
 
 flowers <- function(rows = seq(1, 150, by = 5)) iris[rows, ]
 
@@ -12,7 +12,7 @@ flower_input <- function(data, ...) {
   input_fn(data, features = c("Petal.Length", "Petal.Width"), response = "Species", ...)
 }
 
-test_that("a factor response needs no vocabulary; classes are its labels", {
+test_that("a factor response needs no vocabulary, and its labels are the classes", {
   model <- flower_model()
   expect_message(
     train(model, flower_input(flowers(), num_epochs = 300)), "'setosa' => 0", fixed = TRUE
@@ -45,7 +45,7 @@ test_that("class codes are those of the training, whatever levels later data hav
   expect_error(evaluate(model, flower_input(odd)), "2 values are NA, the first in row 3")
 })
 
-test_that("the levels travel with a model in a temporary folder", {
+test_that("the levels are saved with a model in a temporary folder", {
   model <- linear_classifier(column_numeric("Petal.Length", "Petal.Width"), n_classes = 3)
   suppressMessages(train(model, flower_input(flowers()), steps = 1))
   expect_identical(class_labels(model), levels(iris$Species))
@@ -55,17 +55,16 @@ test_that("the levels travel with a model in a temporary folder", {
   expect_identical(class_labels(readRDS(path)), levels(iris$Species))
 })
 
-test_that("more levels than classes are refused, logicals are FALSE and TRUE", {
+test_that("more levels than classes are an error; logicals are FALSE and TRUE", {
   model <- linear_classifier(column_numeric("Petal.Length"), model_dir = withr::local_tempdir())
   input <- input_fn(iris, features = "Petal.Length", response = "Species")
   expect_error(train(model, input), "has 3 levels, but `n_classes` is 2")
-  # the failed training left nothing behind
   expect_equal(list.files(model_dir(model), all.files = TRUE, no.. = TRUE), character())
   cars <- transform(mtcars, am = am == 1)
   train(model <- linear_classifier(column_numeric("wt")), input_fn(am ~ wt, cars), steps = 1)
   expect_true(all(unlist(predict(model, input_fn(am ~ wt, cars))$classes) %in% c("FALSE", "TRUE")))
   expect_equal(levels(predict(model, newdata = cars)$.pred_class), c("FALSE", "TRUE"))
-  # numbers are their own names, as in TensorFlow
+  # Numeric classes are their own labels, as in TensorFlow.
   train(model <- linear_classifier(column_numeric("wt")), input_fn(am ~ wt, mtcars), steps = 1)
   expect_equal(levels(predict(model, newdata = mtcars)$.pred_class), c("0", "1"))
   shown <- predict(model, input_fn(am ~ wt, mtcars))
@@ -86,7 +85,7 @@ test_that("factor codes are those of the training; new levels are missing, with 
   expected <- predicted(data)
   fewer <- data.frame(f = factor(c("c", "b")), g = factor(c("u", "v"), levels = c("v", "u")))
   expect_no_warning(expect_equal(predicted(fewer), expected[3:4]))
-  words <- transform(fewer, f = as.character(f)) # words for a factor
+  words <- transform(fewer, f = as.character(f)) # strings in place of a factor
   expect_equal(predicted(words), expected[3:4])
   new <- data.frame(f = factor(c("c", "z", "y")), g = factor(c("w", "u", "v")))
   said <- testthat::capture_warnings(numbers <- predicted(new))
@@ -98,7 +97,7 @@ test_that("factor codes are those of the training; new levels are missing, with 
   expect_warning(predicted(new), class = "runhooks_warning_new_levels")
 })
 
-test_that("whatever columns read a factor, a call warns once of what is new in it", {
+test_that("a call warns once of new levels of a factor, however many columns read it", {
   data <- data.frame(
     f = factor(rep(c("a", "b", "c"), 4)), g = rep(c("u", "v"), 6), w = 1:12 / 12, y = 1:12
   )
@@ -127,7 +126,7 @@ test_that("whatever columns read a factor, a call warns once of what is new in i
   expect_once(average(new), average(missing))
 })
 
-test_that("columns with a bucket for unknown words get them; training learns levels", {
+test_that("columns with OOV buckets use them; training adds levels", {
   data <- data.frame(f = factor(c("a", "b")), y = c(1, 2))
   open <- column_categorical_with_vocabulary_list("f", vocabulary_list = "a", num_oov_buckets = 1)
   model <- linear_regressor(open, model_dir = withr::local_tempdir())
@@ -142,7 +141,7 @@ test_that("columns with a bucket for unknown words get them; training learns lev
   expect_equal(training_record(model)$features$f$levels, c("a", "b", "a0"))
 })
 
-test_that("every kind of table and column is data", {
+test_that("every type of table and column is accepted", {
   skip_if_not_installed("Matrix")
   skip_if_not_installed("data.table")
   fit <- function(data, ...) {
@@ -175,7 +174,7 @@ test_that("every kind of table and column is data", {
   expect_equal(fit(flags), fit(list(x = as.numeric(x > 0), y = y)))
 })
 
-test_that("a sparse matrix is a feature that never becomes dense as a whole", {
+test_that("a sparse matrix is never densified as a whole", {
   skip_if_not_installed("Matrix")
   seed <- property_seed("sparse matrices")
   withr::local_seed(seed)
@@ -190,7 +189,7 @@ test_that("a sparse matrix is a feature that never becomes dense as a whole", {
     data <- list(x = x, y = y)
     input <- input_fn(data, features = "x", response = "y", batch_size = 10, num_epochs = 3, ...)
     train(model, input)
-    # another kind of matrix than in training is the same numbers
+    # Another class of matrix than in training gives the same numbers.
     list(
       variable_value(model), evaluate(model, input)$average_loss,
       predict(model, newdata = data)$.pred, predict(model, newdata = list(x = dense))$.pred
@@ -203,7 +202,7 @@ test_that("a sparse matrix is a feature that never becomes dense as a whole", {
       expect_equal(fit(x, shuffle = shuffle), expected, info = paste("seed", seed))
     }
   }
-  # 8 GB if it were dense
+  # 8 GB if it were dense.
   wide <- Matrix::sparseMatrix(1:1000, 1:1000 * 1000, x = 2, dims = c(1000, 1e6))
   rows <- with_graph(tf$Graph(), {
     tensor <- input_fn(list(x = wide), features = "x", batch_size = 2, shuffle = FALSE)(NULL)()$x
@@ -220,7 +219,7 @@ test_that("a sparse matrix is a feature that never becomes dense as a whole", {
   )
 })
 
-test_that("of a sparse table the columns that are selected become dense", {
+test_that("only the selected columns of a sparse table become dense", {
   skip_if_not_installed("Matrix")
   wide <- Matrix::sparseMatrix(
     1:4, c(1, 2, 2e4, 1), x = 1:4, dims = c(4, 2e4), dimnames = list(NULL, c("x", "y", 3:2e4))
@@ -246,7 +245,7 @@ test_that("of a sparse table the columns that are selected become dense", {
   expect_error(input_fn(wide), "without column names")
 })
 
-test_that("what is no data is refused, with the column and the row", {
+test_that("invalid data are errors that name column and row", {
   bad <- data.frame(
     x = c(1, NA, Inf), day = Sys.Date(), time = Sys.time(), s = c("a", "b", "c"), y = 1:3
   )
@@ -262,7 +261,7 @@ test_that("what is no data is refused, with the column and the row", {
   expect_error(train(model, input_fn(s ~ y, bad)), "\"s\" must be numbers.*row 1 is \"a\"")
 })
 
-test_that("a feature of another type than in training says what it was", {
+test_that("a feature of another type than in training is an error that names both", {
   data <- data.frame(n = c(1, 2), s = c("a", "b"), f = factor(c("u", "v")), y = 1:2)
   columns <- feature_columns(
     column_numeric("n"),
@@ -280,7 +279,6 @@ test_that("a feature of another type than in training says what it was", {
   expect_equal(predicted(n = 1:2), expected)
   expect_equal(predicted(s = factor(s)), expected)
   expect_equal(predicted(f = as.character(f)), expected)
-  # a column that the model does not read may be anything
   input <- function(extra) input_fn(y ~ n + s + f + extra, transform(data, extra = extra))
   train(model, input(1:2))
   expect_equal(predict(model, input(c("a", "b")))[[1]][[1]], predict(model, input(1:2))[[1]][[1]])
@@ -296,14 +294,13 @@ test_that("a loss that is not finite is an error", {
   ))
 })
 
-test_that("a damaged record is an error that says what it holds", {
+test_that("a damaged record is an error that describes its contents", {
   model <- linear_regressor(column_numeric("wt"), model_dir = withr::local_tempdir())
   train(model, input_fn(mpg ~ wt, mtcars), steps = 1)
   writeBin(raw(10), file.path(model_dir(model), record_file))
   expect_error(predict(model, newdata = mtcars), "damaged", class = "runhooks_error_data_loss")
 })
 
-# Random frames of mixed kinds: whatever they hold, rows stay in order.
 random_frame <- function(n) {
   word <- function(k) sample(letters[seq_len(k)], n, replace = TRUE)
   data <- data.frame(
@@ -317,7 +314,7 @@ random_frame <- function(n) {
   data
 }
 
-test_that("rows of predictions are in order, whatever the data", {
+test_that("predictions are in the order of the rows, whatever the data", {
   seed <- property_seed("order of predictions")
   columns <- feature_columns(
     column_numeric("d", "l"), column_numeric("m", shape = 2),
@@ -334,11 +331,11 @@ test_that("rows of predictions are in order, whatever the data", {
       data, features = c(d, i, l, s, f, m), response = y, batch_size = sample(30, 1), num_epochs = 3
     )
     train(model, input)
-    # the same input function predicts what it was trained with three times over
+    # The training's input function repeats the data three times.
     shown <- unlist(predict(model, input)$predictions)
     tidy <- predict(model, newdata = data)$.pred
-    # sums of float32 are rounded by the place of a row in its batch: relative to their terms, some
-    # of which are larger than a sum near 0
+    # float32 rounding depends on a row's position in its batch. The bound is relative to the terms,
+    # because they can exceed their sum.
     expect_near <- function(x, y) {
       expect_identical(length(x), length(y))
       largest <- max(abs(x - y)) / max(1, abs(tidy))

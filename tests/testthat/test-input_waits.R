@@ -1,6 +1,6 @@
-# Which side is slow: rows, rates and the time that steps wait for their input.
+# Reports whether input or computation is slow: rows, rates and the time that steps wait for input.
 
-# Records whose making takes a while: products of matrices, which no plan folds away.
+# Records that take long to produce: products of matrices, which a plan cannot fold into constants.
 slow_records <- function() {
   range_dataset(0, 10000) %>%
     dataset_map(function(i) {
@@ -19,19 +19,19 @@ waits_of <- function(data, steps = 12, pause = 0) {
   train(model, input_fn(data, x, y), steps = steps, hooks = hooks)$input
 }
 
-test_that("prefetching hides the input of a model that computes longer than it reads", {
+test_that("prefetching hides slow input if the model computes longer than it reads", {
   plain <- waits_of(slow_records())
   each <- plain$waited[[12]] / 12
   expect_gt(each, 0)
-  # the model "computes" so long that a busy machine gets its elements made as well
+  # The pause is long, so that prefetching keeps up on a busy machine.
   without <- waits_of(slow_records(), pause = 4 * each)
   with <- waits_of(dataset_prefetch(slow_records(), 4), pause = 4 * each)
-  # the first element has to be waited for
+  # The first element cannot be prefetched.
   later <- function(input) input$waited[[12]] - input$waited[[2]]
   expect_lt(later(with), later(without) / 2)
 })
 
-test_that("a history has what was read, and how long the steps have waited for it", {
+test_that("a history contains the rows read and the wait for input", {
   input <- waits_of(slow_records())
   expect_named(input, c("step", "rows", "seconds", "waited", "rows_per_sec"))
   expect_equal(input$step, 1:12)
@@ -39,20 +39,17 @@ test_that("a history has what was read, and how long the steps have waited for i
   expect_false(is.unsorted(input$waited, strictly = TRUE))
   expect_true(all(input$waited > 0 & input$waited <= input$seconds))
   expect_equal(input$rows_per_sec, input$rows / input$seconds)
-  # what goes on counts from where it began
   model <- linear_regressor(column_numeric("wt"), model_dir = withr::local_tempdir())
   for (i in 1:2) {
     history <- train(model, input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 9), steps = 10)
     expect_equal(history$input$rows, c(8, 80))
   }
-  # data frames of a history are what they were
   expect_setequal(as.data.frame(history)$metric, c("mean_losses", "total_losses"))
-  # an input without a dataset
   plain <- train(model, function() list(list(wt = matrix(1:3)), matrix(c(1, 2, 3))), steps = 1)
   expect_null(plain$input)
 })
 
-test_that("a history says in a line where most of the time went into waiting", {
+test_that("a history reports if most of the time was spent waiting", {
   line <- function(waited, seconds) {
     waiting_line(data.frame(seconds = seconds, waited = waited, rows_per_sec = 12345))
   }
@@ -64,11 +61,11 @@ test_that("a history says in a line where most of the time went into waiting", {
     )
   )
   expect_equal(line(4, 10), character())
-  expect_equal(line(0.9, 0.95), character()) # too short to tell
+  expect_equal(line(0.9, 0.95), character()) # too short to judge
   expect_equal(waiting_line(NULL), character())
 })
 
-test_that("the progress bar has rows, their rate and the share of waiting from a second on", {
+test_that("the progress bar shows rows, their rate and the wait share after one second", {
   expect_equal(input_text(100, 0.9, 0.5), "")
   expect_equal(input_text(0, 5, 0), "")
   expect_equal(input_text(5000, 2, 0.1), " - 2500 rows/s")
@@ -88,7 +85,7 @@ test_that("the progress bar has rows, their rate and the share of waiting from a
   expect_match(drawn, " - loss: 1.50 - 40 of 80 rows - 20 rows/s - 50% waiting for input$")
 })
 
-test_that("the step counter has a line of its own below TensorFlow's, and numbers for TensorBoard", {
+test_that("the step counter logs a line below TensorFlow's, and writes scalars for TensorBoard", {
   before <- tf$logging$get_verbosity()
   withr::defer(tf$logging$set_verbosity(before))
   model <- linear_regressor(
@@ -113,7 +110,7 @@ test_that("the step counter has a line of its own below TensorFlow's, and number
   expect_false(any(grepl("input:", lines)))
 })
 
-test_that("hooks can ask how long steps have waited", {
+test_that("hooks can query how long steps have waited", {
   waited <- numeric()
   hook <- session_run_hook(after_run = function(context, values) waited <<- c(waited, context$waited))
   model <- linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir())
@@ -124,7 +121,7 @@ test_that("hooks can ask how long steps have waited", {
   }))
 })
 
-test_that("a timeline has what waits for input on a line of its own", {
+test_that("a timeline shows the wait for input on a separate line", {
   dir <- withr::local_tempdir()
   model <- linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir())
   train(

@@ -1,4 +1,4 @@
-# Linear models beside others of the same data, as lm() and glm() have it.
+# Comparison of linear models on the same data, as with lm() and glm().
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
@@ -10,7 +10,7 @@ fitted_pair <- function(formula, data, make, fit, folder, ...) {
 
 as_numbers <- function(table) unname(as.matrix(table))
 
-test_that("anova() of one model and of several is that of lm() and glm()", {
+test_that("anova() of one model and of several matches lm() and glm()", {
   cars <- transform(mtcars, cyl = factor(cyl))
   logistic <- function(...) glm(..., family = binomial)
   small <- fitted_pair(mpg ~ wt, cars, linear_regressor, lm, new_folder())
@@ -37,14 +37,13 @@ test_that("anova() of one model and of several is that of lm() and glm()", {
   refused(anova(dnn_regressor(mpg ~ wt, cars, hidden_units = 2)), "linear models")
 })
 
-test_that("AIC(), drop1(), add1() and step() choose as of lm() and glm()", {
+test_that("AIC(), drop1(), add1() and step() choose as for lm() and glm()", {
   pair <- fitted_pair(mpg ~ wt + hp + drat, mtcars, linear_regressor, lm, new_folder())
   expect_equal(extractAIC(pair$own), extractAIC(pair$theirs), tolerance = 1e-5)
   expect_equal(
     extractAIC(pair$own, scale = 6, k = 3), extractAIC(pair$theirs, scale = 6, k = 3), tolerance = 1e-5
   )
   expect_equal(drop1(pair$own)$AIC, drop1(lm(mpg ~ wt + hp + drat, mtcars))$AIC, tolerance = 1e-5)
-  # of the data that the call names
   model <- linear_regressor(mpg ~ wt + hp + drat, mtcars, model_dir = new_folder())
   train(model)
   expect_equal(
@@ -65,7 +64,7 @@ test_that("AIC(), drop1(), add1() and step() choose as of lm() and glm()", {
   expect_equal(drop1(model)$AIC, drop1(counts)$AIC, tolerance = 1e-5)
 })
 
-test_that("models made within functions are refitted of their data", {
+test_that("models that are made in functions are refitted on their data", {
   folder <- new_folder()
   choose <- function(data) {
     model <- linear_regressor(mpg ~ wt + hp + qsec, data, model_dir = folder)
@@ -77,7 +76,7 @@ test_that("models made within functions are refitted of their data", {
   expect_equal(drop1(model)$AIC, drop1(reference)$AIC, tolerance = 1e-5)
 })
 
-test_that("update() trains what was trained and comes to the least loss, in a folder of its own", {
+test_that("update() trains a trained model to convergence, in a separate folder", {
   folder <- new_folder()
   model <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
   expect_null(cpp_latest_checkpoint(model_dir(update(model, . ~ . + hp))))
@@ -94,14 +93,14 @@ test_that("update() trains what was trained and comes to the least loss, in a fo
   )
   plain <- linear_regressor(mtcars[c("wt", "hp")], mtcars$mpg)
   expect_error(update(plain, . ~ . - hp), "from\\s+x and y", class = "runhooks_error_invalid_argument")
-  # what is trained for so many steps is not
+  # Not for a model with a fixed number of steps.
   expect_match(deparse1(update(model, optimizer = "Adam", evaluate = FALSE)), "^linear_regressor")
   deep <- dnn_regressor(mpg ~ wt, mtcars, hidden_units = 2, model_dir = new_folder())
   train(deep, steps = 2)
   expect_match(deparse1(update(deep, . ~ . + hp, evaluate = FALSE)), "^dnn_regressor")
 })
 
-test_that("sandwich has what it asks for", {
+test_that("sandwich works", {
   skip_if_not_installed("sandwich") # suggested
   weighted <- transform(mtcars, w = qsec)
   model <- linear_regressor(mpg ~ wt + factor(cyl), weighted, weight_column = "w", model_dir = new_folder())
@@ -118,7 +117,7 @@ test_that("sandwich has what it asks for", {
   expect_equal(hatvalues(model), hatvalues(reference), tolerance = 1e-3)
 })
 
-test_that("emmeans has what it asks for", {
+test_that("emmeans works", {
   skip_if_not_installed("emmeans") # suggested
   cars <- transform(mtcars, cyl = factor(cyl))
   means <- function(model, ...) {

@@ -1,4 +1,4 @@
-# R's language about a model that was made from a formula.
+# Methods of R's generics for formula models.
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
@@ -9,7 +9,7 @@ trained <- function(make, ..., steps = NULL) {
   model
 }
 
-test_that("coefficients are those of lm(), by its names", {
+test_that("coefficients match lm(), with its names", {
   data <- transform(mtcars, gear = factor(gear), cyl = as.character(cyl), size = ordered(carb > 2))
   formulas <- list(
     mpg ~ wt + hp, mpg ~ gear * wt, mpg ~ gear:wt, mpg ~ gear + cyl, mpg ~ poly(wt, 2) + (am == 1),
@@ -21,7 +21,7 @@ test_that("coefficients are those of lm(), by its names", {
     expect_named(coef(model), names(reference))
     expect_equal(coef(model), reference, tolerance = 0.05)
   }
-  # in double precision, so that what the model says of the data is what they say
+  # Converted in double precision, so that the coefficients reproduce the predictions.
   model <- trained(linear_regressor, mpg ~ gear * wt, data)
   design <- model.matrix(mpg ~ gear * wt, data)
   expect_equal(as.vector(design %*% coef(model)), predict(model)$.pred, tolerance = 1e-5)
@@ -47,13 +47,13 @@ test_that("coefficients of classes and of several responses", {
   expect_equal(coef(both), coef(lm(cbind(mpg, disp) ~ wt + hp, mtcars)), tolerance = 1e-3)
 })
 
-test_that("a term that the data do not tell from others has no coefficient, as in lm()", {
+test_that("an aliased term has an NA coefficient, as in lm()", {
   data <- transform(mtcars, pounds = wt * 1000)
   model <- trained(linear_regressor, mpg ~ wt + pounds, data)
   expect_equal(coef(model), coef(lm(mpg ~ wt + pounds, data)), tolerance = 1e-3)
 })
 
-test_that("fitted values and residuals are those of the rows that are trained on", {
+test_that("fitted values and residuals cover the training rows", {
   model <- trained(linear_regressor, mpg ~ wt + hp, mtcars)
   reference <- lm(mpg ~ wt + hp, mtcars)
   expect_equal(fitted(model), fitted(reference), tolerance = 1e-4)
@@ -73,7 +73,7 @@ test_that("fitted values and residuals are those of the rows that are trained on
   expect_equal(rowSums(residuals(several)), rep(0, 150), ignore_attr = "names", tolerance = 1e-6)
 })
 
-test_that("update() makes the model of a changed call", {
+test_that("update() constructs the model of a changed call", {
   model <- linear_regressor(mpg ~ wt, mtcars)
   expect_equal(model$call, quote(linear_regressor(formula = mpg ~ wt, data = mtcars)))
   wider <- update(model, . ~ . + hp, optimizer = "Adam")
@@ -91,14 +91,13 @@ test_that("update() makes the model of a changed call", {
   expect_error(update(mtcars_model(), . ~ .), "created from a formula")
 })
 
-test_that("what is printed says what the model is, and how far it has come", {
+test_that("print() shows the model and its progress", {
   model <- linear_regressor(mpg ~ wt + hp, mtcars, model_dir = new_folder())
   expect_output(print(model), "Linear regressor: mpg ~ wt \\+ hp\n.*LBFGS, over all rows.*not trained yet")
   train(model)
   said <- capture.output(print(model))
   expect_match(said[[3]], "trained on 32 rows for [1-9][0-9]? steps, last average loss 6.095", all = FALSE)
   expect_no_match(said, "TensorFlow")
-  # made again in the folder, it knows
   again <- linear_regressor(mpg ~ wt + hp, mtcars, model_dir = model_dir(model))
   expect_equal(capture.output(print(again)), said)
   both <- dnn_linear_combined_regressor(mpg ~ wt, mtcars, dnn_hidden_units = 4)
@@ -124,7 +123,7 @@ test_that("input functions and configurations print a few lines", {
   expect_match(paste(shown, collapse = " "), "tf_random_seed = 11")
 })
 
-test_that("tidy tables are those of the package generics", {
+test_that("tidy tables match the conventions of generics", {
   skip_if_not_installed("generics")
   model <- trained(linear_regressor, mpg ~ wt + hp, mtcars)
   terms <- generics::tidy(model)
@@ -136,7 +135,7 @@ test_that("tidy tables are those of the package generics", {
   rows <- generics::augment(model)
   expect_equal(rows$.resid, unname(residuals(model)))
   expect_named(generics::augment(model, newdata = mtcars[1:2, c("wt", "hp")]), c("wt", "hp", ".fitted"))
-  # setosa is told from the others without an error
+  # setosa is linearly separable.
   classes <- trained(linear_classifier, Species ~ ., iris, steps = 200)
   expect_warning(
     expect_equal(nrow(generics::tidy(classes)), 10), class = "runhooks_warning_not_converged"
@@ -152,7 +151,7 @@ test_that("tidy tables are those of the package generics", {
   expect_equal(generics::glance(history)$steps, before + 10)
 })
 
-test_that("models and histories are drawn with ggplot2 and without", {
+test_that("models and histories are drawn with and without ggplot2", {
   skip_if_not_installed("ggplot2")
   model <- trained(linear_regressor, mpg ~ wt + hp, mtcars)
   classes <- trained(linear_classifier, am ~ wt, mtcars, steps = 20)
@@ -167,7 +166,7 @@ test_that("models and histories are drawn with ggplot2 and without", {
   expect_equal(nrow(built$data[[2]]), 32)
 })
 
-test_that("what a model cannot say is refused by what it can", {
+test_that("unsupported generics are errors that suggest alternatives", {
   skip_if_not_installed("generics")
   model <- linear_regressor(mpg ~ wt, mtcars)
   for (f in list(coef, fitted, residuals, summary, plot, generics::glance)) {
@@ -185,7 +184,7 @@ test_that("what a model cannot say is refused by what it can", {
   expect_error(train(mtcars_model()), "input_fn.*missing.*Give an")
 })
 
-test_that("a model and what it was trained on survive saveRDS()", {
+test_that("a model and its training data survive saveRDS()", {
   model <- trained(linear_regressor, mpg ~ wt, mtcars, steps = 50)
   file <- withr::local_tempfile()
   saveRDS(model, file)

@@ -1,4 +1,4 @@
-# What the data say of a linear model: as lm() and glm() say it.
+# Statistical inference for linear models, as in lm() and glm().
 
 trained <- function(make, ...) {
   model <- make(..., model_dir = withr::local_tempdir(.local_envir = parent.frame()))
@@ -6,7 +6,7 @@ trained <- function(make, ...) {
   model
 }
 
-test_that("regressors have what lm() has", {
+test_that("regressors match lm()", {
   skip_if_not_installed("generics")
   data <- transform(mtcars, gear = factor(gear))
   model <- trained(linear_regressor, mpg ~ wt * gear + hp, data)
@@ -39,7 +39,7 @@ test_that("regressors have what lm() has", {
   expect_match(capture.output(print(summary(model))), "rmse", all = FALSE)
 })
 
-test_that("weights count in all of it", {
+test_that("weights are used by all methods", {
   skip_if_not_installed("generics")
   model <- trained(linear_regressor, mpg ~ wt + hp, mtcars, weight_column = "qsec")
   reference <- lm(mpg ~ wt + hp, mtcars, weights = qsec)
@@ -55,7 +55,7 @@ test_that("weights count in all of it", {
   )
 })
 
-test_that("classes and counts have what glm() has", {
+test_that("classifiers and count models match glm()", {
   model <- trained(linear_classifier, am ~ wt, mtcars)
   reference <- glm(am ~ wt, binomial, mtcars, epsilon = 1e-12)
   expect_equal(vcov(model), vcov(reference), tolerance = 1e-3)
@@ -82,7 +82,7 @@ test_that("classes and counts have what glm() has", {
   )
 })
 
-test_that("several responses and classes have covariances of all of them", {
+test_that("several responses and classes have a joint covariance", {
   skip_if_not_installed("generics")
   both <- trained(linear_regressor, cbind(mpg, disp) ~ wt + hp, mtcars)
   reference <- lm(cbind(mpg, disp) ~ wt + hp, mtcars)
@@ -90,7 +90,7 @@ test_that("several responses and classes have covariances of all of them", {
   expect_equal(sigma(both), unname(sigma(reference)), tolerance = 1e-5)
   data <- transform(iris, Species = Species)
   kinds <- trained(linear_classifier, cyl ~ mpg, transform(mtcars, cyl = factor(gear)))
-  # by differences of the log-likelihood
+  # Finite differences of the log-likelihood.
   beta <- coef(kinds)
   x <- cbind(1, mtcars$mpg)
   y <- factor(mtcars$gear)
@@ -105,7 +105,7 @@ test_that("several responses and classes have covariances of all of them", {
   expect_equal(nrow(generics::tidy(kinds, conf.int = TRUE)), 4)
 })
 
-test_that("NA stays NA, as lm() has it", {
+test_that("aliased coefficients are NA, as in lm()", {
   data <- transform(mtcars, pounds = wt * 1000)
   model <- trained(linear_regressor, mpg ~ wt + pounds + hp, data)
   reference <- lm(mpg ~ wt + pounds + hp, data)
@@ -118,7 +118,7 @@ test_that("NA stays NA, as lm() has it", {
   expect_equal(is.na(predict(model, newdata = gaps, interval = "confidence")$.pred), c(TRUE, FALSE))
 })
 
-test_that("what has no likelihood is refused by its name", {
+test_that("models without a likelihood are errors that name them", {
   deep <- dnn_regressor(mpg ~ wt, mtcars, hidden_units = 2, model_dir = withr::local_tempdir())
   train(deep, steps = 2)
   expect_error(vcov(deep), "needs a linear model; this is a deep regressor")
@@ -133,12 +133,11 @@ test_that("what has no likelihood is refused by its name", {
   expect_error(confint(model, level = 95), "between 0 and 1")
   expect_error(confint(model, "nobody"), "`parm` must be among \"\\(Intercept\\)\"", class = "runhooks_error")
   expect_error(confint(model, 99), "`parm` must be among", class = "runhooks_error")
-  # read by nobody without an interval
   expect_error(predict(model, newdata = mtcars, level = 0.9), "there is no `interval`", class = "runhooks_error")
   expect_error(predict(mtcars_model(), newdata = mtcars, interval = "confidence"), "created from a formula")
 })
 
-test_that("intervals that there are not are refused with what there is", {
+test_that("unsupported intervals are errors that list the supported ones", {
   refused <- function(expr, words) expect_error(expr, words, class = "runhooks_error_invalid_argument")
   several <- linear_classifier(Species ~ Sepal.Width, iris, model_dir = withr::local_tempdir())
   train(several)
@@ -148,7 +147,7 @@ test_that("intervals that there are not are refused with what there is", {
   refused(predict(two, newdata = mtcars[1:2, ], interval = "prediction"), "do not have normal errors")
 })
 
-test_that("weights, rows left out and measures of single rows are those of lm() and glm()", {
+test_that("weights, dropped rows and case diagnostics match lm() and glm()", {
   air <- transform(airquality, w = Day)
   for (action in list(na.omit, na.exclude)) {
     model <- linear_regressor(

@@ -1,4 +1,4 @@
-# What packages that look into models of any kind call.
+# Packages that inspect models of any class.
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
@@ -14,7 +14,7 @@ test_that("a model has the family of its likelihood", {
   expect_error(family(linear_regressor(column_numeric("wt"))), class = "runhooks_error_invalid_argument")
 })
 
-test_that("insight finds data, terms and kind of a model", {
+test_that("insight finds data, terms and type of a model", {
   skip_if_not_installed("insight") # suggested
   model <- linear_regressor(mpg ~ log(wt) + factor(cyl), mtcars, model_dir = new_folder())
   train(model)
@@ -28,7 +28,7 @@ test_that("insight finds data, terms and kind of a model", {
   expect_equal(insight::get_sigma(model), sigma(model), ignore_attr = TRUE)
 })
 
-test_that("DALEX is given numbers", {
+test_that("DALEX gets numeric predictions", {
   cars <- linear_regressor(mpg ~ wt, mtcars, model_dir = new_folder())
   train(cars)
   expect_identical(yhat.tf_estimator(cars, mtcars[1:3, ]), predict(cars, newdata = mtcars[1:3, ])$.pred)
@@ -44,7 +44,7 @@ test_that("DALEX is given numbers", {
   expect_equal(rowSums(table), c(1, 1), tolerance = 1e-6)
 })
 
-test_that("marginaleffects is given predictions at coefficients of its own", {
+test_that("marginaleffects gets predictions at modified coefficients", {
   model <- linear_classifier(am ~ wt + factor(cyl), mtcars, model_dir = new_folder())
   train(model)
   reference <- glm(am ~ wt + factor(cyl), binomial, mtcars)
@@ -53,14 +53,14 @@ test_that("marginaleffects is given predictions at coefficients of its own", {
   made <- get_predict.tf_estimator(model, mtcars[1:4, ])
   expect_equal(made$estimate, unname(predict(reference, mtcars[1:4, ], "response")), tolerance = 1e-3)
   expect_identical(made$rowid, 1:4)
-  # by a difference of the coefficient, as standard errors are made
+  # By a difference of the coefficients, as for standard errors.
   other <- coef(reference) + c(0, 1, 0, 0)
   reference$coefficients <- other
   made <- get_predict.tf_estimator(set_coef.tf_estimator(model, other), mtcars[1:4, ], type = "link")
   expect_equal(made$estimate, unname(predict(reference, mtcars[1:4, ])), tolerance = 1e-6)
 })
 
-test_that("what pdp averages is that of lm()", {
+test_that("partial dependence by pdp matches lm()", {
   model <- linear_regressor(mpg ~ wt + hp, mtcars, model_dir = new_folder())
   train(model)
   reference <- lm(mpg ~ wt + hp, mtcars)

@@ -1,6 +1,6 @@
 skip_if_not_installed("ggplot2")
 
-# As a run would leave it: a loss that falls by decades from a wild first value, a validation.
+# A typical history: a loss that falls by decades from a high first value, and a validation.
 run_of <- function(n = 40, ...) {
   step <- c(1, seq_len(n - 1) * 10)
   falling <- c(84, 12 * exp(-step[-1] / 60) + 0.01 * (2 + sin(step[-1])))
@@ -35,7 +35,7 @@ test_that("training and validation of one metric share a panel, constants have n
   expect_equal(panels_of(constant), "label/mean")
 })
 
-test_that("of heads that record their sum twice the mean is no average", {
+test_that("a head that records its sum twice has no average", {
   history <- run_of()
   history$losses$mean_losses <- history$losses$total_losses
   plot <- plot(history, method = "ggplot2")
@@ -44,7 +44,7 @@ test_that("of heads that record their sum twice the mean is no average", {
   expect_false("mean_losses" %in% panels_of(plot))
 })
 
-test_that("a panel whose values span decades is logarithmic and says so in its labels", {
+test_that("a panel whose values span decades is logarithmic and labelled so", {
   built <- ggplot2::ggplot_build(plot(run_of(), method = "ggplot2"))
   scales <- built$layout$panel_scales_y
   labels <- lapply(scales, function(scale) as.numeric(scale$get_labels()))
@@ -54,11 +54,11 @@ test_that("a panel whose values span decades is logarithmic and says so in its l
   expect_true(accuracy[[1]] >= 0.4 && accuracy[[2]] <= 1)
 })
 
-test_that("the smooth line stays among the values around it", {
+test_that("the smooth line stays within the range of nearby values", {
   series <- with_panel_scales(history_series(run_of(), "mean_losses", environment()))
   smooth <- smooth_series(series)
   expect_true(all(smooth$y >= min(series$y) & smooth$y <= max(series$y)))
-  # the wild first value draws no curve
+  # The high first value does not attract the curve.
   expect_lt(smooth$y[[2]] - series$y[[2]], 0.1 * (series$y[[1]] - series$y[[2]]))
   with_gap <- series[series$step < 100 | series$step > 300, ]
   attr(with_gap, "is_log") <- attr(series, "is_log")
@@ -67,7 +67,7 @@ test_that("the smooth line stays among the values around it", {
   expect_null(smooth_series(series[1:19, ]))
 })
 
-test_that("a series that is too short for a smooth line is not drawn faint", {
+test_that("a series that is too short for a smooth line is drawn at full opacity", {
   history <- run_of()
   history$validation <- history$validation[1:5, ]
   built <- ggplot2::ggplot_build(plot(history, metrics = "average_loss", method = "ggplot2"))
@@ -76,7 +76,7 @@ test_that("a series that is too short for a smooth line is not drawn faint", {
   expect_equal(vapply(built$data[1:2], nrow, 0L), c(40L, 5L))
 })
 
-test_that("marks say which checkpoints are there, what was best, and why the run ended", {
+test_that("marks show the remaining checkpoints, the best value, and why the run ended", {
   model <- dnn_regressor(mpg ~ wt + hp, mtcars, hidden_units = 4)
   history <- suppressMessages(
     train(
@@ -94,14 +94,13 @@ test_that("marks say which checkpoints are there, what was best, and why the run
   expect_match(gsub("\n", " ", caption), sub("\n.*", "", run$reason), fixed = TRUE)
   lines <- Filter(function(layer) inherits(layer$geom, "GeomVline"), plot$layers)
   expect_equal(lines[[1]]$data$xintercept, best)
-  # a model that is gone leaves the curves
   unlink(model_dir(model), recursive = TRUE)
   expect_null(plot(history, method = "ggplot2")$labels$caption)
 })
 
-test_that("plots look as they did", {
+test_that("plots match their snapshots", {
   skip_if_not_installed("vdiffr")
-  # drawings differ between versions of what draws
+  # Drawings depend on ggplot2's version.
   skip_if_not(packageVersion("ggplot2") >= "3.4.0" && packageVersion("ggplot2") < "3.5.0")
   vdiffr::expect_doppelganger("history", plot(run_of(), method = "ggplot2"))
   vdiffr::expect_doppelganger("history bw", plot(run_of(), method = "ggplot2", theme_bw = TRUE))
@@ -109,7 +108,7 @@ test_that("plots look as they did", {
   vdiffr::expect_doppelganger("short history", plot(run_of(4), method = "ggplot2"))
 })
 
-test_that("a hook that ends a run has the name of the function that makes it", {
+test_that("a hook that ends a run is named by its constructor", {
   model <- linear_regressor(mpg ~ wt, mtcars, model_dir = withr::local_tempdir())
   plot <- plot(train(model), method = "ggplot2")
   expect_match(plot$labels$caption, "by hook_stop_when_converged().", fixed = TRUE)

@@ -1,6 +1,6 @@
 skip_if_not_installed("ggplot2")
 
-test_that("calibration groups rows by what was predicted", {
+test_that("calibration() groups rows by prediction", {
   set.seed(3)
   p <- runif(2000)
   seen <- factor(ifelse(runif(2000) < p, "yes", "no"))
@@ -12,11 +12,10 @@ test_that("calibration groups rows by what was predicted", {
   group <- p <= quantile(p, 0.1)
   expect_equal(table$predicted[[1]], mean(p[group]))
   expect_equal(table$observed[[1]], mean(seen[group] == "yes"))
-  # all rows alike are one group
   expect_equal(nrow(calibration(cbind(rep(0.5, 4), 0.5), factor(c("a", "b", "a", "b")))), 1)
 })
 
-test_that("a linear model's weights are drawn, the largest first, without the intercept", {
+test_that("a linear model's weights are drawn in decreasing order, without the intercept", {
   model <- linear_regressor(Sepal.Length ~ Petal.Length + Species, iris)
   suppressMessages(train(model))
   data <- weight_data(model, environment())
@@ -33,7 +32,7 @@ test_that("a linear model's weights are drawn, the largest first, without the in
   expect_equal(nrow(data), 4)
 })
 
-test_that("each plot is drawn by both", {
+test_that("each plot is drawn by ggplot2 and by base graphics", {
   skip_if_not_installed("ggplot2")
   withr::local_pdf(NULL)
   cars <- linear_regressor(mpg ~ wt + hp, mtcars)

@@ -1,5 +1,3 @@
-# What is given to a run says what it holds.
-
 shown <- function(x) paste(utils::capture.output(print(x)), collapse = "\n")
 
 test_that("hooks show their arguments", {
@@ -8,7 +6,7 @@ test_that("hooks show their arguments", {
   expect_match(shown(logging), "tensors = list(l = \"loss\"), every_n_iter = 4", fixed = TRUE)
 })
 
-test_that("specifications of runs, listeners, options, vocabularies and heads are said in words", {
+test_that("specifications, listeners, options, vocabularies and heads print readably", {
   input <- input_fn(mpg ~ wt, mtcars)
   spec <- train_spec(input, max_steps = 10, hooks = hook_stop_at_step(num_steps = 5))
   expect_match(shown(spec), "input_fn = <input function of 32 rows>\n  max_steps = 10", fixed = TRUE)

@@ -1,4 +1,4 @@
-# A look into models of trees: importances, nodes, contributions.
+# Inspection of tree models: importances, nodes, contributions.
 
 small_trees <- function(...) {
   set.seed(71)
@@ -11,7 +11,7 @@ small_trees <- function(...) {
   list(model = model, data = data)
 }
 
-test_that("importances are what nodes have gained", {
+test_that("importances are the gains of nodes", {
   fit <- small_trees()
   nodes <- as.data.frame(fit$model)
   gains <- tapply(nodes$gain * nodes$weight, nodes$feature, sum)
@@ -27,7 +27,7 @@ test_that("importances are what nodes have gained", {
   expect_error(feature_importances(fit$model, normalize = NA), class = "runhooks_error_invalid_argument")
 })
 
-test_that("nodes are those of trees: depths, children, leaves that predictions are sums of", {
+test_that("nodes form trees: depths, children, and leaves that sum to predictions", {
   fit <- small_trees()
   nodes <- as.data.frame(fit$model)
   expect_equal(max(nodes$tree[nodes$is_finished]), 6)
@@ -40,7 +40,7 @@ test_that("nodes are those of trees: depths, children, leaves that predictions a
     children <- c(own$left, own$right)
     expect_setequal(children[!is.na(children)], setdiff(own$node, 0))
   }
-  # who goes the way of the questions arrives where the model does
+  # Following the splits of a row must reach its leaf.
   walk <- function(row, tree) {
     own <- nodes[nodes$tree == tree, ]
     at <- 0
@@ -64,7 +64,7 @@ test_that("nodes are those of trees: depths, children, leaves that predictions a
   expect_equal(sums, expected, tolerance = 1e-5)
 })
 
-test_that("contributions add up to predictions", {
+test_that("contributions sum to predictions", {
   fit <- small_trees(center_bias = TRUE)
   parts <- predict(fit$model, newdata = fit$data, type = "contributions")
   expect_setequal(names(parts), c(".bias", "x", "z", "f"))
@@ -82,7 +82,7 @@ test_that("contributions add up to predictions", {
   expect_null(rows[[2]]$contributions)
 })
 
-test_that("models without trees say so, and several logits are several values", {
+test_that("models without trees are errors, and several logits give several values", {
   linear <- linear_regressor(mpg ~ wt, mtcars)
   suppressMessages(train(linear))
   expect_error(feature_importances(linear), class = "runhooks_error_invalid_argument")
@@ -96,12 +96,12 @@ test_that("models without trees say so, and several logits are several values", 
   expect_true(all(c("value_1", "value_2", "value_3") %in% names(as.data.frame(classes))))
 })
 
-test_that("a formula's model prints its trees", {
+test_that("a formula model prints its trees", {
   fit <- small_trees()
   expect_output(print(fit$model), "trees: 6, of [0-9]+ leaves; most important: x")
 })
 
-test_that("contributions of several classes add up to their probabilities", {
+test_that("contributions of several classes sum to their probabilities", {
   classes <- boosted_trees_classifier(Species ~ ., iris, n_trees = 4L, max_depth = 2L)
   suppressMessages(train(classes))
   probabilities <- predict(classes, newdata = iris, type = "prob")
@@ -112,7 +112,7 @@ test_that("contributions of several classes add up to their probabilities", {
     expect_named(own, paste0(c(".bias", sort(names(iris)[1:4])), "_", class))
     expect_equal(rowSums(own), probabilities[[paste0(".pred_", class)]], tolerance = 1e-5)
   }
-  # what is no part of the questions says nothing
+  # Features without a split contribute nothing.
   asked <- feature_importances(classes)$feature[feature_importances(classes)$importance == 0]
   for (feature in asked) expect_true(all(parts[startsWith(names(parts), feature)] == 0))
   row <- experimental_predict_with_explanations(classes, iris[100, ])[[1]]
@@ -131,7 +131,7 @@ test_that("contributions of several classes add up to their probabilities", {
   }
 })
 
-test_that("importances and trees are drawn by both", {
+test_that("importances and trees are drawn by ggplot2 and by base graphics", {
   skip_if_not_installed("ggplot2")
   withr::local_pdf(NULL)
   fit <- small_trees()
@@ -143,7 +143,7 @@ test_that("importances and trees are drawn by both", {
   drawn <- ggplot2::ggplot_build(ggplot2::autoplot(fit$model, 4, tree = 2))$data
   expect_equal(nrow(drawn[[1]]), nrow(nodes))
   expect_setequal(drawn[[2]]$label[!nodes$is_leaf], nodes$question[!nodes$is_leaf])
-  # no two nodes in one place, children on both sides of their parents
+  # Nodes do not overlap, and children are on both sides of their parents.
   expect_false(anyDuplicated(drawn[[2]][c("x", "y")]) > 0)
   left <- match(nodes$left[!nodes$is_leaf], nodes$node)
   expect_true(all(drawn[[2]]$x[left] < drawn[[2]]$x[which(!nodes$is_leaf)]))
@@ -160,7 +160,7 @@ test_that("importances and trees are drawn by both", {
   expect_s3_class(ggplot2::autoplot(classes, 4), "ggplot")
 })
 
-test_that("importances before the first split say that there is none", {
+test_that("importances before the first split are reported as missing", {
   model <- boosted_trees_regressor(mpg ~ wt + hp, mtcars, n_trees = 2L, center_bias = TRUE)
   suppressMessages(train(model, steps = 1))
   expect_message(

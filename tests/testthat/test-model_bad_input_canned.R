@@ -1,7 +1,6 @@
-# Bad data of canned estimators: the condition names the column, the value and the row of the data,
-# before anything is run or written. What other files show: columns that cannot be made
-# (feature_columns_categorical), tensors of the user's own (heads), NA in numbers and dates
-# (input_fn, r_data).
+# Invalid data for canned estimators. The error names column, value and row of the data before
+# anything is run or written. Other files test invalid columns (column_categorical), tensors
+# (model_heads), and NA in numbers and dates (input_fn, input_r_data).
 
 bad_data <- function(n = 30) {
   data.frame(
@@ -16,7 +15,7 @@ changed <- function(column, row, value, data = bad_data()) {
   data
 }
 
-# Shuffled batches of a few rows: the row that is named is the one in the data.
+# Batches are shuffled, so the row in a message must be converted to a row of the data.
 input_of <- function(response, data, features = c("x", "z", "w")) {
   input_fn(data, features = tidyselect::all_of(features), response = tidyselect::all_of(response),
     batch_size = 7
@@ -25,7 +24,6 @@ input_of <- function(response, data, features = c("x", "z", "w")) {
 
 two_numbers <- function() column_numeric("x", "z")
 
-# One of each kind of model with classes, and of numbers.
 classifiers <- list(
   linear = function(...) linear_classifier(two_numbers(), ...),
   dnn = function(...) dnn_classifier(4, two_numbers(), ...),
@@ -52,8 +50,7 @@ regressors <- list(
   head = function(...) linear_estimator(regression_head(...), two_numbers())
 )
 
-# Training refuses the data and leaves nothing behind; the evaluation of a trained model refuses
-# them in the same words.
+# Training rejects the data without writing, and evaluating a trained model gives the same message.
 expect_refused <- function(model, bad, good, words) {
   expect_bad <- function(expr) {
     expect_error(suppressMessages(expr), words, class = "runhooks_error_invalid_argument")
@@ -64,7 +61,7 @@ expect_refused <- function(model, bad, good, words) {
   expect_bad(evaluate(model, bad))
 }
 
-test_that("labels that are no classes are named with column, value and row", {
+test_that("labels that are not classes are errors that name column, value and row", {
   data <- bad_data()
   for (make in classifiers) {
     good <- input_of("two", data)
@@ -81,7 +78,6 @@ test_that("labels that are no classes are named with column, value and row", {
     expect_refused(
       model, input_of("word", perhaps), words, "\"word\".*label_vocabulary.*\"perhaps\" in row 29"
     )
-    # levels are words, too
     perhaps$word <- factor(perhaps$word)
     expect_error(evaluate(model, input_of("word", perhaps)), "\"perhaps\" in row 29")
     expect_error(
@@ -91,7 +87,7 @@ test_that("labels that are no classes are named with column, value and row", {
   }
 })
 
-test_that("classes that count from 1, and columns that hold no single label, get advice", {
+test_that("classes that count from 1, and labels with several values, are errors with advice", {
   data <- transform(bad_data(), one = two + 1, day = as.Date("2024-01-01"), l = two == 1)
   data$both <- cbind(data$two, data$two)
   data$ragged <- lapply(data$two, function(n) seq_len(n + 1))
@@ -106,17 +102,16 @@ test_that("classes that count from 1, and columns that hold no single label, get
     train(model(), input_of("l", data))
     train(model(), input_of(character(), data))
   })
-  # what a class may be
   data <- bad_data()
   for (response in list(data$two == 1, data$two, as.double(data$two), data$f)) {
     data$response <- response
     expect_no_error(suppressMessages(train(model(), input_of("response", data))))
   }
-  # the label of one logit may be a probability
+  # The label of a single logit may be a probability.
   expect_no_error(train(model(), input_of("y", data)))
 })
 
-test_that("words are no labels of regressors", {
+test_that("strings are not labels of regressors", {
   data <- bad_data()
   for (make in regressors) {
     good <- input_of("y", data)
@@ -131,7 +126,7 @@ test_that("words are no labels of regressors", {
   )
 })
 
-test_that("heads say which numbers they take", {
+test_that("errors of heads state which numbers are valid", {
   data <- bad_data()
   head_model <- function(head) linear_estimator(head, two_numbers())
   expect_refused(
@@ -153,7 +148,7 @@ test_that("heads say which numbers they take", {
   )
 })
 
-test_that("lists of words are labels of a multi-label head", {
+test_that("lists of strings are labels of a multi-label head", {
   data <- bad_data()
   data$tags <- lapply(seq_len(30), function(i) c("red", "blue")[c(i %% 2 == 0, i %% 3 == 0)])
   data$flags <- cbind(seq_len(30) %% 2 == 0, seq_len(30) %% 3 == 0)
@@ -173,7 +168,7 @@ test_that("lists of words are labels of a multi-label head", {
   expect_error(fit("tags"), "\"tags\" must be class numbers, not strings.*label_vocabulary")
 })
 
-test_that("weights are numbers from 0 on", {
+test_that("weights are non-negative numbers", {
   data <- bad_data()
   for (make in c(classifiers, regressors[1])) {
     model <- make(weight_column = "w")
@@ -181,7 +176,6 @@ test_that("weights are numbers from 0 on", {
     expect_refused(
       model, negative, input_of("two", data), "weights \"w\".*0 or more.*-0.5 in row 23"
     )
-    # a prediction has no use for them
     expect_equal(nrow(predict(model, negative)), 30)
   }
   model <- function(...) linear_regressor(two_numbers(), ...)
@@ -198,13 +192,13 @@ test_that("weights are numbers from 0 on", {
     train(model(weight_column = "nobody"), input_of("y", data)), "nobody.*w, x, z",
     class = "runhooks_error_not_found"
   )
-  # what a normalizer makes of them is checked as it comes
+  # The result of a normalizer is checked, not its input.
   turned <- column_numeric("w", normalizer_fn = function(x) -x)
   expect_no_error(train(model(weight_column = turned), weighted(-1)))
   expect_error(train(model(weight_column = turned), weighted(1)), "Got -1 in row 1 of the batch")
 })
 
-test_that("a feature that is missing is named, in whatever call", {
+test_that("a missing feature is an error that names it, in every call", {
   data <- bad_data()
   for (make in c(classifiers[1:3], regressors[4])) {
     model <- make()
@@ -223,7 +217,7 @@ test_that("a feature that is missing is named, in whatever call", {
   }
 })
 
-test_that("two columns for one variable are refused before anything is written", {
+test_that("two columns for one variable are errors before anything is written", {
   data <- bad_data()
   words <- list(
     column_categorical_with_hash_bucket("s", hash_bucket_size = 9),
@@ -250,7 +244,7 @@ test_that("two columns for one variable are refused before anything is written",
   }
 })
 
-test_that("values that a column has no place for are named with their row", {
+test_that("values that do not fit a column are errors that name the row", {
   data <- bad_data()
   ids <- column_categorical_with_identity("i", num_buckets = 3)
   for (column in list(ids, column_crossed(c(ids, "s"), hash_bucket_size = 9))) {
@@ -265,7 +259,7 @@ test_that("values that a column has no place for are named with their row", {
   expect_no_error(train(linear_regressor(ids), input_of("y", changed("i", 26, -1L), "i")))
   large <- input_of("y", changed("x", 5, -1e300), "x")
   expect_error(train(linear_regressor(column_numeric("x")), large), "\"x\".*3.4e38.*row 5")
-  # many rows are looked at in another way
+  # Many rows take another code path.
   for (bad in c(1e39, -Inf)) {
     many <- data.frame(x = c(rnorm(2e4), NA), y = 0)
     many$x[[12345]] <- bad
@@ -289,7 +283,7 @@ test_that("values that a column has no place for are named with their row", {
   )
 })
 
-test_that("vocabularies and boundaries that cannot be are refused", {
+test_that("invalid vocabularies and boundaries are errors", {
   file <- withr::local_tempfile(lines = c("1", "two"))
   empty <- withr::local_tempfile(lines = character())
   hide <- function(lines) gsub("'/[^']*'", "'FILE'", lines)
@@ -308,7 +302,7 @@ test_that("vocabularies and boundaries that cannot be are refused", {
   })
 })
 
-test_that("a vocabulary file that changes or goes is noticed", {
+test_that("a vocabulary file that changes or disappears is detected", {
   data <- bad_data()
   file <- withr::local_tempfile(lines = c("a", "b"))
   sized <- column_categorical_with_vocabulary_file(

@@ -1,5 +1,4 @@
-# What a model function may do wrong: each is an error that names the tensors, and the call of the
-# user's that made it.
+# Mistakes in model functions. Each error names the tensors and the user's call.
 
 regression_input <- function() {
   list(x = np_array(matrix(1:8 / 8, 4), dtype = "float32")) %>%
@@ -12,7 +11,7 @@ regression_input <- function() {
     })()
 }
 
-# A model whose training step `build(features, labels)` makes.
+# A model whose `train_op` and loss come from `build(features, labels)`.
 model_of <- function(build, predictions = function(features) list(y = features$x)) {
   estimator(function(features, labels, mode) {
     if (mode == "infer") return(estimator_spec(mode, predictions = predictions(features)))
@@ -24,7 +23,7 @@ step_of <- function(loss) {
   tf$train$GradientDescentOptimizer(0.1)$minimize(loss, tf$train$get_global_step())
 }
 
-test_that("a wrong dtype names both tensors", {
+test_that("a wrong dtype is an error that names both tensors", {
   expect_snapshot_text(train_one(function(features, labels, mode) {
     tf$losses$mean_squared_error(labels, tf$squeeze(tf$layers$dense(features$x, 1L), 1L))
     features$x + tf$constant(1L)
@@ -34,7 +33,7 @@ test_that("a wrong dtype names both tensors", {
   }))
 })
 
-test_that("shapes that do not fit are named", {
+test_that("incompatible shapes are errors that name them", {
   expect_snapshot_text(train_one(function(features, labels, mode) {
     tf$matmul(features$x, tf$ones(c(3L, 1L), name = "weights"))
   }))
@@ -43,7 +42,7 @@ test_that("shapes that do not fit are named", {
   }))
 })
 
-test_that("what has no initial value and what is not in the graph is said", {
+test_that("uninitialized variables and tensors outside the graph are errors that name them", {
   tf$reset_default_graph()
   v <- tf$get_variable("w", 2L)
   expect_snapshot_text(with(tf$Session() %as% session, session$run(v)))
@@ -51,7 +50,7 @@ test_that("what has no initial value and what is not in the graph is said", {
   expect_snapshot_text(tf$get_default_graph()$get_tensor_by_name("weights:0"))
 })
 
-test_that("a specification without what its mode needs says what", {
+test_that("a specification that lacks a field for its mode is an error that names the field", {
   expect_snapshot_text(train_one(function(features, labels, mode) {
     estimator_spec(mode, predictions = list(y = features$x))
   }))
@@ -61,7 +60,7 @@ test_that("a specification without what its mode needs says what", {
   expect_snapshot_text(train_one(function(features, labels, mode) list(loss = 1)))
 })
 
-test_that("a graph that is finished and a tensor of another graph are refused", {
+test_that("a finalized graph and a tensor of another graph are errors", {
   kept <- NULL
   late <- session_run_hook(before_run = function(context) {
     kept + 1
@@ -83,7 +82,7 @@ test_that("a graph that is finished and a tensor of another graph are refused", 
   }))
 })
 
-test_that("an argument that a layer does not have, and one that it cannot honour", {
+test_that("unknown and unsupported arguments of a layer are errors", {
   expect_snapshot_text(train_one(function(features, labels, mode) {
     tf$layers$dense(features$x, 1L, activation_fn = tf$nn$relu)
   }))

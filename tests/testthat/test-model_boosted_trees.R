@@ -1,4 +1,4 @@
-# Boosted trees in the loop: where they end, how they go on, what they refuse.
+# Boosted trees in the training loop: stopping, resuming, and rejected data.
 
 tree_data <- function(n = 80) {
   set.seed(71)
@@ -30,10 +30,10 @@ serialized_trees <- function(model) variable_value(model, "boosted_trees:0_seria
 
 quietly <- function(x) suppressMessages(suppressWarnings(x))
 
-test_that("training ends with the last tree, and a finished model is left alone", {
+test_that("training ends with the last tree, and does not change a finished model", {
   model <- tree_model()
   expect_no_message(expect_no_warning(train(model, tree_input(), steps = 1000)))
-  # 4 batches of a first look do not count
+  # The 4 batches that scan the data do not count as steps.
   expect_equal(variable_value(model, "global_step")[[1]], 3 * 3 * 4)
   before <- serialized_trees(model)
   said <- capture.output(type = "message", expect_warning(
@@ -45,7 +45,7 @@ test_that("training ends with the last tree, and a finished model is left alone"
   expect_equal(tail(run_history(model_dir(model))$steps, 1), 0)
 })
 
-test_that("a training in pieces, in the middle of a layer and of the first look, is the same to the bit", {
+test_that("training in parts, also within a layer or the scan of the data, has the same bits", {
   whole <- tree_model(center_bias = TRUE)
   input <- tree_input()
   quietly(train(whole, input))
@@ -67,19 +67,19 @@ test_that("a training in pieces, in the middle of a layer and of the first look,
   )
 })
 
-test_that("a training that sees no whole layer says so and keeps what it has seen", {
+test_that("a training without a complete layer reports so", {
   model <- tree_model()
   stop_after <- session_run_hook(after_run = function(context, values) context$request_stop())
   said <- capture.output(train(model, tree_input(), hooks = stop_after), type = "message")
   expect_match(paste(said, collapse = " "), "No layer has grown")
 })
 
-test_that("features that say nothing get a warning", {
+test_that("constant features raise a warning", {
   data <- transform(tree_data(), x = 1, z = 0, c = "a")
   expect_warning(train(tree_model(), tree_input(data)), "No split of the trees has gained anything")
 })
 
-test_that("columns that cannot be split are named", {
+test_that("columns that cannot be split are errors that name them", {
   refused <- function(columns, words) {
     model <- boosted_trees_regressor(columns, model_dir = withr::local_tempdir())
     expect_error(
@@ -90,7 +90,7 @@ test_that("columns that cannot be split are named", {
   refused(column_embedding(words_c(), 2), "cannot split column 'c_embedding'")
 })
 
-test_that("arguments that do not hold are refused", {
+test_that("invalid arguments are errors", {
   refused <- function(..., words) {
     expect_error(
       boosted_trees_regressor(column_numeric("x"), ...), words,
@@ -109,7 +109,7 @@ test_that("arguments that do not hold are refused", {
   expect_error(boosted_trees_classifier(column_numeric("x"), n_classes = 1), "n_classes")
 })
 
-test_that("a damaged checkpoint is an error, and nothing of it is used", {
+test_that("a damaged checkpoint is an error, and none of it is used", {
   model <- tree_model()
   quietly(train(model, tree_input()))
   file <- paste0(latest_checkpoint(model_dir(model)), ".data-00000-of-00001")
@@ -123,14 +123,14 @@ test_that("a damaged checkpoint is an error, and nothing of it is used", {
   expect_error(feature_importances(model), class = "runhooks_error_data_loss")
 })
 
-test_that("a folder of other trees is refused", {
+test_that("a folder of other trees is an error", {
   dir <- withr::local_tempdir()
   quietly(train(tree_model(dir), tree_input()))
   other <- boosted_trees_regressor(column_numeric("x"), model_dir = dir)
   expect_error(train(other, tree_input()), "another model", class = "runhooks_error_failed_precondition")
 })
 
-test_that("early stopping drops the trees after the best", {
+test_that("early stopping drops the trees after the best evaluation", {
   data <- tree_data(60)
   noise <- transform(data, y = rev(data$y))
   model <- boosted_trees_regressor(y ~ x + z, data, n_trees = 40L, max_depth = 4L, learning_rate = 1)
@@ -161,9 +161,9 @@ test_that("heads of several logits, counts and quantiles grow trees", {
   }
 })
 
-test_that("three classes that are learned to the end stay learned", {
-  # a class is so sure that float32 knows nothing of the rest, and a step that is a quotient of two
-  # roundings would throw all of them over
+test_that("three classes that are fully learned stay learned", {
+  # Probabilities round to 0 and 1 in float32. A step that is the quotient of two rounding errors
+  # would change every prediction.
   model <- boosted_trees_classifier(
     Species ~ ., iris, n_trees = 80, max_depth = 3, learning_rate = 0.2, l2_regularization = 0,
     min_node_weight = 0, model_dir = withr::local_tempdir()

@@ -17,7 +17,7 @@ test_that("canned estimators have tfestimators' classes and descriptions", {
   expect_equal(model$args$hidden_units, c(10, 20))
 })
 
-test_that("arguments of canned estimators are checked by name", {
+test_that("arguments of canned estimators are validated by name", {
   columns <- two_columns()
   expect_error(dnn_regressor(0, columns), "hidden_units.*positive whole")
   expect_error(dnn_regressor(c(3, 2.5), columns), "hidden_units.*positive whole")
@@ -40,7 +40,7 @@ test_that("arguments of canned estimators are checked by name", {
   expect_error(linear_regressor(list()), "at least one column")
 })
 
-test_that("an activation may be a function or a symbol of tf$nn", {
+test_that("an activation can be a function or a symbol of tf$nn", {
   weights <- lapply(list("tanh", tf$nn$tanh, function(x) tf$tanh(x)), function(activation) {
     model <- dnn_regressor(
       3, two_columns(), activation_fn = activation, config = run_config(tf_random_seed = 2)
@@ -52,7 +52,7 @@ test_that("an activation may be a function or a symbol of tf$nn", {
   expect_equal(weights[[3]], weights[[1]])
 })
 
-test_that("dropout drops in training only, and follows the seed", {
+test_that("dropout is active in training only, and follows the seed", {
   fit <- function(seed) {
     model <- dnn_regressor(
       c(8, 8), two_columns(), dropout = 0.5, config = run_config(tf_random_seed = seed)
@@ -62,7 +62,7 @@ test_that("dropout drops in training only, and follows the seed", {
   }
   first <- fit(1)
   expect_equal(variable_value(fit(1)), variable_value(first))
-  # other random bits, from the same initial values on
+  # Other dropout bits, but the same initial values.
   without <- dnn_regressor(c(8, 8), two_columns(), config = run_config(tf_random_seed = 1))
   train(without, mtcars_input(shuffle = FALSE), steps = 3)
   expect_false(isTRUE(all.equal(variable_value(without), variable_value(first))))
@@ -70,7 +70,7 @@ test_that("dropout drops in training only, and follows the seed", {
   expect_equal(twice[, 1], twice[, 2])
 })
 
-test_that("a first training may start from the variables of another model", {
+test_that("a first training can start from the variables of another model", {
   first <- dnn_regressor(4, two_columns(), config = run_config(tf_random_seed = 1))
   train(first, mtcars_input(), steps = 5)
   start <- function(...) {
@@ -102,7 +102,6 @@ test_that("a first training may start from the variables of another model", {
   )
   slot <- variable_value(first, "dnn/hiddenlayer_0/bias/t_0/Adagrad")[[1]]
   expect_equal(start(warm_start_from = renamed)$bias, slot)
-  # a model that goes on does not start again
   model <- dnn_regressor(4, two_columns(), warm_start_from = model_dir(first))
   train(model, mtcars_input(), steps = 1)
   before <- variable_value(model, "dnn/hiddenlayer_0/kernel")[[1]]
@@ -112,7 +111,7 @@ test_that("a first training may start from the variables of another model", {
   train(model, mtcars_input(), steps = 1, hooks = look)
 })
 
-test_that("what cannot be warm-started is refused", {
+test_that("invalid warm starts are errors", {
   first <- linear_regressor(two_columns())
   train(first, mtcars_input(), steps = 1)
   fit <- function(from, columns = two_columns()) {
@@ -133,7 +132,7 @@ test_that("what cannot be warm-started is refused", {
   expect_error(linear_regressor(two_columns(), warm_start_from = 3), "warm_start_from")
 })
 
-test_that("loss reductions are taken in TensorFlow's spellings", {
+test_that("loss reductions accept TensorFlow's spellings", {
   first_loss <- function(reduction) {
     model <- linear_regressor(
       column_numeric("x"), loss_reduction = reduction,
@@ -157,7 +156,7 @@ test_that("loss reductions are taken in TensorFlow's spellings", {
   }
 })
 
-test_that("no activation is linear, and no hidden units are no hidden layer", {
+test_that("a NULL activation is linear, and NULL hidden units give no hidden layer", {
   data <- data.frame(x = c(-1, -2, 3), y = 0)
   model <- function(...) {
     dnn_regressor(
@@ -166,7 +165,7 @@ test_that("no activation is linear, and no hidden units are no hidden layer", {
     )
   }
   input <- input_fn(data, features = x, response = y, batch_size = 3)
-  # negative sums and positive ones pass an identity alike
+  # An identity passes negative and positive sums alike.
   parts <- list()
   hook <- session_run_hook(
     before_run = function(context) {
@@ -198,7 +197,7 @@ test_that("no activation is linear, and no hidden units are no hidden layer", {
   )
 })
 
-test_that("names of vectors mean nothing to estimators and heads", {
+test_that("estimators and heads ignore the names of vectors", {
   x <- column_numeric("x")
   folder <- function() withr::local_tempdir(.local_envir = parent.frame())
   as_given <- function(...) {
@@ -229,7 +228,7 @@ test_that("names of vectors mean nothing to estimators and heads", {
   })
 })
 
-test_that("a number that the core cannot count to is refused", {
+test_that("a number outside the core's range is an error", {
   model <- mtcars_model()
   refused <- function(expr) {
     expect_error(expr, "2\\^53", class = "runhooks_error_invalid_argument")

@@ -1,4 +1,3 @@
-# class_weights of classifiers.
 
 two_classes <- function() {
   data <- mtcars
@@ -6,7 +5,7 @@ two_classes <- function() {
   data
 }
 
-test_that("weights of classes are those of a column that has them", {
+test_that("class weights are equivalent to a weight column", {
   data <- two_classes()
   data$w <- ifelse(data$gear4 == "yes", 5, 2)
   fits <- lapply(list(
@@ -27,7 +26,7 @@ test_that("weights of classes are those of a column that has them", {
   expect_equal(unname(fits[[1]]$coef), unname(stats::coef(reference)), tolerance = 1e-3)
 })
 
-test_that("balanced classes weigh the same; weights go with those of a column", {
+test_that("balanced classes have equal total weight, and class weights multiply a weight column", {
   data <- two_classes()
   counts <- table(data$gear4)
   balanced <- linear_classifier(gear4 ~ wt, data, class_weights = "balanced")
@@ -45,7 +44,7 @@ test_that("balanced classes weigh the same; weights go with those of a column", 
   expect_equal(coef(three), coef(by_column), tolerance = 1e-3)
 })
 
-test_that("deep models and heads take them, a class may weigh nothing", {
+test_that("deep models and heads accept class weights, and a weight can be 0", {
   data <- two_classes()
   set.seed(1)
   model <- dnn_classifier(gear4 ~ wt + hp, data, hidden_units = 4, class_weights = c(no = 1, yes = 0))
@@ -59,7 +58,7 @@ test_that("deep models and heads take them, a class may weigh nothing", {
   expect_equal(evaluate(of_head, input)$`label/mean`, 1)
 })
 
-test_that("weights that do not go with the classes are refused in words", {
+test_that("class weights that do not match the classes are errors", {
   data <- two_classes()
   make <- function(x) linear_classifier(gear4 ~ wt, data, class_weights = x)
   expect_error(make(c(no = 1, maybe = 2)), "maybe.*no.*yes")

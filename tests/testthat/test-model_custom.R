@@ -1,6 +1,6 @@
-# Estimators of the user's own model functions.
+# Estimators with user-defined model functions.
 
-# Linear regression by hand: what tfestimators' pages begin with.
+# Linear regression, the first example of tfestimators' documentation.
 regression_fn <- function(features, labels, mode, params, config) {
   output <- tf$layers$dense(features, 1L, kernel_initializer = tf$zeros_initializer())
   predictions <- list(mpg = tf$reshape(output, -1L))
@@ -18,7 +18,7 @@ cars_input <- function(...) {
   input_fn(mpg ~ drat + cyl, mtcars, batch_size = 32, shuffle = FALSE, ...)
 }
 
-# The same by R's own arithmetic.
+# The same algorithm in plain R.
 descent <- function(steps, rate) {
   x <- cbind(mtcars$drat, mtcars$cyl)
   w <- c(0, 0)
@@ -31,14 +31,14 @@ descent <- function(steps, rate) {
   list(w = w, b = b, loss = mean((drop(x %*% w) + b - mtcars$mpg)^2))
 }
 
-test_that("a model function is trained, evaluated, asked, and goes on", {
+test_that("a model function is trained, evaluated, predicted, and resumed", {
   model <- estimator(regression_fn, params = list(rate = 0.01), class = "mine")
   expect_s3_class(model, c("mine", "tf_custom_estimator", "tf_estimator"), exact = TRUE)
   history <- train(model, cars_input(num_epochs = NULL), steps = 5)
   expect_equal(variable_names(model), c("dense/bias", "dense/kernel", "global_step"))
   expected <- descent(5, 0.01)
   values <- variable_value(model)
-  # the loss is taken in float32, as TensorFlow does
+  # The loss is computed in float32, as in TensorFlow.
   expect_equal(drop(values[["dense/kernel"]]), expected$w, tolerance = 1e-6)
   expect_equal(as.vector(values[["dense/bias"]]), expected$b, tolerance = 1e-6)
   expect_equal(history$losses$mean_losses, history$losses$total_losses)
@@ -52,13 +52,12 @@ test_that("a model function is trained, evaluated, asked, and goes on", {
   train(model, cars_input(num_epochs = NULL), steps = 2)
   expect_equal(variable_value(model, "global_step"), list(global_step = 7))
   expect_equal(drop(variable_value(model)[["dense/kernel"]]), descent(7, 0.01)$w)
-  # made again on the same folder it goes on, too
   again <- estimator(regression_fn, model_dir(model), params = list(rate = 0.01))
   train(again, cars_input(num_epochs = NULL), max_steps = 9)
   expect_equal(drop(variable_value(again)[["dense/kernel"]]), descent(9, 0.01)$w)
 })
 
-test_that("a model begins with the values of another one", {
+test_that("a model starts from the values of another one", {
   first <- estimator(regression_fn, params = list(rate = 0.01))
   train(first, cars_input(num_epochs = NULL), steps = 3)
   second <- estimator(
@@ -68,7 +67,7 @@ test_that("a model begins with the values of another one", {
   expect_equal(drop(variable_value(second)[["dense/kernel"]]), descent(4, 0.01)$w)
 })
 
-test_that("the function is called with the arguments that it has", {
+test_that("the model function receives the arguments that it has", {
   seen <- list()
   given <- function(...) {
     model_fn <- function(features, mode) {
@@ -90,7 +89,7 @@ test_that("the function is called with the arguments that it has", {
   expect_equal(seen, list(NULL, "infer", list(a = 1), 7))
 })
 
-test_that("features are a matrix in the order of the selection, or what the function returned", {
+test_that("features are a matrix in the order of the selection, or as the input function returns", {
   shown <- NULL
   model <- estimator(function(features, labels, mode) {
     shown <<- if (is.list(features)) lapply(features, format) else format(features)
@@ -105,7 +104,6 @@ test_that("features are a matrix in the order of the selection, or what the func
   expect_match(shown, "shape=(?, 2), dtype=int32", fixed = TRUE)
   untrained(predict(model, numpy_input_fn(list(x = array(1:24, c(2, 3, 4))), shuffle = FALSE)))
   expect_match(shown$x, "shape=(?, 3, 4), dtype=int32", fixed = TRUE)
-  # an own function, of arrays of R
   own <- function() list(a = np_array(1:2, "float32"), b = list(c(1, 2), "w"))
   model$model_fn <- function(features, mode) {
     estimator_spec(mode, predictions = list(a = features$a, b = features$b[[1]] * 2))
@@ -145,7 +143,7 @@ test_that("hooks of a specification are called in their modes, built-in ones and
   expect_equal(calls, c("eval", "infer"))
 })
 
-test_that("an ill specification says so, with TensorFlow's words and the user's call", {
+test_that("an invalid specification is an error with TensorFlow's message and the user's call", {
   failed <- function(model_fn, mode = train) {
     input <- cars_input(num_epochs = NULL)
     rlang::catch_cnd(mode(estimator(model_fn), input, steps = 1), "runhooks_error")
@@ -190,7 +188,7 @@ test_that("an ill specification says so, with TensorFlow's words and the user's 
   expect_error(estimator(function(features) 1, params = list()), "params is passed")
 })
 
-test_that("an error inside of a model function shows the line that made it", {
+test_that("an error in a model function shows its line", {
   model_fn <- function(features, labels, mode) tf$matmul(features, tf$ones(shape(5, 1), tf$float64))
   condition <- rlang::catch_cnd(train(estimator(model_fn), cars_input()), "error")
   expect_match(deparse(condition$call)[[1]], "^tf\\$matmul\\(features")
@@ -200,7 +198,7 @@ test_that("an error inside of a model function shows the line that made it", {
   expect_equal(conditionMessage(stopped), "mine")
 })
 
-test_that("a loss of shape [1] is a number, a scaffold and export outputs are taken", {
+test_that("a loss of shape [1], a scaffold and export outputs are accepted", {
   initialized <- FALSE
   model_fn <- function(features, labels, mode) {
     loss <- tf$reshape(tf$reduce_mean(features), 1L)

@@ -1,4 +1,4 @@
-# Models of one's own remember the features and the response by their names.
+# Custom models store the names of features and response.
 
 own_regressor <- function(output = function(features) tf$layers$dense(features, 1L), ...) {
   estimator(function(features, labels, mode) {
@@ -24,7 +24,7 @@ own_classifier <- function() {
   })
 }
 
-test_that("columns in another order are those of the training", {
+test_that("columns in another order are rearranged to that of the training", {
   set.seed(1)
   model <- own_regressor()
   suppressMessages(train(model, input_fn(mpg ~ wt + hp, mtcars, num_epochs = 30)))
@@ -36,7 +36,6 @@ test_that("columns in another order are those of the training", {
     evaluate(model, input_fn(formula, mtcars))$loss
   })
   expect_identical(losses[[1]], losses[[2]])
-  # training goes on in the order of the first one
   weights <- function(formula) {
     set.seed(1)
     one <- own_regressor()
@@ -46,12 +45,11 @@ test_that("columns in another order are those of the training", {
   }
   expect_identical(weights(mpg ~ hp + wt), weights(mpg ~ wt + hp))
   expect_error(values(mtcars, features = c(wt, hp, cyl)), "'wt', 'hp', not on 'wt', 'hp', 'cyl'")
-  # a model that is made again on the folder knows it, too
   again <- own_regressor(model_dir = model_dir(model))
   expect_identical(unlist(predict(again, input_fn(mpg ~ hp + wt, mtcars))$value), expected)
 })
 
-test_that("data frames are predicted and evaluated by the names of the training", {
+test_that("data frames are matched to the training by name in predict() and evaluate()", {
   set.seed(1)
   model <- own_regressor()
   suppressMessages(train(model, input_fn(log(mpg) ~ wt + hp + sqrt(cyl), mtcars, num_epochs = 20)))
@@ -74,7 +72,7 @@ test_that("data frames are predicted and evaluated by the names of the training"
   expect_error(evaluate(own_regressor(), mtcars), "must be a function")
 })
 
-test_that("classes have the codes of the training, whatever levels the data have", {
+test_that("class codes are those of the training, whatever levels the data have", {
   set.seed(2)
   model <- own_classifier()
   suppressMessages(train(model, input_fn(Species ~ ., iris, num_epochs = 60)))
@@ -91,7 +89,7 @@ test_that("classes have the codes of the training, whatever levels the data have
   expect_identical(shown, predict(model, newdata = iris))
 })
 
-test_that("a model of a list of arrays is given them by their names", {
+test_that("a model of a list of arrays receives them by name", {
   set.seed(3)
   model <- own_regressor(function(features) {
     tf$layers$dense(tf$stack(list(features$a, features$b), axis = 1L), 1L)
@@ -102,7 +100,7 @@ test_that("a model of a list of arrays is given them by their names", {
   expect_equal(predict(model, newdata = data.frame(b = mtcars$hp, a = mtcars$wt))$.pred_value, expected)
 })
 
-test_that("canned models of columns are evaluated on a data frame, too", {
+test_that("canned models of columns can be evaluated on a data frame", {
   model <- linear_regressor(feature_columns(column_numeric("wt"), column_numeric("hp")))
   suppressMessages(train(model, input_fn(mpg ~ hp + wt, mtcars, num_epochs = 5)))
   expect_equal(
@@ -111,7 +109,7 @@ test_that("canned models of columns are evaluated on a data frame, too", {
   )
 })
 
-test_that("the columns of the matrix of features go by name", {
+test_that("the columns of the feature matrix are matched by name", {
   seen <- NULL
   model <- own_regressor(function(features) {
     tf$layers$dense(tf$stack(list(

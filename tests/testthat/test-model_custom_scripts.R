@@ -1,7 +1,7 @@
-# Scripts as people wrote them for tfestimators' custom estimators.
+# Scripts as users wrote them for tfestimators' custom estimators.
 
 
-test_that("iris by a stack of layers with dropout, and optimize_loss()", {
+test_that("iris with a stack of layers, dropout and optimize_loss()", {
   custom_model_fn <- function(features, labels, mode, params, config) {
     logits <- features %>%
       tf$contrib$layers$stack(
@@ -54,7 +54,7 @@ test_that("iris by a stack of layers with dropout, and optimize_loss()", {
   )
 })
 
-test_that("abalone: dense layers, root mean squared error, an input function of arrays", {
+test_that("abalone: dense layers, root mean squared error, and an input function of arrays", {
   model_fn <- function(features, labels, mode, params) {
     first <- tf$layers$dense(features$x, 10, activation = tf$nn$relu)
     second <- tf$layers$dense(first, 10, activation = tf$nn$relu)
@@ -87,7 +87,7 @@ test_that("abalone: dense layers, root mean squared error, an input function of 
   expect_lt(mean((unlist(predict(model, input(1, FALSE))$ages) - y)^2), before$loss / 10)
 })
 
-test_that("a network of feature columns, with gradients clipped by hand", {
+test_that("a network on feature columns with manual gradient clipping", {
   columns <- feature_columns(
     column_numeric("drat"),
     column_indicator(column_categorical_with_vocabulary_list("gear", vocabulary_list = c("3", "4")))

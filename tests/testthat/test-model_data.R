@@ -1,6 +1,6 @@
-# Estimators are plain data: a specification and a checkpoint.
+# An estimator object is plain data; its state is in the checkpoint.
 
-test_that("a model in a temporary folder carries its checkpoint through saveRDS()", {
+test_that("a model in a temporary folder survives saveRDS() with its checkpoint", {
   model <- linear_regressor(feature_columns(column_numeric("drat"), column_numeric("cyl")))
   train(model, mtcars_input(), steps = 3)
   expected <- predict(model, mtcars_input(), simplify = FALSE)
@@ -24,7 +24,7 @@ test_that("a model in a temporary folder carries its checkpoint through saveRDS(
   expect_equal(numbers[-1], unlist(expected, use.names = FALSE), tolerance = 1e-7)
 })
 
-test_that("a model works in forked and in fresh workers", {
+test_that("a model works in forked and in new processes", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 3)
   expected <- unlist(predict(model, mtcars_input(), simplify = FALSE))
@@ -33,7 +33,7 @@ test_that("a model works in forked and in fresh workers", {
   expect_identical(forked, list(expected, expected))
 })
 
-test_that("the object does not hold the training data", {
+test_that("the object does not contain the training data", {
   model <- linear_regressor(column_numeric("x"))
   data <- data.frame(x = rnorm(1e5), y = rnorm(1e5))
   train(model, input_fn(data, features = "x", response = "y", batch_size = 1000), steps = 2)

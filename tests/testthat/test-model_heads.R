@@ -15,7 +15,7 @@ class_input <- function(response, data = class_data(), ..., batch_size = 16) {
 
 columns <- function() feature_columns(column_numeric("x"), column_numeric("z"))
 
-test_that("labels that are no classes are refused with their value and row", {
+test_that("labels that are not classes are errors with value and row", {
   data <- class_data()
   data$two[[21]] <- 2L
   expect_error(
@@ -44,7 +44,7 @@ test_that("labels that are no classes are refused with their value and row", {
   expect_error(train(model, class_input("three")), "range \\[0, 1\\].*Got 2 in row 3")
 })
 
-# Tensors of one batch, as an input function of the user's own gives them: the graph checks these.
+# One batch of tensors, as a user-defined input function returns them. The graph checks them.
 tensor_input <- function(labels, weights = rep(1, 3)) {
   function() {
     list(
@@ -56,7 +56,7 @@ tensor_input <- function(labels, weights = rep(1, 3)) {
   }
 }
 
-test_that("labels and weights that come as tensors are checked in the graph", {
+test_that("labels and weights given as tensors are checked in the graph", {
   steps <- function(model, ...) train(model, tensor_input(...), steps = 1)
   expect_error(
     steps(linear_classifier(columns()), c(0L, 2L, 1L)),
@@ -83,7 +83,7 @@ test_that("labels and weights that come as tensors are checked in the graph", {
   )
 })
 
-test_that("negative weights are refused with their value and row", {
+test_that("negative weights are errors with value and row", {
   data <- class_data()
   data$w[[3]] <- -0.5
   model <- linear_classifier(columns(), weight_column = "w")
@@ -111,7 +111,7 @@ test_that("metrics of heads do not depend on the batch size", {
   }
 })
 
-test_that("classes come back as words, whatever they are called", {
+test_that("classes are returned as strings, whatever their names", {
   words <- c("setosa", "versicolor", "virginica")
   data <- transform(iris, Species = as.character(Species))
   input <- input_fn(
@@ -134,7 +134,7 @@ test_that("classes come back as words, whatever they are called", {
   expect_equal(as.vector(all[[1]]$all_classes), words)
 })
 
-test_that("several heads share the features, and have losses and metrics of their own", {
+test_that("several heads share the features, and have separate losses and metrics", {
   data <- class_data()
   input <- function(...) {
     both <- input_fn(
@@ -164,7 +164,6 @@ test_that("several heads share the features, and have losses and metrics of thei
   expect_true(all(c("answer/probabilities", "number/predictions") %in% names(predictions)))
   events <- read_events(model_dir(model))
   expect_true(all(c("loss", "loss/answer", "loss/number") %in% events$tag))
-  # a head alone gives the same as within the two
   alone <- linear_estimator(
     binary_class_head(), columns(), optimizer = "SGD", config = run_config(tf_random_seed = 1)
   )
@@ -183,7 +182,7 @@ test_that("several heads share the features, and have losses and metrics of thei
   )
 })
 
-test_that("bad heads are refused", {
+test_that("invalid heads are errors", {
   expect_error(binary_class_head(thresholds = 2), "between 0 and 1")
   expect_error(multi_class_head(1), "2 or more")
   expect_error(linear_estimator(multi_class_head(2), columns()), "n_classes must be > 2")
@@ -202,9 +201,9 @@ test_that("bad heads are refused", {
   expect_error(regression_head(loss_reduction = "mean", label_dimension = 0), "positive whole")
 })
 
-# As TensorFlow 1.15's DNNLinearCombinedEstimator names them, which takes the public heads and the
-# optimizers of tf.train: each head of several leaves a scope.
-test_that("a head that is given trains in a scope of the graph", {
+# As in TensorFlow 1.15's DNNLinearCombinedEstimator with public heads and optimizers of tf.train. Each
+# head of several opens its own `training` scope, so the numbers of the scopes increase.
+test_that("a head that the user creates trains in the scope `training`", {
   powers <- function(model, input) {
     train(model, input, steps = 1)
     grep("beta1_power", variable_names(model), value = TRUE)
@@ -240,7 +239,7 @@ test_that("a head that is given trains in a scope of the graph", {
   expect_setequal(
     powers(combined(heads), two), c("training_2/beta1_power", "training_2/beta1_power_1")
   )
-  # the head of a canned estimator is inside of its scope
+  # The head of a canned estimator stays inside the estimator's scope.
   expect_identical(
     powers(dnn_regressor(2, columns(), optimizer = adam), one), "dnn/head/beta1_power"
   )

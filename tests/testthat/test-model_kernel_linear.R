@@ -1,4 +1,4 @@
-# kernel_linear_*(): linear models of random Fourier features.
+# kernel_linear_*(), linear models on random Fourier features.
 
 rings <- function(n = 200) {
   withr::with_seed(2, {
@@ -11,7 +11,7 @@ rings <- function(n = 200) {
   })
 }
 
-test_that("what no line divides, a kernel does", {
+test_that("a kernel separates classes that a line cannot", {
   data <- rings()
   accuracy <- function(make, ...) {
     model <- make(ring ~ a + b, data, config = run_config(tf_random_seed = 1), ...)
@@ -22,7 +22,7 @@ test_that("what no line divides, a kernel does", {
   expect_gt(accuracy(kernel_linear_classifier), 0.95)
 })
 
-test_that("the features are fixed at random and go with the model", {
+test_that("the random features are fixed and stored with the model", {
   folder <- withr::local_tempdir()
   data <- data.frame(x = seq(-3, 3, length.out = 120))
   data$y <- sin(2 * data$x)
@@ -42,13 +42,13 @@ test_that("the features are fixed at random and go with the model", {
   expect_identical(variable_value(model, "kernel_linear/omega")[[1]], omega)
   expect_equal(predict(model, newdata = data)$.pred, data$y, tolerance = 0.05)
   expect_equal(predict(make(), newdata = data)$.pred, predict(model, newdata = data)$.pred)
-  # the folder must agree on what is declared so
+  # The folder must agree on such arguments.
   expect_error(
     predict(make(output_dim = 64), newdata = data), "`output_dim` was 256 and is now 64"
   )
 })
 
-test_that("a model says what it is, without a line that knows its family", {
+test_that("print() describes a model without code for its family", {
   model <- kernel_linear_classifier(ring ~ a + b, rings())
   expect_output(print(model), "Kernel classifier: ring ~ a \\+ b")
   expect_output(print(model), "optimizer: Ftrl \\(learning rate 0.2\\)")

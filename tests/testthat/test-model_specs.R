@@ -1,9 +1,9 @@
-# What the core has registered of its columns, heads and estimators is what their constructors take,
-# check and document, and what programs are told.
+# The core's registration of columns, heads and estimators matches the arguments, checks and help of
+# their constructors, and the description for programs.
 
 model_kinds <- c("column", "head", "estimator")
 
-# What each kind of argument refuses; NULL where it is not the default.
+# Invalid values for each kind of argument. NULL is invalid unless it is the default.
 refused <- list(
   "whole number" = list(1.5, "ten", TRUE, NA, 2^60, c(1, 2)),
   count = list(0, -1, 1.5, "ten", NA, 2^60),
@@ -24,7 +24,6 @@ refused <- list(
   "warm start" = list(3), configuration = list(3), formula = list(3)
 )
 
-# Arguments that are good together.
 ids <- column_categorical_with_identity("a", num_buckets = 4)
 words_file <- tempfile("words")
 writeLines(c("a", "b"), words_file)
@@ -44,7 +43,7 @@ good <- list(
 )
 columns <- column_numeric("x")
 
-# Required arguments by their kinds, where the type is not named above.
+# Required arguments by kind, if the type is not listed above.
 good_of <- function(specs) {
   type <- specs$type[[1]]
   if (!is.null(good[[type]])) return(good[[type]])
@@ -54,7 +53,7 @@ good_of <- function(specs) {
   )
   needed <- specs[!nzchar(specs$default), ]
   given <- setNames(by_kind[needed$kind], ifelse(needed$kind == "feature", "", needed$name))
-  # of a model of parts one is enough
+  # A model with two parts needs the columns of one.
   slots <- specs$name[specs$kind == "columns"]
   if (length(slots) > 1) given[[slots[[1]]]] <- list(columns)
   given
@@ -66,7 +65,7 @@ each_registered <- function(visit) {
   for (what in model_kinds) for (specs in registered(what)) visit(specs, what)
 }
 
-test_that("constructors have the arguments, the order and the defaults of the registration", {
+test_that("constructors have the arguments, order and defaults of the registration", {
   each_registered(function(specs, what) {
     takes <- formals(constructor_of(specs))
     own <- specs[specs$kind != "feature", ]
@@ -78,8 +77,8 @@ test_that("constructors have the arguments, the order and the defaults of the re
   })
 })
 
-test_that("the arguments of constructors are those of tfestimators and TensorFlow", {
-  # what came later is its own test's
+test_that("constructors have the arguments of tfestimators and TensorFlow", {
+  # Newer functions have separate tests.
   is_old <- function(name) {
     grepl("^column_(num|cat|buck|ind|emb|shared|cross)|^(linear|dnn|baseline)_", name) ||
       name %in% paste0(
@@ -94,7 +93,7 @@ test_that("the arguments of constructors are those of tfestimators and TensorFlo
       name <- endpoints_of(specs)[[1]]
       if (!is_old(name)) return(NULL)
       takes <- formals(get(name))
-      takes <- takes[names(takes) != "class_weights"] # which came later
+      takes <- takes[names(takes) != "class_weights"] # newer than tfestimators
       defaults <- vapply(takes, function(x) paste(deparse(x), collapse = ""), "")
       words <- paste0(names(takes), ifelse(nzchar(defaults), " = ", ""), defaults)
       strwrap(paste0(name, "(", paste(words, collapse = ", "), ")"), 98, exdent = 2)
@@ -108,7 +107,7 @@ test_that("the arguments of constructors are those of tfestimators and TensorFlo
   })
 })
 
-test_that("each argument that is ill is refused by name where the thing is made", {
+test_that("each invalid argument is an error that names it when the object is created", {
   each_registered(function(specs, what) {
     type <- specs$type[[1]]
     name <- endpoints_of(specs)[[1]]
@@ -116,14 +115,13 @@ test_that("each argument that is ill is refused by name where the thing is made"
     arguments <- good_of(specs)
     expect_no_error(do.call(make, arguments))
     own <- specs[!specs$kind %in% c("feature", "any", "vector", "columns or names", "type", "data"), ]
-    # several columns of one table are a list
+    # Several columns with a shared table are a list.
     own <- own[!(type == "SharedEmbeddingColumn" & own$kind == "column"), ]
     for (i in seq_along(own$name)) {
       bad <- refused[[own$kind[[i]]]]
       expect_gt(length(bad), 0, label = own$kind[[i]])
       for (x in bad) {
         ill <- arguments
-        # an argument that was given in its place
         at <- match(own$name[[i]], specs$name[specs$kind != "feature"])
         is_unnamed <- is.null(names(ill)) || all(names(ill) == "")
         if (is_unnamed && at <= length(ill) && !any(specs$kind == "feature")) ill <- ill[-at]
@@ -138,7 +136,7 @@ test_that("each argument that is ill is refused by name where the thing is made"
   })
 })
 
-test_that("programs are told what there is: family, mode, kinds and what a folder must agree on", {
+test_that("programs can query family, mode, kinds and compatibility rules of a folder", {
   specs <- cpp_specs("estimator", "")
   families <- unique(specs[c("type", "family", "mode")])
   of <- function(type) unlist(families[families$type == type, c("family", "mode")], use.names = FALSE)
@@ -163,18 +161,18 @@ test_that("programs are told what there is: family, mode, kinds and what a folde
   expect_error(cpp_specs("nobody", ""), "no specifications of 'nobody'")
 })
 
-test_that("what is written on pages is what the registration says", {
+test_that("help pages use the registration", {
   params <- estimator_params("dnn")
   expect_match(params, "^@param dropout The probability of dropping a unit", all = FALSE)
   expect_match(params, "^@param optimizer .*learning rate 0.05", all = FALSE)
   expect_match(estimator_params("linear"), "learning rate 0.2.*smaller of 0.2", all = FALSE)
   expect_match(head_params("multi_class_head"), "^@param n_classes The number of classes", all = FALSE)
   expect_match(column_params("NumericColumn"), "^@param ... Names of features", all = FALSE)
-  # the core's own are on no page
+  # Internal arguments are not documented.
   expect_false(any(grepl("label_center|auc_summation", c(params, head_params("binary_class_head")))))
 })
 
-test_that("default rates of named optimizers are those that train", {
+test_that("default rates of named optimizers are those used in training", {
   rate_of <- function(model) {
     train(model, input_fn(mpg ~ wt, mtcars, batch_size = 32), steps = 1)
     model
@@ -193,7 +191,7 @@ test_that("default rates of named optimizers are those that train", {
   }
 })
 
-test_that("a specification that was changed by hand is checked again", {
+test_that("a specification that was modified by hand is validated again", {
   model <- linear_regressor(column_numeric("drat"))
   model$spec$nope <- 3
   expect_error(train(model, mtcars_input()), "Unused argument `nope`")

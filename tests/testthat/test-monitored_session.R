@@ -1,9 +1,9 @@
-# The sessions are held to real TensorFlow's traces, event by event: the loop and its calls.
+# Compares the loop and its calls with TensorFlow's traces, event by event.
 
 goldens <- hook_goldens("session_loop")
 replay <- replay_in(goldens)
 
-test_that("hooks are called in list order, end() too", {
+test_that("hooks are called in list order, including end()", {
   two <- function(rec) list(trace_hook(rec, "A"), trace_hook(rec, "B"))
   replay("two_hooks_three_steps", function(rec) {
     t <- toy()
@@ -28,7 +28,7 @@ test_that("hooks are called in list order, end() too", {
   })
 })
 
-test_that("results come back in the form of the fetches", {
+test_that("results have the structure of the fetches", {
   replay("nested_fetches", function(rec) {
     t <- toy()
     fetching <- function(name, fetch) trace_hook(rec, name, fetch = fetch)
@@ -63,7 +63,7 @@ test_that("results come back in the form of the fetches", {
   expect_equal(json_form(returned), json_form(lapply(table, function(row) row$returned)))
 })
 
-test_that("feeds of hooks and the caller are merged; the same tensor must not be fed twice", {
+test_that("feeds of hooks and the caller are merged; feeding a tensor twice is an error", {
   feed_x <- function(t) function() dict2(t$x, 1)
   dict2 <- function(tensor, value) dict(tensor = value)
   replay("feed_dict_merging", function(rec) {
@@ -89,7 +89,7 @@ test_that("feeds of hooks and the caller are merged; the same tensor must not be
   })
 })
 
-test_that("FeedFnHook feeds what its function returns", {
+test_that("FeedFnHook feeds the result of its function", {
   replay("feed_fn_hook", function(rec) {
     t <- toy()
     x <- t$x
@@ -102,7 +102,7 @@ test_that("FeedFnHook feeds what its function returns", {
   })
 })
 
-test_that("a stop request skips nothing of its run", {
+test_that("a stop request lets the current run finish", {
   plain <- function(rec, name) trace_hook(rec, name)
   scenarios <- list(
     stop_in_before_run = function(r) list(stopper(r, "A", "before_run"), plain(r, "B")),
@@ -136,7 +136,8 @@ test_that("a stop request skips nothing of its run", {
 
 test_that("close() calls end(); a second one does nothing", {
   golden <- goldens$close_then_should_stop_then_run
-  # TensorFlow has other words for the closed session, and calls end() again at a second close()
+  # TensorFlow's message for the closed session differs, and it calls end() again at a second
+  # close().
   golden$events[[8]][c("class", "message")] <- list("RuntimeError", "Session is already closed.")
   golden$events <- golden$events[1:8]
   replay("close_then_should_stop_then_run", golden = golden, function(rec) {
@@ -261,7 +262,7 @@ test_that("MonitoredTrainingSession adds TensorFlow's hooks in its order", {
     dir <- withr::local_tempdir()
     arguments <- lapply(row$arguments, function(x) if (identical(x, "<DIR>")) dir else x)
     with(tf$Graph()$as_default(), {
-      # a worker's session is ready only where there is nothing to initialize
+      # A worker's session is ready only if nothing needs initialization.
       if (isFALSE(arguments$is_chief)) tf$constant(1) else toy()
       session <- do.call(tf$train$MonitoredTrainingSession, arguments)
       expect_equal(session$.hooks, as.character(unlist(row$hooks)))
@@ -270,7 +271,7 @@ test_that("MonitoredTrainingSession adds TensorFlow's hooks in its order", {
   }
 })
 
-test_that("a worker takes over what the chief has learned, from its session or its checkpoints", {
+test_that("a worker takes over the chief's variables, from its session or its checkpoints", {
   folder <- withr::local_tempdir()
   counter <- function() {
     step <- tf$train$get_or_create_global_step()
@@ -300,7 +301,7 @@ test_that("a worker takes over what the chief has learned, from its session or i
     )
     expect_equal(seen, array(c(3, 5)))
     worker$close()
-    # it waits for what does not come, and no longer than it is to
+    # It waits for a missing checkpoint, up to the limit.
     creator <- tf$train$WorkerSessionCreator(
       max_wait_secs = 0.3, checkpoint_dir = withr::local_tempdir()
     )
@@ -311,7 +312,7 @@ test_that("a worker takes over what the chief has learned, from its session or i
   })
 })
 
-test_that("a worker does not wait for a chief that cannot come", {
+test_that("a worker does not wait for a chief that cannot exist", {
   with(tf$Graph()$as_default(), {
     toy()
     expect_error(
@@ -322,7 +323,7 @@ test_that("a worker does not wait for a chief that cannot come", {
   })
 })
 
-test_that("bad fetches are errors, of the caller and of hooks", {
+test_that("invalid fetches of the caller and of hooks are errors", {
   with(tf$Graph()$as_default(), {
     t <- toy()
     for (row in goldens$fetch_errors$table) {
@@ -337,7 +338,7 @@ test_that("bad fetches are errors, of the caller and of hooks", {
         expect_equal(run(), 2.5)
         next
       }
-      # TensorFlow's words for names; for what is no fetch Python's types stand in them
+      # Only messages about names are TensorFlow's; its others contain Python types.
       words <- regmatches(row$raised$message, regexpr("The name [^\"]*", row$raised$message))
       expect_error(run(), if (length(words)) words else "A fetch cannot be", fixed = TRUE)
     }
@@ -360,7 +361,7 @@ test_that("a hook cannot run or close the session that calls it", {
   })
 })
 
-test_that("a hook of a closed session is let go, also where it knows the session", {
+test_that("a hook of a closed session is released, even if it refers to the session", {
   invisible(gc())
   before <- cpp_held_count()
   with(tf$Graph()$as_default(), {
@@ -378,7 +379,7 @@ test_that("a hook of a closed session is let go, also where it knows the session
   expect_lte(cpp_held_count(), before)
 })
 
-test_that("options of several hooks are merged, and all see the same metadata", {
+test_that("options of several hooks are merged, and all receive the same metadata", {
   trace <- goldens$run_options_merge
   rows <- list()
   look <- function(name, options = NULL) {
@@ -404,7 +405,7 @@ test_that("options of several hooks are merged, and all see the same metadata", 
   expect_equal(rows, trace$table)
 })
 
-test_that("a hook cannot close the session that calls it, and R stays", {
+test_that("a hook that tries to close its session cannot crash R", {
   for (method in c("end", "after_run")) {
     tf$reset_default_graph()
     tf$train$get_or_create_global_step()
@@ -422,6 +423,6 @@ test_that("a hook cannot close the session that calls it, and R stays", {
   }
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

@@ -1,4 +1,4 @@
-# Every optimizer alone, step by step, against TensorFlow's figures.
+# Each optimizer step by step, compared with TensorFlow's values.
 
 optimizer_of_class <- function(entry) {
   arguments <- entry$args
@@ -11,7 +11,7 @@ run_optimizer <- function(entry, golden) {
   with_graph(graph, {
     tf$train$get_or_create_global_step()
     v <- tf$Variable(tf$constant(unlist(golden$v0)), name = "v")
-    # The gradient of sum(v * g) is g: the whole way from a loss to an update.
+    # The gradient of sum(v * g) is g.
     step <- tf$train$get_global_step()
     gradients <- lapply(golden$gradients, function(g) tf$constant(unlist(g)))
     optimizer <- optimizer_of_class(entry)
@@ -23,7 +23,7 @@ run_optimizer <- function(entry, golden) {
   list(session = session, train_op = train_ops, gradient = gradients[[1]]$name)
 }
 
-test_that("dense updates are TensorFlow's, slots included", {
+test_that("dense updates match TensorFlow's, including slots", {
   golden <- read_golden("unit", "optimizers.json")
   for (entry in golden$optimizers) {
     run <- run_optimizer(entry, golden)
@@ -48,7 +48,7 @@ test_that("dense updates are TensorFlow's, slots included", {
   }
 })
 
-test_that("an optimizer minimizes a loss by hand", {
+test_that("an optimizer minimizes a loss in a session", {
   graph <- tf$Graph()
   with_graph(graph, {
     w <- tf$Variable(3, name = "w")
@@ -63,7 +63,7 @@ test_that("an optimizer minimizes a loss by hand", {
   session$close()
 })
 
-test_that("hyperparameters out of range are refused when the optimizer is made", {
+test_that("hyperparameters out of range are errors when the optimizer is created", {
   expect_error(tf$train$GradientDescentOptimizer(-0.1), class = "runhooks_error_invalid_argument")
   expect_snapshot_text({
     tf$train$GradientDescentOptimizer(learning_rate = -0.1)
@@ -73,12 +73,12 @@ test_that("hyperparameters out of range are refused when the optimizer is made",
   })
 })
 
-test_that("optimizers print what they are", {
+test_that("optimizers print their settings", {
   expect_snapshot_text(tf$train$MomentumOptimizer(0.1, 0.9))
 })
 
-# `steps` steps of sum(g * w) for two variables, and the same by plain R: `update(w, g, m, v, t)`
-# gives the new list(w, m, v).
+# Compares `steps` steps on sum(g * w) for two variables with plain R. `update(w, g, m, v, t)`
+# returns the new list(w, m, v).
 check_against_r <- function(optimizer, update, label, dtype = "float32", variables = c("a", "b")) {
   set.seed(20261122)
   start <- list(matrix(rnorm(6), 2), rnorm(3))
@@ -108,7 +108,7 @@ check_against_r <- function(optimizer, update, label, dtype = "float32", variabl
   }
   actual <- built$session$run(built$ws)
   for (i in 1:2) {
-    # hyperparameters are float32 in the graph whatever the variable is, as in TensorFlow
+    # Hyperparameters are float32 in the graph whatever the variable's type, as in TensorFlow.
     expect_close(actual[[i]], row_major(state[[i]][[1]]), paste(label, variables[[i]]))
   }
 }
@@ -131,7 +131,7 @@ test_that("AdamW decays the variable, not its gradient", {
   expect_error(tf$train$AdamWOptimizer(-1), "weight_decay", class = "runhooks_error")
 })
 
-test_that("LAMB moves a variable by its own length, but for those that are excluded", {
+test_that("LAMB scales steps by the variable's norm, except for excluded ones", {
   length_of <- function(x) sqrt(sum(x^2))
   update <- function(state, g, t, name) {
     w <- state[[1]]
@@ -150,7 +150,7 @@ test_that("LAMB moves a variable by its own length, but for those that are exclu
   check_against_r(optimizer, update, "LAMB", "float64", c("kernel", "bias"))
 })
 
-test_that("a variable of zeros is moved by LAMB as by Adam", {
+test_that("LAMB updates a variable of zeros like Adam", {
   graph <- tf$Graph()
   values <- with_graph(graph, {
     w <- tf$Variable(tf$zeros(3), name = "w")
@@ -164,7 +164,7 @@ test_that("a variable of zeros is moved by LAMB as by Adam", {
   expect_equal(as.vector(values), c(-0.1, 0.1, -0.1), tolerance = 1e-5)
 })
 
-# TensorFlow 1.15's: tf.contrib.opt.AdaMaxOptimizer(0.1, 0.8, 0.95, 1e-3), three steps.
+# Reference: three steps of TensorFlow 1.15's tf.contrib.opt.AdaMaxOptimizer(0.1, 0.8, 0.95, 1e-3).
 adamax_state <- function(is_sparse, is_resource) {
   rows <- list(c(0L, 2L), c(2L, 1L), c(0L, 0L))
   with_graph(tf$Graph(), {
@@ -189,7 +189,7 @@ adamax_state <- function(is_sparse, is_resource) {
   })
 }
 
-test_that("AdaMax is TensorFlow's, and leaves rows without a gradient alone", {
+test_that("AdaMax matches TensorFlow's, and does not change rows without a gradient", {
   expected <- list(
     dense = list(
       "w:0" = c(0.90555698, 2.09448934, 2.90564919, -4.09450483, 0.5, 0.15638134),
@@ -213,8 +213,9 @@ test_that("AdaMax is TensorFlow's, and leaves rows without a gradient alone", {
   expect_error(tf$contrib$opt$AdaMaxOptimizer(beta2 = 2), "beta2", class = "runhooks_error")
 })
 
-# TensorFlow 2.15's: tf.raw_ops.ResourceApplyAddSign(), lr = 0.1, alpha = 1, sign_decay = 0.5, beta = 0.8.
-test_that("AddSign is TensorFlow's, and leaves rows without a gradient alone", {
+# Reference: TensorFlow 2.15's tf.raw_ops.ResourceApplyAddSign(), lr = 0.1, alpha = 1, sign_decay =
+# 0.5, beta = 0.8.
+test_that("AddSign matches TensorFlow's, and does not change rows without a gradient", {
   expected <- list(
     w = list(
       c(1, -1.4, 0.275, 2.55, 0.45, 0.235), c(1, -1.91, 0.46625, 2.9325, 0.0675, 0.12025001),
@@ -247,7 +248,7 @@ test_that("AddSign is TensorFlow's, and leaves rows without a gradient alone", {
         for (name in names(start)) {
           wanted <- expected[[name]][[t]]
           if (is_sparse) wanted[3:4] <- start[[name]][3:4]
-          # m is a small difference of two large ones in the second step
+          # In the second step, m is a small difference of two large numbers.
           expect_equal(c(t(session$run(get(name)))), wanted, tolerance = 1e-5, info = name)
         }
       }

@@ -1,4 +1,4 @@
-# LBFGS: all variables move together, by the gradients of all rows.
+# LBFGS updates all variables jointly, from the gradients of all rows.
 
 new_folder <- function() withr::local_tempdir(.local_envir = parent.frame())
 
@@ -21,7 +21,7 @@ minimized <- function(loss_of, start, steps, optimizer = tf$train$LBFGSOptimizer
   list(values = built$session$run(built$variables), losses = losses)
 }
 
-test_that("a quadratic of many scales has its minimum in few steps", {
+test_that("a badly scaled quadratic converges in few steps", {
   scales <- 10^(0:-5)
   goal <- c(1, -2, 3, -4, 5, -6)
   loss_of <- function(variables) {
@@ -31,8 +31,8 @@ test_that("a quadratic of many scales has its minimum in few steps", {
   expect_equal(found$values[[1]], goal, tolerance = 1e-3, ignore_attr = TRUE)
 })
 
-test_that("variables of several shapes move together, down a bent valley too", {
-  # Rosenbrock's function: the variables depend on each other
+test_that("variables of several shapes are optimized jointly, also in a curved valley", {
+  # Rosenbrock's function couples the variables.
   loss_of <- function(variables) {
     x <- variables[[1]]
     y <- tf$reshape(variables[[2]], list())
@@ -45,7 +45,7 @@ test_that("variables of several shapes move together, down a bent valley too", {
   }
 })
 
-test_that("a weight on absolute values leaves what is small at 0", {
+test_that("an L1 penalty keeps small weights at 0", {
   goal <- c(3, 0.2, -2, -0.3)
   loss_of <- function(variables) tf$reduce_sum(tf$square(variables[[1]] - goal))
   for (start in list(rep(0, 4), c(-5, 5, 5, 5))) {
@@ -59,13 +59,13 @@ test_that("a weight on absolute values leaves what is small at 0", {
   expect_equal(as.vector(found$values[[1]]), goal / 2, tolerance = 1e-6)
 })
 
-test_that("every estimator takes it by its name; half a batch is trained as Adagrad does", {
+test_that("every estimator accepts \"LBFGS\"; mini-batches train like Adagrad", {
   deep <- dnn_regressor(
     mpg ~ wt + hp, mtcars, hidden_units = c(6, 4), optimizer = "LBFGS", activation_fn = "tanh",
     model_dir = new_folder(), config = run_config(tf_random_seed = 1)
   )
   train(deep, batch_size = 32, steps = 100)
-  # lm() has 6.1
+  # lm() reaches 6.1.
   expect_lt(evaluate(deep)$average_loss, 4)
   expect_true("dnn/LBFGS/steps" %in% checkpoint_names(latest_checkpoint(model_dir(deep))))
   fit <- function(optimizer) {
@@ -99,7 +99,7 @@ test_that("numbers of very different scales need no standardization", {
   )
 })
 
-test_that("a run that is stopped and goes on has the same bits as one that is not", {
+test_that("a stopped and resumed run has the same bits as an uninterrupted one", {
   fit <- function(...) {
     model <- linear_classifier(am ~ wt + I(wt^2), mtcars, model_dir = new_folder())
     for (steps in c(...)) train(model, steps = steps)
@@ -108,7 +108,7 @@ test_that("a run that is stopped and goes on has the same bits as one that is no
   expect_identical(fit(4, 3, 2), fit(9))
 })
 
-test_that("its graph is written in TensorFlow's ops, and its arguments have ranges", {
+test_that("its graph is exported in TensorFlow's ops, and its arguments have ranges", {
   model <- linear_regressor(mpg ~ wt, mtcars, model_dir = new_folder())
   train(model, steps = 2)
   expect_true(file.exists(file.path(model_dir(model), "graph.pbtxt")))

@@ -1,6 +1,6 @@
-# Learning rates that change with the step, and clipping, against TensorFlow's figures.
+# Learning rate schedules and gradient clipping, compared with TensorFlow's values.
 
-test_that("every decay is TensorFlow's at every step", {
+test_that("every decay matches TensorFlow's at every step", {
   golden <- read_golden("unit", "lr_decays.json")
   graph <- tf$Graph()
   built <- with_graph(graph, {
@@ -24,7 +24,7 @@ test_that("every decay is TensorFlow's at every step", {
   expect_length(golden$decays, 14)
 })
 
-test_that("a noisy decay is the smooth one without its noise", {
+test_that("a noisy decay is the smooth one plus noise", {
   graph <- tf$Graph()
   values <- with_graph(graph, {
     tf$set_random_seed(1)
@@ -42,7 +42,7 @@ test_that("a noisy decay is the smooth one without its noise", {
   expect_false(values$noisy == values$smooth)
 })
 
-test_that("pieces need one value more than boundaries, and boundaries that increase", {
+test_that("piecewise_constant() needs increasing boundaries and one more value", {
   with_graph(tf$Graph(), {
     step <- tf$train$get_or_create_global_step()
     decay <- tf$train$piecewise_constant
@@ -52,7 +52,7 @@ test_that("pieces need one value more than boundaries, and boundaries that incre
   })
 })
 
-test_that("clipping is TensorFlow's", {
+test_that("clipping matches TensorFlow's", {
   golden <- read_golden("unit", "clip.json")
   graph <- tf$Graph()
   built <- with_graph(graph, {
@@ -87,7 +87,7 @@ test_that("clipping is TensorFlow's", {
   expect_length(golden$cases, 15)
 })
 
-test_that("what has no gradient stays without one", {
+test_that("missing gradients stay missing", {
   with_graph(tf$Graph(), {
     clipped <- tf$clip_by_global_norm(list(tf$constant(c(3, 4)), NULL), 1)
     expect_null(clipped[[1]][[2]])
@@ -98,14 +98,14 @@ test_that("what has no gradient stays without one", {
   })
 })
 
-test_that("a rate of float64 falls in float64, as TensorFlow's", {
+test_that("a float64 rate decays in float64, as in TensorFlow", {
   with_graph(tf$Graph(), {
     step <- tf$placeholder("int64", list())
     rate <- tf$constant(0.02, "float64")
     share <- tf$constant(0.7, "float64")
     rates <- list(
       exact = tf$train$exponential_decay(rate, step, 3L, share),
-      # TensorFlow makes a float32 of a plain number first
+      # TensorFlow first converts a plain number to float32.
       plain = tf$train$exponential_decay(rate, step, 3L, 0.7),
       inverse = tf$train$inverse_time_decay(rate, step, 2L, 0.5),
       polynomial = tf$train$polynomial_decay(rate, step, 5L, tf$constant(0, "float64")),
@@ -120,7 +120,7 @@ test_that("a rate of float64 falls in float64, as TensorFlow's", {
       )
     })
     expect_length(others, 2)
-    # the first three are those of TensorFlow 2.15
+    # The first three are values of TensorFlow 2.15.
     wanted <- c(
       exact = 0.017758080034852013, plain = 0.017758079934045913, inverse = 0.016,
       polynomial = 0.02 * 0.8, cosine = 0.02 * (cos(pi / 10) + 1) / 2

@@ -1,5 +1,3 @@
-# Optimizers written in R, beside those of the core.
-
 new_folder <- function(env = parent.frame()) withr::local_tempdir(.local_envir = env)
 
 own_sgd <- function(learning_rate, ..., name = "GradientDescent") {
@@ -48,7 +46,7 @@ trained <- function(optimizer, steps = 20, dir = new_folder(parent.frame())) {
   model
 }
 
-test_that("gradient descent and momentum of one's own are the built-in ones to the bit", {
+test_that("gradient descent and momentum written in R match the built-in ones bit for bit", {
   expect_identical(
     all_values(trained(own_sgd(1e-4))),
     all_values(trained(tf$train$GradientDescentOptimizer(1e-4)))
@@ -65,7 +63,7 @@ test_that("the slots are resumed", {
   input <- input_fn(mpg ~ wt + hp, mtcars[c(1:32, 1:32), ], batch_size = 8, shuffle = FALSE,
     num_epochs = NULL
   )
-  # the 8 steps were two passes: what follows begins with the first row again
+  # The 8 steps were two passes, so the next one begins with the first row.
   expect_identical(all_values(trained(own_momentum(1e-5, 0.8), 12, dir)), all_values(whole))
 })
 
@@ -85,15 +83,15 @@ embedded <- function(optimizer, steps = 6) {
   all_values(model)
 }
 
-test_that("rows of an embedding go to apply_sparse, or as a whole to apply_dense", {
+test_that("embedding gradients go to apply_sparse as rows, or to apply_dense as a whole", {
   expected <- embedded(tf$train$MomentumOptimizer(0.01, 0.8))
   expect_identical(
     embedded(own_momentum(0.01, 0.8, apply_sparse = rows_of_momentum)), expected
   )
-  # zeros for the rows that a batch does not have: their momentum goes on
+  # Rows outside the batch have gradient 0, but their momentum still moves them.
   dense <- embedded(own_momentum(0.01, 0.8))
   expect_false(identical(dense, expected))
-  # a rule without a memory is the same in both ways
+  # A rule without slots gives the same result in both ways.
   expect_identical(embedded(own_sgd(0.01)), embedded(tf$train$GradientDescentOptimizer(0.01)))
 
   seen <- NULL
@@ -108,8 +106,8 @@ test_that("rows of an embedding go to apply_sparse, or as a whole to apply_dense
   )
 })
 
-test_that("minimize() works by hand, with prepare, finish and variables of the optimizer", {
-  # Adam's step without its means: the rate falls with a power that is kept
+test_that("minimize() can be called directly, with prepare, finish and the optimizer's variables", {
+  # The learning rate decays by a power in an optimizer variable, as in Adam.
   falling <- tf$train$Optimizer(
     "Falling",
     learning_rate = 0.5,
@@ -141,7 +139,7 @@ test_that("minimize() works by hand, with prepare, finish and variables of the o
   expect_equal(values, c(1, 2) - 0.5 * (1 + 0.5 + 0.25))
 })
 
-test_that("slots begin with what is asked for, under TensorFlow's names", {
+test_that("slots have the requested initial values, under TensorFlow's names", {
   optimizer <- tf$train$Optimizer(
     "Mine",
     slots = function(var) list(a = 0, b = 0.5, c = tf$ones_initializer(), d = tf$constant(c(1, 2))),
@@ -165,7 +163,7 @@ test_that("slots begin with what is asked for, under TensorFlow's names", {
   })
 })
 
-test_that("own optimizers train linear and custom models, and hooks set their rate", {
+test_that("R optimizers train linear and custom models, and hooks set their rate", {
   linear <- linear_regressor(column_numeric("wt"), optimizer = own_sgd(0.01), model_dir = new_folder())
   input <- input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = NULL, shuffle = FALSE)
   rates <- train(linear, input, steps = 3, hooks = list(
@@ -198,7 +196,7 @@ test_that("own optimizers train linear and custom models, and hooks set their ra
   expect_identical(values[[1]], values[[2]])
 })
 
-test_that("the folder of a model knows the optimizer by its name", {
+test_that("the folder of a model stores the name of the optimizer", {
   dir <- new_folder()
   trained(own_momentum(1e-5, 0.8), 2, dir)
   expect_error(
@@ -213,7 +211,7 @@ step_of <- function(...) {
   })
 }
 
-test_that("errors say which function it was", {
+test_that("errors name the function that raised them", {
   failed <- tryCatch(
     step_of(apply_dense = function(grad, var) stop(errorCondition("no way", class = "mine", data = 7))),
     error = identity
@@ -232,7 +230,7 @@ test_that("errors say which function it was", {
     step_of(apply_dense = function(grad, var) grad, slots = function(var) stop("what?"))
     step_of(apply_dense = function(grad, var) grad, prepare = function() 7)
     step_of(apply_dense = function(grad, var) grad, finish = function(updates, hyper) "a")
-    # the second would never run
+    # The first operation would never run.
     step_of(slots = "m", apply_dense = function(grad, var, slots) {
       tf$assign(slots$m, grad)
       tf$assign_sub(var, slots$m)
@@ -241,7 +239,7 @@ test_that("errors say which function it was", {
   })
 })
 
-test_that("what is no optimizer is refused when it is made", {
+test_that("an invalid optimizer is an error when it is created", {
   expect_snapshot_text({
     tf$train$Optimizer("Mine")
     tf$train$Optimizer(apply_dense = function(grad, var) grad)
@@ -254,7 +252,7 @@ test_that("what is no optimizer is refused when it is made", {
   })
 })
 
-test_that("own optimizers print what they are", {
+test_that("R optimizers print their settings", {
   expect_snapshot_text({
     own_momentum(0.1, 0.9)
     tf$train$Optimizer("Mine", apply_dense = function(grad, var) grad)

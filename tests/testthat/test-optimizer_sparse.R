@@ -1,5 +1,4 @@
-# Updates of single rows, with repeated indices, of reference variables: variable and slots after
-# every step.
+# Sparse updates of reference variables with repeated indices: variable and slots after each step.
 
 golden_rows <- function(golden, t) {
   list(
@@ -39,7 +38,7 @@ sparse_steps <- function(case, golden) {
   })
 }
 
-test_that("sparse updates are TensorFlow's", {
+test_that("sparse updates match TensorFlow's", {
   golden <- read_golden("unit", "optimizers.json")
   for (case in golden$optimizers) {
     got <- sparse_steps(case, golden)
@@ -48,7 +47,6 @@ test_that("sparse updates are TensorFlow's", {
       error <- max(abs(got$states[[t]] - expected) / (1 + abs(expected)))
       expect_lte(error, 1e-5, label = paste(case$name, "step", t - 1))
     }
-    # the slots after the last step
     last <- case$sparse[[length(case$sparse)]]
     for (slot in setdiff(names(last), "v")) {
       expected <- as.numeric(unlist(last[[slot]]))

@@ -1,4 +1,4 @@
-# Training where a container or a cron job gives a process next to nothing.
+# Training in a minimal environment, such as a container or a cron job.
 
 first_example <- "
   library(runhooks)
@@ -8,8 +8,8 @@ first_example <- "
   cat(format(predict(model, newdata = data, interval = 'confidence')[[1]], digits = 10), '')
 "
 
-# The package in a library that cannot be changed, and a working directory that cannot either. Root
-# may write there all the same.
+# Installs the package in a read-only library, with a read-only working directory. Root can write to
+# both nevertheless.
 read_only_places <- function(env = parent.frame()) {
   here <- withr::local_tempdir(.local_envir = env)
   library <- file.path(here, "library")
@@ -22,7 +22,6 @@ read_only_places <- function(env = parent.frame()) {
   list(library = library, work = work)
 }
 
-# `expr` in an R session whose environment is `env` alone.
 in_bare_child <- function(expr, places, env = character()) {
   library <- c(places$library, .libPaths())
   env <- c(
@@ -34,7 +33,7 @@ in_bare_child <- function(expr, places, env = character()) {
   )
 }
 
-test_that("the first example runs without an environment and with nothing to write to but /tmp", {
+test_that("the first example runs without environment variables, and writes only to /tmp", {
   skip_if_not_installed("processx")
   skip_on_os("windows") # processes need more of the environment there
   places <- read_only_places()
@@ -45,12 +44,12 @@ test_that("the first example runs without an environment and with nothing to wri
   expect_length(list.files(places$work, all.files = TRUE, no.. = TRUE), 0)
 })
 
-test_that("a temporary directory that is gone is named by one error", {
+test_that("a deleted temporary directory is one error that names it", {
   skip_if_not_installed("processx")
   skip_on_os("windows") # processes need more of the environment there
   places <- read_only_places()
   tmp <- withr::local_tempdir()
-  # a file stands where the directory was: root could write to a directory of any mode
+  # A file replaces the directory, because root can write to a directory of any mode.
   expr <- paste(
     "unlink(tempdir(), recursive = TRUE); invisible(file.create(tempdir()));",
     "tryCatch({", first_example, "}, runhooks_error = function(e) {",

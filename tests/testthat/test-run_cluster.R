@@ -1,4 +1,4 @@
-# Several processes by MPI, on this machine: cluster_child.R is what each of them runs.
+# Distributed runs by MPI on this machine. Each process runs cluster_child.R.
 set.seed(1)
 source(test_path("cluster_models.R"), local = TRUE)
 source(test_path("cluster_runs.R"), local = TRUE)
@@ -19,11 +19,11 @@ test_that("without mpirun there is one process, and nothing changes", {
   expect_identical(train_one(train_distribute = strategy), train_one())
 })
 
-test_that("a process without others leaves by an error, not by quit()", {
+test_that("end_processes() without other processes is an error", {
   expect_error(end_processes(), "no other processes", class = "runhooks_error_failed_precondition")
 })
 
-test_that("a dataset is dealt unless it is a part already, whatever its files are called", {
+test_that("a dataset is sharded unless the user did so, whatever its files are called", {
   withr::defer(the$dealing <- NULL)
   the$dealing <- list2env(list(size = 2L, rank = 1L, deals_rows = TRUE))
   path <- file.path(withr::local_tempdir(), "ShardDataset.txt")
@@ -37,7 +37,7 @@ test_that("a dataset is dealt unless it is a part already, whatever its files ar
   expect_identical(the$dealing$parts, "user")
 })
 
-test_that("as many files as processes are dealt as files, of fewer the records, of all else batches", {
+test_that("data are sharded by file, by record if there are few files, else by batch", {
   withr::defer(the$dealing <- NULL)
   folder <- withr::local_tempdir()
   files <- file.path(folder, c("a", "b", "c"))
@@ -53,10 +53,10 @@ test_that("as many files as processes are dealt as files, of fewer the records, 
   lines <- text_line_dataset(files)
   expect_identical(rows_of(0, lines), of("a", "c"))
   expect_identical(rows_of(1, lines), of("b"))
-  # records of fewer files; of an evaluation, whose batches are those of one process
+  # Records if there are fewer files than processes. Evaluations shard batches of a single process.
   expect_identical(rows_of(3, lines, 4), c("a4", "b4", "c4"))
   expect_identical(rows_of(1, dataset_batch(lines, 3), deals_rows = FALSE), c(of("a")[4], of("b")[1:2], of("c")[2:4]))
-  # through all that makes of parts what it makes of the whole
+  # Through transformations that commute with sharding.
   piped <- read_files(files, text_line_dataset, parallel_files = 3) %>%
     dataset_map(identity) %>%
     dataset_filter(function(x) tf$not_equal(x, "c2")) %>%
@@ -72,7 +72,7 @@ test_that("as many files as processes are dealt as files, of fewer the records, 
   expect_setequal(substr(rows_of(1, listed), 2, 2), 1:4)
   expect_length(rows_of(1, listed), 4)
   expect_length(unlist(lapply(0:3, rows_of, listed, 4)), 12)
-  # a number of elements is one of the whole
+  # A count refers to the unsharded data.
   expect_identical(rows_of(1, dataset_batch(dataset_skip(lines, 1), 2)), c("a4", "b1", "b4", "c1", "c4"))
   expect_identical(rows_of(0, dataset_take(lines, 3)), c("a1", "a3"))
   expect_identical(rows_of(1, range_dataset(0, 4)), c(1, 3))
@@ -87,7 +87,7 @@ test_that("as many files as processes are dealt as files, of fewer the records, 
   expect_setequal(unlist(x), 1:2)
 })
 
-test_that("input_fn(<dataset>, auto_shard = FALSE) leaves all data to each process", {
+test_that("input_fn(<dataset>, auto_shard = FALSE) gives all data to each process", {
   withr::defer(the$dealing <- NULL)
   place <- the$dealing <- list2env(list(size = 2L, rank = 1L, deals_rows = TRUE))
   rows <- dataset_batch(tensor_slices_dataset(list(x = 1:4, y = 1:4)), 1)
@@ -107,7 +107,7 @@ test_that("input_fn(<dataset>, auto_shard = FALSE) leaves all data to each proce
   expect_identical(the$dealing, place)
 })
 
-test_that("what has started the process says which MPI is loaded, and what to install", {
+test_that("the launcher determines which MPI is loaded, and which one to install", {
   withr::local_envvar(RUNHOOKS_MPI = "other")
   expect_error(mpi_launcher(), "RUNHOOKS_MPI", class = "runhooks_error_invalid_argument")
   withr::local_envvar(RUNHOOKS_MPI = NA, PMI_RANK = "1", PMI_SIZE = "2")
@@ -127,8 +127,8 @@ test_that("what has started the process says which MPI is loaded, and what to in
   )
 })
 
-test_that("processes that Slurm has started are never alone without a word", {
-  # what srun of Slurm 22.05 sets
+test_that("processes that Slurm started never run alone silently", {
+  # The variables that srun of Slurm 22.05 sets.
   withr::local_envvar(
     OMPI_COMM_WORLD_SIZE = NA, PMI_RANK = NA, PMI_SIZE = NA, PMIX_RANK = NA, RUNHOOKS_MPI = NA,
     SLURM_NTASKS = "2", SLURM_PROCID = "1", SLURM_STEP_ID = "0", SLURM_STEP_NUM_TASKS = "2"
@@ -139,7 +139,7 @@ test_that("processes that Slurm has started are never alone without a word", {
   }
   the$strategy <- NULL
   refused(mpi_strategy(), "without an MPI that connects them.*--mpi=pmix")
-  # what the MPI says is held against what Slurm says, whoever has chosen it
+  # The sizes of MPI and Slurm are compared even if the user has chosen the MPI.
   alone <- list(size = 1L, library = "MPICH 4.0.2")
   withr::with_envvar(c(RUNHOOKS_MPI = "mpich"), {
     expect_identical(mpi_launcher(), list(mpi = "mpich", size = 2L))
@@ -150,7 +150,7 @@ test_that("processes that Slurm has started are never alone without a word", {
   refused(check_launcher(mpi_launcher(), alone), "2 processes, but MPICH 4.0.2 reports 1.*srun --mpi=pmix")
   refused(mpi_object("openmpi", c(mpich = "here")), "srun --mpi=pmi2")
   expect_silent(check_launcher(mpi_launcher(), list(size = 2L)))
-  # a batch script, or an allocation, that starts Rscript by itself
+  # A batch script or an allocation that starts Rscript directly.
   withr::local_envvar(PMIX_RANK = NA, SLURM_STEP_ID = NA, SLURM_STEP_NUM_TASKS = NA, SLURM_PROCID = "0")
   expect_message(one <- mpi_strategy(), "2 tasks.*srun", class = "runhooks_message_job_idles")
   expect_identical(one$size, 1L)
@@ -163,14 +163,13 @@ expect_same_numbers <- function(got, alone, name) {
   expect_equal(got$losses, alone$losses, tolerance = 1e-6)
   expect_equal(got$means, alone$means, tolerance = 1e-6)
   expect_identical(names(got$values), names(alone$values))
-  # variances are those of each process's batches, unless they are to be those of all
+  # Moving variances are local to a process unless they are synchronized.
   own <- if (name == "custom") grep("moving_variance", names(alone$values), value = TRUE)
   same <- setdiff(names(alone$values), own)
   expect_equal(got$values[same], alone$values[same], tolerance = 1e-6)
   expect_equal(got$evaluated, alone$evaluated, tolerance = 1e-6, ignore_attr = TRUE)
 }
 
-# What one process makes of it.
 alone <- NULL
 numbers_alone <- function() {
   if (is.null(alone)) {
@@ -179,12 +178,12 @@ numbers_alone <- function() {
   alone
 }
 
-# What a checkpoint of several processes says to one that goes on from it, or begins.
+# Messages of one process that resumes a checkpoint of several.
 said_alone <- list()
 continued_alone <- function(name) continue_trainings(file.path(place, "continued", name), 1)
 
 if (length(launchers) == 0) {
-  test_that("there is no MPI here, and mpi_strategy() says what to install", {
+  test_that("without MPI, mpi_strategy() names the package to install", {
     expect_error(mpi_object("mpich", mpi_built()[0]), "libmpich-dev")
   })
 } else {
@@ -194,21 +193,22 @@ if (length(launchers) == 0) {
   }
   same_as_alone <- c("models", "asks", "continues")
   of_their_own <- c("seeds", "resume", "resume_files", "resume_trees", "stops", "evaluations")
-  # MPICH's processes wait by asking again and again: no more of them than cores
+  # MPICH's processes poll while they wait, so use no more than there are cores.
   two <- named_run(
     "two", same_as_alone, mpi = utils::tail(names(launchers), 1),
     env = c(RUNHOOKS_MODELS = "again")
   )
-  # of processes that have made something else before, since to begin takes longer than to fail
+  # Failing scenarios run last in their processes, because starting a process takes longer than
+  # failing.
   ends_badly <- c(three = "error", four = "error", goes_on = "caught")
   goes_on <- named_run("killed", c("killed", "caught"))
   runs <- c(
     list(three = named_run(
       "three", c(same_as_alone, "error"), 3, then = list(two = two),
-      # on a system without any feature that it may lack
+      # Simulates a system without any optional feature.
       env = c(RUNHOOKS_MODELS = "one,three,again", RUNHOOKS_RANK = 1, RUNHOOKS_DISABLE = "all")
     )),
-    # by messages, as between machines; all others by memory that they share
+    # Communicates by messages, as between machines. All other runs use shared memory.
     list(more = named_run("more", of_their_own, 3, env = c(RUNHOOKS_SHARED_MEMORY = "no"))),
     list(killed = named_run("killed", then = list(goes_on = goes_on))),
     lapply(stats::setNames(nm = c("script_error", "quits", "other_graph", "other_call", "refused")), named_run),
@@ -222,7 +222,7 @@ if (length(launchers) == 0) {
     }
     came[[name]]
   }
-  # What process `rank` of a run kept, which ended well, or as it was to end.
+  # A result of process `rank`. The run must have ended as expected.
   result_of <- function(run, name, rank = 0) {
     one <- outcome(run)
     if (one$status != 0 && !run %in% names(ends_badly)) stop(one$stdout, one$stderr)
@@ -242,12 +242,12 @@ if (length(launchers) == 0) {
     }
   }
 
-  test_that("four processes make what one makes, with the same bits in all", {
+  test_that("four processes match one process, with the same bits in all", {
     expect_same_as_alone("four", c("linear", "wide_and_deep"))
   })
 
   for (run in c("two", "three")) {
-    test_that(sprintf("%s processes make what one makes, with the same bits in all", run), {
+    test_that(sprintf("%s processes match one process, with the same bits in all", run), {
       expect_same_as_alone(run, names(cluster_models))
       n <- outcome(run)$n
       said <- lapply(ranks_of(run), function(rank) result_of(run, "strategy", rank))
@@ -260,7 +260,7 @@ if (length(launchers) == 0) {
     })
   }
 
-  test_that("processes that evaluate and predict together give what one gives, all of them", {
+  test_that("distributed evaluation and prediction match one process, in all processes", {
     one <- asked_numbers(1, run_config(tf_random_seed = 11))
     for (run in c("two", "three")) {
       asked <- lapply(ranks_of(run), function(rank) result_of(run, "asks", rank))
@@ -273,21 +273,21 @@ if (length(launchers) == 0) {
     }
   })
 
-  test_that("each process draws its own, from one seed: a run again has the same bits", {
+  test_that("each process draws different numbers from one seed, and a rerun has the same bits", {
     drawn <- lapply(ranks_of("more"), function(rank) result_of("more", "seeds", rank))
     for (own in drawn) expect_identical(own[[1]], own[[2]])
     one <- lapply(drawn, function(own) own[[1]])
     expect_identical(one[[1]]$weights, one[[2]]$weights)
     expect_false(identical(one[[1]]$dropped, one[[2]]$dropped))
     for (rank in 0:2) expect_setequal(one[[rank + 1]]$rows[1:64], seq(rank + 1, 192, by = 3))
-    # of its own rows the first, the second, ...
+    # The order of each process within its rows.
     orders <- lapply(0:2, function(rank) (one[[rank + 1]]$rows - rank - 1) / 3)
     expect_false(identical(orders[[1]], orders[[2]]))
     expect_false(identical(orders[[2]], orders[[3]]))
     expect_false(identical(orders[[1]][1:64], orders[[1]][65:128]))
   })
 
-  test_that("a run in parts ends with the bits of one in a piece, the position of each process is saved", {
+  test_that("a resumed distributed run has the bits of an uninterrupted one", {
     ended <- result_of("more", "resume")
     expect_identical(ended$parts, ended$whole)
     expect_identical(result_of("more", "resume", 1), ended)
@@ -297,12 +297,12 @@ if (length(launchers) == 0) {
     expect_identical(result_of("more", "resume_trees", 1), trees)
   })
 
-  test_that("a run in parts has the rows and bits of one in a piece, of files and records that are dealt", {
+  test_that("a resumed distributed run on sharded files and records has the same rows and bits", {
     ranks <- ranks_of("more")
     read <- lapply(ranks, function(rank) result_of("more", "resume_files", rank))
     of_files <- split(cluster_data$y, rep_len(1:5, 192))
     for (rank in ranks) {
-      # file i is of process i mod 3, record i of the one file as well
+      # Process i mod 3 reads file i, or record i of the single file.
       dealt <- list(
         files = unlist(of_files[seq(rank + 1, 5, by = 3)]), records = cluster_data$y[seq(rank + 1, 192, by = 3)]
       )
@@ -317,13 +317,14 @@ if (length(launchers) == 0) {
     }
   })
 
-  test_that("another number of processes goes on with weights and step, and says that it begins a pass", {
-    # by none, 3, 2 and one process, one after the other
+  test_that("another number of processes resumes weights and step, and reports a new pass", {
+    # Written by one, three, two and one process, in this order.
     expect_said <- function(said, words) {
       expect_length(said, 1)
       expect_match(said, paste0(words, ": the input starts a new pass over the data"))
     }
-    # all rows once, by all processes together, of which the last one stopped in the middle of a pass
+    # The processes together read all rows once, except for the last run, which stopped within a
+    # pass.
     expect_pass <- function(run, before, kind) {
       if (kind == "memory") return()
       results <- lapply(ranks_of(run), function(rank) result_of(run, before, rank)[[kind]])
@@ -354,12 +355,12 @@ if (length(launchers) == 0) {
     }
   })
 
-  test_that("a stop, the end of data and an interrupt of one process end all at that step", {
+  test_that("a stop, the end of data or an interrupt of one process ends all at that step", {
     for (rank in ranks_of("more")) {
       ends <- result_of("more", "stops", rank)
       expect_equal(ends$asked, 5)
       expect_equal(ends$data, 3)
-      # of 30 rows there are three batches of 8 and a short one
+      # 30 rows give three batches of 8 and a short one.
       expect_equal(ends$files, 4)
       expect_identical(ends$interrupt, "interrupted")
       expect_equal(ends$interrupted_at, 7)
@@ -371,7 +372,6 @@ if (length(launchers) == 0) {
     expect_false(run$timeout)
     expect_true(run$status != 0)
     expect_match(run$stderr, words)
-    # once
     expect_length(gregexpr(words, run$stderr)[[1]], 1)
   }
 
@@ -386,27 +386,26 @@ if (length(launchers) == 0) {
     expect_ended("goes_on", "process 0 has come to|ended early in this process")
   })
 
-  test_that("evaluations while all train are the same in all, and early stopping ends all", {
+  test_that("evaluations during training agree in all processes, and early stopping ends all", {
     ended <- result_of("more", "evaluations")
     expect_equal(unique(ended$done$step), c(5, 10, 15, 20))
     expect_lt(max(ended$validated$step), 40)
     one <- evaluated_numbers(1, run_config(tf_random_seed = 11, save_checkpoints_steps = 5))
     expect_equal(ended$done, one, tolerance = 1e-6)
-    # four evaluations of eight batches
+    # Four evaluations of eight batches.
     expect_equal(sum(vapply(0:2, function(rank) result_of("more", "evaluations", rank)$runs, 0)), 32)
     expect_identical(result_of("more", "evaluations", 1)$done, ended$done)
-    # all stop, and one says it
     said <- vapply(0:2, function(rank) result_of("more", "evaluations", rank)$said, 0)
     expect_equal(said, c(1, 0, 0))
   })
 
-  test_that("processes that do not do the same are refused at the start", {
+  test_that("processes that do different things are errors at the start", {
     expect_ended("other_graph", "train different models: process 1 has")
     expect_ended("other_call", "process 0 has come to train.. of runhooks [0-9.]+, process 1 to the end")
     expect_ended("refused", "cannot be trained by several processes")
   })
 
-  test_that("a process that is killed ends all, and the next run goes on", {
+  test_that("a killed process ends all, and the next run resumes", {
     killed <- outcome("killed")
     expect_true(killed$status != 0)
     expect_false(killed$timeout)

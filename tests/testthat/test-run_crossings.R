@@ -1,5 +1,5 @@
-# What a call costs beside its steps: how often it crosses the border, reads the folder, makes the
-# model.
+# Overhead of a call: the number of calls from R into the core, of reads of the model directory, and
+# of constructed models.
 
 models_of_a_kind <- function(env = parent.frame()) {
   folder <- function() withr::local_tempdir(.local_envir = env)
@@ -34,14 +34,14 @@ custom_crossing_model <- function(folder) {
   )
 }
 
-test_that("the crossings are counted, nested ones too", {
+test_that("calls into the core are counted, including nested ones", {
   expect_length(border_crossings(1 + 1), 0)
   model <- mtcars_model()
   counted <- border_crossings(train(model, mtcars_input(), steps = 1))
   expect_true(all(c("cpp_estimator_train", "cpp_next_batch") %in% counted))
 })
 
-test_that("a train() crosses the border 8 times at most, and reads the folder once", {
+test_that("train() calls the core at most 8 times, and reads the folder once", {
   kinds <- models_of_a_kind()
   for (kind in names(kinds)) {
     for (again in 1:2) {
@@ -56,7 +56,7 @@ test_that("a train() crosses the border 8 times at most, and reads the folder on
   }
 })
 
-test_that("a predict() of one row crosses it 4 times at most, with one read and no model made", {
+test_that("predict() of one row calls the core at most 4 times and constructs no model", {
   kinds <- models_of_a_kind()
   for (kind in names(kinds)) {
     one <- kinds[[kind]]
@@ -65,7 +65,6 @@ test_that("a predict() of one row crosses it 4 times at most, with one read and 
       newdata = function() predict(one$model, newdata = mtcars[1, ]),
       input = function() predict(one$model, mtcars_input(data = mtcars[1, ]))
     )
-    # features of a formula have names of their own
     if (kind == "formula") ask$input <- NULL
     for (how in names(ask)) {
       counted <- NULL
@@ -77,7 +76,7 @@ test_that("a predict() of one row crosses it 4 times at most, with one read and 
   }
 })
 
-test_that("an evaluate() reads the folder once and makes no model", {
+test_that("evaluate() reads the folder once and constructs no model", {
   kinds <- models_of_a_kind()
   for (kind in names(kinds)) {
     one <- kinds[[kind]]
@@ -90,7 +89,7 @@ test_that("an evaluate() reads the folder once and makes no model", {
   }
 })
 
-test_that("so do models of one's own, beside what their functions do", {
+test_that("custom models have the same limits, without the calls of their functions", {
   one <- custom_crossing_model(withr::local_tempdir())
   counted <- NULL
   reads <- folder_reads(
@@ -104,7 +103,7 @@ test_that("so do models of one's own, beside what their functions do", {
   expect_equal(reads, 1)
 })
 
-test_that("many rows do not cross the border once a column", {
+test_that("the number of calls does not depend on the number of columns", {
   data <- as.data.frame(matrix(stats::rnorm(2e5), 2e4))
   data$y <- data$V1
   model <- linear_regressor(y ~ ., data, model_dir = withr::local_tempdir())
@@ -112,7 +111,7 @@ test_that("many rows do not cross the border once a column", {
   expect_lte(length(border_crossings(predict(model, newdata = data))), 5)
 })
 
-test_that("a model that was saved is made anew, once; a changed one is another", {
+test_that("a restored model is constructed once, and a modified one is a different model", {
   model <- mtcars_model()
   train(model, mtcars_input())
   path <- withr::local_tempfile()
@@ -120,11 +119,10 @@ test_that("a model that was saved is made anew, once; a changed one is another",
   read <- readRDS(path)
   ask <- function(model) predict(model, newdata = mtcars[1:3, ])
   made <- function(expr) sum(border_crossings(expr) == "cpp_model_make")
-  # the file has nothing of what was made
+  # The file does not contain the core's model.
   expect_equal(made(ask(read)), 1)
   expect_equal(made(ask(read)), 0)
   expect_identical(ask(read), ask(model))
-  # the file does not have what was made
   expect_lt(file.size(path), 40000)
   more <- add_metrics(model, function(labels, predictions) {
     list(most = tf$metrics$mean(tf$reduce_max(labels)))
@@ -134,7 +132,7 @@ test_that("a model that was saved is made anew, once; a changed one is another",
   expect_false("most" %in% names(evaluate(model, mtcars_input())))
 })
 
-test_that("a hook that asks its own model sees the folder as it is then", {
+test_that("a hook that evaluates its model sees the current state of the folder", {
   model <- mtcars_model(save_checkpoints_steps = 1)
   seen <- NULL
   hook <- session_run_hook(after_run = function(context, values) {
@@ -144,9 +142,9 @@ test_that("a hook that asks its own model sees the folder as it is then", {
   expect_equal(seen, 1:4)
 })
 
-# --- what the folder remembers of models of one's own
+# --- metadata of custom models
 
-test_that("a matrix of other features is refused by name", {
+test_that("a matrix with other features is an error that names them", {
   one <- custom_crossing_model(withr::local_tempdir())
   input <- function(...) input_fn(mtcars, features = c(...), response = "mpg")
   train(one$model, input("drat", "cyl"))
@@ -158,7 +156,7 @@ test_that("a matrix of other features is refused by name", {
   expect_error(train(one$model, input("drat", "wt")), "not on 'drat', 'wt'")
   expect_error(evaluate(one$model, input("drat")), "not on 'drat'")
   expect_s3_class(predict(one$model, input("drat", "cyl")), "tbl_df")
-  # numbers by name have no order
+  # Numbers that are accessed by name have no order.
   by_name <- estimator(function(features, labels, mode) {
     output <- tf$expand_dims(features$a, 1L) - tf$expand_dims(features$b, 1L)
     if (mode == "infer") return(estimator_spec(mode, predictions = output))
@@ -173,7 +171,7 @@ test_that("a matrix of other features is refused by name", {
   expect_s3_class(predict(by_name, lists(list(b = c(3, 4), a = c(1, 2)))), "tbl_df")
 })
 
-test_that("a factor's codes are those of the training, for models of one's own, too", {
+test_that("a factor's codes are those of the training, also for custom models", {
   folder <- withr::local_tempdir()
   seen <- NULL
   model <- estimator(function(features, labels, mode) {

@@ -1,5 +1,5 @@
-# Checkpoints of a training in which somebody has edited one part: each by itself is an error that
-# leaves the folder as it was, or the training goes on; nothing crashes and nothing hangs.
+# Trains from checkpoints with one corrupted entry. Each is either an error that leaves the folder
+# unchanged, or training resumes. Nothing crashes or hangs.
 
 all_in_one_model <- function(folder) {
   dnn_regressor(
@@ -8,7 +8,7 @@ all_in_one_model <- function(folder) {
   )
 }
 
-# Input, random numbers, hooks of R with a name and without, and a rate that follows a metric.
+# Uses input, random numbers, named and unnamed R hooks, and a rate that follows a metric.
 train_all_in_one <- function(folder) {
   data <- tensor_slices_dataset(list(x = seq_len(20) / 20, y = cos(seq_len(20)))) %>%
     dataset_shuffle(10) %>%
@@ -34,8 +34,8 @@ train_all_in_one <- function(folder) {
   ))
 }
 
-test_that("a training goes on after each edit of its checkpoint, or says why not", {
-  skip_on_os("windows") # which has no forks
+test_that("training resumes after each edit of its checkpoint, or reports why not", {
+  skip_on_os("windows") # no forks there
   here <- withr::local_tempdir()
   begun <- file.path(here, "begun")
   suppressMessages(train_all_in_one(begun))
@@ -77,6 +77,5 @@ test_that("a training goes on after each edit of its checkpoint, or says why not
     outcome
   }, "")
   expect_identical(setdiff(outcomes, c("refused", "went on")), character())
-  # both happen
   expect_length(unique(outcomes), 2)
 })

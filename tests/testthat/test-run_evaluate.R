@@ -1,4 +1,4 @@
-test_that("metrics come in TensorFlow's order, as a tibble or a list", {
+test_that("metrics have TensorFlow's order, as a tibble or a list", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 2)
   metrics <- evaluate(model, mtcars_input())
@@ -12,7 +12,7 @@ test_that("metrics come in TensorFlow's order, as a tibble or a list", {
   expect_false(inherits(plain, "tbl_df"))
 })
 
-test_that("average_loss and loss are what they say", {
+test_that("average_loss and loss have their documented values", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 3)
   predicted <- unlist(predict(model, mtcars_input())$predictions)
@@ -34,7 +34,7 @@ test_that("metrics do not depend on the batch size", {
   expect_equal(by_size[[1]], by_size[[3]], tolerance = 1e-6)
 })
 
-test_that("steps limit the batches; a message says where the input was shorter", {
+test_that("steps limit the batches; a message reports shorter input", {
   model <- mtcars_model()
   seen <- untrained(evaluate(model, mtcars_input(), steps = 2, hooks = hook_history_saver(1)))
   expect_equal(attr(seen, "history")$step, c(0, 0))
@@ -44,7 +44,7 @@ test_that("steps limit the batches; a message says where the input was shorter",
   )
 })
 
-test_that("an untrained model is evaluated with its initial values, and the log says so", {
+test_that("an untrained model is evaluated with its initial values, with a log line", {
   withr::defer(tf$logging$set_verbosity(tf$logging$WARN))
   tf$logging$set_verbosity(tf$logging$INFO)
   model <- mtcars_model()
@@ -61,7 +61,7 @@ test_that("an untrained model is evaluated with its initial values, and the log 
   expect_equal(metrics$global_step, 0)
 })
 
-test_that("another checkpoint may be named", {
+test_that("another checkpoint can be given", {
   model <- mtcars_model(save_checkpoints_steps = 1)
   train(model, mtcars_input(), steps = 3)
   path <- file.path(model_dir(model), "model.ckpt-1")
@@ -73,7 +73,7 @@ test_that("another checkpoint may be named", {
   )
 })
 
-test_that("weights count", {
+test_that("weights affect metrics", {
   data <- list(x = c(1, 2), y = c(1, 5), w = c(3, 1))
   model <- linear_regressor(
     column_numeric("x"), weight_column = "w", model_dir = withr::local_tempdir()
@@ -86,7 +86,7 @@ test_that("weights count", {
   expect_equal(untrained(evaluate(column, input))$`label/mean`, (3 * 1 + 5) / 4)
 })
 
-test_that("bad arguments are refused", {
+test_that("invalid arguments are errors", {
   model <- mtcars_model()
   train(model, mtcars_input())
   expect_snapshot_text({
@@ -96,7 +96,7 @@ test_that("bad arguments are refused", {
   })
 })
 
-test_that("an evaluation leaves R's random generator as it was", {
+test_that("an evaluation does not change R's random generator", {
   model <- linear_regressor(column_numeric("wt"))
   train(model, input_fn(mpg ~ wt, mtcars), steps = 1)
   withr::local_seed(1)

@@ -1,4 +1,5 @@
-# Systems that lack a feature: RUNHOOKS_DISABLE (base/platform.h) switches the fallbacks on.
+# Simulates systems without optional features. RUNHOOKS_DISABLE (base/platform.h) enables the
+# fallbacks.
 
 run_without <- function(features) {
   here <- withr::local_tempdir(.local_envir = parent.frame())
@@ -11,13 +12,12 @@ run_without <- function(features) {
   readRDS(result)
 }
 
-test_that("a system without any of the features trains, saves, resumes and exports the same", {
+test_that("training, saving and exporting give the same results without optional features", {
   skip_if_not_installed("processx")
   whole <- run_without("")
   expect_equal(whole$step, 6)
   expect_equal(whole$notes, "mine")
   expect_equal(whole$runs, 2)
-  # the same numbers to the last bit, the same files, and nothing left behind
   expect_identical(run_without("all"), whole)
 })
 
@@ -46,7 +46,7 @@ test_that("a training that is killed on a system without locks does not block th
     }
     first <- start()
     wait_for_training(first)
-    # while it lives no other one trains there
+    # While it runs, no other process can train in the folder.
     second <- start()
     second$wait()
     expect_match(
@@ -63,7 +63,7 @@ test_that("a training that is killed on a system without locks does not block th
   }
 })
 
-test_that("an unknown feature is an error, so that no test switches off nothing", {
+test_that("an unknown feature in RUNHOOKS_DISABLE is an error", {
   skip_if_not_installed("processx")
   said <- processx::run(
     child_rscript(), c("-e", "library(runhooks)"),

@@ -1,4 +1,4 @@
-# What a folder remembers of its model, and models without a checkpoint.
+# Metadata in the model directory, and models without a checkpoint.
 
 kept_model <- function(folder, ..., columns = feature_columns(
                          column_numeric("drat"), column_numeric("cyl")
@@ -19,11 +19,10 @@ refused <- function(expr, words) {
   for (word in words) expect_match(conditionMessage(condition), word, fixed = TRUE, all = FALSE)
 }
 
-test_that("another optimizer is refused by name, before a key is missed; rates may change", {
+test_that("another optimizer is an error that names it; learning rates may change", {
   folder <- trained_folder()
   other <- kept_model(folder, optimizer = "Adam")
   refused(train(other, mtcars_input()), "It was trained with Ftrl, not Adam.")
-  # which has no part in these
   expect_s3_class(evaluate(other, mtcars_input()), "tbl_df")
   expect_s3_class(predict(other, mtcars_input()), "tbl_df")
   rate <- kept_model(folder, optimizer = tf$train$FtrlOptimizer(0.01), loss_reduction = "mean")
@@ -33,7 +32,7 @@ test_that("another optimizer is refused by name, before a key is missed; rates m
   refused(train(named, mtcars_input()), "It was trained with Ftrl, not Ftrl of the name 'mine'.")
 })
 
-test_that("another kind of model, other columns, another response are refused by name", {
+test_that("another kind of model, other columns or another response are errors that name them", {
   folder <- trained_folder()
   deep <- dnn_regressor(3, column_numeric("drat"), model_dir = folder)
   words <- "It was trained as linear_regressor(), not dnn_regressor()."
@@ -52,7 +51,7 @@ test_that("another kind of model, other columns, another response are refused by
   refused(predict(formula, newdata = mtcars), "It was trained to predict 'mpg', not 'hp'.")
 })
 
-test_that("columns are told apart by their content, heads by what they give", {
+test_that("columns are compared by content, heads by their output", {
   folder <- withr::local_tempdir()
   column <- function(words) {
     column_categorical_with_vocabulary_list("g", vocabulary_list = words)
@@ -60,7 +59,7 @@ test_that("columns are told apart by their content, heads by what they give", {
   data <- data.frame(g = c("a", "b"), y = c(0, 1))
   input <- input_fn(data, features = "g", response = "y")
   train(kept_model(folder, columns = column(c("a", "b"))), input)
-  # the same words in another order would be other weights
+  # The same strings in another order would use other weights.
   refused(predict(kept_model(folder, columns = column(c("b", "a"))), input), "The column 'g' was")
   expect_s3_class(predict(kept_model(folder, columns = column(c("a", "b"))), input), "tbl_df")
 
@@ -78,7 +77,7 @@ test_that("columns are told apart by their content, heads by what they give", {
   refused(predict(tanh, mtcars_input()), "`activation_fn` was 'relu' and is now 'tanh'.")
 })
 
-test_that("long vocabularies and files count by content", {
+test_that("long vocabularies and files are compared by content", {
   words <- sprintf("word%04d", 1:2000)
   one <- column_categorical_with_vocabulary_list("g", vocabulary_list = words)
   other <- column_categorical_with_vocabulary_list("g", vocabulary_list = c(words[-1], "x"))
@@ -99,47 +98,47 @@ test_that("long vocabularies and files count by content", {
   expect_false(identical(memory[[1]], memory[[3]]))
 })
 
-test_that("folders without a memory are taken as they are, and get one by training", {
+test_that("folders without metadata are accepted, and get it by training", {
   folder <- trained_folder()
   record <- cpp_read_plain_file(file.path(folder, record_file))
   expect_true(is.character(record$model$columns))
-  # as runhooks wrote it before
+  # The record of an earlier version.
   record$model <- NULL
   write_record(record, folder)
   train(kept_model(folder), mtcars_input())
   refused(train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam")
-  # TensorFlow writes none
+  # TensorFlow writes no metadata.
   unlink(file.path(folder, record_file))
   train(kept_model(folder), mtcars_input())
   refused(train(kept_model(folder, optimizer = "Adam"), mtcars_input()), "Ftrl, not Adam")
 })
 
-test_that("a training that fails at its start leaves nothing that the next one trips over", {
+test_that("a training that fails at its start does not affect the next one", {
   folder <- withr::local_tempdir()
   failing <- session_run_hook(begin = function() stop("no"))
   expect_error(train(kept_model(folder, optimizer = "Adam"), mtcars_input(), hooks = failing), "no")
   expect_false(file.exists(file.path(folder, record_file)))
-  # what a killed process leaves: a memory and no checkpoint
+  # A killed process leaves metadata without a checkpoint.
   write_record(c(empty_record(), list(model = list(kind = c(kind = "x")))), folder)
   train(kept_model(folder), mtcars_input())
   expect_equal(cpp_read_plain_file(file.path(folder, record_file))$model$kind[["kind"]],
                "linear_regressor")
 })
 
-test_that("a memory that is none is a damaged file, not an answer", {
+test_that("invalid metadata are an error about a damaged file", {
   folder <- trained_folder()
   record <- cpp_read_plain_file(file.path(folder, record_file))
   record$model <- list(kind = quote(a), columns = list(1))
   record$model$kind <- 1
   write_record(record, folder)
   expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")
-  # no data at all, when none was read before, too
+  # A file without any data, also as the first file that is read.
   writeLines("nothing", file.path(folder, record_file))
   the$sound_record <- NULL
   expect_error(predict(kept_model(folder), mtcars_input()), class = "runhooks_error_data_loss")
 })
 
-test_that("a model that is asked again and again sees what becomes of its folder", {
+test_that("a model that is evaluated repeatedly detects changes of its folder", {
   folder <- trained_folder()
   model <- kept_model(folder)
   ask <- function() evaluate(model, mtcars_input())
@@ -160,7 +159,7 @@ test_that("a model that is asked again and again sees what becomes of its folder
 
 # --- models without a checkpoint
 
-test_that("a model that was not trained predicts with a warning that names its folder", {
+test_that("an untrained model predicts with a warning that names its folder", {
   model <- mtcars_model()
   expect_warning(predict(model, mtcars_input()), model_dir(model), fixed = TRUE,
                  class = "runhooks_warning_untrained")
@@ -175,7 +174,7 @@ test_that("a model that was not trained predicts with a warning that names its f
   expect_no_warning(evaluate(model, mtcars_input()))
 })
 
-test_that("a model whose folder is gone says so, whatever it is asked", {
+test_that("a model whose folder is gone reports so in every call", {
   folder <- withr::local_tempdir()
   model <- mtcars_model(model_dir = file.path(folder, "here"))
   train(model, mtcars_input())
@@ -188,18 +187,16 @@ test_that("a model whose folder is gone says so, whatever it is asked", {
   saved <- file.path(folder, "model.rds")
   saveRDS(model, saved)
   expect_error(predict(readRDS(saved), mtcars_input()), "which is missing", fixed = TRUE)
-  # the model that is made again on the folder's new place has all of it
+  # A model object on the new location finds everything.
   moved <- mtcars_model(model_dir = file.path(folder, "there"))
   expect_no_warning(predict(moved, mtcars_input()))
-  # a folder that is emptied
   unlink(dir(file.path(folder, "there"), full.names = TRUE), recursive = TRUE)
   fresh <- mtcars_model(model_dir = file.path(folder, "there"))
   expect_warning(predict(fresh, mtcars_input()), class = "runhooks_warning_untrained")
-  # training begins anew, and says so
   expect_message(train(model, mtcars_input()), "starts\\s+again")
 })
 
-test_that("both folders are named where the object was told of another one", {
+test_that("conflicting folders are an error that names both", {
   model <- mtcars_model()
   train(model, mtcars_input())
   was <- model_dir(model)
@@ -213,9 +210,9 @@ test_that("both folders are named where the object was told of another one", {
   expect_match(conditionMessage(error), paste0("now ", file.path(was, "other")), fixed = TRUE)
 })
 
-# --- a model within its own training
+# --- a model during its own training
 
-test_that("a hook that asks the model it trains gets the weights of this moment", {
+test_that("a hook that predicts with its own model uses the current weights", {
   model <- mtcars_model()
   weight <- "linear/linear_model/bias_weights:0"
   seen <- list()
@@ -234,11 +231,10 @@ test_that("a hook that asks the model it trains gets the weights of this moment"
   expect_equal(seen[, 1], seen[, 2], tolerance = 1e-6)
   expect_equal(seen[, 3], 1:4)
   expect_equal(length(unique(seen[, 1])), 4)
-  # nothing is left of the checkpoints of the moment
   expect_length(dir(tempdir(), pattern = "^runhooks-now-"), 0)
 })
 
-test_that("so does another object of the same folder, and an iterator", {
+test_that("another object on the folder, and an iterator, also use the current weights", {
   model <- mtcars_model()
   twin <- mtcars_model(model_dir = model_dir(model))
   first <- NULL
@@ -251,7 +247,7 @@ test_that("so does another object of the same folder, and an iterator", {
   expect_length(unique(first), 3)
 })
 
-test_that("a folder whose max_steps is reached says what was not done, and what to do", {
+test_that("a folder that has reached max_steps reports that nothing was trained, and what to do", {
   folder <- withr::local_tempdir()
   fit <- function(data, ...) {
     model <- linear_regressor(mpg ~ wt, data, model_dir = folder, ...)
@@ -263,12 +259,11 @@ test_that("a folder whose max_steps is reached says what was not done, and what 
     fit(mtcars), "Nothing was trained.*at\\s+step\\s+20.*max_steps\\s+=\\s+20.*`steps`.*another\\s+`model_dir`",
     class = "runhooks_message_skipped"
   )
-  # once for each call, whatever else changes
   said <- testthat::capture_messages(fit(mtcars[1:16, ], learning_rate = 0.5))
   expect_equal(sum(grepl("Nothing was trained", said)), 1)
 })
 
-test_that("other data than those that a folder was trained on are said", {
+test_that("training on other data than before is reported", {
   folder <- withr::local_tempdir()
   model <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
   train(model, steps = 3)
@@ -279,7 +274,6 @@ test_that("other data than those that a folder was trained on are said", {
     class = "runhooks_message_other_data"
   )
   expect_no_message(train(model, other, steps = 2), class = "runhooks_message_other_data")
-  # another process, and data of an input function
   again <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
   expect_message(train(again, steps = 1), "other data until step 9", class = "runhooks_message_other_data")
   columns <- mtcars_model()
@@ -290,7 +284,7 @@ test_that("other data than those that a folder was trained on are said", {
   )
 })
 
-test_that("evaluations of one process go on in one file, as TensorFlow's do, while it is as they left it", {
+test_that("evaluations of one process share an event file while nothing else changes it", {
   model <- toy_model()
   folder <- file.path(model_dir(model), "eval")
   files <- function() list.files(folder, full.names = TRUE)
@@ -304,7 +298,6 @@ test_that("evaluations of one process go on in one file, as TensorFlow's do, whi
   expect_equal(steps(), 1:3)
   expect_equal(graphs(folder), 1)
 
-  # what the folder has to show is a graph of other metrics, too
   other <- add_metrics(toy_model(model_dir(model)), function(labels, predictions) {
     list(most = tf$metrics$mean(tf$reduce_max(predictions$predictions)))
   })
@@ -315,7 +308,6 @@ test_that("evaluations of one process go on in one file, as TensorFlow's do, whi
   expect_equal(graphs(folder), 2)
   expect_equal(steps(), c(1:3, 3, 3))
 
-  # someone else has written
   cat("more", file = files(), append = TRUE)
   evaluate(model, toy_input())
   expect_length(files(), 2)
@@ -325,8 +317,8 @@ test_that("evaluations of one process go on in one file, as TensorFlow's do, whi
   expect_equal(steps(), 3)
 })
 
-test_that("a process that was forked writes a file of its own", {
-  skip_on_os("windows") # which has no fork
+test_that("a forked process writes a separate event file", {
+  skip_on_os("windows") # no fork there
   model <- toy_model()
   train(model, toy_input(), steps = 1)
   evaluate(model, toy_input())

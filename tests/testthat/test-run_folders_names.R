@@ -1,6 +1,6 @@
-# Folders and checkpoints whose names are unusual or as long as the file system allows.
+# Folders and checkpoints with unusual names, or with names of the maximum length.
 
-# One name for each thing that could be taken apart, quoted, matched or cut.
+# One name for each kind of parsing, quoting, matching or truncation.
 unusual_names <- function() {
   names <- c(
     blanks = "two  words ", umlauts = "Gr\u00f6\u00dfe \u6a21\u578b", percent = "100%s %d {x} $HOME ~",
@@ -10,7 +10,7 @@ unusual_names <- function() {
   c(names, quotes = "it's \"quoted\" `here`", backslash = "back\\slash\\", glob = "a*b?c|<d>:e")
 }
 
-test_that("models train, go on, export and are read in folders of any name", {
+test_that("models train, resume, export and load in folders of any name", {
   skip_if_not(l10n_info()[["UTF-8"]], "the locale has no UTF-8")
   here <- withr::local_tempdir()
   withr::local_dir(here)
@@ -19,7 +19,7 @@ test_that("models train, go on, export and are read in folders of any name", {
   train(plain, mtcars_input(shuffle = FALSE))
   wanted <- predict(plain, newdata = mtcars)
   for (name in unusual_names()) {
-    # relative, since a name must not be taken for an absolute path
+    # Relative, because a name must not be mistaken for an absolute path.
     train(mtcars_model(name), mtcars_input(shuffle = FALSE))
     model <- mtcars_model(file.path(here, name))
     expect_true(dir.exists(file.path(here, name)), label = name)
@@ -34,7 +34,6 @@ test_that("models train, go on, export and are read in folders of any name", {
     expect_equal(predict(readRDS(saved), newdata = mtcars), wanted, label = name)
     unlink(name, recursive = TRUE, expand = FALSE)
     expect_false(dir.exists(name), label = name)
-    # the second one replaces the first
     for (i in 1:2) suppressMessages(export_savedmodel(plain, name))
     loaded <- load_savedmodel(file.path(here, name))
     expect_equal(unlist(predict(loaded, mtcars)), unlist(wanted), ignore_attr = TRUE, label = name)
@@ -43,9 +42,9 @@ test_that("models train, go on, export and are read in folders of any name", {
   }
 })
 
-test_that("checkpoints may have any name that fits the file system", {
+test_that("checkpoints can have any name that fits the file system", {
   skip_if_not(l10n_info()[["UTF-8"]], "the locale has no UTF-8")
-  # "-1.data-00000-of-00001" follows
+  # The suffix "-1.data-00000-of-00001" is added.
   names <- c("a b", "g\u00fcte", "b\\s \"q\"", strrep("n", 230), strrep("\u00fc", 115))
   if (.Platform$OS.type == "windows") names <- names[-3]
   for (name in names) {
@@ -72,7 +71,7 @@ test_that("checkpoints may have any name that fits the file system", {
   }
 })
 
-test_that("a checkpoint whose name is too long is an error that names it, and loses nothing", {
+test_that("a checkpoint with too long a name is an error that names it, and loses nothing", {
   dir <- withr::local_tempdir()
   with(tf$Graph()$as_default(), {
     tf$get_variable("v", initializer = tf$constant(1))
@@ -91,8 +90,8 @@ test_that("a checkpoint whose name is too long is an error that names it, and lo
   )
 })
 
-test_that("a folder that cannot be made is named by one error", {
-  skip_if_not(file.exists("/proc/self"), "no folder that even root cannot write to")
+test_that("a folder that cannot be created is one error that names it", {
+  skip_if_not(file.exists("/proc/self"), "no folder that root cannot write to")
   model <- mtcars_model("/proc/runhooks")
   error <- expect_error(train(model, mtcars_input()), class = "runhooks_error")
   expect_match(conditionMessage(error), "/proc/runhooks", fixed = TRUE, all = FALSE)
@@ -102,7 +101,7 @@ test_that("a folder that cannot be made is named by one error", {
   expect_match(conditionMessage(error), "/proc", fixed = TRUE, all = FALSE)
 })
 
-test_that("what an absolute path is depends on the system", {
+test_that("absolute paths are recognized by the rules of the system", {
   windows <- c(paste0("C:", c("/x", "\\x", "x")), "\\\\server\\share", "\\x", "/x")
   expect_true(all(is_absolute_path(windows, windows = TRUE)))
   expect_false(any(is_absolute_path(windows[-6], windows = FALSE)))

@@ -1,4 +1,4 @@
-# The record of runs: a row for each, and why it ended.
+# run_history() has a row for each run, with the reason for its end.
 
 last_run <- function(model) {
   rows <- run_history(model)
@@ -15,7 +15,7 @@ expect_end <- function(model, why, reason, steps = NULL) {
 
 endless <- function(...) mtcars_input(..., num_epochs = NULL)
 
-test_that("a run that ends well says by what: the data, the number of steps", {
+test_that("a successful run records its end: the data or the number of steps", {
   model <- mtcars_model()
   expect_identical(nrow(run_history(model)), 0L)
   train(model, mtcars_input())
@@ -39,7 +39,7 @@ test_that("a run that ends well says by what: the data, the number of steps", {
   expect_identical(run_history(model_dir(model)), runs)
 })
 
-test_that("a hook that asks to stop is named, whichever way it asks", {
+test_that("a hook that stops a run is named, however it requests the stop", {
   model <- mtcars_model()
   asks <- session_run_hook(after_run = function(context, values) context$request_stop())
   train(model, endless(), hooks = list(quiet = session_run_hook(), enough = asks))
@@ -62,12 +62,11 @@ test_that("a hook that asks to stop is named, whichever way it asks", {
   })
   train(model, endless(), hooks = list(coordinated = coordinated))
   expect_end(model, "hook", "^coordinated$", 1)
-  # one of the user's, which says the same as `steps`
   train(model, endless(), hooks = hook_stop_at_step(num_steps = 2))
   expect_end(model, "hook", "^StopAtStepHook$", 2)
 })
 
-test_that("early stopping says of which metric, and since when", {
+test_that("early stopping records the metric, and since when", {
   model <- mtcars_model()
   train(
     model, endless(), steps = 400, validation = mtcars_input(),
@@ -83,7 +82,7 @@ test_that("early stopping says of which metric, and since when", {
   expect_equal(unique(seen$step), seq(0, 20, by = 5))
 })
 
-test_that("the lines that a run and its hooks have shown are kept, the last ones", {
+test_that("the last log lines of a run and its hooks are stored", {
   model <- mtcars_model()
   logs <- hook_logging_tensor("global_step", every_n_iter = 1)
   suppressMessages(train(model, endless(), steps = 3, hooks = logs))
@@ -96,7 +95,7 @@ test_that("the lines that a run and its hooks have shown are kept, the last ones
   ))))
 })
 
-test_that("an error is told with the hook that raised it; a loss that is NaN is one", {
+test_that("an error is recorded with the hook that raised it, including NaN losses", {
   model <- mtcars_model()
   train(model, mtcars_input())
   fails <- session_run_hook(after_run = function(context, values) stop("no more of this"))
@@ -112,7 +111,7 @@ test_that("an error is told with the hook that raised it; a loss that is NaN is 
   expect_end(nan, "error", "NaN loss during training.*NanTensorHook")
 })
 
-test_that("a run knows its arguments, configuration, hooks, seeds, version and machine", {
+test_that("a run records arguments, configuration, hooks, seeds, version and machine", {
   model <- mtcars_model(seed = 17, save_checkpoints_steps = 3)
   train(model, mtcars_input(shuffle = FALSE), steps = 2, hooks = list(mine = session_run_hook()))
   run <- last_run(model)
@@ -128,14 +127,14 @@ test_that("a run knows its arguments, configuration, hooks, seeds, version and m
   expect_identical(run$version, as.character(utils::packageVersion("runhooks")))
   expect_equal(run$process, Sys.getpid())
   expect_match(run$machine, "processor")
-  # what was drawn is known where nobody gave a seed
+  # A random seed is recorded if the user gave none.
   drawn <- mtcars_model(seed = NULL)
   train(drawn, mtcars_input(), steps = 1)
   expect_true(is.na(last_run(drawn)$seed))
   expect_gt(length(last_run(drawn)$seeds[[1]]), 0)
 })
 
-test_that("evaluations stand in the row of the run that they belong to", {
+test_that("evaluations are recorded in the row of their run", {
   model <- mtcars_model(save_checkpoints_steps = 5)
   evaluate_untrained <- untrained(evaluate(model, mtcars_input()))
   expect_identical(nrow(run_history(model)), 0L)
@@ -154,7 +153,7 @@ test_that("evaluations stand in the row of the run that they belong to", {
   expect_identical(nrow(last_run(model)$evaluations[[1]]), 0L)
 })
 
-test_that("models of formulas and of one's own leave rows as well", {
+test_that("formula models and custom models record runs", {
   model <- linear_regressor(mpg ~ wt, mtcars, model_dir = withr::local_tempdir())
   train(model, steps = 2)
   expect_end(model, "steps", "2 steps", 2)
@@ -170,7 +169,7 @@ test_that("models of formulas and of one's own leave rows as well", {
   expect_end(own, "data", "the input ended", 4)
 })
 
-test_that("a training in a hook has a row of its own", {
+test_that("a training in a hook has a separate row", {
   model <- mtcars_model()
   inner <- session_run_hook(after_create_session = function(session, coord) {
     rows <- run_history(model)
@@ -181,14 +180,14 @@ test_that("a training in a hook has a row of its own", {
   expect_identical(run_history(model)$why, c("data", "steps"))
 })
 
-test_that("a training that comes to nothing leaves no record, either", {
+test_that("a training that fails before its first step leaves no record", {
   folder <- withr::local_tempdir()
   failing <- session_run_hook(begin = function() stop("no"))
   expect_error(train(mtcars_model(folder), mtcars_input(), hooks = failing), "no")
   expect_false(any(c(runs_file, record_file, ".runhooks.lock") %in% dir(folder, all.files = TRUE)))
 })
 
-test_that("a model that is saved takes its record along", {
+test_that("a saved model includes its record", {
   model <- linear_regressor(column_numeric("drat"))
   train(model, input_fn(mpg ~ drat, mtcars), steps = 1)
   saved <- withr::local_tempfile()
@@ -198,9 +197,9 @@ test_that("a model that is saved takes its record along", {
   expect_identical(run_history(read)$why, "steps")
 })
 
-# --- files that others have written
+# --- files that other programs have modified
 
-test_that("what a crash has cut or changed is left out, with a word", {
+test_that("records that a crash has cut or changed are skipped with a warning", {
   model <- mtcars_model()
   for (i in 1:3) train(model, endless(), steps = 1)
   path <- file.path(model_dir(model), runs_file)
@@ -208,7 +207,7 @@ test_that("what a crash has cut or changed is left out, with a word", {
   writeBin(utils::head(bytes, -5), path)
   expect_warning(runs <- run_history(model), "damaged", class = "runhooks_warning")
   expect_identical(runs$why, c("steps", "steps", "killed"))
-  # what is added behind it can be read
+  # Records after the damage can be read.
   train(model, endless(), steps = 1)
   expect_warning(runs <- run_history(model), "damaged")
   expect_identical(runs$why, c("steps", "steps", "killed", "steps"))
@@ -220,7 +219,7 @@ test_that("what a crash has cut or changed is left out, with a word", {
   expect_identical(nrow(runs), 2L)
 })
 
-test_that("changed bytes never end R, nor come as anything but rows", {
+test_that("changed bytes never crash R, and never give anything but rows", {
   model <- mtcars_model()
   train(model, endless(), steps = 1)
   evaluate(model, mtcars_input())
@@ -236,14 +235,14 @@ test_that("changed bytes never end R, nor come as anything but rows", {
   }
 })
 
-test_that("what is no folder is refused; one without runs has no rows", {
+test_that("an invalid folder is an error; one without runs has no rows", {
   expect_error(run_history(1), class = "runhooks_error_invalid_argument")
   empty <- run_history(withr::local_tempdir())
   expect_identical(nrow(empty), 0L)
   expect_output(print(empty), "^0 runs in ")
 })
 
-test_that("it is printed with a line a run, and what is chosen of it as a tibble", {
+test_that("it prints one line per run, and a selection is a tibble", {
   model <- mtcars_model()
   train(model, mtcars_input())
   train(model, endless(), steps = 1)
@@ -255,8 +254,6 @@ test_that("it is printed with a line a run, and what is chosen of it as a tibble
   expect_output(print(run_history(model)[c("run", "why")]), "tibble")
 })
 
-# --- processes
-
 run_child <- function(folder) {
   script <- normalizePath(test_path("run_child.R"))
   processx::process$new(
@@ -264,7 +261,7 @@ run_child <- function(folder) {
   )
 }
 
-# Waits until the child has said so; whatever else it says is an error of its own.
+# Waits until the child prints `line`. Other output is a failure.
 expect_said <- function(child, line) {
   said <- character()
   while (child$is_alive() || child$is_incomplete_output()) {
@@ -277,10 +274,10 @@ expect_said <- function(child, line) {
 
 skip_without_signals <- function() {
   skip_if_not_installed("processx")
-  skip_on_os("windows") # which has no signals
+  skip_on_os("windows") # no signals there
 }
 
-test_that("Ctrl-C is an interrupt", {
+test_that("Ctrl-C is recorded as an interrupt", {
   skip_without_signals()
   folder <- withr::local_tempdir()
   child <- run_child(folder)
@@ -293,13 +290,13 @@ test_that("Ctrl-C is an interrupt", {
   expect_equal(last_run(folder)$to_step, cpp_saved_global_step(folder))
 })
 
-test_that("a second process is refused while one trains; one that is killed blocks nobody", {
+test_that("a second training of the folder is an error; a killed one does not block others", {
   skip_without_signals()
   folder <- withr::local_tempdir()
   child <- run_child(folder)
   expect_said(child, "training")
   expect_identical(run_history(folder)$why, "running")
-  # the oldest checkpoints go while it trains, and what is just being written gets its name
+  # While it trains, old checkpoints are deleted, and a new one gets its name when it is complete.
   before <- grep("ckpt|[.]saving[.]", list.files(folder), invert = TRUE, value = TRUE)
   expect_gt(length(before), 2)
   error <- expect_error(
@@ -307,7 +304,6 @@ test_that("a second process is refused while one trains; one that is killed bloc
   )
   expect_match(conditionMessage(error), folder, fixed = TRUE)
   expect_match(conditionMessage(error), paste("Process", child$get_pid()), fixed = TRUE)
-  # what trains there is left alone, and may be asked
   expect_true(all(before %in% list.files(folder)))
   expect_s3_class(evaluate(mtcars_model(folder), mtcars_input()), "tbl_df")
   expect_true(child$is_alive())
@@ -321,7 +317,7 @@ test_that("a second process is refused while one trains; one that is killed bloc
   expect_identical(run_history(folder)$why, c("killed", "data"))
 })
 
-test_that("a forked child has no part in the claim of its parent", {
+test_that("a forked child does not hold its parent's lock", {
   skip_on_os("windows")
   folder <- withr::local_tempdir()
   model <- mtcars_model(folder)

@@ -1,12 +1,11 @@
-# Ctrl-C within a step that changes variables: it ends, and what is half done is never saved.
+# Ctrl-C during a step that updates variables ends the step, and partial updates are never saved.
 set.seed(1)
 
 skip_on_cran()
 skip_on_os("windows")
 skip_if_not_installed("processx")
 
-# A step counts in a variable, in a loop without an end where it is told so; `run` runs such steps in
-# `session`.
+# A step increments a variable, in an endless loop on request. `run` runs such steps in `session`.
 counting <- "
   library(runhooks)
   say <- function(...) cat(paste(...), '\\n', file = '%s', append = TRUE)
@@ -31,7 +30,7 @@ counting <- "
   %s
   say('done')"
 
-# What the process has written down once it was interrupted, and how long that took.
+# The output of an interrupted process, and the time that it took to end.
 interrupted <- function(...) {
   diary <- withr::local_tempfile()
   script <- withr::local_tempfile(lines = sprintf(counting, diary, ...), fileext = ".R")
@@ -47,7 +46,7 @@ interrupted <- function(...) {
     }
   }
   wait("begins", 60)
-  Sys.sleep(0.1) # it counts
+  Sys.sleep(0.1) # it is counting
   at <- Sys.time()
   process$interrupt()
   wait("interrupted", 10)
@@ -70,11 +69,11 @@ test_that("Ctrl-C ends a loop that changes variables", {
   expect_identical(
     ended$said, c("begins", "interrupted", "and runs again TRUE 5", "done"), info = ended$printed
   )
-  # a tenth of a second, and what a busy machine adds
+  # A tenth of a second, plus tolerance for a busy machine.
   expect_lt(ended$took, 2)
 })
 
-test_that("no checkpoint is saved of a step that was left half way", {
+test_that("no checkpoint is saved of a partial step", {
   folder <- withr::local_tempdir()
   ended <- interrupted(
     sprintf("with(

@@ -1,5 +1,5 @@
-# Runs that are killed at random moments and started again. RUNHOOKS_KILLS says how often (`make
-# kills` has 20); RUNHOOKS_SEED repeats the moments, as far as a machine can.
+# Kills runs at random moments and restarts them. RUNHOOKS_KILLS is the number of kills (20 in `make
+# kills`). RUNHOOKS_SEED repeats the moments as far as possible.
 
 train_child <- function(folder, steps, kind) {
   script <- normalizePath(test_path("kill_child.R"))
@@ -8,7 +8,7 @@ train_child <- function(folder, steps, kind) {
   )
 }
 
-# All that it says until the line `last`, or until it has ended.
+# Output until the line `last` or the end of the process.
 wait_for <- function(child, last) {
   said <- character()
   while (child$is_alive() || child$is_incomplete_output()) {
@@ -26,13 +26,13 @@ run_to_end <- function(folder, steps, kind) {
   if (!"done" %in% said) stop("the child has failed: ", paste(said, collapse = "\n"))
 }
 
-# TRUE where it was hit while it trained.
+# TRUE if the process was killed during training.
 run_and_kill <- function(folder, steps, kind, seconds) {
   child <- train_child(folder, steps, kind)
   said <- wait_for(child, "training")
   if (!"training" %in% said) stop("the child has failed: ", paste(said, collapse = "\n"))
   Sys.sleep(seconds)
-  hit <- child$signal(tools::SIGKILL) # $kill() of newer versions of processx begins with SIGTERM
+  hit <- child$signal(tools::SIGKILL) # $kill() of newer processx sends SIGTERM first
   child$wait()
   hit && identical(child$get_exit_status(), -9L)
 }
@@ -58,20 +58,20 @@ expect_same_after_kills <- function(kind, kills) {
   }
   message("killed at checkpoints ", paste(reached, collapse = " "), " of ", steps)
   expect_equal(hits, kills)
-  # not all at the beginning, none at the end
+  # The kills are spread over the run.
   expect_gt(max(reached), 0)
   expect_lt(max(reached), steps)
   run_to_end(killed, steps, kind)
   expect_identical(values_in(killed), values_in(whole))
 }
 
-test_that("a run that was killed again and again ends with the bits of one that never was", {
+test_that("a run that was killed repeatedly ends with the bits of an uninterrupted one", {
   skip_if_not_installed("processx")
-  skip_on_os("windows") # which has no signals
+  skip_on_os("windows") # no signals there
   expect_same_after_kills("deep", as.numeric(Sys.getenv("RUNHOOKS_KILLS", "3")))
 })
 
-test_that("and so do trees, killed in the middle of one and of a layer", {
+test_that("killed tree trainings, also within a tree or layer, end with the same bits", {
   skip_if_not_installed("processx")
   skip_on_os("windows")
   expect_same_after_kills("trees", as.numeric(Sys.getenv("RUNHOOKS_KILLS", "2")))

@@ -1,9 +1,9 @@
-# Every change of a file in saving, resuming and exporting is where a run may be killed, a call fail or
-# the disk be full: one whole state stands, the next run goes on and removes what is left, and who says
-# nothing has done all. `make kills` tries every single change (FAULTS says how many of each way and
-# manner), kills at any moment (KILLS), in some ways only (WAYS, a part of their names).
+# Kills the process, fails the call or fills the disk at file operations of saving, resuming and
+# exporting. One complete state must remain, the next run resumes and removes leftovers, and a call
+# without an error is complete. `make kills` tries every operation (FAULTS limits the number per
+# scenario) and kills at random moments (KILLS). WAYS selects scenarios by a part of their names.
 
-test_that("whoever is killed or fails at a change of a file has lost nothing", {
+test_that("a kill or failure at any file operation loses nothing", {
   skip_if_not_installed("processx")
   skip_on_os(c("windows", "mac", "solaris")) # LD_PRELOAD
   here <- withr::local_tempdir()
@@ -17,7 +17,7 @@ test_that("whoever is killed or fails at a change of a file has lost nothing", {
   if (built$status != 0) stop("faults.c does not compile: ", built$stderr)
   folder <- file.path(here, "runs")
   dir.create(folder)
-  preloads <- trimws(paste(Sys.getenv("LD_PRELOAD"), shim)) # sanitizers want to be the first
+  preloads <- trimws(paste(Sys.getenv("LD_PRELOAD"), shim)) # sanitizers must come first
   said <- processx::run(
     child_rscript(),
     c(

@@ -1,9 +1,9 @@
-# Whole processes: killed, interrupted, started again.
+# Whole processes that are killed, interrupted and restarted.
 
 skip_on_cran()
 skip_if_not_installed("processx")
 
-# A process that trains for ever, saving every 20 steps, and writes its step to a file.
+# A process that trains without end, saves every 20 steps, and writes its step to a file.
 start_training <- function(folder, steps = "NULL", hook = "NULL") {
   script <- sprintf(
     "library(runhooks)
@@ -47,7 +47,7 @@ model_step <- function(folder) {
   variable_value(model, "global_step")[[1]]
 }
 
-test_that("a killed run goes on from its last checkpoint", {
+test_that("a killed run resumes from its last checkpoint", {
   folder <- withr::local_tempdir()
   process <- start_training(folder)
   wait_for(function() saved_step(folder) >= 40, process)
@@ -61,7 +61,7 @@ test_that("a killed run goes on from its last checkpoint", {
   expect_match(output, paste("step", at + 10))
 })
 
-test_that("killed at any moment, the folder holds a checkpoint that can be read", {
+test_that("whenever a run is killed, the folder has a readable checkpoint", {
   folder <- withr::local_tempdir()
   for (pause in c(0.05, 0.11, 0.17)) {
     process <- start_training(folder)
@@ -87,7 +87,7 @@ test_that("Ctrl-C ends the run with a checkpoint of the step and R's interrupt",
   expect_equal(saved_step(folder), step)
 })
 
-test_that("an interrupt inside a hook's closure does the same", {
+test_that("an interrupt in a hook's closure also saves a checkpoint", {
   folder <- withr::local_tempdir()
   hook <- "session_run_hook(
     before_run = function(context) session_run_args('global_step:0'),
@@ -100,7 +100,7 @@ test_that("an interrupt inside a hook's closure does the same", {
   expect_equal(saved_step(folder), 31)
 })
 
-test_that("a forked child trains as its parent does", {
+test_that("a forked child trains like its parent", {
   skip_on_os("windows")
   run <- function(i) {
     model <- mtcars_model(model_dir = tempfile())
@@ -112,7 +112,6 @@ test_that("a forked child trains as its parent does", {
   expect_equal(children[[2]], run(1))
 })
 
-# Runs R code in a process of its own; what it wrote, both streams.
 run_script <- function(script, ..., seconds = 60) {
   result <- processx::run(
     child_rscript(), c("-e", script, ...), env = child_env(), error_on_status = FALSE,
@@ -127,7 +126,7 @@ endless_training <- "
   input <- input_fn(mpg ~ drat, mtcars, batch_size = 8, num_epochs = NULL)
 "
 
-test_that("a time limit is an error of train(), in a batch process too", {
+test_that("a time limit is an error of train(), also in a batch process", {
   script <- paste(endless_training, "
     waiter <- session_run_hook(after_run = function(context, values) Sys.sleep(5))
     idle <- session_run_hook(after_run = function(context, values) NULL)
@@ -143,7 +142,7 @@ test_that("a time limit is an error of train(), in a batch process too", {
   expect_match(output, "alive")
 })
 
-test_that("where the save at Ctrl-C fails the interrupt and every on_error() arrive all the same", {
+test_that("if saving fails at Ctrl-C, the interrupt and every on_error() are still delivered", {
   skip_on_os("windows")
   script <- paste(endless_training, "
     folder <- model_dir(model)
@@ -173,7 +172,7 @@ test_that("where the save at Ctrl-C fails the interrupt and every on_error() arr
   expect_match(output, "alive")
 })
 
-test_that("a run whose folder has become a file ends by an error", {
+test_that("a run whose folder was replaced by a file ends with an error", {
   script <- paste(endless_training, "
     folder <- model_dir(model)
     steps <- 0
@@ -194,7 +193,7 @@ test_that("a run whose folder has become a file ends by an error", {
   expect_match(run_script(script), "ended by runhooks_error_[a-z_]+ after [0-9]{1,2} ")
 })
 
-test_that("a forked child that leaves by quit() ends, also where helper threads sleep in the parent", {
+test_that("a forked child ends by quit() even if threads of the parent sleep", {
   skip_on_os("windows")
   script <- "
     library(runhooks)
@@ -205,10 +204,10 @@ test_that("a forked child that leaves by quit() ends, also where helper threads 
       session <- tf$Session()
       for (i in 1:5) session$run(y)
     })
-    Sys.sleep(0.2) # a helper without work sleeps
+    Sys.sleep(0.2) # idle threads go to sleep
     child <- parallel:::mcfork()
     if (inherits(child, 'masterProcess')) quit('no', 3, runLast = FALSE)
-    # nobody has waited for it: it is a zombie then
+    # an ended child is a zombie until its parent waits
     is_alive <- function() {
       state <- suppressWarnings(system2('ps', c('-o', 'stat=', '-p', child$pid), stdout = TRUE))
       length(state) > 0 && !startsWith(state, 'Z')
@@ -220,7 +219,7 @@ test_that("a forked child that leaves by quit() ends, also where helper threads 
   expect_match(run_script(script), "child has left: TRUE")
 })
 
-test_that("a batch that no memory holds is refused", {
+test_that("a batch that exceeds the memory is an error", {
   script <- "
     library(runhooks)
     for (batch_size in c(1e10, 1e12, 1e15)) {
@@ -233,7 +232,7 @@ test_that("a batch that no memory holds is refused", {
   expect_length(gregexpr("said: runhooks_error_resource_exhausted", output)[[1]], 3)
 })
 
-test_that("Ctrl-C is noticed inside of one long run", {
+test_that("Ctrl-C interrupts a single long run", {
   skip_on_os("windows")
   started <- withr::local_tempfile()
   script <- sprintf("
@@ -260,6 +259,6 @@ test_that("Ctrl-C is noticed inside of one long run", {
   output <- process$read_all_output()
   process$wait()
   expect_match(output, "interrupted\nand runs again: 0")
-  # all of it takes 20 seconds and more; one of the products 30 milliseconds
+  # The whole run takes 20 seconds or more, one product 30 milliseconds.
   expect_lt(as.numeric(Sys.time() - at, units = "secs"), 10)
 })

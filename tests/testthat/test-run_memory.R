@@ -1,15 +1,12 @@
-# What a long run holds on to.
-
 skip_on_cran()
 
-# Kilobytes that the process has in memory.
 resident_kb <- function() {
   status <- readLines("/proc/self/status")
   as.numeric(gsub("[^0-9]", "", grep("^VmRSS", status, value = TRUE)))
 }
 
-test_that("over many steps with an R hook memory is flat, and no more objects are held", {
-  skip_if_not(file.exists("/proc/self/status"), "the system does not say how much memory is used")
+test_that("memory and preserved objects do not grow over many steps with an R hook", {
+  skip_if_not(file.exists("/proc/self/status"), "no /proc to measure memory")
   measured <- list()
   measure <- function() {
     gc()
@@ -26,11 +23,11 @@ test_that("over many steps with an R hook memory is flat, and no more objects ar
     after_run = function(context, values) {
       losses <<- losses + values$results$losses[[2]]
       steps <<- steps + 1
-      if (steps == warm_up / 2) gc() # R's own heap grows after the first time
+      if (steps == warm_up / 2) gc() # R's heap grows once at the beginning
       if (steps == warm_up || steps == warm_up + count) measure()
     }
   )
-  # the history would grow with the records, as it should
+  # Logging and summaries would make the history grow.
   train(
     mtcars_model(log_step_count_steps = 1e6, save_summary_steps = 1e6),
     mtcars_input(num_epochs = NULL), steps = warm_up + count,
@@ -41,8 +38,8 @@ test_that("over many steps with an R hook memory is flat, and no more objects ar
   expect_equal(measured[[2]][["held"]], measured[[1]][["held"]])
 })
 
-test_that("a graph that R let go of is not given to a hook just before it is finalized", {
-  # R collects now, and calls finalizers at some later time
+test_that("a graph that R has collected is not reused before its finalizer runs", {
+  # Collects garbage but delays the finalizers.
   collect_without_finalizers <- function() {
     gctorture(TRUE)
     numeric(10)
@@ -64,7 +61,7 @@ test_that("a graph that R let go of is not given to a hook just before it is fin
   expect_equal(found, c(1, 1, 1))
 })
 
-test_that("a run survives a collector that runs at every opportunity", {
+test_that("a run survives a garbage collection at every allocation", {
   skip_if_not_installed("processx")
   script <- "
     library(runhooks)
@@ -94,8 +91,8 @@ test_that("a run survives a collector that runs at every opportunity", {
   expect_match(result$stdout, "survived", info = result$stderr)
 })
 
-# What `round` has left behind between the first quarter of 200 rounds and their end. The collector
-# runs before, so that R's own heap has the size that it keeps.
+# Growth of memory and preserved objects over the later rounds of `round`. Collects garbage before
+# measuring, so that R's heap has settled.
 growth_of <- function(round) {
   measure <- function() {
     gc()
@@ -107,7 +104,7 @@ growth_of <- function(round) {
   for (i in 1:40) round()
   before <- measure()
   for (i in 1:100) round()
-  # the least of several: a collection may leave pages of the heap that the next one gives back
+  # The minimum of several, because R may return pages of its heap only at the next collection.
   after <- measure()
   for (block in 1:2) {
     for (i in 1:25) round()
@@ -117,7 +114,7 @@ growth_of <- function(round) {
 }
 
 skip_where_memory_is_not_known <- function() {
-  skip_if_not(file.exists("/proc/self/statm"), "the system does not say how much memory is used")
+  skip_if_not(file.exists("/proc/self/statm"), "no /proc to measure memory")
 }
 
 expect_flat <- function(growth) {
@@ -125,7 +122,7 @@ expect_flat <- function(growth) {
   expect_lt(growth[["resident_kb"]], 3 * 1024)
 }
 
-test_that("200 trainings of one estimator with a hook leave nothing behind", {
+test_that("200 trainings of one estimator with a hook leak nothing", {
   skip_where_memory_is_not_known()
   model <- mtcars_model()
   expect_flat(growth_of(function() {
@@ -137,7 +134,7 @@ test_that("200 trainings of one estimator with a hook leave nothing behind", {
   }))
 })
 
-test_that("nor do 200 that an error or a restart of a hook has ended", {
+test_that("200 trainings that a hook ends by an error or a restart leak nothing", {
   skip_where_memory_is_not_known()
   model <- mtcars_model()
   end_by <- function(end) {
@@ -155,9 +152,9 @@ test_that("nor do 200 that an error or a restart of a hook has ended", {
   }))
 })
 
-test_that("nor do 200 graphs with a session, closed or not", {
+test_that("200 graphs with a session, closed or not, leak nothing", {
   skip_where_memory_is_not_known()
-  # in a process of its own, since what other tests left in the heap comes and goes with a collection
+  # In a new process, because memory of other tests varies with each collection.
   for (closes in c(TRUE, FALSE)) {
     growth <- callr::r(function(growth_of, closes, inside_library) {
       library(runhooks)

@@ -1,4 +1,4 @@
-# An object whose folder another object, or another process, has trained in since.
+# A model object whose folder was trained by another object or process.
 
 fitted_model <- function(formula, data, folder, ...) {
   model <- linear_regressor(formula, data, model_dir = folder, ...)
@@ -6,7 +6,7 @@ fitted_model <- function(formula, data, folder, ...) {
   model
 }
 
-# All that reads the weights of the newest checkpoint.
+# Functions that read the weights of the newest checkpoint.
 weight_readers <- list(
   coef = coef, summary = summary, predict = predict, fitted = fitted, residuals = residuals,
   new = function(model) predict(model, newdata = mtcars[1:2, ]),
@@ -18,7 +18,7 @@ weight_readers <- list(
   export = function(model) export_savedmodel(model, withr::local_tempfile())
 )
 
-test_that("who reads weights that another object has trained says so, once for each training", {
+test_that("reading weights that another object has trained gives a message, once per training", {
   skip_if_not_installed("generics")
   withr::local_pdf(NULL)
   folder <- withr::local_tempdir()
@@ -34,12 +34,12 @@ test_that("who reads weights that another object has trained says so, once for e
     expect_message(more_readers[[name]](model), said, class = kind, info = name)
     expect_no_message(more_readers[[name]](model), class = kind)
   }
-  # the one that trains has nothing to say, nor one that was made to read
+  # No message for the object that trains, nor for a new one.
   expect_no_message(predict(other), class = kind)
   expect_no_message(coef(linear_regressor(mpg ~ wt + hp, mtcars, model_dir = folder)), class = kind)
 })
 
-test_that("a hook that asks the model which it trains is not told of another", {
+test_that("a hook that predicts with its own model gets no such message", {
   model <- fitted_model(mpg ~ wt, mtcars, withr::local_tempdir())
   asked <- 0
   ask <- session_run_hook(after_run = function(context, values) {
@@ -49,7 +49,7 @@ test_that("a hook that asks the model which it trains is not told of another", {
   kind <- "runhooks_message_other_training"
   expect_no_message(train(model, steps = 2, hooks = ask), class = kind)
   expect_equal(asked, 2)
-  # where an error leaves a training it was the object's own, too
+  # A training that failed also belongs to the object.
   halt <- session_run_hook(after_run = function(context, values) stop("enough"))
   config <- run_config(save_checkpoints_steps = 1)
   model <- linear_regressor(mpg ~ wt, mtcars, model_dir = model_dir(model), config = config)
@@ -57,7 +57,7 @@ test_that("a hook that asks the model which it trains is not told of another", {
   expect_no_message(predict(model), class = kind)
 })
 
-test_that("a folder that was emptied and trained again by as many steps is told from what it was", {
+test_that("retraining an emptied folder for the same number of steps is detected", {
   folder <- withr::local_tempdir()
   model <- fitted_model(mpg ~ wt, mtcars, folder, optimizer = "Adam", learning_rate = 0.1)
   before <- predict(model)
@@ -69,7 +69,7 @@ test_that("a folder that was emptied and trained again by as many steps is told 
   expect_false(identical(before, after))
 })
 
-test_that("no reader takes the weights of another model for its own", {
+test_that("no reader uses the weights of another model", {
   skip_if_not_installed("generics")
   withr::local_pdf(NULL)
   folder <- withr::local_tempdir()
@@ -82,14 +82,14 @@ test_that("no reader takes the weights of another model for its own", {
   for (name in names(weight_readers)) {
     expect_error(weight_readers[[name]](model), "contains a different model.*'disp'.*'hp'", info = name)
   }
-  # the same columns, of which other data had other scales
+  # The same columns, with other scales from other data.
   retrain(mpg ~ wt + hp, transform(mtcars, mpg = 5 * mpg + 100, hp = hp^2))
   for (name in names(weight_readers)) {
     expect_error(weight_readers[[name]](model), "standardized\\s+differently", info = name)
   }
 })
 
-test_that("a formula of other terms on a trained folder is refused by these, not by what is inside", {
+test_that("a formula with other terms on a trained folder is an error that names the terms", {
   folder <- withr::local_tempdir()
   cars <- transform(mtcars, gear = factor(gear))
   fitted_model(mpg ~ wt + hp * gear, cars, folder)
@@ -100,12 +100,11 @@ test_that("a formula of other terms on a trained folder is refused by these, not
     }
     expect_error(train(other), "contains a different model", class = "runhooks_error_failed_precondition")
   }
-  # in another order they are the same
   turned <- linear_regressor(mpg ~ hp + gear + wt + hp:gear, cars, model_dir = folder)
   expect_no_error(coef(turned))
 })
 
-test_that("trees of other columns are not called by the names of these", {
+test_that("trees of other columns are not shown with the names of these columns", {
   folder <- withr::local_tempdir()
   grow <- function(formula) {
     model <- boosted_trees_regressor(formula, mtcars, model_dir = folder, n_trees = 2)

@@ -1,4 +1,4 @@
-test_that("predictions are one row an example, in the order of the data", {
+test_that("predictions have one row per example, in the order of the data", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 3)
   weights <- variable_value(model)
@@ -6,7 +6,7 @@ test_that("predictions are one row an example, in the order of the data", {
     mtcars$cyl * weights[["linear/linear_model/cyl/weights"]][1] +
     weights[["linear/linear_model/bias_weights"]][1]
   input <- mtcars_input()
-  train(model, input, steps = 0 + 1) # an input function that was used for training
+  train(model, input, steps = 0 + 1) # an input function that training has used
   train(model, input, steps = 1)
   again <- predict(model, input)
   expect_s3_class(again, "tbl_df")
@@ -15,7 +15,7 @@ test_that("predictions are one row an example, in the order of the data", {
   expect_gt(cor(unlist(again$predictions), expected), 0.999)
 })
 
-test_that("cells are arrays of class tf_prediction that show their numbers", {
+test_that("cells are arrays of class tf_prediction that print their numbers", {
   model <- mtcars_model()
   predictions <- untrained(predict(model, mtcars_input(batch_size = 5)))
   cell <- predictions$predictions[[1]]
@@ -26,7 +26,7 @@ test_that("cells are arrays of class tf_prediction that show their numbers", {
   expect_equal(nrow(as.data.frame(predictions)), 32)
 })
 
-test_that("the plain form is a list of named lists, the iterator gives one after the other", {
+test_that("simplify = FALSE gives a list of named lists, and the iterator its elements", {
   model <- mtcars_model()
   plain <- untrained(predict(model, mtcars_input(), simplify = FALSE))
   expect_length(plain, 32)
@@ -41,7 +41,7 @@ test_that("the plain form is a list of named lists, the iterator gives one after
   expect_equal(vapply(batches, function(b) nrow(b$predictions), 0L), rep(8L, 4))
 })
 
-test_that("an iterator that is left early calls end() when it is closed", {
+test_that("closing an iterator early calls end()", {
   hook <- recording_hook("end")
   iterator <- untrained(predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE))
   iter_next(iterator)
@@ -50,7 +50,7 @@ test_that("an iterator that is left early calls end() when it is closed", {
   expect_equal(calls_of(hook), "end")
 })
 
-test_that("keys may be asked for; unknown ones are listed beside the known", {
+test_that("keys can be selected; unknown ones are errors that list the known ones", {
   model <- mtcars_model()
   asked <- untrained(predict(model, mtcars_input(), predict_keys = "predictions"))
   expect_named(asked, "predictions")
@@ -60,7 +60,7 @@ test_that("keys may be asked for; unknown ones are listed beside the known", {
   )
 })
 
-test_that("labels of several numbers are predicted together", {
+test_that("labels with several numbers are predicted together", {
   data <- list(x = c(1, 2, 3), y = cbind(c(1, 2, 3), c(6, 4, 2)))
   model <- linear_regressor(
     column_numeric("x"), label_dimension = 2, model_dir = withr::local_tempdir()
@@ -84,7 +84,7 @@ test_that("the table of predictions shows their numbers", {
   expect_match(capture.output(print(predictions))[[4]], "<0>", fixed = TRUE)
 })
 
-test_that("an iterator that is not read to its end ends when it is closed or collected", {
+test_that("an unfinished iterator ends when it is closed or collected", {
   model <- mtcars_model()
   ended <- 0
   hook <- session_run_hook(end = function(session) ended <<- ended + 1)
@@ -104,14 +104,14 @@ test_that("an iterator that is not read to its end ends when it is closed or col
   start()
   gc()
   expect_equal(ended, 2)
-  # one that was read to its end has ended by itself
+  # An iterator that was read completely has already ended.
   iterate(untrained(predict(model, mtcars_input(), hooks = hook, as_iterable = TRUE)))
   expect_equal(ended, 3)
   gc()
   expect_equal(ended, 3)
 })
 
-test_that("an error in end() of an iterator that was let go is a warning", {
+test_that("an error in end() of a collected iterator is a warning", {
   hook <- session_run_hook(end = function(session) stop("not so fast"))
   start <- function() {
     iterator <- untrained(predict(mtcars_model(), mtcars_input(), hooks = hook, as_iterable = TRUE))
@@ -119,7 +119,7 @@ test_that("an error in end() of an iterator that was let go is a warning", {
     NULL
   }
   start()
-  # nobody can catch what a finalizer says
+  # A finalizer's warnings cannot be caught.
   withr::local_options(warn = 1)
   said <- capture.output(for (i in 1:2) gc(), type = "message")
   expect_match(said, "not so fast", all = FALSE)
@@ -128,7 +128,7 @@ test_that("an error in end() of an iterator that was let go is a warning", {
   expect_error(iterator$close(), "not so fast", class = "runhooks_error_hook")
 })
 
-test_that("whole batches are given as they are", {
+test_that("whole batches are returned unchanged", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 1)
   batches <- predict(
@@ -139,7 +139,7 @@ test_that("whole batches are given as they are", {
   expect_equal(unlist(lapply(batches, `[[`, "predictions")), unlist(rows, use.names = FALSE))
 })
 
-test_that("cells of arrays are those of their rows, at a cost that grows with the rows", {
+test_that("cells of arrays match their rows, in linear time", {
   values <- array(seq_len(24), c(4, 3, 2))
   cells <- split_batch(list(a = values, b = array(1:4)))
   expect_length(cells, 4)
@@ -151,6 +151,6 @@ test_that("cells of arrays are those of their rows, at a cost that grows with th
     batch <- list(a = array(0, c(n, 2)))
     min(replicate(3, system.time(split_batch(batch))[["elapsed"]]))
   }
-  # quadratic: 64 times as long for 8 times the rows
+  # Quadratic code would take 64 times as long for 8 times the rows.
   expect_lt(seconds(40000), 30 * max(seconds(5000), 0.005))
 })

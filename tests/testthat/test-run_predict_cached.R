@@ -1,5 +1,5 @@
-# Predictions and evaluations by the graph and the session of an earlier call: the same numbers, and
-# none that are out of date.
+# Predictions and evaluations that reuse the graph and session of an earlier call give the same
+# results, and never outdated ones.
 
 iris_rows <- function(seed, n = 20) {
   set.seed(seed)
@@ -9,14 +9,13 @@ iris_rows <- function(seed, n = 20) {
   rows
 }
 
-# By a model that is made again on a copy of the folder, which knows nothing of earlier calls.
+# The result of a new model object on a copy of the folder, which has no cache.
 anew <- function(make, folder, ask) {
   copy <- withr::local_tempdir()
   file.copy(list.files(folder, full.names = TRUE), copy, recursive = TRUE)
   ask(make(copy))
 }
 
-# How many graphs and sessions `expr` has made.
 made_by <- function(expr) {
   before <- cpp_model_graphs()
   force(expr)
@@ -65,7 +64,7 @@ known_kinds <- function() {
   )
 }
 
-test_that("a second predict() builds no graph, makes no session, and gives the same bits", {
+test_that("a second predict() creates no graph and no session, and gives the same bits", {
   for (kind in names(known_kinds())) {
     one <- known_kinds()[[kind]]
     folder <- withr::local_tempdir()
@@ -82,13 +81,13 @@ test_that("a second predict() builds no graph, makes no session, and gives the s
         expect_identical(again, anew(one$make, folder, ask(n, n)), info = paste(kind, type, n))
       }
     }
-    # without a loop, too, where the columns are features as they are
+    # Columns that are features also need no loop.
     crossed <- border_crossings(predict(model, iris_rows(5, 1)))
     if (kind != "computed") expect_equal(crossed, "cpp_known_predictions", info = kind)
   }
 })
 
-test_that("input functions of data in memory build no graph either, in predict() and evaluate()", {
+test_that("input functions of data in memory reuse the graph in predict() and evaluate()", {
   folder <- withr::local_tempdir()
   model <- mtcars_model(folder)
   train(model, mtcars_input(), steps = 4)
@@ -100,15 +99,14 @@ test_that("input functions of data in memory build no graph either, in predict()
   expect_equal(made_by(first <- all(model)), c(built = 1, sessions = 1))
   expect_equal(made_by(again <- all(model)), nothing_made)
   expect_identical(again, first)
-  # fewer rows, in batches of another size
   few <- function(m) evaluate(m, mtcars_input(data = mtcars[1:9, ], batch_size = 2), steps = 3)
   expect_equal(made_by(again <- few(model)), nothing_made)
   expect_identical(again, anew(mtcars_model, folder, few))
-  # as in TensorFlow, whose writers stay open
+  # As in TensorFlow, whose writers stay open.
   expect_length(list.files(file.path(folder, "eval")), 1)
 })
 
-test_that("what is trained on, replaced or taken away is seen", {
+test_that("trained, replaced and deleted checkpoints are detected", {
   folder <- withr::local_tempdir()
   make <- function(dir) linear_regressor(mpg ~ wt + hp, mtcars, model_dir = dir)
   model <- make(folder)
@@ -123,14 +121,13 @@ test_that("what is trained on, replaced or taken away is seen", {
     seen <- c(seen, list(now))
     expect_identical(evaluate(model, mtcars), anew(make, folder, function(m) evaluate(m, mtcars)))
   }
-  # another process's training
   other <- withr::local_tempdir()
   twin <- make(other)
   train(twin, steps = 9, batch_size = 8)
   unlink(list.files(folder, full.names = TRUE), recursive = TRUE)
   file.copy(list.files(other, full.names = TRUE), folder, recursive = TRUE)
   expect_identical(ask(model), ask(twin))
-  # the same name, size and number of bytes: only the content is another one
+  # The same name, size and time, but other content.
   before <- ask(model)
   values <- paste0(latest_checkpoint(folder), ".data-00000-of-00001")
   time <- file.mtime(values)
@@ -145,7 +142,7 @@ test_that("what is trained on, replaced or taken away is seen", {
   expect_error(ask(model), class = "runhooks_error_not_found")
 })
 
-test_that("a checkpoint that is named, and a model that is being trained, are asked themselves", {
+test_that("a given checkpoint, and a model in training, bypass the cache", {
   folder <- withr::local_tempdir()
   model <- mtcars_model(folder, save_checkpoints_steps = 2)
   within <- list()
@@ -163,7 +160,7 @@ test_that("a checkpoint that is named, and a model that is being trained, are as
   expect_identical(predict(model, mtcars[1, ])$.pred, within[[4]])
 })
 
-test_that("data that are not plain are treated as by a model that is asked first", {
+test_that("data of other types give the same results as without a cache", {
   data <- iris_rows(3, 60)
   folder <- withr::local_tempdir()
   make <- function(dir) {
@@ -205,7 +202,7 @@ test_that("data that are not plain are treated as by a model that is asked first
   }
 })
 
-test_that("R's generator, later evaluations and the history are as they were", {
+test_that("R's generator, later evaluations and the history do not change", {
   model <- mtcars_model(withr::local_tempdir())
   train(model, mtcars_input(), steps = 4)
   predict(model, mtcars[1, ])
@@ -218,7 +215,7 @@ test_that("R's generator, later evaluations and the history are as they were", {
   expect_identical(histories[[1]], histories[[3]])
 })
 
-test_that("a model that was saved and read, and forked children, give what they are", {
+test_that("restored models and forked children give the same results", {
   folder <- withr::local_tempdir()
   model <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
   train(model, steps = 2, batch_size = 8)
@@ -232,11 +229,11 @@ test_that("a model that was saved and read, and forked children, give what they 
   suppressMessages(expect_identical(predict(saved, mtcars[1, ]), then))
   expect_identical(predict(saved, mtcars[1, ]), then)
   expect_identical(predict(model, mtcars[1, ]), now)
-  skip_on_os("windows") # forks
+  skip_on_os("windows") # no forks there
   expect_identical(in_forks(2, function(i) predict(model, mtcars[1, ])), list(now, now))
 })
 
-test_that("functions of R are called each time, and hooks of R see a loop of their own", {
+test_that("R functions are called each time, and hooks get a new loop", {
   calls <- 0
   column <- column_numeric("wt", normalizer_fn = function(x) {
     calls <<- calls + 1
@@ -257,14 +254,14 @@ test_that("functions of R are called each time, and hooks of R see a loop of the
     )
     predict(plain, mtcars_input(), hooks = hook)
   }
-  # each is closed, and is of a graph that knows one such constant
+  # Each session is closed and belongs to a graph with one such constant.
   for (session in sessions) {
     expect_error(session$run("own:0"), class = "runhooks_error")
     expect_error(session$graph$get_tensor_by_name("own_1:0"), class = "runhooks_error")
   }
 })
 
-test_that("so many graphs are kept and no more; those of models that are gone go", {
+test_that("the number of cached graphs is limited, and graphs of deleted models are released", {
   models <- lapply(1:20, function(i) {
     model <- mtcars_model(tempfile(tmpdir = tempdir()))
     train(model, mtcars_input(), steps = 1)

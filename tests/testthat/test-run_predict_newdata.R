@@ -1,13 +1,13 @@
-# predict(newdata = ): one typed row for each row of the data.
+# predict(newdata = ) returns one typed row per row of the data.
 
-test_that("regressors give numbers", {
+test_that("regressors return numbers", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 3)
   tidy <- predict(model, newdata = mtcars)
   expect_s3_class(tidy, "tbl_df")
   expect_named(tidy, ".pred")
   expect_equal(tidy$.pred, unlist(predict(model, mtcars_input())$predictions))
-  expect_equal(predict(model, mtcars), tidy) # where the input function would be
+  expect_equal(predict(model, mtcars), tidy) # in the position of the input function
   expect_equal(predict(model, newdata = mtcars[5:1, c("cyl", "drat")])$.pred, tidy$.pred[5:1])
   expect_equal(predict(model, newdata = as.matrix(mtcars)), tidy)
   expect_equal(predict(model, newdata = mtcars[0, ]), tidy[0, ])
@@ -28,7 +28,7 @@ test_that("several label dimensions are numbered", {
   expect_named(predict(model, newdata = list(x = numeric())), c(".pred_1", ".pred_2"))
 })
 
-test_that("classifiers give a factor and probabilities", {
+test_that("classifiers return a factor and probabilities", {
   words <- transform(mtcars, gear = c("three", "four", "five")[gear - 2])
   model <- dnn_classifier(
     4, column_numeric("wt", "hp"), n_classes = 3, label_vocabulary = c("three", "four", "five"),
@@ -48,7 +48,7 @@ test_that("classifiers give a factor and probabilities", {
   expect_equal(as.character(tidy$.pred_class), unlist(shown$classes))
 })
 
-test_that("heads are models like the others", {
+test_that("head estimators work like other models", {
   columns <- column_numeric("wt")
   binary <- linear_estimator(binary_class_head(), columns, model_dir = withr::local_tempdir())
   factors <- transform(mtcars, am = factor(am, labels = c("auto", "manual")))
@@ -68,7 +68,7 @@ test_that("heads are models like the others", {
   expect_equal(nrow(predict(baseline, newdata = mtcars["mpg"])), 32)
 })
 
-test_that("features that are computed from others are computed again", {
+test_that("computed features are computed for new data", {
   model <- linear_regressor(column_numeric("log(hp)"), model_dir = withr::local_tempdir())
   train(model, input_fn(mpg ~ log(hp), mtcars), steps = 1)
   expect_equal(
@@ -77,7 +77,7 @@ test_that("features that are computed from others are computed again", {
   )
 })
 
-test_that("what does not go together is refused", {
+test_that("incompatible arguments are errors", {
   model <- mtcars_model()
   expect_error(
     predict(model, newdata = mtcars["drat"]), "lack a feature.*\"cyl\"",

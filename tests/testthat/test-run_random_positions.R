@@ -1,11 +1,11 @@
-# Where random numbers stand belongs into every checkpoint: a run in parts is the run in one.
+# Checkpoints contain the state of random operations, so a resumed run equals an uninterrupted one.
 
 in_parts <- function(make, calls, input, seed = 3) {
   set.seed(seed)
   model <- make(tempfile())
   for (steps in calls) {
     suppressMessages(train(model, input, steps = steps))
-    stats::runif(1) # what a script does meanwhile
+    stats::runif(1) # scripts may draw numbers in between
   }
   model
 }
@@ -13,16 +13,15 @@ in_parts <- function(make, calls, input, seed = 3) {
 expect_same_parts <- function(make, input = ordered_rows()) {
   whole <- variable_value(in_parts(make, 12, input))
   expect_identical(variable_value(in_parts(make, c(4, 5, 3), input)), whole)
-  # and it is drawn at all
+  # Another seed gives other numbers, so random numbers are used.
   expect_false(identical(variable_value(in_parts(make, 12, input, seed = 4)), whole))
 }
 
-# each step reads the same rows
 ordered_rows <- function() {
   input_fn(mpg ~ wt + hp, mtcars, batch_size = 32, shuffle = FALSE, num_epochs = NULL)
 }
 
-test_that("dropout of canned models goes on where it stood", {
+test_that("dropout of canned models resumes", {
   columns <- list(column_numeric("wt"), column_numeric("hp"))
   for (seed in list(NULL, 7)) {
     expect_same_seed <- if (is.null(seed)) expect_same_parts else function(make) {
@@ -43,7 +42,7 @@ test_that("dropout of canned models goes on where it stood", {
   })
 })
 
-test_that("all that a model function draws goes on where it stood, within conditions, too", {
+test_that("random numbers of a model function resume, also inside conditionals", {
   for (draw in list(
     function(x) tf$layers$dropout(x, 0.4, training = TRUE),
     function(x) x + tf$random_normal(tf$shape(x), dtype = x$dtype),
@@ -65,7 +64,7 @@ test_that("all that a model function draws goes on where it stood, within condit
   }
 })
 
-test_that("what a hook draws goes on, too", {
+test_that("random operations of a hook resume", {
   drawn <- function(calls) {
     seen <- list()
     set.seed(8)
@@ -86,7 +85,7 @@ test_that("what a hook draws goes on, too", {
   expect_identical(drawn(c(2, 4)), whole)
 })
 
-test_that("a model that draws nothing has no positions, initializers draw for none", {
+test_that("a model without random operations saves no positions, and initializers need none", {
   of_ours <- function(model) {
     suppressMessages(train(model, ordered_rows(), steps = 1))
     grep("^runhooks/random/", cpp_checkpoint_names(latest_checkpoint(model_dir(model))), value = TRUE)
@@ -98,7 +97,7 @@ test_that("a model that draws nothing has no positions, initializers draw for no
   expect_length(own, 3)
 })
 
-test_that("a checkpoint without positions begins to draw, and one of a model without dropout goes on", {
+test_that("a checkpoint without positions starts new ones, and one without dropout resumes", {
   columns <- list(column_numeric("wt"))
   folder <- withr::local_tempdir()
   suppressMessages(train(dnn_regressor(4, columns, model_dir = folder), ordered_rows(), steps = 2))

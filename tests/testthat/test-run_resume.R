@@ -1,4 +1,4 @@
-# Training that stops in the middle of a data frame and goes on there.
+# Training that stops within a data frame and resumes there.
 
 resume_data <- function(n = 30) data.frame(x = seq_len(n) / n, y = (seq_len(n) * 7) %% 11)
 
@@ -10,7 +10,7 @@ resume_input <- function(data = resume_data(), ..., batch_size = 7) {
   input_fn(data, features = "x", response = "y", batch_size = batch_size, ...)
 }
 
-# The rows that each step of `expr` reads, by their feature.
+# The rows that each step of the training reads, identified by their feature.
 rows_read <- function(model, input, ...) {
   rows <- list()
   spy <- session_run_hook(
@@ -23,7 +23,7 @@ rows_read <- function(model, input, ...) {
   lapply(rows, function(x) round(x * 30))
 }
 
-test_that("26 steps and 22 are 48 steps, bit for bit, in whatever way the rows are read", {
+test_that("26 and 22 steps equal 48 steps, bit for bit, however the rows are read", {
   ways <- list(
     list(shuffle = TRUE, num_epochs = NULL), list(shuffle = TRUE, num_epochs = 40),
     list(shuffle = FALSE, num_epochs = NULL)
@@ -41,7 +41,7 @@ test_that("26 steps and 22 are 48 steps, bit for bit, in whatever way the rows a
   }
 })
 
-test_that("the same is true of another process, and of train(<data frame>)", {
+test_that("another process and train(<data frame>) also resume bit for bit", {
   skip_if_not_installed("processx")
   here <- withr::local_tempdir()
   script <- "
@@ -69,13 +69,12 @@ test_that("the same is true of another process, and of train(<data frame>)", {
   expect_identical(values("parts"), values("whole"))
 })
 
-test_that("a pass that has ended is followed by another one, as in TensorFlow", {
+test_that("a completed pass is followed by a new one, as in TensorFlow", {
   model <- resume_model()
   input <- resume_input(num_epochs = 3)
   steps <- function() variable_value(model, "global_step")[[1]]
   for (i in 1:3) train(model, input)
   expect_equal(steps(), 39)
-  # a limit that falls on the end
   exact <- resume_model()
   for (i in 1:2) {
     rows <- rows_read(exact, resume_input(shuffle = FALSE, batch_size = 10), steps = 3)
@@ -83,7 +82,7 @@ test_that("a pass that has ended is followed by another one, as in TensorFlow", 
   }
 })
 
-test_that("what is left of a pass may be less than the steps that are asked for, and is said", {
+test_that("fewer remaining steps of a pass than requested are reported", {
   model <- resume_model()
   input <- resume_input(shuffle = FALSE)
   expect_equal(unlist(rows_read(model, input, steps = 2)), 1:14)
@@ -94,7 +93,7 @@ test_that("what is left of a pass may be less than the steps that are asked for,
   expect_equal(unlist(rows), 15:30)
 })
 
-test_that("resume = FALSE and numpy_input_fn() begin at the first row, as TensorFlow does", {
+test_that("resume = FALSE and numpy_input_fn() begin at the first row, as in TensorFlow", {
   model <- resume_model()
   input <- resume_input(shuffle = FALSE, resume = FALSE)
   for (i in 1:2) expect_equal(unlist(rows_read(model, input, steps = 2)), 1:14)
@@ -106,7 +105,7 @@ test_that("resume = FALSE and numpy_input_fn() begin at the first row, as Tensor
   expect_error(resume_input(resume = "yes"), "`resume` must be TRUE or FALSE", fixed = TRUE)
 })
 
-test_that("other rows, or rows that are read in another way, begin anew with a word", {
+test_that("other rows or other reading options restart the input with a message", {
   model <- resume_model()
   train(model, resume_input(shuffle = FALSE), steps = 2)
   changed <- resume_data()
@@ -128,13 +127,12 @@ test_that("other rows, or rows that are read in another way, begin anew with a w
     train(model, resume_input(changed, batch_size = 8, on_other_data = "stop"), steps = 1),
     "to other data.*Saved: .*Now: ", class = "runhooks_error_failed_precondition"
   )
-  # words of the log that come from a pass that has ended: none
   ended <- resume_model()
   train(ended, resume_input())
   expect_equal(lines_of_log(train(ended, resume_input(changed))), character())
 })
 
-test_that("strings count by their words, whatever the process has read before", {
+test_that("strings are compared by content, whatever the process has read before", {
   data <- data.frame(g = rep(c("b", "a", "c"), 10), y = 1:30)
   column <- column_categorical_with_vocabulary_list("g", vocabulary_list = c("a", "b", "c"))
   folder <- withr::local_tempdir()
@@ -147,7 +145,7 @@ test_that("strings count by their words, whatever the process has read before", 
   expect_match(lines, "other data")
 })
 
-test_that("the position is in the model's own checkpoint, where TensorFlow passes it over", {
+test_that("the position is in the model's checkpoint, where TensorFlow ignores it", {
   model <- resume_model()
   train(model, resume_input(), steps = 2)
   path <- latest_checkpoint(model_dir(model))
@@ -159,7 +157,7 @@ test_that("the position is in the model's own checkpoint, where TensorFlow passe
   expect_length(left, 0)
 })
 
-test_that("a session that takes the place of a lost one goes on where its checkpoint was", {
+test_that("a session that replaces a lost one resumes at its checkpoint", {
   model <- linear_regressor(
     column_numeric("x"), model_dir = withr::local_tempdir(),
     config = run_config(save_checkpoints_steps = 1)
@@ -181,7 +179,7 @@ test_that("a session that takes the place of a lost one goes on where its checkp
   expect_equal(utils::tail(seen, 2), 29:30)
 })
 
-# --- checkpoints that are damaged, or were written by a run that was killed
+# --- checkpoints that are damaged, or that a killed run has written
 
 saving_model <- function(model_dir) {
   linear_regressor(
@@ -205,7 +203,7 @@ damage <- list(
   }
 )
 
-test_that("whoever restores goes back to the checkpoint before a damaged one, with a warning", {
+test_that("restoring falls back to the checkpoint before a damaged one, with a warning", {
   here <- withr::local_tempdir()
   whole <- file.path(here, "whole")
   train(saving_model(whole), resume_input(num_epochs = NULL), steps = 6)
@@ -228,7 +226,6 @@ test_that("whoever restores goes back to the checkpoint before a damaged one, wi
     goes_back(predict(model, resume_input()))
     goes_back(export_savedmodel(model, file.path(here, "export")))
     goes_back(train(model, resume_input(num_epochs = NULL), steps = 2))
-    # and is whole from then on
     expect_silent(result <- evaluate(model, resume_input()))
     expect_equal(result$global_step, 6)
     state <- readLines(file.path(folder, "checkpoint"))
@@ -236,7 +233,7 @@ test_that("whoever restores goes back to the checkpoint before a damaged one, wi
   }
 })
 
-test_that("a step is not saved again where nothing has changed, and never over what stands", {
+test_that("an unchanged step is not saved again, and no existing data file is overwritten", {
   folder <- withr::local_tempdir()
   model <- saving_model(folder)
   train(model, resume_input(num_epochs = NULL), steps = 2)
@@ -248,7 +245,7 @@ test_that("a step is not saved again where nothing has changed, and never over w
   seen <- session_run_hook()
   train(model, resume_input(num_epochs = NULL), steps = 1, hooks = seen)
   expect_identical(times(), before)
-  # a hook that has something to save at a step that is saved
+  # A hook with state at a step that has already been saved.
   keeper <- session_run_hook(
     save_state = function() list(at = 1), restore_state = function(state) NULL
   )

@@ -1,6 +1,6 @@
 skip_if_not_installed("processx")
 
-test_that("a script's way to its first step loads neither tibble nor tidyselect nor Rcpp's namespace", {
+test_that("a script's first step loads neither tibble nor tidyselect nor Rcpp's namespace", {
   script <- "
     library(runhooks)
     model <- linear_regressor(feature_columns(column_numeric('drat'), column_numeric('cyl')))
@@ -11,7 +11,7 @@ test_that("a script's way to its first step loads neither tibble nor tidyselect 
   expect_identical(output$stdout, "")
 })
 
-test_that("a model of one's own does not load Matrix for columns that are not of it", {
+test_that("a custom model does not load Matrix unless its columns need it", {
   script <- "
     library(runhooks)
     model_fn <- function(features, labels, mode, params, config) {
@@ -25,7 +25,7 @@ test_that("a model of one's own does not load Matrix for columns that are not of
   expect_identical(output$stdout, "")
 })
 
-test_that("library(runhooks) prints nothing and masks nothing of R's own packages", {
+test_that("library(runhooks) prints nothing and masks nothing of R's base packages", {
   script <- "
     library(runhooks)
     all <- conflicts(detail = TRUE)
@@ -38,7 +38,7 @@ test_that("library(runhooks) prints nothing and masks nothing of R's own package
   expect_identical(said, "")
 })
 
-test_that("neither library() nor a canned model's training makes R know S4 methods, which takes long", {
+test_that("neither library() nor training a canned model registers S4 methods", {
   script <- "
     library(runhooks)
     known <- function() length(methods::findMethods('%*%', classes = 'tensorflow.tensor'))
@@ -54,7 +54,7 @@ test_that("neither library() nor a canned model's training makes R know S4 metho
   expect_identical(result$stdout, " 0 0 TRUE")
 })
 
-test_that("R knows the methods of tensors that a user sees of a model that was trained without", {
+test_that("S4 methods of tensors are registered when a user gets the first tensor", {
   script <- "
     library(runhooks)
     model <- linear_regressor(column_numeric('wt'))

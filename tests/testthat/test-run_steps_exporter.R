@@ -1,4 +1,4 @@
-# The steps of these evaluations after which it exported something.
+# The steps of these evaluations at which it exported.
 exported_steps <- function(exporter, model, steps) {
   Filter(function(step) {
     result <- list(loss = 1, global_step = step)
@@ -15,7 +15,7 @@ test_that("steps_exporter() exports at the first evaluation at or after each ste
   expect_equal(steps_exporter(1)$name, "steps_exporter")
 })
 
-test_that("steps_exporter() does not export again what earlier runs have reached", {
+test_that("steps_exporter() does not repeat exports of earlier runs", {
   model <- toy_model()
   local_replaced(saved_model_export = fake_export(new_recorder(), model_dir(model)))
   cpp_write_events(file.path(model_dir(model), "eval"), "", c(5, 12), list(c(loss = 5), c(loss = 2)))
@@ -23,7 +23,7 @@ test_that("steps_exporter() does not export again what earlier runs have reached
   expect_equal(exported_steps(exporter, model, c(13, 21)), 21)
 })
 
-test_that("steps_exporter() writes models in a training, and refuses what are no steps", {
+test_that("steps_exporter() writes models during training, and rejects invalid steps", {
   model <- toy_model(save_checkpoints_steps = 2)
   train_and_evaluate(
     model, train_spec(toy_input(num_epochs = NULL), max_steps = 6),

@@ -1,4 +1,4 @@
-test_that("steps are counted from where the model stands, max_steps is the step to reach", {
+test_that("steps are relative to the current step, max_steps is absolute", {
   model <- mtcars_model()
   input <- mtcars_input(num_epochs = NULL)
   step <- function() variable_value(model, "global_step")[[1]]
@@ -14,7 +14,7 @@ test_that("steps are counted from where the model stands, max_steps is the step 
   expect_equal(history$params$steps, 7)
 })
 
-test_that("training ends with the input, and says so where more was asked for", {
+test_that("training ends with the input, and reports if more steps were requested", {
   model <- mtcars_model()
   history <- train(model, mtcars_input(num_epochs = 2))
   expect_equal(history$params$steps, 8)
@@ -26,7 +26,7 @@ test_that("training ends with the input, and says so where more was asked for", 
   expect_no_message(train(model, mtcars_input(), steps = 4))
 })
 
-test_that("training that a hook ends says which one", {
+test_that("a message names the hook that ended the training", {
   model <- mtcars_model()
   input <- mtcars_input(num_epochs = NULL)
   made <- 0
@@ -34,7 +34,6 @@ test_that("training that a hook ends says which one", {
     made <<- made + 1
     if (made == 3) context$request_stop()
   })
-  # what is said is what run_history() knows
   said <- capture_messages(train(model, input, steps = 10, hooks = list(mine = third)))
   expect_match(said, "Training completed after 3 steps but 10 steps was specified", all = FALSE)
   expect_match(said, sprintf("Hook `%s` ended it", run_history(model)$reason), all = FALSE)
@@ -54,7 +53,7 @@ test_that("train() returns the history invisibly and prints nothing", {
   expect_s3_class(result$value, "tf_estimator_history")
 })
 
-test_that("a seed fixes the run, set.seed() alone does too", {
+test_that("a seed makes the run reproducible, and so does set.seed()", {
   weights <- function(seed) {
     model <- mtcars_model(seed = seed)
     train(model, mtcars_input(num_epochs = 3))
@@ -69,7 +68,7 @@ test_that("a seed fixes the run, set.seed() alone does too", {
   expect_identical(first, weights(NULL))
 })
 
-test_that("stopping and going on gives the same as one run", {
+test_that("stopping and resuming gives the same result as one run", {
   whole <- mtcars_model()
   train(whole, mtcars_input(shuffle = FALSE, num_epochs = NULL), steps = 8)
   parts <- mtcars_model()
@@ -77,7 +76,7 @@ test_that("stopping and going on gives the same as one run", {
   expect_identical(variable_value(whole), variable_value(parts))
 })
 
-test_that("checkpoints are where the configuration says, and event files in logs", {
+test_that("checkpoints are saved as configured, and event files are in logs", {
   model <- mtcars_model(
     save_checkpoints_steps = 2, keep_checkpoint_max = 2, log_step_count_steps = 2
   )
@@ -99,7 +98,7 @@ test_that("checkpoints are where the configuration says, and event files in logs
   )
 })
 
-test_that("a run configuration may turn checkpoints off, and a hook take their place", {
+test_that("a run configuration can disable checkpoints, and a hook can replace them", {
   none <- mtcars_model(save_checkpoints_secs = NULL)
   train(none, mtcars_input(), steps = 1)
   expect_null(latest_checkpoint(model_dir(none)))
@@ -115,7 +114,7 @@ test_that("a run configuration may turn checkpoints off, and a hook take their p
   )
 })
 
-test_that("an own input function without arguments is enough", {
+test_that("a user-defined input function without arguments is enough", {
   model <- mtcars_model()
   own <- function() {
     batch <- input_fn(mpg ~ drat + cyl, mtcars, batch_size = 4, shuffle = FALSE)(NULL)()
@@ -126,7 +125,7 @@ test_that("an own input function without arguments is enough", {
   expect_equal(variable_value(model, "global_step")[[1]], 2)
 })
 
-test_that("bad arguments are refused before anything is written", {
+test_that("invalid arguments are errors before anything is written", {
   model <- mtcars_model(model_dir = file.path(withr::local_tempdir(), "new"))
   expect_snapshot_text({
     train(model, mtcars_input(), steps = 2, max_steps = 3)
@@ -142,7 +141,7 @@ test_that("bad arguments are refused before anything is written", {
   expect_false(dir.exists(model_dir(model)))
 })
 
-test_that("a folder that cannot be written is refused", {
+test_that("an unwritable folder is an error", {
   file <- withr::local_tempfile(lines = "not a folder")
   model <- mtcars_model(model_dir = file.path(file, "model"))
   expect_error(
@@ -150,10 +149,10 @@ test_that("a folder that cannot be written is refused", {
   )
 })
 
-test_that("a checkpoint of another model is refused, naming the variable and the shapes", {
+test_that("a checkpoint of another model is an error that names the variable and the shapes", {
   folder <- withr::local_tempdir()
   train(linear_regressor(column_numeric("drat"), model_dir = folder), mtcars_input(), steps = 1)
-  # as TensorFlow's folders are, which do not say what model they hold
+  # TensorFlow's folders have no metadata.
   unlink(file.path(folder, record_file))
   wide <- linear_regressor(column_numeric("drat", shape = 2), model_dir = folder)
   data <- list(mpg = mtcars$mpg, drat = cbind(mtcars$drat, 1))
@@ -171,7 +170,7 @@ damage <- function(files, change) {
   for (file in files) writeBin(change(readBin(file, "raw", file.size(file))), file)
 }
 
-test_that("where every checkpoint is damaged it is an error that names the file", {
+test_that("if every checkpoint is damaged, the error names the file", {
   for (ending in c(".index", ".data-00000-of-00001")) {
     for (change in list(cut_off, flip)) {
       model <- mtcars_model()
@@ -187,7 +186,7 @@ test_that("where every checkpoint is damaged it is an error that names the file"
   }
 })
 
-test_that("where the newest checkpoint is damaged the one before it is taken, which is said", {
+test_that("if the newest checkpoint is damaged, the previous one is used with a warning", {
   for (ending in c(".index", ".data-00000-of-00001")) {
     model <- mtcars_model()
     train(model, mtcars_input(), steps = 3)
@@ -213,7 +212,7 @@ test_that("NaN losses stop the training with an error", {
   )
 })
 
-test_that("listeners are told of each checkpoint and may stop the loop", {
+test_that("listeners are called at each checkpoint and can stop the loop", {
   calls <- character()
   listener <- checkpoint_saver_listener(
     begin = function() calls <<- c(calls, "begin"),

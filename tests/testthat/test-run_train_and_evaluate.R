@@ -1,4 +1,4 @@
-# train_and_evaluate() and exporters, beside what TensorFlow's traces tell.
+# train_and_evaluate() and exporters, beyond TensorFlow's traces.
 
 both_specs <- function(max_steps = 6, ..., data = toy_input(num_epochs = NULL)) {
   list(
@@ -12,7 +12,7 @@ run_both <- function(model, ...) {
   train_and_evaluate(model, specs[[1]], specs[[2]])
 }
 
-test_that("the history has the training, all evaluations and the losses of the last one", {
+test_that("the history has the training, all evaluations and the last losses", {
   model <- golden_model_of(list(save_checkpoints_steps = 2))
   expect_invisible(run_both(model))
   history <- last_history()
@@ -25,14 +25,13 @@ test_that("the history has the training, all evaluations and the losses of the l
   expect_equal(history$evaluation_metrics$step, 6)
   expect_output(print(history), "Evaluation metrics \\(step 6\\):\n *mean_losses: ")
   expect_true("eval/loss" %in% as.data.frame(history)$metric)
-  # a name is part of the metrics' names
   named <- golden_model_of(list(save_checkpoints_steps = 2))
   history <- run_both(named, name = "dev")
   expect_true("dev/loss" %in% history$evaluations$metric)
   expect_true(dir.exists(file.path(model_dir(named), "eval_dev")))
 })
 
-test_that("the training's input goes on across evaluations", {
+test_that("the training's input continues across evaluations", {
   seen <- numeric()
   spy <- session_run_hook(
     before_run = function(context) session_run_args("IteratorGetNext:0"),
@@ -49,13 +48,13 @@ test_that("the training's input goes on across evaluations", {
   expect_equal(unique(history$evaluations$step), 1:6)
 })
 
-test_that("a model of a formula takes data frames in specifications", {
+test_that("a formula model accepts data frames in specifications", {
   model <- linear_regressor(mpg ~ wt, mtcars, config = run_config(save_checkpoints_steps = 20))
   history <- train_and_evaluate(
     model, train_spec(mtcars, max_steps = 40), eval_spec(mtcars, throttle_secs = 0)
   )
   expect_equal(unique(history$evaluations$step), c(20, 40))
-  # the default of 100 steps is more than these data have, which nobody has to be told
+  # The default of 100 evaluation steps exceeds these data, which must not give a message.
   expect_no_message(
     train_and_evaluate(
       model, train_spec(mtcars, max_steps = 60), eval_spec(mtcars, throttle_secs = 0)
@@ -64,7 +63,7 @@ test_that("a model of a formula takes data frames in specifications", {
   )
 })
 
-test_that("what goes wrong in an evaluation, or an export, ends the training with its words", {
+test_that("an error in an evaluation or an export ends the training with its message", {
   fails <- session_run_hook(before_run = function(context) stop("no evaluation"))
   model <- golden_model_of(list(save_checkpoints_steps = 2))
   expect_error(run_both(model, hooks = fails), "no evaluation")
@@ -79,7 +78,7 @@ test_that("what goes wrong in an evaluation, or an export, ends the training wit
   )
 })
 
-# Calls an exporter after evaluations with these losses; the steps at which it wrote something.
+# Calls an exporter after evaluations with these losses. Returns the steps at which it exported.
 exported_at <- function(exporter, model, losses, first_step = 1) {
   steps <- first_step - 1 + seq_along(losses)
   written <- vapply(seq_along(losses), function(i) {
@@ -98,7 +97,7 @@ local_fake_export <- function(model, .local_envir = parent.frame()) {
   )
 }
 
-test_that("the best exporter exports what is better by its function", {
+test_that("best_exporter() exports improvements according to its function", {
   model <- toy_model()
   local_fake_export(model)
   expect_equal(exported_at(best_exporter(), model, c(5, 6, 4, 4, 3)), c(1, 3, 5))
@@ -112,7 +111,7 @@ test_that("the best exporter exports what is better by its function", {
   expect_error(nothing(list(global_step = 1)), "current_eval_result cannot be empty or no loss")
 })
 
-test_that("the best of earlier runs counts where event files say it", {
+test_that("best_exporter() takes the best value of earlier runs from event files", {
   model <- toy_model()
   local_fake_export(model)
   cpp_write_events(
@@ -120,13 +119,13 @@ test_that("the best of earlier runs counts where event files say it", {
   )
   again <- function() best_exporter(event_file_pattern = "eval/*.tfevents.*")
   expect_equal(exported_at(again(), model, c(3, 1.5), first_step = 4), 5)
-  # an evaluation is not compared with its own event: a departure from TensorFlow
+  # Departure from TensorFlow: an evaluation is not compared with its own event.
   expect_equal(exported_at(again(), model, 2, first_step = 2), 2)
-  # without a pattern each run has a best of its own
+  # Without a pattern, each run starts without a best value.
   expect_equal(exported_at(best_exporter(), model, c(3, 1.5), first_step = 4), 4:5)
 })
 
-test_that("exports that are too old are removed, and nothing else", {
+test_that("surplus exports are removed, and nothing else", {
   model <- toy_model()
   local_fake_export(model)
   exporter <- latest_exporter("lat", exports_to_keep = 2)
@@ -139,16 +138,16 @@ test_that("exports that are too old are removed, and nothing else", {
   expect_output(print(exporter), "<tf_exporter> \"lat\"", fixed = TRUE)
 })
 
-test_that("a loss that is no number is never better, and stays the best where it was first", {
+test_that("a NaN loss is never better, and a first NaN stays the best", {
   model <- toy_model()
   local_fake_export(model)
-  # as TensorFlow 1.15: a comparison with NaN does not hold
+  # As in TensorFlow 1.15, where comparisons with NaN are false.
   expect_equal(exported_at(best_exporter(), model, c(5, NaN, 4, NaN, 3)), c(1, 3, 5))
   expect_equal(exported_at(best_exporter(), model, c(NaN, 4, 3)), 1)
   expect_equal(exported_at(best_exporter(), model, c(Inf, 4, -Inf, -Inf)), 1:3)
 })
 
-test_that("of exports within a second the newest has the largest number", {
+test_that("exports within the same second have increasing numbers", {
   made <- suppressMessages({
     model <- toy_model()
     train(model, toy_input(), steps = 1)
@@ -161,14 +160,14 @@ test_that("of exports within a second the newest has the largest number", {
   }
   paths <- vapply(1:4, function(i) {
     path <- export_savedmodel(made, base, receiver, overwrite = FALSE)
-    # an exporter that keeps two removes the older ones
+    # Simulates an exporter that keeps two exports.
     if (i == 3) unlink(file.path(base, utils::head(sort(dir(base)), 1)), recursive = TRUE)
     basename(path)
   }, "")
   expect_identical(order(paths), 1:4)
 })
 
-test_that("folders and files of others lie beside exports", {
+test_that("exporters leave other folders and files alone", {
   model <- toy_model()
   local_fake_export(model)
   folder <- file.path(model_dir(model), "export", "lat")
@@ -183,7 +182,7 @@ test_that("folders and files of others lie beside exports", {
   }
 })
 
-test_that("exporters write models that predict what the trained one does", {
+test_that("exporters write models that predict like the trained one", {
   model <- golden_model_of(list(save_checkpoints_steps = 2))
   exporters <- list(latest_exporter("lat"), best_exporter("best"), final_exporter("fin"))
   history <- run_both(model, max_steps = 4, exporters = exporters)

@@ -1,4 +1,3 @@
-# train(validation =, stop =), early_stopping().
 
 cars_model <- function(..., rate = 0.1) {
   linear_regressor(
@@ -8,7 +7,7 @@ cars_model <- function(..., rate = 0.1) {
   )
 }
 
-test_that("validation data are evaluated while the model trains; the metrics are in the history", {
+test_that("validation data are evaluated during training, and the history has the metrics", {
   model <- cars_model()
   history <- train(model, mtcars[1:24, ], steps = 40, validation = mtcars[25:32, ])
   validated <- history$validation
@@ -24,16 +23,14 @@ test_that("validation data are evaluated while the model trains; the metrics are
   rows <- long[long$metric == "validation/average_loss", ]
   expect_equal(rows$value, validated$average_loss)
   expect_output(print(history), "Validation \\(step 40\\):.* average_loss: ")
-  # without it a history has no such field
   expect_false("validation" %in% names(train(model, mtcars, steps = 1)))
 })
 
-test_that("an input function will do, for a model without a formula, too", {
+test_that("validation data can be an input function, also without a formula", {
   model <- mtcars_model()
   history <- train(
     model, mtcars_input(num_epochs = 10), validation = mtcars_input(shuffle = FALSE)
   )
-  # 40 batches of rows and epochs
   expect_equal(history$validation$step, seq(0, 40, 2))
   expect_error(
     train(model, mtcars_input(), validation = mtcars), "validation",
@@ -41,7 +38,7 @@ test_that("an input function will do, for a model without a formula, too", {
   )
 })
 
-test_that("early_stopping() ends the training and leaves the best model", {
+test_that("early_stopping() ends the training and keeps the best model", {
   model <- cars_model(rate = 0.5)
   said <- capture_messages(
     history <- train(
@@ -61,7 +58,6 @@ test_that("early_stopping() ends the training and leaves the best model", {
   own <- evaluate(model, mtcars[25:32, ])
   expect_equal(own$average_loss, validated$average_loss[[best]], tolerance = 1e-6)
   expect_equal(own$global_step, last)
-  # a second call starts to count anew
   history <- suppressMessages(train(
     model, mtcars[1:24, ], steps = 200, validation = mtcars[25:32, ],
     stop = early_stopping("average_loss", patience = 300)
@@ -69,7 +65,7 @@ test_that("early_stopping() ends the training and leaves the best model", {
   expect_equal(max(history$validation$step), last + 200)
 })
 
-test_that("early_stopping() says what it cannot use", {
+test_that("early_stopping() rejects invalid arguments", {
   invalid <- "runhooks_error_invalid_argument"
   expect_error(early_stopping("loss"), "`patience` is missing", class = invalid)
   expect_error(early_stopping("loss", 0), "positive whole number", class = invalid)
@@ -102,12 +98,12 @@ test_that("early_stopping() says what it cannot use", {
   expect_output(print(early_stopping("loss", 5)), "no lower for 5 steps")
 })
 
-test_that("add_metrics() adds metrics, which evaluations and early stopping see", {
+test_that("add_metrics() adds metrics, which evaluations and early stopping use", {
   model <- cars_model()
   more <- add_metrics(model, function(labels, predictions, features, config) {
     expect_named(features, c("hp", "wt"), ignore.order = TRUE)
     list(
-      # [batch] and [batch, 1]: TensorFlow's metrics take these
+      # Shapes [batch] and [batch, 1], as TensorFlow's metrics accept.
       mae = tf$metrics$mean_absolute_error(labels, predictions$predictions),
       average_loss = tf$metrics$mean(tf$constant(42))
     )
@@ -116,7 +112,6 @@ test_that("add_metrics() adds metrics, which evaluations and early stopping see"
   own <- evaluate(more, mtcars)
   predicted <- predict(model, newdata = mtcars)$.pred
   expect_equal(own$mae, mean(abs(mtcars$mpg - predicted)), tolerance = 1e-5)
-  # theirs takes the place of the model's
   expect_equal(own$average_loss, 42)
   expect_false("mae" %in% names(evaluate(model, mtcars)))
   history <- suppressMessages(train(
@@ -126,7 +121,7 @@ test_that("add_metrics() adds metrics, which evaluations and early stopping see"
   expect_identical(tf$contrib$estimator$add_metrics, add_metrics)
 })
 
-test_that("a function of metrics that cannot be used is refused", {
+test_that("an invalid metric function is an error", {
   model <- cars_model()
   invalid <- "runhooks_error_invalid_argument"
   expect_error(add_metrics(model, 5), "must be a function", class = invalid)
@@ -139,7 +134,7 @@ test_that("a function of metrics that cannot be used is refused", {
   }
 })
 
-test_that("labels of a metric are as precise as predictions", {
+test_that("labels of a metric have the precision of predictions", {
   model <- linear_regressor(mpg ~ wt, mtcars, model_dir = withr::local_tempdir())
   train(model)
   more <- add_metrics(model, function(labels, predictions) {
@@ -148,7 +143,6 @@ test_that("labels of a metric are as precise as predictions", {
   expect_equal(
     evaluate(more, mtcars)$mine, mean(abs(residuals(lm(mpg ~ wt, mtcars)))), tolerance = 1e-4
   )
-  # float64 stays what it is
   deep <- estimator(
     function(features, labels, mode) {
       output <- tf$squeeze(tf$layers$dense(features, 1L), 1L)

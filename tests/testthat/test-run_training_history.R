@@ -1,4 +1,4 @@
-test_that("records are made at the first step and at multiples", {
+test_that("values are recorded at the first step and at multiples", {
   history <- train(
     mtcars_model(),
     mtcars_input(num_epochs = NULL),
@@ -14,13 +14,13 @@ test_that("records are made at the first step and at multiples", {
   expect_type(as.data.frame(history)$metric, "character")
 })
 
-test_that("a continued run counts on", {
+test_that("a resumed run continues its step count", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 2)
   expect_equal(train(model, mtcars_input(num_epochs = NULL), steps = 25)$step, c(3, 12, 22))
 })
 
-test_that("two models keep their histories apart", {
+test_that("two models have separate histories", {
   a <- train(mtcars_model(), mtcars_input(), hooks = hook_history_saver(1))
   b <- train(mtcars_model(), mtcars_input(num_epochs = 2), hooks = hook_history_saver(2))
   expect_length(a$step, 4)
@@ -64,7 +64,7 @@ test_that("a history plots with ggplot2 and with base graphics", {
   )
 })
 
-test_that("named tensors join the history, and it can be read while the loop runs", {
+test_that("named tensors are added to the history, which can be read during the run", {
   tensors <- list(w = "linear/linear_model/cyl/weights:0", "global_step:0")
   seen <- list()
   keep <- session_run_hook(
@@ -77,14 +77,14 @@ test_that("named tensors join the history, and it can be read while the loop run
   )
   expect_equal(history$params$metrics, c("mean_losses", "total_losses", "w", "global_step:0"))
   expect_equal(history$step, c(1, 3, 6))
-  # what a run reads beside the step is the value before it
+  # Values that are fetched with the step are those before it.
   expect_equal(history$losses$w, unlist(seen)[c(1, 3, 6)])
   expect_equal(history$losses$`global_step:0`, c(0, 2, 5))
   expect_equal(nrow(as.data.frame(history)), 12)
   expect_output(print(history), "w: ")
 })
 
-test_that("bad tensors are refused", {
+test_that("invalid tensors are errors", {
   expect_error(hook_history_saver(tensors = 5), class = "runhooks_error_invalid_argument")
   expect_error(hook_history_saver(tensors = list(step = "a")), "cannot be named .*step")
   expect_error(hook_history_saver(tensors = c("a", "a")), "cannot be named .*a")
@@ -94,10 +94,10 @@ test_that("bad tensors are refused", {
   )
 })
 
-test_that("evaluations made while the model trains join the history where asked for", {
+test_that("evaluations during training are added to the history on request", {
   model <- mtcars_model()
   train(model, mtcars_input(), steps = 1)
-  evaluate(model, mtcars_input()) # before: not of this run
+  evaluate(model, mtcars_input()) # before the run, so not part of it
   history <- train(
     model, mtcars_input(num_epochs = NULL), steps = 4,
     hooks = list(

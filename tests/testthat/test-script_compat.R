@@ -9,7 +9,7 @@ test_that("shapes are lists of integers and NULL", {
   expect_identical(tuple(1L, "a"), list(1L, "a"))
 })
 
-test_that("arrays are reshaped by rows", {
+test_that("arrays are reshaped in row-major order", {
   expect_equal(array_reshape(1:6, c(2, 3)), rbind(1:3, 4:6))
   expect_equal(array_reshape(rbind(1:3, 4:6), 6), array(1:6, 6))
   expect_equal(array_reshape(rbind(1:3, 4:6), c(3, -1)), rbind(1:2, 3:4, 5:6))
@@ -20,7 +20,7 @@ test_that("arrays are reshaped by rows", {
   expect_error(array_reshape(1:6, c(4, -1)), "cannot hold")
 })
 
-test_that("arrays may have a type of their own", {
+test_that("arrays can have an explicit type", {
   data <- list(x = np_array(c(1, 2), "float32"), i = np_array(1:2, "int64"), d = np_array(c(1, 2)))
   features <- with_graph(
     tf$Graph(), input_fn(data, features = c("x", "i", "d"), shuffle = FALSE)(NULL)()

@@ -21,8 +21,8 @@ test_that("flags have the values of the command line, else their defaults", {
   expect_identical(run_dir(), getwd())
 })
 
-test_that("where tfruns is loaded the flags are its own", {
-  # a package of that name, as far as it is called
+test_that("flags come from tfruns if it is loaded", {
+  # A minimal fake of that package.
   folder <- withr::local_tempdir()
   library <- file.path(folder, "library")
   source <- file.path(folder, "tfruns")

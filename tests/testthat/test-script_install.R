@@ -1,4 +1,4 @@
-test_that("the installed library has no debug information, unless it was asked for", {
+test_that("the installed library has no debug information unless requested", {
   library <- getLoadedDLLs()[["runhooks"]][["path"]]
   expect_true(file.exists(library))
   keeps_symbols <- nzchar(Sys.getenv("RUNHOOKS_SYMBOLS"))

@@ -1,4 +1,4 @@
-test_that("nothing of Python is needed", {
+test_that("the package does not use Python", {
   for (f in list(install_tensorflow, use_python, use_virtualenv, use_condaenv)) {
     expect_message(value <- withVisible(f("r-tensorflow", required = TRUE)), "needs neither Python")
     expect_identical(value, list(value = NULL, visible = FALSE))
@@ -11,7 +11,7 @@ test_that("nothing of Python is needed", {
   expect_error(import(3), "module")
 })
 
-test_that("tf_config() tells of what is loaded, whose files may be gone", {
+test_that("tf_config() works even if the installed files are gone", {
   skip_if_not_installed("processx")
   lib <- withr::local_tempdir()
   dir.create(file.path(lib, "runhooks"))
@@ -20,10 +20,10 @@ test_that("tf_config() tells of what is loaded, whose files may be gone", {
     file.path(getNamespaceInfo("runhooks", "path"), parts), file.path(lib, "runhooks"),
     recursive = TRUE
   )
-  # as while another version is installed
+  # As while another version is being installed.
   script <- sprintf("
     library(runhooks, lib.loc = '%s')
-    invisible(tf_config()) # R 4.7 loads no further functions of a package that is gone
+    invisible(tf_config()) # R 4.7 cannot load more functions of a removed package
     renamed <- file.rename('%s/runhooks', '%s/elsewhere')
     config <- tf_config()
     cat(config$engine, basename(config$location))", lib, lib, lib)
@@ -33,6 +33,6 @@ test_that("tf_config() tells of what is loaded, whose files may be gone", {
   )
 })
 
-test_that("a glimpse is tibble's", {
+test_that("glimpse() is tibble's", {
   expect_output(glimpse(mtcars), "Rows: 32")
 })

@@ -1,4 +1,4 @@
-test_that("TensorBoard is started where there is one, and stopped", {
+test_that("TensorBoard is started if installed, and stopped", {
   folder <- withr::local_tempdir()
   expect_error(
     tensorboard(file.path(folder, "none")), "does not exist", class = "runhooks_error_not_found"
@@ -8,7 +8,7 @@ test_that("TensorBoard is started where there is one, and stopped", {
       tensorboard(folder), "pip install tensorboard", class = "runhooks_error_not_found"
     )
   })
-  skip_on_os("windows") # where a script needs another beginning
+  skip_on_os("windows") # scripts have no shebang there
   program <- file.path(folder, "tensorboard")
   log <- file.path(folder, "log")
   writeLines(c("#!/bin/sh", sprintf("echo \"$@\" > '%s.new'", log),

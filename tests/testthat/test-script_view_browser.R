@@ -1,12 +1,12 @@
-# The page of view_run() in a browser: Debian's chromium, without a window.
+# Tests the page of view_run() in Debian's chromium, headless.
 
 skip_if_not_installed("dygraphs")
 skip_if_not_installed("processx")
 browser <- Sys.which("chromium")
-if (!nzchar(browser)) skip("there is no chromium")
+if (!nzchar(browser)) skip("chromium is not installed")
 skip_on_cran()
 
-# What `script`, the body of a function, returns in the page once it is drawn.
+# Evaluates `script`, the body of a JavaScript function, in the rendered page.
 seen_in_browser <- function(path, script, width = 1200, dark = FALSE) {
   place <- withr::local_tempdir()
   probe <- paste0(
@@ -45,7 +45,7 @@ find_charts <- "
   paper.style.background = 'Canvas'; document.body.appendChild(paper);
 "
 
-test_that("the page of a run is drawn, and its charts do as they are told", {
+test_that("the page of a run is rendered, and its charts respond to input", {
   name <- "<script>document.title = 'taken'</script>"
   folder <- file.path(withr::local_tempdir(), gsub("/", "", name, fixed = TRUE))
   logging <- hook_logging_tensor("global_step", every_n_iter = 10)
@@ -84,7 +84,6 @@ test_that("the page of a run is drawn, and its charts do as they are told", {
     seen.paper = getComputedStyle(paper).backgroundColor;
     return seen;"))
   expect_null(seen$error)
-  # the name of the folder is text
   expect_match(seen$title, "<script>", fixed = TRUE)
   expect_true(all(c("average_loss", "loss") %in% seen$titles))
   expect_equal(seen$zoomed, c(10, 30))
@@ -95,14 +94,13 @@ test_that("the page of a run is drawn, and its charts do as they are told", {
   expect_equal(seen$bands, c("all", "9 of 10", "2 of 3", "half"))
   expect_true(!is.unsorted(seen$band))
   expect_equal(seen$open, c(FALSE, TRUE))
-  # what the hook has logged, and why the run ended
   expect_match(seen$text, "global_step = 10", fixed = TRUE)
   expect_match(seen$text, "60 steps were asked for")
   expect_equal(seen$paper, "rgb(255, 255, 255)")
   expect_lte(seen$width[[1]], seen$width[[2]])
 })
 
-test_that("100,000 points can be used, on a phone and in the dark", {
+test_that("100,000 points are usable, on a phone and in dark mode", {
   n <- 1e5
   set.seed(1)
   series <- data.frame(
@@ -122,7 +120,7 @@ test_that("100,000 points can be used, on a phone and in the dark", {
     return seen;"))
   expect_null(seen$error)
   expect_equal(seen$rows, n)
-  # the page, and a redraw, of a machine with much else to do, too; a path of all points takes 20 s
+  # Limits for a busy machine. Drawing every point would take 20 s.
   expect_lt(seen$drawn, 10000)
   expect_lt(seen$ms, 2000)
   expect_lte(seen$width[[1]], seen$width[[2]])

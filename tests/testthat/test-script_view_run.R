@@ -1,6 +1,6 @@
 skip_if_not_installed("dygraphs")
 
-# Without the libraries in its head, which are long.
+# The lines of a page without its embedded libraries.
 page_of <- function(path) {
   lines <- readLines(path, encoding = "UTF-8")
   lines <- lines[nchar(lines, "bytes") < 20000]
@@ -9,7 +9,6 @@ page_of <- function(path) {
   paste(lines[c(head, body:length(lines))], collapse = "\n")
 }
 
-# The data of the charts by their tags.
 charts_of <- function(page) {
   lines <- strsplit(page, "\n", fixed = TRUE)[[1]]
   json <- grep("<script type=\"application/json\" data-for=", lines, value = TRUE)
@@ -32,7 +31,7 @@ run_to_see <- function(folder, rate = 0.1, hooks = NULL, steps = 40) {
   model
 }
 
-test_that("the page of a run has its curves, runs, checkpoints, times and graph", {
+test_that("the page of a run has curves, runs, checkpoints, times and graph", {
   folder <- withr::local_tempdir()
   model <- run_to_see(folder, hooks = hook_profiler(save_steps = 20, output_dir = folder))
   path <- view_run(model, open = FALSE)
@@ -50,12 +49,11 @@ test_that("the page of a run has its curves, runs, checkpoints, times and graph"
                  "<details><summary>dnn", "ended|steps")) {
     expect_match(page, word)
   }
-  # nothing is fetched from elsewhere
+  # The page loads no external resources.
   expect_no_match(page, "(src|href)=\"?(https?:)?//")
   expect_no_match(page, "http-equiv=\"refresh\"")
 })
 
-# The cells of the table below a title, a row each.
 table_of <- function(page, title) {
   pattern <- sprintf("(?s)%s</(h2|summary)>.*?<table>(.*?)</table>", title)
   found <- regmatches(page, regexec(pattern, page, perl = TRUE))[[1]]
@@ -70,7 +68,7 @@ table_of <- function(page, title) {
   stats::setNames(table, cells[[1]])
 }
 
-test_that("the page says how a run was configured, how long it waited, and which checkpoint is best", {
+test_that("the page shows configuration, wait for input, and the best checkpoint", {
   folder <- withr::local_tempdir()
   model <- dnn_regressor(
     mpg ~ wt + hp, mtcars, hidden_units = 4, model_dir = folder, learning_rate = 0.1,
@@ -97,7 +95,7 @@ test_that("the page says how a run was configured, how long it waited, and which
   expect_identical(runs$waited, shown_number(history$waited))
   expect_identical(runs[["rows/s"]], shown_number(history$rows_per_sec))
   checkpoints <- table_of(page, "Checkpoints")
-  # the object has the weights of the best step, which a folder of its own keeps
+  # The model has the weights of the best step, which a separate folder stores.
   values <- history$evaluations[[1]]
   values <- values[values$metric == "average_loss", ]
   best <- values$step[[which.min(values$value)]]
@@ -107,7 +105,7 @@ test_that("the page says how a run was configured, how long it waited, and which
   expect_identical(grepl("best", checkpoints$what), is_best)
   expect_identical(grepl("newest", checkpoints$what), checkpoints$step == shown_number(max(kept)))
   expect_true(all(as.numeric(checkpoints$MB) > 0))
-  # a series has one colour in all charts, also where others are not in them
+  # A series has the same colour in all charts, even if others are missing.
   evaluate(model, mtcars)
   page <- page_of(view_run(folder, open = FALSE))
   expect_true("evaluation" %in% table_of(page, "Evaluations")$name)
@@ -121,7 +119,7 @@ test_that("the page says how a run was configured, how long it waited, and which
   }
 })
 
-test_that("each event file is read once for a page", {
+test_that("each event file is read once per page", {
   folder <- withr::local_tempdir()
   model <- run_to_see(folder)
   evaluate(model, mtcars, name = "more")
@@ -138,7 +136,7 @@ test_that("each event file is read once for a page", {
   expect_identical(anyDuplicated(read), 0L)
 })
 
-test_that("names of a run are text on its page", {
+test_that("names of a run are escaped on its page", {
   name <- "<script>alert(1)</script>"
   folder <- file.path(withr::local_tempdir(), gsub("/", "", name, fixed = TRUE))
   model <- run_to_see(folder)
@@ -150,7 +148,7 @@ test_that("names of a run are text on its page", {
   expect_true("&lt;b&gt;x" %in% labels)
 })
 
-test_that("what only the first step does is no part of the time of a step", {
+test_that("the time of a step excludes work of the first step only", {
   folder <- withr::local_tempdir()
   write_timeline <- function(step, ...) {
     events <- Map(function(name, dur) list(ph = "X", name = name, dur = dur), c(...), c(50, 7, 3)[seq_along(c(...))])
@@ -164,7 +162,7 @@ test_that("what only the first step does is no part of the time of a step", {
   expect_equal(table[["microseconds a step"]], c("50", "10"))
 })
 
-test_that("shares of a histogram are those of its values", {
+test_that("shares of a histogram match its values", {
   # -2, 0.5, 0.5, 3, 10
   limits <- c(-2, 0.5, 0.6, 2.9, 3.2, 9, 11)
   shares <- shares_of(limits, c(0, 1, 2, 0, 1, 0, 1), -2, 10)
@@ -176,7 +174,7 @@ test_that("shares of a histogram are those of its values", {
   expect_true(all(is.na(shares_of(1, 0, 0, 1))))
 })
 
-test_that("several runs stand side by side with what differs", {
+test_that("several runs are shown side by side with their differences", {
   dir <- withr::local_tempdir()
   run_to_see(file.path(dir, "slow"), rate = 0.01)
   run_to_see(file.path(dir, "fast"), steps = 60)
@@ -191,7 +189,7 @@ test_that("several runs stand side by side with what differs", {
   expect_no_match(differs, "batch_size")
 })
 
-test_that("a hook writes the page while the run goes on, and last of all when it is recorded", {
+test_that("a hook writes the page during the run, and again after the run is recorded", {
   folder <- withr::local_tempdir()
   seen <- character()
   watch <- session_run_hook(after_run = function(context, values) {
@@ -205,14 +203,13 @@ test_that("a hook writes the page while the run goes on, and last of all when it
   last <- page_of(file.path(folder, "run.html"))
   expect_no_match(last, "http-equiv=\"refresh\"")
   expect_match(last, "5 steps were asked for")
-  # an error ends it as well
   stops <- session_run_hook(after_run = function(context, values) stop("enough"))
   expect_error(run_to_see(folder, hooks = list(hook_view_run(1e-6), stops)), "enough")
   expect_match(page_of(file.path(folder, "run.html")), "enough")
   expect_equal(list.files(folder, "run[.]html"), "run.html")
 })
 
-test_that("what has no page is an error", {
+test_that("inputs without a page are errors", {
   empty <- withr::local_tempdir()
   expect_error(view_run(empty), "Nothing has been trained", class = "runhooks_error_not_found")
   expect_error(view_run(file.path(empty, "x")), "does not exist", class = "runhooks_error_not_found")

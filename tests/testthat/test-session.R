@@ -1,4 +1,4 @@
-test_that("a session runs nested fetches in their form", {
+test_that("a session returns nested fetches in their structure", {
   graph <- tf$Graph()
   with_graph(graph, {
     a <- tf$constant(1, name = "a")
@@ -14,7 +14,7 @@ test_that("a session runs nested fetches in their form", {
   expect_error(session$run(a), "closed", class = "runhooks_error_failed_precondition")
 })
 
-test_that("values are fed by name and by dict()", {
+test_that("values can be fed by name and by dict()", {
   graph <- tf$Graph()
   with_graph(graph, {
     step <- tf$train$get_or_create_global_step()
@@ -36,7 +36,7 @@ test_that("values are fed by name and by dict()", {
   session$close()
 })
 
-test_that("bad fetches are named", {
+test_that("invalid fetches are errors that name them", {
   graph <- tf$Graph()
   session <- with_graph(graph, tf$Session())
   expect_error(
@@ -53,7 +53,7 @@ test_that("bad fetches are named", {
   session$close()
 })
 
-test_that("a session that a hook kept says that it is closed", {
+test_that("a stored session of a hook reports that it is closed", {
   kept <- NULL
   train(
     mtcars_model(),
@@ -66,7 +66,7 @@ test_that("a session that a hook kept says that it is closed", {
   )
 })
 
-test_that("graphs go when nobody holds them", {
+test_that("unreferenced graphs are released", {
   freed <- 0
   for (i in 1:3) {
     graph <- tf$Graph()
@@ -80,7 +80,7 @@ test_that("graphs go when nobody holds them", {
   expect_gte(freed, 2)
 })
 
-test_that("what R has no text or numbers for is refused by a condition of ours", {
+test_that("values without an R representation are classed errors", {
   bytes <- "\xe9"
   Encoding(bytes) <- "bytes"
   invalid <- "runhooks_error_invalid_argument"

@@ -60,7 +60,7 @@ test_that("types of two tensors must agree", {
   )
 })
 
-test_that("members, printing and dimensions", {
+test_that("members, printing and dimensions work", {
   graph <- tf$Graph()
   with_graph(graph, {
     x <- tf$constant(matrix(1, 2, 3), name = "x")
@@ -85,7 +85,7 @@ test_that("members, printing and dimensions", {
   expect_identical(graph$get_tensor_by_name("x:0"), x)
 })
 
-test_that("handles that were saved say so", {
+test_that("restored handles report that they are invalid", {
   x <- with_graph(tf$Graph(), tf$constant(1))
   file <- withr::local_tempfile()
   saveRDS(x, file)

@@ -1,10 +1,10 @@
-# `[` and R's other functions of tensors, against the same of R's arrays.
+# `[` and other R functions on tensors, compared with R's arrays.
 
 with_values <- function(code) {
   with(tf$Graph()$as_default(), with(tf$Session() %as% session, code(session$run)))
 }
 
-test_that("brackets take what R's take", {
+test_that("brackets accept the same indices as R's", {
   m <- array(1:24, c(2, 3, 4))
   with_values(function(run) {
     x <- tf$constant(m)
@@ -32,7 +32,7 @@ test_that("brackets take what R's take", {
   })
 })
 
-test_that("an index may be a tensor, which counts from 0, and unknown sizes stay unknown", {
+test_that("an index can be a tensor, which counts from 0, and unknown sizes stay unknown", {
   with_values(function(run) {
     x <- tf$constant(matrix(1:6, 2))
     rlang::local_options(rlib_warning_verbosity = "verbose")
@@ -45,7 +45,7 @@ test_that("an index may be a tensor, which counts from 0, and unknown sizes stay
   })
 })
 
-test_that("what the dimension does not have is an error", {
+test_that("an index out of range is an error", {
   with_values(function(run) {
     x <- tf$constant(matrix(1:6, 2))
     expect_error(x[0, 1], "Index 1 of a tensor is 0")
@@ -57,8 +57,8 @@ test_that("what the dimension does not have is an error", {
   })
 })
 
-# In a process of its own, since Matrix brings S4 methods of `[` for all that comes behind.
-test_that("strides are expressions, also where another package has S4 methods of brackets", {
+# In a new process, because Matrix adds S4 methods of `[` for the rest of a session.
+test_that("strides are expressions, even if another package has S4 methods of `[`", {
   strides <- "
     m <- array(1:24, c(2, 3, 4))
     with(tf$Graph()$as_default(), with(tf$Session() %as% session, {
@@ -78,12 +78,12 @@ test_that("strides are expressions, also where another package has S4 methods of
     processx::run(child_rscript(), c("-e", script), env = child_env())$stdout
   }
   expect_identical(said_by(paste("library(runhooks);", strides)), strrep("TRUE ", 7))
-  # R knows our methods from the first handle on, which Matrix may precede
+  # Our methods are registered with the first handle, so Matrix may come first.
   script <- paste("library(runhooks); invisible(loadNamespace('Matrix'));", strides)
   expect_identical(said_by(script), strrep("TRUE ", 7))
 })
 
-test_that("sums, means, products and transposes are R's words for TensorFlow's", {
+test_that("sum(), mean(), %*% and t() build TensorFlow's operations", {
   m <- matrix(c(1, 2, 3, 4, 5, 7), 2)
   with_values(function(run) {
     x <- tf$constant(m)
@@ -107,12 +107,11 @@ test_that("sums, means, products and transposes are R's words for TensorFlow's",
   })
 })
 
-test_that("handles are S3 objects in all but `%*%`", {
+test_that("handles are S3 objects except for `%*%`", {
   with_values(function(run) {
     given <- list(tf$constant(1, name = "one"), tf$Variable(1, name = "w"))
     for (x in given) {
       expect_output(print(x), x$name, fixed = TRUE)
-      # as R prints what a line gives
       expect_output(show(x), x$name, fixed = TRUE)
       expect_output(print(list(x)), x$name, fixed = TRUE)
       expect_output(str(x), x$name, fixed = TRUE)
@@ -122,7 +121,7 @@ test_that("handles are S3 objects in all but `%*%`", {
   })
 })
 
-test_that("two brackets give one element, a member, or words", {
+test_that("[[ ]] returns an element, a member, or an error", {
   with_values(function(run) {
     x <- tf$constant(rbind(c(1, 2), c(3, 4)))
     v <- tf$Variable(c(5, 6))
@@ -156,7 +155,7 @@ test_that("two brackets give one element, a member, or words", {
   })
 })
 
-test_that("gradients go back through slices", {
+test_that("gradients flow through slices", {
   with_values(function(run) {
     x <- tf$constant(matrix(c(1, 2, 3, 4), 2))
     expect_equal(run(tf$gradients(x[1, ] * 3, x)[[1]]), rbind(c(3, 3), c(0, 0)))
@@ -165,7 +164,7 @@ test_that("gradients go back through slices", {
   })
 })
 
-test_that("tensors and operations tell of their neighbours", {
+test_that("tensors and operations give access to their neighbours", {
   with_values(function(run) {
     x <- tf$placeholder("float32", name = "x")
     y <- tf$matmul(x, tf$ones(shape(2, 2)), transpose_b = TRUE, name = "y")

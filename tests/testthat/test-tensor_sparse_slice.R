@@ -1,4 +1,4 @@
-# SparseSlice, which TensorFlow's graphs of weighted columns have.
+# SparseSlice, which occurs in TensorFlow's graphs of weighted columns.
 
 slice_parts <- function(values, start, size, fetch = identity) {
   with(tf$Graph()$as_default(), {
@@ -12,8 +12,8 @@ slice_parts <- function(values, start, size, fetch = identity) {
   })
 }
 
-test_that("the elements of a box are taken, with places counted from its corner", {
-  # the figures of TensorFlow 1.15
+test_that("elements in a box are returned with indices relative to its corner", {
+  # Values of TensorFlow 1.15.
   found <- slice_parts(c(1, 2, 3, 4), c(1, 0), c(2, 3), function(x) x$parts)
   expect_equal(unname(as.matrix(found[[1]])), rbind(c(0, 0), c(1, 2)), ignore_attr = TRUE)
   expect_equal(as.vector(found[[2]]), c(2, 4))
@@ -24,14 +24,14 @@ test_that("the elements of a box are taken, with places counted from its corner"
   expect_length(slice_parts(1:4, c(5, 0), c(1, 1), function(x) x$parts)[[2]], 0)
 })
 
-test_that("its gradient goes to the elements that were taken", {
+test_that("its gradient flows to the selected elements", {
   gradient <- slice_parts(c(1, 2, 3, 4), c(1, 0), c(2, 3), function(x) {
     tf$gradients(tf$reduce_sum(x$parts[[2]] * x$parts[[2]]), x$x)[[1]]
   })
   expect_equal(as.vector(gradient), c(0, 4, 0, 8))
 })
 
-test_that("a box that does not fit is refused", {
+test_that("an invalid box is an error", {
   expect_error(
     slice_parts(1:4, c(1, 0, 0), c(2, 3), function(x) x$parts),
     class = "runhooks_error_invalid_argument"

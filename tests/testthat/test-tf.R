@@ -47,7 +47,7 @@ test_that("constants have the types and shapes of TensorFlow for R", {
   expect_equal(run_in_graph(tf$constant(1:6, shape = c(2, 3))), matrix(1:6, 2, byrow = TRUE))
 })
 
-test_that("reductions take axes as TensorFlow counts them", {
+test_that("reductions number axes as in TensorFlow", {
   m <- matrix(c(1, 2, 3, 4, 5, 6), 2)
   expect_equal(run_in_graph(tf$reduce_sum(tf$constant(m))), 21)
   expect_equal(as.vector(run_in_graph(tf$reduce_mean(tf$constant(m), axis = 0))), colMeans(m))
@@ -76,7 +76,7 @@ test_that("errors are conditions to raise", {
   )
 })
 
-test_that("a verbosity may be a name, and nothing else that is no number", {
+test_that("a verbosity is a name or a number", {
   withr::defer(tf$logging$set_verbosity(tf$logging$WARN))
   tf$logging$set_verbosity("ERROR")
   expect_equal(tf$logging$get_verbosity(), tf$logging$ERROR)
@@ -86,13 +86,13 @@ test_that("a verbosity may be a name, and nothing else that is no number", {
   expect_equal(tf$logging$get_verbosity(), tf$logging$ERROR)
 })
 
-test_that("log lines go by verbosity", {
+test_that("log lines are filtered by verbosity", {
   expect_equal(tf$logging$get_verbosity(), tf$logging$WARN)
   expect_no_message(tf$logging$info("quiet"))
   expect_message(tf$logging$warn("%d left", 3L), "WARN:tensorflow:3 left\n", fixed = TRUE)
 })
 
-test_that("hooks are there under all the paths that scripts use", {
+test_that("hooks exist under all paths that scripts use", {
   expect_identical(tf$estimator$StopAtStepHook, tf$train$StopAtStepHook)
   hooks <- tf$python$training$basic_session_run_hooks
   expect_identical(hooks$LoggingTensorHook, tf$train$LoggingTensorHook)
@@ -103,7 +103,7 @@ test_that("hooks are there under all the paths that scripts use", {
   expect_identical(tf$contrib$framework$get_global_step, tf$train$get_global_step)
 })
 
-test_that("decoupled optimizers have their names in tf$contrib, too", {
+test_that("decoupled optimizers also have names in tf$contrib", {
   expect_identical(
     tf$contrib$opt$AdamWOptimizer(weight_decay = 0.1), tf$train$AdamWOptimizer(weight_decay = 0.1)
   )

@@ -1,4 +1,4 @@
-# What is asked for is done as TensorFlow 1.15 does it, or refused with words; numbers are its own.
+# Arguments work as in TensorFlow 1.15 or are errors. Expected values are TensorFlow's.
 
 run_in_graph <- function(expr, init = FALSE) {
   graph <- tf$Graph()
@@ -9,7 +9,7 @@ run_in_graph <- function(expr, init = FALSE) {
   session$run(tensors)
 }
 
-test_that("positions are TensorFlow's", {
+test_that("positional arguments match TensorFlow's", {
   a <- c(1, -2)
   expect_equal(
     run_in_graph(tf$stack(list(tf$constant(a), tf$constant(3 * a)), 1L)),
@@ -34,7 +34,7 @@ test_that("positions are TensorFlow's", {
   })
 })
 
-test_that("deprecated names of arguments are taken, but not together with the new ones", {
+test_that("deprecated argument names are accepted, but not together with the new ones", {
   m <- matrix(c(1, 2, 3, 4, 5, 6), 2)
   expect_equal(
     run_in_graph(tf$reduce_sum(tf$constant(m), reduction_indices = 0L, keep_dims = TRUE)),
@@ -53,7 +53,7 @@ test_that("deprecated names of arguments are taken, but not together with the ne
   )
 })
 
-test_that("arguments that nobody reads are refused, unless they are left at their defaults", {
+test_that("unused arguments are errors unless they have their default values", {
   unused <- function(expr, argument) {
     expect_error(
       run_in_graph(expr), paste0("Unused argument.*", argument),
@@ -82,7 +82,7 @@ test_that("arguments that nobody reads are refused, unless they are left at thei
   )
 })
 
-test_that("gradients begin with grad_ys and end at stop_gradients", {
+test_that("gradients start with grad_ys and end at stop_gradients", {
   value <- run_in_graph({
     x <- tf$constant(3)
     y <- x * x
@@ -100,7 +100,7 @@ test_that("gradients begin with grad_ys and end at stop_gradients", {
   )
 })
 
-test_that("the gradient of a loss may be given", {
+test_that("the gradient of a loss can be given", {
   step <- function(...) {
     run_in_graph(init = TRUE, {
       w <- tf$Variable(2)
@@ -112,7 +112,7 @@ test_that("the gradient of a loss may be given", {
   expect_equal(step(grad_loss = 3), 2 - 0.1 * 12, tolerance = 1e-6)
 })
 
-test_that("variables have regularizers, initializers of their scope, constraints", {
+test_that("variables have regularizers, initializers of their scope, and constraints", {
   value <- run_in_graph(init = TRUE, {
     w <- tf$get_variable("w", shape(2L), initializer = tf$ones_initializer(),
       regularizer = tf$contrib$layers$l2_regularizer(0.5),
@@ -136,7 +136,7 @@ test_that("variables have regularizers, initializers of their scope, constraints
   expect_equal(as.vector(value$after), c(1.05, 1.05), tolerance = 1e-6)
 })
 
-test_that("resource variables are assigned", {
+test_that("resource variables can be assigned", {
   value <- run_in_graph(init = TRUE, {
     v <- tf$get_variable("v", initializer = c(1, 2), use_resource = TRUE)
     first <- tf$assign(v, c(5, 6))
@@ -147,7 +147,7 @@ test_that("resource variables are assigned", {
   expect_equal(lapply(value, as.vector), list(c(6, 7), c(5.5, 7)))
 })
 
-test_that("biases are added to channels, slices gathered by batch", {
+test_that("biases are added to channels, and slices gathered by batch", {
   x <- array(0, c(2, 3, 2))
   with_bias <- run_in_graph({
     tf$nn$bias_add(tf$constant(x), tf$constant(array(c(1, 2, 3), 3)), "NCHW")
@@ -171,7 +171,7 @@ test_that("biases are added to channels, slices gathered by batch", {
   )
 })
 
-test_that("strings are compared, integers divided to real numbers", {
+test_that("strings are compared, and integers are divided as real numbers", {
   value <- run_in_graph({
     a <- tf$constant(c("x", "y"))
     list(a == "x", a != tf$constant(c("x", "z")), tf$constant(c(7L, 1L)) / 2L)
@@ -184,7 +184,7 @@ test_that("strings are compared, integers divided to real numbers", {
   })
 })
 
-test_that("a tensor is unstacked into as many parts as it has", {
+test_that("unstack() returns as many parts as the dimension has", {
   parts <- run_in_graph(tf$unstack(tf$constant(matrix(1:6, 2)), axis = -1L))
   expect_equal(lapply(parts, as.vector), list(1:2, 3:4, 5:6))
   graph <- tf$Graph()
@@ -196,7 +196,7 @@ test_that("a tensor is unstacked into as many parts as it has", {
   })
 })
 
-test_that("a wish for a type is no demand", {
+test_that("preferred_dtype is not a requirement", {
   graph <- tf$Graph()
   with_graph(graph, {
     expect_identical(tf$convert_to_tensor(1L, preferred_dtype = "float64")$dtype$name, "float64")
@@ -209,7 +209,7 @@ test_that("a wish for a type is no demand", {
   })
 })
 
-test_that("the slots of Ftrl have the names that were asked for", {
+test_that("the slots of Ftrl have the given names", {
   graph <- tf$Graph()
   with_graph(graph, {
     w <- tf$Variable(1, name = "w")
@@ -219,7 +219,7 @@ test_that("the slots of Ftrl have the names that were asked for", {
   })
 })
 
-test_that("hyperparameters are checked by their declaration", {
+test_that("hyperparameters are validated by their declaration", {
   expect_error(tf$train$AdamOptimizer(beta1 = 2), "must be between 0 and 1, not 2")
   expect_error(tf$train$AdagradOptimizer(0.1, 0), "must be positive, not 0")
   expect_error(tf$train$MomentumOptimizer(0.1), "momentum")
@@ -227,7 +227,7 @@ test_that("hyperparameters are checked by their declaration", {
   expect_silent(tf$train$AdamOptimizer(learning_rate = function() 0.1))
 })
 
-test_that("names that scripts look at are there", {
+test_that("names that scripts use exist", {
   expect_identical(tf$GraphKeys$UPDATE_OPS, "update_ops")
   expect_match(tf$VERSION, "^1[.]15")
   context <- tf$train$SessionRunContext(NULL, "session")
@@ -238,7 +238,7 @@ test_that("names that scripts look at are there", {
   expect_identical(tf$estimator$NanLossDuringTrainingError, tf$train$NanLossDuringTrainingError)
 })
 
-test_that("numbers of R's own functions are numbers or tensors, and an operation has none", {
+test_that("numeric R functions accept numbers and tensors, and reject operations", {
   image <- array(4, c(1, 1, 3))
   expect_error(
     tf$image$adjust_gamma(image, gamma = mtcars), "`gamma` must be numbers or a tensor",

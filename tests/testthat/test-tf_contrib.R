@@ -1,15 +1,15 @@
-# tf$contrib$layers$optimize_loss(), stack(), and what is absent.
+# tf$contrib$layers$optimize_loss(), stack(), and missing names.
 
 with_values <- function(code) {
   with(tf$Graph()$as_default(), with(tf$Session() %as% session, code(session$run)))
 }
 
-test_that("optimize_loss() makes a step: rate, decay, clipping, multipliers, summaries", {
+test_that("optimize_loss() makes a step with rate, decay, clipping, multipliers and summaries", {
   with_values(function(run) {
     w <- tf$get_variable("w", initializer = c(3, 4))
     step <- tf$train$get_or_create_global_step()
     loss <- tf$reduce_sum(tf$square(w)) / 2
-    # a variable is known by its full name, "w:0"
+    # Variables are matched by their full name, "w:0".
     expect_warning(
       op <- tf$contrib$layers$optimize_loss(
         loss, step, 0.5, "SGD", clip_gradients = 1,
@@ -19,7 +19,6 @@ test_that("optimize_loss() makes a step: rate, decay, clipping, multipliers, sum
       "`gradient_multipliers` has no effect for 'w'", fixed = TRUE
     )
     run(tf$global_variables_initializer())
-    # the loss after the step, as TensorFlow's says
     expect_equal(op$name, "OptimizeLoss/control_dependency:0")
     run(op)
     expect_equal(as.vector(run(w)), c(3, 4) * (1 - 1 / 5), tolerance = 1e-6)
@@ -32,7 +31,7 @@ test_that("optimize_loss() makes a step: rate, decay, clipping, multipliers, sum
   })
 })
 
-test_that("optimize_loss() takes names, classes, objects and functions, and says which", {
+test_that("optimize_loss() accepts names, classes, objects and functions", {
   with_values(function(run) {
     w <- tf$get_variable("w", initializer = c(3, 4))
     loss <- tf$reduce_sum(tf$square(w)) / 2
@@ -54,7 +53,7 @@ test_that("optimize_loss() takes names, classes, objects and functions, and says
   })
 })
 
-test_that("a name that is not there says which ones are near", {
+test_that("an unknown name is an error that suggests similar ones", {
   expect_error(tf$layers$conv2, "tf\\$layers\\$conv2d", class = "runhooks_error_not_found")
   expect_error(tf$conv2d, "tf\\$(nn|layers)\\$conv2d")
   expect_error(tf$nn$sofmax, "tf\\$nn\\$softmax")
@@ -68,7 +67,7 @@ test_that("longer paths lead to the same functions", {
   expect_equal(formals(tf$python$framework$constant_op$constant), formals(tf$constant))
 })
 
-test_that("functions of shapes give TensorFlow's values", {
+test_that("functions of shapes return TensorFlow's values", {
   with_values(function(run) {
     gives <- function(tensor, expected) {
       expect_equal(as.vector(run(tensor)), as.vector(expected), tolerance = 1e-6)
@@ -99,7 +98,7 @@ test_that("functions of shapes give TensorFlow's values", {
   })
 })
 
-test_that("a list in the place of one tensor is its numbers, or its tensors stacked", {
+test_that("a list in place of a tensor is its numbers, or its tensors stacked", {
   with_values(function(run) {
     x <- tf$constant(matrix(1:6, 2))
     expect_equal(dim(tf$reshape(x, list(-1L, 2L))), c(3L, 2L))
@@ -111,7 +110,7 @@ test_that("a list in the place of one tensor is its numbers, or its tensors stac
   })
 })
 
-test_that("gradient_multipliers are by the names of variables, ':0' included", {
+test_that("gradient_multipliers are matched by full variable names", {
   after_step <- function(multipliers) {
     with(tf$Graph()$as_default(), {
       w <- tf$get_variable("w", list(), initializer = tf$ones_initializer())
@@ -126,20 +125,20 @@ test_that("gradient_multipliers are by the names of variables, ':0' included", {
       })
     })
   }
-  # TensorFlow 1.15's
+  # Values of TensorFlow 1.15.
   expect_equal(after_step(list("w:0" = 0.5)), 0.9, tolerance = 1e-6)
   expect_warning(moved <- after_step(list(w = 0.5)), "no effect for 'w'.*'w:0'")
   expect_equal(moved, 0.8, tolerance = 1e-6)
 })
 
-test_that("maxout knows its shape", {
+test_that("maxout has a known shape", {
   with(tf$Graph()$as_default(), {
     x <- tf$placeholder(tf$float32, shape(NULL, 8))
     expect_equal(dim(tf$contrib$layers$maxout(x, 4L)), list(NULL, 4L))
   })
 })
 
-test_that("what a layer is given is made outside of its scope", {
+test_that("arguments of a layer are created outside of its scope", {
   with(tf$Graph()$as_default(), {
     x <- tf$placeholder(tf$float32, shape(NULL, 8))
     tf$contrib$layers$maxout(tf$layers$dense(x, 4L), 2L)

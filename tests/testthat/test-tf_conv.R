@@ -1,5 +1,5 @@
-# Convolution, pooling and their layers, against TensorFlow (golden/custom.json, which
-# tests/golden/make_custom.py writes) and against R's own arithmetic.
+# Convolution, pooling and their layers, compared with TensorFlow (golden/custom.json, from
+# tests/golden/make_custom.py) and with plain R.
 
 waves <- function(shape, pace) {
   values <- sin(pace * seq_len(prod(shape)))
@@ -13,7 +13,7 @@ wave_initializer <- function(pace) {
   }
 }
 
-test_that("a network of all the layers is trained as TensorFlow trains it", {
+test_that("a network with all these layers trains as in TensorFlow", {
   golden <- jsonlite::read_json(test_path("golden", "custom.json"), simplifyVector = TRUE)
   with(tf$Graph()$as_default(), {
     x <- tf$constant(waves(c(6, 8, 7, 2), 0.7), dtype = "float32")
@@ -77,7 +77,7 @@ test_that("a convolution is the sum over the window, whatever the number of thre
   expect_identical(compute(2), one)
 })
 
-test_that("cells of the padding count for neither pool", {
+test_that("pooling ignores padding", {
   with(tf$Graph()$as_default(), {
     x <- tf$constant(array(-(1:9) + 0, c(1, 3, 3, 1)), dtype = "float64")
     largest <- tf$nn$max_pool(x, c(1, 2, 2, 1), c(1, 2, 2, 1), "SAME")
@@ -89,7 +89,7 @@ test_that("cells of the padding count for neither pool", {
   })
 })
 
-test_that("ill images, windows and filters are refused by name", {
+test_that("invalid images, windows and filters are errors that name them", {
   with(tf$Graph()$as_default(), {
     x <- tf$ones(shape(2, 4, 4, 3))
     expect_error(tf$layers$conv2d(tf$ones(shape(2, 4)), 1, 2), "expected ndim=4, found ndim=2")
@@ -109,7 +109,7 @@ test_that("ill images, windows and filters are refused by name", {
   })
 })
 
-test_that("a depthwise convolution is one of each channel by itself", {
+test_that("a depthwise convolution convolves each channel separately", {
   with(tf$Graph()$as_default(), {
     x <- tf$constant(waves(c(2, 5, 6, 3), 0.7), dtype = "float64")
     w <- tf$constant(waves(c(2, 3, 3, 2), 1.1), dtype = "float64")

@@ -1,4 +1,4 @@
-# Gradients of rows (tf.IndexedSlices): from loops and branches, through what clips them.
+# IndexedSlices gradients of loops and branches, and through clipping.
 
 in_graph <- function(code) with(tf$Graph()$as_default(), code)
 table0 <- function() matrix(seq(0, 1.1, 0.1), 6, byrow = TRUE)
@@ -28,7 +28,7 @@ in_branch <- function(v) {
   tf$cond(tf$constant(TRUE), function() tf$reduce_sum(tf$square(tf$gather(v, c(4L, 1L)))),
     function() tf$constant(0))
 }
-# TensorFlow's figures: the table after three steps. A loop's gradient has row 0, of zeros, too.
+# TensorFlow's table after three steps. A loop's gradient also contains row 0, with zeros.
 figures <- list(
   RMSProp = list(
     in_loop = c(0, 0.1, 0.2, 0.3, -0.14245864748954773, -0.15977834165096283, 0.6, 0.7,
@@ -56,7 +56,7 @@ figures <- list(
   )
 )
 
-test_that("rows looked up in loops and branches alone are moved, as TensorFlow moves them", {
+test_that("rows that only loops and branches look up are updated as in TensorFlow", {
   for (name in names(optimizers)) {
     for (how in c("in_loop", "in_branch")) {
       for (use_resource in c(FALSE, TRUE)) {
@@ -74,7 +74,7 @@ test_that("rows looked up in loops and branches alone are moved, as TensorFlow m
   }
 })
 
-test_that("gradients of rows from loops and branches are what TensorFlow's are", {
+test_that("IndexedSlices from loops and branches match TensorFlow's", {
   in_graph({
     v <- tf$get_variable("v", initializer = tf$ones(list(6L, 2L)))
     rows <- tf$constant(ids)
@@ -86,16 +86,14 @@ test_that("gradients of rows from loops and branches are what TensorFlow's are",
     expect_equal(c(found$indices), c(0, 2, 2, 4, 2, 2, 4))
     expect_equal(found$values[, 1], c(0, 3, 3, 2, 2, 1, 1))
     expect_equal(c(found$dense_shape), c(6, 2))
-    # no iteration
     found <- run_all(tf$gradients(loop(0L, function(i, s) list(i + 1L, s + picked(i))), v)[[1]])
     expect_equal(c(found$indices), 0)
     expect_equal(found$values, matrix(0, 1, 2))
-    # beside a gradient of the whole table it is whole
+    # Dense if added to a dense gradient.
     mixed <- loop(3L, function(i, s) list(i + 1L, s + picked(i) + tf$reduce_sum(v * v)))
     mixed <- tf$gradients(mixed, v)[[1]]
     expect_false(is_rows(mixed))
     expect_equal(run_all(mixed)[, 1], c(6, 6, 10, 6, 8, 6))
-    # a loop in a loop, a branch in a loop
     nested <- loop(3L, function(i, s) {
       inner <- tf$while_loop(function(j, u) j < 2L, function(j, u) {
         list(j + 1L, u + tf$reduce_sum(tf$gather(v, tf$gather(tf$gather(rows, i), j))))
@@ -110,12 +108,12 @@ test_that("gradients of rows from loops and branches are what TensorFlow's are",
     found <- run_all(tf$gradients(branches, v)[[1]])
     expect_equal(c(found$indices), c(0, 2, 2, 4, 2, 0:5))
     expect_equal(found$values[, 1], c(0, 1, 1, 1, 1, rep(0, 6)))
-    # by both branches: all rows, those of the other one of zeros
+    # Looked up in both branches: all rows, with zeros for the branch not taken.
     both <- tf$cond(tf$constant(TRUE), function() picked(0L), function() picked(1L))
     found <- run_all(tf$gradients(both, v)[[1]])
     expect_equal(c(found$indices), c(0:5, 2, 4))
     expect_equal(found$values[, 2], c(rep(0, 6), 1, 1))
-    # a table that is carried through the loop has a whole gradient
+    # A table that is a loop variable has a dense gradient.
     carried <- tf$while_loop(function(i, s, t) i < 3L, function(i, s, t) {
       list(i + 1L, s + tf$reduce_sum(tf$gather(t, tf$gather(rows, i))), t)
     }, c(zero, list(v * 1)))[[2]]
@@ -130,7 +128,7 @@ test_that("gradients of rows from loops and branches are what TensorFlow's are",
   })
 })
 
-test_that("a step that looks up no row changes none", {
+test_that("a step without looked-up rows changes none", {
   kinds <- c("GradientDescent", "Adagrad", "Adam", "Ftrl", "RMSProp", "Momentum", "Adadelta",
     "ProximalAdagrad", "ProximalGradientDescent")
   for (kind in kinds) {
@@ -152,7 +150,7 @@ test_that("a step that looks up no row changes none", {
   }
 })
 
-test_that("gradients of rows are clipped as rows", {
+test_that("IndexedSlices are clipped as rows", {
   in_graph({
     v <- tf$get_variable("v", initializer = tf$constant(table0(), dtype = "float32"))
     w <- tf$get_variable("w", initializer = tf$constant(c(1, 2)))
@@ -188,7 +186,6 @@ test_that("gradients of rows are clipped as rows", {
     dense[3, ] <- 2 * table0()[3, ]
     expect_equal(got$sum, 2 * dense + 1, tolerance = 1e-6)
     expect_equal(got$twice, 2 * dense, tolerance = 1e-6)
-    # a model clips by hand
     optimizer <- tf$train$GradientDescentOptimizer(1)
     step <- optimizer$apply_gradients(list(
       list(clipped[[1]][[1]], v), list(clipped[[1]][[2]], w)

@@ -1,5 +1,5 @@
-# Ill shapes, types and values from R: each is an error of the package that says what is wrong, by
-# name, and R goes on. The core has the same over its whole registry (test_registry_properties.cpp).
+# Invalid shapes, types and values from R are informative errors of the package.
+# test_registry_properties.cpp tests the whole registry of the core.
 
 expect_refused <- function(call, words, class = "runhooks_error") {
   error <- tryCatch(
@@ -14,7 +14,6 @@ expect_refused <- function(call, words, class = "runhooks_error") {
   if (!is.null(error)) expect_match(conditionMessage(error), words, info = label)
 }
 
-# Builds and runs.
 run_once <- function(call) {
   with_graph(tf$Graph(), {
     session <- tf$Session()
@@ -29,7 +28,7 @@ text <- function(...) tf$constant(c(...))
 ids <- function(...) tf$constant(as.integer(c(...)))
 int_matrix <- function(...) tf$constant(rbind(...), "int32")
 
-test_that("strings are stacked, joined and taken apart as other values are", {
+test_that("strings can be stacked, joined and split like other values", {
   expect_equal(
     run_once(function() tf$stack(list(text("a", "b"), text("c", "d")))),
     rbind(c("a", "b"), c("c", "d"))
@@ -40,7 +39,7 @@ test_that("strings are stacked, joined and taken apart as other values are", {
   expect_refused(function() tf$concat(list(text("a"), text("b")), 3L), "axis|dim|range")
 })
 
-test_that("an axis that is missing, empty or none is refused", {
+test_that("a missing, empty or invalid axis is an error", {
   expect_refused(function() tf$expand_dims(tf$constant(c(1, 2))), "`?axis`?")
   none <- function() tf$constant(integer(), "int32", shape = list(0L))
   expect_refused(function() tf$argmax(tf$constant(c(1, 2)), none()), "scalar|dimension|axis")
@@ -49,13 +48,13 @@ test_that("an axis that is missing, empty or none is refused", {
   expect_refused(function() tf$expand_dims(tf$constant(c(1, 2)), 7L), "7|range")
 })
 
-test_that("sizes that nobody can hold are refused before memory is asked for", {
+test_that("impossible sizes are errors before memory is allocated", {
   expect_refused(function() tf$fill(c(2^31, 2^31), 1), "dims|2147483648|large|range|element")
   expect_refused(function() tf$fill(c(2147483647L, 2147483647L), 1), "large|element|memory|many")
   expect_refused(function() tf$raw_ops$Range(0, 1e300, 1), "large|element|memory|many|size")
 })
 
-test_that("a plain value is no variable", {
+test_that("a plain value is not a variable", {
   for (call in list(
     function() tf$raw_ops$ReadVariableOp(3, dtype = "float32"),
     function() tf$raw_ops$AssignVariableOp(3, 1),
@@ -76,12 +75,12 @@ test_that("a variable does not change its type", {
   )
 })
 
-test_that("tf$as_string() takes one letter to fill with, and no format", {
+test_that("tf$as_string() accepts one fill character, and no format", {
   expect_refused(function() tf$as_string(tf$constant(1), fill = "s", width = 5L), "Fill")
   expect_refused(function() tf$as_string(tf$constant(1), fill = "%n"), "Fill")
 })
 
-test_that("more than 64 inputs are added anew in each run", {
+test_that("a sum of more than 64 inputs is computed in each run", {
   values <- with_graph(tf$Graph(), {
     w <- tf$Variable(1, name = "w")
     sum <- tf$add_n(c(rep(list(tf$constant(1)), 64), list(w + 0)))
@@ -95,7 +94,7 @@ test_that("more than 64 inputs are added anew in each run", {
   expect_equal(values, c(65, 74))
 })
 
-test_that("indices outside, and shapes that do not fit, are refused by name", {
+test_that("indices out of range and incompatible shapes are errors that name them", {
   two <- function() tf$constant(c(1, 2))
   expect_refused(function() tf$scatter_nd(int_matrix(9), tf$constant(1), c(4L)), "indices|\\[9\\]")
   expect_refused(function() tf$scatter_nd(int_matrix(-1), tf$constant(1), c(4L)), "indices|-1")
@@ -116,7 +115,7 @@ test_that("indices outside, and shapes that do not fit, are refused by name", {
   expect_refused(function() tf$gather_nd(two(), int_matrix(c(0, 0, 0))), "indices|rank|dimension")
 })
 
-test_that("whole doubles are a shape, an axis, a size; others are refused", {
+test_that("whole doubles are valid shapes, axes and sizes; others are errors", {
   value <- run_once(function() tf$reshape(tf$constant(c(1, 2, 3, 4, 5, 6)), c(2, 3)))
   expect_equal(value, rbind(1:3, 4:6))
   expect_equal(dim(run_once(function() tf$fill(c(2, 3), 1))), c(2, 3))

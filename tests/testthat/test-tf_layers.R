@@ -1,11 +1,11 @@
-# tf$layers: TensorFlow 1.15's names and numbers (golden/random.json, made by
+# tf$layers has TensorFlow 1.15's names and numbers (golden/random.json, from
 # tests/golden/make_random.py).
 
 names_in <- function(graph, collection) {
   vapply(graph$get_collection(collection), function(item) item$name, "")
 }
 
-test_that("a network of layers gives TensorFlow's numbers under its names", {
+test_that("a network of layers has TensorFlow's numbers and names", {
   golden <- read_golden("random.json")$layers
   graph <- tf$Graph()
   built <- with_graph(graph, {
@@ -35,7 +35,6 @@ test_that("a network of layers gives TensorFlow's numbers under its names", {
     values <- session$run(built$fetches, feed_dict = feed)
     session$run(built$updates, feed_dict = feed)
     for (i in 1:4) expect_close(values[[i]], step[[i]], paste("layer", i))
-    # what is dropped is the same
     expect_identical(values[[2]] == 0, golden_array(step[[2]]) == 0)
   }
   for (variable in built$variables) {
@@ -66,7 +65,7 @@ test_that("layers are named and reused as in TensorFlow", {
   expect_equal(again$op$type, "BiasAdd")
 })
 
-test_that("a layer of three dimensions multiplies the last one", {
+test_that("a layer on three dimensions multiplies the last one", {
   graph <- tf$Graph()
   x <- array(seq(-1, 1, length.out = 12), c(2, 2, 3))
   kernel <- matrix(1:6 / 4, 3)
@@ -85,7 +84,7 @@ test_that("a layer of three dimensions multiplies the last one", {
   expect_equal(values[[2]], t(apply(x, 1, row_major)))
 })
 
-test_that("regularizers join the losses; initializers may be any function", {
+test_that("regularizers add to the losses; initializers can be any function", {
   graph <- tf$Graph()
   with_graph(graph, {
     tf$layers$dense(
@@ -103,7 +102,7 @@ test_that("regularizers join the losses; initializers may be any function", {
   expect_match(names_in(graph, "regularization_losses")[[1]], "^h/kernel/Regularizer/")
 })
 
-test_that("dropout keeps the mean and keeps what it is told to keep together", {
+test_that("dropout preserves the mean, and noise_shape shares decisions", {
   graph <- tf$Graph()
   built <- with_graph(graph, {
     tf$set_random_seed(3)
@@ -128,7 +127,7 @@ test_that("dropout keeps the mean and keeps what it is told to keep together", {
   })
 })
 
-test_that("fully_connected has its own names, relu by default, no bias beside a normalizer", {
+test_that("fully_connected uses relu by default, and has no bias with a normalizer", {
   graph <- tf$Graph()
   with_graph(graph, {
     y <- tf$contrib$layers$fully_connected(tf$ones(c(2, 3)), 4)
@@ -148,7 +147,7 @@ test_that("fully_connected has its own names, relu by default, no bias beside a 
   )
 })
 
-test_that("moments and batch_normalization are those of the axes", {
+test_that("moments and batch_normalization use the given axes", {
   x <- matrix(c(1, 2, 3, 4, 5, 9), 2)
   graph <- tf$Graph()
   built <- with_graph(graph, {
@@ -171,7 +170,7 @@ test_that("moments and batch_normalization are those of the axes", {
   )
 })
 
-test_that("a layer's activity is regularized for each row, dropout may be told by a tensor", {
+test_that("activity regularizers are per row, and dropout's mode can be a tensor", {
   with(tf$Graph()$as_default(), {
     training <- tf$placeholder_with_default(FALSE, list())
     x <- tf$ones(c(4L, 2L))
@@ -184,7 +183,7 @@ test_that("a layer's activity is regularized for each row, dropout may be told b
     expect_equal(tf$losses$get_regularization_losses()[[1]]$name, "dense/ActivityRegularizer/truediv:0")
     with(tf$Session() %as% session, {
       session$run(tf$global_variables_initializer())
-      # 6, as TensorFlow 1.15 has it
+      # 6, as in TensorFlow 1.15.
       expect_equal(session$run(tf$losses$get_regularization_losses()[[1]]), 6)
       expect_true(all(session$run(dropped) == 1))
       now <- session$run(dropped, feed_dict = list("PlaceholderWithDefault:0" = TRUE))

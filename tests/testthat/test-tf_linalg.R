@@ -1,4 +1,4 @@
-# tf$linalg and products: by Eigen, with the signs and numbers of TensorFlow 1.15.
+# tf$linalg and matrix products by Eigen, with the signs and numbers of TensorFlow 1.15.
 
 evaluate <- function(x) {
   session <- tf$Session()
@@ -6,7 +6,7 @@ evaluate <- function(x) {
   session$run(x)
 }
 
-test_that("decompositions put their matrix together again, in TensorFlow's signs", {
+test_that("decompositions reproduce their matrix, with TensorFlow's signs", {
   a <- matrix(c(4, 1, 2, 1, 3, 0, 2, 0, 5), 3)
   with_graph(tf$Graph(), {
     x <- tf$constant(a, dtype = tf$float64)
@@ -33,7 +33,7 @@ test_that("decompositions put their matrix together again, in TensorFlow's signs
   expect_equal(as.vector(out[[7]][[2]]), log(det(a)))
 })
 
-test_that("equations are solved, singular ones are an error", {
+test_that("linear systems are solved, and singular ones are an error", {
   a <- matrix(c(4, 1, 2, 1, 3, 0, 2, 0, 5), 3)
   b <- matrix(1:6 + 0, 3)
   with_graph(tf$Graph(), {
@@ -82,7 +82,7 @@ test_that("tf$matmul multiplies batches of matrices, with broadcasting", {
   expect_equal(out[[3]], by_y)
 })
 
-test_that("integers divide to doubles, strings compare, parts are counted by the shape", {
+test_that("integers divide to doubles, strings compare, and unstack() counts by the shape", {
   with_graph(tf$Graph(), {
     i <- tf$constant(c(1L, -3L), dtype = tf$int32)
     quotient <- i / 2L
@@ -103,7 +103,7 @@ test_that("integers divide to doubles, strings compare, parts are counted by the
   expect_equal(out[[6]], t(matrix(1:6 + 0, 2)))
 })
 
-test_that("tf$where gives coordinates, or elements and rows, and their gradients", {
+test_that("tf$where returns coordinates, or elements and rows, with gradients", {
   with_graph(tf$Graph(), {
     at <- tf$where(tf$constant(c(FALSE, TRUE, TRUE)))
     x <- tf$constant(matrix(1:4 + 0, 2), dtype = tf$float64)
@@ -121,16 +121,16 @@ test_that("tf$where gives coordinates, or elements and rows, and their gradients
   expect_equal(out[[5]], rbind(c(0, 0), c(12, 16)))
 })
 
-test_that("tf$scatter_nd takes plain R values", {
+test_that("tf$scatter_nd accepts plain R values", {
   with_graph(tf$Graph(), {
     out <- evaluate(tf$scatter_nd(matrix(c(1L, 1L), 2), c(2, 3), 3L))
   })
   expect_equal(as.vector(out), c(0, 5, 0))
 })
 
-test_that("batch normalization follows any axis, and a tensor that says what is trained", {
+test_that("batch normalization supports any axis, and a tensor for the mode", {
   input <- array(0, c(2, 3, 4))
-  # TensorFlow counts along the last dimension first
+  # TensorFlow's values are in row-major order.
   input[] <- aperm(array((0:23 %% 7) * 1.5 - 2, c(4, 3, 2)), 3:1)
   with_graph(tf$Graph(), {
     x <- tf$constant(input)
@@ -158,7 +158,7 @@ test_that("batch normalization follows any axis, and a tensor that says what is 
   })
 })
 
-test_that("images are normalized by TensorFlow's fused kernel, whose moving variance is unbiased", {
+test_that("images are normalized by TensorFlow's fused kernel, with unbiased moving variance", {
   input <- array(0, c(2, 3, 2, 2))
   input[] <- aperm(array((0:23 %% 7) * 1.5 - 2, c(2, 2, 3, 2)), 4:1)
   moving_variance <- function(...) {
@@ -176,7 +176,7 @@ test_that("images are normalized by TensorFlow's fused kernel, whose moving vari
   expect_equal(moving_variance(fused = FALSE), c(1.08687496, 1.07375002), tolerance = 1e-6)
 })
 
-test_that("tf$cross gives TensorFlow's products of vectors in space, and their gradients", {
+test_that("tf$cross matches TensorFlow's cross products, and their gradients", {
   a <- rbind(c(1.75, -1, -1.25), c(-0.25, 1.75, -1.75))
   b <- rbind(c(-1.25, 0, -1.25), c(-0.5, -0.75, -2))
   with_graph(tf$Graph(), {

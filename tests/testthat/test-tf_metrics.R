@@ -1,6 +1,5 @@
-# tf$metrics, batch by batch, against TensorFlow's figures.
+# tf$metrics, batch by batch, compared with TensorFlow's values.
 
-# The metric of an entry of the golden, over placeholders by name.
 golden_metric <- function(name, p) {
   weights <- if (grepl("_weighted$", name)) p$weights
   name <- sub("_weighted$", "", name)
@@ -67,7 +66,7 @@ batch_feeds <- function(batch) {
   setNames(feeds, paste0(names(feeds), ":0"))
 }
 
-test_that("every metric is TensorFlow's after every batch", {
+test_that("every metric matches TensorFlow's after every batch", {
   golden <- read_golden("unit", "metrics.json")
   graph <- tf$Graph()
   built <- with_graph(graph, {
@@ -94,7 +93,7 @@ test_that("every metric is TensorFlow's after every batch", {
   expect_length(values, 58)
 })
 
-test_that("metrics stream: the batch size makes no difference", {
+test_that("metrics do not depend on the batch size", {
   golden <- read_golden("unit", "metrics.json")
   all <- lapply(setNames(nm = names(golden$batches[[1]])), function(field) {
     parts <- lapply(golden$batches, function(batch) golden_array(batch[[field]]))
@@ -152,7 +151,7 @@ test_that("variables of metrics are local and have TensorFlow's names", {
   )
 })
 
-test_that("metrics refuse what they cannot count", {
+test_that("metrics reject invalid input", {
   with_graph(tf$Graph(), {
     x <- tf$constant(c(0.1, 0.2))
     expect_error(tf$metrics$auc(x, x, curve = "XYZ"), "XYZ", class = "runhooks_error")

@@ -1,5 +1,5 @@
-# Functions below tf against what TensorFlow 1.15 gives (golden/names.json; make_names.py has the
-# same functions under the same names): values, shapes and gradients.
+# Functions of tf compared with TensorFlow 1.15: values, shapes and gradients. golden/names.json
+# comes from make_names.py, which has the same functions under the same names.
 
 waves <- function(shape, pace = 1) {
   values <- sin(pace * seq_len(prod(shape)))
@@ -161,13 +161,13 @@ run_case <- function(case) {
 
 golden <- jsonlite::fromJSON(test_path("golden", "names.json"), simplifyVector = FALSE)
 numbers <- function(x) as.numeric(unlist(x))
-# float32 anywhere in a case makes it one of float32
+# A case with a float32 operation has the tolerance of float32.
 tolerance_of <- function(name) {
   single <- c("lrn", "grayscale", "colours", "batch_norm", "standardization")
   if (name %in% single || grepl("^resize_bil", name)) 2e-5 else 1e-9
 }
 
-test_that("values, shapes and gradients are TensorFlow's", {
+test_that("values, shapes and gradients match TensorFlow's", {
   expect_setequal(names(cases), names(golden$cases))
   for (name in names(cases)) {
     expected <- golden$cases[[name]]
@@ -223,7 +223,7 @@ as_hex <- function(x) {
   vapply(bytes, function(b) paste(format(b), collapse = ""), "")
 }
 
-test_that("strings, hashes, random orders and bytes of summaries are TensorFlow's", {
+test_that("strings, hashes, random orders and bytes of summaries match TensorFlow's", {
   expect_setequal(names(values), names(golden$values))
   for (name in names(values)) {
     found <- with(tf$Graph()$as_default(), {
@@ -239,8 +239,8 @@ test_that("strings, hashes, random orders and bytes of summaries are TensorFlow'
   }
 })
 
-test_that("an image summary holds the pixels", {
-  # between two shades of grey, so that no rounding matters
+test_that("an image summary contains the pixels", {
+  # Between two shades of grey, so that rounding does not matter.
   pixels <- array((sample(0:254, 2 * 3 * 4, TRUE) + 0.5) / 255, c(2, 3, 4, 1))
   pixels[1, 1, 1, 1] <- 1
   bytes <- with(tf$Graph()$as_default(), {
@@ -250,7 +250,7 @@ test_that("an image summary holds the pixels", {
   })
   begin <- function(text) grepRaw(text, bytes, fixed = TRUE)
   expect_gt(begin(as.raw(c(0x89, 0x50, 0x4e, 0x47))), 0)
-  # the rows, each behind the number of its filter
+  # The rows, each after the number of its filter.
   at <- begin("IDAT")
   size <- sum(as.integer(bytes[at - 4:1]) * 256^(3:0))
   rows <- matrix(as.integer(memDecompress(bytes[at + 3 + seq_len(size)], "gzip")), 3, byrow = TRUE)

@@ -1,5 +1,5 @@
-# Which names of TensorFlow's scripts reach below `tf` (golden/tf_namespace.tsv has those that
-# scripts use, with a rank: must, should, nice), and that several paths to one thing are one function.
+# Names of TensorFlow that scripts use must exist in `tf`. golden/tf_namespace.tsv lists them with a
+# priority: must, should or nice. Several paths to one object are the same function.
 
 namespace_of_scripts <- function() {
   read.delim(
@@ -15,21 +15,21 @@ resolves <- function(name) {
   tryCatch(!is.null(reach(name)), runhooks_error_not_found = function(e) FALSE)
 }
 
-# Names that are not there, and why.
+# Missing names, with the reason.
 exceptions <- c(
   contrib.estimator.forward_features = "of canned estimators",
   real = "no complex numbers", imag = "no complex numbers", conj = "no complex numbers",
   angle = "no complex numbers"
 )
 
-test_that("every name that scripts need is there", {
+test_that("every required name exists", {
   names <- namespace_of_scripts()
   expect_gt(nrow(names), 500)
   missing <- names$name[!vapply(names$name, resolves, NA)]
   expect_setequal(missing, names(exceptions))
 })
 
-test_that("several paths to one thing lead to one function", {
+test_that("several paths to one object give one function", {
   same <- list(
     c("train.get_global_step", "contrib.framework.get_global_step"),
     c("math.argmax", "argmax"), c("math.lgamma", "lgamma"), c("math.segment_max", "segment_max"),
@@ -47,7 +47,7 @@ test_that("several paths to one thing lead to one function", {
   }
 })
 
-test_that("what is absent says so by its name and names what is near", {
+test_that("a missing name is an error that suggests similar ones", {
   expect_error(tf$math$lgama, "tf\\$math\\$lgama.*Did you mean.*lgamma",
     class = "runhooks_error_not_found"
   )
@@ -59,14 +59,14 @@ test_that("what is absent says so by its name and names what is near", {
   )
 })
 
-test_that("tf$train$Example() gives TensorFlow's bytes", {
+test_that("tf$train$Example() matches TensorFlow's bytes", {
   f <- tf$train
   example <- f$Example(f$Features(list(
     c = f$Feature(bytes_list = f$BytesList(list("hi", ""))),
     a = f$Feature(int64_list = f$Int64List(c(1, 300, -5))),
     b = f$Feature(float_list = f$FloatList(c(1.5, -2)))
   )))
-  # of TensorFlow 1.15, e.SerializeToString(deterministic=True)
+  # TensorFlow 1.15's e.SerializeToString(deterministic=True).
   expected <- paste0(
     "0a3a0a160a016112111a0f0a0d01ac02fbffffffffffffffff010a110a0162120c120a0a080000c03f000000c0",
     "0a0d0a016312080a060a0268690a00"

@@ -1,6 +1,6 @@
-# tf$nn and tf$losses against TensorFlow's figures.
+# tf$nn and tf$losses compared with TensorFlow's values.
 
-test_that("losses, their reductions and their gradients are TensorFlow's", {
+test_that("losses, their reductions and their gradients match TensorFlow's", {
   golden <- read_golden("unit", "losses.json")
   graph <- tf$Graph()
   built <- with_graph(graph, {
@@ -33,7 +33,7 @@ test_that("losses, their reductions and their gradients are TensorFlow's", {
   expect_length(golden$cases, 218)
 })
 
-test_that("cross entropies of extreme logits lose nothing", {
+test_that("cross entropies of extreme logits lose no precision", {
   golden <- read_golden("unit", "losses.json")$extreme
   graph <- tf$Graph()
   built <- with_graph(graph, {
@@ -52,12 +52,12 @@ test_that("cross entropies of extreme logits lose nothing", {
     actual <- as.numeric(row_major(results[[name]]))
     small <- abs(expected) < 1e-6
     expect_equal(actual[!small], expected[!small], tolerance = 1e-6, label = name)
-    # nothing is lost in what is almost 0
+    # No loss of precision in probabilities near 0.
     expect_lt(max(abs(actual - expected)[small] / pmax(expected[small], 1e-15)), 1e-5)
   }
 })
 
-test_that("a label that is no class is named with its row", {
+test_that("an invalid class label is an error that names its row", {
   graph <- tf$Graph()
   with_graph(graph, {
     loss <- tf$losses$sparse_softmax_cross_entropy(c(0L, 1L, 3L), tf$zeros(c(3, 3)))
@@ -68,7 +68,7 @@ test_that("a label that is no class is named with its row", {
   )
 })
 
-test_that("losses refuse weights and labels that do not fit", {
+test_that("losses reject incompatible weights and labels", {
   with_graph(tf$Graph(), {
     x <- tf$zeros(c(4, 3))
     expect_error(tf$losses$absolute_difference(x, x, weights = c(1, 2, 3, 4)), "broadcast")
@@ -78,7 +78,7 @@ test_that("losses refuse weights and labels that do not fit", {
   })
 })
 
-test_that("losses are collected, and summed with those of regularization", {
+test_that("losses are collected, and summed with regularization losses", {
   graph <- tf$Graph()
   built <- with_graph(graph, {
     one <- tf$losses$absolute_difference(c(1, 2), tf$constant(c(2, 4)))
@@ -99,7 +99,7 @@ test_that("losses are collected, and summed with those of regularization", {
   with_graph(tf$Graph(), expect_error(tf$losses$get_total_loss(), "No loss has been added"))
 })
 
-test_that("the Poisson loss is that of counts", {
+test_that("log_poisson_loss() matches the likelihood of counts", {
   graph <- tf$Graph()
   built <- with_graph(graph, {
     targets <- c(0, 1, 3, 7)
@@ -118,7 +118,7 @@ test_that("the Poisson loss is that of counts", {
   expect_equal(as.vector(results$full), by_hand + stirling, tolerance = 1e-6)
 })
 
-test_that("activations and their gradients are TensorFlow's", {
+test_that("activations and their gradients match TensorFlow's", {
   golden <- read_golden("unit", "activations.json")
   graph <- tf$Graph()
   by_row <- c("softmax", "log_softmax", "l2_normalize_axis1")
@@ -145,7 +145,7 @@ test_that("activations and their gradients are TensorFlow's", {
   expect_length(results, 16)
 })
 
-test_that("every activation is a member of tf$nn; leaky_relu has its slope, softmax its axis", {
+test_that("every activation is a member of tf$nn; leaky_relu has a slope, softmax an axis", {
   names <- c(
     "relu", "relu6", "elu", "selu", "leaky_relu", "sigmoid", "tanh", "softplus", "softsign",
     "softmax", "log_softmax", "crelu", "swish"
@@ -167,7 +167,7 @@ test_that("every activation is a member of tf$nn; leaky_relu has its slope, soft
   expect_equal(results$logs, log(softmax), tolerance = 1e-6)
 })
 
-test_that("one_hot, argmax and top_k are as in TensorFlow", {
+test_that("one_hot, argmax and top_k match TensorFlow's", {
   graph <- tf$Graph()
   built <- with_graph(graph, {
     x <- tf$constant(rbind(c(1, 5, 5), c(3, 1, 2)))
@@ -189,7 +189,7 @@ test_that("one_hot, argmax and top_k are as in TensorFlow", {
   expect_equal(as.vector(results$hit), c(TRUE, FALSE))
 })
 
-test_that("rows have the same softmax and cross entropy together, in blocks, as each by itself", {
+test_that("softmax and cross entropy of a row do not depend on the other rows", {
   set.seed(1)
   for (classes in c(1, 3, 10, 700)) {
     x <- matrix(stats::rnorm(70 * classes, sd = 3), 70)

@@ -1,9 +1,9 @@
-# tf$pad() in all its modes, tf$nn$fused_batch_norm(), NaN in extremes, gradients of what is whole.
+# tf$pad() in all modes, tf$nn$fused_batch_norm(), NaN in extremes, and gradients of integers.
 
 in_graph <- function(code) with(tf$Graph()$as_default(), code)
 run <- function(x) with(tf$Session() %as% session, session$run(x))
 
-test_that("tensors are padded by constants and by their mirror image", {
+test_that("tensors are padded by constants and by reflection", {
   in_graph({
     x <- tf$constant(matrix(1:6, 2, byrow = TRUE), dtype = "float32")
     around <- matrix(c(1L, 1L, 2L, 1L), 2, byrow = TRUE)
@@ -47,7 +47,7 @@ test_that("tensors are padded by constants and by their mirror image", {
   })
 })
 
-test_that("fused_batch_norm() gives TensorFlow's figures", {
+test_that("fused_batch_norm() matches TensorFlow's values", {
   x <- aperm(array(seq(0, 23)^1.1, c(2, 3, 2, 2)), 4:1)
   weights <- aperm(array(cos(0:23), c(2, 3, 2, 2)), 4:1)
   in_graph({
@@ -81,7 +81,7 @@ test_that("fused_batch_norm() gives TensorFlow's figures", {
   })
 })
 
-test_that("NaN stays NaN in extremes and in relu's gradient", {
+test_that("NaN propagates through extremes and relu's gradient", {
   in_graph({
     a <- tf$constant(c(NaN, 1, NaN, 2))
     b <- tf$constant(c(1, NaN, NaN, 1))
@@ -105,7 +105,7 @@ test_that("NaN stays NaN in extremes and in relu's gradient", {
   })
 })
 
-test_that("whole numbers have no gradient but of themselves", {
+test_that("integers have no gradients except of themselves", {
   in_graph({
     n <- tf$constant(c(1L, 2L))
     x <- tf$constant(c(1, 2))
@@ -119,7 +119,7 @@ test_that("whole numbers have no gradient but of themselves", {
   })
 })
 
-test_that("a custom gradient of another shape is refused", {
+test_that("a custom gradient of another shape is an error", {
   in_graph({
     x <- tf$constant(c(1, 2))
     for (wrong in list(c(1, 2, 3), 1)) {
@@ -130,7 +130,7 @@ test_that("a custom gradient of another shape is refused", {
   })
 })
 
-test_that("paddings in lists leave a shape that is known", {
+test_that("paddings in lists give a known shape", {
   x <- tf$placeholder(tf$float32, shape(NULL, 8, 3))
   y <- tf$pad(x, list(c(0L, 0L), c(1L, 2L), list(0L, 1L)))
   expect_equal(y$shape$as_list()[2:3], list(11L, 4L), ignore_attr = TRUE)

@@ -1,5 +1,5 @@
-# Random ops, seeds and initializers: TensorFlow 1.15's numbers, bit for bit. golden/random.json was
-# made by tests/golden/make_random.py.
+# Random ops, seeds and initializers match TensorFlow 1.15 bit for bit (golden/random.json, from
+# tests/golden/make_random.py).
 
 random_kinds <- function() {
   list(
@@ -14,7 +14,7 @@ random_kinds <- function() {
   )
 }
 
-# The values of `times` runs of what `build` gives in a graph of a seed.
+# The values of `times` runs of the tensors of `build()`, in a graph with a seed.
 run_seeded <- function(graph_seed, build, times = 1) {
   graph <- tf$Graph()
   session <- with_graph(graph, {
@@ -28,7 +28,7 @@ run_seeded <- function(graph_seed, build, times = 1) {
   lapply(seq_len(times), function(i) session$run(tensor))
 }
 
-test_that("random ops give TensorFlow's numbers for any seeds, run after run", {
+test_that("random ops match TensorFlow's numbers for any seeds, in each run", {
   golden <- read_golden("random.json")
   kinds <- random_kinds()
   for (case in golden$draws) {
@@ -41,7 +41,7 @@ test_that("random ops give TensorFlow's numbers for any seeds, run after run", {
   expect_length(golden$draws, 40)
 })
 
-test_that("so do large tensors", {
+test_that("large random tensors match TensorFlow's", {
   golden <- read_golden("random.json")$large
   kinds <- list(
     uniform = tf$random$uniform, normal = tf$random$normal, truncated = tf$random$truncated_normal
@@ -55,7 +55,7 @@ test_that("so do large tensors", {
   }
 })
 
-test_that("variables begin with TensorFlow's numbers", {
+test_that("initial values of variables match TensorFlow's", {
   golden <- read_golden("random.json")$initializers
   named <- tf$initializers
   initializers <- list(
@@ -80,13 +80,13 @@ test_that("variables begin with TensorFlow's numbers", {
     build <- function() tf$get_variable("w", shape, initializer = initializers[[name]])
     actual <- row_major(run_seeded(1, build)[[1]])
     expected <- as.numeric(unlist(golden[[name]]$values))
-    # TensorFlow's QR decomposition works in float32
+    # TensorFlow's QR decomposition works in float32.
     tolerance <- if (startsWith(name, "orthogonal")) 1e-6 else 0
     expect_lte(max(abs(actual - expected)), tolerance, label = paste("difference of", name))
   }
 })
 
-test_that("a session goes on where its generator stands, a new one begins anew", {
+test_that("a session continues its generators, and a new session restarts them", {
   graph <- tf$Graph()
   x <- with_graph(graph, {
     tf$set_random_seed(7)
@@ -102,7 +102,7 @@ test_that("a session goes on where its generator stands, a new one begins anew",
   expect_identical(draw(), first)
 })
 
-test_that("without seeds set.seed() makes numbers repeat", {
+test_that("without seeds, set.seed() makes numbers reproducible", {
   draw <- function() run_seeded(NULL, function() tf$random_normal(c(2, 2)))[[1]]
   set.seed(20261121)
   first <- draw()
@@ -112,7 +112,7 @@ test_that("without seeds set.seed() makes numbers repeat", {
   expect_false(identical(first, second))
 })
 
-test_that("initializers are functions of a shape too, and print what they are", {
+test_that("initializers are also functions of a shape, and print their settings", {
   values <- run_seeded(3, function() tf$glorot_uniform_initializer(seed = 1)(c(20, 30)))[[1]]
   expect_equal(dim(values), c(20, 30))
   expect_lte(max(abs(values)), sqrt(6 / 50))
@@ -127,7 +127,7 @@ test_that("initializers are functions of a shape too, and print what they are", 
   expect_equal(as.vector(own), c(2, 2, 2))
 })
 
-test_that("what cannot be drawn is refused", {
+test_that("invalid distributions are errors", {
   with_graph(tf$Graph(), {
     expect_error(tf$random_uniform(3, dtype = "int32"), "maxval", class = "runhooks_error")
     expect_error(tf$random_normal(3, dtype = "int32"), "floating")

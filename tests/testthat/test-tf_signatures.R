@@ -1,5 +1,5 @@
-# Names, order and defaults of the arguments of everything below `tf` against what TensorFlow 1.15
-# says of itself (golden/tf_signatures.tsv; tools/tf_signatures.py writes it).
+# Names, order and defaults of the arguments of functions in `tf`, compared with TensorFlow 1.15
+# (golden/tf_signatures.tsv, from tools/tf_signatures.py).
 
 of_tensorflow <- function() {
   path <- test_path("golden", "tf_signatures.tsv")
@@ -9,7 +9,7 @@ of_tensorflow <- function() {
   }), vapply(lines, `[[`, "", 1))
 }
 
-# Where R's function is another one on purpose, and why.
+# Functions that differ on purpose, with the reason.
 others <- c(
   estimator.RunConfig = "tfestimators' has the arguments that one machine has, others by `...`",
   contrib.learn.datasets.load_dataset = "refused whatever is given",
@@ -36,7 +36,7 @@ value_of <- function(default) {
 
 differences <- function(name, theirs) {
   ours <- formals(tf_symbol(name))
-  # what R adds stands behind and has a default
+  # Additional arguments of R come last and have defaults.
   shared <- utils::head(names(ours), length(theirs))
   if (!identical(shared, names(theirs))) {
     return(sprintf("%s(%s), not (%s)", name, toString(names(ours)), toString(names(theirs))))
@@ -44,7 +44,7 @@ differences <- function(name, theirs) {
   required <- function(f, argument) identical(f[[argument]], quote(expr = ))
   wrong <- Filter(function(argument) {
     if (identical(theirs[[argument]], quote(`?`))) return(FALSE)
-    # what TensorFlow asks for may be left out here
+    # Arguments that TensorFlow requires may be optional here.
     if (required(theirs, argument)) return(FALSE)
     if (required(ours, argument)) return(TRUE)
     !identical(value_of(ours[[argument]]), value_of(theirs[[argument]]))
@@ -52,12 +52,12 @@ differences <- function(name, theirs) {
   if (length(wrong)) sprintf("%s: default of %s", name, toString(wrong))
 }
 
-test_that("every function below tf has TensorFlow's arguments, in its order, with its defaults", {
+test_that("functions of tf have TensorFlow's arguments, order and defaults", {
   tensorflow <- of_tensorflow()
   known <- intersect(tf_names(), names(tensorflow))
   expect_gt(length(known), 400)
   found <- unlist(Map(differences, known, tensorflow[known]))
   expect_identical(paste(found[setdiff(names(found), names(others))], collapse = "\n"), "")
-  # an exception that is none any more goes
+  # Exceptions that are no longer needed must be removed.
   expect_setequal(intersect(names(others), names(found)), names(others))
 })

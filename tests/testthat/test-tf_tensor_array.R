@@ -1,9 +1,9 @@
-# tf$TensorArray: what a loop writes and reads by number.
+# tf$TensorArray, which loops read and write by index.
 
 in_graph <- function(code) with(tf$Graph()$as_default(), code)
 run <- function(x) with(tf$Session() %as% session, session$run(x))
 
-test_that("elements are written, read and put together", {
+test_that("elements are written, read, stacked and concatenated", {
   in_graph({
     x <- tf$constant(c(1, 2))
     empty <- tf$TensorArray(tf$float32, size = 3L)
@@ -19,7 +19,7 @@ test_that("elements are written, read and put together", {
     expect_equal(got[[3]], matrix(c(1, 2, 3, 2, 4, 6), 3))
     expect_equal(c(got[[4]]), c(1, 2, 2, 4, 3, 6))
     expect_equal(got[[5]], matrix(c(3, 1, 6, 2), 2))
-    expect_equal(got[[6]], matrix(c(1, 0, 0, 2, 0, 0), 3)) # what was not written is 0
+    expect_equal(got[[6]], matrix(c(1, 0, 0, 2, 0, 0), 3)) # elements that were not written are 0
     rows <- tf$TensorArray(tf$float32, size = 3L)$unstack(tf$constant(matrix(1:6 / 2, 3), dtype = "float32"))
     turned <- tf$TensorArray(tf$float32, size = 3L)$scatter(c(2L, 0L, 1L), tf$constant(c(1, 2, 3)))
     cut <- tf$TensorArray(tf$float32, size = 2L, infer_shape = FALSE)$
@@ -37,7 +37,7 @@ test_that("elements are written, read and put together", {
   })
 })
 
-test_that("loops and branches carry arrays, and gradients go through", {
+test_that("loops and branches carry arrays, with gradients", {
   in_graph({
     x <- tf$constant(c(1, 2, 3))
     source <- tf$TensorArray(tf$float32, size = 3L)$unstack(x)
@@ -48,7 +48,7 @@ test_that("loops and branches carry arrays, and gradients go through", {
     stacked <- result[[2]]$stack()
     got <- run(list(stacked, tf$gradients(stacked, x)[[1]]))
     expect_equal(c(got[[1]]), c(1, 5, 14))
-    expect_equal(c(got[[2]]), c(6, 8, 6)) # 2 x, as often as it is in a sum
+    expect_equal(c(got[[2]]), c(6, 8, 6)) # 2 x, once for each sum that contains it
     chosen <- tf$cond(tf$constant(TRUE), function() result[[2]]$write(0L, tf$constant(7)),
       function() result[[2]])
     expect_equal(c(run(chosen$stack())), c(7, 5, 14))

@@ -1,4 +1,4 @@
-# What R's values become where TensorFlow takes a tensor (TF_NAMESPACE, section 1).
+# Conversion of R values to tensors.
 
 run_in_graph <- function(expr) {
   with(tf$Graph()$as_default(), {
@@ -11,7 +11,7 @@ run_in_graph <- function(expr) {
 }
 type_of <- function(expr) with(tf$Graph()$as_default(), expr$dtype$name)
 
-test_that("nested lists are stacked, and their numbers are plain", {
+test_that("nested lists are stacked, and their numbers take the default type", {
   rows <- list(c(1, 2), c(3, 4))
   expected <- rbind(c(1, 2), c(3, 4))
   expect_equal(run_in_graph(tf$constant(rows)), expected)
@@ -21,7 +21,7 @@ test_that("nested lists are stacked, and their numbers are plain", {
   expect_equal(run_in_graph(tf$reduce_sum(rows, 1)), array(c(3, 7)))
   expect_equal(type_of(tf$constant(rows)), "float32")
   expect_equal(type_of(tf$square(rows)), "float32")
-  # numbers of the type of the tensor beside them
+  # Numbers take the type of the other tensor.
   expect_equal(type_of(tf$add(tf$ones(2L, tf$float64), list(1, 2))), "float64")
   expect_equal(type_of(tf$constant(list(1L, 2L))), "int32")
   expect_equal(type_of(tf$constant(list(1, 2), dtype = "int64")), "int64")
@@ -38,10 +38,10 @@ test_that("paddings are a list of pairs", {
   expect_equal(padded, rbind(0, c(1, 0, 0)))
 })
 
-test_that("a constant's value fills its shape row by row, and stays plain", {
+test_that("a constant's values fill its shape in row-major order", {
   expect_equal(type_of(tf$constant(0.1, shape = shape(3))), "float32")
   expect_equal(type_of(tf$constant(c(1, 2), shape = list(2L, 2L))), "float32")
-  # numpy's reshape of the rows of a matrix
+  # Like numpy's reshape of a matrix.
   expect_equal(
     run_in_graph(tf$constant(matrix(1:6, 2), shape = c(3L, 2L))), rbind(c(1, 3), c(5, 2), c(4, 6))
   )
@@ -56,7 +56,7 @@ test_that("an array of np_array() keeps its type", {
   expect_equal(type_of(tf$reduce_sum(np_array(1:2, dtype = "float32"))), "float32")
 })
 
-test_that("a shape may have tensors in it", {
+test_that("a shape can contain tensors", {
   rows <- function() tf$shape(tf$ones(c(3L, 2L)))[1]
   expect_equal(run_in_graph(tf$zeros(list(rows(), 2L))), matrix(0, 3, 2))
   expect_equal(run_in_graph(tf$ones(list(rows(), 1L), tf$int32)), matrix(1L, 3, 1))
@@ -65,7 +65,7 @@ test_that("a shape may have tensors in it", {
   expect_equal(dim(run_in_graph(tf$truncated_normal(list(rows())))), 3L)
 })
 
-test_that("distributions take tensors as their parameters", {
+test_that("distributions accept tensors as parameters", {
   drawn <- run_in_graph({
     tf$set_random_seed(1)
     list(
@@ -78,7 +78,7 @@ test_that("distributions take tensors as their parameters", {
   expect_true(all(drawn[[2]] >= 2 & drawn[[2]] < 3))
 })
 
-test_that("an initializer's class stands for an initializer", {
+test_that("an initializer's class can replace an initializer", {
   expect_equal(
     run_in_graph(tf$get_variable("v", c(2L), initializer = tf$zeros_initializer)), array(c(0, 0))
   )
@@ -89,7 +89,7 @@ test_that("an initializer's class stands for an initializer", {
   expect_equal(dense, matrix(3))
 })
 
-test_that("results that TensorFlow names are found by name", {
+test_that("results with names in TensorFlow have these names", {
   x <- c(1, 5, 3)
   expect_equal(run_in_graph(tf$nn$top_k(x, 2L)$indices), array(c(1L, 2L)))
   expect_equal(run_in_graph(tf$nn$top_k(x, 2L)[[1]]), array(c(5, 3)))
@@ -100,7 +100,7 @@ test_that("results that TensorFlow names are found by name", {
   expect_null(names(with(tf$Graph()$as_default(), tf$unstack(tf$ones(2L)))))
 })
 
-test_that("tensors are bound, repeated and ranged over as vectors are", {
+test_that("tensors can be concatenated, repeated and used in ranges", {
   a <- c(1, 2)
   expect_equal(run_in_graph(rbind(tf$constant(a), c(3, 4))), rbind(a, c(3, 4), deparse.level = 0))
   expect_equal(run_in_graph(cbind(tf$constant(a), c(3, 4))), cbind(a, c(3, 4), deparse.level = 0))
@@ -112,7 +112,7 @@ test_that("tensors are bound, repeated and ranged over as vectors are", {
   expect_error(with(tf$Graph()$as_default(), rep(tf$constant(m), 2)), "needs a vector of known length")
 })
 
-test_that("shapes are compared and counted", {
+test_that("shapes can be compared and counted", {
   with(tf$Graph()$as_default(), {
     x <- tf$zeros(c(4L, 2L))
     expect_equal(x$shape$num_elements(), 8)
@@ -126,14 +126,14 @@ test_that("shapes are compared and counted", {
   })
 })
 
-test_that("tf$diag_part() is the diagonal that tf$diag() spreads", {
+test_that("tf$diag_part() inverts tf$diag()", {
   expect_equal(run_in_graph(tf$diag_part(tf$diag(c(1, 2)))), array(c(1, 2)))
   m <- matrix(1:4 + 0, 2)
   expect_equal(run_in_graph(tf$diag_part(tf$diag(m))), m)
   expect_error(run_in_graph(tf$diag_part(tf$ones(c(2L, 3L, 4L)))), "shape")
 })
 
-test_that("tf$feature_column has TensorFlow's places of arguments", {
+test_that("tf$feature_column has TensorFlow's order of arguments", {
   column <- tf$feature_column$categorical_column_with_vocabulary_list("a", c("x", "y"))
   expect_equal(
     column, column_categorical_with_vocabulary_list("a", vocabulary_list = c("x", "y"))
@@ -145,7 +145,7 @@ test_that("tf$feature_column has TensorFlow's places of arguments", {
   )
 })
 
-test_that("what is known of a shape with tensors is known of its zeros", {
+test_that("zeros() keeps the known dimensions of a shape with tensors", {
   with(tf$Graph()$as_default(), {
     x <- tf$placeholder(tf$float32, shape(NULL, 3))
     expect_equal(dim(tf$zeros(list(tf$shape(x)[1], 4L))), list(NULL, 4L))
@@ -153,7 +153,7 @@ test_that("what is known of a shape with tensors is known of its zeros", {
   })
 })
 
-test_that("a variable that is there is found without its shape", {
+test_that("an existing variable is found without its shape", {
   with(tf$Graph()$as_default(), {
     with(tf$variable_scope("s"), w <- tf$get_variable("w", c(2L, 3L)))
     with(tf$variable_scope("s", reuse = TRUE), again <- tf$get_variable("w"))
@@ -171,7 +171,7 @@ test_that("tf$gather() has a gradient along any axis", {
   expect_equal(slope, rbind(c(10, 0, 101), c(10, 0, 101)))
 })
 
-test_that("what is known of a new shape is known of the tensor", {
+test_that("reshape() keeps the known dimensions of the new shape", {
   with(tf$Graph()$as_default(), {
     x <- tf$placeholder(tf$float32, shape(NULL, 4L, 12L))
     flat <- tf$reshape(x, list(tf$shape(x)[1], 48L))

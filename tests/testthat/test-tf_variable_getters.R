@@ -1,5 +1,5 @@
-# tf$variable_scope(custom_getter = ) and tf$get_variable(custom_getter = ). Figures are those of
-# TensorFlow 1.15, whose getters see the same names in the same order.
+# tf$variable_scope(custom_getter = ) and tf$get_variable(custom_getter = ). Expected values are
+# TensorFlow 1.15's, whose getters receive the same names in the same order.
 
 values_of <- function(...) {
   with(tf$Session() %as% session, {
@@ -9,7 +9,7 @@ values_of <- function(...) {
 }
 halved <- function(getter, name, ...) 0.5 * getter(name, ...)
 
-test_that("a getter stands between a scope's variables and who asks for them", {
+test_that("a getter intercepts the creation of a scope's variables", {
   with(tf$Graph()$as_default(), {
     seen <- list()
     getter <- function(getter, name, shape, trainable, ...) {
@@ -25,13 +25,12 @@ test_that("a getter stands between a scope's variables and who asks for them", {
     names <- vapply(tf$trainable_variables(), function(v) v$name, "")
     expect_equal(names, c("s/w:0", "s/dense/kernel:0", "s/dense/bias:0"))
     expect_equal(values_of(w, y), list(array(c(0.5, 0.5)), matrix(1.5, 1, 2)))
-    # not outside of the scope
     outside <- tf$get_variable("out", 1L, initializer = tf$ones_initializer())
     expect_equal(values_of(outside), list(array(1)))
   })
 })
 
-test_that("getters of scopes within each other are called from the inside out", {
+test_that("getters of nested scopes are called from the innermost to the outermost", {
   with(tf$Graph()$as_default(), {
     order <- character()
     noted <- function(what) {
@@ -50,7 +49,7 @@ test_that("getters of scopes within each other are called from the inside out", 
   })
 })
 
-test_that("moving averages are read through a getter", {
+test_that("moving averages can be read through a getter", {
   with(tf$Graph()$as_default(), {
     net <- function(x, ...) {
       with(tf$variable_scope("net", ...), tf$layers$dense(
@@ -74,7 +73,7 @@ test_that("moving averages are read through a getter", {
   })
 })
 
-test_that("getters get a scope's reuse, regularizers and types", {
+test_that("getters receive a scope's reuse, regularizers and types", {
   with(tf$Graph()$as_default(), {
     scope <- function(...) tf$variable_scope("s", custom_getter = halved, ...)
     l2 <- tf$contrib$layers$l2_regularizer(2)
@@ -93,7 +92,7 @@ test_that("getters get a scope's reuse, regularizers and types", {
   })
 })
 
-test_that("a getter that gives nothing says so", {
+test_that("a getter without a result is an error", {
   with(tf$Graph()$as_default(), {
     expect_error(
       with(tf$variable_scope("s", custom_getter = function(getter, name, ...) NULL), {
@@ -105,7 +104,7 @@ test_that("a getter that gives nothing says so", {
   })
 })
 
-test_that("a scope's partitioner cuts what layers make", {
+test_that("a scope's partitioner splits variables of layers", {
   with(tf$Graph()$as_default(), {
     with(tf$variable_scope("s", partitioner = tf$fixed_size_partitioner(2L)), {
       y <- tf$layers$dense(tf$ones(c(1L, 4L)), 2L, kernel_initializer = tf$ones_initializer())

@@ -1,6 +1,6 @@
-# Graphs that are written by hand.
+# Graphs that are built directly, without an estimator.
 
-test_that("a linear model trains in a session, fed from R", {
+test_that("a linear model trains in a session with R feeds", {
   with(tf$Graph()$as_default() %as% graph, {
     x <- tf$placeholder(tf$float32, shape = list(NULL), name = "x")
     y <- tf$placeholder("float32", shape = list(NULL), name = "y")
@@ -29,7 +29,7 @@ test_that("a linear model trains in a session, fed from R", {
   })
   expect_length(losses, 100)
   expect_equal(losses[[1]], mean((2 * values + 1)^2), tolerance = 1e-6)
-  # the same by hand
+  # The same algorithm in plain R.
   by_hand <- c(0, 0)
   for (i in 1:100) {
     error <- by_hand[[1]] * values + by_hand[[2]] - (2 * values + 1)
@@ -38,7 +38,7 @@ test_that("a linear model trains in a session, fed from R", {
   expect_equal(unlist(found), by_hand, tolerance = 1e-5)
 })
 
-test_that("losses are weighted and go where they are told", {
+test_that("losses are weighted and added to the given collection", {
   with(tf$Graph()$as_default() %as% graph, {
     labels <- tf$constant(c(1, 2, 3))
     predictions <- tf$constant(c(2, 4, 6))
@@ -58,7 +58,7 @@ test_that("losses are weighted and go where they are told", {
   })
 })
 
-test_that("variables take initializers", {
+test_that("variables accept initializers", {
   with(tf$Graph()$as_default(), {
     variables <- list(
       number = tf$get_variable("number", initializer = 2.5),
@@ -88,7 +88,7 @@ test_that("variables take initializers", {
   ))
 })
 
-test_that("assignments and placeholders", {
+test_that("assignments and placeholders work", {
   with(tf$Graph()$as_default(), {
     v <- tf$Variable(3, name = "v")
     p <- tf$placeholder_with_default(5, shape = list())
@@ -105,7 +105,7 @@ test_that("assignments and placeholders", {
   })
 })
 
-test_that("the default graph is reset outside of others only", {
+test_that("the default graph can be reset only outside of nested graphs", {
   tf$reset_default_graph()
   tf$constant(1, name = "here")
   tf$reset_default_graph()

@@ -1,9 +1,9 @@
-# The smaller built-in hooks against TensorFlow's traces.
+# Compares the smaller built-in hooks with TensorFlow's traces.
 
 goldens <- hook_goldens("builtin_hooks")
 
-# Runs `op` of the counting graph in a session with `hook`, so many seconds a run; the log of each
-# run. `make_hook` adds what it needs to the graph.
+# Runs `op` of the counting graph with `hook`, `secs_per_run` seconds each, and returns the log of
+# each run. `make_hook` may add to the graph.
 log_of_runs <- function(make_hook, runs, secs_per_run = 0, increment = 1L, op = NULL) {
   clock <- local_clock()
   rows <- list()
@@ -45,7 +45,7 @@ test_that("the step counter counts from its second trigger on", {
   expect_events(dir, golden$event_file, "<DIR>")
 })
 
-test_that("the step counter warns five times of a step that does not grow", {
+test_that("the step counter warns five times about a step that does not increase", {
   local_clock()
   with(tf$Graph()$as_default(), {
     counting_graph()
@@ -63,7 +63,7 @@ test_that("the step counter warns five times of a step that does not grow", {
   )
 })
 
-# So many runs of the counting graph until it is to stop; list(runs, global_step, start).
+# Runs the counting graph until a stop request, and returns list(runs, global_step, start).
 count_runs <- function(hooks, checkpoint_dir = NULL, increment = 1L) {
   with(tf$Graph()$as_default(), {
     graph <- counting_graph(increment)
@@ -81,7 +81,6 @@ count_runs <- function(hooks, checkpoint_dir = NULL, increment = 1L) {
   list(runs = runs, start = start)
 }
 
-# A folder with a checkpoint of this step of the counting graph.
 checkpoint_at <- function(step, .local_envir = parent.frame()) {
   dir <- withr::local_tempdir(.local_envir = .local_envir)
   if (step == 0) return(dir)
@@ -95,7 +94,7 @@ checkpoint_at <- function(step, .local_envir = parent.frame()) {
   dir
 }
 
-test_that("StopAtStepHook stops where TensorFlow's does", {
+test_that("StopAtStepHook stops at TensorFlow's steps", {
   for (row in goldens$stop_at_step$table) {
     hook <- do.call(tf$train$StopAtStepHook, row$arguments)
     counted <- count_runs(hook, checkpoint_at(row$start), row$increment)
@@ -106,12 +105,13 @@ test_that("StopAtStepHook stops where TensorFlow's does", {
   }
 })
 
-test_that("StopAtStepHook begins anew where it is used again: a departure from TensorFlow", {
+test_that("a reused StopAtStepHook starts anew: a departure from TensorFlow", {
   golden <- goldens$stop_at_step_hook_reused$table
   hook <- tf$train$StopAtStepHook(num_steps = 3)
   for (row in golden[1:2]) expect_equal(count_runs(hook)$runs, row$runs)
   dir <- withr::local_tempdir()
-  # in TensorFlow the second session, which starts at step 3, makes one run: the last step stays 3
+  # In TensorFlow, the second session starts at step 3 and makes one run, because the last step
+  # stays 3.
   expect_equal(golden[[4]]$runs, 1L)
   for (start in c(0, 3)) {
     with(tf$Graph()$as_default(), {
@@ -123,7 +123,7 @@ test_that("StopAtStepHook begins anew where it is used again: a departure from T
   }
 })
 
-test_that("NanTensorHook fails or stops; infinity is no NaN", {
+test_that("NanTensorHook raises an error or stops; infinity is not NaN", {
   for (golden in goldens$nan_tensor$table) {
     rec <- new_recorder()
     with(tf$Graph()$as_default(), {
@@ -147,7 +147,6 @@ test_that("NanTensorHook fails or stops; infinity is no NaN", {
   }
 })
 
-# The event file of a summary saver in so many runs of the counting graph.
 summaries_of <- function(runs, make_hook, secs_per_run = 0, increment = 1L, checkpoint_dir = NULL) {
   clock <- local_clock()
   with(tf$Graph()$as_default(), {
@@ -187,7 +186,7 @@ test_that("SummarySaverHook saves at TensorFlow's steps and times", {
   expect_events(dir, goldens$summary_saver_secs$event_file, "<DIR>", tags = c("c", "d"))
 })
 
-test_that("SummarySaverHook without summaries writes the start only", {
+test_that("SummarySaverHook without summaries writes only the start event", {
   dir <- withr::local_tempdir()
   local_clock()
   with(tf$Graph()$as_default(), {
@@ -263,7 +262,7 @@ test_that("on the process that saves, hook_stop_at_checkpoint_step() is a StopAt
   expect_equal(unclass(hook)$last_step, golden$last_step)
 })
 
-test_that("timelines are saved for the same runs, with the same lines and events, as theirs", {
+test_that("timelines are saved for the same runs and with the same events as in TensorFlow", {
   trace <- goldens$profiler
   dir <- withr::local_tempdir()
   log <- character()
@@ -287,7 +286,7 @@ test_that("timelines are saved for the same runs, with the same lines and events
   expect_equal(tags, c("step_2", "step_4", "step_6"))
 })
 
-test_that("a timeline has the events of TensorFlow's, and every operation of the run", {
+test_that("a timeline has TensorFlow's events, and every operation of the run", {
   trace <- goldens$profiler
   dir <- withr::local_tempdir()
   run_steps(2, hook_profiler(save_steps = 2, output_dir = dir, show_memory = TRUE))
@@ -307,16 +306,15 @@ test_that("a timeline has the events of TensorFlow's, and every operation of the
   product <- spans[[match("y", names)]]
   expect_equal(product$args[c("op", "input0")], list(op = "MatMul", input0 = "x"))
   expect_true(all(vapply(spans, function(span) span$dur >= 0 && span$ts >= 0, NA)))
-  # arrows come in pairs, forward in time
+  # Flow arrows come in pairs, forward in time.
   starts <- timeline$traceEvents[phases == "s"]
   ends <- timeline$traceEvents[phases == "t"]
   expect_equal(lapply(starts, `[[`, "id"), lapply(ends, `[[`, "id"))
   expect_true(all(unlist(Map(function(s, t) s$ts <= t$ts, starts, ends))))
-  # all memory is given back
   counters <- timeline$traceEvents[phases == "C"]
   expect_equal(counters[[length(counters)]]$args$cpu, 0)
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

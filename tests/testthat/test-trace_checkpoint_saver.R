@@ -1,8 +1,9 @@
-# hook_checkpoint_saver() against TensorFlow's traces: when it saves, what it keeps, whom it tells.
+# Compares hook_checkpoint_saver() with TensorFlow's traces: times of saves, kept checkpoints, and
+# calls of listeners.
 
 goldens <- hook_goldens("checkpoint_saver")
 
-# Runs the counting graph with a saver hook; list(saved_at, log, surfaced).
+# Runs the counting graph with a saver hook, and returns list(saved_at, log, surfaced).
 run_saver <- function(dir, runs, ..., increment = 1L, secs_per_run = 0, max_to_keep = 5,
                       hours = 10000, relative = TRUE, look = function(run) NULL) {
   clock <- local_clock()
@@ -54,7 +55,7 @@ test_that("it saves at TensorFlow's times", {
   }
 })
 
-test_that("the log, the files and the events are TensorFlow's", {
+test_that("the log, the files and the events match TensorFlow's", {
   golden <- goldens$save_steps_5_over_12
   dir <- withr::local_tempdir()
   outcome <- run_saver(dir, 12, save_steps = 5)
@@ -65,7 +66,7 @@ test_that("the log, the files and the events are TensorFlow's", {
   expect_events(dir, golden$event_file, "<DIR>")
 })
 
-test_that("old checkpoints are deleted in their turn, those of an earlier run too", {
+test_that("old checkpoints are deleted in order, including those of an earlier run", {
   for (golden in goldens$keep_checkpoint_max$table) {
     keep <- golden$keep_checkpoint_max
     dir <- withr::local_tempdir()
@@ -87,7 +88,7 @@ test_that("old checkpoints are deleted in their turn, those of an earlier run to
   }
 })
 
-test_that("one checkpoint in so many hours is kept for ever", {
+test_that("keep_checkpoint_every_n_hours preserves checkpoints", {
   golden <- goldens$keep_checkpoint_every_n_hours
   dir <- withr::local_tempdir()
   rows <- list()
@@ -119,7 +120,7 @@ test_that("the state file has relative or absolute paths", {
   }
 })
 
-test_that("the graph may be left out, the files may be called otherwise", {
+test_that("the graph can be omitted, and the files renamed", {
   dir <- withr::local_tempdir()
   run_saver(dir, 2, save_steps = 5, save_graph_def = FALSE)
   expect_files(dir, goldens$save_graph_def_false$files)
@@ -132,7 +133,7 @@ test_that("the graph may be left out, the files may be called otherwise", {
   expect_events(dir, goldens$checkpoint_basename$event_file, "<DIR>")
 })
 
-# A session whose only hook saves every 2 steps, with two listeners; `on` acts in the first.
+# A session whose only hook saves every 2 steps, with two listeners. `on` acts in the first.
 replay_listeners <- function(name, on = list(), ...) {
   golden <- goldens[[name]]
   dir <- withr::local_tempdir()
@@ -160,7 +161,7 @@ test_that("listeners are called around each save", {
   replay_listeners("listeners", steps = 5)
 })
 
-test_that("a listener stops the loop by anything that is true, but for the first save", {
+test_that("a listener stops the loop by any true value, except at the first save", {
   cases <- list(
     listener_returns_True_at_save_2 = list(TRUE, 2),
     listener_returns_True_at_save_1 = list(TRUE, 1), listener_returns_1_at_save_2 = list(1, 2),
@@ -174,7 +175,7 @@ test_that("a listener stops the loop by anything that is true, but for the first
   }
 })
 
-test_that("an error of a listener surfaces", {
+test_that("an error of a listener reaches the caller", {
   for (where in c("begin", "before_save", "after_save", "end")) {
     at <- if (grepl("save", where)) 2 else 1
     raises <- function(n) if (n == at) raise("ValueError", paste("raised by L1 in", where))
@@ -184,7 +185,7 @@ test_that("an error of a listener surfaces", {
   }
 })
 
-# What is done to a folder with checkpoints of the steps 0, 2 and 4.
+# Damages to a folder with checkpoints of steps 0, 2 and 4.
 damages <- list(
   intact = function(dir) NULL,
   state_file_deleted = function(dir) unlink(file.path(dir, "checkpoint")),
@@ -200,7 +201,7 @@ damages <- list(
   }
 )
 
-# TensorFlow gives up where the newest checkpoint is gone; we take the one before it.
+# TensorFlow fails if the newest checkpoint is missing; we use the previous one.
 goes_back <- function(row) {
   before <- Filter(function(x) x$case == "state_points_to_older", goldens$restore_cases$table)[[1]]
   taken <- "The checkpoint before it, <DIR>/model.ckpt-2, is taken."
@@ -244,6 +245,6 @@ test_that("a session starts at the checkpoint that the state file names", {
   }
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

@@ -1,15 +1,15 @@
-# The early stopping hooks against TensorFlow's traces.
+# Compares the early stopping hooks with TensorFlow's traces.
 
 goldens <- hook_goldens("early_stopping")
 
-# Rows of a step and its metrics as an event file in a folder.
+# Writes rows of a step and its metrics to an event file.
 write_evaluations <- function(dir, rows, suffix = "") {
   steps <- vapply(rows, function(row) as.numeric(row[[1]]), 0)
   metrics <- lapply(rows, function(row) vapply(row[[2]], as.numeric, 0))
   cpp_write_events(dir, suffix, steps, metrics)
 }
 
-# Trains the toy model for 7 steps of 0.25 s; list(global_step, log, surfaced).
+# Trains the toy model, 0.25 s per step, and returns list(global_step, log, surfaced).
 train_with <- function(model, hook, steps = 7, rec = new_recorder()) {
   clock <- local_clock()
   outcome <- attempt(observed(
@@ -23,11 +23,11 @@ train_with <- function(model, hook, steps = 7, rec = new_recorder()) {
 
 stop_note <- "signal_early_stopping/STOP"
 
-test_that("the metrics of all files of a folder are put together", {
+test_that("the metrics of all files of a folder are combined", {
   golden <- goldens$read_eval_metrics
   dir <- withr::local_tempdir()
   for (file in golden$files_in) write_evaluations(dir, file$rows, file$suffix)
-  # a step, and its metrics in the order of their names
+  # Each step has its metrics in the order of their names.
   expect_equal(json_form(cpp_read_eval_metrics(dir)), json_form(golden$read))
 
   file <- list.files(dir, "[.]b$", full.names = TRUE)
@@ -49,7 +49,7 @@ stop_if <- list(
   stop_if_no_decrease_hook = hook_stop_if_no_decrease
 )
 
-test_that("hook_stop_if_*() stop when TensorFlow's do", {
+test_that("hook_stop_if_*() stop at TensorFlow's steps", {
   golden <- goldens$hooks_on_prepared_metrics
   dir <- withr::local_tempdir()
   write_evaluations(dir, golden$eval_metrics)
@@ -63,7 +63,7 @@ test_that("hook_stop_if_*() stop when TensorFlow's do", {
     lines <- sub("^[A-Z]+ ", "", grep("stopping|metric", outcome$log, value = TRUE))
     info <- paste(row$hook, one_line(row$args), one_line(row$kwargs))
     if (!is.null(row$surfaced)) {
-      # a KeyError
+      # TensorFlow raises KeyError.
       expect_equal(outcome$surfaced$class, "runhooks_error_not_found", info = info)
       expect_match(outcome$surfaced$message, "nope", info = info)
     }
@@ -76,7 +76,7 @@ test_that("hook_stop_if_*() stop when TensorFlow's do", {
   }
 })
 
-test_that("hook_early_stopping() asks at TensorFlow's steps", {
+test_that("hook_early_stopping() calls its function at TensorFlow's steps", {
   for (row in goldens$make_early_stopping_hook_calls$table) {
     rec <- new_recorder()
     calls <- list()
@@ -101,7 +101,7 @@ test_that("hook_early_stopping() asks at TensorFlow's steps", {
   }
 })
 
-test_that("hook_early_stopping() asks at TensorFlow's times", {
+test_that("hook_early_stopping() calls its function at TensorFlow's times", {
   rec <- new_recorder()
   steps <- list()
   asks <- function() {
@@ -114,7 +114,7 @@ test_that("hook_early_stopping() asks at TensorFlow's times", {
   expect_equal(json_form(steps), json_form(golden))
 })
 
-test_that("training goes on after an early stop, with the hook or without", {
+test_that("training resumes after an early stop, with the hook or without", {
   golden <- goldens$train_again_after_early_stop
   model <- golden_model_of()
   stopping <- function(answer) {
@@ -132,12 +132,12 @@ test_that("training goes on after an early stop, with the hook or without", {
   without <- train_with(model, NULL, steps = 3)
   expect_equal(without$global_step, golden$again_without_hook$global_step)
   expect_false(stop_note %in% variable_names(model))
-  # TensorFlow does not find the key signal_early_stopping/STOP; here the hook may be added
+  # TensorFlow fails to find the key signal_early_stopping/STOP; here the hook can be added.
   added <- train_with(model, stopping(FALSE), steps = 3)
   expect_null(added$surfaced)
   expect_equal(added$global_step, without$global_step + 3)
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

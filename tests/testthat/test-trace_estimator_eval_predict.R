@@ -1,8 +1,7 @@
-# evaluate() and predict() against TensorFlow's traces.
+# Compares evaluate() and predict() with TensorFlow's traces.
 
 goldens <- hook_goldens("estimator_eval_predict")
 
-# The toy model, trained for 3 steps.
 trained_model <- function(config = list(), steps = 3, .local_envir = parent.frame()) {
   model <- golden_model_of(config, .local_envir)
   train(model, toy_input(num_epochs = NULL), steps = steps)
@@ -15,7 +14,7 @@ run_evaluate <- function(model, input, ..., rec = new_recorder()) {
   attempt(observed(rec, evaluate(model, input, ..., simplify = FALSE)))
 }
 
-# The loss and the step of an evaluation, its error and its log.
+# Compares the loss and step of an evaluation, its error and its log.
 compare_evaluation <- function(outcome, golden, model) {
   expect_surfaced(outcome$surfaced, golden$surfaced)
   expect_log(outcome$log, golden$log, c("<MODEL_DIR>" = model_dir(model)))
@@ -26,7 +25,7 @@ compare_evaluation <- function(outcome, golden, model) {
 
 traced <- function(rec, ...) list(A = trace_hook(rec, "A", ...))
 
-test_that("evaluate() calls hooks, logs and writes as TensorFlow", {
+test_that("evaluate() calls hooks, logs and writes as in TensorFlow", {
   golden <- goldens$evaluate_steps_2
   model <- trained_model()
   rec <- new_recorder()
@@ -44,14 +43,14 @@ test_that("evaluate() calls hooks, logs and writes as TensorFlow", {
   compare_evaluation(outcome, golden, model)
 })
 
-test_that("evaluate() takes what data there are", {
+test_that("evaluate() uses the data available", {
   golden <- goldens$evaluate_steps_beyond_data
   model <- trained_model()
   compare_evaluation(run_evaluate(model, toy_batches(3), steps = 5), golden$three, model)
   compare_evaluation(run_evaluate(model, toy_batches(0), steps = 5), golden$none, model)
 })
 
-test_that("evaluate() says how far it is ten times", {
+test_that("evaluate() logs its progress ten times", {
   model <- trained_model()
   for (row in goldens$evaluate_log_frequency$table) {
     log <- run_evaluate(model, endless(), steps = row$steps)$log
@@ -60,7 +59,7 @@ test_that("evaluate() says how far it is ten times", {
   }
 })
 
-test_that("evaluate() has a name and a checkpoint", {
+test_that("evaluate() supports a name and a checkpoint", {
   golden <- goldens$evaluate_name_and_checkpoint
   model <- trained_model(list(save_checkpoints_steps = 2), steps = 5)
   checkpoint <- function(step) file.path(model_dir(model), paste0("model.ckpt-", step))
@@ -70,7 +69,7 @@ test_that("evaluate() has a name and a checkpoint", {
   compare_evaluation(run(), golden$default, model)
   expect_files(model_dir(model), golden$files)
   expect_events(file.path(model_dir(model), "eval_val"), golden$eval_val_events)
-  # TensorFlow writes both evaluations of one process to one file
+  # TensorFlow writes both evaluations of one process to one file.
   is_summary <- function(event) event$what == "summary"
   actual <- Filter(is_summary, events_form(file.path(model_dir(model), "eval")))
   wanted <- Filter(is_summary, golden_events(golden$eval_events))
@@ -82,13 +81,13 @@ test_that("evaluate() has a name and a checkpoint", {
   expect_match(bad$surfaced$message, wanted, fixed = TRUE)
 })
 
-test_that("evaluate() of a model that is not trained", {
+test_that("evaluate() of an untrained model matches TensorFlow", {
   model <- golden_model_of()
   outcome <- untrained(run_evaluate(model, endless(), steps = 1))
   compare_evaluation(outcome, goldens$evaluate_untrained, model)
 })
 
-test_that("a hook stops evaluate(), or fails it", {
+test_that("a hook can stop evaluate(), or fail it", {
   golden <- goldens$evaluate_hook_stop_and_errors
   model <- trained_model()
   act <- function(on, ...) {
@@ -102,26 +101,24 @@ test_that("a hook stops evaluate(), or fails it", {
   expect_files(model_dir(model), golden$files)
 })
 
-# --- predict
-
-# What the goldens' model calls `pred`; its `twice` a linear model has not.
+# The values of `pred` in the goldens. A linear model has no counterpart of `twice`.
 predictions_of <- function(items) {
   lapply(items, function(item) as.list(as.numeric(item$predictions)))
 }
 golden_predictions <- function(items) lapply(items, function(item) as.list(item$pred))
 
-# A golden asks for two predictions by name, the linear model for its one.
+# A golden fetches two predictions by name; the linear model has one.
 with_our_fetches <- function(golden) {
   golden$events <- lapply(golden$events, function(event) {
     fetches <- event$original_fetches
     if (!is.null(fetches)) event$original_fetches <- list(fetches$pred)
-    event$value <- NULL # they are compared at the end, as numbers
+    event$value <- NULL # compared at the end, as numbers
     event
   })
   golden
 }
 
-# Takes so many elements (all: NULL) as the goldens' caller does, and notes them.
+# Takes `n` elements (all if NULL) as the goldens' caller does, and records them.
 take_predictions <- function(rec, iterator, n = NULL) {
   taken <- list()
   while (is.null(n) || length(taken) < n) {
@@ -133,9 +130,9 @@ take_predictions <- function(rec, iterator, n = NULL) {
   taken
 }
 
-test_that("predict() makes its session at the first element, and a run for each batch", {
+test_that("predict() creates its session at the first element, and makes one run per batch", {
   golden <- with_our_fetches(goldens$predict)
-  golden$events[[1]]$type <- NULL # generator
+  golden$events[[1]]$type <- NULL # Python's generator type
   model <- trained_model()
   rec <- new_recorder()
   outcome <- attempt(observed(rec, {
@@ -153,7 +150,7 @@ test_that("predict() makes its session at the first element, and a run for each 
   )
 })
 
-test_that("predict() gives whole batches, and the keys that are asked for", {
+test_that("predict() returns whole batches, and the requested keys", {
   golden <- goldens$predict_whole_batches
   model <- trained_model()
   dirs <- c("<MODEL_DIR>" = model_dir(model))
@@ -199,7 +196,7 @@ test_that("hooks of an iterator that is closed early get end(): a departure from
   expect_null(iter_next(iterator))
 })
 
-test_that("a hook stops predict(), or fails it", {
+test_that("a hook can stop predict(), or fail it", {
   golden <- goldens$predict_stop_and_errors
   compare <- function(model, wanted, input = endless(), on = list()) {
     hooks <- traced(new_recorder(), on = on)
@@ -218,6 +215,6 @@ test_that("a hook stops predict(), or fails it", {
   untrained(compare(golden_model_of(), golden$untrained, input = toy_batches(1)))
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

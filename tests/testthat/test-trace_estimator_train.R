@@ -1,8 +1,8 @@
-# train() against TensorFlow's traces: the calls to all hooks, the log and the files.
+# Compares train() with TensorFlow's traces: the calls of all hooks, the log and the files.
 
 goldens <- hook_goldens("estimator_train")
 
-# Trains the toy model as the goldens' train() does; each run takes 0.25 s.
+# Trains the toy model as the goldens' train() does, 0.25 s per run.
 run_train <- function(model, rec, ..., input = toy_input(num_epochs = NULL)) {
   clock <- local_clock()
   outcome <- attempt(
@@ -28,8 +28,8 @@ compare_outcome <- function(outcome, golden) {
   if (!is.null(golden$global_step)) expect_equal(outcome$global_step, golden$global_step)
 }
 
-# A scenario that is one call of train(): its trace, its log and its files. `hooks` and `listeners`
-# are functions of the recorder.
+# Replays a scenario with one call of train(): its trace, its log and its files. `hooks` and
+# `listeners` are functions of the recorder.
 replay_train <- function(name, hooks = function(rec) NULL, ..., listeners = function(rec) NULL,
                          config = list(), model = golden_model_of(config, .local_envir),
                          builtin_hooks = TRUE, names = toy_names, .local_envir = parent.frame()) {
@@ -38,7 +38,7 @@ replay_train <- function(name, hooks = function(rec) NULL, ..., listeners = func
   outcome <- run_train(
     model, rec, ..., hooks = hooks(rec), saving_listeners = listeners(rec)
   )
-  # some goldens have recorded the user's hooks only
+  # Some goldens contain the user's hooks only.
   if (!builtin_hooks) rec$events <- Filter(function(event) nchar(event$hook) == 1, rec$events)
   if (!is.null(golden$events)) expect_whole_trace(rec, golden, names)
   compare_outcome(outcome, golden)
@@ -59,7 +59,7 @@ test_that("hooks are called in TensorFlow's order", {
   expect_events(model_dir(outcome$model), goldens$hook_order$event_file)
 })
 
-test_that("train() makes TensorFlow's hooks", {
+test_that("train() creates TensorFlow's hooks", {
   for (row in goldens$hook_lists$table) {
     rec <- new_recorder()
     model <- golden_model_of(row$RunConfig)
@@ -86,7 +86,7 @@ test_that("train() logs TensorFlow's lines", {
   expect_events(model_dir(model), golden$event_files)
 })
 
-test_that("steps count from where the last call ended, max_steps from the start", {
+test_that("steps count from the end of the last call, max_steps from the start", {
   golden <- goldens$steps_and_max_steps
   model <- golden_model_of()
   for (row in golden$table) {
@@ -111,7 +111,7 @@ test_that("steps count from where the last call ended, max_steps from the start"
   expect_equal(newest, golden$latest_checkpoint)
 })
 
-test_that("the end of the data ends the training well", {
+test_that("the end of the data ends the training without an error", {
   for (row in goldens$data_end_before_steps$table) {
     rec <- new_recorder()
     model <- golden_model_of()
@@ -123,7 +123,7 @@ test_that("the end of the data ends the training well", {
   replay_train("no_data", traced("A"), steps = 3, input = toy_batches(0))
 })
 
-test_that("a stop that is asked for before the first run or later", {
+test_that("a stop request before the first run or later ends the training", {
   stops <- session_run_hook(after_create_session = function(session, coord) coord$request_stop())
   replay_train("stopped_before_first_run", function(rec) list(K = stops), steps = 3)
 
@@ -144,7 +144,7 @@ test_that("a stop that is asked for before the first run or later", {
   expect_log(grep("CheckpointSaverListener", outcome$log, value = TRUE), golden$log)
 })
 
-test_that("an error of a hook leaves train(), and the checkpoints that were there", {
+test_that("an error of a hook leaves train() and the existing checkpoints", {
   for (where in c("begin", "after_create_session", "before_run", "after_run", "end")) {
     at <- if (grepl("run", where)) 3 else 1
     raises <- function(hook, a, v, n) {
@@ -161,7 +161,7 @@ test_that("an error of a hook leaves train(), and the checkpoints that were ther
   }
 })
 
-# Feeds NaN for the loss from this global step on: what the goldens' model computes itself.
+# Feeds NaN for the loss from this global step on. The goldens' model computes it instead.
 nan_from <- function(step) {
   session_run_hook(before_run = function(context) {
     losses <- context$session$graph$get_collection("losses")
@@ -172,7 +172,7 @@ nan_from <- function(step) {
   })
 }
 
-test_that("a loss that is NaN is an error, whatever a hook of the user's makes of it", {
+test_that("a NaN loss is an error, whatever a user's hook does with it", {
   loss <- names(toy_names)[toy_names == "Mean:0"]
   names <- toy_names
   names[[loss]] <- "mul_2:0" # the goldens' loss is multiplied by NaN
@@ -184,14 +184,14 @@ test_that("a loss that is NaN is an error, whatever a hook of the user's makes o
   replay_train("nan_loss_not_failing", function(rec) list(H = own, F = nan_from(0)), steps = 3)
 })
 
-# Where the data are repeated for ever every batch is a whole one, and the graph knows its size;
-# TensorFlow's does not.
+# If the data are repeated without end, our graph knows that each batch is full; TensorFlow's graph
+# does not.
 shape_form <- function(dims) {
   if (length(dims)) dims[1] <- list(NULL)
   dims
 }
 
-test_that("the collection `losses` is what hooks of tfestimators know", {
+test_that("the collection `losses` works as in tfestimators' hooks", {
   golden <- goldens$losses_collection$table[[2]]
   names <- list()
   fetched <- list()
@@ -217,7 +217,7 @@ test_that("the collection `losses` is what hooks of tfestimators know", {
   }
 })
 
-test_that("hooks find TensorFlow's collections in the graph of a linear model", {
+test_that("the graph of a linear model has TensorFlow's collections", {
   golden <- goldens$graph_collections$table[[1]]$collections
   found <- list()
   hook <- session_run_hook(after_create_session = function(session, coord) {
@@ -230,7 +230,7 @@ test_that("hooks find TensorFlow's collections in the graph of a linear model", 
   })
   model <- linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir())
   train(model, toy_input(num_epochs = NULL), steps = 1, hooks = hook)
-  # our sessions see for themselves whether they are ready
+  # Our sessions check for themselves whether they are ready.
   for (name in setdiff(names(golden), c("ready_op", "ready_for_local_init_op"))) {
     expect_equal(found[[name]], unlist(golden[[name]]), info = name)
   }
@@ -242,7 +242,7 @@ test_that("a second train() begins where the first ended", {
   replay_train("warm_or_restored_hooks", traced("A"), steps = 2, model = model)
 })
 
-test_that("a lost session is made again from the newest checkpoint, with the data from the start", {
+test_that("a lost session is recreated from the newest checkpoint, with the data from the start", {
   golden <- goldens$recovery_in_train
   seen <- list()
   fetches <- session_run_hook(
@@ -268,6 +268,6 @@ test_that("a lost session is made again from the newest checkpoint, with the dat
   expect_equal(json_form(seen), json_form(golden$batches_seen))
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

@@ -1,8 +1,8 @@
-# hook_in_memory_evaluator() against TensorFlow's traces.
+# Compares hook_in_memory_evaluator() with TensorFlow's traces.
 
 goldens <- hook_goldens("in_memory_evaluator")
 
-test_that("evaluations within training are called and logged as in TensorFlow", {
+test_that("evaluations during training are called and logged as in TensorFlow", {
   golden <- goldens$every_2_of_5
   model <- golden_model_of()
   rec <- new_recorder()
@@ -36,6 +36,6 @@ test_that("the last step is not evaluated twice: a departure from TensorFlow", {
   }
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

@@ -1,10 +1,10 @@
-# hook_checkpoint_input_pipeline() against TensorFlow's traces.
+# Compares hook_checkpoint_input_pipeline() with TensorFlow's traces.
 
 goldens <- hook_goldens("input_pipeline_hook")
 
 numbers <- function(n = 100) dataset_batch(range_dataset(0, n), 1)
 
-# One call of train() on such a dataset: the elements it sees, the log, the files.
+# One call of train() on such a dataset. Returns its elements, the log and the files.
 run_call <- function(dir, steps, data = numbers(), with_hook = TRUE, hook = NULL,
                      config = list(save_checkpoints_steps = 2)) {
   model <- do.call(toy_model, c(list(dir, tf_random_seed = 1), config))
@@ -42,12 +42,12 @@ expect_call <- function(actual, golden, dir) {
   expect_equal(gsub(dir, "<MODEL_DIR>", state, fixed = TRUE), golden$checkpoint_input_state)
 }
 
-# TensorFlow writes when each was saved; the golden leaves that out.
+# Removes the timestamps that TensorFlow writes; the golden has none.
 sub_timestamps <- function(state) {
   gsub("(all_model_checkpoint_timestamps|last_preserved_timestamp): [^\n]*\n", "", state)
 }
 
-test_that("a second call goes on with the next element, and without the hook with the first", {
+test_that("a second call resumes at the next element, or without the hook at the first", {
   golden <- goldens$range_two_calls
   dir <- withr::local_tempdir()
   for (call in golden$with_hook) expect_call(run_call(dir, call$steps), call, dir)
@@ -60,12 +60,12 @@ test_that("a second call goes on with the next element, and without the hook wit
   }
 })
 
-test_that("a run that was killed goes on with the element of its last checkpoint", {
+test_that("a killed run resumes at the element of its last checkpoint", {
   golden <- goldens$interrupted
   dir <- withr::local_tempdir()
   config <- list(save_checkpoints_steps = 3)
   first <- golden$calls[[1]]
-  # TensorFlow dies at once; here an error does what its KeyboardInterrupt did
+  # TensorFlow was stopped by KeyboardInterrupt; here an error has the same effect.
   killing <- session_run_hook(after_run = local({
     runs <- 0
     function(context, values) {
@@ -86,7 +86,7 @@ test_that("a run that was killed goes on with the element of its last checkpoint
   expect_call(run_call(dir, second$steps, config = config), second, dir)
 })
 
-test_that("shuffled batches are TensorFlow's, in one call and in two", {
+test_that("shuffled batches match TensorFlow's, in one call and in two", {
   golden <- goldens$shuffle_repeat_batch
   data <- range_dataset(0, 12) %>%
     dataset_shuffle(10, seed = 3) %>%
@@ -99,8 +99,8 @@ test_that("shuffled batches are TensorFlow's, in one call and in two", {
   expect_equal(parts, do.call(c, golden$two_calls))
 })
 
-# Where TensorFlow cannot save the generators of random operations, this package does.
-test_that("every policy works, also where TensorFlow cannot save a random operation", {
+# TensorFlow cannot save the generators of random operations; this package can.
+test_that("every policy works, even if TensorFlow cannot save a random operation", {
   noisy <- numbers() %>%
     dataset_map(function(x) x + tf$cast(tf$random_uniform(1L) * 0, "int64"))
   pipelines <- list(random_map = noisy, shuffle_noseed = dataset_shuffle(numbers(), 5))
@@ -116,13 +116,13 @@ test_that("every policy works, also where TensorFlow cannot save a random operat
   expect_error(hook_checkpoint_input_pipeline(model, "else"), "must be one of")
 })
 
-test_that("data that have ended stay ended", {
+test_that("completed data stay completed", {
   golden <- goldens$data_exhausted
   dir <- withr::local_tempdir()
   for (call in golden$calls) expect_call(run_call(dir, call$steps, numbers(3)), call, dir)
 })
 
-test_that("it saves at times, and keeps five whatever the model keeps", {
+test_that("it saves at times, and keeps five checkpoints whatever the model keeps", {
   golden <- goldens$save_secs_and_keep_max
   dir <- withr::local_tempdir()
   for (call in golden$secs) {
@@ -146,6 +146,6 @@ test_that("it saves in the first before_run, and its checkpoints are in the even
     unlist(Filter(function(file) !grepl("tfevents|graph.pbtxt", file), golden$files)))
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

@@ -1,15 +1,14 @@
-# hook_logging_tensor() against TensorFlow's traces: its very lines.
+# Compares the log lines of hook_logging_tensor() with TensorFlow's traces.
 
 goldens <- hook_goldens("logging_tensor")
 
-# The lines that `expr` logs, without their level.
 lines_logged <- function(expr) {
   outcome <- attempt(expr)
   if (!is.null(outcome$surfaced)) stop(outcome$surfaced$message)
   sub("^[A-Z]+ ", "", outcome$log)
 }
 
-# Runs the graph of the goldens, 2 s a run: rows of the lines of each run and those of the end.
+# Runs the graph of the goldens, 2 s per run. Returns the lines of each run and of the end.
 log_rows <- function(make_hook, runs = 7) {
   clock <- local_clock()
   with(tf$Graph()$as_default(), {
@@ -26,18 +25,18 @@ log_rows <- function(make_hook, runs = 7) {
       }
     }))
   })
-  add(list(at = "end"), at_end[-(1:3)]) # the first are those of the new session
+  add(list(at = "end"), at_end[-(1:3)]) # the first lines are those of the new session
   rows
 }
 
-# A number as Python prints a float32, or an integer.
+# Formats a number as Python prints a float32 or an integer.
 python_number <- function(x) {
   if (is.integer(x)) return(as.character(x))
   text <- format(x, digits = 8)
   if (grepl("[.]", text)) text else paste0(text, ".0")
 }
 
-test_that("tags, order, intervals, elapsed time and formatters are TensorFlow's", {
+test_that("tags, order, intervals, elapsed time and formatters match TensorFlow's", {
   hook <- tf$train$LoggingTensorHook
   in_angles <- function(values) {
     values <- vapply(values[order(names(values))], python_number, "")
@@ -68,14 +67,14 @@ test_that("tags, order, intervals, elapsed time and formatters are TensorFlow's"
   }
 })
 
-test_that("a hook begins anew in each session", {
+test_that("a hook starts anew in each session", {
   hook <- tf$train$LoggingTensorHook("seven", every_n_iter = 3)
   for (golden in goldens$two_sessions$table) {
     expect_equal(json_form(log_rows(function(loss) hook, runs = 4)), json_form(golden$table))
   }
 })
 
-test_that("the run that finds the end of the data does not count", {
+test_that("the run that reaches the end of the data does not count", {
   local_clock()
   with(tf$Graph()$as_default(), {
     tf$train$get_or_create_global_step()
@@ -89,7 +88,6 @@ test_that("the run that finds the end of the data does not count", {
   expect_log(outcome$log, goldens$after_stop_and_out_of_range$log)
 })
 
-# The values of the goldens, by what they are called there.
 logged_values <- list(
   "float32 0.1" = 0.1, "float32 1/3" = 1 / 3, "float32 1e-5" = 1e-5, "float32 1e-7" = 1e-7,
   "float32 123456789" = 123456789, "float32 1e16" = 1e16, "float32 1e20" = 1e20,
@@ -106,7 +104,7 @@ logged_values <- list(
   "vector 1001" = 0:1000, "matrix 40x30" = matrix(0:1199, 40, byrow = TRUE)
 )
 
-test_that("values are printed as numpy prints them", {
+test_that("values are printed as by numpy", {
   expect_setequal(names(logged_values), vapply(goldens$value_formats$table, `[[`, "", "value"))
   for (row in goldens$value_formats$table) {
     with(tf$Graph()$as_default(), {
@@ -119,6 +117,6 @@ test_that("values are printed as numpy prints them", {
   }
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

@@ -1,4 +1,4 @@
-# What becomes of each group of golden/hooks: no trace can be forgotten.
+# Ensures that each group of golden/hooks is replayed by a test.
 
 replayed_in <- c(
   session_loop = "test-monitored_session.R", session_errors = "test-trace_session_errors.R",
@@ -21,8 +21,8 @@ test_that("every group of scenarios is replayed", {
     text <- readLines(test_path(replayed_in[[group]]))
     begins <- sprintf("goldens <- hook_goldens(\"%s\")", group)
     expect_true(begins %in% text, info = group)
-    # which fails where a scenario was not asked for
-    ends <- c("test_that(\"no scenario is left out\", {", "  expect_all_replayed(goldens)", "})")
+    # The last test of each file, which fails if a scenario was not replayed.
+    ends <- c("test_that(\"all scenarios are replayed\", {", "  expect_all_replayed(goldens)", "})")
     expect_equal(utils::tail(text, 3), ends, info = group)
   }
 })

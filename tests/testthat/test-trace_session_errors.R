@@ -1,4 +1,4 @@
-# How sessions end by errors, against TensorFlow's traces.
+# Compares how errors end sessions with TensorFlow's traces.
 
 goldens <- hook_goldens("session_errors")
 replay <- replay_in(goldens)
@@ -30,8 +30,8 @@ test_that("an error of a hook ends the loop as in TensorFlow", {
   }
 })
 
-test_that("an error of an R function in the graph leaves as it is", {
-  # Python's goes into an error of TensorFlow's own, whose text begins with its class
+test_that("an error of an R function in the graph reaches the caller unchanged", {
+  # Python's error is wrapped in one of TensorFlow's, whose text begins with its class.
   unwrapped <- function(event) {
     parts <- regmatches(event$message, regexec("^(\\w+): (.*)$", event$message))
     if (length(parts)) event[c("class", "message")] <- as.list(parts[[1]][2:3])
@@ -55,13 +55,13 @@ test_that("an error of an R function in the graph leaves as it is", {
   }
 })
 
-# Numbers that end after the last one, one at a run.
+# Numbers, one per run, that end after the last one.
 next_number <- function(numbers) {
   batch <- cpp_next_batch(list(x = numbers), "float32", 1, 1, FALSE, 0)
   batch[[1]]
 }
 
-test_that("the end of the data ends the block quietly", {
+test_that("the end of the data ends the block silently", {
   replay("out_of_range_in_run", function(rec) {
     toy()
     number <- tf$reduce_sum(next_number(c(1, 2)))
@@ -101,7 +101,7 @@ test_that("errors of the caller end the block by their exact class", {
   }
 })
 
-test_that("an error that the coordinator was told surfaces at the end", {
+test_that("an error that the coordinator received is raised at the end", {
   replay("coordinator_exception", function(rec) {
     t <- toy()
     report <- function(hook, context, values, n) {
@@ -112,7 +112,7 @@ test_that("an error that the coordinator was told surfaces at the end", {
   })
 })
 
-test_that("a variable that nothing initializes is named", {
+test_that("a variable without an initializer is an error that names it", {
   replay("nothing_to_init_uninitialized", function(rec) {
     t <- toy()
     tf$get_variable("u", initializer = tf$constant(1))
@@ -126,6 +126,6 @@ test_that("a variable that nothing initializes is named", {
   })
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

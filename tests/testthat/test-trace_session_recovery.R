@@ -1,4 +1,4 @@
-# How sessions are made again, against TensorFlow's traces.
+# Compares the recovery of sessions with TensorFlow's traces.
 
 goldens <- hook_goldens("session_recovery")
 replay <- replay_in(goldens)
@@ -15,7 +15,7 @@ once <- function(where, class, at = 2) {
   setNames(list(raises), where)
 }
 
-test_that("a lost session is made again and the run is done again", {
+test_that("a lost session is recreated and the run repeated", {
   for (class in c("AbortedError", "UnavailableError")) {
     for (where in c("before_run", "after_run")) {
       replay(sprintf("recover_%s_from_%s", class, where), function(rec) {
@@ -63,7 +63,7 @@ test_that("a lost session is made again and the run is done again", {
   })
 })
 
-test_that("the tenth failure of one run surfaces", {
+test_that("the tenth failure of one run reaches the caller", {
   with(tf$Graph()$as_default(), {
     t <- toy()
     calls <- 0
@@ -94,7 +94,7 @@ training_session <- function(dir, hooks, ...) {
   }
 }
 
-test_that("training sessions go on from their checkpoints", {
+test_that("training sessions resume from their checkpoints", {
   dir <- withr::local_tempdir()
   replay("recover_from_checkpoint", dir = dir, function(rec) {
     t <- toy()
@@ -127,6 +127,6 @@ test_that("a second session begins where the first ended", {
   expect_equal(state_form(dir), golden$checkpoint_state)
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

@@ -1,8 +1,7 @@
-# train_and_evaluate() against TensorFlow's traces.
+# Compares train_and_evaluate() with TensorFlow's traces.
 
 goldens <- hook_goldens("train_and_evaluate")
 
-# The toy model with the goldens' second metric.
 model_with_mae <- function(config = list(), .local_envir = parent.frame()) {
   defaults <- list(save_checkpoints_steps = 2)
   defaults[names(config)] <- config
@@ -11,8 +10,8 @@ model_with_mae <- function(config = list(), .local_envir = parent.frame()) {
   })
 }
 
-# Both ends of what g_misc.py's tae() runs: list(returned, surfaced, log, values), and the events in
-# `rec`. `values` are what evaluate() returned.
+# Replays tae() of g_misc.py. Returns list(returned, surfaced, log, values), where `values` are the
+# results of evaluate(). Events go to `rec`.
 tae <- function(rec, model, max_steps = 5, train = toy_input(num_epochs = NULL),
                 evaluate = toy_input(num_epochs = NULL), train_args = list(),
                 eval_args = list(), secs = 0.25) {
@@ -53,7 +52,7 @@ tae <- function(rec, model, max_steps = 5, train = toy_input(num_epochs = NULL),
   outcome
 }
 
-# As the goldens: the estimator's calls, the sessions, and the tracing hooks.
+# Events that the goldens contain: calls of the estimator, sessions and tracing hooks.
 is_of_caller <- function(event) event$hook %in% c("estimator", "session", "L", "A", "EA", "caller")
 
 without_sessions <- function(rec) {
@@ -80,7 +79,7 @@ expect_outcome <- function(outcome, golden, model, names = c("loss", "mae", "glo
   }
 }
 
-# The events, and what evaluate() returned, to the precision that float32 has.
+# Compares the events and the results of evaluate(), with float32 precision.
 expect_calls <- function(rec, outcome, golden, names = toy_names) {
   is_value <- vapply(golden$events, function(e) e$method == "evaluate_returned", NA)
   for (i in seq_along(outcome$values)) {
@@ -107,7 +106,7 @@ test_that("each new checkpoint is evaluated, with TensorFlow's calls, lines, fil
   dir <- model_dir(model)
   expect_log(outcome$log, golden$log, c("<MODEL_DIR>" = dir))
   expect_files(dir, golden$files)
-  # beside the checkpoints, where train() alone would put them in logs
+  # Next to the checkpoints; train() alone would write to logs.
   expect_false(dir.exists(file.path(dir, "logs")))
   expect_equal(state_form(dir), golden$checkpoint_state)
   expect_events(file.path(dir, "eval"), golden$eval_event_file, tags = c("loss", "mae"))
@@ -115,7 +114,7 @@ test_that("each new checkpoint is evaluated, with TensorFlow's calls, lines, fil
   expect_equal(json_form(steps), json_form(golden$event_file_steps))
 })
 
-test_that("checkpoints within throttle_secs are skipped, with a line; the last one never", {
+test_that("checkpoints within throttle_secs are skipped with a log line, except for the last one", {
   for (row in goldens$throttle_secs$table) {
     model <- model_with_mae(list(save_checkpoints_steps = 1))
     outcome <- tae(
@@ -130,7 +129,7 @@ test_that("checkpoints within throttle_secs are skipped, with a line; the last o
   }
 })
 
-test_that("exporters export when TensorFlow's do, and keep as many", {
+test_that("exporters export at TensorFlow's steps, and keep as many exports", {
   golden <- goldens$exporters
   model <- model_with_mae()
   rec <- new_recorder()
@@ -162,7 +161,7 @@ test_that("a named evaluation has its own folder", {
   expect_outcome(outcome, golden, model)
 })
 
-test_that("without max_steps training ends with the data, and nothing is the last export", {
+test_that("without max_steps training ends with the data, without a last export", {
   golden <- goldens$max_steps_null_data_end
   model <- model_with_mae()
   rec <- new_recorder()
@@ -176,7 +175,7 @@ test_that("without max_steps training ends with the data, and nothing is the las
   expect_equal(outcome$returned[[2]], list(NULL))
 })
 
-test_that("a second call does nothing where max_steps is reached, and goes on where it is not", {
+test_that("a second call does nothing if max_steps is reached, and otherwise resumes", {
   golden <- goldens$called_again
   model <- model_with_mae()
   rec <- new_recorder()
@@ -193,7 +192,7 @@ test_that("a second call does nothing where max_steps is reached, and goes on wh
   expect_outcome(third, golden$third, model)
 })
 
-test_that("listeners of one's own come first, and hooks are called as in TensorFlow", {
+test_that("the user's listeners come first, and hooks are called as in TensorFlow", {
   golden <- goldens$saving_listeners_and_hooks
   model <- model_with_mae()
   rec <- new_recorder()
@@ -208,7 +207,7 @@ test_that("listeners of one's own come first, and hooks are called as in TensorF
   expect_outcome(outcome, golden, model)
 })
 
-test_that("early stopping sees the evaluations", {
+test_that("early stopping uses the evaluations", {
   golden <- goldens$early_stopping
   model <- estimator(
     function(features, labels, mode) {
@@ -245,6 +244,6 @@ test_that("without checkpoints there is nothing to evaluate", {
   expect_length(list.files(model_dir(model)), 0)
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

@@ -1,13 +1,13 @@
-# What TensorFlow refuses is refused here, row by row: an error of ours, in its words or in those of
-# R.
+# Compares errors row by row with TensorFlow's. Each is an error of this package, with TensorFlow's
+# message or one for R.
 
 goldens <- hook_goldens("validation_errors")
 
-# A call whose error has other words than TensorFlow's.
+# A call whose message differs from TensorFlow's.
 says <- function(call, words, class = "runhooks_error") {
   list(call = call, words = words, class = class)
 }
-# One that TensorFlow refuses, and R need not; or the other way round.
+# A call that only one of TensorFlow and R rejects, or that works here.
 accepts <- function(call) list(call = call, accepts = TRUE)
 
 failure_of <- function(call) {
@@ -20,11 +20,10 @@ failure_of <- function(call) {
   )
 }
 
-# `calls` has a function for each row, by the words of its call; `left_out` the reasons of those
-# that have none.
+# Compares all rows of a table. `calls` has a function for each row, by the text of its call, and
+# `left_out` gives reasons for missing ones.
 expect_rows <- function(name, calls, left_out = character()) {
   rows <- goldens[[name]]$table
-  # without remarks
   rows <- lapply(rows, function(row) replace(row, "call", sub("  [(].*$", "", row$call)))
   names(rows) <- vapply(rows, function(row) row$call, "")
   expect_setequal(names(rows), c(names(calls), names(left_out)))
@@ -46,7 +45,7 @@ expect_rows <- function(name, calls, left_out = character()) {
 fn <- function() TRUE
 dir <- tempdir()
 
-test_that("arguments of hooks are refused as in TensorFlow", {
+test_that("arguments of hooks are validated as in TensorFlow", {
   est <- toy_model(withr::local_tempdir())
   logging <- tf$train$LoggingTensorHook
   saver <- tf$train$CheckpointSaverHook
@@ -102,7 +101,7 @@ test_that("arguments of hooks are refused as in TensorFlow", {
     "StepCounterHook()" = function() tf$train$StepCounterHook(),
     "StepCounterHook(every_n_steps=0)" = function() tf$train$StepCounterHook(0),
     "StepCounterHook(every_n_steps=-1)" = function() tf$train$StepCounterHook(-1),
-    # TensorFlow finds out in the first run
+    # TensorFlow raises its error in the first run.
     "NanTensorHook(loss_tensor=NULL)" = says(
       function() tf$train$NanTensorHook(NULL), "`loss_tensor` must be a tensor"
     ),
@@ -117,12 +116,12 @@ test_that("arguments of hooks are refused as in TensorFlow", {
     ),
     "SummarySaverHook(save_steps=1, summary_op=op)" = function() summary(1, summary_op = "op:0"),
     "GlobalStepWaiterHook(-3)" = function() tf$train$GlobalStepWaiterHook(-3),
-    # TensorFlow finds out in the first run
+    # TensorFlow raises its error in the first run.
     "GlobalStepWaiterHook(NULL)" = says(
       function() tf$train$GlobalStepWaiterHook(NULL), "`wait_until_step` must be a whole number"
     ),
     "FinalOpsHook(NULL)" = function() tf$train$FinalOpsHook(NULL),
-    # TensorFlow finds out in the first run
+    # TensorFlow raises its error in the first run.
     "FeedFnHook(NULL)" = says(
       function() tf$train$FeedFnHook(NULL), "`feed_fn` must be a function"
     ),
@@ -182,12 +181,11 @@ test_that("arguments of hooks are refused as in TensorFlow", {
   ))
 })
 
-# begin() of a hook, in a graph of its own.
 begins <- function(make_hook) {
   with(tf$Graph()$as_default(), tf$train$MonitoredSession(hooks = make_hook())$close())
 }
 
-test_that("hooks that need a global step say so", {
+test_that("hooks that need a global step report its absence", {
   hooks <- list(
     StopAtStepHook = function() tf$train$StopAtStepHook(1),
     CheckpointSaverHook = function() tf$train$CheckpointSaverHook(dir, save_steps = 1),
@@ -202,11 +200,10 @@ test_that("hooks that need a global step say so", {
   )
   calls <- lapply(hooks, function(hook) function() begins(hook))
   names(calls) <- paste(names(hooks), "begin()")
-  # a session saves nothing without a variable
   expect_rows("hooks_without_global_step", calls)
 })
 
-test_that("LoggingTensorHook says what it does not find", {
+test_that("LoggingTensorHook reports unknown tensors", {
   logging <- function(tensors, prepare = function() NULL) {
     function() {
       begins(function() {
@@ -237,9 +234,9 @@ test_that("LoggingTensorHook says what it does not find", {
   ))
 })
 
-test_that("a saver hook wants to know which saver", {
+test_that("a saver hook rejects ambiguous savers", {
   expect_rows("checkpoint_saver_hook_savers", list(
-    # a session always has one: it is made where there is none
+    # A session without a saver creates one.
     "no saver" = accepts(function() {
       begins(function() {
         tf$train$get_or_create_global_step()
@@ -256,7 +253,7 @@ test_that("a saver hook wants to know which saver", {
   ))
 })
 
-test_that("arguments of an estimator's methods are refused as in TensorFlow", {
+test_that("arguments of an estimator's methods are validated as in TensorFlow", {
   est <- toy_model(withr::local_tempdir())
   input <- toy_input(num_epochs = NULL)
   train(est, input, steps = 1)
@@ -290,7 +287,7 @@ test_that("arguments of an estimator's methods are refused as in TensorFlow", {
     "train(hooks=[NULL])" = says(
       function() train(est, input, steps = 1, hooks = list(NULL)), not_a_hook
     ),
-    # as in tfestimators
+    # As in tfestimators.
     "train(hooks=a hook, not in a list)" = accepts(
       function() train(est, input, steps = 1, hooks = session_run_hook())
     ),
@@ -355,7 +352,7 @@ test_that("arguments of an estimator's methods are refused as in TensorFlow", {
   ))
 })
 
-test_that("run_config() refuses what RunConfig() does", {
+test_that("run_config() validates its arguments like RunConfig()", {
   golden <- goldens$run_config
   refused <- function(...) function() run_config(...)
   replaced <- function(...) function() run_config()$replace(...)
@@ -397,7 +394,7 @@ test_that("run_config() refuses what RunConfig() does", {
       refused(log_step_count_steps = -1),
       "`log_step_count_steps` must be a positive whole number, not -1"
     ),
-    # R's 1 is 1.0; what is no whole number is refused
+    # R's 1 is 1.0, so a fraction is the counterpart.
     "RunConfig(tf_random_seed=1.0)" = says(
       refused(tf_random_seed = 1.5), "`tf_random_seed` must be a whole number, not 1.5"
     ),
@@ -430,7 +427,7 @@ test_that("run_config() refuses what RunConfig() does", {
   ))
 
   config <- run_config()
-  # names that came after TensorFlow 1.10
+  # Names that are newer than TensorFlow 1.10.
   newer <- c(
     "experimental_max_worker_delay_secs", "session_creation_timeout_secs",
     "checkpoint_save_graph_def", "session_config"
@@ -459,7 +456,7 @@ test_that("run_config() saves by steps or by seconds", {
   }
 })
 
-test_that("specifications and exporters are refused as in TensorFlow", {
+test_that("specifications and exporters are validated as in TensorFlow", {
   est <- toy_model(withr::local_tempdir())
   train <- tf$estimator$TrainSpec
   eval <- tf$estimator$EvalSpec
@@ -576,6 +573,6 @@ test_that("specifications and exporters are refused as in TensorFlow", {
   expect_null(train(fn)$args$max_steps)
 })
 
-test_that("no scenario is left out", {
+test_that("all scenarios are replayed", {
   expect_all_replayed(goldens)
 })

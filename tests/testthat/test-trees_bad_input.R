@@ -1,4 +1,4 @@
-# What trees say of data, folders and arguments that do not fit.
+# Messages of tree models about unsuitable data, folders and arguments.
 
 ill_data <- function(n = 60) {
   set.seed(74)
@@ -16,7 +16,7 @@ fitted_trees <- function(formula = y ~ x + f, data = ill_data(), ...) {
   model
 }
 
-test_that("features that are all constant are named, and the mean is predicted", {
+test_that("constant features are named in a warning, and the model predicts the mean", {
   data <- transform(ill_data(), x = 1, f = factor("a"))
   model <- boosted_trees_regressor(y ~ x + f, data, n_trees = 3L, max_depth = 2L)
   expect_warning(
@@ -25,13 +25,13 @@ test_that("features that are all constant are named, and the mean is predicted",
   )
   expect_match(paste(said, collapse = ""), "\"f\" \\(a\\), and \"x\" \\(1\\)|\"f\" \\(a\\) and \"x\" \\(1\\)")
   expect_equal(predict(model, data)$.pred, rep(mean(data$y), nrow(data)), tolerance = 1e-5)
-  # what has one number and some that are missing is asked for that
+  # A constant feature with missing values can still be split.
   gappy <- transform(ill_data(), x = ifelse(y > 0, NA, 1))
   model <- fitted_trees(y ~ x, gappy)
   expect_true("x is missing" %in% as.data.frame(model)$question)
 })
 
-test_that("labels that a head does not know are named with their rows", {
+test_that("invalid labels are errors that name the rows", {
   data <- ill_data()
   data$k <- rep(0:3, 15)
   refused <- function(model, response, words) {
@@ -53,7 +53,7 @@ test_that("labels that a head does not know are named with their rows", {
   )
 })
 
-test_that("a feature of another type is refused in a prediction, a new level is told", {
+test_that("a feature of another type is an error in predict(), and a new level is reported", {
   model <- fitted_trees()
   data <- ill_data()
   expect_error(
@@ -73,7 +73,7 @@ test_that("a feature of another type is refused in a prediction, a new level is 
   expect_error(predict(model, transform(data, x = Inf)), "\"x\"", class = "runhooks_error_invalid_argument")
 })
 
-test_that("more batches in a layer than there are is told, and the next training goes on", {
+test_that("more batches per layer than the data have are reported, and training can resume", {
   data <- ill_data()
   model <- boosted_trees_regressor(
     column_numeric("x"), n_batches_per_layer = 20, n_trees = 1, max_depth = 1,
@@ -88,12 +88,12 @@ test_that("more batches in a layer than there are is told, and the next training
   expect_error(feature_importances(model), NA)
   said <- capture.output(train(model, input(NULL)), type = "message")
   expect_equal(sum(!as.data.frame(model)$is_leaf), 1)
-  # of data in memory layers are of all rows, as often as they come
+  # For data in memory, each layer uses all rows, whatever the number of batches.
   model <- fitted_trees(n_batches_per_layer = 4L)
   expect_equal(variable_value(model, "global_step")[[1]], 3 * 2 * 4)
 })
 
-test_that("an offset is refused with what to do", {
+test_that("an offset is an error that suggests an alternative", {
   for (make in list(
     function(formula) boosted_trees_regressor(formula, ill_data()),
     function(formula) boosted_trees_estimator(formula, ill_data(), head = poisson_regression_head())
@@ -102,7 +102,7 @@ test_that("an offset is refused with what to do", {
   }
 })
 
-test_that("a checkpoint of trees that ask for more than the model has is refused, whole", {
+test_that("a tree checkpoint with features that the model lacks is an error", {
   wide <- boosted_trees_regressor(
     list(column_numeric("x"), column_numeric("z")), n_batches_per_layer = 1, n_trees = 4, max_depth = 2,
     model_dir = withr::local_tempdir()

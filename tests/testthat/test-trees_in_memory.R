@@ -1,7 +1,8 @@
-# Trees whose input holds all rows in each step grow on bins in memory (src/trees/layer_grower.h).
-# Where the rows come in another order each time, TensorFlow's ops do it: both give the same trees.
+# Trees whose input gives all rows in each step grow on binned data in memory
+# (src/trees/layer_grower.h). If the order of rows changes, TensorFlow's ops grow them. Both give
+# the same trees.
 
-# Of so few values that quantiles are the same in any order of the rows.
+# Few distinct values, so that quantiles do not depend on the order of the rows.
 some_rows <- function(n = 400) {
   data <- data.frame(a = round(rnorm(n), 1), b = round(runif(n), 1), c = sample(c("x", "y", "z"), n, TRUE))
   data$y <- as.integer(runif(n) < plogis(data$a * (data$c == "x") + data$b))
@@ -29,7 +30,7 @@ grown <- function(data, shuffle = FALSE, n_trees = 4L, ..., dir = withr::local_t
   )
 }
 
-test_that("trees grown in memory are those of TensorFlow's ops", {
+test_that("trees grown in memory match those of TensorFlow's ops", {
   data <- some_rows()
   for (regularized in c(FALSE, TRUE)) {
     more <- if (regularized) {
@@ -44,7 +45,7 @@ test_that("trees grown in memory are those of TensorFlow's ops", {
   }
 })
 
-test_that("a formula's trees are regularized by a row, and those of columns as TensorFlow's", {
+test_that("formula models regularize per row, and column models as in TensorFlow", {
   data <- some_rows(200)
   model <- boosted_trees_classifier(y ~ ., data)
   expect_identical(model$spec[c("l2_regularization", "min_node_weight", "quantile_sketch_epsilon")], list(
@@ -59,7 +60,7 @@ test_that("a formula's trees are regularized by a row, and those of columns as T
   expect_identical(columns$spec$quantile_sketch_epsilon, 0.01)
 })
 
-test_that("a tree of which no leaf can be split is finished where a formula brings all rows", {
+test_that("a tree without leaves to split is finished if a formula gives all rows", {
   set.seed(8)
   data <- data.frame(x = rnorm(60), z = rnorm(60))
   data$y <- as.integer(data$x + 0.3 * rnorm(60) > 0)
@@ -71,15 +72,14 @@ test_that("a tree of which no leaf can be split is finished where a formula brin
   grown <- setdiff(unique(nodes$tree), if (sum(nodes$tree == max(nodes$tree)) == 1) max(nodes$tree))
   expect_length(grown, 10)
   expect_true(any(tapply(nodes$depth, nodes$tree, max)[as.character(grown)] < 6))
-  # once more it has all its trees
   expect_message(suppressWarnings(train(model)), "has 10 of 10 trees already")
-  # no root can be split: said at once, and steps are few
+  # No root can be split: training stops early and reports it.
   heavy <- boosted_trees_classifier(y ~ ., data, n_trees = 10L, min_node_weight = 0.3)
   expect_message(train(heavy), "Training ends with 0 of 10 trees: no leaf has the weight")
   expect_lt(variable_value(heavy, "global_step")[[1]], 10)
 })
 
-test_that("trees of columns whose leaves cannot be split wait for others, and end", {
+test_that("trees of columns whose leaves cannot be split wait for other batches, and end", {
   set.seed(8)
   data <- data.frame(x = rnorm(60))
   data$y <- as.integer(data$x + 0.3 * rnorm(60) > 0)
@@ -92,9 +92,9 @@ test_that("trees of columns whose leaves cannot be split wait for others, and en
   }
 })
 
-test_that("the loss of rows in memory is that of the head, and bad labels are refused as there", {
+test_that("the loss of rows in memory matches the head's, and invalid labels are errors", {
   data <- some_rows()
-  # rows in another order add up to a loss with other last bits
+  # Another order of rows changes the last bits of the loss.
   losses <- lapply(c(FALSE, TRUE), function(shuffle) grown(data, shuffle)$losses)
   expect_gt(length(losses[[1]]), 1)
   expect_equal(losses[[1]], losses[[2]], tolerance = 1e-6)
@@ -110,7 +110,7 @@ test_that("trees grown in memory have the same bits for one thread and for two",
   expect_identical(grown(data)$trees, one$trees)
 })
 
-test_that("a training that goes on in the middle of a tree ends with the same bits", {
+test_that("a training that resumes within a tree has the same bits", {
   data <- some_rows()
   once <- grown(data)
   dir <- withr::local_tempdir()
@@ -118,7 +118,7 @@ test_that("a training that goes on in the middle of a tree ends with the same bi
   expect_identical(grown(data, dir = dir)$trees, once$trees)
 })
 
-test_that("data frames come whole to trees, which end by themselves", {
+test_that("trees read whole data frames, and training stops after the last tree", {
   data <- some_rows(100)
   data$c <- factor(data$c)
   model <- boosted_trees_classifier(y ~ ., data, n_trees = 3L, max_depth = 2L)
@@ -127,7 +127,7 @@ test_that("data frames come whole to trees, which end by themselves", {
   expect_gt(mean(predict(model, data)[[1]] == data$y), 0.5)
 })
 
-test_that("trees in memory bear ill data", {
+test_that("trees in memory handle extreme data", {
   constant <- data.frame(x = rep(1, 5), y = c(1, 2, 3, 4, 5))
   model <- boosted_trees_regressor(y ~ x, constant, n_trees = 2L, max_depth = 2L)
   suppressWarnings(train(model, constant))
@@ -138,8 +138,8 @@ test_that("trees in memory bear ill data", {
   expect_equal(predict(model, same)[[1]], rep(2, 5), tolerance = 1e-4)
 })
 
-test_that("histograms are sums of doubles, as TensorFlow's", {
-  # the sum of floats is 2^24
+test_that("histograms are summed in double, as in TensorFlow", {
+  # A float sum would stop at 2^24.
   sums <- function(op, ...) {
     with(tf$Graph()$as_default(), {
       one <- function(x) tf$constant(matrix(x, 3), "float32")
@@ -158,7 +158,7 @@ test_that("histograms are sums of doubles, as TensorFlow's", {
   )[1, 1, 1, 1], 2^24 + 2)
 })
 
-test_that("the graph of trees in memory is written in TensorFlow's ops", {
+test_that("the graph of trees in memory is exported in TensorFlow's ops", {
   dir <- withr::local_tempdir()
   grown(some_rows(), center_bias = TRUE, dir = dir)
   graph <- readLines(file.path(dir, "graph.pbtxt"))
@@ -170,7 +170,7 @@ test_that("the graph of trees in memory is written in TensorFlow's ops", {
   expect_equal(setdiff(wanted, ops), character())
 })
 
-test_that("the ops of data in memory refuse what does not go together", {
+test_that("the ops of data in memory reject inconsistent inputs", {
   fill <- function(x = c(1, 2, 3), are_numbers = c(0L, 1L), groups = c(-1L, -1L)) {
     with(tf$Graph()$as_default(), {
       data <- tf$raw_ops$BoostedTreesInMemoryHandle()

@@ -1,4 +1,4 @@
-# Trees in the session loop: evaluations, exporters, early stopping, histories, words.
+# Trees in the session loop: evaluations, exporters, early stopping, histories, messages.
 
 loop_data <- function(seed = 75, n = 80) {
   set.seed(seed)
@@ -13,14 +13,14 @@ loop_trees <- function(..., n_trees = 6L, dir = withr::local_tempdir(.local_envi
   )
 }
 
-test_that("a first training says nothing but what is asked for", {
+test_that("a first training prints only requested output", {
   model <- loop_trees()
   expect_no_message(expect_no_warning(history <- train(model)))
   expect_true(all(diff(history$losses$mean_losses) < 0))
   runs <- as.data.frame(run_history(model_dir(model)))
   expect_equal(runs$to_step, 18)
   expect_equal(runs$why, "hook")
-  # of more steps than the trees take, too
+  # Also if more steps are requested than the trees take.
   expect_no_message(expect_no_warning(train(loop_trees(), max_steps = 1000)))
   expect_no_message(expect_no_warning(train(boosted_trees_classifier(Species ~ ., iris, n_trees = 2L))))
 })
@@ -52,7 +52,7 @@ test_that("train_and_evaluate() evaluates each checkpoint, exports, and ends wit
   }
 })
 
-test_that("final_exporter() exports once where the trees end long before max_steps, and again by each further call", {
+test_that("final_exporter() exports once if the trees end early, and again in each further call", {
   dir <- withr::local_tempdir()
   run <- function(...) {
     model <- loop_trees(dir = dir, config = run_config(save_checkpoints_steps = 6))
@@ -68,14 +68,13 @@ test_that("final_exporter() exports once where the trees end long before max_ste
     )
     c(as.integer(variable_value(model, "global_step")), length(exports))
   }
-  # in the middle of a tree, then to the end of the last one
+  # First within a tree, then to the end of the last one.
   expect_identical(run(max_steps = 8), c(8L, 1L))
   expect_identical(run(max_steps = 1000), c(18L, 2L))
-  # a folder that has its trees
   expect_warning(expect_identical(run(max_steps = 1000), c(18L, 3L)), "made no steps")
 })
 
-test_that("early stopping leaves the trees up to the best evaluation, bit for bit", {
+test_that("early stopping keeps the trees up to the best evaluation, bit for bit", {
   others <- loop_data(76)
   model <- loop_trees(n_trees = 40L)
   expect_message(
@@ -89,12 +88,11 @@ test_that("early stopping leaves the trees up to the best evaluation, bit for bi
   stopped <- variable_value(model, "boosted_trees:0_serialized")[[1]]
   grown <- length(unique(as.data.frame(model)$tree))
   expect_lt(grown, 40)
-  # the same trees as of a training that ends there
+  # The same trees as from a training that ends there.
   step <- cpp_saved_global_step(file.path(model_dir(model), "best"))
   whole <- loop_trees(n_trees = 40L)
   suppressMessages(train(whole, steps = step))
   expect_identical(variable_value(whole, "boosted_trees:0_serialized")[[1]], stopped)
-  # and they go on
   suppressMessages(train(model, steps = 3))
   expect_gt(length(unique(as.data.frame(model)$tree)), grown)
 })
@@ -114,7 +112,7 @@ test_that("the bar counts trees and layers", {
   }
   bar <- rebuild_hook(list(type = "ProgressBarHook", draw = drawn, min_secs = 0))
   train(loop_trees(), hooks = bar)
-  # the first look at numbers is no step; the counts are those from which the last step began
+  # Scanning the data is not a step. The counts are those at the start of the last step.
   expect_equal(lines[[5]], "4 1 tree, 3 layers")
   expect_match(last_of(lines), "^18 5 trees, 17 layers")
   withr::local_options(runhooks.progress = TRUE, cli.dynamic = TRUE, cli.num_colors = 1L)

@@ -1,4 +1,4 @@
-# Missing values in trees: the side with the better gain, in memory and by batches, wherever the model goes.
+# Missing values in trees go to the side with the better gain, in memory and by batches.
 
 gappy <- function(n = 90, digits = 9) {
   set.seed(72)
@@ -7,7 +7,7 @@ gappy <- function(n = 90, digits = 9) {
     f = sample(c("u", "v", NA), n, TRUE)
   )
   data$y <- (data$a > 0.3) + (data$f %in% NA) + 0.02 * data$k
-  # what is missing is like the largest of a, and like the least of k
+  # Missing values behave like the largest values of a, and like the smallest of k.
   data$a[seq(1, n, 5)] <- NA
   data$y[is.na(data$a)] <- data$y[is.na(data$a)] + 1
   data$k[seq(2, n, 7)] <- NA
@@ -31,7 +31,7 @@ gappy_model <- function(data = gappy(), ..., dir = withr::local_tempdir(.local_e
 
 trees_at <- function(model) variable_value(model, "boosted_trees:0_serialized")[[1]]
 
-test_that("what is missing goes to the side with the better gain, and is a level of words", {
+test_that("missing values go to the side with the better gain, and are a level of strings", {
   data <- gappy()
   model <- gappy_model(data)
   nodes <- as.data.frame(model)
@@ -39,7 +39,7 @@ test_that("what is missing goes to the side with the better gain, and is a level
   expect_true(any(!of("a")))
   expect_true(all(of("k")))
   expect_true("f is not (missing)" %in% nodes$question)
-  # one side alone explains less
+  # A fixed side explains less.
   least <- gappy_model(transform(data, a = ifelse(is.na(a), -100, a)))
   expect_lt(evaluate(model, data)$average_loss, evaluate(least, data)$average_loss + 1e-6)
   expect_gt(cor(predict(model, data)$.pred, data$y), 0.95)
@@ -49,48 +49,46 @@ test_that("what is missing goes to the side with the better gain, and is a level
   expect_equal(rowSums(parts), predict(model, data)$.pred, tolerance = 1e-5)
 })
 
-test_that("trees in memory and by batches agree on what is missing", {
-  # few rows have TensorFlow's sums to the bit, many have sums of whole numbers
+test_that("trees in memory and by batches agree on missing values", {
+  # Few rows have the same sums as TensorFlow bit for bit; many rows have integer sums.
   for (data in list(gappy(), gappy(9000, digits = 1))) {
     memory <- gappy_model(data)
     batch <- gappy_model(data, batch_size = nrow(data))
     expect_equal(predict(memory, data), predict(batch, data), tolerance = 1e-5)
     nodes <- as.data.frame(memory)
-    # where all numbers of a node are below what is missing, two questions are as good
+    # If a split separates only missing values, two splits are equivalent.
     if (nrow(data) == 90) expect_equal(nodes, as.data.frame(batch), tolerance = 1e-5)
     expect_true(any(!nodes$missing_goes_left, na.rm = TRUE))
   }
 })
 
-test_that("a training that goes on has the same bits, with what is missing", {
+test_that("a resumed training with missing values has the same bits", {
   data <- gappy()
   dir <- withr::local_tempdir()
   for (steps in c(2, 3)) gappy_model(data, dir = dir, steps = steps)
   expect_identical(trees_at(gappy_model(data, dir = dir)), trees_at(gappy_model(data)))
 })
 
-test_that("NA in a prediction has its place, whether training has seen some or not", {
+test_that("NA in predict() is handled, whether or not the training had missing values", {
   data <- gappy()
   full <- data[complete.cases(data), ]
   model <- gappy_model(full)
   expect_null(model$spec$missing_features[1][[1]])
   low <- transform(full, a = -1e6, b = -1e6, k = -1e6)
   expect_identical(predict(model, transform(full, a = NA, b = NA, k = NA)), predict(model, low))
-  # a word that is missing, and one that is new, is none of those asked for
   no_word <- predict(model, transform(full, f = NA))
   expect_warning(
     new <- predict(model, transform(full, f = "new")), class = "runhooks_warning_new_levels"
   )
   expect_identical(no_word, new)
-  # where some were missing, a new one is taken for missing
+  # If the training had missing values, a new level counts as missing.
   model <- gappy_model(data)
   suppressWarnings(new <- predict(model, transform(data, f = "new")))
   expect_identical(new, predict(model, transform(data, f = NA)))
-  # a blank is missing
   expect_identical(predict(model, transform(data, f = "")), predict(model, transform(data, f = NA)))
 })
 
-test_that("a folder's model knows what was missing in its training", {
+test_that("a model object on a folder uses the missing values of its training", {
   data <- gappy()
   dir <- withr::local_tempdir()
   model <- gappy_model(data, dir = dir)
@@ -103,7 +101,7 @@ test_that("a folder's model knows what was missing in its training", {
   expect_identical(predict(again, data), predict(model, data))
 })
 
-test_that("other ways with NA are there as for all models", {
+test_that("other NA actions work as for all models", {
   data <- gappy()
   expect_error(gappy_model(data, na.action = na.fail), "have NA", class = "runhooks_error_invalid_argument")
   omitted <- gappy_model(data, na.action = na.omit)
@@ -116,7 +114,7 @@ test_that("other ways with NA are there as for all models", {
   )
 })
 
-test_that("exports, evaluations, interactions, matrices and streams bear what is missing", {
+test_that("exports, evaluations, interactions, matrices and streams handle missing values", {
   data <- gappy()
   model <- gappy_model(data)
   expect_equal(
@@ -131,7 +129,7 @@ test_that("exports, evaluations, interactions, matrices and streams bear what is
   expect_equal(sum(is.na(predict(model, wide)$.pred)), 0)
 
   file <- withr::local_tempfile(fileext = ".csv")
-  # what is empty in a record's first column of numbers is read as NA
+  # Empty fields of a numeric first column are read as NA.
   utils::write.csv(transform(data, k = as.numeric(k)), file, row.names = FALSE, na = "")
   stream <- make_csv_dataset(file, 30, num_epochs = 1, shuffle = FALSE)
   streamed <- suppressMessages(
@@ -142,7 +140,7 @@ test_that("exports, evaluations, interactions, matrices and streams bear what is
   expect_gt(cor(predict(streamed, data)$.pred, data$y), 0.8)
 })
 
-test_that("columns say by name which of them may miss values", {
+test_that("columns declare by name which of them may have missing values", {
   data <- gappy()[c("a", "k", "y")]
   data$k <- as.numeric(data$k)
   make <- function(...) {
@@ -161,7 +159,7 @@ test_that("columns say by name which of them may miss values", {
   expect_error(make(missing_features = 1), "names of features", class = "runhooks_error_invalid_argument")
 })
 
-test_that("days, times and differences of times are features of trees", {
+test_that("dates, times and time differences are features of trees", {
   set.seed(73)
   n <- 200
   data <- data.frame(day = as.Date("2020-01-01") + sample(n), y = 0)
@@ -174,7 +172,7 @@ test_that("days, times and differences of times are features of trees", {
     unique(as.data.frame(model)$question[as.data.frame(model)$depth == 0])
   }
   expect_match(question(y ~ day), "day <= 2020-0[23]", all = FALSE)
-  # seconds, of which a float32 has no room for all since 1970
+  # float32 cannot represent all seconds since 1970.
   data$y <- as.numeric(data$time > as.POSIXct("2024-03-01", tz = "UTC") + 100)
   expect_match(question(y ~ time), "time <= 2024-03-01 00:01:(39|40) UTC", all = FALSE)
   model <- gappy_model(data, formula = y ~ time)

@@ -1,6 +1,4 @@
-// What lives here: Apple's question for facts of the machine, as apple.h.
-// Who may use it: sources that tools/platforms.sh reads as for macOS.
-// What it must not know: runhooks.
+// Apple's sysctlbyname() for syntax checks of code for macOS, see apple.h.
 #pragma once
 
 #include <stddef.h>
