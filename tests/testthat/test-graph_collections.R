@@ -90,11 +90,11 @@ test_that("every collection can be looked at", {
 
 test_that("whatever leaves the core is a classed error that names it and where it comes from", {
   expect_error(
-    cpp_test_throw("std"), "cpp_test_throw\\(\\) was left by std::out_of_range: on purpose",
+    cpp_test_throw("std"), "cpp_test_throw\\(\\) raised std::out_of_range: on purpose",
     class = "runhooks_error_internal"
   )
   expect_error(
-    cpp_test_throw("any"), "cpp_test_throw\\(\\) was left by int",
+    cpp_test_throw("any"), "cpp_test_throw\\(\\) raised int",
     class = "runhooks_error_internal"
   )
 })

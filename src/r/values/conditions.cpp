@@ -1,4 +1,4 @@
-// Errors and jumps across the border.
+// Errors and R longjmps at the boundary between R and the core.
 #include <cxxabi.h>
 
 #include <csetjmp>
@@ -19,12 +19,12 @@ namespace r {
 
 namespace {
 
-// What a jump brings: with_run_conditions() leaves by the value unwind_to() has made, and R hands it
-// over unchanged, whatever runs on the way (an on.exit() with loops of its own).
+// Elements of the value of a jump that with_run_conditions() makes by unwind_to(). R delivers the
+// value unchanged, even if on.exit() code runs other loops in between.
 enum LeaveElement { kCondition, kKind, kMessage };
 
 bool is_leave(SEXP value) {
-  // an error that nobody catches jumps to the top level without a value, which is no R object then
+  // The value is null if an uncaught error jumps to the top level.
   return value != nullptr && TYPEOF(value) == VECSXP && Rf_inherits(value, "runhooks_leave");
 }
 
@@ -43,8 +43,8 @@ void jump_back(void* data, Rboolean jumps) {
   if (jumps) std::longjmp(static_cast<CallData*>(data)->jump, 1);
 }
 
-// A condition that steers the loop ends its jump here; it reaches the user only if it leaves the
-// loop.
+// Converts the jump of a condition that controls the loop into an Error with that condition. Users
+// see the condition only if it leaves the loop.
 [[noreturn]] void throw_unwind(SEXP token) {
   SEXP value = CAR(token);
   if (!is_leave(value)) throw RUnwind(token, /*is_interrupt=*/false);
@@ -66,10 +66,10 @@ bool has_warnings = false;
 
 int interrupts_on_their_way = 0;
 
-// The token of a jump that goes on later. R code may run before, and jump itself, so it is a copy.
+// A copy of the unwind token: R code may run, and jump itself, before the unwinding continues.
 struct HeldToken {
   HeldToken(SEXP of, bool interrupts) : is_interrupt(interrupts) {
-    // a cell whose rest is the target of the jump, and no list that R could copy
+    // The CDR is the raw jump target; duplicating the whole cons cell would copy it as a list.
     Rcpp::Shield<SEXP> target(Rf_duplicate(CDR(of)));
     Rcpp::Shield<SEXP> copy(Rf_cons(CAR(of), target));
     token.reset(copy);
@@ -84,7 +84,7 @@ struct HeldToken {
   bool is_interrupt;
 };
 
-// A type as it is written.
+// The demangled name of a type.
 std::string type_name(const std::type_info* type) {
   if (!type) return "an exception that has no type";
   int status = 0;
@@ -104,7 +104,7 @@ bool interrupt_pending() { return interrupts_on_their_way > 0; }
 
 void RUnwind::resume_unwind() const {
   if (call_ != outermost_calls) {
-    raise_error(Error(Code::kInternal, "A jump of R was kept for another call."));
+    raise_error(Error(Code::kInternal, "An R unwind token was used outside of its call."));
   }
   SEXP token = static_cast<HeldToken*>(token_.get())->token.get();
   R_PreserveObject(token);
@@ -137,7 +137,7 @@ SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token) {
   call.data = data;
   if (setjmp(call.jump)) throw_unwind(token.token_);
   SEXP result = R_UnwindProtect(call_in, &call, jump_back, &call, token.token_);
-  SETCAR(token.token_, R_NilValue);  // it would keep the result alive
+  SETCAR(token.token_, R_NilValue);  // the token would keep the result alive
   return result;
 }
 
@@ -157,7 +157,7 @@ std::vector<std::string> classes_of(SEXP condition) {
   return all;
 }
 
-// The kind of a condition of ours. One that steers a loop must be of that very class.
+// The kind of a runhooks condition. Only its first class may be one that controls a loop.
 Code code_of_condition(SEXP condition) {
   const std::vector<Code> kinds = {Code::kInvalidArgument, Code::kNotFound,
                                    Code::kFailedPrecondition, Code::kDataLoss,
@@ -175,8 +175,7 @@ Code code_of_condition(SEXP condition) {
   return Code::kUnknown;
 }
 
-// An error comes as a value, see error_as_value(), and is thrown as an Error that carries the
-// condition.
+// Errors return as values, see error_as_value(), and become a ForeignError with the condition.
 SEXP eval_held(SEXP call, SEXP env, UnwindToken& token) {
   Rcpp::Shield<SEXP> quoted(Rf_lang2(Rf_install("quote"), call));
   Rcpp::Shield<SEXP> held(Rf_lang3(Rf_install("error_as_value"), quoted, env));
@@ -224,8 +223,8 @@ Error error_of_condition(SEXP condition, Code code) {
 
 void raise_exception(const char* where) {
   const auto internal = [where](const std::string& what) {
-    raise_error(Error(Code::kInternal, str_cat(where, "() was left by ", what, "."),
-                      {"This is an error of runhooks itself."}));
+    raise_error(Error(Code::kInternal, str_cat(where, "() raised ", what, "."),
+                      {"This is a bug in runhooks."}));
   };
   try {
     throw;
@@ -240,11 +239,11 @@ void raise_exception(const char* where) {
   } catch (const std::bad_alloc&) {
     raise_error(Error(Code::kResourceExhausted, "There is not enough memory."));
   } catch (const std::length_error&) {
-    raise_error(Error(Code::kResourceExhausted, "No memory holds what was asked for."));
+    raise_error(Error(Code::kResourceExhausted, "The requested size is too large."));
   } catch (const std::exception& error) {
     internal(str_cat(type_name(&typeid(error)), ": ", error.what()));
   } catch (const ForeignUnwind&) {
-    internal("a jump that nobody made");
+    internal("an unwind without an R jump");
   } catch (...) {
     internal(type_name(abi::__cxa_current_exception_type()));
   }
@@ -260,7 +259,7 @@ SEXP stop_with(SEXP condition) {
 
 }  // namespace
 
-// As in Rcpp's END_RCPP: a call of stop(), the token of a jump, or NULL for an interrupt.
+// As END_RCPP of Rcpp: returns a call of stop(), the token of a jump, or NULL for an interrupt.
 SEXP caught_exception() {
   try {
     throw;
@@ -313,7 +312,7 @@ void raise_error(const Error& error) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// What of `known` is nearly `name`, the nearest first.
+// The elements of `known` that are similar to `name`, closest first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_near_names(Text name, Texts known) {
   return guarded_entry([&]() -> SEXP { return Rcpp::wrap(closest_matches(name, known)); });

@@ -1,4 +1,4 @@
-// What is done once R has collected an object.
+// Finalizers that may allocate R objects.
 #include "r/values/finalizers.h"
 
 #include <map>
@@ -14,7 +14,7 @@ namespace {
 
 struct Awaited {
   std::function<void(SEXP)> then;
-  Preserved newer;  // an object with a weak reference, younger than the finalizer
+  Preserved newer;  // has a weak reference that is younger than the finalizer
 };
 
 std::map<SEXP, Awaited>& awaited() {
@@ -24,7 +24,7 @@ std::map<SEXP, Awaited>& awaited() {
 
 SEXP new_sentinel() { return R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue); }
 
-// Nobody is there to hear of an error, or to be interrupted: R collects in the midst of anything.
+// Drops errors and interrupts: a collection can happen anywhere, so no caller could handle them.
 void collected(SEXP object) {
   const auto found = awaited().find(object);
   const Awaited mine = std::move(found->second);
@@ -47,7 +47,7 @@ void register_finalizer(SEXP object, std::function<void(SEXP)> then) {
 
 SEXP key_of(SEXP weak_reference) {
   const OwnedObjects::Scope apart(nullptr);
-  // R declares it for embedding, but has no other call that runs them without a collection.
+  // R declares this for embedding, but nothing else runs finalizers without a collection.
   R_RunPendingFinalizers();  // lint: allow non-api
   return R_WeakRefKey(weak_reference);
 }
@@ -62,8 +62,9 @@ void on_next_gc(std::function<void()> then) {
 
 using namespace runhooks::r;
 
-// Calls the function `then` with `object`, an environment or an external pointer, once R has let go
-// of it; `then` takes care of its errors. As with reg.finalizer(), it must not see `object`.
+// Calls `then(object)` after R has collected `object`, an environment or an external pointer.
+// Errors of `then` are dropped. As with reg.finalizer(), the closure `then` must not refer to
+// `object`.
 // [[Rcpp::export(rng = false)]]
 void cpp_register_finalizer(SEXP object, SEXP then) {
   guarded_entry([&] {

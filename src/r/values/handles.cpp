@@ -1,4 +1,4 @@
-// R objects that C++ holds, and pointers to C++ objects that R holds.
+// Preserved R objects, and handles of C++ objects.
 #include "r/values/handles.h"
 
 #include "r/values/guarded_entry.h"
@@ -12,8 +12,8 @@ namespace {
 
 int held_count = 0;
 
-// One list of all held objects, but for those that are held together: cells link to both
-// neighbours, so that letting go costs the same however many there are.
+// The list of preserved objects: that of the current OwnedObjects, else a global one. It is doubly
+// linked (CAR: previous, CDR: next, TAG: object), so a release takes constant time.
 SEXP preserved_list() {
   if (OwnedObjects::current_list() != R_NilValue) return OwnedObjects::current_list();
   static SEXP list = [] {
@@ -39,7 +39,7 @@ void Preserved::reset(SEXP object) {
   if (object == R_NilValue) return;
   Rcpp::Shield<SEXP> protect(object);
   SEXP list = preserved_list();
-  // Making a cell may collect, and finalizers let go of what they held: the list is read after it.
+  // Rf_cons() may run finalizers that release objects, so read the list afterwards.
   cell_ = Rf_cons(list, R_NilValue);
   SEXP next = CDR(list);
   SETCDR(cell_, next);
@@ -74,12 +74,12 @@ EphemeronValue::EphemeronValue(SEXP owner, SEXP object) {
   weak_.reset(weak);
 }
 
-EphemeronValue::~EphemeronValue() { R_RunWeakRefFinalizer(weak_.get()); }  // forgets both
+EphemeronValue::~EphemeronValue() { R_RunWeakRefFinalizer(weak_.get()); }  // clears key and value
 
 SEXP package_namespace() {
   static SEXP ns = [] {
     Rcpp::Shield<SEXP> name(text_to_r("runhooks"));
-    return R_FindNamespace(name);  // held by R's registry
+    return R_FindNamespace(name);  // protected by R's registry
   }();
   return ns;
 }
@@ -92,7 +92,7 @@ void* handle_address(SEXP handle, const HandleKind& kind) {
   void* address = R_ExternalPtrAddr(handle);
   if (!address) {
     fail(Code::kFailedPrecondition, "This handle (", kind.name(),
-         ") is no longer valid: what it stood for is closed, or it was saved in another session.");
+         ") is no longer valid: its object is closed, or another R session has saved it.");
   }
   return address;
 }
@@ -102,24 +102,25 @@ void* handle_address(SEXP handle, const HandleKind& kind) {
 
 using namespace runhooks::r;
 
-// An object that R keeps as long as `owner`, an environment, is there; files hold nothing of it.
+// Ties `object` to the lifetime of the environment `owner` by a weak reference. Files do not keep
+// it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_attach_ephemeron(SEXP owner, SEXP object) {
   return guarded_entry([&]() -> SEXP {
     if (TYPEOF(owner) != ENVSXP) {
-      runhooks::invalid_argument("A part is one of an environment, not of an object of type ",
+      runhooks::invalid_argument("`owner` must be an environment, not an object of type ",
                                  Rf_type2char(TYPEOF(owner)), ".");
     }
     return R_MakeWeakRef(owner, object, R_NilValue, FALSE);
   });
 }
 
-// What it gave; NULL where that came out of a file.
+// The object of cpp_attach_ephemeron(); NULL if the weak reference was read from a file.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_part(SEXP part) {
   return guarded_entry([&]() -> SEXP {
     if (TYPEOF(part) != WEAKREFSXP) {
-      runhooks::invalid_argument("What cpp_attach_ephemeron() gave is expected, not an object of type ",
+      runhooks::invalid_argument("A weak reference is expected, not an object of type ",
                                  Rf_type2char(TYPEOF(part)), ".");
     }
     return R_WeakRefValue(part);

@@ -1,4 +1,4 @@
-// R objects that C++ holds, C++ objects that R holds.
+// Preserved R objects that C++ owns, and handles: external pointers by which R owns C++ objects.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,7 @@
 namespace runhooks {
 namespace r {
 
-// Keeps an R object alive. How many there are is counted, so that tests can see that none is
-// forgotten.
+// Protects an R object from garbage collection. Tests use count() to find leaks.
 class Preserved {
  public:
   Preserved() = default;
@@ -30,15 +29,15 @@ class Preserved {
   SEXP cell_ = R_NilValue;
 };
 
-// What keeps an R object; NULL of R where that is gone.
+// Keeps an R object alive; get() returns R_NilValue after the object has been collected.
 class ObjectOwner {
  public:
   virtual ~ObjectOwner() = default;
   virtual SEXP get() const = 0;
 };
 
-// An R object that lives as long as another one does, or what C++ has of it: R's collector sees it
-// as a part of that one, so that a circle of both is none that it cannot see.
+// Ties an R object to the lifetime of an owner by a weak reference. R's collector sees the
+// dependency, so a cycle of both can be collected.
 class EphemeronValue : public ObjectOwner {
  public:
   // `owner`: an environment or an external pointer.
@@ -46,7 +45,7 @@ class EphemeronValue : public ObjectOwner {
   ~EphemeronValue() override;
   EphemeronValue(const EphemeronValue&) = delete;
   EphemeronValue& operator=(const EphemeronValue&) = delete;
-  // NULL of R where R let go of it.
+  // R_NilValue after the owner has been collected.
   SEXP owner() const { return R_WeakRefKey(weak_.get()); }
   SEXP get() const override { return R_WeakRefValue(weak_.get()); }
 
@@ -54,10 +53,10 @@ class EphemeronValue : public ObjectOwner {
   Preserved weak_;
 };
 
-// The environment in which the core calls the package's own functions.
+// The namespace of the package, where the core calls internal R functions.
 SEXP package_namespace();
 
-// A kind of handle: external pointers carry it as their tag, and errors name it.
+// A kind of handle: the tag of its external pointers and its name in messages.
 class HandleKind {
  public:
   explicit HandleKind(const char* name) : name_(name) {}
@@ -106,7 +105,7 @@ SEXP make_handle(std::shared_ptr<T> object, const HandleKind& kind) {
   return handle;
 }
 
-// Throws where `handle` is not of this kind, or was saved and read back.
+// Throws if `handle` is of another kind, or was read back from a file.
 void* handle_address(SEXP handle, const HandleKind& kind);
 
 template <typename T>

@@ -1,4 +1,4 @@
-// Functions of R that the core calls.
+// R functions that the core calls.
 #include "r/values/r_function.h"
 
 #include "base/status.h"
@@ -17,7 +17,7 @@ class HeldFunction : public ObjectOwner {
   Preserved function_;
 };
 
-// Who is to hear of new functions; R's thread alone makes some.
+// Collects new functions. Only R's thread creates them.
 NewFunctions* listener = nullptr;
 
 }  // namespace
@@ -32,7 +32,7 @@ SEXP RFunction::get() const {
   SEXP function = keeper_->get();
   if (function == R_NilValue) {
     fail(Code::kFailedPrecondition,
-         "A function of R is no longer there: R let go of what it was made for.");
+         "The R function has been garbage-collected together with the object that owned it.");
   }
   return function;
 }
