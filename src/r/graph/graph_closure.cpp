@@ -14,7 +14,7 @@ namespace r {
 
 namespace {
 
-// Those that are held.
+// The functions that are preserved.
 std::set<GraphClosure*>& held_functions() {
   static auto* all = new std::set<GraphClosure*>;
   return *all;
@@ -42,7 +42,7 @@ void look_again_at_collection() {
 
 GraphClosure::GraphClosure(Graph& graph, SEXP function) {
   const OwnedObjects::Scope apart(nullptr);
-  // looking at all of them for each would be quadratic
+  // Amortizes release_closures(): a call per function would be quadratic.
   static size_t many = 0;
   if (held_functions().size() >= many) {
     release_closures();
@@ -70,11 +70,12 @@ SEXP GraphClosure::get() const {
   return cell == R_NilValue ? R_NilValue : R_ExternalPtrProtected(cell);
 }
 
-// TRUE where it was.
+// Transfers the function to the R object of its graph if no C++ object owns the graph. Returns true
+// if so.
 bool GraphClosure::hand_over() {
   const auto graph = graph_.lock();
   if (!graph || !has_object(*graph)) return false;
-  // `graph` itself, R's object, sessions
+  // Owners besides C++: this pointer, the R object, and the sessions that R owns.
   if (graph.use_count() > 2 + r_sessions_of(*graph)) return false;
   keep_with_graph(*graph, root_.get());
   root_.reset(R_NilValue);
@@ -100,7 +101,7 @@ void keep_for_graph(Graph& graph, SEXP object) {
 
 void release_closures() {
   auto& held = held_functions();
-  // making a cell may collect, by which graphs and their functions go
+  // Allocating a cell may collect graphs together with their functions.
   const std::vector<GraphClosure*> all(held.begin(), held.end());
   for (GraphClosure* function : all) {
     if (held.count(function) && function->hand_over()) held.erase(function);
