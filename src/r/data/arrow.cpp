@@ -1,4 +1,4 @@
-// Arrow C streams that packages hand over as external pointers.
+// Arrow C streams from external pointers of other packages.
 #include "data/data_fingerprint.h"
 #include "io/formats/arrow_stream.h"
 #include "r/values/guarded_entry.h"
@@ -14,7 +14,7 @@ const HandleKind kArrow("runhooks_arrow_reader");
 
 SEXP room_tag() { return Rf_install("runhooks_arrow_room"); }
 
-// What else lies behind a pointer would be read as a stream.
+// Checks class or tag, since any other pointer would be interpreted as a stream.
 ArrowArrayStream* stream_of(SEXP pointer) {
   const bool is_stream =
       TYPEOF(pointer) == EXTPTRSXP &&
@@ -26,7 +26,7 @@ ArrowArrayStream* stream_of(SEXP pointer) {
 
 }  // namespace
 
-// Room for a stream that a package exports.
+// An external pointer to an empty ArrowArrayStream, into which a package exports its stream.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_room() {
   return guarded_entry([]() -> SEXP {
@@ -44,7 +44,7 @@ SEXP cpp_arrow_room() {
   });
 }
 
-// Takes the stream over; the pointer is left with one that has been released.
+// Moves the stream into a reader; the pointer keeps a released stream.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_reader(SEXP pointer) {
   return guarded_entry(
@@ -61,7 +61,7 @@ SEXP cpp_arrow_columns(SEXP reader) {
   });
 }
 
-// The columns of the next batch, and a fingerprint of them; NULL at the end.
+// The columns of the next batch and their fingerprint; NULL at the end.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_next(SEXP reader) {
   return guarded_entry([&]() -> SEXP {

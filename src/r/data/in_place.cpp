@@ -1,4 +1,4 @@
-// R's columns of numbers that are read where they lie, instead of being copied.
+// Zero-copy views of R's numeric columns.
 #include <algorithm>
 
 #include "data/in_memory.h"
@@ -12,9 +12,9 @@ namespace r {
 
 namespace {
 
-// Copies of fewer bytes cost little, and their rows are found at once.
+// Smaller data are copied: that is cheap and makes row access faster.
 constexpr size_t kLarge = size_t{32} << 20;
-// So many batches at least; all rows at once are a tensor in any case.
+// With fewer batches a copy is better: a batch of all rows needs a tensor anyway.
 constexpr int64_t kLeastBatches = 8;
 
 size_t bytes_of_numbers(SEXP x) {
@@ -35,8 +35,8 @@ struct Parts {
   bool has_doubles = false;
 };
 
-// The columns of a vector or matrix of numbers; FALSE where it is something else, or has what no
-// tensor has: then the copy says what is wrong.
+// Adds the columns of a numeric vector or matrix. Returns false for other types and NA_integer_, so
+// that the copying path reports the error.
 bool add_part(SEXP x, Parts& parts) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   if (dim != R_NilValue && Rf_xlength(dim) != 2) return false;
@@ -71,7 +71,7 @@ std::shared_ptr<const ColumnViews> rows_in_place(SEXP x, DType wanted) {
   const bool is_matrix = is_list || Rf_getAttrib(x, R_DimSymbol) != R_NilValue;
   const auto width = static_cast<int64_t>(parts.columns.size());
   const Shape shape = is_matrix ? Shape{parts.rows, width} : Shape{parts.rows};
-  // R copies what it changes while somebody else has it; until the dataset goes
+  // Preserving `x` marks it as shared, so R copies it before modifying it.
   const OwnedObjects::Scope apart(nullptr);
   return std::make_shared<ColumnViews>(dtype, shape, std::move(parts.columns),
                                        std::make_shared<const Preserved>(x));

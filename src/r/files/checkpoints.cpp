@@ -1,4 +1,4 @@
-// Checkpoints and event files in R; where the core's log lines go.
+// Checkpoints in R, and the sink of the core's log.
 #include "base/log.h"
 #include "base/platform.h"
 #include "io/checkpoint/checkpoint_state.h"
@@ -58,7 +58,7 @@ SEXP cpp_latest_checkpoint(Text folder) {
   });
 }
 
-// The same by a list of another name.
+// The same for a state file with another name.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
   return guarded_entry([&]() -> SEXP {
@@ -68,7 +68,7 @@ SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
   });
 }
 
-// All that the list names, the newest last; none where there is no list that can be read.
+// All checkpoints in the state file, newest last; empty if the file cannot be read.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_listed_checkpoints(Text folder, Text state_name) {
   return guarded_entry([&]() -> SEXP {
@@ -92,8 +92,8 @@ std::vector<std::string> cpp_checkpoint_names(Text path) {
   });
 }
 
-// The tensors that are kept whole or in slices that make up all of them. TensorFlow keeps slots of
-// partitioned variables as slices of tensors that no slices make up.
+// Names of tensors that are complete, whole or as the sum of their slices. TensorFlow stores slots
+// of partitioned variables as incomplete slices.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_checkpoint_whole_names(Text path) {
   return guarded_entry([&]() -> SEXP {
@@ -118,7 +118,7 @@ SEXP cpp_checkpoint_values(Text path, Texts names) {
   });
 }
 
-// Type and shape of each tensor of a checkpoint, by name.
+// A named list with type and shape of each tensor.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_checkpoint_tensors(Text path) {
   return guarded_entry([&]() -> SEXP {

@@ -1,4 +1,4 @@
-// Answers of loaded models by row: all that R's closures would take longer for than the model does.
+// Conversion of a signature's outputs to one cell per row; R code would take longer than the model.
 #include "r/files/served_rows.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kClassColumn = ".pred_class";
 
-// -1 for what has no dimensions.
+// -1 without dimensions.
 R_xlen_t rows_of_array(SEXP x) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   return Rf_xlength(dim) == 0 ? -1 : INTEGER(dim)[0];
@@ -52,7 +52,7 @@ bool is_numeric(SEXP x) {
   return TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP;
 }
 
-// The place of the first of the largest scores of a row; -1 where one is no number.
+// The index of the first maximum in a row of scores; -1 if a score is NaN.
 R_xlen_t most_likely(const double* scores, R_xlen_t row, R_xlen_t n, R_xlen_t width) {
   R_xlen_t best = 0;
   for (R_xlen_t k = 0; k < width; ++k) {
@@ -70,7 +70,7 @@ void set_missing(SEXP x, R_xlen_t i) {
   if (TYPEOF(x) == LGLSXP) LOGICAL(x)[i] = NA_LOGICAL;
 }
 
-// The class with the best score of each row. Not protected.
+// The class with the highest score in each row. Not protected.
 SEXP best_classes(SEXP classes, SEXP scores, R_xlen_t n) {
   const R_xlen_t width = width_of(classes);
   Rcpp::Shield<SEXP> chosen(Rf_allocVector(TYPEOF(classes), n));
@@ -86,7 +86,7 @@ SEXP best_classes(SEXP classes, SEXP scores, R_xlen_t n) {
   return chosen;
 }
 
-// The core's strings are one object of R's for each text. Two levels of one text make no factor.
+// Looks strings up by address, since R caches each string once. With duplicate levels, returns `x`.
 // Not protected.
 SEXP factor_of_strings(SEXP x, SEXP levels) {
   std::unordered_map<SEXP, int> codes;
@@ -110,8 +110,8 @@ SEXP factor_of(SEXP x, SEXP levels) {
   return eval_r(call, package_namespace());
 }
 
-// The class of each row, where the signature has `classes`: one of each row, or all of them with
-// their scores. A factor where the signature says all classes. Not protected.
+// The class of each row if the signature has `classes`: one per row, or all of them with scores. A
+// factor if the signature lists all classes. Not protected.
 SEXP class_of_rows(SEXP values, R_xlen_t n) {
   SEXP classes = list_element(values, "classes"), scores = list_element(values, "scores");
   SEXP all = list_element(values, "all_classes");
@@ -152,7 +152,7 @@ SEXP served_table(SEXP values) {
   const R_xlen_t n = rows_of_all(values);
   Rcpp::Shield<SEXP> classes(class_of_rows(values, n)),
       outputs(Rf_getAttrib(values, R_NamesSymbol));
-  // an output of this name gives way
+  // .pred_class replaces an output of this name
   std::vector<R_xlen_t> shown;
   for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {
     if (!is_word(STRING_ELT(outputs, i), kClassColumn)) shown.push_back(i);

@@ -1,9 +1,9 @@
-// The checkpoint that a model in a temporary folder takes along where it is saved: an R object that
-// stands for the files and reads them when it is serialized, and not before.
+// ALTREP object that stands for a model's checkpoint files and reads them only when R serializes
+// it.
 // clang-format off
 #include "r/values/guarded_entry.h"
 #include "r/values/values.h"
-#include <R_ext/Altrep.h>  // wants R's own headers before it
+#include <R_ext/Altrep.h>  // must follow R's own headers
 // clang-format on
 
 #include "estimators/run_folder.h"
@@ -39,10 +39,12 @@ Files files_from_r(SEXP list) {
   if (TYPEOF(list) == VECSXP && Rf_xlength(list) == 0) return files;
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   const bool is_named = TYPEOF(list) == VECSXP && TYPEOF(names) == STRSXP;
-  if (!is_named) invalid_argument("The model carries no files that can be read.");
+  if (!is_named) invalid_argument("The files that are stored with the model cannot be read.");
   for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
     SEXP bytes = VECTOR_ELT(list, i);
-    if (TYPEOF(bytes) != RAWSXP) invalid_argument("The model carries no files that can be read.");
+    if (TYPEOF(bytes) != RAWSXP) {
+      invalid_argument("The files that are stored with the model cannot be read.");
+    }
     files.emplace_back(utf8_of(STRING_ELT(names, i)),
                        std::string(reinterpret_cast<const char*>(RAW(bytes)),
                                    static_cast<size_t>(Rf_xlength(bytes))));
@@ -50,7 +52,8 @@ Files files_from_r(SEXP list) {
   return files;
 }
 
-// What a hook saves while it trains has the values of that moment, in a checkpoint of its own.
+// If the model is training, saves a checkpoint of the current values to `scratch` and deletes it on
+// destruction.
 class TrainingSnapshot {
  public:
   TrainingSnapshot(const std::string& folder, const std::string& scratch) : scratch_(scratch) {
@@ -63,25 +66,24 @@ class TrainingSnapshot {
         remove_file(join_path(scratch_, name));
       }
       remove_file(scratch_);
-    } catch (const Error&) {  // R removes its temporary folder
+    } catch (const Error&) {  // R deletes its temporary directory at exit
     }
   }
-  // "" where the newest of the folder is of this moment.
+  // "" if the newest checkpoint of the directory is current.
   const std::string& checkpoint() const { return checkpoint_; }
 
  private:
   std::string scratch_, checkpoint_;
 };
 
-// options(runhooks.carried_mb = )
+// The size limit from options(runhooks.carried_mb = ).
 uint64_t most_bytes() {
   const double said = Rf_asReal(Rf_GetOption1(Rf_install("runhooks.carried_mb")));
   const double most = (said >= 0 ? said : 10) * 1024 * 1024;
   return most < 1e18 ? static_cast<uint64_t>(most) : UINT64_MAX;
 }
 
-// An empty list where there is no checkpoint. NULL, where nothing can be read: then R writes the empty
-// vector that it sees.
+// An empty list without a checkpoint. On errors NULL, so that R serializes an empty raw vector.
 SEXP serialized_state(SEXP x) {
   try {
     SEXP about = R_altrep_data1(x);
@@ -96,8 +98,8 @@ SEXP serialized_state(SEXP x) {
   }
 }
 
-// In another process it is the files. The plain method would give them the attributes of what they
-// were saved for, which has none.
+// Another process gets the list of files. The default method would add the attributes of the ALTREP
+// object, which has none.
 SEXP unserialize(SEXP, SEXP state, SEXP, int, int) { return state; }
 
 R_xlen_t length(SEXP) { return 0; }
@@ -127,8 +129,8 @@ void init_carried_class(DllInfo* library) {
   carried_class() = type;
 }
 
-// Stands for the newest checkpoint of the folder at the moment at which it is serialized: with `all`
-// of its values, or if they are small. `scratch`: a folder that may be made for a while.
+// An object that serializes as the newest checkpoint of the directory. Includes the values if `all`
+// or if they are small. `scratch`: a directory that may be created temporarily.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
   return guarded_entry([&]() -> SEXP {
@@ -140,12 +142,12 @@ SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
   });
 }
 
-// How the folder goes with files that a model carries.
+// Compares a model directory with stored files.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_compare_carried(Text folder, SEXP files) {
   return guarded_entry([&]() -> SEXP {
     const SnapshotStatus found = compare_snapshot(folder, files_from_r(files));
-    // one that trains is ahead of its newest checkpoint
+    // during training the model is ahead of its newest checkpoint
     const bool is_newest = found.is_newest && !ActiveTraining::is_in(folder);
     return Rcpp::List::create(Rcpp::_["checkpoint"] = found.checkpoint,
                               Rcpp::_["newest_step"] = static_cast<double>(found.newest_step),

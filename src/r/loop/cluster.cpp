@@ -1,4 +1,4 @@
-// The processes of a run in R: how they begin, meet and end.
+// Distributed runs in R: start, collective calls and end.
 #include "cluster/communicator.h"
 #include "estimators/replica_run.h"
 #include "r/values/guarded_entry.h"
@@ -18,7 +18,7 @@ SEXP place_to_r() {
 
 }  // namespace
 
-// Loads the shared object of an MPI and begins; what this process is among all.
+// Loads an MPI library and initializes it. Returns the rank of this process.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_cluster_start(Text path) {
   return guarded_entry([&]() -> SEXP {
@@ -27,17 +27,17 @@ SEXP cpp_cluster_start(Text path) {
   });
 }
 
-// The beginning of `what`, at which all processes meet.
+// Starts the collective call `what`: a barrier for all processes.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_begin(Text what, Text folder) {
   guarded_entry([&] { begin_collective(what, folder); });
 }
 
-// The bytes of all processes, by their ranks, once all have come to `what`.
+// Gathers the bytes of all processes, ordered by rank, after a barrier for `what`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_cluster_gather(Text what, SEXP bytes) {
   return guarded_entry([&]() -> SEXP {
-    if (TYPEOF(bytes) != RAWSXP) invalid_argument("Processes gather bytes.");
+    if (TYPEOF(bytes) != RAWSXP) invalid_argument("`bytes` must be a raw vector.");
     const std::string own(reinterpret_cast<const char*>(RAW(bytes)),
                           static_cast<size_t>(Rf_xlength(bytes)));
     meet(what);
@@ -48,7 +48,7 @@ SEXP cpp_cluster_gather(Text what, SEXP bytes) {
   });
 }
 
-// The good end of a script.
+// The regular end of a script.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_finish() {
   guarded_entry([&] {
@@ -57,7 +57,7 @@ void cpp_cluster_finish() {
   });
 }
 
-// Ends all processes; returns where there is but this one.
+// Aborts all processes; does nothing for a single process.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_abort(int code) {
   guarded_entry([&] { communicator().abort(code); });

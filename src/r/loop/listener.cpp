@@ -27,8 +27,7 @@ class RListener : public CheckpointListener {
   void end(Session& session, int64_t step) override { call("end", session, step); }
 
  private:
-  // What R's TRUE and Python's true values have in common: TRUE, a number other than 0, a string
-  // that is not empty.
+  // Truth values as in Python: TRUE, a non-zero number or a non-empty string.
   static bool is_true(SEXP x) {
     if (TYPEOF(x) == STRSXP) return !is_word(STRING_ELT(x, 0), "");
     return Rf_isNumeric(x) || Rf_isLogical(x) ? Rf_asLogical(x) == TRUE : false;

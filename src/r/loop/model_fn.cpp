@@ -1,4 +1,4 @@
-// Model functions of R: called with what the input function returned, their specification read.
+// Model functions in R: calls them and converts the resulting specification.
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/loop.h"
@@ -57,7 +57,7 @@ Named<ExportOutput> export_outputs_from_r(SEXP list) {
   return all;
 }
 
-// What core_estimator_spec() gives.
+// Converts a value of core_estimator_spec().
 EstimatorSpec estimator_spec_from_r(SEXP fields) {
   const RList given(fields, "a specification");
   EstimatorSpec spec;
@@ -99,7 +99,7 @@ ModelFn custom_model_from_r(const RFunctionPtr& function) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// Throws for what is wrong with a specification that was made in the default graph.
+// Validates a specification in the default graph.
 // [[Rcpp::export(rng = false)]]
 void cpp_estimator_spec_check(SEXP fields) {
   guarded_entry([&] { check_spec(estimator_spec_from_r(fields), *default_graph()); });

@@ -1,4 +1,4 @@
-// How many threads kernels use, and which instruction set.
+// The number of threads and the instruction set of kernels.
 #include "base/threads.h"
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ int cpp_set_threads(int threads, bool is_default) {
   return runhooks::kernel_threads();
 }
 
-// The instruction set that kernels use, then all that this machine has.
+// The instruction set in use, followed by all that this machine supports.
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_instruction_sets() {
   std::vector<std::string> names = {runhooks::kernels().isa};

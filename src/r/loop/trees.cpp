@@ -1,4 +1,4 @@
-// A look into models of trees.
+// Inspection of tree models.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ using namespace runhooks::r;
 
 namespace {
 
-// A row a node.
+// One row per node.
 SEXP nodes_to_r(const TreeModelView& trees) {
   size_t rows = 0;
   for (const Tree& tree : trees.ensemble.trees) rows += tree.nodes.size();
@@ -64,7 +64,7 @@ SEXP nodes_to_r(const TreeModelView& trees) {
 
 }  // namespace
 
-// The trees of a model in a checkpoint; NULL of models that have none.
+// The trees of a model in a checkpoint; NULL for other models.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_trees(SEXP spec, Text checkpoint) {
   return guarded_entry([&]() -> SEXP {
@@ -80,7 +80,7 @@ SEXP cpp_estimator_trees(SEXP spec, Text checkpoint) {
   });
 }
 
-// The global step at which a model ends its training by itself; NA of others.
+// The global step at which the model stops training; NA if it does not stop.
 // [[Rcpp::export(rng = false)]]
 double cpp_estimator_planned_steps(SEXP spec) {
   return guarded_entry([&] {
