@@ -91,7 +91,7 @@ bool as_logicals(SEXP x, Tensor* to) {
   return true;
 }
 
-// The element with this name; NULL if there is none or more than one.
+// The element with this name; NULL if the name is missing or duplicated.
 SEXP column_called(SEXP data, SEXP names, SEXP name) {
   SEXP found = nullptr;
   for (R_xlen_t i = 0; i < Rf_xlength(data); ++i) {

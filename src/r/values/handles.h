@@ -1,4 +1,4 @@
-// Preserved R objects that C++ owns, and handles: external pointers by which R owns C++ objects.
+// Preserved R objects, which C++ owns, and handles: external pointers to C++ objects, which R owns.
 #pragma once
 
 #include <memory>

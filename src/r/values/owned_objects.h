@@ -17,7 +17,7 @@ class OwnedObjects : public std::enable_shared_from_this<OwnedObjects> {
   OwnedObjects();
   OwnedObjects(const OwnedObjects&) = delete;
   OwnedObjects& operator=(const OwnedObjects&) = delete;
-  // Moves all objects to the external pointer `owner`, in addition to what it protects already.
+  // Moves all objects to the external pointer `owner`, which keeps its protected value, too.
   void attach_to(SEXP owner);
   // Keeps the owner alive until release_owner(). Does not allocate.
   void hold_owner() {

@@ -74,7 +74,7 @@ std::string demangle(const std::string& name) {  // lint: allow caller: as datap
   return result;
 }
 
-// Nothing shows C++ stack traces, so none is recorded.
+// C++ stack traces are never shown, so they are not recorded.
 // lint: allow caller: as dataptr()
 SEXP rcpp_get_stack_trace() { return R_NilValue; }
 // lint: allow caller: as dataptr()
