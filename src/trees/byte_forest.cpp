@@ -10,9 +10,9 @@ namespace runhooks {
 namespace {
 
 constexpr int32_t kMostCoded = UINT16_MAX, kMostThresholds = UINT8_MAX;
-// No code is above it.
+// A threshold that no code exceeds.
 constexpr uint8_t kNobodyRight = UINT8_MAX;
-// Their codes, and another above them, are bytes.
+// Up to this bucket the code is bucket + 1, which leaves a byte for missing values.
 constexpr int32_t kMostPlain = UINT8_MAX - 2;
 
 using Thresholds = std::map<size_t, std::set<int32_t>>;  // by key
@@ -33,11 +33,11 @@ bool fits_bytes(const TreeNode& node) {
          node.threshold < kMostCoded;
 }
 
-// At least one: a root alone becomes a question that nobody answers with "right".
+// At least 1: a tree that is only a root gets a split that sends all rows left.
 int32_t depth_of(const Tree& tree) {
   std::vector<int32_t> depth(tree.nodes.size(), 0);
   int32_t most = 1;
-  // children come after their parents
+  // children follow their parents
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     const TreeNode& node = tree.nodes[i];
     if (node.is_leaf()) continue;
@@ -96,12 +96,12 @@ ByteForest::ByteForest(const TreeEnsemble& ensemble) {
   for (const Tree& tree : ensemble.trees) add_tree(tree);
 }
 
-// A leaf above the others goes on as questions that all answer with "left".
+// Completes the tree: a leaf above the last layer becomes splits that send all rows left.
 void ByteForest::add_tree(const Tree& tree) {
   const int32_t depth = depth_of(tree);
   const size_t questions = (size_t{1} << depth) - 1;
   trees_.push_back({depth, static_cast<int32_t>(nodes_.size()), static_cast<int32_t>(leaves_.size())});
-  std::vector<int32_t> ids(2 * questions + 1, 0);  // the tree's node at each place of the complete one
+  std::vector<int32_t> ids(2 * questions + 1, 0);  // the tree's node for each complete-tree node
   for (size_t i = 0; i < questions; ++i) {
     const TreeNode& node = tree.nodes[static_cast<size_t>(ids[i])];
     if (node.is_leaf()) {
@@ -110,7 +110,7 @@ void ByteForest::add_tree(const Tree& tree) {
       continue;
     }
     const auto place = static_cast<uint32_t>(number_of_[asked_key(node)]);
-    // the code before that of the next bucket
+    // one less than the code of the next bucket
     const uint8_t above = places_[place].code_of(node.threshold + 1);
     nodes_.push_back(byte_node(place, static_cast<uint8_t>(above - 1)));
     ids[2 * i + 1] = node.left_id;
@@ -122,7 +122,7 @@ void ByteForest::add_tree(const Tree& tree) {
 }
 
 size_t ByteForest::block_bytes() const {
-  // questions that nobody answers with "right" read a place, too
+  // splits that send all rows left read a feature, too
   return std::max<size_t>(places_.size(), 1) * static_cast<size_t>(kBlock);
 }
 

@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// So many rows of a block are under way at once.
+// Rows that walk() processes in parallel.
 constexpr int64_t kLanes = 8;
 constexpr int32_t kMostBuckets = UINT16_MAX - 1;
 
@@ -16,7 +16,7 @@ uint64_t node_of(uint16_t place, uint16_t threshold, uint32_t next) {
   return static_cast<uint64_t>(place) << 48 | static_cast<uint64_t>(threshold) << 32 | next;
 }
 
-// run(i) of each row under way, without a loop: the ids of their nodes stay in registers.
+// Calls run(i) for each lane, unrolled at compile time so that node indices stay in registers.
 template <typename Run, int64_t... kI>
 void each_lane(const Run& run, std::integer_sequence<int64_t, kI...>) {
   (run(kI), ...);
@@ -50,10 +50,10 @@ uint16_t FlatForest::place_of(const TreeNode& node) {
   return static_cast<uint16_t>(places_[at]);
 }
 
-// Layer by layer, the children of a node side by side.
+// Stores nodes in breadth-first order, so the children of a node are adjacent.
 void FlatForest::add_tree(const Tree& tree) {
   const auto first = static_cast<uint32_t>(nodes_.size());
-  std::vector<std::pair<int32_t, int32_t>> waiting = {{0, 0}};  // nodes of the tree, and how deep
+  std::vector<std::pair<int32_t, int32_t>> waiting = {{0, 0}};  // nodes of the tree and their depth
   int32_t depth = 0;
   for (size_t i = 0; i < waiting.size(); ++i) {
     const auto [id, level] = waiting[i];
@@ -85,7 +85,7 @@ void FlatForest::add_block(const int32_t* const* features,
   auto* to = static_cast<uint16_t*>(block);
   for (const Asked& asked : asked_) {
     const int32_t* from = features[asked.feature] + begin;
-    // what is above all thresholds stays so
+    // clamping keeps buckets above all thresholds above them
     for (int64_t i = 0; i < n; ++i) {
       to[i] = static_cast<uint16_t>(std::clamp(from[i], -1, kMostBuckets) + 1);
     }

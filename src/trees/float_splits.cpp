@@ -1,6 +1,4 @@
-// What lives here: histograms of few rows by feature, summed row after row.
-// Who may use it: float_splits.h.
-// What it must not know: losses, graphs.
+// Histograms of small data by feature, summed in row order.
 #include "trees/float_splits.h"
 
 #include <algorithm>
@@ -13,7 +11,7 @@ namespace runhooks {
 namespace {
 
 constexpr int64_t kFewRows = 8192;
-// Of several columns, unless one has more.
+// Limits the sums in memory; a column with more sums is processed alone.
 constexpr size_t kSumsAtOnce = size_t{1} << 19;
 
 class Sums {
@@ -31,8 +29,7 @@ class Sums {
     });
   }
 
-  // How many numbers the sums of a column are: for each of its features, node and bucket a gradient
-  // and a hessian.
+  // The number of sums of a column: one gradient and hessian per feature, node and bucket.
   size_t size_of(size_t number) const {
     const BinnedColumn& column = matrix_.column(number);
     return static_cast<size_t>(int64_t{column.features} * nodes_ * buckets_of(column) * 2);
@@ -54,7 +51,7 @@ class Sums {
     }
   }
 
-  // Candidates of one column, by node, of its sums.
+  // The best split by one column for each node, from its sums.
   std::vector<LayerSplit> of_column(size_t number,
                                     const double* sums,
                                     const SplitRules& rules) const {
@@ -82,7 +79,7 @@ class Sums {
     return best;
   }
 
-  // What is missing is the least, or the largest.
+  // Missing values are in the first or the last bin.
   static int32_t side_of(const BinnedColumn& column, int32_t feature, int32_t bin) {
     if (bin < column.bins) return bin;
     return feature == 0 ? 0 : column.bins - 1;
@@ -96,7 +93,7 @@ class Sums {
   static int64_t buckets_of(const BinnedColumn& column) {
     return column.kind == BinnedColumn::Kind::kCategories ? 2 : column.bins;
   }
-  // By row.
+  // The bins of a column in row order.
   std::vector<int32_t> bins_of(size_t number) const {
     const BinnedMatrix::Place place = matrix_.place(number);
     const BinnedMatrix::Group& group = matrix_.groups()[static_cast<size_t>(place.group)];
@@ -112,7 +109,7 @@ class Sums {
   const BinnedMatrix& matrix_;
   const int32_t begin_, nodes_;
   const float *g_, *h_;
-  std::vector<int64_t> places_;  // where a row is now
+  std::vector<int64_t> places_;  // the current position of each row
   std::vector<int32_t> node_;    // -1: not in this layer
 };
 

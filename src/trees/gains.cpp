@@ -6,11 +6,11 @@ namespace runhooks {
 
 namespace {
 
-// Of a diagonal that is a sum of floats so little is rounding.
+// A pivot below this part of the original diagonal is rounding error.
 constexpr double kRounding = 1e-5;
 
-// Solves (H + l2) x = b for a symmetric H that is positive or nearly so. What other rows have said
-// already, as the last class has of a softmax, is 0: nothing but rounding is left of its diagonal.
+// Solves (H + l2) x = b for a symmetric H that is positive semidefinite except for rounding. Sets
+// dependent variables to 0, such as the last class of a softmax.
 std::vector<double> solved(std::vector<double> a, std::vector<double> b) {
   const size_t n = b.size();
   std::vector<double> whole(n);

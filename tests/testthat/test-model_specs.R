@@ -160,7 +160,7 @@ test_that("programs are told what there is: family, mode, kinds and what a folde
       nrow(cpp_specs(what, type))
     }, 1L)))
   }
-  expect_error(cpp_specs("nobody", ""), "no specifications of 'nobody'")
+  expect_error(cpp_specs("nobody", ""), "'nobody' is not a kind of specification")
 })
 
 test_that("what is written on pages is what the registration says", {
