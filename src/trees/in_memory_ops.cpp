@@ -1,4 +1,4 @@
-// Trees that grow on data in memory: the data as bins, the logits of their rows, a layer more.
+// Ops of trees that grow on data in memory: binning, logits and growing.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -15,7 +15,7 @@ namespace runhooks {
 
 namespace {
 
-// The buckets of a feature, or what they are found of.
+// The buckets of a feature, or the numbers to find them from.
 struct Feature {
   const int32_t* buckets = nullptr;
   const float* x = nullptr;
@@ -31,17 +31,17 @@ struct Feature {
   }
 };
 
-// Those of an operation, in the order of its features.
+// The features of an operation, in order.
 std::vector<Feature> features_of(KernelContext& c) {
   const auto& are_numbers = c.op().attr<std::vector<int64_t>>("are_numbers");
   const auto numbers = static_cast<int>(c.op().attr_int("num_numbers"));
   int bucketized = 2, number = 2 + static_cast<int>(c.op().attr_int("num_bucketized"));
   if (static_cast<int>(are_numbers.size()) != c.num_inputs() - 2 - numbers ||
       std::count(are_numbers.begin(), are_numbers.end(), 0) != number - 2) {
-    invalid_argument("are_numbers must say of each feature whether it is one of ", numbers,
-                     " numbers.");
+    invalid_argument("are_numbers must have one flag per feature, and ", numbers,
+                     " of them must be set.");
   }
-  if (are_numbers.empty()) invalid_argument("Trees need a feature at least.");
+  if (are_numbers.empty()) invalid_argument("Trees need at least one feature.");
   std::vector<Feature> all;
   for (const int64_t is_number : are_numbers) {
     Feature feature;
@@ -59,9 +59,8 @@ std::vector<Feature> features_of(KernelContext& c) {
   return all;
 }
 
-// Features as the columns of a BinnedMatrix. Those of one `group` are the words of a column: where
-// a row never has two of them, they are its categories. Of several processes (`peers`) all have the
-// same columns.
+// Maps features to columns of a BinnedMatrix. One-hot features of the same group share a
+// kCategories column if no row has two of them. With `peers`, all processes get the same columns.
 class ColumnsOfFeatures {
  public:
   ColumnsOfFeatures(KernelContext& c, Communicator* peers)
@@ -73,8 +72,8 @@ class ColumnsOfFeatures {
     const int with_rows = c.num_inputs() - static_cast<int>(c.op().attr_int("num_numbers"));
     for (int i = 2; i < with_rows; ++i) {
       if (c.input(i).num_elements() == rows_) continue;
-      invalid_argument("Feature ", i - 2, " has ", c.input(i).num_elements(), " buckets for ", rows_,
-                       " rows.");
+      invalid_argument("Feature ", i - 2, " has ", c.input(i).num_elements(),
+                       " buckets, but the data have ", rows_, " rows.");
     }
     each_span(groups, [&](size_t begin, size_t end, bool are_words) {
       if (are_words) {
@@ -106,12 +105,13 @@ class ColumnsOfFeatures {
   }
 
  private:
-  // What the rows say of a feature, or of the column that begins with it.
+  // Statistics of a feature, or of the column that starts with it.
   struct Facts {
     int64_t bins = 1, has_missing = 0, are_no_categories = 0;
   };
 
-  // run(begin, end, are_words) for the words of a column, a feature and its other side, a feature.
+  // Calls run(begin, end, are_words) for each one-hot group, pair of kMissingEitherSide, and
+  // feature.
   template <typename Run>
   static void each_span(const std::vector<int64_t>& groups, const Run& run) {
     for (size_t i = 0; i < groups.size();) {
@@ -159,7 +159,7 @@ class ColumnsOfFeatures {
     }
   }
 
-  // Other processes may have rows by which they are no categories.
+  // The group may still fail to be one-hot on other processes.
   void look_at_words(size_t begin, size_t end, bool has_peers) {
     const bool are_categories = are_categories_here(begin, end);
     facts_[begin].are_no_categories = !are_categories;
@@ -183,14 +183,15 @@ class ColumnsOfFeatures {
     columns_.push_back(column);
   }
 
-  // A feature and the other side of it: only what is missing has two buckets.
+  // Adds a pair of features that differ only in the bucket of missing values.
   void add_sides(size_t feature) {
     add_feature(feature);
     columns_.back().kind = BinnedColumn::Kind::kMissingEitherSide;
     columns_.back().features = 2;
   }
 
-  // Of each row the word that it has; `words` where it has none, -1 where it has several.
+  // The index of the one-hot feature that is set in the row; their number if none is, -1 for
+  // several.
   int32_t word_of(size_t begin, size_t end, int64_t row) const {
     auto word = static_cast<int32_t>(end - begin);
     for (size_t i = begin; i < end; ++i) {
@@ -211,7 +212,7 @@ class ColumnsOfFeatures {
     column.kind = BinnedColumn::Kind::kCategories;
     column.first_feature = static_cast<int32_t>(begin);
     column.features = static_cast<int32_t>(end - begin);
-    column.bins = column.features + 1;  // the last one has none of the words
+    column.bins = column.features + 1;  // the last bin is for rows without a category
     columns_.push_back(column);
   }
 
@@ -243,7 +244,7 @@ class InMemoryFillKernel : public Kernel {
   void compute(KernelContext& c) override {
     auto& trees = c.input_resource<InMemoryTrees>(0);
     Communicator* peers = c.op().attr_int(kGroupSize) > 1 ? &group_of(c.op()) : nullptr;
-    // before there are bins a loss is asked for, of all rows
+    // shared even before binning: the loss needs the number of all rows
     if (peers) trees.share({peers, rows_of_all(c, *peers)});
     if (!*c.input(1).data<bool>()) return;
     trees.fill(ColumnsOfFeatures(c, peers).matrix());
@@ -258,11 +259,10 @@ class InMemoryFillKernel : public Kernel {
 };
 
 void check_rows(const InMemoryTrees& trees, const Tensor& given, const char* what) {
-  if (!trees.is_filled()) fail(Code::kFailedPrecondition, "The data have not been put into bins.");
+  if (!trees.is_filled()) fail(Code::kFailedPrecondition, "The data have not been binned.");
   if (given.shape().rank() > 0 && given.shape().dim(0) == trees.rows()) return;
-  fail(Code::kFailedPrecondition, "The data have been put into bins with ", trees.rows(),
-       " rows; now there are ", what, " of shape ", given.shape(),
-       ". Trees that grow in memory want the same rows in each step.");
+  fail(Code::kFailedPrecondition, "The binned data have ", trees.rows(), " rows, but the ", what,
+       " have shape ", given.shape(), ". Trees in memory need the same rows in each step.");
 }
 
 class InMemoryLogitsKernel : public Kernel {
@@ -313,7 +313,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryHandle")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryHandle")
-    .summary("Data in memory that trees grow on.");
+    .summary("Binned data in memory for growing trees.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .input("data: resource, trees in memory")
@@ -335,11 +335,10 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryFill")
     .summary(
-        "Puts the buckets of all rows into memory, once their boundaries are known: of each "
-        "feature they are given, or found of "
-        "numbers, and `buckets` names them all, with commas. Features of one group are the words "
-        "of a column, and one of group -2 is that "
-        "before it, but for what is missing.");
+        "Bins the data in memory once the boundaries are ready. Each feature is given as buckets "
+        "or as numbers; `buckets` has the names of all bucket tensors, separated by commas. "
+        "One-hot features of a column share a group. Group -2 marks a feature that differs from "
+        "the previous one only in the bucket of missing values.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogits")
     .input("tree_ensemble_handle: resource, tree ensemble")
@@ -356,7 +355,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogits")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryLogits")
-    .summary("The logits of all rows in memory by the trees as they are.");
+    .summary("The logits of all rows in memory with the current trees.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
     .input("tree_ensemble_handle: resource, tree ensemble")
@@ -381,7 +380,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryGrowLayer")
-    .summary("Adds a layer of the best splits, by all rows in memory, to the last tree. Where no leaf can be "
-             "split, the tree waits, or `stop_when_no_split` and the next one begins.");
+    .summary("Adds a layer of the best splits over all rows in memory to the last tree. If no leaf "
+             "can be split, the tree stays as it is, or `stop_when_no_split` finishes it.");
 
 }  // namespace runhooks

@@ -1,6 +1,4 @@
-// What lives here: how rows in memory follow the trees of a model that grow.
-// Who may use it: in_memory_trees.h.
-// What it must not know: how splits are found, losses.
+// Routes rows in memory through the growing trees of a model.
 #include "trees/in_memory_trees.h"
 
 #include <algorithm>
@@ -41,7 +39,7 @@ void InMemoryTrees::begin() {
 }
 
 void InMemoryTrees::begin_tree(const Tree& tree) {
-  // the nodes of a pruned tree have other numbers now
+  // pruning renumbers nodes, so rows of a pruned tree start at the root
   if (!is_on_way_ || !tree.pruned.empty()) grower_->start_tree();
 }
 
@@ -63,8 +61,8 @@ void InMemoryTrees::finish_tree(const Tree& tree) {
   });
 }
 
-// By way of the number of each row's leaf: these are so small that writing them here and there stays
-// in the nearest cache, and the logits come in their order.
+// Scatters small leaf indices first, which fit into the L1 cache, so that logits are written in row
+// order.
 void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk, float* logits) const {
   thread_local std::vector<uint16_t> leaf_of(BinnedMatrix::kChunkRows);
   thread_local std::vector<float> leaves;
@@ -124,7 +122,7 @@ float InMemoryTrees::logistic_loss(const EnsembleResource& trees,
   const int64_t rows = labelled_rows(), pieces = (rows + kPiece - 1) / kPiece;
   const int64_t rows_of_all = all_.peers ? all_.rows : rows;
   const float part = 1.0f / static_cast<float>(rows_of_all);
-  // sums of pieces are added in their order, whatever thread they come from
+  // chunk sums are added in order, so the result does not depend on the number of threads
   std::vector<double> sums(static_cast<size_t>(pieces));
   const auto add = [&](int64_t first, int64_t n, const float* logits) {
     sums[static_cast<size_t>(first / kPiece)] = kernels().histograms->logistic(

@@ -1,6 +1,4 @@
-// What lives here: LayerGrower: rows brought to their nodes, sums over bins by pieces of rows.
-// Who may use it: layer_grower.h.
-// What it must not know: losses, how a split is judged.
+// LayerGrower: partition of rows by node, and histograms over pieces of rows.
 #include "trees/layer_grower.h"
 
 #include <algorithm>
@@ -17,17 +15,17 @@ namespace runhooks {
 
 namespace {
 
-// Packed sums of so many rows at most: with each number below 2^16 they stay below 2^31.
+// Sums of up to so many rows with numbers below 2^16 stay below 2^31.
 constexpr int64_t kPackedRows = 32768;
 
 const HistogramKernels& hot() { return *kernels().histograms; }
 
-// The largest power of two that brings `largest` below what so many rows may add up.
+// The largest power of two for which the sum of so many scaled numbers does not overflow.
 double scale_of(float largest, int64_t rows) {
   if (largest == 0) return 1;
   const double most =
       std::min<double>(1 << 30, std::floor(2147483647.0 / static_cast<double>(std::min(rows, kPackedRows)))) - 1;
-  // not so large that a float could not hold it
+  // the scale must be finite as a float
   const int exponent = std::min(static_cast<int>(std::floor(std::log2(most / largest))), 126);
   return std::ldexp(1.0, exponent);
 }
@@ -43,8 +41,8 @@ float largest_of(const float* x, int64_t n, const char* what, int64_t logits) {
   std::memcpy(&result, &bits, sizeof(result));
   if (!std::isfinite(result)) {
     const float* bad = std::find_if(x, x + n, [](float value) { return !std::isfinite(value); });
-    invalid_argument("the ", what, " of row ", (bad - x) / logits + 1, " is ", *bad,
-                     ": trees cannot grow on it");
+    invalid_argument("The ", what, " of row ", (bad - x) / logits + 1, " is ", *bad,
+                     "; trees require finite numbers.");
   }
   return result;
 }
@@ -76,7 +74,9 @@ void LayerGrower::start_tree() {
 
 std::vector<uint8_t> LayerGrower::table_of(const TreeNode& node) const {
   const int32_t number = matrix_->column_of_feature(node.feature_id);
-  if (number < 0) invalid_argument("a tree asks for feature ", node.feature_id, ", which no column has");
+  if (number < 0) {
+    invalid_argument("A tree uses feature ", node.feature_id, ", which has no column.");
+  }
   const BinnedColumn& column = matrix_->column(static_cast<size_t>(number));
   std::vector<uint8_t> table(static_cast<size_t>(column.all_bins()));
   for (int32_t bin = 0; bin < column.all_bins(); ++bin) {
@@ -136,7 +136,7 @@ void LayerGrower::part_layer(int64_t chunk, const Tree& tree, const Tables& tabl
 
 namespace {
 
-// Each thread keeps its own: what another core has just written comes back slowly.
+// Thread-local buffers avoid transfers of cache lines between cores.
 struct Spare {
   static constexpr size_t kRoom = BinnedMatrix::kChunkRows + kPartedBeyond;
   std::vector<uint8_t> goes_left = std::vector<uint8_t>(kRoom);
@@ -146,7 +146,7 @@ struct Spare {
 
 }  // namespace
 
-// Where those begin that go right.
+// Partitions a segment and returns the position of the first row that goes right.
 int32_t LayerGrower::part(int64_t chunk,
                           const Segment& segment,
                           const TreeNode& node,
@@ -180,7 +180,7 @@ void LayerGrower::ask(int64_t chunk,
 float LayerGrower::largest_of_all(const float* x, const char* what) const {
   const float own = largest_of(x, rows() * logits_, what, logits_);
   if (!all_.peers) return own;
-  // as bits, which rise with numbers that are not negative
+  // compare as bits, which have the same order for non-negative numbers
   uint32_t bits;
   std::memcpy(&bits, &own, sizeof bits);
   int64_t most = bits;
@@ -214,10 +214,10 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
   return scales;
 }
 
-// Sums that nobody needs any more, for whoever needs as many next.
+// A pool of histogram buffers.
 class LayerGrower::SpareSums {
  public:
-  // New ones are zero.
+  // Allocates a zeroed buffer if none of this size is free.
   std::vector<int64_t> take(size_t size) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (std::vector<int64_t>& sums : spare_) {
@@ -239,8 +239,8 @@ class LayerGrower::SpareSums {
   std::vector<std::vector<int64_t>> spare_;
 };
 
-// The work of one call of best_splits(): jobs, each a node and a group of columns, cut into pieces
-// of rows.
+// One call of best_splits(). A job is the histogram of a node and a column group; it is split into
+// pieces of rows.
 class LayerGrower::Layer {
  public:
   Layer(LayerGrower& grower, const Scales& scales, const SplitCosts& costs)
@@ -265,7 +265,7 @@ class LayerGrower::Layer {
 
  private:
   struct Run {
-    int64_t begin, end;  // places
+    int64_t begin, end;  // positions
   };
   struct Job {
     int32_t node;
@@ -294,7 +294,7 @@ class LayerGrower::Layer {
     }
     for (int32_t node = begin; node < end; ++node) {
       const std::vector<Run>& own = by_node[static_cast<size_t>(node - begin)];
-      // others may have some of its rows
+      // other processes may have rows of this node
       if (own.empty() && !has_peers()) continue;
       const size_t first = runs_.size();
       runs_.insert(runs_.end(), own.begin(), own.end());
@@ -305,8 +305,7 @@ class LayerGrower::Layer {
         cut_job(jobs_.back().get(), first, runs_.size());
       }
     }
-    // each thread sums the rows that it brings to their nodes: what the other's core has written, or
-    // has read before it is written, comes slowly where the two are far from each other
+    // Each thread sums the rows that it has partitioned: transfers between distant cores are slow.
     std::stable_partition(pieces_.begin(), pieces_.end(), [this](const Piece& piece) {
       return piece.first_run == piece.end_run || is_in_front(runs_[piece.first_run]);
     });
@@ -362,7 +361,7 @@ class LayerGrower::Layer {
     if (--job.pieces == 0 && !has_peers()) judge(job);
   }
 
-  // The sums of a layer go in one message.
+  // All-reduces the sums of a layer in one message.
   void judge_of_all() {
     std::vector<int64_t> sums;
     for (const std::unique_ptr<Job>& job : jobs_) {
@@ -406,8 +405,8 @@ class LayerGrower::Layer {
   std::vector<Run> runs_;
   std::vector<Piece> pieces_;
   std::vector<std::unique_ptr<Job>> jobs_;
-  SpareSums spare_;         // all zero, as flushing leaves them
-  SpareSums spare_totals_;  // of any numbers
+  SpareSums spare_;         // zeroed, as flush() leaves them
+  SpareSums spare_totals_;  // with any contents
 };
 
 std::vector<LayerSplit> LayerGrower::best_splits(int32_t begin,

@@ -14,7 +14,7 @@ namespace {
 using Weighted = std::pair<float, float>;
 constexpr size_t kMostReserved = size_t{1} << 14;
 
-// Whole numbers that rise with x; -0 is 0.
+// Integers in the same order as the floats; -0 equals 0.
 uint32_t rising(float x) {
   const float sum = x + 0.0f;
   uint32_t bits;
@@ -32,7 +32,7 @@ float of_rising(uint32_t key) {
 uint32_t key_of(uint32_t key) { return key; }
 uint32_t key_of(const Weighted& value) { return rising(value.first); }
 
-// By parts of 11 bits, the lowest first: without comparisons, none of which can be foreseen.
+// Radix sort with digits of 11 bits, which avoids mispredicted branches.
 template <typename T>
 void sort_by_value(std::vector<T>& values) {
   constexpr size_t kFew = 256, kDigits = 3, kBits = 11, kSize = size_t{1} << kBits;
@@ -58,7 +58,7 @@ void sort_by_value(std::vector<T>& values) {
   }
 }
 
-// Of sorted elements.
+// Entries for sorted values; merges equal ones.
 template <typename T, typename Weight>
 std::vector<QuantileEntry> entries_of(const std::vector<T>& values, const Weight& weight_of) {
   std::vector<QuantileEntry> entries(values.size());
@@ -75,7 +75,7 @@ std::vector<QuantileEntry> entries_of(const std::vector<T>& values, const Weight
   return entries;
 }
 
-// Without a branch.
+// A select without a branch.
 float either(bool first, float a, float b) {
   uint32_t bits[2];
   std::memcpy(&bits[0], &a, sizeof(a));
@@ -94,7 +94,7 @@ QuantileSummary QuantileSummary::of(std::vector<std::pair<float, float>> values)
   return QuantileSummary(entries_of(values, [&](size_t i) { return values[i].second; }));
 }
 
-// Which of two numbers is the next one cannot be foreseen, so that no branch asks.
+// Branch-free, since the order of merged values is unpredictable.
 void QuantileSummary::merge(const QuantileSummary& other) {
   if (other.is_empty()) return;
   if (is_empty()) {
@@ -134,7 +134,7 @@ void QuantileSummary::compress(int64_t size, double least_error) {
   if (count <= size) return;
   const double largest_gap =
       total_weight() * std::max(1.0 / static_cast<double>(size), least_error);
-  // `credit` spreads what is dropped over the whole range
+  // `credit` spreads the dropped entries over the whole range
   int64_t credit = 0;
   size_t kept = 1, at = 0;
   while (at + 1 < entries_.size()) {
@@ -207,7 +207,7 @@ QuantileStream::QuantileStream(double epsilon, int64_t max_elements) : epsilon_(
 
 void QuantileStream::add(float value, float weight) {
   if (!(weight > 0) || std::isnan(value)) return;
-  // a summary has taken the last one; an exact stream has no bound that memory could hold
+  // the last flush moved the buffer; an exact stream may have no practical size limit
   if (buffer_.empty()) buffer_.reserve(std::min(buffer_size_, kMostReserved));
   buffer_.emplace_back(value, weight);
   if (buffer_.size() >= buffer_size_) flush_buffer();

@@ -25,8 +25,8 @@ class StopAtTreesHook : public RunHook {
     note(*trees);
     if (!is_done(*trees)) return;
     log_always(LogLevel::kInfo,
-               str_cat("No step is made: the model has ", words(*trees),
-                       " already. Ask for more with a larger `n_trees`."));
+               str_cat("Training is skipped: the model already has ", words(*trees),
+                       ". Increase `n_trees` to grow more."));
     coordinator.request_stop();
   }
   void after_run(RunContext& context, const RunValues&) override {
@@ -43,14 +43,14 @@ class StopAtTreesHook : public RunHook {
     if (!trees || steps_ == 0 || stuck_ > 0) return;
     if (trees->num_layers_attempted == layers_before_) {
       log_always(LogLevel::kInfo,
-                 str_cat("No layer has grown: a layer takes ", wanted_.batches_per_layer,
-                         " batches (n_batches_per_layer), and so does a first look at numbers; the "
-                         "training has ended after ",
-                         steps_, ". What was seen is in the checkpoint, where the next one goes on."));
+                 str_cat("No layer has grown: training ended after ", steps_,
+                         " steps, but a layer takes ", wanted_.batches_per_layer,
+                         " batches (`n_batches_per_layer`), and so do the quantiles of numeric "
+                         "columns. The next training continues from the checkpoint."));
     } else if (!has_gained(*trees)) {
       warn("trees",
-                 "No split of the trees has gained anything: no feature tells the labels apart. Are "
-                 "they constant?");
+           "No split of the trees reduces the loss: no feature separates the labels. Are the "
+           "labels constant?");
     }
   }
 
@@ -61,11 +61,11 @@ class StopAtTreesHook : public RunHook {
     num_trees_ = trees.num_trees();
     bias_ = bias_of(trees);
   }
-  // What the first steps may move, without a layer.
+  // The bias, which the first steps may change without adding a layer.
   static std::vector<float> bias_of(const TreeEnsemble& trees) {
     return trees.trees.empty() ? std::vector<float>() : trees.trees.front().nodes.front().leaf;
   }
-  // A layer of which no split was there to be tried: the ensemble does not count these.
+  // Counts layers without a candidate split, which the ensemble does not count.
   void count_stuck(const TreeEnsemble& trees) {
     const bool has_moved = layers_ != trees.num_layers_attempted || num_trees_ != trees.num_trees() ||
                            bias_ != bias_of(trees);
@@ -78,18 +78,18 @@ class StopAtTreesHook : public RunHook {
   void say_what_is_missing(const TreeEnsemble& trees) const {
     if (stuck_ == 0) {
       warn("trees", str_cat("Training ends with ", words(trees),
-                            ": no split has lowered the loss by more than it costs. "
-                            "A smaller `tree_complexity` or other features would help."));
+                            " because no split reduces the loss by more than `tree_complexity`. "
+                            "A smaller value or other features may help."));
       return;
     }
     const std::string said = str_cat(
-        "Training ends with ", words(trees),
-        ": no leaf has the weight that a split wants. A smaller `min_node_weight` would let more grow.");
+        "Training ends with ", words(trees), " because no leaf reaches `min_node_weight`. ",
+        "A smaller value allows more splits.");
     if (wanted_.stop_when_no_split) return log_always(LogLevel::kInfo, said);
     warn("trees", said);
   }
 
-  // A split that sends all examples to one side adds nothing to the other.
+  // A split that sends all examples to one side gives the other side no value.
   static bool has_gained(const TreeEnsemble& trees) {
     for (const Tree& tree : trees.trees) {
       for (const TreeNode& node : tree.nodes) {
@@ -110,7 +110,7 @@ class StopAtTreesHook : public RunHook {
     return own && own->is_initialized() ? &own->ensemble() : nullptr;
   }
   bool is_done(const TreeEnsemble& trees) const {
-    // one step may have found that the bias is right
+    // the first stuck step may only have found the bias to be optimal
     if (wanted_.stop_when_no_split && stuck_in_a_row_ > 1) return true;
     return trees.num_finalized_trees() >= wanted_.n_trees ||
            trees.num_layers_attempted + stuck_ > most_layers_;

@@ -1,6 +1,4 @@
-// What lives here: the walk over the buckets of a node in TensorFlow's order of sums.
-// Who may use it: threshold_search.h.
-// What it must not know: rows, graphs.
+// Evaluates all thresholds of a node in TensorFlow's order of summation.
 #include "trees/threshold_search.h"
 
 #include <limits>

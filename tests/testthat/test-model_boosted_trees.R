@@ -76,7 +76,7 @@ test_that("a training that sees no whole layer says so and keeps what it has see
 
 test_that("features that say nothing get a warning", {
   data <- transform(tree_data(), x = 1, z = 0, c = "a")
-  expect_warning(train(tree_model(), tree_input(data)), "No split of the trees has gained anything")
+  expect_warning(train(tree_model(), tree_input(data)), "No split of the trees reduces the loss")
 })
 
 test_that("columns that cannot be split are named", {

@@ -20,7 +20,7 @@ test_that("features that are all constant are named, and the mean is predicted",
   data <- transform(ill_data(), x = 1, f = factor("a"))
   model <- boosted_trees_regressor(y ~ x + f, data, n_trees = 3L, max_depth = 2L)
   expect_warning(
-    said <- testthat::capture_messages(train(model)), "No split of the trees has gained anything",
+    said <- testthat::capture_messages(train(model)), "No split of the trees reduces the loss",
     class = "runhooks_warning_trees"
   )
   expect_match(paste(said, collapse = ""), "\"f\" \\(a\\), and \"x\" \\(1\\)|\"f\" \\(a\\) and \"x\" \\(1\\)")

@@ -75,7 +75,7 @@ test_that("a tree of which no leaf can be split is finished where a formula brin
   expect_message(suppressWarnings(train(model)), "has 10 of 10 trees already")
   # no root can be split: said at once, and steps are few
   heavy <- boosted_trees_classifier(y ~ ., data, n_trees = 10L, min_node_weight = 0.3)
-  expect_message(train(heavy), "Training ends with 0 of 10 trees: no leaf has the weight")
+  expect_message(train(heavy), "Training ends with 0 of 10 trees because no leaf reaches")
   expect_lt(variable_value(heavy, "global_step")[[1]], 10)
 })
 
@@ -88,7 +88,7 @@ test_that("trees of columns whose leaves cannot be split wait for others, and en
       list(column_numeric("x")), n_batches_per_layer = 1L, n_trees = 3L, max_depth = 4L, min_node_weight = 0.1
     )
     input <- input_fn(y ~ x, data, batch_size = 60, num_epochs = NULL, shuffle = shuffle)
-    expect_warning(suppressMessages(train(model, input)), "Training ends with 0 of 3 trees: no leaf has the weight")
+    expect_warning(suppressMessages(train(model, input)), "Training ends with 0 of 3 trees because no leaf reaches")
   }
 })
 
