@@ -190,7 +190,7 @@ class ColumnsOfFeatures {
     columns_.back().features = 2;
   }
 
-  // The index of the one-hot feature that is set in the row; their number if none is, -1 for
+  // The index of the one-hot feature that is set in the row; their number without any, -1 for
   // several.
   int32_t word_of(size_t begin, size_t end, int64_t row) const {
     auto word = static_cast<int32_t>(end - begin);

@@ -72,7 +72,7 @@ class Finder {
   }
 
   // Missing values go left or right. As in TensorFlow a side may be empty, so that the first
-  // threshold wins if none has a gain.
+  // threshold wins without any gain.
   void try_thresholds(bool missing_right) {
     for (int32_t k = 0; k < logits_; ++k) {
       Candidates& left = left_[static_cast<size_t>(k)];

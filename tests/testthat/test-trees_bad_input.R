@@ -115,6 +115,6 @@ test_that("a checkpoint of trees that ask for more than the model has is refused
   )
   input <- input_fn(data, features = x, batch_size = 60)
   expect_error(
-    predict(narrow, input, checkpoint_path = path), "boundaries of 2 features, and the model 1", class = "runhooks_error_data_loss"
+    predict(narrow, input, checkpoint_path = path), "boundaries of 2 features, but the model has 1", class = "runhooks_error_data_loss"
   )
 })

@@ -184,9 +184,9 @@ test_that("the ops of data in memory refuse what does not go together", {
     })
   }
   expect_no_error(fill())
-  expect_error(fill(x = c(1, 2)), "Feature 1 has 2 buckets for 3 rows")
-  expect_error(fill(are_numbers = c(1L, 1L)), "whether it is one of 1")
-  expect_error(fill(are_numbers = 0L), "whether it is one of 1")
+  expect_error(fill(x = c(1, 2)), "Feature 1 has 2 buckets, but the data have 3 rows")
+  expect_error(fill(are_numbers = c(1L, 1L)), "and 1 of them must be set")
+  expect_error(fill(are_numbers = 0L), "and 1 of them must be set")
   expect_error(fill(groups = -1L), "groups must have a number for each of 2")
   loss <- function(labels, rows = c(1, 2, 3)) {
     with(tf$Graph()$as_default(), {
@@ -206,5 +206,5 @@ test_that("the ops of data in memory refuse what does not go together", {
   expect_equal(made[[1]], log(2), tolerance = 1e-6)
   expect_equal(as.vector(made[[2]]), c(1, -1, -1) / 6, tolerance = 1e-6)
   expect_equal(as.vector(made[[3]]), rep(1, 3) / 12, tolerance = 1e-6)
-  expect_error(loss(c(0, 1)), "have 2 labels; now there are features of shape")
+  expect_error(loss(c(0, 1)), "have 2 labels, but the features have shape")
 })
