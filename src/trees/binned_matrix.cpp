@@ -1,4 +1,3 @@
-// Assigns columns of a BinnedMatrix to groups and fills them.
 #include "trees/binned_matrix.h"
 
 #include <algorithm>

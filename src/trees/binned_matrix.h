@@ -62,7 +62,6 @@ class BinnedMatrix {
   Place place(size_t column) const { return places_[column]; }
   std::vector<Group>& groups() { return groups_; }
   const std::vector<Group>& groups() const { return groups_; }
-  // The column of a feature, or -1.
   int32_t column_of_feature(int32_t feature) const;
 
  private:

@@ -25,7 +25,6 @@ void heap_up(
 }  // namespace
 
 Binner::Binner(std::vector<float> edges) : steps_(kLeastSteps) {
-  // values above all edges are in the last bin
   if (!edges.empty()) edges.pop_back();
   while (edges.size() >= std::size_t{1} << steps_) ++steps_;
   const std::size_t count = (std::size_t{1} << steps_) - 1;

@@ -17,7 +17,6 @@ class ByteForest : public Forest {
   explicit ByteForest(const TreeEnsemble& ensemble);
 
  private:
-  // A feature and the direction of its missing values.
   struct Place {
     int32_t feature = 0;
     int32_t most = 0;     // larger buckets are treated like this one

@@ -11,7 +11,6 @@ namespace runhooks {
 
 namespace {
 
-// Applies the inverse link of a head in place.
 void apply_link(const std::string& link, std::vector<double>& logits) {
   if (link == "softmax") {
     const double largest = *std::max_element(logits.begin(), logits.end());

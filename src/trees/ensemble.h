@@ -9,7 +9,6 @@
 
 namespace runhooks {
 
-// A leaf, or a split on the bucket of a feature.
 struct TreeNode {
   enum class Kind : uint8_t {
     kLeaf,
@@ -78,7 +77,6 @@ class TreeEnsemble {
 
   int32_t num_trees() const { return static_cast<int32_t>(trees.size()); }
   int32_t num_finalized_trees() const;
-  // The largest feature id in a split, or -1.
   int32_t max_feature_id() const;
   // The number of logits of the leaves; 0 if all leaves are empty.
   size_t leaf_size() const;

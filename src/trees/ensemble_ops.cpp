@@ -1,4 +1,3 @@
-// Ops of a tree ensemble: handle, creation, serialization and state.
 #include "graph/op_registry.h"
 #include "graph/resource_kernel.h"
 #include "trees/ensemble_resource.h"

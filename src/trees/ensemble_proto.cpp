@@ -1,4 +1,3 @@
-// Serialization of boosted_trees.TreeEnsemble in the protobuf wire format.
 #include <limits>
 
 #include "io/proto/wire.h"

@@ -9,7 +9,6 @@
 
 namespace runhooks {
 
-// The resource of BoostedTreesEnsembleResourceHandleOp.
 class EnsembleResource : public StatefulResource {
  public:
   static std::unique_ptr<StatefulResource> make(const Operation&);

@@ -1,4 +1,3 @@
-// Histograms of small data by feature, summed in row order.
 #include "trees/float_splits.h"
 
 #include <algorithm>
@@ -51,7 +50,6 @@ class Sums {
     }
   }
 
-  // The best split by one column for each node, from its sums.
   std::vector<LayerSplit> of_column(size_t number,
                                     const double* sums,
                                     const SplitRules& rules) const {
@@ -93,7 +91,6 @@ class Sums {
   static int64_t buckets_of(const BinnedColumn& column) {
     return column.kind == BinnedColumn::Kind::kCategories ? 2 : column.bins;
   }
-  // The bins of a column in row order.
   std::vector<int32_t> bins_of(size_t number) const {
     const BinnedMatrix::Place place = matrix_.place(number);
     const BinnedMatrix::Group& group = matrix_.groups()[static_cast<size_t>(place.group)];

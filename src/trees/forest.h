@@ -26,7 +26,6 @@ class Forest {
   static constexpr int64_t kBlock = kForestRows;
 
  private:
-  // The size of the buffer that add_block() needs.
   virtual size_t block_bytes() const = 0;
   // Adds to the sums of n rows from `begin` on. May overwrite the unused rest of kBlock sums.
   virtual void add_block(const int32_t* const* features,

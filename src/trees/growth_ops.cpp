@@ -1,4 +1,3 @@
-// Ops that add a layer of splits to an ensemble or center its bias.
 #include <algorithm>
 #include <functional>
 #include <map>

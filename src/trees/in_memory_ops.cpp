@@ -31,7 +31,6 @@ struct Feature {
   }
 };
 
-// The features of an operation, in order.
 std::vector<Feature> features_of(KernelContext& c) {
   const auto& are_numbers = c.op().attr<std::vector<int64_t>>("are_numbers");
   const auto numbers = static_cast<int>(c.op().attr_int("num_numbers"));
@@ -183,7 +182,6 @@ class ColumnsOfFeatures {
     columns_.push_back(column);
   }
 
-  // Adds a pair of features that differ only in the bucket of missing values.
   void add_sides(size_t feature) {
     add_feature(feature);
     columns_.back().kind = BinnedColumn::Kind::kMissingEitherSide;

@@ -1,4 +1,3 @@
-// Routes rows in memory through the growing trees of a model.
 #include "trees/in_memory_trees.h"
 
 #include <algorithm>

@@ -32,14 +32,12 @@ class InMemoryTrees : public StatefulResource {
   // Calls then(first, n, logits) for chunks of all rows on several threads, with the current trees.
   using Then = std::function<void(int64_t first, int64_t n, const float* logits)>;
   void each_logits(const EnsembleResource& trees, const Then& then);
-  // Stores the labels of all rows.
   void keep_labels(const float* labels, int64_t rows);
   // Returns the mean logistic loss of all rows and sets its first and second derivatives by the
   // logits, which are 0 before there are bins and trees. In distributed training, the mean over the
   // processes is the global loss, and the derivatives are those of the global loss.
   float logistic_loss(const EnsembleResource& trees, float* gradients, float* hessians);
   int64_t labelled_rows() const { return static_cast<int64_t>(labels_.size()); }
-  // Adds a layer of the best splits.
   void grow(EnsembleResource& trees,
             const float* gradients,
             const float* hessians,

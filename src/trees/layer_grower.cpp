@@ -1,4 +1,3 @@
-// LayerGrower: partition of rows by node, and histograms over pieces of rows.
 #include "trees/layer_grower.h"
 
 #include <algorithm>
@@ -214,7 +213,6 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
   return scales;
 }
 
-// A pool of histogram buffers.
 class LayerGrower::SpareSums {
  public:
   // Allocates a zeroed buffer if none of this size is free.

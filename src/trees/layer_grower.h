@@ -47,7 +47,6 @@ class LayerGrower {
   int32_t logits() const { return logits_; }
   const BinnedMatrix& matrix() const { return *matrix_; }
 
-  // Moves all rows to the root of a new tree.
   void start_tree();
   // Moves the rows to the leaves of `tree`, whose existing splits must not have changed. Calls
   // then(chunk) for each chunk on several threads, while its rows are in the cache.

@@ -1,4 +1,3 @@
-// Prediction ops of tree ensembles: logits, leaves and decision paths.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -56,7 +55,6 @@ void add_leaf(const std::vector<float>& leaf, float weight, float* logits) {
   for (size_t k = 0; k < leaf.size(); ++k) logits[k] += weight * leaf[k];
 }
 
-// The trees, after a check that they fit the features and logits of the operation.
 const TreeEnsemble& checked_trees(KernelContext& c, const Buckets& buckets) {
   const auto& trees = c.input_resource<EnsembleResource>(0);
   trees.check_fits(buckets.num_features(),

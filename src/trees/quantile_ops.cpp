@@ -1,4 +1,3 @@
-// Ops of quantile streams, whose quantiles become bucket boundaries.
 #include <algorithm>
 
 #include "graph/op_registry.h"

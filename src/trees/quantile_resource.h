@@ -32,7 +32,6 @@ class QuantileStreams : public StatefulResource {
   // Keeps existing streams.
   void create(double epsilon, int64_t num_streams, int64_t max_elements);
   bool is_initialized() const { return is_initialized_; }
-  // Throws unless there are `num_features` streams.
   void check(int64_t num_features) const;
   void add(size_t stream, const QuantileSummary& summary) { streams_[stream].add(summary); }
   void flush(int64_t num_buckets, bool generate_quantiles);

@@ -58,7 +58,6 @@ void sort_by_value(std::vector<T>& values) {
   }
 }
 
-// Entries for sorted values; merges equal ones.
 template <typename T, typename Weight>
 std::vector<QuantileEntry> entries_of(const std::vector<T>& values, const Weight& weight_of) {
   std::vector<QuantileEntry> entries(values.size());
@@ -75,7 +74,6 @@ std::vector<QuantileEntry> entries_of(const std::vector<T>& values, const Weight
   return entries;
 }
 
-// A select without a branch.
 float either(bool first, float a, float b) {
   uint32_t bits[2];
   std::memcpy(&bits[0], &a, sizeof(a));

@@ -54,7 +54,6 @@ class QuantileStream {
   // `max_elements` is the expected number of elements; more of them reduce the accuracy.
   QuantileStream(double epsilon, int64_t max_elements);
   void add(float value, float weight);
-  // Adds values with one weight.
   void add_all(const float* values, int64_t n, float weight);
   void add(QuantileSummary summary);
   // The summary of all values; empties the stream.

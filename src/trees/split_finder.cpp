@@ -1,4 +1,3 @@
-// Evaluates all splits of a node by one column.
 #include "trees/split_finder.h"
 
 #include <vector>
@@ -71,8 +70,8 @@ class Finder {
     return false;
   }
 
-  // Missing values go left or right. As in TensorFlow a side may be empty, so that the first
-  // threshold wins without any gain.
+  // Missing values go left or right. As in TensorFlow a side may be empty, so that without any gain
+  // the first threshold wins.
   void try_thresholds(bool missing_right) {
     for (int32_t k = 0; k < logits_; ++k) {
       Candidates& left = left_[static_cast<size_t>(k)];

@@ -1,4 +1,3 @@
-// Ops for histograms of gradients and hessians, and for the best splits of nodes.
 #include <algorithm>
 #include <limits>
 

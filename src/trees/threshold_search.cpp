@@ -1,4 +1,3 @@
-// Evaluates all thresholds of a node in TensorFlow's order of summation.
 #include "trees/threshold_search.h"
 
 #include <limits>

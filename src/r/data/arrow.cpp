@@ -61,7 +61,6 @@ SEXP cpp_arrow_columns(SEXP reader) {
   });
 }
 
-// The columns of the next batch and their fingerprint; NULL at the end.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_next(SEXP reader) {
   return guarded_entry([&]() -> SEXP {

@@ -1,4 +1,3 @@
-// Datasets from R data.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -74,7 +73,6 @@ void check_columns(const Rcpp::IntegerVector& dim,
   if (!good) invalid_argument("A sparse matrix of class dgCMatrix is not valid.");
 }
 
-// Converts a dgCMatrix of package Matrix from columns to rows.
 std::shared_ptr<const SparseRows> sparse_rows_from_r(SEXP x) {
   const Rcpp::S4 matrix(x);
   const Rcpp::IntegerVector dim = matrix.slot("Dim"), row = matrix.slot("i"),

@@ -37,7 +37,6 @@ size_t type_number(const std::string& field) {
 
 }  // namespace
 
-// The first `n` records of a file, each as a character vector of fields.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_csv_peek(
     Text path, Text compression_type, Text delim, bool use_quotes, double skip, double n) {

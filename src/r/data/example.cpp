@@ -30,7 +30,6 @@ void check_class(SEXP x, const std::string& key) {
   }
 }
 
-// The values of a column in one row.
 struct RowValues {
   std::vector<float> floats;
   std::vector<int64_t> ints;
@@ -45,7 +44,6 @@ struct RowValues {
   }
 };
 
-// A data column with the feature type of its values.
 class Column {
  public:
   Column(SEXP x, ExampleFeature feature) : x_(x), feature_(std::move(feature)) {
@@ -184,7 +182,6 @@ std::vector<std::string> missing_names(const RList& data,
   return missing;
 }
 
-// The tf.Example type of a data column.
 DType example_type(SEXP x, const std::string& key) {
   if (is_factor(x) || TYPEOF(x) == STRSXP || TYPEOF(x) == RAWSXP) return DType::kString;
   if (TYPEOF(x) == REALSXP) return DType::kFloat32;

@@ -1,4 +1,3 @@
-// Zero-copy views of R's numeric columns.
 #include <algorithm>
 
 #include "data/in_memory.h"

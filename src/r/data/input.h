@@ -30,7 +30,6 @@ std::vector<std::shared_ptr<const ColumnViews>> large_rows_in_place(
 
 // --- r/data/content.cpp
 
-// A fingerprint of a list of columns.
 std::string content_of_columns(SEXP columns);
 
 // --- r/data/iterator.cpp

@@ -41,7 +41,6 @@ std::vector<Shape> shapes_from_r(SEXP list) {
   return shapes;
 }
 
-// A component that is a dataset becomes a handle.
 SEXP component_to_r(const Tensor& component) {
   if (component.dtype() != DType::kVariant) return tensor_to_r(component);
   return make_handle<CoreObject>(std::static_pointer_cast<Dataset>(component.object()), kMade);
@@ -96,7 +95,6 @@ SaveablePtr saveable_of(SEXP x) {
 }  // namespace r
 }  // namespace runhooks
 
-// A saveable of the iterator's position.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
   return guarded_entry([&]() -> SEXP {
@@ -106,7 +104,6 @@ SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
   });
 }
 
-// `args`: a named list of plain values, handles and functions.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset(Text type, SEXP args, Text owner) {
   return guarded_entry([&]() -> SEXP {
@@ -145,13 +142,11 @@ SEXP cpp_dataset_part_of_files(SEXP handle, int readers, int reader) {
   });
 }
 
-// True if the dataset depends on no tensors except constants.
 // [[Rcpp::export(rng = false)]]
 bool cpp_dataset_is_constant(SEXP handle) {
   return guarded_entry([&] { return has_constants_only(*dataset_from_r(handle)); });
 }
 
-// The first `n` elements, each as a list of components.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_collect(SEXP handle, double n) {
   return guarded_entry([&]() -> SEXP {

@@ -118,7 +118,6 @@ SEXP cpp_checkpoint_values(Text path, Texts names) {
   });
 }
 
-// A named list with type and shape of each tensor.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_checkpoint_tensors(Text path) {
   return guarded_entry([&]() -> SEXP {

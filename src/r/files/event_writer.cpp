@@ -1,4 +1,3 @@
-// tf$summary$FileWriter and tf$train$write_graph in R.
 #include "graph/lowering.h"
 #include "io/events/event_file.h"
 #include "io/files/atomic_file.h"

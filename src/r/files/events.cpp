@@ -1,4 +1,3 @@
-// Event files and summaries in R.
 #include "io/events/event_file.h"
 #include "nn/summary_ops.h"
 #include "r/graph/handles_of_graph.h"
@@ -93,7 +92,6 @@ Output summary_value(SEXP x) { return is_variable(x) ? variable_of(x)->snapshot 
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The scalars of event files and, with `with_histograms`, their histograms.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_read_events(Texts paths, bool with_histograms) {
   return guarded_entry([&]() -> SEXP {

@@ -178,7 +178,6 @@ bool has_plain_columns(SEXP data) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// Writes an export to `folder`.
 // [[Rcpp::export(rng = false)]]
 void cpp_estimator_export(SEXP spec,
                           SEXP config,

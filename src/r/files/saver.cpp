@@ -1,4 +1,3 @@
-// Savers in R: tf$train$Saver.
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"

@@ -1,4 +1,3 @@
-// Conversion of a signature's outputs to one cell per row; R code would take longer than the model.
 #include "r/files/served_rows.h"
 
 #include <algorithm>
@@ -38,7 +37,6 @@ SEXP same_for_all(SEXP x, R_xlen_t n) {
   return cells;
 }
 
-// Not protected.
 SEXP cells_of(SEXP x, R_xlen_t n) {
   return rows_of_array(x) == n ? RowSlicer(x).cells() : same_for_all(x, n);
 }
@@ -70,7 +68,6 @@ void set_missing(SEXP x, R_xlen_t i) {
   if (TYPEOF(x) == LGLSXP) LOGICAL(x)[i] = NA_LOGICAL;
 }
 
-// The class with the highest score in each row. Not protected.
 SEXP best_classes(SEXP classes, SEXP scores, R_xlen_t n) {
   const R_xlen_t width = width_of(classes);
   Rcpp::Shield<SEXP> chosen(Rf_allocVector(TYPEOF(classes), n));
@@ -103,7 +100,6 @@ SEXP factor_of_strings(SEXP x, SEXP levels) {
   return factor;
 }
 
-// Not protected.
 SEXP factor_of(SEXP x, SEXP levels) {
   if (TYPEOF(x) == STRSXP && TYPEOF(levels) == STRSXP) return factor_of_strings(x, levels);
   Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("served_factor"), x, levels));

@@ -20,7 +20,6 @@ R_altrep_class_t& carried_class() {
   return type;
 }
 
-// Not protected.
 SEXP files_to_r(const Files& files) {
   Rcpp::List list(files.size());
   Rcpp::CharacterVector names(files.size());
@@ -142,7 +141,6 @@ SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
   });
 }
 
-// Compares a model directory with stored files.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_compare_carried(Text folder, SEXP files) {
   return guarded_entry([&]() -> SEXP {

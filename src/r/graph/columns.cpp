@@ -115,7 +115,6 @@ double cpp_column_buckets(SEXP spec) {
   });
 }
 
-// The features that the columns read, in column order.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_columns_read(SEXP columns) {
   return guarded_entry([&]() -> SEXP {

@@ -74,7 +74,6 @@ class RGradient : public GradientOverride {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// Both functions take an empty list and return a list of tensors.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name) {
   return guarded_entry([&]() -> SEXP {

@@ -59,7 +59,6 @@ SEXP cpp_graph_default() {
   return guarded_entry([&] { return graph_handle(default_graph()); });
 }
 
-// Pushes a graph; cpp_graph_pop_default() removes it.
 // [[Rcpp::export(rng = false)]]
 void cpp_graph_push_default(SEXP graph) {
   guarded_entry([&] { default_graphs().stack.push_back(graph_of(graph)); });

@@ -31,7 +31,6 @@ struct GraphBinding {
   }
 };
 
-// The external pointer in the R environment of a graph.
 SEXP graph_pointer(SEXP graph) {
   static SEXP name = Rf_install(".pointer");
   return frame_variable(graph, name);
@@ -500,7 +499,6 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
 }  // namespace r
 }  // namespace runhooks
 
-// Adds an op to a graph; `inputs` are tensors, variables or R values.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_op_create(Text type, SEXP inputs, SEXP attrs, SEXP name) {
   return guarded_entry([&] { return create_op_from_r(find_op(type), inputs, attrs, name); });
@@ -515,7 +513,6 @@ SEXP cpp_constant(SEXP value, SEXP dtype, SEXP name) {
   });
 }
 
-// Name, type and shape of a tensor, operation or variable.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_element_info(SEXP x) {
   return guarded_entry([&]() -> SEXP {

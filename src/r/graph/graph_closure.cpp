@@ -14,7 +14,6 @@ namespace r {
 
 namespace {
 
-// The functions that are preserved.
 std::set<GraphClosure*>& held_functions() {
   static auto* all = new std::set<GraphClosure*>;
   return *all;

@@ -33,7 +33,6 @@ class GraphClosure : public ObjectOwner {
   Preserved root_;  // the cell, or empty after the transfer
 };
 
-// Wraps a function that an operation of `graph` calls.
 RFunctionPtr function_of_graph(Graph& graph, SEXP function);
 void transfer_to(Graph& graph, const NewFunctions& functions);
 
@@ -51,7 +50,6 @@ bool has_object(const Graph& graph);
 void keep_with_graph(Graph& graph, SEXP object);
 // Number of sessions of the graph that R owns; each of them shares ownership of the graph.
 int& r_sessions_of(const Graph& graph);
-// The objects of keep_for_graph().
 std::vector<std::unique_ptr<GraphClosure>>& kept_by(Graph& graph);
 
 }  // namespace r

@@ -68,7 +68,6 @@ SEXP cpp_operation_attr(SEXP x, Text name) {
   });
 }
 
-// The operations that use a tensor as input.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tensor_consumers(SEXP x) {
   return guarded_entry([&] {
@@ -85,7 +84,6 @@ SEXP cpp_tensor_consumers(SEXP x) {
   });
 }
 
-// Merges `dims` into the static shape.
 // [[Rcpp::export(rng = false)]]
 void cpp_tensor_set_shape(SEXP x, SEXP dims) {
   guarded_entry([&] {

@@ -59,7 +59,6 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name);
 
 // --- r/graph/columns.cpp
 
-// A dense or sparse tensor.
 Feature feature_from_r(SEXP feature);
 // One list for each feature that a column or a head reads.
 SEXP reads_to_r(const std::vector<FeatureRead>& reads);

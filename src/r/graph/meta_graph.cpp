@@ -1,4 +1,3 @@
-// Import and export of GraphDefs and meta graphs.
 #include "graph/lowering.h"
 #include "graph/saveable.h"
 #include "io/files/atomic_file.h"
@@ -166,7 +165,6 @@ SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust
   });
 }
 
-// The bytes of a regular file.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_read_file(Text path) {
   return guarded_entry([&]() -> SEXP { return raw_of(read_whole_file(path)); });

@@ -29,7 +29,6 @@ struct OptimizerInGraph {
   std::shared_ptr<Optimizer> optimizer;
 };
 const HandleKind kOptimizer("runhooks_optimizer_in_graph");
-// The variable that holds it in the environment of the R object.
 SEXP optimizer_place() { return Rf_install("made"); }
 
 std::shared_ptr<Optimizer> optimizer_in(SEXP state) {
@@ -220,7 +219,6 @@ SEXP cpp_global_step(SEXP graph, bool create) {
   });
 }
 
-// The operation that initializes a variable.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_initializer(SEXP variable) {
   return guarded_entry([&] { return operation_handle(variable_of(variable)->initializer); });
@@ -231,7 +229,6 @@ SEXP cpp_variable_initial_value(SEXP variable) {
   return guarded_entry([&] { return tensor_handle(variable_of(variable)->initial_value); });
 }
 
-// Replaces the initial value of the variable.
 // [[Rcpp::export(rng = false)]]
 void cpp_variable_begin_with(SEXP variable, SEXP value) {
   guarded_entry([&] {
@@ -257,7 +254,6 @@ SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text nam
   });
 }
 
-// Converts IndexedSlices to a dense tensor.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dense_gradient(SEXP gradient) {
   return guarded_entry([&]() -> SEXP {
@@ -267,7 +263,6 @@ SEXP cpp_dense_gradient(SEXP gradient) {
   });
 }
 
-// A list of pairs list(gradient, variable).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP grad_loss) {
   return guarded_entry([&]() -> SEXP {
@@ -327,7 +322,6 @@ std::vector<std::string> cpp_optimizer_slot_names(SEXP state) {
   });
 }
 
-// The optimizer's own variables and its slots, sorted by name.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_optimizer_variables(SEXP state) {
   return guarded_entry([&]() -> SEXP {
@@ -349,7 +343,6 @@ std::vector<std::string> cpp_optimizer_names() {
   return guarded_entry([] { return optimizer_names(); });
 }
 
-// Names of the full-batch optimizers.
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_optimizers_of_all_rows() {
   return guarded_entry([] {
@@ -376,7 +369,6 @@ bool cpp_optimizer_is_penalized(SEXP spec) {
   });
 }
 
-// Throws if the arguments are invalid.
 // [[Rcpp::export(rng = false)]]
 void cpp_optimizer_check(SEXP spec) {
   guarded_entry([&] {

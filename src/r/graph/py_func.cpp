@@ -1,4 +1,3 @@
-// tf$py_func(): R functions as operations of a graph.
 #include "ops/state/py_func.h"
 
 #include "r/graph/handles_of_graph.h"

@@ -147,7 +147,6 @@ std::string cpp_scope_open_variables(
   });
 }
 
-// The R getter of the current variable scope, or NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_scope_getter() {
   return guarded_entry([&]() -> SEXP {
@@ -187,7 +186,6 @@ SEXP cpp_variable_option_call(SEXP handle, Text name, SEXP x, SEXP dtype) {
   });
 }
 
-// Name and `reuse` of the current variable scope.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_scope() {
   return guarded_entry([&]() -> SEXP {
@@ -200,7 +198,6 @@ SEXP cpp_variable_scope() {
   });
 }
 
-// Makes the current variable scope reuse existing variables.
 // [[Rcpp::export(rng = false)]]
 void cpp_variable_scope_reuse() {
   guarded_entry([&] { default_graph()->variables().current().reuse = VariableStore::Reuse::kAlways; });
@@ -225,7 +222,6 @@ void cpp_scope_close() {
   });
 }
 
-// An operation that runs after all `inputs`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_group(SEXP inputs, Text name) {
   return guarded_entry([&]() -> SEXP {

@@ -14,7 +14,6 @@ using namespace runhooks::r;
 
 namespace {
 
-// Calls `visit` with the factory of this kind.
 template <typename Visit>
 auto with_factory(const std::string& what, Visit visit) {
   if (what == "optimizer") return visit(Factory<Optimizer>::instance());
@@ -29,7 +28,6 @@ auto with_factory(const std::string& what, Visit visit) {
 
 using Words = std::vector<std::string>;
 
-// Builds an R data frame.
 class Table {
  public:
   template <typename T>
@@ -155,7 +153,6 @@ Rcpp::List formula_defaults_to_r(const ModelTraits& traits) {
 
 }  // namespace
 
-// The traits of an estimator.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_traits(Text estimator) {
   return guarded_entry([&]() -> SEXP {

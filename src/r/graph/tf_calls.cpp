@@ -16,7 +16,6 @@ using namespace runhooks::r;
 
 namespace {
 
-// The graph of the first tensor among the arguments.
 Graph* graph_of_value(const Value& value) {
   if (const auto* tensor = value.get_if<Output>()) return &tensor->graph();
   if (const auto* variable = value.get_if<VariablePtr>()) return &(*variable)->graph();
@@ -142,7 +141,6 @@ const Bound* find_binding(const Bindings& bindings, const std::string& target) {
   return nullptr;
 }
 
-// Converts IndexedSlices to a dense tensor.
 SEXP dense_input(SEXP x) {
   const Gradient rows = gradient_from_r(x);
   return tensor_handle(dense_gradient(*graph_for(rows.values.graph()), rows));

@@ -48,7 +48,6 @@ SEXP cpp_cluster_gather(Text what, SEXP bytes) {
   });
 }
 
-// The regular end of a script.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_finish() {
   guarded_entry([&] {

@@ -128,7 +128,6 @@ CannedModel canned_model_from_r(SEXP spec) {
   return make_canned_model(type, *args);
 }
 
-// The number of trainable parameters.
 double num_trainable(const Graph& graph) {
   double all = 0;
   for (const VariablePtr& variable : variables_in(graph, collection_keys::kTrainableVariables)) {
@@ -225,7 +224,6 @@ SEXP labels_to_r(const Head& head) {
                             Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
 }
 
-// The features that the columns of a canned model read.
 SEXP column_reads_to_r(SEXP spec) {
   const auto args = estimator_args(spec);
   std::vector<FeatureRead> all;
@@ -266,7 +264,6 @@ SEXP next_batch_to_r(Predictions& predictions) {
   return list;
 }
 
-// The record of the first history saver, or NULL.
 SEXP history_of(const HookList& hooks) {
   for (const HookPtr& hook : hooks) {
     const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(hook);
@@ -362,7 +359,6 @@ SEXP cpp_estimator_train(SEXP spec,
                               Rcpp::_["why"] = result.why, Rcpp::_["reason"] = result.reason,
                               Rcpp::_["has_checkpoint"] = newest.is_there,
                               Rcpp::_["mark"] = newest.mark,
-                              // of the graph that this call built
                               Rcpp::_["num_weights"] = *model->num_weights,
                               Rcpp::_["history"] = history);
   });
@@ -433,7 +429,6 @@ SEXP cpp_estimator_predict(SEXP spec,
   });
 }
 
-// The next batch as a named list of arrays; NULL at the end.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_predictions_next(SEXP pointer) {
   return guarded_entry(
@@ -480,7 +475,6 @@ SEXP cpp_model_make(SEXP spec, bool is_fixed) {
   });
 }
 
-// Throws if the arguments of the head are invalid.
 // [[Rcpp::export(rng = false)]]
 void cpp_head_check(SEXP head) {
   guarded_entry([&] {

@@ -1,4 +1,3 @@
-// Exporters in R.
 #include "estimators/exporter.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"

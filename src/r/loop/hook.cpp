@@ -126,7 +126,6 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   void error_is_handled() {
     if (together_) together_->release_owner();
   }
-  // list(function, session or NULL, label)
   SEXP failed_call() const {
     Rcpp::Shield<SEXP> label(text_to_r(label_));
     Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, 3));
@@ -186,7 +185,6 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     }
   };
 
-  // The call `method(arguments)`; NULL if the user did not define the method.
   SEXP bind(SEXP methods, const char* method, const std::vector<SEXP>& arguments) {
     if (is_absent(methods, method)) return nullptr;
     SEXP function = list_element(methods, method);
@@ -451,13 +449,11 @@ RunContext* context_of(SEXP pointer) {
 
 }  // namespace
 
-// A record for a history saver.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_history_new() {
   return guarded_entry([&] { return make_handle(std::make_shared<History>(), kHistory); });
 }
 
-// The record so far: list(step, losses, input).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_history_read(SEXP record) {
   return guarded_entry([&]() -> SEXP { return history_to_r(*from_handle<History>(record, kHistory)); });
@@ -542,7 +538,6 @@ bool cpp_coordinator_should_stop(SEXP pointer) {
   });
 }
 
-// Throws if the specification is invalid.
 // [[Rcpp::export(rng = false)]]
 void cpp_hook_check(SEXP hook) {
   guarded_entry([&] { hook_from_r(hook, ""); });

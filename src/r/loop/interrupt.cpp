@@ -42,7 +42,6 @@ bool is_time_to_ask() {
   return true;
 }
 
-// Jumps if the user has pressed Ctrl-C or a time limit of R is exceeded.
 void check_user_interrupt() {
   if (!is_time_to_ask()) return;
   static auto* token = new UnwindToken;

@@ -20,7 +20,6 @@ std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 
 // --- r/loop/estimator.cpp
 
-// A canned or custom estimator.
 Estimator estimator_from_r(SEXP spec, SEXP config);
 // The model's cache, or NULL if it caches nothing between calls.
 std::shared_ptr<ModelGraphCache> kept_graphs_of(SEXP model);
@@ -36,9 +35,7 @@ ModelFn custom_model_from_r(const RFunctionPtr& function);
 
 // --- r/loop/interrupt.cpp
 
-// Makes the core poll R for interrupts.
 void setup_interrupts();
-// Makes waiting hooks interruptible.
 void setup_sleep();
 
 }  // namespace r

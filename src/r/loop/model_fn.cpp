@@ -57,7 +57,6 @@ Named<ExportOutput> export_outputs_from_r(SEXP list) {
   return all;
 }
 
-// Converts a value of core_estimator_spec().
 EstimatorSpec estimator_spec_from_r(SEXP fields) {
   const RList given(fields, "a specification");
   EstimatorSpec spec;
@@ -99,7 +98,6 @@ ModelFn custom_model_from_r(const RFunctionPtr& function) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// Validates a specification in the default graph.
 // [[Rcpp::export(rng = false)]]
 void cpp_estimator_spec_check(SEXP fields) {
   guarded_entry([&] { check_spec(estimator_spec_from_r(fields), *default_graph()); });

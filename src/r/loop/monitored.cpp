@@ -66,7 +66,6 @@ std::unique_ptr<SessionCreator> creator_from_r(const Args& args,
 struct Release {
   MonitoredBinding& binding;
   ~Release() {
-    // a nested call may have done so
     if (binding.session && binding.session->is_closed()) binding.release();
   }
 };
@@ -139,7 +138,6 @@ SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_st
   });
 }
 
-// The current plain session; recovers a lost one.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_monitored_session(SEXP pointer) {
   return guarded_entry([&] {
@@ -199,7 +197,6 @@ void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt) 
   });
 }
 
-// Hook names in call order.
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_monitored_hooks(SEXP pointer) {
   return guarded_entry([&] {
@@ -228,7 +225,6 @@ SEXP cpp_scaffold_new(SEXP init_op,
     scaffold->local_init_feeds = feeds_from_r(local_init_feed_dict, graph);
     if (summary_op != R_NilValue) scaffold->summary_op = tensor_of(summary_op);
     Rcpp::Shield<SEXP> handle(make_handle(scaffold, kScaffold));
-    // the graph object owns the function
     Rcpp::Shield<SEXP> object(graph_handle(graph.shared_from_this()));
     R_SetExternalPtrProtected(handle, object);
     return handle;

@@ -1,4 +1,3 @@
-// Model directories in R: state, metadata and run records.
 #include "estimators/run_folder.h"
 
 #include "estimators/run_record.h"

@@ -1,4 +1,3 @@
-// Sessions in R: fetches, feeds and the conversion of results.
 #include "graph/endpoints.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/graph/graph_closure.h"
@@ -154,7 +153,6 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
         "`feed_dict` must be a named list or a value of dict(), not an object of type ",
         Rf_type2char(TYPEOF(feed_dict)), ".");
   }
-  // dict() stores tensors as keys in an attribute.
   Rcpp::Shield<SEXP> keys(Rf_getAttrib(feed_dict, Rf_install("keys")));
   Rcpp::Shield<SEXP> names(Rf_getAttrib(feed_dict, R_NamesSymbol));
   const bool has_keys = TYPEOF(keys) == VECSXP && Rf_xlength(keys) == Rf_xlength(feed_dict);
@@ -204,7 +202,6 @@ SEXP coordinator_handle(Coordinator& coordinator, Session& session) {
   return binding.coordinator.get();
 }
 
-// Positions in the list of run_args_to_r().
 enum RequestElement { kFetches, kFeedDict, kOptions };
 
 SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options) {
@@ -255,7 +252,6 @@ SEXP run_options_to_r(const RunOptions& options) {
   return eval_r(call, package_namespace());
 }
 
-// Columns with one entry per node.
 SEXP step_stats_to_r(const StepStats& stats) {
   const auto n = static_cast<R_xlen_t>(stats.nodes.size());
   Rcpp::CharacterVector names(n), ops(n);

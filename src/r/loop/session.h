@@ -56,7 +56,6 @@ class RequestedArgs {
   // Stores the request, which hooks see as the original arguments of the run.
   void keep(SEXP request);
   void forget() { tree_.reset(); }
-  // NULL if nothing is fetched.
   const FetchTree* tree() const { return tree_.get(); }
 
  private:

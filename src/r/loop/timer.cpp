@@ -1,4 +1,3 @@
-// Timers of R hooks, based on Trigger.
 #include "hooks/trigger.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"

@@ -1,4 +1,3 @@
-// Inspection of tree models.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +12,6 @@ using namespace runhooks::r;
 
 namespace {
 
-// One row per node.
 SEXP nodes_to_r(const TreeModelView& trees) {
   size_t rows = 0;
   for (const Tree& tree : trees.ensemble.trees) rows += tree.nodes.size();

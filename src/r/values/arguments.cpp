@@ -1,4 +1,3 @@
-// Conversion between R objects and arguments of the core.
 #include "graph/indexed_slices.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"

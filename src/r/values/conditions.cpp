@@ -84,7 +84,6 @@ struct HeldToken {
   bool is_interrupt;
 };
 
-// The demangled name of a type.
 std::string type_name(const std::type_info* type) {
   if (!type) return "an exception that has no type";
   int status = 0;

@@ -1,4 +1,3 @@
-// Conversion of R vectors to tensors and back.
 #include "r/values/convert.h"
 
 #include <algorithm>
@@ -177,7 +176,6 @@ class CodesByAddress {
   size_t used_ = 0;
 };
 
-// Polls for interrupts during long conversions.
 void ask_at_times(int64_t i) {
   constexpr int64_t kPiece = int64_t{1} << 16;
   if (i % kPiece == kPiece - 1) check_interrupt_throttled();
@@ -351,7 +349,6 @@ Tensor tensor_from_r(SEXP x, DType wanted) { return tensor_of_shape(x, shape_of_
 
 namespace {
 
-// Binds the columns of numeric vectors and matrices into one matrix.
 Tensor side_by_side(const RList& parts, DType wanted) {
   struct Column {
     SEXP x;

@@ -1,4 +1,3 @@
-// Finalizers that may allocate R objects.
 #include "r/values/finalizers.h"
 
 #include <map>

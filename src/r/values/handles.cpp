@@ -1,4 +1,3 @@
-// Preserved R objects, and handles of C++ objects.
 #include "r/values/handles.h"
 
 #include "r/values/guarded_entry.h"

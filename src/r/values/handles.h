@@ -90,7 +90,6 @@ inline bool is_handle(SEXP x, const HandleKind& kind) {
   return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == kind.tag();
 }
 
-// An external pointer that owns a shared_ptr<T>.
 template <typename T>
 SEXP make_handle(std::shared_ptr<T> object, const HandleKind& kind) {
   auto* owned = new std::shared_ptr<T>(std::move(object));

@@ -6,7 +6,6 @@
 namespace runhooks {
 namespace r {
 
-// `to_r` converts one value.
 template <typename Pairs, typename ToR>
 SEXP named_values_to_r(const Pairs& pairs, ToR to_r) {
   Rcpp::List values(pairs.size());

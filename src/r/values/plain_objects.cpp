@@ -12,7 +12,6 @@ namespace {
 using Kind = PlainData::Kind;
 using Mark = PlainData::Text::Mark;
 
-// The owner of the data, for messages.
 struct Owner {
   const std::string& text;
   int depth = 0;

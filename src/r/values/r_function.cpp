@@ -1,4 +1,3 @@
-// R functions that the core calls.
 #include "r/values/r_function.h"
 
 #include "base/status.h"

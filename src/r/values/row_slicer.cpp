@@ -1,4 +1,3 @@
-// Splits arrays along their first dimension.
 #include "r/values/row_slicer.h"
 
 #include <algorithm>
@@ -38,7 +37,6 @@ bool unchanged(SEXP values, R_xlen_t a, R_xlen_t b, R_xlen_t stride, R_xlen_t n)
   }
 }
 
-// The shared class attribute of cells.
 SEXP cell_classes(bool is_matrix) {
   static SEXP made[2] = {nullptr, nullptr};
   SEXP& classes = made[is_matrix];

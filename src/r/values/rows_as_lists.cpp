@@ -6,7 +6,6 @@ namespace runhooks {
 namespace r {
 namespace {
 
-// The columns of a batch, one for each key.
 struct Cells {
   explicit Cells(SEXP batch) : names(Rf_getAttrib(batch, R_NamesSymbol)) {
     const RList keys(batch, "a batch");

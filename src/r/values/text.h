@@ -16,7 +16,6 @@ SEXP utf8_element(const char* text);
 inline SEXP utf8_element(const std::string& text) { return utf8_element(text.c_str()); }
 // The same for data. Throws on a zero byte, which R strings cannot hold.
 SEXP text_element(const std::string& text);
-// A character vector of one element.
 SEXP text_to_r(const std::string& text);
 
 // --- From R

@@ -35,7 +35,6 @@ class RList {
   const char* what_;
 };
 
-// R_NilValue if the list has no such element.
 SEXP list_element(SEXP list, const char* name);
 // A variable of the environment itself, without its parents; R_NilValue if it does not exist.
 SEXP frame_variable(SEXP environment, SEXP symbol);
@@ -47,7 +46,6 @@ inline int64_t whole_from_r(SEXP x, const char* what) {
   return whole_from_r(number_from_r(x, what), what);
 }
 SEXP function_from_r(SEXP x, const char* what);
-// False for NULL.
 inline bool is_true(SEXP x) {
   return TYPEOF(x) == LGLSXP && Rf_xlength(x) == 1 && LOGICAL(x)[0] == TRUE;
 }
@@ -76,7 +74,6 @@ Shape shape_from_r(SEXP x);
 SEXP shape_to_r(const Shape& shape);
 std::string string_from_r(SEXP x);
 
-// An R function that the core may call.
 class RCallable : public Callable {
  public:
   explicit RCallable(SEXP function) : function_(RFunction::make(function)) {}
