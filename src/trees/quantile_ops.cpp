@@ -175,7 +175,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesMakeQuantileSummaries")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesMakeQuantileSummaries")
-    .summary("The quantile summary of each feature in a batch.");
+    .summary("The quantile summary of each feature in a batch.")
     .example("e[4] e[4] e[4] e | num_features=2");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceAddSummaries")
