@@ -9,10 +9,9 @@
 
 namespace runhooks {
 
-// One or more features of the model in one column. kOrdered: one feature that splits by "bin <=
-// threshold". kCategories: one-hot features, one per category, each with bins 0 and 1; the column
-// may have an extra bin for rows without a category. kMissingEitherSide: two ordered features that
-// put missing values into the first and the last bin.
+// kOrdered: a feature that splits by "bin <= threshold". kCategories: one-hot features, one per
+// category; an extra bin is for rows without a category. kMissingEitherSide: two ordered features
+// with missing values in the first and the last bin.
 struct BinnedColumn {
   enum class Kind { kOrdered, kCategories, kMissingEitherSide };
   Kind kind = Kind::kOrdered;

@@ -9,8 +9,7 @@
 
 namespace runhooks {
 
-// Encodes buckets as bytes: bucket + 1 if there are few buckets, else the number of thresholds
-// below the bucket.
+// A bucket's code is bucket + 1 if there are few buckets, else the number of thresholds below it.
 class ByteForest : public Forest {
  public:
   static bool can_hold(const TreeEnsemble& ensemble);

@@ -1,5 +1,5 @@
-// Directional feature contributions as in TensorFlow: the change of the prediction at each node on
-// the path through the trees is attributed to the column of the split.
+// Feature contributions as in TensorFlow: credits the change of a prediction at a split to its
+// column.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -12,8 +12,7 @@ namespace runhooks {
 
 namespace {
 
-// Sends the sums of all nodes of a layer in one message. Sums are doubles until they include all
-// rows, so that the result equals that of one process.
+// Sums stay doubles until they include all rows, so that the result equals that of one process.
 class StatsSummaryOfAllKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -75,8 +74,7 @@ class StatsSummaryOfAllKernel : public Kernel {
   std::vector<double> sums_;
 };
 
-// Each process gathers the values of all processes and summarizes some of the features. Rows are
-// interleaved (row i of process r is row i * size + r), as in a run with one process.
+// Each process summarizes some features over the rows of all processes, in single-process order.
 class QuantileSummariesOfAllKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {

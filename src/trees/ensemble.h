@@ -60,8 +60,7 @@ struct Tree {
   // By node number before pruning; empty if the tree was not pruned.
   std::vector<PrunedNode> pruned;
 
-  // Replaces a leaf by a split. Each child starts with the leaf's value plus its contribution. A
-  // root with value 0 gets no original_leaf.
+  // Adds two children with the leaf's value plus a contribution. A zero root gets no original_leaf.
   void split(int32_t node_id, TreeNode question, const std::vector<float>& left,
              const std::vector<float>& right);
 };
@@ -83,8 +82,7 @@ class TreeEnsemble {
 
   // TensorFlow's message boosted_trees.TreeEnsemble, without the stamp.
   std::string serialize() const;
-  // Parses and validates the message, including the tree structure and the growing metadata. Throws
-  // kDataLoss, which names `where`.
+  // Parses and validates the message. Throws kDataLoss, which names `where`.
   static TreeEnsemble parse(std::string_view bytes, std::string_view where);
   // Throws kDataLoss unless features and leaves fit the model. parse() has checked the rest.
   void check_fits(int32_t num_features, int32_t logits, std::string_view where) const;

@@ -23,8 +23,7 @@ class EnsembleResource : public StatefulResource {
   void set(TreeEnsemble ensemble);
   // Changes with each set(). Growing the trees changes only their stamp.
   uint64_t revision() const { return revision_; }
-  // Throws unless the trees fit these numbers of features and logits. Repeated checks are skipped
-  // until the trees change.
+  // Throws unless the trees fit. Skips repeated checks of unchanged trees.
   void check_fits(int32_t num_features, int32_t logits) const;
 
  private:
@@ -39,8 +38,7 @@ struct EnsembleHandle {
   Output handle;
   Operation* create = nullptr;  // initializes an empty ensemble
 };
-// Adds an ensemble and its saveable, with TensorFlow's checkpoint keys "<name>:0_stamp" and
-// "<name>:0_serialized".
+// Adds an ensemble and its saveable, with TensorFlow's checkpoint keys ("<name>:0_stamp", ...).
 EnsembleHandle add_ensemble(Graph& graph, const std::string& name);
 
 }  // namespace runhooks

@@ -8,13 +8,11 @@
 
 namespace runhooks {
 
-// True for small data. Histograms are double sums in row order, rounded to float, so that nearly
-// equal gains compare as in TensorFlow. Slower than integer sums; supports missing values in
-// kMissingEitherSide columns only.
+// True for small data: slower than integer sums, but nearly equal gains compare as in TensorFlow.
+// Supports missing values in kMissingEitherSide columns only.
 bool can_sum_floats(const LayerGrower& rows);
 
-// The best splits of leaves [begin, end), given gradients and hessians by row. In distributed
-// training, processes add their double sums before rounding.
+// The best splits of leaves [begin, end). Processes add their sums before rounding them to float.
 std::vector<LayerSplit> float_splits(const LayerGrower& rows,
                                      int32_t begin,
                                      int32_t end,

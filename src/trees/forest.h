@@ -18,8 +18,7 @@ inline size_t asked_key(const TreeNode& node) {
 class Forest {
  public:
   virtual ~Forest() = default;
-  // Adds the leaves of rows [first, first + n), tree by tree; features[f] are the buckets of a
-  // feature.
+  // Adds the leaves of rows [first, first + n). `features` has a column of buckets per feature.
   void add(const int32_t* const* features, int64_t first, int64_t n, float* logits) const;
 
  protected:

@@ -9,8 +9,7 @@ namespace {
 // A pivot below this part of the original diagonal is rounding error.
 constexpr double kRounding = 1e-5;
 
-// Solves (H + l2) x = b for a symmetric H that is positive semidefinite except for rounding. Sets
-// dependent variables to 0, such as the last class of a softmax.
+// Solves (H + l2) x = b. Dependent variables, such as the last class of a softmax, become 0.
 std::vector<double> solved(std::vector<double> a, std::vector<double> b) {
   const size_t n = b.size();
   std::vector<double> whole(n);

@@ -15,8 +15,7 @@ struct LeafWorth {
   float value = 0, gain = 0;
 };
 
-// The w that minimizes g * w + (h + l2) / 2 * w^2 + l1 * |w|, and twice the gain. Zero without
-// curvature.
+// Minimizes g * w + (h + l2) / 2 * w^2 + l1 * |w|; returns w and twice the gain.
 inline LeafWorth leaf_worth(float g, float h, const Regularization& by) {
   constexpr float kNoCurvature = 1e-15f;
   if (by.l1 > 0) {

@@ -79,8 +79,7 @@ bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowt
 
 bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step) {
   constexpr float kSmall = 0.01f;
-  // With standardized labels the bias is close to 0, so steps at rounding level must not count as
-  // large.
+  // A bias near 0, as with standardized labels, makes rounding errors look like large steps.
   constexpr float kRounding = 1e-6f;
   ++ensemble.stamp;
   if (ensemble.trees.empty()) {

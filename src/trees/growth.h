@@ -10,8 +10,7 @@
 
 namespace runhooks {
 
-// Numbered as in TensorFlow. kPre rejects splits with negative gain; kPost removes branches with
-// negative gain from finished trees.
+// Numbered as in TensorFlow. kPre skips splits with negative gain; kPost prunes finished trees.
 enum class Pruning { kNone = 0, kPre = 1, kPost = 2 };
 Pruning pruning_of(int64_t number);
 
@@ -39,8 +38,7 @@ struct LayerGrowth {
   bool stop_when_no_split = false;
 };
 
-// Adds a layer to the last tree, or to a new one if that is finished, and updates the growing
-// metadata. Returns true if a leaf was split or a tree was finished.
+// Adds a layer to the last unfinished tree. Returns true if it split a leaf or finished a tree.
 bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowth& growth);
 
 // Adds `step` to the root of the first tree. Returns true if the step was large.

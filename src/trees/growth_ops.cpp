@@ -22,8 +22,7 @@ std::vector<float> row_of(const Tensor& x, int64_t row, float factor) {
   return values;
 }
 
-// The split candidates of one feature. The first version of the op, for thresholds only, has no
-// dimensions and types.
+// The split candidates of one feature. BoostedTreesUpdateEnsemble has no dimensions and types.
 struct FeatureInputs {
   const Tensor &nodes, &gains, &thresholds, &left, &right;
   const Tensor* dimensions = nullptr;

@@ -58,8 +58,8 @@ std::vector<Feature> features_of(KernelContext& c) {
   return all;
 }
 
-// Maps features to columns of a BinnedMatrix. One-hot features of the same group share a
-// kCategories column if no row has two of them. With `peers`, all processes get the same columns.
+// Maps features to columns. A one-hot group becomes a kCategories column unless a row has two of
+// its features. With `peers`, all processes get the same columns.
 class ColumnsOfFeatures {
  public:
   ColumnsOfFeatures(KernelContext& c, Communicator* peers)
@@ -109,8 +109,7 @@ class ColumnsOfFeatures {
     int64_t bins = 1, has_missing = 0, are_no_categories = 0;
   };
 
-  // Calls run(begin, end, are_words) for each one-hot group, pair of kMissingEitherSide, and
-  // feature.
+  // Calls run(begin, end, are_words) for each one-hot group, kMissingEitherSide pair and feature.
   template <typename Run>
   static void each_span(const std::vector<int64_t>& groups, const Run& run) {
     for (size_t i = 0; i < groups.size();) {
@@ -188,8 +187,7 @@ class ColumnsOfFeatures {
     columns_.back().features = 2;
   }
 
-  // The index of the one-hot feature that is set in the row; their number without any, -1 for
-  // several.
+  // The index of the feature that is set in the row; their number if all are 0, -1 for several.
   int32_t word_of(size_t begin, size_t end, int64_t row) const {
     auto word = static_cast<int32_t>(end - begin);
     for (size_t i = begin; i < end; ++i) {

@@ -60,8 +60,7 @@ void InMemoryTrees::finish_tree(const Tree& tree) {
   });
 }
 
-// Scatters small leaf indices first, which fit into the L1 cache, so that logits are written in row
-// order.
+// Scatters 2-byte leaf indices, which fit into the L1 cache, then adds logits in row order.
 void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk, float* logits) const {
   thread_local std::vector<uint16_t> leaf_of(BinnedMatrix::kChunkRows);
   thread_local std::vector<float> leaves;

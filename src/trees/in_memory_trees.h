@@ -11,12 +11,10 @@
 
 namespace runhooks {
 
-// A value of `groups`: the feature equals the previous one, except that missing values are in its
-// last bucket instead of the first one.
+// Marks a copy of the previous feature with missing values in the last instead of the first bucket.
 constexpr int64_t kOtherSide = -2;
 
-// The resource of BoostedTreesInMemoryHandle. It saves no state: it is rebuilt from the data, and
-// rows are routed through the existing trees.
+// The resource of BoostedTreesInMemoryHandle. Not saved: it can be rebuilt from data and trees.
 class InMemoryTrees : public StatefulResource {
  public:
   static std::unique_ptr<StatefulResource> make(const Operation&);
@@ -33,9 +31,8 @@ class InMemoryTrees : public StatefulResource {
   using Then = std::function<void(int64_t first, int64_t n, const float* logits)>;
   void each_logits(const EnsembleResource& trees, const Then& then);
   void keep_labels(const float* labels, int64_t rows);
-  // Returns the mean logistic loss of all rows and sets its first and second derivatives by the
-  // logits, which are 0 before there are bins and trees. In distributed training, the mean over the
-  // processes is the global loss, and the derivatives are those of the global loss.
+  // Returns the mean logistic loss and sets its derivatives by the logits, which are 0 without
+  // trees. In distributed training, the mean over the processes is the global loss.
   float logistic_loss(const EnsembleResource& trees, float* gradients, float* hessians);
   int64_t labelled_rows() const { return static_cast<int64_t>(labels_.size()); }
   void grow(EnsembleResource& trees,

@@ -237,8 +237,7 @@ class LayerGrower::SpareSums {
   std::vector<std::vector<int64_t>> spare_;
 };
 
-// One call of best_splits(). A job is the histogram of a node and a column group; it is split into
-// pieces of rows.
+// One call of best_splits(). A job is the histogram of a node and a column group.
 class LayerGrower::Layer {
  public:
   Layer(LayerGrower& grower, const Scales& scales, const SplitCosts& costs)

@@ -24,16 +24,14 @@ struct LayerSplit {
   std::vector<float> left, right;  // contributions without the learning rate
 };
 
-// The distribution of rows over processes. Row i of process r has the global number i * size + r,
-// so sums equal those of one process with all rows.
+// Row i of process r has the global number i * size + r, so sums equal those of one process.
 struct RowPartition {
   Communicator* peers = nullptr;  // NULL if this process has all rows
   int64_t rows = 0;               // of all processes
 };
 
-// Rows are stored in chunks, and within a chunk grouped by node. Gradients and hessians are scaled
-// by a power of two and summed as integers, so results are bit-identical for any number of threads
-// and any order of rows.
+// Rows are grouped by node within chunks. Gradients and hessians are summed as scaled integers, so
+// results are bit-identical for any number of threads and any order of rows.
 class LayerGrower {
  public:
   LayerGrower(std::unique_ptr<BinnedMatrix> matrix, int32_t logits);
@@ -59,9 +57,9 @@ class LayerGrower {
   // afterwards. In run(nodes, ids, which, n, first), row first + ids[i] is in node nodes[which[i]].
   template <typename Run>
   void each_leaf(const Tree& tree, const Run& run);
-  // The best splits of leaves [begin, end); among equal splits the first column wins. Gradients and
-  // hessians are ordered by row and logit. `layer` counts all layers and varies the rounding.
-  // Throws kInvalidArgument for a gradient or hessian that is not finite.
+  // The best splits of leaves [begin, end); among equal splits the first column wins. `layer`
+  // counts all layers and varies the rounding. Throws kInvalidArgument for a non-finite gradient or
+  // hessian.
   std::vector<LayerSplit> best_splits(int32_t begin,
                                       int32_t end,
                                       const float* gradients,

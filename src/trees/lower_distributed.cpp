@@ -15,8 +15,7 @@ Output lowered_sum_of_all(Graph& g, const Output& x, int64_t group_size) {
       .attr("subdiv_offsets", std::vector<int64_t>{0});
 }
 
-// TensorFlow's op for one logit takes all features. The op for several logits takes one feature and
-// adds a bucket for missing values.
+// TensorFlow's op for several logits takes one feature and adds a bucket for missing values.
 void lower_stats_of_all(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   const int64_t features = op.attr_int("num_features"), splits = op.attr_int("max_splits"),
                 buckets = op.attr_int("num_buckets");

@@ -38,8 +38,7 @@ const Graph& root_of(const Graph& graph) {
   return *g;
 }
 
-// The op of this type that uses the same data. Compares names, since functions contain copies of
-// handles with the original's name.
+// The op of this type that uses the same data. Compares names, since functions copy handles.
 const Operation& partner_of(const Operation& op, const char* type, size_t handle_of_partner) {
   const std::string& handle = op.input(1).op->name();
   for (const auto& other : root_of(op.graph()).operations()) {
@@ -118,8 +117,7 @@ void lower_in_memory_logistic(Graph& g, const Operation& op, const std::vector<O
   g.op("IdentityN", {loss, by.gradients, by.hessians}).named(op.name() + "/").build();
 }
 
-// One histogram for all features, as wide as the one with the most buckets; empty buckets cannot
-// win.
+// One histogram for all features, as wide as the widest; empty buckets cannot win.
 void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   Operation* logits =
       root_of(g).find_operation(partner_of(op, "BoostedTreesInMemoryLogits", 1).name());

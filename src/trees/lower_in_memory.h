@@ -18,8 +18,7 @@ LogisticDerivatives logistic_derivatives(Graph& g,
                                          const Output& rows);
 Output number_of(Graph& g, const Output& labels);
 
-// TensorFlow has no data in memory: in each step it routes all rows from the root and builds the
-// histograms of all features.
+// TensorFlow has no data in memory: each step routes all rows from the root again.
 void lower_in_memory_handle(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_in_memory_fill(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Output>& inputs);

@@ -11,8 +11,7 @@
 
 namespace runhooks {
 
-// Calls run(i) for each i below n in any order. After an error no new calls start; the first error
-// is rethrown at the end.
+// Calls run(i) for each i below n in any order. Stops after an error and rethrows the first one.
 template <typename Run>
 void parallel_for_throwing(int64_t n, const Run& run) {
   std::exception_ptr error;
@@ -31,8 +30,8 @@ void parallel_for_throwing(int64_t n, const Run& run) {
   if (error) std::rethrow_exception(error);
 }
 
-// Calls run(first, count) for pieces of 0..n, where an element takes about `work` steps. `run` must
-// not throw. Polls for interrupts between batches of pieces.
+// Calls run(first, count) for pieces of 0..n; an element takes about `work` steps. `run` must not
+// throw. Polls for interrupts.
 template <typename Run>
 void parallel_for_chunks(int64_t n, int64_t piece, int64_t work, const Run& run) {
   for_each_cancellable_chunk((n + piece - 1) / piece, piece * work, [&](int64_t begin, int64_t end) {

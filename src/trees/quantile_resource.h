@@ -16,8 +16,7 @@ Tensor as_rows(const std::vector<QuantileEntry>& entries);
 // Throws this code for invalid rows; `what` begins the message.
 QuantileSummary summary_from_rows(const Tensor& rows, Code code, const std::string& what);
 
-// The resource of BoostedTreesQuantileStreamResourceHandleOp. Its state is the boundaries;
-// save_streams() saves an unfinished first pass over the data.
+// The state is the boundaries; save_streams() saves an unfinished first pass over the data.
 class QuantileStreams : public StatefulResource {
  public:
   static std::unique_ptr<StatefulResource> make(const Operation&);
@@ -50,8 +49,7 @@ struct QuantilesHandle {
   Output handle;
   Operation* create = nullptr;
 };
-// Adds streams and their saveables: boundaries with TensorFlow's keys
-// ("<name>:0_bucket_boundaries_0") and streams with keys of runhooks.
+// Adds streams and their saveables; boundaries have TensorFlow's checkpoint keys.
 QuantilesHandle add_quantiles(Graph& graph,
                               const std::string& name,
                               double epsilon,

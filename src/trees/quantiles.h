@@ -31,8 +31,7 @@ class QuantileSummary {
   float total_weight() const { return entries_.empty() ? 0 : entries_.back().max_rank; }
 
   void merge(const QuantileSummary& other);
-  // Reduces the summary to about `size` entries with rank gaps of at most max(1 / size,
-  // least_error) of the total weight.
+  // Reduces to about `size` entries with rank gaps of at most max(1 / size, least_error).
   void compress(int64_t size, double least_error);
   // The largest possible rank error as a part of the total weight.
   double error() const;

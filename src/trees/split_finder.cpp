@@ -70,8 +70,7 @@ class Finder {
     return false;
   }
 
-  // Missing values go left or right. As in TensorFlow a side may be empty, so that without any gain
-  // the first threshold wins.
+  // As in TensorFlow a side may be empty, so the first threshold wins if no split has a gain.
   void try_thresholds(bool missing_right) {
     for (int32_t k = 0; k < logits_; ++k) {
       Candidates& left = left_[static_cast<size_t>(k)];

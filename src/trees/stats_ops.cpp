@@ -58,8 +58,7 @@ class MakeStatsSummaryKernel : public Kernel {
   }
 };
 
-// [max_splits, feature_dims, num_buckets + 1, logits + hessians]; the last bucket has missing
-// values.
+// [max_splits, feature_dims, num_buckets + 1, logits + hessians]; missing values are last.
 class AggregateStatsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -169,8 +168,7 @@ class BestGainsPerFeatureKernel : public Kernel {
   SplitRules rules_;
 };
 
-// The best split by a feature with several columns, for leaves of several logits, including the
-// direction of missing values.
+// Supports features with several columns, several logits and a direction of missing values.
 class BestFeatureSplitKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {

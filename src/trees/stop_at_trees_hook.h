@@ -11,9 +11,8 @@ struct TreesWanted {
   bool stop_when_no_split = false;  // finishes trees that cannot be split
 };
 
-// Stops when `n_trees` are finished, or after twice the layers that they need, including layers
-// without a candidate split. Makes no step if that is already so. Warns if training ends without a
-// layer or without a gain.
+// Stops after `n_trees` finished trees, or after twice the layers that they need, including layers
+// without a split. Warns if training ends without a layer or without a gain.
 HookPtr stop_at_trees(const Output& ensemble, const TreesWanted& wanted);
 
 }  // namespace runhooks

@@ -23,8 +23,7 @@ using namespace runhooks::r;
 
 namespace {
 
-// The graph's seed, else one from R's generator, so that set.seed() makes scripts reproducible. In
-// distributed training each process shuffles its own rows with its own seed.
+// A seed from R's generator makes set.seed() work. Each process shuffles its own rows differently.
 uint64_t shuffle_seed(const Graph& graph) {
   if (const ReplicaScope* replicas = ReplicaScope::of(graph)) {
     return static_cast<uint64_t>(seed_of_process(*replicas));
@@ -32,8 +31,7 @@ uint64_t shuffle_seed(const Graph& graph) {
   return graph.has_seed() ? static_cast<uint64_t>(graph.seed()) : fresh_seed();
 }
 
-// True if all absolute values are below `limit`; NaN is not. Compares bit patterns, which are
-// ordered like the absolute values, so that the loop is limited by memory bandwidth only.
+// False for NaN. Bit patterns are ordered like absolute values, which allows a branch-free loop.
 bool are_below(const double* values, int64_t n, double limit) {
   int64_t most;
   std::memcpy(&most, &limit, sizeof(most));
@@ -144,8 +142,7 @@ SEXP all_below(SEXP columns, double limit) {
 
 }  // namespace
 
-// For each numeric or logical vector, whether all values are finite. Unlike is.finite(), allocates
-// no logical vector.
+// Whether all values of each vector are finite. Unlike is.finite(), allocates no logical vector.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_all_finite(SEXP columns) {
   return guarded_entry([&]() -> SEXP {
@@ -159,11 +156,10 @@ SEXP cpp_all_float32(SEXP columns) {
   return guarded_entry([&]() -> SEXP { return all_below(columns, 0x1.ffffffp127); });
 }
 
-// The next batch of rows of `columns` (vectors, matrices, arrays and sparse matrices) as a list of
-// tensors in the default graph. `dtypes` has a type name or NA for each. A `seed` below 0 uses
-// shuffle_seed(). With `on_other_data`, checkpoints save the position. `reader`: list(rank, size)
-// of this reader. `says_content` adds the fingerprint as attribute `content`. `internal_only`:
-// users never see the tensors.
+// Returns tensors of the default graph. `dtypes` has a type name or NA for each column. A `seed`
+// below 0 uses shuffle_seed(). With `on_other_data`, checkpoints save the position. `reader`:
+// list(rank, size). `says_content` adds a fingerprint. `internal_only`: users never see the
+// tensors.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,

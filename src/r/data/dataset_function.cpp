@@ -45,8 +45,7 @@ SEXP there(const EphemeronValue& part, const char* what) {
   return object;
 }
 
-// An element stream in R. Its closures draw an element (a list of components; NULL at the end),
-// rewind, and save or restore the state.
+// A stream of R closures: draw an element (a list; NULL at the end), rewind, save and restore.
 class RStream : public ElementStream {
  public:
   RStream(SEXP source, SEXP closures, std::vector<DType> dtypes)
@@ -123,8 +122,7 @@ class RSource : public ElementSource {
 
 }  // namespace
 
-// The graph of `builder` for elements of the dataset. The closure is called once and returns a list
-// of tensors.
+// `builder` is called once with the components of an element and returns a list of tensors.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
   return guarded_entry([&]() -> SEXP {

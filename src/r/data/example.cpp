@@ -319,8 +319,7 @@ SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_singl
   });
 }
 
-// Writes a TFRecord file from a named list of columns, one example per row, or from raw vectors.
-// Returns the number of records.
+// `data`: a named list of columns, or raw vectors. Returns the number of records.
 // [[Rcpp::export(rng = false)]]
 double cpp_write_tfrecord(SEXP data, Text path, Text compression_type) {
   return guarded_entry([&] {

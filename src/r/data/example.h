@@ -10,9 +10,8 @@
 namespace runhooks {
 namespace r {
 
-// Serializes the rows of a named list of columns as examples with these features. Omits missing
-// values: NA and, for features of variable length, "" and -1. Throws for a missing column or
-// required value.
+// One serialized example per row. Omits missing values: NA and, for features of variable length, ""
+// and -1. Throws for a missing column or required value.
 std::vector<std::string> examples_from_r(SEXP data, const std::vector<ExampleFeature>& features);
 
 // The bytes of a raw vector, a list of raw vectors, or a character vector.

@@ -34,8 +34,7 @@ struct Parts {
   bool has_doubles = false;
 };
 
-// Adds the columns of a numeric vector or matrix. Returns false for other types and NA_integer_, so
-// that the copying path reports the error.
+// Returns false for other types and NA_integer_, so that the copying path reports the error.
 bool add_part(SEXP x, Parts& parts) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   if (dim != R_NilValue && Rf_xlength(dim) != 2) return false;

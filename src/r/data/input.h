@@ -23,8 +23,7 @@ InMemoryColumn column_from_r(SEXP x, DType wanted);
 
 // --- r/data/in_place.cpp
 
-// Zero-copy views of large numeric columns, which stay preserved. Returns NULL for other columns,
-// and for all if the data are small.
+// Zero-copy views of large numeric columns, which stay preserved; NULL for columns to copy.
 std::vector<std::shared_ptr<const ColumnViews>> large_rows_in_place(
     const RList& columns, const std::vector<DType>& wanted, int64_t batch_size);
 
@@ -34,8 +33,8 @@ std::string content_of_columns(SEXP columns);
 
 // --- r/data/iterator.cpp
 
-// The handle protects the graphs of tensors that the dataset depends on, and `parts`: the handles
-// of its input datasets and functions.
+// The handle protects the graphs that the dataset depends on and `parts`, the handles of its
+// inputs.
 SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts = R_NilValue);
 // NULL unless `x` is the handle of a saveable.
 SaveablePtr saveable_of(SEXP x);

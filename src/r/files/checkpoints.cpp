@@ -92,8 +92,7 @@ std::vector<std::string> cpp_checkpoint_names(Text path) {
   });
 }
 
-// Names of tensors that are complete, whole or as the sum of their slices. TensorFlow stores slots
-// of partitioned variables as incomplete slices.
+// Omits the slots of partitioned variables, which TensorFlow stores as incomplete slices.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_checkpoint_whole_names(Text path) {
   return guarded_entry([&]() -> SEXP {

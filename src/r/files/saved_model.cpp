@@ -16,8 +16,7 @@ namespace {
 
 const HandleKind kLoadedModel("runhooks_loaded_model");
 
-// Wraps an R function that returns list(input = <as from an input function>, receivers = <named
-// list of tensors>).
+// `build` returns list(input = <as from an input function>, receivers = <named list of tensors>).
 ReceiverFn receiver_fn_from_r(SEXP build) {
   auto function = std::make_shared<Preserved>(function_from_r(build, "the serving input receiver"));
   return [function](Graph& graph) -> ServingReceiver {
@@ -244,8 +243,7 @@ SEXP cpp_loaded_signatures(SEXP model) {
   });
 }
 
-// The outputs of a signature for `data`, as a table or as a list per row. NULL if the data are not
-// prepared and need preparation in R.
+// The outputs as a table or as a list per row; NULL if R code has to prepare the data first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bool is_prepared) {
   return guarded_entry([&]() -> SEXP {

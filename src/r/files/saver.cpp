@@ -41,8 +41,8 @@ std::shared_ptr<Scaffold> scaffold_of(SEXP x) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// Saves all variables of the default graph, with `defer_build` those at the first use. `var_list`:
-// NULL, or a list of variables whose names, if any, are used in checkpoints.
+// `var_list`: NULL for all variables, or a list whose names, if any, are used in checkpoints.
+// `defer_build` collects all variables at the first use.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_saver_new(SEXP var_list,
                    bool reshape,

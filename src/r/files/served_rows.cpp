@@ -83,8 +83,7 @@ SEXP best_classes(SEXP classes, SEXP scores, R_xlen_t n) {
   return chosen;
 }
 
-// Looks strings up by address, since R caches each string once. With duplicate levels, returns `x`.
-// Not protected.
+// Looks strings up by address, since R caches each string once. Not protected.
 SEXP factor_of_strings(SEXP x, SEXP levels) {
   std::unordered_map<SEXP, int> codes;
   for (R_xlen_t i = 0; i < Rf_xlength(levels); ++i) {
@@ -106,8 +105,7 @@ SEXP factor_of(SEXP x, SEXP levels) {
   return eval_r(call, package_namespace());
 }
 
-// The class of each row if the signature has `classes`: one per row, or all of them with scores. A
-// factor if the signature lists all classes. Not protected.
+// One class per row, or the one with the highest score. A factor if all classes are known.
 SEXP class_of_rows(SEXP values, R_xlen_t n) {
   SEXP classes = list_element(values, "classes"), scores = list_element(values, "scores");
   SEXP all = list_element(values, "all_classes");

@@ -6,8 +6,7 @@
 namespace runhooks {
 namespace r {
 
-// Both take a named list of arrays. An output without a dimension of rows is repeated for each row.
-// Results are not protected.
+// Both repeat outputs without a row dimension for each row. Results are not protected.
 
 // A tibble with a list column per output, and `.pred_class` for classifiers.
 SEXP served_table(SEXP values);

@@ -51,8 +51,7 @@ Files files_from_r(SEXP list) {
   return files;
 }
 
-// If the model is training, saves a checkpoint of the current values to `scratch` and deletes it on
-// destruction.
+// During training, saves a checkpoint to `scratch`, and deletes it on destruction.
 class TrainingSnapshot {
  public:
   TrainingSnapshot(const std::string& folder, const std::string& scratch) : scratch_(scratch) {
@@ -97,8 +96,7 @@ SEXP serialized_state(SEXP x) {
   }
 }
 
-// Another process gets the list of files. The default method would add the attributes of the ALTREP
-// object, which has none.
+// Returns the list of files. The default method would add attributes to it.
 SEXP unserialize(SEXP, SEXP state, SEXP, int, int) { return state; }
 
 R_xlen_t length(SEXP) { return 0; }
@@ -128,8 +126,7 @@ void init_carried_class(DllInfo* library) {
   carried_class() = type;
 }
 
-// An object that serializes as the newest checkpoint of the directory. Includes the values if `all`
-// or if they are small. `scratch`: a directory that may be created temporarily.
+// Serializes as the newest checkpoint; includes the values if `all` or if they are small.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
   return guarded_entry([&]() -> SEXP {

@@ -38,8 +38,7 @@ FunctionBuilder builder_from_r(SEXP closure) {
   };
 }
 
-// tf.custom_gradient: maps gradients of the first `num_results` inputs to those of the other
-// inputs.
+// tf.custom_gradient: gradients of the first `num_results` inputs give those of the other inputs.
 class RGradient : public GradientOverride {
  public:
   RGradient(Graph& graph, SEXP closure, size_t num_results)
@@ -107,8 +106,7 @@ SEXP cpp_while(SEXP cond,
   });
 }
 
-// Identities of the results with a custom gradient: `closure` takes the list of their gradients and
-// returns those of `inputs`.
+// `closure` takes the list of the results' gradients and returns those of `inputs`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
   return guarded_entry([&]() -> SEXP {

@@ -364,8 +364,7 @@ bool is_list_arg(const ArgDef& arg) {
   return !arg.number_attr.empty() || !arg.type_list_attr.empty();
 }
 
-// The argument that input i belongs to. A list argument takes all inputs except those of later
-// arguments.
+// A list argument takes all inputs except those of later arguments.
 const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
   for (size_t a = 0; a < def.inputs.size(); ++a) {
     if (!is_list_arg(def.inputs[a])) {
@@ -380,16 +379,14 @@ const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
                    ".");
 }
 
-// The default type of an input if it is an integer type, as for axes and shapes: numbers in R are
-// doubles.
+// The default type of an integer input, such as an axis or a shape: numbers in R are doubles.
 DType whole_default(const OpDef& def, const ArgDef& arg) {
   const AttrDef* attr = arg.type_attr.empty() ? nullptr : def.find_attr(arg.type_attr);
   const auto* dtype = attr ? std::get_if<DType>(&attr->default_value) : nullptr;
   return dtype && is_integer(*dtype) ? *dtype : DType::kInvalid;
 }
 
-// The type of an R value without a requested type: float32 for doubles without dimensions (or with
-// the attribute "is_plain" of converted lists), else the declared type or kInvalid.
+// float32 for doubles without dimensions or with "is_plain", else the declared type or kInvalid.
 DType natural_type(SEXP x) {
   const bool is_plain = Rf_getAttrib(x, R_DimSymbol) == R_NilValue ||
                         Rf_getAttrib(x, Rf_install("is_plain")) != R_NilValue;

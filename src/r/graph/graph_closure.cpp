@@ -69,8 +69,7 @@ SEXP GraphClosure::get() const {
   return cell == R_NilValue ? R_NilValue : R_ExternalPtrProtected(cell);
 }
 
-// Transfers the function to the R object of its graph if no C++ object owns the graph. Returns true
-// if so.
+// Returns true, after the transfer, if no C++ object owns the graph.
 bool GraphClosure::hand_over() {
   const auto graph = graph_.lock();
   if (!graph || !has_object(*graph)) return false;

@@ -45,8 +45,7 @@ void release_closures();
 // --- r/graph/graph.cpp
 
 bool has_object(const Graph& graph);
-// Adds `object` to what the external pointer of the graph protects. The graph must have an R
-// object.
+// Requires an R object of the graph, whose external pointer then protects `object`.
 void keep_with_graph(Graph& graph, SEXP object);
 // Number of sessions of the graph that R owns; each of them shares ownership of the graph.
 int& r_sessions_of(const Graph& graph);

@@ -6,14 +6,12 @@
 namespace runhooks {
 namespace r {
 
-// Marks a handle as S4 for `%*%`, which dispatches on S4 objects only before R 4.3. Other generics
-// find the S3 methods.
+// Needed for `%*%`, which before R 4.3 dispatches on S4 objects only.
 void mark_as_s4(SEXP handle);
 // Registers the methods when the first handle is created that users can access.
 void register_tensor_methods();
 
-// Within this scope only the core uses handles, so the registration, which is slow, does not
-// happen.
+// Avoids the slow registration while only the core uses handles.
 class SuppressMethodRegistration {
  public:
   explicit SuppressMethodRegistration(bool are_unseen);

@@ -48,8 +48,7 @@ std::vector<Operation*> ancestors_of(SEXP list) {
   return ops;
 }
 
-// An R variable getter for layers of the core. It gets name, shape and options, with the option
-// functions as handles.
+// An R variable getter. Option functions, such as an initializer, reach R as handles.
 struct RGetter {
   RFunctionPtr function;
   VariableGetterResult operator()(Graph& graph,

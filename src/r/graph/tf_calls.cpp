@@ -146,8 +146,7 @@ SEXP dense_input(SEXP x) {
   return tensor_handle(dense_gradient(*graph_for(rows.values.graph()), rows));
 }
 
-// Appends one value, or the elements of a list of tensors. A std::vector, since an R list would be
-// copied for each element.
+// Appends `given`, or its elements for a list of tensors.
 void append_input(std::vector<Rcpp::RObject>& all, const Bound& given, bool is_list,
                   const std::string& owner) {
   SEXP x = given.value;

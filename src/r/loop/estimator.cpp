@@ -46,8 +46,7 @@ void remember_from_r(SEXP input, const std::string& folder) {
   RunFolder::remember(folder, plain_from_r(memory, "The model metadata", "memory"));
 }
 
-// `build` is an R function of the mode that calls the user's input function, see
-// model_input_from_r(). In training, its result may contain metadata for the model directory.
+// `build` is an R function of the mode. In training its result may contain model metadata.
 InputFn input_fn_from_r(SEXP build, const std::string& folder) {
   auto function = std::make_shared<Preserved>(function_from_r(build, "the input"));
   return [function, folder](Graph& graph, Mode mode) -> ModelInput {
@@ -90,8 +89,7 @@ SEXP labels_to_r(const ModelInput& input) {
   return named_tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
 }
 
-// Adds the metrics of add_metrics(): an R function of features, labels and predictions that returns
-// a named list of pairs. They replace metrics of the same names.
+// Adds metrics of an R function (add_metrics()); they replace metrics of the same names.
 void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec) {
   Rcpp::Shield<SEXP> features(input_features_to_r(input)), labels(labels_to_r(input));
   Rcpp::Shield<SEXP> predictions(named_tensors_to_r(spec.predictions));
@@ -136,8 +134,7 @@ double num_trainable(const Graph& graph) {
   return all;
 }
 
-// Wraps a model function so that it adds the metrics of `functions` (a list, or NULL) and counts
-// the trainable parameters.
+// Adds the metrics of the R functions, and counts trainable parameters.
 ModelFn with_own_metrics(const ModelFn& model_fn,
                          SEXP functions,
                          const std::shared_ptr<double>& num_weights) {
@@ -390,9 +387,8 @@ SEXP cpp_estimator_evaluate(SEXP spec,
   });
 }
 
-// Predictions: a list of all batches, each a named list of arrays, or a handle if `all` is false.
-// The attribute `checkpoint` is the number of the cached checkpoint, if any. With `together`, each
-// process predicts its shard.
+// Returns the list of all batches, or a handle if `all` is false. The attribute `checkpoint` is the
+// number of the cached checkpoint, if any. With `together`, each process predicts its shard.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_predict(SEXP spec,
                            SEXP config,
@@ -440,8 +436,7 @@ void cpp_predictions_close(SEXP pointer) {
   guarded_entry([&] { from_handle<Predictions>(pointer, kPredictions)->close(); });
 }
 
-// Saves a checkpoint to `scratch` if a session that trains in `folder` is ahead of the newest
-// checkpoint; otherwise returns NULL.
+// Returns NULL unless a session that trains in `folder` is ahead of the newest checkpoint.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_save_running(Text folder, Text scratch) {
   return guarded_entry([&]() -> SEXP {

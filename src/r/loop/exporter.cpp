@@ -19,8 +19,7 @@ SEXP cpp_exporter(Text type, SEXP args, Text owner) {
   });
 }
 
-// True if the model should be exported after this evaluation. `earlier` is an R function that maps
-// a file pattern to a list of named lists.
+// `earlier` is an R function that maps a file pattern to a list of named lists.
 // [[Rcpp::export(rng = false)]]
 bool cpp_exporter_wants(
     SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier) {

@@ -20,8 +20,7 @@ SEXP list_element(SEXP list, const char* name) { return RList(list, "a hook").fi
 
 namespace {
 
-// Calls are built once; their arguments are variables in the hook's environment, so that errors
-// show `after_run(context, values)`.
+// Arguments of method calls are variables, so that errors show `after_run(context, values)`.
 struct Symbols {
   SEXP context = Rf_install("context");
   SEXP values = Rf_install("values");
@@ -39,8 +38,7 @@ const Symbols& hook_symbols() {
 
 class RHook;
 
-// Hooks of failed loops whose on_error() R will call later: no R code may run while an R jump
-// unwinds.
+// Hooks whose on_error() is due: no R code may run while an R jump unwinds.
 std::vector<std::shared_ptr<RHook>>& failed_hooks() {
   static auto* hooks = new std::vector<std::shared_ptr<RHook>>;
   return *hooks;
@@ -274,8 +272,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
       return made;
     }();
     const bool is_default = values.options().is_default();
-    // Reuse the list of the previous step unless R code still refers to it or has removed it: a new
-    // one would dominate the cost of the step.
+    // reuse the list of the previous step unless R code refers to it, since a new one is costly
     const bool reuses =
         is_default && plain_values_ &&
         frame_variable(environment_.get(), hook_symbols().values) == plain_values_ &&

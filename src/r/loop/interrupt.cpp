@@ -28,9 +28,8 @@ bool is_time_for_limits() {
   return is_long;
 }
 
-// Rate limit: R_CheckUserInterrupt() is expensive compared with a small step. True if R code has
-// run since the last check or some time has passed. Ticks are processor cycles or nanoseconds, so
-// the interval is below a millisecond.
+// Limits the rate: R_CheckUserInterrupt() is expensive compared with a small step. Polls after R
+// code has run, and otherwise within a millisecond.
 bool is_time_to_ask() {
   constexpr int64_t kTicks = 500 * 1000;
   static int64_t last = 0;

@@ -14,8 +14,8 @@ namespace r {
 
 namespace {
 
-// The C++ side of R's session object. `together` owns the R objects of the session and its hooks,
-// which may refer to the session object.
+// `together` owns R objects of the session and its hooks, which may refer to the session's R
+// object.
 struct MonitoredBinding {
   std::shared_ptr<OwnedObjects> together = std::make_shared<OwnedObjects>();
   std::shared_ptr<MonitoredSession> session;

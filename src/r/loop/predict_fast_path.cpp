@@ -63,8 +63,7 @@ bool as_integers(SEXP x, Tensor* to) {
   return true;
 }
 
-// Accepts strings in `levels`, or any if NULL. Compares addresses, since R caches each string once;
-// another encoding of a level takes the regular path.
+// Compares addresses, since R caches each string once. Any string is accepted if `levels` is NULL.
 bool as_words(SEXP x, SEXP levels, Tensor* to) {
   if (!Rf_isFactor(x) && TYPEOF(x) != STRSXP) return false;
   if (Rf_isFactor(x) && TYPEOF(Rf_getAttrib(x, R_LevelsSymbol)) != STRSXP) return false;

@@ -8,8 +8,7 @@
 #include "kernels/kernels.h"
 #include "r/values/guarded_entry.h"
 
-// Lets kernels use `threads` threads, or fewer if the machine or OMP_THREAD_LIMIT allows fewer.
-// Returns the number that they use.
+// Returns the number of threads, which the machine and OMP_THREAD_LIMIT may reduce.
 // [[Rcpp::export(rng = false)]]
 int cpp_set_threads(int threads, bool is_default) {
   runhooks::set_kernel_threads(

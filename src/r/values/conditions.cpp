@@ -19,8 +19,7 @@ namespace r {
 
 namespace {
 
-// Elements of the value of a jump that with_run_conditions() makes by unwind_to(). R delivers the
-// value unchanged, even if on.exit() code runs other loops in between.
+// The value of a jump by unwind_to(), which R delivers unchanged even through on.exit() code.
 enum LeaveElement { kCondition, kKind, kMessage };
 
 bool is_leave(SEXP value) {
@@ -43,8 +42,7 @@ void jump_back(void* data, Rboolean jumps) {
   if (jumps) std::longjmp(static_cast<CallData*>(data)->jump, 1);
 }
 
-// Converts the jump of a condition that controls the loop into an Error with that condition. Users
-// see the condition only if it leaves the loop.
+// A condition that controls the loop becomes an Error, which users see only if it leaves the loop.
 [[noreturn]] void throw_unwind(SEXP token) {
   SEXP value = CAR(token);
   if (!is_leave(value)) throw RUnwind(token, /*is_interrupt=*/false);

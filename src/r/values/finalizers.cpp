@@ -61,9 +61,8 @@ void on_next_gc(std::function<void()> then) {
 
 using namespace runhooks::r;
 
-// Calls `then(object)` after R has collected `object`, an environment or an external pointer.
-// Errors of `then` are dropped. As with reg.finalizer(), the closure `then` must not refer to
-// `object`.
+// For an environment or external pointer. Errors of `then` are dropped. As with reg.finalizer(),
+// `then` must not refer to `object`.
 // [[Rcpp::export(rng = false)]]
 void cpp_register_finalizer(SEXP object, SEXP then) {
   guarded_entry([&] {

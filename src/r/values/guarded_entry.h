@@ -25,18 +25,15 @@ class RUnwind : public ForeignUnwind {
   int64_t call_;  // number of the outermost call from R
 };
 
-// True while an interrupt unwinds to guarded_entry(). R code may still run, but its errors must not
-// be reported.
+// True while an interrupt unwinds. R code may still run, but its errors must not be reported.
 bool interrupt_pending();
 
 // Raises the core's error as an R condition of class runhooks_error_<kind>: throws, never returns.
 [[noreturn]] void raise_error(const Error& error);
-// The same for the exception that is being handled in the function `where`. Rethrows exceptions of
-// Rcpp.
+// The same for the current exception in the function `where`. Rethrows exceptions of Rcpp.
 [[noreturn]] void raise_exception(const char* where);
 
-// Records that R has stored a warning of the core. It is raised after the outermost call of the
-// core has ended, since a jump to its handler must not abort the running call.
+// R raises a stored warning after the outermost call, since its handler may jump.
 void note_warning();
 void raise_warnings();
 
@@ -51,8 +48,7 @@ class EntryDepth {
   PropagateErrorsScope errors_;  // errors propagate to the R caller
 };
 
-// Wraps the body of the exported function `where`. No exception leaves it, and no R jump crosses a
-// C++ frame.
+// Wraps an exported function: no exception leaves it, and no R jump crosses a C++ frame.
 template <typename Body>
 auto guarded_entry(Body body, const char* where = __builtin_FUNCTION()) -> decltype(body()) {
   const EntryDepth depth;

@@ -11,8 +11,7 @@ namespace {
 
 int held_count = 0;
 
-// The list of preserved objects: that of the current OwnedObjects, else a global one. It is doubly
-// linked (CAR: previous, CDR: next, TAG: object), so a release takes constant time.
+// Doubly linked (CAR: previous, CDR: next, TAG: object), so a release takes constant time.
 SEXP preserved_list() {
   if (OwnedObjects::current_list() != R_NilValue) return OwnedObjects::current_list();
   static SEXP list = [] {
@@ -101,8 +100,7 @@ void* handle_address(SEXP handle, const HandleKind& kind) {
 
 using namespace runhooks::r;
 
-// Ties `object` to the lifetime of the environment `owner` by a weak reference. Files do not keep
-// it.
+// A weak reference, which keeps `object` as long as `owner`. Files do not keep it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_attach_ephemeron(SEXP owner, SEXP object) {
   return guarded_entry([&]() -> SEXP {

@@ -36,8 +36,7 @@ class ObjectOwner {
   virtual SEXP get() const = 0;
 };
 
-// Ties an R object to the lifetime of an owner by a weak reference. R's collector sees the
-// dependency, so a cycle of both can be collected.
+// Ties an R object to an owner's lifetime; R's collector can find cycles of both.
 class EphemeronValue : public ObjectOwner {
  public:
   // `owner`: an environment or an external pointer.

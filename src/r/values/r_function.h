@@ -10,8 +10,7 @@
 namespace runhooks {
 namespace r {
 
-// Preserved at first. After transfer_to() an R object owns the function, so that R's collector can
-// find cycles of both.
+// Preserved until transfer_to() gives it to an R object, so that R's collector can find cycles.
 class RFunction {
  public:
   // Reports the function to an active collect_new_closures().

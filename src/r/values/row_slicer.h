@@ -10,8 +10,7 @@ namespace r {
 // Copies `n` elements, `stride` apart, to another vector of the same type.
 void copy_elements(SEXP from, R_xlen_t first, R_xlen_t stride, SEXP to, R_xlen_t at, R_xlen_t n);
 
-// Splits an array into one cell per example (first dimension): an array of the other dimensions, or
-// of length 1 without any. The attributes are set once and shared.
+// A cell is an array of the other dimensions, or of length 1 without any.
 class RowSlicer {
  public:
   explicit RowSlicer(SEXP values);

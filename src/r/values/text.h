@@ -20,8 +20,7 @@ SEXP text_to_r(const std::string& text);
 
 // --- From R
 
-// The text of a CHARSXP as UTF-8. Throws on strings marked as bytes, for which R would longjmp over
-// C++ frames.
+// Throws on strings marked as bytes, for which R would longjmp over C++ frames.
 const char* utf8_of(SEXP element);
 // The same, but returns the bytes of a string marked as bytes.
 std::string_view utf8_or_bytes_of(SEXP element);

@@ -57,13 +57,11 @@ std::shared_ptr<Args> spec_from_r(SEXP spec, const char* what);
 // A list of NULLs with names. Duplicating it is faster than setting names. Not protected.
 SEXP named_list(const std::vector<const char*>& names);
 
-// Converts column-major R vectors to row-major tensors. For `wanted` kInvalid, double becomes
-// float64, integer int32, logical bool and character string.
+// R is column-major. kInvalid: double becomes float64, integer int32, logical bool.
 Tensor tensor_from_r(SEXP x, DType wanted = DType::kInvalid);
 // The same, but a single number becomes one row instead of a scalar.
 Tensor rows_from_r(SEXP x, DType wanted = DType::kInvalid);
-// Rank 0 gives a scalar, other ranks an array; int64 becomes double. Strings with a zero byte, and
-// all strings if `as_bytes`, become raw vectors. Not protected.
+// int64 becomes double. Strings with a zero byte, and all if `as_bytes`, become raw. Not protected.
 SEXP tensor_to_r(const Tensor& tensor, bool as_bytes = false);
 Value value_from_r(SEXP x);
 SEXP value_to_r(const Value& value);
@@ -87,8 +85,7 @@ class RCallable : public Callable {
 
 // --- r/values/plain_objects.cpp: plain data for files
 
-// Numbers, strings, lists and so on with attributes. Other objects are errors that give their
-// position below `whole` (such as "state") and the `owner`.
+// Other objects are errors that give their position below `whole` (such as "state") and `owner`.
 PlainData plain_from_r(SEXP x, const std::string& owner, const std::string& whole);
 // Not protected. Throws kDataLoss for attributes that do not fit.
 SEXP plain_to_r(const PlainData& data);
