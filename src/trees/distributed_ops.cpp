@@ -1,4 +1,3 @@
-// Histograms and quantiles of the rows of all processes.
 #include <algorithm>
 #include <vector>
 

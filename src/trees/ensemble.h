@@ -41,7 +41,6 @@ struct TreeNode {
 // The bucket of a missing value. TensorFlow has none.
 constexpr int32_t kMissingBucket = -1;
 
-// The value of one logit in a leaf.
 inline float leaf_value(const std::vector<float>& leaf, size_t dimension) {
   return dimension < leaf.size() ? leaf[dimension] : 0.0f;
 }

@@ -1,4 +1,3 @@
-// Ops of trees that grow on data in memory: binning, logits and growing.
 #include <algorithm>
 #include <map>
 #include <memory>

@@ -1,4 +1,3 @@
-// Arrow C streams from external pointers of other packages.
 #include "data/data_fingerprint.h"
 #include "io/formats/arrow_stream.h"
 #include "r/values/guarded_entry.h"

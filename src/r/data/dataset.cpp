@@ -213,7 +213,6 @@ SEXP cpp_next_batch(SEXP columns,
   });
 }
 
-// A dataset of whole tensors (TensorDataset) or of their rows (TensorSliceDataset).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tensors_dataset(Text type, SEXP columns, SEXP dtypes, Text owner) {
   return guarded_entry([&]() -> SEXP {

@@ -1,4 +1,3 @@
-// Dataset functions that R closures build, and generators.
 #include "data/dataset_function.h"
 
 #include "data/element_source.h"
@@ -18,7 +17,6 @@ std::shared_ptr<const Dataset> dataset_of_handle(SEXP handle) {
   return dataset;
 }
 
-// Calls the closure with tensor handles, and dataset handles for components that are datasets.
 SEXP call_builder(SEXP builder, const Dataset& of, Graph& graph, const std::vector<Output>& args) {
   const DefaultGraph scope(graph.shared_from_this());
   const std::vector<DType> dtypes = of.dtypes();

@@ -302,7 +302,6 @@ SEXP parsed_to_r(const ParsedTensor& tensor) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// Parses serialized examples into a named list of tensors. `names` may be NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_single, Text name) {
   return guarded_entry([&]() -> SEXP {

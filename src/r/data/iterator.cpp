@@ -1,4 +1,3 @@
-// Datasets of any registered type, and their iterators in graphs.
 #include "base/interrupt.h"
 #include "data/dataset.h"
 #include "r/data/input.h"

@@ -1,4 +1,3 @@
-// Checkpoints in R, and the sink of the core's log.
 #include "base/log.h"
 #include "base/platform.h"
 #include "io/checkpoint/checkpoint_state.h"
@@ -58,7 +57,6 @@ SEXP cpp_latest_checkpoint(Text folder) {
   });
 }
 
-// The same for a state file with another name.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
   return guarded_entry([&]() -> SEXP {

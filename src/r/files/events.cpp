@@ -130,7 +130,6 @@ SEXP cpp_summary_merge(SEXP inputs, Texts collections, Text name) {
   });
 }
 
-// NULL if the collection is empty.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_summary_merge_all(Text key, Text scope, Text name) {
   return guarded_entry([&]() -> SEXP {

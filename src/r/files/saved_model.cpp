@@ -1,4 +1,3 @@
-// SavedModels in R: export of estimators, and predictions of loaded models.
 #include <algorithm>
 
 #include "estimators/export.h"

@@ -14,7 +14,6 @@ namespace r {
 
 SEXP saver_handle(const std::shared_ptr<Saver>& saver);
 bool is_saver(SEXP x);
-// NULL for R_NilValue.
 std::shared_ptr<Saver> saver_of(SEXP x);
 std::shared_ptr<Scaffold> scaffold_of(SEXP x);
 

@@ -1,4 +1,3 @@
-// Feature columns in R: checks, the input layer and the linear model for custom models.
 #include "columns/input_layer.h"
 #include "columns/linear_model.h"
 #include "columns/normalizing.h"

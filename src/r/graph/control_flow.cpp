@@ -1,4 +1,3 @@
-// Control flow and custom gradients whose functions are R closures.
 #include "control/control_flow.h"
 
 #include "r/graph/handles_of_graph.h"

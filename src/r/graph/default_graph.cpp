@@ -1,4 +1,3 @@
-// The stack of default graphs for R functions.
 #include "data/element_graph.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"

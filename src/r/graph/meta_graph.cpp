@@ -64,7 +64,6 @@ SEXP element_to_r(const GraphImporter& importer, const std::string& name) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The graph in TensorFlow's operations, as a serialized GraphDef.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_message(SEXP graph, bool add_shapes) {
   return guarded_entry([&]() -> SEXP {
@@ -74,7 +73,6 @@ SEXP cpp_graph_message(SEXP graph, bool add_shapes) {
   });
 }
 
-// Name, type, inputs and device of each node.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_def_nodes(SEXP bytes) {
   return guarded_entry([&]() -> SEXP {

@@ -240,7 +240,6 @@ void cpp_variable_begin_with(SEXP variable, SEXP value) {
   });
 }
 
-// `grad_ys`: NULL, or a list with one tensor for each of `ys`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text name) {
   return guarded_entry([&]() -> SEXP {

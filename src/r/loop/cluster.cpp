@@ -1,4 +1,3 @@
-// Distributed runs in R: start, collective calls and end.
 #include "cluster/communicator.h"
 #include "estimators/replica_run.h"
 #include "r/values/guarded_entry.h"

@@ -1,4 +1,3 @@
-// Estimators in R: specifications become model functions, closures become input functions.
 #include <algorithm>
 
 #include "estimators/head.h"
@@ -154,7 +153,6 @@ ModelFn with_own_metrics(const ModelFn& model_fn,
   };
 }
 
-// R's fields for the record of a run: a named list of plain data.
 PlainFields about_from_r(SEXP about) {
   const RList list(about, "the fields of a run record");
   PlainFields fields;

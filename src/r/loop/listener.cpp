@@ -1,4 +1,3 @@
-// R closures as listeners of checkpoint saving.
 #include "hooks/checkpoint_saver_hook.h"
 #include "r/loop/loop.h"
 #include "r/loop/session.h"

@@ -1,4 +1,3 @@
-// Model functions in R: calls them and converts the resulting specification.
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/loop.h"

@@ -70,7 +70,6 @@ struct Release {
   }
 };
 
-// A function of the session, as for tf.train.Scaffold(init_fn=).
 std::function<void(Session&)> init_fn_from_r(Graph& graph, SEXP function) {
   const auto held = function_of_graph(graph, function_from_r(function, "`init_fn`"));
   return [held](Session& session) {

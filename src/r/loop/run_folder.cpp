@@ -50,7 +50,6 @@ SEXP cpp_run_rows(Text folder) {
   });
 }
 
-// Records the text of an R error that ends a loop.
 // [[Rcpp::export(rng = false)]]
 void cpp_note_error(Text text) {
   guarded_entry([&] { note_foreign_error(text); });

@@ -11,7 +11,6 @@
 namespace runhooks {
 namespace r {
 
-// A nested structure of fetches, and the conversion of results to the same structure.
 class FetchTree {
  public:
   // Looks names up in `graph`. Throws for objects that cannot be fetched.

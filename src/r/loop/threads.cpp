@@ -1,4 +1,3 @@
-// The number of threads and the instruction set of kernels.
 #include "base/threads.h"
 
 #include <cstdlib>

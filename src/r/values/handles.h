@@ -52,7 +52,6 @@ class EphemeronValue : public ObjectOwner {
   Preserved weak_;
 };
 
-// The namespace of the package, where the core calls internal R functions.
 SEXP package_namespace();
 
 // A kind of handle: the tag of its external pointers and its name in messages.
