@@ -106,7 +106,7 @@ class LayerGrower {
   int32_t logits_;
   RowPartition all_;
   std::vector<std::vector<uint16_t>> ids_;      // by chunk: row numbers within it
-  std::vector<std::vector<Segment>> segments_;  // by chunk, in row order
+  std::vector<std::vector<Segment>> segments_;  // by chunk, in order of position
   std::vector<int64_t> packed_;                 // by position, then logit
 };
 

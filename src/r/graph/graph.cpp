@@ -23,7 +23,6 @@ struct GraphBinding {
   SEXP weak_ref = R_NilValue;
   SEXP pointer = R_NilValue;  // in the R object
   int collections_version = -1;  // of the cached collections
-  int collections_version = -1;
   int sessions = 0;  // see r_sessions_of()
   std::vector<std::unique_ptr<GraphClosure>> keeps;
   ~GraphBinding() {
