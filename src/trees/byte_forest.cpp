@@ -9,11 +9,11 @@ namespace runhooks {
 
 namespace {
 
-constexpr int32_t kMostCoded = UINT16_MAX, kMostThresholds = UINT8_MAX;
+constexpr int32_t kMaxCoded = UINT16_MAX, kMaxThresholds = UINT8_MAX;
 // A threshold that no code exceeds.
-constexpr uint8_t kNobodyRight = UINT8_MAX;
+constexpr uint8_t kAlwaysLeft = UINT8_MAX;
 // Up to this bucket the code is bucket + 1, which leaves a byte for missing values.
-constexpr int32_t kMostPlain = UINT8_MAX - 2;
+constexpr int32_t kMaxPlain = UINT8_MAX - 2;
 
 using Thresholds = std::map<size_t, std::set<int32_t>>;  // by key
 
@@ -30,7 +30,7 @@ Thresholds thresholds_of(const TreeEnsemble& ensemble) {
 bool fits_bytes(const TreeNode& node) {
   if (node.is_leaf()) return node.leaf.size() <= 1;
   return node.kind == TreeNode::Kind::kBucketized && node.threshold >= -1 &&
-         node.threshold < kMostCoded;
+         node.threshold < kMaxCoded;
 }
 
 // At least 1: a tree that is only a root gets a split that sends all rows left.
@@ -59,7 +59,7 @@ bool ByteForest::can_hold(const TreeEnsemble& ensemble) {
   const Thresholds all = thresholds_of(ensemble);
   return all.size() <= UINT16_MAX &&
          std::all_of(all.begin(), all.end(), [](const auto& of_feature) {
-           return of_feature.second.size() <= static_cast<size_t>(kMostThresholds);
+           return of_feature.second.size() <= static_cast<size_t>(kMaxThresholds);
          });
 }
 
@@ -68,7 +68,7 @@ ByteForest::Place ByteForest::place_of(size_t key, const std::set<int32_t>& thre
   Place place;
   place.feature = static_cast<int32_t>(key / 2);
   place.most = *thresholds.rbegin() + 1;
-  if (place.most <= kMostPlain) {
+  if (place.most <= kMaxPlain) {
     place.missing = missing_goes_right ? UINT8_MAX : 0;
     return place;
   }
@@ -105,7 +105,7 @@ void ByteForest::add_tree(const Tree& tree) {
   for (size_t i = 0; i < questions; ++i) {
     const TreeNode& node = tree.nodes[static_cast<size_t>(ids[i])];
     if (node.is_leaf()) {
-      nodes_.push_back(byte_node(0, kNobodyRight));
+      nodes_.push_back(byte_node(0, kAlwaysLeft));
       ids[2 * i + 1] = ids[2 * i + 2] = ids[i];
       continue;
     }

@@ -71,7 +71,7 @@ class ContributionsKernel : public Kernel {
   }
 
   // Sets `sum` to the logits before the tree plus the value of the node.
-  static void add_said(const std::vector<double>& before,
+  static void add_node_value(const std::vector<double>& before,
                        const Tree& tree,
                        const TreeNode& node,
                        std::vector<double>* sum) {
@@ -89,7 +89,7 @@ class ContributionsKernel : public Kernel {
     before_.assign(by.logits, 0.0);
     now_ = last_ = before_;
     if (!ensemble.trees.empty()) {
-      add_said(before_, ensemble.trees[0], ensemble.trees[0].nodes[0], &last_);
+      add_node_value(before_, ensemble.trees[0], ensemble.trees[0].nodes[0], &last_);
     }
     apply_link(by.link, last_);
     for (size_t k = 0; k < by.logits; ++k) sums[k * by.width] = last_[k];
@@ -99,13 +99,13 @@ class ContributionsKernel : public Kernel {
         const int32_t feature = node->feature_id;
         const int32_t bucket = c.input(feature + 1).data<int32_t>()[row];
         node = &tree.nodes[static_cast<size_t>(node->child(bucket))];
-        add_said(before_, tree, *node, &now_);
+        add_node_value(before_, tree, *node, &now_);
         apply_link(by.link, now_);
         const auto column = static_cast<size_t>(by.columns[static_cast<size_t>(feature)]) + 1;
         for (size_t k = 0; k < by.logits; ++k) sums[k * by.width + column] += now_[k] - last_[k];
         std::swap(now_, last_);
       }
-      add_said(before_, tree, *node, &before_);
+      add_node_value(before_, tree, *node, &before_);
     }
   }
 

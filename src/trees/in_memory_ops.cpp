@@ -62,7 +62,7 @@ std::vector<Feature> features_of(KernelContext& c) {
 class ColumnsOfFeatures {
  public:
   ColumnsOfFeatures(KernelContext& c, Communicator* peers)
-      : features_(features_of(c)), rows_(c.input(2).num_elements()), facts_(features_.size()) {
+      : features_(features_of(c)), rows_(c.input(2).num_elements()), statistics_(features_.size()) {
     const auto& groups = c.op().attr<std::vector<int64_t>>("groups");
     if (groups.size() != features_.size()) {
       invalid_argument("groups must have a number for each of ", features_.size(), " features.");
@@ -73,19 +73,19 @@ class ColumnsOfFeatures {
       invalid_argument("Feature ", i - 2, " has ", c.input(i).num_elements(),
                        " buckets, but the data have ", rows_, " rows.");
     }
-    each_span(groups, [&](size_t begin, size_t end, bool are_words) {
-      if (are_words) {
-        look_at_words(begin, end, peers != nullptr);
+    each_span(groups, [&](size_t begin, size_t end, bool is_one_hot) {
+      if (is_one_hot) {
+        inspect_one_hot(begin, end, peers != nullptr);
       } else if (end - begin == 2) {
-        look_at_sides(begin);
+        inspect_sides(begin);
       } else {
-        look_at(begin);
+        inspect(begin);
       }
     });
     if (peers) vote(*peers);
-    each_span(groups, [&](size_t begin, size_t end, bool are_words) {
-      if (are_words) {
-        add_words(begin, end);
+    each_span(groups, [&](size_t begin, size_t end, bool is_one_hot) {
+      if (is_one_hot) {
+        add_one_hot(begin, end);
       } else if (end - begin == 2) {
         add_sides(begin);
       } else {
@@ -104,8 +104,8 @@ class ColumnsOfFeatures {
 
  private:
   // Statistics of a feature, or of the column that starts with it.
-  struct Facts {
-    int64_t bins = 1, has_missing = 0, are_no_categories = 0;
+  struct Statistics {
+    int64_t bins = 1, has_missing = 0, is_not_one_hot = 0;
   };
 
   // Calls run(begin, end, are_words) for each one-hot group, kMissingEitherSide pair and feature.
@@ -122,61 +122,61 @@ class ColumnsOfFeatures {
 
   void vote(Communicator& peers) {
     std::vector<int64_t> most;
-    for (const Facts& own : facts_) {
-      most.insert(most.end(), {own.bins, own.has_missing, own.are_no_categories});
+    for (const Statistics& own : statistics_) {
+      most.insert(most.end(), {own.bins, own.has_missing, own.is_not_one_hot});
     }
     peers.largest(most.data(), static_cast<int64_t>(most.size()));
-    for (size_t i = 0; i < facts_.size(); ++i) {
-      facts_[i] = {most[3 * i], most[3 * i + 1], most[3 * i + 2]};
+    for (size_t i = 0; i < statistics_.size(); ++i) {
+      statistics_[i] = {most[3 * i], most[3 * i + 1], most[3 * i + 2]};
     }
   }
 
-  void look_at(size_t number) {
+  void inspect(size_t number) {
     const Feature& feature = features_[number];
-    Facts& facts = facts_[number];
-    facts.bins = feature.last + 1;
+    Statistics& statistics = statistics_[number];
+    statistics.bins = feature.last + 1;
     if (!feature.buckets) return;
     const auto [least, most] = std::minmax_element(feature.buckets, feature.buckets + rows_);
-    facts.bins = std::max(*most, 0) + 1;
-    facts.has_missing = *least < 0;
+    statistics.bins = std::max(*most, 0) + 1;
+    statistics.has_missing = *least < 0;
   }
 
-  void look_at_sides(size_t feature) {
+  void inspect_sides(size_t feature) {
     constexpr int64_t kPiece = 1 << 12;
-    Facts& facts = facts_[feature];
+    Statistics& statistics = statistics_[feature];
     std::vector<int32_t> least(kPiece), most(kPiece);
     for (int64_t first = 0; first < rows_; first += kPiece) {
       const auto n = static_cast<size_t>(std::min(kPiece, rows_ - first));
       features_[feature].read(first, static_cast<int64_t>(n), least.data());
       features_[feature + 1].read(first, static_cast<int64_t>(n), most.data());
       for (size_t i = 0; i < n; ++i) {
-        facts.bins = std::max<int64_t>(facts.bins, most[i] + 1);
-        facts.has_missing = facts.has_missing || least[i] != most[i];
+        statistics.bins = std::max<int64_t>(statistics.bins, most[i] + 1);
+        statistics.has_missing = statistics.has_missing || least[i] != most[i];
       }
     }
   }
 
   // The group may still fail to be one-hot on other processes.
-  void look_at_words(size_t begin, size_t end, bool has_peers) {
-    const bool are_categories = are_categories_here(begin, end);
-    facts_[begin].are_no_categories = !are_categories;
-    if (are_categories && !has_peers) return;
-    for (size_t i = begin; i < end; ++i) look_at(i);
+  void inspect_one_hot(size_t begin, size_t end, bool has_peers) {
+    const bool holds_categories = is_one_hot_here(begin, end);
+    statistics_[begin].is_not_one_hot = !holds_categories;
+    if (holds_categories && !has_peers) return;
+    for (size_t i = begin; i < end; ++i) inspect(i);
   }
-  bool are_categories_here(size_t begin, size_t end) const {
-    bool are_categories = end - begin > 1 && end - begin < BinnedMatrix::kMostBins;
-    for (size_t i = begin; i < end; ++i) are_categories = are_categories && features_[i].buckets;
-    for (int64_t row = 0; are_categories && row < rows_; ++row) {
-      are_categories = word_of(begin, end, row) >= 0;
+  bool is_one_hot_here(size_t begin, size_t end) const {
+    bool holds_categories = end - begin > 1 && end - begin < BinnedMatrix::kMostBins;
+    for (size_t i = begin; i < end; ++i) holds_categories = holds_categories && features_[i].buckets;
+    for (int64_t row = 0; holds_categories && row < rows_; ++row) {
+      holds_categories = category_of(begin, end, row) >= 0;
     }
-    return are_categories;
+    return holds_categories;
   }
 
   void add_feature(size_t number) {
     BinnedColumn column;
     column.first_feature = static_cast<int32_t>(number);
-    column.bins = static_cast<int32_t>(facts_[number].bins);
-    column.has_missing = facts_[number].has_missing != 0;
+    column.bins = static_cast<int32_t>(statistics_[number].bins);
+    column.has_missing = statistics_[number].has_missing != 0;
     columns_.push_back(column);
   }
 
@@ -187,19 +187,19 @@ class ColumnsOfFeatures {
   }
 
   // The index of the feature that is set in the row; their number if all are 0, -1 for several.
-  int32_t word_of(size_t begin, size_t end, int64_t row) const {
-    auto word = static_cast<int32_t>(end - begin);
+  int32_t category_of(size_t begin, size_t end, int64_t row) const {
+    auto category = static_cast<int32_t>(end - begin);
     for (size_t i = begin; i < end; ++i) {
       const int32_t bucket = features_[i].buckets[row];
       if (bucket == 0) continue;
-      if (bucket != 1 || word != static_cast<int32_t>(end - begin)) return -1;
-      word = static_cast<int32_t>(i - begin);
+      if (bucket != 1 || category != static_cast<int32_t>(end - begin)) return -1;
+      category = static_cast<int32_t>(i - begin);
     }
-    return word;
+    return category;
   }
 
-  void add_words(size_t begin, size_t end) {
-    if (facts_[begin].are_no_categories != 0) {
+  void add_one_hot(size_t begin, size_t end) {
+    if (statistics_[begin].is_not_one_hot != 0) {
       for (size_t i = begin; i < end; ++i) add_feature(i);
       return;
     }
@@ -225,12 +225,12 @@ class ColumnsOfFeatures {
       return;
     }
     const size_t end = feature + static_cast<size_t>(column.features);
-    for (int64_t i = 0; i < n; ++i) bins[i] = word_of(feature, end, first + i);
+    for (int64_t i = 0; i < n; ++i) bins[i] = category_of(feature, end, first + i);
   }
 
   std::vector<Feature> features_;
   int64_t rows_;
-  std::vector<Facts> facts_;
+  std::vector<Statistics> statistics_;
   std::vector<BinnedColumn> columns_;
 };
 

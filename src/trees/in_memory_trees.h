@@ -50,7 +50,7 @@ class InMemoryTrees : public StatefulResource {
                                       const SplitCosts& costs);
   bool is_current(const EnsembleResource& trees) const;
   // Passes the logits of a chunk; its rows must be in leaves of the last tree.
-  void give(const Tree& tree, int64_t chunk, const Then& then) const;
+  void pass_logits(const Tree& tree, int64_t chunk, const Then& then) const;
   void add_leaves(const Tree& tree, int64_t chunk, float* logits) const;
   template <typename Give>
   void follow(const Tree& tree, const Give& give_chunk);
@@ -63,7 +63,7 @@ class InMemoryTrees : public StatefulResource {
   std::vector<float> before_;  // the logits from all trees except the last one
   std::vector<float> labels_;
   size_t trees_before_ = 0;
-  bool is_on_way_ = false;  // rows are already routed through the last tree
+  bool is_routed_ = false;  // rows are already routed through the last tree
   uint64_t revision_ = 0;
   int64_t stamp_ = -1;
 };

@@ -17,7 +17,7 @@ namespace {
 // Sums of up to so many rows with numbers below 2^16 stay below 2^31.
 constexpr int64_t kPackedRows = 32768;
 
-const HistogramKernels& hot() { return *kernels().histograms; }
+const HistogramKernels& histograms() { return *kernels().histograms; }
 
 // The largest power of two for which the sum of so many scaled numbers does not overflow.
 double scale_of(float largest, int64_t rows) {
@@ -33,7 +33,7 @@ float largest_of(const float* x, int64_t n, const char* what, int64_t logits) {
   constexpr int64_t kPiece = 1 << 16;
   std::vector<uint32_t> most(static_cast<size_t>((n + kPiece - 1) / kPiece));
   parallel_for(static_cast<int64_t>(most.size()), [&](int64_t i) {
-    most[static_cast<size_t>(i)] = hot().largest(std::min(kPiece, n - i * kPiece), x + i * kPiece);
+    most[static_cast<size_t>(i)] = histograms().largest(std::min(kPiece, n - i * kPiece), x + i * kPiece);
   });
   const uint32_t bits = *std::max_element(most.begin(), most.end());
   float result;
@@ -100,7 +100,7 @@ LayerGrower::Tables LayerGrower::tables_of(const Tree& tree) const {
   return tables;
 }
 
-bool LayerGrower::is_there(const Tree& tree, int32_t number, Goal goal) {
+bool LayerGrower::is_at_goal(const Tree& tree, int32_t number, Goal goal) {
   const TreeNode& node = tree.nodes[static_cast<size_t>(number)];
   if (node.is_leaf()) return true;
   return goal == Goal::kParentsOfLeaves && tree.nodes[static_cast<size_t>(node.left_id)].is_leaf() &&
@@ -110,23 +110,23 @@ bool LayerGrower::is_there(const Tree& tree, int32_t number, Goal goal) {
 void LayerGrower::follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal) {
   const std::vector<Segment>& segments = segments_[static_cast<size_t>(chunk)];
   while (!std::all_of(segments.begin(), segments.end(), [&](const Segment& segment) {
-    return is_there(tree, segment.node, goal);
+    return is_at_goal(tree, segment.node, goal);
   })) {
-    part_layer(chunk, tree, tables, goal);
+    partition_layer(chunk, tree, tables, goal);
   }
 }
 
-void LayerGrower::part_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal) {
+void LayerGrower::partition_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal) {
   std::vector<Segment>& segments = segments_[static_cast<size_t>(chunk)];
   std::vector<Segment> next;
   for (const Segment& segment : segments) {
-    if (is_there(tree, segment.node, goal)) {
+    if (is_at_goal(tree, segment.node, goal)) {
       next.push_back(segment);
       continue;
     }
     const auto id = static_cast<size_t>(segment.node);
     const TreeNode& node = tree.nodes[id];
-    const int32_t middle = part(chunk, segment, node, tables[id].data());
+    const int32_t middle = partition(chunk, segment, node, tables[id].data());
     if (middle > segment.begin) next.push_back({node.left_id, segment.begin, middle});
     if (middle < segment.end) next.push_back({node.right_id, middle, segment.end});
   }
@@ -137,16 +137,16 @@ namespace {
 
 // Thread-local buffers avoid transfers of cache lines between cores.
 struct Spare {
-  static constexpr size_t kRoom = BinnedMatrix::kChunkRows + kPartedBeyond;
-  std::vector<uint8_t> goes_left = std::vector<uint8_t>(kRoom);
-  std::vector<uint16_t> ids = std::vector<uint16_t>(kRoom);
-  std::vector<uint64_t> rows = std::vector<uint64_t>(kRoom);
+  static constexpr size_t kCapacity = BinnedMatrix::kChunkRows + kPartedBeyond;
+  std::vector<uint8_t> goes_left = std::vector<uint8_t>(kCapacity);
+  std::vector<uint16_t> ids = std::vector<uint16_t>(kCapacity);
+  std::vector<uint64_t> rows = std::vector<uint64_t>(kCapacity);
 };
 
 }  // namespace
 
 // Partitions a segment and returns the position of the first row that goes right.
-int32_t LayerGrower::part(int64_t chunk,
+int32_t LayerGrower::partition(int64_t chunk,
                           const Segment& segment,
                           const TreeNode& node,
                           const uint8_t* table) {
@@ -154,16 +154,16 @@ int32_t LayerGrower::part(int64_t chunk,
   const int64_t n = segment.end - segment.begin;
   const int64_t place = chunk * BinnedMatrix::kChunkRows + segment.begin;
   const uint8_t* goes_left = spare.goes_left.data();
-  ask(chunk, segment, node, table, spare.goes_left.data());
-  const int64_t left = hot().part_ids(n, goes_left, ids_[static_cast<size_t>(chunk)].data() + segment.begin,
+  evaluate_split(chunk, segment, node, table, spare.goes_left.data());
+  const int64_t left = histograms().part_ids(n, goes_left, ids_[static_cast<size_t>(chunk)].data() + segment.begin,
                                       spare.ids.data());
   for (BinnedMatrix::Group& group : matrix_->groups()) {
-    hot().part_rows(n, goes_left, group.row(place), reinterpret_cast<uint8_t*>(spare.rows.data()));
+    histograms().part_rows(n, goes_left, group.row(place), reinterpret_cast<uint8_t*>(spare.rows.data()));
   }
   return segment.begin + static_cast<int32_t>(left);
 }
 
-void LayerGrower::ask(int64_t chunk,
+void LayerGrower::evaluate_split(int64_t chunk,
                       const Segment& segment,
                       const TreeNode& node,
                       const uint8_t* table,
@@ -173,7 +173,7 @@ void LayerGrower::ask(int64_t chunk,
   const BinnedMatrix::Group& group = matrix_->groups()[static_cast<size_t>(place.group)];
   const uint8_t* bins =
       group.bins_from(chunk * BinnedMatrix::kChunkRows + segment.begin, place.slot);
-  (group.is_wide ? hot().look_up16 : hot().look_up8)(segment.end - segment.begin, bins, table, goes_left);
+  (group.is_wide ? histograms().look_up16 : histograms().look_up8)(segment.end - segment.begin, bins, table, goes_left);
 }
 
 float LayerGrower::largest_of_all(const float* x, const char* what) const {
@@ -206,14 +206,14 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
         static_cast<uint32_t>(first) * by + rank + static_cast<uint32_t>(layer) * 0x85ebca6bu;
     const PackRules rules = {static_cast<float>(scales.gradient), static_cast<float>(scales.hessian),
                              at, at + 0x1b873593u, by};
-    hot().pack(count, gradients + first, hessians + first, &rules, by_row.data());
-    hot().gather(count / logits_, logits_, ids_[static_cast<size_t>(chunk)].data(), by_row.data(),
+    histograms().pack(count, gradients + first, hessians + first, &rules, by_row.data());
+    histograms().gather(count / logits_, logits_, ids_[static_cast<size_t>(chunk)].data(), by_row.data(),
                  packed_.data() + first);
   });
   return scales;
 }
 
-class LayerGrower::SpareSums {
+class LayerGrower::SumsPool {
  public:
   // Allocates a zeroed buffer if none of this size is free.
   std::vector<int64_t> take(size_t size) {
@@ -244,15 +244,15 @@ class LayerGrower::Layer {
       : grower_(grower), scales_(scales), costs_(costs) {}
 
   std::vector<LayerSplit> run(int32_t begin, int32_t end) {
-    cut(begin, end);
+    create_jobs(begin, end);
     parallel_for_throwing(static_cast<int64_t>(pieces_.size()),
                     [&](int64_t i) { add(pieces_[static_cast<size_t>(i)]); });
-    if (has_peers()) judge_of_all();
+    if (has_peers()) reduce_and_find_splits();
     std::vector<LayerSplit> best(static_cast<size_t>(end - begin));
     for (int32_t node = begin; node < end; ++node) best[static_cast<size_t>(node - begin)].node = node;
     for (const std::unique_ptr<Job>& job : jobs_) {
-      LayerSplit& so_far = best[static_cast<size_t>(job->node - begin)];
-      if (is_better(job->best, so_far)) so_far = std::move(job->best);
+      LayerSplit& current = best[static_cast<size_t>(job->node - begin)];
+      if (is_better(job->best, current)) current = std::move(job->best);
     }
     best.erase(std::remove_if(best.begin(), best.end(),
                               [](const LayerSplit& split) { return split.column < 0; }),
@@ -280,7 +280,7 @@ class LayerGrower::Layer {
 
   bool has_peers() const { return grower_.all_.peers != nullptr; }
 
-  void cut(int32_t begin, int32_t end) {
+  void create_jobs(int32_t begin, int32_t end) {
     std::vector<std::vector<Run>> by_node(static_cast<size_t>(end - begin));
     for (size_t chunk = 0; chunk < grower_.segments_.size(); ++chunk) {
       const int64_t first = static_cast<int64_t>(chunk) * BinnedMatrix::kChunkRows;
@@ -299,22 +299,22 @@ class LayerGrower::Layer {
         jobs_.push_back(std::make_unique<Job>());
         jobs_.back()->node = node;
         jobs_.back()->group = group;
-        cut_job(jobs_.back().get(), first, runs_.size());
+        create_pieces(jobs_.back().get(), first, runs_.size());
       }
     }
     // Each thread sums the rows that it has partitioned: transfers between distant cores are slow.
     std::stable_partition(pieces_.begin(), pieces_.end(), [this](const Piece& piece) {
-      return piece.first_run == piece.end_run || is_in_front(runs_[piece.first_run]);
+      return piece.first_run == piece.end_run || is_in_first_half(runs_[piece.first_run]);
     });
   }
 
-  void cut_job(Job* job, size_t first, size_t end) {
+  void create_pieces(Job* job, size_t first, size_t end) {
     int64_t rows = 0;
     size_t from = first;
     for (size_t i = first; i < end; ++i) {
       const int64_t more = runs_[i].end - runs_[i].begin;
-      const bool halves_meet = i > from && is_in_front(runs_[i - 1]) != is_in_front(runs_[i]);
-      if (rows + more > kPackedRows || halves_meet) {
+      const bool crosses_halves = i > from && is_in_first_half(runs_[i - 1]) != is_in_first_half(runs_[i]);
+      if (rows + more > kPackedRows || crosses_halves) {
         add_piece(job, from, i);
         from = i;
         rows = 0;
@@ -328,7 +328,7 @@ class LayerGrower::Layer {
     pieces_.push_back({job, first, end});
     ++job->pieces;
   }
-  bool is_in_front(const Run& run) const { return 2 * run.begin < grower_.rows(); }
+  bool is_in_first_half(const Run& run) const { return 2 * run.begin < grower_.rows(); }
 
   void add(const Piece& piece) {
     Job& job = *piece.job;
@@ -341,9 +341,9 @@ class LayerGrower::Layer {
       const uint8_t* rows = group.row(from);
       const int64_t* packed = grower_.packed_.data() + from * logits;
       if (group.is_wide) {
-        hot().add16(n, features, group.bins, logits, rows, packed, sums.data());
+        histograms().add16(n, features, group.bins, logits, rows, packed, sums.data());
       } else {
-        hot().add8(n, features, logits, rows, packed, sums.data());
+        histograms().add8(n, features, logits, rows, packed, sums.data());
       }
     }
     const std::lock_guard<std::mutex> lock(job.mutex);
@@ -352,14 +352,14 @@ class LayerGrower::Layer {
       job.gradients = spare_totals_.take(size);
       job.hessians = spare_totals_.take(size);
     }
-    hot().flush(static_cast<int64_t>(size), are_first, sums.data(), job.gradients.data(),
+    histograms().flush(static_cast<int64_t>(size), are_first, sums.data(), job.gradients.data(),
                 job.hessians.data());
     spare_.keep(std::move(sums));
-    if (--job.pieces == 0 && !has_peers()) judge(job);
+    if (--job.pieces == 0 && !has_peers()) find_best_split(job);
   }
 
   // All-reduces the sums of a layer in one message.
-  void judge_of_all() {
+  void reduce_and_find_splits() {
     std::vector<int64_t> sums;
     for (const std::unique_ptr<Job>& job : jobs_) {
       sums.push_back(job->rows);
@@ -377,11 +377,11 @@ class LayerGrower::Layer {
     }
     parallel_for_throwing(static_cast<int64_t>(jobs_.size()), [&](int64_t i) {
       Job& job = *jobs_[static_cast<size_t>(i)];
-      if (job.rows > 0) judge(job);
+      if (job.rows > 0) find_best_split(job);
     });
   }
 
-  void judge(Job& job) {
+  void find_best_split(Job& job) {
     const BinnedMatrix::Group& group = grower_.matrix_->groups()[job.group];
     job.best.node = job.node;
     const size_t stride = static_cast<size_t>(group.bins * grower_.logits_);
@@ -402,8 +402,8 @@ class LayerGrower::Layer {
   std::vector<Run> runs_;
   std::vector<Piece> pieces_;
   std::vector<std::unique_ptr<Job>> jobs_;
-  SpareSums spare_;         // zeroed, as flush() leaves them
-  SpareSums spare_totals_;  // with any contents
+  SumsPool spare_;         // zeroed, as flush() leaves them
+  SumsPool spare_totals_;  // with any contents
 };
 
 std::vector<LayerSplit> LayerGrower::best_splits(int32_t begin,

@@ -85,7 +85,7 @@ class LayerGrower {
   struct Scales {
     double gradient, hessian;
   };
-  class SpareSums;
+  class SumsPool;
   class Layer;
 
   float largest_of_all(const float* x, const char* what) const;
@@ -95,11 +95,11 @@ class LayerGrower {
   // Move rows to the leaves, or only to the parents of leaves.
   enum class Goal { kLeaves, kParentsOfLeaves };
   void follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
-  void part_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
-  static bool is_there(const Tree& tree, int32_t node, Goal goal);
-  int32_t part(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table);
+  void partition_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
+  static bool is_at_goal(const Tree& tree, int32_t node, Goal goal);
+  int32_t partition(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table);
   // Sets goes_left[i] for each row of a segment of `node`.
-  void ask(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table,
+  void evaluate_split(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table,
            uint8_t* goes_left) const;
 
   std::unique_ptr<BinnedMatrix> matrix_;
@@ -133,7 +133,7 @@ void LayerGrower::each_leaf(const Tree& tree, const Run& run) {
       } else {
         nodes = {node.right_id, node.left_id};
         const auto begin = static_cast<int32_t>(at - first);
-        ask(chunk, {number, begin, begin + static_cast<int32_t>(n)}, node,
+        evaluate_split(chunk, {number, begin, begin + static_cast<int32_t>(n)}, node,
             tables[static_cast<size_t>(number)].data(), goes_left.data());
       }
       run(nodes, ids, goes_left.data(), n, first);

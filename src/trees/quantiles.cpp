@@ -15,14 +15,14 @@ using Weighted = std::pair<float, float>;
 constexpr size_t kMostReserved = size_t{1} << 14;
 
 // Integers in the same order as the floats; -0 equals 0.
-uint32_t rising(float x) {
+uint32_t to_ordered_bits(float x) {
   const float sum = x + 0.0f;
   uint32_t bits;
   std::memcpy(&bits, &sum, sizeof(bits));
   return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
-float of_rising(uint32_t key) {
+float from_ordered_bits(uint32_t key) {
   const uint32_t bits = key & 0x80000000u ? key ^ 0x80000000u : ~key;
   float x;
   std::memcpy(&x, &bits, sizeof(x));
@@ -30,7 +30,7 @@ float of_rising(uint32_t key) {
 }
 
 uint32_t key_of(uint32_t key) { return key; }
-uint32_t key_of(const Weighted& value) { return rising(value.first); }
+uint32_t key_of(const Weighted& value) { return to_ordered_bits(value.first); }
 
 // Radix sort with digits of 11 bits, which avoids mispredicted branches.
 template <typename T>
@@ -67,14 +67,14 @@ std::vector<QuantileEntry> entries_of(const std::vector<T>& values, const Weight
     const uint32_t key = key_of(values[i]);
     float weight = weight_of(i);
     while (++i < values.size() && key_of(values[i]) == key) weight += weight_of(i);
-    *to = {of_rising(key), weight, before, before + weight};
+    *to = {from_ordered_bits(key), weight, before, before + weight};
     before = to->max_rank;
   }
   entries.resize(static_cast<size_t>(to - entries.data()));
   return entries;
 }
 
-float either(bool first, float a, float b) {
+float select(bool first, float a, float b) {
   uint32_t bits[2];
   std::memcpy(&bits[0], &a, sizeof(a));
   std::memcpy(&bits[1], &b, sizeof(b));
@@ -108,13 +108,13 @@ void QuantileSummary::merge(const QuantileSummary& other) {
   const QuantileEntry *b = theirs.data(), *const theirs_end = b + theirs.size();
   while (a < own_end && b < theirs_end) {
     const bool takes_own = !(b->value < a->value), takes_theirs = !(a->value < b->value);
-    *to++ = {either(takes_own, a->value, b->value),
-             either(takes_own, a->weight, 0) + either(takes_theirs, b->weight, 0),
-             either(takes_own, a->min_rank, own_below) + either(takes_theirs, b->min_rank, theirs_below),
-             either(takes_own, a->max_rank, a->prev_max_rank()) +
-                 either(takes_theirs, b->max_rank, b->prev_max_rank())};
-    own_below = either(takes_own, a->next_min_rank(), own_below);
-    theirs_below = either(takes_theirs, b->next_min_rank(), theirs_below);
+    *to++ = {select(takes_own, a->value, b->value),
+             select(takes_own, a->weight, 0) + select(takes_theirs, b->weight, 0),
+             select(takes_own, a->min_rank, own_below) + select(takes_theirs, b->min_rank, theirs_below),
+             select(takes_own, a->max_rank, a->prev_max_rank()) +
+                 select(takes_theirs, b->max_rank, b->prev_max_rank())};
+    own_below = select(takes_own, a->next_min_rank(), own_below);
+    theirs_below = select(takes_theirs, b->next_min_rank(), theirs_below);
     a += takes_own;
     b += takes_theirs;
   }
@@ -222,7 +222,7 @@ void QuantileStream::add_all(const float* values, int64_t n, float weight) {
   };
   for (int64_t i = 0; i < n; ++i) {
     if (std::isnan(values[i])) continue;
-    keys.push_back(rising(values[i]));
+    keys.push_back(to_ordered_bits(values[i]));
     if (keys.size() >= buffer_size_) flush();
   }
   if (!keys.empty()) flush();

@@ -11,13 +11,13 @@ namespace {
 
 const HandleKind kArrow("runhooks_arrow_reader");
 
-SEXP room_tag() { return Rf_install("runhooks_arrow_room"); }
+SEXP stream_tag() { return Rf_install("runhooks_arrow_room"); }
 
 // Checks class or tag, since any other pointer would be interpreted as a stream.
 ArrowArrayStream* stream_of(SEXP pointer) {
   const bool is_stream =
       TYPEOF(pointer) == EXTPTRSXP &&
-      (Rf_inherits(pointer, "nanoarrow_array_stream") || R_ExternalPtrTag(pointer) == room_tag());
+      (Rf_inherits(pointer, "nanoarrow_array_stream") || R_ExternalPtrTag(pointer) == stream_tag());
   void* address = is_stream ? R_ExternalPtrAddr(pointer) : nullptr;
   if (!address) invalid_argument("An external pointer to an Arrow stream is expected.");
   return static_cast<ArrowArrayStream*>(address);
@@ -29,7 +29,7 @@ ArrowArrayStream* stream_of(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_room() {
   return guarded_entry([]() -> SEXP {
-    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(new ArrowArrayStream(), room_tag(), R_NilValue));
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(new ArrowArrayStream(), stream_tag(), R_NilValue));
     R_RegisterCFinalizerEx(
         pointer,
         [](SEXP x) {

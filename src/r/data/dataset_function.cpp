@@ -34,7 +34,7 @@ SEXP call_builder(SEXP builder, const Dataset& of, Graph& graph, const std::vect
   return eval_r(call, R_GlobalEnv);
 }
 
-SEXP there(const EphemeronValue& part, const char* what) {
+SEXP require_alive(const EphemeronValue& part, const char* what) {
   SEXP object = part.get();
   if (object == R_NilValue) {
     fail(Code::kFailedPrecondition, "R has garbage-collected ", what,
@@ -88,7 +88,7 @@ class RStream : public ElementStream {
 
  private:
   SEXP closure(const char* name) const {
-    return list_element(there(closures_, "the generator's stream"), name);
+    return list_element(require_alive(closures_, "the generator's stream"), name);
   }
 
   EphemeronValue closures_;  // owned by the source
@@ -106,7 +106,7 @@ class RSource : public ElementSource {
   std::vector<Shape> shapes() const override { return shapes_; }
   const std::string& declared() const override { return declared_; }
   std::unique_ptr<ElementStream> open() override {
-    Rcpp::Shield<SEXP> call(Rf_lang1(there(*open_, "the generator")));
+    Rcpp::Shield<SEXP> call(Rf_lang1(require_alive(*open_, "the generator")));
     Rcpp::Shield<SEXP> closures(eval_r(call, R_GlobalEnv));
     return std::make_unique<RStream>(open_->owner(), closures, dtypes_);
   }

@@ -12,9 +12,9 @@ namespace r {
 namespace {
 
 // Smaller data are copied: that is cheap and makes row access faster.
-constexpr size_t kLarge = size_t{32} << 20;
+constexpr size_t kMinBytes = size_t{32} << 20;
 // With fewer batches a copy is better: a batch of all rows needs a tensor anyway.
-constexpr int64_t kLeastBatches = 8;
+constexpr int64_t kMinBatches = 8;
 
 size_t bytes_of_numbers(SEXP x) {
   const auto n = static_cast<size_t>(Rf_xlength(x));
@@ -82,10 +82,10 @@ std::vector<std::shared_ptr<const ColumnViews>> large_rows_in_place(
   std::vector<std::shared_ptr<const ColumnViews>> all(static_cast<size_t>(columns.size()));
   size_t bytes = 0;
   for (R_xlen_t i = 0; i < columns.size(); ++i) bytes += bytes_of_numbers(columns[i]);
-  if (bytes < kLarge) return all;
+  if (bytes < kMinBytes) return all;
   for (size_t i = 0; i < all.size(); ++i) {
     all[i] = rows_in_place(columns[static_cast<R_xlen_t>(i)], wanted[i]);
-    if (all[i] && all[i]->rows() / kLeastBatches < batch_size) all[i] = nullptr;
+    if (all[i] && all[i]->rows() / kMinBatches < batch_size) all[i] = nullptr;
   }
   return all;
 }

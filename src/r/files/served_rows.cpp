@@ -30,7 +30,7 @@ R_xlen_t rows_of_all(SEXP values) {
   return n < 0 ? 1 : n;
 }
 
-SEXP same_for_all(SEXP x, R_xlen_t n) {
+SEXP repeat_for_rows(SEXP x, R_xlen_t n) {
   Rcpp::Shield<SEXP> cells(Rf_allocVector(VECSXP, n)), classes(text_to_r("tf_prediction"));
   Rf_setAttrib(x, R_ClassSymbol, classes);
   for (R_xlen_t row = 0; row < n; ++row) SET_VECTOR_ELT(cells, row, x);
@@ -38,7 +38,7 @@ SEXP same_for_all(SEXP x, R_xlen_t n) {
 }
 
 SEXP cells_of(SEXP x, R_xlen_t n) {
-  return rows_of_array(x) == n ? RowSlicer(x).cells() : same_for_all(x, n);
+  return rows_of_array(x) == n ? RowSlicer(x).cells() : repeat_for_rows(x, n);
 }
 
 bool is_table(SEXP x, R_xlen_t n) {
@@ -51,7 +51,7 @@ bool is_numeric(SEXP x) {
 }
 
 // The index of the first maximum in a row of scores; -1 if a score is NaN.
-R_xlen_t most_likely(const double* scores, R_xlen_t row, R_xlen_t n, R_xlen_t width) {
+R_xlen_t index_of_maximum(const double* scores, R_xlen_t row, R_xlen_t n, R_xlen_t width) {
   R_xlen_t best = 0;
   for (R_xlen_t k = 0; k < width; ++k) {
     const double score = scores[row + k * n];
@@ -73,7 +73,7 @@ SEXP best_classes(SEXP classes, SEXP scores, R_xlen_t n) {
   Rcpp::Shield<SEXP> chosen(Rf_allocVector(TYPEOF(classes), n));
   Rcpp::Shield<SEXP> numbers(Rf_coerceVector(scores, REALSXP));
   for (R_xlen_t row = 0; row < n; ++row) {
-    const R_xlen_t best = most_likely(REAL(numbers), row, n, width);
+    const R_xlen_t best = index_of_maximum(REAL(numbers), row, n, width);
     if (best < 0) {
       set_missing(chosen, row);
     } else {

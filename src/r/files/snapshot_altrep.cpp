@@ -15,7 +15,7 @@ namespace r {
 
 namespace {
 
-R_altrep_class_t& carried_class() {
+R_altrep_class_t& snapshot_class() {
   static R_altrep_class_t type;
   return type;
 }
@@ -75,7 +75,7 @@ class TrainingSnapshot {
 };
 
 // The size limit from options(runhooks.carried_mb = ).
-uint64_t most_bytes() {
+uint64_t max_snapshot_bytes() {
   const double said = Rf_asReal(Rf_GetOption1(Rf_install("runhooks.carried_mb")));
   const double most = (said >= 0 ? said : 10) * 1024 * 1024;
   return most < 1e18 ? static_cast<uint64_t>(most) : UINT64_MAX;
@@ -86,10 +86,10 @@ SEXP serialized_state(SEXP x) {
   try {
     SEXP about = R_altrep_data1(x);
     const std::string folder = string_from_r(VECTOR_ELT(about, 0));
-    const TrainingSnapshot moment(folder, string_from_r(VECTOR_ELT(about, 1)));
+    const TrainingSnapshot snapshot(folder, string_from_r(VECTOR_ELT(about, 1)));
     const bool all = Rf_asLogical(VECTOR_ELT(about, 2)) == TRUE;
     const Files files =
-        pack_snapshot(folder, all ? UINT64_MAX : most_bytes(), moment.checkpoint());
+        pack_snapshot(folder, all ? UINT64_MAX : max_snapshot_bytes(), snapshot.checkpoint());
     return files_to_r(files);
   } catch (...) {
     return nullptr;
@@ -123,7 +123,7 @@ void init_carried_class(DllInfo* library) {
   R_set_altrep_Length_method(type, length);
   R_set_altvec_Dataptr_method(type, data_pointer);
   R_set_altvec_Dataptr_or_null_method(type, data_pointer_or_null);
-  carried_class() = type;
+  snapshot_class() = type;
 }
 
 // Serializes as the newest checkpoint; includes the values if `all` or if they are small.
@@ -134,7 +134,7 @@ SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
     SET_VECTOR_ELT(about, 0, text_to_r(folder));
     SET_VECTOR_ELT(about, 1, text_to_r(scratch));
     SET_VECTOR_ELT(about, 2, Rf_ScalarLogical(all ? TRUE : FALSE));
-    return R_new_altrep(carried_class(), about, R_NilValue);
+    return R_new_altrep(snapshot_class(), about, R_NilValue);
   });
 }
 

@@ -92,21 +92,21 @@ SEXP item_to_r(const CollectionItem& item) {
 }
 
 // Graphs since the last collection, in quarters: a small graph counts as one.
-constexpr int kFullGraph = 4, kLightGraph = 1;
+constexpr int kFullGraph = 4, kSmallGraph = 1;
 int graphs_since_collection = 0;
-bool waits_for_collection = false;
+bool is_watching_collection = false;
 
-void await_collection() {
-  if (waits_for_collection) return;
-  waits_for_collection = true;
+void watch_collection() {
+  if (is_watching_collection) return;
+  is_watching_collection = true;
   on_next_gc([] {
     graphs_since_collection = 0;
-    waits_for_collection = false;
+    is_watching_collection = false;
   });
 }
 
 // A minor collection: a full one takes longer than many calls. R may still decide to run one.
-void collect_young() {
+void collect_minor() {
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("gc"), Rf_ScalarLogical(FALSE)));
   SET_TAG(CDR(call), Rf_install("full"));
   eval_r(call, R_BaseEnv);
@@ -114,27 +114,27 @@ void collect_young() {
 
 // R's collector does not know the memory of graphs. Triggers a minor collection after a number of
 // graphs, and a full one after the process has allocated much memory.
-void collect_now_and_then() {
-  constexpr int kMost = 32 * kFullGraph;
+void collect_if_needed() {
+  constexpr int kMaxGraphs = 32 * kFullGraph;
   constexpr uint64_t kBytes = uint64_t{256} << 20;
   static uint64_t taken_before = 0;
-  await_collection();
+  watch_collection();
   graphs_since_collection += kFullGraph;
   const bool takes_much = memory_taken() >= taken_before + kBytes;
-  if (!takes_much && graphs_since_collection < kMost) return;
+  if (!takes_much && graphs_since_collection < kMaxGraphs) return;
   graphs_since_collection = 0;
   if (takes_much) {
     R_gc();
     taken_before = memory_taken();
   } else {
-    collect_young();
+    collect_minor();
   }
 }
 
 }  // namespace
 
 void note_small_graph() {
-  graphs_since_collection = std::max(0, graphs_since_collection - (kFullGraph - kLightGraph));
+  graphs_since_collection = std::max(0, graphs_since_collection - (kFullGraph - kSmallGraph));
 }
 
 SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
@@ -142,7 +142,7 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
     SEXP known = key_of(binding_of(*graph).weak_ref);
     if (known != R_NilValue) return known;
   }
-  collect_now_and_then();
+  collect_if_needed();
   Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraph));
   Rcpp::Shield<SEXP> keeps(Rf_allocVector(VECSXP, kKeptCount));
   SET_VECTOR_ELT(keeps, kHandles, Rf_allocVector(VECSXP, graph->version() + 64));

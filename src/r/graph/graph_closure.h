@@ -25,7 +25,7 @@ class GraphClosure : public ObjectOwner {
 
  private:
   friend void release_closures();
-  bool hand_over();
+  bool transfer_if_unowned();
 
   // the outermost graph for functions of branches and loop bodies
   std::weak_ptr<Graph> graph_;

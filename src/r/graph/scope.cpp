@@ -32,7 +32,7 @@ std::vector<OpenScope>& open_scopes() {
   return *scopes;
 }
 
-Operation* operation_behind(SEXP x) {
+Operation* control_input_of(SEXP x) {
   if (is_operation(x)) return operation_of(x);
   if (is_variable(x)) return variable_of(x)->snapshot.op;
   if (is_tensor(x)) return tensor_of(x).op;
@@ -44,7 +44,7 @@ Operation* operation_behind(SEXP x) {
 std::vector<Operation*> ancestors_of(SEXP list) {
   std::vector<Operation*> ops;
   const RList given(list, "the inputs");
-  for (R_xlen_t i = 0; i < given.size(); ++i) ops.push_back(operation_behind(given[i]));
+  for (R_xlen_t i = 0; i < given.size(); ++i) ops.push_back(control_input_of(given[i]));
   return ops;
 }
 

@@ -17,10 +17,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // R_CheckUserInterrupt() checks time limits only in every sixth call.
-constexpr int kChecksOfALimit = 6;
+constexpr int kChecksPerLimit = 6;
 
 // True if the last check is so long ago that the time limits are due.
-bool is_time_for_limits() {
+bool are_limits_due() {
   static Clock::time_point last;
   const Clock::time_point now = Clock::now();
   const bool is_long = now - last > std::chrono::milliseconds(50);
@@ -30,7 +30,7 @@ bool is_time_for_limits() {
 
 // Limits the rate: R_CheckUserInterrupt() is expensive compared with a small step. Polls after R
 // code has run, and otherwise within a millisecond.
-bool is_time_to_ask() {
+bool is_poll_due() {
   constexpr int64_t kTicks = 500 * 1000;
   static int64_t last = 0;
   static uint64_t calls = 0;
@@ -42,9 +42,9 @@ bool is_time_to_ask() {
 }
 
 void check_user_interrupt() {
-  if (!is_time_to_ask()) return;
+  if (!is_poll_due()) return;
   static auto* token = new UnwindToken;
-  int checks = is_time_for_limits() ? kChecksOfALimit : 1;
+  int checks = are_limits_due() ? kChecksPerLimit : 1;
   call_r(
       [](void* n) -> SEXP {
         for (int i = *static_cast<int*>(n); i > 0; --i) R_CheckUserInterrupt();

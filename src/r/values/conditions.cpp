@@ -20,9 +20,9 @@ namespace r {
 namespace {
 
 // The value of a jump by unwind_to(), which R delivers unchanged even through on.exit() code.
-enum LeaveElement { kCondition, kKind, kMessage };
+enum UnwindElement { kCondition, kKind, kMessage };
 
-bool is_leave(SEXP value) {
+bool is_unwind_value(SEXP value) {
   // The value is null if an uncaught error jumps to the top level.
   return value != nullptr && TYPEOF(value) == VECSXP && Rf_inherits(value, "runhooks_leave");
 }
@@ -45,7 +45,7 @@ void jump_back(void* data, Rboolean jumps) {
 // A condition that controls the loop becomes an Error, which users see only if it leaves the loop.
 [[noreturn]] void throw_unwind(SEXP token) {
   SEXP value = CAR(token);
-  if (!is_leave(value)) throw RUnwind(token, /*is_interrupt=*/false);
+  if (!is_unwind_value(value)) throw RUnwind(token, /*is_interrupt=*/false);
   const std::string kind = string_from_r(VECTOR_ELT(value, kKind));
   if (kind == "interrupt") throw RUnwind(token, /*is_interrupt=*/true);
   Error error(code_from_name(kind), string_from_r(VECTOR_ELT(value, kMessage)));
@@ -58,26 +58,26 @@ SEXP eval_in(void* data) {
   return Rf_eval(what->first, what->second);
 }
 
-int border_depth = 0;
+int entry_depth = 0;
 int64_t outermost_calls = 0;
 bool has_warnings = false;
 
-int interrupts_on_their_way = 0;
+int pending_interrupts = 0;
 
 // A copy of the unwind token: R code may run, and jump itself, before the unwinding continues.
-struct HeldToken {
-  HeldToken(SEXP of, bool interrupts) : is_interrupt(interrupts) {
+struct SavedToken {
+  SavedToken(SEXP of, bool interrupts) : is_interrupt(interrupts) {
     // The CDR is the raw jump target; duplicating the whole cons cell would copy it as a list.
     Rcpp::Shield<SEXP> target(Rf_duplicate(CDR(of)));
     Rcpp::Shield<SEXP> copy(Rf_cons(CAR(of), target));
     token.reset(copy);
-    if (is_interrupt) ++interrupts_on_their_way;
+    if (is_interrupt) ++pending_interrupts;
   }
-  ~HeldToken() {
-    if (is_interrupt) --interrupts_on_their_way;
+  ~SavedToken() {
+    if (is_interrupt) --pending_interrupts;
   }
-  HeldToken(const HeldToken&) = delete;
-  HeldToken& operator=(const HeldToken&) = delete;
+  SavedToken(const SavedToken&) = delete;
+  SavedToken& operator=(const SavedToken&) = delete;
   Preserved token;
   bool is_interrupt;
 };
@@ -94,16 +94,16 @@ std::string type_name(const std::type_info* type) {
 
 RUnwind::RUnwind(SEXP token, bool is_interrupt)
     : ForeignUnwind(is_interrupt),
-      token_(std::make_shared<HeldToken>(token, is_interrupt)),
+      token_(std::make_shared<SavedToken>(token, is_interrupt)),
       call_(outermost_calls) {}
 
-bool interrupt_pending() { return interrupts_on_their_way > 0; }
+bool interrupt_pending() { return pending_interrupts > 0; }
 
 void RUnwind::resume_unwind() const {
   if (call_ != outermost_calls) {
     raise_error(Error(Code::kInternal, "An R unwind token was used outside of its call."));
   }
-  SEXP token = static_cast<HeldToken*>(token_.get())->token.get();
+  SEXP token = static_cast<SavedToken*>(token_.get())->token.get();
   R_PreserveObject(token);
   throw Rcpp::LongjumpException(token);
 }
@@ -128,7 +128,7 @@ SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token) {
     explicit InUse(bool& f) : flag(f) { flag = true; }
     ~InUse() { flag = false; }
   } in_use(token.in_use_);
-  const RestoreFpModeScope as_r_knows_them;
+  const RestoreFpModeScope restore_fp_mode;
   CallData call;
   call.function = function;
   call.data = data;
@@ -173,13 +173,13 @@ Code code_of_condition(SEXP condition) {
 }
 
 // Errors return as values, see error_as_value(), and become a ForeignError with the condition.
-SEXP eval_held(SEXP call, SEXP env, UnwindToken& token) {
+SEXP eval_deferring_errors(SEXP call, SEXP env, UnwindToken& token) {
   Rcpp::Shield<SEXP> quoted(Rf_lang2(Rf_install("quote"), call));
   Rcpp::Shield<SEXP> held(Rf_lang3(Rf_install("error_as_value"), quoted, env));
   Rcpp::Shield<SEXP> result(eval_with_jumps(held, package_namespace(), token));
   if (Rf_inherits(result, "runhooks_held")) {
     SEXP condition = VECTOR_ELT(result, 0);
-    const PropagateErrorsScope by_themselves;
+    const PropagateErrorsScope propagate;
     throw ForeignError(error_of_condition(condition, code_of_condition(condition)),
                        classes_of(condition));
   }
@@ -190,7 +190,7 @@ SEXP eval_held(SEXP call, SEXP env, UnwindToken& token) {
 
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token) {
   const OwnedObjects::Scope apart(nullptr);
-  return DeferErrorsScope::is_on() ? eval_held(call, env, token) : eval_with_jumps(call, env, token);
+  return DeferErrorsScope::is_on() ? eval_deferring_errors(call, env, token) : eval_with_jumps(call, env, token);
 }
 
 SEXP eval_r(SEXP call, SEXP env) {
@@ -198,13 +198,13 @@ SEXP eval_r(SEXP call, SEXP env) {
   return eval_r(call, env, token);
 }
 
-EntryDepth::EntryDepth() { outermost_calls += border_depth++ == 0; }
-EntryDepth::~EntryDepth() { --border_depth; }
+EntryDepth::EntryDepth() { outermost_calls += entry_depth++ == 0; }
+EntryDepth::~EntryDepth() { --entry_depth; }
 
 void note_warning() { has_warnings = true; }
 
 void raise_warnings() {
-  if (!has_warnings || border_depth > 1) return;
+  if (!has_warnings || entry_depth > 1) return;
   has_warnings = false;
   Rcpp::Shield<SEXP> call(Rf_lang1(Rf_install("raise_warnings")));
   eval_r(call, package_namespace());

@@ -176,9 +176,9 @@ class CodesByAddress {
   size_t used_ = 0;
 };
 
-void ask_at_times(int64_t i) {
-  constexpr int64_t kPiece = int64_t{1} << 16;
-  if (i % kPiece == kPiece - 1) check_interrupt_throttled();
+void poll_interrupt(int64_t i) {
+  constexpr int64_t kChunk = int64_t{1} << 16;
+  if (i % kChunk == kChunk - 1) check_interrupt_throttled();
 }
 
 Tensor strings_of_bytes(SEXP x, const Shape& shape) {
@@ -205,14 +205,14 @@ Tensor strings_from_r(SEXP x, const Shape& shape) {
   auto* out = tensor.data<int32_t>();
   if (is_line(shape)) {
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-      ask_at_times(i);
+      poll_interrupt(i);
       out[i] = codes.code(STRING_ELT(x, i));
     }
     return tensor;
   }
   RowMajor at(shape);
   for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    ask_at_times(i);
+    poll_interrupt(i);
     out[i] = codes.code(STRING_ELT(x, at.position()));
   }
   return tensor;
@@ -266,7 +266,7 @@ namespace {
 
 // Transposes a column-major matrix in blocks, so that both sides fit into the cache.
 template <typename T>
-void turn_rows(const double* from, int64_t rows, int64_t columns, T* to) {
+void transpose_rows(const double* from, int64_t rows, int64_t columns, T* to) {
   constexpr int64_t kBlock = 32;
   for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
     check_interrupt_throttled();
@@ -296,7 +296,7 @@ bool copy_doubles(const double* from, Tensor& tensor) {
     return true;
   }
   if (tensor.shape().rank() != 2) return false;
-  turn_rows(from, tensor.shape().dim(0), tensor.shape().dim(1), tensor.data<T>());
+  transpose_rows(from, tensor.shape().dim(0), tensor.shape().dim(1), tensor.data<T>());
   return true;
 }
 
@@ -327,7 +327,7 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
   }
   RowMajor at(shape);
   for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    ask_at_times(i);
+    poll_interrupt(i);
     set_number(tensor, i, number_in(x, at.position()));
   }
   return tensor;
@@ -349,7 +349,7 @@ Tensor tensor_from_r(SEXP x, DType wanted) { return tensor_of_shape(x, shape_of_
 
 namespace {
 
-Tensor side_by_side(const RList& parts, DType wanted) {
+Tensor bind_columns(const RList& parts, DType wanted) {
   struct Column {
     SEXP x;
     int64_t begin;  // in x
@@ -398,7 +398,7 @@ Tensor side_by_side(const RList& parts, DType wanted) {
 }  // namespace
 
 Tensor rows_from_r(SEXP x, DType wanted) {
-  if (TYPEOF(x) == VECSXP) return side_by_side(RList(x, "the columns of a tensor"), wanted);
+  if (TYPEOF(x) == VECSXP) return bind_columns(RList(x, "the columns of a tensor"), wanted);
   Shape shape = shape_of_r(x);
   if (shape.rank() == 0) shape.append(1);  // one row, not a scalar
   return tensor_of_shape(x, shape, wanted);
@@ -453,13 +453,13 @@ SEXP tensor_to_r(const Tensor& tensor, bool as_bytes) {
   Rcpp::Shield<SEXP> out(allocate_for(tensor.dtype(), tensor.num_elements()));
   if (is_line(shape)) {
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-      ask_at_times(i);
+      poll_interrupt(i);
       set_element(out, i, tensor, i);
     }
   } else {
     RowMajor at(shape);
     for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-      ask_at_times(i);
+      poll_interrupt(i);
       set_element(out, at.position(), tensor, i);
     }
   }

@@ -11,13 +11,13 @@ namespace r {
 
 namespace {
 
-struct Awaited {
+struct PendingFinalizer {
   std::function<void(SEXP)> then;
   Preserved newer;  // has a weak reference that is younger than the finalizer
 };
 
-std::map<SEXP, Awaited>& awaited() {
-  static auto* all = new std::map<SEXP, Awaited>;
+std::map<SEXP, PendingFinalizer>& pending_finalizers() {
+  static auto* all = new std::map<SEXP, PendingFinalizer>;
   return *all;
 }
 
@@ -25,9 +25,9 @@ SEXP new_sentinel() { return R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue);
 
 // Drops errors and interrupts: a collection can happen anywhere, so no caller could handle them.
 void collected(SEXP object) {
-  const auto found = awaited().find(object);
-  const Awaited mine = std::move(found->second);
-  awaited().erase(found);
+  const auto found = pending_finalizers().find(object);
+  const PendingFinalizer mine = std::move(found->second);
+  pending_finalizers().erase(found);
   try {
     mine.then(object);
   } catch (...) {
@@ -41,7 +41,7 @@ void register_finalizer(SEXP object, std::function<void(SEXP)> then) {
   R_RegisterCFinalizerEx(object, collected, FALSE);
   Rcpp::Shield<SEXP> newer(new_sentinel());
   Rcpp::Shield<SEXP> reference(R_MakeWeakRef(newer, R_NilValue, R_NilValue, FALSE));
-  awaited()[object] = {std::move(then), Preserved(newer)};
+  pending_finalizers()[object] = {std::move(then), Preserved(newer)};
 }
 
 SEXP key_of(SEXP weak_reference) {

@@ -9,7 +9,7 @@ namespace r {
 
 namespace {
 
-int held_count = 0;
+int preserved_count = 0;
 
 // Doubly linked (CAR: previous, CDR: next, TAG: object), so a release takes constant time.
 SEXP preserved_list() {
@@ -30,7 +30,7 @@ void Preserved::reset(SEXP object) {
     SEXP before = CAR(cell_), after = CDR(cell_);
     SETCDR(before, after);
     if (after != R_NilValue) SETCAR(after, before);
-    --held_count;
+    --preserved_count;
   }
   object_ = object;
   cell_ = R_NilValue;
@@ -44,10 +44,10 @@ void Preserved::reset(SEXP object) {
   SET_TAG(cell_, object);
   SETCDR(list, cell_);
   if (next != R_NilValue) SETCAR(next, cell_);
-  ++held_count;
+  ++preserved_count;
 }
 
-int Preserved::count() { return held_count; }
+int Preserved::count() { return preserved_count; }
 
 OwnedObjects::OwnedObjects() {
   const Scope apart(nullptr);
@@ -55,7 +55,7 @@ OwnedObjects::OwnedObjects() {
   Rcpp::Shield<SEXP> of_owner(Rf_cons(R_NilValue, R_NilValue));
   list_ = list;
   root_.reset(list);
-  of_owner_.reset(of_owner);
+  owner_cell_.reset(of_owner);
 }
 
 void OwnedObjects::attach_to(SEXP owner) {

@@ -21,21 +21,21 @@ class OwnedObjects : public std::enable_shared_from_this<OwnedObjects> {
   void attach_to(SEXP owner);
   // Keeps the owner alive until release_owner(). Does not allocate.
   void hold_owner() {
-    if (weak_owner_.get() != R_NilValue) SETCAR(of_owner_.get(), R_WeakRefKey(weak_owner_.get()));
+    if (weak_owner_.get() != R_NilValue) SETCAR(owner_cell_.get(), R_WeakRefKey(weak_owner_.get()));
   }
-  void release_owner() { SETCAR(of_owner_.get(), R_NilValue); }
+  void release_owner() { SETCAR(owner_cell_.get(), R_NilValue); }
 
   // Adds the objects that C++ preserves in this scope to `now`; NULL means the global list.
   // eval_r() switches to the global list, since objects of other R code have no owner.
   class Scope {
    public:
-    explicit Scope(OwnedObjects* now) : before_(current_) { current_ = now; }
-    ~Scope() { current_ = before_; }
+    explicit Scope(OwnedObjects* now) : outer_(current_) { current_ = now; }
+    ~Scope() { current_ = outer_; }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
    private:
-    OwnedObjects* before_;
+    OwnedObjects* outer_;
   };
   // The innermost scope's objects, or NULL.
   static std::shared_ptr<OwnedObjects> current() {
@@ -47,7 +47,7 @@ class OwnedObjects : public std::enable_shared_from_this<OwnedObjects> {
  private:
   static inline OwnedObjects* current_ = nullptr;  // only R's thread preserves R objects
   SEXP list_;
-  Preserved root_, weak_owner_, of_owner_;
+  Preserved root_, weak_owner_, owner_cell_;
 };
 
 }  // namespace r

@@ -7,9 +7,9 @@ namespace r {
 
 namespace {
 
-class HeldFunction : public ObjectOwner {
+class PreservedFunction : public ObjectOwner {
  public:
-  explicit HeldFunction(SEXP function) : function_(function) {}
+  explicit PreservedFunction(SEXP function) : function_(function) {}
   SEXP get() const override { return function_.get(); }
 
  private:
@@ -17,13 +17,13 @@ class HeldFunction : public ObjectOwner {
 };
 
 // Collects new functions. Only R's thread creates them.
-NewFunctions* listener = nullptr;
+NewFunctions* new_functions = nullptr;
 
 }  // namespace
 
 RFunctionPtr RFunction::make(SEXP function) {
-  auto made = std::make_shared<RFunction>(std::make_unique<HeldFunction>(function));
-  if (listener) listener->push_back(made);
+  auto made = std::make_shared<RFunction>(std::make_unique<PreservedFunction>(function));
+  if (new_functions) new_functions->push_back(made);
   return made;
 }
 
@@ -38,12 +38,12 @@ SEXP RFunction::get() const {
 
 NewFunctions collect_new_closures(const std::function<void()>& make) {
   NewFunctions made;
-  struct Listening {
-    NewFunctions* outer = listener;
-    explicit Listening(NewFunctions& mine) { listener = &mine; }
-    ~Listening() { listener = outer; }
+  struct CollectScope {
+    NewFunctions* outer = new_functions;
+    explicit CollectScope(NewFunctions& mine) { new_functions = &mine; }
+    ~CollectScope() { new_functions = outer; }
   };
-  const Listening listening(made);
+  const CollectScope collect_scope(made);
   make();
   return made;
 }
