@@ -18,8 +18,8 @@ class ByteForest : public Forest {
  private:
   struct Place {
     int32_t feature = 0;
-    int32_t most = 0;     // larger buckets are treated like this one
-    uint8_t missing = 0;  // the code of missing values
+    int32_t most = 0;            // larger buckets are treated like this one
+    uint8_t missing = 0;         // the code of missing values
     std::vector<uint8_t> codes;  // for many buckets: codes of missing values and of 0 to `most`
     uint8_t code_of(int32_t bucket) const;
   };

@@ -72,9 +72,9 @@ class ContributionsKernel : public Kernel {
 
   // Sets `sum` to the logits before the tree plus the value of the node.
   static void add_node_value(const std::vector<double>& before,
-                       const Tree& tree,
-                       const TreeNode& node,
-                       std::vector<double>* sum) {
+                             const Tree& tree,
+                             const TreeNode& node,
+                             std::vector<double>* sum) {
     const std::vector<float>& own = node.is_leaf() ? node.leaf : node.original_leaf;
     for (size_t k = 0; k < before.size(); ++k) {
       (*sum)[k] = before[k] + tree.weight * leaf_value(own, k);
@@ -115,7 +115,8 @@ class ContributionsKernel : public Kernel {
 
 void lower_contributions(Graph&, const Operation& op, const std::vector<Output>&) {
   throw Error(Code::kUnimplemented,
-              str_cat("'", op.name(), "' gives the contributions of columns to predictions of "
+              str_cat("'", op.name(),
+                      "' gives the contributions of columns to predictions of "
                       "trees. TensorFlow has no such operation, so the graph cannot be exported."),
               {"TensorFlow computes them outside of its graphs, by "
                "experimental_predict_with_explanations()."});

@@ -18,7 +18,7 @@ struct TreeNode {
   Kind kind = Kind::kLeaf;
   // Direction of examples with bucket kMissingBucket; TensorFlow's default_direction.
   bool missing_goes_right = false;
-  bool has_metadata = false;      // `gain` and `original_leaf` are set
+  bool has_metadata = false;  // `gain` and `original_leaf` are set
   bool has_original_leaf = false;
   int32_t feature_id = 0;
   int32_t threshold = 0;

@@ -37,7 +37,8 @@ void EnsembleResource::restore_state(const NamedTensors& state) {
 
 const TreeEnsemble& EnsembleResource::ensemble() const {
   if (!is_initialized_) {
-    fail(Code::kFailedPrecondition, "The trees have not been created; run their initializer or "
+    fail(Code::kFailedPrecondition,
+         "The trees have not been created; run their initializer or "
          "restore a checkpoint.");
   }
   return ensemble_;

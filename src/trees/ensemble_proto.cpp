@@ -244,8 +244,8 @@ void check(const TreeEnsemble& ensemble, const WireReader& r) {
   const auto count = static_cast<int64_t>(ensemble.trees.back().nodes.size());
   const int64_t start = ensemble.last_layer_node_start, end = ensemble.last_layer_node_end;
   if (start > end || end > count) {
-    r.damaged(str_cat("the last tree has ", count, " nodes, but its last layer is ", start, " to ",
-                      end));
+    r.damaged(
+        str_cat("the last tree has ", count, " nodes, but its last layer is ", start, " to ", end));
   }
   for (int64_t i = start; i < end; ++i) {
     if (ensemble.trees.back().nodes[static_cast<size_t>(i)].is_leaf()) continue;

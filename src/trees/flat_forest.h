@@ -40,8 +40,8 @@ class FlatForest : public Forest {
     int32_t feature;
     bool missing_is_most;
   };
-  std::vector<Asked> asked_;      // by slot
-  std::vector<int32_t> places_;   // two slots per feature; -1 if unused
+  std::vector<Asked> asked_;     // by slot
+  std::vector<int32_t> places_;  // two slots per feature; -1 if unused
 };
 
 }  // namespace runhooks

@@ -34,8 +34,10 @@ struct FeatureInputs {
                       left.shape().dim(0) == n && right.shape().dim(0) == n &&
                       left.shape().dim(1) == right.shape().dim(1);
     if (!fits) {
-      invalid_argument("Splits of feature ", feature, " need a gain, a threshold and two "
-                       "contributions for each of ", n, " nodes.");
+      invalid_argument("Splits of feature ", feature,
+                       " need a gain, a threshold and two "
+                       "contributions for each of ",
+                       n, " nodes.");
     }
     if (types && (dimensions->num_elements() != n || types->num_elements() != n)) {
       invalid_argument("Splits of feature ", feature,

@@ -81,7 +81,8 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogisticLoss")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryLogisticLoss")
-    .summary("The mean logistic loss of all rows in memory with the current trees, and its first "
-             "and second derivatives by the logits.");
+    .summary(
+        "The mean logistic loss of all rows in memory with the current trees, and its first "
+        "and second derivatives by the logits.");
 
 }  // namespace runhooks

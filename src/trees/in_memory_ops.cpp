@@ -165,7 +165,8 @@ class ColumnsOfFeatures {
   }
   bool is_one_hot_here(size_t begin, size_t end) const {
     bool holds_categories = end - begin > 1 && end - begin < BinnedMatrix::kMostBins;
-    for (size_t i = begin; i < end; ++i) holds_categories = holds_categories && features_[i].buckets;
+    for (size_t i = begin; i < end; ++i)
+      holds_categories = holds_categories && features_[i].buckets;
     for (int64_t row = 0; holds_categories && row < rows_; ++row) {
       holds_categories = category_of(begin, end, row) >= 0;
     }
@@ -375,7 +376,8 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryGrowLayer")
-    .summary("Adds a layer of the best splits over all rows in memory to the last tree. If no leaf "
-             "can be split, the tree stays as it is, or `stop_when_no_split` finishes it.");
+    .summary(
+        "Adds a layer of the best splits over all rows in memory to the last tree. If no leaf "
+        "can be split, the tree stays as it is, or `stop_when_no_split` finishes it.");
 
 }  // namespace runhooks

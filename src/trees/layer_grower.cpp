@@ -33,7 +33,8 @@ float largest_of(const float* x, int64_t n, const char* what, int64_t logits) {
   constexpr int64_t kPiece = 1 << 16;
   std::vector<uint32_t> most(static_cast<size_t>((n + kPiece - 1) / kPiece));
   parallel_for(static_cast<int64_t>(most.size()), [&](int64_t i) {
-    most[static_cast<size_t>(i)] = histograms().largest(std::min(kPiece, n - i * kPiece), x + i * kPiece);
+    most[static_cast<size_t>(i)] =
+        histograms().largest(std::min(kPiece, n - i * kPiece), x + i * kPiece);
   });
   const uint32_t bits = *std::max_element(most.begin(), most.end());
   float result;
@@ -116,7 +117,10 @@ void LayerGrower::follow_chunk(int64_t chunk, const Tree& tree, const Tables& ta
   }
 }
 
-void LayerGrower::partition_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal) {
+void LayerGrower::partition_layer(int64_t chunk,
+                                  const Tree& tree,
+                                  const Tables& tables,
+                                  Goal goal) {
   std::vector<Segment>& segments = segments_[static_cast<size_t>(chunk)];
   std::vector<Segment> next;
   for (const Segment& segment : segments) {
@@ -147,33 +151,35 @@ struct Spare {
 
 // Partitions a segment and returns the position of the first row that goes right.
 int32_t LayerGrower::partition(int64_t chunk,
-                          const Segment& segment,
-                          const TreeNode& node,
-                          const uint8_t* table) {
+                               const Segment& segment,
+                               const TreeNode& node,
+                               const uint8_t* table) {
   thread_local Spare spare;
   const int64_t n = segment.end - segment.begin;
   const int64_t place = chunk * BinnedMatrix::kChunkRows + segment.begin;
   const uint8_t* goes_left = spare.goes_left.data();
   evaluate_split(chunk, segment, node, table, spare.goes_left.data());
-  const int64_t left = histograms().part_ids(n, goes_left, ids_[static_cast<size_t>(chunk)].data() + segment.begin,
-                                      spare.ids.data());
+  const int64_t left = histograms().part_ids(
+      n, goes_left, ids_[static_cast<size_t>(chunk)].data() + segment.begin, spare.ids.data());
   for (BinnedMatrix::Group& group : matrix_->groups()) {
-    histograms().part_rows(n, goes_left, group.row(place), reinterpret_cast<uint8_t*>(spare.rows.data()));
+    histograms().part_rows(n, goes_left, group.row(place),
+                           reinterpret_cast<uint8_t*>(spare.rows.data()));
   }
   return segment.begin + static_cast<int32_t>(left);
 }
 
 void LayerGrower::evaluate_split(int64_t chunk,
-                      const Segment& segment,
-                      const TreeNode& node,
-                      const uint8_t* table,
-                      uint8_t* goes_left) const {
+                                 const Segment& segment,
+                                 const TreeNode& node,
+                                 const uint8_t* table,
+                                 uint8_t* goes_left) const {
   const BinnedMatrix::Place place =
       matrix_->place(static_cast<size_t>(matrix_->column_of_feature(node.feature_id)));
   const BinnedMatrix::Group& group = matrix_->groups()[static_cast<size_t>(place.group)];
   const uint8_t* bins =
       group.bins_from(chunk * BinnedMatrix::kChunkRows + segment.begin, place.slot);
-  (group.is_wide ? histograms().look_up16 : histograms().look_up8)(segment.end - segment.begin, bins, table, goes_left);
+  (group.is_wide ? histograms().look_up16 : histograms().look_up8)(segment.end - segment.begin,
+                                                                   bins, table, goes_left);
 }
 
 float LayerGrower::largest_of_all(const float* x, const char* what) const {
@@ -207,8 +213,8 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
     const PackRules rules = {static_cast<float>(scales.gradient), static_cast<float>(scales.hessian),
                              at, at + 0x1b873593u, by};
     histograms().pack(count, gradients + first, hessians + first, &rules, by_row.data());
-    histograms().gather(count / logits_, logits_, ids_[static_cast<size_t>(chunk)].data(), by_row.data(),
-                 packed_.data() + first);
+    histograms().gather(count / logits_, logits_, ids_[static_cast<size_t>(chunk)].data(),
+                        by_row.data(), packed_.data() + first);
   });
   return scales;
 }
@@ -313,7 +319,8 @@ class LayerGrower::Layer {
     size_t from = first;
     for (size_t i = first; i < end; ++i) {
       const int64_t more = runs_[i].end - runs_[i].begin;
-      const bool crosses_halves = i > from && is_in_first_half(runs_[i - 1]) != is_in_first_half(runs_[i]);
+      const bool crosses_halves =
+          i > from && is_in_first_half(runs_[i - 1]) != is_in_first_half(runs_[i]);
       if (rows + more > kPackedRows || crosses_halves) {
         add_piece(job, from, i);
         from = i;
@@ -353,7 +360,7 @@ class LayerGrower::Layer {
       job.hessians = spare_totals_.take(size);
     }
     histograms().flush(static_cast<int64_t>(size), are_first, sums.data(), job.gradients.data(),
-                job.hessians.data());
+                       job.hessians.data());
     spare_.keep(std::move(sums));
     if (--job.pieces == 0 && !has_peers()) find_best_split(job);
   }

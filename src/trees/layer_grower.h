@@ -97,10 +97,16 @@ class LayerGrower {
   void follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
   void partition_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
   static bool is_at_goal(const Tree& tree, int32_t node, Goal goal);
-  int32_t partition(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table);
+  int32_t partition(int64_t chunk,
+                    const Segment& segment,
+                    const TreeNode& node,
+                    const uint8_t* table);
   // Sets goes_left[i] for each row of a segment of `node`.
-  void evaluate_split(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table,
-           uint8_t* goes_left) const;
+  void evaluate_split(int64_t chunk,
+                      const Segment& segment,
+                      const TreeNode& node,
+                      const uint8_t* table,
+                      uint8_t* goes_left) const;
 
   std::unique_ptr<BinnedMatrix> matrix_;
   int32_t logits_;
@@ -134,7 +140,7 @@ void LayerGrower::each_leaf(const Tree& tree, const Run& run) {
         nodes = {node.right_id, node.left_id};
         const auto begin = static_cast<int32_t>(at - first);
         evaluate_split(chunk, {number, begin, begin + static_cast<int32_t>(n)}, node,
-            tables[static_cast<size_t>(number)].data(), goes_left.data());
+                       tables[static_cast<size_t>(number)].data(), goes_left.data());
       }
       run(nodes, ids, goes_left.data(), n, first);
     });

@@ -256,8 +256,9 @@ RUNHOOKS_REGISTER_OP("BoostedTreesTrainingPredict")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesTrainingPredict")
-    .summary("The change of the logits of examples since their cached nodes, and the nodes of the "
-             "last tree that they reach now.");
+    .summary(
+        "The change of the logits of examples since their cached nodes, and the nodes of the "
+        "last tree that they reach now.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesExampleDebugOutputs")
     .input("tree_ensemble_handle: resource, tree ensemble")

@@ -169,7 +169,8 @@ RUNHOOKS_REGISTER_OP("BoostedTreesMakeQuantileSummaries")
     .output("summaries: num_features * float")
     .attr("num_features: int >= 0")
     .shape([](ShapeContext& c) {
-      for (size_t i = 0; i < c.outputs().size(); ++i) c.set_output(static_cast<int>(i), Shape{-1, 4});
+      for (size_t i = 0; i < c.outputs().size(); ++i)
+        c.set_output(static_cast<int>(i), Shape{-1, 4});
     })
     .kernel(kernel_of<MakeSummariesKernel>())
     .allocates_outputs()

@@ -108,11 +108,12 @@ void QuantileSummary::merge(const QuantileSummary& other) {
   const QuantileEntry *b = theirs.data(), *const theirs_end = b + theirs.size();
   while (a < own_end && b < theirs_end) {
     const bool takes_own = !(b->value < a->value), takes_theirs = !(a->value < b->value);
-    *to++ = {select(takes_own, a->value, b->value),
-             select(takes_own, a->weight, 0) + select(takes_theirs, b->weight, 0),
-             select(takes_own, a->min_rank, own_below) + select(takes_theirs, b->min_rank, theirs_below),
-             select(takes_own, a->max_rank, a->prev_max_rank()) +
-                 select(takes_theirs, b->max_rank, b->prev_max_rank())};
+    *to++ = {
+        select(takes_own, a->value, b->value),
+        select(takes_own, a->weight, 0) + select(takes_theirs, b->weight, 0),
+        select(takes_own, a->min_rank, own_below) + select(takes_theirs, b->min_rank, theirs_below),
+        select(takes_own, a->max_rank, a->prev_max_rank()) +
+            select(takes_theirs, b->max_rank, b->prev_max_rank())};
     own_below = select(takes_own, a->next_min_rank(), own_below);
     theirs_below = select(takes_theirs, b->next_min_rank(), theirs_below);
     a += takes_own;

@@ -82,9 +82,9 @@ class StopAtTreesHook : public RunHook {
                             "A smaller value or other features may help."));
       return;
     }
-    const std::string value_of = str_cat(
-        "Training ends with ", progress_text(trees), " because no leaf reaches `min_node_weight`. ",
-        "A smaller value allows more splits.");
+    const std::string value_of = str_cat("Training ends with ", progress_text(trees),
+                                         " because no leaf reaches `min_node_weight`. ",
+                                         "A smaller value allows more splits.");
     if (wanted_.stop_when_no_split) return log_always(LogLevel::kInfo, value_of);
     warn("trees", value_of);
   }
@@ -95,7 +95,8 @@ class StopAtTreesHook : public RunHook {
       for (const TreeNode& node : tree.nodes) {
         if (node.is_leaf()) continue;
         const float before = leaf_value(node.original_leaf, 0);
-        if (value_of(tree, node.left_id) != before && value_of(tree, node.right_id) != before) return true;
+        if (value_of(tree, node.left_id) != before && value_of(tree, node.right_id) != before)
+          return true;
       }
     }
     return false;

@@ -142,12 +142,11 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
   if (missing.empty()) return inputs;
   std::vector<std::string> names;
   for (R_xlen_t i = 0; i < given.size(); ++i) names.push_back(given.name(i));
-  throw Error(
-      Code::kNotFound,
-      str_cat("Inputs of signature '", name, "' are missing from the data: ",
-              str_join(missing, ", "), "."),
-      {names.empty() ? "The data have no columns."
-                     : str_cat("The data have: ", str_join(names, ", "), ".")});
+  throw Error(Code::kNotFound,
+              str_cat("Inputs of signature '", name,
+                      "' are missing from the data: ", str_join(missing, ", "), "."),
+              {names.empty() ? "The data have no columns."
+                             : str_cat("The data have: ", str_join(names, ", "), ".")});
 }
 
 // R code prepares other columns first: factors, dates, lists.

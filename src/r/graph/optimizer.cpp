@@ -188,10 +188,9 @@ SEXP cpp_variable_get(Text name,
       options.initializer = initializer_from_r(*graph, initializer);
     }
     if (store.current().partitioner) {
-      throw Error(
-          Code::kUnimplemented,
-          "`tf$get_variable()` cannot split variables, but the scope has a `partitioner`.",
-          {"Use layers (`tf$layers`) or feature columns."});
+      throw Error(Code::kUnimplemented,
+                  "`tf$get_variable()` cannot split variables, but the scope has a `partitioner`.",
+                  {"Use layers (`tf$layers`) or feature columns."});
     }
     return variable_handle(is_true(given.find("is_full")) ? store.get_full(name, dims, options)
                                                           : store.get(name, dims, options));

@@ -42,7 +42,8 @@ SEXP cpp_cluster_gather(Text what, SEXP bytes) {
     meet(what);
     const std::vector<std::string> said = gather_texts(communicator(), own);
     Rcpp::List all(said.size());
-    for (size_t i = 0; i < said.size(); ++i) all[i] = Rcpp::RawVector(said[i].begin(), said[i].end());
+    for (size_t i = 0; i < said.size(); ++i)
+      all[i] = Rcpp::RawVector(said[i].begin(), said[i].end());
     return all;
   });
 }

@@ -349,13 +349,12 @@ SEXP cpp_estimator_train(SEXP spec,
         estimator.train(input_fn_from_r(input_fn, folder), options);
     const NewestCheckpoint newest = newest_checkpoint_in(folder);
     Rcpp::Shield<SEXP> history(history_of(options.hooks));
-    return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
-                              Rcpp::_["was_skipped"] = result.was_skipped,
-                              Rcpp::_["why"] = result.why, Rcpp::_["reason"] = result.reason,
-                              Rcpp::_["has_checkpoint"] = newest.is_there,
-                              Rcpp::_["mark"] = newest.mark,
-                              Rcpp::_["num_weights"] = *model->num_weights,
-                              Rcpp::_["history"] = history);
+    return Rcpp::List::create(
+        Rcpp::_["global_step"] = static_cast<double>(result.global_step),
+        Rcpp::_["was_skipped"] = result.was_skipped, Rcpp::_["why"] = result.why,
+        Rcpp::_["reason"] = result.reason, Rcpp::_["has_checkpoint"] = newest.is_there,
+        Rcpp::_["mark"] = newest.mark, Rcpp::_["num_weights"] = *model->num_weights,
+        Rcpp::_["history"] = history);
   });
 }
 

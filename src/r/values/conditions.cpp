@@ -190,7 +190,8 @@ SEXP eval_deferring_errors(SEXP call, SEXP env, UnwindToken& token) {
 
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token) {
   const OwnedObjects::Scope apart(nullptr);
-  return DeferErrorsScope::is_on() ? eval_deferring_errors(call, env, token) : eval_with_jumps(call, env, token);
+  return DeferErrorsScope::is_on() ? eval_deferring_errors(call, env, token)
+                                   : eval_with_jumps(call, env, token);
 }
 
 SEXP eval_r(SEXP call, SEXP env) {

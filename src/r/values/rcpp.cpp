@@ -60,9 +60,8 @@ void* dataptr(SEXP x) {
     case RAWSXP:
       return RAW(x);
     default:
-      throw std::invalid_argument(
-          std::string("A vector of type '") + Rf_type2char(TYPEOF(x)) +
-          "' has no contiguous numbers.");
+      throw std::invalid_argument(std::string("A vector of type '") + Rf_type2char(TYPEOF(x)) +
+                                  "' has no contiguous numbers.");
   }
 }
 
