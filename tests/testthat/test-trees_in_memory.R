@@ -72,7 +72,7 @@ test_that("a tree of which no leaf can be split is finished where a formula brin
   expect_length(grown, 10)
   expect_true(any(tapply(nodes$depth, nodes$tree, max)[as.character(grown)] < 6))
   # once more it has all its trees
-  expect_message(suppressWarnings(train(model)), "has 10 of 10 trees already")
+  expect_message(suppressWarnings(train(model)), "already has 10 of 10 trees")
   # no root can be split: said at once, and steps are few
   heavy <- boosted_trees_classifier(y ~ ., data, n_trees = 10L, min_node_weight = 0.3)
   expect_message(train(heavy), "Training ends with 0 of 10 trees because no leaf reaches")
