@@ -16,14 +16,14 @@ class ByteForest : public Forest {
   explicit ByteForest(const TreeEnsemble& ensemble);
 
  private:
-  struct Place {
+  struct CodedFeature {
     int32_t feature = 0;
-    int32_t most = 0;            // larger buckets are treated like this one
+    int32_t max_bucket = 0;            // larger buckets are treated like this one
     uint8_t missing = 0;         // the code of missing values
-    std::vector<uint8_t> codes;  // for many buckets: codes of missing values and of 0 to `most`
+    std::vector<uint8_t> codes;  // for many buckets: codes of missing, 0, ..., max_bucket
     uint8_t code_of(int32_t bucket) const;
   };
-  static Place place_of(size_t key, const std::set<int32_t>& thresholds);
+  static CodedFeature coded_feature(size_t key, const std::set<int32_t>& thresholds);
 
   void add_tree(const Tree& tree);
   size_t block_bytes() const override;
@@ -33,8 +33,8 @@ class ByteForest : public Forest {
                  void* block,
                  float* sums) const override;
 
-  std::vector<Place> places_;
-  std::vector<int32_t> number_of_;  // two per feature; -1 if unused
+  std::vector<CodedFeature> coded_;
+  std::vector<int32_t> coded_index_;  // two per feature; -1 if unused
   std::vector<ByteTree> trees_;
   std::vector<ByteNode> nodes_;
   std::vector<float> leaves_;

@@ -24,7 +24,7 @@ class FlatForest : public Forest {
   };
 
   void add_tree(const Tree& tree);
-  uint16_t place_of(const TreeNode& node);
+  uint16_t slot_for(const TreeNode& node);
   size_t block_bytes() const override;
   void add_block(const int32_t* const* features,
                  int64_t begin,
@@ -36,12 +36,12 @@ class FlatForest : public Forest {
   std::vector<Node> nodes_;
   std::vector<float> values_;  // by node
   std::vector<Root> roots_;
-  struct Asked {
+  struct Slot {
     int32_t feature;
-    bool missing_is_most;
+    bool missing_is_last;
   };
-  std::vector<Asked> asked_;     // by slot
-  std::vector<int32_t> places_;  // two slots per feature; -1 if unused
+  std::vector<Slot> slots_;     // by slot
+  std::vector<int32_t> slot_of_;  // two slots per feature; -1 if unused
 };
 
 }  // namespace runhooks

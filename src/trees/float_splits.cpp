@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int64_t kFewRows = 8192;
+constexpr int64_t kMaxRows = 8192;
 // Limits the sums in memory; a column with more sums is processed alone.
 constexpr size_t kSumsAtOnce = size_t{1} << 19;
 
@@ -63,15 +63,15 @@ class Sums {
       for (int32_t node = 0; node < nodes_; ++node) {
         ThresholdSplit found;
         if (!best_threshold(stats.data() + node * buckets * 2, buckets, rules, &found)) continue;
-        LayerSplit& so_far = best[static_cast<size_t>(node)];
-        if (so_far.column >= 0 && !beats(found.gain, so_far)) continue;
-        so_far.node = begin_ + node;
-        so_far.column = static_cast<int32_t>(number);
-        so_far.feature = column.first_feature + feature;
-        so_far.threshold = found.threshold;
-        so_far.gain = static_cast<double>(found.gain);
-        so_far.left = {found.left};
-        so_far.right = {found.right};
+        LayerSplit& current = best[static_cast<size_t>(node)];
+        if (current.column >= 0 && !beats(found.gain, current)) continue;
+        current.node = begin_ + node;
+        current.column = static_cast<int32_t>(number);
+        current.feature = column.first_feature + feature;
+        current.threshold = found.threshold;
+        current.gain = static_cast<double>(found.gain);
+        current.left = {found.left};
+        current.right = {found.right};
       }
     }
     return best;
@@ -114,7 +114,7 @@ class Sums {
 
 bool can_sum_floats(const LayerGrower& rows) {
   const std::vector<BinnedColumn>& columns = rows.matrix().columns();
-  return rows.rows_of_all() <= kFewRows &&
+  return rows.rows_of_all() <= kMaxRows &&
          std::none_of(columns.begin(), columns.end(), [](const BinnedColumn& column) {
            return column.has_missing && column.kind != BinnedColumn::Kind::kMissingEitherSide;
          });

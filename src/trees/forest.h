@@ -11,7 +11,7 @@
 namespace runhooks {
 
 // A feature and the direction of its missing values as one index.
-inline size_t asked_key(const TreeNode& node) {
+inline size_t split_key(const TreeNode& node) {
   return static_cast<size_t>(node.feature_id) * 2 + node.missing_goes_right;
 }
 

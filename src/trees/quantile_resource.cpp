@@ -131,12 +131,12 @@ NamedTensors QuantileStreams::save_streams() {
 
 std::vector<std::vector<QuantileSummary>> QuantileStreams::read_streams(const NamedTensors& state,
                                                                         size_t num_streams) {
-  constexpr size_t kMostLevels = 64;
+  constexpr size_t kMaxLevels = 64;
   std::vector<std::vector<QuantileSummary>> streams(num_streams);
   for (const auto& [key, rows] : state) {
     bool is_known = false;
     for (size_t i = 0; i < num_streams && !is_known; ++i) {
-      for (size_t level = 0; level < kMostLevels && !is_known; ++level) {
+      for (size_t level = 0; level < kMaxLevels && !is_known; ++level) {
         if (key != level_key(i, level)) continue;
         is_known = true;
         if (streams[i].size() <= level) streams[i].resize(level + 1);
@@ -157,7 +157,7 @@ void QuantileStreams::set_streams(std::vector<std::vector<QuantileSummary>> stre
 namespace {
 
 // The default of TensorFlow's op.
-constexpr int64_t kMostElements = int64_t{1} << 40;
+constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 // --- Saveables
 
@@ -223,7 +223,7 @@ class BoundariesSaveable : public ResourceSaveable {
       resources
           .get_or_create<QuantileStreams>(op()->name(),
                                           [] { return std::make_unique<QuantileStreams>(); })
-          .create(epsilon_, num_streams_, kMostElements);
+          .create(epsilon_, num_streams_, kMaxElements);
       assign(resources);
     };
   }

@@ -12,7 +12,7 @@ namespace runhooks {
 namespace {
 
 using Weighted = std::pair<float, float>;
-constexpr size_t kMostReserved = size_t{1} << 14;
+constexpr size_t kMaxReserved = size_t{1} << 14;
 
 // Integers in the same order as the floats; -0 equals 0.
 uint32_t to_ordered_bits(float x) {
@@ -35,8 +35,8 @@ uint32_t key_of(const Weighted& value) { return to_ordered_bits(value.first); }
 // Radix sort with digits of 11 bits, which avoids mispredicted branches.
 template <typename T>
 void sort_by_value(std::vector<T>& values) {
-  constexpr size_t kFew = 256, kDigits = 3, kBits = 11, kSize = size_t{1} << kBits;
-  if (values.size() < kFew) {
+  constexpr size_t kMinRadixSize = 256, kDigits = 3, kBits = 11, kSize = size_t{1} << kBits;
+  if (values.size() < kMinRadixSize) {
     std::sort(values.begin(), values.end(),
               [](const T& a, const T& b) { return key_of(a) < key_of(b); });
     return;
@@ -207,7 +207,7 @@ QuantileStream::QuantileStream(double epsilon, int64_t max_elements) : epsilon_(
 void QuantileStream::add(float value, float weight) {
   if (!(weight > 0) || std::isnan(value)) return;
   // the last flush moved the buffer; an exact stream may have no practical size limit
-  if (buffer_.empty()) buffer_.reserve(std::min(buffer_size_, kMostReserved));
+  if (buffer_.empty()) buffer_.reserve(std::min(buffer_size_, kMaxReserved));
   buffer_.emplace_back(value, weight);
   if (buffer_.size() >= buffer_size_) flush_buffer();
 }

@@ -29,8 +29,8 @@ uint64_t content_of_values(SEXP x, int depth = 0) {
   uint64_t all = n;
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     if (TYPEOF(x) == STRSXP) {
-      SEXP word = STRING_ELT(x, i);
-      const uint64_t part = word == NA_STRING ? 0 : fingerprint64(utf8_or_bytes_of(word));
+      SEXP element = STRING_ELT(x, i);
+      const uint64_t part = element == NA_STRING ? 0 : fingerprint64(utf8_or_bytes_of(element));
       all = fingerprint_cat64(all, part);
     } else if (TYPEOF(x) == VECSXP && depth < 8) {
       all = fingerprint_cat64(all, content_of_r(VECTOR_ELT(x, i), depth + 1));

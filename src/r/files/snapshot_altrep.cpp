@@ -76,9 +76,9 @@ class TrainingSnapshot {
 
 // The size limit from options(runhooks.carried_mb = ).
 uint64_t max_snapshot_bytes() {
-  const double said = Rf_asReal(Rf_GetOption1(Rf_install("runhooks.carried_mb")));
-  const double most = (said >= 0 ? said : 10) * 1024 * 1024;
-  return most < 1e18 ? static_cast<uint64_t>(most) : UINT64_MAX;
+  const double option = Rf_asReal(Rf_GetOption1(Rf_install("runhooks.carried_mb")));
+  const double limit = (option >= 0 ? option : 10) * 1024 * 1024;
+  return limit < 1e18 ? static_cast<uint64_t>(limit) : UINT64_MAX;
 }
 
 // An empty list without a checkpoint. On errors NULL, so that R serializes an empty raw vector.

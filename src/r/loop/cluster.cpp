@@ -8,7 +8,7 @@ using namespace runhooks::r;
 
 namespace {
 
-SEXP place_to_r() {
+SEXP rank_to_r() {
   const Communicator& all = communicator();
   return Rcpp::List::create(Rcpp::_["rank"] = all.rank(), Rcpp::_["size"] = all.size(),
                             Rcpp::_["local_rank"] = all.local_rank(),
@@ -22,7 +22,7 @@ SEXP place_to_r() {
 SEXP cpp_cluster_start(Text path) {
   return guarded_entry([&]() -> SEXP {
     if (communicator().size() == 1) set_communicator(mpi_communicator(path));
-    return place_to_r();
+    return rank_to_r();
   });
 }
 
@@ -40,10 +40,10 @@ SEXP cpp_cluster_gather(Text what, SEXP bytes) {
     const std::string own(reinterpret_cast<const char*>(RAW(bytes)),
                           static_cast<size_t>(Rf_xlength(bytes)));
     meet(what);
-    const std::vector<std::string> said = gather_texts(communicator(), own);
-    Rcpp::List all(said.size());
-    for (size_t i = 0; i < said.size(); ++i)
-      all[i] = Rcpp::RawVector(said[i].begin(), said[i].end());
+    const std::vector<std::string> gathered = gather_texts(communicator(), own);
+    Rcpp::List all(gathered.size());
+    for (size_t i = 0; i < gathered.size(); ++i)
+      all[i] = Rcpp::RawVector(gathered[i].begin(), gathered[i].end());
     return all;
   });
 }

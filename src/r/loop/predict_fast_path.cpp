@@ -64,20 +64,20 @@ bool as_integers(SEXP x, Tensor* to) {
 }
 
 // Compares addresses, since R caches each string once. Any string is accepted if `levels` is NULL.
-bool as_words(SEXP x, SEXP levels, Tensor* to) {
+bool as_strings(SEXP x, SEXP levels, Tensor* to) {
   if (!Rf_isFactor(x) && TYPEOF(x) != STRSXP) return false;
   if (Rf_isFactor(x) && TYPEOF(Rf_getAttrib(x, R_LevelsSymbol)) != STRSXP) return false;
-  Rcpp::Shield<SEXP> words(Rf_isFactor(x) ? Rf_asCharacterFactor(x) : x);
-  for (R_xlen_t i = 0; i < Rf_xlength(words); ++i) {
-    SEXP word = STRING_ELT(words, i);
-    if (word == NA_STRING || word == R_BlankString) return false;
+  Rcpp::Shield<SEXP> strings(Rf_isFactor(x) ? Rf_asCharacterFactor(x) : x);
+  for (R_xlen_t i = 0; i < Rf_xlength(strings); ++i) {
+    SEXP element = STRING_ELT(strings, i);
+    if (element == NA_STRING || element == R_BlankString) return false;
     bool is_known = levels == R_NilValue;
     for (R_xlen_t k = 0; !is_known && k < Rf_xlength(levels); ++k) {
-      is_known = STRING_ELT(levels, k) == word;
+      is_known = STRING_ELT(levels, k) == element;
     }
     if (!is_known) return false;
   }
-  *to = rows_from_r(words);
+  *to = rows_from_r(strings);
   return true;
 }
 
@@ -107,7 +107,7 @@ bool as_tensor(SEXP x, const std::string& dtype, SEXP levels, Tensor* to) {
   if (dtype == "float64") return as_floats(x, DType::kFloat64, to);
   if (dtype == "int32") return as_integers(x, to);
   if (dtype == "bool") return as_logicals(x, to);
-  return dtype == "string" && as_words(x, levels, to);
+  return dtype == "string" && as_strings(x, levels, to);
 }
 
 }  // namespace
@@ -133,21 +133,21 @@ SEXP cpp_known_predictions(SEXP model,
     if (!kept || !is_list || TYPEOF(columns) != STRSXP) return R_NilValue;
     const RList known(levels, "the levels of features");
     const auto n = static_cast<R_xlen_t>(features.size());
-    const bool go_together = dtypes.size() == features.size() && known.size() == n;
-    if (!go_together || Rf_xlength(columns) != n) {
+    const bool fit_together = dtypes.size() == features.size() && known.size() == n;
+    if (!fit_together || Rf_xlength(columns) != n) {
       invalid_argument("Each feature needs a column, a type and levels or NULL.");
     }
     Named<Tensor> rows;
     for (R_xlen_t i = 0; i < n; ++i) {
       const auto k = static_cast<size_t>(i);
       SEXP x = column_called(data, names, STRING_ELT(columns, i));
-      SEXP seen = known[i];
-      if (!x || (seen != R_NilValue && TYPEOF(seen) != STRSXP)) return R_NilValue;
+      SEXP known_levels = known[i];
+      if (!x || (known_levels != R_NilValue && TYPEOF(known_levels) != STRSXP)) return R_NilValue;
       const R_xlen_t length = Rf_xlength(x);
       const bool fits = length > 0 && static_cast<double>(length) <= most_rows &&
                         (rows.empty() || rows[0].second.num_elements() == length);
       Tensor tensor;
-      if (!fits || !as_tensor(x, dtypes[k], seen, &tensor)) return R_NilValue;
+      if (!fits || !as_tensor(x, dtypes[k], known_levels, &tensor)) return R_NilValue;
       rows.emplace_back(features[k], std::move(tensor));
     }
     Named<Tensor> predictions;

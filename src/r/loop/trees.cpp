@@ -33,19 +33,19 @@ SEXP nodes_to_r(const TreeModelView& trees) {
       weight[row] = tree.weight;
       is_leaf[row] = node.is_leaf();
       is_finished[row] = tree.is_finalized;
-      const std::vector<float>& said = node.is_leaf() ? node.leaf : node.original_leaf;
+      const std::vector<float>& leaf = node.is_leaf() ? node.leaf : node.original_leaf;
       for (size_t k = 0; k < logits; ++k) {
-        value(static_cast<int>(row), static_cast<int>(k)) = leaf_value(said, k);
+        value(static_cast<int>(row), static_cast<int>(k)) = leaf_value(leaf, k);
       }
       if (node.is_leaf()) continue;
-      const TreeFeature& asked = trees.features.at(static_cast<size_t>(node.feature_id));
-      feature[row] = text(asked.name);
-      question[row] = text(asked.question(node.threshold));
-      threshold[row] = asked.threshold(node.threshold);
+      const TreeFeature& split_feature = trees.features.at(static_cast<size_t>(node.feature_id));
+      feature[row] = text(split_feature.name);
+      question[row] = text(split_feature.question(node.threshold));
+      threshold[row] = split_feature.threshold(node.threshold);
       left[row] = node.left_id;
       right[row] = node.right_id;
       gain[row] = node.gain;
-      missing_left[row] = !node.missing_goes_right && asked.sends_missing_left(node.threshold);
+      missing_left[row] = !node.missing_goes_right && split_feature.sends_missing_left(node.threshold);
     }
   }
   for (double& x : threshold) {
