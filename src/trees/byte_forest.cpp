@@ -63,7 +63,8 @@ bool ByteForest::can_hold(const TreeEnsemble& ensemble) {
          });
 }
 
-ByteForest::CodedFeature ByteForest::coded_feature(size_t key, const std::set<int32_t>& thresholds) {
+ByteForest::CodedFeature ByteForest::coded_feature(size_t key,
+                                                   const std::set<int32_t>& thresholds) {
   const bool missing_goes_right = key % 2 == 1;
   CodedFeature coded;
   coded.feature = static_cast<int32_t>(key / 2);
@@ -137,7 +138,8 @@ void ByteForest::add_block(const int32_t* const* features,
     if (coded.codes.empty()) {
       kernels().histograms->encode(n, from, coded.max_bucket, coded.missing, codes);
     } else {
-      for (int64_t i = 0; i < n; ++i) codes[i] = coded.code_of(std::clamp(from[i], -1, coded.max_bucket));
+      for (int64_t i = 0; i < n; ++i)
+        codes[i] = coded.code_of(std::clamp(from[i], -1, coded.max_bucket));
     }
     codes += kBlock;
   }

@@ -18,7 +18,7 @@ class ByteForest : public Forest {
  private:
   struct CodedFeature {
     int32_t feature = 0;
-    int32_t max_bucket = 0;            // larger buckets are treated like this one
+    int32_t max_bucket = 0;      // larger buckets are treated like this one
     uint8_t missing = 0;         // the code of missing values
     std::vector<uint8_t> codes;  // for many buckets: codes of missing, 0, ..., max_bucket
     uint8_t code_of(int32_t bucket) const;

@@ -63,8 +63,7 @@ void FlatForest::add_tree(const Tree& tree) {
       nodes_.push_back(node_of(0, UINT16_MAX, static_cast<uint32_t>(nodes_.size())));
     } else {
       const auto next = first + static_cast<uint32_t>(queue.size());
-      nodes_.push_back(
-          node_of(slot_for(from), static_cast<uint16_t>(from.threshold + 1), next));
+      nodes_.push_back(node_of(slot_for(from), static_cast<uint16_t>(from.threshold + 1), next));
       queue.emplace_back(from.left_id, level + 1);
       queue.emplace_back(from.right_id, level + 1);
     }

@@ -40,7 +40,7 @@ class FlatForest : public Forest {
     int32_t feature;
     bool missing_is_last;
   };
-  std::vector<Slot> slots_;     // by slot
+  std::vector<Slot> slots_;       // by slot
   std::vector<int32_t> slot_of_;  // two slots per feature; -1 if unused
 };
 

@@ -45,7 +45,8 @@ SEXP nodes_to_r(const TreeModelView& trees) {
       left[row] = node.left_id;
       right[row] = node.right_id;
       gain[row] = node.gain;
-      missing_left[row] = !node.missing_goes_right && split_feature.sends_missing_left(node.threshold);
+      missing_left[row] =
+          !node.missing_goes_right && split_feature.sends_missing_left(node.threshold);
     }
   }
   for (double& x : threshold) {
