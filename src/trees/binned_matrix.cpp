@@ -1,6 +1,3 @@
-// What lives here: how the columns of a BinnedMatrix are put into groups, and filled.
-// Who may use it: binned_matrix.h.
-// What it must not know: gradients, trees.
 #include "trees/binned_matrix.h"
 
 #include <algorithm>
@@ -16,14 +13,14 @@ namespace {
 
 void check_size(int64_t rows, const std::vector<BinnedColumn>& columns) {
   if (rows < 1 || rows > std::numeric_limits<int32_t>::max()) {
-    invalid_argument("trees grow on 1 to 2147483647 rows, not on ", rows);
+    invalid_argument("Trees support 1 to 2147483647 rows, not ", rows, ".");
   }
-  if (columns.empty()) invalid_argument("trees need a column at least");
+  if (columns.empty()) invalid_argument("Trees need at least one column.");
   for (size_t i = 0; i < columns.size(); ++i) {
     const BinnedColumn& column = columns[i];
     if (column.bins < 1 || column.all_bins() > BinnedMatrix::kMostBins) {
-      invalid_argument("column ", i, " has ", column.all_bins(), " bins; 1 to ",
-                             BinnedMatrix::kMostBins, " are possible, one of them for what is missing");
+      invalid_argument("Column ", i, " has ", column.all_bins(), " bins; at most ",
+                       BinnedMatrix::kMostBins, " are possible, including missing values.");
     }
   }
 }
@@ -94,9 +91,9 @@ void BinnedMatrix::fill_chunk(const Reader& read, size_t number, int64_t chunk) 
       most = std::max(most, bin);
     }
     if (least < 0 || most >= column.all_bins()) {
-      invalid_argument("a value of column ", group.columns[slot], " lies in bin ",
-                             least < 0 ? least : most, ", but its bins are 0 to ",
-                             column.all_bins() - 1);
+      invalid_argument("A value of column ", group.columns[slot], " lies in bin ",
+                       least < 0 ? least : most, "; its bins are 0 to ", column.all_bins() - 1,
+                       ".");
     }
     for (int64_t i = 0; i < n; ++i) {
       uint8_t* row = rows + i * kBinRowBytes;

@@ -9,10 +9,10 @@ namespace runhooks {
 
 namespace {
 
-// Fewer would not fill a register of any machine.
+// Shorter searches would not fill the vector registers.
 constexpr int32_t kLeastSteps = 4;
 
-// `sorted` from `first` on, `count` of them, as a heap below place `at`.
+// Stores `count` sorted edges from `first` on as a heap with root `at`.
 void heap_up(
     const std::vector<float>& sorted, size_t first, size_t count, size_t at, std::vector<float>* heap) {
   if (count == 0) return;
@@ -25,7 +25,6 @@ void heap_up(
 }  // namespace
 
 Binner::Binner(std::vector<float> edges) : steps_(kLeastSteps) {
-  // what is above all is in the last bin
   if (!edges.empty()) edges.pop_back();
   while (edges.size() >= std::size_t{1} << steps_) ++steps_;
   const std::size_t count = (std::size_t{1} << steps_) - 1;

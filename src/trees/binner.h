@@ -1,4 +1,4 @@
-// Binner, the bins of many numbers.
+// Binner finds the bins of numbers, given their upper edges.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@ namespace runhooks {
 
 class Binner {
  public:
-  // Of the upper edges of bins, which rise.
+  // `edges` are the upper edges of the bins, in ascending order.
   explicit Binner(std::vector<float> edges);
-  // As TensorFlow: what is above all edges is in the last bin, what is no number in the first.
+  // As in TensorFlow, values above all edges are in the last bin and NaN is in the first.
   void find(const float* x, int64_t n, int32_t* bins) const;
 
  private:
   int32_t steps_;
-  std::vector<float> heap_;  // as the kernel reads them
+  std::vector<float> heap_;  // the edges in the kernel's layout
 };
 
 }  // namespace runhooks

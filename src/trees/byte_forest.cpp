@@ -9,11 +9,11 @@ namespace runhooks {
 
 namespace {
 
-constexpr int32_t kMostCoded = UINT16_MAX, kMostThresholds = UINT8_MAX;
-// No code is above it.
-constexpr uint8_t kNobodyRight = UINT8_MAX;
-// Their codes, and another above them, are bytes.
-constexpr int32_t kMostPlain = UINT8_MAX - 2;
+constexpr int32_t kMaxCoded = UINT16_MAX, kMaxThresholds = UINT8_MAX;
+// A threshold that no code exceeds.
+constexpr uint8_t kAlwaysLeft = UINT8_MAX;
+// Up to this bucket the code is bucket + 1, which leaves a byte for missing values.
+constexpr int32_t kMaxPlain = UINT8_MAX - 2;
 
 using Thresholds = std::map<size_t, std::set<int32_t>>;  // by key
 
@@ -21,7 +21,7 @@ Thresholds thresholds_of(const TreeEnsemble& ensemble) {
   Thresholds all;
   for (const Tree& tree : ensemble.trees) {
     for (const TreeNode& node : tree.nodes) {
-      if (!node.is_leaf()) all[asked_key(node)].insert(node.threshold);
+      if (!node.is_leaf()) all[split_key(node)].insert(node.threshold);
     }
   }
   return all;
@@ -30,23 +30,23 @@ Thresholds thresholds_of(const TreeEnsemble& ensemble) {
 bool fits_bytes(const TreeNode& node) {
   if (node.is_leaf()) return node.leaf.size() <= 1;
   return node.kind == TreeNode::Kind::kBucketized && node.threshold >= -1 &&
-         node.threshold < kMostCoded;
+         node.threshold < kMaxCoded;
 }
 
-// At least one: a root alone becomes a question that nobody answers with "right".
+// At least 1: a tree that is only a root gets a split that sends all rows left.
 int32_t depth_of(const Tree& tree) {
   std::vector<int32_t> depth(tree.nodes.size(), 0);
-  int32_t most = 1;
-  // children come after their parents
+  int32_t max_depth = 1;
+  // children follow their parents
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     const TreeNode& node = tree.nodes[i];
     if (node.is_leaf()) continue;
     for (const int32_t child : {node.left_id, node.right_id}) {
       depth[static_cast<size_t>(child)] = depth[i] + 1;
-      most = std::max(most, depth[i] + 1);
+      max_depth = std::max(max_depth, depth[i] + 1);
     }
   }
-  return most;
+  return max_depth;
 }
 
 }  // namespace
@@ -59,60 +59,61 @@ bool ByteForest::can_hold(const TreeEnsemble& ensemble) {
   const Thresholds all = thresholds_of(ensemble);
   return all.size() <= UINT16_MAX &&
          std::all_of(all.begin(), all.end(), [](const auto& of_feature) {
-           return of_feature.second.size() <= static_cast<size_t>(kMostThresholds);
+           return of_feature.second.size() <= static_cast<size_t>(kMaxThresholds);
          });
 }
 
-ByteForest::Place ByteForest::place_of(size_t key, const std::set<int32_t>& thresholds) {
+ByteForest::CodedFeature ByteForest::coded_feature(size_t key,
+                                                   const std::set<int32_t>& thresholds) {
   const bool missing_goes_right = key % 2 == 1;
-  Place place;
-  place.feature = static_cast<int32_t>(key / 2);
-  place.most = *thresholds.rbegin() + 1;
-  if (place.most <= kMostPlain) {
-    place.missing = missing_goes_right ? UINT8_MAX : 0;
-    return place;
+  CodedFeature coded;
+  coded.feature = static_cast<int32_t>(key / 2);
+  coded.max_bucket = *thresholds.rbegin() + 1;
+  if (coded.max_bucket <= kMaxPlain) {
+    coded.missing = missing_goes_right ? UINT8_MAX : 0;
+    return coded;
   }
-  place.missing = static_cast<uint8_t>(missing_goes_right ? thresholds.size() : 0);
-  place.codes.push_back(place.missing);
+  coded.missing = static_cast<uint8_t>(missing_goes_right ? thresholds.size() : 0);
+  coded.codes.push_back(coded.missing);
   size_t below = 0;
   auto next = thresholds.begin();
-  for (int32_t bucket = 0; bucket <= place.most; ++bucket) {
+  for (int32_t bucket = 0; bucket <= coded.max_bucket; ++bucket) {
     for (; next != thresholds.end() && *next < bucket; ++next) ++below;
-    place.codes.push_back(static_cast<uint8_t>(below));
+    coded.codes.push_back(static_cast<uint8_t>(below));
   }
-  return place;
+  return coded;
 }
 
-uint8_t ByteForest::Place::code_of(int32_t bucket) const {
+uint8_t ByteForest::CodedFeature::code_of(int32_t bucket) const {
   return codes.empty() ? static_cast<uint8_t>(bucket + 1) : codes[static_cast<size_t>(bucket) + 1];
 }
 
 ByteForest::ByteForest(const TreeEnsemble& ensemble) {
   for (const auto& [key, thresholds] : thresholds_of(ensemble)) {
-    if (number_of_.size() <= key) number_of_.resize(key + 1, -1);
-    number_of_[key] = static_cast<int32_t>(places_.size());
-    places_.push_back(place_of(key, thresholds));
+    if (coded_index_.size() <= key) coded_index_.resize(key + 1, -1);
+    coded_index_[key] = static_cast<int32_t>(coded_.size());
+    coded_.push_back(coded_feature(key, thresholds));
   }
   for (const Tree& tree : ensemble.trees) add_tree(tree);
 }
 
-// A leaf above the others goes on as questions that all answer with "left".
+// Completes the tree: a leaf above the last layer becomes splits that send all rows left.
 void ByteForest::add_tree(const Tree& tree) {
   const int32_t depth = depth_of(tree);
   const size_t questions = (size_t{1} << depth) - 1;
   trees_.push_back({depth, static_cast<int32_t>(nodes_.size()), static_cast<int32_t>(leaves_.size())});
-  std::vector<int32_t> ids(2 * questions + 1, 0);  // the tree's node at each place of the complete one
+  std::vector<int32_t> ids(2 * questions + 1, 0);  // the tree's node for each complete-tree node
   for (size_t i = 0; i < questions; ++i) {
     const TreeNode& node = tree.nodes[static_cast<size_t>(ids[i])];
     if (node.is_leaf()) {
-      nodes_.push_back(byte_node(0, kNobodyRight));
+      nodes_.push_back(byte_node(0, kAlwaysLeft));
       ids[2 * i + 1] = ids[2 * i + 2] = ids[i];
       continue;
     }
-    const auto place = static_cast<uint32_t>(number_of_[asked_key(node)]);
-    // the code before that of the next bucket
-    const uint8_t above = places_[place].code_of(node.threshold + 1);
-    nodes_.push_back(byte_node(place, static_cast<uint8_t>(above - 1)));
+    const auto coded = static_cast<uint32_t>(coded_index_[split_key(node)]);
+    // one less than the code of the next bucket
+    const uint8_t above = coded_[coded].code_of(node.threshold + 1);
+    nodes_.push_back(byte_node(coded, static_cast<uint8_t>(above - 1)));
     ids[2 * i + 1] = node.left_id;
     ids[2 * i + 2] = node.right_id;
   }
@@ -122,8 +123,8 @@ void ByteForest::add_tree(const Tree& tree) {
 }
 
 size_t ByteForest::block_bytes() const {
-  // questions that nobody answers with "right" read a place, too
-  return std::max<size_t>(places_.size(), 1) * static_cast<size_t>(kBlock);
+  // splits that send all rows left read a feature, too
+  return std::max<size_t>(coded_.size(), 1) * static_cast<size_t>(kBlock);
 }
 
 void ByteForest::add_block(const int32_t* const* features,
@@ -132,12 +133,13 @@ void ByteForest::add_block(const int32_t* const* features,
                            void* block,
                            float* sums) const {
   auto* codes = static_cast<uint8_t*>(block);
-  for (const Place& place : places_) {
-    const int32_t* from = features[place.feature] + begin;
-    if (place.codes.empty()) {
-      kernels().histograms->encode(n, from, place.most, place.missing, codes);
+  for (const CodedFeature& coded : coded_) {
+    const int32_t* from = features[coded.feature] + begin;
+    if (coded.codes.empty()) {
+      kernels().histograms->encode(n, from, coded.max_bucket, coded.missing, codes);
     } else {
-      for (int64_t i = 0; i < n; ++i) codes[i] = place.code_of(std::clamp(from[i], -1, place.most));
+      for (int64_t i = 0; i < n; ++i)
+        codes[i] = coded.code_of(std::clamp(from[i], -1, coded.max_bucket));
     }
     codes += kBlock;
   }

@@ -1,4 +1,4 @@
-// ByteForest, trees that are not deep, whose questions are asked of a register of rows at once.
+// ByteForest: shallow trees that a kernel evaluates for a vector register of rows at a time.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,21 @@
 
 namespace runhooks {
 
-// In place of a bucket a row has a code that a byte holds: the number after the bucket's where these are
-// few, else how many of the thresholds that are asked for lie below it.
+// A bucket's code is bucket + 1 if there are few buckets, else the number of thresholds below it.
 class ByteForest : public Forest {
  public:
   static bool can_hold(const TreeEnsemble& ensemble);
   explicit ByteForest(const TreeEnsemble& ensemble);
 
  private:
-  // A feature, and which way goes what is missing.
-  struct Place {
+  struct CodedFeature {
     int32_t feature = 0;
-    int32_t most = 0;     // buckets beyond it are as this one
-    uint8_t missing = 0;  // the code of what is missing
-    std::vector<uint8_t> codes;  // of many buckets, from that of what is missing to `most`
+    int32_t max_bucket = 0;      // larger buckets are treated like this one
+    uint8_t missing = 0;         // the code of missing values
+    std::vector<uint8_t> codes;  // for many buckets: codes of missing, 0, ..., max_bucket
     uint8_t code_of(int32_t bucket) const;
   };
-  static Place place_of(size_t key, const std::set<int32_t>& thresholds);
+  static CodedFeature coded_feature(size_t key, const std::set<int32_t>& thresholds);
 
   void add_tree(const Tree& tree);
   size_t block_bytes() const override;
@@ -35,8 +33,8 @@ class ByteForest : public Forest {
                  void* block,
                  float* sums) const override;
 
-  std::vector<Place> places_;
-  std::vector<int32_t> number_of_;  // two of each feature; -1: not asked
+  std::vector<CodedFeature> coded_;
+  std::vector<int32_t> coded_index_;  // two per feature; -1 if unused
   std::vector<ByteTree> trees_;
   std::vector<ByteNode> nodes_;
   std::vector<float> leaves_;

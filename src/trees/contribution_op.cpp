@@ -1,5 +1,5 @@
-// What each column adds to a prediction: the steps of the prediction along the ways of an example
-// through the trees, by the column that was asked (TensorFlow's directional feature contributions).
+// Feature contributions as in TensorFlow: credits the change of a prediction at a split to its
+// column.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -11,7 +11,6 @@ namespace runhooks {
 
 namespace {
 
-// What a head makes of logits, in place.
 void apply_link(const std::string& link, std::vector<double>& logits) {
   if (link == "softmax") {
     const double largest = *std::max_element(logits.begin(), logits.end());
@@ -59,7 +58,7 @@ class ContributionsKernel : public Kernel {
     c.input_resource<EnsembleResource>(0).check_fits(
         features, static_cast<int32_t>(c.op().attr_int("logits_dimension")));
     if (columns.size() != static_cast<size_t>(features)) {
-      invalid_argument("There must be a column for each of ", features, " features.");
+      invalid_argument("`columns` must have one column for each of ", features, " features.");
     }
     for (const int64_t column : columns) {
       if (column < 0 || column + 1 >= width) invalid_argument("There is no column ", column, ".");
@@ -67,15 +66,15 @@ class ContributionsKernel : public Kernel {
     for (int i = 1; i < c.num_inputs(); ++i) {
       if (c.input(i).num_elements() == rows) continue;
       invalid_argument("Feature ", i - 1, " has ", c.input(i).num_elements(),
-                       " buckets for a batch of ", rows, ".");
+                       " buckets, but the batch has ", rows, " rows.");
     }
   }
 
-  // Into `sum`, what was before the tree and the node's own.
-  static void add_said(const std::vector<double>& before,
-                       const Tree& tree,
-                       const TreeNode& node,
-                       std::vector<double>* sum) {
+  // Sets `sum` to the logits before the tree plus the value of the node.
+  static void add_node_value(const std::vector<double>& before,
+                             const Tree& tree,
+                             const TreeNode& node,
+                             std::vector<double>* sum) {
     const std::vector<float>& own = node.is_leaf() ? node.leaf : node.original_leaf;
     for (size_t k = 0; k < before.size(); ++k) {
       (*sum)[k] = before[k] + tree.weight * leaf_value(own, k);
@@ -90,7 +89,7 @@ class ContributionsKernel : public Kernel {
     before_.assign(by.logits, 0.0);
     now_ = last_ = before_;
     if (!ensemble.trees.empty()) {
-      add_said(before_, ensemble.trees[0], ensemble.trees[0].nodes[0], &last_);
+      add_node_value(before_, ensemble.trees[0], ensemble.trees[0].nodes[0], &last_);
     }
     apply_link(by.link, last_);
     for (size_t k = 0; k < by.logits; ++k) sums[k * by.width] = last_[k];
@@ -100,24 +99,25 @@ class ContributionsKernel : public Kernel {
         const int32_t feature = node->feature_id;
         const int32_t bucket = c.input(feature + 1).data<int32_t>()[row];
         node = &tree.nodes[static_cast<size_t>(node->child(bucket))];
-        add_said(before_, tree, *node, &now_);
+        add_node_value(before_, tree, *node, &now_);
         apply_link(by.link, now_);
         const auto column = static_cast<size_t>(by.columns[static_cast<size_t>(feature)]) + 1;
         for (size_t k = 0; k < by.logits; ++k) sums[k * by.width + column] += now_[k] - last_[k];
         std::swap(now_, last_);
       }
-      add_said(before_, tree, *node, &before_);
+      add_node_value(before_, tree, *node, &before_);
     }
   }
 
-  // The logits before a tree, at a node, and at the one above it; kept for their memory.
+  // Logits before a tree, at a node and at its parent. Members, to reuse their memory.
   std::vector<double> before_, now_, last_;
 };
 
 void lower_contributions(Graph&, const Operation& op, const std::vector<Output>&) {
   throw Error(Code::kUnimplemented,
-              str_cat("'", op.name(), "' gives the contributions of columns to predictions of trees, and no "
-                      "operation of TensorFlow's does: a graph with it cannot be written."),
+              str_cat("'", op.name(),
+                      "' gives the contributions of columns to predictions of "
+                      "trees. TensorFlow has no such operation, so the graph cannot be exported."),
               {"TensorFlow computes them outside of its graphs, by "
                "experimental_predict_with_explanations()."});
 }
@@ -143,6 +143,6 @@ RUNHOOKS_REGISTER_OP("TreeContributions")
     .lower(lower_contributions)
     .stateful()
     .not_differentiable()
-    .summary("Of each logit the bias of trees, and what each column adds to the prediction.");
+    .summary("The bias of trees and the contribution of each column, for each logit.");
 
 }  // namespace runhooks

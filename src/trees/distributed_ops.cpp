@@ -1,4 +1,3 @@
-// What rows of several processes say together: histograms of all, quantiles of all.
 #include <algorithm>
 #include <vector>
 
@@ -12,8 +11,7 @@ namespace runhooks {
 
 namespace {
 
-// The sums of the nodes of a layer go in one message, as doubles: they become floats when they are
-// those of all rows, as in one process.
+// Sums stay doubles until they include all rows, so that the result equals that of one process.
 class StatsSummaryOfAllKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -22,8 +20,8 @@ class StatsSummaryOfAllKernel : public Kernel {
     begin_ = c.input(0).data<int32_t>()[0];
     end_ = c.input(0).data<int32_t>()[1];
     if (begin_ < 0 || begin_ > end_ || end_ > summary.shape().dim(1)) {
-      invalid_argument("Nodes ", begin_, " to ", end_, " are not within the ",
-                       summary.shape().dim(1), " of the summary.");
+      invalid_argument("Nodes ", begin_, " to ", end_, " are invalid; the summary has ",
+                       summary.shape().dim(1), " nodes.");
     }
     const int64_t features = summary.shape().dim(0);
     buckets_ = summary.shape().dim(2);
@@ -42,15 +40,15 @@ class StatsSummaryOfAllKernel : public Kernel {
     const Tensor& given = c.input(4 + static_cast<int>(feature));
     if (given.num_elements() != rows || c.input(2).shape().dim(0) != rows ||
         c.input(3).shape().dim(0) != rows) {
-      invalid_argument("Gradients, hessians and feature ", feature, " must have a row for each of ",
-                       rows, " node ids.");
+      invalid_argument("Gradients, hessians and feature ", feature, " must have ", rows,
+                       " rows, one for each node id.");
     }
     const auto *nodes = c.input(1).data<int32_t>(), *buckets = given.data<int32_t>();
     const auto *g = c.input(2).data<float>(), *h = c.input(3).data<float>();
     for (int64_t row = 0; row < rows; ++row, g += num_g, h += num_h) {
       if (buckets[row] < 0 || buckets[row] >= buckets_) {
         invalid_argument("Feature ", feature, " has bucket ", buckets[row], " in row ", row + 1,
-                         " of the batch; it must be one of 0 to ", buckets_ - 1, ".");
+                         " of the batch; buckets are 0 to ", buckets_ - 1, ".");
       }
       if (nodes[row] < begin_ || nodes[row] >= end_) continue;
       double* at = sums + ((nodes[row] - begin_) * buckets_ + buckets[row]) * width_;
@@ -75,8 +73,7 @@ class StatsSummaryOfAllKernel : public Kernel {
   std::vector<double> sums_;
 };
 
-// Each process summarizes the values of some features, those of all processes, which it has in the
-// order of one process: row i of process r is row i * size + r of all.
+// Each process summarizes some features over the rows of all processes, in single-process order.
 class QuantileSummariesOfAllKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -120,7 +117,7 @@ class QuantileSummariesOfAllKernel : public Kernel {
     return values;
   }
 
-  // What others have made is 0 here, so that sums are what each has made.
+  // All-reduces the summaries: entries of other processes are 0 here.
   static void give(KernelContext& c,
                    const std::vector<std::vector<QuantileEntry>>& made,
                    Communicator& all) {
@@ -168,9 +165,8 @@ RUNHOOKS_REGISTER_OP("BoostedTreesStatsSummaryOfAll")
     .lower(lower_stats_of_all)
     .endpoint("raw_ops.BoostedTreesStatsSummaryOfAll")
     .summary(
-        "The sums of gradients and hessians by feature, node and bucket, of the rows of all "
-        "processes "
-        "of a run; nodes outside of the range have none.");
+        "Sums of gradients and hessians by feature, node and bucket over the rows of all "
+        "processes; zero for nodes outside of the range.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesQuantileSummariesOfAll")
     .input("float_values: num_features * float, rank >= 1")
@@ -188,6 +184,6 @@ RUNHOOKS_REGISTER_OP("BoostedTreesQuantileSummariesOfAll")
     .not_differentiable()
     .lower(lower_quantiles_of_all)
     .endpoint("raw_ops.BoostedTreesQuantileSummariesOfAll")
-    .summary("The values of a batch of all processes of a run, with their ranks.");
+    .summary("Quantile summaries of the values of all processes in a batch.");
 
 }  // namespace runhooks

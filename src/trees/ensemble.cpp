@@ -67,12 +67,12 @@ size_t TreeEnsemble::leaf_size() const {
 
 void TreeEnsemble::check_fits(int32_t num_features, int32_t logits, std::string_view where) const {
   if (max_feature_id() >= num_features) {
-    fail(Code::kDataLoss, "The trees in '", std::string(where), "' ask for feature ",
-         max_feature_id(), ", and there are ", num_features, " only, from 0 on.");
+    fail(Code::kDataLoss, "The trees in '", std::string(where), "' use feature ", max_feature_id(),
+         ", but the model has only ", num_features, " features, numbered from 0.");
   }
   if (leaf_size() > static_cast<size_t>(logits)) {
-    fail(Code::kDataLoss, "The trees in '", std::string(where), "' have leaves of ",
-         static_cast<int64_t>(leaf_size()), " values, and the model has ", logits,
+    fail(Code::kDataLoss, "The trees in '", std::string(where), "' have leaves with ",
+         static_cast<int64_t>(leaf_size()), " values, but the model has ", logits,
          logits == 1 ? " logit." : " logits.");
   }
 }

@@ -1,4 +1,4 @@
-// TreeEnsemble, the trees of a model as plain values, and TensorFlow's serialized form of them both ways.
+// TreeEnsemble: the trees of a model, and their serialization in TensorFlow's format.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,25 @@
 
 namespace runhooks {
 
-// A leaf, or a question about the bucket in which an example's feature lies.
 struct TreeNode {
   enum class Kind : uint8_t {
     kLeaf,
-    kBucketized,   // to the left where the bucket is `threshold` or less
-    kCategorical,  // to the left where the bucket is `threshold`
+    kBucketized,   // left if bucket <= threshold
+    kCategorical,  // left if bucket == threshold
   };
   Kind kind = Kind::kLeaf;
-  // Where an example goes whose bucket is kMissingBucket; TensorFlow's default_direction.
+  // Direction of examples with bucket kMissingBucket; TensorFlow's default_direction.
   bool missing_goes_right = false;
-  bool has_metadata = false;      // of which `gain` and `original_leaf` are parts
+  bool has_metadata = false;  // `gain` and `original_leaf` are set
   bool has_original_leaf = false;
   int32_t feature_id = 0;
   int32_t threshold = 0;
-  int32_t dimension_id = 0;  // of a feature that has several columns
+  int32_t dimension_id = 0;  // the column of a multi-column feature
   int32_t left_id = 0, right_id = 0;
   float gain = 0;
-  // Of a leaf, a value for each logit; fewer ones mean zeros.
+  // The value of a leaf for each logit; missing trailing values are 0.
   std::vector<float> leaf;
-  // What it was as a leaf, before it was split.
+  // The value before the leaf was split.
   std::vector<float> original_leaf;
 
   bool is_leaf() const { return kind == Kind::kLeaf; }
@@ -39,16 +38,14 @@ struct TreeNode {
   }
 };
 
-// The bucket of a value that is missing. TensorFlow never has one.
+// The bucket of a missing value. TensorFlow has none.
 constexpr int32_t kMissingBucket = -1;
 
-// The value of one logit in a leaf.
 inline float leaf_value(const std::vector<float>& leaf, size_t dimension) {
   return dimension < leaf.size() ? leaf[dimension] : 0.0f;
 }
 
-// Where the examples of a node that pruning has taken away are now, and by how much their logits
-// have changed.
+// The node that now contains the examples of a pruned node, and the change of their logits.
 struct PrunedNode {
   int32_t new_node_id = 0;
   std::vector<float> logit_change;
@@ -59,11 +56,10 @@ struct Tree {
   float weight = 1;
   int32_t num_layers_grown = 0;
   bool is_finalized = false;
-  // By the number that a node had before pruning; empty where nothing has been pruned.
+  // By node number before pruning; empty if the tree was not pruned.
   std::vector<PrunedNode> pruned;
 
-  // Makes a leaf a question of its two new children, which begin with the leaf's value and these
-  // contributions. A root whose value is zero does not keep it.
+  // Adds two children with the leaf's value plus a contribution. A zero root gets no original_leaf.
   void split(int32_t node_id, TreeNode question, const std::vector<float>& left,
              const std::vector<float>& right);
 };
@@ -72,25 +68,22 @@ class TreeEnsemble {
  public:
   std::vector<Tree> trees;
   int64_t num_trees_attempted = 0, num_layers_attempted = 0;
-  // The nodes of the last tree that the next layer may split, [start, end).
+  // Nodes of the last tree that the next layer may split, [start, end).
   int32_t last_layer_node_start = 0, last_layer_node_end = 1;
-  // How often it has been changed; kept beside the serialized form.
+  // Counts changes. Checkpoints store it separately.
   int64_t stamp = 0;
 
   int32_t num_trees() const { return static_cast<int32_t>(trees.size()); }
   int32_t num_finalized_trees() const;
-  // The largest number of a feature in a split, or -1.
   int32_t max_feature_id() const;
-  // How many logits its leaves have; 0 where no leaf has a value.
+  // The number of logits of the leaves; 0 if all leaves are empty.
   size_t leaf_size() const;
 
-  // TensorFlow's boosted_trees.TreeEnsemble, without the stamp.
+  // TensorFlow's message boosted_trees.TreeEnsemble, without the stamp.
   std::string serialize() const;
-  // Reads and checks one: the numbers of nodes, children, features and leaves, that each tree is
-  // one, and what is said of it. What cannot be is a kDataLoss error that names `where`.
+  // Parses and validates the message. Throws kDataLoss, which names `where`.
   static TreeEnsemble parse(std::string_view bytes, std::string_view where);
-  // Throws a kDataLoss error that names `where` unless it can be used with so many features and
-  // logits. parse() has checked all else.
+  // Throws kDataLoss unless features and leaves fit the model. parse() has checked the rest.
   void check_fits(int32_t num_features, int32_t logits, std::string_view where) const;
 };
 

@@ -1,5 +1,3 @@
-// The trees that a session keeps: their handle, their beginning, their serialized form, how far
-// they are.
 #include "graph/op_registry.h"
 #include "graph/resource_kernel.h"
 #include "trees/ensemble_resource.h"
@@ -33,14 +31,15 @@ void EnsembleResource::restore_state(const NamedTensors& state) {
   const auto found = state.find(kSerialized);
   const bool is_text = found != state.end() && found->second.dtype() == DType::kString &&
                        found->second.num_elements() == 1;
-  if (!is_text) fail(Code::kDataLoss, "The state has no text '", kSerialized, "'.");
+  if (!is_text) fail(Code::kDataLoss, "The tree state has no string '", kSerialized, "'.");
   set(ensemble_of(stamp, found->second.string_at(0), "the state of trees"));
 }
 
 const TreeEnsemble& EnsembleResource::ensemble() const {
   if (!is_initialized_) {
-    fail(Code::kFailedPrecondition, "The trees have not been created: their initializer has not "
-         "run, and no checkpoint was restored.");
+    fail(Code::kFailedPrecondition,
+         "The trees have not been created; run their initializer or "
+         "restore a checkpoint.");
   }
   return ensemble_;
 }
@@ -68,11 +67,11 @@ void EnsembleResource::check_fits(int32_t num_features, int32_t logits) const {
 
 namespace {
 
-// --- kernels
+// --- Kernels
 
 EnsembleResource& trees_of(KernelContext& c) { return c.input_resource<EnsembleResource>(0); }
 
-// What is there already stays, as in TensorFlow.
+// Keeps an existing ensemble, as in TensorFlow.
 class CreateKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -120,7 +119,7 @@ class StatesKernel : public Kernel {
   }
 };
 
-// --- the trees as a part of the model
+// --- Saveable
 
 class EnsembleSaveable : public ResourceSaveable {
  public:
@@ -147,7 +146,7 @@ class EnsembleSaveable : public ResourceSaveable {
           g.op("BoostedTreesSerializeEnsemble", {g.operation(handle)->output(0)}).build();
       return std::vector<Output>{trees->output(0), trees->output(1)};
     };
-    // TensorFlow's takes what has been created only
+    // TensorFlow restores existing resources only
     const std::string create = create_->name();
     ops.restore = [handle, create](Graph& g, const std::vector<Output>& values) -> Operation* {
       return g.op("BoostedTreesDeserializeEnsemble",
@@ -191,7 +190,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesEnsembleResourceHandleOp")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesEnsembleResourceHandleOp")
-    .summary("The trees of a model.");
+    .summary("A tree ensemble.");
 
 #define RUNHOOKS_REGISTER_ENSEMBLE_SETTER(type, Setter, text)   \
   RUNHOOKS_REGISTER_OP(type)                                    \
@@ -207,10 +206,10 @@ RUNHOOKS_REGISTER_OP("BoostedTreesEnsembleResourceHandleOp")
       .summary(text)
 RUNHOOKS_REGISTER_ENSEMBLE_SETTER("BoostedTreesCreateEnsemble",
                                   CreateKernel,
-                                  "Gives trees their serialized form where they have none yet.");
+                                  "Creates a tree ensemble from its serialized form.");
 RUNHOOKS_REGISTER_ENSEMBLE_SETTER("BoostedTreesDeserializeEnsemble",
                                   DeserializeKernel,
-                                  "Gives trees this serialized form.");
+                                  "Replaces a tree ensemble by a serialized one.");
 #undef RUNHOOKS_REGISTER_ENSEMBLE_SETTER
 
 RUNHOOKS_REGISTER_OP("IsBoostedTreesEnsembleInitialized")
@@ -233,7 +232,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesSerializeEnsemble")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesSerializeEnsemble")
-    .summary("The trees as TensorFlow's message TreeEnsemble, and how often they have changed.");
+    .summary("A tree ensemble as TensorFlow's message TreeEnsemble, and its stamp.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesGetEnsembleStates")
     .input("tree_ensemble_handle: resource, tree ensemble")
@@ -250,6 +249,6 @@ RUNHOOKS_REGISTER_OP("BoostedTreesGetEnsembleStates")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesGetEnsembleStates")
-    .summary("How far the trees are.");
+    .summary("Numbers of trees and layers, and the range of nodes of the last layer.");
 
 }  // namespace runhooks

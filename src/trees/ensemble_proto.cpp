@@ -1,4 +1,3 @@
-// boosted_trees.TreeEnsemble in the wire format of protobuf, both ways.
 #include <limits>
 
 #include "io/proto/wire.h"
@@ -8,7 +7,7 @@ namespace runhooks {
 
 namespace {
 
-// --- writing
+// --- Writing
 
 void write_leaf(WireWriter& out, int field, const std::vector<float>& leaf) {
   out.put_nested(field, [&] {
@@ -28,7 +27,7 @@ void write_bucketized(WireWriter& out, const TreeNode& node) {
   });
 }
 
-// TensorFlow's has no direction for what is missing; field 6, which it skips, has ours.
+// TensorFlow has no default direction here; field 6 is ours, and TensorFlow skips it.
 void write_categorical(WireWriter& out, const TreeNode& node) {
   out.put_nested(3, [&] {
     out.add_int(1, node.feature_id).add_int(2, node.threshold);
@@ -70,13 +69,13 @@ void write_metadata(WireWriter& out, const Tree& tree) {
   });
 }
 
-// --- reading
+// --- Reading
 
-// A number that counts or numbers something.
+// A non-negative id or count.
 int32_t read_number(const WireReader& r, const char* what) {
   const int64_t value = r.integer();
   if (value < 0 || value > std::numeric_limits<int32_t>::max()) {
-    r.damaged(str_cat("there is no ", what, " ", value));
+    r.damaged(str_cat(what, " ", value, " is invalid"));
   }
   return static_cast<int32_t>(value);
 }
@@ -93,7 +92,7 @@ std::vector<float> read_leaf(WireReader r) {
   std::vector<float> leaf;
   while (r.next()) {
     if (r.field() == 1) leaf = read_vector(r.message());
-    if (r.field() == 2) r.damaged("a leaf is a sparse vector, which no estimator makes");
+    if (r.field() == 2) r.damaged("a leaf is a sparse vector, which is not supported");
     if (r.field() == 3) leaf = {r.float32()};
   }
   return leaf;
@@ -145,7 +144,7 @@ TreeNode read_node(WireReader r) {
     if (r.field() == 1) node.leaf = read_leaf(r.message());
     if (r.field() == 2) read_split(r.message(), TreeNode::Kind::kBucketized, &node);
     if (r.field() == 3) read_split(r.message(), TreeNode::Kind::kCategorical, &node);
-    if (r.field() == 4) r.damaged("a node splits values, not buckets, which no estimator makes");
+    if (r.field() == 4) r.damaged("a node splits values instead of buckets, which is unsupported");
     if (r.field() == 777) read_node_metadata(r.message(), &node);
   }
   if (!is_known) r.damaged("a node is neither a leaf nor a split");
@@ -170,7 +169,7 @@ PrunedNode read_pruned(WireReader r) {
   return node;
 }
 
-// What a Tree has that is not in TensorFlow's.
+// Members of Tree that TensorFlow stores in a separate message.
 struct TreeMetadata {
   int32_t num_layers_grown = 0;
   bool is_finalized = false;
@@ -197,14 +196,14 @@ void read_growing(WireReader r, TreeEnsemble* ensemble) {
   }
 }
 
-// --- checks
+// --- Checks
 
 class TreeChecker {
  public:
   TreeChecker(const Tree& tree, size_t number, const WireReader& r)
       : tree_(tree), number_(number), r_(r) {}
 
-  // Every node but the root is the child of one node at most, and a node above itself of none.
+  // Each node except the root has at most one parent, which precedes it.
   void check() const {
     const auto count = static_cast<int64_t>(tree_.nodes.size());
     if (count == 0) damaged("has no nodes");
@@ -214,16 +213,16 @@ class TreeChecker {
       if (node.is_leaf()) continue;
       for (const int32_t child : {node.left_id, node.right_id}) {
         if (child <= i || child >= count) {
-          damaged(str_cat("has ", count, " nodes, and node ", i, " says that its child is ", child));
+          damaged(str_cat("has ", count, " nodes, but node ", i, " has child ", child));
         }
         char& seen = is_child[static_cast<size_t>(child)];
-        if (seen) damaged(str_cat("has two ways to node ", child));
+        if (seen) damaged(str_cat("has two parents of node ", child));
         seen = 1;
       }
     }
     for (const PrunedNode& pruned : tree_.pruned) {
       if (pruned.new_node_id >= count) {
-        damaged(str_cat("has ", count, " nodes, and a pruned one became ", pruned.new_node_id));
+        damaged(str_cat("has ", count, " nodes, but a pruned node became ", pruned.new_node_id));
       }
     }
   }
@@ -245,12 +244,12 @@ void check(const TreeEnsemble& ensemble, const WireReader& r) {
   const auto count = static_cast<int64_t>(ensemble.trees.back().nodes.size());
   const int64_t start = ensemble.last_layer_node_start, end = ensemble.last_layer_node_end;
   if (start > end || end > count) {
-    r.damaged(str_cat("the last tree has ", count, " nodes, and its last layer is said to be ",
-                      start, " to ", end));
+    r.damaged(
+        str_cat("the last tree has ", count, " nodes, but its last layer is ", start, " to ", end));
   }
   for (int64_t i = start; i < end; ++i) {
     if (ensemble.trees.back().nodes[static_cast<size_t>(i)].is_leaf()) continue;
-    r.damaged(str_cat("node ", i, " of the last layer is no leaf"));
+    r.damaged(str_cat("node ", i, " of the last layer is not a leaf"));
   }
 }
 
@@ -291,9 +290,9 @@ TreeEnsemble TreeEnsemble::parse(std::string_view bytes, std::string_view where)
   }
   const size_t count = ensemble.trees.size();
   if (weights.size() != count || metadata.size() != count) {
-    r.damaged(str_cat("it has ", static_cast<int64_t>(count), " trees, ",
-                      static_cast<int64_t>(weights.size()), " weights and the state of ",
-                      static_cast<int64_t>(metadata.size())));
+    r.damaged(str_cat("it has ", static_cast<int64_t>(count), " trees, but ",
+                      static_cast<int64_t>(weights.size()), " weights and ",
+                      static_cast<int64_t>(metadata.size()), " metadata entries"));
   }
   for (size_t i = 0; i < count; ++i) {
     Tree& tree = ensemble.trees[i];

@@ -1,4 +1,4 @@
-// EnsembleResource, the trees that a session keeps, and what checkpoints have of them.
+// EnsembleResource: the trees of a session, and their saveable.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,6 @@
 
 namespace runhooks {
 
-// What BoostedTreesEnsembleResourceHandleOp refers to.
 class EnsembleResource : public StatefulResource {
  public:
   static std::unique_ptr<StatefulResource> make(const Operation&);
@@ -17,16 +16,14 @@ class EnsembleResource : public StatefulResource {
   NamedTensors save_state() const override;
   void restore_state(const NamedTensors& state) override;
 
-  // Throws where it has not been created yet.
+  // Throws if the ensemble has not been created yet.
   TreeEnsemble& ensemble();
   const TreeEnsemble& ensemble() const;
   bool is_initialized() const { return is_initialized_; }
   void set(TreeEnsemble ensemble);
-  // Another one whenever set() has put other trees in their place; those that change have another
-  // stamp.
+  // Changes with each set(). Growing the trees changes only their stamp.
   uint64_t revision() const { return revision_; }
-  // Throws unless the trees go with so many features and logits; looks at the trees again only
-  // where they have changed.
+  // Throws unless the trees fit. Skips repeated checks of unchanged trees.
   void check_fits(int32_t num_features, int32_t logits) const;
 
  private:
@@ -39,10 +36,9 @@ class EnsembleResource : public StatefulResource {
 
 struct EnsembleHandle {
   Output handle;
-  Operation* create = nullptr;  // gives it no trees
+  Operation* create = nullptr;  // initializes an empty ensemble
 };
-// Adds the trees of a model under this name, and what saves them under TensorFlow's keys:
-// "<name>:0_stamp" and "<name>:0_serialized".
+// Adds an ensemble and its saveable, with TensorFlow's checkpoint keys ("<name>:0_stamp", ...).
 EnsembleHandle add_ensemble(Graph& graph, const std::string& name);
 
 }  // namespace runhooks

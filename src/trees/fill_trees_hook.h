@@ -1,4 +1,4 @@
-// The hook that puts the rows of data into bins, once a session.
+// fill_trees(): a hook that bins the training data once per session.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace runhooks {
 
-// Runs `fill` beside the step until the data that `data` refers to are there.
+// Runs `fill` with each step until the data of the handle `data` are binned.
 HookPtr fill_trees(const Output& data, const std::vector<Operation*>& fill);
 
 }  // namespace runhooks

@@ -8,31 +8,31 @@ namespace runhooks {
 
 namespace {
 
-// So many rows of a block are under way at once.
+// Rows that walk() processes in parallel.
 constexpr int64_t kLanes = 8;
-constexpr int32_t kMostBuckets = UINT16_MAX - 1;
+constexpr int32_t kMaxBuckets = UINT16_MAX - 1;
 
 uint64_t node_of(uint16_t place, uint16_t threshold, uint32_t next) {
   return static_cast<uint64_t>(place) << 48 | static_cast<uint64_t>(threshold) << 32 | next;
 }
 
-// run(i) of each row under way, without a loop: the ids of their nodes stay in registers.
+// Calls run(i) for each lane, unrolled at compile time so that node indices stay in registers.
 template <typename Run, int64_t... kI>
 void each_lane(const Run& run, std::integer_sequence<int64_t, kI...>) {
   (run(kI), ...);
 }
 
-bool has_place(const TreeNode& node) {
+bool is_supported(const TreeNode& node) {
   if (node.is_leaf()) return node.leaf.size() <= 1;
   return node.kind == TreeNode::Kind::kBucketized && node.threshold >= -1 &&
-         node.threshold < kMostBuckets && node.feature_id < kMostBuckets / 2;
+         node.threshold < kMaxBuckets && node.feature_id < kMaxBuckets / 2;
 }
 
 }  // namespace
 
 bool FlatForest::can_hold(const TreeEnsemble& ensemble) {
   return std::all_of(ensemble.trees.begin(), ensemble.trees.end(), [](const Tree& tree) {
-    return std::all_of(tree.nodes.begin(), tree.nodes.end(), has_place);
+    return std::all_of(tree.nodes.begin(), tree.nodes.end(), is_supported);
   });
 }
 
@@ -40,33 +40,32 @@ FlatForest::FlatForest(const TreeEnsemble& ensemble) {
   for (const Tree& tree : ensemble.trees) add_tree(tree);
 }
 
-uint16_t FlatForest::place_of(const TreeNode& node) {
-  const size_t at = asked_key(node);
-  if (places_.size() <= at) places_.resize(at + 1, -1);
-  if (places_[at] < 0) {
-    places_[at] = static_cast<int32_t>(asked_.size());
-    asked_.push_back({node.feature_id, node.missing_goes_right});
+uint16_t FlatForest::slot_for(const TreeNode& node) {
+  const size_t at = split_key(node);
+  if (slot_of_.size() <= at) slot_of_.resize(at + 1, -1);
+  if (slot_of_[at] < 0) {
+    slot_of_[at] = static_cast<int32_t>(slots_.size());
+    slots_.push_back({node.feature_id, node.missing_goes_right});
   }
-  return static_cast<uint16_t>(places_[at]);
+  return static_cast<uint16_t>(slot_of_[at]);
 }
 
-// Layer by layer, the children of a node side by side.
+// Stores nodes in breadth-first order, so the children of a node are adjacent.
 void FlatForest::add_tree(const Tree& tree) {
   const auto first = static_cast<uint32_t>(nodes_.size());
-  std::vector<std::pair<int32_t, int32_t>> waiting = {{0, 0}};  // nodes of the tree, and how deep
+  std::vector<std::pair<int32_t, int32_t>> queue = {{0, 0}};  // nodes of the tree and their depth
   int32_t depth = 0;
-  for (size_t i = 0; i < waiting.size(); ++i) {
-    const auto [id, level] = waiting[i];
+  for (size_t i = 0; i < queue.size(); ++i) {
+    const auto [id, level] = queue[i];
     const TreeNode& from = tree.nodes[static_cast<size_t>(id)];
     depth = std::max(depth, level);
     if (from.is_leaf()) {
       nodes_.push_back(node_of(0, UINT16_MAX, static_cast<uint32_t>(nodes_.size())));
     } else {
-      const auto next = first + static_cast<uint32_t>(waiting.size());
-      nodes_.push_back(
-          node_of(place_of(from), static_cast<uint16_t>(from.threshold + 1), next));
-      waiting.emplace_back(from.left_id, level + 1);
-      waiting.emplace_back(from.right_id, level + 1);
+      const auto next = first + static_cast<uint32_t>(queue.size());
+      nodes_.push_back(node_of(slot_for(from), static_cast<uint16_t>(from.threshold + 1), next));
+      queue.emplace_back(from.left_id, level + 1);
+      queue.emplace_back(from.right_id, level + 1);
     }
     values_.push_back(from.is_leaf() ? tree.weight * leaf_value(from.leaf, 0) : 0);
   }
@@ -74,7 +73,7 @@ void FlatForest::add_tree(const Tree& tree) {
 }
 
 size_t FlatForest::block_bytes() const {
-  return std::max<size_t>(asked_.size(), 1) * static_cast<size_t>(kBlock) * sizeof(uint16_t);
+  return std::max<size_t>(slots_.size(), 1) * static_cast<size_t>(kBlock) * sizeof(uint16_t);
 }
 
 void FlatForest::add_block(const int32_t* const* features,
@@ -83,13 +82,13 @@ void FlatForest::add_block(const int32_t* const* features,
                            void* block,
                            float* sums) const {
   auto* to = static_cast<uint16_t*>(block);
-  for (const Asked& asked : asked_) {
-    const int32_t* from = features[asked.feature] + begin;
-    // what is above all thresholds stays so
+  for (const Slot& slot : slots_) {
+    const int32_t* from = features[slot.feature] + begin;
+    // clamping keeps buckets above all thresholds above them
     for (int64_t i = 0; i < n; ++i) {
-      to[i] = static_cast<uint16_t>(std::clamp(from[i], -1, kMostBuckets) + 1);
+      to[i] = static_cast<uint16_t>(std::clamp(from[i], -1, kMaxBuckets) + 1);
     }
-    for (int64_t i = 0; asked.missing_is_most && i < n; ++i) {
+    for (int64_t i = 0; slot.missing_is_last && i < n; ++i) {
       to[i] = to[i] == 0 ? UINT16_MAX : to[i];
     }
     to += kBlock;

@@ -1,4 +1,4 @@
-// FlatForest, trees of any depth whose nodes are a number each.
+// FlatForest: trees of any depth whose nodes are packed into one integer each.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,21 @@ namespace runhooks {
 
 class FlatForest : public Forest {
  public:
-  // Of trees that ask for buckets up to a threshold and have one logit.
+  // True if all splits are by threshold and leaves have one logit.
   static bool can_hold(const TreeEnsemble& ensemble);
   explicit FlatForest(const TreeEnsemble& ensemble);
 
  private:
-  // A node is one number, which one load brings: where a row goes on (32 bits; the node after it
-  // where its bucket is above), the threshold (16) and the place of the feature in a block (16).
-  // Buckets count from 1 there; what is missing is 0, or the largest of all in a second place of the
-  // feature. A leaf leads to itself.
+  // A node fits one load: the index of the left child (32 bits; the right one follows it), the
+  // threshold (16) and the feature slot in a block (16). Buckets are shifted by 1, so missing
+  // values are 0, or UINT16_MAX in a second slot of the feature. A leaf points to itself.
   using Node = uint64_t;
   struct Root {
     int32_t node, depth;
   };
 
   void add_tree(const Tree& tree);
-  uint16_t place_of(const TreeNode& node);
+  uint16_t slot_for(const TreeNode& node);
   size_t block_bytes() const override;
   void add_block(const int32_t* const* features,
                  int64_t begin,
@@ -35,14 +34,14 @@ class FlatForest : public Forest {
   void walk(const uint16_t* block, float* sums) const;
 
   std::vector<Node> nodes_;
-  std::vector<float> values_;  // of each node
+  std::vector<float> values_;  // by node
   std::vector<Root> roots_;
-  struct Asked {
+  struct Slot {
     int32_t feature;
-    bool missing_is_most;
+    bool missing_is_last;
   };
-  std::vector<Asked> asked_;      // by place
-  std::vector<int32_t> places_;   // two of each feature; -1: not asked
+  std::vector<Slot> slots_;       // by slot
+  std::vector<int32_t> slot_of_;  // two slots per feature; -1 if unused
 };
 
 }  // namespace runhooks

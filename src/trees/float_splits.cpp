@@ -1,6 +1,3 @@
-// What lives here: histograms of few rows by feature, summed row after row.
-// Who may use it: float_splits.h.
-// What it must not know: losses, graphs.
 #include "trees/float_splits.h"
 
 #include <algorithm>
@@ -12,8 +9,8 @@ namespace runhooks {
 
 namespace {
 
-constexpr int64_t kFewRows = 8192;
-// Of several columns, unless one has more.
+constexpr int64_t kMaxRows = 8192;
+// Limits the sums in memory; a column with more sums is processed alone.
 constexpr size_t kSumsAtOnce = size_t{1} << 19;
 
 class Sums {
@@ -31,8 +28,7 @@ class Sums {
     });
   }
 
-  // How many numbers the sums of a column are: for each of its features, node and bucket a gradient
-  // and a hessian.
+  // The number of sums of a column: one gradient and hessian per feature, node and bucket.
   size_t size_of(size_t number) const {
     const BinnedColumn& column = matrix_.column(number);
     return static_cast<size_t>(int64_t{column.features} * nodes_ * buckets_of(column) * 2);
@@ -54,7 +50,6 @@ class Sums {
     }
   }
 
-  // Candidates of one column, by node, of its sums.
   std::vector<LayerSplit> of_column(size_t number,
                                     const double* sums,
                                     const SplitRules& rules) const {
@@ -68,21 +63,21 @@ class Sums {
       for (int32_t node = 0; node < nodes_; ++node) {
         ThresholdSplit found;
         if (!best_threshold(stats.data() + node * buckets * 2, buckets, rules, &found)) continue;
-        LayerSplit& so_far = best[static_cast<size_t>(node)];
-        if (so_far.column >= 0 && !beats(found.gain, so_far)) continue;
-        so_far.node = begin_ + node;
-        so_far.column = static_cast<int32_t>(number);
-        so_far.feature = column.first_feature + feature;
-        so_far.threshold = found.threshold;
-        so_far.gain = static_cast<double>(found.gain);
-        so_far.left = {found.left};
-        so_far.right = {found.right};
+        LayerSplit& current = best[static_cast<size_t>(node)];
+        if (current.column >= 0 && !beats(found.gain, current)) continue;
+        current.node = begin_ + node;
+        current.column = static_cast<int32_t>(number);
+        current.feature = column.first_feature + feature;
+        current.threshold = found.threshold;
+        current.gain = static_cast<double>(found.gain);
+        current.left = {found.left};
+        current.right = {found.right};
       }
     }
     return best;
   }
 
-  // What is missing is the least, or the largest.
+  // Missing values are in the first or the last bin.
   static int32_t side_of(const BinnedColumn& column, int32_t feature, int32_t bin) {
     if (bin < column.bins) return bin;
     return feature == 0 ? 0 : column.bins - 1;
@@ -96,7 +91,6 @@ class Sums {
   static int64_t buckets_of(const BinnedColumn& column) {
     return column.kind == BinnedColumn::Kind::kCategories ? 2 : column.bins;
   }
-  // By row.
   std::vector<int32_t> bins_of(size_t number) const {
     const BinnedMatrix::Place place = matrix_.place(number);
     const BinnedMatrix::Group& group = matrix_.groups()[static_cast<size_t>(place.group)];
@@ -112,7 +106,7 @@ class Sums {
   const BinnedMatrix& matrix_;
   const int32_t begin_, nodes_;
   const float *g_, *h_;
-  std::vector<int64_t> places_;  // where a row is now
+  std::vector<int64_t> places_;  // the current position of each row
   std::vector<int32_t> node_;    // -1: not in this layer
 };
 
@@ -120,7 +114,7 @@ class Sums {
 
 bool can_sum_floats(const LayerGrower& rows) {
   const std::vector<BinnedColumn>& columns = rows.matrix().columns();
-  return rows.rows_of_all() <= kFewRows &&
+  return rows.rows_of_all() <= kMaxRows &&
          std::none_of(columns.begin(), columns.end(), [](const BinnedColumn& column) {
            return column.has_missing && column.kind != BinnedColumn::Kind::kMissingEitherSide;
          });

@@ -1,4 +1,4 @@
-// Float_splits(), the best splits of a layer whose sums are TensorFlow's to the bit.
+// float_splits(): the best splits of a layer with sums that are bit-identical to TensorFlow's.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,11 @@
 
 namespace runhooks {
 
-// Histograms are of floats that are sums of doubles in the order of rows: gains that are equal but
-// for rounding fall as they do in TensorFlow. It takes longer than whole numbers do, and knows
-// nothing of missing values but in columns of sides.
+// True for small data: slower than integer sums, but nearly equal gains compare as in TensorFlow.
+// Supports missing values in kMissingEitherSide columns only.
 bool can_sum_floats(const LayerGrower& rows);
 
-// Of each leaf [begin, end), with gradients and hessians by row. The sums of several processes are
-// added as doubles, before they become floats.
+// The best splits of leaves [begin, end). Processes add their sums before rounding them to float.
 std::vector<LayerSplit> float_splits(const LayerGrower& rows,
                                      int32_t begin,
                                      int32_t end,

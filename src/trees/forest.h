@@ -1,4 +1,4 @@
-// Forest, trees of one logit in a form that answers many rows fast.
+// Forest: trees of one logit in a layout for fast batch prediction.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,23 @@
 
 namespace runhooks {
 
-// The number of what a node asks: a feature, for each of the two ways that what is missing may go.
-inline size_t asked_key(const TreeNode& node) {
+// A feature and the direction of its missing values as one index.
+inline size_t split_key(const TreeNode& node) {
   return static_cast<size_t>(node.feature_id) * 2 + node.missing_goes_right;
 }
 
 class Forest {
  public:
   virtual ~Forest() = default;
-  // Adds what the trees say of rows [first, first + n), tree by tree; features[f] are the buckets of
-  // a feature.
+  // Adds the leaves of rows [first, first + n). `features` has a column of buckets per feature.
   void add(const int32_t* const* features, int64_t first, int64_t n, float* logits) const;
 
  protected:
   static constexpr int64_t kBlock = kForestRows;
 
  private:
-  // How many bytes a form needs for what it asks about kBlock rows.
   virtual size_t block_bytes() const = 0;
-  // Adds to the sums of n rows from `begin` on. Those behind, up to kBlock, may get anything.
+  // Adds to the sums of n rows from `begin` on. May overwrite the unused rest of kBlock sums.
   virtual void add_block(const int32_t* const* features,
                          int64_t begin,
                          int64_t n,
@@ -36,7 +34,7 @@ class Forest {
                          float* sums) const = 0;
 };
 
-// The fastest form that has a place for all the trees; NULL where none has.
+// The fastest layout that supports all the trees, or NULL.
 std::unique_ptr<Forest> forest_of(const TreeEnsemble& ensemble);
 
 }  // namespace runhooks

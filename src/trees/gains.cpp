@@ -6,20 +6,19 @@ namespace runhooks {
 
 namespace {
 
-// Of a diagonal that is a sum of floats so little is rounding.
+// A pivot below this part of the original diagonal is rounding error.
 constexpr double kRounding = 1e-5;
 
-// Solves (H + l2) x = b for a symmetric H that is positive or nearly so. What other rows have said
-// already, as the last class has of a softmax, is 0: nothing but rounding is left of its diagonal.
-std::vector<double> solved(std::vector<double> a, std::vector<double> b) {
+// Solves (H + l2) x = b. Dependent variables, such as the last class of a softmax, become 0.
+std::vector<double> solve(std::vector<double> a, std::vector<double> b) {
   const size_t n = b.size();
-  std::vector<double> whole(n);
-  for (size_t k = 0; k < n; ++k) whole[k] = a[k * n + k];
-  std::vector<bool> is_free(n, false);
+  std::vector<double> diagonal(n);
+  for (size_t k = 0; k < n; ++k) diagonal[k] = a[k * n + k];
+  std::vector<bool> is_dependent(n, false);
   for (size_t k = 0; k < n; ++k) {
     const double pivot = a[k * n + k];
-    if (!(pivot > 1e-15) || pivot < kRounding * whole[k]) {
-      is_free[k] = true;
+    if (!(pivot > 1e-15) || pivot < kRounding * diagonal[k]) {
+      is_dependent[k] = true;
       continue;
     }
     for (size_t i = k + 1; i < n; ++i) {
@@ -30,7 +29,7 @@ std::vector<double> solved(std::vector<double> a, std::vector<double> b) {
   }
   std::vector<double> x(n, 0);
   for (size_t k = n; k-- > 0;) {
-    if (is_free[k]) continue;
+    if (is_dependent[k]) continue;
     double rest = b[k];
     for (size_t j = k + 1; j < n; ++j) rest -= a[k * n + j] * x[j];
     x[k] = rest / a[k * n + k];
@@ -65,7 +64,7 @@ float leaf_worth(const double* g,
     a[k * logits + k] += by.l2;
     b[k] = -g[k];
   }
-  const std::vector<double> x = solved(a, b);
+  const std::vector<double> x = solve(a, b);
   double total = 0;
   for (size_t k = 0; k < logits; ++k) {
     values[k] = static_cast<float>(x[k]);

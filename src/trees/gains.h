@@ -1,4 +1,4 @@
-// What a leaf is worth: its best value for sums of gradients and hessians, and by how much that lowers the loss.
+// leaf_worth(): the optimal value of a leaf and the gain from it.
 #pragma once
 
 #include <cmath>
@@ -15,8 +15,7 @@ struct LeafWorth {
   float value = 0, gain = 0;
 };
 
-// The w that minimizes g * w + (h + l2) / 2 * w^2 + l1 * |w|, and twice what that gains; nothing
-// where the curvature is nothing.
+// Minimizes g * w + (h + l2) / 2 * w^2 + l1 * |w|; returns w and twice the gain.
 inline LeafWorth leaf_worth(float g, float h, const Regularization& by) {
   constexpr float kNoCurvature = 1e-15f;
   if (by.l1 > 0) {
@@ -28,7 +27,7 @@ inline LeafWorth leaf_worth(float g, float h, const Regularization& by) {
   return {value, -g * value};
 }
 
-// The same of several logits: `h` has a value for each, or a row of values.
+// The same for several logits; `h` has one value per logit, or is a matrix.
 float leaf_worth(const double* g,
                  const double* h,
                  size_t logits,
@@ -36,7 +35,7 @@ float leaf_worth(const double* g,
                  const Regularization& by,
                  float* values);
 
-// Equal gains, but for rounding of nothing, do not beat each other: the first one stays.
+// Differences within rounding do not count, so that the first of equal splits wins.
 inline bool is_larger_gain(float gain, float than) { return gain - than > 1e-15f; }
 
 }  // namespace runhooks

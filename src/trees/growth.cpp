@@ -25,7 +25,7 @@ namespace {
 void check_node(const Tree& tree, int32_t node) {
   const bool is_leaf = node >= 0 && static_cast<size_t>(node) < tree.nodes.size() &&
                        tree.nodes[static_cast<size_t>(node)].is_leaf();
-  if (!is_leaf) invalid_argument("Node ", node, " of the last tree is no leaf to be split.");
+  if (!is_leaf) invalid_argument("Node ", node, " of the last tree is not a leaf.");
 }
 
 void begin_tree(TreeEnsemble& ensemble) {
@@ -79,7 +79,7 @@ bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowt
 
 bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step) {
   constexpr float kSmall = 0.01f;
-  // A bias of 0, which standardized labels have, is rounding, of which each step is a large part.
+  // A bias near 0, as with standardized labels, makes rounding errors look like large steps.
   constexpr float kRounding = 1e-6f;
   ++ensemble.stamp;
   if (ensemble.trees.empty()) {
@@ -89,7 +89,8 @@ bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step) {
   }
   TreeNode& root = ensemble.trees[0].nodes[0];
   if (!root.is_leaf()) {
-    fail(Code::kFailedPrecondition, "The first tree has grown; the bias is in it already.");
+    fail(Code::kFailedPrecondition,
+         "The bias cannot be centered after the first tree has started to grow.");
   }
   bool is_large = false;
   root.leaf.resize(std::max(root.leaf.size(), step.size()));
@@ -101,7 +102,7 @@ bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step) {
   return is_large;
 }
 
-// --- pruning
+// --- Pruning
 
 namespace {
 
@@ -110,7 +111,7 @@ class Pruner {
   explicit Pruner(Tree& tree) : tree_(tree), becomes_(tree.nodes.size()) {}
 
   void run() {
-    // children come after their parents
+    // children follow their parents
     for (size_t i = tree_.nodes.size(); i-- > 0;) collapse_if_lost(static_cast<int32_t>(i));
     if (!has_pruned_) return;
     std::vector<TreeNode> left;
@@ -133,7 +134,7 @@ class Pruner {
   }
 
  private:
-  // A node whose children are leaves, and whose split has gained nothing, is a leaf again.
+  // Turns a split without gain back into a leaf if its children are leaves.
   void collapse_if_lost(int32_t id) {
     TreeNode& node = at(id);
     if (node.is_leaf() || node.gain > 0) return;
@@ -147,7 +148,7 @@ class Pruner {
     has_pruned_ = true;
   }
 
-  // The leaf that a node is a part of now, and by how much its examples have changed.
+  // Records the new node of each old node and the change of the logits.
   void note(const std::vector<int32_t>& number, const std::vector<TreeNode>& left) {
     tree_.pruned.assign(tree_.nodes.size(), {});
     for (size_t i = 0; i < tree_.nodes.size(); ++i) {
@@ -171,7 +172,7 @@ class Pruner {
 
   struct Became {
     int32_t into = -1;
-    std::vector<float> leaf;  // what it was, had it been a leaf
+    std::vector<float> leaf;  // its value as a leaf
   };
   Tree& tree_;
   std::vector<Became> becomes_;

@@ -1,4 +1,4 @@
-// How trees grow by a layer: the best split of each node put into the last tree, pruning, the bias.
+// Growing of trees by layers: adding splits, pruning and centering the bias.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,11 @@
 
 namespace runhooks {
 
-// As TensorFlow numbers them. Before a layer grows: no split that loses. After a tree is finished:
-// no branch that loses.
+// Numbered as in TensorFlow. kPre skips splits with negative gain; kPost prunes finished trees.
 enum class Pruning { kNone = 0, kPre = 1, kPost = 2 };
 Pruning pruning_of(int64_t number);
 
-// A question in the place of a leaf, and what its sides add to the leaf's value (times the learning
-// rate already).
+// A split that replaces a leaf, and its contributions, which include the learning rate.
 struct Split {
   TreeNode question;
   std::vector<float> left, right;
@@ -24,7 +22,7 @@ struct Split {
 
 class BestSplits {
  public:
-  // Of equal gains the first one stays.
+  // The first of equal splits wins.
   bool is_better(int32_t node, float gain) const;
   void add(int32_t node, Split split) { splits_[node] = std::move(split); }
   const std::map<int32_t, Split>& by_node() const { return splits_; }
@@ -36,18 +34,17 @@ class BestSplits {
 struct LayerGrowth {
   int32_t max_depth = 6;
   Pruning pruning = Pruning::kNone;
-  // A tree whose last leaves cannot be split is finished, unless it has only a root.
+  // Finish a tree if none of its leaves can be split, unless it is only a root.
   bool stop_when_no_split = false;
 };
 
-// Adds a layer to the last tree, or to a new one where that is finished, and says so in what the
-// ensemble knows of its growing. Whether there was a split, or a tree has been finished.
+// Adds a layer to the last unfinished tree. Returns true if it split a leaf or finished a tree.
 bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowth& growth);
 
-// Adds a step to the root of the first tree; whether it was a large one.
+// Adds `step` to the root of the first tree. Returns true if the step was large.
 bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step);
 
-// Takes away what has gained nothing, from the leaves up.
+// Collapses splits without gain, from the leaves up.
 void post_prune(Tree& tree);
 
 }  // namespace runhooks

@@ -1,5 +1,3 @@
-// A layer more: the best splits become nodes, trees are finished, pruned and begun; and the bias
-// before the first of them.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -24,8 +22,7 @@ std::vector<float> row_of(const Tensor& x, int64_t row, float factor) {
   return values;
 }
 
-// The inputs of one feature, which are lists of as many features as `features` has. The first op for
-// thresholds alone has no dimensions and types.
+// The split candidates of one feature. BoostedTreesUpdateEnsemble has no dimensions and types.
 struct FeatureInputs {
   const Tensor &nodes, &gains, &thresholds, &left, &right;
   const Tensor* dimensions = nullptr;
@@ -37,11 +34,13 @@ struct FeatureInputs {
                       left.shape().dim(0) == n && right.shape().dim(0) == n &&
                       left.shape().dim(1) == right.shape().dim(1);
     if (!fits) {
-      invalid_argument("The splits by feature ", feature, " need a gain, a threshold and two "
-                       "contributions for each of ", n, " nodes.");
+      invalid_argument("Splits of feature ", feature,
+                       " need a gain, a threshold and two "
+                       "contributions for each of ",
+                       n, " nodes.");
     }
     if (types && (dimensions->num_elements() != n || types->num_elements() != n)) {
-      invalid_argument("The splits by feature ", feature,
+      invalid_argument("Splits of feature ", feature,
                        " need a dimension and a type for each node.");
     }
   }
@@ -65,19 +64,19 @@ struct FeatureInputs {
     if (type == "INEQUALITY_DEFAULT_RIGHT") return;
     question->kind = TreeNode::Kind::kCategorical;
     if (type != "EQUALITY_DEFAULT_RIGHT" && type != "equality") {
-      invalid_argument("There is no split of type '", type, "'.");
+      invalid_argument("'", type, "' is not a type of split.");
     }
   }
 };
 
-// Input 1 are the features' ids; `inputs_of` gives the inputs of the feature at a position.
+// Input 1 has the feature ids; `inputs_of` returns the candidates of the feature at a position.
 BestSplits best_splits(KernelContext& c,
                        float learning_rate,
                        const std::function<FeatureInputs(int)>& inputs_of) {
   const int n = static_cast<int>(c.op().attr_int("num_features"));
   const Tensor& ids = c.input(1);
   if (ids.num_elements() != n) {
-    invalid_argument("There must be ", n, " feature ids, one for each list; got ",
+    invalid_argument("`feature_ids` must have ", n, " ids, one for each feature, not ",
                      ids.num_elements(), ".");
   }
   BestSplits best;
@@ -135,7 +134,7 @@ class CenterBiasKernel : public Kernel {
     const auto given = static_cast<size_t>(h.num_elements());
     const bool is_matrix = logits > 1 && given == logits * logits;
     if (logits == 0 || (given != logits && !is_matrix)) {
-      invalid_argument("mean_hessians of ", h.num_elements(), " elements do not go with ",
+      invalid_argument("`mean_hessians` has ", h.num_elements(), " elements, which do not fit ",
                        g.num_elements(), " logits.");
     }
     const Regularization by{*c.input(3).data<float>(), *c.input(4).data<float>()};
@@ -189,7 +188,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesUpdateEnsembleV2")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesUpdateEnsembleV2")
-    .summary("Adds a layer of the best splits, of leaves of several logits too.");
+    .summary("Adds a layer of the best splits; supports several logits and equality splits.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesCenterBias")
     .input("tree_ensemble_handle: resource, tree ensemble")
@@ -204,6 +203,6 @@ RUNHOOKS_REGISTER_OP("BoostedTreesCenterBias")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesCenterBias")
-    .summary("Moves the bias that the first tree begins with; whether it has moved far.");
+    .summary("Adds a step to the bias in the first tree. Returns whether the step was large.");
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// The loss of trees that grow on data in memory: labels that are kept, the loss and its derivatives in one pass.
+// Logistic loss of trees on data in memory: stored labels, and loss and derivatives in one pass.
 #include "graph/op_registry.h"
 #include "graph/resource_kernel.h"
 #include "trees/ensemble_resource.h"
@@ -36,14 +36,14 @@ class InMemoryLogisticLossKernel : public Kernel {
                     const EnsembleResource& ensemble,
                     const Tensor& given) {
     if (!trees.is_filled() && !ensemble.ensemble().trees.empty()) {
-      fail(Code::kFailedPrecondition, "The data have not been put into bins.");
+      fail(Code::kFailedPrecondition, "The data have not been binned.");
     }
     const int64_t rows = given.shape().rank() > 0 ? given.shape().dim(0) : -1;
     const bool has_bins = !trees.is_filled() || trees.rows() == rows;
     if (has_bins && trees.labelled_rows() == rows) return;
     fail(Code::kFailedPrecondition, "The data in memory have ", trees.labelled_rows(),
-         " labels; now there are features of shape ", given.shape(),
-         ". Trees that grow in memory want the same rows in each step.");
+         " labels, but the features have shape ", given.shape(),
+         ". Trees in memory need the same rows in each step.");
   }
 };
 
@@ -59,7 +59,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLabels")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryLabels")
-    .summary("Keeps the labels of all rows in memory, a number a row.");
+    .summary("Stores the labels of all rows in memory, one number per row.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogisticLoss")
     .input("tree_ensemble_handle: resource, tree ensemble")
@@ -81,7 +81,8 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogisticLoss")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryLogisticLoss")
-    .summary("The mean logistic loss of all rows in memory by the trees as they are, and its first and second "
-             "derivatives by the logits.");
+    .summary(
+        "The mean logistic loss of all rows in memory with the current trees, and its first "
+        "and second derivatives by the logits.");
 
 }  // namespace runhooks

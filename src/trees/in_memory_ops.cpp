@@ -1,4 +1,3 @@
-// Trees that grow on data in memory: the data as bins, the logits of their rows, a layer more.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -15,7 +14,7 @@ namespace runhooks {
 
 namespace {
 
-// The buckets of a feature, or what they are found of.
+// The buckets of a feature, or the numbers to find them from.
 struct Feature {
   const int32_t* buckets = nullptr;
   const float* x = nullptr;
@@ -31,17 +30,16 @@ struct Feature {
   }
 };
 
-// Those of an operation, in the order of its features.
 std::vector<Feature> features_of(KernelContext& c) {
   const auto& are_numbers = c.op().attr<std::vector<int64_t>>("are_numbers");
   const auto numbers = static_cast<int>(c.op().attr_int("num_numbers"));
   int bucketized = 2, number = 2 + static_cast<int>(c.op().attr_int("num_bucketized"));
   if (static_cast<int>(are_numbers.size()) != c.num_inputs() - 2 - numbers ||
       std::count(are_numbers.begin(), are_numbers.end(), 0) != number - 2) {
-    invalid_argument("are_numbers must say of each feature whether it is one of ", numbers,
-                     " numbers.");
+    invalid_argument("are_numbers must have one flag per feature, and ", numbers,
+                     " of them must be set.");
   }
-  if (are_numbers.empty()) invalid_argument("Trees need a feature at least.");
+  if (are_numbers.empty()) invalid_argument("Trees need at least one feature.");
   std::vector<Feature> all;
   for (const int64_t is_number : are_numbers) {
     Feature feature;
@@ -59,13 +57,12 @@ std::vector<Feature> features_of(KernelContext& c) {
   return all;
 }
 
-// Features as the columns of a BinnedMatrix. Those of one `group` are the words of a column: where
-// a row never has two of them, they are its categories. Of several processes (`peers`) all have the
-// same columns.
+// Maps features to columns. A one-hot group becomes a kCategories column unless a row has two of
+// its features. With `peers`, all processes get the same columns.
 class ColumnsOfFeatures {
  public:
   ColumnsOfFeatures(KernelContext& c, Communicator* peers)
-      : features_(features_of(c)), rows_(c.input(2).num_elements()), facts_(features_.size()) {
+      : features_(features_of(c)), rows_(c.input(2).num_elements()), statistics_(features_.size()) {
     const auto& groups = c.op().attr<std::vector<int64_t>>("groups");
     if (groups.size() != features_.size()) {
       invalid_argument("groups must have a number for each of ", features_.size(), " features.");
@@ -73,22 +70,22 @@ class ColumnsOfFeatures {
     const int with_rows = c.num_inputs() - static_cast<int>(c.op().attr_int("num_numbers"));
     for (int i = 2; i < with_rows; ++i) {
       if (c.input(i).num_elements() == rows_) continue;
-      invalid_argument("Feature ", i - 2, " has ", c.input(i).num_elements(), " buckets for ", rows_,
-                       " rows.");
+      invalid_argument("Feature ", i - 2, " has ", c.input(i).num_elements(),
+                       " buckets, but the data have ", rows_, " rows.");
     }
-    each_span(groups, [&](size_t begin, size_t end, bool are_words) {
-      if (are_words) {
-        look_at_words(begin, end, peers != nullptr);
+    each_span(groups, [&](size_t begin, size_t end, bool is_one_hot) {
+      if (is_one_hot) {
+        inspect_one_hot(begin, end, peers != nullptr);
       } else if (end - begin == 2) {
-        look_at_sides(begin);
+        inspect_sides(begin);
       } else {
-        look_at(begin);
+        inspect(begin);
       }
     });
     if (peers) vote(*peers);
-    each_span(groups, [&](size_t begin, size_t end, bool are_words) {
-      if (are_words) {
-        add_words(begin, end);
+    each_span(groups, [&](size_t begin, size_t end, bool is_one_hot) {
+      if (is_one_hot) {
+        add_one_hot(begin, end);
       } else if (end - begin == 2) {
         add_sides(begin);
       } else {
@@ -106,12 +103,12 @@ class ColumnsOfFeatures {
   }
 
  private:
-  // What the rows say of a feature, or of the column that begins with it.
-  struct Facts {
-    int64_t bins = 1, has_missing = 0, are_no_categories = 0;
+  // Statistics of a feature, or of the column that starts with it.
+  struct Statistics {
+    int64_t bins = 1, has_missing = 0, is_not_one_hot = 0;
   };
 
-  // run(begin, end, are_words) for the words of a column, a feature and its other side, a feature.
+  // Calls run(begin, end, are_words) for each one-hot group, kMissingEitherSide pair and feature.
   template <typename Run>
   static void each_span(const std::vector<int64_t>& groups, const Run& run) {
     for (size_t i = 0; i < groups.size();) {
@@ -125,85 +122,85 @@ class ColumnsOfFeatures {
 
   void vote(Communicator& peers) {
     std::vector<int64_t> most;
-    for (const Facts& own : facts_) {
-      most.insert(most.end(), {own.bins, own.has_missing, own.are_no_categories});
+    for (const Statistics& own : statistics_) {
+      most.insert(most.end(), {own.bins, own.has_missing, own.is_not_one_hot});
     }
     peers.largest(most.data(), static_cast<int64_t>(most.size()));
-    for (size_t i = 0; i < facts_.size(); ++i) {
-      facts_[i] = {most[3 * i], most[3 * i + 1], most[3 * i + 2]};
+    for (size_t i = 0; i < statistics_.size(); ++i) {
+      statistics_[i] = {most[3 * i], most[3 * i + 1], most[3 * i + 2]};
     }
   }
 
-  void look_at(size_t number) {
+  void inspect(size_t number) {
     const Feature& feature = features_[number];
-    Facts& facts = facts_[number];
-    facts.bins = feature.last + 1;
+    Statistics& statistics = statistics_[number];
+    statistics.bins = feature.last + 1;
     if (!feature.buckets) return;
     const auto [least, most] = std::minmax_element(feature.buckets, feature.buckets + rows_);
-    facts.bins = std::max(*most, 0) + 1;
-    facts.has_missing = *least < 0;
+    statistics.bins = std::max(*most, 0) + 1;
+    statistics.has_missing = *least < 0;
   }
 
-  void look_at_sides(size_t feature) {
+  void inspect_sides(size_t feature) {
     constexpr int64_t kPiece = 1 << 12;
-    Facts& facts = facts_[feature];
+    Statistics& statistics = statistics_[feature];
     std::vector<int32_t> least(kPiece), most(kPiece);
     for (int64_t first = 0; first < rows_; first += kPiece) {
       const auto n = static_cast<size_t>(std::min(kPiece, rows_ - first));
       features_[feature].read(first, static_cast<int64_t>(n), least.data());
       features_[feature + 1].read(first, static_cast<int64_t>(n), most.data());
       for (size_t i = 0; i < n; ++i) {
-        facts.bins = std::max<int64_t>(facts.bins, most[i] + 1);
-        facts.has_missing = facts.has_missing || least[i] != most[i];
+        statistics.bins = std::max<int64_t>(statistics.bins, most[i] + 1);
+        statistics.has_missing = statistics.has_missing || least[i] != most[i];
       }
     }
   }
 
-  // Other processes may have rows by which they are no categories.
-  void look_at_words(size_t begin, size_t end, bool has_peers) {
-    const bool are_categories = are_categories_here(begin, end);
-    facts_[begin].are_no_categories = !are_categories;
-    if (are_categories && !has_peers) return;
-    for (size_t i = begin; i < end; ++i) look_at(i);
+  // The group may still fail to be one-hot on other processes.
+  void inspect_one_hot(size_t begin, size_t end, bool has_peers) {
+    const bool holds_categories = is_one_hot_here(begin, end);
+    statistics_[begin].is_not_one_hot = !holds_categories;
+    if (holds_categories && !has_peers) return;
+    for (size_t i = begin; i < end; ++i) inspect(i);
   }
-  bool are_categories_here(size_t begin, size_t end) const {
-    bool are_categories = end - begin > 1 && end - begin < BinnedMatrix::kMostBins;
-    for (size_t i = begin; i < end; ++i) are_categories = are_categories && features_[i].buckets;
-    for (int64_t row = 0; are_categories && row < rows_; ++row) {
-      are_categories = word_of(begin, end, row) >= 0;
+  bool is_one_hot_here(size_t begin, size_t end) const {
+    bool holds_categories = end - begin > 1 && end - begin < BinnedMatrix::kMostBins;
+    for (size_t i = begin; i < end; ++i)
+      holds_categories = holds_categories && features_[i].buckets;
+    for (int64_t row = 0; holds_categories && row < rows_; ++row) {
+      holds_categories = category_of(begin, end, row) >= 0;
     }
-    return are_categories;
+    return holds_categories;
   }
 
   void add_feature(size_t number) {
     BinnedColumn column;
     column.first_feature = static_cast<int32_t>(number);
-    column.bins = static_cast<int32_t>(facts_[number].bins);
-    column.has_missing = facts_[number].has_missing != 0;
+    column.bins = static_cast<int32_t>(statistics_[number].bins);
+    column.has_missing = statistics_[number].has_missing != 0;
     columns_.push_back(column);
   }
 
-  // A feature and the other side of it: only what is missing has two buckets.
   void add_sides(size_t feature) {
     add_feature(feature);
     columns_.back().kind = BinnedColumn::Kind::kMissingEitherSide;
     columns_.back().features = 2;
   }
 
-  // Of each row the word that it has; `words` where it has none, -1 where it has several.
-  int32_t word_of(size_t begin, size_t end, int64_t row) const {
-    auto word = static_cast<int32_t>(end - begin);
+  // The index of the feature that is set in the row; their number if all are 0, -1 for several.
+  int32_t category_of(size_t begin, size_t end, int64_t row) const {
+    auto category = static_cast<int32_t>(end - begin);
     for (size_t i = begin; i < end; ++i) {
       const int32_t bucket = features_[i].buckets[row];
       if (bucket == 0) continue;
-      if (bucket != 1 || word != static_cast<int32_t>(end - begin)) return -1;
-      word = static_cast<int32_t>(i - begin);
+      if (bucket != 1 || category != static_cast<int32_t>(end - begin)) return -1;
+      category = static_cast<int32_t>(i - begin);
     }
-    return word;
+    return category;
   }
 
-  void add_words(size_t begin, size_t end) {
-    if (facts_[begin].are_no_categories != 0) {
+  void add_one_hot(size_t begin, size_t end) {
+    if (statistics_[begin].is_not_one_hot != 0) {
       for (size_t i = begin; i < end; ++i) add_feature(i);
       return;
     }
@@ -211,7 +208,7 @@ class ColumnsOfFeatures {
     column.kind = BinnedColumn::Kind::kCategories;
     column.first_feature = static_cast<int32_t>(begin);
     column.features = static_cast<int32_t>(end - begin);
-    column.bins = column.features + 1;  // the last one has none of the words
+    column.bins = column.features + 1;  // the last bin is for rows without a category
     columns_.push_back(column);
   }
 
@@ -229,12 +226,12 @@ class ColumnsOfFeatures {
       return;
     }
     const size_t end = feature + static_cast<size_t>(column.features);
-    for (int64_t i = 0; i < n; ++i) bins[i] = word_of(feature, end, first + i);
+    for (int64_t i = 0; i < n; ++i) bins[i] = category_of(feature, end, first + i);
   }
 
   std::vector<Feature> features_;
   int64_t rows_;
-  std::vector<Facts> facts_;
+  std::vector<Statistics> statistics_;
   std::vector<BinnedColumn> columns_;
 };
 
@@ -243,7 +240,7 @@ class InMemoryFillKernel : public Kernel {
   void compute(KernelContext& c) override {
     auto& trees = c.input_resource<InMemoryTrees>(0);
     Communicator* peers = c.op().attr_int(kGroupSize) > 1 ? &group_of(c.op()) : nullptr;
-    // before there are bins a loss is asked for, of all rows
+    // shared even before binning: the loss needs the number of all rows
     if (peers) trees.share({peers, rows_of_all(c, *peers)});
     if (!*c.input(1).data<bool>()) return;
     trees.fill(ColumnsOfFeatures(c, peers).matrix());
@@ -258,11 +255,10 @@ class InMemoryFillKernel : public Kernel {
 };
 
 void check_rows(const InMemoryTrees& trees, const Tensor& given, const char* what) {
-  if (!trees.is_filled()) fail(Code::kFailedPrecondition, "The data have not been put into bins.");
+  if (!trees.is_filled()) fail(Code::kFailedPrecondition, "The data have not been binned.");
   if (given.shape().rank() > 0 && given.shape().dim(0) == trees.rows()) return;
-  fail(Code::kFailedPrecondition, "The data have been put into bins with ", trees.rows(),
-       " rows; now there are ", what, " of shape ", given.shape(),
-       ". Trees that grow in memory want the same rows in each step.");
+  fail(Code::kFailedPrecondition, "The binned data have ", trees.rows(), " rows, but the ", what,
+       " have shape ", given.shape(), ". Trees in memory need the same rows in each step.");
 }
 
 class InMemoryLogitsKernel : public Kernel {
@@ -313,7 +309,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryHandle")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryHandle")
-    .summary("Data in memory that trees grow on.");
+    .summary("Binned data in memory for growing trees.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .input("data: resource, trees in memory")
@@ -335,11 +331,10 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryFill")
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryFill")
     .summary(
-        "Puts the buckets of all rows into memory, once their boundaries are known: of each "
-        "feature they are given, or found of "
-        "numbers, and `buckets` names them all, with commas. Features of one group are the words "
-        "of a column, and one of group -2 is that "
-        "before it, but for what is missing.");
+        "Bins the data in memory once the boundaries are ready. Each feature is given as buckets "
+        "or as numbers; `buckets` has the names of all bucket tensors, separated by commas. "
+        "One-hot features of a column share a group. Group -2 marks a feature that differs from "
+        "the previous one only in the bucket of missing values.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogits")
     .input("tree_ensemble_handle: resource, tree ensemble")
@@ -356,7 +351,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryLogits")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryLogits")
-    .summary("The logits of all rows in memory by the trees as they are.");
+    .summary("The logits of all rows in memory with the current trees.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
     .input("tree_ensemble_handle: resource, tree ensemble")
@@ -381,7 +376,8 @@ RUNHOOKS_REGISTER_OP("BoostedTreesInMemoryGrowLayer")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesInMemoryGrowLayer")
-    .summary("Adds a layer of the best splits, by all rows in memory, to the last tree. Where no leaf can be "
-             "split, the tree waits, or `stop_when_no_split` and the next one begins.");
+    .summary(
+        "Adds a layer of the best splits over all rows in memory to the last tree. If no leaf "
+        "can be split, the tree stays as it is, or `stop_when_no_split` finishes it.");
 
 }  // namespace runhooks

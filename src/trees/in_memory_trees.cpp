@@ -1,6 +1,3 @@
-// What lives here: how rows in memory follow the trees of a model that grow.
-// Who may use it: in_memory_trees.h.
-// What it must not know: how splits are found, losses.
 #include "trees/in_memory_trees.h"
 
 #include <algorithm>
@@ -15,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-float said_by(const Tree& tree, int32_t leaf) {
+float weighted_leaf(const Tree& tree, int32_t leaf) {
   return tree.weight * leaf_value(tree.nodes[static_cast<size_t>(leaf)].leaf, 0);
 }
 
@@ -36,35 +33,34 @@ void InMemoryTrees::fill(std::unique_ptr<BinnedMatrix> matrix) {
 void InMemoryTrees::begin() {
   std::fill(before_.begin(), before_.end(), 0.0f);
   trees_before_ = 0;
-  is_on_way_ = false;
+  is_routed_ = false;
   stamp_ = -1;
 }
 
 void InMemoryTrees::begin_tree(const Tree& tree) {
-  // the nodes of a pruned tree have other numbers now
-  if (!is_on_way_ || !tree.pruned.empty()) grower_->start_tree();
+  // pruning renumbers nodes, so rows of a pruned tree start at the root
+  if (!is_routed_ || !tree.pruned.empty()) grower_->start_tree();
 }
 
 template <typename Give>
 void InMemoryTrees::follow(const Tree& tree, const Give& give_chunk) {
   begin_tree(tree);
-  is_on_way_ = true;
+  is_routed_ = true;
   grower_->follow(tree, give_chunk);
 }
 
 void InMemoryTrees::finish_tree(const Tree& tree) {
   begin_tree(tree);
-  is_on_way_ = false;
+  is_routed_ = false;
   grower_->each_leaf(tree, [&](const std::array<int32_t, 2>& nodes, const uint16_t* ids,
                                const uint8_t* which, int64_t n, int64_t first) {
-    const float leaves[] = {said_by(tree, nodes[0]), said_by(tree, nodes[1])};
+    const float leaves[] = {weighted_leaf(tree, nodes[0]), weighted_leaf(tree, nodes[1])};
     float* sums = before_.data() + first;
     for (int64_t i = 0; i < n; ++i) sums[ids[i]] += leaves[which[i]];
   });
 }
 
-// By way of the number of each row's leaf: these are so small that writing them here and there stays
-// in the nearest cache, and the logits come in their order.
+// Scatters 2-byte leaf indices, which fit into the L1 cache, then adds logits in row order.
 void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk, float* logits) const {
   thread_local std::vector<uint16_t> leaf_of(BinnedMatrix::kChunkRows);
   thread_local std::vector<float> leaves;
@@ -72,7 +68,7 @@ void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk, float* logits) c
   grower_->each_piece_of(chunk, [&](int32_t node, const uint16_t* ids, int64_t n, int64_t, int64_t) {
     const auto leaf = static_cast<uint16_t>(leaves.size());
     for (int64_t i = 0; i < n; ++i) leaf_of[ids[i]] = leaf;
-    leaves.push_back(said_by(tree, node));
+    leaves.push_back(weighted_leaf(tree, node));
   });
   const auto count = static_cast<int64_t>(leaves.size());
   leaves.resize(std::max(leaves.size(), static_cast<size_t>(kPickedRoom)));
@@ -81,7 +77,7 @@ void InMemoryTrees::add_leaves(const Tree& tree, int64_t chunk, float* logits) c
                                    before_.data() + chunk * BinnedMatrix::kChunkRows, logits);
 }
 
-void InMemoryTrees::give(const Tree& tree, int64_t chunk, const Then& then) const {
+void InMemoryTrees::pass_logits(const Tree& tree, int64_t chunk, const Then& then) const {
   thread_local std::vector<float> logits(BinnedMatrix::kChunkRows);
   add_leaves(tree, chunk, logits.data());
   then(chunk * BinnedMatrix::kChunkRows, grower_->matrix().chunk_rows(chunk), logits.data());
@@ -93,7 +89,7 @@ bool InMemoryTrees::is_current(const EnsembleResource& trees) const {
 
 void InMemoryTrees::each_logits(const EnsembleResource& trees, const Then& then) {
   const TreeEnsemble& ensemble = trees.ensemble();
-  const bool are_there = is_current(trees);
+  const bool is_routed = is_current(trees);
   if (trees.revision() != revision_ || ensemble.stamp < stamp_) begin();
   revision_ = trees.revision();
   while (trees_before_ + 1 < ensemble.trees.size()) {
@@ -107,8 +103,8 @@ void InMemoryTrees::each_logits(const EnsembleResource& trees, const Then& then)
     });
   } else {
     const Tree& last = ensemble.trees.back();
-    const auto give_chunk = [&](int64_t chunk) { give(last, chunk, then); };
-    are_there ? parallel_for(chunks, give_chunk) : follow(last, give_chunk);
+    const auto give_chunk = [&](int64_t chunk) { pass_logits(last, chunk, then); };
+    is_routed ? parallel_for(chunks, give_chunk) : follow(last, give_chunk);
   }
   stamp_ = ensemble.stamp;
 }
@@ -124,7 +120,7 @@ float InMemoryTrees::logistic_loss(const EnsembleResource& trees,
   const int64_t rows = labelled_rows(), pieces = (rows + kPiece - 1) / kPiece;
   const int64_t rows_of_all = all_.peers ? all_.rows : rows;
   const float part = 1.0f / static_cast<float>(rows_of_all);
-  // sums of pieces are added in their order, whatever thread they come from
+  // chunk sums are added in order, so the result does not depend on the number of threads
   std::vector<double> sums(static_cast<size_t>(pieces));
   const auto add = [&](int64_t first, int64_t n, const float* logits) {
     sums[static_cast<size_t>(first / kPiece)] = kernels().histograms->logistic(

@@ -1,6 +1,3 @@
-// What lives here: LayerGrower: rows brought to their nodes, sums over bins by pieces of rows.
-// Who may use it: layer_grower.h.
-// What it must not know: losses, how a split is judged.
 #include "trees/layer_grower.h"
 
 #include <algorithm>
@@ -17,17 +14,17 @@ namespace runhooks {
 
 namespace {
 
-// Packed sums of so many rows at most: with each number below 2^16 they stay below 2^31.
+// Sums of up to so many rows with numbers below 2^16 stay below 2^31.
 constexpr int64_t kPackedRows = 32768;
 
-const HistogramKernels& hot() { return *kernels().histograms; }
+const HistogramKernels& histograms() { return *kernels().histograms; }
 
-// The largest power of two that brings `largest` below what so many rows may add up.
+// The largest power of two for which the sum of so many scaled numbers does not overflow.
 double scale_of(float largest, int64_t rows) {
   if (largest == 0) return 1;
   const double most =
       std::min<double>(1 << 30, std::floor(2147483647.0 / static_cast<double>(std::min(rows, kPackedRows)))) - 1;
-  // not so large that a float could not hold it
+  // the scale must be finite as a float
   const int exponent = std::min(static_cast<int>(std::floor(std::log2(most / largest))), 126);
   return std::ldexp(1.0, exponent);
 }
@@ -36,15 +33,16 @@ float largest_of(const float* x, int64_t n, const char* what, int64_t logits) {
   constexpr int64_t kPiece = 1 << 16;
   std::vector<uint32_t> most(static_cast<size_t>((n + kPiece - 1) / kPiece));
   parallel_for(static_cast<int64_t>(most.size()), [&](int64_t i) {
-    most[static_cast<size_t>(i)] = hot().largest(std::min(kPiece, n - i * kPiece), x + i * kPiece);
+    most[static_cast<size_t>(i)] =
+        histograms().largest(std::min(kPiece, n - i * kPiece), x + i * kPiece);
   });
   const uint32_t bits = *std::max_element(most.begin(), most.end());
   float result;
   std::memcpy(&result, &bits, sizeof(result));
   if (!std::isfinite(result)) {
     const float* bad = std::find_if(x, x + n, [](float value) { return !std::isfinite(value); });
-    invalid_argument("the ", what, " of row ", (bad - x) / logits + 1, " is ", *bad,
-                     ": trees cannot grow on it");
+    invalid_argument("The ", what, " of row ", (bad - x) / logits + 1, " is ", *bad,
+                     "; trees require finite numbers.");
   }
   return result;
 }
@@ -76,7 +74,9 @@ void LayerGrower::start_tree() {
 
 std::vector<uint8_t> LayerGrower::table_of(const TreeNode& node) const {
   const int32_t number = matrix_->column_of_feature(node.feature_id);
-  if (number < 0) invalid_argument("a tree asks for feature ", node.feature_id, ", which no column has");
+  if (number < 0) {
+    invalid_argument("A tree uses feature ", node.feature_id, ", which has no column.");
+  }
   const BinnedColumn& column = matrix_->column(static_cast<size_t>(number));
   std::vector<uint8_t> table(static_cast<size_t>(column.all_bins()));
   for (int32_t bin = 0; bin < column.all_bins(); ++bin) {
@@ -101,7 +101,7 @@ LayerGrower::Tables LayerGrower::tables_of(const Tree& tree) const {
   return tables;
 }
 
-bool LayerGrower::is_there(const Tree& tree, int32_t number, Goal goal) {
+bool LayerGrower::is_at_goal(const Tree& tree, int32_t number, Goal goal) {
   const TreeNode& node = tree.nodes[static_cast<size_t>(number)];
   if (node.is_leaf()) return true;
   return goal == Goal::kParentsOfLeaves && tree.nodes[static_cast<size_t>(node.left_id)].is_leaf() &&
@@ -111,23 +111,26 @@ bool LayerGrower::is_there(const Tree& tree, int32_t number, Goal goal) {
 void LayerGrower::follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal) {
   const std::vector<Segment>& segments = segments_[static_cast<size_t>(chunk)];
   while (!std::all_of(segments.begin(), segments.end(), [&](const Segment& segment) {
-    return is_there(tree, segment.node, goal);
+    return is_at_goal(tree, segment.node, goal);
   })) {
-    part_layer(chunk, tree, tables, goal);
+    partition_layer(chunk, tree, tables, goal);
   }
 }
 
-void LayerGrower::part_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal) {
+void LayerGrower::partition_layer(int64_t chunk,
+                                  const Tree& tree,
+                                  const Tables& tables,
+                                  Goal goal) {
   std::vector<Segment>& segments = segments_[static_cast<size_t>(chunk)];
   std::vector<Segment> next;
   for (const Segment& segment : segments) {
-    if (is_there(tree, segment.node, goal)) {
+    if (is_at_goal(tree, segment.node, goal)) {
       next.push_back(segment);
       continue;
     }
     const auto id = static_cast<size_t>(segment.node);
     const TreeNode& node = tree.nodes[id];
-    const int32_t middle = part(chunk, segment, node, tables[id].data());
+    const int32_t middle = partition(chunk, segment, node, tables[id].data());
     if (middle > segment.begin) next.push_back({node.left_id, segment.begin, middle});
     if (middle < segment.end) next.push_back({node.right_id, middle, segment.end});
   }
@@ -136,51 +139,53 @@ void LayerGrower::part_layer(int64_t chunk, const Tree& tree, const Tables& tabl
 
 namespace {
 
-// Each thread keeps its own: what another core has just written comes back slowly.
+// Thread-local buffers avoid transfers of cache lines between cores.
 struct Spare {
-  static constexpr size_t kRoom = BinnedMatrix::kChunkRows + kPartedBeyond;
-  std::vector<uint8_t> goes_left = std::vector<uint8_t>(kRoom);
-  std::vector<uint16_t> ids = std::vector<uint16_t>(kRoom);
-  std::vector<uint64_t> rows = std::vector<uint64_t>(kRoom);
+  static constexpr size_t kCapacity = BinnedMatrix::kChunkRows + kPartedBeyond;
+  std::vector<uint8_t> goes_left = std::vector<uint8_t>(kCapacity);
+  std::vector<uint16_t> ids = std::vector<uint16_t>(kCapacity);
+  std::vector<uint64_t> rows = std::vector<uint64_t>(kCapacity);
 };
 
 }  // namespace
 
-// Where those begin that go right.
-int32_t LayerGrower::part(int64_t chunk,
-                          const Segment& segment,
-                          const TreeNode& node,
-                          const uint8_t* table) {
+// Partitions a segment and returns the position of the first row that goes right.
+int32_t LayerGrower::partition(int64_t chunk,
+                               const Segment& segment,
+                               const TreeNode& node,
+                               const uint8_t* table) {
   thread_local Spare spare;
   const int64_t n = segment.end - segment.begin;
   const int64_t place = chunk * BinnedMatrix::kChunkRows + segment.begin;
   const uint8_t* goes_left = spare.goes_left.data();
-  ask(chunk, segment, node, table, spare.goes_left.data());
-  const int64_t left = hot().part_ids(n, goes_left, ids_[static_cast<size_t>(chunk)].data() + segment.begin,
-                                      spare.ids.data());
+  evaluate_split(chunk, segment, node, table, spare.goes_left.data());
+  const int64_t left = histograms().part_ids(
+      n, goes_left, ids_[static_cast<size_t>(chunk)].data() + segment.begin, spare.ids.data());
   for (BinnedMatrix::Group& group : matrix_->groups()) {
-    hot().part_rows(n, goes_left, group.row(place), reinterpret_cast<uint8_t*>(spare.rows.data()));
+    histograms().part_rows(n, goes_left, group.row(place),
+                           reinterpret_cast<uint8_t*>(spare.rows.data()));
   }
   return segment.begin + static_cast<int32_t>(left);
 }
 
-void LayerGrower::ask(int64_t chunk,
-                      const Segment& segment,
-                      const TreeNode& node,
-                      const uint8_t* table,
-                      uint8_t* goes_left) const {
+void LayerGrower::evaluate_split(int64_t chunk,
+                                 const Segment& segment,
+                                 const TreeNode& node,
+                                 const uint8_t* table,
+                                 uint8_t* goes_left) const {
   const BinnedMatrix::Place place =
       matrix_->place(static_cast<size_t>(matrix_->column_of_feature(node.feature_id)));
   const BinnedMatrix::Group& group = matrix_->groups()[static_cast<size_t>(place.group)];
   const uint8_t* bins =
       group.bins_from(chunk * BinnedMatrix::kChunkRows + segment.begin, place.slot);
-  (group.is_wide ? hot().look_up16 : hot().look_up8)(segment.end - segment.begin, bins, table, goes_left);
+  (group.is_wide ? histograms().look_up16 : histograms().look_up8)(segment.end - segment.begin,
+                                                                   bins, table, goes_left);
 }
 
 float LayerGrower::largest_of_all(const float* x, const char* what) const {
   const float own = largest_of(x, rows() * logits_, what, logits_);
   if (!all_.peers) return own;
-  // as bits, which rise with numbers that are not negative
+  // compare as bits, which have the same order for non-negative numbers
   uint32_t bits;
   std::memcpy(&bits, &own, sizeof bits);
   int64_t most = bits;
@@ -207,17 +212,16 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
         static_cast<uint32_t>(first) * by + rank + static_cast<uint32_t>(layer) * 0x85ebca6bu;
     const PackRules rules = {static_cast<float>(scales.gradient), static_cast<float>(scales.hessian),
                              at, at + 0x1b873593u, by};
-    hot().pack(count, gradients + first, hessians + first, &rules, by_row.data());
-    hot().gather(count / logits_, logits_, ids_[static_cast<size_t>(chunk)].data(), by_row.data(),
-                 packed_.data() + first);
+    histograms().pack(count, gradients + first, hessians + first, &rules, by_row.data());
+    histograms().gather(count / logits_, logits_, ids_[static_cast<size_t>(chunk)].data(),
+                        by_row.data(), packed_.data() + first);
   });
   return scales;
 }
 
-// Sums that nobody needs any more, for whoever needs as many next.
-class LayerGrower::SpareSums {
+class LayerGrower::SumsPool {
  public:
-  // New ones are zero.
+  // Allocates a zeroed buffer if none of this size is free.
   std::vector<int64_t> take(size_t size) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (std::vector<int64_t>& sums : spare_) {
@@ -239,23 +243,22 @@ class LayerGrower::SpareSums {
   std::vector<std::vector<int64_t>> spare_;
 };
 
-// The work of one call of best_splits(): jobs, each a node and a group of columns, cut into pieces
-// of rows.
+// One call of best_splits(). A job is the histogram of a node and a column group.
 class LayerGrower::Layer {
  public:
   Layer(LayerGrower& grower, const Scales& scales, const SplitCosts& costs)
       : grower_(grower), scales_(scales), costs_(costs) {}
 
   std::vector<LayerSplit> run(int32_t begin, int32_t end) {
-    cut(begin, end);
+    create_jobs(begin, end);
     parallel_for_throwing(static_cast<int64_t>(pieces_.size()),
                     [&](int64_t i) { add(pieces_[static_cast<size_t>(i)]); });
-    if (has_peers()) judge_of_all();
+    if (has_peers()) reduce_and_find_splits();
     std::vector<LayerSplit> best(static_cast<size_t>(end - begin));
     for (int32_t node = begin; node < end; ++node) best[static_cast<size_t>(node - begin)].node = node;
     for (const std::unique_ptr<Job>& job : jobs_) {
-      LayerSplit& so_far = best[static_cast<size_t>(job->node - begin)];
-      if (is_better(job->best, so_far)) so_far = std::move(job->best);
+      LayerSplit& current = best[static_cast<size_t>(job->node - begin)];
+      if (is_better(job->best, current)) current = std::move(job->best);
     }
     best.erase(std::remove_if(best.begin(), best.end(),
                               [](const LayerSplit& split) { return split.column < 0; }),
@@ -265,7 +268,7 @@ class LayerGrower::Layer {
 
  private:
   struct Run {
-    int64_t begin, end;  // places
+    int64_t begin, end;  // positions
   };
   struct Job {
     int32_t node;
@@ -283,7 +286,7 @@ class LayerGrower::Layer {
 
   bool has_peers() const { return grower_.all_.peers != nullptr; }
 
-  void cut(int32_t begin, int32_t end) {
+  void create_jobs(int32_t begin, int32_t end) {
     std::vector<std::vector<Run>> by_node(static_cast<size_t>(end - begin));
     for (size_t chunk = 0; chunk < grower_.segments_.size(); ++chunk) {
       const int64_t first = static_cast<int64_t>(chunk) * BinnedMatrix::kChunkRows;
@@ -294,7 +297,7 @@ class LayerGrower::Layer {
     }
     for (int32_t node = begin; node < end; ++node) {
       const std::vector<Run>& own = by_node[static_cast<size_t>(node - begin)];
-      // others may have some of its rows
+      // other processes may have rows of this node
       if (own.empty() && !has_peers()) continue;
       const size_t first = runs_.size();
       runs_.insert(runs_.end(), own.begin(), own.end());
@@ -302,23 +305,23 @@ class LayerGrower::Layer {
         jobs_.push_back(std::make_unique<Job>());
         jobs_.back()->node = node;
         jobs_.back()->group = group;
-        cut_job(jobs_.back().get(), first, runs_.size());
+        create_pieces(jobs_.back().get(), first, runs_.size());
       }
     }
-    // each thread sums the rows that it brings to their nodes: what the other's core has written, or
-    // has read before it is written, comes slowly where the two are far from each other
+    // Each thread sums the rows that it has partitioned: transfers between distant cores are slow.
     std::stable_partition(pieces_.begin(), pieces_.end(), [this](const Piece& piece) {
-      return piece.first_run == piece.end_run || is_in_front(runs_[piece.first_run]);
+      return piece.first_run == piece.end_run || is_in_first_half(runs_[piece.first_run]);
     });
   }
 
-  void cut_job(Job* job, size_t first, size_t end) {
+  void create_pieces(Job* job, size_t first, size_t end) {
     int64_t rows = 0;
     size_t from = first;
     for (size_t i = first; i < end; ++i) {
       const int64_t more = runs_[i].end - runs_[i].begin;
-      const bool halves_meet = i > from && is_in_front(runs_[i - 1]) != is_in_front(runs_[i]);
-      if (rows + more > kPackedRows || halves_meet) {
+      const bool crosses_halves =
+          i > from && is_in_first_half(runs_[i - 1]) != is_in_first_half(runs_[i]);
+      if (rows + more > kPackedRows || crosses_halves) {
         add_piece(job, from, i);
         from = i;
         rows = 0;
@@ -332,7 +335,7 @@ class LayerGrower::Layer {
     pieces_.push_back({job, first, end});
     ++job->pieces;
   }
-  bool is_in_front(const Run& run) const { return 2 * run.begin < grower_.rows(); }
+  bool is_in_first_half(const Run& run) const { return 2 * run.begin < grower_.rows(); }
 
   void add(const Piece& piece) {
     Job& job = *piece.job;
@@ -345,9 +348,9 @@ class LayerGrower::Layer {
       const uint8_t* rows = group.row(from);
       const int64_t* packed = grower_.packed_.data() + from * logits;
       if (group.is_wide) {
-        hot().add16(n, features, group.bins, logits, rows, packed, sums.data());
+        histograms().add16(n, features, group.bins, logits, rows, packed, sums.data());
       } else {
-        hot().add8(n, features, logits, rows, packed, sums.data());
+        histograms().add8(n, features, logits, rows, packed, sums.data());
       }
     }
     const std::lock_guard<std::mutex> lock(job.mutex);
@@ -356,14 +359,14 @@ class LayerGrower::Layer {
       job.gradients = spare_totals_.take(size);
       job.hessians = spare_totals_.take(size);
     }
-    hot().flush(static_cast<int64_t>(size), are_first, sums.data(), job.gradients.data(),
-                job.hessians.data());
+    histograms().flush(static_cast<int64_t>(size), are_first, sums.data(), job.gradients.data(),
+                       job.hessians.data());
     spare_.keep(std::move(sums));
-    if (--job.pieces == 0 && !has_peers()) judge(job);
+    if (--job.pieces == 0 && !has_peers()) find_best_split(job);
   }
 
-  // The sums of a layer go in one message.
-  void judge_of_all() {
+  // All-reduces the sums of a layer in one message.
+  void reduce_and_find_splits() {
     std::vector<int64_t> sums;
     for (const std::unique_ptr<Job>& job : jobs_) {
       sums.push_back(job->rows);
@@ -381,11 +384,11 @@ class LayerGrower::Layer {
     }
     parallel_for_throwing(static_cast<int64_t>(jobs_.size()), [&](int64_t i) {
       Job& job = *jobs_[static_cast<size_t>(i)];
-      if (job.rows > 0) judge(job);
+      if (job.rows > 0) find_best_split(job);
     });
   }
 
-  void judge(Job& job) {
+  void find_best_split(Job& job) {
     const BinnedMatrix::Group& group = grower_.matrix_->groups()[job.group];
     job.best.node = job.node;
     const size_t stride = static_cast<size_t>(group.bins * grower_.logits_);
@@ -406,8 +409,8 @@ class LayerGrower::Layer {
   std::vector<Run> runs_;
   std::vector<Piece> pieces_;
   std::vector<std::unique_ptr<Job>> jobs_;
-  SpareSums spare_;         // all zero, as flushing leaves them
-  SpareSums spare_totals_;  // of any numbers
+  SumsPool spare_;         // zeroed, as flush() leaves them
+  SumsPool spare_totals_;  // with any contents
 };
 
 std::vector<LayerSplit> LayerGrower::best_splits(int32_t begin,

@@ -1,4 +1,4 @@
-// LayerGrower, the best splits of a layer's nodes over all rows of a BinnedMatrix.
+// LayerGrower finds the best splits of a layer over all rows of a BinnedMatrix.
 #pragma once
 
 #include <algorithm>
@@ -15,31 +15,28 @@
 
 namespace runhooks {
 
-// What a leaf's split would be. Without a column there is none.
+// The best split of a leaf; column -1 means none.
 struct LayerSplit {
   int32_t node = 0;
   int32_t column = -1, feature = -1, threshold = 0;
   bool missing_goes_right = false;
   double gain = 0;
-  std::vector<float> left, right;  // contributions, not yet times the learning rate
+  std::vector<float> left, right;  // contributions without the learning rate
 };
 
-// Where several processes have rows: who adds up what they have, and how many rows all have. Row i
-// of process r counts as row i * size + r of all, whose sums are those of one process with all
-// rows.
+// Row i of process r has the global number i * size + r, so sums equal those of one process.
 struct RowPartition {
-  Communicator* peers = nullptr;  // NULL: this process has all
-  int64_t rows = 0;
+  Communicator* peers = nullptr;  // NULL if this process has all rows
+  int64_t rows = 0;               // of all processes
 };
 
-// Rows lie in chunks; those of a chunk are kept in the order of their nodes, those of a node in any.
-// All sums are of whole numbers, the gradients and hessians times a power of two: what comes out has
-// the same bits for any number of threads and any order of the rows.
+// Rows are grouped by node within chunks. Gradients and hessians are summed as scaled integers, so
+// results are bit-identical for any number of threads and any order of rows.
 class LayerGrower {
  public:
   LayerGrower(std::unique_ptr<BinnedMatrix> matrix, int32_t logits);
 
-  // Splits are those of the rows of all from here on; of one logit.
+  // From here on splits are those of the rows of all processes. Supports one logit only.
   void share(const RowPartition& all) { all_ = all; }
   const RowPartition& all() const { return all_; }
 
@@ -48,22 +45,21 @@ class LayerGrower {
   int32_t logits() const { return logits_; }
   const BinnedMatrix& matrix() const { return *matrix_; }
 
-  // All rows in the root of a new tree.
   void start_tree();
-  // Brings the rows to the leaves of a tree whose questions above them have not changed; on several
-  // threads then(chunk) for each chunk, while its rows are near.
+  // Moves the rows to the leaves of `tree`, whose existing splits must not have changed. Calls
+  // then(chunk) for each chunk on several threads, while its rows are in the cache.
   template <typename Then>
   void follow(const Tree& tree, const Then& then);
   void follow(const Tree& tree) {
     follow(tree, [](int64_t) {});
   }
-  // For a tree that does not grow any more, without bringing rows to its last leaves; afterwards another
-  // one must start. run(nodes, rows, which[], how many, what they count from): row i is in nodes[which[i]].
+  // Visits the leaves of a finished tree without moving rows to the last layer; call start_tree()
+  // afterwards. In run(nodes, ids, which, n, first), row first + ids[i] is in node nodes[which[i]].
   template <typename Run>
   void each_leaf(const Tree& tree, const Run& run);
-  // The best split of each leaf [begin, end), of equals by the first column, with gradients and hessians by row
-  // and logit. `layer` counts all layers: the rounding of a layer is not that of the next one.
-  // Throws a kInvalidArgument error where a gradient or hessian is not finite.
+  // The best splits of leaves [begin, end); among equal splits the first column wins. `layer`
+  // counts all layers and varies the rounding. Throws kInvalidArgument for a non-finite gradient or
+  // hessian.
   std::vector<LayerSplit> best_splits(int32_t begin,
                                       int32_t end,
                                       const float* gradients,
@@ -71,16 +67,16 @@ class LayerGrower {
                                       int64_t layer,
                                       const SplitCosts& costs);
 
-  // run(node, rows of it, how many, what they count from, their first place) for pieces of all
-  // rows, on several threads.
+  // Calls run(node, ids, n, first, position) for segments of all rows on several threads: row first
+  // + ids[i] is stored at position + i.
   template <typename Run>
   void each_piece(const Run& run) const;
-  // The same of one chunk, on this thread.
+  // The same for one chunk, on this thread.
   template <typename Run>
   void each_piece_of(int64_t chunk, const Run& run) const;
 
  private:
-  // For each bin of a node's column 1 where it goes left; of leaves nothing.
+  // For each node, 1 for each bin that goes left; empty for leaves.
   using Tables = std::vector<std::vector<uint8_t>>;
   struct Segment {
     int32_t node;
@@ -89,29 +85,35 @@ class LayerGrower {
   struct Scales {
     double gradient, hessian;
   };
-  class SpareSums;
+  class SumsPool;
   class Layer;
 
   float largest_of_all(const float* x, const char* what) const;
   Scales pack(const float* gradients, const float* hessians, int64_t layer);
   Tables tables_of(const Tree& tree) const;
   std::vector<uint8_t> table_of(const TreeNode& node) const;
-  // Of those of a chunk that are not in leaves, all or only those which do not come to leaves next.
+  // Move rows to the leaves, or only to the parents of leaves.
   enum class Goal { kLeaves, kParentsOfLeaves };
   void follow_chunk(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
-  void part_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
-  static bool is_there(const Tree& tree, int32_t node, Goal goal);
-  int32_t part(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table);
-  // Of rows that are in a node, whether they go left.
-  void ask(int64_t chunk, const Segment& segment, const TreeNode& node, const uint8_t* table,
-           uint8_t* goes_left) const;
+  void partition_layer(int64_t chunk, const Tree& tree, const Tables& tables, Goal goal);
+  static bool is_at_goal(const Tree& tree, int32_t node, Goal goal);
+  int32_t partition(int64_t chunk,
+                    const Segment& segment,
+                    const TreeNode& node,
+                    const uint8_t* table);
+  // Sets goes_left[i] for each row of a segment of `node`.
+  void evaluate_split(int64_t chunk,
+                      const Segment& segment,
+                      const TreeNode& node,
+                      const uint8_t* table,
+                      uint8_t* goes_left) const;
 
   std::unique_ptr<BinnedMatrix> matrix_;
   int32_t logits_;
   RowPartition all_;
-  std::vector<std::vector<uint16_t>> ids_;      // by chunk: of rows in it
-  std::vector<std::vector<Segment>> segments_;  // of a chunk, in order
-  std::vector<int64_t> packed_;                 // by place, then logit
+  std::vector<std::vector<uint16_t>> ids_;      // by chunk: row numbers within it
+  std::vector<std::vector<Segment>> segments_;  // by chunk, in order of position
+  std::vector<int64_t> packed_;                 // by position, then logit
 };
 
 template <typename Then>
@@ -137,8 +139,8 @@ void LayerGrower::each_leaf(const Tree& tree, const Run& run) {
       } else {
         nodes = {node.right_id, node.left_id};
         const auto begin = static_cast<int32_t>(at - first);
-        ask(chunk, {number, begin, begin + static_cast<int32_t>(n)}, node,
-            tables[static_cast<size_t>(number)].data(), goes_left.data());
+        evaluate_split(chunk, {number, begin, begin + static_cast<int32_t>(n)}, node,
+                       tables[static_cast<size_t>(number)].data(), goes_left.data());
       }
       run(nodes, ids, goes_left.data(), n, first);
     });

@@ -15,8 +15,7 @@ Output lowered_sum_of_all(Graph& g, const Output& x, int64_t group_size) {
       .attr("subdiv_offsets", std::vector<int64_t>{0});
 }
 
-// TensorFlow has histograms of one logit, and of several feature by feature, whose last bucket has
-// what is missing.
+// TensorFlow's op for several logits takes one feature and adds a bucket for missing values.
 void lower_stats_of_all(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   const int64_t features = op.attr_int("num_features"), splits = op.attr_int("max_splits"),
                 buckets = op.attr_int("num_buckets");

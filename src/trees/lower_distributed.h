@@ -1,4 +1,4 @@
-// What several processes say together of their rows, in TensorFlow's ops, as files have them.
+// Lowering of the distributed tree ops to TensorFlow's ops.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace runhooks {
 
-// The sum over so many processes; `x` itself of one.
+// The sum over `group_size` processes; `x` itself for one process.
 Output lowered_sum_of_all(Graph& g, const Output& x, int64_t group_size);
 
 void lower_stats_of_all(Graph& g, const Operation& op, const std::vector<Output>& inputs);

@@ -13,7 +13,7 @@
 
 namespace runhooks {
 
-// In an order of its own: other last bits decide between splits that gain as much.
+// Keeps TensorFlow's order of operations, since rounding decides between splits with equal gain.
 LogisticDerivatives logistic_derivatives(Graph& g,
                                          const Output& labels,
                                          const Output& logits,
@@ -38,8 +38,7 @@ const Graph& root_of(const Graph& graph) {
   return *g;
 }
 
-// The op of this type beside the one that refers to the same data; in a function there are copies of
-// handles, which have the names of those that they stand for.
+// The op of this type that uses the same data. Compares names, since functions copy handles.
 const Operation& partner_of(const Operation& op, const char* type, size_t handle_of_partner) {
   const std::string& handle = op.input(1).op->name();
   for (const auto& other : root_of(op.graph()).operations()) {
@@ -47,8 +46,8 @@ const Operation& partner_of(const Operation& op, const char* type, size_t handle
       return *other;
     }
   }
-  invalid_argument("There is no ", type, " of the data that '", op.name(), "' (", op.type(),
-                   ") refers to, so that it cannot be written in TensorFlow's ops.");
+  invalid_argument("Cannot export '", op.name(), "' (", op.type(), "): the graph has no ", type,
+                   " with the same data.");
 }
 
 Output bucket_of(Graph& g, const std::string& name, const Operation& op) {
@@ -56,8 +55,7 @@ Output bucket_of(Graph& g, const std::string& name, const Operation& op) {
   Operation* made = g.find_operation(name.substr(0, colon));
   const int index = colon == std::string::npos ? -1 : std::atoi(name.c_str() + colon + 1);
   if (made && index >= 0 && index < made->num_outputs()) return made->output(index);
-  invalid_argument("There is no tensor '", name, "' of buckets, so that '", op.name(),
-                   "' cannot be written in TensorFlow's ops.");
+  invalid_argument("Cannot export '", op.name(), "': the graph has no bucket tensor '", name, "'.");
 }
 
 std::vector<Output> outputs_of(Operation& op) {
@@ -68,7 +66,7 @@ std::vector<Output> outputs_of(Operation& op) {
 
 }  // namespace
 
-// A handle that nobody uses.
+// An unused placeholder for the handle.
 void lower_in_memory_handle(Graph& g, const Operation& op, const std::vector<Output>&) {
   g.op("VarHandleOp")
       .attr("dtype", DType::kFloat32)
@@ -119,8 +117,7 @@ void lower_in_memory_logistic(Graph& g, const Operation& op, const std::vector<O
   g.op("IdentityN", {loss, by.gradients, by.hessians}).named(op.name() + "/").build();
 }
 
-// All features in one histogram, which has room for the one with the most buckets: further buckets
-// are empty and gain nothing.
+// One histogram for all features, as wide as the widest; empty buckets cannot win.
 void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   Operation* logits =
       root_of(g).find_operation(partner_of(op, "BoostedTreesInMemoryLogits", 1).name());

@@ -1,4 +1,4 @@
-// The ops of trees in memory in TensorFlow's, as files have them.
+// Lowering of the ops of trees in memory to TensorFlow's ops.
 #pragma once
 
 #include <vector>
@@ -7,20 +7,18 @@
 
 namespace runhooks {
 
-// Of the mean logistic loss of two classes by their logits, as TensorFlow's trees have it where there are no
-// weights and no gradient is asked for.
+// Derivatives of the mean logistic loss by the logits, as in TensorFlow's trees without weights.
 struct LogisticDerivatives {
   Output gradients, hessians;
 };
-// `rows` is how many there are, of all processes.
+// `rows` is the number of rows of all processes.
 LogisticDerivatives logistic_derivatives(Graph& g,
                                          const Output& labels,
                                          const Output& logits,
                                          const Output& rows);
 Output number_of(Graph& g, const Output& labels);
 
-// The rows come anew in each step of TensorFlow's, which finds their leaves from the roots on and sums
-// them in histograms of all features.
+// TensorFlow has no data in memory: each step routes all rows from the root again.
 void lower_in_memory_handle(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_in_memory_fill(Graph& g, const Operation& op, const std::vector<Output>& inputs);
 void lower_in_memory_logits(Graph& g, const Operation& op, const std::vector<Output>& inputs);

@@ -1,4 +1,4 @@
-// Parallel_for_throwing(), parallel_for() for work that may throw; parallel_for_chunks() for elements that take long.
+// parallel_for_throwing() for work that may throw, and parallel_for_chunks() for costly elements.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,7 @@
 
 namespace runhooks {
 
-// run(i) for each i below n, in any order; the first error that came is thrown when all have ended,
-// and what has not begun by then is left out.
+// Calls run(i) for each i below n in any order. Stops after an error and rethrows the first one.
 template <typename Run>
 void parallel_for_throwing(int64_t n, const Run& run) {
   std::exception_ptr error;
@@ -31,8 +30,8 @@ void parallel_for_throwing(int64_t n, const Run& run) {
   if (error) std::rethrow_exception(error);
 }
 
-// run(first, count) for pieces of 0..n, each worth a thread where an element takes `work` steps. It
-// must not throw. In rounds, between which the user may stop a long one.
+// Calls run(first, count) for pieces of 0..n; an element takes about `work` steps. `run` must not
+// throw. Polls for interrupts.
 template <typename Run>
 void parallel_for_chunks(int64_t n, int64_t piece, int64_t work, const Run& run) {
   for_each_cancellable_chunk((n + piece - 1) / piece, piece * work, [&](int64_t begin, int64_t end) {

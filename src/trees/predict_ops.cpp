@@ -1,4 +1,3 @@
-// What trees say of examples: logits, the leaves that they reach, the way there.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -13,14 +12,14 @@ namespace runhooks {
 
 namespace {
 
-// The buckets of a batch, feature by feature, each [batch] or [batch, 1].
+// The buckets of a batch by feature, each of shape [batch] or [batch, 1].
 class Buckets {
  public:
   Buckets(KernelContext& c, int first, int64_t rows) {
     for (int i = first; i < c.num_inputs(); ++i) {
       if (c.input(i).num_elements() != rows) {
         invalid_argument("Feature ", i - first, " has ", c.input(i).num_elements(),
-                         " buckets for a batch of ", rows, ".");
+                         " buckets, but the batch has ", rows, " rows.");
       }
       features_.push_back(c.input(i).data<int32_t>());
     }
@@ -35,7 +34,7 @@ class Buckets {
   std::vector<const int32_t*> features_;
 };
 
-// What a node says, or said before it was split.
+// The value of a leaf, or the value of a split node before it was split.
 const std::vector<float>& value_of(const TreeNode& node) {
   return node.is_leaf() ? node.leaf : node.original_leaf;
 }
@@ -56,7 +55,6 @@ void add_leaf(const std::vector<float>& leaf, float weight, float* logits) {
   for (size_t k = 0; k < leaf.size(); ++k) logits[k] += weight * leaf[k];
 }
 
-// The trees, once they are known to go with the features and logits of this operation.
 const TreeEnsemble& checked_trees(KernelContext& c, const Buckets& buckets) {
   const auto& trees = c.input_resource<EnsembleResource>(0);
   trees.check_fits(buckets.num_features(),
@@ -91,8 +89,7 @@ class PredictKernel : public Kernel {
   }
 
  private:
-  // The trees in the form that is made for many rows; NULL where these are few, or it has no place
-  // for them.
+  // The trees in a layout for large batches; NULL for small batches or unsupported trees.
   const Forest* fast_form(const EnsembleResource& trees, int64_t rows) {
     constexpr int64_t kFewRows = 256;
     const std::pair<uint64_t, int64_t> now = {trees.revision(), trees.ensemble().stamp};
@@ -107,7 +104,7 @@ class PredictKernel : public Kernel {
   std::pair<uint64_t, int64_t> of_;
 };
 
-// Logits beyond those of a leaf that an example is known to have reached before.
+// Adds the logits of trees and layers since the node that each example had reached before.
 class TrainingPredictKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -119,8 +116,8 @@ class TrainingPredictKernel : public Kernel {
     auto* logits = c.output(0).data<float>();
     auto *trees = c.output(1).data<int32_t>(), *nodes = c.output(2).data<int32_t>();
     if (c.input(2).num_elements() != rows) {
-      invalid_argument("There must be a cached node for each cached tree; got ",
-                       c.input(2).num_elements(), " and ", rows, ".");
+      invalid_argument("`cached_node_ids` has ", c.input(2).num_elements(), " elements and `",
+                       "cached_tree_ids` has ", rows, "; they must have the same length.");
     }
     std::fill(logits, logits + rows * width, 0.0f);
     for (int64_t row = 0; row < rows; ++row) {
@@ -129,7 +126,7 @@ class TrainingPredictKernel : public Kernel {
       if (ensemble.trees.empty()) continue;
       const int32_t tree = cached_trees[row];
       if (tree < 0 || tree >= ensemble.num_trees()) {
-        invalid_argument("There is no tree ", tree, ", which row ", row + 1, " is said to be in.");
+        invalid_argument("Row ", row + 1, " has cached tree ", tree, ", which does not exist.");
       }
       nodes[row] = walk(ensemble, {tree, cached[row]}, buckets, row, logits + row * width);
     }
@@ -140,14 +137,14 @@ class TrainingPredictKernel : public Kernel {
     int32_t tree, node;
   };
 
-  // Takes back what the place has given already, which may have been pruned since.
+  // Subtracts the value of the cached node, which may have been pruned since.
   static Place resume(const TreeEnsemble& ensemble, Place place, int64_t row, float* logits) {
     if (place.node < 0) return {place.tree, 0};
     const Tree& tree = ensemble.trees[static_cast<size_t>(place.tree)];
     const size_t known = tree.pruned.empty() ? tree.nodes.size() : tree.pruned.size();
     if (static_cast<size_t>(place.node) >= known) {
-      invalid_argument("Tree ", place.tree, " has no node ", place.node, ", in which row ", row + 1,
-                       " is said to be.");
+      invalid_argument("Row ", row + 1, " has cached node ", place.node, ", which tree ",
+                       place.tree, " does not have.");
     }
     if (!tree.pruned.empty()) {
       const PrunedNode& now = tree.pruned[static_cast<size_t>(place.node)];
@@ -175,8 +172,7 @@ class TrainingPredictKernel : public Kernel {
   }
 };
 
-// The way of each example through the trees: the features that were asked for, and the logit before
-// the first question and after each answer.
+// The decision path of each example: the features of the splits, and the logit at each node.
 class DebugOutputsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -184,7 +180,7 @@ class DebugOutputsKernel : public Kernel {
     const Buckets buckets(c, 1, rows);
     const TreeEnsemble& ensemble = checked_trees(c, buckets);
     if (c.op().attr_int("logits_dimension") != 1) {
-      fail(Code::kUnimplemented, "The way through trees of several logits cannot be written down.");
+      fail(Code::kUnimplemented, "Debug outputs are available for one logit only.");
     }
     std::vector<std::string> ways;
     for (int64_t row = 0; row < rows; ++row) ways.push_back(way(ensemble, buckets, row));
@@ -260,8 +256,9 @@ RUNHOOKS_REGISTER_OP("BoostedTreesTrainingPredict")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesTrainingPredict")
-    .summary("The logits of examples beyond those of the leaves that they had reached, and the "
-             "leaves of the last tree that they reach now.");
+    .summary(
+        "The change of the logits of examples since their cached nodes, and the nodes of the "
+        "last tree that they reach now.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesExampleDebugOutputs")
     .input("tree_ensemble_handle: resource, tree ensemble")
@@ -275,6 +272,6 @@ RUNHOOKS_REGISTER_OP("BoostedTreesExampleDebugOutputs")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesExampleDebugOutputs")
-    .summary("The way of each example through the trees, as TensorFlow's message DebugOutput.");
+    .summary("The decision path of each example, as TensorFlow's message DebugOutput.");
 
 }  // namespace runhooks

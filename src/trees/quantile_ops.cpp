@@ -1,4 +1,3 @@
-// Quantiles of features, which become the boundaries of their buckets.
 #include <algorithm>
 
 #include "graph/op_registry.h"
@@ -37,7 +36,7 @@ class MakeSummariesKernel : public Kernel {
     for (int f = 0; f < n; ++f) {
       const int64_t rows = c.input(f).num_elements();
       if (weights.num_elements() == rows || weights.num_elements() == 1) continue;
-      invalid_argument("There must be one weight, or one for each of ", rows, " values; got ",
+      invalid_argument("`example_weights` must have 1 or ", rows, " elements, not ",
                        weights.num_elements(), ".");
     }
     std::vector<QuantileSummary> summaries(static_cast<size_t>(n));
@@ -100,7 +99,7 @@ class SetBoundariesKernel : public Kernel {
     for (int f = 1; f < c.num_inputs(); ++f) {
       const float *begin = c.input(f).data<float>(), *end = begin + c.input(f).num_elements();
       if (!std::is_sorted(begin, end)) {
-        invalid_argument("The boundaries of feature ", f - 1, " must rise.");
+        invalid_argument("The boundaries of feature ", f - 1, " must be in ascending order.");
       }
       all.emplace_back(begin, end);
     }
@@ -116,7 +115,7 @@ class QuantileBucketizeKernel : public Kernel {
   }
 
  private:
-  // A number takes as long as many steps of arithmetic: few of them are worth a thread.
+  // A search takes about kSteps operations, so small batches stay on one thread.
   static void find(const Tensor& x, const Tensor& edges, int32_t* out) {
     constexpr int64_t kPiece = 1 << 12, kSteps = 16;
     const Binner finder({edges.data<float>(), edges.data<float>() + edges.num_elements()});
@@ -138,7 +137,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceHandleOp")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesQuantileStreamResourceHandleOp")
-    .summary("Quantiles of streams.");
+    .summary("A resource of quantile streams.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesCreateQuantileStreamResource")
     .input("quantile_stream_resource_handle: resource, quantile streams")
@@ -151,7 +150,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesCreateQuantileStreamResource")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesCreateQuantileStreamResource")
-    .summary("Begins quantiles of streams where they have not begun.");
+    .summary("Creates quantile streams unless they exist.");
 
 RUNHOOKS_REGISTER_OP("IsBoostedTreesQuantileStreamResourceInitialized")
     .input("quantile_stream_resource_handle: resource, quantile streams")
@@ -161,7 +160,7 @@ RUNHOOKS_REGISTER_OP("IsBoostedTreesQuantileStreamResourceInitialized")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.IsBoostedTreesQuantileStreamResourceInitialized")
-    .summary("Whether quantiles of streams have begun.");
+    .summary("Whether quantile streams have been created.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesMakeQuantileSummaries")
     .input("float_values: num_features * float, rank >= 1")
@@ -170,13 +169,14 @@ RUNHOOKS_REGISTER_OP("BoostedTreesMakeQuantileSummaries")
     .output("summaries: num_features * float")
     .attr("num_features: int >= 0")
     .shape([](ShapeContext& c) {
-      for (size_t i = 0; i < c.outputs().size(); ++i) c.set_output(static_cast<int>(i), Shape{-1, 4});
+      for (size_t i = 0; i < c.outputs().size(); ++i)
+        c.set_output(static_cast<int>(i), Shape{-1, 4});
     })
     .kernel(kernel_of<MakeSummariesKernel>())
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesMakeQuantileSummaries")
-    .summary("The values of a batch with their weights and ranks.")
+    .summary("The quantile summary of each feature in a batch.")
     .example("e[4] e[4] e[4] e | num_features=2");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceAddSummaries")
@@ -189,7 +189,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceAddSummaries")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesQuantileStreamResourceAddSummaries")
-    .summary("Adds a batch to each stream.");
+    .summary("Adds a quantile summary to each stream.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceFlush")
     .input("quantile_stream_resource_handle: resource, quantile streams")
@@ -201,7 +201,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceFlush")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesQuantileStreamResourceFlush")
-    .summary("Ends the streams: what was added becomes boundaries of buckets.");
+    .summary("Computes bucket boundaries from the streams and empties them.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceGetBucketBoundaries")
     .input("quantile_stream_resource_handle: resource, quantile streams")
@@ -215,7 +215,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceGetBucketBoundaries")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesQuantileStreamResourceGetBucketBoundaries")
-    .summary("The boundaries of buckets that streams have given.");
+    .summary("The bucket boundaries of quantile streams.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceDeserialize")
     .input("quantile_stream_resource_handle: resource, quantile streams")
@@ -227,7 +227,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesQuantileStreamResourceDeserialize")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesQuantileStreamResourceDeserialize")
-    .summary("Gives streams the boundaries that they have given before.");
+    .summary("Restores the bucket boundaries of quantile streams.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesBucketize")
     .input("float_values: num_features * float, rank >= 1")

@@ -50,7 +50,7 @@ QuantileSummary summary_from_rows(const Tensor& rows, Code code, const std::stri
     const bool is_ordered = i == 0 || entries[static_cast<size_t>(i) - 1].value < entry.value;
     const bool is_good = is_ordered && entry.weight > 0 && entry.min_rank >= 0 &&
                          entry.max_rank >= entry.min_rank && !std::isnan(entry.value);
-    if (!is_good) fail(code, what, " has an entry ", i, " that cannot be.");
+    if (!is_good) fail(code, what, " has an invalid entry ", i, ".");
   }
   return QuantileSummary(std::move(entries));
 }
@@ -62,7 +62,7 @@ std::unique_ptr<StatefulResource> QuantileStreams::make(const Operation&) {
 void QuantileStreams::create(double epsilon, int64_t num_streams, int64_t max_elements) {
   if (is_initialized_) return;
   if (!(epsilon > 0) || num_streams < 0) {
-    invalid_argument("Quantiles need an epsilon above 0 and no negative number of streams; got ",
+    invalid_argument("`epsilon` must be positive and `num_streams` not negative; they are ",
                      epsilon, " and ", num_streams, ".");
   }
   epsilon_ = epsilon;
@@ -77,8 +77,8 @@ void QuantileStreams::check(int64_t num_features) const {
     fail(Code::kFailedPrecondition, "The quantile streams have not been created.");
   }
   if (num_features != static_cast<int64_t>(boundaries_.size())) {
-    invalid_argument("There are ", static_cast<int64_t>(boundaries_.size()),
-                     " quantile streams, not ", num_features, ".");
+    invalid_argument("The resource has ", static_cast<int64_t>(boundaries_.size()),
+                     " quantile streams, but ", num_features, " features are given.");
   }
 }
 
@@ -111,7 +111,7 @@ void QuantileStreams::restore_state(const NamedTensors& state) {
     const auto found = state.find(boundaries_key(i));
     if (found == state.end()) break;
     if (!is_sorted_floats(found->second)) {
-      fail(Code::kDataLoss, "'", found->first, "' must be float32, in rising order, of shape [n].");
+      fail(Code::kDataLoss, "'", found->first, "' must be a sorted float32 vector.");
     }
     read.push_back(floats_of(found->second));
   }
@@ -131,19 +131,19 @@ NamedTensors QuantileStreams::save_streams() {
 
 std::vector<std::vector<QuantileSummary>> QuantileStreams::read_streams(const NamedTensors& state,
                                                                         size_t num_streams) {
-  constexpr size_t kMostLevels = 64;
+  constexpr size_t kMaxLevels = 64;
   std::vector<std::vector<QuantileSummary>> streams(num_streams);
   for (const auto& [key, rows] : state) {
     bool is_known = false;
     for (size_t i = 0; i < num_streams && !is_known; ++i) {
-      for (size_t level = 0; level < kMostLevels && !is_known; ++level) {
+      for (size_t level = 0; level < kMaxLevels && !is_known; ++level) {
         if (key != level_key(i, level)) continue;
         is_known = true;
         if (streams[i].size() <= level) streams[i].resize(level + 1);
         streams[i][level] = summary_from_rows(rows, Code::kDataLoss, str_cat("'", key, "'"));
       }
     }
-    if (!is_known) fail(Code::kDataLoss, "There is no quantile stream of the name '", key, "'.");
+    if (!is_known) fail(Code::kDataLoss, "'", key, "' is not the key of a quantile stream.");
   }
   return streams;
 }
@@ -156,10 +156,10 @@ void QuantileStreams::set_streams(std::vector<std::vector<QuantileSummary>> stre
 
 namespace {
 
-// What TensorFlow's op expects where nothing is said.
-constexpr int64_t kMostElements = int64_t{1} << 40;
+// The default of TensorFlow's op.
+constexpr int64_t kMaxElements = int64_t{1} << 40;
 
-// --- saveables
+// --- Saveables
 
 class BoundariesSaveable : public ResourceSaveable {
  public:
@@ -197,7 +197,7 @@ class BoundariesSaveable : public ResourceSaveable {
       for (int64_t i = 0; i < n; ++i) values.push_back(read->output(static_cast<int>(i)));
       return values;
     };
-    // TensorFlow's takes what has been created only
+    // TensorFlow restores existing resources only
     const std::string create = create_->name();
     ops.restore = [handle, create](Graph& g, const std::vector<Output>& values) -> Operation* {
       std::vector<Output> inputs = {g.operation(handle)->output(0)};
@@ -214,16 +214,16 @@ class BoundariesSaveable : public ResourceSaveable {
                     const std::string& where,
                     const ResourceManager& resources) override {
     if (static_cast<int64_t>(state.size()) != num_streams_) {
-      fail(Code::kDataLoss, "Checkpoint ", where, " has the boundaries of ",
-           static_cast<int64_t>(state.size()), " features, and the model ", num_streams_, ".");
+      fail(Code::kDataLoss, "Checkpoint ", where, " has boundaries of ",
+           static_cast<int64_t>(state.size()), " features, but the model has ", num_streams_, ".");
     }
-    // a first pass may go on, so the streams begin, too
+    // a first pass may resume, so create the streams, too
     const Assign assign = ResourceSaveable::read_state(state, where, resources);
     return [this, assign](ResourceManager& resources) {
       resources
           .get_or_create<QuantileStreams>(op()->name(),
                                           [] { return std::make_unique<QuantileStreams>(); })
-          .create(epsilon_, num_streams_, kMostElements);
+          .create(epsilon_, num_streams_, kMaxElements);
       assign(resources);
     };
   }
@@ -235,7 +235,7 @@ class BoundariesSaveable : public ResourceSaveable {
   int64_t num_streams_;
 };
 
-// What a first pass has seen so far: where a run stands, not what the model is.
+// The summaries of an unfinished first pass. They belong to the run, not to the model.
 class StreamsSaveable : public StateSaveable {
  public:
   StreamsSaveable(const Operation& op, int64_t num_streams)
@@ -259,8 +259,8 @@ class StreamsSaveable : public StateSaveable {
         if (own) own->set_streams(read);
       };
     } catch (const Error& error) {
-      fail(error.code(), "The quantiles of the first pass in checkpoint ", where,
-           " cannot be taken up: ", error.message());
+      fail(error.code(), "Cannot restore the quantile streams from checkpoint ", where, ": ",
+           error.message());
     }
   }
 

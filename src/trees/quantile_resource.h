@@ -1,4 +1,4 @@
-// QuantileStreams, the quantiles that a session keeps of features, and their boundaries in checkpoints.
+// QuantileStreams: the quantile streams and bucket boundaries of a session, and their saveables.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,12 @@
 
 namespace runhooks {
 
-// The entries of a summary as TensorFlow's ops hand them on: rows of value, weight and two ranks.
+// A summary in TensorFlow's tensor format: rows of value, weight, min rank and max rank.
 Tensor as_rows(const std::vector<QuantileEntry>& entries);
-// An error of this code that begins with `what` where they cannot be one.
+// Throws this code for invalid rows; `what` begins the message.
 QuantileSummary summary_from_rows(const Tensor& rows, Code code, const std::string& what);
 
-// What BoostedTreesQuantileStreamResourceHandleOp refers to. Its state is the boundaries; the
-// streams are where a first pass stands.
+// The state is the boundaries; save_streams() saves an unfinished first pass over the data.
 class QuantileStreams : public StatefulResource {
  public:
   static std::unique_ptr<StatefulResource> make(const Operation&);
@@ -29,10 +28,9 @@ class QuantileStreams : public StatefulResource {
                                                                 size_t num_streams);
   void set_streams(std::vector<std::vector<QuantileSummary>> streams);
 
-  // What has been created stays.
+  // Keeps existing streams.
   void create(double epsilon, int64_t num_streams, int64_t max_elements);
   bool is_initialized() const { return is_initialized_; }
-  // Throws where there are not so many.
   void check(int64_t num_features) const;
   void add(size_t stream, const QuantileSummary& summary) { streams_[stream].add(summary); }
   void flush(int64_t num_buckets, bool generate_quantiles);
@@ -51,8 +49,7 @@ struct QuantilesHandle {
   Output handle;
   Operation* create = nullptr;
 };
-// Adds streams under this name, and what saves their boundaries under TensorFlow's keys
-// ("<name>:0_bucket_boundaries_0") and the streams under ours.
+// Adds streams and their saveables; boundaries have TensorFlow's checkpoint keys.
 QuantilesHandle add_quantiles(Graph& graph,
                               const std::string& name,
                               double epsilon,

@@ -12,17 +12,17 @@ namespace runhooks {
 namespace {
 
 using Weighted = std::pair<float, float>;
-constexpr size_t kMostReserved = size_t{1} << 14;
+constexpr size_t kMaxReserved = size_t{1} << 14;
 
-// Whole numbers that rise with x; -0 is 0.
-uint32_t rising(float x) {
+// Integers in the same order as the floats; -0 equals 0.
+uint32_t to_ordered_bits(float x) {
   const float sum = x + 0.0f;
   uint32_t bits;
   std::memcpy(&bits, &sum, sizeof(bits));
   return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
-float of_rising(uint32_t key) {
+float from_ordered_bits(uint32_t key) {
   const uint32_t bits = key & 0x80000000u ? key ^ 0x80000000u : ~key;
   float x;
   std::memcpy(&x, &bits, sizeof(x));
@@ -30,13 +30,13 @@ float of_rising(uint32_t key) {
 }
 
 uint32_t key_of(uint32_t key) { return key; }
-uint32_t key_of(const Weighted& value) { return rising(value.first); }
+uint32_t key_of(const Weighted& value) { return to_ordered_bits(value.first); }
 
-// By parts of 11 bits, the lowest first: without comparisons, none of which can be foreseen.
+// Radix sort with digits of 11 bits, which avoids mispredicted branches.
 template <typename T>
 void sort_by_value(std::vector<T>& values) {
-  constexpr size_t kFew = 256, kDigits = 3, kBits = 11, kSize = size_t{1} << kBits;
-  if (values.size() < kFew) {
+  constexpr size_t kMinRadixSize = 256, kDigits = 3, kBits = 11, kSize = size_t{1} << kBits;
+  if (values.size() < kMinRadixSize) {
     std::sort(values.begin(), values.end(),
               [](const T& a, const T& b) { return key_of(a) < key_of(b); });
     return;
@@ -58,7 +58,6 @@ void sort_by_value(std::vector<T>& values) {
   }
 }
 
-// Of sorted elements.
 template <typename T, typename Weight>
 std::vector<QuantileEntry> entries_of(const std::vector<T>& values, const Weight& weight_of) {
   std::vector<QuantileEntry> entries(values.size());
@@ -68,15 +67,14 @@ std::vector<QuantileEntry> entries_of(const std::vector<T>& values, const Weight
     const uint32_t key = key_of(values[i]);
     float weight = weight_of(i);
     while (++i < values.size() && key_of(values[i]) == key) weight += weight_of(i);
-    *to = {of_rising(key), weight, before, before + weight};
+    *to = {from_ordered_bits(key), weight, before, before + weight};
     before = to->max_rank;
   }
   entries.resize(static_cast<size_t>(to - entries.data()));
   return entries;
 }
 
-// Without a branch.
-float either(bool first, float a, float b) {
+float select(bool first, float a, float b) {
   uint32_t bits[2];
   std::memcpy(&bits[0], &a, sizeof(a));
   std::memcpy(&bits[1], &b, sizeof(b));
@@ -94,7 +92,7 @@ QuantileSummary QuantileSummary::of(std::vector<std::pair<float, float>> values)
   return QuantileSummary(entries_of(values, [&](size_t i) { return values[i].second; }));
 }
 
-// Which of two numbers is the next one cannot be foreseen, so that no branch asks.
+// Branch-free, since the order of merged values is unpredictable.
 void QuantileSummary::merge(const QuantileSummary& other) {
   if (other.is_empty()) return;
   if (is_empty()) {
@@ -110,13 +108,14 @@ void QuantileSummary::merge(const QuantileSummary& other) {
   const QuantileEntry *b = theirs.data(), *const theirs_end = b + theirs.size();
   while (a < own_end && b < theirs_end) {
     const bool takes_own = !(b->value < a->value), takes_theirs = !(a->value < b->value);
-    *to++ = {either(takes_own, a->value, b->value),
-             either(takes_own, a->weight, 0) + either(takes_theirs, b->weight, 0),
-             either(takes_own, a->min_rank, own_below) + either(takes_theirs, b->min_rank, theirs_below),
-             either(takes_own, a->max_rank, a->prev_max_rank()) +
-                 either(takes_theirs, b->max_rank, b->prev_max_rank())};
-    own_below = either(takes_own, a->next_min_rank(), own_below);
-    theirs_below = either(takes_theirs, b->next_min_rank(), theirs_below);
+    *to++ = {
+        select(takes_own, a->value, b->value),
+        select(takes_own, a->weight, 0) + select(takes_theirs, b->weight, 0),
+        select(takes_own, a->min_rank, own_below) + select(takes_theirs, b->min_rank, theirs_below),
+        select(takes_own, a->max_rank, a->prev_max_rank()) +
+            select(takes_theirs, b->max_rank, b->prev_max_rank())};
+    own_below = select(takes_own, a->next_min_rank(), own_below);
+    theirs_below = select(takes_theirs, b->next_min_rank(), theirs_below);
     a += takes_own;
     b += takes_theirs;
   }
@@ -134,7 +133,7 @@ void QuantileSummary::compress(int64_t size, double least_error) {
   if (count <= size) return;
   const double largest_gap =
       total_weight() * std::max(1.0 / static_cast<double>(size), least_error);
-  // `credit` spreads what is dropped over the whole range
+  // `credit` spreads the dropped entries over the whole range
   int64_t credit = 0;
   size_t kept = 1, at = 0;
   while (at + 1 < entries_.size()) {
@@ -207,8 +206,8 @@ QuantileStream::QuantileStream(double epsilon, int64_t max_elements) : epsilon_(
 
 void QuantileStream::add(float value, float weight) {
   if (!(weight > 0) || std::isnan(value)) return;
-  // a summary has taken the last one; an exact stream has no bound that memory could hold
-  if (buffer_.empty()) buffer_.reserve(std::min(buffer_size_, kMostReserved));
+  // the last flush moved the buffer; an exact stream may have no practical size limit
+  if (buffer_.empty()) buffer_.reserve(std::min(buffer_size_, kMaxReserved));
   buffer_.emplace_back(value, weight);
   if (buffer_.size() >= buffer_size_) flush_buffer();
 }
@@ -224,7 +223,7 @@ void QuantileStream::add_all(const float* values, int64_t n, float weight) {
   };
   for (int64_t i = 0; i < n; ++i) {
     if (std::isnan(values[i])) continue;
-    keys.push_back(rising(values[i]));
+    keys.push_back(to_ordered_bits(values[i]));
     if (keys.size() >= buffer_size_) flush();
   }
   if (!keys.empty()) flush();

@@ -1,11 +1,11 @@
-// What a leaf's value and a split's gain are, TensorFlow's formulas.
+// Leaf value and split gain as functions of gradient and hessian sums, as in TensorFlow.
 #pragma once
 
 #include <cmath>
 
 namespace runhooks {
 
-// A node is split where its hessians are more than min_node_weight.
+// A node is split only if its hessian sum exceeds min_node_weight.
 struct SplitCosts {
   double l1 = 0, l2 = 0, tree_complexity = 0, min_node_weight = 0;
 };
@@ -14,10 +14,10 @@ struct GradientSums {
   double gradient = 0, hessian = 0;
 };
 
-// Below this there is no step.
+// With a smaller curvature the leaf value is 0.
 constexpr double kLeastCurvature = 1e-15;
 
-// The step towards the optimum of the loss's second-order form, with l1 and l2 on the leaf.
+// The minimum of the quadratic loss approximation with l1 and l2 penalties.
 inline double leaf_contribution(const GradientSums& sums, const SplitCosts& costs) {
   const double curvature = sums.hessian + costs.l2;
   if (!(curvature > kLeastCurvature)) return 0;
@@ -25,7 +25,7 @@ inline double leaf_contribution(const GradientSums& sums, const SplitCosts& cost
   return excess > 0 ? -std::copysign(excess, sums.gradient) / curvature : 0;
 }
 
-// How much that step lowers the loss, twice.
+// Twice the reduction of the loss by this value.
 inline double leaf_gain(const GradientSums& sums, const SplitCosts& costs) {
   const double excess = std::abs(sums.gradient) - costs.l1, curvature = sums.hessian + costs.l2;
   return excess > 0 && curvature > kLeastCurvature ? excess * excess / curvature : 0;

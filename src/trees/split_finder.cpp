@@ -1,6 +1,3 @@
-// What lives here: the walk over the bins of a column.
-// Who may use it: split_finder.h.
-// What it must not know: rows, threads.
 #include "trees/split_finder.h"
 
 #include <vector>
@@ -9,8 +6,8 @@ namespace runhooks {
 
 namespace {
 
-// One way to cut a column in two after another: candidate i is a row of sums that go left. All are
-// whole numbers times a power of two, so nothing is lost by adding.
+// Candidate i sends left_[k] sums at i to the left. Sums are integers times a power of two, so
+// additions are exact.
 class Finder {
  public:
   Finder(int32_t number,
@@ -73,8 +70,7 @@ class Finder {
     return false;
   }
 
-  // What is missing goes left, or right. As in TensorFlow a side may be empty: the first threshold of
-  // those that gain nothing wins.
+  // As in TensorFlow a side may be empty, so the first threshold wins if no split has a gain.
   void try_thresholds(bool missing_right) {
     for (int32_t k = 0; k < logits_; ++k) {
       Candidates& left = left_[static_cast<size_t>(k)];
@@ -86,12 +82,12 @@ class Finder {
         left.hessians[static_cast<size_t>(bin)] = sum.hessian += own.hessian;
       }
     }
-    // alone at the right is what is missing alone at the left
+    // only missing values at the right equals only missing values at the left
     const bool is_side = column_.kind == BinnedColumn::Kind::kMissingEitherSide && missing_right;
     take_best(is_side ? column_.bins - 1 : column_.bins, missing_right);
   }
 
-  // One category goes right.
+  // One category against all others, which go left.
   void try_categories(bool missing_right) {
     for (int32_t k = 0; k < logits_; ++k) {
       Candidates& left = left_[static_cast<size_t>(k)];

@@ -1,4 +1,4 @@
-// Find_split(), the best split of a node by one column.
+// find_split() finds the best split of a node by one column.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace runhooks {
 
-// The sums of a node by bin and logit, as whole numbers; times these units they are what they mean.
+// Integer histograms of a node by bin and logit; the units convert sums to numbers.
 struct BinSums {
   const int64_t* gradients;
   const int64_t* hessians;
@@ -17,11 +17,10 @@ struct BinSums {
   double gradient_unit, hessian_unit;
 };
 
-// As TensorFlow: gains that are no farther apart do not beat each other.
+// As in TensorFlow, differences up to this do not count.
 constexpr double kEqualGains = 1e-15;
 
-// Puts the best split by column `number` in the place of `best` where it gains more. Of equals the
-// first one stays.
+// Replaces `best` if a split by this column has a larger gain. The first of equal splits wins.
 void find_split(int32_t number,
                 const BinnedColumn& column,
                 const BinSums& sums,

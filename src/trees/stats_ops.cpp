@@ -1,5 +1,3 @@
-// Histograms of gradients and hessians by node and bucket, and the best split of each node that
-// they tell.
 #include <algorithm>
 #include <limits>
 
@@ -13,13 +11,13 @@ namespace {
 
 void check_node_fits(int32_t node, int64_t max_splits, int64_t row) {
   if (node >= 0 && node < max_splits) return;
-  invalid_argument("Row ", row + 1, " is in node ", node, "; there is room for nodes 0 to ",
-                   max_splits - 1, " (max_splits).");
+  invalid_argument("Row ", row + 1, " is in node ", node, "; `max_splits` allows nodes 0 to ",
+                   max_splits - 1, ".");
 }
 
 [[noreturn]] void throw_bucket(int64_t feature, int32_t bucket, int64_t num_buckets, int64_t row) {
   invalid_argument("Feature ", feature, " has bucket ", bucket, " in row ", row + 1,
-                   " of the batch; it must be one of 0 to ", num_buckets - 1, ".");
+                   " of the batch; buckets are 0 to ", num_buckets - 1, ".");
 }
 
 // [num_features, max_splits, num_buckets, 2]
@@ -34,7 +32,7 @@ class MakeStatsSummaryKernel : public Kernel {
     auto* out = c.output(0).data<float>();
     check_rows(c, rows);
     for (int64_t row = 0; row < rows; ++row) check_node_fits(nodes[row], max_splits, row);
-    // as in TensorFlow, where sums of floats decide between gains that are nearly equal
+    // as in TensorFlow, since rounding decides between gains that are nearly equal
     std::vector<double> sums(static_cast<size_t>(max_splits * num_buckets * 2));
     for (int i = 3; i < c.num_inputs(); ++i, out += sums.size()) {
       std::fill(sums.begin(), sums.end(), 0.0);
@@ -54,14 +52,13 @@ class MakeStatsSummaryKernel : public Kernel {
   static void check_rows(const KernelContext& c, int64_t rows) {
     for (int i = 1; i < c.num_inputs(); ++i) {
       if (c.input(i).num_elements() == rows) continue;
-      invalid_argument("Input ", i, " has ", c.input(i).num_elements(), " elements for ", rows,
-                       " rows.");
+      invalid_argument("Input ", i, " has ", c.input(i).num_elements(), " elements, but there are ",
+                       rows, " rows.");
     }
   }
 };
 
-// [max_splits, feature_dims, num_buckets + 1, logits + hessians]; the last bucket is of what is
-// missing.
+// [max_splits, feature_dims, num_buckets + 1, logits + hessians]; missing values are last.
 class AggregateStatsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -71,11 +68,11 @@ class AggregateStatsKernel : public Kernel {
     const int64_t rows = c.input(0).num_elements(), columns = feature.shape().dim(1);
     const int64_t num_g = g.shape().dim(1), num_h = h.shape().dim(1), width = num_g + num_h;
     if (g.shape().dim(0) != rows || h.shape().dim(0) != rows || feature.shape().dim(0) != rows) {
-      invalid_argument("Gradients, hessians and the feature must have a row for each of ", rows,
-                       " node ids.");
+      invalid_argument("Gradients, hessians and the feature must have ", rows,
+                       " rows, one for each node id.");
     }
     const auto* nodes = c.input(0).data<int32_t>();
-    // as in TensorFlow
+    // double sums, as in TensorFlow
     std::vector<double> sums(static_cast<size_t>(c.output(0).num_elements()));
     for (int64_t row = 0; row < rows; ++row) {
       check_node_fits(nodes[row], max_splits, row);
@@ -102,8 +99,8 @@ struct NodeRange {
   NodeRange(const Tensor& range, int64_t max_splits)
       : first(range.data<int32_t>()[0]), end(range.data<int32_t>()[1]) {
     if (first < 0 || first > end || end > max_splits) {
-      invalid_argument("Nodes ", first, " to ", end, " are not within the ", max_splits,
-                       " of the summary.");
+      invalid_argument("Nodes ", first, " to ", end, " are invalid; the summary has ", max_splits,
+                       " nodes.");
     }
   }
   int32_t first, end;
@@ -171,8 +168,7 @@ class BestGainsPerFeatureKernel : public Kernel {
   SplitRules rules_;
 };
 
-// The best split of a feature that has several columns, of leaves of several logits, and where what
-// is missing goes.
+// Supports features with several columns, several logits and a direction of missing values.
 class BestFeatureSplitKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -186,7 +182,7 @@ class BestFeatureSplitKernel : public Kernel {
     is_equality_ = c.op().attr<std::string>("split_type") == "equality";
     h_is_matrix_ = logits_ > 1 && width_ == logits_ + logits_ * logits_;
     if (buckets_ < 1 || (width_ != 2 * logits_ && width_ != logits_ + logits_ * logits_)) {
-      invalid_argument("stats_summary of shape ", stats.shape(), " is not one of ",
+      invalid_argument("`stats_summary` has shape ", stats.shape(), ", which does not fit ",
                        static_cast<int64_t>(logits_), " logits.");
     }
     found_ = Found();
@@ -198,7 +194,7 @@ class BestFeatureSplitKernel : public Kernel {
   }
 
  private:
-  // What is right of a threshold is the difference of sums that may be much larger.
+  // Doubles, since sums right of a threshold are differences of larger sums.
   using Sums = std::vector<double>;
   struct Best {
     float gain = std::numeric_limits<float>::lowest();
@@ -217,7 +213,7 @@ class BestFeatureSplitKernel : public Kernel {
     return leaf_worth(sums.data(), sums.data() + logits_, logits_, h_is_matrix_, rules_.by,
                       values->data());
   }
-  // What min_node_weight is compared with.
+  // The hessian norm, which is compared with min_node_weight.
   float weight(const Sums& sums) const {
     if (logits_ == 1) return static_cast<float>(sums[1]);
     double squares = 0;
@@ -251,7 +247,7 @@ class BestFeatureSplitKernel : public Kernel {
         each_threshold(of_column, missing, total, static_cast<int32_t>(j), &best);
       }
     }
-    // no two sides
+    // no candidate
     if (best.gain == std::numeric_limits<float>::lowest()) return;
     found_.nodes.push_back(node);
     found_.gains.push_back(best.gain - worth(total, &values) - rules_.tree_complexity);
@@ -355,8 +351,8 @@ RUNHOOKS_REGISTER_OP("BoostedTreesAggregateStats")
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesAggregateStats")
     .summary(
-        "The sums of gradients and hessians of a feature by node, column and bucket; the "
-        "last bucket has what is missing.")
+        "Sums of gradients and hessians of a feature by node, column and bucket; the last "
+        "bucket has missing values.")
     .example("i{0,1,0} e[3,2] e[3,4] i[3,1]{0,-1,2} | max_splits=2 num_buckets=3");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesCalculateBestGainsPerFeature")
@@ -410,7 +406,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesCalculateBestFeatureSplit")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesCalculateBestFeatureSplit")
-    .summary("The best split of each node by a feature, and where what is missing goes.")
+    .summary("The best split of each node by a feature, and the direction of missing values.")
     .example("i{0,1} e[2,1,4,2] e e e e | logits_dimension=1");
 
 }  // namespace runhooks

@@ -14,19 +14,19 @@ class StopAtTreesHook : public RunHook {
   StopAtTreesHook(const Output& ensemble, const TreesWanted& wanted)
       : handle_(ensemble.op->name()),
         wanted_(wanted),
-        most_layers_(2 * wanted.n_trees * wanted.max_depth) {}
+        max_layers_(2 * wanted.n_trees * wanted.max_depth) {}
   std::string name() const override { return "StopAtTreesHook"; }
 
   void after_create_session(Session& session, Coordinator& coordinator) override {
     const TreeEnsemble* trees = trees_in(session);
     if (!trees) return;
     layers_before_ = trees->num_layers_attempted;
-    steps_ = stuck_ = stuck_in_a_row_ = 0;
-    note(*trees);
+    steps_ = stuck_ = consecutive_stuck_ = 0;
+    record_state(*trees);
     if (!is_done(*trees)) return;
     log_always(LogLevel::kInfo,
-               str_cat("No step is made: the model has ", words(*trees),
-                       " already. Ask for more with a larger `n_trees`."));
+               str_cat("Training is skipped: the model already has ", progress_text(*trees),
+                       ". Increase `n_trees` to grow more."));
     coordinator.request_stop();
   }
   void after_run(RunContext& context, const RunValues&) override {
@@ -35,7 +35,7 @@ class StopAtTreesHook : public RunHook {
     if (!trees) return;
     count_stuck(*trees);
     if (!is_done(*trees)) return;
-    if (trees->num_finalized_trees() < wanted_.n_trees) say_what_is_missing(*trees);
+    if (trees->num_finalized_trees() < wanted_.n_trees) report_early_stop(*trees);
     context.request_stop();
   }
   void end(Session& session) override {
@@ -43,64 +43,65 @@ class StopAtTreesHook : public RunHook {
     if (!trees || steps_ == 0 || stuck_ > 0) return;
     if (trees->num_layers_attempted == layers_before_) {
       log_always(LogLevel::kInfo,
-                 str_cat("No layer has grown: a layer takes ", wanted_.batches_per_layer,
-                         " batches (n_batches_per_layer), and so does a first look at numbers; the "
-                         "training has ended after ",
-                         steps_, ". What was seen is in the checkpoint, where the next one goes on."));
+                 str_cat("No layer has grown: training ended after ", steps_,
+                         " steps, but a layer takes ", wanted_.batches_per_layer,
+                         " batches (`n_batches_per_layer`), and so do the quantiles of numeric "
+                         "columns. The next training continues from the checkpoint."));
     } else if (!has_gained(*trees)) {
       warn("trees",
-                 "No split of the trees has gained anything: no feature tells the labels apart. Are "
-                 "they constant?");
+           "No split of the trees reduces the loss: no feature separates the labels. Are the "
+           "labels constant?");
     }
   }
 
  private:
-  void note(const TreeEnsemble& trees) {
+  void record_state(const TreeEnsemble& trees) {
     stamp_ = trees.stamp;
     layers_ = trees.num_layers_attempted;
     num_trees_ = trees.num_trees();
     bias_ = bias_of(trees);
   }
-  // What the first steps may move, without a layer.
+  // The bias, which the first steps may change without adding a layer.
   static std::vector<float> bias_of(const TreeEnsemble& trees) {
     return trees.trees.empty() ? std::vector<float>() : trees.trees.front().nodes.front().leaf;
   }
-  // A layer of which no split was there to be tried: the ensemble does not count these.
+  // Counts layers without a candidate split, which the ensemble does not count.
   void count_stuck(const TreeEnsemble& trees) {
     const bool has_moved = layers_ != trees.num_layers_attempted || num_trees_ != trees.num_trees() ||
                            bias_ != bias_of(trees);
     const bool is_stuck = trees.stamp != stamp_ && !has_moved;
     if (is_stuck) ++stuck_;
-    stuck_in_a_row_ = is_stuck ? stuck_in_a_row_ + 1 : 0;
-    note(trees);
+    consecutive_stuck_ = is_stuck ? consecutive_stuck_ + 1 : 0;
+    record_state(trees);
   }
 
-  void say_what_is_missing(const TreeEnsemble& trees) const {
+  void report_early_stop(const TreeEnsemble& trees) const {
     if (stuck_ == 0) {
-      warn("trees", str_cat("Training ends with ", words(trees),
-                            ": no split has lowered the loss by more than it costs. "
-                            "A smaller `tree_complexity` or other features would help."));
+      warn("trees", str_cat("Training ends with ", progress_text(trees),
+                            " because no split reduces the loss by more than `tree_complexity`. "
+                            "A smaller value or other features may help."));
       return;
     }
-    const std::string said = str_cat(
-        "Training ends with ", words(trees),
-        ": no leaf has the weight that a split wants. A smaller `min_node_weight` would let more grow.");
-    if (wanted_.stop_when_no_split) return log_always(LogLevel::kInfo, said);
-    warn("trees", said);
+    const std::string value_of = str_cat("Training ends with ", progress_text(trees),
+                                         " because no leaf reaches `min_node_weight`. ",
+                                         "A smaller value allows more splits.");
+    if (wanted_.stop_when_no_split) return log_always(LogLevel::kInfo, value_of);
+    warn("trees", value_of);
   }
 
-  // A split that sends all examples to one side adds nothing to the other.
+  // A split that sends all examples to one side gives the other side no value.
   static bool has_gained(const TreeEnsemble& trees) {
     for (const Tree& tree : trees.trees) {
       for (const TreeNode& node : tree.nodes) {
         if (node.is_leaf()) continue;
         const float before = leaf_value(node.original_leaf, 0);
-        if (said(tree, node.left_id) != before && said(tree, node.right_id) != before) return true;
+        if (value_of(tree, node.left_id) != before && value_of(tree, node.right_id) != before)
+          return true;
       }
     }
     return false;
   }
-  static float said(const Tree& tree, int32_t id) {
+  static float value_of(const Tree& tree, int32_t id) {
     const TreeNode& node = tree.nodes[static_cast<size_t>(id)];
     return leaf_value(node.is_leaf() ? node.leaf : node.original_leaf, 0);
   }
@@ -110,20 +111,20 @@ class StopAtTreesHook : public RunHook {
     return own && own->is_initialized() ? &own->ensemble() : nullptr;
   }
   bool is_done(const TreeEnsemble& trees) const {
-    // one step may have found that the bias is right
-    if (wanted_.stop_when_no_split && stuck_in_a_row_ > 1) return true;
+    // the first stuck step may only have found the bias to be optimal
+    if (wanted_.stop_when_no_split && consecutive_stuck_ > 1) return true;
     return trees.num_finalized_trees() >= wanted_.n_trees ||
-           trees.num_layers_attempted + stuck_ > most_layers_;
+           trees.num_layers_attempted + stuck_ > max_layers_;
   }
-  std::string words(const TreeEnsemble& trees) const {
+  std::string progress_text(const TreeEnsemble& trees) const {
     const int64_t done = trees.num_finalized_trees();
     return str_cat(done, " of ", wanted_.n_trees, " trees");
   }
 
   std::string handle_;
   TreesWanted wanted_;
-  int64_t most_layers_, layers_before_ = 0, steps_ = 0;
-  int64_t stuck_ = 0, stuck_in_a_row_ = 0, stamp_ = 0, layers_ = 0, num_trees_ = 0;
+  int64_t max_layers_, layers_before_ = 0, steps_ = 0;
+  int64_t stuck_ = 0, consecutive_stuck_ = 0, stamp_ = 0, layers_ = 0, num_trees_ = 0;
   std::vector<float> bias_;
 };
 

@@ -1,4 +1,4 @@
-// The hook that ends a training when the trees are as many as were asked for.
+// stop_at_trees(): a hook that stops training at the requested number of trees.
 #pragma once
 
 #include "graph/graph.h"
@@ -8,12 +8,11 @@ namespace runhooks {
 
 struct TreesWanted {
   int64_t n_trees, max_depth, batches_per_layer;
-  bool stop_when_no_split = false;  // and so a root that cannot be split never will be
+  bool stop_when_no_split = false;  // finishes trees that cannot be split
 };
 
-// Ends when `n_trees` are finished, or when so many layers have been tried without success that
-// more will not help: twice those that they need, among them those for which there was nothing to try. Where that is so already, no step is made.
-// Where a training ends without a layer, or with trees that have gained nothing, it says so.
+// Stops after `n_trees` finished trees, or after twice the layers that they need, including layers
+// without a split. Warns if training ends without a layer or without a gain.
 HookPtr stop_at_trees(const Output& ensemble, const TreesWanted& wanted);
 
 }  // namespace runhooks

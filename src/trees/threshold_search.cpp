@@ -1,6 +1,3 @@
-// What lives here: the walk over the buckets of a node in TensorFlow's order of sums.
-// Who may use it: threshold_search.h.
-// What it must not know: rows, graphs.
 #include "trees/threshold_search.h"
 
 #include <limits>

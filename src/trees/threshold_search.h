@@ -1,4 +1,4 @@
-// Best_threshold(), the best split of a node by a feature's histogram, float by float as TensorFlow finds it.
+// best_threshold() finds the best split of a node from a histogram, with TensorFlow's rounding.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct ThresholdSplit {
   float gain = 0, left = 0, right = 0;
 };
 
-// `stats` are the sums of gradients and hessians of each bucket, beside each other. False where the
-// node is too light to be split. One side may be empty: of equal gains the first threshold stays.
+// `stats` alternates the gradient and hessian sums of the buckets. Returns false if the node is
+// below min_node_weight. A side may be empty, so that the first of equal thresholds wins.
 bool best_threshold(const float* stats,
                     int64_t buckets,
                     const SplitRules& rules,

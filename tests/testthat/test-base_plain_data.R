@@ -34,7 +34,7 @@ test_that("hook states that are not plain data are errors that name them when th
   refused <- function(state, place, kind) {
     expect_error(
       train(mtcars_model(), mtcars_input(), steps = 1, hooks = list(mine = keeping_hook(state))),
-      sprintf("hook `mine` holds `%s`, which is %s", place, kind), fixed = TRUE,
+      sprintf("hook `mine` contains `%s`, which is %s", place, kind), fixed = TRUE,
       class = "runhooks_error_invalid_argument"
     )
   }

@@ -89,11 +89,11 @@ test_that("every collection can be inspected", {
 
 test_that("errors that leave the core are classed conditions that name their source", {
   expect_error(
-    cpp_test_throw("std"), "cpp_test_throw\\(\\) was left by std::out_of_range: on purpose",
+    cpp_test_throw("std"), "cpp_test_throw\\(\\) raised std::out_of_range: on purpose",
     class = "runhooks_error_internal"
   )
   expect_error(
-    cpp_test_throw("any"), "cpp_test_throw\\(\\) was left by int",
+    cpp_test_throw("any"), "cpp_test_throw\\(\\) raised int",
     class = "runhooks_error_internal"
   )
 })

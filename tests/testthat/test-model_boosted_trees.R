@@ -76,7 +76,7 @@ test_that("a training without a complete layer reports so", {
 
 test_that("constant features raise a warning", {
   data <- transform(tree_data(), x = 1, z = 0, c = "a")
-  expect_warning(train(tree_model(), tree_input(data)), "No split of the trees has gained anything")
+  expect_warning(train(tree_model(), tree_input(data)), "No split of the trees reduces the loss")
 })
 
 test_that("columns that cannot be split are errors that name them", {

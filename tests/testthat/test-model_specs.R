@@ -158,7 +158,7 @@ test_that("programs can query family, mode, kinds and compatibility rules of a f
       nrow(cpp_specs(what, type))
     }, 1L)))
   }
-  expect_error(cpp_specs("nobody", ""), "no specifications of 'nobody'")
+  expect_error(cpp_specs("nobody", ""), "'nobody' is not a kind of specification")
 })
 
 test_that("help pages use the registration", {

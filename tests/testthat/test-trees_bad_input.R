@@ -20,7 +20,7 @@ test_that("constant features are named in a warning, and the model predicts the 
   data <- transform(ill_data(), x = 1, f = factor("a"))
   model <- boosted_trees_regressor(y ~ x + f, data, n_trees = 3L, max_depth = 2L)
   expect_warning(
-    said <- testthat::capture_messages(train(model)), "No split of the trees has gained anything",
+    said <- testthat::capture_messages(train(model)), "No split of the trees reduces the loss",
     class = "runhooks_warning_trees"
   )
   expect_match(paste(said, collapse = ""), "\"f\" \\(a\\), and \"x\" \\(1\\)|\"f\" \\(a\\) and \"x\" \\(1\\)")
@@ -115,6 +115,6 @@ test_that("a tree checkpoint with features that the model lacks is an error", {
   )
   input <- input_fn(data, features = x, batch_size = 60)
   expect_error(
-    predict(narrow, input, checkpoint_path = path), "boundaries of 2 features, and the model 1", class = "runhooks_error_data_loss"
+    predict(narrow, input, checkpoint_path = path), "boundaries of 2 features, but the model has 1", class = "runhooks_error_data_loss"
   )
 })

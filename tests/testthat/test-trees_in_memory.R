@@ -72,10 +72,11 @@ test_that("a tree without leaves to split is finished if a formula gives all row
   grown <- setdiff(unique(nodes$tree), if (sum(nodes$tree == max(nodes$tree)) == 1) max(nodes$tree))
   expect_length(grown, 10)
   expect_true(any(tapply(nodes$depth, nodes$tree, max)[as.character(grown)] < 6))
-  expect_message(suppressWarnings(train(model)), "has 10 of 10 trees already")
+  # All trees exist already.
+  expect_message(suppressWarnings(train(model)), "already has 10 of 10 trees")
   # No root can be split: training stops early and reports it.
   heavy <- boosted_trees_classifier(y ~ ., data, n_trees = 10L, min_node_weight = 0.3)
-  expect_message(train(heavy), "Training ends with 0 of 10 trees: no leaf has the weight")
+  expect_message(train(heavy), "Training ends with 0 of 10 trees because no leaf reaches")
   expect_lt(variable_value(heavy, "global_step")[[1]], 10)
 })
 
@@ -88,7 +89,7 @@ test_that("trees of columns whose leaves cannot be split wait for other batches,
       list(column_numeric("x")), n_batches_per_layer = 1L, n_trees = 3L, max_depth = 4L, min_node_weight = 0.1
     )
     input <- input_fn(y ~ x, data, batch_size = 60, num_epochs = NULL, shuffle = shuffle)
-    expect_warning(suppressMessages(train(model, input)), "Training ends with 0 of 3 trees: no leaf has the weight")
+    expect_warning(suppressMessages(train(model, input)), "Training ends with 0 of 3 trees because no leaf reaches")
   }
 })
 
@@ -184,9 +185,9 @@ test_that("the ops of data in memory reject inconsistent inputs", {
     })
   }
   expect_no_error(fill())
-  expect_error(fill(x = c(1, 2)), "Feature 1 has 2 buckets for 3 rows")
-  expect_error(fill(are_numbers = c(1L, 1L)), "whether it is one of 1")
-  expect_error(fill(are_numbers = 0L), "whether it is one of 1")
+  expect_error(fill(x = c(1, 2)), "Feature 1 has 2 buckets, but the data have 3 rows")
+  expect_error(fill(are_numbers = c(1L, 1L)), "and 1 of them must be set")
+  expect_error(fill(are_numbers = 0L), "and 1 of them must be set")
   expect_error(fill(groups = -1L), "groups must have a number for each of 2")
   loss <- function(labels, rows = c(1, 2, 3)) {
     with(tf$Graph()$as_default(), {
@@ -206,5 +207,5 @@ test_that("the ops of data in memory reject inconsistent inputs", {
   expect_equal(made[[1]], log(2), tolerance = 1e-6)
   expect_equal(as.vector(made[[2]]), c(1, -1, -1) / 6, tolerance = 1e-6)
   expect_equal(as.vector(made[[3]]), rep(1, 3) / 12, tolerance = 1e-6)
-  expect_error(loss(c(0, 1)), "have 2 labels; now there are features of shape")
+  expect_error(loss(c(0, 1)), "have 2 labels, but the features have shape")
 })

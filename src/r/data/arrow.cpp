@@ -1,4 +1,3 @@
-// Arrow C streams that packages hand over as external pointers.
 #include "data/data_fingerprint.h"
 #include "io/formats/arrow_stream.h"
 #include "r/values/guarded_entry.h"
@@ -12,13 +11,13 @@ namespace {
 
 const HandleKind kArrow("runhooks_arrow_reader");
 
-SEXP room_tag() { return Rf_install("runhooks_arrow_room"); }
+SEXP stream_tag() { return Rf_install("runhooks_arrow_room"); }
 
-// What else lies behind a pointer would be read as a stream.
+// Checks class or tag, since any other pointer would be interpreted as a stream.
 ArrowArrayStream* stream_of(SEXP pointer) {
   const bool is_stream =
       TYPEOF(pointer) == EXTPTRSXP &&
-      (Rf_inherits(pointer, "nanoarrow_array_stream") || R_ExternalPtrTag(pointer) == room_tag());
+      (Rf_inherits(pointer, "nanoarrow_array_stream") || R_ExternalPtrTag(pointer) == stream_tag());
   void* address = is_stream ? R_ExternalPtrAddr(pointer) : nullptr;
   if (!address) invalid_argument("An external pointer to an Arrow stream is expected.");
   return static_cast<ArrowArrayStream*>(address);
@@ -26,11 +25,11 @@ ArrowArrayStream* stream_of(SEXP pointer) {
 
 }  // namespace
 
-// Room for a stream that a package exports.
+// An external pointer to an empty ArrowArrayStream, into which a package exports its stream.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_room() {
   return guarded_entry([]() -> SEXP {
-    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(new ArrowArrayStream(), room_tag(), R_NilValue));
+    Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(new ArrowArrayStream(), stream_tag(), R_NilValue));
     R_RegisterCFinalizerEx(
         pointer,
         [](SEXP x) {
@@ -44,7 +43,7 @@ SEXP cpp_arrow_room() {
   });
 }
 
-// Takes the stream over; the pointer is left with one that has been released.
+// Moves the stream into a reader; the pointer keeps a released stream.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_reader(SEXP pointer) {
   return guarded_entry(
@@ -61,7 +60,6 @@ SEXP cpp_arrow_columns(SEXP reader) {
   });
 }
 
-// The columns of the next batch, and a fingerprint of them; NULL at the end.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_next(SEXP reader) {
   return guarded_entry([&]() -> SEXP {

@@ -1,4 +1,4 @@
-// What R's columns of data are, to tell them from others.
+// Fingerprints of R's data columns, which identify the data of a saved position.
 #include <string_view>
 
 #include "base/fingerprint.h"
@@ -16,7 +16,7 @@ uint64_t bytes_of(const void* data, size_t size) {
   return fingerprint64(std::string_view(static_cast<const char*>(data), size));
 }
 
-// Lists within lists are no columns: those that are too deep say nothing.
+// Ignores lists below the depth limit: deeply nested lists are not columns.
 uint64_t content_of_values(SEXP x, int depth = 0) {
   const auto n = static_cast<size_t>(Rf_xlength(x));
   if (n == 0) return 0;
@@ -29,8 +29,8 @@ uint64_t content_of_values(SEXP x, int depth = 0) {
   uint64_t all = n;
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     if (TYPEOF(x) == STRSXP) {
-      SEXP word = STRING_ELT(x, i);
-      const uint64_t part = word == NA_STRING ? 0 : fingerprint64(utf8_or_bytes_of(word));
+      SEXP element = STRING_ELT(x, i);
+      const uint64_t part = element == NA_STRING ? 0 : fingerprint64(utf8_or_bytes_of(element));
       all = fingerprint_cat64(all, part);
     } else if (TYPEOF(x) == VECSXP && depth < 8) {
       all = fingerprint_cat64(all, content_of_r(VECTOR_ELT(x, i), depth + 1));
@@ -39,14 +39,14 @@ uint64_t content_of_values(SEXP x, int depth = 0) {
   return all;
 }
 
-// With the words of a factor and the dimensions; other attributes say nothing.
+// Includes factor levels and dimensions; ignores other attributes.
 uint64_t content_of_r(SEXP x, int depth) {
   uint64_t all = content_of_values(x, depth);
   for (SEXP name : {R_LevelsSymbol, R_DimSymbol}) {
     SEXP more = Rf_getAttrib(x, name);
     if (more != R_NilValue) all = fingerprint_cat64(all, content_of_values(more));
   }
-  for (const char* slot : {"x", "i", "p"}) {  // of a sparse matrix
+  for (const char* slot : {"x", "i", "p"}) {  // a sparse matrix
     if (Rf_isS4(x) && R_has_slot(x, Rf_install(slot))) {
       all = fingerprint_cat64(all, content_of_values(R_do_slot(x, Rf_install(slot))));
     }

@@ -1,4 +1,3 @@
-// R data as datasets.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -24,8 +23,7 @@ using namespace runhooks::r;
 
 namespace {
 
-// The graph's where it has one, else one from R's generator: set.seed() alone makes a script
-// repeat. Where several processes train, each has rows of its own, in an order of its own.
+// A seed from R's generator makes set.seed() work. Each process shuffles its own rows differently.
 uint64_t shuffle_seed(const Graph& graph) {
   if (const ReplicaScope* replicas = ReplicaScope::of(graph)) {
     return static_cast<uint64_t>(seed_of_process(*replicas));
@@ -33,15 +31,14 @@ uint64_t shuffle_seed(const Graph& graph) {
   return graph.has_seed() ? static_cast<uint64_t>(graph.seed()) : fresh_seed();
 }
 
-// Whether the absolute values of all are below `limit`, which NaN is not. By their bits, which rise with
-// them: so many numbers take as long as memory gives them.
+// False for NaN. Bit patterns are ordered like absolute values, which allows a branch-free loop.
 bool are_below(const double* values, int64_t n, double limit) {
   int64_t most;
   std::memcpy(&most, &limit, sizeof(most));
   std::atomic<bool> found{false};
   parallel_for_range(n, [&](int64_t first, int64_t count) {
     if (found.load(std::memory_order_relaxed)) return;
-    int64_t beyond = 0;  // negative once one is
+    int64_t beyond = 0;  // negative after a value at or above the limit
     for (int64_t i = first; i < first + count; ++i) {
       int64_t bits;
       std::memcpy(&bits, values + i, sizeof(bits));
@@ -56,13 +53,13 @@ bool is_below(SEXP x, double limit) {
   const R_xlen_t n = Rf_xlength(x);
   if (TYPEOF(x) == REALSXP) return are_below(REAL(x), n, limit);
   if (TYPEOF(x) != LGLSXP && TYPEOF(x) != INTSXP) {
-    invalid_argument("Only numbers and logicals can be finite, not ", Rf_type2char(TYPEOF(x)), ".");
+    invalid_argument("Numbers or logicals are expected, not ", Rf_type2char(TYPEOF(x)), ".");
   }
   const int* values = TYPEOF(x) == LGLSXP ? LOGICAL(x) : INTEGER(x);
   return std::find(values, values + n, NA_INTEGER) == values + n;
 }
 
-// A matrix that somebody has put together, or read from a file, may not be what its class says.
+// A matrix from a file or built by hand may violate the invariants of its class.
 void check_columns(const Rcpp::IntegerVector& dim,
                    const Rcpp::IntegerVector& start,
                    const Rcpp::IntegerVector& row,
@@ -74,7 +71,6 @@ void check_columns(const Rcpp::IntegerVector& dim,
   if (!good) invalid_argument("A sparse matrix of class dgCMatrix is not valid.");
 }
 
-// A dgCMatrix of the package Matrix, which is kept column by column, turned into rows.
 std::shared_ptr<const SparseRows> sparse_rows_from_r(SEXP x) {
   const Rcpp::S4 matrix(x);
   const Rcpp::IntegerVector dim = matrix.slot("Dim"), row = matrix.slot("i"),
@@ -146,8 +142,7 @@ SEXP all_below(SEXP columns, double limit) {
 
 }  // namespace
 
-// Of each of several vectors of numbers or logicals whether none is NA or infinite; a vector of the
-// answers would take half as much memory as the numbers.
+// Whether all values of each vector are finite. Unlike is.finite(), allocates no logical vector.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_all_finite(SEXP columns) {
   return guarded_entry([&]() -> SEXP {
@@ -155,18 +150,16 @@ SEXP cpp_all_finite(SEXP columns) {
   });
 }
 
-// The same of float32: whether none is NA or becomes infinite there.
+// The same, but values that are infinite in float32 are not finite either.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_all_float32(SEXP columns) {
   return guarded_entry([&]() -> SEXP { return all_below(columns, 0x1.ffffffp127); });
 }
 
-// The next batch of rows of `columns` (vectors, matrices or arrays of which the first dimension
-// counts the rows, and sparse matrices), as a list of tensors in the default graph. `dtypes` holds
-// a type's name or NA for each. A `seed` below 0 is the graph's, or a drawn one. With
-// `on_other_data` checkpoints have the position. `reader`: which of how many readers this is. The
-// attribute `content` says which columns these are,
-// where it is asked for. `internal_only`: the tensors go to the core, past all users.
+// Returns tensors of the default graph. `dtypes` has a type name or NA for each column. A `seed`
+// below 0 uses shuffle_seed(). With `on_other_data`, checkpoints save the position. `reader`:
+// list(rank, size). `says_content` adds a fingerprint. `internal_only`: users never see the
+// tensors.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_next_batch(SEXP columns,
                     SEXP dtypes,
@@ -220,7 +213,6 @@ SEXP cpp_next_batch(SEXP columns,
   });
 }
 
-// A dataset of tensors, whole (TensorDataset) or row by row (TensorSliceDataset).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tensors_dataset(Text type, SEXP columns, SEXP dtypes, Text owner) {
   return guarded_entry([&]() -> SEXP {

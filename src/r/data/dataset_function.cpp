@@ -1,4 +1,3 @@
-// Functions of datasets that closures build, and generators.
 #include "data/dataset_function.h"
 
 #include "data/element_source.h"
@@ -18,7 +17,6 @@ std::shared_ptr<const Dataset> dataset_of_handle(SEXP handle) {
   return dataset;
 }
 
-// Calls the closure with handles of tensors and, for components that are datasets, of datasets.
 SEXP call_builder(SEXP builder, const Dataset& of, Graph& graph, const std::vector<Output>& args) {
   const DefaultGraph scope(graph.shared_from_this());
   const std::vector<DType> dtypes = of.dtypes();
@@ -36,16 +34,16 @@ SEXP call_builder(SEXP builder, const Dataset& of, Graph& graph, const std::vect
   return eval_r(call, R_GlobalEnv);
 }
 
-SEXP there(const EphemeronValue& part, const char* what) {
+SEXP require_alive(const EphemeronValue& part, const char* what) {
   SEXP object = part.get();
   if (object == R_NilValue) {
-    fail(Code::kFailedPrecondition, "R let go of ", what, " that is to give the next element.");
+    fail(Code::kFailedPrecondition, "R has garbage-collected ", what,
+         " of a dataset that is still in use.");
   }
   return object;
 }
 
-// A stream in R: closures that draw an element (a list of its components; NULL at the end), go back
-// to the beginning, and give or take a state.
+// A stream of R closures: draw an element (a list; NULL at the end), rewind, save and restore.
 class RStream : public ElementStream {
  public:
   RStream(SEXP source, SEXP closures, std::vector<DType> dtypes)
@@ -59,7 +57,7 @@ class RStream : public ElementStream {
     const RList parts(drawn, "an element of a generator");
     if (static_cast<size_t>(parts.size()) != dtypes_.size()) {
       invalid_argument("Element ", number + 1, " of a generator has ",
-                       static_cast<int64_t>(parts.size()), " components; expected are ",
+                       static_cast<int64_t>(parts.size()), " components instead of ",
                        static_cast<int64_t>(dtypes_.size()), ".");
     }
     for (R_xlen_t i = 0; i < parts.size(); ++i) {
@@ -90,25 +88,25 @@ class RStream : public ElementStream {
 
  private:
   SEXP closure(const char* name) const {
-    return list_element(there(closures_, "the generator's stream"), name);
+    return list_element(require_alive(closures_, "the generator's stream"), name);
   }
 
-  EphemeronValue closures_;  // of the source
+  EphemeronValue closures_;  // owned by the source
   std::vector<DType> dtypes_;
 };
 
-// What begins streams: a closure that gives the closures of a new one.
+// Opens streams with a closure that returns the closures of a new stream.
 class RSource : public ElementSource {
  public:
   RSource(std::vector<DType> dtypes, std::vector<Shape> shapes, std::string declared)
       : dtypes_(std::move(dtypes)), shapes_(std::move(shapes)), declared_(std::move(declared)) {}
-  // `handle`: R's of this source, which the handles of all its datasets keep.
+  // `handle`: the R handle of this source, which the handles of its datasets protect.
   void set_open(SEXP handle, SEXP open) { open_ = std::make_unique<EphemeronValue>(handle, open); }
   std::vector<DType> dtypes() const override { return dtypes_; }
   std::vector<Shape> shapes() const override { return shapes_; }
   const std::string& declared() const override { return declared_; }
   std::unique_ptr<ElementStream> open() override {
-    Rcpp::Shield<SEXP> call(Rf_lang1(there(*open_, "the generator")));
+    Rcpp::Shield<SEXP> call(Rf_lang1(require_alive(*open_, "the generator")));
     Rcpp::Shield<SEXP> closures(eval_r(call, R_GlobalEnv));
     return std::make_unique<RStream>(open_->owner(), closures, dtypes_);
   }
@@ -122,13 +120,12 @@ class RSource : public ElementSource {
 
 }  // namespace
 
-// The function that `builder` builds for elements of this dataset: the closure is called once and
-// returns a list of tensors.
+// `builder` is called once with the components of an element and returns a list of tensors.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
   return guarded_entry([&]() -> SEXP {
     const auto of = dataset_of_handle(dataset);
-    Preserved object;  // R's of the graph, which has the functions of R that it calls
+    Preserved object;  // the R object of the graph, which owns the R functions in it
     const auto function = DatasetFunction::make(
         of->dtypes(), of->shapes(),
         [&](Graph& graph, const std::vector<Output>& args) {
@@ -153,7 +150,7 @@ SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
   return guarded_entry([&]() -> SEXP {
     const auto of = dataset_of_handle(dataset);
     std::shared_ptr<const Dataset> pattern;
-    Preserved object, inner;  // as above, and the dataset that the closure returned
+    Preserved object, inner;  // the R objects of the graph and of the closure's dataset
     const auto function = DatasetFunction::make(
         of->dtypes(), of->shapes(),
         [&](Graph& graph, const std::vector<Output>& args) {
@@ -172,14 +169,14 @@ SEXP cpp_dataset_maker(SEXP dataset, SEXP builder) {
   });
 }
 
-// `open()` gives the closures of a stream: draw(number), rewind(), save(), restore(state).
+// `open()` returns the closures of a stream: draw(number), rewind(), save(), restore(state).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_generator(SEXP open, Texts dtypes, SEXP shapes, Text declared) {
   return guarded_entry([&]() -> SEXP {
     std::vector<DType> types;
     for (const std::string& name : dtypes) {
       types.push_back(dtype_from_name(name));
-      if (types.back() == DType::kInvalid) invalid_argument("'", name, "' is not a type.");
+      if (types.back() == DType::kInvalid) invalid_argument("'", name, "' is not a data type.");
     }
     std::vector<Shape> dims;
     const RList given(shapes, "the shapes of elements");

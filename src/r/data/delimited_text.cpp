@@ -1,4 +1,4 @@
-// Files of delimited text, looked into before a dataset is made of them.
+// Reads the first records of CSV files and infers column types.
 #include <cmath>
 #include <limits>
 
@@ -21,7 +21,7 @@ SEXP texts_to_r(const std::vector<std::string>& texts) {
   return vector;
 }
 
-// The smallest type that holds a field, by its place in this order.
+// Ordered by generality; a column gets the most general type of its fields.
 const std::vector<const char*> kTypes = {"int32", "int64", "float32", "float64", "string"};
 
 size_t type_number(const std::string& field) {
@@ -37,7 +37,6 @@ size_t type_number(const std::string& field) {
 
 }  // namespace
 
-// The first records of a file, each as a vector of fields.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_csv_peek(
     Text path, Text compression_type, Text delim, bool use_quotes, double skip, double n) {
@@ -62,7 +61,7 @@ SEXP cpp_csv_peek(
   });
 }
 
-// The type of the fields of a column; empty ones, and those that are `na_value`, decide nothing.
+// The type of a column with these fields. Empty fields and `na_value` are ignored.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_csv_type(Texts fields, Text na_value) {
   return guarded_entry([&] {

@@ -1,4 +1,4 @@
-// tf.Example in R: rows of data as serialized examples, files of them, and what parses them.
+// tf.Example in R: serialization, TFRecord files and parsing ops.
 #include "r/data/example.h"
 
 #include <cmath>
@@ -20,17 +20,16 @@ namespace {
 
 bool is_factor(SEXP x) { return Rf_inherits(x, "factor"); }
 
-// Types that are numbers in R's memory, but mean something else.
+// Classes whose numbers have another meaning.
 void check_class(SEXP x, const std::string& key) {
   for (const char* name : {"Date", "POSIXt", "difftime", "integer64"}) {
     if (!Rf_inherits(x, name)) continue;
     throw Error(Code::kInvalidArgument,
-                str_cat("Column '", key, "' is of class ", name, ", which an example cannot hold."),
-                {"Make numbers or strings of it."});
+                str_cat("Column '", key, "' is of class ", name, ", which examples cannot store."),
+                {"Convert it to numbers or strings."});
   }
 }
 
-// The values of one row of a column, as an example has them.
 struct RowValues {
   std::vector<float> floats;
   std::vector<int64_t> ints;
@@ -45,7 +44,6 @@ struct RowValues {
   }
 };
 
-// One column of data with the type that its values get.
 class Column {
  public:
   Column(SEXP x, ExampleFeature feature) : x_(x), feature_(std::move(feature)) {
@@ -65,7 +63,7 @@ class Column {
   R_xlen_t rows() const { return rows_; }
   const ExampleFeature& feature() const { return feature_; }
 
-  // Adds the feature to the example of row i; one that has no values is left out.
+  // Adds the feature to the example of a row, unless it has no values.
   void add(R_xlen_t row, ExampleWriter& writer) {
     values_.clear();
     if (TYPEOF(x_) == VECSXP) {
@@ -89,10 +87,10 @@ class Column {
     if (values_.size() == wanted) return;
     if (values_.size() == 0 && !feature_.is_required) return;
     if (values_.missing > 0) {
-      invalid_argument("Row ", row + 1, " has NA in '", feature_.key, "', which the model needs.");
+      invalid_argument("Row ", row + 1, " has NA in '", feature_.key, "', which is required.");
     }
-    invalid_argument("Row ", row + 1, " has ", values_.size(), " values of '", feature_.key,
-                     "', where the model takes ", feature_.row_size, ".");
+    invalid_argument("Row ", row + 1, " has ", values_.size(), " values in '", feature_.key,
+                     "', but the model requires ", feature_.row_size, ".");
   }
   void take_all(SEXP cell, R_xlen_t row) {
     if (TYPEOF(cell) == RAWSXP) {
@@ -153,7 +151,7 @@ class Column {
       const auto value = static_cast<float>(x);
       if (std::isinf(value) && !std::isinf(x)) {
         invalid_argument("Column '", feature_.key, "', row ", row + 1, ": ", x,
-                         " is more than float32 can hold.");
+                         " is too large for float32.");
       }
       values_.floats.push_back(value);
       return;
@@ -166,7 +164,7 @@ class Column {
     if (drops_missing() && value == -1) return;
     values_.ints.push_back(value);
   }
-  // As the columns of models do with dense values; who writes data writes what is there.
+  // As models treat dense input: "" and -1 are missing. Data files keep these values.
   bool drops_missing() const { return !feature_.is_dense && !feature_.is_data; }
 
   SEXP x_;
@@ -184,7 +182,6 @@ std::vector<std::string> missing_names(const RList& data,
   return missing;
 }
 
-// Which of example's three types a column of data has.
 DType example_type(SEXP x, const std::string& key) {
   if (is_factor(x) || TYPEOF(x) == STRSXP || TYPEOF(x) == RAWSXP) return DType::kString;
   if (TYPEOF(x) == REALSXP) return DType::kFloat32;
@@ -199,7 +196,7 @@ DType example_type(SEXP x, const std::string& key) {
   return dtype;
 }
 
-// Whole numbers that a double holds and a float32 does not are rather keys than measurements.
+// Integers that float32 cannot represent are probably keys, not measurements.
 void warn_of_lost_digits(SEXP x, const std::string& key) {
   constexpr double kMostExact = 16777216, kMostExactDouble = 9007199254740992;
   for (R_xlen_t i = 0; TYPEOF(x) == REALSXP && i < Rf_xlength(x); ++i) {
@@ -209,8 +206,8 @@ void warn_of_lost_digits(SEXP x, const std::string& key) {
                          static_cast<double>(static_cast<float>(value)) != value;
     if (!is_lost) continue;
     warn("precision", str_cat("Column '", key,
-                              "' has whole numbers that float32, which examples "
-                              "hold, rounds. Make integers or strings of them."));
+                              "' has whole numbers that float32, the type of examples, "
+                              "rounds. Convert them to integers or strings."));
     return;
   }
 }
@@ -224,8 +221,8 @@ std::vector<std::string> examples_from_r(SEXP data, const std::vector<ExampleFea
     std::vector<std::string> names;
     for (R_xlen_t i = 0; i < given.size(); ++i) names.push_back(given.name(i));
     throw Error(Code::kNotFound,
-                str_cat("The data lack what the model reads: ", str_join(missing, ", "), "."),
-                {str_cat("They have: ", str_join(names, ", "), ".")});
+                str_cat("Features are missing from the data: ", str_join(missing, ", "), "."),
+                {str_cat("The data have: ", str_join(names, ", "), ".")});
   }
   std::vector<Column> columns;
   for (const ExampleFeature& feature : features) {
@@ -305,7 +302,6 @@ SEXP parsed_to_r(const ParsedTensor& tensor) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The features of serialized examples: a named list of tensors. `names` may be NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_single, Text name) {
   return guarded_entry([&]() -> SEXP {
@@ -322,8 +318,7 @@ SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_singl
   });
 }
 
-// The rows of a named list of columns as examples, or raw vectors as they are, as records of a
-// file. Returns their number.
+// `data`: a named list of columns, or raw vectors. Returns the number of records.
 // [[Rcpp::export(rng = false)]]
 double cpp_write_tfrecord(SEXP data, Text path, Text compression_type) {
   return guarded_entry([&] {

@@ -1,4 +1,4 @@
-// Examples made of the columns of data.
+// Conversion of data columns to serialized examples.
 #pragma once
 
 #include <string>
@@ -10,12 +10,11 @@
 namespace runhooks {
 namespace r {
 
-// The rows of data, a named list of columns of one length, as serialized examples of these
-// features. What is missing (NA, and of features of any length "" and -1, too) is left out. Throws
-// for a column that is not there, and for a row without what is required.
+// One serialized example per row. Omits missing values: NA and, for features of variable length, ""
+// and -1. Throws for a missing column or required value.
 std::vector<std::string> examples_from_r(SEXP data, const std::vector<ExampleFeature>& features);
 
-// Strings as bytes: a raw vector or a list of them, or a character vector.
+// The bytes of a raw vector, a list of raw vectors, or a character vector.
 std::vector<std::string> bytes_from_r(SEXP x, const char* what);
 
 }  // namespace r

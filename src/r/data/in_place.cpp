@@ -1,4 +1,3 @@
-// R's columns of numbers that are read where they lie, instead of being copied.
 #include <algorithm>
 
 #include "data/in_memory.h"
@@ -12,10 +11,10 @@ namespace r {
 
 namespace {
 
-// Copies of fewer bytes cost little, and their rows are found at once.
-constexpr size_t kLarge = size_t{32} << 20;
-// So many batches at least; all rows at once are a tensor in any case.
-constexpr int64_t kLeastBatches = 8;
+// Smaller data are copied: that is cheap and makes row access faster.
+constexpr size_t kMinBytes = size_t{32} << 20;
+// With fewer batches a copy is better: a batch of all rows needs a tensor anyway.
+constexpr int64_t kMinBatches = 8;
 
 size_t bytes_of_numbers(SEXP x) {
   const auto n = static_cast<size_t>(Rf_xlength(x));
@@ -35,8 +34,7 @@ struct Parts {
   bool has_doubles = false;
 };
 
-// The columns of a vector or matrix of numbers; FALSE where it is something else, or has what no
-// tensor has: then the copy says what is wrong.
+// Returns false for other types and NA_integer_, so that the copying path reports the error.
 bool add_part(SEXP x, Parts& parts) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   if (dim != R_NilValue && Rf_xlength(dim) != 2) return false;
@@ -71,7 +69,7 @@ std::shared_ptr<const ColumnViews> rows_in_place(SEXP x, DType wanted) {
   const bool is_matrix = is_list || Rf_getAttrib(x, R_DimSymbol) != R_NilValue;
   const auto width = static_cast<int64_t>(parts.columns.size());
   const Shape shape = is_matrix ? Shape{parts.rows, width} : Shape{parts.rows};
-  // R copies what it changes while somebody else has it; until the dataset goes
+  // Preserving `x` marks it as shared, so R copies it before modifying it.
   const OwnedObjects::Scope apart(nullptr);
   return std::make_shared<ColumnViews>(dtype, shape, std::move(parts.columns),
                                        std::make_shared<const Preserved>(x));
@@ -84,10 +82,10 @@ std::vector<std::shared_ptr<const ColumnViews>> large_rows_in_place(
   std::vector<std::shared_ptr<const ColumnViews>> all(static_cast<size_t>(columns.size()));
   size_t bytes = 0;
   for (R_xlen_t i = 0; i < columns.size(); ++i) bytes += bytes_of_numbers(columns[i]);
-  if (bytes < kLarge) return all;
+  if (bytes < kMinBytes) return all;
   for (size_t i = 0; i < all.size(); ++i) {
     all[i] = rows_in_place(columns[static_cast<R_xlen_t>(i)], wanted[i]);
-    if (all[i] && all[i]->rows() / kLeastBatches < batch_size) all[i] = nullptr;
+    if (all[i] && all[i]->rows() / kMinBatches < batch_size) all[i] = nullptr;
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// What R gave as rows of a dataset, and iterators among what is saved.
+// Conversion of R data to columns of datasets, and handles of datasets.
 #pragma once
 
 #include <memory>
@@ -18,27 +18,25 @@ namespace r {
 
 // --- r/data/dataset.cpp
 
-// What R gave for the rows of a column of a dataset: a tensor or a sparse matrix.
+// A dense or sparse column from a tensor, R values or a sparse matrix.
 InMemoryColumn column_from_r(SEXP x, DType wanted);
 
 // --- r/data/in_place.cpp
 
-// Of the columns of a dataset those that are read where they lie, and held: where they are many
-// numbers, in many batches. The others are NULL.
+// Zero-copy views of large numeric columns, which stay preserved; NULL for columns to copy.
 std::vector<std::shared_ptr<const ColumnViews>> large_rows_in_place(
     const RList& columns, const std::vector<DType>& wanted, int64_t batch_size);
 
 // --- r/data/content.cpp
 
-// A fingerprint of a list of columns, to tell them from others.
 std::string content_of_columns(SEXP columns);
 
 // --- r/data/iterator.cpp
 
-// A handle that keeps the graphs of tensors that the dataset depends on, and `parts`: the handles of
-// datasets and functions that it is made of.
+// The handle protects the graphs that the dataset depends on and `parts`, the handles of its
+// inputs.
 SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts = R_NilValue);
-// NULL where it is none.
+// NULL unless `x` is the handle of a saveable.
 SaveablePtr saveable_of(SEXP x);
 
 }  // namespace r

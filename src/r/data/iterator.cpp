@@ -1,4 +1,3 @@
-// Datasets of any registered kind, and iterators of them in graphs.
 #include "base/interrupt.h"
 #include "data/dataset.h"
 #include "r/data/input.h"
@@ -29,7 +28,7 @@ std::vector<DType> dtypes_from_r(const Texts& names) {
   std::vector<DType> dtypes;
   for (const std::string& name : names) {
     dtypes.push_back(dtype_from_name(name));
-    if (dtypes.back() == DType::kInvalid) invalid_argument("'", name, "' is not a type.");
+    if (dtypes.back() == DType::kInvalid) invalid_argument("'", name, "' is not a data type.");
   }
   return dtypes;
 }
@@ -41,18 +40,17 @@ std::vector<Shape> shapes_from_r(SEXP list) {
   return shapes;
 }
 
-// One that is a dataset is a handle.
 SEXP component_to_r(const Tensor& component) {
   if (component.dtype() != DType::kVariant) return tensor_to_r(component);
   return make_handle<CoreObject>(std::static_pointer_cast<Dataset>(component.object()), kMade);
 }
 
-// The handles of datasets and functions that a dataset is made of.
+// A pairlist of the handles of datasets and functions among the arguments.
 SEXP handles_in(SEXP args) {
   Rcpp::Shield<SEXP> cells(Rf_cons(R_NilValue, R_NilValue));
   for (R_xlen_t i = 0; i < Rf_xlength(args); ++i) {
     SEXP arg = VECTOR_ELT(args, i);
-    // several datasets are a list
+    // a list may contain datasets
     if (is_handle(arg, kMade) || TYPEOF(arg) == VECSXP) SETCDR(cells, Rf_cons(arg, CDR(cells)));
   }
   return CDR(cells);
@@ -96,7 +94,6 @@ SaveablePtr saveable_of(SEXP x) {
 }  // namespace r
 }  // namespace runhooks
 
-// The position of an iterator as a saver takes it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
   return guarded_entry([&]() -> SEXP {
@@ -106,7 +103,6 @@ SEXP cpp_iterator_saveable(SEXP iterator, Text on_other_data) {
   });
 }
 
-// `args`: a named list of plain values, handles and functions.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset(Text type, SEXP args, Text owner) {
   return guarded_entry([&]() -> SEXP {
@@ -116,7 +112,7 @@ SEXP cpp_dataset(Text type, SEXP args, Text owner) {
   });
 }
 
-// What a dataset is, and the types and shapes of its components, also as text.
+// The description of a dataset, and the types and shapes of its components.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_info(SEXP handle) {
   return guarded_entry([&]() -> SEXP {
@@ -136,7 +132,7 @@ SEXP cpp_dataset_info(SEXP handle) {
   });
 }
 
-// The dataset of one of several readers of its files; NULL where these cannot be dealt.
+// The shard of one of several readers of the files; NULL if the dataset cannot be sharded by file.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_part_of_files(SEXP handle, int readers, int reader) {
   return guarded_entry([&]() -> SEXP {
@@ -145,13 +141,11 @@ SEXP cpp_dataset_part_of_files(SEXP handle, int readers, int reader) {
   });
 }
 
-// Whether the dataset depends on no tensors but constants.
 // [[Rcpp::export(rng = false)]]
 bool cpp_dataset_is_constant(SEXP handle) {
   return guarded_entry([&] { return has_constants_only(*dataset_from_r(handle)); });
 }
 
-// The first `n` elements, each a list of its components.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_collect(SEXP handle, double n) {
   return guarded_entry([&]() -> SEXP {
@@ -176,7 +170,7 @@ SEXP cpp_dataset_collect(SEXP handle, double n) {
   });
 }
 
-// The handle of an iterator in the default graph; `dataset` is NULL where it waits for one.
+// Adds an iterator to the default graph; `dataset` is NULL for a reinitializable iterator.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_iterator(SEXP dataset, Texts dtypes, SEXP shapes) {
   return guarded_entry([&]() -> SEXP {

@@ -1,4 +1,3 @@
-// Checkpoints and event files in R; where the core's log lines go.
 #include "base/log.h"
 #include "base/platform.h"
 #include "io/checkpoint/checkpoint_state.h"
@@ -58,7 +57,6 @@ SEXP cpp_latest_checkpoint(Text folder) {
   });
 }
 
-// The same by a list of another name.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
   return guarded_entry([&]() -> SEXP {
@@ -68,7 +66,7 @@ SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
   });
 }
 
-// All that the list names, the newest last; none where there is no list that can be read.
+// All checkpoints in the state file, newest last; empty if the file cannot be read.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_listed_checkpoints(Text folder, Text state_name) {
   return guarded_entry([&]() -> SEXP {
@@ -92,8 +90,7 @@ std::vector<std::string> cpp_checkpoint_names(Text path) {
   });
 }
 
-// The tensors that are kept whole or in slices that make up all of them. TensorFlow keeps slots of
-// partitioned variables as slices of tensors that no slices make up.
+// Omits the slots of partitioned variables, which TensorFlow stores as incomplete slices.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_checkpoint_whole_names(Text path) {
   return guarded_entry([&]() -> SEXP {
@@ -118,7 +115,6 @@ SEXP cpp_checkpoint_values(Text path, Texts names) {
   });
 }
 
-// Type and shape of each tensor of a checkpoint, by name.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_checkpoint_tensors(Text path) {
   return guarded_entry([&]() -> SEXP {

@@ -1,4 +1,3 @@
-// tf$summary$FileWriter and tf$train$write_graph in R: event files and graphs that scripts write.
 #include "graph/lowering.h"
 #include "io/events/event_file.h"
 #include "io/files/atomic_file.h"
@@ -23,13 +22,14 @@ EventFileWriter& writer_of(SEXP handle) {
   return writer;
 }
 
-// A serialized message as a session gives it: bytes, or text where nothing in it is 0.
+// A serialized message from a session: raw, or a string if it has no zero byte.
 std::string message_from_r(SEXP x, const char* what) {
   if (TYPEOF(x) == RAWSXP) {
     return std::string(reinterpret_cast<const char*>(RAW(x)), static_cast<size_t>(Rf_xlength(x)));
   }
   if (TYPEOF(x) == STRSXP && Rf_xlength(x) == 1) return string_from_r(x);
-  invalid_argument(what, " must be the value of a summary, not ", Rf_type2char(TYPEOF(x)), ".");
+  invalid_argument(what, " must be a summary value, not an object of type ",
+                   Rf_type2char(TYPEOF(x)), ".");
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-// Event files and summaries in R.
 #include "io/events/event_file.h"
 #include "nn/summary_ops.h"
 #include "r/graph/handles_of_graph.h"
@@ -10,7 +9,7 @@ namespace r {
 
 namespace {
 
-// The number of a value: a scalar, or a tensor of one number, as TensorFlow 2 writes scalars.
+// Reads a scalar, or a tensor with one number, which TensorFlow 2 writes for scalars.
 bool number_of(const SummaryValue& value, double* number) {
   if (const float* scalar = value.scalar()) {
     *number = *scalar;
@@ -30,7 +29,7 @@ SummaryOptions summary_options(const std::vector<std::string>& collections,
   return options;
 }
 
-// Of these event files, in their order; what is cut off at a file's end is left out.
+// Visits the summaries of event files in order; ignores a truncated last record.
 template <typename Use>
 void each_summary(const Texts& paths, const Use& use) {
   for (const std::string& path : paths) {
@@ -59,7 +58,7 @@ struct Numbers {
   }
 };
 
-// Of each where it begins and ends, and its buckets' limits and counts.
+// Range, bucket limits and bucket counts of each histogram.
 struct Histograms {
   std::vector<double> steps, lowest, highest;
   std::vector<std::string> tags;
@@ -93,7 +92,6 @@ Output summary_value(SEXP x) { return is_variable(x) ? variable_of(x)->snapshot 
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The numbers of these event files; where `with_histograms` says so, their histograms, too.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_read_events(Texts paths, bool with_histograms) {
   return guarded_entry([&]() -> SEXP {
@@ -132,7 +130,6 @@ SEXP cpp_summary_merge(SEXP inputs, Texts collections, Text name) {
   });
 }
 
-// NULL where the collection is empty.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_summary_merge_all(Text key, Text scope, Text name) {
   return guarded_entry([&]() -> SEXP {

@@ -1,4 +1,3 @@
-// SavedModels in R: exports of estimators, and loaded models that answer.
 #include <algorithm>
 
 #include "estimators/export.h"
@@ -16,8 +15,7 @@ namespace {
 
 const HandleKind kLoadedModel("runhooks_loaded_model");
 
-// What a serving input receiver function gave, as export_savedmodel() has put it in order:
-// list(input = <as an input function's>, receivers = <named list of tensors>).
+// `build` returns list(input = <as from an input function>, receivers = <named list of tensors>).
 ReceiverFn receiver_fn_from_r(SEXP build) {
   auto function = std::make_shared<Preserved>(function_from_r(build, "the serving input receiver"));
   return [function](Graph& graph) -> ServingReceiver {
@@ -91,13 +89,13 @@ Tensor column_from_r(SEXP x, const std::string& name, DType dtype) {
   }
 }
 
-// A column of data as an input of a signature: [rows], or of the input's rank.
+// Converts a data column to an input of a signature: shape [rows], or the rank of the input.
 Tensor signature_input(SEXP x, const std::string& name, const TensorInfo& info) {
   const bool is_missing_number = TYPEOF(x) == REALSXP;
   for (R_xlen_t i = 0; is_missing_number && i < Rf_xlength(x); ++i) {
     if (!ISNAN(REAL(x)[i])) continue;
     invalid_argument("Input '", name, "' has NA or NaN (element ", static_cast<int64_t>(i + 1),
-                     "); the model needs numbers.");
+                     "); the model requires numbers.");
   }
   Tensor tensor = column_from_r(x, name, info.dtype);
   if (!info.shape || !info.shape->has_rank()) return tensor;
@@ -144,13 +142,14 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
   if (missing.empty()) return inputs;
   std::vector<std::string> names;
   for (R_xlen_t i = 0; i < given.size(); ++i) names.push_back(given.name(i));
-  throw Error(
-      Code::kNotFound,
-      str_cat("The data lack what signature '", name, "' takes: ", str_join(missing, ", "), "."),
-      {names.empty() ? "They have no columns." : str_cat("They have: ", str_join(names, ", "), ".")});
+  throw Error(Code::kNotFound,
+              str_cat("Inputs of signature '", name,
+                      "' are missing from the data: ", str_join(missing, ", "), "."),
+              {names.empty() ? "The data have no columns."
+                             : str_cat("The data have: ", str_join(names, ", "), ".")});
 }
 
-// Others R has a look at first: factors, dates, lists.
+// R code prepares other columns first: factors, dates, lists.
 bool is_plain_column(SEXP x) {
   const int type = TYPEOF(x);
   return !Rf_isObject(x) &&
@@ -176,7 +175,6 @@ bool has_plain_columns(SEXP data) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// Writes a complete export into `folder`.
 // [[Rcpp::export(rng = false)]]
 void cpp_estimator_export(SEXP spec,
                           SEXP config,
@@ -200,13 +198,13 @@ void cpp_estimator_export(SEXP spec,
   });
 }
 
-// Where an export for `folder`, or for a version in it, is made.
+// The temporary directory of an export to `folder`, or to a version in it.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_unfinished_export(Text folder, bool versioned) {
   return guarded_entry([&] { return versioned ? unfinished_version(folder) : unfinished_export(folder); });
 }
 
-// The path of the export then.
+// Moves a finished export to its final path and returns it.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_place_export(Text from, Text folder, bool versioned) {
   return guarded_entry([&]() -> std::string {
@@ -234,7 +232,7 @@ SEXP cpp_loaded_signatures(SEXP model) {
     const auto& loaded = from_handle<LoadedModel>(model, kLoadedModel);
     Rcpp::List all;
     for (const auto& entry : loaded->signatures()) {
-      // what initializes the model is no question to it
+      // skips signatures that initialize the model
       if (entry.first.rfind("__saved_model_", 0) == 0) continue;
       Rcpp::Shield<SEXP> signature(signature_to_r(*loaded, entry.first));
       all.push_back(SEXP(signature), entry.first);
@@ -243,8 +241,7 @@ SEXP cpp_loaded_signatures(SEXP model) {
   });
 }
 
-// What a signature says of data: a table, or a list for each row. NULL where R has to have a look at
-// the data first, which it has not yet.
+// The outputs as a table or as a list per row; NULL if R code has to prepare the data first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bool is_prepared) {
   return guarded_entry([&]() -> SEXP {

@@ -1,4 +1,3 @@
-// Savers in R: tf$train$Saver.
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
@@ -12,7 +11,7 @@ namespace r {
 
 namespace {
 
-// What R calls a saver or a scaffold is an environment with the pointer in it.
+// R represents savers and scaffolds by environments with a pointer.
 SEXP pointer_in(SEXP object) {
   static SEXP name = Rf_install(".pointer");
   return TYPEOF(object) == ENVSXP ? frame_variable(object, name) : object;
@@ -42,9 +41,8 @@ std::shared_ptr<Scaffold> scaffold_of(SEXP x) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// Of all variables that the default graph has now; with `defer_build` of those that it has when the
-// saver is used. `var_list` is NULL or a list of variables; its names, where it has some, are those
-// in checkpoints.
+// `var_list`: NULL for all variables, or a list whose names, if any, are used in checkpoints.
+// `defer_build` collects all variables at the first use.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_saver_new(SEXP var_list,
                    bool reshape,
@@ -87,7 +85,7 @@ SEXP cpp_saver_new(SEXP var_list,
   });
 }
 
-// The path of the checkpoint. A negative step is none.
+// Returns the checkpoint path. A negative step is ignored.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_saver_save(SEXP saver,
                            SEXP session,
@@ -121,7 +119,7 @@ std::vector<std::string> cpp_saver_last_checkpoints(SEXP saver) {
   return guarded_entry([&] { return from_handle<Saver>(saver, kSaver)->last_checkpoints(); });
 }
 
-// The checkpoints that it is to delete in their turn, oldest first.
+// Sets the checkpoints that the saver may delete, oldest first.
 // [[Rcpp::export(rng = false)]]
 void cpp_saver_set_last_checkpoints(SEXP saver, Texts paths, std::vector<double> times) {
   guarded_entry([&] {

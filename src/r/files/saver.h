@@ -1,4 +1,4 @@
-// Savers and scaffolds that R holds.
+// Handles of savers and scaffolds.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,6 @@ namespace r {
 
 SEXP saver_handle(const std::shared_ptr<Saver>& saver);
 bool is_saver(SEXP x);
-// NULL where R's object is NULL.
 std::shared_ptr<Saver> saver_of(SEXP x);
 std::shared_ptr<Scaffold> scaffold_of(SEXP x);
 

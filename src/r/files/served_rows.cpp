@@ -1,4 +1,3 @@
-// Answers of loaded models by row: all that R's closures would take longer for than the model does.
 #include "r/files/served_rows.h"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace {
 
 constexpr const char* kClassColumn = ".pred_class";
 
-// -1 for what has no dimensions.
+// -1 without dimensions.
 R_xlen_t rows_of_array(SEXP x) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   return Rf_xlength(dim) == 0 ? -1 : INTEGER(dim)[0];
@@ -31,16 +30,15 @@ R_xlen_t rows_of_all(SEXP values) {
   return n < 0 ? 1 : n;
 }
 
-SEXP same_for_all(SEXP x, R_xlen_t n) {
+SEXP repeat_for_rows(SEXP x, R_xlen_t n) {
   Rcpp::Shield<SEXP> cells(Rf_allocVector(VECSXP, n)), classes(text_to_r("tf_prediction"));
   Rf_setAttrib(x, R_ClassSymbol, classes);
   for (R_xlen_t row = 0; row < n; ++row) SET_VECTOR_ELT(cells, row, x);
   return cells;
 }
 
-// Not protected.
 SEXP cells_of(SEXP x, R_xlen_t n) {
-  return rows_of_array(x) == n ? RowSlicer(x).cells() : same_for_all(x, n);
+  return rows_of_array(x) == n ? RowSlicer(x).cells() : repeat_for_rows(x, n);
 }
 
 bool is_table(SEXP x, R_xlen_t n) {
@@ -52,8 +50,8 @@ bool is_numeric(SEXP x) {
   return TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP;
 }
 
-// The place of the first of the largest scores of a row; -1 where one is no number.
-R_xlen_t most_likely(const double* scores, R_xlen_t row, R_xlen_t n, R_xlen_t width) {
+// The index of the first maximum in a row of scores; -1 if a score is NaN.
+R_xlen_t index_of_maximum(const double* scores, R_xlen_t row, R_xlen_t n, R_xlen_t width) {
   R_xlen_t best = 0;
   for (R_xlen_t k = 0; k < width; ++k) {
     const double score = scores[row + k * n];
@@ -70,13 +68,12 @@ void set_missing(SEXP x, R_xlen_t i) {
   if (TYPEOF(x) == LGLSXP) LOGICAL(x)[i] = NA_LOGICAL;
 }
 
-// The class with the best score of each row. Not protected.
 SEXP best_classes(SEXP classes, SEXP scores, R_xlen_t n) {
   const R_xlen_t width = width_of(classes);
   Rcpp::Shield<SEXP> chosen(Rf_allocVector(TYPEOF(classes), n));
   Rcpp::Shield<SEXP> numbers(Rf_coerceVector(scores, REALSXP));
   for (R_xlen_t row = 0; row < n; ++row) {
-    const R_xlen_t best = most_likely(REAL(numbers), row, n, width);
+    const R_xlen_t best = index_of_maximum(REAL(numbers), row, n, width);
     if (best < 0) {
       set_missing(chosen, row);
     } else {
@@ -86,8 +83,7 @@ SEXP best_classes(SEXP classes, SEXP scores, R_xlen_t n) {
   return chosen;
 }
 
-// The core's strings are one object of R's for each text. Two levels of one text make no factor.
-// Not protected.
+// Looks strings up by address, since R caches each string once. Not protected.
 SEXP factor_of_strings(SEXP x, SEXP levels) {
   std::unordered_map<SEXP, int> codes;
   for (R_xlen_t i = 0; i < Rf_xlength(levels); ++i) {
@@ -103,15 +99,13 @@ SEXP factor_of_strings(SEXP x, SEXP levels) {
   return factor;
 }
 
-// Not protected.
 SEXP factor_of(SEXP x, SEXP levels) {
   if (TYPEOF(x) == STRSXP && TYPEOF(levels) == STRSXP) return factor_of_strings(x, levels);
   Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("served_factor"), x, levels));
   return eval_r(call, package_namespace());
 }
 
-// The class of each row, where the signature has `classes`: one of each row, or all of them with
-// their scores. A factor where the signature says all classes. Not protected.
+// One class per row, or the one with the highest score. A factor if all classes are known.
 SEXP class_of_rows(SEXP values, R_xlen_t n) {
   SEXP classes = list_element(values, "classes"), scores = list_element(values, "scores");
   SEXP all = list_element(values, "all_classes");
@@ -152,7 +146,7 @@ SEXP served_table(SEXP values) {
   const R_xlen_t n = rows_of_all(values);
   Rcpp::Shield<SEXP> classes(class_of_rows(values, n)),
       outputs(Rf_getAttrib(values, R_NamesSymbol));
-  // an output of this name gives way
+  // .pred_class replaces an output of this name
   std::vector<R_xlen_t> shown;
   for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {
     if (!is_word(STRING_ELT(outputs, i), kClassColumn)) shown.push_back(i);

@@ -1,4 +1,4 @@
-// What a signature has said of data, row by row as R's users get it.
+// Conversion of a signature's outputs to one cell per row.
 #pragma once
 
 #include "r/values/values.h"
@@ -6,12 +6,11 @@
 namespace runhooks {
 namespace r {
 
-// Of a named list of arrays: the cells of each output by row; what has no row of its own is the
-// same for all. Not protected.
+// Both repeat outputs without a row dimension for each row. Results are not protected.
 
-// A tibble with a list column for each output, and `.pred_class` where there are classes.
+// A tibble with a list column per output, and `.pred_class` for classifiers.
 SEXP served_table(SEXP values);
-// A list for each row.
+// One list per row.
 SEXP served_lists(SEXP values);
 
 }  // namespace r

@@ -1,9 +1,9 @@
-// The checkpoint that a model in a temporary folder takes along where it is saved: an R object that
-// stands for the files and reads them when it is serialized, and not before.
+// ALTREP object that stands for a model's checkpoint files and reads them only when R serializes
+// it.
 // clang-format off
 #include "r/values/guarded_entry.h"
 #include "r/values/values.h"
-#include <R_ext/Altrep.h>  // wants R's own headers before it
+#include <R_ext/Altrep.h>  // must follow R's own headers
 // clang-format on
 
 #include "estimators/run_folder.h"
@@ -15,12 +15,11 @@ namespace r {
 
 namespace {
 
-R_altrep_class_t& carried_class() {
+R_altrep_class_t& snapshot_class() {
   static R_altrep_class_t type;
   return type;
 }
 
-// Not protected.
 SEXP files_to_r(const Files& files) {
   Rcpp::List list(files.size());
   Rcpp::CharacterVector names(files.size());
@@ -39,10 +38,12 @@ Files files_from_r(SEXP list) {
   if (TYPEOF(list) == VECSXP && Rf_xlength(list) == 0) return files;
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   const bool is_named = TYPEOF(list) == VECSXP && TYPEOF(names) == STRSXP;
-  if (!is_named) invalid_argument("The model carries no files that can be read.");
+  if (!is_named) invalid_argument("The files that are stored with the model cannot be read.");
   for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
     SEXP bytes = VECTOR_ELT(list, i);
-    if (TYPEOF(bytes) != RAWSXP) invalid_argument("The model carries no files that can be read.");
+    if (TYPEOF(bytes) != RAWSXP) {
+      invalid_argument("The files that are stored with the model cannot be read.");
+    }
     files.emplace_back(utf8_of(STRING_ELT(names, i)),
                        std::string(reinterpret_cast<const char*>(RAW(bytes)),
                                    static_cast<size_t>(Rf_xlength(bytes))));
@@ -50,7 +51,7 @@ Files files_from_r(SEXP list) {
   return files;
 }
 
-// What a hook saves while it trains has the values of that moment, in a checkpoint of its own.
+// During training, saves a checkpoint to `scratch`, and deletes it on destruction.
 class TrainingSnapshot {
  public:
   TrainingSnapshot(const std::string& folder, const std::string& scratch) : scratch_(scratch) {
@@ -63,41 +64,39 @@ class TrainingSnapshot {
         remove_file(join_path(scratch_, name));
       }
       remove_file(scratch_);
-    } catch (const Error&) {  // R removes its temporary folder
+    } catch (const Error&) {  // R deletes its temporary directory at exit
     }
   }
-  // "" where the newest of the folder is of this moment.
+  // "" if the newest checkpoint of the directory is current.
   const std::string& checkpoint() const { return checkpoint_; }
 
  private:
   std::string scratch_, checkpoint_;
 };
 
-// options(runhooks.carried_mb = )
-uint64_t most_bytes() {
-  const double said = Rf_asReal(Rf_GetOption1(Rf_install("runhooks.carried_mb")));
-  const double most = (said >= 0 ? said : 10) * 1024 * 1024;
-  return most < 1e18 ? static_cast<uint64_t>(most) : UINT64_MAX;
+// The size limit from options(runhooks.carried_mb = ).
+uint64_t max_snapshot_bytes() {
+  const double option = Rf_asReal(Rf_GetOption1(Rf_install("runhooks.carried_mb")));
+  const double limit = (option >= 0 ? option : 10) * 1024 * 1024;
+  return limit < 1e18 ? static_cast<uint64_t>(limit) : UINT64_MAX;
 }
 
-// An empty list where there is no checkpoint. NULL, where nothing can be read: then R writes the empty
-// vector that it sees.
+// An empty list without a checkpoint. On errors NULL, so that R serializes an empty raw vector.
 SEXP serialized_state(SEXP x) {
   try {
     SEXP about = R_altrep_data1(x);
     const std::string folder = string_from_r(VECTOR_ELT(about, 0));
-    const TrainingSnapshot moment(folder, string_from_r(VECTOR_ELT(about, 1)));
+    const TrainingSnapshot snapshot(folder, string_from_r(VECTOR_ELT(about, 1)));
     const bool all = Rf_asLogical(VECTOR_ELT(about, 2)) == TRUE;
     const Files files =
-        pack_snapshot(folder, all ? UINT64_MAX : most_bytes(), moment.checkpoint());
+        pack_snapshot(folder, all ? UINT64_MAX : max_snapshot_bytes(), snapshot.checkpoint());
     return files_to_r(files);
   } catch (...) {
     return nullptr;
   }
 }
 
-// In another process it is the files. The plain method would give them the attributes of what they
-// were saved for, which has none.
+// Returns the list of files. The default method would add attributes to it.
 SEXP unserialize(SEXP, SEXP state, SEXP, int, int) { return state; }
 
 R_xlen_t length(SEXP) { return 0; }
@@ -124,11 +123,10 @@ void init_carried_class(DllInfo* library) {
   R_set_altrep_Length_method(type, length);
   R_set_altvec_Dataptr_method(type, data_pointer);
   R_set_altvec_Dataptr_or_null_method(type, data_pointer_or_null);
-  carried_class() = type;
+  snapshot_class() = type;
 }
 
-// Stands for the newest checkpoint of the folder at the moment at which it is serialized: with `all`
-// of its values, or if they are small. `scratch`: a folder that may be made for a while.
+// Serializes as the newest checkpoint; includes the values if `all` or if they are small.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
   return guarded_entry([&]() -> SEXP {
@@ -136,16 +134,15 @@ SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
     SET_VECTOR_ELT(about, 0, text_to_r(folder));
     SET_VECTOR_ELT(about, 1, text_to_r(scratch));
     SET_VECTOR_ELT(about, 2, Rf_ScalarLogical(all ? TRUE : FALSE));
-    return R_new_altrep(carried_class(), about, R_NilValue);
+    return R_new_altrep(snapshot_class(), about, R_NilValue);
   });
 }
 
-// How the folder goes with files that a model carries.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_compare_carried(Text folder, SEXP files) {
   return guarded_entry([&]() -> SEXP {
     const SnapshotStatus found = compare_snapshot(folder, files_from_r(files));
-    // one that trains is ahead of its newest checkpoint
+    // during training the model is ahead of its newest checkpoint
     const bool is_newest = found.is_newest && !ActiveTraining::is_in(folder);
     return Rcpp::List::create(Rcpp::_["checkpoint"] = found.checkpoint,
                               Rcpp::_["newest_step"] = static_cast<double>(found.newest_step),

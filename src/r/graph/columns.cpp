@@ -1,4 +1,3 @@
-// Feature columns in R: their names, the input layer and the linear model for custom models.
 #include "columns/input_layer.h"
 #include "columns/linear_model.h"
 #include "columns/normalizing.h"
@@ -86,13 +85,12 @@ SEXP reads_to_r(const std::vector<FeatureRead>& reads) {
 }  // namespace r
 }  // namespace runhooks
 
-// A column is made to find what is wrong with it: its name, and what it has chosen where nothing
-// was given.
+// Constructs the column to validate it. Returns its name and the arguments that it chose itself.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_column_check(SEXP spec) {
   return guarded_entry([&]() -> SEXP {
     const auto args = spec_from_r(spec, "a feature column");
-    args->set_owner("");  // what the user called shows at its call
+    args->set_owner("");  // messages name the user's call instead
     const ColumnPtr column = make_column(*args);
     Args chosen;
     for (const auto& [name, value] : column->chosen()) {
@@ -106,7 +104,7 @@ SEXP cpp_column_check(SEXP spec) {
 // [[Rcpp::export(rng = false)]]
 bool cpp_is_normalizing() { return is_normalizing(); }
 
-// The width of a categorical column; NA of others.
+// The number of buckets of a categorical column, else NA.
 // [[Rcpp::export(rng = false)]]
 double cpp_column_buckets(SEXP spec) {
   return guarded_entry([&]() -> double {
@@ -116,7 +114,6 @@ double cpp_column_buckets(SEXP spec) {
   });
 }
 
-// What columns read, in their order: a list for each feature that one reads.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_columns_read(SEXP columns) {
   return guarded_entry([&]() -> SEXP {

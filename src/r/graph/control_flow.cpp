@@ -1,4 +1,3 @@
-// Control flow whose functions are closures of R, and gradients that are.
 #include "control/control_flow.h"
 
 #include "r/graph/handles_of_graph.h"
@@ -27,7 +26,7 @@ std::vector<Output> tensors_in(SEXP list, const char* what) {
   return tensors;
 }
 
-// A closure of a list of tensors that returns one; what it adds goes into the function.
+// The closure takes and returns a list of tensors; its operations become part of the FuncGraph.
 FunctionBuilder builder_from_r(SEXP closure) {
   return [closure](FuncGraph& graph, const std::vector<Output>& arguments) {
     const DefaultGraph scope(graph.shared_from_this());
@@ -38,7 +37,7 @@ FunctionBuilder builder_from_r(SEXP closure) {
   };
 }
 
-// tf.custom_gradient: of the first tensors, which are the results, to the others.
+// tf.custom_gradient: gradients of the first `num_results` inputs give those of the other inputs.
 class RGradient : public GradientOverride {
  public:
   RGradient(Graph& graph, SEXP closure, size_t num_results)
@@ -73,7 +72,6 @@ class RGradient : public GradientOverride {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The functions take an empty list and return one of tensors.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name) {
   return guarded_entry([&]() -> SEXP {
@@ -83,7 +81,7 @@ SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name) {
   });
 }
 
-// The functions take a list of tensors and return one. `shapes`: NULL, or the invariants.
+// Both functions take and return lists of tensors. `shapes`: NULL, or the shape invariants.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_while(SEXP cond,
                SEXP body,
@@ -107,8 +105,7 @@ SEXP cpp_while(SEXP cond,
   });
 }
 
-// The results with a gradient of their own: `closure` takes the list of their gradients and returns
-// those of `inputs`.
+// `closure` takes the list of the results' gradients and returns those of `inputs`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
   return guarded_entry([&]() -> SEXP {
@@ -123,7 +120,7 @@ SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
   });
 }
 
-// The trainable variables that tensors depend on, other than through `stops`.
+// The trainable variables that the tensors depend on, ignoring paths through `stops`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variables_behind(SEXP tensors, SEXP stops) {
   return guarded_entry([&]() -> SEXP {

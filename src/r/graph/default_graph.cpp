@@ -1,4 +1,3 @@
-// The default graph in R, a stack: what functions add to where nobody says to which graph.
 #include "data/element_graph.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
@@ -8,7 +7,7 @@ namespace r {
 
 namespace {
 
-// What tf.get_default_graph() gives where nobody has made another graph the default.
+// The default graph when the stack is empty.
 std::shared_ptr<Graph>& global_graph() {
   static auto* graph = new std::shared_ptr<Graph>;
   return *graph;
@@ -16,7 +15,7 @@ std::shared_ptr<Graph>& global_graph() {
 
 struct DefaultGraphs {
   std::vector<std::shared_ptr<Graph>> stack;
-  size_t floor = 0;  // those below belong to a loop that R's code must not take them from
+  size_t floor = 0;  // R code must not pop the entries below; they belong to running loops
 };
 
 DefaultGraphs& default_graphs() {
@@ -30,7 +29,7 @@ DefaultGraph::DefaultGraph(std::shared_ptr<Graph> graph) : outer_floor_(default_
   default_graphs().stack.push_back(std::move(graph));
   default_graphs().floor = default_graphs().stack.size();
 }
-// What R's code has left on the stack goes as well.
+// Also removes graphs that R code has left on the stack.
 DefaultGraph::~DefaultGraph() {
   default_graphs().stack.resize(default_graphs().floor - 1);
   default_graphs().floor = outer_floor_;
@@ -59,7 +58,6 @@ SEXP cpp_graph_default() {
   return guarded_entry([&] { return graph_handle(default_graph()); });
 }
 
-// The default graph is a stack; the two calls come in pairs.
 // [[Rcpp::export(rng = false)]]
 void cpp_graph_push_default(SEXP graph) {
   guarded_entry([&] { default_graphs().stack.push_back(graph_of(graph)); });

@@ -1,11 +1,10 @@
-// What R's collector is told of graphs that it cannot weigh.
+// note_small_graph(): accounting of graphs, whose memory R's garbage collector cannot measure.
 #pragma once
 
 namespace runhooks {
 namespace r {
 
-// The graph that R has been given last holds little, as one of a prediction does: nothing but a
-// batch and what is computed of it.
+// Counts the graph of the last new handle as small: it holds only one batch and its predictions.
 void note_small_graph();
 
 }  // namespace r

@@ -1,4 +1,4 @@
-// Graphs in R: handles of graphs, tensors, operations and variables, and what R adds to a graph.
+// Handles of graphs, tensors, operations and variables, and operations that R adds to a graph.
 #include <algorithm>
 
 #include "base/memory.h"
@@ -18,13 +18,11 @@ namespace r {
 
 namespace {
 
-// What belongs to a graph on R's side. The R object is found again as long as R holds it; nothing
-// here keeps it alive.
+// The R side of a graph. The weak reference finds the R object while R refers to it.
 struct GraphBinding {
   SEXP weak_ref = R_NilValue;
   SEXP pointer = R_NilValue;  // in the R object
-  // Of the collections that the pointer keeps.
-  int collections_version = -1;
+  int collections_version = -1;  // of the cached collections
   int sessions = 0;  // see r_sessions_of()
   std::vector<std::unique_ptr<GraphClosure>> keeps;
   ~GraphBinding() {
@@ -32,7 +30,6 @@ struct GraphBinding {
   }
 };
 
-// The external pointer in the environment that R calls a graph.
 SEXP graph_pointer(SEXP graph) {
   static SEXP name = Rf_install(".pointer");
   return frame_variable(graph, name);
@@ -42,13 +39,13 @@ GraphBinding& binding_of(const Graph& graph) {
   return *static_cast<GraphBinding*>(graph.foreign.get());
 }
 
-// What a graph's pointer keeps for R, so that R's collector sees all of it: handles by operation,
-// collections, for a function the graph that it is in, and what operations call (a pair list).
+// Elements of the list that a graph's pointer protects, so that R's collector finds them: handles
+// by operation, collections, the outer graph of a FuncGraph, and a pairlist of functions.
 enum Kept { kHandles, kCollections, kOuter, kFunctions, kKeptCount };
 
 SEXP kept(const Graph& graph) { return R_ExternalPtrProtected(binding_of(graph).pointer); }
 
-// Handles that have been made: by operation a list (operation, variable, output 0, output 1, ...).
+// The handles of an operation: a list of operation, variable, output 0, output 1, ...
 SEXP handles_of(const Operation& op) {
   SEXP all = VECTOR_ELT(kept(op.graph()), kHandles);
   const R_xlen_t id = op.id();
@@ -90,55 +87,54 @@ SEXP item_to_r(const CollectionItem& item) {
   if (const auto* text = std::get_if<std::string>(&item)) return Rcpp::wrap(*text);
   if (const auto* saveable = std::get_if<SaveablePtr>(&item))
     return Rcpp::wrap((*saveable)->name());
-  // nothing else is kept in a collection
+  // the only other type of item
   return saver_handle(std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(item)));
 }
 
-// Graphs since R has collected, in quarters: light ones are one.
-constexpr int kFullGraph = 4, kLightGraph = 1;
+// Graphs since the last collection, in quarters: a small graph counts as one.
+constexpr int kFullGraph = 4, kSmallGraph = 1;
 int graphs_since_collection = 0;
-bool waits_for_collection = false;
+bool is_watching_collection = false;
 
-void await_collection() {
-  if (waits_for_collection) return;
-  waits_for_collection = true;
+void watch_collection() {
+  if (is_watching_collection) return;
+  is_watching_collection = true;
   on_next_gc([] {
     graphs_since_collection = 0;
-    waits_for_collection = false;
+    is_watching_collection = false;
   });
 }
 
-// Of what R has made last; how often it looks at all that it holds, which takes longer than many a
-// call, is up to itself.
-void collect_young() {
+// A minor collection: a full one takes longer than many calls. R may still decide to run one.
+void collect_minor() {
   Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("gc"), Rf_ScalarLogical(FALSE)));
   SET_TAG(CDR(call), Rf_install("full"));
   eval_r(call, R_BaseEnv);
 }
 
-// R's collector does not see what hangs on a graph that nobody needs any more: it is called after
-// so many graphs since it last ran, and for all that R holds after so much memory.
-void collect_now_and_then() {
-  constexpr int kMost = 32 * kFullGraph;
+// R's collector does not know the memory of graphs. Triggers a minor collection after a number of
+// graphs, and a full one after the process has allocated much memory.
+void collect_if_needed() {
+  constexpr int kMaxGraphs = 32 * kFullGraph;
   constexpr uint64_t kBytes = uint64_t{256} << 20;
   static uint64_t taken_before = 0;
-  await_collection();
+  watch_collection();
   graphs_since_collection += kFullGraph;
   const bool takes_much = memory_taken() >= taken_before + kBytes;
-  if (!takes_much && graphs_since_collection < kMost) return;
+  if (!takes_much && graphs_since_collection < kMaxGraphs) return;
   graphs_since_collection = 0;
   if (takes_much) {
     R_gc();
     taken_before = memory_taken();
   } else {
-    collect_young();
+    collect_minor();
   }
 }
 
 }  // namespace
 
 void note_small_graph() {
-  graphs_since_collection = std::max(0, graphs_since_collection - (kFullGraph - kLightGraph));
+  graphs_since_collection = std::max(0, graphs_since_collection - (kFullGraph - kSmallGraph));
 }
 
 SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
@@ -146,7 +142,7 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
     SEXP known = key_of(binding_of(*graph).weak_ref);
     if (known != R_NilValue) return known;
   }
-  collect_now_and_then();
+  collect_if_needed();
   Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraph));
   Rcpp::Shield<SEXP> keeps(Rf_allocVector(VECSXP, kKeptCount));
   SET_VECTOR_ELT(keeps, kHandles, Rf_allocVector(VECSXP, graph->version() + 64));
@@ -268,8 +264,7 @@ SEXP collection_to_r(const std::vector<CollectionItem>& items) {
 
 }  // namespace
 
-// Hooks ask for the same collection in every step: it is put together once. The pairs name, list
-// are kept by the pointer.
+// Hooks request the same collection in every step, so a pairlist in the pointer caches the result.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
   return guarded_entry([&]() -> SEXP {
@@ -368,8 +363,7 @@ bool is_list_arg(const ArgDef& arg) {
   return !arg.number_attr.empty() || !arg.type_list_attr.empty();
 }
 
-// The argument that input i belongs to; a list takes all the inputs that are left before the
-// arguments after it.
+// A list argument takes all inputs except those of later arguments.
 const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
   for (size_t a = 0; a < def.inputs.size(); ++a) {
     if (!is_list_arg(def.inputs[a])) {
@@ -384,18 +378,14 @@ const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
                    ".");
 }
 
-// The type of an input that is whole by default, such as an axis or a shape; R's numbers are
-// doubles.
+// The default type of an integer input, such as an axis or a shape: numbers in R are doubles.
 DType whole_default(const OpDef& def, const ArgDef& arg) {
   const AttrDef* attr = arg.type_attr.empty() ? nullptr : def.find_attr(arg.type_attr);
   const auto* dtype = attr ? std::get_if<DType>(&attr->default_value) : nullptr;
   return dtype && is_integer(*dtype) ? *dtype : DType::kInvalid;
 }
 
-// What R gave for an input that is no tensor takes the type that the op asks for, or that of the
-// tensors beside it which have the same type attribute.
-// Where nothing asks for a type: float32 for numbers that are no array, a list of which has become
-// an array that says so; kInvalid for what R's type says.
+// float32 for doubles without dimensions or with "is_plain", else the declared type or kInvalid.
 DType natural_type(SEXP x) {
   const bool is_plain = Rf_getAttrib(x, R_DimSymbol) == R_NilValue ||
                         Rf_getAttrib(x, Rf_install("is_plain")) != R_NilValue;
@@ -418,7 +408,7 @@ Output input_from_r(SEXP x,
   if (wanted == DType::kInvalid && TYPEOF(x) == REALSXP) wanted = whole_default(def, arg);
   if (wanted == DType::kInvalid) wanted = natural_type(x);
   const Tensor value = tensor_from_r(x, wanted);
-  // R has no scalars: one number is a vector where the op wants one.
+  // R has no scalars; a single number becomes a vector if the op requires one.
   const bool is_vector = value.shape().rank() == 0 && arg.min_rank == 1;
   return graph.constant(is_vector ? value.reshaped(Shape{1}) : value);
 }
@@ -431,7 +421,7 @@ double number_at(SEXP x, R_xlen_t i, const std::string& what) {
 
 AttrValue attr_from_r(const OpDef& def, const AttrDef& attr, SEXP x) {
   if (attr.type == "bool") return number_from_r(x, attr.name.c_str()) != 0;
-  // Beyond 2^53 as text.
+  // Integers beyond 2^53 come as text.
   if (attr.type == "int" && TYPEOF(x) == STRSXP) {
     return static_cast<int64_t>(std::strtoull(string_from_r(x).c_str(), nullptr, 10));
   }
@@ -451,7 +441,7 @@ AttrValue attr_from_r(const OpDef& def, const AttrDef& attr, SEXP x) {
   if (attr.type == "string") return string_from_r(x);
   if (attr.type == "type") return dtype_from_r(x);
   if (attr.type == "shape") return shape_from_r(x);
-  invalid_argument("Attribute '", attr.name, "' of '", def.type, "' cannot be given from R.");
+  invalid_argument("Attribute '", attr.name, "' of '", def.type, "' cannot be set from R.");
 }
 
 }  // namespace
@@ -495,7 +485,7 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
   if (op->num_outputs() == 1) return tensor_handle(op->output(0));
   Rcpp::List list(op->num_outputs());
   for (int i = 0; i < op->num_outputs(); ++i) list[i] = tensor_handle(op->output(i));
-  Rcpp::CharacterVector names;  // the definition's, unless one of its outputs is a list
+  Rcpp::CharacterVector names;  // of the op definition, unless one of its outputs is a list
   if (def.outputs.size() != static_cast<size_t>(op->num_outputs())) return list;
   for (const ArgDef& output : def.outputs) names.push_back(output.name);
   list.names() = names;
@@ -505,7 +495,6 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
 }  // namespace r
 }  // namespace runhooks
 
-// An operation of the registry: `inputs` are tensors, variables or R values.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_op_create(Text type, SEXP inputs, SEXP attrs, SEXP name) {
   return guarded_entry([&] { return create_op_from_r(find_op(type), inputs, attrs, name); });
@@ -520,7 +509,6 @@ SEXP cpp_constant(SEXP value, SEXP dtype, SEXP name) {
   });
 }
 
-// The members of a tensor, operation or variable that are data.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_element_info(SEXP x) {
   return guarded_entry([&]() -> SEXP {
@@ -578,7 +566,7 @@ SEXP cpp_variable_snapshot(SEXP x) {
   return guarded_entry([&] { return tensor_handle(variable_of(x)->snapshot); });
 }
 
-// A new operation that reads the variable, after what it has to wait for.
+// Adds an operation that reads the variable after the current control dependencies.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_read(SEXP x) {
   return guarded_entry([&]() -> SEXP {

@@ -14,8 +14,7 @@ namespace r {
 
 namespace {
 
-// Those that are held.
-std::set<GraphClosure*>& held_functions() {
+std::set<GraphClosure*>& preserved_closures() {
   static auto* all = new std::set<GraphClosure*>;
   return *all;
 }
@@ -26,15 +25,15 @@ Graph& outermost(Graph& graph) {
   return *at;
 }
 
-bool looks_at_next_collection = false;
+bool is_release_scheduled = false;
 
-void look_again_at_collection() {
-  if (looks_at_next_collection) return;
-  looks_at_next_collection = true;
+void schedule_release() {
+  if (is_release_scheduled) return;
+  is_release_scheduled = true;
   on_next_gc([] {
-    looks_at_next_collection = false;
+    is_release_scheduled = false;
     release_closures();
-    if (!held_functions().empty()) look_again_at_collection();
+    if (!preserved_closures().empty()) schedule_release();
   });
 }
 
@@ -42,11 +41,11 @@ void look_again_at_collection() {
 
 GraphClosure::GraphClosure(Graph& graph, SEXP function) {
   const OwnedObjects::Scope apart(nullptr);
-  // looking at all of them for each would be quadratic
-  static size_t many = 0;
-  if (held_functions().size() >= many) {
+  // Amortizes release_closures(): a call per function would be quadratic.
+  static size_t release_threshold = 0;
+  if (preserved_closures().size() >= release_threshold) {
     release_closures();
-    many = 2 * held_functions().size() + 8;
+    release_threshold = 2 * preserved_closures().size() + 8;
   }
   Graph& home = outermost(graph);
   graph_ = home.shared_from_this();
@@ -59,22 +58,22 @@ GraphClosure::GraphClosure(Graph& graph, SEXP function) {
     return;
   }
   root_.reset(cell);
-  held_functions().insert(this);
-  look_again_at_collection();
+  preserved_closures().insert(this);
+  schedule_release();
 }
 
-GraphClosure::~GraphClosure() { held_functions().erase(this); }
+GraphClosure::~GraphClosure() { preserved_closures().erase(this); }
 
 SEXP GraphClosure::get() const {
   SEXP cell = R_WeakRefKey(weak_.get());
   return cell == R_NilValue ? R_NilValue : R_ExternalPtrProtected(cell);
 }
 
-// TRUE where it was.
-bool GraphClosure::hand_over() {
+// Returns true, after the transfer, if no C++ object owns the graph.
+bool GraphClosure::transfer_if_unowned() {
   const auto graph = graph_.lock();
   if (!graph || !has_object(*graph)) return false;
-  // `graph` itself, R's object, sessions
+  // Owners besides C++: this pointer, the R object, and the sessions that R owns.
   if (graph.use_count() > 2 + r_sessions_of(*graph)) return false;
   keep_with_graph(*graph, root_.get());
   root_.reset(R_NilValue);
@@ -99,11 +98,11 @@ void keep_for_graph(Graph& graph, SEXP object) {
 }
 
 void release_closures() {
-  auto& held = held_functions();
-  // making a cell may collect, by which graphs and their functions go
+  auto& held = preserved_closures();
+  // Allocating a cell may collect graphs together with their functions.
   const std::vector<GraphClosure*> all(held.begin(), held.end());
   for (GraphClosure* function : all) {
-    if (held.count(function) && function->hand_over()) held.erase(function);
+    if (held.count(function) && function->transfer_if_unowned()) held.erase(function);
   }
 }
 

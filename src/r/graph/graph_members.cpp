@@ -1,4 +1,4 @@
-// What tensors and operations say of their neighbours and attributes, for `$` in R.
+// Inputs, attributes and consumers of tensors and operations, for `$` in R.
 #include "graph/func_graph.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
@@ -55,7 +55,7 @@ SEXP cpp_operation_control_inputs(SEXP x) {
   return guarded_entry([&] { return list_of(operation_of(x)->control_inputs(), operation_handle); });
 }
 
-// Types are their names, shapes numbers with NA.
+// Data types become names, shapes numbers with NA for unknown dimensions.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_operation_attr(SEXP x, Text name) {
   return guarded_entry([&]() -> SEXP {
@@ -68,7 +68,6 @@ SEXP cpp_operation_attr(SEXP x, Text name) {
   });
 }
 
-// The operations that take a tensor.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tensor_consumers(SEXP x) {
   return guarded_entry([&] {
@@ -85,7 +84,6 @@ SEXP cpp_tensor_consumers(SEXP x) {
   });
 }
 
-// What is known of the shape besides.
 // [[Rcpp::export(rng = false)]]
 void cpp_tensor_set_shape(SEXP x, SEXP dims) {
   guarded_entry([&] {

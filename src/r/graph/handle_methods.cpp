@@ -7,24 +7,24 @@ namespace r {
 
 namespace {
 
-bool handles_are_unseen = false;
+bool is_suppressed = false;
 
 }  // namespace
 
 void mark_as_s4(SEXP handle) { Rf_asS4(handle, TRUE, /* complete = */ 0); }
 
 void register_tensor_methods() {
-  static bool are_known = false;
-  if (are_known || handles_are_unseen) return;
+  static bool is_registered = false;
+  if (is_registered || is_suppressed) return;
   Rcpp::Shield<SEXP> call(Rf_lang1(Rf_install("register_tensor_methods")));
   eval_r(call, package_namespace());
-  are_known = true;
+  is_registered = true;
 }
 
-SuppressMethodRegistration::SuppressMethodRegistration(bool are_unseen) : outer_(handles_are_unseen) {
-  handles_are_unseen = are_unseen;
+SuppressMethodRegistration::SuppressMethodRegistration(bool are_unseen) : outer_(is_suppressed) {
+  is_suppressed = are_unseen;
 }
-SuppressMethodRegistration::~SuppressMethodRegistration() { handles_are_unseen = outer_; }
+SuppressMethodRegistration::~SuppressMethodRegistration() { is_suppressed = outer_; }
 
 }  // namespace r
 }  // namespace runhooks

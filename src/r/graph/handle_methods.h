@@ -1,4 +1,4 @@
-// When R comes to know the methods of tensors and variables.
+// Lazy registration of the R methods of tensors and variables.
 #pragma once
 
 #include "r/values/guarded_entry.h"
@@ -6,13 +6,12 @@
 namespace runhooks {
 namespace r {
 
-// For `%*%`, of which R before 4.3 has methods of S4 objects only; whatever else R finds methods of, it
-// finds S3's.
+// Needed for `%*%`, which before R 4.3 dispatches on S4 objects only.
 void mark_as_s4(SEXP handle);
-// R knows the methods from the first handle on that a user may see.
+// Registers the methods when the first handle is created that users can access.
 void register_tensor_methods();
 
-// While it lives, only the core sees handles: the methods take as long to know as library() does.
+// Avoids the slow registration while only the core uses handles.
 class SuppressMethodRegistration {
  public:
   explicit SuppressMethodRegistration(bool are_unseen);

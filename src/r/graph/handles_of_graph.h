@@ -1,4 +1,4 @@
-// Handles of graphs and of what is in them, and what R adds to a graph.
+// Handles of graphs, tensors, operations and variables, and functions that add operations from R.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,7 @@
 namespace runhooks {
 namespace r {
 
-// --- r/graph/graph.cpp: handles of graphs and what is in them; the same thing has the same handle
-// as long as R holds it
+// --- r/graph/graph.cpp: handles. An object has one handle as long as R refers to it.
 
 SEXP graph_handle(const std::shared_ptr<Graph>& graph);
 std::shared_ptr<Graph> graph_of(SEXP handle);
@@ -28,7 +27,7 @@ Output tensor_of(SEXP x);
 Operation* operation_of(SEXP x);
 VariablePtr variable_of(SEXP x);
 
-// The graph that R functions add to (tf.get_default_graph()); a stack.
+// Pushes a graph on the stack of default graphs (tf.get_default_graph()) while in scope.
 class DefaultGraph {
  public:
   explicit DefaultGraph(std::shared_ptr<Graph> graph);
@@ -40,29 +39,28 @@ class DefaultGraph {
   size_t outer_floor_;
 };
 std::shared_ptr<Graph> default_graph();
-// Where an operation on a tensor of `graph` goes: into the function that is being made, if any.
+// The graph for an operation on a tensor of `graph`: the function under construction, if any.
 std::shared_ptr<Graph> graph_for(Graph& graph);
 
-// --- r/graph/optimizer.cpp: functions of R that variables have, gradients
+// --- r/graph/optimizer.cpp: R functions of variables, and gradients
 
-// NULL is none. What it gives is a tensor, or NULL (no regularization loss).
+// Returns an empty function for NULL. The R function returns a tensor, or NULL for no loss.
 VariableTransform of_variable_from_r(Graph& graph, SEXP x);
 Initializer initializer_from_r(Graph& graph, SEXP x);
-// A gradient of rows is a list of class tensorflow.indexed_slices.
+// R represents sparse gradients by lists of class tensorflow.indexed_slices.
 bool is_indexed_slices(SEXP x);
 SEXP gradient_to_r(const Gradient& gradient);
 Gradient gradient_from_r(SEXP x);
 
 // --- r/graph/graph.cpp: operations
 
-// An operation of the registry: `inputs` are tensors, variables or R values, `attrs` a named list.
+// Adds an op. `inputs` are tensors, variables or R values, `attrs` is a named list.
 SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name);
 
 // --- r/graph/columns.cpp
 
-// A tensor or a sparse one.
 Feature feature_from_r(SEXP feature);
-// A list for each feature that a column or a head reads.
+// One list for each feature that a column or a head reads.
 SEXP reads_to_r(const std::vector<FeatureRead>& reads);
 
 }  // namespace r

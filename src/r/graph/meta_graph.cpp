@@ -1,4 +1,3 @@
-// Graphs of files in R: GraphDefs and meta graphs, out of graphs and into them.
 #include "graph/lowering.h"
 #include "graph/saveable.h"
 #include "io/files/atomic_file.h"
@@ -65,7 +64,6 @@ SEXP element_to_r(const GraphImporter& importer, const std::string& name) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The graph in TensorFlow's operations, as a serialized GraphDef.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_message(SEXP graph, bool add_shapes) {
   return guarded_entry([&]() -> SEXP {
@@ -75,7 +73,6 @@ SEXP cpp_graph_message(SEXP graph, bool add_shapes) {
   });
 }
 
-// Name, type, inputs and device of each node.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_def_nodes(SEXP bytes) {
   return guarded_entry([&]() -> SEXP {
@@ -91,7 +88,7 @@ SEXP cpp_graph_def_nodes(SEXP bytes) {
   });
 }
 
-// Between the bytes and the text of a message, "GraphDef" or "MetaGraphDef".
+// Converts a serialized message, "GraphDef" or "MetaGraphDef", to text.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_message_text(SEXP bytes, Text message) {
   return guarded_entry([&]() -> SEXP {
@@ -105,13 +102,13 @@ SEXP cpp_message_bytes(Text text, Text message) {
   return guarded_entry([&]() -> SEXP {
     std::string bytes, problem;
     if (!text_to_proto(text, message, &bytes, &problem)) {
-      fail(Code::kDataLoss, "This is no ", message, ": ", problem);
+      fail(Code::kDataLoss, "This is not a valid ", message, ": ", problem);
     }
     return raw_of(bytes);
   });
 }
 
-// Adds nodes to the default graph; the wanted elements, by name, or NULL.
+// Adds nodes to the default graph. Returns the elements of these names, or NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text name, bool trust) {
   return guarded_entry([&]() -> SEXP {
@@ -134,7 +131,7 @@ SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text
   });
 }
 
-// Adds a meta graph to the default graph: a saver of its variables, or NULL where it has none.
+// Adds a meta graph to the default graph. Returns a saver of its variables, or NULL without any.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust) {
   return guarded_entry([&]() -> SEXP {
@@ -147,7 +144,7 @@ SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust
     std::vector<SaveablePtr> saveables;
     const auto variables = variables_in(*graph, collection_keys::kGlobalVariables);
     for (size_t i = before.size(); i < variables.size(); ++i) {
-      // in checkpoints it is not below the scope
+      // names in checkpoints do not include the import scope
       const VariablePtr& variable = variables[i];
       const std::string& name = variable->save_name();
       const bool is_below = name.rfind(prefix, 0) == 0;
@@ -166,7 +163,6 @@ SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust
   });
 }
 
-// The bytes of a regular file.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_read_file(Text path) {
   return guarded_entry([&]() -> SEXP { return raw_of(read_whole_file(path)); });

@@ -1,4 +1,4 @@
-// Variables and optimizers in graphs that R builds by hand.
+// Variables, gradients and optimizers in graphs that R code builds.
 #include "training/optimizer.h"
 
 #include <algorithm>
@@ -23,13 +23,12 @@ std::shared_ptr<Optimizer> optimizer_from_r(SEXP spec) {
   return make_optimizer(args.text("type"), args);
 }
 
-// The optimizer that R's object stands for in a graph: what it has made there is found again.
+// The optimizer of an R object in one graph, so that later calls find its slots.
 struct OptimizerInGraph {
   std::weak_ptr<Graph> graph;
   std::shared_ptr<Optimizer> optimizer;
 };
 const HandleKind kOptimizer("runhooks_optimizer_in_graph");
-// In the environment that the object carries.
 SEXP optimizer_place() { return Rf_install("made"); }
 
 std::shared_ptr<Optimizer> optimizer_in(SEXP state) {
@@ -139,7 +138,7 @@ Gradient gradient_from_r(SEXP x) {
 }  // namespace r
 }  // namespace runhooks
 
-// A reference variable, as tf.Variable of TensorFlow 1.x.
+// A reference variable, like tf.Variable in TensorFlow 1.x.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_new(SEXP initial_value, Text name, bool trainable, Texts collections, SEXP more) {
   return guarded_entry([&]() -> SEXP {
@@ -156,10 +155,9 @@ SEXP cpp_variable_new(SEXP initial_value, Text name, bool trainable, Texts colle
   });
 }
 
-// tf.get_variable(): `initializer` is NULL, a specification (a list with its `type`), a tensor,
-// or a function of the shape and the name of the type that gives one.
-// `more` are the arguments regularizer, constraint and use_resource; `is_full`: the name has the
-// scope's before it.
+// tf.get_variable(). `initializer` is NULL, a specification (a list with `type`), a tensor, or a
+// function of shape and type name that returns a tensor. `more` has regularizer, constraint,
+// use_resource and is_full, which is TRUE if `name` includes the scope.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_get(Text name,
                       SEXP shape,
@@ -190,11 +188,9 @@ SEXP cpp_variable_get(Text name,
       options.initializer = initializer_from_r(*graph, initializer);
     }
     if (store.current().partitioner) {
-      throw Error(
-          Code::kUnimplemented,
-          "`tf$get_variable()` cannot cut a variable into parts, as the `partitioner` of the "
-          "scope asks for.",
-          {"Layers (`tf$layers`) and feature columns can."});
+      throw Error(Code::kUnimplemented,
+                  "`tf$get_variable()` cannot split variables, but the scope has a `partitioner`.",
+                  {"Use layers (`tf$layers`) or feature columns."});
     }
     return variable_handle(is_true(given.find("is_full")) ? store.get_full(name, dims, options)
                                                           : store.get(name, dims, options));
@@ -222,7 +218,6 @@ SEXP cpp_global_step(SEXP graph, bool create) {
   });
 }
 
-// The operation that gives a variable its initial value, or that value.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_initializer(SEXP variable) {
   return guarded_entry([&] { return operation_handle(variable_of(variable)->initializer); });
@@ -233,7 +228,6 @@ SEXP cpp_variable_initial_value(SEXP variable) {
   return guarded_entry([&] { return tensor_handle(variable_of(variable)->initial_value); });
 }
 
-// From now on the variable begins with this value.
 // [[Rcpp::export(rng = false)]]
 void cpp_variable_begin_with(SEXP variable, SEXP value) {
   guarded_entry([&] {
@@ -245,7 +239,6 @@ void cpp_variable_begin_with(SEXP variable, SEXP value) {
   });
 }
 
-// `grad_ys`: NULL, or a list with a tensor for each of `ys`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text name) {
   return guarded_entry([&]() -> SEXP {
@@ -259,17 +252,15 @@ SEXP cpp_gradients(SEXP ys, SEXP xs, SEXP grad_ys, SEXP stop_gradients, Text nam
   });
 }
 
-// The tensor that a gradient of rows stands for.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dense_gradient(SEXP gradient) {
   return guarded_entry([&]() -> SEXP {
     const Gradient rows = gradient_from_r(gradient);
-    if (rows.is_none()) invalid_argument("There is no gradient.");
+    if (rows.is_none()) invalid_argument("The gradient is NULL.");
     return tensor_handle(dense_gradient(*graph_for(rows.values.graph()), rows));
   });
 }
 
-// Pairs list(gradient, variable).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_optimizer_compute_gradients(SEXP spec, SEXP loss, SEXP variables, SEXP grad_loss) {
   return guarded_entry([&]() -> SEXP {
@@ -302,7 +293,7 @@ SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP globa
     const VariablePtr step = global_step == R_NilValue ? nullptr : variable_of(global_step);
     const auto target = graph_for(given[0].variable->graph());
     Graph& graph = *target;
-    // for functions of the optimizer
+    // functions of the optimizer add their operations here
     const DefaultGraph scope(target);
     return operation_handle(
         optimizer_for(graph, spec, state)
@@ -310,7 +301,7 @@ SEXP cpp_optimizer_apply_gradients(SEXP spec, SEXP state, SEXP pairs, SEXP globa
   });
 }
 
-// NULL where the optimizer has no such slot of this variable.
+// NULL if the optimizer has no such slot for this variable.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_optimizer_slot(SEXP state, SEXP variable, Text name) {
   return guarded_entry([&]() -> SEXP {
@@ -329,7 +320,6 @@ std::vector<std::string> cpp_optimizer_slot_names(SEXP state) {
   });
 }
 
-// Its own variables and the slots, by name.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_optimizer_variables(SEXP state) {
   return guarded_entry([&]() -> SEXP {
@@ -351,14 +341,13 @@ std::vector<std::string> cpp_optimizer_names() {
   return guarded_entry([] { return optimizer_names(); });
 }
 
-// Those that do their work where each step sees all rows of the data.
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_optimizers_of_all_rows() {
   return guarded_entry([] {
     std::vector<std::string> names;
     for (const auto& entry : Factory<Optimizer>::instance().entries()) {
       const auto& specs = entry.arguments();
-      // only what can be made of its defaults says so
+      // only optimizers that can be constructed from defaults are asked
       const bool has_defaults = std::none_of(
           specs.begin(), specs.end(), [](const ArgSpec& spec) { return spec.fallback.empty(); });
       if (has_defaults && entry.make(Args(entry.type))->wants_all_rows()) {
@@ -369,7 +358,7 @@ std::vector<std::string> cpp_optimizers_of_all_rows() {
   });
 }
 
-// Whether the optimum is another one than that of the data alone.
+// True if the optimizer adds a penalty, which moves the optimum.
 // [[Rcpp::export(rng = false)]]
 bool cpp_optimizer_is_penalized(SEXP spec) {
   return guarded_entry([&] {
@@ -378,7 +367,6 @@ bool cpp_optimizer_is_penalized(SEXP spec) {
   });
 }
 
-// Throws where an optimizer cannot be made of these arguments.
 // [[Rcpp::export(rng = false)]]
 void cpp_optimizer_check(SEXP spec) {
   guarded_entry([&] {

@@ -1,4 +1,3 @@
-// Functions of R as operations of a graph: tf$py_func().
 #include "ops/state/py_func.h"
 
 #include "r/graph/handles_of_graph.h"
@@ -31,7 +30,7 @@ class RTensorFunction : public TensorFunction {
   }
 
  private:
-  // A condition that steers the loop comes back as a value, see call_tensor_function().
+  // A condition that controls the loop is returned as a value, see call_tensor_function().
   static void throw_raised(SEXP result) {
     if (!Rf_inherits(result, "runhooks_raised")) return;
     const std::string kind = string_from_r(VECTOR_ELT(result, 1));
@@ -43,7 +42,7 @@ class RTensorFunction : public TensorFunction {
                       static_cast<size_t>(Rf_xlength(result)) == wanted.size();
     if (!fits && !wanted.empty()) {
       invalid_argument("The function of '", name_, "' must return a list of ", wanted.size(),
-                       " values, as `Tout` says.");
+                       " values, one for each type in `Tout`.");
     }
     std::vector<Tensor> tensors;
     for (size_t i = 0; i < wanted.size(); ++i) {
@@ -64,7 +63,7 @@ class RTensorFunction : public TensorFunction {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The outputs as a list; the operation itself where there are none.
+// A list of the outputs, or the operation if it has none.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_py_func(SEXP func, SEXP inputs, Texts output_types, bool is_stateful, Text name) {
   return guarded_entry([&]() -> SEXP {

@@ -1,4 +1,4 @@
-// Scopes of a graph that R's with() opens and closes: names, variables, control dependencies.
+// Name, variable and control-dependency scopes that R's with() opens and closes.
 #include "estimators/canned.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/graph/graph_closure.h"
@@ -19,7 +19,7 @@ SEXP known_dims_to_r(const Shape& shape) {
   return dims;
 }
 
-// The innermost one is the last; with() closes them in that order.
+// The innermost scope is last; with() closes scopes in reverse order.
 struct OpenScope {
   std::shared_ptr<Graph> graph;
   std::unique_ptr<NameScope> name;
@@ -32,24 +32,23 @@ std::vector<OpenScope>& open_scopes() {
   return *scopes;
 }
 
-Operation* operation_behind(SEXP x) {
+Operation* control_input_of(SEXP x) {
   if (is_operation(x)) return operation_of(x);
   if (is_variable(x)) return variable_of(x)->snapshot.op;
   if (is_tensor(x)) return tensor_of(x).op;
   if (is_indexed_slices(x)) return gradient_from_r(x).values.op;
-  invalid_argument("Control inputs are operations, tensors or variables, not objects of type ",
+  invalid_argument("Control inputs must be operations, tensors or variables, not objects of type ",
                    Rf_type2char(TYPEOF(x)), ".");
 }
 
 std::vector<Operation*> ancestors_of(SEXP list) {
   std::vector<Operation*> ops;
   const RList given(list, "the inputs");
-  for (R_xlen_t i = 0; i < given.size(); ++i) ops.push_back(operation_behind(given[i]));
+  for (R_xlen_t i = 0; i < given.size(); ++i) ops.push_back(control_input_of(given[i]));
   return ops;
 }
 
-// R's function of a name and of what a variable is to have, for layers of the core: their functions
-// go to R by handles.
+// An R variable getter. Option functions, such as an initializer, reach R as handles.
 struct RGetter {
   RFunctionPtr function;
   VariableGetterResult operator()(Graph& graph,
@@ -86,7 +85,7 @@ std::shared_ptr<Graph> graph_or_default(SEXP graph) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The scope's name, with a "/" at the end.
+// Returns the full name of the scope, with a trailing "/".
 // [[Rcpp::export(rng = false)]]
 std::string cpp_scope_open_name(SEXP graph, Text name) {
   return guarded_entry([&] {
@@ -99,17 +98,16 @@ std::string cpp_scope_open_name(SEXP graph, Text name) {
   });
 }
 
-// `reuse`: "never", "always", "auto" or "" for that of the scope around it. `defaults` are those of
-// variables: initializer, regularizer, constraint, dtype, use_resource, partitioner, getter; NULL
-// is the outer scope's. `is_absolute`: the scope of this full name once more, wherever it is
-// opened.
+// `reuse`: "never", "always", "auto", "unique", or "" to inherit. `defaults` of variables are
+// initializer, regularizer, constraint, dtype, use_resource, partitioner and getter; NULL inherits.
+// With `is_absolute`, reopens the scope of this full name.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_scope_open_variables(
     SEXP graph, Text name, Text reuse, SEXP defaults, bool is_absolute) {
   return guarded_entry([&] {
     OpenScope scope;
     scope.graph = graph_or_default(graph);
-    // A name that nobody asked for is one that no variables have.
+    // For "unique", append the first suffix that no variable scope uses.
     std::string own = name;
     const VariableStore& store = scope.graph->variables();
     for (int i = 1; reuse == "unique" && store.has_scope(own); ++i) own = str_cat(name, "_", i);
@@ -148,7 +146,6 @@ std::string cpp_scope_open_variables(
   });
 }
 
-// R's getter of the current variable scope, or NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_scope_getter() {
   return guarded_entry([&]() -> SEXP {
@@ -158,7 +155,7 @@ SEXP cpp_scope_getter() {
   });
 }
 
-// Which of its functions the core has for a variable: "initializer", "regularizer", "constraint".
+// The functions that the variable has: "initializer", "regularizer", "constraint".
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_option_names(SEXP handle) {
   return guarded_entry([&]() -> SEXP {
@@ -171,7 +168,7 @@ SEXP cpp_variable_option_names(SEXP handle) {
   });
 }
 
-// What one of them gives: of a shape and a type, or of a tensor.
+// Calls one of these functions: an initializer with shape and type, the others with a tensor.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_option_call(SEXP handle, Text name, SEXP x, SEXP dtype) {
   return guarded_entry([&]() -> SEXP {
@@ -188,7 +185,6 @@ SEXP cpp_variable_option_call(SEXP handle, Text name, SEXP x, SEXP dtype) {
   });
 }
 
-// The name and the `reuse` of the current variable scope.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_scope() {
   return guarded_entry([&]() -> SEXP {
@@ -201,13 +197,12 @@ SEXP cpp_variable_scope() {
   });
 }
 
-// The variables of the current scope are those that are there, from now on.
 // [[Rcpp::export(rng = false)]]
 void cpp_variable_scope_reuse() {
   guarded_entry([&] { default_graph()->variables().current().reuse = VariableStore::Reuse::kAlways; });
 }
 
-// NULL instead of a list: outer control dependencies do not count.
+// For NULL instead of a list, outer control dependencies are ignored.
 // [[Rcpp::export(rng = false)]]
 void cpp_scope_open_control(SEXP graph, SEXP inputs) {
   guarded_entry([&] {
@@ -226,7 +221,6 @@ void cpp_scope_close() {
   });
 }
 
-// An operation that runs after all of `inputs`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_group(SEXP inputs, Text name) {
   return guarded_entry([&]() -> SEXP {

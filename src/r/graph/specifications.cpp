@@ -1,4 +1,4 @@
-// What the core's factories know: what can be made, how scripts call it, and with which arguments.
+// Tables of what the core's factories can construct, with endpoints and arguments.
 #include "columns/feature_column.h"
 #include "data/dataset.h"
 #include "estimators/exporter.h"
@@ -14,7 +14,6 @@ using namespace runhooks::r;
 
 namespace {
 
-// Calls `visit` with the factory of what is registered under this word.
 template <typename Visit>
 auto with_factory(const std::string& what, Visit visit) {
   if (what == "optimizer") return visit(Factory<Optimizer>::instance());
@@ -24,12 +23,11 @@ auto with_factory(const std::string& what, Visit visit) {
   if (what == "head") return visit(Factory<Head>::instance());
   if (what == "exporter") return visit(Factory<Exporter>::instance());
   if (what == "estimator") return visit(Factory<CannedModel>::instance());
-  invalid_argument("There are no specifications of '", what, "'.");
+  invalid_argument("'", what, "' is not a kind of specification.");
 }
 
 using Words = std::vector<std::string>;
 
-// A table of R's in the making.
 class Table {
  public:
   template <typename T>
@@ -98,9 +96,9 @@ SEXP part_to_r(const ModelPart& part) {
 
 }  // namespace
 
-// One row an argument, of all things of a kind or of those of one type. Those of estimators have a
-// family ("linear", "deep", ...) and a mode ("regression", "classification"; of a head's choice
-// none); "kept" says what the folder of a model must agree on.
+// One row per argument, for all types or for one. Arguments of estimators have a family ("linear",
+// "deep", ...) and a mode ("regression", "classification"; empty if the head decides). "kept" marks
+// arguments that must agree with the model directory.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_specs(Text what, Text type) {
   return guarded_entry([&]() -> SEXP {
@@ -125,7 +123,7 @@ SEXP cpp_specs(Text what, Text type) {
   });
 }
 
-// How scripts call things of a kind ("hook_x, train.XHook"), by their types.
+// The endpoints of a kind ("hook_x, train.XHook"), named by type.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_endpoints(Text what) {
   return guarded_entry([&]() -> SEXP {
@@ -155,7 +153,6 @@ Rcpp::List formula_defaults_to_r(const ModelTraits& traits) {
 
 }  // namespace
 
-// What the family of an estimator says of itself.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_traits(Text estimator) {
   return guarded_entry([&]() -> SEXP {

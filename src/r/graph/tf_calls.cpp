@@ -1,4 +1,4 @@
-// Calls of the core's ops and functions by their names below `tf`, as scripts give the arguments.
+// Calls of ops and graph functions by their TensorFlow names, with the arguments that scripts use.
 #include <algorithm>
 
 #include "base/number_text.h"
@@ -16,7 +16,6 @@ using namespace runhooks::r;
 
 namespace {
 
-// The graph of the first tensor among the arguments.
 Graph* graph_of_value(const Value& value) {
   if (const auto* tensor = value.get_if<Output>()) return &tensor->graph();
   if (const auto* variable = value.get_if<VariablePtr>()) return &(*variable)->graph();
@@ -36,7 +35,7 @@ std::shared_ptr<Graph> graph_of_arguments(const Args& args) {
   return default_graph();
 }
 
-// Seeds that nobody set come from R's generator, so that set.seed() alone makes a script repeat.
+// Default seeds come from R's generator, so that set.seed() makes scripts reproducible.
 uint64_t seed_from_r() {
   Rcpp::Shield<SEXP> largest(Rf_ScalarInteger(2147483647)), one(Rf_ScalarInteger(1));
   Rcpp::Shield<SEXP> call(Rf_lang3(Rf_install("sample.int"), largest, one));
@@ -46,7 +45,7 @@ uint64_t seed_from_r() {
 
 [[maybe_unused]] const bool seeds_are_from_r = (set_seed_source(seed_from_r), true);
 
-// What a name below `tf` is: an op or a function of several.
+// An op or a graph function with an endpoint below `tf`.
 struct Symbol {
   Signature signature;
   const OpDef* op = nullptr;
@@ -71,7 +70,7 @@ const std::map<std::string, Symbol>& all_symbols() {
   return *all;
 }
 
-// Whether R gave what stands in the signature.
+// True if the R value equals the default in the signature.
 bool is_default(SEXP x, const std::string& text) {
   if (text.empty()) return false;
   if (text == "NULL") return x == R_NilValue;
@@ -93,10 +92,10 @@ struct Bound {
   SEXP value;
   bool is_default;
 };
-// In the order of the signature, by what the core calls them.
+// In the order of the call, by the core's argument names.
 using Bindings = std::vector<std::pair<std::string, Bound>>;
 
-// Which value each argument of the core has: of several names of one thing the one that was given.
+// Maps arguments to the core's names. If aliases share a target, the non-default value wins.
 Bindings bind_arguments(const Signature& signature, SEXP given, const std::string& owner) {
   Bindings bindings;
   const RList arguments(given, "the arguments of a function");
@@ -142,14 +141,12 @@ const Bound* find_binding(const Bindings& bindings, const std::string& target) {
   return nullptr;
 }
 
-// A gradient of rows is the tensor that it stands for.
 SEXP dense_input(SEXP x) {
   const Gradient rows = gradient_from_r(x);
   return tensor_handle(dense_gradient(*graph_for(rows.values.graph()), rows));
 }
 
-// One value, or the elements of what R gave for a list of tensors. A list of R's is copied for each
-// that is added.
+// Appends `given`, or its elements for a list of tensors.
 void append_input(std::vector<Rcpp::RObject>& all, const Bound& given, bool is_list,
                   const std::string& owner) {
   SEXP x = given.value;
@@ -160,7 +157,7 @@ void append_input(std::vector<Rcpp::RObject>& all, const Bound& given, bool is_l
   const bool is_nest =
       TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "tensorflow.shape"));
   if (!is_list && is_nest) {
-    // a list in the place of one tensor: a shape, or parts to be stacked
+    // a list in place of one tensor: a shape, or tensors to stack
     Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("list_as_input"), x));
     Rcpp::Shield<SEXP> value(eval_r(call, package_namespace()));
     all.emplace_back(SEXP(value));
@@ -182,7 +179,7 @@ void append_input(std::vector<Rcpp::RObject>& all, const Bound& given, bool is_l
   }
 }
 
-// The same rows once more, as tensors of their own.
+// IndexedSlices of the identities of `rows`.
 SEXP same_rows(SEXP rows, const std::string& name) {
   Gradient same = gradient_from_r(rows);
   const auto graph = graph_for(same.values.graph());
@@ -212,7 +209,7 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
   }
   SEXP name = R_NilValue;
   for (const auto& [target, bound] : bindings) {
-    // clang does not capture what a binding of several names has named
+    // clang cannot capture a structured binding
     const auto is_it = [&wanted = target](const ArgDef& arg) { return arg.name == wanted; };
     const bool is_input = std::any_of(def.inputs.begin(), def.inputs.end(), is_it);
     if (is_input || bound.value == R_NilValue) continue;
@@ -233,13 +230,13 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
 
 }  // namespace
 
-// `given`: the arguments by TensorFlow's names; what is missing has no value.
+// `given`: the arguments by TensorFlow's names, without missing ones.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tf_call(Text endpoint, SEXP given) {
   return guarded_entry([&]() -> SEXP {
     const auto found = all_symbols().find(endpoint);
     if (found == all_symbols().end())
-      fail(Code::kNotFound, "There is no function '", endpoint, "'.");
+      fail(Code::kNotFound, "TensorFlow function '", endpoint, "' is not available.");
     const Symbol& symbol = found->second;
     std::string owner = "tf$" + endpoint + "()";
     for (char& letter : owner) letter = letter == '.' ? '$' : letter;
@@ -249,7 +246,7 @@ SEXP cpp_tf_call(Text endpoint, SEXP given) {
   });
 }
 
-// The arguments of all names that the core has below `tf`, in R's words: "x, name = NULL".
+// The signatures of all endpoints below `tf` as R code: "x, name = NULL".
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tf_symbols() {
   return guarded_entry([&]() -> SEXP {
@@ -259,7 +256,7 @@ SEXP cpp_tf_symbols() {
       std::vector<std::string> words;
       for (const ArgSpec& argument : symbol.signature.arguments) {
         const bool has_default = !argument.fallback.empty();
-        // R has quotes for such names
+        // names with a leading underscore need backticks in R
         const bool is_quoted = argument.name[0] == '_';
         const std::string shown = is_quoted ? "`" + argument.name + "`" : argument.name;
         words.push_back(shown + (has_default ? " = " + argument.fallback : ""));

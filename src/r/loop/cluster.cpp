@@ -1,4 +1,3 @@
-// The processes of a run in R: how they begin, meet and end.
 #include "cluster/communicator.h"
 #include "estimators/replica_run.h"
 #include "r/values/guarded_entry.h"
@@ -9,7 +8,7 @@ using namespace runhooks::r;
 
 namespace {
 
-SEXP place_to_r() {
+SEXP rank_to_r() {
   const Communicator& all = communicator();
   return Rcpp::List::create(Rcpp::_["rank"] = all.rank(), Rcpp::_["size"] = all.size(),
                             Rcpp::_["local_rank"] = all.local_rank(),
@@ -18,37 +17,37 @@ SEXP place_to_r() {
 
 }  // namespace
 
-// Loads the shared object of an MPI and begins; what this process is among all.
+// Loads an MPI library and initializes it. Returns the rank of this process.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_cluster_start(Text path) {
   return guarded_entry([&]() -> SEXP {
     if (communicator().size() == 1) set_communicator(mpi_communicator(path));
-    return place_to_r();
+    return rank_to_r();
   });
 }
 
-// The beginning of `what`, at which all processes meet.
+// Starts the collective call `what`: a barrier for all processes.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_begin(Text what, Text folder) {
   guarded_entry([&] { begin_collective(what, folder); });
 }
 
-// The bytes of all processes, by their ranks, once all have come to `what`.
+// Gathers the bytes of all processes, ordered by rank, after a barrier for `what`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_cluster_gather(Text what, SEXP bytes) {
   return guarded_entry([&]() -> SEXP {
-    if (TYPEOF(bytes) != RAWSXP) invalid_argument("Processes gather bytes.");
+    if (TYPEOF(bytes) != RAWSXP) invalid_argument("`bytes` must be a raw vector.");
     const std::string own(reinterpret_cast<const char*>(RAW(bytes)),
                           static_cast<size_t>(Rf_xlength(bytes)));
     meet(what);
-    const std::vector<std::string> said = gather_texts(communicator(), own);
-    Rcpp::List all(said.size());
-    for (size_t i = 0; i < said.size(); ++i) all[i] = Rcpp::RawVector(said[i].begin(), said[i].end());
+    const std::vector<std::string> gathered = gather_texts(communicator(), own);
+    Rcpp::List all(gathered.size());
+    for (size_t i = 0; i < gathered.size(); ++i)
+      all[i] = Rcpp::RawVector(gathered[i].begin(), gathered[i].end());
     return all;
   });
 }
 
-// The good end of a script.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_finish() {
   guarded_entry([&] {
@@ -57,7 +56,7 @@ void cpp_cluster_finish() {
   });
 }
 
-// Ends all processes; returns where there is but this one.
+// Aborts all processes; does nothing for a single process.
 // [[Rcpp::export(rng = false)]]
 void cpp_cluster_abort(int code) {
   guarded_entry([&] { communicator().abort(code); });

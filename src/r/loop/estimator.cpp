@@ -1,5 +1,3 @@
-// Estimators in R: specifications become model functions, closures become input functions, results
-// become R values.
 #include <algorithm>
 
 #include "estimators/head.h"
@@ -42,14 +40,12 @@ RunConfig config_from_r(SEXP list) {
 }
 
 void remember_from_r(SEXP input, const std::string& folder) {
-  SEXP memory = RList(input, "what an input function returns").find("memory");
+  SEXP memory = RList(input, "the result of an input function").find("memory");
   if (memory == R_NilValue) return;
-  RunFolder::remember(folder, plain_from_r(memory, "What the model knows of its data", "memory"));
+  RunFolder::remember(folder, plain_from_r(memory, "The model metadata", "memory"));
 }
 
-// `build` is an R function of the mode that calls the user's input function: list(features = <named
-// list>, labels), or list(given = <anything>) for a model function of the user.
-// In training it may say what the folder is to remember of the model, from now on.
+// `build` is an R function of the mode. In training its result may contain model metadata.
 InputFn input_fn_from_r(SEXP build, const std::string& folder) {
   auto function = std::make_shared<Preserved>(function_from_r(build, "the input"));
   return [function, folder](Graph& graph, Mode mode) -> ModelInput {
@@ -92,14 +88,13 @@ SEXP labels_to_r(const ModelInput& input) {
   return named_tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
 }
 
-// Metrics of the user's own (add_metrics()): what an R function of features, labels and predictions
-// returns, a list of pairs by name. They take the place of the model's of the same names.
+// Adds metrics of an R function (add_metrics()); they replace metrics of the same names.
 void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec) {
   Rcpp::Shield<SEXP> features(input_features_to_r(input)), labels(labels_to_r(input));
   Rcpp::Shield<SEXP> predictions(named_tensors_to_r(spec.predictions));
   Rcpp::Shield<SEXP> call(Rf_lang4(function, features, labels, predictions));
   Rcpp::Shield<SEXP> result(eval_r(call, R_GlobalEnv));
-  const RList metrics(result, "what a function of metrics returns");
+  const RList metrics(result, "the result of a metric function");
   for (R_xlen_t i = 0; i < metrics.size(); ++i) {
     const std::string name = metrics.name(i);
     const RList pair(metrics[i], "a metric");
@@ -116,8 +111,7 @@ void add_own_metrics(SEXP function, const ModelInput& input, EstimatorSpec& spec
   }
 }
 
-// The arguments of a canned estimator. Without an owner, errors name them as its constructor does,
-// whose call is shown.
+// The arguments of a canned estimator without an owner: errors show the user's constructor call.
 std::shared_ptr<Args> estimator_args(SEXP spec) {
   const auto args = args_from_r(spec, "the estimator");
   args->set_owner("");
@@ -131,7 +125,6 @@ CannedModel canned_model_from_r(SEXP spec) {
   return make_canned_model(type, *args);
 }
 
-// How many numbers training changes.
 double num_trainable(const Graph& graph) {
   double all = 0;
   for (const VariablePtr& variable : variables_in(graph, collection_keys::kTrainableVariables)) {
@@ -140,15 +133,14 @@ double num_trainable(const Graph& graph) {
   return all;
 }
 
-// The model with the metrics of add_metrics(): `functions` is a list, or NULL. All functions of R add
-// to the graph that is being built, whose weights are counted.
+// Adds the metrics of the R functions, and counts trainable parameters.
 ModelFn with_own_metrics(const ModelFn& model_fn,
                          SEXP functions,
                          const std::shared_ptr<double>& num_weights) {
   std::vector<RFunctionPtr> own_metrics;
   for (R_xlen_t i = 0; i < Rf_xlength(functions); ++i) {
     own_metrics.push_back(
-        RFunction::make(function_from_r(VECTOR_ELT(functions, i), "a function of metrics")));
+        RFunction::make(function_from_r(VECTOR_ELT(functions, i), "a metric function")));
   }
   return [model_fn, own_metrics, num_weights](Graph& graph, const ModelInput& input, Mode mode) {
     DefaultGraph scope(graph.shared_from_this());
@@ -161,9 +153,8 @@ ModelFn with_own_metrics(const ModelFn& model_fn,
   };
 }
 
-// What R says of a run for its record: a named list of plain data.
 PlainFields about_from_r(SEXP about) {
-  const RList list(about, "what is said of a run");
+  const RList list(about, "the fields of a run record");
   PlainFields fields;
   for (R_xlen_t i = 0; i < list.size(); ++i) {
     fields.add(list.name(i), plain_from_r(list[i], "The record of a run", list.name(i)));
@@ -171,14 +162,14 @@ PlainFields about_from_r(SEXP about) {
   return fields;
 }
 
-// What R holds of a model, for all of its calls.
+// The core model that all calls of one R model share.
 struct MadeModel {
   ModelFn model_fn;
-  std::shared_ptr<Head> head;          // of a canned one
-  std::shared_ptr<Args> warm_start;  // may be missing
+  std::shared_ptr<Head> head;        // NULL for custom models
+  std::shared_ptr<Args> warm_start;  // may be NULL
   // of the graph that was built last
   std::shared_ptr<double> num_weights = std::make_shared<double>(0);
-  // NULL where each call has to build its graph anew
+  // NULL if each call has to build a new graph
   std::shared_ptr<ModelGraphCache> kept;
 };
 const HandleKind kModel("runhooks_model");
@@ -228,7 +219,6 @@ SEXP labels_to_r(const Head& head) {
                             Rcpp::_["predictions"] = predictions, Rcpp::_["reads"] = reads);
 }
 
-// What the columns of a canned model read of the data.
 SEXP column_reads_to_r(SEXP spec) {
   const auto args = estimator_args(spec);
   std::vector<FeatureRead> all;
@@ -252,8 +242,7 @@ SEXP named_texts_to_r(const NamedTexts& texts) {
   return values;
 }
 
-// Throws where a canned model cannot be made, by an error that names arguments as its constructor has
-// them.
+// Throws if a canned model cannot be constructed; errors show the user's constructor call.
 void check_canned_model(SEXP spec) {
   if (list_element(spec, "model_fn") != R_NilValue) return;
   const auto args = estimator_args(spec);
@@ -270,7 +259,6 @@ SEXP next_batch_to_r(Predictions& predictions) {
   return list;
 }
 
-// The record of the first history saver among the hooks; NULL where there is none.
 SEXP history_of(const HookList& hooks) {
   for (const HookPtr& hook : hooks) {
     const auto saver = std::dynamic_pointer_cast<HistorySaverHook>(hook);
@@ -290,12 +278,12 @@ std::shared_ptr<ModelGraphCache> kept_graphs_of(SEXP model) { return model_from_
 
 ModelInput model_input_from_r(SEXP result) {
   ModelInput input;
-  const RList parts(result, "what an input function returns");
+  const RList parts(result, "the result of an input function");
   SEXP given = parts.find("given");
   if (given != R_NilValue) {
     input.given = std::make_shared<const Preserved>(given);
-    // by this name hooks ask for them
-    SEXP labels = RList(given, "what an input function returns").find("labels");
+    // hooks find the labels by this name
+    SEXP labels = RList(given, "the result of an input function").find("labels");
     if (is_tensor(labels)) input.labels = tensor_of(labels);
     return input;
   }
@@ -361,14 +349,12 @@ SEXP cpp_estimator_train(SEXP spec,
         estimator.train(input_fn_from_r(input_fn, folder), options);
     const NewestCheckpoint newest = newest_checkpoint_in(folder);
     Rcpp::Shield<SEXP> history(history_of(options.hooks));
-    return Rcpp::List::create(Rcpp::_["global_step"] = static_cast<double>(result.global_step),
-                              Rcpp::_["was_skipped"] = result.was_skipped,
-                              Rcpp::_["why"] = result.why, Rcpp::_["reason"] = result.reason,
-                              Rcpp::_["has_checkpoint"] = newest.is_there,
-                              Rcpp::_["mark"] = newest.mark,
-                              // of the graph that was built for it
-                              Rcpp::_["num_weights"] = *model->num_weights,
-                              Rcpp::_["history"] = history);
+    return Rcpp::List::create(
+        Rcpp::_["global_step"] = static_cast<double>(result.global_step),
+        Rcpp::_["was_skipped"] = result.was_skipped, Rcpp::_["why"] = result.why,
+        Rcpp::_["reason"] = result.reason, Rcpp::_["has_checkpoint"] = newest.is_there,
+        Rcpp::_["mark"] = newest.mark, Rcpp::_["num_weights"] = *model->num_weights,
+        Rcpp::_["history"] = history);
   });
 }
 
@@ -398,10 +384,8 @@ SEXP cpp_estimator_evaluate(SEXP spec,
   });
 }
 
-// The batches of a prediction: all of them, each as a named list of arrays; or, where they are
-// asked for one by one, a handle. The attribute `checkpoint` is the number of the one that was read,
-// where what it was read into is kept for the next call. `together`: each of several processes has
-// its part.
+// Returns the list of all batches, or a handle if `all` is false. The attribute `checkpoint` is the
+// number of the cached checkpoint, if any. With `together`, each process predicts its shard.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_predict(SEXP spec,
                            SEXP config,
@@ -438,7 +422,6 @@ SEXP cpp_estimator_predict(SEXP spec,
   });
 }
 
-// The next batch as a named list of arrays; NULL at the end.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_predictions_next(SEXP pointer) {
   return guarded_entry(
@@ -450,8 +433,7 @@ void cpp_predictions_close(SEXP pointer) {
   guarded_entry([&] { from_handle<Predictions>(pointer, kPredictions)->close(); });
 }
 
-// A checkpoint of this moment in `scratch`, where a session that trains in `folder` is ahead of the
-// newest one; NULL where none is.
+// Returns NULL unless a session that trains in `folder` is ahead of the newest checkpoint.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_save_running(Text folder, Text scratch) {
   return guarded_entry([&]() -> SEXP {
@@ -461,10 +443,9 @@ SEXP cpp_save_running(Text folder, Text scratch) {
   });
 }
 
-// A model that all calls are given from now on, what a canned one's head says of its labels and
-// predictions, and of the features that it reads itself, and what its columns read. What is wrong
-// with the specification is found; nothing is run. `is_fixed`: the same graph comes of it each time,
-// unless functions of R make it.
+// Constructs and validates a model that later calls share. Returns its handle, labels and
+// predictions of a canned model's head, and the features that its columns read. `is_fixed`: the
+// graph is the same in each call, unless it depends on R functions.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_make(SEXP spec, bool is_fixed) {
   return guarded_entry([&]() -> SEXP {
@@ -486,17 +467,16 @@ SEXP cpp_model_make(SEXP spec, bool is_fixed) {
   });
 }
 
-// Makes a head and forgets it: what is wrong with its arguments is found.
 // [[Rcpp::export(rng = false)]]
 void cpp_head_check(SEXP head) {
   guarded_entry([&] {
     const auto args = args_from_r(head, "a head");
-    args->set_owner("");  // what the user called shows at its call
+    args->set_owner("");  // messages name the user's call instead
     make_head(args->text("type"), *args);
   });
 }
 
-// What the folder of a canned model must agree on: named texts in groups.
+// The signature that must match the model directory: groups of named texts.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_memory(SEXP spec) {
   return guarded_entry([&]() -> SEXP {
@@ -504,7 +484,7 @@ SEXP cpp_model_memory(SEXP spec) {
   });
 }
 
-// Where checkpoints have the bias and the weights of each column of a linear model; NULL of others.
+// Names of bias and weight variables in checkpoints of a linear model; NULL for other models.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_coefficients(SEXP spec) {
   return guarded_entry([&]() -> SEXP {

@@ -1,4 +1,3 @@
-// Exporters in R.
 #include "estimators/exporter.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
@@ -20,8 +19,7 @@ SEXP cpp_exporter(Text type, SEXP args, Text owner) {
   });
 }
 
-// Whether the model is to be exported after this evaluation. `earlier` is a function of a pattern
-// that gives a list of named lists.
+// `earlier` is an R function that maps a file pattern to a list of named lists.
 // [[Rcpp::export(rng = false)]]
 bool cpp_exporter_wants(
     SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier) {

@@ -1,4 +1,4 @@
-// What a history saver has recorded, as R reads it.
+// history_to_r() converts the record of a history saver to R.
 #pragma once
 
 #include "hooks/history_saver_hook.h"

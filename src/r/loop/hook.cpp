@@ -1,4 +1,4 @@
-// R closures as hooks: one more C++ hook, whose methods call them.
+// RHook: a C++ run hook whose methods call R closures.
 #include "base/fingerprint.h"
 #include "data/dataset.h"
 #include "data/input_progress.h"
@@ -20,8 +20,7 @@ SEXP list_element(SEXP list, const char* name) { return RList(list, "a hook").fi
 
 namespace {
 
-// The calls are constants in an environment of the hook's own, so that an error shows
-// `after_run(context, values)`.
+// Arguments of method calls are variables, so that errors show `after_run(context, values)`.
 struct Symbols {
   SEXP context = Rf_install("context");
   SEXP values = Rf_install("values");
@@ -39,8 +38,7 @@ const Symbols& hook_symbols() {
 
 class RHook;
 
-// Hooks whose loop has failed, until R has called their on_error(): no R code runs while an R jump
-// is on its way.
+// Hooks whose on_error() is due: no R code may run while an R jump unwinds.
 std::vector<std::shared_ptr<RHook>>& failed_hooks() {
   static auto* hooks = new std::vector<std::shared_ptr<RHook>>;
   return *hooks;
@@ -50,7 +48,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
  public:
   RHook(SEXP methods, std::string label)
       : label_(std::move(label)), together_(OwnedObjects::current()) {
-    // a handful of symbols: a list of them is faster than a hash table
+    // no hash table: the environment has few symbols
     Rcpp::Shield<SEXP> environment(
         R_NewEnv(Rcpp::Environment::namespace_env("runhooks"), /* hash = */ FALSE, 0));
     environment_.reset(environment);
@@ -97,7 +95,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
                   str_cat("before_run() of hook `", label_,
                           "` must return NULL or session_run_args(), not an object of type ",
                           Rf_type2char(TYPEOF(request)), "."),
-                  {"Wrap what you ask for, as in session_run_args(loss = \"loss\")."});
+                  {"Wrap the fetches, as in session_run_args(loss = \"loss\")."});
     }
     const OwnedObjects::Scope mine(together_.get());
     const RunArgs* args = requested_.update(request, context.session().graph());
@@ -122,11 +120,10 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     if (together_) together_->hold_owner();
     failed_hooks().push_back(shared_from_this());
   }
-  // R has called it.
+  // R has called on_error().
   void error_is_handled() {
     if (together_) together_->release_owner();
   }
-  // list(function, session or NULL, label)
   SEXP failed_call() const {
     Rcpp::Shield<SEXP> label(text_to_r(label_));
     Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, 3));
@@ -163,7 +160,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   }
 
  private:
-  // The name of the tensor that holds it all.
+  // The name of the only tensor of a hook state.
   static constexpr const char* kPlainState = "plain";
   static bool is_absent(SEXP methods, const char* method) {
     SEXP absent = list_element(methods, "absent");
@@ -172,7 +169,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     }
     return false;
   }
-  // What R's `context` stands for while a method runs.
+  // Makes R's `context` valid while a method runs.
   struct CurrentContext {
     RHook& hook;
     RunContext& context;
@@ -182,11 +179,10 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     }
     ~CurrentContext() {
       R_ClearExternalPtr(hook.context_pointer_.get());
-      hook.shown_stop_ = context.stop_requested();  // R's request_stop() has shown it itself
+      hook.shown_stop_ = context.stop_requested();  // R's request_stop() has updated R's copy
     }
   };
 
-  // The call `method(arguments)`; NULL where the user gave no such method.
   SEXP bind(SEXP methods, const char* method, const std::vector<SEXP>& arguments) {
     if (is_absent(methods, method)) return nullptr;
     SEXP function = list_element(methods, method);
@@ -203,7 +199,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     calls_.reset(calls);
     return call;
   }
-  // "hooks[[2]]": nobody has called it anything.
+  // True for a label such as "hooks[[2]]", which is no user-given name.
   static bool is_place(const std::string& label) {
     return label.size() > 2 && label.compare(label.size() - 2, 2, "]]") == 0;
   }
@@ -212,7 +208,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     Rcpp::Shield<SEXP> code(eval_r(call, package_namespace()));
     return str_cat(kUnnamedState, " ", std::to_string(fingerprint64(string_from_r(code))));
   }
-  // While an interrupt is on its way: its errors are told here and to nobody else.
+  // Used while an interrupt unwinds: errors are thrown as Error and not reported in R.
   SEXP call_swallowing_errors(SEXP prepared) {
     Rcpp::Shield<SEXP> passing(Rf_lang2(Rf_install("value_or_error"), prepared));
     SEXP result = call(passing);
@@ -220,14 +216,14 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     throw Error(Code::kUnknown, error_of_condition(result, Code::kUnknown).message());
   }
   void define(SEXP symbol, SEXP value) { Rf_defineVar(symbol, value, environment_.get()); }
-  // The loop's graph is the default graph while a method runs.
+  // Makes the loop's graph the default graph during the call.
   SEXP call(SEXP prepared) {
     if (!prepared) return R_NilValue;
     const DefaultGraph scope(graph_);
     return eval_r(prepared, environment_.get(), token_);
   }
 
-  // Once a loop: a name that was not asked for is a NULL that says nothing.
+  // Once per loop, since a misspelled result name would silently give NULL.
   void check_results() {
     has_checked_results_ = true;
     SEXP values = frame_variable(environment_.get(), hook_symbols().values);
@@ -276,8 +272,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
       return made;
     }();
     const bool is_default = values.options().is_default();
-    // The list of the last step where nobody else holds it, nor has removed it: a new one would
-    // take longer than all the rest.
+    // reuse the list of the previous step unless R code refers to it, since a new one is costly
     const bool reuses =
         is_default && plain_values_ &&
         frame_variable(environment_.get(), hook_symbols().values) == plain_values_ &&
@@ -299,18 +294,18 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   }
 
   std::string label_, state_key_;
-  std::shared_ptr<OwnedObjects> together_;  // with what else its session holds; NULL in a loop
+  std::shared_ptr<OwnedObjects> together_;  // the session's objects; NULL in an estimator's loop
   std::shared_ptr<Graph> graph_;
   Preserved environment_, calls_, context_, context_pointer_;
   UnwindToken token_;
-  // Held by calls_.
+  // Protected by calls_.
   SEXP begin_, after_create_session_, before_run_, after_run_, end_, save_state_, restore_state_;
   Preserved on_error_, session_, after_run_function_;
   RequestedArgs requested_;
   bool has_request_ = false;
   bool has_checked_results_ = false;
   bool shown_stop_ = false;
-  SEXP plain_values_ = nullptr;  // held by the environment, as `values`
+  SEXP plain_values_ = nullptr;  // protected by the environment, as `values`
 };
 
 // An R function that returns a feed dict, or NULL.
@@ -318,7 +313,7 @@ class RFeedSource : public FeedSource {
  public:
   explicit RFeedSource(SEXP function) : function_(function) {}
   Value call(const std::vector<Value>&) override {
-    invalid_argument("What a function of feeds returns depends on the graph.");
+    invalid_argument("A feed function cannot be called without a graph.");
   }
   Feeds feeds(Graph& graph) override {
     const DefaultGraph scope(graph.shared_from_this());
@@ -331,7 +326,7 @@ class RFeedSource : public FeedSource {
   Preserved function_;
 };
 
-// A saver of the user's own is as good as a scaffold with nothing else in it.
+// The user's scaffold, or a scaffold with the user's saver.
 std::shared_ptr<Scaffold> own_scaffold(SEXP hook) {
   if (const auto scaffold = scaffold_of(list_element(hook, "scaffold"))) return scaffold;
   const auto saver = saver_of(list_element(hook, "saver"));
@@ -341,9 +336,9 @@ std::shared_ptr<Scaffold> own_scaffold(SEXP hook) {
   return scaffold;
 }
 
-// What only the binding can read counts as given.
+// Arguments that only bindings can read count as specified.
 std::shared_ptr<Args> hook_args_from_r(SEXP hook) {
-  // without an owner: whoever makes a hook sees whose argument it is
+  // no owner: the caller names it in messages
   auto args = std::make_shared<Args>();
   const RList given(hook, "a hook");
   for (R_xlen_t i = 0; i < given.size(); ++i) {
@@ -389,7 +384,7 @@ HookPtr hook_from_r(SEXP hook, const std::string& label) {
     return std::make_shared<RHook>(hook, label);
   }
   if (Rf_inherits(hook, "runhooks_builtin_hook")) return builtin_hook_from_r(hook);
-  invalid_argument("Hooks must be a SessionRunHook; `", label, "` is not one.");
+  invalid_argument("Hooks must be SessionRunHook objects; `", label, "` is not.");
 }
 
 HookList hooks_from_r(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold) {
@@ -443,7 +438,7 @@ using namespace runhooks::r;
 
 namespace {
 
-// NULL where no run is under way.
+// NULL outside of runs.
 RunContext* context_of(SEXP pointer) {
   const bool is_over = is_handle(pointer, kContext) && !R_ExternalPtrAddr(pointer);
   return is_over ? nullptr : static_cast<RunContext*>(handle_address(pointer, kContext));
@@ -451,26 +446,23 @@ RunContext* context_of(SEXP pointer) {
 
 }  // namespace
 
-// What a history saver writes to.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_history_new() {
   return guarded_entry([&] { return make_handle(std::make_shared<History>(), kHistory); });
 }
 
-// What has been recorded so far: list(step, columns by name).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_history_read(SEXP record) {
   return guarded_entry([&]() -> SEXP { return history_to_r(*from_handle<History>(record, kHistory)); });
 }
 
-// Made without R's structure(): hooks call it in every step.
+// Avoids R's slower structure(), since hooks call it in every step.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
   return run_args_to_r(fetches, feed_dict, options);
 }
 
-// What the caller of the run asked for: as R gave it, or, where the core is the caller, the list of
-// its fetches.
+// The run arguments of the caller: the R object, or the fetches if the core is the caller.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_context_original_args(SEXP pointer) {
   return guarded_entry([&]() -> SEXP {
@@ -489,8 +481,7 @@ SEXP cpp_context_original_args(SEXP pointer) {
   });
 }
 
-// c(rows, epoch, seconds waited) of the session's dataset, NA where there is none; also between
-// runs.
+// c(rows, epoch, seconds waited) of the session's dataset; NA without a dataset or outside of runs.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_context_progress(SEXP pointer) {
   return guarded_entry([&]() -> SEXP {
@@ -506,7 +497,7 @@ SEXP cpp_context_progress(SEXP pointer) {
   });
 }
 
-// For each hook whose loop has failed since the last call: list(on_error, session, label).
+// For each hook of a failed loop since the last call: list(on_error, session, label).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_take_failed_hooks() {
   std::vector<std::shared_ptr<RHook>> hooks;
@@ -522,7 +513,7 @@ void cpp_context_request_stop(SEXP pointer) {
   guarded_entry([&] { static_cast<RunContext*>(handle_address(pointer, kContext))->request_stop(); });
 }
 
-// With a condition the loop ends by it.
+// A condition, if any, is raised when the loop ends.
 // [[Rcpp::export(rng = false)]]
 void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind) {
   guarded_entry([&] {
@@ -536,7 +527,7 @@ void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind) {
 // [[Rcpp::export(rng = false)]]
 bool cpp_coordinator_should_stop(SEXP pointer) {
   return guarded_entry([&] {
-    // One that was kept beyond its session: whoever asks shall stop.
+    // The coordinator's session is gone, so its threads should stop.
     const bool is_coordinator =
         TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == kCoordinator.tag();
     if (is_coordinator && !R_ExternalPtrAddr(pointer)) return true;
@@ -544,7 +535,6 @@ bool cpp_coordinator_should_stop(SEXP pointer) {
   });
 }
 
-// Throws where a hook cannot be made of this specification.
 // [[Rcpp::export(rng = false)]]
 void cpp_hook_check(SEXP hook) {
   guarded_entry([&] { hook_from_r(hook, ""); });

@@ -1,4 +1,4 @@
-// Ctrl-C and time limits between two steps, and while a hook waits.
+// Polls for Ctrl-C and R's time limits during a loop and while hooks wait.
 #include "base/interrupt.h"
 
 #include <chrono>
@@ -16,11 +16,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// R looks at its time limits in every sixth check only.
-constexpr int kChecksOfALimit = 6;
+// R_CheckUserInterrupt() checks time limits only in every sixth call.
+constexpr int kChecksPerLimit = 6;
 
-// Whether so much time has passed since the last check that a limit is not to be missed.
-bool is_time_for_limits() {
+// True if the last check is so long ago that the time limits are due.
+bool are_limits_due() {
   static Clock::time_point last;
   const Clock::time_point now = Clock::now();
   const bool is_long = now - last > std::chrono::milliseconds(50);
@@ -28,25 +28,23 @@ bool is_time_for_limits() {
   return is_long;
 }
 
-// Whether R is to be asked: it has run since the last time, or some time has passed. R's own check
-// takes as long as several operations of a small step. Of the processor's counter, or of the clock
-// in nanoseconds, so many are less than a millisecond.
-bool is_time_to_ask() {
+// Limits the rate: R_CheckUserInterrupt() is expensive compared with a small step. Polls after R
+// code has run, and otherwise within a millisecond.
+bool is_poll_due() {
   constexpr int64_t kTicks = 500 * 1000;
   static int64_t last = 0;
   static uint64_t calls = 0;
   const int64_t now = now_ticks();
   if (now - last >= 0 && now - last < kTicks && calls == calls_of_r()) return false;
   last = now;
-  calls = calls_of_r() + 1;  // with that which is to come
+  calls = calls_of_r() + 1;  // including the check itself
   return true;
 }
 
-// Leaves by R's jump where the user has asked to stop, or where a time limit of R's is reached.
 void check_user_interrupt() {
-  if (!is_time_to_ask()) return;
+  if (!is_poll_due()) return;
   static auto* token = new UnwindToken;
-  int checks = is_time_for_limits() ? kChecksOfALimit : 1;
+  int checks = are_limits_due() ? kChecksPerLimit : 1;
   call_r(
       [](void* n) -> SEXP {
         for (int i = *static_cast<int*>(n); i > 0; --i) R_CheckUserInterrupt();

@@ -1,4 +1,3 @@
-// R closures as listeners of checkpoint saving.
 #include "hooks/checkpoint_saver_hook.h"
 #include "r/loop/loop.h"
 #include "r/loop/session.h"
@@ -27,8 +26,7 @@ class RListener : public CheckpointListener {
   void end(Session& session, int64_t step) override { call("end", session, step); }
 
  private:
-  // What R's TRUE and Python's true values have in common: TRUE, a number other than 0, a string
-  // that is not empty.
+  // Truth values as in Python: TRUE, a non-zero number or a non-empty string.
   static bool is_true(SEXP x) {
     if (TYPEOF(x) == STRSXP) return !is_word(STRING_ELT(x, 0), "");
     return Rf_isNumeric(x) || Rf_isLogical(x) ? Rf_asLogical(x) == TRUE : false;

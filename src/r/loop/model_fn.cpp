@@ -1,4 +1,3 @@
-// Model functions of R: called with what the input function returned, their specification read.
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/loop/loop.h"
@@ -57,7 +56,6 @@ Named<ExportOutput> export_outputs_from_r(SEXP list) {
   return all;
 }
 
-// What core_estimator_spec() gives.
 EstimatorSpec estimator_spec_from_r(SEXP fields) {
   const RList given(fields, "a specification");
   EstimatorSpec spec;
@@ -99,7 +97,6 @@ ModelFn custom_model_from_r(const RFunctionPtr& function) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// Throws for what is wrong with a specification that was made in the default graph.
 // [[Rcpp::export(rng = false)]]
 void cpp_estimator_spec_check(SEXP fields) {
   guarded_entry([&] { check_spec(estimator_spec_from_r(fields), *default_graph()); });

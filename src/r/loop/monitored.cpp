@@ -1,4 +1,4 @@
-// Monitored sessions in R: made, run and closed; how errors end them is for R/monitored_session.R.
+// Monitored sessions in R. R/monitored_session.R handles errors.
 #include "monitored/monitored_session.h"
 #include "r/files/saver.h"
 #include "r/graph/handles_of_graph.h"
@@ -14,16 +14,16 @@ namespace r {
 
 namespace {
 
-// What R's object of a session points to. The session goes when it is closed. What it and its hooks
-// hold of R's, and what may know that object, is held together by that.
+// `together` owns R objects of the session and its hooks, which may refer to the session's R
+// object.
 struct MonitoredBinding {
   std::shared_ptr<OwnedObjects> together = std::make_shared<OwnedObjects>();
   std::shared_ptr<MonitoredSession> session;
   RequestedArgs requested;
-  int shares = 0;  // that the session has of its graph
+  int shares = 0;  // owners of the graph in the session
 
   ~MonitoredBinding() { release(); }
-  // The shares of R's, as those of plain sessions.
+  // Registers them as owners on R's side, like plain sessions.
   void count_shares(const Graph& graph, long before) {
     shares = static_cast<int>(session->graph().shared_from_this().use_count() - 1 - before);
     r_sessions_of(graph) += shares;
@@ -39,7 +39,7 @@ MonitoredBinding& monitored_binding(SEXP pointer) {
   return *from_handle<MonitoredBinding>(pointer, kMonitored);
 }
 
-// Kept by the caller while it is used: a session may be closed by what it calls.
+// Returns a shared pointer, since code that the session calls may close it.
 std::shared_ptr<MonitoredSession> open_session(SEXP pointer) {
   const auto session = monitored_binding(pointer).session;
   if (!session) fail(Code::kFailedPrecondition, "Session is already closed.");
@@ -62,16 +62,14 @@ std::unique_ptr<SessionCreator> creator_from_r(const Args& args,
                                                args.text("checkpoint_filename_with_path", ""));
 }
 
-// Lets go of the session when the call that ends it is over, however it ended.
+// Destroys a closed session at the end of the call, also after an error.
 struct Release {
   MonitoredBinding& binding;
   ~Release() {
-    // a call within this one may have done it
     if (binding.session && binding.session->is_closed()) binding.release();
   }
 };
 
-// A function of the session and the scaffold, as tf.train.Scaffold(init_fn=) wants it.
 std::function<void(Session&)> init_fn_from_r(Graph& graph, SEXP function) {
   const auto held = function_of_graph(graph, function_from_r(function, "`init_fn`"));
   return [held](Session& session) {
@@ -91,13 +89,13 @@ Operation* operation_argument(SEXP x) { return is_tensor(x) ? tensor_of(x).op : 
 using namespace runhooks;
 using namespace runhooks::r;
 
-// `creator` is a list of a type and its arguments; `scaffold` a pointer or NULL.
+// `creator`: a list of type and arguments; `scaffold`: a handle or NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
   return guarded_entry([&]() -> SEXP {
     const std::shared_ptr<Graph> graph = default_graph();
     const std::shared_ptr<Scaffold> parts = scaffold_from_r(scaffold);
-    // which has what its operations call, wherever that is kept
+    // the graph object owns the R functions of its operations
     Rcpp::Shield<SEXP> object(graph_handle(graph));
     const auto binding = std::make_shared<MonitoredBinding>();
     MonitoredOptions options;
@@ -119,15 +117,15 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
   });
 }
 
-// `request` is what cpp_session_run_args() gives. In a step function a run does not recover.
+// `request` is a value of cpp_session_run_args(). A run in a step function does not recover.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_step) {
   return guarded_entry([&]() -> SEXP {
     const auto session = open_session(pointer);
-    session->check_open();  // before what a run under way asked for is replaced
+    session->check_open();  // before the request of an outer run is replaced
     MonitoredBinding& binding = monitored_binding(pointer);
     RequestedArgs& requested = binding.requested;
-    if (!is_request(request)) invalid_argument("A run takes what session_run_args() gives.");
+    if (!is_request(request)) invalid_argument("`request` must be a session_run_args() value.");
     if (VECTOR_ELT(request, 0) == R_NilValue) invalid_argument("A fetch cannot be NULL.");
     const OwnedObjects::Scope in(binding.together.get());
     const RunArgs& args = *requested.update(request, session->graph());
@@ -139,7 +137,6 @@ SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_st
   });
 }
 
-// The plain session of the moment; a new one where it was lost.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_monitored_session(SEXP pointer) {
   return guarded_entry([&] {
@@ -148,7 +145,7 @@ SEXP cpp_monitored_session(SEXP pointer) {
   });
 }
 
-// TRUE where the session recovers from a condition of this kind: it has been given up then.
+// True if the session recovers from this kind of condition; it has closed the lost session then.
 // [[Rcpp::export(rng = false)]]
 bool cpp_monitored_gives_up(SEXP pointer, SEXP condition, Text kind) {
   return guarded_entry([&] {
@@ -186,7 +183,7 @@ void cpp_monitored_close(SEXP pointer) {
   });
 }
 
-// Ends the session after an error or an interrupt: no end() of its hooks.
+// Closes the session after an error or interrupt, without calling end() of its hooks.
 // [[Rcpp::export(rng = false)]]
 void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt) {
   guarded_entry([&] {
@@ -199,7 +196,6 @@ void cpp_monitored_close_after(SEXP pointer, SEXP condition, bool is_interrupt) 
   });
 }
 
-// Names of the hooks in the order in which they are called.
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_monitored_hooks(SEXP pointer) {
   return guarded_entry([&] {
@@ -228,7 +224,6 @@ SEXP cpp_scaffold_new(SEXP init_op,
     scaffold->local_init_feeds = feeds_from_r(local_init_feed_dict, graph);
     if (summary_op != R_NilValue) scaffold->summary_op = tensor_of(summary_op);
     Rcpp::Shield<SEXP> handle(make_handle(scaffold, kScaffold));
-    // which has the function
     Rcpp::Shield<SEXP> object(graph_handle(graph.shared_from_this()));
     R_SetExternalPtrProtected(handle, object);
     return handle;
@@ -240,7 +235,7 @@ void cpp_scaffold_finalize(SEXP scaffold) {
   guarded_entry([&] { from_handle<Scaffold>(scaffold, kScaffold)->finalize(*default_graph()); });
 }
 
-// list(init_op, local_init_op, summary_op), NULL where there is none yet.
+// list(init_op, local_init_op, summary_op), with NULL for missing ones.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_scaffold_parts(SEXP pointer) {
   return guarded_entry([&]() -> SEXP {

@@ -1,6 +1,5 @@
-// Predictions of plain data by a graph that an earlier call has left, without a loop, an input
-// function, a look into the folder: what a row costs is then what is computed. Whatever is not
-// plain is somebody else's, who does it all, and says what is wrong.
+// Fast path of predict(): feeds plain data to a cached graph without input function, loop or model
+// directory. All other cases, including errors, return NULL and take the regular path.
 #include <cmath>
 
 #include "r/loop/loop.h"
@@ -14,15 +13,15 @@ using namespace runhooks::r;
 
 namespace {
 
-// From here on a double is infinite in float32.
+// Doubles from here on round to infinity in float32.
 const double kBeyondFloat32 = std::ldexp(1.0, 128) - std::ldexp(1.0, 103);
 
-// A vector without dimensions and classes, but for a factor's.
+// A vector without dimensions or class, or a factor.
 bool is_plain(SEXP x) {
   return (!Rf_isObject(x) || Rf_isFactor(x)) && Rf_getAttrib(x, R_DimSymbol) == R_NilValue;
 }
 
-// FALSE where one is missing, infinite, or too large.
+// Returns false for missing, infinite or too large values.
 bool as_floats(SEXP x, DType dtype, Tensor* to) {
   const R_xlen_t n = Rf_xlength(x);
   if (Rf_isFactor(x) || (TYPEOF(x) != REALSXP && TYPEOF(x) != INTSXP)) return false;
@@ -46,7 +45,7 @@ bool as_floats(SEXP x, DType dtype, Tensor* to) {
   return true;
 }
 
-// Doubles that are whole numbers will do.
+// Accepts doubles that are whole numbers.
 bool as_integers(SEXP x, Tensor* to) {
   const R_xlen_t n = Rf_xlength(x);
   if (Rf_isFactor(x) || (TYPEOF(x) != REALSXP && TYPEOF(x) != INTSXP)) return false;
@@ -64,22 +63,21 @@ bool as_integers(SEXP x, Tensor* to) {
   return true;
 }
 
-// The words that training has seen; any where `levels` is NULL. R has each text once, whatever
-// holds it: what is another object is another word, or the same in another encoding.
-bool as_words(SEXP x, SEXP levels, Tensor* to) {
+// Compares addresses, since R caches each string once. Any string is accepted if `levels` is NULL.
+bool as_strings(SEXP x, SEXP levels, Tensor* to) {
   if (!Rf_isFactor(x) && TYPEOF(x) != STRSXP) return false;
   if (Rf_isFactor(x) && TYPEOF(Rf_getAttrib(x, R_LevelsSymbol)) != STRSXP) return false;
-  Rcpp::Shield<SEXP> words(Rf_isFactor(x) ? Rf_asCharacterFactor(x) : x);
-  for (R_xlen_t i = 0; i < Rf_xlength(words); ++i) {
-    SEXP word = STRING_ELT(words, i);
-    if (word == NA_STRING || word == R_BlankString) return false;
+  Rcpp::Shield<SEXP> strings(Rf_isFactor(x) ? Rf_asCharacterFactor(x) : x);
+  for (R_xlen_t i = 0; i < Rf_xlength(strings); ++i) {
+    SEXP element = STRING_ELT(strings, i);
+    if (element == NA_STRING || element == R_BlankString) return false;
     bool is_known = levels == R_NilValue;
     for (R_xlen_t k = 0; !is_known && k < Rf_xlength(levels); ++k) {
-      is_known = STRING_ELT(levels, k) == word;
+      is_known = STRING_ELT(levels, k) == element;
     }
     if (!is_known) return false;
   }
-  *to = rows_from_r(words);
+  *to = rows_from_r(strings);
   return true;
 }
 
@@ -92,7 +90,7 @@ bool as_logicals(SEXP x, Tensor* to) {
   return true;
 }
 
-// The element of this name; NULL where there is none, or two.
+// The element with this name; NULL if the name is missing or duplicated.
 SEXP column_called(SEXP data, SEXP names, SEXP name) {
   SEXP found = nullptr;
   for (R_xlen_t i = 0; i < Rf_xlength(data); ++i) {
@@ -109,15 +107,14 @@ bool as_tensor(SEXP x, const std::string& dtype, SEXP levels, Tensor* to) {
   if (dtype == "float64") return as_floats(x, DType::kFloat64, to);
   if (dtype == "int32") return as_integers(x, to);
   if (dtype == "bool") return as_logicals(x, to);
-  return dtype == "string" && as_words(x, levels, to);
+  return dtype == "string" && as_strings(x, levels, to);
 }
 
 }  // namespace
 
-// What the model gives for `keys` in each row of `data`, a named list of arrays; NULL where that
-// takes a call with all that belongs to it. `checkpoint`: the number that cpp_estimator_predict()
-// has given when `features`, in the order of their names, were found to be the `columns` of these
-// types and levels.
+// Predictions of `keys` for the rows of `data` as a named list of arrays, or NULL if the regular
+// path is needed. `checkpoint` is the attribute of cpp_estimator_predict(). `columns`, `dtypes` and
+// `levels` describe the `features`, which are sorted by name.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_known_predictions(SEXP model,
                            Text folder,
@@ -136,21 +133,21 @@ SEXP cpp_known_predictions(SEXP model,
     if (!kept || !is_list || TYPEOF(columns) != STRSXP) return R_NilValue;
     const RList known(levels, "the levels of features");
     const auto n = static_cast<R_xlen_t>(features.size());
-    const bool go_together = dtypes.size() == features.size() && known.size() == n;
-    if (!go_together || Rf_xlength(columns) != n) {
-      invalid_argument("Each feature needs a column, a type and levels, or NULL.");
+    const bool fit_together = dtypes.size() == features.size() && known.size() == n;
+    if (!fit_together || Rf_xlength(columns) != n) {
+      invalid_argument("Each feature needs a column, a type and levels or NULL.");
     }
     Named<Tensor> rows;
     for (R_xlen_t i = 0; i < n; ++i) {
       const auto k = static_cast<size_t>(i);
       SEXP x = column_called(data, names, STRING_ELT(columns, i));
-      SEXP seen = known[i];
-      if (!x || (seen != R_NilValue && TYPEOF(seen) != STRSXP)) return R_NilValue;
+      SEXP known_levels = known[i];
+      if (!x || (known_levels != R_NilValue && TYPEOF(known_levels) != STRSXP)) return R_NilValue;
       const R_xlen_t length = Rf_xlength(x);
       const bool fits = length > 0 && static_cast<double>(length) <= most_rows &&
                         (rows.empty() || rows[0].second.num_elements() == length);
       Tensor tensor;
-      if (!fits || !as_tensor(x, dtypes[k], seen, &tensor)) return R_NilValue;
+      if (!fits || !as_tensor(x, dtypes[k], known_levels, &tensor)) return R_NilValue;
       rows.emplace_back(features[k], std::move(tensor));
     }
     Named<Tensor> predictions;

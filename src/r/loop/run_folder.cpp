@@ -1,4 +1,3 @@
-// A model's folder in R: what was trained there, and the record of its runs.
 #include "estimators/run_folder.h"
 
 #include "estimators/run_record.h"
@@ -9,7 +8,7 @@
 using namespace runhooks;
 using namespace runhooks::r;
 
-// All that a call has to know of the folder. Where it `writes` it is tried whether it can.
+// State of a model directory. `writes` also tests whether it is writable.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_folder(Text path, bool writes) {
   return guarded_entry([&]() -> SEXP {
@@ -24,7 +23,7 @@ SEXP cpp_run_folder(Text path, bool writes) {
         Rcpp::_["has_metadata"] = folder.has_metadata(), Rcpp::_["memory"] = R_NilValue);
     try {
       answer["memory"] = plain_to_r(folder.memory());
-    } catch (const Error&) {  // attributes that do not fit: R says that the file is damaged
+    } catch (const Error&) {  // invalid attributes: R reports that the file is damaged
     }
     return answer;
   });
@@ -33,14 +32,14 @@ SEXP cpp_run_folder(Text path, bool writes) {
 // [[Rcpp::export(rng = false)]]
 void cpp_remember(Text folder, SEXP memory) {
   guarded_entry([&] {
-    if (RList(memory, "what a folder remembers").find("version") == R_NilValue) {
-      invalid_argument("What a folder remembers must say of which version it is.");
+    if (RList(memory, "the metadata").find("version") == R_NilValue) {
+      invalid_argument("The metadata of a model directory need a `version`.");
     }
-    RunFolder::remember(folder, plain_from_r(memory, "What the model knows of its data", "x"));
+    RunFolder::remember(folder, plain_from_r(memory, "The model metadata", "x"));
   });
 }
 
-// A named list for each run of the folder, in the order in which they began.
+// A named list for each run in the directory, oldest first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_rows(Text folder) {
   return guarded_entry([&]() -> SEXP {
@@ -51,7 +50,6 @@ SEXP cpp_run_rows(Text folder) {
   });
 }
 
-// The text of an error of R's that ends a loop, for its record.
 // [[Rcpp::export(rng = false)]]
 void cpp_note_error(Text text) {
   guarded_entry([&] { note_foreign_error(text); });

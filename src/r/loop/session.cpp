@@ -1,4 +1,3 @@
-// Sessions in R: what is fetched and fed, and in which form results come back.
 #include "graph/endpoints.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/graph/graph_closure.h"
@@ -13,8 +12,8 @@ namespace r {
 
 namespace {
 
-// The R objects of a loop's session and of its coordinator outlive it: the pointers in them are
-// cleared when the session goes. A session of R's own has none of this: it goes with its object.
+// R objects of a loop's session and coordinator, whose pointers are cleared when the session is
+// destroyed. Sessions that R owns do not need this.
 struct SessionBinding {
   Preserved object, pointer, coordinator, coordinator_pointer;
   ~SessionBinding() {
@@ -30,7 +29,7 @@ Fetch fetch_by_name(const std::string& name, Graph& graph) {
   return std::get<Operation*>(element);
 }
 
-// Serialized summaries: ops that give one call it so.
+// True for serialized summaries: the output of such ops is called "summary".
 bool is_message(const Fetch& fetch) {
   if (!fetch.is_tensor()) return false;
   const std::vector<ArgDef>& outputs = fetch.op->def().outputs;
@@ -56,7 +55,7 @@ FetchTree::Node FetchTree::leaf(SEXP source, const Fetch& fetch) {
   return node;
 }
 
-// An endpoint of the model, which may be several tensors, or something of the graph.
+// The name of an endpoint of the model, which may have several tensors, or of a graph element.
 FetchTree::Node FetchTree::named(SEXP name, Graph& graph) {
   const EndpointTensors& ends = endpoint(graph, utf8_of(name));
   if (ends.empty()) return leaf(name, fetch_by_name(utf8_of(name), graph));
@@ -89,7 +88,7 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
         Code::kInvalidArgument,
         str_cat("A fetch cannot be ",
                 x == R_NilValue ? "NULL" : str_cat("of type ", Rf_type2char(TYPEOF(x))), "."),
-        {"It is a tensor, an operation, a variable, the name of one, or a list of these."});
+        {"Fetch a tensor, an operation, a variable, the name of one, or a list of these."});
   }
   const NestedList inside;
   Node node;
@@ -110,7 +109,7 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
 
 bool FetchTree::matches(SEXP structure) const { return node_matches(root_, structure); }
 
-// Handles and strings are compared by identity: R keeps one of each.
+// Compares handles and strings by identity: R has one object for each.
 bool FetchTree::node_matches(const Node& node, SEXP x) {
   if (node.source == x) return true;
   if (node.is_leaf || node.is_name)
@@ -151,10 +150,9 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
   };
   if (TYPEOF(feed_dict) != VECSXP) {
     invalid_argument(
-        "`feed_dict` must be a named list or what dict() gives, not an object of type ",
+        "`feed_dict` must be a named list or a value of dict(), not an object of type ",
         Rf_type2char(TYPEOF(feed_dict)), ".");
   }
-  // dict() keeps tensors as keys beside the values.
   Rcpp::Shield<SEXP> keys(Rf_getAttrib(feed_dict, Rf_install("keys")));
   Rcpp::Shield<SEXP> names(Rf_getAttrib(feed_dict, R_NamesSymbol));
   const bool has_keys = TYPEOF(keys) == VECSXP && Rf_xlength(keys) == Rf_xlength(feed_dict);
@@ -165,7 +163,7 @@ Feeds feeds_from_r(SEXP feed_dict, Graph& graph) {
       continue;
     }
     if (names == R_NilValue)
-      invalid_argument("Every element of `feed_dict` needs the name of a tensor.");
+      invalid_argument("Every element of `feed_dict` must be named after a tensor.");
     const std::string name = utf8_of(STRING_ELT(names, i));
     add(graph.tensor(name.find(':') == std::string::npos ? name + ":0" : name),
         VECTOR_ELT(feed_dict, i));
@@ -204,7 +202,6 @@ SEXP coordinator_handle(Coordinator& coordinator, Session& session) {
   return binding.coordinator.get();
 }
 
-// Where run_args_to_r() puts what.
 enum RequestElement { kFetches, kFeedDict, kOptions };
 
 SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options) {
@@ -232,7 +229,7 @@ RunOptions run_options_from_r(SEXP options) {
   const auto args = args_from_r(options, "run options");
   for (const auto& item : args->items()) {
     if (item.first != "trace_level" && item.first != "timeout_in_ms") {
-      invalid_argument("Run options have no `", item.first, "`; they are `trace_level` and `",
+      invalid_argument("Run options have no `", item.first, "`; use `trace_level` or `",
                        "timeout_in_ms`.");
     }
   }
@@ -255,7 +252,6 @@ SEXP run_options_to_r(const RunOptions& options) {
   return eval_r(call, package_namespace());
 }
 
-// One entry a node in each column.
 SEXP step_stats_to_r(const StepStats& stats) {
   const auto n = static_cast<R_xlen_t>(stats.nodes.size());
   Rcpp::CharacterVector names(n), ops(n);
@@ -283,7 +279,7 @@ SEXP step_stats_to_r(const StepStats& stats) {
 void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata) {
   if (run_metadata == R_NilValue) return;
   if (TYPEOF(run_metadata) != ENVSXP) {
-    invalid_argument("`run_metadata` must be what tf$RunMetadata() gives, not an object of type ",
+    invalid_argument("`run_metadata` must be a value of tf$RunMetadata(), not an object of type ",
                      Rf_type2char(TYPEOF(run_metadata)), ".");
   }
   Rcpp::Shield<SEXP> stats(metadata.step_stats ? step_stats_to_r(*metadata.step_stats)
@@ -336,7 +332,7 @@ const RunArgs* RequestedArgs::update(SEXP request, Graph& graph) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// A session of its own, closed by cpp_session_close() or when R lets go of it.
+// A session that R owns. cpp_session_close() or R's garbage collector closes it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_new(SEXP graph) {
   return guarded_entry([&]() -> SEXP {
@@ -347,14 +343,14 @@ SEXP cpp_session_new(SEXP graph) {
       --r_sessions_of(gone->graph());
       delete gone;
     });
-    // whoever has the pointer keeps the session
+    // the pointer protects the owner, so a pointer alone keeps the session alive
     Rcpp::Shield<SEXP> owner(make_handle(session, kSessionOwner));
     Rcpp::Shield<SEXP> pointer(R_MakeExternalPtr(session.get(), kSession.tag(), owner));
     return new_session_object(pointer, *session);
   });
 }
 
-// `run_metadata` is NULL or an environment that gets what the options ask for.
+// `run_metadata`: NULL or an environment for the results that the options request.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict, SEXP options, SEXP run_metadata) {
   return guarded_entry([&]() -> SEXP {

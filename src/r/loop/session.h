@@ -1,4 +1,4 @@
-// Runs of a session: what is asked for, and the results in the same form.
+// FetchTree and RequestedArgs: nested fetches of a session run and their results in the same form.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,11 @@
 namespace runhooks {
 namespace r {
 
-// What was asked for, nested as it came, and how results are put into the same form.
 class FetchTree {
  public:
-  // Names are looked up in `graph`. Throws for what is no fetch.
+  // Looks names up in `graph`. Throws for objects that cannot be fetched.
   FetchTree(SEXP structure, Graph& graph);
-  // TRUE where `structure` asks for the same in the same form.
+  // True if `structure` has the same fetches and names.
   bool matches(SEXP structure) const;
   const std::vector<Fetch>& fetches() const { return fetches_; }
   // Not protected.
@@ -27,13 +26,13 @@ class FetchTree {
 
  private:
   struct Node {
-    SEXP source = R_NilValue;  // the handle or the name, held by structure_
+    SEXP source = R_NilValue;  // the handle or the name, protected by structure_
     size_t fetch = 0;
     bool is_leaf = true;
     bool is_name = false;   // of an endpoint with several tensors
-    bool is_bytes = false;  // a serialized message, which is no text even where it could be one
+    bool is_bytes = false;  // a serialized message, which becomes a raw vector
     SEXP names = R_NilValue;
-    Preserved form;  // an empty list with these names, to be filled
+    Preserved form;  // a template list with these names
     std::vector<Node> children;
   };
   using Lookup = std::function<const Tensor&(size_t)>;
@@ -48,15 +47,14 @@ class FetchTree {
   Node root_;
 };
 
-// What R asks of a run, as the core knows it. Asking for the same again costs a comparison.
+// RunArgs from an R request. An unchanged request costs only a comparison.
 class RequestedArgs {
  public:
-  // `request` is what cpp_session_run_args() gives. Fetches of NULL are none.
+  // `request` is a value of cpp_session_run_args(). NULL fetches nothing.
   const RunArgs* update(SEXP request, Graph& graph);
-  // Hooks are shown this as what the caller asked for.
+  // Stores the request, which hooks see as the original arguments of the run.
   void keep(SEXP request);
   void forget() { tree_.reset(); }
-  // NULL where nothing is fetched.
   const FetchTree* tree() const { return tree_.get(); }
 
  private:
@@ -64,11 +62,11 @@ class RequestedArgs {
   RunArgs args_;
 };
 
-// feed_dict: NULL, a named list (tensor name -> value), or what dict() gives.
+// feed_dict: NULL, a named list (tensor name -> value), or a value of dict().
 Feeds feeds_from_r(SEXP feed_dict, Graph& graph);
-// The R object of a session; good, but closed, after the session is gone.
+// The R object of a session. It survives the session, but is closed then.
 SEXP session_handle(Session& session);
-// That of the coordinator of its loop; no longer good when the session is gone.
+// The coordinator of the session's loop. Its pointer is cleared with the session.
 SEXP coordinator_handle(Coordinator& coordinator, Session& session);
 // list(fetches, feed_dict, options) of class session_run_args.
 SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options);
@@ -77,7 +75,7 @@ bool is_request(SEXP x);
 RunOptions run_options_from_r(SEXP options);
 SEXP run_options_to_r(const RunOptions& options);
 SEXP step_stats_to_r(const StepStats& stats);
-// Into what tf$RunMetadata() has made; NULL is fine.
+// Fills an environment from tf$RunMetadata(); NULL is ignored.
 void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata);
 
 }  // namespace r

@@ -1,4 +1,3 @@
-// How many threads kernels use, and which instruction set.
 #include "base/threads.h"
 
 #include <cstdlib>
@@ -8,8 +7,7 @@
 #include "kernels/kernels.h"
 #include "r/values/guarded_entry.h"
 
-// Lets kernels use `threads` threads, or fewer if the machine or OMP_THREAD_LIMIT allows fewer.
-// Returns the number that they use.
+// Returns the number of threads, which the machine and OMP_THREAD_LIMIT may reduce.
 // [[Rcpp::export(rng = false)]]
 int cpp_set_threads(int threads, bool is_default) {
   runhooks::set_kernel_threads(
@@ -18,7 +16,7 @@ int cpp_set_threads(int threads, bool is_default) {
   return runhooks::kernel_threads();
 }
 
-// The instruction set that kernels use, then all that this machine has.
+// The instruction set in use, followed by all that this machine supports.
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_instruction_sets() {
   std::vector<std::string> names = {runhooks::kernels().isa};

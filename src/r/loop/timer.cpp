@@ -1,4 +1,3 @@
-// The timers of hooks in R: the core's Trigger.
 #include "hooks/trigger.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
@@ -15,7 +14,7 @@ Trigger& trigger_of_pointer(SEXP pointer) { return *from_handle<Trigger>(pointer
 
 }  // namespace
 
-// A timer of seconds, of steps, or, where both are NULL, one that never triggers.
+// A timer for seconds or steps; it never triggers if both are NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_timer_new(SEXP every_secs, SEXP every_steps) {
   return guarded_entry([&]() -> SEXP {
@@ -40,7 +39,7 @@ bool cpp_timer_should_trigger(SEXP pointer, double step) {
       [&] { return trigger_of_pointer(pointer).should_trigger(whole_from_r(step, "`step`")); });
 }
 
-// Seconds and steps since the last time; NULLs at the first.
+// Seconds and steps since the previous update; NULLs at the first one.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_timer_update(SEXP pointer, double step) {
   return guarded_entry([&]() -> SEXP {

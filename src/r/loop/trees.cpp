@@ -1,4 +1,3 @@
-// A look into models of trees.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +12,6 @@ using namespace runhooks::r;
 
 namespace {
 
-// A row a node.
 SEXP nodes_to_r(const TreeModelView& trees) {
   size_t rows = 0;
   for (const Tree& tree : trees.ensemble.trees) rows += tree.nodes.size();
@@ -35,19 +33,20 @@ SEXP nodes_to_r(const TreeModelView& trees) {
       weight[row] = tree.weight;
       is_leaf[row] = node.is_leaf();
       is_finished[row] = tree.is_finalized;
-      const std::vector<float>& said = node.is_leaf() ? node.leaf : node.original_leaf;
+      const std::vector<float>& leaf = node.is_leaf() ? node.leaf : node.original_leaf;
       for (size_t k = 0; k < logits; ++k) {
-        value(static_cast<int>(row), static_cast<int>(k)) = leaf_value(said, k);
+        value(static_cast<int>(row), static_cast<int>(k)) = leaf_value(leaf, k);
       }
       if (node.is_leaf()) continue;
-      const TreeFeature& asked = trees.features.at(static_cast<size_t>(node.feature_id));
-      feature[row] = text(asked.name);
-      question[row] = text(asked.question(node.threshold));
-      threshold[row] = asked.threshold(node.threshold);
+      const TreeFeature& split_feature = trees.features.at(static_cast<size_t>(node.feature_id));
+      feature[row] = text(split_feature.name);
+      question[row] = text(split_feature.question(node.threshold));
+      threshold[row] = split_feature.threshold(node.threshold);
       left[row] = node.left_id;
       right[row] = node.right_id;
       gain[row] = node.gain;
-      missing_left[row] = !node.missing_goes_right && asked.sends_missing_left(node.threshold);
+      missing_left[row] =
+          !node.missing_goes_right && split_feature.sends_missing_left(node.threshold);
     }
   }
   for (double& x : threshold) {
@@ -64,7 +63,7 @@ SEXP nodes_to_r(const TreeModelView& trees) {
 
 }  // namespace
 
-// The trees of a model in a checkpoint; NULL of models that have none.
+// The trees of a model in a checkpoint; NULL for other models.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_trees(SEXP spec, Text checkpoint) {
   return guarded_entry([&]() -> SEXP {
@@ -80,7 +79,7 @@ SEXP cpp_estimator_trees(SEXP spec, Text checkpoint) {
   });
 }
 
-// The global step at which a model ends its training by itself; NA of others.
+// The global step at which the model stops training; NA if it does not stop.
 // [[Rcpp::export(rng = false)]]
 double cpp_estimator_planned_steps(SEXP spec) {
   return guarded_entry([&] {

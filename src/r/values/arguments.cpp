@@ -1,4 +1,3 @@
-// Values: R objects to arguments of the core and back.
 #include "graph/indexed_slices.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
@@ -64,14 +63,13 @@ Value value_from_r(SEXP x) {
   if (Rf_isObject(x) && Rf_inherits(x, "tensorflow.shape")) {
     return value_from_r(list_element(x, "dims"));
   }
-  // tf$zeros_initializer for tf$zeros_initializer(), as TensorFlow takes a class for an object of
-  // it
+  // TensorFlow accepts an initializer class in place of an object, such as `tf$zeros_initializer`.
   if (Rf_isFunction(x) && Rf_inherits(x, "runhooks_initializer_class")) {
     Rcpp::Shield<SEXP> call(Rf_lang1(x));
     Rcpp::Shield<SEXP> object(eval_r(call, R_GlobalEnv));
     return value_from_r(object);
   }
-  // The core makes such initializers itself.
+  // Specifications of built-in initializers; the core constructs the object.
   if (Rf_isFunction(x) && Rf_inherits(x, "runhooks_initializer")) {
     return value_from_r(Rf_getAttrib(x, Rf_install("spec")));
   }
@@ -96,7 +94,7 @@ Value value_from_r(SEXP x) {
       const NestedList inside;
       SEXP names = Rf_getAttrib(x, R_NamesSymbol);
       if (names == R_NilValue) return list_value(x);
-      // What a specification is called in messages comes with it.
+      // The attribute "owner" names the specification in messages.
       Rcpp::Shield<SEXP> owner(Rf_getAttrib(x, Rf_install("owner")));
       return Value::of(
           args_from_r(x, owner == R_NilValue ? "the arguments" : string_from_r(owner)));
@@ -139,17 +137,17 @@ SEXP value_to_r(const Value& value) {
 
 namespace {
 
-// Of a list, where NULL is an unknown dimension.
+// Dimensions from a list; NULL is an unknown dimension.
 Shape shape_of_list(SEXP x) {
   Shape shape;
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     const bool is_null = VECTOR_ELT(x, i) == R_NilValue;
-    // a list within it is no dimension, and may be nested as deep as anybody likes
+    // Does not recurse into nested lists: their depth is unbounded.
     const bool is_list = TYPEOF(VECTOR_ELT(x, i)) == VECSXP && !Rf_isObject(VECTOR_ELT(x, i));
     const Shape dim = is_list ? Shape() : shape_from_r(VECTOR_ELT(x, i));
     if (!is_null && dim.rank() != 1) {
       invalid_argument("A dimension of a shape must be a number or `NULL`; element ", i + 1,
-                       " is none.");
+                       " is neither.");
     }
     shape.append(is_null ? -1 : dim.dim(0));
   }
@@ -172,7 +170,7 @@ Shape shape_from_r(SEXP x) {
   if (Rf_inherits(x, "tensorflow.shape")) return shape_from_r(list_element(x, "dims"));
   if (TYPEOF(x) == VECSXP) return shape_of_list(x);
   if (TYPEOF(x) != REALSXP && TYPEOF(x) != INTSXP && TYPEOF(x) != LGLSXP) {
-    invalid_argument("The dimensions of a shape are numbers or `NULL`, not an object of type ",
+    invalid_argument("The dimensions of a shape must be numbers or `NULL`, not an object of type ",
                      Rf_type2char(TYPEOF(x)), ".");
   }
   Shape shape;

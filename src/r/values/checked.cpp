@@ -1,4 +1,4 @@
-// What R gave, checked before it is looked into: R itself would jump over our frames.
+// Checked access to R objects: R's own accessors would longjmp over C++ frames on a wrong type.
 #include <cmath>
 
 #include "r/values/guarded_entry.h"

@@ -1,4 +1,4 @@
-// Errors and jumps across the border.
+// Errors and R longjmps at the boundary between R and the core.
 #include <cxxabi.h>
 
 #include <csetjmp>
@@ -19,12 +19,11 @@ namespace r {
 
 namespace {
 
-// What a jump brings: with_run_conditions() leaves by the value unwind_to() has made, and R hands it
-// over unchanged, whatever runs on the way (an on.exit() with loops of its own).
-enum LeaveElement { kCondition, kKind, kMessage };
+// The value of a jump by unwind_to(), which R delivers unchanged even through on.exit() code.
+enum UnwindElement { kCondition, kKind, kMessage };
 
-bool is_leave(SEXP value) {
-  // an error that nobody catches jumps to the top level without a value, which is no R object then
+bool is_unwind_value(SEXP value) {
+  // The value is null if an uncaught error jumps to the top level.
   return value != nullptr && TYPEOF(value) == VECSXP && Rf_inherits(value, "runhooks_leave");
 }
 
@@ -43,11 +42,10 @@ void jump_back(void* data, Rboolean jumps) {
   if (jumps) std::longjmp(static_cast<CallData*>(data)->jump, 1);
 }
 
-// A condition that steers the loop ends its jump here; it reaches the user only if it leaves the
-// loop.
+// A condition that controls the loop becomes an Error, which users see only if it leaves the loop.
 [[noreturn]] void throw_unwind(SEXP token) {
   SEXP value = CAR(token);
-  if (!is_leave(value)) throw RUnwind(token, /*is_interrupt=*/false);
+  if (!is_unwind_value(value)) throw RUnwind(token, /*is_interrupt=*/false);
   const std::string kind = string_from_r(VECTOR_ELT(value, kKind));
   if (kind == "interrupt") throw RUnwind(token, /*is_interrupt=*/true);
   Error error(code_from_name(kind), string_from_r(VECTOR_ELT(value, kMessage)));
@@ -60,31 +58,30 @@ SEXP eval_in(void* data) {
   return Rf_eval(what->first, what->second);
 }
 
-int border_depth = 0;
+int entry_depth = 0;
 int64_t outermost_calls = 0;
 bool has_warnings = false;
 
-int interrupts_on_their_way = 0;
+int pending_interrupts = 0;
 
-// The token of a jump that goes on later. R code may run before, and jump itself, so it is a copy.
-struct HeldToken {
-  HeldToken(SEXP of, bool interrupts) : is_interrupt(interrupts) {
-    // a cell whose rest is the target of the jump, and no list that R could copy
+// A copy of the unwind token: R code may run, and jump itself, before the unwinding continues.
+struct SavedToken {
+  SavedToken(SEXP of, bool interrupts) : is_interrupt(interrupts) {
+    // The CDR is the raw jump target; duplicating the whole cons cell would copy it as a list.
     Rcpp::Shield<SEXP> target(Rf_duplicate(CDR(of)));
     Rcpp::Shield<SEXP> copy(Rf_cons(CAR(of), target));
     token.reset(copy);
-    if (is_interrupt) ++interrupts_on_their_way;
+    if (is_interrupt) ++pending_interrupts;
   }
-  ~HeldToken() {
-    if (is_interrupt) --interrupts_on_their_way;
+  ~SavedToken() {
+    if (is_interrupt) --pending_interrupts;
   }
-  HeldToken(const HeldToken&) = delete;
-  HeldToken& operator=(const HeldToken&) = delete;
+  SavedToken(const SavedToken&) = delete;
+  SavedToken& operator=(const SavedToken&) = delete;
   Preserved token;
   bool is_interrupt;
 };
 
-// A type as it is written.
 std::string type_name(const std::type_info* type) {
   if (!type) return "an exception that has no type";
   int status = 0;
@@ -97,16 +94,16 @@ std::string type_name(const std::type_info* type) {
 
 RUnwind::RUnwind(SEXP token, bool is_interrupt)
     : ForeignUnwind(is_interrupt),
-      token_(std::make_shared<HeldToken>(token, is_interrupt)),
+      token_(std::make_shared<SavedToken>(token, is_interrupt)),
       call_(outermost_calls) {}
 
-bool interrupt_pending() { return interrupts_on_their_way > 0; }
+bool interrupt_pending() { return pending_interrupts > 0; }
 
 void RUnwind::resume_unwind() const {
   if (call_ != outermost_calls) {
-    raise_error(Error(Code::kInternal, "A jump of R was kept for another call."));
+    raise_error(Error(Code::kInternal, "An R unwind token was used outside of its call."));
   }
-  SEXP token = static_cast<HeldToken*>(token_.get())->token.get();
+  SEXP token = static_cast<SavedToken*>(token_.get())->token.get();
   R_PreserveObject(token);
   throw Rcpp::LongjumpException(token);
 }
@@ -131,13 +128,13 @@ SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token) {
     explicit InUse(bool& f) : flag(f) { flag = true; }
     ~InUse() { flag = false; }
   } in_use(token.in_use_);
-  const RestoreFpModeScope as_r_knows_them;
+  const RestoreFpModeScope restore_fp_mode;
   CallData call;
   call.function = function;
   call.data = data;
   if (setjmp(call.jump)) throw_unwind(token.token_);
   SEXP result = R_UnwindProtect(call_in, &call, jump_back, &call, token.token_);
-  SETCAR(token.token_, R_NilValue);  // it would keep the result alive
+  SETCAR(token.token_, R_NilValue);  // the token would keep the result alive
   return result;
 }
 
@@ -157,7 +154,7 @@ std::vector<std::string> classes_of(SEXP condition) {
   return all;
 }
 
-// The kind of a condition of ours. One that steers a loop must be of that very class.
+// The kind of a runhooks condition. Only its first class may be one that controls a loop.
 Code code_of_condition(SEXP condition) {
   const std::vector<Code> kinds = {Code::kInvalidArgument, Code::kNotFound,
                                    Code::kFailedPrecondition, Code::kDataLoss,
@@ -175,15 +172,14 @@ Code code_of_condition(SEXP condition) {
   return Code::kUnknown;
 }
 
-// An error comes as a value, see error_as_value(), and is thrown as an Error that carries the
-// condition.
-SEXP eval_held(SEXP call, SEXP env, UnwindToken& token) {
+// Errors return as values, see error_as_value(), and become a ForeignError with the condition.
+SEXP eval_deferring_errors(SEXP call, SEXP env, UnwindToken& token) {
   Rcpp::Shield<SEXP> quoted(Rf_lang2(Rf_install("quote"), call));
   Rcpp::Shield<SEXP> held(Rf_lang3(Rf_install("error_as_value"), quoted, env));
   Rcpp::Shield<SEXP> result(eval_with_jumps(held, package_namespace(), token));
   if (Rf_inherits(result, "runhooks_held")) {
     SEXP condition = VECTOR_ELT(result, 0);
-    const PropagateErrorsScope by_themselves;
+    const PropagateErrorsScope propagate;
     throw ForeignError(error_of_condition(condition, code_of_condition(condition)),
                        classes_of(condition));
   }
@@ -194,7 +190,8 @@ SEXP eval_held(SEXP call, SEXP env, UnwindToken& token) {
 
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token) {
   const OwnedObjects::Scope apart(nullptr);
-  return DeferErrorsScope::is_on() ? eval_held(call, env, token) : eval_with_jumps(call, env, token);
+  return DeferErrorsScope::is_on() ? eval_deferring_errors(call, env, token)
+                                   : eval_with_jumps(call, env, token);
 }
 
 SEXP eval_r(SEXP call, SEXP env) {
@@ -202,13 +199,13 @@ SEXP eval_r(SEXP call, SEXP env) {
   return eval_r(call, env, token);
 }
 
-EntryDepth::EntryDepth() { outermost_calls += border_depth++ == 0; }
-EntryDepth::~EntryDepth() { --border_depth; }
+EntryDepth::EntryDepth() { outermost_calls += entry_depth++ == 0; }
+EntryDepth::~EntryDepth() { --entry_depth; }
 
 void note_warning() { has_warnings = true; }
 
 void raise_warnings() {
-  if (!has_warnings || border_depth > 1) return;
+  if (!has_warnings || entry_depth > 1) return;
   has_warnings = false;
   Rcpp::Shield<SEXP> call(Rf_lang1(Rf_install("raise_warnings")));
   eval_r(call, package_namespace());
@@ -224,8 +221,8 @@ Error error_of_condition(SEXP condition, Code code) {
 
 void raise_exception(const char* where) {
   const auto internal = [where](const std::string& what) {
-    raise_error(Error(Code::kInternal, str_cat(where, "() was left by ", what, "."),
-                      {"This is an error of runhooks itself."}));
+    raise_error(Error(Code::kInternal, str_cat(where, "() raised ", what, "."),
+                      {"This is a bug in runhooks."}));
   };
   try {
     throw;
@@ -240,11 +237,11 @@ void raise_exception(const char* where) {
   } catch (const std::bad_alloc&) {
     raise_error(Error(Code::kResourceExhausted, "There is not enough memory."));
   } catch (const std::length_error&) {
-    raise_error(Error(Code::kResourceExhausted, "No memory holds what was asked for."));
+    raise_error(Error(Code::kResourceExhausted, "The requested size is too large."));
   } catch (const std::exception& error) {
     internal(str_cat(type_name(&typeid(error)), ": ", error.what()));
   } catch (const ForeignUnwind&) {
-    internal("a jump that nobody made");
+    internal("an unwind without an R jump");
   } catch (...) {
     internal(type_name(abi::__cxa_current_exception_type()));
   }
@@ -260,7 +257,7 @@ SEXP stop_with(SEXP condition) {
 
 }  // namespace
 
-// As in Rcpp's END_RCPP: a call of stop(), the token of a jump, or NULL for an interrupt.
+// As END_RCPP of Rcpp: returns a call of stop(), the token of a jump, or NULL for an interrupt.
 SEXP caught_exception() {
   try {
     throw;
@@ -313,7 +310,7 @@ void raise_error(const Error& error) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// What of `known` is nearly `name`, the nearest first.
+// The elements of `known` that are similar to `name`, closest first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_near_names(Text name, Texts known) {
   return guarded_entry([&]() -> SEXP { return Rcpp::wrap(closest_matches(name, known)); });

@@ -1,4 +1,3 @@
-// Values: R vectors to tensors and back.
 #include "r/values/convert.h"
 
 #include <algorithm>
@@ -36,7 +35,7 @@ DType own_dtype(SEXP x) {
 
 namespace {
 
-// For an array of these dimensions: where element i in row-major order is in column-major order.
+// Walks an array in row-major order; position() is the column-major offset of the current element.
 class RowMajor {
  public:
   explicit RowMajor(const Shape& shape)
@@ -64,7 +63,7 @@ class RowMajor {
   int64_t position_ = 0;
 };
 
-// TRUE where both orders are the same: at most one dimension is longer than 1.
+// True if row-major and column-major order agree: at most one dimension is longer than 1.
 bool is_line(const Shape& shape) {
   int longer = 0;
   for (int i = 0; i < shape.rank(); ++i) longer += shape.dim(i) > 1;
@@ -75,7 +74,7 @@ Shape shape_of_r(SEXP x) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   Shape shape;
   if (TYPEOF(x) == RAWSXP) return shape;
-  // a list is as many strings as it has elements, be it one
+  // A list is a vector of strings, even if it has one element.
   if (TYPEOF(x) == VECSXP && dim == R_NilValue) return Shape{Rf_xlength(x)};
   if (dim != R_NilValue) {
     for (R_xlen_t i = 0; i < Rf_xlength(dim); ++i) shape.append(INTEGER(dim)[i]);
@@ -136,11 +135,10 @@ void set_number(Tensor& tensor, int64_t i, double x) {
   }
 }
 
-// R keeps each string once, so its address stands for its text: the code of a string that has been
-// seen costs no look at its characters.
+// Maps strings to codes by address: R caches each string once, so most lookups read no characters.
 class CodesByAddress {
  public:
-  // Begins small where there are few elements: to clear a large table takes longer than they do.
+  // A small initial table: for few elements, clearing a large one would dominate.
   CodesByAddress(StringDictionary& dictionary, int64_t elements)
       : dictionary_(dictionary), slots_(elements < 8 ? 16 : 1024) {}
   int32_t code(SEXP element) {
@@ -148,7 +146,7 @@ class CodesByAddress {
     Slot& slot = find(slots_, element);
     if (!slot.element) {
       slot.element = element;
-      // A missing string is TensorFlow's missing value.
+      // TensorFlow represents a missing string by "".
       slot.code = dictionary_.code(element == NA_STRING ? "" : utf8_of(element));
       ++used_;
     }
@@ -178,10 +176,9 @@ class CodesByAddress {
   size_t used_ = 0;
 };
 
-// What is large is converted piece by piece, and the user may stop between two.
-void ask_at_times(int64_t i) {
-  constexpr int64_t kPiece = int64_t{1} << 16;
-  if (i % kPiece == kPiece - 1) check_interrupt_throttled();
+void poll_interrupt(int64_t i) {
+  constexpr int64_t kChunk = int64_t{1} << 16;
+  if (i % kChunk == kChunk - 1) check_interrupt_throttled();
 }
 
 Tensor strings_of_bytes(SEXP x, const Shape& shape) {
@@ -199,8 +196,8 @@ Tensor strings_of_bytes(SEXP x, const Shape& shape) {
 
 Tensor strings_from_r(SEXP x, const Shape& shape) {
   if (TYPEOF(x) != STRSXP) return strings_of_bytes(x, shape);
-  // A vector that makes its strings as they are asked for (vroom's, arrow's) makes all of them now:
-  // else nothing would hold them, and an address could stand for two texts.
+  // Materialize an ALTREP vector (vroom, arrow): otherwise nothing protects its strings, and an
+  // address could be reused for another text.
   if (ALTREP(x)) STRING_PTR_RO(x);
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
@@ -208,14 +205,14 @@ Tensor strings_from_r(SEXP x, const Shape& shape) {
   auto* out = tensor.data<int32_t>();
   if (is_line(shape)) {
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-      ask_at_times(i);
+      poll_interrupt(i);
       out[i] = codes.code(STRING_ELT(x, i));
     }
     return tensor;
   }
   RowMajor at(shape);
   for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    ask_at_times(i);
+    poll_interrupt(i);
     out[i] = codes.code(STRING_ELT(x, at.position()));
   }
   return tensor;
@@ -235,7 +232,8 @@ SEXP allocate_for(DType dtype, int64_t n) {
     case DType::kInt64:
       return Rf_allocVector(REALSXP, n);
     default:
-      fail(Code::kUnimplemented, "A tensor of type ", dtype_name(dtype), " has no R form.");
+      fail(Code::kUnimplemented, "A tensor of type ", dtype_name(dtype),
+           " cannot be converted to R.");
   }
 }
 
@@ -266,9 +264,9 @@ void set_element(SEXP out, int64_t at, const Tensor& tensor, int64_t i) {
 
 namespace {
 
-// A matrix that is kept column by column, row by row: in blocks, of which both sides stay at hand.
+// Transposes a column-major matrix in blocks, so that both sides fit into the cache.
 template <typename T>
-void turn_rows(const double* from, int64_t rows, int64_t columns, T* to) {
+void transpose_rows(const double* from, int64_t rows, int64_t columns, T* to) {
   constexpr int64_t kBlock = 32;
   for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
     check_interrupt_throttled();
@@ -284,7 +282,7 @@ void turn_rows(const double* from, int64_t rows, int64_t columns, T* to) {
   }
 }
 
-// FALSE where another way must be taken.
+// Returns false for arrays of rank 3 and higher.
 template <typename T>
 bool copy_doubles(const double* from, Tensor& tensor) {
   if (is_line(tensor.shape())) {
@@ -298,7 +296,7 @@ bool copy_doubles(const double* from, Tensor& tensor) {
     return true;
   }
   if (tensor.shape().rank() != 2) return false;
-  turn_rows(from, tensor.shape().dim(0), tensor.shape().dim(1), tensor.data<T>());
+  transpose_rows(from, tensor.shape().dim(0), tensor.shape().dim(1), tensor.data<T>());
   return true;
 }
 
@@ -323,13 +321,13 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
     const int* from = INTEGER(x);
     const int* end = from + tensor.num_elements();
     const int* missing = std::find(from, end, NA_INTEGER);
-    if (missing != end) number_in(x, missing - from);  // says which one it is
+    if (missing != end) number_in(x, missing - from);  // throws and names the element
     std::memcpy(tensor.raw(), from, tensor.num_bytes());
     return tensor;
   }
   RowMajor at(shape);
   for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-    ask_at_times(i);
+    poll_interrupt(i);
     set_number(tensor, i, number_in(x, at.position()));
   }
   return tensor;
@@ -351,8 +349,7 @@ Tensor tensor_from_r(SEXP x, DType wanted) { return tensor_of_shape(x, shape_of_
 
 namespace {
 
-// The columns of vectors and matrices of numbers as those of one matrix.
-Tensor side_by_side(const RList& parts, DType wanted) {
+Tensor bind_columns(const RList& parts, DType wanted) {
   struct Column {
     SEXP x;
     int64_t begin;  // in x
@@ -364,7 +361,7 @@ Tensor side_by_side(const RList& parts, DType wanted) {
     const Shape shape = shape_of_r(parts[k]);
     const int64_t own_rows = shape.rank() == 0 ? 1 : shape.dim(0);
     if (k > 0 && own_rows != rows) {
-      invalid_argument("Columns side by side must have the same number of rows: column 1 has ",
+      invalid_argument("Columns of one tensor must have the same number of rows: column 1 has ",
                        rows, ", column ", static_cast<int64_t>(k + 1), " has ", own_rows, ".");
     }
     rows = own_rows;
@@ -373,13 +370,13 @@ Tensor side_by_side(const RList& parts, DType wanted) {
     const DType own = natural_dtype(parts[k]);
     if (own == DType::kString) {
       invalid_argument("Column ", static_cast<int64_t>(k + 1),
-                       " of columns side by side has strings; numbers are expected.");
+                       " of a numeric tensor has strings; numbers are expected.");
     }
     if (own == DType::kFloat64 || natural == DType::kBool) natural = own;
   }
   const auto width = static_cast<int64_t>(columns.size());
   Tensor tensor(wanted == DType::kInvalid ? natural : wanted, Shape{rows, width});
-  constexpr int64_t kBlock = 64;  // rows, whose places are written while they are at hand
+  constexpr int64_t kBlock = 64;  // rows of a block, which stay in the cache for all columns
   for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
     check_interrupt_throttled();
     const int64_t r1 = std::min(rows, r0 + kBlock);
@@ -401,7 +398,7 @@ Tensor side_by_side(const RList& parts, DType wanted) {
 }  // namespace
 
 Tensor rows_from_r(SEXP x, DType wanted) {
-  if (TYPEOF(x) == VECSXP) return side_by_side(RList(x, "columns side by side"), wanted);
+  if (TYPEOF(x) == VECSXP) return bind_columns(RList(x, "the columns of a tensor"), wanted);
   Shape shape = shape_of_r(x);
   if (shape.rank() == 0) shape.append(1);  // one row, not a scalar
   return tensor_of_shape(x, shape, wanted);
@@ -415,7 +412,7 @@ void set_dim(SEXP array, const Shape& shape) {
   Rf_setAttrib(array, R_DimSymbol, dim);
 }
 
-// R itself would jump over our frames where it is given a zero byte.
+// Checked here because Rf_mkCharLenCE() would longjmp over C++ frames.
 bool has_zero_byte(const Tensor& tensor) {
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
     if (tensor.string_at(i).find('\0') != std::string::npos) return true;
@@ -429,7 +426,7 @@ SEXP raw_from(const std::string& bytes) {
   return raw;
 }
 
-// A raw vector of a scalar, an array of them (a list with dimensions) of others.
+// A raw vector for a scalar, else a list of raw vectors with dimensions.
 SEXP bytes_to_r(const Tensor& tensor) {
   const Shape& shape = tensor.shape();
   if (shape.rank() == 0) return raw_from(tensor.string_at(0));
@@ -456,13 +453,13 @@ SEXP tensor_to_r(const Tensor& tensor, bool as_bytes) {
   Rcpp::Shield<SEXP> out(allocate_for(tensor.dtype(), tensor.num_elements()));
   if (is_line(shape)) {
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-      ask_at_times(i);
+      poll_interrupt(i);
       set_element(out, i, tensor, i);
     }
   } else {
     RowMajor at(shape);
     for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
-      ask_at_times(i);
+      poll_interrupt(i);
       set_element(out, at.position(), tensor, i);
     }
   }

@@ -1,4 +1,4 @@
-// What vectors and single arguments of R are asked on their way into the core.
+// Helpers to convert R vectors to tensors: raw bytes, integers and declared data types.
 #pragma once
 
 #include "r/values/values.h"
@@ -6,11 +6,11 @@
 namespace runhooks {
 namespace r {
 
-// Bytes, which R's strings cannot hold: a raw vector is one string, a list of them are several.
+// Raw vectors hold bytes that R strings cannot: one is a string, a list of them is several.
 bool is_bytes(SEXP x);
-// The integer that `x` is; refused where it is none of this type.
+// Throws unless `x` is an integer within the range of `dtype`.
 int64_t whole(double x, DType dtype);
-// The type that np_array() was asked for; kInvalid where none was.
+// The type given to np_array(), or kInvalid.
 DType own_dtype(SEXP x);
 
 }  // namespace r

@@ -1,4 +1,3 @@
-// What is done once R has collected an object.
 #include "r/values/finalizers.h"
 
 #include <map>
@@ -12,23 +11,23 @@ namespace r {
 
 namespace {
 
-struct Awaited {
+struct PendingFinalizer {
   std::function<void(SEXP)> then;
-  Preserved newer;  // an object with a weak reference, younger than the finalizer
+  Preserved newer;  // has a weak reference that is younger than the finalizer
 };
 
-std::map<SEXP, Awaited>& awaited() {
-  static auto* all = new std::map<SEXP, Awaited>;
+std::map<SEXP, PendingFinalizer>& pending_finalizers() {
+  static auto* all = new std::map<SEXP, PendingFinalizer>;
   return *all;
 }
 
 SEXP new_sentinel() { return R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue); }
 
-// Nobody is there to hear of an error, or to be interrupted: R collects in the midst of anything.
+// Drops errors and interrupts: a collection can happen anywhere, so no caller could handle them.
 void collected(SEXP object) {
-  const auto found = awaited().find(object);
-  const Awaited mine = std::move(found->second);
-  awaited().erase(found);
+  const auto found = pending_finalizers().find(object);
+  const PendingFinalizer mine = std::move(found->second);
+  pending_finalizers().erase(found);
   try {
     mine.then(object);
   } catch (...) {
@@ -42,12 +41,12 @@ void register_finalizer(SEXP object, std::function<void(SEXP)> then) {
   R_RegisterCFinalizerEx(object, collected, FALSE);
   Rcpp::Shield<SEXP> newer(new_sentinel());
   Rcpp::Shield<SEXP> reference(R_MakeWeakRef(newer, R_NilValue, R_NilValue, FALSE));
-  awaited()[object] = {std::move(then), Preserved(newer)};
+  pending_finalizers()[object] = {std::move(then), Preserved(newer)};
 }
 
 SEXP key_of(SEXP weak_reference) {
   const OwnedObjects::Scope apart(nullptr);
-  // R declares it for embedding, but has no other call that runs them without a collection.
+  // R declares this for embedding, but nothing else runs finalizers without a collection.
   R_RunPendingFinalizers();  // lint: allow non-api
   return R_WeakRefKey(weak_reference);
 }
@@ -62,8 +61,8 @@ void on_next_gc(std::function<void()> then) {
 
 using namespace runhooks::r;
 
-// Calls the function `then` with `object`, an environment or an external pointer, once R has let go
-// of it; `then` takes care of its errors. As with reg.finalizer(), it must not see `object`.
+// For an environment or external pointer. Errors of `then` are dropped. As with reg.finalizer(),
+// `then` must not refer to `object`.
 // [[Rcpp::export(rng = false)]]
 void cpp_register_finalizer(SEXP object, SEXP then) {
   guarded_entry([&] {

@@ -1,4 +1,4 @@
-// What is done once R has collected an object, and may itself make objects.
+// Finalizers that may allocate R objects, unlike those of R_RegisterCFinalizerEx().
 #pragma once
 
 #include <functional>
@@ -8,19 +8,16 @@
 namespace runhooks {
 namespace r {
 
-// Calls `then`, once for an object, when R has let go of `object`, an environment or an external
-// pointer; what `then` throws ends there. R's own
-// R_RegisterCFinalizerEx() is for what makes no object: R forgets the finalizers and weak references
-// that a finalizer makes where that of an older object runs after it, unless something newer is
-// still there. Here something is.
+// Calls `then` once after R has collected `object`, an environment or an external pointer. Errors
+// of `then` are dropped. R can lose finalizers and weak references that a finalizer creates if it
+// then runs the finalizer of an older object. A younger weak reference, kept here, prevents this.
 void register_finalizer(SEXP object, std::function<void(SEXP object)> then);
 
-// The object that a weak reference points to, or NULL of R. R sees first that nobody needs an object
-// and calls the finalizers later: in between the reference still gives it, and who then took it would
-// have one that is finalized under his hands. Here the finalizers come first.
+// The key of a weak reference, or R_NilValue. R runs finalizers some time after it has found a key
+// unreachable; until then the reference still returns it. So this runs pending finalizers first.
 SEXP key_of(SEXP weak_reference);
 
-// When R collects next, whatever that lets go of.
+// Calls `then` at the next garbage collection.
 void on_next_gc(std::function<void()> then);
 
 }  // namespace r

@@ -1,4 +1,4 @@
-// The border: errors, warnings and jumps on their way between R and the core.
+// guarded_entry() and eval_r(): the boundary between R and the core for errors, warnings and jumps.
 #pragma once
 
 #include <memory>
@@ -11,33 +11,29 @@
 namespace runhooks {
 namespace r {
 
-// An R jump (an error, an interrupt, a restart) that has reached a C++ frame. It goes on when the
-// border is reached; where somebody drops it, it ends there. It leads to a frame of the call that
-// is running, so nobody keeps it for another one: who keeps errors has them held
-// (base/deferred_errors.h).
+// A longjmp of R (an error, an interrupt, a restart) that has reached a C++ frame. guarded_entry()
+// resumes it; catching and dropping it ends the jump. It targets a frame of the current call, so it
+// cannot be stored for another one: use DeferErrorsScope (base/deferred_errors.h) instead.
 class RUnwind : public ForeignUnwind {
  public:
   RUnwind(SEXP token, bool is_interrupt);
-  // Rcpp lets go of the token when the jump goes on. One of another call is an error.
+  // Rcpp releases the token on the jump. Throws if the token belongs to another call.
   [[noreturn]] void resume_unwind() const;
 
  private:
   std::shared_ptr<void> token_;
-  int64_t call_;  // of the core, by R
+  int64_t call_;  // number of the outermost call from R
 };
 
-// Whether an interrupt is on its way to the border. R code may run all the same, but nobody else is
-// to hear of its errors.
+// True while an interrupt unwinds. R code may still run, but its errors must not be reported.
 bool interrupt_pending();
 
 // Raises the core's error as an R condition of class runhooks_error_<kind>: throws, never returns.
 [[noreturn]] void raise_error(const Error& error);
-// The same for the exception that is being handled, whatever it is, of the function `where`. Rcpp's
-// own go on as they are.
+// The same for the current exception in the function `where`. Rethrows exceptions of Rcpp.
 [[noreturn]] void raise_exception(const char* where);
 
-// A warning of the core waits in R; it is raised when the outermost call of the core has ended,
-// since a jump to who catches it must not end what is running.
+// R raises a stored warning after the outermost call, since its handler may jump.
 void note_warning();
 void raise_warnings();
 
@@ -49,11 +45,10 @@ class EntryDepth {
   EntryDepth& operator=(const EntryDepth&) = delete;
 
  private:
-  PropagateErrorsScope errors_;  // they go to the R function that calls us
+  PropagateErrorsScope errors_;  // errors propagate to the R caller
 };
 
-// The body of every exported function, `where`: no exception leaves it, no R jump crosses a C++
-// frame.
+// Wraps an exported function: no exception leaves it, and no R jump crosses a C++ frame.
 template <typename Body>
 auto guarded_entry(Body body, const char* where = __builtin_FUNCTION()) -> decltype(body()) {
   const EntryDepth depth;
@@ -80,7 +75,7 @@ auto guarded_entry(Body body, const char* where = __builtin_FUNCTION()) -> declt
   }
 }
 
-// A token for R_UnwindProtect that is made once and used for many calls, one at a time.
+// A reusable token for R_UnwindProtect(); nested calls get their own.
 class UnwindToken {
  public:
   UnwindToken();
@@ -94,17 +89,17 @@ class UnwindToken {
   bool in_use_ = false;
 };
 
-// An error that reaches R as this very condition.
+// An Error that reaches R as `condition` itself.
 Error error_of_condition(SEXP condition, Code code);
 
-// Evaluates a call. A jump out of it becomes RUnwind, or, where a hook has raised one of the
-// conditions that steer a loop (out_of_range, aborted, ...), an Error that carries the condition,
-// as any error does while errors are held. The result is not protected.
+// Evaluates a call; the result is not protected. A jump becomes RUnwind. A condition that controls
+// a loop (out_of_range, aborted, ...) becomes an Error with the condition, as does any error within
+// a DeferErrorsScope.
 SEXP eval_r(SEXP call, SEXP env, UnwindToken& token);
 SEXP eval_r(SEXP call, SEXP env);
-// The same for a function of R's API that may jump.
+// The same for a function of R's API that may longjmp.
 SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token);
-// How many such calls there have been.
+// Number of call_r() calls in this process.
 uint64_t calls_of_r();
 
 }  // namespace r

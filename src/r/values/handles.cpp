@@ -1,4 +1,3 @@
-// R objects that C++ holds, and pointers to C++ objects that R holds.
 #include "r/values/handles.h"
 
 #include "r/values/guarded_entry.h"
@@ -10,10 +9,9 @@ namespace r {
 
 namespace {
 
-int held_count = 0;
+int preserved_count = 0;
 
-// One list of all held objects, but for those that are held together: cells link to both
-// neighbours, so that letting go costs the same however many there are.
+// Doubly linked (CAR: previous, CDR: next, TAG: object), so a release takes constant time.
 SEXP preserved_list() {
   if (OwnedObjects::current_list() != R_NilValue) return OwnedObjects::current_list();
   static SEXP list = [] {
@@ -32,24 +30,24 @@ void Preserved::reset(SEXP object) {
     SEXP before = CAR(cell_), after = CDR(cell_);
     SETCDR(before, after);
     if (after != R_NilValue) SETCAR(after, before);
-    --held_count;
+    --preserved_count;
   }
   object_ = object;
   cell_ = R_NilValue;
   if (object == R_NilValue) return;
   Rcpp::Shield<SEXP> protect(object);
   SEXP list = preserved_list();
-  // Making a cell may collect, and finalizers let go of what they held: the list is read after it.
+  // Rf_cons() may run finalizers that release objects, so read the list afterwards.
   cell_ = Rf_cons(list, R_NilValue);
   SEXP next = CDR(list);
   SETCDR(cell_, next);
   SET_TAG(cell_, object);
   SETCDR(list, cell_);
   if (next != R_NilValue) SETCAR(next, cell_);
-  ++held_count;
+  ++preserved_count;
 }
 
-int Preserved::count() { return held_count; }
+int Preserved::count() { return preserved_count; }
 
 OwnedObjects::OwnedObjects() {
   const Scope apart(nullptr);
@@ -57,7 +55,7 @@ OwnedObjects::OwnedObjects() {
   Rcpp::Shield<SEXP> of_owner(Rf_cons(R_NilValue, R_NilValue));
   list_ = list;
   root_.reset(list);
-  of_owner_.reset(of_owner);
+  owner_cell_.reset(of_owner);
 }
 
 void OwnedObjects::attach_to(SEXP owner) {
@@ -74,12 +72,12 @@ EphemeronValue::EphemeronValue(SEXP owner, SEXP object) {
   weak_.reset(weak);
 }
 
-EphemeronValue::~EphemeronValue() { R_RunWeakRefFinalizer(weak_.get()); }  // forgets both
+EphemeronValue::~EphemeronValue() { R_RunWeakRefFinalizer(weak_.get()); }  // clears key and value
 
 SEXP package_namespace() {
   static SEXP ns = [] {
     Rcpp::Shield<SEXP> name(text_to_r("runhooks"));
-    return R_FindNamespace(name);  // held by R's registry
+    return R_FindNamespace(name);  // protected by R's registry
   }();
   return ns;
 }
@@ -92,7 +90,7 @@ void* handle_address(SEXP handle, const HandleKind& kind) {
   void* address = R_ExternalPtrAddr(handle);
   if (!address) {
     fail(Code::kFailedPrecondition, "This handle (", kind.name(),
-         ") is no longer valid: what it stood for is closed, or it was saved in another session.");
+         ") is no longer valid: its object is closed, or another R session has saved it.");
   }
   return address;
 }
@@ -102,24 +100,24 @@ void* handle_address(SEXP handle, const HandleKind& kind) {
 
 using namespace runhooks::r;
 
-// An object that R keeps as long as `owner`, an environment, is there; files hold nothing of it.
+// A weak reference, which keeps `object` as long as `owner`. Files do not keep it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_attach_ephemeron(SEXP owner, SEXP object) {
   return guarded_entry([&]() -> SEXP {
     if (TYPEOF(owner) != ENVSXP) {
-      runhooks::invalid_argument("A part is one of an environment, not of an object of type ",
+      runhooks::invalid_argument("`owner` must be an environment, not an object of type ",
                                  Rf_type2char(TYPEOF(owner)), ".");
     }
     return R_MakeWeakRef(owner, object, R_NilValue, FALSE);
   });
 }
 
-// What it gave; NULL where that came out of a file.
+// The object of cpp_attach_ephemeron(); NULL if the weak reference was read from a file.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_part(SEXP part) {
   return guarded_entry([&]() -> SEXP {
     if (TYPEOF(part) != WEAKREFSXP) {
-      runhooks::invalid_argument("What cpp_attach_ephemeron() gave is expected, not an object of type ",
+      runhooks::invalid_argument("A weak reference is expected, not an object of type ",
                                  Rf_type2char(TYPEOF(part)), ".");
     }
     return R_WeakRefValue(part);

@@ -1,4 +1,4 @@
-// R objects that C++ holds, C++ objects that R holds.
+// Preserved R objects, which C++ owns, and handles: external pointers to C++ objects, which R owns.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,7 @@
 namespace runhooks {
 namespace r {
 
-// Keeps an R object alive. How many there are is counted, so that tests can see that none is
-// forgotten.
+// Protects an R object from garbage collection. Tests use count() to find leaks.
 class Preserved {
  public:
   Preserved() = default;
@@ -30,15 +29,14 @@ class Preserved {
   SEXP cell_ = R_NilValue;
 };
 
-// What keeps an R object; NULL of R where that is gone.
+// Keeps an R object alive; get() returns R_NilValue after the object has been collected.
 class ObjectOwner {
  public:
   virtual ~ObjectOwner() = default;
   virtual SEXP get() const = 0;
 };
 
-// An R object that lives as long as another one does, or what C++ has of it: R's collector sees it
-// as a part of that one, so that a circle of both is none that it cannot see.
+// Ties an R object to an owner's lifetime; R's collector can find cycles of both.
 class EphemeronValue : public ObjectOwner {
  public:
   // `owner`: an environment or an external pointer.
@@ -46,7 +44,7 @@ class EphemeronValue : public ObjectOwner {
   ~EphemeronValue() override;
   EphemeronValue(const EphemeronValue&) = delete;
   EphemeronValue& operator=(const EphemeronValue&) = delete;
-  // NULL of R where R let go of it.
+  // R_NilValue after the owner has been collected.
   SEXP owner() const { return R_WeakRefKey(weak_.get()); }
   SEXP get() const override { return R_WeakRefValue(weak_.get()); }
 
@@ -54,10 +52,9 @@ class EphemeronValue : public ObjectOwner {
   Preserved weak_;
 };
 
-// The environment in which the core calls the package's own functions.
 SEXP package_namespace();
 
-// A kind of handle: external pointers carry it as their tag, and errors name it.
+// A kind of handle: the tag of its external pointers and its name in messages.
 class HandleKind {
  public:
   explicit HandleKind(const char* name) : name_(name) {}
@@ -91,7 +88,6 @@ inline bool is_handle(SEXP x, const HandleKind& kind) {
   return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == kind.tag();
 }
 
-// An external pointer that owns a shared_ptr<T>.
 template <typename T>
 SEXP make_handle(std::shared_ptr<T> object, const HandleKind& kind) {
   auto* owned = new std::shared_ptr<T>(std::move(object));
@@ -106,7 +102,7 @@ SEXP make_handle(std::shared_ptr<T> object, const HandleKind& kind) {
   return handle;
 }
 
-// Throws where `handle` is not of this kind, or was saved and read back.
+// Throws if `handle` is of another kind, or was read back from a file.
 void* handle_address(SEXP handle, const HandleKind& kind);
 
 template <typename T>

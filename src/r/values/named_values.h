@@ -1,4 +1,4 @@
-// Named_values_to_r(), pairs of names and values as R's named lists.
+// named_values_to_r() converts name-value pairs to a named R list.
 #pragma once
 
 #include "r/values/values.h"
@@ -6,7 +6,6 @@
 namespace runhooks {
 namespace r {
 
-// `to_r` makes an R object of a value.
 template <typename Pairs, typename ToR>
 SEXP named_values_to_r(const Pairs& pairs, ToR to_r) {
   Rcpp::List values(pairs.size());

@@ -1,4 +1,4 @@
-// How deep lists of R may be nested where we go down into them.
+// NestedList limits the depth of R lists in recursive functions.
 #pragma once
 
 #include "base/status.h"
@@ -6,7 +6,7 @@
 namespace runhooks {
 namespace r {
 
-// One lives for each list that we are in; R/base_nesting.R has the same for R's functions.
+// Create one for each list on the recursion path. R/base_nesting.R has the same limit for R code.
 class NestedList {
  public:
   static constexpr int kDeepest = 32;

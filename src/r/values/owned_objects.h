@@ -1,4 +1,4 @@
-// OwnedObjects, R objects that C++ holds for one object of R's, which then keeps them.
+// OwnedObjects: preserved R objects that live as long as one external pointer.
 #pragma once
 
 #include <memory>
@@ -8,45 +8,46 @@
 namespace runhooks {
 namespace r {
 
-// What a hook holds may know the session that calls it: held as all else is, neither would ever go.
-// Held together, it hangs on the session's own object, and R's collector sees the circle. It must
-// outlive what is held, and nothing of that may be used once the owner's finalizer has run.
+// A hook's closures may refer to the session that calls them. Preserving them globally would leak
+// both; storing them in the session's protected slot lets R's collector find the cycle. An
+// OwnedObjects must outlive its Preserved objects. After the owner's finalizer has run, the R
+// objects are invalid.
 class OwnedObjects : public std::enable_shared_from_this<OwnedObjects> {
  public:
   OwnedObjects();
   OwnedObjects(const OwnedObjects&) = delete;
   OwnedObjects& operator=(const OwnedObjects&) = delete;
-  // `owner`, an external pointer, keeps all of it from now on, beside what it protects already.
+  // Moves all objects to the external pointer `owner`, which keeps its protected value, too.
   void attach_to(SEXP owner);
-  // For those who need it for longer; nothing is allocated.
+  // Keeps the owner alive until release_owner(). Does not allocate.
   void hold_owner() {
-    if (weak_owner_.get() != R_NilValue) SETCAR(of_owner_.get(), R_WeakRefKey(weak_owner_.get()));
+    if (weak_owner_.get() != R_NilValue) SETCAR(owner_cell_.get(), R_WeakRefKey(weak_owner_.get()));
   }
-  void release_owner() { SETCAR(of_owner_.get(), R_NilValue); }
+  void release_owner() { SETCAR(owner_cell_.get(), R_NilValue); }
 
-  // While it lives, what C++ begins to hold is held together. R's own code runs apart (eval_r()):
-  // what that makes is nobody's part. NULL: apart.
+  // Adds the objects that C++ preserves in this scope to `now`; NULL means the global list.
+  // eval_r() switches to the global list, since objects of other R code have no owner.
   class Scope {
    public:
-    explicit Scope(OwnedObjects* now) : before_(current_) { current_ = now; }
-    ~Scope() { current_ = before_; }
+    explicit Scope(OwnedObjects* now) : outer_(current_) { current_ = now; }
+    ~Scope() { current_ = outer_; }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
    private:
-    OwnedObjects* before_;
+    OwnedObjects* outer_;
   };
-  // That of the scope, or NULL.
+  // The innermost scope's objects, or NULL.
   static std::shared_ptr<OwnedObjects> current() {
     return current_ ? current_->shared_from_this() : nullptr;
   }
-  // The cell behind which a Held enters its own; NULL of R where it is held apart.
+  // The cell after which Preserved inserts its own; R_NilValue for the global list.
   static SEXP current_list() { return current_ ? current_->list_ : R_NilValue; }
 
  private:
-  static inline OwnedObjects* current_ = nullptr;  // R's thread alone holds objects of R's
+  static inline OwnedObjects* current_ = nullptr;  // only R's thread preserves R objects
   SEXP list_;
-  Preserved root_, weak_owner_, of_owner_;
+  Preserved root_, weak_owner_, owner_cell_;
 };
 
 }  // namespace r

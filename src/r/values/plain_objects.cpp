@@ -1,4 +1,4 @@
-// Plain data: objects of R that cannot hold code, to and from files.
+// Conversion of R objects that contain no code to and from plain data in files.
 #include "io/files/atomic_file.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/handles.h"
@@ -12,7 +12,6 @@ namespace {
 using Kind = PlainData::Kind;
 using Mark = PlainData::Text::Mark;
 
-// Whose data are written, for messages.
 struct Owner {
   const std::string& text;
   int depth = 0;
@@ -20,15 +19,15 @@ struct Owner {
 
 [[noreturn]] void refuse(const Owner& owner, const std::string& place, const std::string& what) {
   throw Error(Code::kInvalidArgument,
-              str_cat(owner.text, " holds `", place, "`, which is ", what,
-                      ": only plain data are kept in checkpoints."),
+              str_cat(owner.text, " contains `", place, "`, which is ", what,
+                      "; checkpoints accept plain data only."),
               {"Plain data are numbers, logicals, strings, raw bytes, dates, factors, data frames, "
                "and lists of these.",
-               "Save what the object can be made of again, and make it anew in restore_state()."});
+               "Save the data needed to rebuild the object, and rebuild it in restore_state()."});
 }
 
 std::string kind_of(SEXP x) {
-  const bool is_pointer = TYPEOF(x) == EXTPTRSXP;  // which those of tensors are first of all
+  const bool is_pointer = TYPEOF(x) == EXTPTRSXP;  // tensors are S4 objects, too
   if (Rf_isS4(x) && !is_pointer) return "an S4 object";
   switch (TYPEOF(x)) {
     case CLOSXP:
@@ -105,7 +104,7 @@ SEXP plain_text_to_r(const PlainData::Text& text) {
 
 PlainData convert(SEXP x, const Owner& owner, const std::string& place);
 
-// `place$name`, or `place[[i]]` where it has no name.
+// `place$name`, or `place[[i]]` for an element without a name.
 std::string place_of(const std::string& place, SEXP names, R_xlen_t i) {
   const std::string name = names == R_NilValue ? "" : utf8_of(STRING_ELT(names, i));
   return name.empty() ? str_cat(place, "[[", static_cast<long>(i + 1), "]]")
@@ -130,7 +129,7 @@ PlainData convert(SEXP x, const Owner& owner, const std::string& place) {
   data.kind = plain_kind(x);
   if (data.kind == Kind::kNull || Rf_isS4(x)) refuse(owner, place, kind_of(x));
   const Owner below{owner.text, owner.depth + 1};
-  if (below.depth > kMaxPlainDepth) refuse(owner, place, "a list within too many others");
+  if (below.depth > kMaxPlainDepth) refuse(owner, place, "a list that is nested too deeply");
   if (data.kind == Kind::kList) {
     Rcpp::Shield<SEXP> names(Rf_getAttrib(x, R_NamesSymbol));
     for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
@@ -146,7 +145,7 @@ PlainData convert(SEXP x, const Owner& owner, const std::string& place) {
   return data;
 }
 
-// Names alone, as most of what is read has them.
+// Fast path: most vectors in files have no attributes except names.
 bool has_names_only(const PlainData& data) {
   if (data.attributes.size() != 1 || data.attributes[0].first != "names") return false;
   const PlainData& names = data.attributes[0].second;
@@ -154,7 +153,7 @@ bool has_names_only(const PlainData& data) {
          names.length() == data.length();
 }
 
-// As R itself sets them, so that what cannot be is found.
+// R sets the attributes, so that it checks them.
 SEXP with_attributes(SEXP x, const PlainData& data) {
   if (has_names_only(data)) {
     Rcpp::Shield<SEXP> names(plain_to_r(data.attributes[0].second));

@@ -1,4 +1,3 @@
-// Functions of R that the core calls.
 #include "r/values/r_function.h"
 
 #include "base/status.h"
@@ -8,23 +7,23 @@ namespace r {
 
 namespace {
 
-class HeldFunction : public ObjectOwner {
+class PreservedFunction : public ObjectOwner {
  public:
-  explicit HeldFunction(SEXP function) : function_(function) {}
+  explicit PreservedFunction(SEXP function) : function_(function) {}
   SEXP get() const override { return function_.get(); }
 
  private:
   Preserved function_;
 };
 
-// Who is to hear of new functions; R's thread alone makes some.
-NewFunctions* listener = nullptr;
+// Collects new functions. Only R's thread creates them.
+NewFunctions* new_functions = nullptr;
 
 }  // namespace
 
 RFunctionPtr RFunction::make(SEXP function) {
-  auto made = std::make_shared<RFunction>(std::make_unique<HeldFunction>(function));
-  if (listener) listener->push_back(made);
+  auto made = std::make_shared<RFunction>(std::make_unique<PreservedFunction>(function));
+  if (new_functions) new_functions->push_back(made);
   return made;
 }
 
@@ -32,19 +31,19 @@ SEXP RFunction::get() const {
   SEXP function = keeper_->get();
   if (function == R_NilValue) {
     fail(Code::kFailedPrecondition,
-         "A function of R is no longer there: R let go of what it was made for.");
+         "The R function has been garbage-collected together with the object that owned it.");
   }
   return function;
 }
 
 NewFunctions collect_new_closures(const std::function<void()>& make) {
   NewFunctions made;
-  struct Listening {
-    NewFunctions* outer = listener;
-    explicit Listening(NewFunctions& mine) { listener = &mine; }
-    ~Listening() { listener = outer; }
+  struct CollectScope {
+    NewFunctions* outer = new_functions;
+    explicit CollectScope(NewFunctions& mine) { new_functions = &mine; }
+    ~CollectScope() { new_functions = outer; }
   };
-  const Listening listening(made);
+  const CollectScope collect_scope(made);
   make();
   return made;
 }

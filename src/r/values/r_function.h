@@ -1,4 +1,4 @@
-// RFunction, a function of R that the core calls, and who keeps it for R.
+// RFunction: an R function that the core calls, and the object that keeps it alive.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,13 @@
 namespace runhooks {
 namespace r {
 
-// Held, until it is known what of R's has what calls it: from then on it is kept by that. A function
-// may know its keeper, and R's collector is to see the circle.
+// Preserved until transfer_to() gives it to an R object, so that R's collector can find cycles.
 class RFunction {
  public:
-  // collect_new_closures() hears of it.
+  // Reports the function to an active collect_new_closures().
   static std::shared_ptr<RFunction> make(SEXP function);
   explicit RFunction(std::unique_ptr<ObjectOwner> keeper) : keeper_(std::move(keeper)) {}
-  // The error says so where R let go of its keeper.
+  // Throws if R has collected the owner.
   SEXP get() const;
   void attach_to(std::unique_ptr<ObjectOwner> keeper) { keeper_ = std::move(keeper); }
 
@@ -26,12 +25,11 @@ class RFunction {
 };
 using RFunctionPtr = std::shared_ptr<RFunction>;
 
-// Those that were made while `make` ran, and are to be kept by somebody.
+// The functions created while `make` runs. Transfer them to an owner.
 using NewFunctions = std::vector<std::weak_ptr<RFunction>>;
 NewFunctions collect_new_closures(const std::function<void()>& make);
 
-// `owner`, an environment or an external pointer, has what calls these functions. Those that are
-// gone do not count.
+// Ties the functions to `owner`, an environment or an external pointer. Skips deleted functions.
 void transfer_to(SEXP owner, const NewFunctions& functions);
 
 }  // namespace r

@@ -1,5 +1,5 @@
-// The functions of Rcpp's library that its headers call, for objects that R is to keep and what
-// vectors hold. Symbols of other packages' libraries stay theirs: R opens each library for itself.
+// The functions of Rcpp's library that its headers call. R loads each library with local symbols,
+// so these do not affect other packages.
 #include "r/values/rcpp.h"
 
 #include <cxxabi.h>
@@ -10,8 +10,8 @@
 
 namespace {
 
-// The head of a list that is linked both ways, so that any cell leaves it at once: a cell's CAR is
-// the one before, its TAG what it keeps.
+// Head of a doubly linked list of preserved objects (CAR: previous cell, TAG: object), so that
+// removal takes constant time.
 SEXP kept_objects() {
   static SEXP head = nullptr;
   if (head == nullptr) {
@@ -60,9 +60,8 @@ void* dataptr(SEXP x) {
     case RAWSXP:
       return RAW(x);
     default:
-      throw std::invalid_argument(
-          std::string("Only vectors of numbers have their data in a row, not one of type '") +
-          Rf_type2char(TYPEOF(x)) + "'.");
+      throw std::invalid_argument(std::string("A vector of type '") + Rf_type2char(TYPEOF(x)) +
+                                  "' has no contiguous numbers.");
   }
 }
 
@@ -74,7 +73,7 @@ std::string demangle(const std::string& name) {  // lint: allow caller: as datap
   return result;
 }
 
-// Traces of C++ frames are shown to nobody, so none is kept.
+// C++ stack traces are never shown, so they are not recorded.
 // lint: allow caller: as dataptr()
 SEXP rcpp_get_stack_trace() { return R_NilValue; }
 // lint: allow caller: as dataptr()

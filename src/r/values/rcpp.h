@@ -1,15 +1,14 @@
-// Rcpp's headers, told that the functions of its library are here (rcpp.cpp).
+// Rcpp's headers without its shared library; rcpp.cpp defines the functions that they need.
 #pragma once
 
-// Its library would come with its namespace, which takes R as long to load as all of ours, and of
-// which nothing is used.
+// Loading Rcpp's namespace for its library would double the time that the package takes to load.
 #define COMPILING_RCPP
 #include <Rcpp/Lightest>
 
 namespace Rcpp {
 namespace internal {
 
-// Rcpp takes std::string to be in the native encoding. Those of the core are UTF-8.
+// Rcpp assumes the native encoding for std::string. Strings of the core are UTF-8.
 template <>
 SEXP make_charsexp<std::string>(const std::string& text);
 

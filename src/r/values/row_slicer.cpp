@@ -1,4 +1,3 @@
-// Arrays taken apart, example by example.
 #include "r/values/row_slicer.h"
 
 #include <algorithm>
@@ -22,7 +21,7 @@ bool are_same_bytes(const T* values, R_xlen_t a, R_xlen_t b, R_xlen_t stride, R_
   return true;
 }
 
-// Whether the elements from `a` on, `stride` apart, are those from `b` on, to the bit.
+// True if the elements from `a` and those from `b` on, `stride` apart, are bit-identical.
 bool unchanged(SEXP values, R_xlen_t a, R_xlen_t b, R_xlen_t stride, R_xlen_t n) {
   switch (TYPEOF(values)) {
     case LGLSXP:
@@ -31,14 +30,13 @@ bool unchanged(SEXP values, R_xlen_t a, R_xlen_t b, R_xlen_t stride, R_xlen_t n)
       return are_same_bytes(INTEGER(values), a, b, stride, n);
     case REALSXP:
       return are_same_bytes(REAL(values), a, b, stride, n);
-    case STRSXP:  // one object for each text
+    case STRSXP:  // R caches each string once
       return are_same_bytes(STRING_PTR_RO(values), a, b, stride, n);
     default:
       return false;
   }
 }
 
-// The classes of a cell, made once for all.
 SEXP cell_classes(bool is_matrix) {
   static SEXP made[2] = {nullptr, nullptr};
   SEXP& classes = made[is_matrix];
@@ -71,15 +69,15 @@ void copy_elements(SEXP from, R_xlen_t first, R_xlen_t stride, SEXP to, R_xlen_t
       }
       return;
     default:
-      fail(Code::kInternal, "Values of type ", Rf_type2char(TYPEOF(from)), " have no cells.");
+      fail(Code::kInternal, "Values of type ", Rf_type2char(TYPEOF(from)), " cannot be sliced.");
   }
 }
 
 RowSlicer::RowSlicer(SEXP values) : values_(values) {
   SEXP dim = Rf_getAttrib(values, R_DimSymbol);
   if (TYPEOF(dim) != INTSXP || Rf_xlength(dim) < 1) {
-    invalid_argument("Only an array has cells, not a vector of type ", Rf_type2char(TYPEOF(values)),
-                     ".");
+    invalid_argument("An array is expected, not an object of type ", Rf_type2char(TYPEOF(values)),
+                     " without dimensions.");
   }
   const R_xlen_t rank = Rf_xlength(dim) - 1;
   n_ = INTEGER(dim)[0];
@@ -95,7 +93,7 @@ RowSlicer::RowSlicer(SEXP values) : values_(values) {
   first_cell_.reset(first);
 }
 
-// To duplicate one is quicker than to set attributes.
+// Duplicating the first cell is faster than setting attributes.
 SEXP RowSlicer::cell(R_xlen_t row) const {
   Rcpp::Shield<SEXP> cell(Rf_shallow_duplicate(first_cell_.get()));
   if (row > 0) copy_elements(values_.get(), row, n_, cell, 0, size_);
@@ -105,7 +103,7 @@ SEXP RowSlicer::cell(R_xlen_t row) const {
 SEXP RowSlicer::cells() const {
   Rcpp::Shield<SEXP> cells(Rf_allocVector(VECSXP, n_));
   for (R_xlen_t row = 0; row < n_; ++row) {
-    // as all classes of a classifier: who changes one changes a copy
+    // Equal rows, such as all_classes of a classifier, share one cell; R copies it on modification.
     const bool is_as_before = row > 0 && unchanged(values_.get(), row, row - 1, n_, size_);
     SET_VECTOR_ELT(cells, row, is_as_before ? VECTOR_ELT(cells, row - 1) : cell(row));
   }

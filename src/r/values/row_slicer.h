@@ -1,4 +1,4 @@
-// RowSlicer, an array of which each example gets its part.
+// RowSlicer splits an array along its first dimension.
 #pragma once
 
 #include "r/values/handles.h"
@@ -7,18 +7,17 @@
 namespace runhooks {
 namespace r {
 
-// Elements of a vector, `stride` apart, into another one of its type.
+// Copies `n` elements, `stride` apart, to another vector of the same type.
 void copy_elements(SEXP from, R_xlen_t first, R_xlen_t stride, SEXP to, R_xlen_t at, R_xlen_t n);
 
-// An array whose first dimension counts the examples, of which cells are made: arrays of the other
-// dimensions, of length 1 where there are none. What all cells share is made once.
+// A cell is an array of the other dimensions, or of length 1 without any.
 class RowSlicer {
  public:
   explicit RowSlicer(SEXP values);
   R_xlen_t size() const { return n_; }
   // Not protected.
   SEXP cell(R_xlen_t row) const;
-  // All of them, a list. Not protected.
+  // A list of all cells. Not protected.
   SEXP cells() const;
 
  private:

@@ -1,4 +1,4 @@
-// A batch's values example by example.
+// Splits the values of batches into one list per example.
 #include "r/values/guarded_entry.h"
 #include "r/values/row_slicer.h"
 
@@ -6,13 +6,12 @@ namespace runhooks {
 namespace r {
 namespace {
 
-// What the keys of a batch give, cell by cell.
 struct Cells {
   explicit Cells(SEXP batch) : names(Rf_getAttrib(batch, R_NamesSymbol)) {
     const RList keys(batch, "a batch");
     for (R_xlen_t i = 0; i < keys.size(); ++i) columns.emplace_back(keys[i]);
     for (const RowSlicer& column : columns) {
-      if (column.size() != size()) invalid_argument("The parts of a batch differ in their rows.");
+      if (column.size() != size()) invalid_argument("The columns of a batch differ in length.");
     }
   }
   R_xlen_t size() const { return columns.empty() ? 0 : columns[0].size(); }
@@ -29,7 +28,7 @@ struct Cells {
   std::vector<RowSlicer> columns;
 };
 
-// Of several batches, and how many examples they have together.
+// The columns of several batches; adds the number of examples to `n`.
 std::vector<Cells> cells_of_batches(SEXP batches, R_xlen_t* n) {
   const RList given(batches, "batches");
   std::vector<Cells> all;
@@ -47,7 +46,7 @@ std::vector<Cells> cells_of_batches(SEXP batches, R_xlen_t* n) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The examples of batches, one after the other, each as a list of what the keys of its batch give.
+// The examples of all batches, each as a named list of the values of its batch.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_batch_examples(SEXP batches) {
   return guarded_entry([&]() -> SEXP {
@@ -63,7 +62,7 @@ SEXP cpp_batch_examples(SEXP batches) {
   });
 }
 
-// The same key by key: for each of those of the first batch a list of all its cells.
+// The same by key: for each key of the first batch, a list of the cells of all batches.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_batch_columns(SEXP batches) {
   return guarded_entry([&]() -> SEXP {
@@ -76,7 +75,9 @@ SEXP cpp_batch_columns(SEXP batches) {
     }
     R_xlen_t at = 0;
     for (const Cells& cells : all) {
-      if (cells.columns.size() != n_keys) invalid_argument("The batches differ in their keys.");
+      if (cells.columns.size() != n_keys) {
+        invalid_argument("The batches differ in their number of keys.");
+      }
       for (R_xlen_t row = 0; row < cells.size(); ++row, ++at) {
         for (size_t k = 0; k < n_keys; ++k) {
           SET_VECTOR_ELT(VECTOR_ELT(list, static_cast<R_xlen_t>(k)), at,

@@ -15,9 +15,9 @@ SEXP text_element(const std::string& text) {
     const size_t begin = zero < 20 ? 0 : zero - 20;
     throw Error(Code::kInvalidArgument,
                 str_cat("A string of ", static_cast<unsigned long>(text.size()),
-                        " bytes has a zero byte behind '", text.substr(begin, zero - begin),
-                        "': R's strings cannot hold it."),
-                {"`tf$decode_raw()` gives the numbers of such bytes."});
+                        " bytes has a zero byte after '", text.substr(begin, zero - begin),
+                        "'; R strings cannot contain zero bytes."),
+                {"Use `tf$decode_raw()` to convert the bytes to numbers."});
   }
   return Rf_mkCharLenCE(text.data(), static_cast<int>(text.size()), CE_UTF8);
 }
@@ -26,8 +26,8 @@ SEXP text_to_r(const std::string& text) { return Rf_ScalarString(utf8_element(te
 
 const char* utf8_of(SEXP element) {
   if (Rf_getCharCE(element) == CE_BYTES) {
-    invalid_argument("A string that is marked as bytes has no text; `iconv()` or `Encoding<-` say ",
-                     "what it means.");
+    invalid_argument("A string that is marked as bytes cannot be converted to UTF-8; ",
+                     "declare its encoding with `Encoding<-` or convert it with `iconv()`.");
   }
   return Rf_translateCharUTF8(element);
 }

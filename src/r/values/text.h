@@ -1,4 +1,4 @@
-// Text on its way to R, as UTF-8 in every locale, and from R, in any encoding.
+// Conversion of strings to R as UTF-8 in every locale, and from R in any encoding.
 #pragma once
 
 #include <string>
@@ -9,24 +9,22 @@
 namespace runhooks {
 namespace r {
 
-// --- to R; not protected. Rcpp::wrap() and Rcpp::CharacterVector make UTF-8 of std::string, too.
+// --- To R. Results are not protected. Rcpp::wrap() and Rcpp::CharacterVector also produce UTF-8.
 
-// An element of a character vector. What follows a zero byte is cut off.
+// A CHARSXP of the text up to the first zero byte.
 SEXP utf8_element(const char* text);
 inline SEXP utf8_element(const std::string& text) { return utf8_element(text.c_str()); }
-// The same of data: R's strings have no zero bytes, and a text with one is an error.
+// The same for data. Throws on a zero byte, which R strings cannot hold.
 SEXP text_element(const std::string& text);
-// A character vector of one element.
 SEXP text_to_r(const std::string& text);
 
-// --- from R
+// --- From R
 
-// The text of an element of a character vector. Throws where it is marked as bytes, since R itself
-// would jump over our frames.
+// Throws on strings marked as bytes, for which R would longjmp over C++ frames.
 const char* utf8_of(SEXP element);
-// The same, or the bytes.
+// The same, but returns the bytes of a string marked as bytes.
 std::string_view utf8_or_bytes_of(SEXP element);
-// Of a word in ASCII, which is the same in all of R's encodings.
+// Compares with ASCII text, which is the same in all encodings of R.
 bool is_word(SEXP element, const char* word);
 
 }  // namespace r
