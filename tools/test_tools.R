@@ -117,7 +117,7 @@ fires(check_comments, "file", "inst/COPYRIGHTS", 2, c("", "Files: src/base/gone.
 silent(check_prose, "the good tree", list())
 fires(check_prose, "prose", "R/b.R", 2, c("f <- 1", "# Nobody calls f()."))
 fires(check_prose, "prose", "src/graph/a.cpp", 1, "// of which it is")
-fires(check_prose, "prose", "R/b.R", 1, 'stop("Files of which there is a copy.")')
+fires(check_prose, "prose", "R/b.R", 1, paste0('stop("Files of ', 'which there is a copy.")'))
 fires(check_prose, "prose", "NEWS.md", 2, c("# 1.0", "* What is new"))
 fires(check_prose, "length", "NEWS.md", 1, strrep("fine words ", 800))
 fires(check_prose, "retired", "R/b.R", 1, "x <- NearRows(1)")
