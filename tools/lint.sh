@@ -17,7 +17,7 @@ sh tools/install.sh > .build/lint_install.log 2>&1 || {
   failed=1
   echo "FAILED install"
 }
-for tool in test_tools 'objects --check' check_units check_inside 'datasets --check' check_layers check_modules check_rules check_comments check_callers check_pages check_generated; do
+for tool in test_tools 'objects --check' check_units check_inside 'datasets --check' check_layers check_modules check_rules check_comments check_prose check_callers check_pages check_generated; do
   set -- $tool
   run "$1" Rscript "tools/$1.R" $2
 done

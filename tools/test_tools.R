@@ -2,7 +2,7 @@
 # `Rscript tools/test_tools.R`; part of `make lint`.
 tools <- c(
   "objects", "check_units", "check_inside", "deps", "check_layers", "check_rules", "check_kernels", "run_tests",
-  "attributes", "check_generated", "check_callers", "check_comments",
+  "attributes", "check_generated", "check_callers", "check_comments", "check_prose",
   "check_modules", "check_pages", "site", "release"
 )
 for (tool in tools) source(file.path("tools", paste0(tool, ".R")))
@@ -112,6 +112,15 @@ silent(check_comments, "files that are there", list(
 fires(check_comments, "file", "src/graph/a.cpp", 2, c("int a;", "int b;  // as gone.cpp has it"))
 fires(check_comments, "file", "R/b.R", 1, "# src/tensor/graph.cpp")
 fires(check_comments, "file", "inst/COPYRIGHTS", 2, c("", "Files: src/base/gone.cpp"))
+
+# --- prose
+silent(check_prose, "the good tree", list())
+fires(check_prose, "prose", "R/b.R", 2, c("f <- 1", "# Nobody calls f()."))
+fires(check_prose, "prose", "src/graph/a.cpp", 1, "// of which it is")
+fires(check_prose, "prose", "R/b.R", 1, paste0('stop("Files of ', 'which there is a copy.")'))
+fires(check_prose, "prose", "NEWS.md", 2, c("# 1.0", "* What is new"))
+fires(check_prose, "length", "NEWS.md", 1, strrep("fine words ", 800))
+fires(check_prose, "retired", "R/b.R", 1, "x <- NearRows(1)")
 
 # --- pages
 page <- function(..., examples = "f(1)") {
