@@ -213,18 +213,26 @@ print.runhooks_early_stopping <- function(x, ...) {
   invisible(x)
 }
 
-# Which way a metric gets better: "min" or "max".
+# Which way a metric gets better: "min" or "max". A name that does not end with a known metric could
+# mean either, such as "err2" and "neg_accuracy".
+lower_is_better <- paste0(
+  "(^|_)(loss|errors?|mse|mae|rmse|mape|deviance|perplexity|false_positives|false_negatives|",
+  "mean_cosine_distance)$"
+)
+higher_is_better <- paste0(
+  "(^|_)(accuracy|auc|auc_precision_recall|precision|recall|f1|f1_score|specificity|sensitivity|",
+  "true_positives|true_negatives|r2|iou)$|",
+  "^(precision|recall|sensitivity|specificity)_at_(precision|recall|sensitivity|specificity|k|top_k)$"
+)
+reversed_metric <- "(^|_)(neg|negative|negated|minus|inverse|inverted)(_|$)"
+
 metric_mode <- function(metric_name, mode, call = parent.frame()) {
   if (mode != "auto") return(mode)
   # "auc/head" and "probability_mean/class0" are of one head or class
-  words <- strsplit(metric_name, "/", fixed = TRUE)[[1]]
-  if (any(grepl("(^|_)(loss|error|errors|mse|mae|rmse|mape|deviance|perplexity)$", words)) ||
-    any(grepl("^(false_positives|false_negatives|mean_cosine_distance)$", words))) {
-    return("min")
-  }
-  up <- "accuracy|^auc|precision|recall|^f1|_f1$|specificity|sensitivity|^true_|r2|iou"
-  is_up <- grepl(up, words)
-  if (any(is_up) && metric_name != "accuracy_baseline") return("max")
+  parts <- strsplit(metric_name, "/", fixed = TRUE)[[1]]
+  is_down <- any(grepl(lower_is_better, parts))
+  is_up <- any(grepl(higher_is_better, parts))
+  if (is_down != is_up && !any(grepl(reversed_metric, parts))) return(if (is_up) "max" else "min")
   abort_runhooks(
     c(
       "Is a higher or a lower {.val {metric_name}} better?",
