@@ -1,4 +1,4 @@
-// BlockSignalsScope, for the time in which a thread is made; IgnoreSigpipeScope, for a write.
+// BlockSignalsScope, for creating threads, and IgnoreSigpipeScope, for writing to pipes.
 #pragma once
 
 #ifndef _WIN32
@@ -9,7 +9,8 @@
 
 namespace runhooks {
 
-// Nobody's signal handlers run in a thread that is made while one lives.
+// Threads created inside this scope block all signals, so other libraries' handlers do not run
+// there.
 class BlockSignalsScope {
  public:
 #ifndef _WIN32
@@ -26,7 +27,7 @@ class BlockSignalsScope {
 };
 
 #ifndef _WIN32
-// A write to a pipe that nobody reads any more gives EPIPE to this thread, and no signal.
+// Writing to a pipe without readers returns EPIPE instead of raising SIGPIPE.
 class IgnoreSigpipeScope {
  public:
   IgnoreSigpipeScope() {

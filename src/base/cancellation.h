@@ -1,4 +1,4 @@
-// CancellableScope, by which long operations know whether they may be left half way.
+// CancellableScope: marks work that Ctrl-C may stop midway.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 namespace runhooks {
 
-// While it lives, and `may` is TRUE, what this thread computes leaves no trace and may be left half
-// way: long operations then ask between their pieces, by check_cancelled(), which does
-// nothing elsewhere.
+// Inside this scope, if `may` is TRUE, the work of this thread has no side effects and may be
+// abandoned. Long operations call check_cancelled() between chunks; outside the scope it does
+// nothing.
 class CancellableScope {
  public:
   explicit CancellableScope(bool may) : before_(may_) { may_ = may; }
@@ -26,13 +26,13 @@ class CancellableScope {
 inline void check_cancelled() {
   if (CancellableScope::may()) check_interrupt();
 }
-// By the clock, where pieces are many and their lengths differ.
+// Rate-limited variant, for many chunks of varying length.
 inline void check_cancelled_throttled() {
   if (CancellableScope::may()) check_interrupt_throttled();
 }
 
-// run(first, last) for 0..n, of which each takes about `work` operations: in rounds between which
-// the user may stop what takes long, else in one.
+// Calls run(first, last) for chunks of 0..n, where each index takes about `work` operations. Inside
+// a CancellableScope it polls between chunks; outside it uses a single chunk.
 template <typename Run>
 void for_each_cancellable_chunk(int64_t n, int64_t work, const Run& run) {
   constexpr int64_t kWorkOfRound = 1 << 24;

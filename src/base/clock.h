@@ -3,7 +3,6 @@
 
 namespace runhooks {
 
-// Seconds since 1970.
 double now_seconds();
 // Replaces the clock in tests; null restores the system clock.
 void set_clock(double (*clock)());

@@ -20,7 +20,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kMostCpus = 1 << 16;  // a bound for numbers that are read from files
+constexpr int kMaxCpus = 1 << 16;  // sanity limit for numbers from files
 
 // The lines of a file; none if it cannot be read, because systems differ in the files they have.
 std::vector<std::string> lines_of(const std::string& path) {
@@ -39,7 +39,6 @@ std::string first_line(const std::string& path) {
   return lines.empty() ? "" : lines.front();
 }
 
-// The value of "key : value", or "" if the line has another key.
 std::string value_of(const std::string& line, const std::string& key) {
   const size_t colon = line.find(':');
   if (colon == std::string::npos || line.compare(0, key.size(), key) != 0) return "";
@@ -48,24 +47,23 @@ std::string value_of(const std::string& line, const std::string& key) {
   return begin == std::string::npos ? "" : line.substr(begin);
 }
 
-// The number above 0 that a text says; 0 if it says none.
 int positive_number(const char* text) {
   if (!text) return 0;
   const auto number = std::strtol(text, nullptr, 10);
   return number < 1 ? 0 : static_cast<int>(std::min<decltype(number)>(number, INT_MAX));
 }
 
-// Whole processors, at least 1; 0 if there is no quota.
+// Quota in whole processors, at least 1; 0 without a quota.
 int whole_cpus(const std::string& quota, const std::string& period) {
   const double allowed = std::strtoll(quota.c_str(), nullptr, 10);
   const double every = std::strtoll(period.c_str(), nullptr, 10);
   if (allowed <= 0 || every <= 0) return 0;
-  return std::max(1, static_cast<int>(std::min<double>(allowed / every, kMostCpus)));
+  return std::max(1, static_cast<int>(std::min<double>(allowed / every, kMaxCpus)));
 }
 
 int smaller_limit(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
-// The quota of one cgroup; "max" and -1 are no number above 0.
+// The quota of one cgroup; 0 for "max" and -1, which mean unlimited.
 int limit_of_cgroup(const std::string& folder, bool is_v2) {
   if (!is_v2) {
     return whole_cpus(first_line(folder + "/cpu.cfs_quota_us"),
@@ -75,8 +73,8 @@ int limit_of_cgroup(const std::string& folder, bool is_v2) {
   return words.size() == 2 ? whole_cpus(words[0], words[1]) : 0;
 }
 
-// The path of this process in the hierarchy that limits processors: in version 1 that of the
-// controller `cpu`.
+// The path of this process in the cgroup hierarchy of the `cpu` controller (version 1), or in the
+// unified one (version 2).
 std::string cgroup_path(const std::string& root, bool is_v2) {
   for (const std::string& line : lines_of(root + "/proc/self/cgroup")) {
     const size_t first = line.find(':');
@@ -90,8 +88,8 @@ std::string cgroup_path(const std::string& root, bool is_v2) {
   return "";
 }
 
-// `path` below the mounted part `top` of the hierarchy. A container may see neither: its own cgroup
-// is then the mount point.
+// The part of `path` below the mounted subtree `top`. Inside a container both may be hidden; then
+// the mount point is the cgroup of the process.
 std::string below_mount(const std::string& path, const std::string& top) {
   if (path.find("..") != std::string::npos) return "";
   if (top == "/") return path == "/" ? "" : path;
@@ -106,7 +104,7 @@ std::vector<int> online_cpus(const std::string& root) {
     const std::string list = value_of(line, "Cpus_allowed_list");
     if (!list.empty()) allowed = parse_cpu_list(list);
   }
-  // the mask may have processors that the machine does not have, or that are switched off
+  // The mask may contain processors that are absent or offline.
   const std::vector<int> online =
       parse_cpu_list(first_line(root + "/sys/devices/system/cpu/online"));
   if (online.empty()) return allowed;
@@ -117,7 +115,7 @@ std::vector<int> online_cpus(const std::string& root) {
   return both;
 }
 
-// Cores by /proc/cpuinfo, where /sys is not mounted; a processor without a core is one itself.
+// Counts cores from /proc/cpuinfo, if /sys is not mounted. Falls back to the number of processors.
 int cores_of_cpuinfo(const std::string& root, const std::vector<int>& cpus) {
   std::set<std::string> cores;
   std::string cpu, package;
@@ -194,7 +192,7 @@ std::vector<int> parse_cpu_list(const std::string& text) {
     auto last = first;
     if (end == at) return {};
     if (*end == '-') last = std::strtol(at = end + 1, &end, 10);
-    if (end == at || first < 0 || last < first || last >= kMostCpus) return {};
+    if (end == at || first < 0 || last < first || last >= kMaxCpus) return {};
     if (range.find_first_not_of(" \t\r\n", static_cast<size_t>(end - range.c_str())) !=
         std::string::npos) {
       return {};
@@ -214,12 +212,11 @@ int cgroup_cpu_limit(const std::string& root) {
     if (words.size() < 6 || words.end() - dash < 4) continue;
     const std::vector<std::string> options = split_text(dash[3], ',');
     const bool is_v2 = dash[1] == "cgroup2";
-    const bool is_v1 =
-        dash[1] == "cgroup" && std::count(options.begin(), options.end(), "cpu") > 0;
+    const bool is_v1 = dash[1] == "cgroup" && std::count(options.begin(), options.end(), "cpu") > 0;
     if (!is_v2 && !is_v1) continue;
     const std::string mount = root + words[4];
     std::string below = below_mount(cgroup_path(root, is_v2), words[3]);
-    for (;;) {  // up to the mount point: a quota holds for all cgroups below
+    for (;;) {  // up to the mount point, because a quota limits all nested cgroups
       limit = smaller_limit(limit, limit_of_cgroup(mount + below, is_v2));
       const size_t slash = below.rfind('/');
       if (slash == std::string::npos) break;

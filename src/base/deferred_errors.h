@@ -1,4 +1,4 @@
-// DeferErrorsScope, the time in which errors of the embedding language come as values; such errors.
+// DeferErrorsScope: turns R errors into C++ values that another call can raise later.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace runhooks {
 
-// What was a condition of the embedding language. Its classes, the outermost first, are kept where
-// the condition itself cannot go: in the state of an iterator.
+// An Error that was an R condition. Keeps the condition's classes, most specific first, because the
+// state of an iterator cannot store the condition.
 class ForeignError : public Error {
  public:
   ForeignError(Error error, std::vector<std::string> classes)
@@ -21,9 +21,9 @@ class ForeignError : public Error {
   std::vector<std::string> classes_;
 };
 
-// A jump of the embedding language leads to a frame of the call that is running: it cannot wait in
-// a queue. While one of these lives, on this thread, an error of the embedding language's functions
-// is an Error that carries the condition. Interrupts, and jumps that are no errors, stay jumps.
+// An R longjmp targets a frame of the current call, so it cannot be queued. Inside this scope,
+// errors raised by R code on this thread become C++ `Error`s that carry the R condition. Interrupts
+// and other jumps are unaffected.
 class DeferErrorsScope {
  public:
   DeferErrorsScope() : before_(held()) { held() = true; }
@@ -41,7 +41,7 @@ class DeferErrorsScope {
   bool before_;
 };
 
-// The same the other way round: what is called from here has a caller of its own for its errors.
+// Restores direct errors inside a DeferErrorsScope, for callees whose caller handles R errors.
 class PropagateErrorsScope {
  public:
   PropagateErrorsScope() : before_(DeferErrorsScope::held()) { DeferErrorsScope::held() = false; }

@@ -1,4 +1,4 @@
-// The processor's mode in which numbers too small to be normal count as zero.
+// Scopes that switch the CPU mode in which denormal numbers are treated as zero.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace runhooks {
 
-// TensorFlow's operations run so. A model that has learned its data by heart has gradients of such
-// sizes, and a product of them takes a hundred times as long as one of normal numbers.
+// TensorFlow's kernels run with this mode. An overfitted model has gradients in the denormal range,
+// where arithmetic is many times slower.
 class DenormalMode {
  public:
   explicit DenormalMode(bool flush) noexcept : before_(control()) {
@@ -27,7 +27,7 @@ class DenormalMode {
  private:
 #if defined(__SSE__)
   using Control = uint32_t;
-  static constexpr Control kFlush = 0x8040;  // of results, and of what is given
+  static constexpr Control kFlush = 0x8040;  // flush results (FTZ) and inputs (DAZ)
   static Control control() noexcept { return _mm_getcsr(); }
   static void set_control(Control to) noexcept { _mm_setcsr(to); }
 #elif defined(__aarch64__)
@@ -50,13 +50,13 @@ class DenormalMode {
   bool changed_;
 };
 
-// While one lives, such numbers are zero in this thread.
+// Inside this scope, this thread treats denormal numbers as zero.
 class FlushDenormals : DenormalMode {
  public:
   FlushDenormals() noexcept : DenormalMode(true) {}
 };
 
-// While one lives, they are numbers, as C++ and R know them.
+// Inside this scope, denormal numbers are exact, as C++ and R expect.
 class RestoreFpModeScope : DenormalMode {
  public:
   RestoreFpModeScope() noexcept : DenormalMode(false) {}

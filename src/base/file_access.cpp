@@ -12,12 +12,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Without links; what is not there yet stays as it is written.
+// Resolves links; components that do not exist are kept as they are.
 fs::path resolved(const std::string& path) {
   std::error_code error;
   const fs::path full = fs::absolute(fs_path(path.empty() ? "." : path), error);
   const fs::path real = fs::weakly_canonical(full, error);
-  if (error) fail(Code::kPermissionDenied, "Where '", path, "' leads cannot be found out.");
+  if (error) fail(Code::kPermissionDenied, "Cannot resolve the path '", path, "'.");
   return (real / "").parent_path();  // "a/" is "a"
 }
 
@@ -35,15 +35,15 @@ std::string FileAccessPolicy::readable(const std::string& path) const {
   const auto ends = std::mismatch(folder.begin(), folder.end(), real.begin(), real.end());
   if (ends.first == folder.end()) return path_text(real);
   throw Error(Code::kPermissionDenied,
-              str_cat("'", path, "' is not below '", folder_,
-                      "': a model that was loaded reads the files of its own folder only."),
-              {"Links are followed to where they lead."});
+              str_cat("'", path, "' is outside '", folder_,
+                      "'. A loaded model may read only files below its folder."),
+              {"Links are resolved before the check."});
 }
 
 void FileAccessPolicy::check_writable(const std::string& path) const {
   if (folder_.empty()) return;
-  fail(Code::kPermissionDenied, "'", path, "' is not written: the model of '", folder_,
-       "' was loaded, and what is loaded writes and removes no files.");
+  fail(Code::kPermissionDenied, "'", path, "' cannot be written. The model of '", folder_,
+       "' was loaded from a file, so it may not write or remove files.");
 }
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// FileAccessPolicy, which files the operations of a session may open.
+// FileAccessPolicy: which files the operations of a session may open.
 #pragma once
 
 #include <string>
@@ -7,19 +7,17 @@ namespace runhooks {
 
 class FileAccessPolicy {
  public:
-  // All files.
   FileAccessPolicy() = default;
-  // Those below a folder, to read.
+  // Allows reading files below a folder.
   static FileAccessPolicy below(const std::string& folder);
 
-  // The file to open for this path: the path itself, or where it leads when its links are followed.
-  // Throws kPermissionDenied where that is not below the folder.
+  // Returns the path to open: the path itself, or with a limit its resolved form. Throws
+  // kPermissionDenied if it is outside the folder.
   std::string readable(const std::string& path) const;
-  // Throws kPermissionDenied where the path may not be written, or removed.
   void check_writable(const std::string& path) const;
 
  private:
-  std::string folder_;  // "": no limit
+  std::string folder_;
 };
 
 }  // namespace runhooks

@@ -13,7 +13,6 @@ uint64_t fingerprint64(std::string_view text);
 // Fingerprint of the decimal text of an integer.
 uint64_t fingerprint64(int64_t number);
 
-// Combines two fingerprints; not symmetric.
 uint64_t fingerprint_cat64(uint64_t first, uint64_t second);
 
 }  // namespace runhooks

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <thread>
 
-#include "base/denormals.h"
 #include "base/cancellation.h"
+#include "base/denormals.h"
 #include "base/thread_pool.h"
 #include "base/threads.h"
 
@@ -12,16 +12,17 @@ namespace runhooks {
 
 namespace {
 
-constexpr int kLooks = 200;  // between two looks at the clock
-// Without pieces; a thread that reads has new ones after some tens of microseconds.
+constexpr int kSpinPauses = 200;  // polls between two checks of the clock
+// Consumers stop helping after this time without tasks.
 constexpr std::chrono::microseconds kHelpsFor(200);
-constexpr std::chrono::milliseconds kMostAtOnce(20);  // until it is asked what the user wants
+// Maximum time in help(), so that the caller can poll for interrupts.
+constexpr std::chrono::milliseconds kMaxHelpTime(20);
 
 }  // namespace
 
 void HelpingQueue::share(size_t n, void (*run)(void*, size_t), void* context) {
   const SingleThreaded inside;
-  const CancellableScope none(false);  // pieces do not throw
+  const CancellableScope none(false);  // tasks must not throw
   const bool alone = n < 2 || n > TaskBatch::kMaxTasks || set_threads() < 2 ||
                      busy_.exchange(true, std::memory_order_acquire);
   if (alone) {
@@ -33,8 +34,8 @@ void HelpingQueue::share(size_t n, void (*run)(void*, size_t), void* context) {
   if (sleeping_.load() > 0) wake_(context_);
   while (round_.take(false)) {
   }
-  for (int looks = 0; round_.done() < n; ++looks) {
-    if (looks < kLooks) {
+  for (int spins = 0; round_.done() < n; ++spins) {
+    if (spins < kSpinPauses) {
       cpu_relax();
     } else {
       std::this_thread::yield();
@@ -54,10 +55,10 @@ void HelpingQueue::help(const std::atomic<unsigned>& news, unsigned seen) {
   while (news.load(std::memory_order_acquire) == seen) {
     if (round_.take(true)) {
       last = Clock::now();
-      if (last - begin > kMostAtOnce) return;
+      if (last - begin > kMaxHelpTime) return;
       continue;
     }
-    for (int i = 0; i < kLooks && !has_piece(); ++i) cpu_relax();
+    for (int i = 0; i < kSpinPauses && !has_piece(); ++i) cpu_relax();
     if (has_piece()) continue;
     if (Clock::now() - last > kHelpsFor) {
       recently_active_.store(false, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// HelpingQueue, by which a thread that waits for what another one makes takes part in the making.
+// HelpingQueue: lets a thread that is blocked on a producer run some of the producer's tasks.
 #pragma once
 
 #include <atomic>
@@ -8,17 +8,17 @@
 
 namespace runhooks {
 
-// A thread that works ahead has one core, and who waits for it another one that is idle then. So
-// no thread is woken that somebody has not paid for already, and who has other things to do is not
-// disturbed: the one who makes does all itself.
+// The prefetch thread has one core and the consumer another. Only a consumer that is already
+// blocked helps, so no extra thread is woken. Without one, the producer does all the
+// work.
 class HelpingQueue {
  public:
-  // `wake` is called when pieces are there while somebody sleeps.
+  // `wake` is called when tasks are available and a consumer sleeps.
   HelpingQueue(void (*wake)(void* context), void* context) : wake_(wake), context_(context) {}
   HelpingQueue(const HelpingQueue&) = delete;
   HelpingQueue& operator=(const HelpingQueue&) = delete;
 
-  // While one lives, helping_for() on this thread offers its pieces here.
+  // Inside this scope, helping_for() on this thread publishes its tasks here.
   class ProducerScope {
    public:
     explicit ProducerScope(HelpingQueue& place) : before_(current_) { current_ = &place; }
@@ -32,12 +32,11 @@ class HelpingQueue {
     HelpingQueue* before_;
   };
 
-  // As parallel_for().
   void share(size_t n, void (*run)(void* context, size_t i), void* context);
-  // What who waits does as long as `seen` is what `news` says: pieces; some time without any, and
-  // it returns. At once where nothing was offered for a while.
+  // Runs tasks while `news` equals `seen`. Returns after some time without tasks, and immediately
+  // if the producer has not published any recently.
   void help(const std::atomic<unsigned>& news, unsigned seen);
-  // Around a sleep, which must not begin when pieces are there.
+  // Enclose a sleep of the consumer; it must check has_piece() in between.
   void begin_sleep() { sleeping_.fetch_add(1); }
   void end_sleep() { sleeping_.fetch_sub(1); }
   bool has_piece() const { return round_.has_piece(); }
@@ -50,11 +49,11 @@ class HelpingQueue {
   void* context_;
 };
 
-// parallel_for() with as many threads as a kernel may use; on a thread that works ahead, with those
-// who wait for it.
+// A parallel loop on the threads that a kernel may use, or inside a ProducerScope on this thread
+// and its blocked consumers.
 void helping_for(size_t n, void (*run)(void* context, size_t i), void* context);
 
-// run(i) for each i below n, in any order. It must not throw.
+// Calls run(i) for each i below n, in any order. `run` must not throw.
 template <typename Run>
 void helping_for(size_t n, const Run& run) {
   helping_for(

@@ -11,23 +11,22 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 void (*current_check)() = nullptr;
-thread_local bool is_asking_thread = false;
-thread_local const std::atomic<bool>* leave_flag = nullptr;
-// when this thread asked last by the clock
+thread_local bool is_polling_thread = false;
+thread_local const std::atomic<bool>* cancel_flag = nullptr;
 thread_local Clock::time_point last_time;
 }  // namespace
 
 void check_cancel_flag() {
-  if (leave_flag && leave_flag->load()) fail(Code::kCancelled, "The thread is to leave.");
+  if (cancel_flag && cancel_flag->load()) fail(Code::kCancelled, "The thread was cancelled.");
 }
 
 void check_interrupt() {
   check_cancel_flag();
   flush_deferred_log();
-  if (is_asking_thread && current_check) current_check();
+  if (is_polling_thread && current_check) current_check();
 }
 
-// By the clock: however slow the steps of a loop are, nobody waits long.
+// Uses the clock, so that Ctrl-C responds quickly however slow the iterations are.
 void check_interrupt_throttled() {
   const Clock::time_point now = Clock::now();
   if (now - last_time < std::chrono::milliseconds(10)) return;
@@ -35,13 +34,13 @@ void check_interrupt_throttled() {
   check_interrupt();
 }
 
-void set_cancel_flag(const std::atomic<bool>* flag) { leave_flag = flag; }
+void set_cancel_flag(const std::atomic<bool>* flag) { cancel_flag = flag; }
 
-bool can_poll_interrupts() { return is_asking_thread || !current_check; }
+bool can_poll_interrupts() { return is_polling_thread || !current_check; }
 
 void set_interrupt_check(void (*check)()) {
   current_check = check;
-  is_asking_thread = check != nullptr;
+  is_polling_thread = check != nullptr;
   last_time = {};
 }
 

@@ -1,4 +1,4 @@
-// For_each_interruptible_chunk(), loops over rows that a user may leave between two pieces.
+// for_each_interruptible_chunk(): a loop over rows that polls for interrupts between chunks.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace runhooks {
 
-// run(first, last) for pieces of 0..n rows of `bytes` each; a batch may be meant to hold
-// everything, however much that is.
+// Calls run(first, last) for chunks of 0..n rows of `bytes` each. Needed because a batch can
+// contain the whole data set.
 template <typename Run>
 void for_each_interruptible_chunk(int64_t n, size_t bytes, const Run& run) {
   constexpr size_t kBytesOfPiece = 1 << 23;

@@ -17,21 +17,21 @@ namespace runhooks {
 namespace {
 LogLevel verbosity = LogLevel::kWarn;
 LogSink sink = nullptr;
-LogCapture* innermost_watch = nullptr;
+LogCapture* innermost_capture = nullptr;
 
-std::atomic<bool> has_waiting{false};
-std::mutex waiting_mutex;
-std::vector<std::pair<LogLevel, std::string>>& waiting_lines() {
+std::atomic<bool> has_deferred{false};
+std::mutex deferred_mutex;
+std::vector<std::pair<LogLevel, std::string>>& deferred_lines() {
   static auto* lines = new std::vector<std::pair<LogLevel, std::string>>;
   return *lines;
 }
 
-// Who is forked in the moment in which a thread of ours writes has the lock, too.
-void free_lock_of_forks() {
+// Without these handlers, a fork while another thread holds the mutex would leave it locked.
+void register_fork_handlers() {
 #ifndef _WIN32
   static const int registered =
-      pthread_atfork([] { waiting_mutex.lock(); }, [] { waiting_mutex.unlock(); },
-                     [] { waiting_mutex.unlock(); });
+      pthread_atfork([] { deferred_mutex.lock(); }, [] { deferred_mutex.unlock(); },
+                     [] { deferred_mutex.unlock(); });
   (void)registered;
 #endif
 }
@@ -41,13 +41,13 @@ void set_log_verbosity(LogLevel level) { verbosity = level; }
 LogLevel log_verbosity() { return verbosity; }
 void set_log_sink(LogSink new_sink) { sink = new_sink; }
 
-LogCapture::LogCapture(Seen seen) : seen_(std::move(seen)), outer_(innermost_watch) {
-  innermost_watch = this;
+LogCapture::LogCapture(Seen seen) : seen_(std::move(seen)), outer_(innermost_capture) {
+  innermost_capture = this;
 }
-LogCapture::~LogCapture() { innermost_watch = outer_; }
+LogCapture::~LogCapture() { innermost_capture = outer_; }
 
 void show_line(LogLevel level, const char* kind, const std::string& text) {
-  if (innermost_watch) innermost_watch->seen_(level, text);
+  if (innermost_capture) innermost_capture->seen_(level, text);
   if (sink) sink(level, kind, text);
 }
 
@@ -56,9 +56,7 @@ void log(LogLevel level, const std::string& text) {
   if (is_logged(level)) log_always(level, text);
 }
 
-void log_always(LogLevel level, const std::string& text) {
-  show_line(level, "", text);
-}
+void log_always(LogLevel level, const std::string& text) { show_line(level, "", text); }
 
 void warn(const char* kind, const std::string& text) {
   if (is_logged(LogLevel::kWarn)) show_line(LogLevel::kWarn, kind, text);
@@ -66,22 +64,22 @@ void warn(const char* kind, const std::string& text) {
 
 void log_deferred(LogLevel level, std::string text) {
   if (!is_logged(level)) return;
-  free_lock_of_forks();
+  register_fork_handlers();
   {
-    const std::lock_guard<std::mutex> lock(waiting_mutex);
-    waiting_lines().emplace_back(level, std::move(text));
-    has_waiting = true;
+    const std::lock_guard<std::mutex> lock(deferred_mutex);
+    deferred_lines().emplace_back(level, std::move(text));
+    has_deferred = true;
   }
   flush_deferred_log();
 }
 
 void flush_deferred_log() {
-  if (!has_waiting.load(std::memory_order_relaxed) || !can_poll_interrupts()) return;
+  if (!has_deferred.load(std::memory_order_relaxed) || !can_poll_interrupts()) return;
   std::vector<std::pair<LogLevel, std::string>> lines;
   {
-    const std::lock_guard<std::mutex> lock(waiting_mutex);
-    lines.swap(waiting_lines());
-    has_waiting = false;
+    const std::lock_guard<std::mutex> lock(deferred_mutex);
+    lines.swap(deferred_lines());
+    has_deferred = false;
   }
   for (const auto& [level, text] : lines) log_always(level, text);
 }

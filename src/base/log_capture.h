@@ -1,4 +1,4 @@
-// LogCapture, which sees the lines that are shown while it lives.
+// LogCapture: passes log lines to a callback.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace runhooks {
 
-// The innermost one of those that live sees a line, before it is shown.
+// Only the innermost active capture receives a line, before it is shown.
 class LogCapture {
  public:
   using Seen = std::function<void(LogLevel level, const std::string& text)>;

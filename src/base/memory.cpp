@@ -21,14 +21,14 @@ std::atomic<uint64_t> taken{0};
 constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
 
 #ifdef _WIN32
-uint64_t of_machine() {
+uint64_t machine_memory() {
   MEMORYSTATUSEX status;
   status.dwLength = sizeof status;
   return GlobalMemoryStatusEx(&status) ? status.ullTotalPhys : kUnknown;
 }
-uint64_t of_container() { return kUnknown; }
+uint64_t container_memory() { return kUnknown; }
 #else
-uint64_t of_machine() {
+uint64_t machine_memory() {
 #if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
   const auto pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   if (pages > 0 && size > 0) return static_cast<uint64_t>(pages) * static_cast<uint64_t>(size);
@@ -36,9 +36,9 @@ uint64_t of_machine() {
   return kUnknown;
 }
 
-// What is no number, such as "max", is no limit.
+// Reads a number; other text, such as "max", means no limit.
 uint64_t number_in(const char* path) {
-  std::FILE* file = std::fopen(path, "r");  // lint: allow file (a number that the system tells)
+  std::FILE* file = std::fopen(path, "r");  // lint: allow file (a pseudo file of the kernel)
   if (!file) return kUnknown;
   unsigned long long number = 0;  // NOLINT: fscanf's type
   const bool is_number = std::fscanf(file, "%llu", &number) == 1;
@@ -46,7 +46,7 @@ uint64_t number_in(const char* path) {
   return is_number ? number : kUnknown;
 }
 
-uint64_t of_container() {
+uint64_t container_memory() {
   if (!feature_enabled(SystemFeature::kCgroups)) return kUnknown;
   return std::min(number_in("/sys/fs/cgroup/memory.max"),
                   number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
@@ -54,7 +54,7 @@ uint64_t of_container() {
 #endif
 
 std::atomic<uint64_t>& limit() {
-  static std::atomic<uint64_t> bytes{std::min(of_machine(), of_container())};
+  static std::atomic<uint64_t> bytes{std::min(machine_memory(), container_memory())};
   return bytes;
 }
 
@@ -62,7 +62,7 @@ std::atomic<uint64_t>& limit() {
 
 uint64_t memory_limit() { return limit(); }
 
-// lint: allow caller (tests want less memory)
+// lint: allow caller (for tests)
 uint64_t set_memory_limit(uint64_t bytes) { return limit().exchange(bytes); }
 
 bool reserve_memory(uint64_t bytes) {

@@ -16,31 +16,31 @@ namespace {
 // Sets the numeric locale of this thread to "C". Concurrent setlocale() calls in other threads do
 // not affect it.
 #ifdef _WIN32
-class PointScope {
+class CLocaleScope {
  public:
-  PointScope() : scope_(_configthreadlocale(_ENABLE_PER_THREAD_LOCALE)) {
+  CLocaleScope() : scope_(_configthreadlocale(_ENABLE_PER_THREAD_LOCALE)) {
     const char* locale = std::setlocale(LC_NUMERIC, nullptr);
     if (locale) before_ = locale;
     std::setlocale(LC_NUMERIC, "C");
   }
-  ~PointScope() {
+  ~CLocaleScope() {
     std::setlocale(LC_NUMERIC, before_.c_str());
     _configthreadlocale(scope_);
   }
-  PointScope(const PointScope&) = delete;
-  PointScope& operator=(const PointScope&) = delete;
+  CLocaleScope(const CLocaleScope&) = delete;
+  CLocaleScope& operator=(const CLocaleScope&) = delete;
 
  private:
   int scope_;
   std::string before_ = "C";
 };
 #else
-class PointScope {
+class CLocaleScope {
  public:
-  PointScope() : before_(uselocale(c_locale())) {}
-  ~PointScope() { uselocale(before_); }
-  PointScope(const PointScope&) = delete;
-  PointScope& operator=(const PointScope&) = delete;
+  CLocaleScope() : before_(uselocale(c_locale())) {}
+  ~CLocaleScope() { uselocale(before_); }
+  CLocaleScope(const CLocaleScope&) = delete;
+  CLocaleScope& operator=(const CLocaleScope&) = delete;
 
  private:
   static locale_t c_locale() {
@@ -54,17 +54,17 @@ class PointScope {
 }  // namespace
 
 double read_double(const char* text, char** end) {
-  const PointScope scope;
+  const CLocaleScope scope;
   return std::strtod(text, end);
 }
 
 float read_float(const char* text, char** end) {
-  const PointScope scope;
+  const CLocaleScope scope;
   return std::strtof(text, end);
 }
 
 std::string format_text(const char* format, ...) {
-  const PointScope scope;
+  const CLocaleScope scope;
   std::va_list values, again;
   va_start(values, format);
   va_copy(again, values);

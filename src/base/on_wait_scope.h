@@ -1,10 +1,10 @@
-// OnWaitScope, what a thread does now and then while helpers have not done their part of its work.
+// OnWaitScope: a callback that runs while a thread waits for helper threads.
 #pragma once
 
 namespace runhooks {
 
-// While it lives, parallel_for() on this thread calls call(context), which must not throw, as long as
-// it waits for others.
+// Inside this scope, parallel_for() on this thread calls call(context) repeatedly while it waits
+// for helpers. The callback must not throw.
 class OnWaitScope {
  public:
   OnWaitScope(void (*call)(void* context), void* context) : call_(call), context_(context) {

@@ -46,12 +46,12 @@ Code code_of_errno(int error_number) {
 void check_regular(FileKind kind, const std::string& path) {
   if (kind == FileKind::kRegular) return;
   if (kind == FileKind::kFolder) throw_system("Cannot read", path, EISDIR);
-  fail(Code::kFailedPrecondition, "Cannot read '", path, "': it is ", file_kind_words(kind),
+  fail(Code::kFailedPrecondition, "Cannot read '", path, "': it is ", file_kind_description(kind),
        ", not a regular file.");
 }
 
 constexpr size_t kBlock = 64 * 1024;
-constexpr size_t kLongestLine = size_t{1} << 28;
+constexpr size_t kMaxLineBytes = size_t{1} << 28;
 
 }  // namespace
 
@@ -62,10 +62,10 @@ void throw_system(const char* problem, const std::string& path, int error_number
 
 FileKind file_kind(const std::string& path) {
   FileInfo info;
-  return look_at_path(path, &info) ? info.kind : FileKind::kNone;
+  return stat_path(path, &info) ? info.kind : FileKind::kNone;
 }
 
-const char* file_kind_words(FileKind kind) {
+const char* file_kind_description(FileKind kind) {
   switch (kind) {
     case FileKind::kNone:
       return "not there";
@@ -82,19 +82,19 @@ const char* file_kind_words(FileKind kind) {
     case FileKind::kOther:
       break;
   }
-  return "a socket or the like";
+  return "a special file";
 }
 
 std::FILE* open_regular_file(const std::string& path) {
   // Check the kind before opening, because opening a device may have side effects, and again
   // afterwards, because the file may have been replaced. Opening a pipe does not block.
   FileInfo info;
-  if (!look_at_path(path, &info)) throw_system("Cannot read", path, errno);
+  if (!stat_path(path, &info)) throw_system("Cannot read", path, errno);
   check_regular(info.kind, path);
   const int file = open_descriptor(path, Access::kRead);
   if (file < 0) throw_system("Cannot read", path, errno);
-  const bool is_regular = look_at_descriptor(file, &info) && info.kind == FileKind::kRegular &&
-                          let_descriptor_wait(file);
+  const bool is_regular =
+      stat_descriptor(file, &info) && info.kind == FileKind::kRegular && set_blocking(file);
   std::FILE* stream = is_regular ? stream_of(file, "rb") : nullptr;
   if (!stream) {
     const int reason = errno;
@@ -125,9 +125,9 @@ bool TextFile::next(std::string* line) {
     line->append(from, to);
     begin_ = static_cast<size_t>(to - block_.data()) + (newline ? 1 : 0);
     if (newline) break;
-    if (line->size() > kLongestLine) {
+    if (line->size() > kMaxLineBytes) {
       fail(Code::kDataLoss, "A line of '", path_, "' is longer than ",
-           static_cast<unsigned long>(kLongestLine), " bytes.");
+           static_cast<unsigned long>(kMaxLineBytes), " bytes.");
     }
   }
   line->erase(std::remove(line->begin(), line->end(), '\r'), line->end());

@@ -16,8 +16,7 @@ namespace runhooks {
 // it may never end.
 enum class FileKind { kNone, kRegular, kFolder, kPipe, kDevice, kDisk, kOther };
 FileKind file_kind(const std::string& path);
-// A description such as "a pipe".
-const char* file_kind_words(FileKind kind);
+const char* file_kind_description(FileKind kind);
 
 // Opens a regular file for reading. Throws if it is missing or of another kind.
 std::FILE* open_regular_file(const std::string& path);
@@ -30,7 +29,6 @@ class TextFile {
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
 
-  // Reads the next line without its terminator; false at the end of the file.
   bool next(std::string* line);
 
  private:

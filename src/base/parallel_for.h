@@ -1,4 +1,4 @@
-// Parallel_for() and parallel_for_range(), parallel_for() for lambdas, with as many threads as a kernel may use.
+// parallel_for() and parallel_for_range(): parallel loops for lambdas.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace runhooks {
 
-// run(i) for each i below n, in any order. It must not throw.
+// Calls run(i) for each i below n, in any order. `run` must not throw.
 template <typename Run>
 void parallel_for(int64_t n, const Run& run) {
   parallel_for(
@@ -20,12 +20,12 @@ void parallel_for(int64_t n, const Run& run) {
       const_cast<Run*>(&run));
 }
 
-// How many elements of a loop over numbers are worth handing to another thread.
+// Minimum number of elements per thread in elementwise loops.
 constexpr int64_t kSharedElements = 1 << 13;
 inline bool is_worth_sharing(int64_t elements) { return elements >= 2 * kSharedElements; }
 
-// run(first, count) for pieces of 0..n. It must not throw, and what it does for one element must
-// not depend on where a piece begins. In rounds, between which the user may stop a long one.
+// Calls run(first, count) for chunks of 0..n. `run` must not throw, and its result must not depend
+// on chunk boundaries. Polls for cancellation between groups of chunks.
 template <typename Run>
 void parallel_for_range(int64_t n, const Run& run) {
   if (!is_worth_sharing(n) || (kernel_threads() < 2 && !CancellableScope::may())) return run(0, n);

@@ -29,7 +29,7 @@ size_t after_name(const std::string& path, size_t at, PathStyle style) {
   return at;
 }
 
-// The bytes of the root, with the separators after it: "/", "C:", "C:\", "\\server\share\".
+// Length of the root and the separators after it: "/", "C:", "C:\", "\\server\share\".
 size_t root_size(const std::string& path, PathStyle style) {
   const size_t begin = after_separators(path, 0, style);
   if (style == PathStyle::kPosix) return begin;
@@ -42,7 +42,6 @@ size_t root_size(const std::string& path, PathStyle style) {
   return after_separators(path, after_name(path, share, style), style);
 }
 
-// Where the last name begins; the end where the path is a root or ends in a separator.
 size_t name_begin(const std::string& path, PathStyle style) {
   const size_t root = root_size(path, style);
   size_t at = path.size();
@@ -50,7 +49,7 @@ size_t name_begin(const std::string& path, PathStyle style) {
   return at;
 }
 
-// Folders are compared by the system, which may take two names for one: "Runs" and "runs".
+// The system compares folders, because it may ignore case: "Runs" and "runs".
 bool leads_to_same(const fs::path& one, const fs::path& other) {
   if (one == other) return true;
   std::error_code ignored;
@@ -107,7 +106,7 @@ bool is_same_path(const std::string& a, const std::string& b) {
   const fs::path one = fs::weakly_canonical(fs::absolute(fs_path(a.empty() ? "." : a)), error_a);
   const fs::path other = fs::weakly_canonical(fs::absolute(fs_path(b.empty() ? "." : b)), error_b);
   if (error_a || error_b) return false;
-  // "a/" and "a"
+  // Make "a/" equal to "a".
   return leads_to_same((one / "").parent_path(), (other / "").parent_path());
 }
 
@@ -121,7 +120,7 @@ std::string portable_path_text(const fs::path& path) {
 #if defined(_WIN32)
 
 std::wstring wide_path(const std::string& path) {
-  constexpr size_t kLongest = 240;  // a folder's may have 248 with a name of 8.3 in it
+  constexpr size_t kLongest = 240;  // conservative: folders must leave room for an 8.3 name
   const std::string text = without_end_separators(path);
   const auto size = static_cast<int>(text.size());
   std::wstring wide(text.size(), L'\0');
@@ -151,7 +150,7 @@ std::string path_text(const fs::path& path) {
     wide.erase(0, 4);
   }
   const auto size = static_cast<int>(wide.size());
-  std::string text(wide.size() * 3, '\0');  // no UTF-16 unit takes more
+  std::string text(wide.size() * 3, '\0');  // the maximum per UTF-16 unit
   const int length = WideCharToMultiByte(CP_UTF8, 0, wide.data(), size, text.data(),
                                          static_cast<int>(text.size()), nullptr, nullptr);
   text.resize(static_cast<size_t>(length));

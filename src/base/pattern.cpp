@@ -14,9 +14,7 @@ bool Pattern::is_all_of(const std::string& text) const {
   return program_->find(text, 0, {true, true}, nullptr);
 }
 
-bool Pattern::is_in(const std::string& text) const {
-  return program_->find(text, 0, {}, nullptr);
-}
+bool Pattern::is_in(const std::string& text) const { return program_->find(text, 0, {}, nullptr); }
 
 bool Pattern::begins(const std::string& text) const {
   return program_->find(text, 0, {true, false}, nullptr);
@@ -46,12 +44,12 @@ void Pattern::check_rewrite(const std::string& rewrite) const {
     const char next = ++i < rewrite.size() ? rewrite[i] : '\0';
     if (next == '\\') continue;
     if (next < '0' || next > '9') {
-      invalid_argument("Invalid rewrite: ", rewrite, ", error: a backslash is followed by a digit ",
-                       "or another backslash.");
+      invalid_argument("Invalid rewrite: ", rewrite, ", error: a backslash must be followed by ",
+                       "a digit or another backslash.");
     }
     if (next - '0' > program_->groups()) {
-      invalid_argument("Invalid rewrite: ", rewrite, ", error: it names group ", next - '0',
-                       ", and the pattern ", text_, " has ", program_->groups(), " of them.");
+      invalid_argument("Invalid rewrite: ", rewrite, ", error: it refers to group ", next - '0',
+                       ", and the pattern ", text_, " has ", program_->groups(), " groups.");
     }
   }
 }
@@ -78,7 +76,7 @@ std::string Pattern::replace_all(const std::string& text, const std::string& rew
     const char *begin = match.places[0], *match_end = match.places[1];
     out.append(at, begin);
     if (begin == last_end && begin == match_end) {
-      // nothing where the last match ended is none: on by one character
+      // Ignore an empty match at the end of the previous one; advance by one character.
       if (begin == end) break;
       const int length = rune_at(begin, end).length;
       out.append(begin, static_cast<size_t>(length));

@@ -9,8 +9,7 @@ namespace runhooks {
 
 namespace {
 
-// What a pattern may be compiled to; RE2 has a bound of this kind.
-constexpr size_t kMostInstructions = 100000;
+constexpr size_t kMaxInstructions = 100000;
 
 bool is_word(const char* at) {
   const char c = *at;
@@ -36,7 +35,7 @@ bool holds(PatternNode::Kind place, const char* at, const char* begin, const cha
 
 }  // namespace
 
-// --- from the tree, backwards: each part is compiled when what follows it is there
+// --- compiling: backwards, because each instruction needs its successor
 
 PatternProgram::PatternProgram(const PatternTree& tree) : groups_(tree.groups) {
   const int match = emit({Instruction::kMatch});
@@ -44,7 +43,7 @@ PatternProgram::PatternProgram(const PatternTree& tree) : groups_(tree.groups) {
 }
 
 int PatternProgram::emit(Instruction instruction) {
-  if (instructions_.size() >= kMostInstructions) {
+  if (instructions_.size() >= kMaxInstructions) {
     invalid_argument("Invalid pattern: pattern too large - compile failed.");
   }
   instructions_.push_back(instruction);
@@ -111,7 +110,7 @@ int PatternProgram::compile_repeat(const PatternNode& node, int next) {
   if (node.most < 0) {
     next = compile_loop(inside, node.is_lazy, next, node.least == 0);
   } else {
-    // x{2,4} is xx(x(x)?)?
+    // x{2,4} compiles as xx(x(x)?)?.
     const int end = next;
     for (int i = node.least; i < node.most; ++i) {
       next = emit_split(compile(inside, next), end, node.is_lazy);
@@ -121,9 +120,12 @@ int PatternProgram::compile_repeat(const PatternNode& node, int next) {
   return next;
 }
 
-// x* or x+. Where x may be empty x* is (x+)?: a thread that comes back to the loop with nothing taken
-// must be less wanted than one that leaves it.
-int PatternProgram::compile_loop(const PatternNode& inside, bool is_lazy, int next, bool may_be_none) {
+// Compiles x* or x+. If x can be empty, x* becomes (x+)?. A thread that returns to the loop without
+// consuming text must have lower priority than one that leaves it.
+int PatternProgram::compile_loop(const PatternNode& inside,
+                                 bool is_lazy,
+                                 int next,
+                                 bool may_be_none) {
   const int loop = emit_split(0, next, is_lazy);
   const int begin = compile(inside, loop);
   (is_lazy ? instructions_[static_cast<size_t>(loop)].other
@@ -132,9 +134,7 @@ int PatternProgram::compile_loop(const PatternNode& inside, bool is_lazy, int ne
   return inside.can_be_empty ? emit_split(begin, next, is_lazy) : loop;
 }
 
-// --- searching
-
-// Threads that wait at the same place of the text, the most wanted first, and what each remembers.
+// Threads at one position of the text in order of priority, and the groups recorded by each.
 class PatternSearch {
  public:
   PatternSearch(const PatternProgram& program, const std::string& text, bool keeps)
@@ -154,7 +154,7 @@ class PatternSearch {
 
  private:
   using Instruction = PatternProgram::Instruction;
-  // Sparse: what `where` says of a number counts where `list` has it there.
+  // A sparse set: `where[pc]` is valid only if `list` contains `pc` at that index.
   struct Threads {
     std::vector<int> list, where;
     std::vector<const char*> places;
@@ -185,16 +185,16 @@ class PatternSearch {
   const char* end_;
   size_t width_;
   Threads now_, next_;
-  std::vector<const char*> places_;  // of the thread at hand
+  std::vector<const char*> places_;
   struct Todo {
-    int pc;             // -1: places_[place] was `before`
+    int pc;  // -1: restore places_[place] to `before`
     int place;
     const char* before;
   };
   std::vector<Todo> todo_;
 };
 
-// Adds all threads that are reached from `pc` without taking a character.
+// Adds all threads that can be reached from `start` without consuming a character.
 void PatternSearch::follow(int start, const char* at, Threads* threads) {
   todo_.push_back({start, 0, nullptr});
   while (!todo_.empty()) {
@@ -235,7 +235,7 @@ bool PatternSearch::find(size_t from, PatternProgram::How how, PatternMatch* mat
   bool is_found = false;
   now_.list.clear();
   InterruptPoll poll;
-  for (const char* at = begin_ + from;; ) {
+  for (const char* at = begin_ + from;;) {
     if (!is_found && (!how.at_begin || at == begin_ + from)) {
       std::fill(places_.begin(), places_.end(), nullptr);
       if (width_ > 0) places_[0] = at;
@@ -253,7 +253,7 @@ bool PatternSearch::find(size_t from, PatternProgram::How how, PatternMatch* mat
         if (!match) return true;
         std::copy_n(now_.places_of(pc, width_), width_, match->places);
         match->places[1] = at;
-        break;  // those behind it are less wanted
+        break;  // the threads after it have lower priority
       }
       if (rune.value < 0 || !takes(instruction, rune.value)) continue;
       if (width_ > 0) std::copy_n(now_.places_of(pc, width_), width_, places_.begin());
@@ -265,7 +265,10 @@ bool PatternSearch::find(size_t from, PatternProgram::How how, PatternMatch* mat
   }
 }
 
-bool PatternProgram::find(const std::string& text, size_t from, How how, PatternMatch* match) const {
+bool PatternProgram::find(const std::string& text,
+                          size_t from,
+                          How how,
+                          PatternMatch* match) const {
   if (match) std::fill(match->places, match->places + PatternMatch::kPlaces, nullptr);
   return PatternSearch(*this, text, match != nullptr).find(from, how, match);
 }

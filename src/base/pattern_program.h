@@ -1,5 +1,5 @@
-// A regular expression as a program of threads in lockstep (Thompson, Pike): the time is linear in
-// the text, the memory is bounded by the program, nothing recurses.
+// A regular expression compiled to threads that run in lockstep (Thompson, Pike). Time is linear in
+// the text, memory is bounded by the program, and nothing recurses.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace runhooks {
 
-// Where the whole and its first nine groups begin and end; NULL where a group took no part.
+// Start and end of the match and of its first nine groups; NULL for groups that did not take part.
 struct PatternMatch {
   static constexpr int kPlaces = 20;
   const char* places[kPlaces];
@@ -22,10 +22,11 @@ class PatternProgram {
 
   int groups() const { return groups_; }
   struct How {
-    bool at_begin = false, at_end = false;  // the match begins at `from`, ends with the text
+    // `at_begin`: the match must start at `from`; `at_end`: it must end at the end of the text.
+    bool at_begin = false, at_end = false;
   };
-  // The leftmost match from `from` on, of which that which a backtracking search would find first;
-  // with `match` NULL, whether there is one.
+  // Finds the leftmost match from `from` on; of several, the one that a backtracking search finds
+  // first. With `match` NULL, returns only whether there is a match.
   bool find(const std::string& text, size_t from, How how, PatternMatch* match) const;
 
  private:
@@ -33,7 +34,7 @@ class PatternProgram {
   struct Instruction {
     enum Kind { kRunes, kRune, kPlace, kSplit, kKeep, kMatch } kind;
     int next = 0;
-    int other = 0;  // of kSplit, the less wanted; of kKeep, which place; of kRunes, which set
+    int other = 0;  // kSplit: lower-priority branch; kKeep: index in places; kRunes: set
     int32_t low = 0, high = 0;
     PatternNode::Kind place = PatternNode::kTextBegin;
   };

@@ -1,4 +1,4 @@
-// Reads RE2's syntax, and refuses what RE2 refuses in its words.
+// Parses RE2's regular expression syntax and rejects invalid patterns with RE2's messages.
 #include "base/pattern_syntax.h"
 
 #include <algorithm>
@@ -11,9 +11,9 @@ namespace runhooks {
 
 namespace {
 
-// The parser and the compiler of trees go as deep as groups do.
-constexpr int kDeepest = 1000;
-constexpr int kMostRepeats = 1000;
+// Nesting limit, because the parser and the compiler recurse per group.
+constexpr int kMaxGroupDepth = 1000;
+constexpr int kMaxRepeats = 1000;
 
 using Kind = PatternNode::Kind;
 
@@ -60,10 +60,9 @@ int hex_digit(char c) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// A node as it is being read, with what is known of it as a whole.
 struct Part {
   PatternNodePtr node;
-  int repeats = 1;  // the product of counted repetitions within each other
+  int repeats = 1;  // product of nested counted repetitions
 };
 
 class Parser {
@@ -101,8 +100,6 @@ class Parser {
     return rune.value;
   }
 
-  // --- nodes
-
   static Part leaf(Kind kind) {
     auto node = std::make_shared<PatternNode>();
     node->kind = kind;
@@ -130,19 +127,16 @@ class Parser {
       node->parts.push_back(part.node);
       whole.repeats = std::max(whole.repeats, part.repeats);
       if (part.node->can_be_empty != node->can_be_empty) {
-        // a sequence is empty where all are, a choice where one is
+        // A sequence can be empty if all parts can, a choice if one part can.
         node->can_be_empty = kind == Kind::kChoice;
       }
     }
     return whole;
   }
 
-  // --- choices, sequences, groups
-
   Part parse_choice(int depth) {
-    if (depth > kDeepest) {
-      invalid_argument("Invalid pattern: groups lie within each other more than ", kDeepest,
-                       " deep.");
+    if (depth > kMaxGroupDepth) {
+      invalid_argument("Invalid pattern: groups are nested more than ", kMaxGroupDepth, " deep.");
     }
     std::vector<Part> choices;
     do {
@@ -153,7 +147,7 @@ class Parser {
 
   Part parse_sequence(int depth) {
     std::vector<Part> parts;
-    size_t last_repeat = std::string::npos;  // where the repetition right before this place began
+    size_t last_repeat = std::string::npos;  // start of the preceding repetition
     while (!is_over() && !sees("|") && !sees(")")) {
       const size_t begin = at_;
       int least = 0, most = -1;
@@ -181,11 +175,11 @@ class Parser {
     node->can_be_empty = least == 0 || part.node->can_be_empty;
     Part whole{node, part.repeats};
     if (text_[begin] == '{') whole.repeats *= std::max(1, std::max(least, most));
-    if (whole.repeats > kMostRepeats) error("invalid repetition size", begin, at_);
+    if (whole.repeats > kMaxRepeats) error("invalid repetition size", begin, at_);
     return whole;
   }
 
-  // *, +, ?, {2}, {2,} or {2,5}; a brace that is none of these stands for itself.
+  // Parses *, +, ?, {2}, {2,} or {2,5}; any other brace is a literal.
   bool parse_repeat(int* least, int* most) {
     if (takes("*")) return true;
     if (takes("+")) {
@@ -214,7 +208,7 @@ class Parser {
       at_ = begin;
       return false;
     }
-    const bool is_bad = *least > kMostRepeats || *most > kMostRepeats;
+    const bool is_bad = *least > kMaxRepeats || *most > kMaxRepeats;
     if (is_bad || (*most >= 0 && *most < *least)) error("invalid repetition size", begin, at_);
     return true;
   }
@@ -223,7 +217,7 @@ class Parser {
     const size_t begin = at_;
     *count = 0;
     for (; !is_over() && is_digit(text_[at_]); ++at_) {
-      *count = std::min(*count * 10 + (text_[at_] - '0'), 100 * kMostRepeats);
+      *count = std::min(*count * 10 + (text_[at_] - '0'), 100 * kMaxRepeats);
     }
     const size_t length = at_ - begin;
     return length == 1 || (length > 1 && text_[begin] != '0');
@@ -267,7 +261,7 @@ class Parser {
       parse_group_name();
       group = ++groups_;
     } else if (takes("(?")) {
-      // flags alone hold to the end of the group around them
+      // Flags without a group apply to the rest of the enclosing group.
       if (!parse_flags(begin)) return;
     } else {
       ++at_;
@@ -299,7 +293,6 @@ class Parser {
     if (name == end || !is_good) error("invalid named capture group", begin, at_);
   }
 
-  // "i-s:" or "i-s)"; FALSE where no group follows.
   bool parse_flags(size_t begin) {
     Flags flags = flags_;
     bool is_on = true, has_flag = false;
@@ -335,8 +328,6 @@ class Parser {
     }
   }
 
-  // --- backslashes
-
   void parse_backslash(std::vector<Part>* parts) {
     RuneSet set;
     if (parse_named_set(&set)) {
@@ -350,7 +341,7 @@ class Parser {
     } else if (takes("\\B")) {
       parts->push_back(leaf(Kind::kNoWordEdge));
     } else if (sees("\\C")) {
-      error("bytes that are no characters are not matched here", at_, at_ + 2);
+      error("matching single bytes is not supported", at_, at_ + 2);
     } else if (takes("\\Q")) {
       while (!is_over() && !takes("\\E")) parts->push_back(literal(take_rune()));
     } else {
@@ -358,7 +349,6 @@ class Parser {
     }
   }
 
-  // \d and its like, \pL, \p{Greek}, \P{^Greek}.
   bool parse_named_set(RuneSet* set) {
     if (at_ + 1 >= text_.size()) return false;
     const char letter = text_[at_ + 1];
@@ -401,7 +391,6 @@ class Parser {
     return set;
   }
 
-  // One character, written with a backslash.
   int32_t parse_escape() {
     const size_t begin = at_++;
     if (is_over()) error("trailing \\", 0, 0);
@@ -411,7 +400,7 @@ class Parser {
     const char c = static_cast<char>(rune);
     if (c == 'x') return parse_hex(begin);
     if (c >= '0' && c <= '7') {
-      // one digit other than 0 would name a group
+      // A single digit other than 0 would be a backreference.
       const bool is_octal = !is_over() && text_[at_] >= '0' && text_[at_] <= '7';
       if (c != '0' && !is_octal) throw_here();
       int32_t code = c - '0';
@@ -447,8 +436,6 @@ class Parser {
     ++at_;
     return code;
   }
-
-  // --- sets in brackets
 
   RuneSet parse_set() {
     const size_t begin = at_++;
@@ -488,7 +475,6 @@ class Parser {
     return text_[at_] == '\\' ? parse_escape() : take_rune();
   }
 
-  // [:alpha:] or [:^alpha:].
   bool parse_posix_class(RuneSet* set) {
     if (!sees("[:")) return false;
     const size_t end = text_.find(":]", at_ + 2);

@@ -1,4 +1,4 @@
-// What a regular expression says, as a tree, read from RE2's syntax.
+// Parses regular expressions with RE2's syntax into a tree.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@ namespace runhooks {
 
 struct PatternNode {
   enum Kind {
-    kRunes,  // one of `runes`
+    kRunes,
     kSequence,
-    kChoice,  // the first of `parts` that leads to a match
-    kRepeat,  // parts[0], `least` to `most` times
-    kGroup,   // parts[0], remembered
-    // places between runes
+    kChoice,  // the first of `parts` that leads to a match has priority
+    kRepeat,
+    kGroup,  // parts[0], recorded as a group
+    // Positions between characters.
     kTextBegin,
     kTextEnd,
     kLineBegin,
@@ -29,7 +29,7 @@ struct PatternNode {
   std::vector<std::shared_ptr<const PatternNode>> parts;
   int least = 0, most = -1;  // -1: any number
   bool is_lazy = false;
-  int group = 0;  // from 1 on
+  int group = 0;  // counted from 1
   bool can_be_empty = false;
 };
 using PatternNodePtr = std::shared_ptr<const PatternNode>;
@@ -39,7 +39,6 @@ struct PatternTree {
   int groups = 0;
 };
 
-// kInvalidArgument where `text` is no regular expression.
 PatternTree parse_pattern(const std::string& text);
 
 }  // namespace runhooks

@@ -13,7 +13,7 @@ void check_is_stream(const std::string& path) {
   const FileKind kind = file_kind(path);
   if (kind == FileKind::kPipe || kind == FileKind::kDevice) return;
   if (kind == FileKind::kNone) throw_system("Cannot read", path, ENOENT);
-  fail(Code::kFailedPrecondition, "Cannot read '", path, "': it is ", file_kind_words(kind),
+  fail(Code::kFailedPrecondition, "Cannot read '", path, "': it is ", file_kind_description(kind),
        ", not a pipe or a device.");
 }
 
@@ -27,7 +27,7 @@ PipeReader::PipeReader(std::string path) : path_(std::move(path)) {
 
 PipeReader::~PipeReader() { close_descriptor(descriptor_); }
 
-// A pipe that nobody has opened to write yet has nothing to say; its end is when who did has gone.
+// Polls, so that waiting for a writer or for data can be interrupted.
 size_t PipeReader::read(void* data, size_t size) {
   constexpr int kNapMs = 20;
   for (;;) {

@@ -6,7 +6,6 @@
 
 namespace runhooks {
 
-// The user can interrupt a read that waits for data.
 class PipeReader {
  public:
   // Does not wait for a writer. Throws if the path is missing or is a regular file or a folder.

@@ -11,8 +11,8 @@ namespace runhooks {
 namespace {
 
 // In the order of SystemFeature.
-constexpr const char* kFeatureNames[] = {"exchange",  "file_locks", "ofd_locks", "hard_links",
-                                         "fallocate", "memfd",      "mmap",      "hugepages",
+constexpr const char* kFeatureNames[] = {"exchange",  "file_locks",    "ofd_locks", "hard_links",
+                                         "fallocate", "memfd",         "mmap",      "hugepages",
                                          "cgroups",   "cycle_counter", "crc32"};
 constexpr uint32_t kAllFeatures = ~uint32_t{0};
 
@@ -26,7 +26,6 @@ uint32_t feature_bit(const std::string& name) {
   return 0;
 }
 
-// The bits of a comma-separated list; *unknown is a name in it that is no feature's.
 uint32_t feature_bits(const std::string& names, std::string* unknown) {
   uint32_t bits = 0;
   for (size_t begin = 0; begin < names.size();) {

@@ -1,4 +1,4 @@
-// The system's optional features, which of them this process may use, and how to switch them off.
+// Optional features of the system, and how to disable them.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@ namespace runhooks {
 // `RUNHOOKS_DISABLE=all` like one without any, so that every fallback can be tested on one machine:
 //
 //   name           feature                                        fallback
-//   exchange       two names change places in one step            two renames
-//   file_locks     the kernel's locks on files                    a file that names its owner
+//   exchange       atomic exchange of two names                   two renames
+//   file_locks     kernel locks on files                          a file that names its owner
 //   ofd_locks      locks of open file descriptions (F_OFD_SETLK)  flock()
-//   hard_links     several names of one file                      a copy
-//   fallocate      space for large writes is reserved early       the file grows while it is written
-//   memfd          memory shared by the processes of a machine    messages by MPI
+//   hard_links     several names for one file                     a copy
+//   fallocate      preallocation for large writes                 the file grows with each write
+//   memfd          memory shared by processes of one machine      MPI messages
 //   mmap           anonymous mappings for variables               malloc()
 //   hugepages      huge pages                                     ordinary pages
-//   cgroups        the memory limit of a container                the memory of the machine
-//   cycle_counter  the processor's own counter                    the system's clock
-//   crc32          instructions for CRC-32C                       tables
+//   cgroups        memory limit of a container                    memory of the machine
+//   cycle_counter  CPU cycle counter                              system clock
+//   crc32          CRC-32C instructions                           tables
 enum class SystemFeature {
   kExchange,
   kFileLocks,
@@ -38,8 +38,8 @@ enum class SystemFeature {
 
 bool feature_enabled(SystemFeature feature);
 
-// While one lives, the process also lacks the features of this comma-separated list. Values that
-// were computed from a feature before, such as the choice of a counter, stay as they are.
+// Inside this scope, the process also lacks these features (a comma-separated list). Decisions made
+// earlier, such as the choice of a counter, remain in effect.
 class DisabledFeatures {
  public:
   explicit DisabledFeatures(const std::string& names);

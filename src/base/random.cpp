@@ -11,23 +11,23 @@ namespace {
 uint64_t (*seed_source)() = random_device_u64;
 thread_local SeedSourceScope* seeds_from = nullptr;
 
-uint64_t number_of(std::random_device& device) {
+uint64_t draw_u64(std::random_device& device) {
   return (static_cast<uint64_t>(device()) << 32) | device();
 }
 
 }  // namespace
 
 uint64_t random_device_u64() {
-  // Making one asks the processor what it is, which takes a virtual machine 30 us. It stays, since
-  // threads may outlive what is static. Who finds it in use, or in a forked child was left so,
-  // makes one of its own.
+  // Constructing a random_device is slow on virtual machines, so one instance is shared. It is
+  // never destroyed, because threads may outlive static objects. If it is in use, a temporary one
+  // serves; the flag may also be left set in a forked child.
   static auto* const kept = new std::random_device;
   static std::atomic_flag is_in_use = ATOMIC_FLAG_INIT;
   if (is_in_use.test_and_set(std::memory_order_acquire)) {
     std::random_device own;
-    return number_of(own);
+    return draw_u64(own);
   }
-  const uint64_t number = number_of(*kept);
+  const uint64_t number = draw_u64(*kept);
   is_in_use.clear(std::memory_order_release);
   return number;
 }
@@ -35,7 +35,7 @@ uint64_t random_device_u64() {
 uint64_t fresh_seed() {
   SeedSourceScope* own = seeds_from;
   if (!own) return seed_source();
-  // what the source asks for itself is from further out
+  // The source itself may call fresh_seed(), which then uses the outer source.
   seeds_from = own->outer_;
   const uint64_t seed = own->source_();
   seeds_from = own;
@@ -66,7 +66,7 @@ void Philox::block(uint64_t position, uint32_t out[4]) const {
   for (int i = 0; i < 4; ++i) out[i] = c[i];
 }
 
-// Loops over lanes are of a fixed length, so that they become vector instructions.
+// Loops over lanes have a fixed length, so that compilers vectorize them.
 void Philox::blocks(uint64_t position, uint32_t out[4 * kLanes]) const {
   uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
   for (int i = 0; i < kLanes; ++i) {

@@ -13,7 +13,6 @@ class Philox {
  public:
   Philox(uint64_t seed, uint64_t stream) : key_(seed), stream_(stream) {}
 
-  // Uniform over 0 ... 2^32 - 1.
   uint32_t next() {
     if (used_ == 4) {
       block(position_++, words_);
@@ -21,9 +20,7 @@ class Philox {
     }
     return words_[used_++];
   }
-  // Uniform over 0 ... n - 1, for n up to 2^32.
   uint64_t below(uint64_t n) { return (static_cast<uint64_t>(next()) * n) >> 32; }
-  // Computes the block at `position` without advancing next().
   void block(uint64_t position, uint32_t out[4]) const;
   // Computes kLanes consecutive blocks with vector instructions.
   static constexpr int kLanes = 8;

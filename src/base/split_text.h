@@ -1,4 +1,4 @@
-// Split_text(), the parts of a text between marks.
+// split_text(): splits a string at a separator.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace runhooks {
 
-// As many parts as the text has marks, and one more where it goes on after the last.
+// A separator at the end does not add an empty part.
 inline std::vector<std::string> split_text(const std::string& text, char mark) {
   std::vector<std::string> parts;
   for (size_t begin = 0; begin < text.size();) {

@@ -44,7 +44,7 @@ Code code_from_name(const std::string& name) {
   for (const CodeName& entry : kCodeNames) {
     if (name == entry.name) return entry.code;
   }
-  invalid_argument("There is no error code called '", name, "'.");
+  invalid_argument("Unknown error code '", name, "'.");
 }
 
 Error& Error::at_op(const std::string& type, std::string name) {

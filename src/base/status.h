@@ -100,7 +100,6 @@ std::string str_cat(const Parts&... parts) {
   return out;
 }
 
-// Joins a range of strings with a separator.
 template <typename Range>
 std::string str_join(const Range& items, const char* separator) {
   std::string out;

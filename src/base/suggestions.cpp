@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-// Letters changed, missing, too many, or two of them swapped; `limit + 1` where it is more.
+// Edit distance with transpositions; `limit + 1` if it exceeds `limit`.
 size_t distance(const std::string& a, const std::string& b, size_t limit) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return limit + 1;
   std::vector<size_t> before, last(b.size() + 1), now(b.size() + 1);
@@ -28,7 +28,7 @@ size_t distance(const std::string& a, const std::string& b, size_t limit) {
   return last[b.size()];
 }
 
-// As "wt" is of "linear/linear_model/wt/weights".
+// Whether `name` is a component of `path`, as "wt" is of "linear/linear_model/wt/weights".
 bool is_part_of(const std::string& name, const std::string& path) {
   return ("/" + path + "/").find("/" + name + "/") != std::string::npos;
 }
@@ -36,13 +36,13 @@ bool is_part_of(const std::string& name, const std::string& path) {
 }  // namespace
 
 std::vector<std::string> closest_matches(const std::string& name,
-                                    const std::vector<std::string>& known,
-                                    size_t most) {
+                                         const std::vector<std::string>& known,
+                                         size_t most) {
   if (name.empty()) return {};
   const std::string wanted = ascii_lower(name);
-  // a third of the letters may be wrong, of long names three
+  // Tolerate errors in a third of the letters, but at most three.
   const size_t limit = std::min<size_t>(3, std::max<size_t>(1, wanted.size() / 3));
-  std::vector<std::pair<size_t, size_t>> found;  // distance, place
+  std::vector<std::pair<size_t, size_t>> found;
   for (size_t i = 0; i < known.size(); ++i) {
     const std::string candidate = ascii_lower(known[i]);
     size_t far = distance(wanted, candidate, limit);
@@ -60,7 +60,8 @@ std::vector<std::string> closest_matches(const std::string& name,
   return names;
 }
 
-std::vector<std::string> did_you_mean(const std::string& name, const std::vector<std::string>& known) {
+std::vector<std::string> did_you_mean(const std::string& name,
+                                      const std::vector<std::string>& known) {
   const std::vector<std::string> near = closest_matches(name, known);
   if (near.empty()) return {};
   std::string text = "Did you mean ";

@@ -36,7 +36,7 @@ void set_errno(DWORD reason) {
 
 HANDLE handle_of(int file) { return reinterpret_cast<HANDLE>(_get_osfhandle(file)); }
 
-// Windows counts 100 nanoseconds from 1601.
+// Windows counts units of 100 nanoseconds since 1601.
 int64_t nanoseconds_since_1970(int64_t ticks) { return (ticks - 116444736000000000) * 100; }
 
 FileKind kind_of_handle(HANDLE file, DWORD attributes) {
@@ -53,7 +53,7 @@ FileKind kind_of_handle(HANDLE file, DWORD attributes) {
   }
 }
 
-bool look_at_handle(HANDLE file, FileInfo* info) {
+bool stat_handle(HANDLE file, FileInfo* info) {
   *info = FileInfo();
   BY_HANDLE_FILE_INFORMATION about = {};
   const bool is_file = GetFileInformationByHandle(file, &about);
@@ -78,7 +78,7 @@ struct Opening {
 Opening opening_of(Access access) {
   constexpr DWORD kAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
   constexpr DWORD kClaimShare = FILE_SHARE_READ | FILE_SHARE_WRITE;
-  // without FILE_WRITE_DATA the system itself writes after the end
+  // Without FILE_WRITE_DATA, the system makes every write an append.
   constexpr DWORD kAppendAccess = FILE_GENERIC_READ | FILE_APPEND_DATA;
   constexpr DWORD kBoth = GENERIC_READ | GENERIC_WRITE;
   switch (access) {
@@ -102,7 +102,7 @@ Opening opening_of(Access access) {
 
 }  // namespace
 
-bool look_at_path(const std::string& path, FileInfo* info) {
+bool stat_path(const std::string& path, FileInfo* info) {
   const HANDLE file = CreateFileW(wide_path(path).c_str(), FILE_READ_ATTRIBUTES,
                                   FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
                                   OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
@@ -110,12 +110,12 @@ bool look_at_path(const std::string& path, FileInfo* info) {
     set_errno(GetLastError());
     return false;
   }
-  const bool is_known = look_at_handle(file, info);
+  const bool is_known = stat_handle(file, info);
   CloseHandle(file);
   return is_known;
 }
 
-bool look_at_descriptor(int file, FileInfo* info) { return look_at_handle(handle_of(file), info); }
+bool stat_descriptor(int file, FileInfo* info) { return stat_handle(handle_of(file), info); }
 
 int open_descriptor(const std::string& path, Access access) {
   const Opening how = opening_of(access);
@@ -125,8 +125,8 @@ int open_descriptor(const std::string& path, Access access) {
     set_errno(GetLastError());
     return -1;
   }
-  const int descriptor = _open_osfhandle(reinterpret_cast<intptr_t>(file),
-                                         how.flags | _O_BINARY | _O_NOINHERIT);
+  const int descriptor =
+      _open_osfhandle(reinterpret_cast<intptr_t>(file), how.flags | _O_BINARY | _O_NOINHERIT);
   if (descriptor < 0) CloseHandle(file);
   return descriptor;
 }
@@ -143,9 +143,9 @@ int64_t write_descriptor(int file, const void* data, size_t size) {
 
 bool wait_for_descriptor(int, bool, int) { return true; }
 
-int64_t end_of_descriptor(int file) { return _lseeki64(file, 0, SEEK_END); }
-bool cut_descriptor(int file, int64_t size) { return _chsize_s(file, size) == 0; }
-bool let_descriptor_wait(int) { return true; }
+int64_t seek_to_end(int file) { return _lseeki64(file, 0, SEEK_END); }
+bool truncate_descriptor(int file, int64_t size) { return _chsize_s(file, size) == 0; }
+bool set_blocking(int) { return true; }
 bool sync_descriptor(int file) { return _commit(file) == 0; }
 
 std::FILE* stream_of(int file, const char* mode) { return _fdopen(file, mode); }
@@ -228,7 +228,7 @@ int flags_of(Access access) {
 
 }  // namespace
 
-bool look_at_path(const std::string& path, FileInfo* info) {
+bool stat_path(const std::string& path, FileInfo* info) {
   struct stat found;
   *info = FileInfo();
   if (::stat(system_path(path).c_str(), &found) != 0) return false;
@@ -236,7 +236,7 @@ bool look_at_path(const std::string& path, FileInfo* info) {
   return true;
 }
 
-bool look_at_descriptor(int file, FileInfo* info) {
+bool stat_descriptor(int file, FileInfo* info) {
   struct stat found;
   *info = FileInfo();
   if (::fstat(file, &found) != 0) return false;
@@ -262,19 +262,19 @@ bool wait_for_descriptor(int file, bool to_write, int milliseconds) {
   return ::poll(&ready, 1, milliseconds) > 0;
 }
 
-int64_t end_of_descriptor(int file) { return ::lseek(file, 0, SEEK_END); }
-bool cut_descriptor(int file, int64_t size) { return ::ftruncate(file, size) == 0; }
-bool let_descriptor_wait(int file) {
+int64_t seek_to_end(int file) { return ::lseek(file, 0, SEEK_END); }
+bool truncate_descriptor(int file, int64_t size) { return ::ftruncate(file, size) == 0; }
+bool set_blocking(int file) {
   return ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK) == 0;
 }
 
 bool sync_descriptor(int file) {
 #if defined(F_FULLFSYNC)
-  // macOS: fsync() leaves the bytes in the cache of the disk, which a power cut loses. File systems
-  // of networks do not know the other call.
+  // On macOS fsync() leaves data in the disk's cache, where a power failure loses them. Network
+  // file systems lack F_FULLFSYNC.
   if (::fcntl(file, F_FULLFSYNC) == 0) return true;
 #endif
-  // some file systems have no fsync(), and report EINVAL
+  // Some file systems lack fsync() and return EINVAL.
   return ::fsync(file) == 0 || errno == EINVAL;
 }
 

@@ -1,4 +1,4 @@
-// The system's calls on files under one name: look at, open, write, flush to the disk, rename.
+// Portable wrappers for system calls on files.
 #pragma once
 
 #include <cstdint>
@@ -9,54 +9,53 @@
 
 namespace runhooks {
 
-// Times are nanoseconds since 1970, as fine as the file system has them. `changed` is the one that
-// no program can set.
+// Times are nanoseconds since 1970, at the resolution of the file system. Programs cannot set
+// `changed`.
 struct FileInfo {
   FileKind kind = FileKind::kNone;
   uint64_t device = 0, number = 0, size = 0;
   int64_t written = 0, changed = 0;
 };
-// Links are followed. FALSE, and errno, where the system cannot tell.
-bool look_at_path(const std::string& path, FileInfo* info);
-bool look_at_descriptor(int file, FileInfo* info);
+// Follow links. On failure they return FALSE and set errno.
+bool stat_path(const std::string& path, FileInfo* info);
+bool stat_descriptor(int file, FileInfo* info);
 
-// Opening never waits for the other end of a pipe, and a child process does not get the descriptor.
-// A file to write to is never what a symbolic link leads to. On Windows others may rename and remove
-// an open file as they may elsewhere, but for kClaim.
+// Opening never blocks on a pipe, and child processes do not inherit the descriptor. Writing never
+// follows a symbolic link, except for kStream. On Windows, other processes may rename and remove an
+// open file, except for kNewClaim and kClaim.
 enum class Access {
   kRead,
-  kNew,          // to write; EEXIST where there is a file
-  kAppend,       // to write after the end; ENOENT where there is none
+  kNew,     // write; EEXIST if the file exists
+  kAppend,  // append; ENOENT if the file is missing
   kAppendOrNew,
-  kStream,       // to write to a pipe or device; ENXIO where no process reads the pipe
-  kNewClaim,     // to read and write; EEXIST where there is a file
-  kClaim,        // to read and write; ENOENT where there is none
+  kStream,    // write to a pipe or device; ENXIO if no process reads the pipe
+  kNewClaim,  // read and write; EEXIST if the file exists
+  kClaim,     // read and write; ENOENT if the file is missing
 };
-// -1, and errno, where it cannot be opened.
 int open_descriptor(const std::string& path, Access access);
 void close_descriptor(int file);
 
-// How many bytes were read, 0 at the end; -1 and errno. A pipe that has none gives EAGAIN, except on
-// Windows, which waits.
+// Returns the number of bytes read, 0 at the end, or -1 with errno. An empty pipe gives EAGAIN; on
+// Windows the call blocks.
 int64_t read_descriptor(int file, void* data, size_t size);
-// How many bytes were written; -1 and errno. A reader that has gone gives EPIPE, and no signal.
+// Returns the number of bytes written, or -1 with errno. A closed reader gives EPIPE without a
+// signal.
 int64_t write_descriptor(int file, const void* data, size_t size);
-// Whether bytes can be read or written within that time; TRUE on Windows, which waits in the call.
+// Whether bytes can be read or written within the given time; always TRUE on Windows.
 bool wait_for_descriptor(int file, bool to_write, int milliseconds);
-int64_t end_of_descriptor(int file);
-bool cut_descriptor(int file, int64_t size);
-// Reading and writing wait from now on.
-bool let_descriptor_wait(int file);
-// To the disk, past its own cache where the system can do that.
+int64_t seek_to_end(int file);
+bool truncate_descriptor(int file, int64_t size);
+bool set_blocking(int file);
+// Flushes to the disk, including the disk's cache where the system can.
 bool sync_descriptor(int file);
 
-// A stream that owns the descriptor; NULL, and errno, where it cannot be made.
+// Creates a stream that owns the descriptor; returns NULL and sets errno on failure.
 std::FILE* stream_of(int file, const char* mode);
 int descriptor_of(std::FILE* stream);
 bool seek_stream(std::FILE* stream, uint64_t offset);
 
-// Replaces what is at `to`. Where another process has it open on Windows, the call is tried again
-// for a second: virus scanners and indexers hold new files for a moment.
+// Replaces the file at `to`. On Windows it retries for a second if another process has the file
+// open, because virus scanners and indexers hold new files briefly.
 std::error_code rename_path(const std::string& from, const std::string& to);
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// TaskBatch, the pieces of one piece of work, which threads take until none is left.
+// TaskBatch: a batch of tasks that several threads claim until all have run.
 #pragma once
 
 #include <atomic>
@@ -7,15 +7,14 @@
 
 namespace runhooks {
 
-// `work_` holds the round, the end of the pieces that are left and the first of them. Who has moved
-// one of the two owns a piece, and the round cannot end before the piece is done. Who shares takes
-// from the front and others from the back: what is shared again and again finds the same pieces in
-// the cache of the same core.
+// `work_` packs a batch counter and the unclaimed range [begin, end). A thread claims a task by
+// moving one end with compare-and-swap; the counter rules out ABA. The caller claims from the front
+// and helpers from the back, to keep cache affinity across batches.
 class TaskBatch {
  public:
   static constexpr size_t kMaxTasks = 0xffff;
 
-  // Only when the round before is done, and by one thread.
+  // Only one thread may call this, after the previous batch is done.
   void begin(size_t n, void (*run)(void*, size_t), void* context) {
     run_ = run;
     context_ = context;
@@ -23,7 +22,6 @@ class TaskBatch {
     ++round_;
     work_.store(round_ << 32 | static_cast<uint64_t>(n) << 16);
   }
-  // Does one piece; FALSE where none is left.
   bool take(bool from_back) {
     uint64_t seen = work_.load(std::memory_order_acquire);
     while (has_piece(seen)) {
@@ -54,7 +52,7 @@ inline void cpu_relax() {
 #if defined(__x86_64__) && defined(__GNUC__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("isb");  // waits about as long as x86's pause; `yield` does nothing on most cores
+  asm volatile("isb");  // stalls about as long as x86's pause; `yield` has no effect on most cores
 #endif
 }
 

@@ -14,19 +14,20 @@
 #include <pthread.h>
 #endif
 
-#include "base/denormals.h"
+#include "base/block_signals.h"
 #include "base/cancellation.h"
+#include "base/denormals.h"
+#include "base/on_wait_scope.h"
 #include "base/task_batch.h"
 #include "base/threads.h"
-#include "base/on_wait_scope.h"
-#include "base/block_signals.h"
 
 namespace runhooks {
 
 namespace {
 
-constexpr int kPauses = 200;                // between two looks at the clock
-constexpr int64_t kSpinBeforeSleep = 1000 * 1000;  // nanoseconds without work after which a helper sleeps
+constexpr int kPauses = 200;  // between two checks of the clock
+// Idle time in nanoseconds after which a helper sleeps.
+constexpr int64_t kSpinBeforeSleep = 1000 * 1000;
 
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -46,7 +47,7 @@ class ThreadPool {
     for (auto& thread : threads_) thread->join();
   }
 
-  // FALSE where someone else is using them or there are none.
+  // FALSE if another thread uses the pool or there are no helpers.
   bool share(size_t n, int threads, void (*run)(void*, size_t), void* context) {
     if (busy_.exchange(true, std::memory_order_acquire)) return false;
     if (!have(threads - 1)) {
@@ -56,14 +57,14 @@ class ThreadPool {
     active_.store(threads - 1, std::memory_order_relaxed);
     round_.begin(n, run, context);
     if (sleeping_.load() > 0) {
-      // the lock orders this behind a helper that is just going to sleep
+      // Taking the lock prevents a lost wake-up of a helper that is about to sleep.
       { std::lock_guard<std::mutex> lock(mutex_); }
       wake_.notify_all();
     }
     while (round_.take(false)) {
     }
-    for (int looks = 0; round_.done() < n; ++looks) {
-      if (looks < kPauses) {
+    for (int spins = 0; round_.done() < n; ++spins) {
+      if (spins < kPauses) {
         cpu_relax();
       } else {
         std::this_thread::yield();
@@ -82,14 +83,13 @@ class ThreadPool {
         const auto number = static_cast<int>(threads_.size());
         threads_.push_back(std::make_unique<std::thread>([this, number] { help(number); }));
       } catch (const std::system_error&) {
-        break;  // the machine has no more threads to give
+        break;  // the system cannot create more threads
       }
     }
     return !threads_.empty();
   }
 
-  // Whether there is something to do for the helper of this number: there may be more of them than
-  // this round wants.
+  // Whether this helper should look for tasks; the batch may use fewer helpers than exist.
   bool is_wanted(int number) {
     return round_.has_piece() && number < active_.load(std::memory_order_relaxed);
   }
@@ -133,8 +133,8 @@ class ThreadPool {
 
 namespace {
 
-// Ends the helpers when the process ends. In a forked child they do not run, and what waits for
-// them there, such as the end of a condition that they slept on, would wait for ever.
+// Joins the helpers at process exit. A forked child has no helper threads, so destroying the pool
+// there would block forever.
 class GlobalThreadPool {
  public:
   ~GlobalThreadPool() {
@@ -151,7 +151,7 @@ class GlobalThreadPool {
 void parallel_for(size_t n, int threads, void (*run)(void* context, size_t i), void* context) {
   static GlobalThreadPool owned;
   const SingleThreaded inside;
-  const CancellableScope none(false);  // pieces do not throw
+  const CancellableScope none(false);  // tasks must not throw
   if (threads > 1 && n > 1 && n <= TaskBatch::kMaxTasks && !in_forked_child() &&
       owned.get().share(n, threads, run, context)) {
     return;

@@ -12,7 +12,7 @@ int allowed_threads = 1;
 bool is_forked_child = false;
 thread_local bool is_single = false;
 
-void watch_forks() noexcept {
+void watch_for_forks() noexcept {
 #ifndef _WIN32
   static const int registered = pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
   (void)registered;
@@ -31,7 +31,7 @@ SingleThreaded::SingleThreaded() noexcept : before_(is_single) { is_single = tru
 SingleThreaded::~SingleThreaded() { is_single = before_; }
 
 void set_kernel_threads(int threads) noexcept {
-  watch_forks();
+  watch_for_forks();
   allowed_threads = threads < 1 ? 1 : threads;
 }
 

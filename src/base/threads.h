@@ -1,17 +1,16 @@
-// How many threads a kernel may use.
+// Number of threads that a kernel may use.
 #pragma once
 
 namespace runhooks {
 
-// 1 in a child of fork(), whatever was set: threads do not survive it. 1 where several threads are
-// at work already.
+// 1 inside SingleThreaded, and in a forked child, because threads do not survive fork().
 int kernel_threads() noexcept;
 void set_kernel_threads(int threads) noexcept;
-// What was set, wherever it is asked; 1 in a child of fork().
+// The configured number, also inside SingleThreaded; 1 in a forked child.
 int set_threads() noexcept;
 bool in_forked_child() noexcept;
 
-// While one lives, kernel_threads() of this thread is 1.
+// Inside this scope, kernel_threads() of this thread is 1.
 class SingleThreaded {
  public:
   SingleThreaded() noexcept;

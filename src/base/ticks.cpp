@@ -21,7 +21,7 @@ int64_t clock_ns() {
 }
 
 #ifdef RUNHOOKS_HAS_TSC
-// Whether the processor's own counter is the same on all of its cores and at all their speeds.
+// Whether the counter has a constant rate that does not depend on core and frequency.
 bool counts_evenly() {
   constexpr unsigned kPower = 0x80000007, kInvariant = 1u << 8;
   unsigned a, b, c, d;
@@ -31,7 +31,7 @@ const bool has_counter = counts_evenly() && feature_enabled(SystemFeature::kCycl
 int64_t count() { return static_cast<int64_t>(__rdtsc()); }
 #elif defined(__aarch64__) && defined(__GNUC__)
 #define RUNHOOKS_HAS_TSC 1
-// The architecture promises one counter of all cores, at one speed.
+// The architecture guarantees one system-wide counter with a constant rate.
 const bool has_counter = feature_enabled(SystemFeature::kCycleCounter);
 int64_t count() {
   uint64_t now;
@@ -40,7 +40,7 @@ int64_t count() {
 }
 #endif
 
-// Clock and counter at one moment: of several tries the one that nothing came between.
+// A pair of clock and counter values, from the try with the shortest delay between them.
 struct Moment {
   int64_t ns = 0, tick = 0;
   static Moment now() {
@@ -56,7 +56,7 @@ struct Moment {
   }
 };
 
-const Moment first_moment = Moment::now();  // when the library is loaded
+const Moment first_moment = Moment::now();  // at load time
 
 }  // namespace
 

@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// The numbers of a line of the tables.
+// Decodes the numbers of a table row.
 class Numbers {
  public:
   explicit Numbers(const char* at) : at_(at) {}
@@ -27,14 +27,15 @@ class Numbers {
   const char* at_;
 };
 
-// Letters that fold to one are the same where case does not count: those of each, by its fold.
+// Maps characters to their case fold, and each fold to the characters that share it.
 struct Folds {
   std::map<int32_t, int32_t> fold;
-  std::map<int32_t, std::vector<int32_t>> members;  // with the fold itself
+  std::map<int32_t, std::vector<int32_t>> members;  // including the fold itself
 
   Folds() {
     int32_t rune = 0;
-    // how far from the last range, how many more, how far apart, to where (even: on, odd: back)
+    // Each entry: gap to the previous range, additional members, step, and offset to the fold
+    // (even: forward, odd: backward).
     for (Numbers numbers(kCaseFolds); !numbers.is_over();) {
       rune += numbers.next();
       const int32_t more = numbers.next(), step = numbers.next(), by = numbers.next();
@@ -138,12 +139,12 @@ bool find_unicode_class(const std::string& name, RuneSet* set) {
   bool is_found = false;
   for (int i = 0; i < kUnicodeClassCount; ++i) {
     const std::string category = kUnicodeClasses[i].name;
-    // "L" are those of "Lu", "Ll", ...
+    // "L" includes "Lu", "Ll" and so on.
     const bool is_part = name.size() == 1 && category.size() == 2 && category[0] == name[0];
     if (category != name && !is_part) continue;
     is_found = true;
     int32_t rune = 0;
-    // how far from the end of the last range, how many more
+    // Each entry: gap to the previous range, additional members.
     for (Numbers numbers(kUnicodeClasses[i].ranges); !numbers.is_over();) {
       const int32_t low = rune + numbers.next();
       rune = low + numbers.next();

@@ -1,4 +1,4 @@
-// Characters of UTF-8, sets of them, Unicode's categories, scripts and pairs of letters.
+// UTF-8 decoding, sets of characters, and Unicode's categories, scripts and case folds.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,13 @@ namespace runhooks {
 
 constexpr int32_t kLastRune = 0x10FFFF;
 
-// The character that begins at `at`, and its length in bytes; -1 and 1 where no character does.
+// The character at `at` and its length in bytes; -1 and 1 for invalid UTF-8.
 struct Rune {
   int32_t value;
   int length;
 };
 Rune rune_at(const char* at, const char* end);
 
-// Ranges of characters, sorted, apart from each other once settle() was called.
 class RuneSet {
  public:
   using Range = std::pair<int32_t, int32_t>;
@@ -28,7 +27,7 @@ class RuneSet {
   void add(int32_t low, int32_t high) { ranges_.emplace_back(low, high); }
   void add(const RuneSet& other);
   void settle();
-  // Those of the other case too.
+  // Adds the characters that differ only in case.
   void fold();
   void negate();
   bool has(int32_t rune) const;
@@ -38,11 +37,11 @@ class RuneSet {
   std::vector<Range> ranges_;
 };
 
-// A category ("L", "Lu") or a script ("Greek"); false where there is none of that name.
+// Finds a category ("L", "Lu") or script ("Greek"); FALSE if the name is unknown.
 bool find_unicode_class(const std::string& name, RuneSet* set);
 
-// From the generated tables (tools/unicode_tables.py). Numbers to the base of 32, digits from the
-// lowest, where all but the last have 32 added; see unicode.cpp for what they say.
+// Generated tables (tools/unicode_tables.py). Numbers are in base 32, least significant digit
+// first; all digits except the last have 32 added. unicode.cpp describes their meaning.
 struct UnicodeClass {
   const char* name;
   const char* ranges;

@@ -1,5 +1,4 @@
-// Ops by which the processes of a run compute together. They have TensorFlow's names and attributes,
-// where TensorFlow has them.
+// Collective ops, with TensorFlow's names and attributes where TensorFlow has the op.
 #include <algorithm>
 #include <cstring>
 
@@ -16,7 +15,7 @@ void divide(T* values, int64_t n, int by) {
   for (int64_t i = 0; i < n; ++i) values[i] = static_cast<T>(values[i] / by);
 }
 
-// The output, which begins as what this process has.
+// Initializes the output with the input, for in-place collectives.
 Tensor& copy_of_input(KernelContext& c) {
   const Tensor& x = c.input(0);
   Tensor& copy = c.output(0);
@@ -53,7 +52,7 @@ class ReduceTogetherKernel : public Kernel {
   std::vector<ReduceBuffer> parts_;
 };
 
-// Processes may have different numbers of rows: each sends as many as the one that has most.
+// Processes may have different numbers of rows, so each pads its part to the largest.
 class GatherKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -92,30 +91,29 @@ class GatherKernel : public Kernel {
   std::vector<char> own_, parts_;
 };
 
-// The one process of a run that sends, as all find out. An error, in all of them, where there is
-// none or another one, too.
+// Finds the process that sends. Throws in all processes unless there is exactly one.
 int sender_of(const Operation& op, Communicator& all, bool is_sender) {
-  std::vector<int64_t> said(static_cast<size_t>(all.size()));
+  std::vector<int64_t> votes(static_cast<size_t>(all.size()));
   const int64_t own = is_sender;
-  all.gather(&own, sizeof own, said.data());
-  const auto senders = std::count(said.begin(), said.end(), 1);
+  all.gather(&own, sizeof own, votes.data());
+  const auto senders = std::count(votes.begin(), votes.end(), 1);
   if (senders != 1) {
-    fail(Code::kFailedPrecondition, "Of ", all.size(), " processes that come to '", op.name(), "' ",
-         static_cast<int64_t>(senders), senders == 1 ? " sends" : " send",
-         ": one has CollectiveBcastSend, and the others CollectiveBcastRecv.");
+    fail(Code::kFailedPrecondition, "'", op.name(), "': ", static_cast<int64_t>(senders), " of ",
+         all.size(), " processes send. One process must run CollectiveBcastSend, the others ",
+         "CollectiveBcastRecv.");
   }
-  return static_cast<int>(std::find(said.begin(), said.end(), 1) - said.begin());
+  return static_cast<int>(std::find(votes.begin(), votes.end(), 1) - votes.begin());
 }
 
-// What does not fit is found out by all before anything is sent.
+// All processes compare type and shape before any data are sent, so that all of them throw.
 void check_sent(const Operation& op, Communicator& all, const Tensor& own, int sender) {
-  const std::string said = str_cat(dtype_name(own.dtype()), " of shape ", own.shape());
-  const std::vector<std::string> texts = gather_texts(all, said);
+  const std::string own_type = str_cat(dtype_name(own.dtype()), " of shape ", own.shape());
+  const std::vector<std::string> texts = gather_texts(all, own_type);
   for (size_t rank = 0; rank < texts.size(); ++rank) {
     if (texts[rank] == texts[static_cast<size_t>(sender)]) continue;
     fail(Code::kInvalidArgument, "'", op.name(), "': process ", sender, " sends ",
          texts[static_cast<size_t>(sender)], ", and process ", static_cast<int64_t>(rank),
-         " waits for ", texts[rank], ".");
+         " expects ", texts[rank], ".");
   }
 }
 
@@ -150,7 +148,7 @@ void unchanged_shapes(ShapeContext& c) {
   for (int i = 0; i < c.num_inputs(); ++i) c.set_output(i, c.input(i));
 }
 
-// In TensorFlow each goes alone.
+// TensorFlow reduces each tensor separately.
 void lower_reduce_together(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   std::vector<Output> means;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -186,7 +184,7 @@ RUNHOOKS_REGISTER_OP("CollectiveReduce")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.CollectiveReduce")
-    .summary("The sum of a tensor over all processes of a run, or their mean.");
+    .summary("The sum or mean of a tensor over all processes of a run.");
 
 RUNHOOKS_REGISTER_OP("CollectiveReduceTogether")
     .input("inputs: N * T")
@@ -202,7 +200,7 @@ RUNHOOKS_REGISTER_OP("CollectiveReduceTogether")
     .not_differentiable()
     .lower(lower_reduce_together)
     .endpoint("raw_ops.CollectiveReduceTogether")
-    .summary("The means of several tensors over all processes of a run, in one message.");
+    .summary("The means of several tensors over all processes of a run, as one message.");
 
 RUNHOOKS_REGISTER_OP("CollectiveGather")
     .input("input: T, rank >= 1")
@@ -222,7 +220,7 @@ RUNHOOKS_REGISTER_OP("CollectiveGather")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.CollectiveGather")
-    .summary("The rows of all processes of a run, by their ranks.");
+    .summary("The concatenated rows of all processes of a run, in order of rank.");
 
 RUNHOOKS_REGISTER_OP("CollectiveBcastSend")
     .input("input: T")
@@ -237,7 +235,7 @@ RUNHOOKS_REGISTER_OP("CollectiveBcastSend")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.CollectiveBcastSend")
-    .summary("A tensor of this process for all others of a run, which have CollectiveBcastRecv.");
+    .summary("Sends a tensor to all other processes, which run CollectiveBcastRecv.");
 
 RUNHOOKS_REGISTER_OP("CollectiveBcastRecv")
     .output("data: T")
@@ -251,7 +249,7 @@ RUNHOOKS_REGISTER_OP("CollectiveBcastRecv")
     .stateful()
     .not_differentiable()
     .endpoint("raw_ops.CollectiveBcastRecv")
-    .summary("The tensor of that process of a run that has CollectiveBcastSend.");
+    .summary("Receives the tensor of the process that runs CollectiveBcastSend.");
 
 RUNHOOKS_REGISTER_OP("ReplicaGate")
     .shape(no_outputs)
@@ -260,6 +258,6 @@ RUNHOOKS_REGISTER_OP("ReplicaGate")
     .not_differentiable()
     .lower(lower_gate)
     .endpoint("raw_ops.ReplicaGate")
-    .summary("Goes on once all processes of a run have the data of a step.");
+    .summary("Waits until all processes of a run have the data of a step.");
 
 }  // namespace runhooks

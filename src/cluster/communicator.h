@@ -1,4 +1,5 @@
-// Communicator, by which the processes of one run speak with each other, and the one of this process.
+// Communicator: collective operations among the processes of a run, and the instance of this
+// process.
 #pragma once
 
 #include <cstdint>
@@ -10,55 +11,55 @@
 
 namespace runhooks {
 
-// Values of which there are to be the means over all processes, and where these go.
+// Input and output of an averaging all-reduce.
 struct ReduceBuffer {
   const void* values;
   void* mean;
   int64_t n;
 };
 
-// Every function but rank(), size() and abort() is called by all processes, in the same order, or
-// nobody goes on. All processes get the same answer.
+// All processes must call each function, except rank(), size() and abort(), in the same order;
+// otherwise they deadlock. All get the same result.
 class Communicator {
  public:
   virtual ~Communicator() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // Among the processes of this machine.
+  // Rank among the processes of this machine.
   virtual int local_rank() const = 0;
-  // "Open MPI v4.1.4"; "" where a process is alone.
+  // "Open MPI v4.1.4"; "" for a single process.
   virtual std::string library() const = 0;
   bool is_chief() const { return rank() == 0; }
 
-  // The sum over all processes, in place: float32, float64, int32 or int64.
+  // Sums over all processes in place; float32, float64, int32 or int64.
   virtual void add(void* values, int64_t n, DType dtype) = 0;
-  // The means of several over all processes, in one message: float32 or float64.
+  // Averages several buffers over all processes in one message; float32 or float64.
   virtual void average(const std::vector<ReduceBuffer>& parts, DType dtype);
   virtual void largest(int64_t* values, int64_t n) = 0;
   virtual void broadcast(void* bytes, int64_t n, int root) = 0;
-  // As many bytes of each process, one behind the other.
+  // Concatenates `n` bytes of each process in order of rank.
   virtual void gather(const void* own, int64_t n, void* all) = 0;
-  // Ends all processes, with this status; returns where there is but this one, which R ends.
+  // Ends all processes with this status. Returns if there is only one process, which R ends.
   virtual void abort(int code) = 0;
-  // The script has come to a good end: waits for all others.
+  // Waits for all processes at the regular end of the script.
   virtual void finish() = 0;
 
  private:
-  // What average() sends, kept from step to step.
+  // Send buffers of average(), reused in each step.
   std::vector<float> packed_floats_;
   std::vector<double> packed_doubles_;
 };
 
-// Of this process: alone, until one of several is set, or where none is (NULL).
+// The communicator of this process; NULL resets it to a single process.
 Communicator& communicator();
 void set_communicator(std::unique_ptr<Communicator> other);
 
-// A text of process `root`, which all get; of others `text` is not looked at.
+// Returns the text of process `root`; ignores `text` in other processes.
 std::string broadcast_text(Communicator& all, const std::string& text, int root = 0);
-// The texts of all, by their ranks.
 std::vector<std::string> gather_texts(Communicator& all, const std::string& own);
 
-// Loads the object at `path` and begins. Errors: it cannot be loaded, or is of another build.
+// Loads the shared object at `path` and starts MPI. Throws if it cannot be loaded or its version
+// differs.
 std::unique_ptr<Communicator> mpi_communicator(const std::string& path);
 
 }  // namespace runhooks

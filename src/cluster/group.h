@@ -1,4 +1,4 @@
-// The processes that an operation computes with.
+// The process group of a collective op.
 #pragma once
 
 #include "cluster/communicator.h"
@@ -6,11 +6,11 @@
 
 namespace runhooks {
 
-// The attribute of such an operation: of how many processes it was made.
+// Attribute of collective ops: the number of processes for which the graph was built.
 inline constexpr char kGroupSize[] = "group_size";
 
-// All of a run. An error where `op` was made for another number of them, or is not computed within
-// a step of all.
+// The communicator of `op`. Throws if the number of processes differs from the attribute, or if the
+// op runs outside a collective step.
 Communicator& group_of(const Operation& op);
 
 }  // namespace runhooks

@@ -1,13 +1,13 @@
-// What a shared object of MPI gives the core: a table of functions, in plain C.
+// Plain C function table that a shared object with MPI provides to the core.
 #ifndef RUNHOOKS_CLUSTER_MPI_CALLS_H
 #define RUNHOOKS_CLUSTER_MPI_CALLS_H
 
 #include <stdint.h>
 
-/* Another number where the table has changed: an object of another build is refused. */
+/* Increase when the table changes; objects with another version are rejected. */
 #define RUNHOOKS_MPI_CALLS_VERSION 2
 
-/* What is added or compared. */
+/* Element types for sums and maxima. */
 enum runhooks_mpi_type {
   RUNHOOKS_MPI_FLOAT,
   RUNHOOKS_MPI_DOUBLE,
@@ -19,23 +19,23 @@ struct runhooks_mpi_calls {
   int version;
   /* "Open MPI v4.1.4, ..." */
   void (*library)(char* text, int size);
-  /* Begins, unless somebody has; 0 where the threads of this process could not call by turns. */
+  /* Starts MPI unless it is running; returns 0 if MPI does not allow calls from several threads. */
   int (*start)(int* rank, int* size, int* local_rank, int* local_size);
-  /* In place, over all processes. */
+  /* Sums or maxima over all processes, in place. */
   void (*add)(void* values, int64_t n, int type);
   void (*largest)(int64_t* values, int64_t n);
-  /* Of one process to all. */
+  /* Sends bytes of process `root` to all. */
   void (*broadcast)(void* bytes, int64_t n, int root);
-  /* As many bytes of each, one behind the other. */
+  /* Concatenates `n` bytes of each process, in order of rank. */
   void (*gather)(const void* own, int64_t n, void* all);
-  /* Goes on with what has begun; called by who waits elsewhere. */
+  /* Lets MPI make progress on pending messages while the process waits for shared memory. */
   void (*progress)(void);
   void (*abort)(int code);
-  /* Waits for all others, unless who had begun is to end it. */
+  /* Waits for all processes and ends MPI, unless other code started it. */
   void (*finish)(void);
 };
 
-/* The one symbol of such an object: const struct runhooks_mpi_calls* runhooks_mpi_calls(void). */
+/* The only symbol of the object: const struct runhooks_mpi_calls* runhooks_mpi_calls(void). */
 #define RUNHOOKS_MPI_SYMBOL "runhooks_mpi_calls"
 
 #endif

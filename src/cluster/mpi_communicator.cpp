@@ -1,5 +1,5 @@
-// The Communicator by MPI, whose functions a shared object has; processes of one machine add by memory
-// that they share.
+// Communicator over MPI, loaded from a shared object. Processes of one machine reduce in shared
+// memory.
 #include <algorithm>
 #include <cstdlib>
 
@@ -20,15 +20,13 @@ namespace {
 
 using Calls = runhooks_mpi_calls;
 
-// Of each process: what no nearer cache holds is fetched faster than what lies in that of another core,
-// so that one large piece takes less time than several small ones.
-constexpr int64_t kRoomBytes = 2 << 20;
-// Of all together.
-constexpr int64_t kMostRoomBytes = 64 << 20;
-// How often a process looks for the others before it leaves its core: for some 1 ms, since strangers who
-// get it keep it for milliseconds, in which the others wait and leave theirs; where there are more
-// processes than cores, for no longer than a small message takes.
-constexpr int64_t kSpinBeforeSleep = 2000000, kPatienceInCrowd = 100;
+// Buffer size per process. One large chunk needs fewer barriers than several small ones.
+constexpr int64_t kBufferBytes = 2 << 20;
+// Limit for all processes together.
+constexpr int64_t kMaxBufferBytes = 64 << 20;
+// Spin count before a waiting process yields its core. If it yields too early, another program may
+// occupy the core, and all processes wait. With more processes than cores, waiting must be short.
+constexpr int64_t kSpinBeforeSleep = 2000000, kSpinOversubscribed = 100;
 
 int mpi_type(DType dtype) {
   switch (dtype) {
@@ -41,7 +39,7 @@ int mpi_type(DType dtype) {
     case DType::kInt64:
       return RUNHOOKS_MPI_INT64;
     default:
-      fail(Code::kUnimplemented, "Processes cannot add values of type ", dtype_name(dtype), ".");
+      fail(Code::kUnimplemented, "Cannot reduce values of type ", dtype_name(dtype), ".");
   }
 }
 
@@ -50,9 +48,9 @@ class MpiCommunicator : public Communicator {
   explicit MpiCommunicator(const Calls& calls) : calls_(calls) {
     int local_size = 1;
     if (calls_.start(&rank_, &size_, &local_rank_, &local_size) == 0) {
-      fail(Code::kFailedPrecondition, "This MPI (", library(),
-           ") was begun by somebody else, for one thread alone; runhooks calls it from several, by "
-           "turns.");
+      fail(Code::kFailedPrecondition, "MPI (", library(),
+           ") was started for a single thread by other code; runhooks needs at least "
+           "MPI_THREAD_SERIALIZED.");
     }
     if (size_ > 1 && agreed_to_share(local_size)) share();
   }
@@ -85,7 +83,7 @@ class MpiCommunicator : public Communicator {
   void finish() override { calls_.finish(); }
 
  private:
-  // Where all are on one machine, unless one of them is told not to.
+  // All processes must be on one machine and none may have disabled sharing.
   bool agreed_to_share(int local_size) {
     const char* said = std::getenv("RUNHOOKS_SHARED_MEMORY");
     int64_t is_against = local_size != size_ || (said && std::string(said) == "no");
@@ -93,36 +91,35 @@ class MpiCommunicator : public Communicator {
     return !is_against;
   }
   void share() {
-    const int64_t room = std::min(kRoomBytes, kMostRoomBytes / (2 * size_) / 128 * 128);
-    memory_ = shared_memory(*this, SharedMemoryAllReduce::memory_bytes(room, size_));
+    const int64_t buffer_bytes = std::min(kBufferBytes, kMaxBufferBytes / (2 * size_) / 128 * 128);
+    memory_ = shared_memory(*this, SharedMemoryAllReduce::memory_bytes(buffer_bytes, size_));
     if (!memory_) return;
-    const int64_t patience = size_ <= processors() ? kSpinBeforeSleep : kPatienceInCrowd;
-    sums_ = std::make_unique<SharedMemoryAllReduce>(memory_->bytes(), room, rank_, size_, patience,
-                                         calls_.progress);
+    const int64_t spin_limit = size_ <= processors() ? kSpinBeforeSleep : kSpinOversubscribed;
+    sums_ = std::make_unique<SharedMemoryAllReduce>(memory_->bytes(), buffer_bytes, rank_, size_,
+                                                    spin_limit, calls_.progress);
   }
 
   const Calls& calls_;
   int rank_ = 0, size_ = 1, local_rank_ = 0;
-  std::unique_ptr<SharedMemory> memory_;  // NULL: processes of several machines
+  std::unique_ptr<SharedMemory> memory_;  // NULL if processes reduce through MPI
   std::unique_ptr<SharedMemoryAllReduce> sums_;
 };
 
 #ifdef _WIN32
 const Calls& load(const std::string& path) {
-  fail(Code::kUnimplemented, "Several processes by MPI are not for Windows; '", path,
-       "' is not loaded.");
+  fail(Code::kUnimplemented, "MPI is not supported on Windows; cannot load '", path, "'.");
 }
 #else
-// MPI's own modules look for its symbols among those of all. It is never closed: what it has begun
-// goes on to the end of the process.
+// RTLD_GLOBAL, because MPI's modules look up its symbols globally. Never closed, because MPI runs
+// until the process ends.
 const Calls& load(const std::string& path) {
   void* object = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (!object) fail(Code::kFailedPrecondition, "MPI cannot be loaded: ", dlerror());
+  if (!object) fail(Code::kFailedPrecondition, "Cannot load MPI: ", dlerror());
   void* symbol = dlsym(object, RUNHOOKS_MPI_SYMBOL);
-  if (!symbol) fail(Code::kFailedPrecondition, "'", path, "' is no MPI of runhooks.");
+  if (!symbol) fail(Code::kFailedPrecondition, "'", path, "' is not an MPI module of runhooks.");
   const Calls& calls = *reinterpret_cast<const Calls* (*)()>(symbol)();
   if (calls.version != RUNHOOKS_MPI_CALLS_VERSION) {
-    fail(Code::kFailedPrecondition, "'", path, "' is of another version of runhooks.");
+    fail(Code::kFailedPrecondition, "'", path, "' was built for another version of runhooks.");
   }
   return calls;
 }

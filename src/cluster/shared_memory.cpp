@@ -20,9 +20,9 @@ namespace runhooks {
 
 namespace {
 
-// Where a process finds it. Another process may have the same number in another container: then
-// the word at the end of it is another one.
-struct Place {
+// Location of the memory for other processes. `word` is a random value at its end, which detects an
+// equal process id in another container.
+struct MemoryLocation {
   int64_t process = 0, file = -1, size = 0;
   uint64_t word = 0;
 };
@@ -37,33 +37,33 @@ uint64_t& last_word(void* bytes, int64_t size) {
   return *reinterpret_cast<uint64_t*>(static_cast<char*>(bytes) + size - sizeof(uint64_t));
 }
 
-// Space is taken now: what is not there later would end the process by a signal.
-void* made(Place& place) {
+// Allocates all pages now; a missing page would later raise SIGBUS.
+void* create_memory(MemoryLocation& location) {
   if (!feature_enabled(SystemFeature::kMemfd)) return nullptr;
-  place.file = memfd_create("runhooks", MFD_CLOEXEC);
-  if (place.file < 0) return nullptr;
-  const auto file = static_cast<int>(place.file);
-  if (posix_fallocate(file, 0, place.size) != 0) return nullptr;
-  void* bytes = mapped(file, place.size);
-  place.word = random_device_u64();
-  if (bytes) last_word(bytes, place.size) = place.word;
+  location.file = memfd_create("runhooks", MFD_CLOEXEC);
+  if (location.file < 0) return nullptr;
+  const auto file = static_cast<int>(location.file);
+  if (posix_fallocate(file, 0, location.size) != 0) return nullptr;
+  void* bytes = mapped(file, location.size);
+  location.word = random_device_u64();
+  if (bytes) last_word(bytes, location.size) = location.word;
   return bytes;
 }
 
-void* found(const Place& place) {
+void* attach_memory(const MemoryLocation& location) {
   if (!feature_enabled(SystemFeature::kMemfd)) return nullptr;
   const std::string path =
-      str_cat("/proc/", place.process, "/fd/", place.file);  // lint: allow path
+      str_cat("/proc/", location.process, "/fd/", location.file);        // lint: allow path
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);  // lint: allow file
   if (file < 0) return nullptr;
   struct stat about;
   void* bytes = nullptr;
-  if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == place.size) {
-    bytes = mapped(file, place.size);
+  if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == location.size) {
+    bytes = mapped(file, location.size);
   }
   close(file);
-  if (bytes && last_word(bytes, place.size) != place.word) {
-    munmap(bytes, static_cast<size_t>(place.size));
+  if (bytes && last_word(bytes, location.size) != location.word) {
+    munmap(bytes, static_cast<size_t>(location.size));
     bytes = nullptr;
   }
   return bytes;
@@ -74,17 +74,17 @@ void* found(const Place& place) {
 SharedMemory::~SharedMemory() { munmap(bytes_, size_); }
 
 std::unique_ptr<SharedMemory> shared_memory(Communicator& all, int64_t size) {
-  Place place;
-  place.process = process_id();
-  place.size = size + static_cast<int64_t>(sizeof(uint64_t));
-  void* bytes = all.is_chief() ? made(place) : nullptr;
-  all.broadcast(&place, sizeof place, 0);
-  if (!all.is_chief() && place.file >= 0) bytes = found(place);
+  MemoryLocation location;
+  location.process = process_id();
+  location.size = size + static_cast<int64_t>(sizeof(uint64_t));
+  void* bytes = all.is_chief() ? create_memory(location) : nullptr;
+  all.broadcast(&location, sizeof location, 0);
+  if (!all.is_chief() && location.file >= 0) bytes = attach_memory(location);
   std::unique_ptr<SharedMemory> memory;
-  if (bytes) memory = std::make_unique<SharedMemory>(bytes, static_cast<size_t>(place.size));
+  if (bytes) memory = std::make_unique<SharedMemory>(bytes, static_cast<size_t>(location.size));
   int64_t is_missing = !memory;
   all.largest(&is_missing, 1);
-  if (all.is_chief() && place.file >= 0) close(static_cast<int>(place.file));
+  if (all.is_chief() && location.file >= 0) close(static_cast<int>(location.file));
   if (is_missing) memory.reset();
   return memory;
 }

@@ -1,4 +1,4 @@
-// SharedMemory, bytes that all processes of a run on one machine see.
+// SharedMemory: memory shared by the processes of a run on one machine.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace runhooks {
 
-// Begins as zeros. It has no name in any folder: of processes that are killed nothing is left.
+// Initially zero. It has no file name, so killed processes leave nothing.
 class SharedMemory {
  public:
   SharedMemory(void* bytes, size_t size) : bytes_(bytes), size_(size) {}
@@ -23,8 +23,8 @@ class SharedMemory {
   size_t size_;
 };
 
-// All processes call it, and get it, or all get NULL: where one of them cannot have it (a container of
-// its own, no memory left), or the system is not Linux.
+// Collective. Returns NULL in all processes if one of them cannot map the memory, for example in
+// another container, or if the system is not Linux.
 std::unique_ptr<SharedMemory> shared_memory(Communicator& all, int64_t size);
 
 }  // namespace runhooks

@@ -11,10 +11,10 @@ namespace runhooks {
 
 namespace {
 
-// Fewer are added by each process: to wait once more takes longer.
-constexpr int64_t kFewBytes = 4096;
+// Below this size each process reduces all values, because a second barrier would take longer.
+constexpr int64_t kSmallBytes = 4096;
 
-// An integer that is too large begins anew, as by MPI.
+// Integer overflow wraps around, as in MPI.
 template <typename T>
 struct Plus {
   T operator()(T a, T b) const {
@@ -32,7 +32,7 @@ struct Larger {
   T operator()(T a, T b) const { return a < b ? b : a; }
 };
 
-// The mean of two, by the same bits as a division.
+// The mean of two values; bitwise equal to a division by 2.
 template <typename T>
 struct HalfOfSum {
   T operator()(T a, T b) const { return (a + b) * T(0.5); }
@@ -44,7 +44,7 @@ struct SumOver {
   T operator()(T a, T b) const { return (a + b) / by; }
 };
 
-// What lies at other places than `to` does, or at the very same: no step of a loop waits for another.
+// Lets loops vectorize. Valid because the arrays are either identical or disjoint.
 #if defined(__clang__)
 #define RUNHOOKS_SIDE_BY_SIDE _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -53,11 +53,11 @@ struct SumOver {
 #define RUNHOOKS_SIDE_BY_SIDE
 #endif
 
-// Compilers make vectors of blocks whose length they know, also by -O2.
+// Compilers vectorize loops of constant length even with -O2.
 constexpr int64_t kBlock = 32;
 
-// `to` may be `a` or `b`. The same instructions for each of these: of two NaNs a sum is the one that
-// stands first in an instruction, and compilers exchange the two as they like.
+// `to` may be `a` or `b`. Not inlined, so that all callers run the same instructions: the sum of
+// two NaNs depends on the operand order, which compilers may swap.
 template <typename T, typename Combine>
 [[gnu::noinline]] void combine_values(const T* a, const T* b, int64_t n, T* to, Combine combine) {
   int64_t i = 0;
@@ -68,18 +68,18 @@ template <typename T, typename Combine>
   for (; i < n; ++i) to[i] = combine(a[i], b[i]);
 }
 
-// Of all ranks, to `to`, which may be the room of the first.
-template <typename T, typename RoomOf, typename Combine, typename Last>
-void combine_ranks(RoomOf module_of, int size, int64_t n, T* to, Combine combine, Last last) {
-  const T* sum = module_of(0);
+// Combines the buffers of all ranks into `to`, which may be the buffer of rank 0.
+template <typename T, typename BufferOf, typename Combine, typename Last>
+void combine_ranks(BufferOf buffer_of, int size, int64_t n, T* to, Combine combine, Last last) {
+  const T* sum = buffer_of(0);
   for (int rank = 1; rank < size - 1; ++rank) {
-    combine_values(sum, module_of(rank), n, to, combine);
+    combine_values(sum, buffer_of(rank), n, to, combine);
     sum = to;
   }
-  combine_values(sum, module_of(size - 1), n, to, last);
+  combine_values(sum, buffer_of(size - 1), n, to, last);
 }
 
-// For the values `from` to `from + n` of all parts: f(values, to, how many, those before them).
+// Calls f(values, mean, count, offset) for each buffer that overlaps [from, from + n).
 template <typename T, typename F>
 void for_each_part(const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, F f) {
   int64_t done = 0;
@@ -98,93 +98,101 @@ void for_each_part(const std::vector<ReduceBuffer>& parts, int64_t from, int64_t
 
 }  // namespace
 
-SharedMemoryAllReduce::SharedMemoryAllReduce(void* memory, int64_t room_bytes, int rank, int size, int64_t patience,
-                       void (*progress)())
-    : places_(static_cast<Place*>(memory)),
-      rooms_(static_cast<char*>(memory) + static_cast<size_t>(size) * sizeof(Place)),
-      room_bytes_(room_bytes),
+SharedMemoryAllReduce::SharedMemoryAllReduce(
+    void* memory, int64_t buffer_bytes, int rank, int size, int64_t spin_limit, void (*progress)())
+    : progress_of_(static_cast<Progress*>(memory)),
+      buffers_(static_cast<char*>(memory) + static_cast<size_t>(size) * sizeof(Progress)),
+      buffer_bytes_(buffer_bytes),
       rank_(rank),
       size_(size),
-      patience_(patience),
+      spin_limit_(spin_limit),
       progress_(progress) {
-  static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(Place) == 128,
-                "not between processes");
+  static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(Progress) == 128,
+                "atomics must be lock-free and Progress must fill its cache lines");
 }
 
-int64_t SharedMemoryAllReduce::memory_bytes(int64_t room_bytes, int size) {
-  return size * (static_cast<int64_t>(sizeof(Place)) + 2 * room_bytes);
+int64_t SharedMemoryAllReduce::memory_bytes(int64_t buffer_bytes, int size) {
+  return size * (static_cast<int64_t>(sizeof(Progress)) + 2 * buffer_bytes);
 }
 
-// MPI may have begun to send what another process waits for, and end it only when it is called.
-void SharedMemoryAllReduce::meet(uint64_t doing) {
+// Calls progress(), because MPI may have to complete a message for which another process waits.
+void SharedMemoryAllReduce::barrier(uint64_t reduction) {
   ++step_;
-  places_[rank_].doing[step_ % 2] = doing;
-  places_[rank_].step.store(step_, std::memory_order_release);
+  progress_of_[rank_].reduction[step_ % 2] = reduction;
+  progress_of_[rank_].step.store(step_, std::memory_order_release);
   for (int rank = 0; rank < size_; ++rank) {
-    for (int64_t tries = 1; places_[rank].step.load(std::memory_order_acquire) < step_; ++tries) {
-      if (tries < patience_) continue;
+    for (int64_t tries = 1; progress_of_[rank].step.load(std::memory_order_acquire) < step_;
+         ++tries) {
+      if (tries < spin_limit_) continue;
       std::this_thread::yield();
       if (tries % 64 == 0) progress_();
     }
-    if (places_[rank].doing[step_ % 2] != doing) {
-      fail(Code::kInternal, "Process ", rank, " adds something else than process ", rank_,
-           ": they do not compute the same.");
+    if (progress_of_[rank].reduction[step_ % 2] != reduction) {
+      fail(Code::kInternal, "Process ", rank, " runs another reduction than process ", rank_,
+           ". All processes must run the same operations.");
     }
   }
 }
 
 template <typename T>
-T* SharedMemoryAllReduce::room(int rank) {
-  return reinterpret_cast<T*>(rooms_ + (2 * rank + half_) * room_bytes_);
+T* SharedMemoryAllReduce::buffer(int rank) {
+  return reinterpret_cast<T*>(buffers_ + (2 * rank + half_) * buffer_bytes_);
 }
 
 template <typename T, typename Combine, typename Last>
-void SharedMemoryAllReduce::whole(const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, Combine combine,
-                       Last last) {
+void SharedMemoryAllReduce::reduce_all(
+    const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, Combine combine, Last last) {
   for_each_part<T>(parts, from, n, [&](const T* own, T* to, int64_t count, int64_t at) {
     if (size_ == 2) {
-      const T* other = room<T>(1 - rank_) + at;
+      const T* other = buffer<T>(1 - rank_) + at;
       const bool is_first = rank_ == 0;
       combine_values(is_first ? own : other, is_first ? other : own, count, to, last);
     } else {
-      combine_ranks([&](int rank) { return room<T>(rank) + at; }, size_, count, to, combine, last);
+      combine_ranks([&](int rank) { return buffer<T>(rank) + at; }, size_, count, to, combine,
+                    last);
     }
   });
 }
 
 template <typename T, typename Combine, typename Last>
-void SharedMemoryAllReduce::by_slices(const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n,
-                           uint64_t doing, Combine combine, Last last) {
+void SharedMemoryAllReduce::reduce_by_slice(const std::vector<ReduceBuffer>& parts,
+                                            int64_t from,
+                                            int64_t n,
+                                            uint64_t reduction,
+                                            Combine combine,
+                                            Last last) {
   const int64_t line = 128 / static_cast<int64_t>(sizeof(T));
   const int64_t slice = (n / size_ / line + 1) * line;
   const int64_t begin = std::min(slice * rank_, n), end = std::min(begin + slice, n);
-  combine_ranks([&](int rank) { return room<T>(rank) + begin; }, size_, end - begin,
-                room<T>(0) + begin, combine, last);
-  meet(doing);
+  combine_ranks([&](int rank) { return buffer<T>(rank) + begin; }, size_, end - begin,
+                buffer<T>(0) + begin, combine, last);
+  barrier(reduction);
   for_each_part<T>(parts, from, n, [&](const T*, T* to, int64_t count, int64_t at) {
-    std::memcpy(to, room<T>(0) + at, static_cast<size_t>(count) * sizeof(T));
+    std::memcpy(to, buffer<T>(0) + at, static_cast<size_t>(count) * sizeof(T));
   });
 }
 
 template <typename T, typename Combine, typename Last>
-void SharedMemoryAllReduce::combine(const std::vector<ReduceBuffer>& parts, uint64_t kind, Combine combine,
-                         Last last) {
+void SharedMemoryAllReduce::combine(const std::vector<ReduceBuffer>& parts,
+                                    uint64_t kind,
+                                    Combine combine,
+                                    Last last) {
   int64_t n = 0;
   for (const ReduceBuffer& part : parts) n += part.n;
-  const uint64_t doing = static_cast<uint64_t>(n) * 16 + kind;
-  const int64_t most = room_bytes_ / static_cast<int64_t>(sizeof(T));
+  const uint64_t reduction = static_cast<uint64_t>(n) * 16 + kind;
+  const int64_t most = buffer_bytes_ / static_cast<int64_t>(sizeof(T));
   int64_t done = 0;
-  // also of no values: that others have some is an error
+  // Runs once even without values, to detect that other processes have some.
   do {
     const int64_t piece = std::min(most, n - done);
     for_each_part<T>(parts, done, piece, [&](const T* own, T*, int64_t count, int64_t at) {
-      std::memcpy(room<T>(rank_) + at, own, static_cast<size_t>(count) * sizeof(T));
+      std::memcpy(buffer<T>(rank_) + at, own, static_cast<size_t>(count) * sizeof(T));
     });
-    meet(doing);
-    if (size_ == 2 || piece * static_cast<int64_t>(sizeof(T)) <= kFewBytes) {
-      whole<T>(parts, done, piece, combine, last);
+    barrier(reduction);
+    if (size_ == 2 || piece * static_cast<int64_t>(sizeof(T)) <= kSmallBytes) {
+      reduce_all<T>(parts, done, piece, combine, last);
     } else {
-      by_slices<T>(parts, done, piece, doing, combine, last);
+      reduce_by_slice<T>(parts, done, piece, reduction, combine, last);
     }
     half_ = 1 - half_;
     done += piece;
@@ -204,7 +212,7 @@ void SharedMemoryAllReduce::add(void* values, int64_t n, DType dtype) {
     case DType::kInt64:
       return combine<int64_t>(parts, kind, Plus<int64_t>(), Plus<int64_t>());
     default:
-      fail(Code::kUnimplemented, "Processes cannot add values of type ", dtype_name(dtype), ".");
+      fail(Code::kUnimplemented, "Cannot reduce values of type ", dtype_name(dtype), ".");
   }
 }
 

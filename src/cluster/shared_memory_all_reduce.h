@@ -1,4 +1,4 @@
-// SharedMemoryAllReduce, by which processes that see the same memory add and compare.
+// SharedMemoryAllReduce: sum, mean and maximum over processes that share memory.
 #pragma once
 
 #include <atomic>
@@ -10,53 +10,60 @@
 
 namespace runhooks {
 
-// Each process has two rooms in the memory, which it fills by turns: who fills one has seen all others
-// begin with the room behind it, so that nobody reads it any longer, and nobody waits for that. What
-// does not fit into a room goes by pieces. Two processes each add the whole, which takes one wait; more
-// of them each add a slice of many values, and fetch those of the others. The order is that of the
-// ranks, whatever the number of values and wherever they lie, so that all have the same bits.
+// Each process has two buffers and alternates between them. When it refills one, all processes have
+// started on the other, so none reads it any more; this saves a barrier. Larger data go in chunks.
+// Two processes each reduce everything, which needs one barrier; more processes each reduce a slice
+// and then copy the others. Values are combined in rank order, so that all processes get the same
+// bits.
 class SharedMemoryAllReduce {
  public:
-  // `memory` begins as zeros, at the begin of a line of the cache, and is for two processes at least. Who
-  // waits looks `patience` times before it leaves the core to others, and then calls `progress` now and
-  // then.
-  SharedMemoryAllReduce(void* memory, int64_t room_bytes, int rank, int size, int64_t patience,
-             void (*progress)());
-  // Of how many bytes such memory is.
-  static int64_t memory_bytes(int64_t room_bytes, int size);
+  // `memory` must be zeroed, aligned to a cache line and used by at least two processes. A waiting
+  // process polls `spin_limit` times, then yields between polls and calls `progress` occasionally.
+  SharedMemoryAllReduce(void* memory,
+                        int64_t buffer_bytes,
+                        int rank,
+                        int size,
+                        int64_t spin_limit,
+                        void (*progress)());
+  static int64_t memory_bytes(int64_t buffer_bytes, int size);
 
-  // As a Communicator has them. Errors: processes that do not add the same.
+  // As in Communicator. Throw if the processes run different reductions.
   void add(void* values, int64_t n, DType dtype);
   void average(const std::vector<ReduceBuffer>& parts, DType dtype);
   void largest(int64_t* values, int64_t n);
 
  private:
-  // What a process has come to. What it adds there is another word after each step, so that the slow
-  // ones still find it.
-  struct Place {
+  // Progress of a process. `reduction` identifies its last two reductions, so that slower processes
+  // can still compare them.
+  struct Progress {
     std::atomic<uint64_t> step;
-    uint64_t doing[2];
-    char rest[104];  // of two lines of a cache, which no other process writes
+    uint64_t reduction[2];
+    char rest[104];  // fills two cache lines, to avoid false sharing
   };
   template <typename T, typename Combine, typename Last>
   void combine(const std::vector<ReduceBuffer>& parts, uint64_t kind, Combine combine, Last last);
   template <typename T, typename Combine, typename Last>
-  void whole(const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, Combine combine, Last last);
+  void reduce_all(
+      const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, Combine combine, Last last);
   template <typename T, typename Combine, typename Last>
-  void by_slices(const std::vector<ReduceBuffer>& parts, int64_t from, int64_t n, uint64_t doing,
-                 Combine combine, Last last);
+  void reduce_by_slice(const std::vector<ReduceBuffer>& parts,
+                       int64_t from,
+                       int64_t n,
+                       uint64_t reduction,
+                       Combine combine,
+                       Last last);
   template <typename T>
   void average_of(const std::vector<ReduceBuffer>& parts, DType dtype);
   template <typename T>
-  T* room(int rank);
-  // Until all have come so far, to the same.
-  void meet(uint64_t doing);
+  T* buffer(int rank);
+  // A barrier, which also checks that all processes run the same reduction.
+  void barrier(uint64_t reduction);
 
-  Place* places_;
-  char* rooms_;
-  int64_t room_bytes_;
+  Progress* progress_of_;
+  char* buffers_;
+  int64_t buffer_bytes_;
   int rank_, size_;
-  int64_t patience_;
+  int64_t spin_limit_;
   void (*progress_)();
   uint64_t step_ = 0;
   int half_ = 0;

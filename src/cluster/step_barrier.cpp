@@ -10,11 +10,11 @@ namespace runhooks {
 
 VoteResult vote(StepDecision own) {
   Communicator& all = communicator();
-  int64_t said = static_cast<int64_t>(own) * all.size() + (all.size() - 1 - all.rank());
-  all.largest(&said, 1);
+  int64_t own_vote = static_cast<int64_t>(own) * all.size() + (all.size() - 1 - all.rank());
+  all.largest(&own_vote, 1);
   VoteResult agreed;
-  agreed.goes_on = static_cast<StepDecision>(said / all.size());
-  agreed.rank = static_cast<int>(all.size() - 1 - said % all.size());
+  agreed.goes_on = static_cast<StepDecision>(own_vote / all.size());
+  agreed.rank = static_cast<int>(all.size() - 1 - own_vote % all.size());
   return agreed;
 }
 
@@ -37,8 +37,8 @@ StepBarrier::State& StepBarrier::state() {
 void StepBarrier::vote_ready() {
   if (state() != kOpen) {
     fail(Code::kFailedPrecondition,
-         "What several processes compute together is computed in the steps of train() alone: "
-         "outside of them no other process would answer.");
+         "Collective operations can run only in the steps of train(), because "
+         "other processes do not take part otherwise.");
   }
   const VoteResult agreed = vote(StepDecision::kYes);
   state() = kPassed;
@@ -56,7 +56,7 @@ void StepBarrier::vote_abort(StepDecision why) {
 void StepBarrier::check_passed(const char* what) {
   if (is_passed()) return;
   fail(Code::kFailedPrecondition, what,
-       " speaks with other processes, which is for the steps of train() alone: nobody would answer.");
+       " is a collective operation, which can run only in the steps of train().");
 }
 
 }  // namespace runhooks

@@ -1,36 +1,35 @@
-// What several processes agree on in each step: that all make it, and that all go on.
+// StepBarrier: the vote of all processes, in each step, on whether they run it.
 #pragma once
 
 #include <string>
 
 namespace runhooks {
 
-// How a process goes on, from the least to the most: the most that any says counts for all.
+// Votes in increasing order of priority; the highest vote wins.
 enum class StepDecision { kYes, kStops, kNoData, kInterrupted };
 
-// What the processes have agreed on, and the first of those who said so.
+// The winning vote and the lowest rank that cast it.
 struct VoteResult {
   StepDecision goes_on = StepDecision::kYes;
   int rank = 0;
 };
-// All processes call it.
+// Collective: all processes must call it.
 VoteResult vote(StepDecision own);
-// The user has interrupted process `rank`: so he has this one.
+// Interrupts this process too, after the user has interrupted process `rank`.
 [[noreturn]] void interrupt_with(int rank);
 
-// A step of this process in which it speaks with the others. It begins closed; each step has one
-// moment, once the data are there and before anything changes, at which all say whether they make it
-// (the op ReplicaGate). Operations that speak with the others run behind it only: outside of a step
-// nobody would answer.
+// The state of a collective step. In each step, all processes vote once, by the op ReplicaGate,
+// after the data are ready and before any variable changes. Collective ops may run only after the
+// vote, because other processes do not take part outside a step.
 class StepBarrier {
  public:
   static void open() { state() = kOpen; }
   static void close() { state() = kClosed; }
   static bool is_passed() { return state() == kPassed; }
   static bool is_open() { return state() == kOpen; }
-  // Throws where a process does not make the step: kOutOfRange where it has no data.
+  // Throws if a process does not run the step; kOutOfRange if it has no data.
   static void vote_ready();
-  // Instead of pass(), by a process that cannot.
+  // Called instead of vote_ready() by a process that cannot run the step.
   static void vote_abort(StepDecision why);
   static void check_passed(const char* what);
 
@@ -39,7 +38,7 @@ class StepBarrier {
   static State& state();
 };
 
-// While one lives, all processes save the same moment: what they save together, they gather.
+// Inside this scope, all processes save the same step, so saving may use collectives.
 class CollectiveSaveScope {
  public:
   explicit CollectiveSaveScope(bool is_so) : outer_(now()) { now() = is_so; }

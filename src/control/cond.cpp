@@ -1,5 +1,5 @@
-// tf.cond: an If op that runs one of two functions. Its gradient is an If of the functions'
-// gradients; intermediate values that these need become extra outputs of the forward If.
+// tf.cond: an If op that runs one of two functions. Its gradient is an If op on the gradients of
+// both functions. Intermediate values that it needs become extra outputs of the forward op.
 #include <algorithm>
 
 #include "autodiff/gradients.h"
@@ -20,7 +20,7 @@ bool is_true(const Tensor& x) {
 }
 
 // Whether an output may alias a reference variable that the op writes.
-bool gives_what_it_writes(const Operation& op) {
+bool may_output_written_input(const Operation& op) {
   const std::vector<int>& written = op.def().mutates;
   return std::any_of(written.begin(), written.end(),
                      [&](int i) { return op.input(i).dtype() != DType::kResource; });
@@ -35,7 +35,7 @@ bool has_own_buffer(const Output& x) {
   }
   const OpDef& def = op->def();
   return !op->inputs().empty() && !def.reads_variable && !def.holds_variable &&
-         !gives_what_it_writes(*op);
+         !may_output_written_input(*op);
 }
 
 class IfKernel : public Kernel {
@@ -76,7 +76,7 @@ void if_shape(ShapeContext& c) {
 }
 
 // Placeholder for a result of the other branch. Its value is never read, but its shape must match.
-Output nothing_of(FuncGraph& function, const Output& result) {
+Output dummy_result(FuncGraph& function, const Output& result) {
   const ControlDependencies none(function, {}, true);
   const NameScope scope(function, function.scope());
   if (result.dtype() == DType::kVariant) {
@@ -101,8 +101,9 @@ Output output_of_branch(Operation& op, int branch, const Output& x) {
   }
   FuncGraph& other = function_attr(op, kBranches[1 - branch]);
   function.results.push_back(x);
-  other.results.push_back(nothing_of(other, x));
-  op.graph().extend(op, {}, {{x.dtype(), generalize_shapes(x.shape(), other.results.back().shape())}});
+  other.results.push_back(dummy_result(other, x));
+  op.graph().extend(op, {},
+                    {{x.dtype(), generalize_shapes(x.shape(), other.results.back().shape())}});
   return op.output(op.num_outputs() - 1);
 }
 
@@ -124,7 +125,7 @@ BranchGradient branch_gradient(Graph& into,
   std::vector<Output> ys, grad_ys, xs;
   for (size_t i = 0; i < dy.size(); ++i) {
     const Output& y = forward.results[i];
-    // A constant has no gradient, and nothing_of() may have given it another shape.
+    // A constant has no gradient, and dummy_result() may have given it another shape.
     const bool is_constant = y.op->inputs().empty() && argument_index(forward, y) < 0;
     if (!dy[i] || is_constant) continue;
     ys.push_back(y);
@@ -190,7 +191,6 @@ DType indices_of(const Gradient& a, const Gradient& b) {
   return is_wide ? DType::kInt64 : DType::kInt32;
 }
 
-// Makes the gradient of argument `i` a result of the branch function.
 void add_result(
     const Operation& op, int branch, size_t i, const BranchGradient (&both)[2], bool has_rows) {
   FuncGraph& function = *both[branch].function;

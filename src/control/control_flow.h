@@ -1,4 +1,4 @@
-// cond and while_loop, which add an If or While op with the functions it calls.
+// add_cond() and add_while(): add an If or While op and the functions that it calls.
 #pragma once
 
 #include <functional>

@@ -46,7 +46,6 @@ Shape gradient_shape(const FuncGraph::Argument& argument);
 Output zeros_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like);
 // The shape of the argument, whose value is `like`; `graph` must be able to access `like`.
 Output shape_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like);
-// A tensor list without elements.
 Output empty_list(Graph& graph, DType dtype, const Shape& element_shape);
 // The index of an argument; -1 if the tensor is not one.
 int argument_index(const FuncGraph& function, const Output& inside);

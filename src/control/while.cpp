@@ -14,9 +14,9 @@ bool stays(const FuncGraph& body, size_t i) { return body.results[i] == body.arg
 
 namespace {
 
-// Interrupting a step that updates variables leaves them half updated. So an interrupt waits up to
-// 50 ms for the step to finish.
-class LastResort {
+// Interrupting a step that updates variables leaves them inconsistent, so an interrupt first waits
+// for the step to finish.
+class DelayedInterrupt {
  public:
   void operator()() const {
     if (Clock::now() - begun_ > std::chrono::milliseconds(50)) check_interrupt_throttled();
@@ -34,13 +34,13 @@ class WhileKernel : public Kernel {
     const auto n = static_cast<size_t>(c.num_outputs());
     values_.clear();
     for (size_t i = 0; i < n; ++i) values_.push_back(&c.input(static_cast<int>(i)));
-    const LastResort last_resort;
+    const DelayedInterrupt delayed_interrupt;
     while (goes_on()) {
       if (may_stop_) {
         check_interrupt();
       } else {
         check_cancel_flag();
-        last_resort();
+        delayed_interrupt();
       }
       body_->run(values_);
       for (size_t k = 0; k < moving_.size(); ++k) values_[moving_[k]] = &body_->result(k);
@@ -80,7 +80,7 @@ class WhileKernel : public Kernel {
 
   std::unique_ptr<FunctionRunner> cond_, body_;
   std::vector<size_t> moving_;  // loop variables that the body changes
-  std::vector<size_t> given_;  // outputs that may be read
+  std::vector<size_t> given_;   // outputs that may be read
   std::vector<const Tensor*> values_;
   bool may_stop_ = false;
 };

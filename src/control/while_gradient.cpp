@@ -14,7 +14,7 @@ namespace runhooks {
 
 namespace {
 
-std::vector<size_t> arguments_behind(const FuncGraph& body, const Output& result) {
+std::vector<size_t> arguments_needed_by(const FuncGraph& body, const Output& result) {
   const NumberedOperations needed = ancestors_of({result.op}, Through::kInputs);
   std::vector<size_t> behind;
   for (size_t i = 0; i < body.arguments().size(); ++i) {
@@ -38,7 +38,7 @@ std::vector<size_t> arguments_with_gradient(const FuncGraph& body, const std::ve
   while (!open.empty()) {
     const size_t i = open.back();
     open.pop_back();
-    for (const size_t behind : arguments_behind(body, body.results[i])) add(behind);
+    for (const size_t behind : arguments_needed_by(body, body.results[i])) add(behind);
   }
   std::vector<size_t> places;
   for (size_t i = 0; i < has.size(); ++i) {
@@ -49,7 +49,7 @@ std::vector<size_t> arguments_with_gradient(const FuncGraph& body, const std::ve
 
 // The loop output that lists the values of `x`, a tensor of the body, per iteration; added if
 // missing.
-Output kept_by_iteration(Operation& op, const Output& x) {
+Output saved_values_of(Operation& op, const Output& x) {
   FuncGraph &body = function_attr(op, "body"), &cond = function_attr(op, "cond");
   for (size_t i = 0; i < body.results.size(); ++i) {
     // Only a push op takes a list and a tensor and returns a list.
@@ -79,7 +79,6 @@ class BackwardBody {
     body_->differentiates(forward_, [this](const Output& x) { return value_of(x); });
   }
   const std::shared_ptr<FuncGraph>& function() const { return body_; }
-  // The state of a captured list for the previous iteration.
   Output next(const Output& argument) const {
     const auto found = popped_.find({argument.op, argument.index});
     return found == popped_.end() ? argument : found->second;
@@ -89,7 +88,7 @@ class BackwardBody {
   Output value_of(const Output& x) {
     const int i = argument_index(forward_, x);
     if (i >= 0 && stays(forward_, static_cast<size_t>(i))) return op_.input(i);
-    const Output list = body_->capture(kept_by_iteration(op_, x));
+    const Output list = body_->capture(saved_values_of(op_, x));
     const ControlDependencies none(*body_, {}, true);
     const NameScope scope(*body_, body_->scope());
     Operation* pop =
@@ -98,7 +97,6 @@ class BackwardBody {
     popped_[{list.op, list.index}] = pop->output(0);
     return pop->output(1);
   }
-  // The lists store the shapes of their elements.
   Output element_shape(const Output&) { return body_->scalar(DType::kInt32, -1); }
 
   Operation& op_;
@@ -240,7 +238,6 @@ class LoopGradient {
       initial_.push_back(initial_gradient(i));
     }
   }
-  // The contribution of one iteration to the gradient of each of these arguments.
   std::vector<Gradient> body_gradients(const std::vector<size_t>& places) {
     std::vector<Output> ys, xs;
     for (const size_t i : places) {
@@ -260,7 +257,8 @@ class LoopGradient {
   const std::shared_ptr<FuncGraph> cond_;
   FuncGraph& body_;
   Output counter_;
-  std::vector<Output> initial_, moving_;  // the loop's own variables; their gradients in the body
+  // Variables of the gradient loop, and their gradients inside the body.
+  std::vector<Output> initial_, moving_;
 };
 
 }  // namespace

@@ -31,7 +31,6 @@ void copy_rows(size_t rows, size_t bytes, FromRow from_row, ToRow to_row) {
   }
 }
 
-// Row i starts i strides after the first.
 inline void copy_rows(
     size_t rows, size_t bytes, const char* from, size_t from_stride, char* to, size_t to_stride) {
   copy_rows(

@@ -28,13 +28,11 @@ enum class DType : int {
   kUint64 = 23,
 };
 
-// Added to the number of a type where a reference variable's own output is meant (float_ref is
-// 101).
+// Offset of reference types (float_ref is 101).
 constexpr int kRefOffset = 100;
 
-// "float32", "int64", "string", ...
 const char* dtype_name(DType dtype);
-// Also takes TensorFlow's C++ spellings "float", "double"; kInvalid for other words.
+// Accepts TensorFlow's C++ names "float", "double" and "half" too; kInvalid for unknown names.
 DType dtype_from_name(const std::string& name);
 
 // Bytes of one element in memory; a string is its int32 code in a dictionary. 0 for resource and

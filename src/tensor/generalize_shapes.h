@@ -1,11 +1,11 @@
-// Generalize_shapes(), what is known of a tensor that has one of two shapes.
+// generalize_shapes(): the most specific shape that covers two shapes.
 #pragma once
 
 #include "tensor/shape.h"
 
 namespace runhooks {
 
-// Where shapes differ the result's is unknown.
+// Dimensions that differ become unknown; different ranks give an unknown rank.
 inline Shape generalize_shapes(const Shape& a, const Shape& b) {
   if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::unknown();
   Shape common = a;

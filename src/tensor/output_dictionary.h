@@ -1,4 +1,4 @@
-// OutputDictionary, the strings that a kernel makes.
+// OutputDictionary: the dictionary for strings that a kernel outputs.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,8 @@
 
 namespace runhooks {
 
-// The dictionary of the strings that a kernel makes. It is kept from run to run, so that what
-// others know of its strings stays good, and begun anew once it has many more than one output
-// needs.
+// Reused across runs, so that consumers can cache results per string. Replaced when it has many
+// more strings than one output needs.
 class OutputDictionary {
  public:
   const std::shared_ptr<StringDictionary>& for_elements(int64_t n) {

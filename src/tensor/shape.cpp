@@ -36,7 +36,7 @@ Shape Shape::unknown_of_rank(int rank) {
 
 void Shape::append(int64_t size) {
   if (rank_ == kMaxRank) {
-    fail(Code::kUnimplemented, "A tensor can have ", kMaxRank, " dimensions at most.");
+    fail(Code::kUnimplemented, "A tensor can have at most ", kMaxRank, " dimensions.");
   }
   if (size < kUnknownDim) invalid_argument("Dimension ", size, " must be >= 0.");
   if (size > kMaxElements) throw_dimension();

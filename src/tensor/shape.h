@@ -1,4 +1,4 @@
-// Shape, the dimensions of a tensor, known or not.
+// Shape: the dimensions of a tensor, which may be unknown.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace runhooks {
 
-// The dimensions of a tensor; at graph-building time a dimension (-1) or the rank may be unknown.
+// While a graph is built, single dimensions (-1) or the rank may be unknown.
 class Shape {
  public:
   static constexpr int kMaxRank = 8;
   static constexpr int64_t kUnknownDim = -1;
-  // More than any memory holds, and far enough from what overflows for sums and sizes in bytes.
+  // Exceeds any memory, but is small enough that sums and sizes in bytes do not overflow.
   static constexpr int64_t kMaxElements = int64_t{1} << 56;
 
-  Shape() = default;  // a scalar
+  Shape() = default;
   Shape(std::initializer_list<int64_t> dims);
   explicit Shape(const std::vector<int64_t>& dims);
   static Shape unknown();
@@ -26,13 +26,13 @@ class Shape {
   int rank() const { return rank_; }
   int64_t dim(int i) const { return dims_[i]; }
   void set_dim(int i, int64_t size) { dims_[i] = size; }
-  // Throws where the size is below -1 or above kMaxElements.
+  // Throws if the size is below -1 or above kMaxElements.
   void append(int64_t size);
   std::vector<int64_t> dims() const;
 
   bool is_fully_defined() const;
-  // Of a fully defined shape. Throws where the product of its dimensions is more than kMaxElements,
-  // even if one of them is 0: so no product of some of the dimensions of a tensor overflows.
+  // Requires a fully defined shape. Throws if the product of the nonzero dimensions exceeds
+  // kMaxElements, so that partial products cannot overflow even if a dimension is 0.
   int64_t num_elements() const {
     int64_t n = 1;
     bool is_empty = false;
@@ -47,7 +47,7 @@ class Shape {
   }
 
   bool is_compatible_with(const Shape& other) const;
-  // The more specific of two compatible shapes; throws where they are not.
+  // Combines two compatible shapes; throws if they are not compatible.
   Shape merge_with(const Shape& other) const;
 
   bool operator==(const Shape& other) const {
@@ -59,7 +59,7 @@ class Shape {
   }
   bool operator!=(const Shape& other) const { return !(*this == other); }
 
-  // As TensorFlow prints it: "(2, 3)", "(?, 3)", "(4,)", "()", "<unknown>".
+  // TensorFlow's format: "(2, 3)", "(?, 3)", "(4,)", "()", "<unknown>".
   std::string to_string() const;
 
  private:
@@ -69,11 +69,11 @@ class Shape {
   int64_t dims_[kMaxRank] = {};
 };
 
-// Of two dimensions, unknown where one is; they throw where the result is above kMaxElements.
+// Unknown if an operand is unknown; throw if the result exceeds kMaxElements.
 int64_t sum_of_dims(int64_t a, int64_t b);
 int64_t product_of_dims(int64_t a, int64_t b);
 
-// The shape of an elementwise operation on two operands (NumPy's rule); throws where it has none.
+// The shape of an elementwise operation (NumPy's broadcasting); throws for incompatible shapes.
 Shape broadcast_shapes(const Shape& a, const Shape& b);
 
 }  // namespace runhooks

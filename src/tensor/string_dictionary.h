@@ -1,4 +1,4 @@
-// The dictionary that string tensors share; a string element is an int32 code in it.
+// StringDictionary: maps the int32 codes in string tensors to strings.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace runhooks {
 
-// Grows only, so a code stays valid and work done per distinct string (hashing, look-up) can be
-// kept by code. Several threads may use one: strings never move.
+// Append-only, so codes stay valid and results per distinct string can be cached by code.
+// Thread-safe; strings never move.
 class StringDictionary {
  public:
   StringDictionary() = default;
@@ -28,17 +28,17 @@ class StringDictionary {
   int32_t size() const { return size_.load(std::memory_order_acquire); }
 
  private:
-  // The first chunk is small, as many dictionaries have one string only; each is twice the one
-  // before.
+  // The first chunk is small, because many dictionaries have a single string; each chunk doubles
+  // the previous size.
   static constexpr int kFirstPower = 2, kChunks = 30;
   static constexpr uint32_t kFirst = 1u << kFirstPower;
-  // So few are compared one by one.
+  // Dictionaries up to this size use linear search.
   static constexpr int32_t kIndexed = 8;
 
-  int32_t find(std::string_view text) const;  // -1 where it is not there
+  int32_t find(std::string_view text) const;
   void index_up_to(int32_t size);
 
-  std::mutex mutex_;  // of those who add
+  std::mutex mutex_;
   std::atomic<int32_t> size_{0};
   std::unique_ptr<std::string[]> chunks_[kChunks];
   std::unordered_map<std::string_view, int32_t> index_;

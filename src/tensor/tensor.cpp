@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
-// Small ones are not worth the count.
+// Smaller buffers are not counted against the memory limit.
 constexpr size_t kCounted = size_t{1} << 20;
 
 size_t checked_bytes(DType dtype, const Shape& shape, int64_t count) {
@@ -32,7 +32,7 @@ size_t checked_bytes(DType dtype, const Shape& shape, int64_t count) {
 void check_memory(int64_t count, size_t bytes) {
   size_t all = 0;
   if (__builtin_mul_overflow(static_cast<size_t>(count), bytes, &all) || all > memory_limit()) {
-    fail(Code::kResourceExhausted, "There is no memory for ", count, " times ", bytes, " bytes.");
+    fail(Code::kResourceExhausted, "Cannot allocate ", count, " times ", bytes, " bytes.");
   }
 }
 
@@ -63,7 +63,7 @@ Buffer* Buffer::allocate(size_t bytes) {
 
 void Buffer::release() {
   if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    // what has no memory of its own is among those that last
+    // Buffers without an allocation are in the variable arena.
     allocation_ ? std::free(allocation_) : free_lasting(data_);
     if (capacity_ >= kCounted) release_memory(capacity_);
     delete this;
@@ -98,13 +98,13 @@ Tensor dispatch_by_size(DType dtype, T bits) {
   return number;
 }
 
-// Of a type that nothing is computed in.
+// A scalar of an integer type without arithmetic kernels.
 template <typename T>
 Tensor small(DType dtype, double value) {
   const bool fits = value >= static_cast<double>(std::numeric_limits<T>::min()) &&
                     value < static_cast<double>(std::numeric_limits<T>::max()) + 1 &&
                     value == std::floor(value);
-  if (!fits) invalid_argument(value, " is no number of type ", dtype_name(dtype), ".");
+  if (!fits) invalid_argument(value, " is not a value of type ", dtype_name(dtype), ".");
   return dispatch_by_size(dtype, static_cast<T>(value));
 }
 
@@ -114,7 +114,7 @@ uint32_t bits_of(float x) {
   return bits;
 }
 
-// To the nearest, and to even where there are two.
+// Rounds to nearest, ties to even.
 uint32_t rounded_shift(uint32_t bits, int by) {
   return (bits + (uint32_t{1} << (by - 1)) - 1 + ((bits >> by) & 1)) >> by;
 }
@@ -127,7 +127,7 @@ uint16_t float16_bits(float x) {
   const uint32_t sign = (bits_of(x) >> 16) & 0x8000;
   const float size = std::abs(x);
   constexpr float kSmallestNormal = 1.0f / 16384, kUnits = 16777216;
-  uint32_t rest = 0x7c00;  // infinity, also for what rounds beyond the largest number
+  uint32_t rest = 0x7c00;  // infinity, also for values that round above the maximum
   if (std::isnan(x)) {
     rest = 0x7e00;
   } else if (size < kSmallestNormal) {
@@ -169,7 +169,7 @@ Tensor Tensor::number(DType dtype, double value) {
     case DType::kBfloat16:
       return dispatch_by_size(dtype, bfloat16_bits(static_cast<float>(value)));
     default:
-      invalid_argument("Cannot make a number of type ", dtype_name(dtype), ".");
+      invalid_argument("Cannot create a number of type ", dtype_name(dtype), ".");
   }
 }
 
@@ -249,7 +249,7 @@ Tensor Tensor::viewed_as(DType dtype, const Shape& shape) const {
   t.shape_ = shape;
   t.count_ = shape.num_elements();
   if (!buffer_ || t.num_bytes() > buffer_->capacity()) {
-    fail(Code::kInternal, "A buffer has no room for a tensor of shape ", shape, ".");
+    fail(Code::kInternal, "A buffer is too small for a tensor of shape ", shape, ".");
   }
   return t;
 }
@@ -265,7 +265,7 @@ Tensor Tensor::copy() const {
 bool Tensor::equals(const Tensor& other) const {
   if (dtype_ != other.dtype_ || shape_ != other.shape_) return false;
   if (dtype_ == DType::kString) {
-    // A buffer that nobody has written to yet has no dictionary.
+    // A buffer that has not been written to has no dictionary.
     if (count_ > 0 && (!dictionary() || !other.dictionary())) return false;
     for (int64_t i = 0; i < count_; ++i) {
       if (string_at(i) != other.string_at(i)) return false;

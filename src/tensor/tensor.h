@@ -1,4 +1,4 @@
-// Tensor, a dtype, a shape and a shared buffer in C order.
+// Tensor: a dtype, a shape and a reference-counted buffer in C order.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,6 @@ namespace runhooks {
 // A reference-counted block of memory, aligned for the widest vector registers.
 class Buffer {
  public:
-  // Throws resource_exhausted where there is no such memory.
   static Buffer* allocate(size_t bytes);
   void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
   void release();
@@ -38,14 +37,14 @@ class Buffer {
   void* allocation_ = nullptr;
 };
 
-// Throws resource_exhausted where `count` things of `bytes` each are more than memory_limit(): for
-// what a kernel keeps beside tensors, as many as a value says.
+// Throws kResourceExhausted if `count` items of `bytes` each exceed memory_limit(). For buffers of
+// kernels whose size depends on input values.
 void check_memory(int64_t count, size_t bytes);
 
 // Copies are shallow: they share the buffer.
 class Tensor {
  public:
-  Tensor() = default;  // "no tensor": is_valid() is FALSE
+  Tensor() = default;  // not a tensor: is_valid() is FALSE
   Tensor(DType dtype, const Shape& shape);
   Tensor(const Tensor& other)
       : dtype_(other.dtype_), shape_(other.shape_), count_(other.count_), buffer_(other.buffer_) {
@@ -85,7 +84,7 @@ class Tensor {
   }
   static Tensor string_scalar(const std::string& value);
   static Tensor strings(const Shape& shape, const std::vector<std::string>& values);
-  // A number in any numeric or boolean dtype.
+  // A scalar of any numeric or boolean dtype.
   static Tensor number(DType dtype, double value);
   static Tensor zeros(DType dtype, const Shape& shape);
 
@@ -111,20 +110,18 @@ class Tensor {
   void set_dictionary(std::shared_ptr<StringDictionary> dictionary);
   const std::string& string_at(int64_t i) const;
 
-  // A scalar of type variant: a thing of the core that travels with tensors, such as a dataset.
+  // A scalar of type variant, which holds an object of the core such as a dataset.
   static Tensor variant(std::shared_ptr<void> object);
   const std::shared_ptr<void>& object() const;
 
-  // One element of a numeric or boolean tensor as a double.
   double number_at(int64_t i) const;
-  // All elements of an int32 or int64 tensor.
   std::vector<int64_t> integers() const;
 
   bool shares_buffer_with(const Tensor& other) const { return buffer_ && buffer_ == other.buffer_; }
   bool buffer_is_shared() const { return buffer_ && buffer_->use_count() > 1; }
-  // The same buffer under another shape with as many elements.
+  // Shares the buffer; `shape` must have the same number of elements.
   Tensor reshaped(const Shape& shape) const;
-  // The first bytes of the same buffer as another type and shape; there must be enough of them.
+  // Reinterprets the start of the buffer; it must be large enough.
   Tensor viewed_as(DType dtype, const Shape& shape) const;
   Tensor copy() const;
   bool equals(const Tensor& other) const;

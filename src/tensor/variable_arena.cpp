@@ -18,31 +18,31 @@ namespace runhooks {
 namespace {
 
 constexpr size_t kLine = 64;
-// Stands at a multiple of its size, so that what is in it tells where it begins.
+// Chunks are aligned to their size, so that the chunk of an address is found by rounding down.
 constexpr size_t kChunkSize = 2 * kHugePage;
 
 struct Chunk {
   void* allocation;
-  size_t used;      // bytes from its beginning
-  size_t num_live;  // values in it
+  size_t used;  // bytes, including the header
+  size_t num_live;
 };
 constexpr size_t kHeader = kLine;
 static_assert(sizeof(Chunk) <= kHeader);
 
 std::mutex guard;
-Chunk* current = nullptr;  // which the next value goes into, and some are in
+Chunk* current = nullptr;  // the chunk for the next value; never an empty one
 size_t num_chunks = 0;
 
 size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// Untouched pages take no memory. The choice holds as long as the process: what was mapped is
-// unmapped.
+// Untouched pages take no memory. The choice is made once per process, so that memory is freed the
+// way it was allocated.
 #if defined(_WIN32)
 bool maps_pages() { return false; }
 void* map_pages(size_t) { return nullptr; }
 void unmap_pages(void*, size_t) {}
 #else
-// Not by malloc(), which keeps more for itself once it was given back as much.
+// Not malloc(), which retains more memory after large blocks have been freed.
 bool maps_pages() {
   static const bool is_so = feature_enabled(SystemFeature::kMmap);
   return is_so;
@@ -56,7 +56,7 @@ void unmap_pages(void* memory, size_t bytes) { munmap(memory, bytes); }
 #endif
 
 void* reserve(size_t bytes) { return maps_pages() ? map_pages(bytes) : std::malloc(bytes); }
-void give_back(void* memory, size_t bytes) {
+void free_pages(void* memory, size_t bytes) {
   if (maps_pages()) return unmap_pages(memory, bytes);
   std::free(memory);
 }
@@ -70,33 +70,35 @@ Chunk* new_chunk() {
   }
   const auto address = reinterpret_cast<uintptr_t>(allocation);
   void* const begin = reinterpret_cast<void*>(rounded_up(address, kChunkSize));
-  // The system has to know before a page is touched. A small model takes as little memory as it
-  // needs: the first page of all is none of the huge ones.
+  // madvise() must precede the first access. The first huge page of the process stays ordinary, so
+  // that small models use little memory.
   const size_t ordinary = num_chunks++ == 0 ? kHugePage : 0;
   prefer_huge_pages(static_cast<char*>(begin) + ordinary, kChunkSize - ordinary);
   return new (begin) Chunk{allocation, kHeader, 0};
 }
 
 void free_chunk(Chunk* chunk) {
-  give_back(chunk->allocation, 2 * kChunkSize);
+  free_pages(chunk->allocation, 2 * kChunkSize);
   release_memory(kChunkSize);
   --num_chunks;
 }
 
-bool& staying() {
+bool& persistent_flag() {
   static thread_local bool is_so = false;
   return is_so;
 }
 
 }  // namespace
 
-PersistentAllocScope::PersistentAllocScope() : outer_(staying()) { staying() = true; }
-PersistentAllocScope::~PersistentAllocScope() { staying() = outer_; }
-bool in_persistent_scope() { return staying(); }
+PersistentAllocScope::PersistentAllocScope() : outer_(persistent_flag()) {
+  persistent_flag() = true;
+}
+PersistentAllocScope::~PersistentAllocScope() { persistent_flag() = outer_; }
+bool in_persistent_scope() { return persistent_flag(); }
 
 void* arena_allocate(size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)
-  return nullptr;  // which sees what goes beyond a value where each has memory of its own
+  return nullptr;  // AddressSanitizer finds overflows only in separate allocations
 #endif
   if (bytes > kLargestLasting) return nullptr;
   const size_t size = std::max(rounded_up(bytes, kLine), kLine);
@@ -121,7 +123,7 @@ void free_lasting(void* data) {
   free_chunk(chunk);
 }
 
-// lint: allow caller (tests see that memory is given back)
+// lint: allow caller (for tests)
 size_t arena_chunk_count() {
   const std::lock_guard<std::mutex> lock(guard);
   return num_chunks;
@@ -131,7 +133,8 @@ void prefer_huge_pages([[maybe_unused]] void* from, [[maybe_unused]] size_t byte
 #if defined(MADV_HUGEPAGE)
   static const bool is_wanted = feature_enabled(SystemFeature::kHugePages);
   if (!is_wanted) return;
-  madvise(from, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // advice: it may fail
+  // madvise() is only advice, so errors are ignored.
+  madvise(from, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
 #endif
 }
 

@@ -1,4 +1,4 @@
-// Memory of values that stay, such as a model's variables: many small ones share huge pages.
+// An arena for long-lived buffers, such as variables, which packs small ones into huge pages.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +6,12 @@
 namespace runhooks {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-// Larger values have pages of their own.
 constexpr size_t kLargestLasting = size_t{1} << 20;
 
-// A step that visits hundreds of tables, or large ones in no order, waits for the addresses of pages
-// as long as for the numbers, where each table lies in small pages of its own. Tables side by side
-// in huge pages are found at once. What comes and goes with a step has no place there, for a chunk
-// is given back as a whole.
+// With hundreds of small tables, TLB misses cost as much as the data, and huge pages avoid them. Do
+// not allocate per-step buffers here; a chunk is freed as a whole.
 
-// While one lives, buffers that this thread allocates are of values that stay.
+// Inside this scope, buffers that this thread allocates are long-lived.
 class PersistentAllocScope {
  public:
   PersistentAllocScope();
@@ -27,13 +24,12 @@ class PersistentAllocScope {
 };
 bool in_persistent_scope();
 
-// Begins with a line of the cache. NULL where the value is too large, or there is no memory.
+// Returns memory aligned to a cache line; NULL if the value is too large or memory is exhausted.
 void* arena_allocate(size_t bytes);
 void free_lasting(void* data);
-// How many chunks there are.
 size_t arena_chunk_count();
 
-// Tables that are visited in no order spend less time on finding their pages. From a whole page on.
+// Advises huge pages for tables with random access, to reduce TLB misses. Affects whole huge pages.
 void prefer_huge_pages(void* from, size_t bytes);
 
 }  // namespace runhooks

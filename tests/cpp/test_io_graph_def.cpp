@@ -88,7 +88,7 @@ TEST(io_tensor_proto_reads_all_forms) {
   CHECK(bools.equals(Tensor::vector<bool>({false, true, true})));
   CHECK_EQ(static_cast<const char*>(bools.raw())[2], char{1});
   CHECK_THROWS(read("dtype: DT_COMPLEX64 tensor_shape {}"), Code::kUnimplemented,
-               "'/a/file' has type number 8");
+               "'/a/file' has data type 8");
   CHECK_THROWS(read("dtype: DT_INT64 tensor_content: 'abc' tensor_shape {}"), Code::kDataLoss,
                "3 bytes");
   CHECK_THROWS(read("dtype: DT_INT64 float_val: 1 tensor_shape {}"), Code::kDataLoss,

@@ -170,5 +170,5 @@ TEST(io_record_of_a_compressed_file_has_a_limit) {
   }
   RecordReader reader(path, Compression::kGzip);
   std::string data;
-  CHECK_THROWS(reader.next(data), Code::kDataLoss, "would have 536870912 bytes");
+  CHECK_THROWS(reader.next(data), Code::kDataLoss, "its length is 536870912 bytes");
 }

@@ -186,19 +186,19 @@ TEST(io_bundle_writer_checks_what_it_is_given) {
   BundleWriter writer(fresh_folder("checks") + "/x");
   const Tensor one = Tensor::vector<float>({1}), two = Tensor::vector<float>({1, 2});
   writer.add("a", one);
-  CHECK_THROWS(writer.add("a", one), Code::kInvalidArgument, "'a' is twice");
+  CHECK_THROWS(writer.add("a", one), Code::kInvalidArgument, "already has a tensor 'a'");
   CHECK_THROWS(writer.add("", one), Code::kInvalidArgument, "needs a name");
   CHECK_THROWS(writer.add("b", Tensor()), Code::kInvalidArgument, "'b' of type invalid");
-  CHECK_THROWS(writer.add_slice("a", {3}, {{0}, {1}}, one), Code::kInvalidArgument, "'a' is twice");
+  CHECK_THROWS(writer.add_slice("a", {3}, {{0}, {1}}, one), Code::kInvalidArgument, "already has a tensor 'a'");
   CHECK_THROWS(writer.add_slice("s", {3}, {{3}, {1}}, one), Code::kInvalidArgument,
                "does not lie in");
   CHECK_THROWS(writer.add_slice("s", {3}, {{0}, {1}}, two), Code::kInvalidArgument, "does not fit");
   writer.add_slice("s", {3}, {{0}, {1}}, one);
-  CHECK_THROWS(writer.add_slice("s", {3}, {{0}, {1}}, one), Code::kInvalidArgument, "'s' is twice");
+  CHECK_THROWS(writer.add_slice("s", {3}, {{0}, {1}}, one), Code::kInvalidArgument, "already has a tensor 's'");
   CHECK_THROWS(writer.add_slice("s", {4}, {{1}, {2}}, two), Code::kInvalidArgument, "(3,)");
-  CHECK_THROWS(writer.add("s", one), Code::kInvalidArgument, "'s' is twice");
+  CHECK_THROWS(writer.add("s", one), Code::kInvalidArgument, "already has a tensor 's'");
   writer.finish();
-  CHECK_THROWS(writer.add("c", one), Code::kFailedPrecondition, "written already");
+  CHECK_THROWS(writer.add("c", one), Code::kFailedPrecondition, "already been written");
 }
 
 TEST(io_bundle_missing_things_are_named) {
@@ -218,7 +218,7 @@ TEST(io_bundle_slices_must_make_up_the_tensor) {
   writer.add_slice("w", {3}, {{0}, {1}}, Tensor::vector<float>({1}));
   writer.finish();
   const BundleReader reader(prefix);
-  CHECK_THROWS(reader.read("w"), Code::kDataLoss, "'w' has slices that do not make up all");
+  CHECK_THROWS(reader.read("w"), Code::kDataLoss, "'w' has slices that do not cover all");
   CHECK(reader.read_slice("w", {{0}, {1}}).equals(Tensor::vector<float>({1})));
 }
 

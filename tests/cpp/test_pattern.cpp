@@ -124,7 +124,7 @@ TEST(pattern_limits_have_words) {
   CHECK_EQ(error_of("((a{100}){100})"),
            "Invalid pattern: ((a{100}){100}), error: invalid repetition size: {100}.");
   CHECK_EQ(error_of(repeated("(", 5000) + repeated(")", 5000)),
-           "Invalid pattern: groups lie within each other more than 1000 deep.");
+           "Invalid pattern: groups are nested more than 1000 deep.");
   CHECK_EQ(error_of(repeated("(", 900) + "a" + repeated(")", 900)), "");
   CHECK_EQ(error_of(repeated("(abc{0,1000})", 200)),
            "Invalid pattern: pattern too large - compile failed.");

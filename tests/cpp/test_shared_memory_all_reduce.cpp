@@ -217,7 +217,7 @@ TEST(cluster_processes_that_do_not_add_the_same_are_told) {
         sums.add(values.data(), is_other && !other_type ? 7 : 8,
                  is_other && other_type ? DType::kInt64 : DType::kFloat64);
       };
-      CHECK_THROWS(with_ranks(size, differ), Code::kInternal, "adds something else");
+      CHECK_THROWS(with_ranks(size, differ), Code::kInternal, "runs another reduction");
     }
   }
 }

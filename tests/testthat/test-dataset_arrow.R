@@ -29,9 +29,9 @@ test_that("missing values, errors of the stream, and what is none", {
   expect_error(dataset_collect(arrow_dataset(cpp_test_arrow_stream(2, 4))),
     "Column 'n' of an Arrow stream has no value in row 5")
   expect_error(dataset_collect(arrow_dataset(cpp_test_arrow_stream(-1, -1))),
-    "cannot give its next batch: out of luck", class = "runhooks_error_data_loss")
+    "Cannot read the next batch of an Arrow stream: out of luck", class = "runhooks_error_data_loss")
   expect_error(arrow_dataset(cpp_test_arrow_stream(1, -1, format = "tdD")),
-    "Column 'n' of an Arrow stream is of the format 'tdD'")
+    "Column 'n' of an Arrow stream has format 'tdD'")
   has <- function(package) requireNamespace(package, quietly = TRUE)
   skip_if(has("nanoarrow") || has("arrow"), "arrow's packages take more objects")
   expect_error(arrow_dataset(3), "must be an Arrow stream")

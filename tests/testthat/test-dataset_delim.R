@@ -62,13 +62,13 @@ test_that("what is ill is named with file, line and column", {
     "column 'x': the field is empty, and the column has no default")
   broken <- csv_file(c("x,w", "1,\"a", "2,b"))
   expect_error(dataset_collect(text_line_dataset(broken, record_spec = spec)),
-    "Line 2 of .*, field 2: a quote that is not closed", class = "runhooks_error_data_loss")
+    "Line 2 of .*, field 2: a quote is not closed", class = "runhooks_error_data_loss")
   stray <- csv_file(c("x,w", "1,a\"b"))
   expect_error(dataset_collect(text_line_dataset(stray, record_spec = spec)),
-    "field 2: a quote inside a field without quotes")
+    "field 2: a quote inside an unquoted field")
   after <- csv_file(c("x,w", "1,\"a\"b"))
   expect_error(dataset_collect(text_line_dataset(after, record_spec = spec)),
-    "field 2: a quote inside a field that is not written twice")
+    "field 2: a quote inside a quoted field is not doubled")
   other <- csv_file(c("x,z", "1,a"))
   expect_error(dataset_collect(text_line_dataset(other, record_spec = spec)),
     "has columns x, z; expected x, w", class = "runhooks_error_failed_precondition")

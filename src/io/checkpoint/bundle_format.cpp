@@ -81,7 +81,7 @@ WireWriter write_slice(const TensorSlice& slice) {
   return out;
 }
 
-// A dimension taken whole may come without a length; it is -1 until the shape is known.
+// A slice along a whole dimension may omit the length; -1 stands for it until the shape is known.
 TensorSlice read_slice(WireReader r) {
   TensorSlice slice;
   while (r.next()) {
@@ -97,7 +97,7 @@ TensorSlice read_slice(WireReader r) {
   return slice;
 }
 
-// Gives the slices of an entry their keys and lengths; FALSE where one does not lie in the tensor.
+// Sets the keys and lengths of an entry's slices; FALSE if a slice exceeds the tensor.
 bool resolve_slices(const std::string& name, BundleEntry& entry) {
   for (TensorSlice& slice : entry.slices) {
     entry.slice_keys.push_back(bundle_slice_key(name, slice));
@@ -152,7 +152,7 @@ BundleEntry read_bundle_entry(std::string_view bytes,
 
 namespace {
 
-// An ordered code: the bytes of encoded values compare as the values do.
+// An order-preserving code: encoded values compare bytewise as the values do.
 void append_ordered_unsigned(std::string& out, uint64_t value) {
   std::string digits;
   for (; value; value >>= 8) digits.insert(digits.begin(), static_cast<char>(value & 0xff));
@@ -169,8 +169,8 @@ void append_ordered_string(std::string& out, std::string_view text) {
   out.append("\0\1", 2);
 }
 
-// n bytes hold 7 n - 1 bits beside the sign; the header is n ones for a positive number, n zeros
-// for a negative one, with the bits of the number (two's complement) xored over it.
+// n bytes hold the sign and 7 n - 1 bits. The header is n ones for a positive number, n zeros for a
+// negative one, xored with the number in two's complement.
 void append_ordered_signed(std::string& out, int64_t value) {
   const uint64_t magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
   int n = 1;
@@ -182,7 +182,7 @@ void append_ordered_signed(std::string& out, int64_t value) {
         shift < 64 ? static_cast<uint64_t>(value) >> shift : (value < 0 ? ~0ull : 0);
     bytes[i] = static_cast<char>(part & 0xff);
   }
-  const unsigned header = 0xffffu << (16 - n) & 0xffffu;  // n ones from the left
+  const unsigned header = 0xffffu << (16 - n) & 0xffffu;
   bytes[0] = static_cast<char>(bytes[0] ^ static_cast<char>(header >> 8));
   if (n > 1) bytes[1] = static_cast<char>(bytes[1] ^ static_cast<char>(header & 0xff));
   out.append(bytes, static_cast<size_t>(n));
@@ -210,8 +210,7 @@ std::string bundle_data_path(const std::string& prefix, int shard, int num_shard
 
 namespace {
 
-// The checksum of the lengths goes over fixed-width numbers, so that it does not depend on their
-// varints.
+// Uses fixed-width numbers, so that the checksum does not depend on the varint encoding.
 uint32_t extend_with_length(uint32_t crc, uint64_t length) {
   std::string bytes;
   if (length > std::numeric_limits<uint32_t>::max())

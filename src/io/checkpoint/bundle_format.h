@@ -1,4 +1,4 @@
-// The parts of a tensor bundle: index entries, the keys of slices, strings.
+// The parts of a tensor bundle: index entries, keys of slices and encoded strings.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace runhooks {
 
-// A box within a tensor: where it begins and how long it is along each dimension.
+// A box within a tensor: start and length along each dimension.
 struct TensorSlice {
   std::vector<int64_t> start, length;
 
@@ -19,7 +19,6 @@ struct TensorSlice {
   bool covers(const Shape& shape) const;
   bool lies_within(const Shape& shape) const;
   bool operator==(const TensorSlice& o) const { return start == o.start && length == o.length; }
-  // "3:2,0:4", as TensorFlow spells it
   std::string to_string() const;
 };
 
@@ -29,9 +28,9 @@ struct BundleEntry {
   int shard = 0;
   int64_t offset = 0, size = 0;
   uint32_t masked_crc = 0;
-  // Of a tensor that is kept in parts; each has an entry of its own.
+  // Slices of a partitioned tensor; each has a separate entry.
   std::vector<TensorSlice> slices;
-  // Those that were written as "the whole dimension" have length -1 in their keys.
+  // Keys of the slices. A slice that was stored as "whole dimension" has length -1 in its key.
   std::vector<std::string> slice_keys;
 };
 
@@ -45,27 +44,27 @@ std::string write_bundle_header(const BundleHeader& header);
 BundleHeader read_bundle_header(std::string_view bytes, const std::string& path);
 
 std::string write_bundle_entry(const BundleEntry& entry);
-// Throws kDataLoss, naming `path` and `name`, where the entry cannot be.
+// Throws kDataLoss, naming `path` and `name`, if the entry is invalid.
 BundleEntry read_bundle_entry(std::string_view bytes,
                               const std::string& name,
                               const std::string& path);
 
-// The key of one slice's entry: an encoding that sorts by name, then by position.
+// The key of a slice's entry, which sorts by name and then by position.
 std::string bundle_slice_key(const std::string& name, const TensorSlice& slice);
 
 // PREFIX.index, PREFIX.data-00000-of-00001
 std::string bundle_index_path(const std::string& prefix);
 std::string bundle_data_path(const std::string& prefix, int shard, int num_shards);
 
-// A string tensor in a data file is `lengths` followed by the elements; the checksum is not that of
-// these bytes.
+// A string tensor is stored as the lengths followed by the strings. `crc` is not simply the
+// checksum of `bytes`.
 struct EncodedStrings {
   std::string bytes;
   uint32_t crc = 0;
 };
 EncodedStrings encode_strings(const Tensor& tensor);
-// Puts the strings into `tensor`, whose dictionary is set. FALSE where the bytes cannot be those of
-// so many strings.
+// Stores the strings in `tensor`, which must have a dictionary. FALSE if the bytes do not encode as
+// many strings as the tensor has elements.
 bool decode_strings(std::string_view bytes, Tensor& tensor, uint32_t* crc);
 
 }  // namespace runhooks

@@ -7,7 +7,6 @@ namespace runhooks {
 
 namespace {
 
-// The files of a checkpoint: its index and its values.
 void add_files_of(const std::string& checkpoint, FileVersions& stamps) {
   const std::string folder = parent_folder(checkpoint), name = base_name(checkpoint);
   for (const std::string& file : {name, name + ".index"}) {
@@ -18,7 +17,6 @@ void add_files_of(const std::string& checkpoint, FileVersions& stamps) {
   }
 }
 
-// Whether the folder names this one as its newest, and nothing is odd about that.
 bool is_newest(const std::string& folder, const std::string& checkpoint) {
   std::vector<std::string> warnings;
   const auto state = read_checkpoint_state(folder, &warnings);
@@ -28,11 +26,11 @@ bool is_newest(const std::string& folder, const std::string& checkpoint) {
 }  // namespace
 
 bool CachedCheckpoint::note(const std::string& folder,
-                           const std::string& checkpoint,
-                           const std::vector<std::string>& besides) {
+                            const std::string& checkpoint,
+                            const std::vector<std::string>& besides) {
   checkpoint_.clear();
   if (checkpoint.empty()) return false;
-  // first the stamps, then a look at what the files say: what is written meanwhile is seen
+  // Stat before reading, so that a concurrent write invalidates the entry.
   FileVersions stamps;
   stamps.add(join_path(folder, kCheckpointStateName));
   for (const std::string& name : besides) stamps.add(join_path(folder, name));

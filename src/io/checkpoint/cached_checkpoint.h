@@ -1,4 +1,4 @@
-// CachedCheckpoint, a folder's newest checkpoint and whether its files are still those that they were.
+// CachedCheckpoint: the newest checkpoint of a directory, valid until one of its files changes.
 #pragma once
 
 #include <string>
@@ -10,16 +10,15 @@ namespace runhooks {
 
 class CachedCheckpoint {
  public:
-  // About to be read, with the files `besides` it in the folder: what is written from now on is
-  // seen. FALSE, and nothing is known, where the folder does not name it as its newest, or
-  // something is odd.
+  // Call before reading the checkpoint and the files `besides` of the directory; later writes
+  // invalidate the entry. FALSE, and no entry, if the checkpoint is not the newest or its state
+  // file has problems.
   bool note(const std::string& folder,
             const std::string& checkpoint,
             const std::vector<std::string>& besides);
-  // "" where nobody knows.
+  // The cached checkpoint, or "" if there is no valid entry for `folder`.
   const std::string& in(const std::string& folder) const;
   bool is_noted() const { return !checkpoint_.empty(); }
-  // Of all the files.
   uint64_t num_bytes() const { return stamps_.num_bytes(); }
 
  private:

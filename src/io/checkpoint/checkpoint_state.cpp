@@ -36,12 +36,11 @@ CheckpointState from_bytes(const std::string& bytes) {
   return state;
 }
 
-// The way from `dir` to `path`, whichever of them is absolute.
 std::string relative_to(const std::string& path, const std::string& dir) {
   const fs::path to = fs::absolute(fs_path(path)).lexically_normal();
   const fs::path from = fs::absolute(fs_path(join_path(dir, "."))).lexically_normal().parent_path();
   const fs::path way = to.lexically_relative(from);
-  // to another drive there is none
+  // There is no relative path to another drive.
   return way.empty() ? path_text(to) : portable_path_text(way);
 }
 
@@ -70,8 +69,7 @@ CheckpointState make_checkpoint_state(const std::string& dir,
   if (all.empty() || all.back() != newest) all.push_back(newest);
   const bool dir_is_absolute = is_absolute_path(dir);
   for (std::string& path : all) {
-    // A relative path means one from where the process stands, unless the folder is absolute: then
-    // it is one in the folder.
+    // A relative path refers to the working directory, or to `dir` if that is absolute.
     const bool changes = relative ? is_absolute_path(path) || !dir_is_absolute
                                   : !is_absolute_path(path) && !dir_is_absolute;
     if (changes) path = relative_to(path, dir);
@@ -110,7 +108,7 @@ std::optional<CheckpointState> read_checkpoint_state(const std::string& dir,
     throw Error(Code::kInvalidArgument,
                 str_cat("Invalid checkpoint state loaded from ", dir, ": '", path,
                         "' names no model_checkpoint_path."),
-                {"Remove that file to start anew, or name in it the checkpoint to start from."});
+                {"Remove the file to start again, or name the checkpoint to start from in it."});
   }
   state.model_checkpoint_path = join_path(dir, state.model_checkpoint_path);
   for (std::string& p : state.all_model_checkpoint_paths) p = join_path(dir, p);
@@ -123,7 +121,7 @@ std::string goes_back_to(const std::string& path) {
 
 std::string checkpoint_problem(const std::string& prefix, CheckpointLook look) {
   const bool is_bundle = file_exists(prefix + ".index");
-  // version 1 is one file
+  // Version 1 has a single file without an index, which is not checked.
   return is_bundle ? bundle_problem(prefix, look == CheckpointLook::kContent) : "";
 }
 
@@ -149,7 +147,7 @@ std::string latest_checkpoint(const std::string& dir,
   std::vector<std::string> passed;
   for (const std::string& path : newest_first(*state)) {
     if (!checkpoint_exists(path)) {
-      passed.push_back("Couldn't match files for checkpoint " + path);  // TensorFlow's words
+      passed.push_back("Couldn't match files for checkpoint " + path);  // TensorFlow's message
       continue;
     }
     const std::string problem = checkpoint_problem(path, look);
@@ -161,7 +159,7 @@ std::string latest_checkpoint(const std::string& dir,
     }
     passed.push_back(str_cat("Checkpoint ", path, " cannot be read: ", problem));
   }
-  // whoever uses a damaged one is told what is wrong
+  // The newest checkpoint exists but is damaged: return it, so that reading it reports why.
   if (checkpoint_exists(state->model_checkpoint_path)) return state->model_checkpoint_path;
   warn(warnings, passed.front());
   return "";

@@ -19,7 +19,7 @@ size_t common_prefix(std::string_view a, std::string_view b) {
   return i;
 }
 
-// A short key k with a <= k < b.
+// A short key k with a <= k < b, which separates two blocks in the index.
 std::string shortest_separator(const std::string& a, std::string_view b) {
   const size_t n = common_prefix(a, b);
   if (n == a.size() || n == b.size()) return a;
@@ -28,7 +28,6 @@ std::string shortest_separator(const std::string& a, std::string_view b) {
   return a.substr(0, n) + static_cast<char>(byte + 1);
 }
 
-// A short key k with a <= k.
 std::string short_successor(const std::string& a) {
   for (size_t i = 0; i < a.size(); ++i) {
     const auto byte = static_cast<uint8_t>(a[i]);
@@ -83,8 +82,8 @@ void TableBuilder::add_pending_to_index(const std::string& separator) {
 
 void TableBuilder::add(std::string_view key, std::string_view value) {
   if (has_entries_ && key <= last_key_) {
-    fail(Code::kInternal, "The keys of a table must grow; got '", std::string(key), "' after '",
-         last_key_, "'.");
+    fail(Code::kInternal, "Table keys must be strictly increasing; got '", std::string(key),
+         "' after '", last_key_, "'.");
   }
   if (has_pending_) add_pending_to_index(shortest_separator(last_key_, key));
   data_.add(key, value);
@@ -124,11 +123,11 @@ class TableReader {
   TableEntries read() {
     if (bytes_.size() < kTableFooterSize) {
       damaged(str_cat("it has ", bytes_.size(), " bytes; a table has at least ", kTableFooterSize,
-                      ", so it may have been cut off"));
+                      ", so it may be truncated"));
     }
     std::string_view footer = bytes_.substr(bytes_.size() - kTableFooterSize);
     if (load_fixed64(footer.data() + kTableFooterSize - 8) != kTableMagic) {
-      damaged("it does not end with a table's magic number, so it is no table or was cut off");
+      damaged("it does not end with a table's magic number, so it is not a table or is truncated");
     }
     read_block(footer, "metaindex");
     TableEntries entries;
@@ -148,13 +147,12 @@ class TableReader {
     fail(Code::kDataLoss, "Damaged table '", path_, "': ", problem, ".");
   }
 
-  // Takes a block's handle off the front of `handle` and reads the block.
   TableEntries read_block(std::string_view& handle, const char* kind) {
     uint64_t offset, size;
     const uint64_t end = bytes_.size() - kTableFooterSize;
     if (!take_varint(handle, &offset) || !take_varint(handle, &size) || offset > end ||
         size > end - offset || end - offset - size < kTrailerSize || size < 4) {
-      damaged(str_cat("the place of its ", kind, " block is not in the file"));
+      damaged(str_cat("the handle of its ", kind, " block points outside the file"));
     }
     const std::string_view block = bytes_.substr(offset, size);
     const char* trailer = block.data() + size;
@@ -171,7 +169,7 @@ class TableReader {
   TableEntries parse_entries(std::string_view block, const char* kind) {
     const uint64_t restarts = load_fixed32(block.data() + block.size() - 4);
     if (restarts > (block.size() - 4) / 4)
-      damaged(str_cat("a ", kind, " block has no room for its restarts"));
+      damaged(str_cat("a ", kind, " block is too short for its restart points"));
     std::string_view rest = block.substr(0, block.size() - 4 - 4 * restarts);
     TableEntries entries;
     std::string key;
@@ -180,7 +178,7 @@ class TableReader {
       if (!take_varint(rest, &shared) || !take_varint(rest, &added) ||
           !take_varint(rest, &value_size) || shared > key.size() || added > rest.size() ||
           value_size > rest.size() - added) {
-        damaged(str_cat("an entry of a ", kind, " block does not fit into it"));
+        damaged(str_cat("an entry of a ", kind, " block exceeds the block"));
       }
       key.resize(shared);
       key.append(rest.substr(0, added));

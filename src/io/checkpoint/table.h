@@ -15,7 +15,7 @@ class BlockBuilder {
   void add(std::string_view key, std::string_view value);
   bool empty() const { return bytes_.empty(); }
   size_t size() const { return bytes_.size() + 4 * restarts_.size() + 4; }
-  // The block's bytes; the builder is as new afterwards.
+  // Returns the block and resets the builder.
   std::string finish();
 
  private:
@@ -25,7 +25,7 @@ class BlockBuilder {
   std::vector<uint32_t> restarts_ = {0};
 };
 
-// Builds a table from keys in bytewise order, each larger than the one before.
+// Builds a table; keys must be strictly increasing in byte order.
 class TableBuilder {
  public:
   static constexpr size_t kBlockSize = 256 * 1024;
@@ -40,7 +40,7 @@ class TableBuilder {
     uint64_t offset, size;
   };
   Handle write_block(BlockBuilder& block);
-  // Puts the finished block into the index, once the key of the next one is known.
+  // Adds the finished block to the index; needs the next block's first key for a short separator.
   void add_pending_to_index(const std::string& separator);
 
   size_t block_size_;
@@ -52,7 +52,7 @@ class TableBuilder {
 
 using TableEntries = std::vector<std::pair<std::string, std::string>>;
 
-// The entries of a whole file's bytes, in order. Damage is a kDataLoss error that names `path`.
+// The entries of a file in order. Throws kDataLoss, naming `path`, if the file is damaged.
 TableEntries read_table(std::string_view bytes, const std::string& path);
 
 }  // namespace runhooks

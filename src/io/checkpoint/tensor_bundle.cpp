@@ -7,23 +7,21 @@
 #include <filesystem>
 
 #include "base/interrupt.h"
-#include "base/suggestions.h"
 #include "base/parallel_for.h"
+#include "base/suggestions.h"
 #include "io/checkpoint/table.h"
 #include "io/files/crc32c.h"
 #include "io/proto/tensor_proto.h"
 
 namespace runhooks {
 
-// ---------------------------------------------------------------- writing
-
 void BundleWriter::throw_duplicate(const std::string& name) const {
-  invalid_argument("Tensor '", name, "' is twice in checkpoint '", prefix_, "'.");
+  invalid_argument("Checkpoint '", prefix_, "' already has a tensor '", name, "'.");
 }
 
 void BundleWriter::add_item(const std::string& name, const std::string& key, const Tensor& tensor) {
   if (finished_) {
-    fail(Code::kFailedPrecondition, "The checkpoint '", prefix_, "' is written already.");
+    fail(Code::kFailedPrecondition, "The checkpoint '", prefix_, "' has already been written.");
   }
   if (name.empty()) invalid_argument("A tensor in checkpoint '", prefix_, "' needs a name.");
   if (!tensor.is_valid() || dtype_size(tensor.dtype()) == 0) {
@@ -52,8 +50,8 @@ void BundleWriter::add_slice(const std::string& name,
   const Shape& shape = is_first ? full_shape : known->second.shape;
   if (dtype != tensor.dtype() || shape != full_shape || tensor.shape() != Shape(slice.length)) {
     invalid_argument("Slice ", slice.to_string(), " of tensor '", name, "' is ",
-                     dtype_name(tensor.dtype()), " of shape ", tensor.shape(),
-                     "; that does not fit into ", dtype_name(dtype), " of shape ", shape, ".");
+                     dtype_name(tensor.dtype()), " of shape ", tensor.shape(), "; expected ",
+                     dtype_name(dtype), " of shape ", shape, ".");
   }
   if (slice.covers(full_shape)) return add(name, tensor);
   if (is_first && keys_.count(name)) throw_duplicate(name);
@@ -67,13 +65,13 @@ void BundleWriter::add_slice(const std::string& name,
 
 namespace {
 
-// What is there under this name and can be read.
-std::unique_ptr<BundleReader> standing_bundle(const std::string& prefix) {
+// The existing bundle of this name, or NULL if it is missing or unreadable.
+std::unique_ptr<BundleReader> existing_bundle(const std::string& prefix) {
   try {
     if (!file_exists(bundle_index_path(prefix))) return nullptr;
-    auto standing = std::make_unique<BundleReader>(prefix);
-    standing->check_data_files();
-    return standing;
+    auto current = std::make_unique<BundleReader>(prefix);
+    current->check_data_files();
+    return current;
   } catch (const Error&) {
     return nullptr;
   }
@@ -81,12 +79,12 @@ std::unique_ptr<BundleReader> standing_bundle(const std::string& prefix) {
 
 void remove_data_files(const std::string& prefix, int num_shards) {
   for (int i = 0; i < num_shards; ++i) {
-    std::error_code ignored;  // the error on its way says more
+    std::error_code ignored;  // the caller rethrows the original error
     std::filesystem::remove(fs_path(bundle_data_path(prefix, i, num_shards)), ignored);
   }
 }
 
-// Its entry, but for where it lies; `use` gets its bytes.
+// Builds the entry except its position, and passes the bytes to `use`.
 template <typename Use>
 BundleEntry describe(const Tensor& tensor, Use use) {
   BundleEntry entry;
@@ -110,7 +108,6 @@ BundleEntry describe(const Tensor& tensor, Use use) {
 
 }  // namespace
 
-// As they will be, but for where they lie.
 std::map<std::string, BundleEntry> BundleWriter::entries() const {
   std::map<std::string, BundleEntry> all = sliced_;
   for (const Item& item : items_) all[item.key] = describe(item.tensor, [](std::string_view) {});
@@ -119,16 +116,16 @@ std::map<std::string, BundleEntry> BundleWriter::entries() const {
 
 void BundleWriter::finish() {
   create_directories(parent_folder(prefix_));
-  // The Saver gives its tensors sorted by name, the parts of one in their order.
+  // Same order as TensorFlow's Saver: sorted by name, slices in order.
   std::stable_sort(items_.begin(), items_.end(),
                    [](const Item& a, const Item& b) { return a.name < b.name; });
   const bool stood = file_exists(bundle_index_path(prefix_));
-  const std::unique_ptr<BundleReader> standing = standing_bundle(prefix_);
-  // what stands is trusted after it has been read
+  const std::unique_ptr<BundleReader> current = existing_bundle(prefix_);
+  // Read the existing data before trusting it.
   const bool is_written =
-      standing && standing->has_same(entries()) && bundle_problem(prefix_, true).empty();
+      current && current->has_same(entries()) && bundle_problem(prefix_, true).empty();
   if (!is_written) {
-    const int now = standing && standing->num_shards() == 1 ? 2 : 1;
+    const int now = current && current->num_shards() == 1 ? 2 : 1;
     write(now);
     if (stood || file_exists(bundle_data_path(prefix_, 0, 3 - now))) {
       remove_unused_data_files(prefix_);
@@ -138,7 +135,8 @@ void BundleWriter::finish() {
   items_.clear();
 }
 
-// All data go to the first of the files, which are two where one of that name is in use.
+// The data go to shard 0. If a file of that name is in use, the bundle has a second, empty shard,
+// which changes all file names.
 void BundleWriter::write(int num_shards) {
   AtomicFile data(bundle_data_path(prefix_, 0, num_shards)), index(bundle_index_path(prefix_));
   std::map<std::string, std::string> entries;
@@ -156,8 +154,8 @@ void BundleWriter::write(int num_shards) {
   table.add("", write_bundle_header(header));
   for (const auto& entry : entries) table.add(entry.first, entry.second);
   index.write(table.finish());
-  // A checkpoint is there when its index is: the data go first, and nothing can fail between the
-  // two but the renaming.
+  // The index makes the checkpoint visible, so the data file is renamed first. Both are synced
+  // before, so that only a rename can still fail.
   data.finish();
   index.finish();
   try {
@@ -193,7 +191,7 @@ void remove_unused_data_files(const std::string& prefix) {
       used.insert(base_name(bundle_data_path(prefix, i, num_shards)));
     }
   } catch (const Error&) {
-    return;  // nobody knows
+    return;  // unknown which files are used
   }
   const std::string folder = parent_folder(prefix), begin = base_name(prefix) + ".data-";
   for (const std::string& name : names_beginning(folder, begin)) {
@@ -201,8 +199,6 @@ void remove_unused_data_files(const std::string& prefix) {
     if (is_data && used.count(name) == 0) remove_file(join_path(folder, name));
   }
 }
-
-// ---------------------------------------------------------------- reading
 
 void BundleReader::damaged(const std::string& file,
                            const std::string& name,
@@ -225,7 +221,7 @@ void BundleReader::read_index() {
   if (header.big_endian || header.min_consumer > 1) {
     fail(Code::kUnimplemented, "The checkpoint '", path, "' ",
          header.big_endian ? "was written on a big-endian machine"
-                           : "needs a newer reader of checkpoints",
+                           : "needs a newer version of runhooks",
          "; it cannot be read.");
   }
   for (size_t i = 1; i < table.size(); ++i) {
@@ -238,8 +234,8 @@ void BundleReader::read_index() {
 }
 
 void BundleReader::find_shards(int num_shards) {
-  constexpr int kMost = 99999;  // what five digits can say
-  if (num_shards < 0 || num_shards > kMost) {
+  constexpr int kMaxShards = 99999;  // file names have five digits
+  if (num_shards < 0 || num_shards > kMaxShards) {
     fail(Code::kDataLoss, "Damaged checkpoint '", bundle_index_path(prefix_), "': it has ",
          num_shards, " data files.");
   }
@@ -253,13 +249,12 @@ void BundleReader::find_shards(int num_shards) {
 bool BundleReader::has_same(const std::map<std::string, BundleEntry>& entries) const {
   std::map<std::string, BundleEntry> own = entries_;
   own.insert(parts_.begin(), parts_.end());
-  return std::equal(own.begin(), own.end(), entries.begin(), entries.end(),
-                    [](const auto& a, const auto& b) {
-                      return a.first == b.first && a.second.dtype == b.second.dtype &&
-                             a.second.shape == b.second.shape && a.second.size == b.second.size &&
-                             a.second.masked_crc == b.second.masked_crc &&
-                             a.second.slices == b.second.slices;
-                    });
+  return std::equal(
+      own.begin(), own.end(), entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+        return a.first == b.first && a.second.dtype == b.second.dtype &&
+               a.second.shape == b.second.shape && a.second.size == b.second.size &&
+               a.second.masked_crc == b.second.masked_crc && a.second.slices == b.second.slices;
+      });
 }
 
 void BundleReader::check_data_files() const {
@@ -326,15 +321,15 @@ InputFile& BundleReader::file_of(const std::string& name, const BundleEntry& ent
   if (end > file.size()) {
     damaged(
         file.path(), name,
-        str_cat("needs ", end, " bytes of the file, which has ", file.size(), ": it was cut off"));
+        str_cat("needs ", end, " bytes of the file, which has ", file.size(), ": it is truncated"));
   }
   return file;
 }
 
 namespace {
 
-// As many bytes as there are from `offset`, at most `size`, and their checksum: in rounds of parts,
-// each read and summed up by one thread, between which the user may stop.
+// Reads up to `size` bytes and computes their checksum. Each round reads its chunks on several
+// threads; between rounds it checks for interrupts.
 size_t read_with_crc(InputFile& file, uint64_t offset, char* to, size_t size, uint32_t* crc) {
   constexpr size_t kPart = size_t{1} << 20, kParts = 8;
   struct Part {
@@ -376,14 +371,13 @@ Tensor read_numbers(InputFile& file, const BundleEntry& entry, uint32_t* crc) {
   swap_on_big_endian(tensor.raw(), dtype_size(entry.dtype),
                      static_cast<size_t>(tensor.num_elements()));
   if (entry.dtype == DType::kBool) {
-    // Any other byte than 0 and 1 in a bool would be undefined behaviour.
+    // A bool with another byte value than 0 or 1 is undefined behaviour.
     auto* bytes = static_cast<uint8_t*>(tensor.raw());
     for (size_t i = 0; i < got; ++i) bytes[i] = bytes[i] != 0;
   }
   return tensor;
 }
 
-// FALSE where the bytes are not those of strings.
 bool read_strings(InputFile& file, const BundleEntry& entry, Tensor& tensor, uint32_t* crc) {
   std::string bytes(static_cast<size_t>(entry.size), '\0');
   file.read_at(static_cast<uint64_t>(entry.offset), bytes.data(), bytes.size());
@@ -410,7 +404,7 @@ Tensor BundleReader::read_piece(const std::string& name,
     tensor = Tensor(entry.dtype, entry.shape);
     tensor.set_dictionary(dictionary);
     if (!read_strings(file, entry, tensor, &crc)) {
-      damaged(file.path(), name, "has strings that do not fit their lengths");
+      damaged(file.path(), name, "has strings that do not match their lengths");
     }
   } else {
     tensor = read_numbers(file, entry, &crc);
@@ -421,7 +415,6 @@ Tensor BundleReader::read_piece(const std::string& name,
 
 namespace {
 
-// What two boxes have in common; FALSE where that is nothing.
 bool intersect(const TensorSlice& a, const TensorSlice& b, TensorSlice* common) {
   common->start.clear();
   common->length.clear();
@@ -435,8 +428,7 @@ bool intersect(const TensorSlice& a, const TensorSlice& b, TensorSlice* common) 
   return true;
 }
 
-// Copies the elements of `box` (in coordinates of the whole tensor) from one part of the tensor to
-// another, row by row.
+// Copies the elements of `box`, in coordinates of the full tensor, between two slices.
 void copy_box(const TensorSlice& box,
               const Tensor& from,
               const TensorSlice& from_place,
@@ -472,14 +464,14 @@ Tensor BundleReader::read_box(const std::string& name,
   for (const Piece& piece : all) {
     if (piece.place == box) return read_piece(name, *piece.entry, dictionary);
   }
-  // No memory is taken for a tensor that the file does not hold.
+  // Check first, so that a damaged file cannot cause a large allocation.
   int64_t missing = box.num_elements();
   TensorSlice common;
   for (const Piece& piece : all) {
     if (intersect(piece.place, box, &common)) missing -= common.num_elements();
   }
   if (missing != 0) {
-    damaged(bundle_index_path(prefix_), name, "has slices that do not make up all of it");
+    damaged(bundle_index_path(prefix_), name, "has slices that do not cover all of it");
   }
   Tensor tensor = Tensor::zeros(entry.dtype, Shape(box.length));
   if (entry.dtype == DType::kString) {
@@ -501,8 +493,8 @@ Tensor BundleReader::read(const std::string& name) const {
 Tensor BundleReader::read_slice(const std::string& name, const TensorSlice& slice) const {
   const BundleEntry& found = entry(name);
   if (dtype_size(found.dtype) == 0) {
-    fail(Code::kUnimplemented, "Tensor '", name, "' in checkpoint '", prefix_, "' has type number ",
-         static_cast<int>(found.dtype), ", which runhooks does not have.");
+    fail(Code::kUnimplemented, "Tensor '", name, "' in checkpoint '", prefix_, "' has data type ",
+         static_cast<int>(found.dtype), ", which runhooks does not support.");
   }
   if (!slice.lies_within(found.shape)) {
     invalid_argument("Slice ", slice.to_string(), " does not lie in the shape ", found.shape,

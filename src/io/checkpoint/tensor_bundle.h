@@ -1,4 +1,4 @@
-// Tensor bundles (checkpoints, version 2): a writer of one shard, a reader.
+// Reads and writes tensor bundles, the files of version 2 checkpoints.
 #pragma once
 
 #include <map>
@@ -13,17 +13,17 @@
 
 namespace runhooks {
 
-// Writes PREFIX.data-00000-of-00001 and PREFIX.index, the same bytes that TensorFlow's Saver
-// writes. The tensors are taken as they are when finish() runs; until then there is no file, and
-// one that fails leaves none. Where a bundle of this name stands, its data file is never written
-// to: one that holds the same stays as it is, and others get data files of other names
-// (PREFIX.data-00000-of-00002), which come into effect with the new index, all at once.
+// Writes PREFIX.data-00000-of-00001 and PREFIX.index, byte for byte as TensorFlow's Saver does.
+// finish() reads the tensors and creates the files; if it fails it leaves none. Data files of an
+// existing bundle are never modified. If the content is equal, the bundle is left as it is;
+// otherwise the data get another file name (PREFIX.data-00000-of-00002), and renaming the index
+// switches to them atomically.
 class BundleWriter {
  public:
   explicit BundleWriter(std::string prefix) : prefix_(std::move(prefix)) {}
 
   void add(const std::string& name, const Tensor& tensor);
-  // A part of the tensor `name`; one that is all of it is the same as add().
+  // Adds one slice of the tensor `name`; a slice that covers the whole tensor equals add().
   void add_slice(const std::string& name,
                  const Shape& full_shape,
                  const TensorSlice& slice,
@@ -55,32 +55,30 @@ class BundleReader {
   struct Info {
     std::string name;
     DType dtype;
-    Shape shape;  // the full one
+    Shape shape;
     bool is_sliced;
-    std::vector<TensorSlice> slices;  // the parts it is kept in
+    std::vector<TensorSlice> slices;  // empty unless is_sliced
   };
 
-  // Reads the index; a file that is missing is kNotFound and is named.
+  // Reads the index. Throws kNotFound for a missing file.
   explicit BundleReader(std::string prefix, FileAccessPolicy rights = {});
 
   const std::string& prefix() const { return prefix_; }
   int num_shards() const { return static_cast<int>(shards_.size()); }
-  // Whether it has just these entries, by their keys, wherever they lie.
+  // Whether the bundle has exactly these entries, regardless of their positions.
   bool has_same(const std::map<std::string, BundleEntry>& entries) const;
-  // Throws where a data file is shorter than the index says.
+  // Throws if a data file is shorter than the index requires.
   void check_data_files() const;
-  // In the order of their names.
   std::vector<Info> tensors() const;
   bool contains(const std::string& name) const { return entries_.count(name) > 0; }
-  // Throws kNotFound where there is no such tensor.
+  // Throws kNotFound if the tensor does not exist.
   Info info(const std::string& name) const;
-  // Checked against its checksum, put together where it is kept in parts.
+  // Verifies the checksum and joins slices.
   Tensor read(const std::string& name) const;
-  // A part of it, however it is kept.
+  // Reads a box of the tensor, however the tensor is sliced in the file.
   Tensor read_slice(const std::string& name, const TensorSlice& slice) const;
 
  private:
-  // A part of a tensor that has bytes of its own, and where it lies in the whole.
   struct Piece {
     TensorSlice place;
     const BundleEntry* entry;
@@ -89,7 +87,6 @@ class BundleReader {
   void find_shards(int num_shards);
   const BundleEntry& entry(const std::string& name) const;
   std::vector<Piece> pieces(const std::string& name, const BundleEntry& entry) const;
-  // The data file that holds all bytes of the entry.
   InputFile& file_of(const std::string& name, const BundleEntry& entry) const;
   Tensor read_piece(const std::string& name,
                     const BundleEntry& entry,
@@ -101,15 +98,14 @@ class BundleReader {
 
   std::string prefix_;
   FileAccessPolicy rights_;
-  std::map<std::string, BundleEntry> entries_;              // by the names of tensors
-  std::map<std::string, BundleEntry> parts_;                // by the keys of slices
-  mutable std::vector<std::unique_ptr<InputFile>> shards_;  // opened when first read from
+  std::map<std::string, BundleEntry> entries_;
+  std::map<std::string, BundleEntry> parts_;
+  mutable std::vector<std::unique_ptr<InputFile>> shards_;
 };
 
-// Why what stands under this name is no checkpoint that can be read; "" where it is one. With
-// `reads_all` all tensors are read.
+// Why the bundle cannot be read; "" if it can. With `reads_all`, reads every tensor.
 std::string bundle_problem(const std::string& prefix, bool reads_all);
-// Removes data files of this name that its index does not use.
+// Removes data files of this prefix that the index does not use.
 void remove_unused_data_files(const std::string& prefix);
 
 }  // namespace runhooks

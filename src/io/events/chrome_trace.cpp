@@ -1,4 +1,4 @@
-// Chrome's trace event format, in the layout of TensorFlow's timelines.
+// Writes Chrome's trace event format in the layout of TensorFlow's timelines.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 
 enum Process { kAllocators, kCompute, kTensors, kInput };
 
-// What waits for input is on a line of its own: how long, and what computes meanwhile, shows.
+// Input operations get a separate row, which shows how their waiting overlaps with computation.
 Process process_of(const NodeStats& node) { return node.is_input ? kInput : kCompute; }
 
 std::string json_text(const std::string& text) {
@@ -34,7 +34,6 @@ std::string json_text(const std::string& text) {
 
 std::string micros(int64_t ns) { return format_text("%.3f", static_cast<double>(ns) / 1000); }
 
-// "conv:1" and "^conv" come from the operation "conv".
 std::string producer(const std::string& input) {
   const std::string name = input.substr(input[0] == '^' ? 1 : 0);
   return name.substr(0, name.find(':'));
@@ -54,7 +53,8 @@ class Trace {
     for (const NodeStats& node : stats_.nodes) {
       begin(node.op, "X", process_of(node), "Op", node.start_ns);
       out_ += str_cat(", \"dur\": ", micros(node.end_ns - node.start_ns),
-                      ", \"args\": {\"name\": ", json_text(node.name), ", \"op\": ", json_text(node.op));
+                      ", \"args\": {\"name\": ", json_text(node.name),
+                      ", \"op\": ", json_text(node.op));
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         out_ += str_cat(", \"input", i, "\": ", json_text(node.inputs[i]));
       }
@@ -75,7 +75,7 @@ class Trace {
       }
     }
   }
-  // A tensor is alive from when it is computed until it was last used.
+  // A tensor is alive from its computation to its last use.
   void add_memory() {
     std::vector<int64_t> last_use;
     for (const NodeStats& node : stats_.nodes) last_use.push_back(node.end_ns);
@@ -114,15 +114,15 @@ class Trace {
       shown += str_cat(shown.empty() ? "" : ", ", dtype_name(output.dtype), output.shape);
     }
     begin(node.name, "O", kTensors, "Tensor", node.end_ns);
-    out_ += str_cat(", \"id\": ", id,
-                    ", \"args\": {\"snapshot\": {\"tensor_description\": ", json_text(shown), "}}}");
+    out_ +=
+        str_cat(", \"id\": ", id,
+                ", \"args\": {\"snapshot\": {\"tensor_description\": ", json_text(shown), "}}}");
     begin(node.name, "D", kTensors, "Tensor", last_use);
     out_ += str_cat(", \"id\": ", id, "}");
   }
-  // The members that every event has; the object is left open.
   void begin(const std::string& name, const char* phase, Process pid) {
-    out_ += str_cat(out_.empty() ? "\n" : ",\n", "{\"name\": ", json_text(name), ", \"ph\": \"", phase,
-                    "\", \"pid\": ", static_cast<int>(pid));
+    out_ += str_cat(out_.empty() ? "\n" : ",\n", "{\"name\": ", json_text(name), ", \"ph\": \"",
+                    phase, "\", \"pid\": ", static_cast<int>(pid));
   }
   void begin(
       const std::string& name, const char* phase, Process pid, const char* category, int64_t ns) {

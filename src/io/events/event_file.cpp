@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "base/interrupt.h"
 #include "base/complexity_counter.h"
+#include "base/interrupt.h"
 #include "base/machine.h"
 #include "base/number_text.h"
 #include "io/proto/tensor_proto.h"
@@ -55,8 +55,8 @@ void read_content(const WireReader& r, Event& event) {
   }
 }
 
-// The second from `now` on whose name is free. Writers of one second have taken one after the other,
-// so that as many looks as their number has digits find the end of them.
+// The first second from `now` whose file name is free. Earlier writers took consecutive seconds, so
+// doubling steps and bisection find it in logarithmic time.
 int64_t free_second(const std::string& logdir, const std::string& suffix, int64_t now) {
   const auto is_taken = [&](int64_t second) {
     ++pass_work_count();
@@ -123,7 +123,7 @@ EventFileWriter::EventFileWriter(const std::string& logdir, const std::string& s
     : logdir_(logdir), clock_(clock ? std::move(clock) : system_clock_seconds) {
   create_directories(logdir);
   const double now = std::floor(clock_());
-  // Another writer of this second keeps its file; the next second's name is free.
+  // Retry if another writer creates the file first.
   for (auto seconds = static_cast<int64_t>(now); !records_; ++seconds) {
     seconds = free_second(logdir, suffix, seconds);
     const std::string path = join_path(logdir, event_file_name(seconds, suffix));
@@ -178,7 +178,6 @@ void EventFileWriter::add_serialized_summary(std::string_view bytes, int64_t ste
   add_summary(read_summary(bytes, "a serialized summary"), step);
 }
 
-// As add_event() of these bytes, which may be many: they are not copied.
 void EventFileWriter::add_bytes(Event::Kind kind, std::string_view bytes, int64_t step) {
   WireWriter head;
   head.add_double(1, clock_()).add_int(2, step);

@@ -1,4 +1,4 @@
-// Event files, which TensorBoard shows: a writer and a reader.
+// Reads and writes event files, which TensorBoard displays.
 #pragma once
 
 #include <functional>
@@ -37,21 +37,19 @@ struct Event {
   Kind kind = Kind::kNone;
   Summary summary;
   SessionLog session_log;
-  // What the other kinds hold: a version, a serialized graph, ...
+  // Content of the other kinds, such as the version or a serialized graph.
   std::string bytes;
-  // Who wrote the file; only in the first event.
   std::string source_writer;
 
-  // The scalar of this tag, if the event has it.
   std::optional<float> scalar(const std::string& tag) const;
 };
 
 std::string write_event(const Event& event);
 Event read_event(std::string_view bytes, std::string_view where);
 
-// Writes LOGDIR/events.out.tfevents.<seconds>.<host><suffix>. The file and its first record are
-// there at once, and each event reaches the system before the call returns: a killed process loses
-// none.
+// Writes LOGDIR/events.out.tfevents.<seconds>.<host><suffix>. The constructor creates the file with
+// its first record. Each event is passed to the system before the call returns, so a killed process
+// loses none.
 class EventFileWriter {
  public:
   using Clock = std::function<double()>;  // seconds since 1970
@@ -59,14 +57,14 @@ class EventFileWriter {
   explicit EventFileWriter(const std::string& logdir,
                            const std::string& suffix = "",
                            Clock clock = {});
-  // Goes on in a file that a writer of this process has closed.
+  // Appends to a file that a writer of this process has closed.
   static std::unique_ptr<EventFileWriter> behind(const std::string& path, Clock clock = {});
 
   const std::string& logdir() const { return logdir_; }
   const std::string& path() const { return records_->path(); }
 
   void add_scalars(const std::vector<std::pair<std::string, double>>& values, int64_t step);
-  // Metadata of a tag are written once in a file.
+  // Drops the metadata of a tag that this writer has already written.
   void add_summary(Summary summary, int64_t step);
   void add_serialized_summary(std::string_view bytes, int64_t step);
   void add_graph_def(std::string_view bytes, int64_t step = 0);
@@ -74,9 +72,7 @@ class EventFileWriter {
   void add_session_log(SessionLog::Status status,
                        const std::string& checkpoint_path = "",
                        int64_t step = 0);
-  // A serialized RunMetadata, shown under `tag`.
   void add_run_metadata(const std::string& tag, std::string_view bytes, int64_t step);
-  // With the time of the clock, unless the event has one.
   void add_event(Event event);
 
   void flush();
@@ -94,11 +90,11 @@ class EventFileWriter {
   std::optional<RecordWriter> records_;
 };
 
-// All events of a file. A last one that is cut off is left out, and *truncated tells; a damaged one
-// is kDataLoss.
+// All events of a file. Drops a truncated last event and sets `*truncated`. Throws kDataLoss for a
+// damaged event.
 std::vector<Event> read_events(const std::string& path, bool* truncated = nullptr);
 
-// Paths of the event files of a folder, oldest first; none where there is no folder.
+// Event files of a directory, sorted by name; empty if the directory does not exist.
 std::vector<std::string> list_event_files(const std::string& logdir);
 
 }  // namespace runhooks

@@ -20,7 +20,7 @@ void EvalMetricsReader::read_new(const std::string& path, File& file) {
   RecordReader reader(path);
   if (file.offset > 0) reader.seek(file.offset);
   std::string record;
-  // A file that ends inside a record is one that is being written.
+  // A truncated record at the end is still being written.
   while (reader.read(record) == RecordReader::Result::kRecord) {
     const Event event = read_event(record, path);
     for (const SummaryValue& value : event.summary) {
@@ -35,7 +35,7 @@ bool EvalMetricsReader::update(const std::string& path, File& file) {
   const uint64_t size = file_size(path);
   const double time = modification_time(path);
   if (size == file.size && time == file.time) return false;
-  // Event files only grow: a shorter one is another one.
+  // Event files only grow, so a shorter file is a new one.
   if (size < file.offset) file = File();
   file.size = size;
   file.time = time;

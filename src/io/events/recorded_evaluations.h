@@ -1,4 +1,4 @@
-// The metrics of a folder's evaluations, read from its event files.
+// Reads the metrics of earlier evaluations from the event files of a directory.
 #pragma once
 
 #include <cstdint>
@@ -7,33 +7,29 @@
 
 namespace runhooks {
 
-// By global step, then by name; float32 values as they are in the files. None where there is no
-// such folder.
+// float32 metrics by global step and name; empty if the directory does not exist.
 using EvalMetrics = std::map<int64_t, std::map<std::string, double>>;
 
-// tf.estimator.experimental.read_eval_metrics: of one metric at one step the last value counts. The
-// rest of a damaged file is left out, with a warning.
+// tf.estimator.experimental.read_eval_metrics. The last value of a metric at a step wins. Skips the
+// rest of a damaged file, with a warning.
 EvalMetrics read_eval_metrics(const std::string& eval_dir);
 
-// The same for whoever asks again and again: of a file that has grown only what is new is read.
+// Incremental variant: each read() reads only bytes that were appended since the last one.
 class EvalMetricsReader {
  public:
   explicit EvalMetricsReader(std::string eval_dir) : eval_dir_(std::move(eval_dir)) {}
   const EvalMetrics& read();
-  // What is there by now is left out from here on.
   void skip_existing();
-  // How many bytes of records were read since it was made.
-  // lint: allow caller (tests look at it)
+  // lint: allow caller (for tests)
   uint64_t bytes_read() const { return bytes_read_; }
 
  private:
   struct File {
-    uint64_t size = 0, offset = 0;  // when it was read, and where its next record begins
+    uint64_t size = 0, offset = 0;  // at the last read; start of the next record
     double time = 0;
     bool is_damaged = false;
     EvalMetrics metrics;
   };
-  // TRUE where there is something new.
   bool update(const std::string& path, File& file);
   void read_new(const std::string& path, File& file);
 
@@ -43,7 +39,7 @@ class EvalMetricsReader {
   uint64_t bytes_read_ = 0;
 };
 
-// How many evaluations this process has written: who waits for new ones need not look at files.
+// Counts evaluations written by this process, so that observers can skip a look at the files.
 void note_evaluation();
 uint64_t noted_evaluations();
 

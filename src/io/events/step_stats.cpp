@@ -16,7 +16,6 @@ WireWriter output_message(const NodeStats::Output& output) {
   return message.add_int(1, output.slot).put_message(3, description);
 }
 
-// "loss = MatMul(x, w)", as TensorFlow labels what it has traced.
 std::string label(const NodeStats& node) {
   std::string text = node.name + " = " + node.op + "(";
   for (size_t i = 0; i < node.inputs.size(); ++i) text += (i ? ", " : "") + node.inputs[i];

@@ -10,8 +10,8 @@ namespace runhooks {
 
 namespace {
 
-// 0 and +-1e-12 times powers of 1.1 up to 1e20, closed by the largest doubles. The powers are made
-// by multiplying again and again: other ways round differently.
+// TensorFlow's limits: 0, +-1e-12 times powers of 1.1 up to 1e20, and the largest doubles. Computed
+// by repeated multiplication, because other methods round differently.
 std::vector<double> make_limits() {
   std::vector<double> positive;
   for (double limit = 1e-12; limit < 1e20; limit *= 1.1) positive.push_back(limit);
@@ -48,7 +48,7 @@ Histogram make_histogram(const double* values, size_t count) {
   }
   h.num = static_cast<double>(count);
   for (size_t i = 0; i < limits.size(); ++i) {
-    // An empty bucket goes up into the one after it, if that is empty too.
+    // Joins an empty bucket with the next one if that is empty too.
     const bool goes_up = counts[i] <= 0 && i + 1 < limits.size() && counts[i + 1] <= 0;
     if (goes_up) continue;
     h.bucket_limit.push_back(limits[i]);
@@ -78,7 +78,7 @@ SummaryValue histogram_summary(const std::string& tag, const Tensor& values) {
   return summary;
 }
 
-// lint: allow caller (a part of the format, which real TensorFlow reads in tests)
+// lint: allow caller (part of the format; tests with real TensorFlow call it)
 SummaryValue text_summary(const std::string& tag, const Tensor& strings) {
   SummaryValue summary;
   summary.tag = tag;
@@ -90,7 +90,6 @@ SummaryValue text_summary(const std::string& tag, const Tensor& strings) {
 
 namespace {
 
-// Fields of Summary.Value.
 enum ValueField : int {
   kTag = 1,
   kSimpleValue = 2,
@@ -146,7 +145,7 @@ SummaryMetadata read_metadata(WireReader r) {
   return metadata;
 }
 
-// The member of the oneof; fields are in the order of their numbers, so some come after it.
+// Writes the oneof member. Fields are ordered by number, so a tensor comes after the node name.
 void write_content(WireWriter& out, const SummaryValue& value, bool after_node_name) {
   const auto* raw = std::get_if<RawSummary>(&value.value);
   if (value.tensor()) {
@@ -168,7 +167,7 @@ WireWriter write_summary_value(const SummaryValue& value) {
   return out;
 }
 
-// A tensor of a type that runhooks lacks stays as it is: the rest of the file can still be read.
+// Keeps a tensor of an unsupported type as raw bytes, so that the rest of the file is readable.
 decltype(SummaryValue::value) read_tensor_or_raw(const WireReader& r) {
   try {
     return read_tensor(r.message());

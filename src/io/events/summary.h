@@ -1,4 +1,4 @@
-// Summary, the values that an event file shows by tag, and histograms.
+// Summary: values by tag in an event file, including histograms.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,14 @@
 
 namespace runhooks {
 
-// Counts of values in buckets: bucket[i] holds those from bucket_limit[i - 1] to below
-// bucket_limit[i].
+// Counts per bucket: bucket[i] counts values in [bucket_limit[i - 1], bucket_limit[i]).
 struct Histogram {
   double min = 0, max = 0, num = 0, sum = 0, sum_squares = 0;
   std::vector<double> bucket_limit, bucket;
 };
 
-// TensorFlow's: 1551 fixed limits, runs of empty buckets joined. NaN counts in the last bucket;
-// TensorFlow's summary op refuses it, which is up to the caller.
+// TensorFlow's histogram: 1551 fixed limits, with runs of empty buckets joined. NaN is counted in
+// the last bucket; callers must reject it if they need TensorFlow's behavior.
 Histogram make_histogram(const double* values, size_t count);
 Histogram make_histogram(const Tensor& values);
 
@@ -29,7 +28,6 @@ struct SummaryMetadata {
   int data_class = 0;
 };
 
-// What nothing here looks into (an image, audio): the field's number and its message.
 struct RawSummary {
   int field = 0;
   std::string bytes;
@@ -49,12 +47,10 @@ using Summary = std::vector<SummaryValue>;
 
 SummaryValue scalar_summary(const std::string& tag, double value);
 SummaryValue histogram_summary(const std::string& tag, const Tensor& values);
-// Shown by TensorBoard's text plugin.
 SummaryValue text_summary(const std::string& tag, const Tensor& strings);
 
-// The message's bytes. Summaries one after another are one summary.
+// Serializes a summary. Concatenated summaries form one summary.
 std::string write_summary(const Summary& summary);
-// `where` names the file in an error.
 Summary read_summary(std::string_view bytes, std::string_view where);
 
 }  // namespace runhooks

@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kHeader = 12, kFooter = 4;
 
-// The bytes of the record that begins at `at`; 0 where none does.
 size_t record_at(const std::string& bytes, size_t at) {
   if (bytes.size() - at < kHeader + kFooter) return 0;
   const char* header = bytes.data() + at;
@@ -34,13 +33,14 @@ void append_record_to(const std::string& path, std::string_view data) {
   check_is_file(path);
   const int file = open_descriptor(path, Access::kAppendOrNew);
   if (file < 0) throw_system("Cannot write", path, errno);
-  const int64_t size = end_of_descriptor(file);
+  const int64_t size = seek_to_end(file);
   const int64_t written = write_descriptor(file, record.data(), record.size());
   const int reason = written < 0 ? errno : ENOSPC;
   const bool is_whole = written == static_cast<int64_t>(record.size());
-  // nobody else has written behind half of a record; where it cannot be cut a reader leaves it out
-  if (!is_whole && written > 0 && end_of_descriptor(file) == size + written) {
-    cut_descriptor(file, size);
+  // Truncates a partial record unless another process has appended after it. Readers skip a partial
+  // record that remains.
+  if (!is_whole && written > 0 && seek_to_end(file) == size + written) {
+    truncate_descriptor(file, size);
   }
   close_descriptor(file);
   if (!is_whole) throw_system("Cannot write", path, reason);

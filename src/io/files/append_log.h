@@ -1,4 +1,4 @@
-// Files of records that only grow: several processes append, and none has to wait.
+// Append-only record logs that several processes can write to without locks.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace runhooks {
 
-// Adds a record by one write, so that a killed process leaves all of it or nothing, and two
-// processes' records do not mix. Where the disk is full nothing is left of it.
+// Appends a record with a single write, so that records of concurrent processes do not mix and a
+// killed process leaves all of it or nothing. A partial write is truncated.
 void append_record_to(const std::string& path, std::string_view data);
 
-// The whole records of such a file, none where there is no file. What a crash of the system has
-// damaged is left out: *damaged says how many bytes.
+// Reads all valid records; empty if the file does not exist. `*damaged` counts skipped bytes, which
+// a system crash can leave.
 std::vector<std::string> read_appended_records(const std::string& path, size_t* damaged);
 
 }  // namespace runhooks

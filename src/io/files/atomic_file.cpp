@@ -38,19 +38,17 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void throw_error_code(const char* problem,
-                                  const std::string& path,
-                                  const std::error_code& error) {
-  // On Windows the number is not an errno; its condition is.
+                                   const std::string& path,
+                                   const std::error_code& error) {
+  // On Windows the raw value is a system error code; its default condition maps it to errno.
   throw_system(problem, path, error.default_error_condition().value());
 }
 
-// Of what the disk is told about at once.
 constexpr size_t kPart = size_t{8} << 20;
 
 #if defined(__linux__)
-// Large writes get their place on the disk before, and are on their way there at once: little is
-// left to sync(). What fails here is no error: the bytes are written all the same, and sync() says
-// more.
+// Preallocates large writes and starts write-back early, so that sync() has little left to do.
+// Errors are ignored: they affect only speed, and sync() reports real write errors.
 void prepare_place(std::FILE* file, uint64_t at, size_t size) {
   if (!feature_enabled(SystemFeature::kFallocate)) return;
   (void)!fallocate(fileno(file), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
@@ -68,28 +66,27 @@ void send_to_disk(std::FILE*, uint64_t, size_t) {}
 
 std::string hex_digits(uint64_t number) { return format_text("%016" PRIx64, number); }
 
-// Most file systems allow 255 bytes for a name, encrypted folders (eCryptfs) 143. A temporary name
-// takes up to 31 of them for its mark, process and random number.
-constexpr size_t kLongestStem = 143 - 31;
-constexpr size_t kFingerprintSize = 17;  // "~" and 16 digits
+// Most file systems allow 255 bytes per name, encrypted directories (eCryptfs) 143. The suffix of a
+// temporary name (mark, process id, random number) takes up to 31.
+constexpr size_t kMaxStem = 143 - 31;
+constexpr size_t kFingerprintSize = 17;
 
-// What a temporary name of `name` begins with: the name, or its beginning and a fingerprint of it.
 std::string temporary_stem(const std::string& name) {
-  if (name.size() <= kLongestStem) return name;
-  size_t end = kLongestStem - kFingerprintSize;
+  if (name.size() <= kMaxStem) return name;
+  size_t end = kMaxStem - kFingerprintSize;
   const auto is_within_character = [&name](size_t at) { return (name[at] & 0xc0) == 0x80; };
   for (int i = 0; i < 3 && is_within_character(end); ++i) --end;
   return str_cat(name.substr(0, end), "~", hex_digits(fingerprint64(name)));
 }
 
-// Not to be foreseen by who could lay a link there. The process says whose it is when it is left.
+// Random, so that an attacker cannot create a link of that name first. The process id tells whether
+// a leftover file is stale.
 std::string temporary_name(const std::string& path) {
   const std::string name = base_name(path);
   return str_cat(path.substr(0, path.size() - name.size()), temporary_stem(name), kTemporaryMark,
                  process_id(), "-", hex_digits(random_device_u64()));
 }
 
-// NULL, and errno, where it cannot be opened.
 std::FILE* open_to_write(const std::string& path, Access access) {
   const int file = open_descriptor(path, access);
   return file < 0 ? nullptr : stream_of(file, access == Access::kNew ? "wb" : "ab");
@@ -100,17 +97,16 @@ struct TemporaryFile {
   std::FILE* file;
 };
 
-TemporaryFile create_temporary(const std::string& beside, const std::string& path) {
+TemporaryFile create_temporary(const std::string& sibling, const std::string& path) {
   for (int tries = 0;; ++tries) {
-    const std::string name = temporary_name(beside);
+    const std::string name = temporary_name(sibling);
     std::FILE* file = open_to_write(name, Access::kNew);
     if (file) return {name, file};
     if (errno != EEXIST || tries == 100) throw_system("Cannot write", path, errno);
   }
 }
 
-// "/dev/stdout" and the like: names of what the process has open already. No path of Windows begins
-// so.
+// Whether the path names an open descriptor of this process, such as "/dev/stdout".
 bool is_open_descriptor(const std::string& path) {
   std::string place = path;
   for (int links = 0; links < 8; ++links) {
@@ -123,15 +119,16 @@ bool is_open_descriptor(const std::string& path) {
   return false;
 }
 
-// A pipe or a device. Throws where nothing can be written, and nothing may be replaced.
-bool is_written_as_it_is(const std::string& path) {
+// Whether to write to the path directly: a pipe, a device or an open descriptor. Throws for
+// directories, disks and other special files.
+bool is_written_directly(const std::string& path) {
   switch (file_kind(path)) {
     case FileKind::kFolder:
       throw_system("Cannot write", path, EISDIR);
     case FileKind::kDisk:
     case FileKind::kOther:
       fail(Code::kFailedPrecondition, "Cannot write '", path, "': it is ",
-           file_kind_words(file_kind(path)), ", not a regular file.");
+           file_kind_description(file_kind(path)), ", not a regular file.");
     case FileKind::kPipe:
     case FileKind::kDevice:
       return true;
@@ -142,7 +139,7 @@ bool is_written_as_it_is(const std::string& path) {
   return is_open_descriptor(path);
 }
 
-// A pipe that nobody reads yet is waited for, so that the user can stop.
+// Opening a pipe without a reader would block, so this polls and checks for interrupts.
 int open_stream(const std::string& path) {
   for (;;) {
     const int file = open_descriptor(path, Access::kStream);
@@ -155,7 +152,7 @@ int open_stream(const std::string& path) {
   }
 }
 
-// How many bytes were taken, 0 where there is no room yet; -1, and errno, where it failed.
+// Returns the number of bytes written, 0 if the stream is not ready, or -1 with errno set.
 int64_t write_some(int file, const char* data, size_t size) {
   if (!wait_for_descriptor(file, /*to_write=*/true, 100)) return 0;
   const int64_t written = write_descriptor(file, data, size);
@@ -172,7 +169,7 @@ bool is_mark(const std::string& text) {
   return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// The process that a temporary file's name tells ("x.tmp123-0a1b..."); 0 where it is no such name.
+// The process id in a temporary name ("x.tmp123-0a1b..."), or 0 if `name` is not one.
 int process_of_temporary(const std::string& name) {
   const size_t mark = name.rfind(kTemporaryMark), dash = name.rfind('-');
   if (mark == std::string::npos || dash == std::string::npos || dash < mark) return 0;
@@ -183,19 +180,19 @@ int process_of_temporary(const std::string& name) {
   return is_ours ? std::stoi(process) : 0;
 }
 
-// Whether a temporary name may be of a name that begins so. Of a shortened name only its beginning
-// is known.
+// Whether `name` may be the temporary name of a file that starts with `prefix`. A shortened name
+// contains only the start of the original, so the answer can be a false positive.
 bool may_begin_with(const std::string& name, const std::string& prefix) {
   if (name.rfind(prefix, 0) == 0) return true;
   const size_t stem = std::min(name.rfind(kTemporaryMark), name.size());
   if (stem <= kFingerprintSize || name[stem - kFingerprintSize] != '~') return false;
   const bool is_shortened = is_mark(name.substr(stem - kFingerprintSize + 1, 16));
-  return is_shortened && prefix.compare(0, stem - kFingerprintSize, name, 0,
-                                        stem - kFingerprintSize) == 0;
+  return is_shortened &&
+         prefix.compare(0, stem - kFingerprintSize, name, 0, stem - kFingerprintSize) == 0;
 }
 
-// Whether some file system may take one for the other. Letters with marks have several forms.
-bool may_be_one_name(const std::string& a, const std::string& b) {
+// Whether a file system could treat both names as equal: case-insensitive, or Unicode-normalizing.
+bool may_be_same_name(const std::string& a, const std::string& b) {
   if (!is_ascii(a) && !is_ascii(b)) return true;
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
     const char lower = x | 0x20;
@@ -203,8 +200,8 @@ bool may_be_one_name(const std::string& a, const std::string& b) {
   });
 }
 
-// Which folder it is, who may do what there, and who asks; "" where that says too little.
-std::string rights_of(const std::string& folder) {
+// Identity and permissions of the directory, and the effective user; "" if they are unavailable.
+std::string permission_key(const std::string& folder) {
 #if defined(_WIN32)
   return "";
 #else
@@ -217,9 +214,10 @@ std::string rights_of(const std::string& folder) {
 
 const double kLoaded = now_seconds();
 
-// Whether the process may still write the file. TRUE where in doubt: a file too many does no harm.
+// Whether the process may still be writing the file. Errs on TRUE: a leftover file does no harm.
 bool may_be_in_use(const std::string& path, int process) {
-  // In containers every run has the same number: what is older than this process is not its own.
+  // In a container every run may have the same process id, so files older than this process are
+  // stale.
   if (process == process_id()) return modification_time(path) + 1 >= kLoaded;
   return process_exists(process);
 }
@@ -238,7 +236,7 @@ bool is_directory(const std::string& path) {
 
 double modification_time(const std::string& path) {
   FileInfo info;
-  if (!look_at_path(path, &info)) throw_system("Cannot look at", path, errno);
+  if (!stat_path(path, &info)) throw_system("Cannot access", path, errno);
   return static_cast<double>(info.written / 1000000000);
 }
 
@@ -282,9 +280,10 @@ std::vector<std::string> names_beginning(const std::string& folder, const std::s
     const size_t at = mark.empty() ? std::string::npos : name.rfind(mark);
     if (at == std::string::npos) continue;
     const std::string ours = prefix + name.substr(at + mark.size());
-    if (!may_be_one_name(name, ours) || std::binary_search(all.begin(), all.end(), ours)) continue;
+    if (!may_be_same_name(name, ours) || std::binary_search(all.begin(), all.end(), ours)) continue;
     std::error_code ignored;
-    const fs::path there = fs_path(join_path(place, name)), wanted = fs_path(join_path(place, ours));
+    const fs::path there = fs_path(join_path(place, name));
+    const fs::path wanted = fs_path(join_path(place, ours));
     if (fs::equivalent(there, wanted, ignored)) names.push_back(ours);
   }
   return names;
@@ -293,14 +292,14 @@ std::vector<std::string> names_beginning(const std::string& folder, const std::s
 void check_is_file(const std::string& path) {
   const FileKind kind = file_kind(path);
   if (kind == FileKind::kNone || kind == FileKind::kRegular) return;
-  fail(Code::kFailedPrecondition, "Cannot write '", path, "': it is ", file_kind_words(kind),
+  fail(Code::kFailedPrecondition, "Cannot write '", path, "': it is ", file_kind_description(kind),
        ", not a regular file.");
 }
 
 bool remove_file(const std::string& path) {
   std::error_code error;
   const bool removed = fs::remove(fs_path(path), error);
-  if (error == std::errc::filename_too_long) return false;  // no file can have that name
+  if (error == std::errc::filename_too_long) return false;
   if (error) throw_error_code("Cannot remove", path, error);
   return removed;
 }
@@ -312,8 +311,8 @@ void rename_file(const std::string& from, const std::string& to) {
 
 bool can_write_in(const std::string& folder) {
   constexpr const char* kProbe = ".runhooks";
-  static std::string last;  // the rights of the folder that was the last one to be written in
-  const std::string rights = rights_of(folder);
+  static std::string last;  // permission key of the last directory that passed the probe
+  const std::string rights = permission_key(folder);
   if (!rights.empty() && rights == last) return true;
   remove_stale_files(folder, {kProbe});
   const std::string probe = temporary_name(join_path(folder, kProbe));
@@ -356,7 +355,7 @@ void remove_stale_of(const std::string& path) {
   try {
     remove_stale_files(folder.empty() ? "." : folder, {base_name(path) + kTemporaryMark});
   } catch (const Error&) {
-    // in a folder that cannot be listed they only take room
+    // Leftovers only waste space, so an unreadable directory is not an error.
   }
 }
 
@@ -392,7 +391,7 @@ size_t InputFile::read_at(uint64_t offset, void* data, size_t size) {
 
 #if defined(_WIN32)
 int64_t InputFile::read_part(uint64_t offset, void* data, size_t size) noexcept {
-  static std::mutex one;  // a file has one place there
+  static std::mutex one;  // the seek position is shared by all threads
   const std::lock_guard<std::mutex> lock(one);
   if (!seek_stream(file_, offset)) return -1;
   const size_t got = size ? std::fread(data, 1, size, file_) : 0;
@@ -418,8 +417,6 @@ size_t InputFile::read(void* data, size_t size) {
   return got;
 }
 
-// --- OutputFile
-
 OutputFile::OutputFile(std::string path, At at) : path_(std::move(path)), shown_(path_) {
   const bool is_new = at == At::kNew;
   if (!is_new) check_is_file(path_);
@@ -427,8 +424,9 @@ OutputFile::OutputFile(std::string path, At at) : path_(std::move(path)), shown_
   if (!file_) throw_system(is_new ? "Cannot create" : "Cannot write", shown_, errno);
 }
 
-OutputFile::OutputFile(SiblingTemp, const std::string& beside, const std::string& path) : shown_(path) {
-  TemporaryFile made = create_temporary(beside, path);
+OutputFile::OutputFile(SiblingTemp, const std::string& sibling, const std::string& path)
+    : shown_(path) {
+  TemporaryFile made = create_temporary(sibling, path);
   path_ = std::move(made.path);
   file_ = made.file;
 }
@@ -472,7 +470,7 @@ void OutputFile::write(const void* data, size_t size) {
   }
 }
 
-// Whoever waits for a reader can be stopped; one that has gone is an error.
+// Checks for interrupts while the reader is slow. A closed reader is a write error.
 void OutputFile::write_to_stream(const char* data, size_t size) {
   while (size > 0) {
     check_interrupt();
@@ -502,20 +500,17 @@ void OutputFile::close() {
   if (std::fclose(file) != 0) throw_system("Cannot write", shown_, errno);
 }
 
-// --- AtomicFile
-
-AtomicFile::AtomicFile(std::string path, const std::string& beside)
+AtomicFile::AtomicFile(std::string path, const std::string& sibling)
     : path_(std::move(path)),
-      is_stream_(is_written_as_it_is(path_)),
+      is_stream_(is_written_directly(path_)),
       file_(is_stream_ ? OutputFile(OutputFile::InPlace(), path_)
-                       : OutputFile(OutputFile::SiblingTemp(), beside, path_)) {}
+                       : OutputFile(OutputFile::SiblingTemp(), sibling, path_)) {}
 
 AtomicFile::~AtomicFile() {
   if (committed_) return;
   try {
     file_.close();
   } catch (const Error&) {
-    // It goes away anyhow.
   }
   std::error_code error;
   if (!is_stream_) fs::remove(fs_path(file_.path()), error);

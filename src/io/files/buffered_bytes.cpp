@@ -7,8 +7,8 @@
 namespace runhooks {
 
 namespace {
-constexpr size_t kBlock = 128 * 1024, kMostAtOnce = size_t{64} << 20;
-// A line or record that is longer is a sign of a quote that is never closed.
+constexpr size_t kBlock = 128 * 1024, kMaxRead = size_t{64} << 20;
+// Upper limit on a record. A longer one usually means a missing closing quote.
 constexpr size_t kLargest = size_t{1} << 28;
 constexpr std::string_view kMark = "\xef\xbb\xbf", kGzip = "\x1f\x8b";
 }  // namespace
@@ -21,14 +21,15 @@ bool BufferedBytes::more() {
   begin_ = 0;
   const size_t size = buffer_.size();
   if (size > kLargest) {
-    fail(Code::kDataLoss, "A record of '", path(), "' that begins at byte ", offset(),
-         " is longer than ", static_cast<unsigned long>(kLargest), " bytes.");
+    fail(Code::kDataLoss, "The record of '", path(), "' at byte ", offset(), " is longer than ",
+         static_cast<unsigned long>(kLargest), " bytes.");
   }
-  // Zeros are written before a file is read, so a small file must not cost a large block.
-  uint64_t wanted = std::min<uint64_t>(std::clamp(size, kBlock, kMostAtOnce), stream_.remaining());
+  // resize() zero-fills, so a small file must not cost a large block.
+  uint64_t wanted = std::min<uint64_t>(std::clamp(size, kBlock, kMaxRead), stream_.remaining());
   buffer_.resize(size + static_cast<size_t>(wanted));
   char* behind = buffer_.data() + size;
-  // what is looked at again with each piece must not come in pieces that are much shorter
+  // Callers rescan the view after each call, so a long record must grow by large reads. Only the
+  // first block of a stream returns early.
   const bool takes_what_has_come = !stream_.can_seek() && size < kBlock;
   const size_t got = takes_what_has_come ? stream_.read_some(behind, static_cast<size_t>(wanted))
                                          : stream_.read(behind, static_cast<size_t>(wanted));
@@ -47,7 +48,7 @@ void BufferedBytes::begin_text() {
   }
   if (compression_ == Compression::kNone && view().substr(0, kGzip.size()) == kGzip) {
     throw Error(Code::kInvalidArgument, str_cat("'", path(), "' is compressed."),
-                {"Give `compression_type = \"GZIP\"`."});
+                {"Use `compression_type = \"GZIP\"`."});
   }
   if (view().substr(0, kMark.size()) == kMark) take(kMark.size());
 }

@@ -1,4 +1,4 @@
-// BufferedBytes, the bytes of a file that are looked at in place, and lines of them.
+// BufferedBytes: buffered reading of a file with access to the bytes in place, and line splitting.
 #pragma once
 
 #include <string>
@@ -13,17 +13,16 @@ class BufferedBytes {
   BufferedBytes(const ByteSource& source, Compression compression);
 
   const std::string& path() const { return stream_.path(); }
-  // What has been read and not been taken.
+  // Bytes that take() has not consumed.
   std::string_view view() const { return std::string_view(buffer_).substr(begin_); }
-  // Reads as much again behind it, or more; of a stream, as long as that is little, what has come.
-  // FALSE at the end of the file. Views become invalid.
+  // Reads more bytes, at least doubling the buffer unless a stream has fewer ready. FALSE at the
+  // end of the file. Invalidates views.
   bool more();
   void take(size_t n) { begin_ += n; }
-  // Of the first byte that has not been taken, in the decompressed file.
+  // Position in the decompressed file of the first byte of view().
   uint64_t offset() const { return stream_.offset() - (buffer_.size() - begin_); }
   void seek(uint64_t offset);
-  // Leaves out a byte order mark at the beginning of the file, and checks that a plain file is none
-  // that was compressed.
+  // Skips a byte order mark, and throws if a file that should be plain text is gzip data.
   void begin_text();
 
  private:
@@ -33,8 +32,8 @@ class BufferedBytes {
   size_t begin_ = 0;
 };
 
-// The next line without its end; FALSE at the end of the file. A carriage return is no part of a
-// line, wherever it stands, as in TensorFlow.
+// Reads the next line without its end; FALSE at the end of the file. Drops every carriage return,
+// wherever it is, as TensorFlow does.
 bool next_line(BufferedBytes& bytes, std::string* line);
 
 }  // namespace runhooks

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "base/platform.h"
 #include "base/parallel_for.h"
+#include "base/platform.h"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define RUNHOOKS_CRC_SSE42 1
@@ -22,12 +22,11 @@ namespace runhooks {
 
 namespace {
 
-constexpr uint32_t kPolynomial = 0x82f63b78u;  // Castagnoli's, bits reversed
+constexpr uint32_t kPolynomial = 0x82f63b78u;  // Castagnoli, bit-reversed
 
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
-// Table k advances the checksum of one byte over k further zero bytes, so eight bytes take eight
-// look-ups.
+// Table k advances the checksum of one byte over k zero bytes, so eight bytes take eight lookups.
 constexpr Tables make_tables() {
   Tables tables{};
   for (uint32_t i = 0; i < 256; ++i) {
@@ -59,7 +58,7 @@ uint32_t eight_bytes_step(uint32_t state, const uint8_t* p) {
          kTables[0][p[7]];
 }
 
-// What zeros make of a checksum is a linear map: this is where each of its bits goes.
+// Appending zeros maps a checksum linearly; element i is the image of bit i.
 using BitMap = std::array<uint32_t, 32>;
 
 constexpr uint32_t apply_map(const BitMap& map, uint32_t crc) {
@@ -77,7 +76,6 @@ constexpr BitMap over_one_bit() {
   return map;
 }
 
-// Over twice as many zeros.
 constexpr BitMap squared(const BitMap& map) {
   BitMap twice{};
   for (size_t bit = 0; bit < 32; ++bit) twice[bit] = apply_map(map, map[bit]);
@@ -86,9 +84,8 @@ constexpr BitMap squared(const BitMap& map) {
 
 #if defined(RUNHOOKS_CRC_SSE42) || defined(RUNHOOKS_CRC_ARM)
 
-// The instruction has a latency of three cycles: three streams at once keep it busy. Their
-// checksums are joined by moving the earlier ones over the zeros of as many bytes as follow, a
-// linear map kept as four tables.
+// Three interleaved streams hide the latency of the CRC instruction. To combine them, the earlier
+// checksums are advanced over the length of the later streams, a linear map stored as four tables.
 constexpr size_t kStream = 1024;
 
 using ShiftTables = std::array<std::array<uint32_t, 256>, 4>;
@@ -118,7 +115,7 @@ uint32_t shift(const ShiftTables& tables, uint32_t crc) {
 #define RUNHOOKS_CRC_8(state, word) static_cast<uint32_t>(_mm_crc32_u64(state, word))
 #define RUNHOOKS_CRC_1(state, byte) _mm_crc32_u8(state, byte)
 #else
-// GCC and clang name the target and the builtins differently; the assembler's words are the same.
+// GCC and clang name the builtins differently, but share the assembler syntax.
 uint32_t arm_crc_8(uint32_t state, uint64_t word) {
   asm(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(state) : "r"(word));
   return state;
@@ -132,7 +129,7 @@ bool arm_has_crc() {
   constexpr unsigned long kHasCrc32 = 1ul << 7;  // HWCAP_CRC32  NOLINT: getauxval's type
   return (getauxval(AT_HWCAP) & kHasCrc32) != 0;
 #else
-  return true;  // all of Apple's
+  return true;  // all Apple CPUs have it
 #endif
 }
 #define RUNHOOKS_CRC_TARGET
@@ -182,7 +179,8 @@ uint32_t crc32c_extend_portable(uint32_t crc, const void* data, size_t size) {
 
 bool crc32c_has_hardware() {
 #if defined(RUNHOOKS_CRC_SSE42)
-  static const bool has = __builtin_cpu_supports("sse4.2") && feature_enabled(SystemFeature::kCrc32);
+  static const bool has =
+      __builtin_cpu_supports("sse4.2") && feature_enabled(SystemFeature::kCrc32);
   return has;
 #elif defined(RUNHOOKS_CRC_ARM)
   static const bool has = arm_has_crc() && feature_enabled(SystemFeature::kCrc32);
@@ -208,7 +206,7 @@ uint32_t crc32c_extend(uint32_t crc, const void* data, size_t size) {
 }
 
 uint32_t crc32c_joined(uint32_t crc, uint32_t behind, uint64_t size) {
-  BitMap map = squared(squared(squared(over_one_bit())));  // over one byte
+  BitMap map = squared(squared(squared(over_one_bit())));
   for (; size > 0; size >>= 1) {
     if (size & 1) crc = apply_map(map, crc);
     if (size > 1) map = squared(map);

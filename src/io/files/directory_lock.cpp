@@ -13,8 +13,8 @@
 #include "base/system_files.h"
 #include "base/windows.h"
 #include "io/files/atomic_file.h"
-#include "io/files/rename_exchange.h"
 #include "io/files/plain_fields.h"
+#include "io/files/rename_exchange.h"
 #include "io/files/stale_files.h"
 
 #if defined(_WIN32)
@@ -31,13 +31,13 @@ namespace {
 
 constexpr int kNone = -1;
 
-// Of this process, and of its parent where it was forked.
+// Locks of this process; after a fork, the child also has the parent's entries.
 std::vector<DirectoryLock*>& claims() {
   static auto* all = new std::vector<DirectoryLock*>;
   return *all;
 }
 
-std::string words_of(const LockOwner& holder) {
+std::string owner_text(const LockOwner& holder) {
   return write_plain_data(PlainFields()
                               .add("process", static_cast<double>(holder.process))
                               .add("host", holder.host)
@@ -45,15 +45,14 @@ std::string words_of(const LockOwner& holder) {
                               .take());
 }
 
-// What anybody may have written there.
-LockOwner holder_in(const std::string& path) {
+LockOwner read_owner(const std::string& path) {
   LockOwner holder;
   try {
-    const PlainData words = read_plain_data(read_whole_file(path), path);
-    holder.process = static_cast<int>(number_field(words, "process", 0));
-    holder.host = text_field(words, "host", "");
-    holder.since = number_field(words, "since", 0);
-  } catch (const Error&) {  // it is being written, or removed
+    const PlainData record = read_plain_data(read_whole_file(path), path);
+    holder.process = static_cast<int>(number_field(record, "process", 0));
+    holder.host = text_field(record, "host", "");
+    holder.since = number_field(record, "since", 0);
+  } catch (const Error&) {  // the file is incomplete or gone
   }
   return holder;
 }
@@ -66,13 +65,11 @@ LockOwner this_process() {
   return holder;
 }
 
-// --- locks of the kernel: they end with the process, however that ends
-
 enum class Lock { kTaken, kHeld, kUnsupported };
 
 #if defined(_WIN32)
 
-// A byte far after the words, since a lock keeps others from reading.
+// Locks a byte far beyond the text, because a Windows lock prevents others from reading it.
 OVERLAPPED locked_byte() {
   OVERLAPPED place = {};
   place.OffsetHigh = 1u << 30;
@@ -97,8 +94,8 @@ Lock answer_of(int result) {
   return errno == EACCES || errno == EAGAIN ? Lock::kHeld : Lock::kUnsupported;
 }
 
-// A lock of the open file description. Those of the process (F_SETLK) end as soon as any part of it
-// closes any descriptor of the file, and no second one within the process conflicts with them.
+// Uses a lock of the open file description. A process-wide lock (F_SETLK) ends as soon as any code
+// closes any descriptor of the file, and does not conflict within the process.
 Lock lock_description([[maybe_unused]] int file, [[maybe_unused]] bool is_probe) {
 #if defined(F_OFD_SETLK)
   if (!feature_enabled(SystemFeature::kOfdLocks)) return Lock::kUnsupported;
@@ -113,7 +110,7 @@ Lock lock_description([[maybe_unused]] int file, [[maybe_unused]] bool is_probe)
 #endif
 }
 
-// A probe takes no lock that outlives its descriptor.
+// A probe leaves no lock after its descriptor is closed.
 Lock lock_file(int file, bool is_probe) {
   if (!feature_enabled(SystemFeature::kFileLocks)) return Lock::kUnsupported;
   const Lock lock = lock_description(file, is_probe);
@@ -123,21 +120,19 @@ Lock lock_file(int file, bool is_probe) {
 
 #endif
 
-// A child has the descriptions of its parent. Without these descriptors the locks end with the
-// parent, and not with its last child.
-void leave_claims_to_parent() {
+// A forked child shares the parent's descriptions, so it must close its copies. Otherwise the locks
+// would last until the last child exits.
+void close_claims_in_children() {
 #if !defined(_WIN32)
   static const int registered = pthread_atfork(nullptr, nullptr, DirectoryLock::close_in_child);
   (void)registered;
 #endif
 }
 
-// --- file systems without locks: the claim is that the file exists
-
-// Whether its owner ended without removing the file. Of processes of other hosts nobody knows.
+// Whether the owner died without removing the file. FALSE for owners on other hosts.
 bool is_gone(const LockOwner& holder) {
   if (holder.process <= 0 || holder.host != host_name()) return false;
-  // a number that this process has was another one's before: containers begin with the same one
+  // Process ids are reused, in containers almost always, so an equal id is from an earlier run.
   return holder.process == process_id() || !process_exists(holder.process);
 }
 
@@ -145,26 +140,24 @@ bool is_same(const LockOwner& a, const LockOwner& b) {
   return a.process == b.process && a.host == b.host && a.since == b.since;
 }
 
-// Two processes may come to this at once. One of them renames the file; where that is already the
-// file of a third one, it is put back.
+// Processes may race to remove a stale claim, so each first renames the file. If the renamed file
+// turns out to be a newer claim, the process restores it.
 bool remove_claim_of(const LockOwner& gone, const std::string& path) {
   const std::string aside = temporary_path(path);
   if (!renames(path, aside)) return true;
-  if (!is_same(holder_in(aside), gone)) return !renames(aside, path);
+  if (!is_same(read_owner(aside), gone)) return !renames(aside, path);
   remove_file(aside);
   return true;
 }
 
-// ---
-
-// Whether the path still leads to the file: a claim that is given back removes it.
-bool is_still(int file, const std::string& path) {
+// Whether `path` still names the open file; releasing a claim removes the file.
+bool is_same_file(int file, const std::string& path) {
   FileInfo opened, there;
-  return look_at_descriptor(file, &opened) && look_at_path(path, &there) &&
+  return stat_descriptor(file, &opened) && stat_path(path, &there) &&
          opened.number == there.number && opened.device == there.device;
 }
 
-// A descriptor that holds the claim; kNone where another process does.
+// Returns a descriptor that holds the claim, or kNone if another process holds it.
 int claim_file(const std::string& path, LockOwner* holder) {
   const std::string parent = parent_folder(path), folder = parent.empty() ? "." : parent;
   for (int tries = 0;; ++tries) {
@@ -175,31 +168,31 @@ int claim_file(const std::string& path, LockOwner* holder) {
     if (file < 0 && errno == ENOENT && is_directory(folder)) continue;
     if (file < 0) throw_system("Cannot write", path, errno);
     const Lock lock = lock_file(file, /*is_probe=*/false);
-    if (lock == Lock::kTaken && is_still(file, path)) return file;
+    if (lock == Lock::kTaken && is_same_file(file, path)) return file;
     if (lock == Lock::kUnsupported && is_new) return file;
     close_descriptor(file);
     if (lock == Lock::kTaken) continue;
-    if (lock == Lock::kHeld && tries < 3) {  // it may be a probe that looks who holds it
+    if (lock == Lock::kHeld && tries < 3) {  // may be a probe of another process
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       continue;
     }
-    *holder = holder_in(path);
+    *holder = read_owner(path);
     const bool is_left = lock == Lock::kUnsupported && is_gone(*holder);
     if (!is_left || !remove_claim_of(*holder, path)) return kNone;
   }
 }
 
-void write_words(int file, const std::string& words) {
-  if (!cut_descriptor(file, 0)) return;  // they are for others to read, and may be missing
-  write_descriptor(file, words.data(), words.size());
+void write_owner(int file, const std::string& record) {
+  if (!truncate_descriptor(file, 0)) return;  // the text is only informative
+  write_descriptor(file, record.data(), record.size());
 }
 
 }  // namespace
 
 DirectoryLock::DirectoryLock(std::string path, int file)
     : path_(std::move(path)), file_(file), holder_(this_process()) {
-  write_words(file_, words_of(holder_));
-  leave_claims_to_parent();
+  write_owner(file_, owner_text(holder_));
+  close_claims_in_children();
   claims().push_back(this);
 }
 
@@ -209,9 +202,9 @@ DirectoryLock::~DirectoryLock() {
   const bool is_own = holder_.process == process_id();
 #if defined(_WIN32)
   close_descriptor(file_);
-  file_ = kNone;  // an open file cannot be removed; who has opened it meanwhile keeps it
+  file_ = kNone;  // Windows cannot remove an open file
 #endif
-  // before the lock ends: nobody finds a file that is held by nobody
+  // Removes the file before the lock ends, so that no process finds an unlocked file.
   std::error_code ignored;
   if (is_own) std::filesystem::remove(fs_path(path_), ignored);
   if (file_ != kNone) close_descriptor(file_);
@@ -254,7 +247,7 @@ bool DirectoryLock::is_held(const std::string& path, LockOwner* holder) {
   const Lock lock = lock_file(file, /*is_probe=*/true);
   close_descriptor(file);
   if (lock == Lock::kTaken) return false;
-  const LockOwner found = holder_in(path);
+  const LockOwner found = read_owner(path);
   if (lock == Lock::kUnsupported && is_gone(found)) return false;
   *holder = found;
   return true;

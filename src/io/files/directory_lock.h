@@ -1,4 +1,4 @@
-// DirectoryLock, by which one process at a time holds something that a file stands for.
+// DirectoryLock: ensures that one process at a time uses a directory.
 #pragma once
 
 #include <memory>
@@ -6,27 +6,22 @@
 
 namespace runhooks {
 
-// Who holds a claim.
 struct LockOwner {
-  int process = 0;  // 0: not known
+  int process = 0;  // 0: unknown
   std::string host;
   double since = 0;
 };
 
-// A lock of the system, which ends with the process, however that happens: a killed one blocks
-// nobody. Where the file system has no locks, the file's existence is the claim: the next process of
-// the same host sees that its owner is gone, and on other hosts the file has to be removed by hand.
-// A forked child does not have the claims of its parent.
+// A kernel lock on a file, which ends with the process even if it is killed. On a file system
+// without locks the existence of the file is the claim. A process on the same host detects a dead
+// owner; on other hosts the file must be removed by hand. A forked child does not inherit claims.
 class DirectoryLock {
  public:
-  // NULL where another process holds it, who is *holder then. Within a process a claim is not
-  // taken twice: ask holds() before.
+  // Returns NULL and sets `*holder` if the lock is taken, also if this process holds it.
   static std::unique_ptr<DirectoryLock> take(const std::string& path, LockOwner* holder);
-  // Whether this process holds it.
   static bool holds(const std::string& path);
-  // Whether any does: *holder says which.
+  // Whether any process holds the lock; sets `*holder` if so.
   static bool is_held(const std::string& path, LockOwner* holder);
-  // Gives it back; the file goes.
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+
 #include "base/clock.h"
 #include "base/system_files.h"
 
@@ -15,7 +16,7 @@ bool FileVersions::Stamp::operator==(const Stamp& other) const {
 FileVersions::Stamp FileVersions::stamp_of(const std::string& path) {
   Stamp stamp;
   FileInfo info;
-  if (!look_at_path(path, &info)) return stamp;
+  if (!stat_path(path, &info)) return stamp;
   stamp.is_there = true;
   stamp.device = info.device;
   stamp.number = info.number;
@@ -28,7 +29,7 @@ FileVersions::Stamp FileVersions::stamp_of(const std::string& path) {
 void FileVersions::add(const std::string& path) {
   const Stamp stamp = stamp_of(path);
   files_.emplace_back(path, stamp);
-  // FAT tells time in steps of two seconds, HFS+ in whole ones
+  // FAT has a time resolution of two seconds, HFS+ of one.
   constexpr int64_t kSecond = 1000000000;
   const bool is_coarse = stamp.is_there && stamp.written % kSecond == 0;
   const auto age = static_cast<int64_t>(now_seconds() * 1e9) - stamp.written;

@@ -1,4 +1,4 @@
-// FileVersions, by which one sees later whether files are still those that they were.
+// FileVersions: detects whether files have changed since they were added.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,15 @@ namespace runhooks {
 
 class FileVersions {
  public:
-  // Looks at the file as it is now; that there is none is known, too.
+  // Records the current state of the file; a missing file counts as a state.
   void add(const std::string& path);
-  // Whether all of them are as they were: none was written, replaced or removed. FALSE also where a
-  // file was written so shortly before add() that the file system's clock would hide another write.
+  // Whether all files are as recorded. Also FALSE if a file was written so shortly before add()
+  // that a later write could have the same time stamp.
   bool unchanged() const;
-  // Of all of them together.
   uint64_t num_bytes() const;
 
  private:
-  // Times in the system's finest units. Nobody can set the one of the last change.
+  // Times in the finest unit of the system. Programs cannot set `changed`.
   struct Stamp {
     uint64_t device = 0, number = 0, size = 0;
     int64_t written = 0, changed = 0;

@@ -7,9 +7,10 @@ namespace runhooks {
 
 namespace {
 
-// A message Data { int32 kind = 1; bytes numbers = 2; repeated Text texts = 3; repeated Data items
-// = 4; repeated Attribute attributes = 5; }, Text { bytes bytes = 1; int32 mark = 2; }, Attribute {
-// string name = 1; Data value = 2; }. Whole bytes begin with field 15, the version.
+// Protocol buffer schema: Data { int32 kind = 1; bytes numbers = 2; repeated Text texts = 3;
+// repeated Data items = 4; repeated Attribute attributes = 5; }, Text { bytes bytes = 1; int32 mark
+// = 2; }, Attribute { string name = 1; Data value = 2; }. The top-level message starts with field
+// 15, the version.
 constexpr int kVersionField = 15;
 constexpr int64_t kVersion = 1;
 const std::string kPlainMagic = "runhooks plain data\n";
@@ -17,7 +18,7 @@ const std::string kPlainMagic = "runhooks plain data\n";
 using Kind = PlainData::Kind;
 using Text = PlainData::Text;
 
-// Where their order in memory is not that of files.
+// Files are little-endian.
 void swap_numbers(Kind kind, std::string& numbers) {
   const size_t size = kind == Kind::kComplex ? 8 : PlainData::element_size(kind);
   if (size > 1) swap_on_big_endian(numbers.data(), size, numbers.size() / size);
@@ -25,8 +26,7 @@ void swap_numbers(Kind kind, std::string& numbers) {
 
 WireWriter write_value(const PlainData& data, int depth) {
   if (depth > kMaxPlainDepth) {
-    invalid_argument("Lists that are nested more than ", kMaxPlainDepth,
-                     " deep cannot be written.");
+    invalid_argument("Cannot write lists nested more than ", kMaxPlainDepth, " deep.");
   }
   WireWriter out;
   out.add_int(1, static_cast<int>(data.kind));
@@ -53,10 +53,10 @@ Text read_text(WireReader r) {
   while (r.next()) {
     if (r.field() == 1) text.bytes = r.text();
     if (r.field() != 2) continue;
-    if (r.uint() > 2) r.damaged("a text with an unknown mark");
+    if (r.uint() > 2) r.damaged("a string with an unknown encoding mark");
     text.mark = static_cast<Text::Mark>(r.uint());
   }
-  if (text.bytes.find('\0') != std::string::npos) r.damaged("a text with a zero in it");
+  if (text.bytes.find('\0') != std::string::npos) r.damaged("a string that contains a zero byte");
   return text;
 }
 
@@ -73,18 +73,17 @@ std::pair<std::string, PlainData> read_attribute(WireReader r, int depth) {
   return attribute;
 }
 
-// A kind has the fields of its own only.
 void check_value(const WireReader& r, const PlainData& data) {
   const size_t size = PlainData::element_size(data.kind);
   const bool fits = (size ? data.numbers.size() % size == 0 : data.numbers.empty()) &&
                     (data.texts.empty() || data.kind == Kind::kCharacter) &&
                     (data.items.empty() || data.kind == Kind::kList) &&
                     (data.attributes.empty() || data.kind != Kind::kNull);
-  if (!fits) r.damaged("a vector whose parts do not fit its kind");
+  if (!fits) r.damaged("a vector whose fields do not match its kind");
 }
 
 PlainData read_value(WireReader r, int depth) {
-  if (depth > kMaxPlainDepth) r.damaged("lists that are nested too deep");
+  if (depth > kMaxPlainDepth) r.damaged("lists that are nested too deeply");
   PlainData data;
   while (r.next()) {
     switch (r.field()) {
@@ -144,7 +143,7 @@ std::string write_plain_data(const PlainData& data) {
 
 PlainData read_plain_data(std::string_view bytes, std::string_view where) {
   WireReader first(bytes, where);
-  if (!first.next() || first.field() != kVersionField) first.damaged("no plain data");
+  if (!first.next() || first.field() != kVersionField) first.damaged("not plain data");
   if (first.integer() != kVersion) {
     fail(Code::kDataLoss, "The plain data in '", std::string(where), "' are of version ",
          first.integer(), "; this runhooks reads version ", kVersion, ".");

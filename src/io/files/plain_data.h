@@ -1,4 +1,4 @@
-// PlainData, values of the embedding language that cannot hold code, and their bytes in files.
+// PlainData: R values without code, and their serialized form.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace runhooks {
 
-// A vector of one kind, or a list, with attributes that are plain data again.
+// A vector of one kind or a list, with attributes that are plain data too.
 struct PlainData {
   enum class Kind : int {
     kNull = 0,
-    kLogical = 1,    // int32: 0, 1, or the least number where it is missing
-    kInteger = 2,    // int32
-    kDouble = 3,     // float64
-    kComplex = 4,    // two float64
-    kCharacter = 5,  // texts
-    kRaw = 6,        // bytes
-    kList = 7,       // items
+    kLogical = 1,  // int32: 0, 1, or INT_MIN for missing
+    kInteger = 2,
+    kDouble = 3,
+    kComplex = 4,
+    kCharacter = 5,
+    kRaw = 6,
+    kList = 7,
   };
   struct Text {
     enum class Mark : int { kUtf8 = 0, kMissing = 1, kBytes = 2 };
@@ -27,24 +27,23 @@ struct PlainData {
   };
 
   Kind kind = Kind::kNull;
-  std::string numbers;  // as they lie in memory
+  std::string numbers;  // in native byte order
   std::vector<Text> texts;
   std::vector<PlainData> items;
   std::vector<std::pair<std::string, PlainData>> attributes;
 
-  // Of an element among `numbers`; 0 for the other kinds.
+  // Size of one element in `numbers`; 0 for kinds that do not use it.
   static size_t element_size(Kind kind);
   size_t length() const;
 };
 
-// Deeper nesting is refused by reader and writer.
 constexpr int kMaxPlainDepth = 100;
 
 std::string write_plain_data(const PlainData& data);
-// Bytes that cannot be are kDataLoss, which names `where`.
+// Throws kDataLoss, naming `where`, if the bytes are invalid.
 PlainData read_plain_data(std::string_view bytes, std::string_view where);
 
-// The same in a file that says what it is.
+// The same in a file with a magic header.
 void write_plain_file(const std::string& path, const PlainData& data);
 PlainData read_plain_file(const std::string& path);
 

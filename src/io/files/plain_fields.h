@@ -1,4 +1,4 @@
-// Named lists of plain data, as the core itself writes and reads them.
+// Builds and reads named lists of plain data.
 #pragma once
 
 #include <string>
@@ -15,7 +15,6 @@ PlainData plain_flag(bool x);
 PlainData plain_string(const std::string& x);
 PlainData plain_strings(const std::vector<std::string>& x);
 
-// A named list that is being made.
 class PlainFields {
  public:
   PlainFields& add(const std::string& name, PlainData value);
@@ -37,12 +36,12 @@ class PlainFields {
   PlainData list_;
 };
 
-// Fields of a list that anybody may have written: what is none, or is missing, is NULL or
+// Fields of an untrusted list. A missing field, or one of the wrong type, gives NULL or
 // `otherwise`.
 const PlainData* plain_field(const PlainData& list, std::string_view name);
 double number_field(const PlainData& list, std::string_view name, double otherwise);
 std::string text_field(const PlainData& list, std::string_view name, const std::string& otherwise);
-// The names of a list or a vector, one for each element; none where it has none, or too few.
+// The names of a list or vector; empty unless every element has one.
 std::vector<std::string> plain_names(const PlainData& data);
 
 }  // namespace runhooks

@@ -11,8 +11,8 @@ namespace runhooks {
 
 namespace {
 constexpr size_t kHeaderSize = 12, kFooterSize = 4;
-// A small compressed file may say that it is of any length, and give it.
-constexpr uint64_t kMostUnknown = uint64_t{1} << 28;
+// Limit where the file size is unknown: a small compressed file can expand to any length.
+constexpr uint64_t kMaxUnknownLength = uint64_t{1} << 28;
 
 void append_header(std::string& out, uint64_t size) {
   const size_t begin = out.size();
@@ -41,7 +41,7 @@ RecordWriter::~RecordWriter() {
   try {
     if (new_ && is_open()) close();
   } catch (const Error&) {
-    // A destructor must not throw; close() is there for those who want to know.
+    // A destructor must not throw; callers that need the error call close().
   }
 }
 
@@ -90,12 +90,11 @@ RecordReader::Result RecordReader::read_header(uint64_t* length) {
 
 RecordReader::Result RecordReader::read_data(uint64_t length, std::string& data) {
   if (length > stream_.remaining()) return Result::kTruncated;
-  if (length > kMostUnknown && stream_.remaining() == stream_.kUnknown) {
-    fail(Code::kDataLoss, "Corrupted record at ", offset_, " in '", path(), "': it would have ",
-         length, " bytes; in a compressed file or a stream one may have ", kMostUnknown, ".");
+  if (length > kMaxUnknownLength && stream_.remaining() == stream_.kUnknown) {
+    fail(Code::kDataLoss, "Corrupted record at ", offset_, " in '", path(), "': its length is ",
+         length, " bytes; the limit for compressed files and streams is ", kMaxUnknownLength, ".");
   }
-  // The end of a compressed file is not known, so a length that is too large must not take the
-  // memory at once.
+  // Grows in steps, because a wrong length in a compressed file must not allocate all memory.
   constexpr uint64_t kStep = 16u << 20;
   data.clear();
   while (data.size() < length) {

@@ -1,4 +1,4 @@
-// TFRecord files: a writer, and a reader that checks every record.
+// TFRecord files: a writer, and a reader that verifies checksums.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,12 @@
 
 namespace runhooks {
 
-// One record as it stands in a file: length, checksum, data, checksum.
 void append_record(std::string& out, std::string_view data);
 
 class RecordWriter {
  public:
-  // kReplace: the file stands there when close() is called, and without it the old one does
-  // (AtomicFile). kNew: there must be none, and what is written stands there at once. kBehind: the
-  // same for one that this process has written, behind its records.
+  // kReplace: close() puts the file in place atomically (AtomicFile). kNew: creates the file
+  // directly and fails if it exists. kBehind: appends to a file that this process has written.
   enum class Mode { kReplace, kNew, kBehind };
   explicit RecordWriter(const std::string& path,
                         Compression compression = Compression::kNone,
@@ -26,12 +24,10 @@ class RecordWriter {
   const std::string& path() const;
   bool is_open() const { return file().is_open(); }
   void write(std::string_view data) { write_parts({data}); }
-  // A record of bytes that come in parts.
   void write_parts(const std::vector<std::string_view>& parts);
   void flush();
-  // Completes the file.
   void close();
-  // Completes a new file, too, but silently.
+  // Closes a new file and ignores errors.
   ~RecordWriter();
 
  private:
@@ -45,22 +41,21 @@ class RecordWriter {
 
 class RecordReader {
  public:
-  // kTruncated: the file ends inside a record, as it does while it is written or after a crash.
+  // kTruncated: the file ends inside a record, because of a crash or because it is being written.
   enum class Result { kRecord, kEnd, kTruncated };
 
   explicit RecordReader(const ByteSource& source, Compression compression = Compression::kNone)
       : stream_(source, compression) {}
 
-  // The next record. One that is there but damaged is a kDataLoss error that names file and offset.
+  // Reads the next record. A damaged record throws kDataLoss with file and offset.
   Result read(std::string& data);
-  // The same where a truncated file is an error too; FALSE at the end.
+  // Like read(), but throws for a truncated file and returns FALSE at the end.
   bool next(std::string& data);
-  // Leaves the next record out, which is damaged; FALSE where nothing can be found behind it. Of a
-  // stream nothing is left where its length is.
+  // Skips a damaged record; FALSE if the next record cannot be located. After a damaged length, a
+  // stream cannot continue.
   bool skip();
 
   const std::string& path() const { return stream_.path(); }
-  // Where the next record begins; a place to come back to.
   uint64_t offset() const { return offset_; }
   void seek(uint64_t offset);
 
@@ -71,10 +66,10 @@ class RecordReader {
 
   ByteStream stream_;
   uint64_t offset_ = 0;
-  uint64_t behind_ = 0;  // the record that was read whole last
+  uint64_t behind_ = 0;  // end of the last record read in full
 };
 
-// All records of a file; a truncated one at the end is left out, and *truncated tells.
+// All records of a file. Drops a truncated record at the end and sets `*truncated`.
 std::vector<std::string> read_records(const std::string& path,
                                       bool* truncated = nullptr,
                                       Compression compression = Compression::kNone);

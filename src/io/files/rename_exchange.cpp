@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #endif
 #if defined(__GLIBC__)
-#if __GLIBC_PREREQ(2, 28)  // a test of its own: elsewhere the macro is missing
+#if __GLIBC_PREREQ(2, 28)  // a separate test: other C libraries lack the macro
 #define RUNHOOKS_HAS_RENAMEAT2 1
 #endif
 #endif
@@ -22,15 +22,12 @@ namespace runhooks {
 
 namespace {
 
-// 0, or what errno says.
 int exchange([[maybe_unused]] const std::string& a, [[maybe_unused]] const std::string& b) {
   if (!feature_enabled(SystemFeature::kExchange)) return ENOSYS;
 #if defined(RUNHOOKS_HAS_RENAMEAT2)
-  constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE, which older headers lack
-  return renameat2(AT_FDCWD, system_path(a).c_str(), AT_FDCWD, system_path(b).c_str(), kExchange) ==
-                 0
-             ? 0
-             : errno;
+  constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE, missing in older headers
+  const std::string from = system_path(a), to = system_path(b);
+  return renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), kExchange) == 0 ? 0 : errno;
 #elif defined(__APPLE__) && defined(RENAME_SWAP)
   return renamex_np(a.c_str(), b.c_str(), RENAME_SWAP) == 0 ? 0 : errno;
 #else

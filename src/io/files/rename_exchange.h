@@ -1,19 +1,19 @@
-// Two names that change places in one step.
+// Exchanges two paths, atomically where the system can.
 #pragma once
 
 #include <string>
 
 namespace runhooks {
 
-// Of files or folders of one file system. FALSE where the system cannot do that, and nothing has
-// changed; other reasons are errors.
+// Both must be on one file system. Returns FALSE without any change if the system lacks the
+// operation; throws for other errors.
 bool rename_exchange(const std::string& a, const std::string& b);
 
-// FALSE where the system refuses that, and nothing has changed.
+// Returns FALSE without any change if the rename fails.
 bool renames(const std::string& from, const std::string& to);
 
-// In two steps, the old one being renamed to `aside`: between them, and where the second fails, it
-// stands beside its place. FALSE where it cannot be renamed.
+// Not atomic: first renames the old file to `aside`, and restores it if the second rename fails. A
+// crash in between leaves it at `aside`. Returns FALSE if the first rename fails.
 bool exchange_by_two(const std::string& from, const std::string& place, const std::string& aside);
 
 }  // namespace runhooks

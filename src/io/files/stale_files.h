@@ -1,4 +1,4 @@
-// Names that nobody can foresee, and which of them were left behind by writers that were killed.
+// Unpredictable temporary names, and the detection of leftovers of killed processes.
 #pragma once
 
 #include <string>
@@ -6,21 +6,19 @@
 
 namespace runhooks {
 
-// What stands between a name and what is added to it.
 constexpr const char* kTemporaryMark = ".tmp";
 
-// A name beside `path` for something that is put in its place later, file or folder. Where it would
-// be too long for the file system, it has the beginning of the name and a fingerprint of it.
+// A temporary name next to `path`, for a file or directory to be renamed later. If it would be too
+// long, it consists of a prefix of the name and its fingerprint.
 std::string temporary_path(const std::string& path);
-// Whether temporary_path() gave it for a file of this name.
+// Whether temporary_path() can have returned `temporary` for a file called `name`.
 bool is_temporary_of(const std::string& temporary, const std::string& name);
 
-// Such names in a folder of processes that are gone, of what begins with one of `prefixes`. Of
-// shortened names those are among them that may begin so: ask is_temporary_of().
+// Temporary files of dead processes whose original name starts with one of `prefixes`. For
+// shortened names this is a guess; check with is_temporary_of().
 std::vector<std::string> stale_files(const std::string& folder,
                                      const std::vector<std::string>& prefixes);
 
-// Removes those of this one file, which is about to be written.
 void remove_stale_of(const std::string& path);
 
 }  // namespace runhooks

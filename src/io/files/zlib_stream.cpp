@@ -13,14 +13,14 @@ namespace {
 
 constexpr size_t kChunk = 64 * 1024;
 
-// zlib's "window bits": 15 is the largest window, 16 more mean gzip's header.
+// zlib's windowBits: 15 is the largest window, 16 more selects gzip.
 int window_bits(Compression compression) {
   return compression == Compression::kGzip ? 15 + 16 : 15;
 }
 
 }  // namespace
 
-// lint: allow caller (a part of the format, which real TensorFlow reads in tests)
+// lint: allow caller (part of the format; tests with real TensorFlow call it)
 Compression compression_from_name(const std::string& name) {
   if (name.empty()) return Compression::kNone;
   if (name == "GZIP") return Compression::kGzip;
@@ -37,7 +37,7 @@ struct ByteStream::Inflater {
   ~Inflater() { inflateEnd(&stream); }
   z_stream stream = {};
   char input[kChunk];
-  bool at_end = false;  // of the file's bytes
+  bool at_end = false;  // the input is exhausted
 };
 
 ByteStream::ByteStream(const ByteSource& source, Compression compression)
@@ -86,11 +86,11 @@ size_t ByteStream::inflate_some(void* data, size_t size) {
     }
     const int status = inflate(&stream, Z_NO_FLUSH);
     if (status == Z_STREAM_END) {
-      // Files may be several streams one after another.
+      // A file may contain several concatenated streams.
       inflateReset(&stream);
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
       fail(Code::kDataLoss, "Corrupted compressed data in '", path(), "' after ", offset_,
-           " bytes: ", stream.msg ? stream.msg : "zlib gives no reason", ".");
+           " bytes: ", stream.msg ? stream.msg : "unknown zlib error", ".");
     }
   }
   return wanted - stream.avail_out;
@@ -98,7 +98,7 @@ size_t ByteStream::inflate_some(void* data, size_t size) {
 
 void ByteStream::seek(uint64_t offset) {
   if (!file_) {
-    fail(Code::kFailedPrecondition, "'", path_, "' is a stream: what has been read of it is gone.");
+    fail(Code::kFailedPrecondition, "'", path_, "' is a stream; it cannot seek.");
   }
   if (!inflater_) {
     file_->read_at(offset, nullptr, 0);

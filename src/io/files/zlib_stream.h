@@ -1,4 +1,4 @@
-// Reading and writing a file through zlib, as gzip or as a zlib stream.
+// Streams that read and write files with gzip or zlib compression.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@ class PipeReader;
 
 enum class Compression { kNone, kGzip, kZlib };
 
-// "", "GZIP" and "ZLIB", as TensorFlow spells them; other words throw.
+// Accepts "", "GZIP" and "ZLIB", as TensorFlow does; throws for other names.
 Compression compression_from_name(const std::string& name);
 
-// A regular file, or with `is_stream` what gives its bytes as they come: a pipe, a device.
+// The path of a regular file, or of a pipe or device if `is_stream`.
 struct ByteSource {
   ByteSource(std::string where, bool streams = false)
       : path(std::move(where)), is_stream(streams) {}
@@ -24,24 +24,22 @@ struct ByteSource {
   bool is_stream;
 };
 
-// The bytes of a file, decompressed. A compressed file that ends too early gives what can be read
-// of it.
+// Decompressed bytes of a file. A truncated compressed file yields the part that can be decoded.
 class ByteStream {
  public:
   ByteStream(const ByteSource& source, Compression compression);
   ~ByteStream();
 
   const std::string& path() const { return path_; }
-  // As many of the next `size` bytes as there are.
+  // Reads `size` bytes; fewer only at the end.
   size_t read(void* data, size_t size);
-  // The same, but for a stream those that have come; 0 at its end only.
+  // Reads up to `size` bytes, as soon as a stream has some; returns 0 only at the end.
   size_t read_some(void* data, size_t size);
   uint64_t offset() const { return offset_; }
-  // What has been read of a stream is gone.
   bool can_seek() const { return !stream_; }
-  // To a place in the decompressed bytes; in a compressed file it reads again from the start.
+  // Position in the decompressed bytes. A compressed file is decompressed again from the start.
   void seek(uint64_t offset);
-  // What is left of a plain file; kUnknown for a compressed one and a stream.
+  // Bytes left in an uncompressed file; kUnknown for compressed files and streams.
   static constexpr uint64_t kUnknown = ~uint64_t{0};
   uint64_t remaining() const;
 
@@ -51,15 +49,14 @@ class ByteStream {
   size_t inflate_some(void* data, size_t size);
 
   std::string path_;
-  std::unique_ptr<InputFile> file_;  // or
+  std::unique_ptr<InputFile> file_;  // NULL for streams
   std::unique_ptr<PipeReader> stream_;
   Compression compression_;
   std::unique_ptr<Inflater> inflater_;
   uint64_t offset_ = 0;
 };
 
-// Compresses what is appended to a file. finish() is what completes the stream; the file stays
-// open.
+// Compresses data into a file. finish() completes the compressed stream, but leaves the file open.
 class CompressedOutput {
  public:
   CompressedOutput(OutputFile& file, Compression compression);

@@ -8,7 +8,6 @@ namespace runhooks {
 
 namespace {
 
-// Gives back what a stream has handed out.
 template <typename T>
 struct Released {
   T value = {};
@@ -17,8 +16,7 @@ struct Released {
   }
 };
 
-// Of a batch, and of what lies before it: far above all that is real.
-constexpr int64_t kMostRows = int64_t{1} << 40;
+constexpr int64_t kMaxArrowRows = int64_t{1} << 40;
 
 bool is_text(const std::string& format) {
   return format == "u" || format == "U" || format == "z" || format == "Z";
@@ -148,16 +146,16 @@ ArrowReader::~ArrowReader() {
 void ArrowReader::check(int status, const char* what) {
   if (status == 0) return;
   const char* why = stream_.get_last_error(&stream_);
-  fail(Code::kDataLoss, "An Arrow stream cannot give ", what, ": ", why ? why : "no reason given",
-       ".");
+  fail(Code::kDataLoss, "Cannot read the ", what,
+       " of an Arrow stream: ", why ? why : "unknown error", ".");
 }
 
 void ArrowReader::read_schema() {
   Released<ArrowSchema> schema;
-  check(stream_.get_schema(&stream_, &schema.value), "its schema");
+  check(stream_.get_schema(&stream_, &schema.value), "schema");
   const bool has_columns = schema.value.format && std::string(schema.value.format) == "+s" &&
                            schema.value.n_children > 0 && schema.value.children;
-  if (!has_columns) invalid_argument("An Arrow stream must be of records with columns.");
+  if (!has_columns) invalid_argument("An Arrow stream must contain records with columns.");
   for (int64_t k = 0; k < schema.value.n_children; ++k) {
     const ArrowSchema* column = schema.value.children[k];
     if (!column || !column->format || (column->dictionary && !column->dictionary->format)) {
@@ -179,9 +177,9 @@ void ArrowReader::add_column(const ArrowSchema& schema) {
   }
   if (dtype == DType::kInvalid) {
     throw Error(Code::kInvalidArgument,
-                str_cat("Column '", name, "' of an Arrow stream is of the format '", format,
-                        "', which is no type of tensors."),
-                {"Convert it, or leave it out."});
+                str_cat("Column '", name, "' of an Arrow stream has format '", format,
+                        "', which tensors do not support."),
+                {"Convert or remove the column."});
   }
   names_.push_back(name);
   formats_.push_back(format);
@@ -191,17 +189,18 @@ void ArrowReader::add_column(const ArrowSchema& schema) {
 
 bool ArrowReader::next(std::vector<Tensor>* columns) {
   Released<ArrowArray> batch;
-  check(stream_.get_next(&stream_, &batch.value), "its next batch");
+  check(stream_.get_next(&stream_, &batch.value), "next batch");
   if (!batch.value.release) return false;
   const ArrowArray& array = batch.value;
   if (array.n_children != static_cast<int64_t>(names_.size()) || array.length < 0 ||
-      array.offset < 0 || !array.children || array.length > kMostRows || array.offset > kMostRows) {
-    fail(Code::kDataLoss, "A batch of an Arrow stream has not the columns of its schema.");
+      array.offset < 0 || !array.children || array.length > kMaxArrowRows ||
+      array.offset > kMaxArrowRows) {
+    fail(Code::kDataLoss, "A batch of an Arrow stream does not match its schema.");
   }
   columns->clear();
   for (size_t k = 0; k < names_.size(); ++k) {
     if (!array.children[k]) {
-      fail(Code::kDataLoss, "Column '", names_[k], "' of an Arrow stream is not in its batch.");
+      fail(Code::kDataLoss, "Column '", names_[k], "' of an Arrow stream is missing in a batch.");
     }
     const ArrowArray& child = *array.children[k];
     if (child.offset < 0 || child.length < array.offset + array.length) {
@@ -228,7 +227,7 @@ Tensor ArrowReader::read_column(size_t k,
     const bool is_missing = is_null(array, i);
     if (is_missing && !is_float) {
       invalid_argument("Column '", names_[k], "' of an Arrow stream has no value in row ",
-                       rows_ + row + 1, "; only columns of floats may miss some.");
+                       rows_ + row + 1, "; only float columns may have missing values.");
     }
     if (is_float) {
       const void* values = buffer_of(array, 1, names_[k]);
@@ -245,8 +244,8 @@ Tensor ArrowReader::read_column(size_t k,
       const int64_t code = whole_at(buffer_of(array, 1, names_[k]), format[0], i);
       const ArrowArray* words = array.dictionary;
       if (!words || code < 0 || code >= words->length || is_null(*words, words->offset + code)) {
-        fail(Code::kDataLoss, "Column '", names_[k], "' of an Arrow stream has a code ", code,
-             " that its dictionary has not.");
+        fail(Code::kDataLoss, "Column '", names_[k], "' of an Arrow stream has code ", code,
+             ", which is not in its dictionary.");
       }
       tensor.data<int32_t>()[row] =
           tensor.dictionary()->code(text_at(*words, values_[k], names_[k], words->offset + code));

@@ -1,4 +1,4 @@
-// Reading an Arrow C stream, after the public interface of C structs that Arrow has fixed for it.
+// Reads Arrow C streams through Arrow's C data interface.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "tensor/tensor.h"
 
-// The names, the order and the types of these are Arrow's.
+// Defined by Arrow's ABI; do not change names, order or types.
 struct ArrowSchema {
   const char* format;
   const char* name;
@@ -44,10 +44,9 @@ struct ArrowArrayStream {
 
 namespace runhooks {
 
-// The record batches of a stream, as tensors with a row for each record.
 class ArrowReader {
  public:
-  // Moves the stream here; what it was moved from is left released, as Arrow wants it.
+  // Takes ownership; marks the source as released, as the interface requires.
   explicit ArrowReader(ArrowArrayStream* stream);
   ~ArrowReader();
   ArrowReader(const ArrowReader&) = delete;
@@ -55,8 +54,8 @@ class ArrowReader {
 
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<DType>& dtypes() const { return dtypes_; }
-  // The columns of the next batch; FALSE at the end. Missing values are NaN in columns of floats,
-  // elsewhere an error that names column and row.
+  // Reads the next batch; FALSE at the end. Missing values become NaN in float columns and are an
+  // error, naming column and row, in others.
   bool next(std::vector<Tensor>* columns);
 
  private:
@@ -66,7 +65,8 @@ class ArrowReader {
   Tensor read_column(size_t k, const ArrowArray& array, int64_t offset, int64_t n) const;
 
   ArrowArrayStream stream_;
-  std::vector<std::string> names_, formats_, values_;  // `values_`: of a dictionary, else empty
+  // `values_` holds the formats of dictionary values, "" for other columns.
+  std::vector<std::string> names_, formats_, values_;
   std::vector<DType> dtypes_;
   int64_t rows_ = 0;
 };

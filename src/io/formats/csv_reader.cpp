@@ -16,28 +16,24 @@
 
 namespace runhooks {
 
-// --- a record
-
 namespace {
 
 bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
-// Finds in a text, one after the other, what ends a field without quotes: a delimiter, a line's
-// end, a quote where quotes count (`quote`, else the delimiter again), the text's end. Many
-// characters at once, whose stops do not wait for the field before.
+// Finds the ends of unquoted fields: delimiters, line ends, quotes and the end of the text. `quote`
+// equals the delimiter if the format has no quotes. Scans a block of characters per step,
+// independently of field boundaries.
 class Stops {
  public:
   Stops(std::string_view text, char delim, char quote)
       : text_(text), delim_(delim), quote_(quote) {}
-  // To look at what stands from there on.
   void go_to(size_t at) {
     block_ = at;
     look();
   }
-  // The next stop.
   size_t next() {
     while (found_ == 0) {
-      if (block_ + kBlock > text_.size()) return next_without_workers();
+      if (block_ + kBlock > text_.size()) return next_in_tail();
       block_ += kBlock;
       look();
     }
@@ -48,14 +44,12 @@ class Stops {
 
  private:
   bool is_stop(char c) const { return c == delim_ || c == quote_ || c == '\n' || c == '\r'; }
-  // What is left of the text, and is less than a block.
-  size_t next_without_workers() {
+  size_t next_in_tail() {
     while (block_ < text_.size() && !is_stop(text_[block_])) ++block_;
     return block_ < text_.size() ? block_++ : block_;
   }
   static constexpr size_t kBlock = 32;
 #if defined(RUNHOOKS_CSV_BY_32) || defined(__aarch64__)
-  // A bit for each of 16 characters.
   unsigned found_in(const char* part) const {
 #ifdef RUNHOOKS_CSV_BY_32
     const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(part));
@@ -67,9 +61,8 @@ class Stops {
     const auto are = [&all](char c) { return vceqq_u8(all, vdupq_n_u8(static_cast<uint8_t>(c))); };
     const uint8x16_t stops =
         vorrq_u8(vorrq_u8(are(delim_), are(quote_)), vorrq_u8(are('\n'), are('\r')));
-    // each stop keeps the bit of its place among eight, whose sum is their mask
-    const uint8x16_t bits =
-        vandq_u8(stops, vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201u)));
+    // Keep one distinct bit per lane of eight; their sum is the mask.
+    const uint8x16_t bits = vandq_u8(stops, vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201u)));
     return vaddv_u8(vget_low_u8(bits)) | unsigned{vaddv_u8(vget_high_u8(bits))} << 8;
 #endif
   }
@@ -90,8 +83,8 @@ class Stops {
 
   std::string_view text_;
   char delim_, quote_;
-  size_t block_ = 0;    // where the characters begin that are looked at
-  unsigned found_ = 0;  // the stops among them that were not given yet
+  size_t block_ = 0;
+  unsigned found_ = 0;  // stops of the block that next() has not returned yet
 };
 
 }  // namespace
@@ -125,7 +118,6 @@ CsvSplit CsvSplitter::split(std::string_view text, bool is_all) {
   }
 }
 
-// From an opening quote to what follows the closing one.
 bool CsvSplitter::quoted(std::string_view text, bool is_all, CsvSplit* result) {
   const size_t begin = ++size_;
   std::string* unescaped = nullptr;
@@ -172,17 +164,15 @@ bool CsvSplitter::end_of_record(std::string_view text, bool is_all, CsvSplit* re
   return true;
 }
 
-// --- many records
-
 namespace {
 
-// How many lines end in a text; -1 where it has quotes and these count.
+// The number of line ends, or -1 if the text has quotes and the format uses them.
 int64_t lines_without_quotes(std::string_view text, const CsvFormat& format) {
   int64_t lines = 0;
   size_t at = 0;
   bool has_quotes = false;
 #ifdef RUNHOOKS_CSV_BY_32
-  constexpr size_t kBlock = 16, kMost = 255;  // of them fit into a byte's count
+  constexpr size_t kBlock = 16, kMost = 255;  // a byte can count up to 255
   const __m128i end = _mm_set1_epi8('\n'), quote = _mm_set1_epi8('"'), zero = _mm_setzero_si128();
   __m128i quotes = zero;
   while (at + kBlock <= text.size()) {
@@ -219,7 +209,7 @@ int64_t CsvCutter::next(size_t bytes, int64_t n, std::string_view* lines) {
   const size_t end = line_end + 1;
   const int64_t plain = lines_without_quotes(text_.substr(0, end), format_);
   if (plain >= 0 && plain <= n) return take(end, plain, lines);
-  // one after the other; where a line ends there is an even number of quotes before
+  // Line by line: a newline ends a record only after an even number of quotes.
   Stops stops(text_.substr(0, end), '\n', format_.has_quotes ? '"' : '\n');
   stops.go_to(0);
   int64_t found = 0;
@@ -233,8 +223,6 @@ int64_t CsvCutter::next(size_t bytes, int64_t n, std::string_view* lines) {
   }
   return take(whole, found, lines);
 }
-
-// --- a file
 
 CsvReader::CsvReader(const ByteSource& source, Compression compression, const CsvFormat& format)
     : bytes_(source, compression), splitter_(format) {
@@ -251,15 +239,15 @@ bool CsvReader::next() {
     split = splitter_.split(bytes_.view(), is_all);
   }
   if (split != CsvSplit::kRecord) throw_quotes(split);
-  bytes_.take(splitter_.size());  // the fields stay where they are until more is read
+  bytes_.take(splitter_.size());  // the fields stay valid until more is read
   lines_ += splitter_.lines();
   return true;
 }
 
 void CsvReader::throw_quotes(CsvSplit split) {
-  const char* why = "a quote that is not closed";
-  if (split == CsvSplit::kStrayQuote) why = "a quote inside a field without quotes";
-  if (split == CsvSplit::kAfterQuote) why = "a quote inside a field that is not written twice";
+  const char* why = "a quote is not closed";
+  if (split == CsvSplit::kStrayQuote) why = "a quote inside an unquoted field";
+  if (split == CsvSplit::kAfterQuote) why = "a quote inside a quoted field is not doubled";
   fail(Code::kDataLoss, "Line ", line_, " of '", path(), "', field ",
        static_cast<unsigned long>(splitter_.field_number() +
                                   (split == CsvSplit::kAfterQuote ? 0 : 1)),
@@ -267,7 +255,7 @@ void CsvReader::throw_quotes(CsvSplit split) {
 }
 
 bool CsvReader::skip() {
-  if (lines_ >= line_) return true;  // what was wrong was what the fields say
+  if (lines_ >= line_) return true;  // only a field value was invalid; the record is consumed
   std::string line;
   if (!next_line(bytes_, &line)) return false;
   ++lines_;
@@ -284,8 +272,6 @@ void CsvReader::seek(uint64_t offset, int64_t lines) {
   lines_ = lines;
 }
 
-// --- numbers
-
 namespace {
 
 std::string_view trimmed(std::string_view field) {
@@ -299,9 +285,9 @@ template <typename T>
 bool parse_whole(std::string_view field, T* value) {
   field = trimmed(field);
   const bool is_negative = !field.empty() && field[0] == '-';
-  if (is_negative) field.remove_prefix(1);  // no number here begins with a +, as in TensorFlow
+  if (is_negative) field.remove_prefix(1);  // TensorFlow accepts no leading +
   if (field.empty()) return false;
-  // counted downwards, where there is one number more
+  // Accumulates the negative value, because its range is larger by one.
   T sum = 0;
   for (const char c : field) {
     if (c < '0' || c > '9') return false;
@@ -314,8 +300,8 @@ bool parse_whole(std::string_view field, T* value) {
   return true;
 }
 
-// Plain decimal numbers whose digits and power of ten are exact as doubles, so that one operation
-// rounds once. FALSE: another way must be taken.
+// Parses a decimal number if its digits and its power of ten are exact doubles, so that a single
+// division rounds only once. FALSE if the slow path is needed.
 bool parse_exact(std::string_view field, double* value) {
   static constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                        1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -344,12 +330,11 @@ bool parse_exact(std::string_view field, double* value) {
   return true;
 }
 
-// By the C library.
 template <typename T>
 bool parse_by_library(std::string_view field, T* value, T (*parse)(const char*, char**)) {
   char text[128];
   if (field.empty() || field.size() >= sizeof text) return false;
-  // what only C's library takes for a number
+  // Excludes formats that only the C library accepts, such as hexadecimal numbers.
   if (field.find_first_of("xXpP(") != std::string_view::npos) return false;
   std::memcpy(text, field.data(), field.size());
   text[field.size()] = '\0';
@@ -372,7 +357,7 @@ bool parse_field(std::string_view field, float* value) {
   field = trimmed(field);
   double exact;
   if (parse_exact(field, &exact)) {
-    // rounding twice goes wrong only where the first result lies midway between two floats
+    // Rounding twice is wrong only if the double is exactly midway between two floats.
     uint64_t bits;
     std::memcpy(&bits, &exact, sizeof bits);
     constexpr uint64_t kMidway = uint64_t{1} << 28, kBelow = (uint64_t{1} << 29) - 1;

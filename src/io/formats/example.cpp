@@ -4,7 +4,7 @@ namespace runhooks {
 
 namespace {
 
-// A member of a oneof that comes again takes the place of the one before.
+// A later member of the oneof replaces an earlier one.
 FeatureView read_feature(WireReader r) {
   FeatureView feature;
   while (r.next()) {

@@ -36,14 +36,13 @@ struct Header {
     static const int kCounts[] = {1, 0, 3, 1, 2, 0, 4};
     return kCounts[color];
   }
-  // Of a row of so many pixels, without its filter's byte.
   size_t row_bytes(int64_t pixels) const {
     return (static_cast<size_t>(pixels) * static_cast<size_t>(samples() * depth) + 7) / 8;
   }
 };
 
 Header read_header(std::string_view chunk, int64_t max_samples) {
-  if (chunk.size() != 13) damaged("a header of the wrong size");
+  if (chunk.size() != 13) damaged("its header has the wrong size");
   Header header;
   header.width = load32(chunk, 0);
   header.height = load32(chunk, 4);
@@ -57,9 +56,9 @@ Header read_header(std::string_view chunk, int64_t max_samples) {
   const bool good = known && (depth == 8 || (depth == 16 && color != kPalette) ||
                               (is_small && (color == kGray || color == kPalette)));
   if (!good || chunk[10] != 0 || chunk[11] != 0 || static_cast<uint8_t>(chunk[12]) > 1) {
-    damaged("an unknown kind of image");
+    damaged("its color type or bit depth is unknown");
   }
-  if (header.width == 0 || header.height == 0) damaged("no pixels");
+  if (header.width == 0 || header.height == 0) damaged("it has no pixels");
   if (header.width > max_samples / 4 / header.height) {
     fail(Code::kResourceExhausted, "A PNG of ", header.height, " x ", header.width,
          " pixels is too large.");
@@ -75,17 +74,17 @@ struct Parts {
 
 Parts read_chunks(std::string_view bytes, int64_t max_samples) {
   if (bytes.substr(0, kSignatureSize) != std::string_view(kSignature, kSignatureSize)) {
-    damaged("it does not begin like one");
+    damaged("it has no PNG signature");
   }
   Parts parts;
   bool has_header = false;
   for (size_t at = kSignatureSize; bytes.size() - at >= 12;) {
     const size_t size = load32(bytes, at);
-    if (size > bytes.size() - at - 12) damaged("it ends too early");
+    if (size > bytes.size() - at - 12) damaged("it is truncated");
     const std::string_view type = bytes.substr(at + 4, 4), chunk = bytes.substr(at + 8, size);
     const auto* checked = reinterpret_cast<const Bytef*>(type.data());
     if (crc32(0, checked, static_cast<uInt>(size + 4)) != load32(bytes, at + 8 + size)) {
-      damaged("a checksum is wrong");
+      damaged("a checksum does not match");
     }
     at += size + 12;
     if (type == "IHDR") {
@@ -101,7 +100,7 @@ Parts read_chunks(std::string_view bytes, int64_t max_samples) {
     if (type == "IDAT") parts.data += chunk;
     if (type == "IEND") return parts;
   }
-  damaged("it ends too early");
+  damaged("it is truncated");
 }
 
 std::string inflated(const std::string& data, size_t size) {
@@ -110,9 +109,9 @@ std::string inflated(const std::string& data, size_t size) {
   const int result =
       uncompress(reinterpret_cast<Bytef*>(&out[0]), &length,
                  reinterpret_cast<const Bytef*>(data.data()), static_cast<uLong>(data.size()));
-  // more than is needed is left alone, as libpng does
+  // Ignores surplus data, as libpng does.
   if (result != Z_OK && !(result == Z_BUF_ERROR && length == size))
-    damaged("its pixels are damaged");
+    damaged("its pixel data are damaged");
   if (length != size) damaged("it has too few pixels");
   return out;
 }
@@ -122,9 +121,8 @@ uint8_t paeth(int a, int b, int c) {
   return static_cast<uint8_t>(pa <= pb && pa <= pc ? a : pb <= pc ? b : c);
 }
 
-// Undoes the filter of a row; `above` is the row before or NULL.
 void unfilter(uint8_t* row, const uint8_t* above, size_t size, size_t step, int filter) {
-  if (filter > 4) damaged("an unknown filter");
+  if (filter > 4) damaged("it uses an unknown filter");
   for (size_t i = 0; i < size; ++i) {
     const int left = i >= step ? row[i - step] : 0, up = above ? above[i] : 0;
     const int corner = i >= step && above ? above[i - step] : 0;
@@ -145,7 +143,6 @@ uint16_t sample_at(const uint8_t* row, size_t i, int depth) {
   return static_cast<uint16_t>(row[i / per_byte] >> shift & ((1 << depth) - 1));
 }
 
-// The passes of an interlaced image, or the one of another.
 struct Pass {
   int64_t x, y, dx, dy;
 };
@@ -158,7 +155,7 @@ int64_t count(int64_t size, int64_t from, int64_t by) {
   return size > from ? (size - from + by - 1) / by : 0;
 }
 
-// The samples as they stand in the file.
+// Samples as stored, before palette lookup and scaling.
 std::vector<uint16_t> raw_samples(const Parts& parts) {
   const Header& h = parts.header;
   size_t total = 0;
@@ -192,7 +189,6 @@ std::vector<uint16_t> raw_samples(const Parts& parts) {
   return samples;
 }
 
-// Gray or RGB, with alpha where the file has it.
 Image expanded(const Parts& parts) {
   const Header& h = parts.header;
   const std::vector<uint16_t> raw = raw_samples(parts);
@@ -216,7 +212,7 @@ Image expanded(const Parts& parts) {
     uint16_t alpha = opaque;
     if (has_palette) {
       const size_t entry = 3 * static_cast<size_t>(sample[0]);
-      if (entry + 3 > parts.palette.size()) damaged("a color is not in its palette");
+      if (entry + 3 > parts.palette.size()) damaged("a color index is outside its palette");
       for (size_t s = 0; s < 3; ++s) image.samples.push_back(byte(parts.palette, entry + s));
       if (sample[0] < parts.alpha.size()) alpha = byte(parts.alpha, sample[0]);
     } else {
@@ -234,7 +230,7 @@ Image expanded(const Parts& parts) {
   return image;
 }
 
-// As libpng does what TensorFlow asks of it: gray is repeated, RGB becomes gray by its weights.
+// Converts as libpng does for TensorFlow: gray is replicated, RGB is converted by libpng's weights.
 Image with_channels(const Image& image, int channels) {
   if (channels == 0 || channels == image.channels) return image;
   Image out = image;

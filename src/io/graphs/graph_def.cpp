@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kOutputShapes = "_output_shapes";
 
-// An attribute as it is written: its value, or the bytes of its message.
+// An attribute to be written: its value, or the bytes of its message.
 struct WrittenAttr {
   std::string_view name;
   const AttrValue* value;
@@ -42,7 +42,6 @@ bool has_default_value(const OpDef& def, const std::string& name, const AttrValu
          attr_equal(attr->default_value, value);
 }
 
-// What is written of an operation's attributes, and its shapes where they are asked for.
 class WrittenAttrs {
  public:
   WrittenAttrs(const Operation& op, const GraphDefOptions& options) {
@@ -59,7 +58,7 @@ class WrittenAttrs {
     items_.erase(std::remove_if(items_.begin(), items_.end(), is_of_shapes), items_.end());
     items_.push_back({kOutputShapes, &shapes_, {}});
   }
-  WrittenAttrs(const WrittenAttrs&) = delete;  // items point to the shapes
+  WrittenAttrs(const WrittenAttrs&) = delete;  // items_ points to shapes_
   WrittenAttrs& operator=(const WrittenAttrs&) = delete;
   const std::vector<WrittenAttr>& items() const { return items_; }
 
@@ -80,7 +79,7 @@ NodeDef make_node(const Operation& op, const GraphDefOptions& options) {
   return node;
 }
 
-// Which of the definition's outputs the output is, and its place in it: "y:0", "values:2".
+// The output within the op definition, as "y:0" or "values:2": argument name and index.
 std::string output_of_definition(const Operation& op, int index) {
   for (const ArgDef& arg : op.def().outputs) {
     int count = 1;
@@ -94,7 +93,6 @@ std::string output_of_definition(const Operation& op, int index) {
   fail(Code::kInternal, "Op '", op.name(), "' has no such output.");
 }
 
-// A tensor as the nodes of a function name it.
 std::string name_in_function(const FuncGraph& function, const Output& x) {
   for (size_t i = 0; i < function.arguments().size(); ++i) {
     const auto& argument = function.arguments()[i];
@@ -107,7 +105,7 @@ std::string name_in_function(const FuncGraph& function, const Output& x) {
 
 WireWriter write_function(const FuncGraph& function, const GraphDefOptions& options);
 
-// Those that the graph's operations call, and those that these call, once each.
+// Adds the functions that the graph calls, directly or indirectly, once each.
 void add_functions(const Graph& graph,
                    const GraphDefOptions& options,
                    std::map<std::string, std::string>& library) {
@@ -120,7 +118,7 @@ void add_functions(const Graph& graph,
   }
 }
 
-// Attributes come in the order of their names.
+// Attributes are sorted by name.
 void put_attrs(WireWriter& out, std::vector<WrittenAttr> attrs) {
   const auto is_before = [](const auto& a, const auto& b) { return a.name < b.name; };
   std::stable_sort(attrs.begin(), attrs.end(), is_before);
@@ -149,7 +147,7 @@ void put_node(WireWriter& out, int field, const NodeDef& node) {
   });
 }
 
-// The node that make_node() makes of the operation, without it.
+// Equivalent to writing make_node(op), without the intermediate NodeDef.
 void put_node(WireWriter& out, int field, const Operation& op, const GraphDefOptions& options) {
   const WrittenAttrs attrs(op, options);
   out.put_nested(field, [&] {
@@ -199,7 +197,6 @@ WireWriter write_function(const FuncGraph& function, const GraphDefOptions& opti
   return WireWriter().put_message(1, signature).append(nodes.bytes()).append(results.bytes());
 }
 
-// A FunctionDefLibrary of what the graph calls.
 std::string library_of(const Graph& graph, const GraphDefOptions& options) {
   std::map<std::string, std::string> library;
   add_functions(graph, options, library);
@@ -208,13 +205,12 @@ std::string library_of(const Graph& graph, const GraphDefOptions& options) {
   return functions.take();
 }
 
-// What comes behind a graph's nodes.
 void put_end(WireWriter& out, const std::string& library, int producer, int min_consumer) {
   out.add_bytes(2, library);
   out.put_nested(4, [&] { out.add_int(1, producer).add_int(2, min_consumer); });
 }
 
-// The attributes of a node; their op's definition, if it is known, tells the types of empty lists.
+// Reads the attributes of a node. The op definition, if known, determines the types of empty lists.
 void read_attrs(const std::vector<std::pair<std::string, std::string_view>>& entries,
                 std::string_view where,
                 NodeDef& node) {
@@ -279,7 +275,7 @@ void GraphDefWriter::put_end(WireWriter& out) const {
   runhooks::put_end(out, library_of(graph_, options_), GraphDef::kProducer, 0);
 }
 
-// lint: allow caller (a part of the format, which real TensorFlow reads in tests)
+// lint: allow caller (part of the format; tests with real TensorFlow call it)
 GraphDef read_graph_def(std::string_view bytes, const std::string& where) {
   GraphDef graph;
   graph.producer = 0;
@@ -297,7 +293,7 @@ GraphDef read_graph_def(std::string_view bytes, const std::string& where) {
   return graph;
 }
 
-// lint: allow caller (a part of the format, which real TensorFlow reads in tests)
+// lint: allow caller (part of the format; tests with real TensorFlow call it)
 std::string graph_def_text(const GraphDef& graph) {
   return proto_to_text(write_graph_def(graph), "GraphDef", "graph.pbtxt", FloatText::kAsDouble);
 }
@@ -347,7 +343,7 @@ std::string write_op_list(const Graph& graph) {
 }
 
 std::string write_op_list(const std::set<std::string>& types) {
-  // each training asks for the same ones
+  // Cached, because every training writes the same definitions.
   static auto& written = *new std::map<std::string, WireWriter>;
   WireWriter out;
   for (const std::string& type : types) {

@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// VariableAggregation: all replicas share the first one's global step.
+// VariableAggregation.ONLY_FIRST_REPLICA, which TensorFlow uses for the global step.
 constexpr int kOnlyFirstReplica = 3;
 
 WireWriter write_tensor_info(const TensorInfo& info) {
@@ -43,7 +43,7 @@ WireWriter write_signature(const SignatureDef& signature) {
 
 WireWriter write_asset(const AssetFileDef& asset) {
   WireWriter out;
-  // Only the name: that is what TensorFlow gives.
+  // TensorFlow writes only the name.
   out.put_message(1, WireWriter().put_bytes(1, asset.tensor_name));
   return out.add_bytes(2, asset.filename);
 }
@@ -92,7 +92,7 @@ WireWriter write_slice_info(const SaveSliceInfo& slice) {
   return out.add_packed_ints(3, slice.offset).add_packed_ints(4, slice.shape.dims());
 }
 
-// The kind of collection that holds such an item; nothing where TensorFlow has none.
+// The collection kind for an item; nothing if TensorFlow has none.
 std::optional<CollectionDef::Kind> kind_of(const CollectionItem& item) {
   if (std::holds_alternative<std::shared_ptr<Variable>>(item))
     return CollectionDef::Kind::kBytesList;
@@ -145,7 +145,7 @@ std::string write_meta_graph(const MetaGraphDef& meta_graph,
   size_t size = 0;
   for (std::string_view part : graph_def) size += part.size();
   WireWriter out;
-  out.reserve(size + size / 4);  // the collections have a fifth of it
+  out.reserve(size + size / 4);  // collections add up to a quarter
   out.put_message(1, write_meta_info(meta_graph)).put_size(2, size);
   for (std::string_view part : graph_def) out.append(part);
   if (meta_graph.saver_def) out.put_bytes(3, write_saver_def(*meta_graph.saver_def));
@@ -159,7 +159,7 @@ std::string write_meta_graph(const MetaGraphDef& meta_graph,
   return out.take();
 }
 
-// lint: allow caller (a part of the format, which real TensorFlow reads in tests)
+// lint: allow caller (part of the format; tests with real TensorFlow call it)
 std::string write_saved_model(const std::vector<std::string>& meta_graphs) {
   constexpr int kSchemaVersion = 1;
   WireWriter out;
@@ -177,7 +177,7 @@ std::map<std::string, CollectionDef> collection_defs(const Graph& graph) {
   return collections;
 }
 
-// lint: allow caller (a part of the format, which real TensorFlow reads in tests)
+// lint: allow caller (part of the format; tests with real TensorFlow call it)
 CollectionDef node_list(std::vector<std::string> names) {
   CollectionDef collection;
   collection.kind = CollectionDef::Kind::kNodeList;
@@ -185,7 +185,7 @@ CollectionDef node_list(std::vector<std::string> names) {
   return collection;
 }
 
-// lint: allow caller (a part of the format, which real TensorFlow reads in tests)
+// lint: allow caller (part of the format; tests with real TensorFlow call it)
 CollectionDef asset_collection(const std::vector<AssetFileDef>& assets) {
   CollectionDef collection;
   collection.kind = CollectionDef::Kind::kAnyList;

@@ -1,4 +1,4 @@
-// MetaGraphDef and SavedModel: a graph with saver, collections and signatures.
+// MetaGraphDef and SavedModel: a graph with its saver, collections and signatures.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ struct TensorInfo {
   std::string name;
   DType dtype = DType::kInvalid;
   std::optional<Shape> shape;
-  // Of a sparse tensor, which has no name of its own.
+  // Component tensors of a sparse tensor, which has no `name`.
   std::string values_name, indices_name, dense_shape_name;
 
   TensorInfo() = default;
@@ -44,18 +44,18 @@ struct AssetFileDef {
 struct CollectionDef {
   enum class Kind { kNodeList = 1, kBytesList = 2, kInt64List = 3, kFloatList = 4, kAnyList = 5 };
   Kind kind = Kind::kNodeList;
-  std::vector<std::string> strings;  // names of nodes, or bytes
+  std::vector<std::string> strings;
   std::vector<int64_t> ints;
   std::vector<float> floats;
-  std::vector<std::pair<std::string, std::string>> anys;  // type URL and message
+  std::vector<std::pair<std::string, std::string>> anys;
 };
 
 struct MetaGraphDef {
   std::vector<std::string> tags;
   std::string meta_graph_version, tensorflow_version = "1.15.5", tensorflow_git_version;
   bool stripped_default_attrs = false;
-  std::string op_list;    // an OpList
-  std::string graph_def;  // a GraphDef
+  std::string op_list;
+  std::string graph_def;
   std::optional<SaverDef> saver_def;
   std::map<std::string, CollectionDef> collections;
   std::map<std::string, SignatureDef> signatures;
@@ -63,14 +63,11 @@ struct MetaGraphDef {
 };
 
 std::string write_meta_graph(const MetaGraphDef& meta_graph);
-// The same with a GraphDef that comes in parts.
 std::string write_meta_graph(const MetaGraphDef& meta_graph,
                              const std::vector<std::string_view>& graph_def);
 MetaGraphDef read_meta_graph(std::string_view bytes, const std::string& where);
-// The meta graphs of the bytes of saved_model.pb.
 std::vector<std::string> read_saved_model(std::string_view bytes, const std::string& where);
 
-// A VariableDef as it is written.
 struct VariableDef {
   std::string variable_name, initializer_name, snapshot_name, initial_value_name;
   bool is_resource = false, trainable = true;
@@ -78,20 +75,18 @@ struct VariableDef {
 };
 VariableDef read_variable_def(std::string_view bytes, const std::string& where);
 SaverDef read_saver_def(std::string_view bytes, const std::string& where);
-// The files that a SavedModel takes along, from either place where they may stand.
+// Assets of a SavedModel: from the field and from the collection "saved_model_assets".
 std::vector<AssetFileDef> asset_files(const MetaGraphDef& meta_graph, const std::string& where);
-// The bytes of saved_model.pb, from those of its meta graphs.
 std::string write_saved_model(const std::vector<std::string>& meta_graphs);
 
 std::string write_saver_def(const SaverDef& saver);
 std::string write_variable_def(const Variable& variable);
 
-// The graph's collections as tf.train.export_meta_graph() writes them: variables as VariableDefs,
-// tensors and operations by name, texts as bytes. One that holds something else is left out.
+// The collections as tf.train.export_meta_graph() writes them: variables as VariableDefs, tensors
+// and operations by name, strings as bytes. Omits collections with other items.
 std::map<std::string, CollectionDef> collection_defs(const Graph& graph);
 
 CollectionDef node_list(std::vector<std::string> names);
-// The collection `saved_model_assets` of an Estimator's export.
 CollectionDef asset_collection(const std::vector<AssetFileDef>& assets);
 
 }  // namespace runhooks

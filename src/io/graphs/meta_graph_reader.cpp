@@ -1,4 +1,4 @@
-// Reading MetaGraphDefs and SavedModels.
+// Reads MetaGraphDefs and SavedModels.
 
 #include "io/files/atomic_file.h"
 #include "io/graphs/meta_graph.h"
@@ -24,7 +24,6 @@ TensorInfo read_tensor_info(WireReader r) {
   return info;
 }
 
-// The key and the bytes of the value of a map's entry.
 std::pair<std::string, std::string_view> read_entry(WireReader r) {
   std::pair<std::string, std::string_view> entry;
   while (r.next()) {
@@ -113,7 +112,7 @@ SaveSliceInfo read_slice_info(WireReader r) {
                 full[i] <= Shape::kMaxElements && lengths[i] <= full[i] &&
                 slice.offset[i] <= full[i] - lengths[i];
   }
-  if (!is_inside) r.damaged("the part of variable '" + slice.full_name + "' is not inside of it.");
+  if (!is_inside) r.damaged("the slice of variable '" + slice.full_name + "' exceeds its shape");
   slice.full_shape = Shape(full);
   slice.shape = Shape(lengths);
   return slice;
@@ -190,7 +189,7 @@ std::vector<AssetFileDef> asset_files(const MetaGraphDef& meta_graph, const std:
   for (const AssetFileDef& asset : assets) {
     if (!stays_inside(asset.filename)) {
       fail(Code::kDataLoss, "The asset '", asset.filename, "' of '", where,
-           "' is not inside of its folder.");
+           "' is outside its folder.");
     }
   }
   return assets;

@@ -7,7 +7,7 @@ namespace runhooks {
 
 namespace {
 
-// Fields of AttrValue; those of its ListValue have the same numbers, but for the list itself.
+// Fields of AttrValue. ListValue uses the same numbers, except for the list.
 enum AttrField : int {
   kAttrList = 1,
   kAttrString = 2,
@@ -20,7 +20,6 @@ enum AttrField : int {
   kAttrFunction = 10,
 };
 
-// Adds the field that holds the value.
 class AttrWriter {
  public:
   explicit AttrWriter(WireWriter& out) : out_(out) {}
@@ -71,7 +70,7 @@ AttrValue empty_list(const std::string& type) {
   return std::vector<int64_t>();
 }
 
-// What the items of a list are is known by the field they come in.
+// The field number determines the type of the items.
 std::optional<AttrValue> read_list(WireReader r, const std::string& type) {
   std::vector<std::string> strings;
   std::vector<int64_t> ints, types;

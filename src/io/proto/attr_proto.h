@@ -1,4 +1,4 @@
-// AttrValue messages, the attributes of a node in a GraphDef.
+// AttrValue messages: the attributes of a node in a GraphDef.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@ namespace runhooks {
 
 void put_attr(WireWriter& out, int field, const AttrValue& value);
 
-// Nothing for what an AttrValue cannot hold: functions, placeholders, lists of booleans or tensors,
-// tensors of foreign types. An empty list does not say of what; `type` does ("list(string)", as in
-// an op's definition), otherwise it is of integers.
+// Returns nothing for a value that AttrValue cannot represent: functions, placeholders, lists of
+// booleans or tensors, and tensors of unsupported types. `type`, as in the op definition
+// ("list(string)"), determines the type of an empty list; the default is integer.
 std::optional<AttrValue> read_attr(WireReader message, const std::string& type = "");
 
 }  // namespace runhooks

@@ -10,8 +10,8 @@ namespace runhooks {
 
 namespace {
 
-// One line a message, the words of the .proto files: name, number and type of each field. "*" is
-// repeated, "?" a member of a oneof. Numbers and names come from TensorFlow 2.15's .proto files.
+// One line per message, from TensorFlow 2.15's .proto files: name, number and type of each field.
+// "*" marks repeated fields, "?" members of a oneof.
 const char* const kMessages[] = {
     "CheckpointState: model_checkpoint_path 1 string, all_model_checkpoint_paths 2 string*, "
     "all_model_checkpoint_timestamps 3 double*, last_preserved_timestamp 4 double",
@@ -117,7 +117,7 @@ class Schema {
  public:
   Schema() {
     for (const char* line : kEnums) add_enum(line);
-    // All names first: messages hold each other.
+    // Register all names first, because messages refer to each other.
     for (const char* line : kMessages) messages_[name_of(line)].name = name_of(line);
     for (const char* line : kMessages) add_message(line);
   }
@@ -174,7 +174,7 @@ class Schema {
       field.enumeration = &enums_[type];
     } else if (type.rfind("map<", 0) == 0) {
       const size_t space = type.find(' ');
-      ProtoMessage& entry = messages_[type];  // made once for all maps of these types
+      ProtoMessage& entry = messages_[type];  // shared by all maps of these types
       if (entry.fields.empty()) {
         ProtoField key, value;
         key.number = 1;
@@ -212,7 +212,7 @@ const ProtoField* ProtoMessage::find(const std::string& field_name) const {
 }
 
 const ProtoField* ProtoMessage::find(int number) const {
-  // most messages have no gaps
+  // Fast path: most messages have no gaps in their field numbers.
   const auto place = static_cast<size_t>(number - 1);
   if (place < fields.size() && fields[place].number == number) return &fields[place];
   for (const ProtoField& field : fields) {

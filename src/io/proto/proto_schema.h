@@ -1,4 +1,4 @@
-// The fields of TensorFlow's messages by name, for what is written as text.
+// Field names and types of TensorFlow's messages, for the text format.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ enum class ProtoType {
   kString,
   kBytes,
   kMessage,
-  kMap,  // a repeated message with the fields "key" and "value", shown in the order of the keys
+  kMap,  // repeated message with "key" and "value", sorted by key in text
 };
 
 struct ProtoField {
@@ -31,13 +31,13 @@ struct ProtoField {
   std::string name;
   ProtoType type = ProtoType::kInt32;
   bool is_repeated = false;
-  bool is_in_oneof = false;               // then zero is a value like others
-  const ProtoMessage* message = nullptr;  // of kMessage and kMap (the entry)
+  bool is_in_oneof = false;               // zero is written explicitly
+  const ProtoMessage* message = nullptr;  // for kMessage and kMap (its entry)
   const ProtoEnum* enumeration = nullptr;
 };
 
 struct ProtoMessage {
-  std::string name;                // without "tensorflow."
+  std::string name;
   std::vector<ProtoField> fields;  // by number
   const ProtoField* find(const std::string& field_name) const;
   const ProtoField* find(int number) const;
@@ -48,12 +48,10 @@ struct ProtoEnum {
   std::map<std::string, int> numbers;
 };
 
-// "GraphDef", "CheckpointState", ...; NULL for a message that is not in the schema.
 const ProtoMessage* find_proto_message(const std::string& name);
-// The same by the type URL within an Any: "type.googleapis.com/tensorflow.AssetFileDef".
 const ProtoMessage* find_proto_message_of_url(const std::string& url);
 
-// Nested deeper than that, a message is not one of TensorFlow's; protobuf has the same limit.
+// Nesting limit, the same as protobuf's.
 constexpr int kMaxProtoDepth = 100;
 
 }  // namespace runhooks

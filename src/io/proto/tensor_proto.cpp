@@ -7,7 +7,6 @@ namespace runhooks {
 
 namespace {
 
-// Fields of TensorProto.
 enum TensorField : int {
   kDType = 1,
   kTensorShape = 2,
@@ -23,7 +22,6 @@ enum TensorField : int {
   kUint64s = 17,
 };
 
-// The field that holds elements of this type one by one.
 int field_of(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
@@ -82,7 +80,7 @@ int64_t load_integer(const Tensor& tensor, int64_t i) {
   }
 }
 
-// The low bytes of an integer are its value in each of the narrower types.
+// Works for all integer types, because the low bytes are the narrower value.
 void store_integer(Tensor& tensor, int64_t i, int64_t value) {
   const size_t size = dtype_size(tensor.dtype());
   char* place = static_cast<char*>(tensor.raw()) + static_cast<size_t>(i) * size;
@@ -117,16 +115,16 @@ bool all_elements_equal(const Tensor& tensor) {
          std::memcmp(bytes, bytes + size, tensor.num_bytes() - size) == 0;
 }
 
-// TensorFlow writes tf.zeros() and constant initializers as one element, tf.constant() in full.
-// What made a tensor is not known here: equal floats or many equal integers are mostly the first, a
-// few integers (axes, sizes) the second.
+// TensorFlow writes tf.zeros() and constant initializers as one element, tf.constant() in full. The
+// origin of a tensor is unknown here. Equal floats or many equal integers are usually the former, a
+// few integers (axes, sizes) the latter.
 bool is_written_once(const Tensor& tensor) {
   constexpr int64_t kMany = 16;
   return (is_floating(tensor.dtype()) || tensor.num_elements() > kMany) &&
          all_elements_equal(tensor);
 }
 
-// What read_tensor() gathers before the type and shape are known for sure.
+// Fields of a TensorProto before type and shape are validated.
 struct TensorParts {
   DType dtype = DType::kInvalid;
   Shape shape;
@@ -174,8 +172,7 @@ TensorParts read_parts(WireReader& r) {
   return parts;
 }
 
-// The elements given one by one; the last one stands for all that are missing, none at all for
-// zeros.
+// Builds a tensor from single elements. The last one fills the rest; without any, all are zero.
 Tensor tensor_of_elements(const TensorParts& parts) {
   Tensor tensor = Tensor::zeros(parts.dtype, parts.shape);
   const auto last = static_cast<int64_t>(parts.count()) - 1;
@@ -238,7 +235,7 @@ void FilledBytes::add(int64_t bytes, const std::string& where) {
   current_filled->bytes_ += bytes;
   if (current_filled->bytes_ <= kMost) return;
   fail(Code::kResourceExhausted, "The tensors of '", where, "' take more than ", kMost >> 20,
-       " MB that are not in it: one element stands for many.");
+       " MB in expanded form: single elements stand for many.");
 }
 
 void put_shape(WireWriter& out, int field, const Shape& shape) {
@@ -268,7 +265,7 @@ Shape read_shape(WireReader r) {
   }
   if (dims.size() > static_cast<size_t>(Shape::kMaxRank)) {
     fail(Code::kUnimplemented, "A tensor in '", std::string(r.where()), "' has ", dims.size(),
-         " dimensions; runhooks has ", Shape::kMaxRank, " at most.");
+         " dimensions; runhooks supports at most ", Shape::kMaxRank, ".");
   }
   return unknown ? Shape::unknown() : Shape(dims);
 }
@@ -312,7 +309,7 @@ WireWriter write_tensor(const Tensor& tensor) {
   } else if (one_by_one) {
     write_elements(out, tensor, count);
   } else {
-    field_of(tensor.dtype());  // throws where the type has no bytes
+    field_of(tensor.dtype());  // throws if the type cannot be written
     Tensor copy;
     out.put_bytes(kContent, tensor_bytes(tensor, copy));
   }
@@ -322,8 +319,8 @@ WireWriter write_tensor(const Tensor& tensor) {
 Tensor read_tensor(WireReader r) {
   const TensorParts parts = read_parts(r);
   if (dtype_size(parts.dtype) == 0) {
-    fail(Code::kUnimplemented, "A tensor in '", std::string(r.where()), "' has type number ",
-         static_cast<int>(parts.dtype), ", which runhooks does not have.");
+    fail(Code::kUnimplemented, "A tensor in '", std::string(r.where()), "' has data type ",
+         static_cast<int>(parts.dtype), ", which runhooks does not support.");
   }
   check_parts(parts, r);
   if (parts.content.empty() || parts.dtype == DType::kString) return tensor_of_elements(parts);
@@ -335,7 +332,7 @@ Tensor read_tensor(WireReader r) {
   Tensor tensor(parts.dtype, parts.shape);
   std::memcpy(tensor.raw(), parts.content.data(), parts.content.size());
   if (parts.dtype == DType::kBool) {
-    // any byte but 0 is TRUE; a bool that holds another one than 0 or 1 is no bool
+    // A bool with another byte value than 0 or 1 is undefined behavior.
     auto* bytes = static_cast<unsigned char*>(tensor.raw());
     for (size_t i = 0; i < count; ++i) bytes[i] = bytes[i] != 0;
   }

@@ -1,4 +1,4 @@
-// TensorProto and TensorShapeProto, tensors and shapes inside of other messages.
+// TensorProto and TensorShapeProto: tensors and shapes inside other messages.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@ namespace runhooks {
 void put_shape(WireWriter& out, int field, const Shape& shape);
 Shape read_shape(WireReader message);
 
-// As TensorFlow writes the value of a constant: strings, booleans and single elements one by one,
-// several numbers as bytes; numbers that are all the same once, where it has that form from
-// tf.zeros() or a constant initializer.
+// Follows TensorFlow's encoding of constants: strings, booleans and single elements one by one,
+// other numbers as raw bytes. Equal numbers are written once, as for tf.zeros() and constant
+// initializers.
 WireWriter write_tensor(const Tensor& tensor);
-// Any form of a TensorProto. A type that a Tensor cannot hold is kUnimplemented; elements that are
-// not there, because one stands for all or all are zero, are kResourceExhausted beyond this size.
+// Reads any form of TensorProto. A type that Tensor does not support is kUnimplemented. One element
+// may stand for many; a tensor that expands beyond this size is kResourceExhausted.
 constexpr int64_t kMostFilledBytes = int64_t{1} << 28;
 
-// While one lives, all tensors that this thread reads may together have so many bytes that a few
-// elements stand for: a small file with many of them would take all memory.
+// In its scope, limits the total size of tensors that this thread expands from a few stored
+// elements. Without the limit, a small file could exhaust the memory.
 class FilledBytes {
  public:
   FilledBytes();
@@ -38,12 +38,11 @@ class FilledBytes {
 };
 Tensor read_tensor(WireReader message);
 
-// The bytes of a tensor of numbers as they stand in files; `copy` is used where they have to be
-// turned around.
+// The little-endian bytes of a numeric tensor; big-endian hosts convert them in `copy`.
 std::string_view tensor_bytes(const Tensor& tensor, Tensor& copy);
 
-// The number of elements of dimensions that come from a file; throws kDataLoss where they are
-// negative or too large.
+// The number of elements of a shape from a file. Throws kDataLoss if a dimension is negative or the
+// product is too large.
 int64_t checked_num_elements(const Shape& shape, const WireReader& message);
 
 }  // namespace runhooks

@@ -48,7 +48,7 @@ std::string double_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   std::string text;
-  // The fewest digits that give the number back.
+  // Use the fewest digits that round-trip.
   int digits = 1;
   for (; digits <= 17; ++digits) {
     text = format_text("%.*e", digits - 1, value);
@@ -78,8 +78,6 @@ std::string float_text(float value) {
 
 namespace {
 
-// ---------------------------------------------------------------- bytes to text
-
 class TextWriter {
  public:
   TextWriter(std::string_view where, FloatText floats) : where_(where), floats_(floats) {}
@@ -91,13 +89,11 @@ class TextWriter {
   }
 
  private:
-  // A value of a field: its bits, or its bytes.
   struct Value {
     const ProtoField* field;
     uint64_t bits;
     std::string_view bytes;
   };
-  // Some of `values_`, which grows and shrinks meanwhile.
   struct Span {
     size_t begin, end;
   };
@@ -138,7 +134,7 @@ class TextWriter {
     }
   }
 
-  // Fields by number, the values of each in the order of the file.
+  // Sorts fields by number and keeps the file order of repeated values.
   void write_message(std::string_view bytes, const ProtoMessage& message) {
     if (message.name == "Any" && write_any(bytes)) return;
     const size_t begin = values_.size();
@@ -161,7 +157,6 @@ class TextWriter {
     values_.resize(begin);
   }
 
-  // A message of a known type stands under the name of its type instead of in bytes.
   bool write_any(std::string_view bytes) {
     std::string url;
     std::string_view value;
@@ -201,7 +196,7 @@ class TextWriter {
       }
       return;
     }
-    // Parts of one message that come one by one are merged, which is to say joined.
+    // A non-repeated message that occurs several times is merged; concatenation does that.
     std::string joined;
     for (size_t i = span.begin; i < span.end; ++i) joined.append(values_[i].bytes);
     write_block(field.name, joined, *field.message);
@@ -243,7 +238,7 @@ class TextWriter {
     }
   }
 
-  // Entries by their keys, texts or numbers; the last one of a key counts.
+  // Writes entries sorted by key; of duplicate keys the last one counts.
   void write_map(const ProtoField& field, const Span& span) {
     struct Entry {
       std::string_view text;
@@ -289,7 +284,7 @@ class TextWriter {
     out_.append(name).append(" {\n");
     ++depth_;
     write_message(bytes, message);
-    // An entry's message is shown even if the bytes leave it out.
+    // Text format shows a message value even if the entry omits it.
     const ProtoField* value = is_map_entry ? &message.fields[1] : nullptr;
     if (value && value->type == ProtoType::kMessage) {
       bool has_value = false;
@@ -304,7 +299,7 @@ class TextWriter {
   std::string_view where_;
   FloatText floats_;
   std::string out_;
-  std::vector<Value> values_;  // of the messages that are being written, the innermost last
+  std::vector<Value> values_;  // stack of the messages being written
   int depth_ = 0;
 };
 

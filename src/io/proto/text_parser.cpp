@@ -18,7 +18,7 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Words, numbers, strings and single marks; comments and blanks between them are passed over.
+// Splits text into words, numbers, strings and single characters; skips comments and blanks.
 class Tokenizer {
  public:
   explicit Tokenizer(std::string_view text) : text_(text) { advance(); }
@@ -45,7 +45,6 @@ class Tokenizer {
     if (!take(mark)) throw_here(str_cat("Expected \"", mark, "\"."));
   }
 
-  // "line:column : " of the token.
   std::string place() const {
     size_t line = 1, start = 0;
     for (size_t i = 0; i < begin_; ++i) {
@@ -143,7 +142,6 @@ int digit_value(char c) {
   return 99;
 }
 
-// At most `most` digits of this base from `at` on.
 unsigned take_digits(const std::string& text, size_t& at, int base, int most) {
   unsigned value = 0;
   for (int n = 0; n < most && at < text.size() && digit_value(text[at]) < base; ++n, ++at) {
@@ -152,7 +150,7 @@ unsigned take_digits(const std::string& text, size_t& at, int base, int most) {
   return value;
 }
 
-// A string token without its quotes and escapes. An escape that is not known stays, as in Python.
+// Removes quotes and escapes; keeps unknown escapes, as Python does.
 std::string unquote(const std::string& token) {
   std::string out;
   const size_t end = token.size() - 1;
@@ -219,7 +217,7 @@ class TextParser {
     if (!tokens_.take(',')) tokens_.take(';');
   }
 
-  // "[type.googleapis.com/tensorflow.X] { ... }" within an Any.
+  // Parses "[type.googleapis.com/tensorflow.X] { ... }" within an Any.
   void parse_bracketed(const ProtoMessage& message, WireWriter& out) {
     tokens_.advance();
     std::string url;
@@ -272,7 +270,7 @@ class TextParser {
     return !token.empty() && (is_digit(token[0]) || token[0] == '-' || token[0] == '+');
   }
 
-  // Strings one after another are one.
+  // Adjacent strings are concatenated.
   std::string parse_string() {
     if (!tokens_.is_string()) {
       tokens_.throw_here(str_cat("Expected string but found: '", tokens_.token(), "'"));

@@ -76,7 +76,7 @@ bool take_varint(std::string_view& bytes, uint64_t* value) {
   uint64_t result = 0;
   for (size_t i = 0; i < bytes.size() && i < 10; ++i) {
     const auto byte = static_cast<uint8_t>(bytes[i]);
-    if (i == 9 && byte > 1) return false;  // the tenth byte has room for one bit
+    if (i == 9 && byte > 1) return false;  // the tenth byte has only one bit left
     result |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
     if (byte < 0x80) {
       bytes.remove_prefix(i + 1);
@@ -119,7 +119,6 @@ WireWriter& WireWriter::put_size(int field, size_t size) {
   return *this;
 }
 
-// Of the message that begins behind the byte at `start`.
 void WireWriter::set_length(size_t start) {
   const size_t size = bytes_.size() - start - 1;
   if (size < 0x80) {
@@ -239,7 +238,7 @@ void WireReader::append_floats(std::vector<float>& out) const {
     return;
   }
   const std::string_view packed = bytes();
-  if (packed.size() % 4) damaged(str_cat("field ", field_, " is no list of floats"));
+  if (packed.size() % 4) damaged(str_cat("field ", field_, " is not a list of floats"));
   for (size_t i = 0; i < packed.size(); i += 4) {
     out.push_back(float_of(load_fixed32(packed.data() + i)));
   }
@@ -251,7 +250,7 @@ void WireReader::append_doubles(std::vector<double>& out) const {
     return;
   }
   const std::string_view packed = bytes();
-  if (packed.size() % 8) damaged(str_cat("field ", field_, " is no list of doubles"));
+  if (packed.size() % 8) damaged(str_cat("field ", field_, " is not a list of doubles"));
   for (size_t i = 0; i < packed.size(); i += 8) {
     out.push_back(double_of(load_fixed64(packed.data() + i)));
   }

@@ -1,4 +1,4 @@
-// Protobuf's wire format: a writer of fields, a reader that walks over fields.
+// Protobuf's wire format: WireWriter writes fields, WireReader iterates over them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace runhooks {
 
 enum class WireType : int { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-// Little-endian numbers outside of messages: tables, records.
+// Little-endian numbers outside messages, for tables and records.
 void append_varint(std::string& out, uint64_t value);
 void append_fixed32(std::string& out, uint32_t value);
 void append_fixed64(std::string& out, uint64_t value);
@@ -25,8 +25,7 @@ inline uint32_t load_fixed32(const char* p) {
 inline uint64_t load_fixed64(const char* p) {
   return load_fixed32(p) | static_cast<uint64_t>(load_fixed32(p + 4)) << 32;
 }
-// Numbers in memory as they stand in files, which are little-endian, and back; nothing to do on
-// most hosts.
+// Converts numbers between memory and the little-endian file order; a no-op on most hosts.
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 constexpr bool kIsBigEndianHost = true;
 #else
@@ -34,11 +33,11 @@ constexpr bool kIsBigEndianHost = false;
 #endif
 void swap_on_big_endian(void* numbers, size_t element_size, size_t count);
 
-// Takes a varint off the front of `bytes`; FALSE where there is no whole one.
+// Consumes a varint from the front of `bytes`; FALSE if it is incomplete.
 bool take_varint(std::string_view& bytes, uint64_t* value);
 
-// Writes the fields of one message. put_* always writes the field (members of a oneof, items of
-// repeated fields); add_* does as proto3 does with plain fields: what is zero or empty is left out.
+// Writes the fields of a message. put_* always writes the field, for oneof members and repeated
+// items; add_* omits zero and empty values, as proto3 does.
 class WireWriter {
  public:
   WireWriter& put_varint(int field, uint64_t value);
@@ -52,17 +51,17 @@ class WireWriter {
   WireWriter& put_bytes(int field, std::string_view value) {
     return put_size(field, value.size()).append(value);
   }
-  // Of a field whose bytes come behind, put there by append() or elsewhere.
+  // Writes only key and size; the caller appends the bytes.
   WireWriter& put_size(int field, size_t size);
   WireWriter& put_message(int field, const WireWriter& message) {
     return put_bytes(field, message.bytes());
   }
-  // A message whose fields `write` puts into this writer, so that nothing is copied.
+  // `write` adds the fields of the nested message directly to this writer, which avoids a copy.
   template <typename Write>
   WireWriter& put_nested(int field, const Write& write) {
     key(field, WireType::kBytes);
     const size_t start = bytes_.size();
-    bytes_.push_back(0);  // where its length comes, which takes one byte mostly
+    bytes_.push_back(0);  // placeholder; the length usually takes one byte
     write();
     set_length(start);
     return *this;
@@ -73,14 +72,14 @@ class WireWriter {
   WireWriter& add_fixed32(int field, uint32_t value) {
     return value ? put_fixed32(field, value) : *this;
   }
-  // A negative zero is not left out: its bits are not zero.
+  // A negative zero is written, because its bits are not zero.
   WireWriter& add_float(int field, float value);
   WireWriter& add_double(int field, double value);
   WireWriter& add_bytes(int field, std::string_view value) {
     return value.empty() ? *this : put_bytes(field, value);
   }
 
-  // Repeated numbers in one field; nothing where there are none.
+  // Writes repeated numbers in packed form; writes no field for an empty list.
   template <typename Ints>
   WireWriter& add_packed_ints(int field, const Ints& values) {
     std::string packed;
@@ -91,7 +90,6 @@ class WireWriter {
   WireWriter& add_packed_floats(int field, const float* values, size_t count);
   WireWriter& add_packed_doubles(int field, const double* values, size_t count);
 
-  // Fields that are bytes already.
   WireWriter& append(std::string_view fields) {
     bytes_.append(fields);
     return *this;
@@ -99,7 +97,6 @@ class WireWriter {
 
   const std::string& bytes() const { return bytes_; }
   std::string take() { return std::move(bytes_); }
-  // Room for so many bytes; the first `size` of them alone.
   void reserve(size_t size) { bytes_.reserve(size); }
   void truncate(size_t size) { bytes_.resize(size); }
 
@@ -111,22 +108,19 @@ class WireWriter {
   std::string bytes_;
 };
 
-// Walks over the fields of a message:
-//   for (WireReader r(bytes, path); r.next();) switch (r.field()) { case 1: name = r.text(); break;
-//   ... }
-// Never reads outside of `bytes`; what cannot be is a kDataLoss error that names `where`. Both must
-// outlive the reader.
+// Iterates over the fields of a message: `while (r.next()) if (r.field() == 1) name = r.text();`.
+// Never reads outside `bytes`. Throws kDataLoss, naming `where`, for invalid data. `bytes` and
+// `where` must outlive the reader.
 class WireReader {
  public:
   WireReader(std::string_view bytes, std::string_view where) : rest_(bytes), where_(where) {}
 
-  // Moves to the next field; FALSE at the end.
   bool next();
   int field() const { return field_; }
   WireType type() const { return type_; }
   std::string_view where() const { return where_; }
 
-  // The field's value; each demands the wire type it needs.
+  // The value of the field. Each accessor throws if the wire type differs.
   uint64_t uint() const;
   int64_t integer() const { return static_cast<int64_t>(uint()); }
   int int32() const { return static_cast<int>(uint()); }
@@ -139,12 +133,11 @@ class WireReader {
   std::string text() const { return std::string(bytes()); }
   WireReader message() const { return WireReader(bytes(), where_); }
 
-  // A repeated number, packed or one by one, is appended.
+  // Append repeated numbers, packed or not.
   void append_ints(std::vector<int64_t>& out) const;
   void append_floats(std::vector<float>& out) const;
   void append_doubles(std::vector<double>& out) const;
 
-  // "Damaged message in '<where>': ..."
   [[noreturn]] void damaged(const std::string& problem) const;
 
  private:
