@@ -1,19 +1,18 @@
-# Checks of arguments: what was given, what is expected, which argument.
+# Checks of arguments. Their errors name the argument, the expected kind and the actual value.
 
 check_arg <- function(good, x, wanted, arg, call) {
   if (!isTRUE(good)) {
-    force(x) # one that is missing is R's own error, and not one of the text
-    # what was not given, out of the environment of the call that it was not given to
+    force(x) # a missing argument raises R's own error
+    # mget() returns the empty symbol for an argument that the user left out
     if (identical(x, quote(expr = ))) abort_runhooks("{.arg {arg}} is missing.", call = call)
     abort_runhooks("{.arg {arg}} must be {wanted}, not {describe(x)}.", call = call)
   }
   invisible(x)
 }
 
-# NULL counts, as it did for is.atomic() before R 4.4.
+# is.atomic(NULL) is FALSE since R 4.4.
 is_atomic <- function(x) is.null(x) || is.atomic(x) # lint: allow is-atomic
 
-# The value itself where it is short, else what it is.
 describe <- function(x) {
   simple <- is_atomic(x) && is.null(attributes(x)) && length(x) == 1
   if (simple) return(if (is.character(x)) encodeString(x, quote = "\"") else number_text(x))
@@ -21,15 +20,14 @@ describe <- function(x) {
   kind_of(x)
 }
 
-# What it is, in words: "a tensor", "a function".
 kind_of <- function(x) {
-  # cli asks for the length, which not every object has: a tensor's may be unknown
+  # cli calls length(), which fails for objects such as tensors of unknown shape
   length <- if (is.object(x)) tryCatch(length(x), error = function(e) NA)
   if (is.object(x) && !is_number(length)) return(paste0("a <", class(x)[[1]], "> object"))
   cli::format_inline("{.obj_type_friendly {x}}")
 }
 
-# What the data have, for a message: of very many names the first ones, since each takes its time.
+# Formatting thousands of names is slow, so the message shows only the first ones.
 existing_names <- function(names, most = 50) {
   rest <- length(names) - most # nolint: used by cli
   shown <- utils::head(names, most) # nolint: used by cli
@@ -43,8 +41,7 @@ existing_names <- function(names, most = 50) {
 
 describe_all <- function(x) if (length(x)) describe(x[[1]]) else "nothing"
 
-# The elements of a vector, or of a list of single values, as a list without names, which mean
-# nothing here. Each must pass `test` and be there.
+# Splits a vector, or a list of scalars, into a list without names.
 check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice = NULL) {
   is_flat <- is_atomic(x) || (is.list(x) && !is.object(x) && all(lengths(x) == 1))
   elements <- if (is_flat) unname(lapply(x, function(element) element))
@@ -53,23 +50,20 @@ check_elements <- function(x, test, wanted, arg, call, empty = FALSE, na_advice 
   missing <- if (is_flat) which(vapply(elements, function(e) isTRUE(is.na(e)), NA))
   if (length(missing)) {
     abort_runhooks(
-      c("{.arg {arg}} must not have NA, as element {missing[[1]]} is.", i = na_advice), call = call
+      c("{.arg {arg}} must not have NA; element {missing[[1]]} is NA.", i = na_advice), call = call
     )
   }
   check_arg(good && !is.null(x), x, wanted, arg, call)
   elements
 }
 
-# Strings in a vector or in lists, as a vector; NULL is none.
 strings_of <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg(own_argument_tests$strings(x), x, "strings", arg, call)
   as.character(unlist(x))
 }
 
-# Such elements as a vector.
 plain_vector <- function(x) if (length(x)) unname(unlist(x)) else integer()
 
-# Beyond this, doubles do not hold each whole number any more.
 largest_whole <- 2^53
 
 is_number <- function(x) is.numeric(x) && length(x) == 1 && !is.na(x)
@@ -84,7 +78,6 @@ check_whole <- function(x, null = FALSE, arg = deparse(substitute(x)), call = pa
   check_arg((null && is.null(x)) || is_whole(x), x, "a whole number", arg, call)
 }
 
-# A number that is whole, but that the core could not count to.
 check_not_huge <- function(x, arg, call) {
   is_huge <- is_number(x) && is.finite(x) && abs(x) > largest_whole
   if (is_huge) check_arg(FALSE, x, "a whole number of at most 2^53", arg, call)
@@ -104,13 +97,13 @@ check_flag <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   check_arg(is_flag(x), x, "TRUE or FALSE", arg, call)
 }
 
-# An argument behind `...` that was not given, most likely because its name was left out.
+# For an argument after `...` without a default. Most likely the user left out its name.
 check_named <- function(given, arg, call = parent.frame()) {
   if (given) return(invisible())
   abort_runhooks(
     c(
       "{.arg {arg}} is missing.",
-      i = "It needs its name, as in {.code {arg} = }: what has none is the name of a feature."
+      i = "Name the argument: {.code {arg} = }. Unnamed arguments are names of features."
     ),
     call = call
   )
@@ -124,30 +117,29 @@ check_string <- function(x, null = FALSE, arg = deparse(substitute(x)), call = p
   if (is.data.frame(x) || inherits(x, "tf_dataset")) abort_data_for_string(x, arg, call)
   if (null && is.null(x)) return(invisible(x))
   check_arg(is_string(x), x, "a single string", arg, call)
-  # what is no text in any encoding R's own functions would refuse later, without its name
+  # without this check, R's string functions would fail without naming the argument
   check_arg(validEnc(x), x, "a string of valid letters", arg, call)
 }
 
-# Arguments in each other's place.
+# The user has probably swapped two positional arguments.
 abort_data_for_string <- function(x, arg, call) {
   what <- if (is.data.frame(x)) "a data frame" else "a dataset" # nolint: used by cli
   abort_runhooks(
     c(
       "{.arg {arg}} must be a single string, not {what}.",
-      i = "Data have an argument of their own: write the names of arguments, as in
+      i = "Pass data to their own argument: write the names of arguments, as in
            {.code data = } or {.code {arg} = \"...\"}."
     ),
     call = call
   )
 }
 
-# A path that the system can be asked about.
 check_path <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   check_string(x, arg = arg, call = call)
-  check_arg(nzchar(x), x, "a path, which no empty string is", arg, call)
+  check_arg(nzchar(x), x, "a non-empty path", arg, call)
 }
 
-# One of `choices`; all of them, as the default has it, is the first.
+# Like match.arg(): the unchanged default, a vector of all choices, selects the first one.
 check_one_of <- function(x, choices, arg = deparse(substitute(x)), call = parent.frame()) {
   if (identical(x, choices)) return(choices[[1]])
   if (is_string(x) && x %in% choices) return(x)
@@ -159,8 +151,7 @@ check_one_of <- function(x, choices, arg = deparse(substitute(x)), call = parent
   )
 }
 
-# "Did you mean ...?" as a bullet of an error, for all that is looked up by a name; none where
-# nothing is near. For texts that cli does not look into `braces` is FALSE.
+# `braces`: escape braces for a text that cli interpolates.
 did_you_mean <- function(name, known, braces = TRUE) {
   known <- setdiff(as.character(known), c("", NA))
   if (!is_string(name) || length(known) == 0) return(NULL)
@@ -177,8 +168,7 @@ check_function <- function(x, null = FALSE, arg = deparse(substitute(x)), call =
   check_arg((null && is.null(x)) || is.function(x), x, "a function", arg, call)
 }
 
-# Arguments that TensorFlow has and this package does not read: an error where one was given,
-# rather than silence. They are arguments of the function that calls this.
+# Raises an error for given arguments of the caller that TensorFlow has and this package ignores.
 unsupported <- function(..., frame = parent.frame()) {
   names <- vapply(substitute(list(...))[-1], as.character, "")
   defaults <- formals(sys.function(sys.parent()))
@@ -192,7 +182,6 @@ unsupported <- function(..., frame = parent.frame()) {
   }
 }
 
-# TRUE where `f` can be called with n arguments by position.
 takes_arguments <- function(f, n) {
   formals <- formals(args(f))
   if (is.null(formals)) return(n == 0L || is.primitive(f))
@@ -240,24 +229,22 @@ is_column <- function(x) inherits(x, "runhooks_feature_column")
 
 is_optimizer <- function(x) inherits(x, "runhooks_optimizer")
 
-# For methods whose generic has `...`: what they do not read is refused. `known` are the names of what
-# they do.
+# Rejects arguments in `...` that a method does not read; `known` are those that it reads.
 abort_more <- function(fun, extras, known = character(), call = parent.frame()) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
-  what <- if (nzchar(name)) "argument {.arg {name}}" else "place for {describe(extras[[1]])}"
+  what <- if (nzchar(name)) "argument {.arg {name}}" else "argument for {describe(extras[[1]])}"
   near <- near_name(name, known)
   advice <- if (length(near)) "Did you mean {.arg {near}}?" else if (length(known)) {
     "Its arguments are {.arg {known}}."
   } else {
-    "It takes the model and nothing more."
+    "The model is its only argument."
   }
   abort_runhooks(
     c(paste0("{.fn {fun}} has no ", what, "."), i = advice), call = call, env = environment()
   )
 }
 
-# The known name that is most like `name`; none where all are far away.
 near_name <- function(name, known) {
   near <- cpp_near_names(name, known)
   if (nzchar(name) && length(near)) near[[1]]

@@ -1,5 +1,4 @@
-# The package's conditions: one constructor of errors, classed by kind, and the handler that says
-# where in a loop a user's error happened.
+# Constructors of errors, and handlers that add hook, method and step to errors in training loops.
 
 #' Raise an error of the package
 #'
@@ -19,13 +18,11 @@ abort_runhooks <- function(
   cli::cli_abort(message, class = error_classes(kind), ..., call = shown_call(call), .envir = env)
 }
 
-# The same with the text exactly as given.
 abort_plain <- function(message, kind = "invalid_argument", call = parent.frame()) {
   rlang::abort(message, class = error_classes(kind), call = shown_call(call))
 }
 
-# The frame whose call an error shows; its call without the lists that do.call() has put into it, of
-# which rlang makes copies, however deep they are.
+# The call that an error shows, without lists from do.call(), which rlang would copy.
 shown_call <- function(frame) {
   call <- frame
   if (is.environment(frame)) {
@@ -33,7 +30,6 @@ shown_call <- function(frame) {
     call <- if (length(at)) sys.call(at[[length(at)]])
   }
   if (!is.call(call)) return(frame)
-  # do.call(quote = TRUE) puts quote(<value>) there
   has_list <- function(x) is.list(x) || is.call(x) && any(vapply(as.list(x), is.list, NA))
   is_value <- vapply(as.list(call), has_list, NA)
   if (!any(is_value)) return(frame)
@@ -43,8 +39,8 @@ shown_call <- function(frame) {
 
 error_classes <- function(kind) c(paste0("runhooks_error_", kind), "runhooks_error")
 
-# Called by the border: an error of the core as an R condition. `condition` is one that came from R
-# and goes back as it was; `classes` are those of one that could not be kept.
+# Called by the bindings. `condition` is an R condition that passed through the core; `classes` are
+# those of one that could not be preserved.
 raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
   raise_warnings()
   if (!is.null(condition)) stop(condition)
@@ -56,7 +52,7 @@ raise_core_error <- function(condition, kind, message, hints, classes = NULL) {
   rlang::abort(bullets, class = error_classes(kind), call = shown_call(user_frame()))
 }
 
-# Called by the core for an error that waits for another call, or is judged: it comes as a value.
+# Called by the core when it has to defer an error or to inspect it: returns the error as a value.
 error_as_value <- function(call, env) {
   tryCatch(
     rlang::eval_bare(call, env),
@@ -64,15 +60,14 @@ error_as_value <- function(call, env) {
   )
 }
 
-# The text of an error or interrupt, for the core.
 condition_text <- function(condition) {
   text <- conditionMessage(condition)
   if (length(text) == 1) as.character(text) else ""
 }
 
-# The frame of the function of ours that the user called. That is the innermost one whose caller is
-# the user's code: an argument that is evaluated late (`tf$reduce_sum(tf$matmul(x, y))`) is a call of
-# its own. Where none is, because the user has given our functions other names, the outermost one.
+# The frame of the package function that the user called: the innermost one with a caller outside
+# the package, because lazy evaluation nests calls. If the user has renamed our functions, no frame
+# matches, and the outermost frame of the package is used.
 user_frame <- function() {
   ns <- topenv()
   frames <- sys.frames()
@@ -91,8 +86,7 @@ user_frame <- function() {
   NULL
 }
 
-# `a + b` and `x[1]` rather than the methods that do them: rlang looks for a generic's frame, which R's
-# own operators do not have.
+# Shows `a + b` instead of its method: operators are primitives and have no frame for rlang.
 call_of_operator <- function(call, frame) {
   word <- if (is.symbol(call[[1]])) as.character(call[[1]]) else ""
   if (!grepl("^(Ops|Math|Summary|\\[)[.]tensorflow", word)) return(frame)
@@ -100,7 +94,7 @@ call_of_operator <- function(call, frame) {
   call
 }
 
-# What the user may write: tf$..., what is exported, and methods. What the core calls has other names.
+# Whether a user can write this call: `tf$...`, an exported function or a method.
 is_users_word <- function(word) {
   if (is.call(word)) return(TRUE)
   if (!is.symbol(word)) return(FALSE)
@@ -108,7 +102,7 @@ is_users_word <- function(word) {
   name %in% getNamespaceExports(topenv()) || grepl("[.](tensorflow|runhooks|tf)[._]", name)
 }
 
-# Whether frame n, or what called it through functions of R's own, is not of this package.
+# Whether frame n runs code from outside the package. Frames of base R count as their callers.
 is_users_code <- function(n, frames, parents, ns) {
   while (n > 0) {
     home <- topenv(frames[[n]])
@@ -119,7 +113,7 @@ is_users_code <- function(n, frames, parents, ns) {
   TRUE
 }
 
-# Evaluates a call of a function of the user's: errors in there show their own calls.
+# Evaluates a call of a user's function; user_frame() ignores the frames outside it.
 as_users_code <- function(expr) {
   outer <- the$users_depth
   on.exit(the$users_depth <- outer)
@@ -127,7 +121,7 @@ as_users_code <- function(expr) {
   expr
 }
 
-# Conditions that steer a loop, by exact class: the last words of TensorFlow's error classes.
+# Conditions that control a loop, matched by their first class. These are TensorFlow's error codes.
 steering_kinds <- c("out_of_range", "stop_iteration", "aborted", "unavailable")
 
 steering_kind <- function(condition) {
@@ -135,23 +129,20 @@ steering_kind <- function(condition) {
   if (kind %in% steering_kinds) kind else NULL
 }
 
-# Runs a loop of the core. An error of a hook reaches the user as the same condition, with hook,
-# method and step added; this costs nothing per step, because the handler looks only when something
-# is signalled. `history` is a function that gives the history so far, for an interrupt's condition.
-# `interrupted` is called where one has ended the loop.
+# Runs a loop of the core. Errors in hooks get hook, method and step. `history` returns the history
+# so far, which an interrupt condition contains. `interrupted` is called after an interrupt.
 with_loop_conditions <- function(expr, history = NULL, interrupted = NULL) {
   use_threads()
   on.exit(end_progress_line(), add = TRUE)
   with_run_conditions(expr, history, interrupted)
 }
 
-# The same for one run of a loop that is made in R: only what it cannot do without. A restart to
-# jump to would take most of the time, so the jump is a return from this very frame; the core
-# catches it on its way.
+# The minimum for one run of a loop written in R. Establishing a restart per run is too slow, so the
+# handler returns from this frame instead; the core intercepts that jump while it unwinds.
 with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
   frame <- environment()
   failure <- left_by_jump
-  # while R unwinds: the session is closed by now
+  # runs during unwinding, after the session has been closed
   on.exit(if (!is.null(failure)) finish_failure(failure, history, interrupted))
   value <- withCallingHandlers(
     expr,
@@ -160,7 +151,6 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
       if (!identical(failure, condition)) stop(failure)
     },
     interrupt = function(condition) {
-      # raised again when the loop has ended
       failure <<- condition
       unwind_to(frame, condition, "interrupt")
     }
@@ -169,7 +159,7 @@ with_run_conditions <- function(expr, history = NULL, interrupted = NULL) {
   value
 }
 
-# The condition with its place added. Does not return where it steers the loop.
+# Adds the location to the condition. Does not return if the condition controls the loop.
 annotate_error <- function(condition, frame) {
   where <- cpp_run_where()
   kind <- if (!is.null(where)) steering_kind(condition)
@@ -177,18 +167,18 @@ annotate_error <- function(condition, frame) {
     unwind_to(frame, condition, kind)
   }
   if (!is.null(where) && is.null(condition$runhooks)) condition <- add_place(condition, where)
-  # the core sees a jump, and writes down why the run has ended
+  # the core only observes a jump, so record the reason why the run ended
   cpp_note_error(condition_text(condition))
   condition
 }
 
-# Leaves `frame` by a value that tells the core, which meets it on the way, why.
+# Returns from `frame` with a value that tells the core, which intercepts the jump, the reason.
 unwind_to <- function(frame, condition, kind) {
   leave <- structure(list(condition, kind, condition_text(condition)), class = "runhooks_leave")
   rlang::eval_bare(call("return", leave), frame)
 }
 
-# Where nothing was signalled: a restart, callCC(), return() of a function around.
+# The initial value: no condition was signalled, so a restart, callCC() or return() left the loop.
 left_by_jump <- simpleCondition("The loop was left by a jump.")
 
 finish_failure <- function(failure, history, interrupted) {
@@ -203,13 +193,13 @@ finish_failure <- function(failure, history, interrupted) {
   if (is_interrupt) raise_interrupt(failure)
 }
 
-# To whoever catches interrupts, and if nobody does, as R's own.
+# Gives handlers for interrupts a chance before R's own interrupt.
 raise_interrupt <- function(condition) {
   signalCondition(condition)
   rlang::interrupt()
 }
 
-# What goes wrong here must not hide what went wrong before.
+# An error in on_error() becomes a warning so that it does not replace the first error.
 call_on_error <- function(condition) {
   for (failed in cpp_take_failed_hooks()) {
     tryCatch(
@@ -224,8 +214,6 @@ call_on_error <- function(condition) {
   }
 }
 
-# The condition itself with a field, a line of message and a class more; its own classes stay in
-# front.
 add_place <- function(condition, where) {
   condition$runhooks <- where
   step <- if (where$step >= 0) sprintf(" at global step %.0f", where$step) else ""
@@ -237,7 +225,6 @@ add_place <- function(condition, where) {
   condition
 }
 
-# The condition itself with a line of message more.
 add_note <- function(condition, note) {
   if (inherits(condition, "rlang_error")) {
     condition$footer <- c(condition$footer, c(i = note))
@@ -249,17 +236,29 @@ add_note <- function(condition, note) {
 
 #' End a loop from a hook or an input function
 #'
-#' Signals that the data have ended, as Python's `StopIteration` does: raised in `before_run()` or
-#' `after_run()` of a hook it ends the loop quietly and `end()` of all hooks is called. Raised in
-#' `begin()`, `after_create_session()` or `end()` it is an error like any other.
+#' Raises a condition that ends the loop without an error, like Python's `StopIteration`. Raised in
+#' `before_run()` or `after_run()` of a hook, or in an input function, it ends the loop, and `end()`
+#' of all hooks is called. In `begin()`, `after_create_session()` and `end()` it is an ordinary
+#' error.
 #'
-#' @param message The text of the condition.
+#' @param message Message of the condition, a string. Default: empty.
 #' @return Does not return: raises a condition of class `runhooks_error_stop_iteration`.
-#' @section Errors: `runhooks_error_invalid_argument` for a message that is no single string.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `message` is not a single string.
 #' @family hooks
 #' @export
 #' @examples
-#' stop_early <- session_run_hook(after_run = function(context, values) stop_iteration())
+#' stop_after_three <- session_run_hook(
+#'   before_run = function(context) {
+#'     steps <<- steps + 1
+#'     if (steps > 3) stop_iteration()
+#'   }
+#' )
+#' steps <- 0
+#' model <- linear_regressor(column_numeric("wt"))
+#' input <- input_fn(mtcars, features = wt, response = mpg, num_epochs = NULL)
+#' train(model, input, hooks = stop_after_three)
+#' steps
 stop_iteration <- function(message = "") {
   check_string(message)
   stop(structure(
@@ -268,5 +267,5 @@ stop_iteration <- function(message = "") {
   ))
 }
 
-# Before anything else is written to the terminal, and when a loop was left.
+# Called before other output to the terminal and after a loop has ended.
 end_progress_line <- function() if (!is.null(the$line)) the$line$finish()

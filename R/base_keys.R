@@ -1,4 +1,4 @@
-# Names that scripts use instead of strings.
+# Lists of named constants: modes, prediction keys, metric keys, graph collections and task types.
 
 new_keys <- function(kind, ...) structure(list(...), kind = kind, class = "runhooks_keys")
 
@@ -10,13 +10,13 @@ print.runhooks_keys <- function(x, ...) {
   invisible(x)
 }
 
-#' Keys
+#' Names of modes, predictions, metrics, graph collections and tasks
 #'
-#' The strings that TensorFlow calls modes, predictions, metrics, collections of a graph, and tasks
-#' by, as lists.
+#' Each function returns a list of the strings that TensorFlow uses for one purpose, such as
+#' `mode_keys()$TRAIN`. Use them instead of literal strings.
 #'
-#' @return A named list of strings.
-#' @section Errors: none of their own; as of any list, a name that is not there is `NULL`.
+#' @return A named list of strings. As in any list, an unknown name is `NULL`.
+#' @section Errors: None.
 #' @name keys
 #' @family keys
 #' @examples

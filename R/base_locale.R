@@ -1,29 +1,28 @@
-# What R does by the locale, done the same way in all of them.
+# Locale-independent versions of operations on text.
 
 ascii_capitals <- "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ascii_small <- "abcdefghijklmnopqrstuvwxyz"
 
-# tolower() and toupper() of a Turkish locale make no "i" of "I".
+# In a Turkish locale, tolower("I") is not "i".
 ascii_lower <- function(x) chartr(ascii_capitals, ascii_small, x)
 ascii_upper <- function(x) chartr(ascii_small, ascii_capitals, x)
 
-# Evaluates `code` with a decimal point in texts of numbers.
+# Evaluates `code`, which formats numbers, with "." as the decimal mark.
 with_decimal_point <- function(code) {
   old <- options(OutDec = ".")
   on.exit(options(old))
   locale <- Sys.getlocale("LC_NUMERIC")
   if (locale != "C") {
     Sys.setlocale("LC_NUMERIC", "C")
-    # R warns of every locale but this one
+    # R warns about every locale except "C"
     on.exit(suppressWarnings(Sys.setlocale("LC_NUMERIC", locale)), add = TRUE)
   }
   code
 }
 
-# A number as code has it.
 number_text <- function(x) with_decimal_point(format(x, digits = 15))
 
-# R writes a character of a symbol as <U+00E9> where the locale does not have it.
+# R converts a character of a symbol to <U+00E9> if the locale cannot represent it.
 without_escapes <- function(text) {
   if (l10n_info()[["UTF-8"]] || !any(grepl("<U+", text, fixed = TRUE))) return(enc2utf8(text))
   found <- gregexpr("<U\\+[0-9A-F]{4,8}>", text)
@@ -35,11 +34,10 @@ without_escapes <- function(text) {
 
 symbol_text <- function(symbol) without_escapes(as.character(symbol))
 
-# The text of code on one line, by which terms and columns are found again.
+# Code as one line of text: the key of terms and columns.
 code_text <- function(code, width = 500L) {
   if (is.symbol(code)) return(symbol_text(code))
   without_escapes(paste(with_decimal_point(deparse(code, width)), collapse = ""))
 }
 
-# The names of the variables in code, as columns are called.
 variables_of <- function(code) without_escapes(all.vars(code))

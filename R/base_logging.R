@@ -1,8 +1,7 @@
-# Log lines of the core and of tf$logging.
+# Log messages of the core and of tf$logging.
 
 log_levels <- c(DEBUG = 10L, INFO = 20L, WARN = 30L, ERROR = 40L, FATAL = 50L)
 
-# A level as a number; it may be given by name.
 log_level <- function(v, call = parent.frame()) {
   level <- if (is.character(v) && length(v) == 1) log_levels[v] else v
   check_arg(
@@ -11,9 +10,8 @@ log_level <- function(v, call = parent.frame()) {
   as.integer(level)
 }
 
-# Called by the core for each line that is shown. A message goes to stderr, and can be silenced or
-# caught. A warning is shown to whoever listens to the log, in its place among the lines; it is
-# raised when the core's call has ended. TRUE: one waits.
+# Called by the core for each visible log message. Log handlers see a warning in order with other
+# messages, but it is raised only after the call has ended. Returns TRUE if a warning is pending.
 emit_log <- function(level, text, kind = "") {
   condition <- log_line(level, text)
   if (level != log_levels[["WARN"]]) {
@@ -55,7 +53,7 @@ core_warning <- function(text, kind) {
   )
 }
 
-# Those that wait, each text once. Whoever catches one by a jump gets the first.
+# Raises pending warnings, each text once. tryCatch() gets only the first one.
 raise_warnings <- function() {
   waiting <- the$warnings
   the$warnings <- NULL

@@ -1,22 +1,21 @@
-# Lists within lists, where functions go down into them by calling themselves.
+# Limits the depth of nested lists for recursive functions.
 
-# Each takes up to 50 kB of the stack.
+# Each level uses up to 50 kB of the stack.
 deepest_list <- 32L
 
-# `depth`: of how many lists we are in one. An error, before R has no stack left.
 check_nesting <- function(depth, call = user_frame()) {
   if (depth <= deepest_list) return(invisible())
   abort_runhooks("A list cannot be nested more than {deepest_list} deep here.", call = call)
 }
 
-# R's own goes down into lists without asking how much of the stack is left: nested deep enough they
-# end R, past any try(). All of this package's code has this one.
+# base::unlist() recurses without checking the stack and crashes R on very deep lists. All code of
+# the package calls this version.
 unlist <- function(x, recursive = TRUE, use.names = TRUE) { # nolint: R's names
   if (recursive && is.list(x)) check_all_nesting(x)
   base::unlist(x, recursive, use.names)
 }
 
-# By levels: nothing here calls itself.
+# Iterative, level by level, so that the check itself cannot overflow the stack.
 check_all_nesting <- function(x) {
   level <- x
   for (depth in seq_len(deepest_list)) {

@@ -1,26 +1,27 @@
-#' Options
+#' Package options
 #'
-#' Set them with [options()]; each is read when it is needed.
+#' Set these options with [options()]. Each is read when it is needed.
 #'
-#' * `runhooks.threads`: a positive whole number, the largest number of threads that a step may use.
+#' * `runhooks.threads`: maximum number of threads of a training step, a positive whole number.
 #'   Results do not depend on it. See the section on threads for the default.
-#' * `runhooks.carried_mb`: up to which size in megabytes, by default 10, the weights of a model whose
-#'   folder was named go into the file of `saveRDS()`, see [train()]. A model in a temporary folder
-#'   carries them all.
-#' * `runhooks.progress`: `FALSE` turns the line of progress off, see [hook_progress_bar()].
-#' * `runhooks.values_in_memory`: a number, by default 1e6. Of data that a formula reads in chunks
-#'   ([datasets], Arrow, tables of databases) so many values at most are taken into memory, and are a
-#'   data frame from there on; more are read anew in each pass.
-#' * `tf.estimator.plot.history.smooth`, `tf.estimator.plot.history.theme_bw`: the defaults of
-#'   [plot.tf_estimator_history()].
+#' * `runhooks.carried_mb`: maximum size, in megabytes, of the weights that `saveRDS()` includes for
+#'   a model with a user-specified directory; see [train()]. Default: 10. For a model in a temporary
+#'   directory, `saveRDS()` always includes the weights.
+#' * `runhooks.progress`: `FALSE` disables the progress bar; see [hook_progress_bar()].
+#' * `runhooks.values_in_memory`: maximum number of values that a formula model reads into memory
+#'   from a chunked source ([datasets], Arrow, database tables). Default: 1e6. Larger data are read
+#'   again in each pass.
+#' * `tf.estimator.plot.history.smooth`, `tf.estimator.plot.history.theme_bw`: defaults of the
+#'   arguments of [plot.tf_estimator_history()].
 #'
-#' The environment variable `RUNHOOKS_ISA` (`base`, `avx2` or `avx512`), read once, asks for an
-#' older instruction set than the best one of the machine. The last bits of a result depend on it.
+#' The environment variable `RUNHOOKS_ISA` (`base`, `avx2` or `avx512`) selects an older instruction
+#' set than the best one of the machine. It is read once per process. The last bits of a result
+#' depend on it.
 #'
 #' @section Threads: The default is one thread for each physical core, at most 8, with these
 #'   exceptions:
 #'
-#'   * 2 threads at most if the environment variable `_R_CHECK_LIMIT_CORES_` is set to anything but
+#'   * At most 2 threads if the environment variable `_R_CHECK_LIMIT_CORES_` is set to anything but
 #'     `false`, as `R CMD check --as-cran` does.
 #'   * 1 thread in a worker of the packages parallel, future and mirai, because the workers already
 #'     share the cores. The same holds for children of `parallel::mclapply()` and other users of
@@ -33,21 +34,22 @@
 #'   environment variable `OMP_THREAD_LIMIT`, the CPU affinity of the process and, on Linux, the CPU
 #'   quota of its control groups (as in a container) allow.
 #'
-#' @section Errors: `runhooks_error_invalid_argument`, which names the option, of the call that reads
-#'   it: for `runhooks.threads` the next training, evaluation or prediction, for
-#'   `runhooks.values_in_memory` the next model of a formula and a stream, for those of plots the
-#'   next plot. `saveRDS()` cannot fail for an option: a `runhooks.carried_mb` that is no number of
-#'   0 or more is the default.
-#' @section Warnings: `runhooks_warning_instruction_set`: `RUNHOOKS_ISA` names an instruction set
-#'   that does not exist or that the machine does not support. The best one that it supports, or
-#'   the next older one, is used.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an option has an invalid value. The call that reads the
+#'     option raises it, and the message names the option. An invalid `runhooks.carried_mb` is not
+#'     an error: `saveRDS()` uses the default.
+#' @section Warnings:
+#'   * `runhooks_warning_instruction_set`: `RUNHOOKS_ISA` names an instruction set that does not
+#'     exist or that the machine does not support. The best one that it supports, or the next older
+#'     one, is used.
 #' @name runhooks_options
 #' @examples
 #' old <- options(runhooks.threads = 1)
+#' getOption("runhooks.threads")
 #' options(old)
 NULL
 
-# Tells the core how many threads to use, if anything that decides on it has changed.
+# Sets the number of threads in the core, if any of the settings has changed since the last call.
 use_threads <- function(call = parent.frame(2)) {
   option <- getOption("runhooks.threads")
   said <- list(option, getOption("mc.cores"), Sys.getenv(thread_variables), Sys.getpid())
@@ -66,31 +68,29 @@ use_threads <- function(call = parent.frame(2)) {
 
 thread_variables <- c("OMP_THREAD_LIMIT", "_R_CHECK_LIMIT_CORES_")
 
-# The most threads without the option. The core takes fewer on a machine with fewer cores.
+# The upper limit without the option. The core uses fewer threads if there are fewer cores.
 default_threads <- function() {
   if (in_parallel_worker()) return(1L)
-  # R's own reading of the variable, see parallel::mclapply()
   check <- ascii_lower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
   if (check %in% c("", "false")) 8L else 2L
 }
 
-# Functions that a worker of these packages runs as long as it lives, and evaluates its tasks in.
+# The main loops of workers in these packages. Tasks run inside these functions.
 worker_loops <- list(
   parallel = "workLoop", snow = "workLoop", mirai = c("daemon", ".daemon"),
   future = c("evalFuture", "evalFutureInternal")
 )
 
-# Whether another R session has started this process as one of its workers. Forked children need no
-# check, because the core gives them one thread.
+# Whether another R session has started this process as a worker. (The core handles forks.)
 in_parallel_worker <- function() {
-  # future sets this option in its workers, and leaves it alone in the main session
+  # future sets mc.cores in its workers only
   if (isNamespaceLoaded("future") && identical(as.integer(getOption("mc.cores")), 1L)) return(TRUE)
   functions <- lapply(seq_len(sys.nframe()), sys.function)
   homes <- lapply(functions, function(f) topenv(environment(f)))
   packages <- vapply(homes, environmentName, "")
   for (package in intersect(names(worker_loops), packages)) {
     inside <- which(packages == package)
-    # plan(sequential), too, evaluates inside evalFuture(), but below future() and the like
+    # plan(sequential) also runs evalFuture(), but below other functions of the package future
     if (package == "future") inside <- inside[1]
     loops <- mget(worker_loops[[package]], homes[[inside[1]]], ifnotfound = list(NULL))
     is_loop <- function(f) any(vapply(loops, identical, NA, f))
@@ -99,7 +99,7 @@ in_parallel_worker <- function() {
   FALSE
 }
 
-# Once in a process, because the core reads the variable once.
+# Once per process, because the core reads the variable once.
 warn_of_instruction_set <- function() {
   wanted <- Sys.getenv("RUNHOOKS_ISA")
   if (isTRUE(the$isa_checked) || !nzchar(wanted)) return(invisible())
@@ -108,8 +108,8 @@ warn_of_instruction_set <- function() {
   if (wanted %in% sets) return(invisible())
   rlang::warn(
     c(
-      sprintf("The variable RUNHOOKS_ISA is \"%s\", which this machine does not support.", wanted),
-      i = sprintf("The instruction set \"%s\" is used.", sets[[1]]),
+      sprintf("RUNHOOKS_ISA is \"%s\", which this machine does not support.", wanted),
+      i = sprintf("Using the instruction set \"%s\".", sets[[1]]),
       i = sprintf("Allowed here: %s.", paste0("\"", sets[-1], "\"", collapse = ", "))
     ),
     class = c("runhooks_warning_instruction_set", "runhooks_warning"), call = NULL

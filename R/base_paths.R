@@ -1,7 +1,6 @@
-# Paths that are kept beyond the call that they were given in: absolute, so that they mean the same
-# after setwd().
+# Absolute paths, for paths that must still be valid after setwd().
 
-# Links stay as they are, and what `..` means with them: only the front is completed. NULL stays.
+# Does not resolve `..`, whose meaning would change after a symbolic link.
 absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
   if (is.null(path) || identical(path, "")) return(path)
   check_string(path, arg = arg, call = call)
@@ -12,7 +11,7 @@ absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
     abort_runhooks(
       c(
         "{.arg {arg}} is the relative path {.path {path}}, but the working directory is gone.",
-        i = "Give an absolute path, or go to another directory with {.fn setwd}."
+      i = "Give an absolute path, or change to an existing directory with {.fn setwd}."
       ),
       kind = "failed_precondition", call = call
     )
@@ -22,7 +21,7 @@ absolute_path <- function(path, arg = "model_dir", call = parent.frame()) {
   paste0(sub("/$", "", here), "/", path)
 }
 
-# From the root, a drive or a server. Elsewhere than on Windows a backslash is part of a name.
+# A backslash separates directories only on Windows.
 is_absolute_path <- function(path, windows = on_windows()) {
   startsWith(path, "/") | (windows & grepl("^(\\\\|[A-Za-z]:)", path))
 }

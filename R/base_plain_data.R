@@ -1,7 +1,6 @@
-# What is written to files that others may read: data that cannot hold code.
+# Plain data, which cannot contain code, for files that other users may read.
 
-# Called by the core; NULL where the attributes do not fit. As all of them are set at once on a bare
-# vector, no method of a class is called.
+# Called by the core. Sets all attributes at once, so that no S3 method is dispatched.
 set_plain_attributes <- function(x, attributes) {
   tryCatch(
     {
@@ -16,8 +15,7 @@ is_plain_list <- function(x) is.list(x) && !is.object(x)
 
 is_words <- function(x) is.null(x) || (is.character(x) && !is.object(x))
 
-# In the order of their bytes in UTF-8, whatever the locale, and whether R knows how they are encoded or
-# not; without NA.
+# Sorts by bytes in UTF-8, independently of the locale and of declared encodings; drops NA.
 sorted_words <- function(x) {
   x <- x[!is.na(x)]
   x[order(if (is.character(x)) enc2utf8(x) else x, method = "radix")]

@@ -1,4 +1,4 @@
-# Functions of other packages that scripts written for tfestimators use.
+# Re-exports of other packages that scripts for tfestimators use.
 
 #' @importFrom magrittr %>%
 #' @export
@@ -6,9 +6,9 @@ magrittr::`%>%`
 
 #' Selection helpers
 #'
-#' The functions of tidyselect for [feature_columns()] and [input_fn()], and tibble's `glimpse()`. They
-#' are here so that a script needs one `library()` call, and are the very functions that dplyr and
-#' tidyr have, so that nothing is masked.
+#' Re-exports of tidyselect's selection helpers, for [feature_columns()] and [input_fn()], and of
+#' tibble's `glimpse()`. They are the same functions as in dplyr and tidyr, so loading those
+#' packages as well does not mask anything.
 #'
 #' @return See [tidyselect::starts_with()], [tidyselect::everything()], [tidyselect::one_of()],
 #'   [tibble::glimpse()].
@@ -25,8 +25,8 @@ selection_helpers <- c(
   "contains", "ends_with", "everything", "last_col", "matches", "num_range", "one_of", "starts_with"
 )
 
-# Promises: tidyselect takes as long to load as all the rest, and is loaded when one is used. They stand
-# where imports do: in the namespace R CMD check would take their code for ours.
+# Promises, because tidyselect loads slowly. They are in the imports, because R CMD check would
+# check them as our code in the namespace.
 promise_reexports <- function(imports) {
   for (name in selection_helpers) promise_function("tidyselect", name, imports)
   promise_function("tibble", "glimpse", imports)

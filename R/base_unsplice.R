@@ -1,8 +1,7 @@
-# Columns and hooks are lists here and were objects of Python in tfestimators, where
-# `c(list_of_hooks, hook)` added one. Here it takes the hook apart; this puts it together again.
+# Rebuilds columns and hooks after `c(list_of_hooks, hook)`, which appends the fields of the hook.
 
-# The fields of an object that was taken apart follow each other, named, from one called `first` on.
-# `rebuild()` makes an object of them, or NULL where they are none.
+# Consecutive named elements, beginning with a name in `first`, are the fields of one object.
+# `rebuild()` returns the object, or NULL if the fields do not form one.
 unsplice <- function(x, first, rebuild) {
   if (is_simplified(x, first)) return(lapply(seq_len(ncol(x)), function(j) rebuild(x[, j])))
   if (!is.list(x) || is.object(x) || !any(first %in% names(x))) return(x)
@@ -15,7 +14,7 @@ unsplice <- function(x, first, rebuild) {
   }
   for (i in seq_along(x)) {
     name <- names(x)[[i]]
-    # a deferred hook has a type, too, which is not its first field
+    # a deferred hook also has a field `type`, which is not its first one
     starts <- name %in% first && !identical(names(fields), "hook_fn")
     if (starts || name == "") finish()
     if (length(fields) || starts) {
@@ -28,8 +27,8 @@ unsplice <- function(x, first, rebuild) {
   parts
 }
 
-# What sapply() makes of objects with as many fields: a matrix, whose rows are called by the fields
-# of the first. Those of one type have the same.
+# sapply() simplifies objects with the same number of fields to a matrix with one column per object.
+# Its row names are the fields of the first object, so all objects must have the same type.
 is_simplified <- function(x, first) {
   if (!is.list(x) || !is.matrix(x) || !isTRUE(rownames(x)[[1]] %in% first)) return(FALSE)
   is_typed <- rownames(x)[[1]] == "type"

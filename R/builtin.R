@@ -1,15 +1,13 @@
-# What the core has registered, with its arguments: defaults, kinds, ranges, words. Constructors
-# and pages are made of it.
+# Generates constructors and help pages from the registrations of the core.
 
-# A data frame of arguments by type, of all types or of one. One without words is the core's own.
+# Arguments without a description are internal to the core.
 registered <- function(what, type = "") {
   specs <- cpp_specs(what, type)
   specs <- specs[nzchar(specs$doc), ]
   split(specs, factor(specs$type, unique(specs$type)))
 }
 
-# Some rows of a registration as a list of their columns, which is quicker to look into than a data
-# frame: constructors do so at each call.
+# As a list, because constructors run often and subsetting a data frame is slow.
 spec_columns_of <- function(specs, rows = rep(TRUE, length(specs$name))) {
   lapply(as.list(specs), function(column) column[rows])
 }
@@ -23,7 +21,6 @@ registered_formals <- function(specs) {
   signature_formals(paste0(specs$name, has_default, specs$default, collapse = ", "))
 }
 
-# The arguments that a constructor was called with, by name.
 given_arguments <- function(names, frame) {
   given <- mget(names, envir = frame)
   missing <- vapply(given, identical, NA, quote(expr = ))
@@ -33,10 +30,7 @@ given_arguments <- function(names, frame) {
   given
 }
 
-# --- constructors that are nothing but their registration
-
-# In the place of the constructor until the package is loaded, since only then the core, which knows
-# its arguments, is there. `...` is what its maker has to know besides.
+# A placeholder: the arguments come from the core, which is available once the package is loaded.
 builtin <- function(what, type, ...) {
   structure(function(...) NULL, builtin = list(what = what, type = type, ...))
 }
@@ -45,10 +39,10 @@ builtin_column <- function(type) builtin("column", type)
 builtin_head <- function(type) builtin("head", type)
 builtin_estimator <- function(type, ...) builtin("estimator", type, ...)
 
-# Makers by the kind of thing: a function of the registration and of what builtin() was given.
+# Functions by kind of object: each makes a constructor from a registration and a placeholder.
 constructor_factories <- new.env(parent = emptyenv())
 
-# At the loading of the package: promises, so that only what is used is made.
+# Called when the package is loaded. Uses promises, so that each constructor is built on first use.
 complete_constructors <- function(namespace) {
   for (what in names(constructor_factories)) {
     for (endpoint in cpp_endpoints(what)) {
@@ -70,7 +64,7 @@ registered_constructor <- function(place) {
   make(registered(place$what, place$type)[[1]], place)
 }
 
-# Names below `tf` of what has a constructor of its own: "hook_x, train.XHook".
+# Generated constructors by their names in `tf`, from endpoints such as "hook_x, train.XHook".
 registered_symbols <- function(what) {
   symbols <- list()
   for (endpoint in cpp_endpoints(what)) {
@@ -80,21 +74,17 @@ registered_symbols <- function(what) {
   symbols
 }
 
-# --- arguments by their kinds
-
-# What becomes of an argument that only R can look at, by its kind: a function of the value, the
-# name, the frame to show in errors, and what it must be ("a list of heads"). Each subject adds its
-# own; all other arguments the core checks.
+# Converters of arguments that need R: functions of the value, the argument's name, the frame for
+# errors and the expected kind. Other files of the package add converters.
 argument_kinds <- new.env(parent = emptyenv())
 
-# Numbers, flags and words as the core knows them, whose words for what it was given are R's.
+# R checks scalars before the core does, because errors of R describe the given value in R's terms.
 scalar_tests <- list(
   "whole number" = is_whole, count = function(x) is_whole(x) && x >= 1,
   "plain number" = is_number, probability = is_number, flag = is_flag, string = is_string,
   choice = is_string
 )
 
-# The arguments in `given`, which are those of `specs`, as the core takes them.
 prepared_arguments <- function(given, specs, call) {
   for (i in seq_along(specs$name)) {
     name <- specs$name[[i]]
@@ -143,14 +133,13 @@ abort_argument <- function(x, name, call) {
   }
 }
 
-# --- pages, made when roxygen2 writes them
+# --- help pages, called by roxygen2
 
 range_rd <- function(specs) {
   ifelse(nzchar(specs$range), paste0(" In \\code{", specs$range, "}."), "")
 }
 
-# The arguments of one or several things on their common page, each once. Where one has a word of its
-# own for an argument the first has it. `without` are those that the page tells itself.
+# Descriptions for a page of several constructors; the first description of an argument is used.
 registered_params <- function(what, types, without = character()) {
   specs <- do.call(rbind, unname(lapply(types, function(type) registered(what, type)[[1]])))
   specs <- specs[!duplicated(specs$name) & !specs$name %in% without, ]
@@ -175,9 +164,7 @@ signature_formals <- function(arguments) {
   formals(eval(str2lang(paste0("function(", arguments, ") NULL")), baseenv()))
 }
 
-# Specifications within specifications as plain lists.
 core_value <- function(x) {
-  # most are numbers and words
   if (!is.object(x)) {
     if (is_atomic(x)) return(x)
     if (is.list(x)) return(core_values(x))
@@ -191,8 +178,7 @@ core_value <- function(x) {
   if (is.function(x)) wrap_function(x) else x
 }
 
-# Of each field. Many things are made of columns with twenty of them: those that are numbers and words
-# are not asked one by one.
+# Skips plain vectors without a function call, because models can have many columns.
 core_values <- function(x) {
   fields <- unclass(x)
   owner <- if (is.object(x)) attr(x, "owner")
@@ -204,6 +190,5 @@ core_values <- function(x) {
   fields
 }
 
-# A function given for an optimizer returns one: as plain data, too. By `wrapped` the core knows the
-# function again.
+# Converts an optimizer that `f` returns. The attribute `wrapped` identifies the original function.
 wrap_function <- function(f) structure(function(...) core_value(f(...)), wrapped = f)

@@ -1,16 +1,22 @@
-# What a trained model holds.
+# Lists checkpoints and the variables in them.
 
-#' The newest checkpoint of a folder
+#' Find the newest checkpoint in a directory
 #'
-#' @param checkpoint_dir A folder.
-#' @param ... `latest_filename`: the name of the file that lists the folder's checkpoints, where it
-#'   is not `"checkpoint"`.
-#' @return The path without its endings, or `NULL` where there is none.
-#' @section Errors: `runhooks_error_invalid_argument` for what is no single string.
+#' Returns the path of the newest checkpoint that the directory's state file lists.
+#'
+#' @param checkpoint_dir Path of a directory, a string.
+#' @param ... `latest_filename`: name of the state file that lists the checkpoints. Default:
+#'   `"checkpoint"`.
+#' @return The path of the checkpoint without file extensions, a string, or `NULL` if there is no
+#'   checkpoint.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is not a single string, or is unknown.
 #' @family inspecting
 #' @export
 #' @examples
-#' latest_checkpoint(tempdir())
+#' model <- linear_regressor(column_numeric("wt"))
+#' train(model, input_fn(mpg ~ wt, mtcars, batch_size = 8))
+#' basename(latest_checkpoint(model_dir(model)))
 latest_checkpoint <- function(checkpoint_dir, ...) {
   check_string(checkpoint_dir)
   newest_by_state(checkpoint_dir, ...)
@@ -19,8 +25,8 @@ latest_checkpoint <- function(checkpoint_dir, ...) {
 newest_by_state <- function(checkpoint_dir, latest_filename = NULL, ..., call = parent.frame()) {
   if (...length()) {
     abort_runhooks(
-      "{.fn latest_checkpoint} takes {.arg checkpoint_dir} and {.arg latest_filename}, and nothing
-       more.",
+      "{.fn latest_checkpoint} has only the arguments {.arg checkpoint_dir} and
+       {.arg latest_filename}.",
       call = call
     )
   }
@@ -29,7 +35,6 @@ newest_by_state <- function(checkpoint_dir, latest_filename = NULL, ..., call = 
   cpp_latest_checkpoint_of(path.expand(checkpoint_dir), name)
 }
 
-# What tf$train$get_checkpoint_state() gives.
 get_checkpoint_state <- function(checkpoint_dir, latest_filename = NULL) {
   check_string(checkpoint_dir)
   newest <- newest_by_state(checkpoint_dir, latest_filename)
@@ -47,7 +52,7 @@ check_estimator <- function(object, call = parent.frame()) {
   }
 }
 
-# Variables; what a checkpoint keeps of hooks and iterators is none.
+# Names of variables, without the states of hooks and iterators.
 checkpoint_names <- function(path) {
   names <- cpp_checkpoint_names(path)
   names[!startsWith(names, "runhooks/")]

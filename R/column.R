@@ -1,4 +1,4 @@
-# Feature columns: specifications that the core makes columns of. A column is plain data.
+# Feature columns: plain lists that specify a column. The core validates and builds them.
 
 new_column <- function(type, name, key, ...) {
   rebuild_column(list(type = type, name = name, key = key, ...))
@@ -13,8 +13,7 @@ rebuild_column <- function(fields) {
   fields
 }
 
-# A column that the core has made once: it names it, refuses what is wrong with it, and chooses what
-# was not given. `fields` are its arguments in the order of its registration, `kinds` theirs.
+# The core validates and names the column. `fields` are in the order of their registration.
 new_checked_column <- function(type, fields, kinds = NULL) {
   spec <- core_value(c(list(type = type), fields))
   attr(spec, "owner") <- paste0(type, "()")
@@ -30,8 +29,6 @@ chosen_value <- function(x, kind) {
   switch(kind, type = as_dtype(x), "whole number" = as.integer(x), x)
 }
 
-# --- constructors that are nothing but their registration
-
 constructor_factories$column <- function(specs, place) {
   is_feature <- specs$kind == "feature"
   .specs <- column_specs(specs)
@@ -44,8 +41,7 @@ constructor_factories$column <- function(specs, place) {
   f
 }
 
-# What constructors look into: the registration, that of all but the feature, and the kinds by what
-# the core calls the arguments.
+# Precomputed lookups for a constructor.
 column_specs <- function(specs) {
   is_feature <- specs$kind == "feature"
   list(
@@ -59,7 +55,6 @@ make_column <- function(specs, frame) {
   checked_column(specs, prepared_arguments(given, specs$own, frame))
 }
 
-# One for each feature. What stands without a name is the name of one.
 make_columns <- function(specs, frame, ...) {
   own <- specs$own
   given <- mget(own$name, envir = frame)
@@ -79,7 +74,7 @@ checked_column <- function(specs, given) {
 argument_kinds$column <- function(x, name, call, wanted) {
   check_arg(is_column(x), x, wanted, name, call)
 }
-# The core refuses the name when the column is used.
+# Whether the name is a feature is checked when the column is used.
 argument_kinds$`column or name` <- function(x, name, call, wanted) {
   check_arg(is_column(x) || is_string(x), x, wanted, name, call)
 }
@@ -94,7 +89,7 @@ argument_kinds$words <- function(x, name, call, wanted) {
   is_word <- function(x) is.character(x) || is.numeric(x)
   check_elements(
     x, is_word, wanted, name, call,
-    na_advice = "NA in the data is a missing value, which is in no bucket."
+    na_advice = "A missing value (NA) in the data is in no bucket, so it needs no entry here."
   )
 }
 argument_kinds$features <- function(x, name, call, wanted) {
@@ -102,26 +97,31 @@ argument_kinds$features <- function(x, name, call, wanted) {
 }
 argument_kinds$columns <- function(x, name, call, wanted) {
   if (length(x) == 0) {
-    # a formula may be the same for all rows
+    # a formula can select no columns, such as `y ~ 1`
     if (isTRUE(attr(x, "is_of_formula"))) return(x)
     abort_runhooks("{.arg {name}} must have at least one column.", call = call)
   }
   as_column_list(x, name, call)
 }
 
-#' A column of numbers
+#' Create a numeric feature column
+#'
+#' Returns a column that passes the numbers of a feature to the model, optionally normalized.
 #'
 #' @eval column_params("NumericColumn")
-#' @return For one name the column, for several an unnamed list of columns.
-#' @section Errors: `runhooks_error_invalid_argument` for a name that is no string or a shape that
-#'   is not positive whole numbers.
+#' @return A feature column; for several names, an unnamed list of columns.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a name is not a string, `shape` is not positive whole
+#'     numbers, or another argument is invalid.
 #' @seealso `tf.feature_column.numeric_column` of TensorFlow 1.x.
 #' @family feature columns
 #' @export
 #' @examples
-#' column_numeric("drat")
-#' column_numeric("age", normalizer_fn = function(x) (x - 40) / 10)
 #' column_numeric("drat", "cyl")
+#'
+#' age <- column_numeric("age", normalizer_fn = function(x) (x - 40) / 10)
+#' layer <- input_layer(list(age = tf$constant(c(30, 50))), age)
+#' with(tf$Session() %as% sess, sess$run(layer))
 column_numeric <- builtin_column("NumericColumn")
 
 as_shape <- function(shape, call = parent.frame()) {
@@ -137,22 +137,28 @@ as_shape <- function(shape, call = parent.frame()) {
   as.integer(flat)
 }
 
-#' A list of feature columns
+#' Combine feature columns into a list
 #'
-#' @param ... Columns, lists of columns, or formulas `selection ~ column_numeric(...)`: the selected
-#'   names become the first argument of the right side. Duplicates are dropped.
-#' @param names What selections look through: a character vector, or an object with column names or
-#'   names, such as a data frame. `NULL`: the names of [set_columns()].
-#' @return A list of columns. It has names where arguments have, as `c(recursive = TRUE)` makes them:
-#'   `feature_columns(a = x, b = list(y, z))` gives `a`, `b1`, `b2`.
-#' @section Errors: `runhooks_error_invalid_argument` for what is no column, with its place.
+#' Returns a flat list of feature columns without duplicates. A formula creates the same kind of
+#' column for several selected names.
+#'
+#' @param ... Columns, lists of columns, or formulas such as `starts_with("d") ~ column_numeric()`.
+#'   In a formula, the selected names become the first argument of the call on the right.
+#' @param names Names from which formulas select: a character vector, or an object with column names
+#'   or names, such as a data frame. Default, `NULL`: the names of [set_columns()].
+#' @return A list of columns. If arguments have names, the list has names as from
+#'   `c(recursive = TRUE)`: `feature_columns(a = x, b = list(y, z))` has the names `a`, `b1`, `b2`.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an element is not a feature column (the message contains
+#'     its position), or a formula is invalid.
+#'   * `runhooks_error_not_found`: a selection matches no name.
 #' @family feature columns
 #' @export
 #' @examples
 #' feature_columns(column_numeric("drat"), column_numeric("cyl"))
 #' feature_columns(names = mtcars, starts_with("d") ~ column_numeric())
 feature_columns <- function(..., names = NULL) {
-  # rlang takes longer to load than the package itself; `!!!` and a trailing comma need it
+  # rlang loads slowly and is needed only for `!!!` and for a trailing comma
   if (!is.null(names)) {
     before <- set_columns(names)
     on.exit(the$column_names <- before)
@@ -167,7 +173,7 @@ feature_columns <- function(..., names = NULL) {
   as_column_list(columns, named = !is.null(names(columns)))
 }
 
-# Flat, without duplicates; one bare column is a list of one. `named`: by the names of `columns`.
+# A flat list without duplicates. `named`: derive names from those of `columns`.
 as_column_list <- function(columns, arg = "feature_columns", call = parent.frame(), named = FALSE) {
   parts <- if (named) lapply(columns, flatten_columns)
   flat <- if (named) unlist(unname(parts), recursive = FALSE) else flatten_columns(columns)
@@ -179,7 +185,7 @@ as_column_list <- function(columns, arg = "feature_columns", call = parent.frame
       c(
         "{.arg {arg}} must be feature columns.",
         x = "Element {place} is {describe(flat[[place]])}.",
-        i = "Make columns with {.fn column_numeric} and its like."
+        i = "Create columns with {.fn column_numeric} and other {.code column_*} functions."
       ),
       call = call
     )
@@ -212,7 +218,6 @@ format.runhooks_feature_column <- function(x, ...) {
   paste0(x$type, "(", paste(shown, collapse = ", "), ")")
 }
 
-# Values as Python writes them.
 python_text <- function(x, field = "") {
   if (is.null(x)) return("None")
   if (field == "dtype") return(paste0("tf.", dtype_name(x)))
@@ -225,7 +230,7 @@ python_text <- function(x, field = "") {
   }
   if (is.character(x)) return(paste0("'", x, "'"))
   shown <- number_text(x)
-  # boundaries are floats in TensorFlow
+  # TensorFlow stores boundaries as floats
   if (field == "boundaries" && x == trunc(x)) paste0(shown, ".0") else shown
 }
 
@@ -235,7 +240,6 @@ print.runhooks_feature_column <- function(x, ...) {
   invisible(x)
 }
 
-# The name of a feature, or a numeric column of one.
 check_weight_column <- function(
   x,
   name = "weight_column",
@@ -245,12 +249,11 @@ check_weight_column <- function(
   check_arg(is.null(x) || inherits(x, "NumericColumn") || is_string(x), x, wanted, name, call)
 }
 
-# All columns in a specification, at whatever depth.
 spec_columns <- function(spec) {
   if (is_column(spec)) return(list(spec))
   is_nest <- is.list(spec) && (!is.object(spec) || inherits(spec, "list"))
   if (is_nest) unlist(lapply(unname(spec), spec_columns), recursive = FALSE)
 }
 
-# What columns read, a list for each feature that one of them reads: the core tells.
+# One list per feature.
 columns_read <- function(columns) cpp_columns_read(lapply(columns, core_value))

@@ -1,56 +1,73 @@
-# Dense feature columns made of other columns.
+# Dense feature columns that transform other columns.
 
-#' Numbers in buckets
+#' Bucketize a numeric column
 #'
-#' The interval between boundaries that a number is in: the left end belongs to it, the right one to
-#' the next. A linear model has a weight for each; other models see which one it is.
+#' Returns a column that replaces a number by the interval that contains it. Intervals are closed on
+#' the left: with the boundary 18, the value 18 is in the upper interval. A linear model has one
+#' weight per interval; in other models the column is a one-hot vector.
 #'
 #' @eval column_params("BucketizedColumn")
-#' @return The column. It is categorical and dense at once.
-#' @section Errors: `runhooks_error_invalid_argument` for boundaries that are not sorted.
+#' @return A feature column. It is both categorical and dense.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `boundaries` are not increasing, or `source_column` is not
+#'     a numeric column.
 #' @seealso `tf.feature_column.bucketized_column` of TensorFlow 1.x.
 #' @family feature columns
 #' @export
 #' @examples
-#' column_bucketized(column_numeric("age"), boundaries = c(18, 25, 40, 60))
+#' age <- column_bucketized(column_numeric("age"), boundaries = c(18, 25, 40, 60))
+#' layer <- input_layer(list(age = tf$constant(c(17, 33))), age)
+#' with(tf$Session() %as% sess, sess$run(layer))
 column_bucketized <- builtin_column("BucketizedColumn")
 
-#' Which buckets an example is in
+#' Convert a categorical column to indicators
 #'
-#' A number for each bucket of a categorical column: how often the example has it, or the sum of its
-#' weights.
+#' Returns a dense column with one number per bucket of a categorical column: how often the row has
+#' this bucket (a multi-hot vector), or the sum of its weights.
 #'
 #' @eval column_params("IndicatorColumn")
-#' @return The column.
-#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, or a column of a kind that
-#'   does not go there.
+#' @return A feature column.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `categorical_column` is not a categorical column.
 #' @seealso `tf.feature_column.indicator_column` of TensorFlow 1.x.
 #' @family feature columns
 #' @export
 #' @examples
-#' column_indicator(column_categorical_with_identity("gear", num_buckets = 6))
+#' gear <- column_categorical_with_identity("gear", num_buckets = 6)
+#' layer <- input_layer(list(gear = tf$constant(c(3L, 5L))), column_indicator(gear))
+#' with(tf$Session() %as% sess, sess$run(layer))
 column_indicator <- builtin_column("IndicatorColumn")
 
-#' Trained vectors of categories
+#' Create an embedding column
 #'
-#' Each bucket of a categorical column has a row of a table that is trained with the model; an
-#' example has the combination of the rows of its ids. `column_shared_embedding()` gives several
-#' columns with one table.
+#' Returns a dense column that maps each bucket of a categorical column to a trainable vector. If a
+#' row has several ids, their vectors are combined. `column_shared_embedding()` creates several
+#' columns that share one table of vectors.
 #'
 #' @eval column_params("EmbeddingColumn", "SharedEmbeddingColumn")
-#' @return The column; for `column_shared_embedding()` an unnamed list of columns.
-#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, or a column of a kind that
-#'   does not go there.
+#' @return A feature column; for `column_shared_embedding()`, an unnamed list of columns.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid, a column is not categorical, or
+#'     the columns that share a table have different numbers of buckets.
 #' @seealso `tf.feature_column.embedding_column` and `shared_embedding_columns` of TensorFlow 1.x.
 #' @family feature columns
 #' @export
 #' @examples
 #' words <- column_categorical_with_hash_bucket("words", hash_bucket_size = 100)
-#' column_embedding(words, dimension = 8)
+#' embedding <- column_embedding(words, dimension = 2)
+#' embedding
 #'
-#' # one table of vectors for the words of two features
-#' home <- column_categorical_with_vocabulary_list("home", vocabulary_list = c("Rome", "Oslo", "Lima"))
-#' away <- column_categorical_with_vocabulary_list("away", vocabulary_list = c("Rome", "Oslo", "Lima"))
+#' # equal words have equal vectors
+#' layer <- input_layer(list(words = tf$constant(c("a", "b", "a"))), embedding)
+#' with(tf$Session() %as% sess, {
+#'   sess$run(tf$global_variables_initializer())
+#'   sess$run(layer)
+#' })
+#'
+#' # one table of vectors for two features
+#' cities <- c("Rome", "Oslo", "Lima")
+#' home <- column_categorical_with_vocabulary_list("home", vocabulary_list = cities)
+#' away <- column_categorical_with_vocabulary_list("away", vocabulary_list = cities)
 #' column_shared_embedding(list(home, away), dimension = 2)
 column_embedding <- builtin_column("EmbeddingColumn")
 
@@ -89,18 +106,21 @@ column_shared_embedding <- function(
   })
 }
 
-#' Numbers of a period
+#' Create a column for periodic numbers
 #'
-#' Hours of a day, months, angles: numbers that begin anew after a period, as the sine and cosine of
-#' their place in it, so that 23 o'clock and 0 o'clock are neighbours.
+#' Returns a dense column with the sine and cosine of the phase of a periodic number, such as an
+#' hour of the day, a month or an angle. The end and the beginning of a period are therefore close:
+#' 23 o'clock is next to 0 o'clock.
 #'
 #' @eval column_params("CyclicColumn")
-#' @return For one name the column, which is dense and two numbers wide; for several an unnamed list
-#'   of columns.
-#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold, or a column of a kind that
-#'   does not go there.
+#' @return A feature column with two numbers per row; for several names, an unnamed list of columns.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `period` is not a positive number, or a name is not a
+#'     string.
 #' @family feature columns
 #' @export
 #' @examples
-#' column_cyclic("hour", period = 24)
+#' hour <- column_cyclic("hour", period = 24)
+#' layer <- input_layer(list(hour = tf$constant(c(0, 6, 23))), hour)
+#' with(tf$Session() %as% sess, round(sess$run(layer), 2))
 column_cyclic <- builtin_column("CyclicColumn")

@@ -1,24 +1,29 @@
-# The input layer and the linear model of feature columns, for custom models.
+# Input layers and linear models from feature columns, for custom model functions.
 
-#' Feature columns as tensors
+#' Convert features to tensors with feature columns
 #'
-#' `input_layer()` puts the dense tensors of feature columns side by side, in the order of the
-#' columns' names; `linear_model()` adds up the weights of what each example has, and a bias. For
-#' model functions of [custom estimators][tf] and graphs made by hand.
+#' `input_layer()` returns the values of dense feature columns as one matrix, in the order of the
+#' columns' names. `linear_model()` returns a linear function of the columns: the sum of their
+#' weights and a bias. Use both in model functions of [custom estimators][tf] and in graphs.
 #'
-#' @param features A named list of tensors, as input functions give them.
-#' @param feature_columns A column or a list of columns. `input_layer()` takes dense ones, such as
-#'   [column_numeric()], [column_embedding()], [column_indicator()]; `linear_model()` takes all.
-#' @param weight_collections Names of further collections that the variables are added to.
-#' @param trainable Whether the variables are trained.
-#' @param cols_to_vars An environment that receives the list of variables of each column, by name.
+#' @param features A named list of tensors, as input functions return.
+#' @param feature_columns A column or a list of columns. `input_layer()` accepts dense columns, such
+#'   as [column_numeric()], [column_embedding()] and [column_indicator()]; `linear_model()` accepts
+#'   all columns.
+#' @param weight_collections Names of additional collections for the variables, strings.
+#' @param trainable Whether training updates the variables, a logical. Default: `TRUE`.
+#' @param cols_to_vars An environment. The function assigns to it, by column name, the list of the
+#'   column's variables.
 #' @param cols_to_output_tensors Must be `NULL`.
-#' @param units How many sums there are for an example.
-#' @param sparse_combiner How the weights of several ids are combined: `"sum"`, `"mean"`, `"sqrtn"`.
-#' @return A float32 tensor, `[batch, sum of widths]` or `[batch, units]`.
-#' @section Errors: `runhooks_error_not_found` for a feature that is missing;
-#'   `runhooks_error_invalid_argument` for columns of the same name, a categorical column in
-#'   `input_layer()`, a feature of another type than its column.
+#' @param units Number of outputs per row, a positive whole number. Default: 1.
+#' @param sparse_combiner How the weights of several ids are combined: `"sum"` (the default),
+#'   `"mean"` or `"sqrtn"`.
+#' @return A float32 tensor: for `input_layer()` of shape `[batch, sum of widths]`, for
+#'   `linear_model()` of shape `[batch, units]`.
+#' @section Errors:
+#'   * `runhooks_error_not_found`: a feature is missing.
+#'   * `runhooks_error_invalid_argument`: two columns have the same name, `input_layer()` received a
+#'     categorical column, or the type of a feature does not match its column.
 #' @seealso `tf.feature_column.input_layer` and `linear_model` of TensorFlow 1.x.
 #' @family feature columns
 #' @export
@@ -26,9 +31,13 @@
 #' graph <- tf$Graph()
 #' with(graph$as_default(), {
 #'   features <- list(x = tf$constant(c(1, 2)))
-#'   dim(input_layer(features, column_numeric("x")))
-#'   predictions <- linear_model(features, column_numeric("x"))
-#'   dim(predictions)
+#'   layer <- input_layer(features, column_numeric("x"))
+#'   predictions <- linear_model(features, column_numeric("x"), units = 2)
+#'   with(tf$Session() %as% sess, {
+#'     sess$run(tf$global_variables_initializer())
+#'     print(sess$run(layer))
+#'     print(sess$run(predictions)) # the initial weights are zero
+#'   })
 #' })
 input_layer <- function(
   features,
@@ -90,8 +99,7 @@ record_variables <- function(target, variables) {
   invisible()
 }
 
-# `tf$feature_column`: the constructors by the names that the core's columns say.
-# TensorFlow's columns have one key, `key`, and their other arguments by place.
+# TensorFlow's constructors have a single `key`, followed by positional arguments.
 of_one_key <- function(constructor) {
   arguments <- formals(constructor)
   if (names(arguments)[[1]] != "...") return(constructor)

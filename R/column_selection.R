@@ -1,30 +1,34 @@
-# The names that selections of columns look through, and lists of columns made by selections.
+# Tidyselect selections in constructors of feature columns.
 
-#' Names for selections of columns
+#' Set the names for selections of feature columns
 #'
-#' Within these, the constructors of feature columns take selections ([starts_with()],
-#' [everything()], ...) of the given names in place of names: `set_columns()` for the session,
-#' `with_columns()` while `expr` is evaluated, `scoped_columns()` until the calling function
-#' returns.
+#' These functions set the names from which constructors of feature columns select, so that you can
+#' write [starts_with()] or [everything()] instead of names. `set_columns()` sets them for the
+#' session, `with_columns()` while `expr` is evaluated, and `scoped_columns()` until the calling
+#' function returns.
 #'
-#' @param columns A character vector, or an object with column names or names; `NULL` for none.
-#' @param expr What is evaluated.
-#' @return `with_columns()` the value of `expr`, the others the names before, invisibly.
-#' @section Errors: `runhooks_error_invalid_argument` for what has no names, or not a name for each
-#'   column, and of a constructor given a selection where no names are set;
-#'   `runhooks_error_not_found` of a constructor whose selection is empty. An error in `expr` leaves
-#'   the names as they were before.
+#' @param columns A character vector, or an object with column names or names, such as a data frame.
+#'   `NULL`: no names.
+#' @param expr An expression.
+#' @return `with_columns()`: the value of `expr`. The other functions: the previous names,
+#'   invisibly.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `columns` has no names, or some names are empty or NA.
+#'     Constructors raise it for a selection if no names are set.
+#'   * `runhooks_error_not_found`: a constructor's selection is empty.
+#'
+#'   An error in `expr` restores the previous names.
 #' @family feature columns
 #' @export
 #' @examples
 #' with_columns(mtcars, feature_columns(column_numeric(starts_with("d"))))
 #'
-#' # the same for all that follows, until it is set to something else
+#' # for the session
 #' old <- set_columns(names(mtcars))
 #' feature_columns(column_numeric(starts_with("d")))
 #' set_columns(old)
 #'
-#' # or until this function returns
+#' # until a function returns
 #' columns_of <- function(data) {
 #'   scoped_columns(data)
 #'   feature_columns(column_numeric(everything()))
@@ -48,7 +52,7 @@ with_columns <- function(columns, expr) {
 #' @export
 scoped_columns <- function(columns) {
   before <- set_columns(columns)
-  # evaluated in the frame of the caller when it ends
+  # on.exit() evaluates this in the frame of the caller
   restore <- as.call(list(function() the$column_names <- before))
   do.call("on.exit", list(restore, TRUE), envir = parent.frame())
   invisible(before)
@@ -62,7 +66,6 @@ column_names <- function(x, call = parent.frame()) {
   as.character(names)
 }
 
-# One column for each name: the column itself for one, a list for several.
 columns_for <- function(..., make, call = parent.frame()) {
   keys <- tryCatch(unlist(list(...)), error = function(error) error)
   if (!is.character(keys) && !is.null(the$column_names)) keys <- select_columns(..., call = call)
@@ -77,7 +80,6 @@ columns_for <- function(..., make, call = parent.frame()) {
   if (length(columns) == 1) columns[[1]] else columns
 }
 
-# The selected names of those in scope.
 select_columns <- function(..., call) {
   names <- the$column_names
   selection <- rlang::quo(c(!!!rlang::enquos(...)))
@@ -110,12 +112,12 @@ abort_no_scope <- function(error, call) {
   )
 }
 
-# `selection ~ column_numeric(shape = 2)`: the selected names become the first argument.
+# The selected names become the first argument of the call: `selection ~ column_numeric(shape = 2)`.
 formula_columns <- function(formula, call) {
   if (length(formula) != 3) {
     abort_runhooks(
-      "A formula among columns has a selection on its left side and a constructor on its right,
-       not {.code {deparse(formula)}}.",
+      "A formula of columns needs a selection on its left and a constructor on its right side, not
+       {.code {deparse(formula)}}.",
       call = call
     )
   }
@@ -126,8 +128,8 @@ formula_columns <- function(formula, call) {
   maker <- right[[1]]
   if (is.symbol(maker) && !exists(maker, frame, mode = "function")) {
     abort_runhooks(
-      "The right side of the formula {.code {deparse(formula)}} must be a function that makes
-       columns, or a call of one; there is no function {.code {maker}}.",
+      "The right side of {.code {deparse(formula)}} must be a function that creates columns, or a
+       call of one; there is no function {.code {maker}}.",
       call = call
     )
   }
@@ -145,7 +147,7 @@ formula_selection <- function(selection, frame, call) {
   abort_no_scope(simpleError(paste("no names for", paste(deparse(selection), collapse = ""))), call)
 }
 
-# Says which columns there are where tidyselect only says which one is not.
+# Lists the existing columns; tidyselect's error only names the missing one.
 abort_selection <- function(expr, existing, arg, error, call) {
   given <- tryCatch(rlang::eval_tidy(expr), error = function(e) NULL)
   named <- if (is.character(given)) given else all.names(

@@ -1,46 +1,51 @@
-# Datasets: the object, the sources that take R's data, and what reads them. The kinds with a plain
-# signature are in datasets.R, which is generated.
+# The dataset class, in-memory sources, and functions that read datasets.
 
-#' Datasets: input pipelines
+#' Datasets: build input pipelines
 #'
-#' A dataset is a recipe for a stream of elements. Sources make one ([tensor_slices_dataset()],
-#' [range_dataset()], ...), transformations make another one of it ([dataset_shuffle()],
-#' [dataset_repeat()], [dataset_batch()], ...); nothing is read before somebody asks for elements.
-#' They are chained with `%>%` or `|>`. [input_fn()] makes an input function of a dataset, an input
-#' function may also return one; [dataset_collect()] gives the elements to R; iterators
-#' ([make_iterator_one_shot()]) bring them into a graph.
+#' A dataset describes a stream of elements. Source functions create one, such as
+#' [tensor_slices_dataset()] or [range_dataset()]. Transformations such as [dataset_shuffle()],
+#' [dataset_repeat()] and [dataset_batch()] derive new datasets; chain them with `%>%` or `|>`.
+#' Datasets are lazy: elements are read only when they are needed.
+#'
+#' To train with a dataset, pass it to [input_fn()] or return it from an input function. To read the
+#' elements in R, use [dataset_collect()]. To use them in a graph, create an iterator with
+#' [make_iterator_one_shot()].
 #'
 #' An element is a tensor, a record (a named list of tensors) or a tuple (an unnamed list), nested
-#' to any depth. Printing a dataset shows its steps and what its elements are.
+#' to any depth. Printing a dataset shows its transformations and the types of its elements.
 #'
-#' @section Tensors: Numbers such as the `count` of [dataset_take()], file names and what
-#'   [tensor_slices_dataset()] takes may be tensors of the graph, and functions of
-#'   [dataset_map()] and the like may use such. Their values are those that they have when an
-#'   iterator begins: [make_iterator_initializable()] takes them when its initializer runs, with
-#'   what is fed then; [make_iterator_one_shot()] and [dataset_collect()] take constants, and what
-#'   follows from them. Variables are what they are at that time, too.
-#' @section Resuming: Each iterator can save and restore where it stands, with everything that makes
-#'   its next elements what they are: positions, buffers of shuffles, seeds and random generators.
-#'   See [hook_checkpoint_input_pipeline()].
-#' @section Random order: A shuffle with a seed gives TensorFlow's order for it and the seed of the
-#'   graph. Without, the order follows from the seed of the graph; where there is none from R's
-#'   generator, so that `set.seed()` repeats a script. Queues ([dataset_prefetch()], parallel maps) read
-#'   a fixed number of elements ahead: where [dataset_take()] leaves these, random functions before it
-#'   have drawn for them, and a second pass has other numbers than without the queue; they are the same
-#'   in each run.
-#' @section Errors: `runhooks_error_invalid_argument` at once for arguments that do not hold: what is
-#'   no dataset, a function whose graph cannot be made. What only the data show comes when they are
-#'   read, with the file and line or the row: `runhooks_error_not_found` for a file that is not
-#'   there, `runhooks_error_data_loss` for one that is damaged; see the pages of the sources.
+#' @section Tensors as arguments: Numbers such as the `count` of [dataset_take()], file names and
+#'   the data of [tensor_slices_dataset()] may be tensors of the graph, and functions of
+#'   [dataset_map()] and similar functions may use such tensors. They are evaluated, together with
+#'   variables, when an iterator begins. [make_iterator_initializable()] evaluates them when its
+#'   initializer runs, so they may depend on feeds. [make_iterator_one_shot()] and
+#'   [dataset_collect()] accept only constants and tensors computed from constants.
+#' @section Saving and resuming: The state of an iterator can be saved in a checkpoint and restored:
+#'   positions, shuffle buffers, seeds and random number generators. See
+#'   [hook_checkpoint_input_pipeline()].
+#' @section Random order: A shuffle with a seed has the same order as in TensorFlow with the same
+#'   seed and graph seed. Without a seed, the order follows from the graph seed or, if there is
+#'   none, from R's generator, so `set.seed()` makes a script reproducible. [dataset_prefetch()] and
+#'   parallel maps read a fixed number of elements ahead. If a later [dataset_take()] discards those
+#'   elements, random functions before it have still drawn numbers for them. A second pass then
+#'   differs from the same pipeline without reading ahead, but every run gives the same result.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid, or a function cannot be converted
+#'     to a graph. Raised when the dataset is created.
+#'   * `runhooks_error_not_found`: a file does not exist. Raised when the file is read.
+#'   * `runhooks_error_data_loss`: a file is damaged. The message contains the file and the line or
+#'     record.
 #'
-#'   Who asks again behind an error gets what comes next: a batch begins behind the element that failed, those beside
-#'   it in [zip_datasets()] go with it, [dataset_window()] gives the error once for each window that takes it, and a pass of
-#'   `dataset_repeat(n)` may have errors alone. TensorFlow loses errors in two places, ours does not: a short last batch or
-#'   window that fails is the end there for a window behind it, with all that would follow (second passes, other
-#'   datasets); and a batch behind [dataset_map()] goes with its error as a whole, where ours begins the next one
-#'   behind it.
+#'   Reading can continue after an error, and the next request returns the following element. A
+#'   batch starts after the failed element. [zip_datasets()] drops the elements of its other
+#'   datasets at the same position. [dataset_window()] raises the error once for each window that
+#'   contains the element.
+#'
+#'   TensorFlow differs in two cases. If a short last batch or window fails, a [dataset_window()]
+#'   after it ends, and later passes are lost. If an element of [dataset_map()] fails, a batch after
+#'   it is dropped as a whole.
 #' @param x A dataset.
-#' @param ... Without effect.
+#' @param ... Ignored by `print()`; must be empty for `head()`.
 #' @name datasets
 #' @family datasets
 #' @examples
@@ -51,7 +56,7 @@
 #' dataset_collect(numbers)
 NULL
 
-# `form`: an element in which each component is its number.
+# `form`: the structure of an element, with the index of each component in its place.
 tf_dataset <- function(handle, form) {
   structure(list(handle = handle, form = form), class = c("tf_dataset", "runhooks_dataset"))
 }
@@ -62,7 +67,6 @@ check_dataset <- function(x, arg = deparse(substitute(x)), call = parent.frame()
   check_arg(is_dataset(x), x, "a dataset", arg, call)
 }
 
-# A dataset of a registered kind. Its elements have the form of those of the dataset that it reads.
 new_dataset <- function(type, fun, args, call = parent.frame()) {
   missing <- vapply(args, identical, NA, quote(expr = ))
   if (any(missing)) {
@@ -80,9 +84,8 @@ new_dataset <- function(type, fun, args, call = parent.frame()) {
   })
 }
 
-# A dataset whose source puts something in the place of what is missing. `gaps` makes the same
-# dataset with NA there, for who knows what to do about it; with TRUE integers are doubles, whose NaN
-# goes through what functions compute.
+# A source that fills in missing values has `gaps`, which returns the same dataset with NA.
+# `gaps(TRUE)` converts integers to doubles, because NaN propagates through computations.
 with_gaps <- function(dataset, gaps) {
   attr(dataset, "gaps") <- gaps
   dataset
@@ -93,8 +96,8 @@ as_read_with_gaps <- function(dataset) {
   if (is.null(gaps)) dataset else gaps(FALSE)
 }
 
-# What `again` makes by a function, of a dataset with NA in its gaps, too. Where the function cannot
-# do with that, the gaps are what they were, which is said.
+# Applies a transformation also to the version with NA. If its function fails on NA, a message says
+# that missing values stay filled in.
 with_gaps_through <- function(made, dataset, fun, again) {
   gaps <- attr(dataset, "gaps")
   if (is.null(gaps)) return(made)
@@ -102,10 +105,10 @@ with_gaps_through <- function(made, dataset, fun, again) {
     tryCatch(again(gaps(TRUE)), runhooks_error = function(error) {
       cli::cli_inform(
         c(
-          "The function of {.fn {fun}} does without NA: what is missing is 0, {.val {\"\"}} or FALSE there,
-           as TensorFlow reads it.",
+          "The function of {.fn {fun}} does not support NA; missing values are 0, {.val {\"\"}} or
+           FALSE there, as in TensorFlow.",
           x = conditionMessage(error),
-          i = "Rows that lack something can be left out before, by {.fn dataset_filter}."
+          i = "To drop rows with missing values first, use {.fn dataset_filter}."
         ),
         class = "runhooks_message_gaps"
       )
@@ -114,21 +117,16 @@ with_gaps_through <- function(made, dataset, fun, again) {
   })
 }
 
-# --- elements: nested lists of components
-
-# The components of a structure in order, as a list.
 flatten_form <- function(x, depth = 1L) {
   if (!is_structure(x)) return(list(x))
   check_nesting(depth)
   do.call(c, c(list(list()), lapply(unname(as.list(x)), flatten_form, depth + 1L)))
 }
 
-# What is taken apart; a data frame is a record of its columns.
 is_structure <- function(x) {
   is.list(x) && (!is.object(x) || is.data.frame(x) || inherits(x, "tuple"))
 }
 
-# The same structure with the numbers of its components.
 form_of <- function(x) {
   count <- 0L
   number <- function(x, depth) {
@@ -142,25 +140,25 @@ form_of <- function(x) {
   number(x, 1L)
 }
 
-# A structure of this form with these components.
+# The inverse of form_of(): replaces each index by its component.
 fill_form <- function(form, components) {
   if (is.list(form)) lapply(form, fill_form, components) else components[[form]]
 }
 
-# --- sources of R's data
-
-#' Datasets of data in memory
+#' Create a dataset from R objects
 #'
-#' `tensor_slices_dataset()` gives an element for each row of the tensors, `tensors_dataset()` a
-#' single one.
+#' `tensor_slices_dataset()` returns a dataset with one element per row of the data;
+#' `tensors_dataset()` returns a dataset with all data as its only element.
 #'
-#' @param tensors A vector, matrix or array, a data frame, a sparse matrix (`dgCMatrix` of the
-#'   package Matrix, whose rows become dense one by one), a tensor, or a list of these, nested to
-#'   any depth: a named list gives records, an unnamed one tuples. The first dimension counts the
-#'   rows. Doubles in a plain vector become float32; those in data frames, matrices and arrays
-#'   float64; what [np_array()] gave a type has that one. Factors become int32 codes from 0.
-#' @return A dataset, see [datasets].
-#' @section Errors: `runhooks_error_invalid_argument` where the numbers of rows differ.
+#' @param tensors A vector, matrix, array, data frame, tensor, sparse matrix (`dgCMatrix` of the
+#'   package Matrix; its rows become dense one at a time), or a nested list of these. A named list
+#'   gives records, an unnamed one tuples. The first dimension is the number of rows. Doubles in
+#'   plain vectors become float32; those in data frames, matrices and arrays become float64.
+#'   [np_array()] selects another type. Factors become int32 codes from 0.
+#' @return A dataset; see [datasets].
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `tensors` is not data, or its parts have different numbers
+#'     of rows.
 #' @family datasets
 #' @export
 #' @examples
@@ -190,7 +188,7 @@ memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
   if (length(parts) == 0 || !all(good)) {
     odd <- if (length(parts)) parts[!good][[1]] else tensors # nolint: used by cli
     abort_runhooks(
-      "{.arg tensors} must be data: vectors, arrays, or lists of these, not
+      "{.arg tensors} must be data (vectors, arrays, or lists of these), not
        {kind_of(odd)}.",
       call = call
     )
@@ -201,7 +199,7 @@ memory_dataset <- function(type, tensors, owner, call = parent.frame()) {
 
 plain_sparse <- function(x) if (is_matrix_package(x)) plain_matrix(x) else x
 
-# Data frames keep their doubles; other plain vectors of doubles are float32, as constants are.
+# Doubles in data frames stay float64; those in plain vectors become float32, as in tf$constant().
 as_components <- function(x, in_frame = FALSE, name = "tensors", depth = 1L) {
   if (is_structure(x)) {
     check_nesting(depth)
@@ -219,15 +217,17 @@ as_components <- function(x, in_frame = FALSE, name = "tensors", depth = 1L) {
 
 component_type <- function(x) wanted_type(x)
 
-# --- reading
-
-#' The elements of a dataset
+#' Read the elements of a dataset into R
+#'
+#' Returns the first `n` elements of a dataset as R values.
 #'
 #' @param dataset A dataset.
-#' @param n At most so many.
-#' @return A list of elements, each an R value or a list of them.
-#' @section Errors: `runhooks_error_invalid_argument` for what is no dataset, and for other arguments that do
-#'   not hold.
+#' @param n Maximum number of elements, a number. Default: all elements.
+#' @return A list of elements. An element is an R value, or a list for records and tuples.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `dataset` is not a dataset, or `n` is not a number of 0 or
+#'     more.
+#'   * Any error that occurs while reading; see [datasets].
 #' @family datasets
 #' @export
 #' @examples
@@ -239,13 +239,16 @@ dataset_collect <- function(dataset, n = Inf) {
   lapply(cpp_dataset_collect(dataset$handle, n), function(parts) element_of(dataset, parts))
 }
 
-#' Types and shapes of the elements of a dataset
+#' Get the types and shapes of a dataset's elements
+#'
+#' `output_types()` returns the data types of the components of an element, `output_shapes()` their
+#' shapes.
 #'
 #' @param object A dataset or an iterator.
-#' @return Of a single tensor its type or shape, else a list in the form of an element. Shapes have
-#'   NA for unknown dimensions.
-#' @section Errors: `runhooks_error_invalid_argument` for what is no dataset, and for other arguments that do
-#'   not hold.
+#' @return For elements that are a single tensor, its type or shape; otherwise a list with the
+#'   structure of an element. Shapes are integer vectors with NA for unknown dimensions.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `object` is neither a dataset nor an iterator.
 #' @family datasets
 #' @export
 #' @examples
@@ -290,22 +293,23 @@ str.tf_dataset <- function(object, ...) print(object) # lint: allow stdout
 #' @export
 names.tf_dataset <- function(x) if (is.list(x[["form"]])) names(x[["form"]])
 
-# How many elements there are is known when they have been read.
 #' @export
 length.tf_dataset <- function(x) NA_integer_
 
 #' @rdname datasets
-#' @param n How many elements.
+#' @param n Maximum number of elements to return.
 #' @importFrom utils head
 #' @export
 head.tf_dataset <- function(x, n = 6L, ...) {
   if (...length()) {
-    abort_runhooks("{.fn head} of a dataset takes {.arg n} and nothing more, not {describe(list(...))}.")
+    abort_runhooks(
+      "{.fn head} of a dataset has only the argument {.arg n}, not {describe(list(...))}."
+    )
   }
   dataset_collect(x, n)
 }
 
-# "{x: float32 (), y: string ()}"; tuples in round brackets.
+# "{x: float32 (), y: string ()}"; tuples have parentheses.
 form_words <- function(form, words) {
   if (!is.list(form)) return(words[[form]])
   parts <- vapply(form, form_words, "", words)

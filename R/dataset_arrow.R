@@ -1,23 +1,26 @@
-# Record batches of Arrow as a dataset.
+# Datasets from Arrow record batches.
 
-#' Rows of Arrow streams
+#' Create a dataset from an Arrow stream
 #'
-#' Reads what gives an Arrow C stream, record batch by record batch: objects of the packages arrow
-#' (tables, datasets, readers of record batches) and nanoarrow. The rows are records.
+#' Returns a dataset with the rows of an Arrow C stream as records. It reads objects of the packages
+#' arrow (tables, datasets, record batch readers) and nanoarrow, one record batch at a time.
 #'
-#' A stream can be read once. For several passes through the data or several iterators, and to go on
-#' where one stopped, give a function that returns a new stream with the same batches each time, or
-#' an object of which one can be made again, such as a table. Batches are asked for on the main
-#' thread.
+#' A stream can be read only once. To read the data several times, to use several iterators or to
+#' resume from a checkpoint, pass an object that can be converted repeatedly, such as a table, or a
+#' function that returns a new stream with the same batches in each call. Batches are requested on
+#' the main thread.
 #'
-#' @param x A function without arguments that returns a stream; a stream (an external pointer of the
+#' @param x A function without arguments that returns a stream; a stream (an external pointer of
 #'   class `nanoarrow_array_stream`, or an object with a method `export_to_c()`); or another object
-#'   that nanoarrow or arrow make a stream of.
-#' @return A dataset, see [datasets]. Columns of integers, floats, logicals, strings and
-#'   dictionaries of strings have the type of tensors that holds all values of theirs.
-#' @section Errors: `runhooks_error_invalid_argument` for columns of other kinds, and with column
-#'   and row for a missing value in a column that is not of floats (in these it is NaN);
-#'   `runhooks_error_failed_precondition` for a stream that has been read before.
+#'   that nanoarrow or arrow can convert to a stream.
+#' @return A dataset; see [datasets]. Integers, floats, logicals, strings and dictionaries of
+#'   strings become tensors of the type that represents all values of the Arrow type.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a column has another type, or a column that is not of
+#'     floats has a missing value (the message contains column and row). In columns of floats a
+#'     missing value is NaN.
+#'   * `runhooks_error_failed_precondition`: the stream has already been read, or a new stream has
+#'     other columns or batches than the first one.
 #' @family datasets
 #' @export
 #' @examplesIf requireNamespace("nanoarrow", quietly = TRUE)
@@ -30,7 +33,7 @@ arrow_dataset <- function(x) {
   columns <- cpp_arrow_columns(first)
   if (anyDuplicated(columns$names) || !all(nzchar(columns$names))) {
     abort_runhooks(
-      "The columns of {.arg x} must have names that differ, not {.val {columns$names}}.",
+      "The columns of {.arg x} must have unique, non-empty names, not {.val {columns$names}}.",
       kind = "invalid_argument"
     )
   }
@@ -49,15 +52,14 @@ open_arrow <- function(x) cpp_arrow_reader(arrow_stream(if (is.function(x)) x() 
 abort_arrow_read <- function() {
   abort_runhooks(
     c(
-      "The Arrow stream has been read before.",
-      i = "Give {.fn arrow_dataset} a function that returns a new one each time."
+      "The Arrow stream has already been read.",
+      i = "Pass {.fn arrow_dataset} a function that returns a new stream in each call."
     ),
     kind = "failed_precondition"
   )
 }
 
-# A stream of the record batches of what `open()` gives. Its position is how many have been read,
-# and a hash of all of them.
+# The position of a stream is the number of batches read and a hash of their contents.
 arrow_chunks <- function(open, columns) {
   reader <- NULL
   fetched <- 0
@@ -66,7 +68,7 @@ arrow_chunks <- function(open, columns) {
     reader <<- open()
     if (!identical(cpp_arrow_columns(reader), columns)) {
       abort_runhooks(
-        "The Arrow stream has other columns than the first one had.", kind = "failed_precondition"
+        "The Arrow stream has other columns than the first one.", kind = "failed_precondition"
       )
     }
     fetched <<- 0
@@ -92,7 +94,7 @@ arrow_chunks <- function(open, columns) {
     while (fetched < state$batches && !is.null(fetch())) NULL
     if (!identical(hash, state$hash)) {
       abort_runhooks(
-        "The Arrow stream has other batches than the {state$batches} that were read.",
+        "The first {state$batches} batches of the Arrow stream differ from those read before.",
         kind = "failed_precondition"
       )
     }
@@ -103,7 +105,6 @@ arrow_chunks <- function(open, columns) {
   )
 }
 
-# An external pointer to the C struct of a stream.
 arrow_stream <- function(x, call = parent.frame()) {
   if (inherits(x, "nanoarrow_array_stream")) return(x)
   if (is.environment(x) && is.function(x[["export_to_c"]])) {

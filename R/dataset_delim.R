@@ -1,25 +1,28 @@
-# Sources of delimited text: record specifications, CSV.
+# Datasets from delimited text, such as CSV files, and specifications of their columns.
 
-#' How records of delimited text are read
+#' Specify the columns of delimited text
 #'
-#' A specification says which columns a record has, of which types they are, and what stands for
-#' empty fields. What is not given is learnt of the first 1000 rows of an example file.
+#' Returns a specification of delimited text: names and types of columns, and values for empty
+#' fields. What you do not specify is inferred from the first 1000 rows of an example file.
 #'
-#' @param example_file Path of a file like those that are to be read.
-#' @param skip How many lines at the beginning are left out, before the header.
-#' @param names Names of the columns. Without them the first line is a header with the names; with
-#'   them there is no header, unless `skip` leaves it out.
+#' @param example_file Path of a file with the same columns as the data.
+#' @param skip Number of lines to skip before the header. Default: 0.
+#' @param names Names of the columns. Default, `NULL`: the first line is a header with the names.
+#'   With `names`, the file must have no header, or `skip` must include it.
 #' @param types Types of the columns: `"integer"` (int32), `"double"` (float32), `"character"`, or
-#'   `"int32"`, `"int64"`, `"float32"`, `"float64"`, `"string"`; or one word of their first letters,
-#'   such as `"ddic"`. `NULL`: the smallest of these five that holds all fields seen.
-#' @param defaults What stands for an empty field, in a list with an element for each column;
-#'   `NULL`: 0 and `""`, but for models of a formula, to which the dataset is given as it is: there an
-#'   empty field is NA, see `na.action` in [linear_regressor()]. A type in the place of a value
-#'   (`tf$float32`) makes an empty field an error.
-#' @param delim What stands between fields, one character.
-#' @return A specification, for [text_line_dataset()] and [dataset_decode_delim()].
-#' @section Errors: `runhooks_error_invalid_argument` where rows have other numbers of fields than
-#'   the header.
+#'   `"int32"`, `"int64"`, `"float32"`, `"float64"`, `"string"`. A single string of the letters `i`,
+#'   `d` and `c`, such as `"ddic"`, is accepted, too. Default, `NULL`: the smallest type that
+#'   represents all fields of the example.
+#' @param defaults Values for empty fields: a list with one value per column. A type instead of a
+#'   value, such as `tf$float32`, makes an empty field an error. Default, `NULL`: 0 and `""`. If a
+#'   dataset is passed directly to a formula model, empty fields are NA instead; see `na.action` in
+#'   [linear_regressor()].
+#' @param delim Field delimiter, a single character.
+#' @return A specification for [text_line_dataset()] and [dataset_decode_delim()].
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: the file is empty, a row has another number of fields than
+#'     the header, or an argument is invalid.
+#'   * `runhooks_error_not_found`: the file does not exist.
 #' @family datasets
 #' @export
 #' @examples
@@ -70,8 +73,8 @@ record_spec <- function(example_file, delim, skip, names, types, defaults,
   odd <- which(lengths(records) != length(names))
   if (length(odd)) {
     abort_runhooks(
-      "Row {odd[[1]]} of {.path {example_file}} has {length(records[[odd[[1]]]])} fields; there are
-       {length(names)} columns: {.val {names}}.",
+      "Row {odd[[1]]} of {.path {example_file}} has {length(records[[odd[[1]]]])} fields, but there
+       are {length(names)} columns: {.val {names}}.",
       kind = "invalid_argument", call = call
     )
   }
@@ -93,7 +96,8 @@ delim_names <- function(names, peeked, example_file, call) {
   good <- is.character(names) && !anyNA(names) && !anyDuplicated(names) && all(nzchar(names))
   if (!good) {
     abort_runhooks(
-      "The columns of {.path {example_file}} must have names that differ, not {.val {names}}.",
+      "The columns of {.path {example_file}} must have unique, non-empty names, not
+       {.val {names}}.",
       kind = "invalid_argument", call = call
     )
   }
@@ -128,12 +132,13 @@ column_types <- function(types, records, names, na_value, call) {
 check_per_column <- function(x, names, arg, call) {
   if (length(x) == length(names)) return()
   abort_runhooks(
-    "{.arg {arg}} has {length(x)} element{?s}; there are {length(names)} columns: {.val {names}}.",
+    "{.arg {arg}} has {length(x)} element{?s}, but there are {length(names)} columns:
+     {.val {names}}.",
     kind = "invalid_argument", call = call
   )
 }
 
-# Defaults as text, the names of columns that have none, and types that were given instead.
+# Default values as text, and the names of required columns, whose default is a type.
 column_defaults <- function(defaults, types, names, call) {
   if (is.null(defaults)) {
     return(list(
@@ -157,12 +162,12 @@ is_dtype <- function(x) inherits(x, "tensorflow.dtype")
 
 check_record_spec <- function(x, arg = "record_spec", call = parent.frame()) {
   good <- inherits(x, "tf_record_spec")
-  check_arg(good, x, "a specification such as csv_record_spec() gives", arg, call)
+  check_arg(good, x, "a specification, such as from csv_record_spec()", arg, call)
 }
 
 #' @rdname csv_record_spec
 #' @param x A specification.
-#' @param ... Without effect.
+#' @param ... Ignored.
 #' @export
 print.tf_record_spec <- function(x, ...) {
   # lint: allow stdout
@@ -170,7 +175,6 @@ print.tf_record_spec <- function(x, ...) {
   invisible(x)
 }
 
-# What the core needs to know of the columns.
 csv_arguments <- function(spec) {
   list(
     delim = spec$delim, use_quotes = spec$use_quotes, na_value = spec$na_value,
@@ -187,15 +191,14 @@ csv_dataset <- function(fun, args, spec) {
   with_csv_gaps(made, spec, function(spec) csv_dataset(fun, args, spec))
 }
 
-# `make` makes the dataset of another specification. Where the user has said what stands for empty
-# fields that holds for everybody.
+# `make` creates the dataset from a modified specification. Defaults of the user have priority.
 with_csv_gaps <- function(dataset, spec, make) {
   if (!isTRUE(spec$are_ours)) return(dataset)
   force(make)
   with_gaps(dataset, function(wide) make(spec_with_gaps(spec, wide)))
 }
 
-# An empty field is what R reads as NA; int64 has nothing that it does, there an empty field is an error.
+# Empty fields become values that R treats as NA; int64 has none, so there they are an error.
 spec_with_gaps <- function(spec, wide) {
   spec$are_ours <- FALSE
   if (wide) spec$types[spec$types %in% c("int32", "int64")] <- "float64"
@@ -207,16 +210,20 @@ spec_with_gaps <- function(spec, wide) {
   spec
 }
 
-#' Lines of delimited text as records
+#' Parse lines of delimited text
 #'
-#' @param dataset A dataset of lines, such as [text_line_dataset()] gives; a header must have been
-#'   left out ([dataset_skip()]).
-#' @param record_spec A specification, see [csv_record_spec()].
-#' @param parallel_records So many records are made ahead, by a thread of their own.
-#' @return A dataset, see [datasets].
-#' @section Errors: `runhooks_error_invalid_argument` with file, line and column for a field that is
-#'   not of its type, and for another number of fields; `runhooks_error_data_loss` for broken
-#'   quotes.
+#' Returns a dataset that converts each line of delimited text to a record.
+#'
+#' @param dataset A dataset of lines without a header, such as from [text_line_dataset()] and
+#'   [dataset_skip()].
+#' @param record_spec A specification; see [csv_record_spec()].
+#' @param parallel_records Number of records to prepare in advance on another thread. Default,
+#'   `NULL`: none.
+#' @return A dataset; see [datasets].
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a field has another type than its column, or a line has
+#'     another number of fields. The message contains file, line and column.
+#'   * `runhooks_error_data_loss`: quotes are not closed.
 #' @family datasets
 #' @export
 #' @examples
@@ -239,34 +246,35 @@ dataset_decode_delim <- function(dataset, record_spec, parallel_records = NULL) 
   if (is.null(parallel_records)) made else dataset_prefetch(made, parallel_records)
 }
 
-#' Batches of records of CSV files
+#' Read CSV files in batches
 #'
-#' Files of delimited text as batches: read, shuffled, repeated, batched and prefetched.
+#' Returns a dataset that reads delimited text files, shuffles and repeats their rows, and combines
+#' them into batches.
 #'
-#' @param file_pattern Paths of files, with wildcards.
-#' @param batch_size How many rows a batch has; batches run on across files.
-#' @param column_names Names of all columns; `NULL`: those of the first file's header.
-#' @param column_defaults A list with what stands for an empty field of each column that is read: a
-#'   value, whose type is the column's, or a type, where a field must not be empty. `NULL`: types and
-#'   what stands for an empty field as in [csv_record_spec()].
-#' @param label_name Name of the column that is the label: elements are then tuples of a record and
-#'   the label.
-#' @param select_columns Names or numbers of the columns to be read; `NULL`: all.
-#' @param field_delim What stands between fields, one character.
-#' @param use_quote_delim Whether fields may stand in quotes.
-#' @param na_value Another word for an empty field.
-#' @param header Whether the files begin with a header. Without `column_names` it must be the same
-#'   in all of them.
-#' @param num_epochs How often the data are read; `NULL`: for ever.
-#' @param shuffle Whether the rows, and the files, come in a random order.
+#' @param file_pattern Paths of files, which may contain wildcards.
+#' @param batch_size Number of rows per batch. A batch may contain rows of several files.
+#' @param column_names Names of all columns. Default, `NULL`: the header of the first file.
+#' @param column_defaults A list with one element per selected column: the value for empty fields,
+#'   which also determines the column's type, or a type, which makes an empty field an error.
+#'   Default, `NULL`: types and values as in [csv_record_spec()].
+#' @param label_name Name of the label column. Elements are then tuples of a record and the label.
+#'   Default, `NULL`: elements are records.
+#' @param select_columns Names or numbers of the columns to read. Default, `NULL`: all.
+#' @param field_delim Field delimiter, a single character.
+#' @param use_quote_delim Whether fields may be quoted, a logical.
+#' @param na_value Additional string to treat as missing.
+#' @param header Whether the files have a header, a logical. Without `column_names` the header must
+#'   be the same in all files.
+#' @param num_epochs Number of passes through the data. Default, `NULL`: repeat without end.
+#' @param shuffle Whether to shuffle the files and the rows, a logical.
 #' @param shuffle_buffer_size,shuffle_seed See [dataset_shuffle()].
-#' @param prefetch_buffer_size How many batches are made ahead, by a thread of their own; 0: none.
-#' @param num_parallel_reads From how many files rows are taken in turn.
-#' @param sloppy Accepted; the order never depends on threads.
-#' @param num_rows_for_inference Types are learnt of so many rows of the first file.
-#' @param compression_type `"GZIP"`, `"ZLIB"`, or `NULL` for plain files.
+#' @param prefetch_buffer_size Number of batches to prepare in advance on another thread. 0: none.
+#' @param num_parallel_reads Number of files from which rows are read alternately.
+#' @param sloppy Ignored; the order never depends on threads.
+#' @param num_rows_for_inference Number of rows of the first file from which types are inferred.
+#' @param compression_type `"GZIP"`, `"ZLIB"`, or `NULL` for uncompressed files.
 #' @param on_error See [text_line_dataset()].
-#' @return A dataset, see [datasets].
+#' @return A dataset; see [datasets].
 #' @inheritSection dataset_decode_delim Errors
 #' @family datasets
 #' @export
@@ -333,20 +341,19 @@ csv_file_spec <- function(file, delim, names, header, compression_type, use_quot
   spec <- record_spec(
     file, delim, 0, names, NULL, NULL, compression_type, use_quotes, na_value, rows, header, call
   )
-  # names that were given need not be those of the header
+  # user-specified names may differ from those of the header
   if (!is.null(names)) spec["header"] <- list(NULL)
   spec
 }
 
-# The specification with the selected columns only, their defaults, and the types that these are of.
 select_spec_columns <- function(spec, select, defaults, call = parent.frame()) {
   chosen <- seq_along(spec$names)
   if (is.character(select)) chosen <- match(select, spec$names)
   if (is.numeric(select)) chosen <- match(select, chosen)
   if (length(chosen) == 0 || anyNA(chosen) || anyDuplicated(chosen)) {
     abort_runhooks(
-      "{.arg select_columns} must be names or numbers of columns, each once, not {.val {select}};
-       there are {.val {spec$names}}.",
+      "{.arg select_columns} must be unique names or numbers of columns, not {.val {select}};
+       the columns are {.val {spec$names}}.",
       kind = "invalid_argument", call = call
     )
   }
@@ -364,8 +371,8 @@ select_spec_columns <- function(spec, select, defaults, call = parent.frame()) {
   spec
 }
 
-# TensorFlow's class: tuples of the columns, of as many as `record_defaults` has. With `select_cols`
-# a record may have any number of fields behind the last one of these.
+# tf$data$experimental$CsvDataset. With `select_cols`, records may have additional fields at the
+# end.
 tf_csv_dataset <- function(filenames, record_defaults, compression_type = NULL, buffer_size = NULL,
                            header = FALSE, field_delim = ",", use_quote_delim = TRUE,
                            na_value = "", select_cols = NULL) {
@@ -378,7 +385,7 @@ tf_csv_dataset <- function(filenames, record_defaults, compression_type = NULL, 
   fields <- if (is.null(select_cols)) seq_len(count) - 1 else as.numeric(select_cols)
   if (length(fields) != count || is.unsorted(fields, strictly = TRUE)) {
     abort_runhooks(
-      "{.arg select_cols} must be numbers of fields, from 0, in ascending order, one for each of
+      "{.arg select_cols} must be increasing field numbers, starting from 0, one for each of
        {.arg record_defaults}.",
       kind = "invalid_argument"
     )
@@ -401,7 +408,7 @@ default_type <- function(x) {
   switch(typeof(x), integer = "int32", double = "float32", "string")
 }
 
-# The form of elements: a record, or a tuple of a record and the label.
+# The structure of the elements: a record, or a tuple of a record and the label.
 label_component <- function(spec, label_name, call = parent.frame()) {
   form <- setNames(as.list(seq_along(spec$names)), spec$names)
   if (is.null(label_name)) return(form)

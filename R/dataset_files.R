@@ -1,36 +1,38 @@
-# Sources of files: lines and records, lists of files. Delimited text is in dataset_delim.R.
+# Datasets from files: lines, TFRecord files, records of fixed length, and lists of files.
 
-#' Datasets of files
+#' Read lines or records from files
 #'
-#' `text_line_dataset()` gives the lines of text files, `tfrecord_dataset()` the records of TFRecord
-#' files, `fixed_length_record_dataset()` pieces of one length; each as a string.
+#' `text_line_dataset()` returns a dataset of the lines of text files, `tfrecord_dataset()` of the
+#' records of TFRecord files, and `fixed_length_record_dataset()` of records of a fixed number of
+#' bytes. Each element is a string.
 #'
-#' Files are read one after the other, as far as elements are asked for. An iterator knows in which
-#' file it stands and where, and goes on there when it is restored; a file that is not the one it
-#' was (by its size and blocks of its bytes) is refused; the same files in another folder are the
-#' same data.
+#' Files are read in order and only as far as needed. The state of an iterator contains the file and
+#' the position in it. Restoring it fails if the file has changed, judged by its size and samples of
+#' its content. The same files in another directory count as the same data.
 #'
-#' Where something else than a regular file stands at a path that is an error, since a pipe or a
-#' device may have no end. With `stream = TRUE` pipes, named pipes (`mkfifo`), terminals and devices
-#' are read as bytes come: lines and records are elements once they are whole, the end is when who
-#' writes has closed, and Ctrl-C ends the waiting. An iterator reads a stream once, and no checkpoint
-#' has a place in it; [dataset_cache()] keeps what it gives for further passes.
+#' By default, a path must be that of a regular file. With `stream = TRUE` it may be a pipe, a named
+#' pipe (`mkfifo`), a terminal or a device. Elements are then available as soon as a complete line
+#' or record has arrived, the data end when the writer closes the stream, and Ctrl-C interrupts the
+#' waiting. A stream can be read only once, and its position cannot be saved in a checkpoint. Use
+#' [dataset_cache()] to read it in several passes.
 #'
 #' @param filenames Paths of files, or a string tensor (see [datasets]).
-#' @param compression_type `"GZIP"`, `"ZLIB"`, or `NULL` for plain files.
-#' @param record_spec A specification of delimited text ([csv_record_spec()]): elements are then
-#'   records with its columns. The header that its example file has is left out of each file, and
-#'   must be the same. Fields in quotes may hold line ends.
-#' @param parallel_records So many records are read ahead, by a thread of their own.
-#' @param on_error `"skip"` leaves out what cannot be read, counts it, and warns at the end of each
-#'   file; `"stop"` raises an error with file and line, or number of the record.
-#' @param stream Whether paths may be those of pipes and devices.
-#' @return A dataset, see [datasets].
-#' @section Errors: `runhooks_error_not_found` for a file that is not there,
-#'   `runhooks_error_data_loss` for one that is damaged or cut off,
-#'   `runhooks_error_invalid_argument` for a field that is not of its column's type, or a record with another number of fields. Errors
-#'   arise when the record is read.
-#' @family datasets
+#' @param compression_type `"GZIP"`, `"ZLIB"`, or `NULL` for uncompressed files.
+#' @param record_spec A specification of delimited text; see [csv_record_spec()]. Elements are then
+#'   records. If the example file has a header, each file must have the same header, which is
+#'   skipped. Quoted fields may contain line breaks. Default, `NULL`: elements are lines.
+#' @param parallel_records Number of records to read in advance on another thread. Default, `NULL`:
+#'   none.
+#' @param on_error `"stop"`: a bad record is an error that contains the file and the line or record
+#'   number. `"skip"`: bad records are skipped, and a warning at the end of each file contains their
+#'   number.
+#' @param stream Whether paths may be pipes and devices, a logical. Default: `FALSE`.
+#' @return A dataset; see [datasets].
+#' @section Errors: These errors are raised when the record is read.
+#'   * `runhooks_error_not_found`: a file does not exist.
+#'   * `runhooks_error_data_loss`: a file is damaged or truncated.
+#'   * `runhooks_error_invalid_argument`: a field has another type than its column, or a record has
+#'     another number of fields.
 #' @export
 #' @examples
 #' file <- tempfile()
@@ -63,9 +65,9 @@ text_line_dataset <- function(filenames, compression_type = NULL, record_spec = 
 }
 
 #' @rdname text_line_dataset
-#' @param buffer_size Accepted; files are read in blocks of a fixed size.
-#' @param num_parallel_reads From so many files records are taken in turn; `NULL`: one after the
-#'   other.
+#' @param buffer_size Ignored; files are read in blocks of a fixed size.
+#' @param num_parallel_reads Number of files from which records are read alternately. Default,
+#'   `NULL`: one file after another.
 #' @export
 tfrecord_dataset <- function(filenames, compression_type = NULL, buffer_size = NULL,
                              num_parallel_reads = NULL, on_error = c("stop", "skip"),
@@ -94,8 +96,9 @@ tfrecord_dataset <- function(filenames, compression_type = NULL, buffer_size = N
 }
 
 #' @rdname text_line_dataset
-#' @param record_bytes How long a record is.
-#' @param header_bytes,footer_bytes So much is left out at the beginning and the end of each file.
+#' @param record_bytes Length of a record in bytes, a positive whole number.
+#' @param header_bytes,footer_bytes Number of bytes to skip at the beginning and the end of each
+#'   file. Default, `NULL`: 0.
 #' @export
 #' @examples
 #'
@@ -113,7 +116,6 @@ fixed_length_record_dataset <- function(filenames, record_bytes, header_bytes = 
   new_dataset("FixedLengthRecordDataset", "fixed_length_record_dataset", args)
 }
 
-# Paths as the core takes them.
 file_names <- function(x, arg = "filenames", call = parent.frame()) {
   if (is_tensor(x)) return(x)
   good <- is.character(x) && length(x) > 0 && !anyNA(x)
@@ -121,7 +123,7 @@ file_names <- function(x, arg = "filenames", call = parent.frame()) {
     abort_runhooks(
       c(
         "{.arg {arg}} must be paths of files, not a data frame.",
-        i = "{.code tensor_slices_dataset(data)} makes a dataset of a data frame."
+        i = "To create a dataset from a data frame, use {.code tensor_slices_dataset(data)}."
       ),
       call = call
     )
@@ -130,22 +132,22 @@ file_names <- function(x, arg = "filenames", call = parent.frame()) {
   as.list(unname(enc2utf8(path.expand(x))))
 }
 
-# --- lists of files
-
-#' Lists of files
+#' List files and read their elements
 #'
-#' `file_list_dataset()` gives the paths of files that match patterns, `read_files()` the elements
-#' of all of them.
+#' `file_list_dataset()` returns a dataset of the paths that match patterns. `read_files()` returns
+#' a dataset of the elements of all these files.
 #'
-#' The files are looked for when the dataset is made. Without a shuffle their order is that of their
-#' names, byte by byte, whatever the locale.
+#' Patterns are expanded when the dataset is created. Without shuffling, files are sorted by the
+#' bytes of their names, independently of the locale.
 #'
-#' @param file_pattern Paths, with wildcards as in [Sys.glob()].
-#' @param shuffle FALSE gives the files in order; `NULL` and TRUE in a random one, another one in
-#'   each pass through them.
-#' @param seed Fixes the order.
-#' @return A dataset, see [datasets].
-#' @section Errors: `runhooks_error_not_found` where nothing matches a pattern.
+#' @param file_pattern Paths, which may contain wildcards as in [Sys.glob()].
+#' @param shuffle `TRUE` or `NULL` (the default): random order, different in each pass. `FALSE`:
+#'   sorted.
+#' @param seed Seed of the random order; see [dataset_shuffle()].
+#' @return A dataset; see [datasets].
+#' @section Errors:
+#'   * `runhooks_error_not_found`: a pattern matches no file.
+#'   * `runhooks_error_invalid_argument`: an argument is invalid.
 #' @family datasets
 #' @export
 #' @examples
@@ -163,13 +165,14 @@ file_list_dataset <- function(file_pattern, shuffle = NULL, seed = NULL) {
 }
 
 #' @rdname file_list_dataset
-#' @param files Paths with wildcards, which are read in order; or a dataset of paths.
-#' @param reader A function that makes a dataset of a path: [text_line_dataset()],
-#'   [tfrecord_dataset()], [fixed_length_record_dataset()] or one of these with other arguments.
-#' @param ... Further arguments of `reader`.
-#' @param parallel_files How many files are read in turn.
-#' @param parallel_interleave How many elements are taken of one file before the next.
-#' @param num_shards,shard_index Reads one file of every `num_shards` only, from this one on (from 0).
+#' @param files Paths, which may contain wildcards, read in sorted order; or a dataset of paths.
+#' @param reader A function that creates a dataset from a path, such as [text_line_dataset()],
+#'   [tfrecord_dataset()] or [fixed_length_record_dataset()].
+#' @param ... Additional arguments of `reader`.
+#' @param parallel_files Number of files from which elements are read alternately. Default: 1.
+#' @param parallel_interleave Number of consecutive elements from each file. Default: 1.
+#' @param num_shards,shard_index Reads only every `num_shards`-th file, starting with number
+#'   `shard_index` (from 0). Default, `NULL`: all files.
 #' @export
 #' @examples
 #'
@@ -181,7 +184,7 @@ read_files <- function(files, reader, ..., parallel_files = 1, parallel_interlea
   check_function(reader)
   if (!is_dataset(files)) files <- file_list_dataset(files, shuffle = FALSE)
   if (is.null(num_shards) != is.null(shard_index)) {
-    abort_runhooks("{.arg num_shards} and {.arg shard_index} belong together: give both or none.")
+    abort_runhooks("Give both {.arg num_shards} and {.arg shard_index}, or neither.")
   }
   if (!is.null(num_shards)) files <- dataset_shard(files, num_shards, shard_index)
   dataset_interleave(files, function(file) reader(file, ...), parallel_files, parallel_interleave)
@@ -191,7 +194,7 @@ matching_files <- function(patterns, arg = "file_pattern", call = parent.frame()
   good <- is.character(patterns) && length(patterns) > 0 && !anyNA(patterns)
   check_arg(good, patterns, "paths of files", arg, call)
   found <- lapply(patterns, function(pattern) {
-    # a name may itself have the signs of a pattern
+    # the name of an existing file may contain wildcard characters
     files <- if (file.exists(pattern)) path.expand(pattern) else Sys.glob(pattern)
     if (length(files) == 0) {
       abort_runhooks("No files matched pattern: {.path {pattern}}.", kind = "not_found", call = call)

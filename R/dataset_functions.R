@@ -1,27 +1,31 @@
-# Transformations of datasets by functions.
+# Transformations of datasets that call a function: map, filter, flat map and interleave.
 
-#' Elements changed, left out or unfolded by a function
+#' Map, filter or flat-map a dataset
 #'
-#' `dataset_map()` changes each element by a function; `dataset_filter()` leaves those for which it
-#' is TRUE; `dataset_flat_map()` makes a dataset of each element and gives the elements of one after
-#' the other; `dataset_interleave()` reads several of these in turn.
+#' `dataset_map()` applies a function to each element. `dataset_filter()` keeps the elements for
+#' which a function returns `TRUE`. `dataset_flat_map()` creates a dataset from each element and
+#' concatenates them. `dataset_interleave()` reads several of these datasets alternately.
 #'
-#' The function is called **once**, with tensors: what runs for each element is the graph that it
-#' builds, in C++ and where asked for on several threads. A function of R values instead is wrapped
-#' in `on_values()`; it is called for each element, on the main thread.
+#' The function is called **once**, with symbolic tensors, and builds a graph. The graph then runs
+#' for each element in C++, on several threads if requested. To call an R function with R values for
+#' each element, wrap it in `on_values()`; it then runs on the main thread.
 #'
 #' @param dataset A dataset.
-#' @param map_func,predicate A function of an element: a tensor, or a record as a named list of
-#'   tensors; elements that are unnamed lists give one argument a component. A formula such as
-#'   `~ .x + 1` stands for a function. For `dataset_map()` it returns a tensor, or a list of them:
-#'   a named one is a record. For `dataset_filter()` a single logical; for the others a dataset.
-#' @param num_parallel_calls How many threads run the function; the order stays. One that draws
-#'   random numbers, or calls R, is run by one.
-#' @param cycle_length How many datasets are read in turn.
-#' @param block_length How many elements are taken of one before the next.
-#' @return A dataset, see [datasets].
-#' @section Errors: `runhooks_error_invalid_argument` for a function that does not return what it
-#'   must. A function of R values that fails is an error that names the number of the element.
+#' @param map_func,predicate A function of an element, or a formula such as `~ .x + 1`. A record is
+#'   passed as a named list of tensors; the components of a tuple are passed as separate arguments.
+#'   The function returns: for `dataset_map()`, a tensor or a list of tensors (a named list is a
+#'   record); for `dataset_filter()`, a scalar logical; for the other functions, a dataset.
+#' @param num_parallel_calls Number of threads that run the function; the order of the elements does
+#'   not change. Functions that draw random numbers or call R always use one thread. Default,
+#'   `NULL`: one thread.
+#' @param cycle_length Number of datasets that are read alternately.
+#' @param block_length Number of consecutive elements from each dataset. Default: 1.
+#' @return A dataset; see [datasets].
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: the function returns a value of the wrong kind, or an
+#'     argument is invalid.
+#'   * Any error of a function in `on_values()`, with its own class. The message contains the number
+#'     of the element.
 #' @family datasets
 #' @export
 #' @examples
@@ -76,7 +80,7 @@ dataset_flat_map <- function(dataset, map_func) {
 #' @export
 #' @examples
 #'
-#' # two at a time, an element of each in turn
+#' # read two datasets at a time, one element from each in turn
 #' range_dataset(1, 4) %>%
 #'   dataset_interleave(function(n) dataset_repeat(tensors_dataset(n), 3), cycle_length = 2) %>%
 #'   dataset_collect() %>%
@@ -92,9 +96,9 @@ dataset_interleave <- function(dataset, map_func, cycle_length, block_length = 1
 }
 
 #' @rdname dataset_map
-#' @param batch_size How many elements a batch has.
-#' @param num_parallel_batches As many batches' elements are made at the same time.
-#' @param drop_remainder TRUE leaves a last batch out that is short.
+#' @param batch_size Number of elements per batch.
+#' @param num_parallel_batches Number of threads, if `num_parallel_calls` is `NULL`.
+#' @param drop_remainder `TRUE` drops an incomplete last batch. Default: `FALSE`.
 #' @export
 #' @examples
 #'
@@ -109,10 +113,10 @@ dataset_map_and_batch <- function(dataset, map_func, batch_size, num_parallel_ba
 }
 
 #' @rdname dataset_map
-#' @param f A function of R values: an element as [dataset_collect()] gives it.
-#' @param output_types Types of what it returns, in its form: names or `tf$float32` and the like.
-#'   `NULL`: those of its value for the first element, for which it is called once when the dataset
-#'   is made; shapes are then known, too.
+#' @param f A function of R values, called with an element as [dataset_collect()] returns it.
+#' @param output_types Types of the components of the result, in its structure: names, or objects
+#'   such as `tf$float32`. Default, `NULL`: the types and shapes of the result for the first
+#'   element. The function is called once with this element when the dataset is created.
 #' @export
 #' @examples
 #'
@@ -125,10 +129,7 @@ on_values <- function(f, output_types = NULL) {
   structure(list(f = rlang::as_function(f), types = output_types), class = "runhooks_on_values")
 }
 
-# --- functions as graphs
-
-# The handle of the function that `f` builds for the elements of the dataset, and the form of what
-# it returns.
+# Returns the handle of the graph of `f` and the structure of its result.
 tensor_function <- function(dataset, f, arg, call = parent.frame()) {
   f <- element_function(f, dataset, arg, call)
   form <- NULL
@@ -136,7 +137,7 @@ tensor_function <- function(dataset, f, arg, call = parent.frame()) {
     result <- call_with_element(f, element_of(dataset, components))
     if (is_dataset(result)) {
       abort_runhooks(
-        c("{.arg {arg}} returned a dataset.", i = "{.fn dataset_flat_map} takes such functions."),
+        c("{.arg {arg}} returned a dataset.", i = "Use {.fn dataset_flat_map} for such functions."),
         call = call
       )
     }
@@ -173,7 +174,7 @@ element_function <- function(f, dataset, arg, call) {
   rlang::as_function(f)
 }
 
-# Components that are datasets are of one tensor.
+# In windows, components are themselves datasets, each with a single tensor per element.
 element_of <- function(dataset, components) {
   wrapped <- lapply(components, function(x) {
     if (typeof(x) == "externalptr" && !is_graph_element(x)) tf_dataset(x, 1L) else x
@@ -181,13 +182,12 @@ element_of <- function(dataset, components) {
   fill_form(dataset$form, wrapped)
 }
 
-# A tuple gives one argument a component.
+# The components of a tuple are separate arguments.
 call_with_element <- function(f, element) {
   is_tuple <- is.list(element) && !is_dataset(element) && is.null(names(element))
   with_tensor_words(if (is_tuple) do.call(f, element, quote = TRUE) else f(element))
 }
 
-# A function of tensors that calls a function of R values.
 as_graph_function <- function(on_values, dataset, call) {
   f <- on_values$f
   types <- on_values$types
@@ -196,7 +196,7 @@ as_graph_function <- function(on_values, dataset, call) {
     first <- dataset_collect(dataset, 1)
     if (length(first) == 0) {
       abort_runhooks(
-        c("The dataset has no element to learn types from.", i = "Give {.arg output_types}."),
+        c("The dataset is empty, so types cannot be inferred.", i = "Give {.arg output_types}."),
         call = call
       )
     }
@@ -213,7 +213,7 @@ as_graph_function <- function(on_values, dataset, call) {
     result <- with_element_number(call_with_element(f, element), number, "A function of a dataset")
     parts <- flatten_form(as_components(result))
     if (!identical(form_of(result), form)) {
-      abort_runhooks("For element {number} a function returned a value of another form.")
+      abort_runhooks("For element {number}, a function returned a value of a different structure.")
     }
     parts
   }
@@ -225,7 +225,6 @@ as_graph_function <- function(on_values, dataset, call) {
   }
 }
 
-# The type that a value of R has as a tensor.
 value_type <- function(x) {
   given <- wanted_type(x)
   if (!is.na(given)) return(given)
@@ -240,7 +239,7 @@ value_shape <- function(x) {
   if (length(x) == 1) list() else length(x)
 }
 
-# What fails says for which element, and is what it was.
+# Adds the number of the element to an error, which keeps its class.
 with_element_number <- function(expr, number, what) {
   withCallingHandlers(expr, error = function(e) {
     note <- paste0(what, " failed at element ", number, ".")

@@ -1,23 +1,30 @@
-# Iterators: datasets in graphs.
+# Iterators, which read datasets in graphs.
 
-#' Iterators of datasets
+#' Read a dataset in a graph with an iterator
 #'
-#' An iterator brings the elements of a dataset into the default graph: each run of what
-#' `iterator_get_next()` gives is the next element. One of `make_iterator_one_shot()` begins at the
-#' first element in each session; one of `make_iterator_initializable()` whenever its initializer
-#' is run; one of `make_iterator_from_structure()` takes any dataset of these types and shapes, by
-#' an initializer of `iterator_make_initializer()`.
+#' These functions create an iterator in the default graph. `iterator_get_next()` returns tensors
+#' that evaluate to the next element in each run of a session.
+#'
+#' * `make_iterator_one_shot()`: starts at the first element in each session.
+#' * `make_iterator_initializable()`: starts at the first element whenever its initializer runs.
+#' * `make_iterator_from_structure()`: reads any dataset with the given types and shapes. An
+#'   initializer from `iterator_make_initializer()` selects the dataset.
 #'
 #' @param dataset A dataset.
-#' @param output_types,output_shapes Types and shapes of the elements, as [output_types()] and
-#'   [output_shapes()] give them.
-#' @param shared_name Accepted; sessions share nothing.
+#' @param output_types,output_shapes Types and shapes of the elements, as from [output_types()] and
+#'   [output_shapes()]. Default of `output_shapes`, `NULL`: unknown shapes.
+#' @param shared_name Ignored; sessions do not share iterators.
 #' @param iterator An iterator.
-#' @param name Name of the operation.
-#' @return An iterator, with members `get_next()`, `initializer`, `make_initializer(dataset)`,
-#'   `output_types`, `output_shapes`; its next element, in the form of the dataset's; an operation.
-#' @section Errors: At the end of the data `runhooks_error_out_of_range`, see
-#'   [until_out_of_range()]; `runhooks_error_failed_precondition` before an initializer was run.
+#' @param name Name of the operation. Default, `NULL`: `"IteratorGetNext"` or `"MakeIterator"`.
+#' @return `make_iterator_*()`: an iterator, with the members `get_next()`, `initializer`,
+#'   `make_initializer(dataset)`, `output_types` and `output_shapes`. `iterator_get_next()`: tensors
+#'   in the structure of an element. `iterator_initializer()` and `iterator_make_initializer()`: an
+#'   operation.
+#' @section Errors:
+#'   * `runhooks_error_out_of_range`: the data have ended; see [until_out_of_range()].
+#'   * `runhooks_error_failed_precondition`: the initializer has not run.
+#'   * `runhooks_error_invalid_argument`: an argument is invalid, or the elements of `dataset` have
+#'     another structure than those of the iterator.
 #' @family datasets
 #' @export
 #' @examples
@@ -29,15 +36,15 @@
 #'   until_out_of_range(print(sess$run(batch)))
 #' })
 #'
-#' # begun by an operation, and so again as often as it is run
+#' # starts again whenever the initializer runs
 #' iterator <- make_iterator_initializable(range_dataset(0, 4))
 #' value <- iterator_get_next(iterator)
 #' with(tf$Session() %as% sess, {
 #'   sess$run(iterator_initializer(iterator))
-#'   sess$run(value)
+#'   print(sess$run(value))
 #' })
 #'
-#' # one iterator for datasets of the same form
+#' # one iterator for two datasets of the same structure
 #' training <- tensor_slices_dataset(c(1, 2))
 #' iterator <- make_iterator_from_structure(output_types(training), output_shapes(training))
 #' begin_train <- iterator_make_initializer(iterator, training)
@@ -55,8 +62,7 @@ make_iterator_one_shot <- function(dataset) {
   new_iterator(dataset$handle, cpp_dataset_info(dataset$handle), dataset$form)
 }
 
-# In the input function of several processes: the part of this one. In training files are dealt, or
-# the records of too few; else its elements, which are batches.
+# The shard of this process: of the files or records in training, otherwise of the batches.
 dealt_dataset <- function(dataset) {
   place <- the$dealing
   if (is.null(place)) return(dataset)
@@ -96,7 +102,7 @@ type_of_element <- function(x, call = parent.frame(2)) {
   dtype_name(x)
 }
 
-# Shapes are lists or vectors themselves, so the form says where one begins.
+# A shape may itself be a list, so the structure determines where a shape starts.
 shapes_in_form <- function(shapes, form) {
   if (!is.list(form)) return(list(shapes))
   check_arg(
@@ -148,7 +154,13 @@ iterator_initializer <- function(iterator) {
   check_iterator(iterator)
   initializer <- unclass(iterator)$initializer
   if (is.null(initializer)) {
-    abort_runhooks("This iterator has no initializer of its own.", kind = "invalid_argument")
+    abort_runhooks(
+      c(
+        "The iterator has no initializer.",
+        i = "Use {.fn make_iterator_initializable} or {.fn iterator_make_initializer}."
+      ),
+      kind = "invalid_argument"
+    )
   }
   initializer
 }
@@ -162,7 +174,7 @@ iterator_make_initializer <- function(iterator, dataset, name = NULL) {
   if (is.null(name)) name <- "MakeIterator"
   fields <- unclass(iterator)
   if (!identical(fields$form, dataset$form)) {
-    abort_runhooks("The elements of {.arg dataset} have another form than those of the iterator.")
+    abort_runhooks("The elements of {.arg dataset} and of the iterator have different structures.")
   }
   cpp_iterator_initializer(fields$handle, dataset$handle, name)
 }
@@ -187,42 +199,59 @@ print.tf_iterator <- function(x, ...) {
   invisible(x)
 }
 
-#' The position of an iterator in checkpoints
+#' Save the position of an iterator in checkpoints
 #'
-#' Added to the collection `saveable_objects` the position is saved and restored by
-#' `tf$train$Saver()`, and with the variables of a model. Where it is restored before the iterator's
-#' initializer has run, that begins there the first time.
+#' Returns an object that adds the position of an iterator to checkpoints. Add it to the collection
+#' `saveable_objects`; `tf$train$Saver()` and the checkpoints of a model then include the position.
+#' If the position is restored before the iterator's initializer runs, the first initialization
+#' starts at this position.
 #'
 #' @param iterator An iterator.
-#' @param on_other_data What becomes of a position that belongs to other data, or to data that are
-#'   read in another way: `"stop"` refuses it with an error that names both, `"begin"` begins at the
-#'   first element, which the log says.
+#' @param on_other_data What to do if a restored position belongs to different data or to a
+#'   different pipeline. `"stop"` (the default): raise an error that describes both. `"begin"`: log
+#'   the mismatch and start at the first element.
 #' @return An object for `tf$add_to_collection("saveable_objects", )`.
-#' @section Errors: `runhooks_error_invalid_argument` for what is no iterator.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `iterator` is not an iterator.
 #' @seealso [hook_checkpoint_input_pipeline()]
 #' @family datasets
 #' @export
 #' @examples
 #' iterator <- make_iterator_one_shot(range_dataset(0, 4))
+#' value <- iterator_get_next(iterator)
 #' tf$add_to_collection("saveable_objects", make_saveable_from_iterator(iterator))
+#' saver <- tf$train$Saver()
+#' path <- file.path(tempdir(), "position.ckpt")
+#' with(tf$Session() %as% sess, {
+#'   print(sess$run(value))
+#'   saver$save(sess, path)
+#' })
+#' with(tf$Session() %as% sess, {
+#'   saver$restore(sess, path)
+#'   print(sess$run(value))
+#' })
 make_saveable_from_iterator <- function(iterator, on_other_data = c("stop", "begin")) {
   check_iterator(iterator)
   on_other_data <- check_one_of(on_other_data, c("stop", "begin"))
   cpp_iterator_saveable(unclass(iterator)$handle, on_other_data)
 }
 
-#' The tensors of a next batch
+#' Get the next element of a dataset as tensors
 #'
-#' A dataset that depends on variables or on what is fed (see [datasets]) begins when
-#' `tf$tables_initializer()` is run, as estimators do.
+#' Returns tensors that evaluate to the next element of a dataset in each run of a session.
+#'
+#' If the dataset depends on variables or feeds (see [datasets]), its iterator starts when
+#' `tf$tables_initializer()` runs. Estimators run this operation; in a session, run it yourself.
 #'
 #' @param dataset A dataset or an iterator.
-#' @return The next element as tensors of the default graph, in the form of the dataset's elements.
-#' @section Errors: `runhooks_error_invalid_argument` for what is neither a dataset nor an iterator.
+#' @return Tensors of the default graph, in the structure of an element.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `dataset` is neither a dataset nor an iterator.
 #' @family datasets
 #' @export
 #' @examples
 #' batch <- next_batch(range_dataset(0, 4) %>% dataset_batch(2))
+#' with(tf$Session() %as% sess, until_out_of_range(print(sess$run(batch))))
 next_batch <- function(dataset) {
   if (inherits(dataset, "tf_iterator")) return(iterator_get_next(dataset))
   check_dataset(dataset)
@@ -234,18 +263,20 @@ next_batch <- function(dataset) {
   iterator_get_next(iterator)
 }
 
-#' Until the data end
+#' Loop until a dataset ends
 #'
-#' `until_out_of_range()` evaluates an expression again and again until a dataset in it ends or
-#' `break` does; `with_dataset()` evaluates it once and ends quietly where a dataset ends.
-#' `out_of_range_handler` is a handler for `tryCatch(error = )` that does the same.
+#' `until_out_of_range()` evaluates an expression repeatedly until a dataset ends or `break` is
+#' called. `with_dataset()` evaluates an expression once and returns if a dataset ends.
+#' `out_of_range_handler()` is a handler for `tryCatch(error = )` that ignores the end of a dataset.
 #'
-#' @param expr An expression, evaluated where it stands.
+#' @param expr An expression, evaluated in the calling frame.
 #' @param e A condition.
-#' @return `NULL`, invisibly; of `with_dataset()` the value of the expression.
-#' @section Errors: those of the expression, but for `runhooks_error_out_of_range`, the end of a
-#'   dataset. `out_of_range_handler()` raises other errors again, and
-#'   `runhooks_error_invalid_argument` for what is no condition.
+#' @return `NULL`, invisibly. `with_dataset()`: the value of the expression, or `NULL` if a dataset
+#'   has ended.
+#' @section Errors:
+#'   * Any error of the expression except `runhooks_error_out_of_range`, the end of a dataset.
+#'   * `runhooks_error_invalid_argument`: the argument of `out_of_range_handler()` is not a
+#'     condition.
 #' @family datasets
 #' @export
 #' @examples
@@ -254,7 +285,7 @@ next_batch <- function(dataset) {
 #'   until_out_of_range(print(sess$run(value)))
 #' })
 #'
-#' # the same around a loop of one's own, and as a handler of tryCatch()
+#' # with an explicit loop, and as a handler of tryCatch()
 #' value <- next_batch(range_dataset(0, 3))
 #' with(tf$Session() %as% sess, {
 #'   with_dataset(while (TRUE) print(sess$run(value)))

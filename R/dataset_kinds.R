@@ -1,17 +1,21 @@
-# Kinds of datasets whose R functions do more than calling the core.
+# Dataset functions that process their arguments in R before they call the core.
 
-#' Batches of elements of different sizes
+#' Combine elements of different sizes into padded batches
 #'
-#' Elements are padded to the size of the longest in their batch, or to a given one, and stacked.
+#' Returns a dataset of batches. Elements are padded to the largest size in their batch, or to a
+#' given size, and stacked.
 #'
 #' @param dataset A dataset.
-#' @param batch_size How many elements.
-#' @param padded_shapes Shapes to pad to, in the form of an element: vectors in which NA, -1 or
-#'   `NULL` stand for the longest in the batch. `NULL`: the longest throughout.
-#' @param padding_values What to pad with, in the form of an element; `NULL`: 0, `FALSE`, `""`.
-#' @param drop_remainder TRUE leaves a last batch out that is short.
-#' @return A dataset, see [datasets].
-#' @section Errors: `runhooks_error_data_loss` for an element that is longer than its padded shape.
+#' @param batch_size Number of elements per batch.
+#' @param padded_shapes Shapes after padding, in the structure of an element. A dimension of NA, -1
+#'   or `NULL` is the largest one in the batch. Default, `NULL`: the largest for all dimensions.
+#' @param padding_values Values for padding, in the structure of an element. Default, `NULL`: 0,
+#'   `FALSE` or `""`.
+#' @param drop_remainder `TRUE` drops an incomplete last batch. Default: `FALSE`.
+#' @return A dataset; see [datasets].
+#' @section Errors:
+#'   * `runhooks_error_data_loss`: an element is larger than its padded shape.
+#'   * `runhooks_error_invalid_argument`: an argument is invalid.
 #' @family datasets
 #' @export
 #' @examples
@@ -36,19 +40,20 @@ dataset_padded_batch <- function(dataset, batch_size, padded_shapes = NULL, padd
   new_dataset("PaddedBatchDataset", "dataset_padded_batch", args)
 }
 
-#' Windows over the elements
+#' Split a dataset into windows
 #'
-#' Each element of the result is a dataset of `size` consecutive elements, or a record of datasets,
-#' one for each component; [dataset_flat_map()] makes elements of them again.
+#' Returns a dataset whose elements are windows: datasets of `size` consecutive elements, or records
+#' with one such dataset per component. [dataset_flat_map()] converts windows to elements.
 #'
 #' @param dataset A dataset.
-#' @param size How many elements a window has.
-#' @param shift How far the next window is from this one; `NULL`: `size`.
-#' @param stride How far the elements of a window are from one another.
-#' @param drop_remainder TRUE leaves windows out that are short.
-#' @return A dataset, see [datasets].
-#' @section Errors: `runhooks_error_invalid_argument` for what is no dataset, and for other arguments that do
-#'   not hold.
+#' @param size Number of elements per window.
+#' @param shift Distance between the starts of consecutive windows, in elements. Default, `NULL`:
+#'   `size`.
+#' @param stride Distance between the elements of a window. Default: 1.
+#' @param drop_remainder `TRUE` drops incomplete windows. Default: `FALSE`.
+#' @return A dataset; see [datasets].
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid.
 #' @family datasets
 #' @export
 #' @examples
@@ -63,15 +68,18 @@ dataset_window <- function(dataset, size, shift = NULL, stride = 1, drop_remaind
   new_dataset("WindowDataset", "dataset_window", args)
 }
 
-#' Elements kept for later passes
+#' Cache a dataset
 #'
-#' The first pass through the data keeps the elements; later ones do not read the input again.
+#' Returns a dataset that stores the elements during the first pass. Later passes read the cache
+#' instead of the input.
 #'
 #' @param dataset A dataset.
-#' @param filename A file to keep them in, which later processes read, too; `NULL` keeps them in
-#'   memory. It appears when the first pass has come to its end.
-#' @return A dataset, see [datasets].
-#' @section Errors: `runhooks_error_failed_precondition` for a file of other data.
+#' @param filename Path of a cache file, which other processes can also read. It is created at the
+#'   end of the first pass. Default, `NULL`: cache in memory.
+#' @return A dataset; see [datasets].
+#' @section Errors:
+#'   * `runhooks_error_failed_precondition`: the cache file belongs to different data.
+#'   * `runhooks_error_invalid_argument`: an argument is invalid.
 #' @family datasets
 #' @export
 #' @examples
@@ -85,18 +93,21 @@ dataset_cache <- function(dataset, filename = NULL) {
   new_dataset("FileCacheDataset", "dataset_cache", args)
 }
 
-#' Datasets side by side
+#' Zip datasets or sample from them
 #'
-#' `zip_datasets()` puts the elements of several datasets side by side, until one ends.
-#' `sample_from_datasets()` draws which of them gives the next element, until all have ended.
+#' `zip_datasets()` combines the elements of several datasets at the same position into one element;
+#' it ends with the shortest dataset. `sample_from_datasets()` draws the dataset that provides the
+#' next element at random; it ends when all datasets have ended.
 #'
-#' @param ... Datasets, named or not, or one list of them: elements are records or tuples of theirs.
+#' @param ... Datasets, or a list of datasets. With names, elements are records; otherwise tuples.
 #' @param datasets A list of datasets with elements of the same types.
-#' @param weights How often each is drawn, numbers; `NULL`: equally often.
-#' @param seed Fixes the order: with the seed of the graph it is TensorFlow's for both.
-#' @return A dataset, see [datasets].
-#' @section Errors: `runhooks_error_invalid_argument` for what is no dataset, and for other arguments that do
-#'   not hold.
+#' @param weights Relative frequencies of the datasets, numbers. Default, `NULL`: equal.
+#' @param seed Seed of the random choice. Together with the graph seed it gives the same order as in
+#'   TensorFlow.
+#' @return A dataset; see [datasets].
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid, or the elements of `datasets` have
+#'     different structures.
 #' @family datasets
 #' @export
 #' @examples
@@ -106,7 +117,7 @@ zip_datasets <- function(...) {
   if (length(given) == 1 && !is_dataset(given[[1]])) given <- given[[1]]
   parts <- flatten_form(given)
   if (length(parts) == 0 || !all(vapply(parts, is_dataset, NA))) {
-    abort_runhooks("{.fn zip_datasets} takes datasets.")
+    abort_runhooks("{.fn zip_datasets} needs at least one dataset, and datasets only.")
   }
   args <- list(datasets = lapply(parts, function(x) x$handle))
   made <- cpp_dataset("ZipDataset", args, "zip_datasets()")
@@ -126,7 +137,7 @@ sample_from_datasets <- function(datasets, weights = NULL, seed = NULL) {
   check_arg(good, datasets, "a list of datasets", "datasets", environment())
   form <- datasets[[1]]$form
   if (!all(vapply(datasets, function(x) identical(x$form, form), NA))) {
-    abort_runhooks("The elements of {.arg datasets} have different forms.")
+    abort_runhooks("The elements of {.arg datasets} have different structures.")
   }
   args <- list(
     datasets = unname(lapply(datasets, function(x) x$handle)),
@@ -135,23 +146,26 @@ sample_from_datasets <- function(datasets, weights = NULL, seed = NULL) {
   tf_dataset(cpp_dataset("SampleFromDatasets", args, "sample_from_datasets()"), form)
 }
 
-#' Records as features and response
+#' Select features and response from records
 #'
-#' Selects components of records and stacks the features to one tensor, as model functions take
-#' them.
+#' Returns a dataset with the selected features, stacked into one tensor, and the response, in the
+#' form that model functions accept.
 #'
 #' @param dataset A dataset of records.
-#' @param x,y Features and response, selections as in tidyselect; or a formula `y ~ a + b` in the
-#'   place of `x`.
-#' @param named TRUE: elements are records with `y` and `x`, FALSE: tuples of `x` and `y`.
-#' @param named_features TRUE leaves the features a record instead of stacking them.
-#' @param parallel_records How many threads do this; see [dataset_map()].
-#' @param batch_size Makes batches, too.
-#' @param num_parallel_batches As many batches' elements are made at the same time.
-#' @param drop_remainder TRUE leaves a last batch out that is short.
-#' @return A dataset, see [datasets].
-#' @section Errors: `runhooks_error_invalid_argument` for what is no dataset, and for other arguments that do
-#'   not hold.
+#' @param x,y Features and response: tidyselect selections. `x` may also be a formula such as
+#'   `y ~ a + b`.
+#' @param named `TRUE` (the default): elements are records with `y` and `x`. `FALSE`: elements are
+#'   tuples of `x` and `y`.
+#' @param named_features `TRUE`: the features are a record instead of one tensor. Default: `FALSE`.
+#' @param parallel_records Number of threads; see `num_parallel_calls` in [dataset_map()].
+#' @param batch_size Number of rows per batch. Default, `NULL`: no batches.
+#' @param num_parallel_batches Number of threads, if `parallel_records` is `NULL`.
+#' @param drop_remainder `TRUE` drops an incomplete last batch. Default: `FALSE`.
+#' @return A dataset; see [datasets].
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: the elements are not records, a selection is empty, or
+#'     another argument is invalid.
+#'   * `runhooks_error_not_found`: the records have no component of this name.
 #' @family datasets
 #' @export
 #' @examples
@@ -181,14 +195,13 @@ dataset_prepare <- function(dataset, x, y = NULL, named = TRUE, named_features =
   dataset_batch(prepared, batch_size, drop_remainder)
 }
 
-# Scalars of one type, or of float32 where types differ, as one vector; batches as a matrix.
+# Vectors for rows, matrices for batches; features of different types become float32.
 stacked_features <- function(features) {
   types <- vapply(features, function(x) x$dtype$name, "")
   if (length(unique(types)) > 1) features <- lapply(features, tf$cast, "float32")
   tf$stack(unname(features), axis = -1L)
 }
 
-# Names of the components that selections, or a formula in the place of the first one, choose.
 record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = parent.frame()) {
   names <- names(dataset$form)
   if (!is.list(dataset$form) || is.null(names)) {
@@ -213,7 +226,7 @@ record_selection <- function(dataset, x, x_quo, y, y_quo, args, env, call = pare
   list(features = features, response = response)
 }
 
-# `.` stands for all components but the response.
+# `.` means all components except the response.
 formula_components <- function(formula, names, call) {
   chosen <- parse_formula(formula)[c("features", "response")]
   if (identical(chosen$features, ".")) chosen$features <- setdiff(names, chosen$response)

@@ -1,32 +1,34 @@
-# Rows of database tables as a dataset.
+# Datasets from database queries.
 
-#' Rows of a query
+#' Create a dataset from a database query
 #'
-#' Runs a query on a connection of the package DBI and gives its rows as records, fetched in chunks,
-#' so that tables larger than memory are read.
+#' Returns a dataset of the rows of a query, as records. The query runs on a connection of the
+#' package DBI, and rows are fetched in chunks, so tables may be larger than memory.
 #'
-#' Each iterator runs the query for itself, and again for each pass through the data. One that is
-#' restored goes through the chunks that had been read and checks that they are the same: the query
-#' should have an `ORDER BY`, the table should not change. Most databases read one result of a
-#' connection at a time: where another one has ended it, the query is run again up to where it was.
-#' What R must be asked for is read on the main thread.
+#' Each iterator and each pass runs the query again. Restoring an iterator reads the chunks before
+#' its position again and checks that they have not changed. The query should therefore have an
+#' `ORDER BY`, and the table must not change. Most databases allow one open result per connection:
+#' if another query has closed a result, the query runs again up to its position. Rows are fetched
+#' on the main thread.
 #'
-#' @param connection A connection, see `DBI::dbConnect()`.
-#' @param query A query that gives rows, as a string.
-#' @param chunk_size How many rows are fetched at once.
-#' @return A dataset, see [datasets]: integers are int32, `integer64` int64, doubles float64,
-#'   logicals bool, words strings.
-#' @section Errors: `runhooks_error_invalid_argument` with column and row for NULL in a column that
-#'   is not of doubles (in these it is NaN; a model of a formula takes NULL of integers and strings as
-#'   NA, too), and for columns of other kinds: convert them in the query. `runhooks_error_failed_precondition` where the query gives other rows than before.
+#' @param connection A connection; see `DBI::dbConnect()`.
+#' @param query A query that returns rows, a string.
+#' @param chunk_size Number of rows per chunk. Default: 10000.
+#' @return A dataset; see [datasets]. Integers become int32, `integer64` int64, doubles float64,
+#'   logicals bool, and strings string.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a column has another type (convert it in the query), or a
+#'     column that is not of doubles contains NULL; the message contains column and row. In columns
+#'     of doubles NULL is NaN. A formula model also accepts NULL in integers and strings, as NA.
+#'   * `runhooks_error_failed_precondition`: the query returns other rows than before.
 #' @family datasets
 #' @export
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE)
 #' connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
 #' DBI::dbWriteTable(connection, "cars", mtcars)
-#' sql_dataset(connection, "SELECT wt, mpg FROM cars ORDER BY wt") %>%
+#' sql_dataset(connection, "SELECT wt, mpg FROM cars ORDER BY wt LIMIT 4") %>%
 #'   dataset_batch(4) %>%
-#'   dataset_collect(1)
+#'   dataset_collect()
 #' DBI::dbDisconnect(connection)
 sql_dataset <- function(connection, query, chunk_size = 10000) {
   rlang::check_installed("DBI", "to read from a database.")
@@ -40,14 +42,13 @@ sql_dataset <- function(connection, query, chunk_size = 10000) {
     chunks_dataset(types, open, query)
   }
   with_gaps(rows(types, FALSE), function(wide) {
-    # of these, NA is one
+    # float64 represents NA as NaN
     types[types %in% c("int64", if (wide) "int32")] <- "float64"
     rows(types, TRUE)
   })
 }
 
-# Records of chunks of rows: data frames, or named lists of columns of equal length. Rows are taken
-# apart in the core. `types` are those of the columns, by name; `open()` begins a stream of chunks.
+# Rows of a stream of chunks: data frames, or named lists of columns. The core splits the chunks.
 chunks_dataset <- function(types, open, declared) {
   columns <- paste0(names(types), ": ", types, collapse = ", ")
   chunks <- source_dataset(
@@ -57,15 +58,14 @@ chunks_dataset <- function(types, open, declared) {
   dataset_flat_map(chunks, tensor_slices_dataset)
 }
 
-# Of a query's columns, by name.
 query_types <- function(connection, query) {
   result <- send_query(connection, query)
   on.exit(DBI::dbClearResult(result))
   sql_types(DBI::dbFetch(result, n = 1))
 }
 
-# Many databases have one open result a connection: a new one ends that of another stream, which
-# runs its query again when it is read on.
+# A new query may close another open result. Its stream then runs its query again, so the warning
+# is muffled.
 send_query <- function(connection, query) {
   withCallingHandlers(
     DBI::dbSendQuery(connection, query),
@@ -76,8 +76,7 @@ send_query <- function(connection, query) {
   )
 }
 
-# A stream of the rows of a query. Its position is how many chunks have been fetched, and a hash of
-# all of them.
+# The position of a stream is the number of chunks fetched and a hash of their contents.
 sql_stream <- function(connection, query, chunk_size, types, has_gaps = FALSE) {
   result <- NULL
   fetched <- 0
@@ -101,22 +100,22 @@ sql_stream <- function(connection, query, chunk_size, types, has_gaps = FALSE) {
   }
   save <- function() list(chunks = fetched, hash = hash)
   restore <- function(state) {
-    force(state) # which may be save()
+    force(state) # a lazy argument: save() must run before begin() resets the position
     begin()
     while (fetched < state$chunks && !is.null(fetch())) NULL
     if (!identical(hash, state$hash)) {
       finish()
       abort_runhooks(
         c(
-          "The query gives other rows than those that were read: {.val {query}}.",
-          i = "It needs an {.code ORDER BY}, and a table that does not change."
+          "The query returns other rows than before: {.val {query}}.",
+          i = "Add an {.code ORDER BY}, and use a table that does not change."
         ),
         kind = "failed_precondition"
       )
     }
   }
   draw <- function(number) {
-    # it has not begun, has failed, or another query has ended it
+    # not started, failed, or closed by another query
     if (is.null(result) || !DBI::dbIsValid(result)) restore(save())
     before <- fetched * chunk_size
     chunk <- fetch()
@@ -131,11 +130,11 @@ sql_stream <- function(connection, query, chunk_size, types, has_gaps = FALSE) {
 sql_types <- function(frame) {
   types <- vapply(frame, sql_type, "")
   if (length(types) == 0) {
-    abort_runhooks("{.arg query} gives no columns.", kind = "invalid_argument")
+    abort_runhooks("{.arg query} returns no columns.", kind = "invalid_argument")
   }
   if (anyDuplicated(names(types))) {
     abort_runhooks(
-      "The columns of {.arg query} must have names that differ, not {.val {names(types)}}.",
+      "The columns of {.arg query} must have unique names, not {.val {names(types)}}.",
       kind = "invalid_argument"
     )
   }
@@ -143,8 +142,8 @@ sql_types <- function(frame) {
   if (length(odd)) {
     abort_runhooks(
       c(
-        "Column {.val {odd[[1]]}} is {kind_of(frame[[odd[[1]]]])}; tensors hold numbers,
-         logicals and words.",
+        "Column {.val {odd[[1]]}} is {kind_of(frame[[odd[[1]]]])}; tensors contain numbers,
+         logicals and strings.",
         i = "Convert it in the query."
       ),
       kind = "invalid_argument"
@@ -161,8 +160,7 @@ sql_type <- function(x) {
   )
 }
 
-# A chunk with the types that the first row has shown; `before` rows came before it. `has_gaps`: NULL is
-# what R reads as NA, a word that is missing the empty one.
+# `has_gaps`: fill NULL with the value that R treats as NA, or with "" for strings.
 sql_columns <- function(chunk, types, before, has_gaps) {
   columns <- list()
   for (name in names(types)) {
@@ -172,8 +170,8 @@ sql_columns <- function(chunk, types, before, has_gaps) {
       all(is.na(values))
     if (!fits) {
       abort_runhooks(
-        "Column {.val {name}} is {.val {sql_type(values)}} in rows from {before + 1} on; it began as
-         {.val {types[[name]]}}.",
+        "Column {.val {name}} has type {.val {sql_type(values)}} from row {before + 1} on; its first
+         rows have type {.val {types[[name]]}}.",
         kind = "invalid_argument"
       )
     }
@@ -181,13 +179,13 @@ sql_columns <- function(chunk, types, before, has_gaps) {
     if (has_gaps && types[[name]] == "string") values[missing] <- ""
     if (has_gaps && types[[name]] == "int32") {
       values <- as.double(values)
-      values[missing] <- -2^31 # which R reads as NA
+      values[missing] <- -2^31 # NA_integer_
     }
     can_lack <- c("float64", if (has_gaps) c("int32", "string"))
     if (length(missing) && !types[[name]] %in% can_lack) {
       abort_runhooks(
-        "Column {.val {name}} is NULL in row {before + missing[[1]]}, which {.val {types[[name]]}}
-         cannot be.",
+        "Column {.val {name}} is NULL in row {before + missing[[1]]};
+         type {.val {types[[name]]}} has no missing value.",
         kind = "invalid_argument"
       )
     }
@@ -202,7 +200,7 @@ exact_int64 <- function(x, name) {
   numbers <- as.double(x)
   if (any(abs(numbers) > 2^53, na.rm = TRUE)) {
     abort_runhooks(
-      "Column {.val {name}} has integers beyond 2^53, which R cannot hand over exactly.",
+      "Column {.val {name}} has integers above 2^53, which R cannot represent exactly.",
       kind = "invalid_argument"
     )
   }

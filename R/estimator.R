@@ -1,4 +1,4 @@
-# The estimator: a specification, a folder, and the class that the methods go by.
+# The estimator class: a specification of a model, a configuration and a model directory.
 
 new_canned_estimator <- function(type, traits, class, spec, args, config) {
   spec <- c(list(type = type), spec)
@@ -9,8 +9,8 @@ new_canned_estimator <- function(type, traits, class, spec, args, config) {
   )
 }
 
-# What scripts reach as `model$estimator`. The functions hold the configuration and nothing else.
-# `kept` is what all copies of the object share, with what stands for the newest checkpoint.
+# The value of `model$estimator`. `kept` is an environment that all copies of the object share; it
+# contains the snapshot of the newest checkpoint.
 new_engine <- function(description, config) {
   engine <- list(
     description = description, model_dir = config$model_dir, config = config,
@@ -42,15 +42,16 @@ print.runhooks_engine <- function(x, ...) {
 
 is_estimator <- function(x) inherits(x, "tf_estimator")
 
-# An error for train(data, model) and train(formula, data), with what was meant.
+# Detects swapped arguments, as in train(data, model) or train(formula, data).
 abort_no_model <- function(fun, object, others, call) {
   advice <- if (any(vapply(others, is_estimator, NA))) {
-    "The model comes first: {.code {fun}(model, data)}."
+    "Put the model first: {.code {fun}(model, data)}."
   } else if (inherits(object, "formula")) {
-    "A formula makes a model: {.code model <- linear_regressor({deparse(object, 500)[[1]]}, data)},
-     then {.code {fun}(model)}."
+    "Create a model from the formula: {.code model <- linear_regressor({deparse(object, 500)[[1]]},
+     data)}, then {.code {fun}(model)}."
   } else if (is.data.frame(object) || inherits(object, "tf_dataset")) {
-    "Make one of the data: {.code model <- linear_regressor(y ~ x, data)}, then {.code {fun}(model)}."
+    "Create a model from the data: {.code model <- linear_regressor(y ~ x, data)}, then
+     {.code {fun}(model)}."
   }
   if (is.null(advice)) check_arg(FALSE, object, "a model", "object", call)
   what <- if (inherits(object, "formula")) "a formula" else kind_of(object) # nolint: used by cli
@@ -69,12 +70,17 @@ required_checkpoint <- function(folder, call = parent.frame()) {
   path
 }
 
-#' The folder of a model
+#' Get the directory of a model
+#'
+#' Returns the path of the directory with the checkpoints and event files of a model.
 #'
 #' @param object An estimator.
-#' @param ... Not used.
-#' @return A path.
-#' @section Errors: `runhooks_error_invalid_argument` for what is no model.
+#' @param ... Must be empty.
+#' @return An absolute path, a string.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `object` is not a model.
+#'   * `runhooks_error_failed_precondition`: `object` was restored with `readRDS()`, and its weights
+#'     no longer exist.
 #' @family inspecting
 #' @export
 #' @examples
@@ -89,7 +95,7 @@ model_dir.default <- function(object, ...) {
 #' @export
 model_dir.tf_estimator <- function(object, ...) {
   if (...length()) abort_more("model_dir", list(...))
-  # an object of the class that nothing was made for has no folder
+  # an object without an estimator, such as one built by hand, has no directory
   if (!is.null(object$estimator)) resolve_model_dir(object$estimator)
 }
 
@@ -106,7 +112,7 @@ str.tf_estimator <- function(object, ...) {
   invisible(paste(lines, collapse = "\n"))
 }
 
-# One whose weights are lost is shown by the error that others raise.
+# If the weights are lost, the description is the message of the error that other functions raise.
 shown_estimator <- function(x) {
   tryCatch(
     describe_estimator(x), runhooks_error_failed_precondition = function(error) conditionMessage(error)
@@ -140,10 +146,8 @@ describe_estimator <- function(x) {
   )
 }
 
-# What was made of the model in the core, with what it says of its labels and of the features that
-# its columns read: once, until the specification is another one. It is a part of the object that no
-# file gets, so that a model that is saved does not hold its specification twice, and what no file can.
-# It may know the object, by a function of the model: R's collector sees the circle.
+# Created once per specification, and never serialized. It is in a weak reference with the key
+# `kept`, because the model's functions may refer to the object; R's collector can free this cycle.
 cached_core_model <- function(object) {
   kept <- unclass(object$estimator)$kept
   made <- if (typeof(kept$made) == "weakref") cpp_part(kept$made)
@@ -153,8 +157,8 @@ cached_core_model <- function(object) {
   made
 }
 
-# An environment that goes with `kept`, for what no file gets. One and the same each time, since what
-# R keeps for an owner it keeps until the owner goes, be it replaced or not.
+# Never serialized. The environment is reused: R releases the value of a weak reference only with
+# its key, so replacing it would leak.
 object_cache <- function(kept, name) {
   place <- if (typeof(kept[[name]]) == "weakref") cpp_part(kept[[name]])
   if (is.null(place)) {
@@ -170,34 +174,31 @@ model_cache_key <- function(object) {
 
 make_model <- function(object) {
   core <- core_spec(object)
-  # the words of a file may change between two calls
+  # vocabulary files may change between two calls
   reads_files <- has_file(object$spec)
   made <- list2env(cpp_model_make(core, !reads_files), parent = emptyenv())
   made$reads_files <- reads_files
-  # a custom one's function knows the object, which then would never be let go
+  # omitted for custom models: their function refers to the object, and the cycle would leak
   if (!is_custom(object)) made$core <- core
   made$source <- model_cache_key(object)
   made
 }
 
-# model_signature(), once for a model that reads no files: their words may change between two calls.
+# Like model_signature(), cached unless the model reads vocabulary files, which may change.
 core_signature <- function(object) {
   made <- cached_core_model(object)
   if (is.null(made$memory) || made$reads_files) made$memory <- model_signature(object)
   made$memory
 }
 
-# Whether a column in the specification, at whatever depth, has its words in a file.
 has_file <- function(spec) {
   if (!is.null(spec[["vocabulary_file"]])) return(TRUE)
   for (part in spec) if (is.list(part) && has_file(part)) return(TRUE)
   FALSE
 }
 
-# What the core is called with.
 core_model <- function(object) cached_core_model(object)$pointer
 
-# What the core needs of an estimator.
 core_spec <- function(object) {
   if (is_custom(object)) {
     return(structure(
@@ -223,14 +224,12 @@ core_config <- function(object) {
   config
 }
 
-# An error before anything is run where the folder cannot be written, or not be made. Nothing is
-# left there.
 check_model_dir <- function(folder, call = parent.frame()) {
   if (!folder$can_be_written) {
     abort_runhooks(
       c(
-        "{.arg model_dir} cannot be written: {.path {folder$path}}.",
-        i = "Give a folder that you may write to."
+        "{.arg model_dir} is not writable: {.path {folder$path}}.",
+        i = "Give a directory for which you have write permission."
       ),
       kind = "permission_denied", call = call
     )
@@ -239,31 +238,25 @@ check_model_dir <- function(folder, call = parent.frame()) {
 
 is_custom <- function(x) inherits(x, "tf_custom_estimator")
 
-# The numbers that are written down: all of them, or those of a sparse matrix.
 stored_numbers <- function(x) if (is_sparse_matrix(x)) x@x else x
 
 read_keys <- function(reads) unique(vapply(reads, `[[`, "", "key"))
 
-# What a model's head takes as labels, what it predicts, and the weights that it reads; NULL where
-# there is none. The core said so when the model was made.
 model_labels <- function(estimator) {
   if (!is.null(estimator$spec)) cached_core_model(estimator)$labels
 }
 
-# The global step at which a model ends a training by itself; NULL of most.
 model_planned_steps <- function(object) {
   if (is_custom(object) || !model_traits(object$spec$type)$ends_itself) return(NULL)
   cpp_estimator_planned_steps(core_spec(object))
 }
 
-# What the family of an estimator says of itself: its words, parts, optimizers with their rates.
 model_traits <- function(type) {
   if (is.null(the$model_traits[[type]])) {
     traits <- cpp_model_traits(type)
     traits$kind <- ascii_lower(
       sub(".*(?=(Regressor|Classifier|Estimator)$)", "", traits$class, perl = TRUE)
     )
-    # those that have columns, by the argument that takes them, and those that have an optimizer
     parts <- Filter(function(part) nzchar(part$columns), traits$parts)
     traits$parts_of_columns <- setNames(parts, vapply(parts, `[[`, "", "columns"))
     traits$trained_parts <- Filter(function(part) nzchar(part$optimizer), traits$parts)
@@ -272,7 +265,6 @@ model_traits <- function(type) {
   the$model_traits[[type]]
 }
 
-# Whether a model is of trees, which ask its features.
 is_tree_model <- function(object) {
   !is_custom(object) && isTRUE(model_traits(object$spec$type)$has_trees)
 }

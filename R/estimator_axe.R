@@ -1,27 +1,31 @@
-# The generics of butcher for models: what is only carried along is taken out of an object.
+# Methods for butcher's generics, which remove data from model objects.
 
-#' Taking out of a model what it only carries along
+#' Remove data from a model object
 #'
-#' A model of a formula holds the data that it was made of, or trained on last, for [train()],
-#' [predict()], [fitted()] and [residuals()] without data. With the package butcher
-#' `axe_data(model)` gives the model without them, `axe_call(model)` without the data and functions
-#' that `do.call()` has put into its call, and `butcher(model)` without both. The model that was given
-#' stays as it is; both have the same folder. [coef()][coef.tf_estimator] and `summary()` are computed
-#' from the data, and need them.
+#' Methods for the package butcher that return a smaller copy of a model. `axe_data()` removes the
+#' training data, `axe_call()` removes data and functions that `do.call()` has put into the call,
+#' and `butcher()` removes both. The original model does not change; both share the model directory.
 #'
-#' Of the environment in which a formula was written a model keeps what the formula and its
-#' functions read, and nothing else: `axe_env()` has nothing to do.
+#' A model from a formula contains its latest training data for [train()], [predict()], [fitted()],
+#' [residuals()], [coef()][coef.tf_estimator] and `summary()`. Without the data, these functions
+#' need data as an argument or raise an error. `axe_env()` has no effect: a model contains only
+#' those variables of the formula's environment that the formula and its functions use.
 #'
 #' @param x A model.
-#' @param verbose Not used.
-#' @param ... Not used.
-#' @return The model.
-#' @section Errors: none of their own. What needs the data afterwards ([train()], [evaluate()],
-#'   [predict()], [fitted()], `summary()` and their like without data) stops with
-#'   `runhooks_error_invalid_argument`, which says that they were taken out; with a data frame as
-#'   argument [train()], [evaluate()] and [predict()] go on as before.
+#' @param verbose Ignored.
+#' @param ... Ignored.
+#' @return A copy of the model.
+#' @section Errors: The methods raise no errors. Functions that need the removed data raise
+#'   `runhooks_error_invalid_argument`, and the message says that the data were removed. [train()],
+#'   [evaluate()] and [predict()] still accept a data frame.
 #' @family inspecting
 #' @name axe_model
+#' @examplesIf requireNamespace("butcher", quietly = TRUE)
+#' model <- linear_regressor(mpg ~ wt, mtcars)
+#' train(model)
+#' small <- butcher::butcher(model)
+#' c(object.size(serialize(model, NULL)), object.size(serialize(small, NULL)))
+#' predict(small, mtcars[1:3, ])
 NULL
 
 #' @rawNamespace S3method(butcher::axe_data, tf_estimator)
@@ -29,7 +33,7 @@ axe_data.tf_estimator <- function(x, verbose = FALSE, ...) {
   x["data"] <- list(NULL)
   x$args["data"] <- NULL
   engine <- unclass(x$estimator)
-  # copies share what is kept, and this one is to be without
+  # copies share `kept`, and the original must keep its data
   kept <- list2env(as.list(engine$kept, all.names = TRUE), parent = emptyenv())
   if (exists("made", kept)) rm("made", envir = kept)
   kept$data <- NULL

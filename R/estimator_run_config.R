@@ -1,4 +1,4 @@
-# The configuration of runs: plain data.
+# Run configurations.
 
 config_defaults <- list(
   model_dir = NULL, tf_random_seed = NULL, save_summary_steps = 100, save_checkpoints_steps = NULL,
@@ -14,40 +14,46 @@ config_read_only <- list(
   service = NULL
 )
 
-#' Configuration of an estimator's runs
+#' Configure the runs of an estimator
 #'
-#' @param model_dir The folder of checkpoints and event files, or `NULL`.
-#' @param tf_random_seed A whole number that fixes all randomness (shuffling, initial values). Where
-#'   it is not given, seeds are drawn from R's generator, so `set.seed()` alone makes a script
-#'   repeat.
-#' @param save_summary_steps Write summaries every so many steps; 0 or `NULL` for never.
-#' @param save_checkpoints_steps,save_checkpoints_secs Save checkpoints every so many steps or
-#'   seconds: one of the two. Both `NULL`: never.
-#' @param session_config Accepted; has no effect.
-#' @param keep_checkpoint_max How many of the newest checkpoints are kept; 0 or `NULL` for all.
-#' @param keep_checkpoint_every_n_hours Beside these one is kept for each so many hours of training.
-#' @param log_step_count_steps Log loss and steps per second every so many steps; `NULL` for never.
-#' @param checkpoint_input_pipeline TRUE: the model's checkpoints have where the input stands, too,
-#'   and the generators of random numbers (dropout): a run that was killed and is started again ends
-#'   with the same bits as one that never was. All datasets can be saved but
-#'   [generator_dataset()]s without functions for their state. Data that have ended stay ended. Not
-#'   a field of TensorFlow's, which has [hook_checkpoint_input_pipeline()]. FALSE leaves the
-#'   positions of datasets and the generators out. Where training stands in a data frame, matrix or
-#'   list, given to [train()] or to [input_fn()], is in the checkpoints either way, under names that
-#'   begin with `runhooks/iterator/`, unless `resume = FALSE` is said there.
-#' @param on_other_data What `checkpoint_input_pipeline` does about a position that belongs to other
-#'   data, or to data that are read in another way: `"stop"` refuses it with an error that names
-#'   both, `"begin"` begins at the first element, which the log says.
-#' @param ... `train_distribute`: an [mpi_strategy()], by which several processes train a model;
-#'   `device_fn`, `protocol`, `eval_distribute`, `experimental_distribute`: accepted; have no effect.
-#' @return An object of class `RunConfig`. `config$replace(tf_random_seed = 11)` gives a changed
+#' Returns a configuration: the model directory, seeds, and intervals for checkpoints, summaries and
+#' logs. Pass it to an estimator as `config`.
+#'
+#' @param model_dir Path of the directory for checkpoints and event files. Default, `NULL`: a
+#'   temporary directory.
+#' @param tf_random_seed Seed of all random numbers (shuffling, initial values, dropout), a whole
+#'   number. Default, `NULL`: seeds are drawn from R's generator, so `set.seed()` makes a script
+#'   reproducible.
+#' @param save_summary_steps Interval between summaries, in steps. 0 or `NULL`: no summaries.
+#' @param save_checkpoints_steps,save_checkpoints_secs Interval between checkpoints, in steps or
+#'   seconds. Give at most one of them. Both `NULL`: no checkpoints. Default: 600 seconds.
+#' @param session_config Ignored.
+#' @param keep_checkpoint_max Number of recent checkpoints to keep. 0 or `NULL`: all. Default: 5.
+#' @param keep_checkpoint_every_n_hours Additionally keep one checkpoint per this number of hours of
+#'   training.
+#' @param log_step_count_steps Interval between log messages with the loss and the steps per second,
+#'   in steps. `NULL`: none.
+#' @param checkpoint_input_pipeline `TRUE`: checkpoints include the position of the input and the
+#'   state of random number generators. A killed and restarted run then gives bit-identical results.
+#'   Every dataset supports this, except a [generator_dataset()] without functions for its state. If
+#'   the data had ended, they remain at their end. TensorFlow has [hook_checkpoint_input_pipeline()]
+#'   for this purpose. `FALSE` (the default): checkpoints include only the position in a data frame,
+#'   matrix or list that was passed to [train()] or [input_fn()], unless `resume = FALSE` was given
+#'   there. Its names begin with `runhooks/iterator/`.
+#' @param on_other_data What `checkpoint_input_pipeline` does if a saved position belongs to
+#'   different data or to a different pipeline. `"stop"` (the default): raise an error that
+#'   describes both. `"begin"`: log the mismatch and start at the first element.
+#' @param ... `train_distribute`: an [mpi_strategy()] for training with several processes.
+#'   `device_fn`, `protocol`, `eval_distribute`, `experimental_distribute`: checked, but ignored.
+#' @return An object of class `RunConfig`. `config$replace(tf_random_seed = 11)` returns a modified
 #'   copy; `names(config)` lists the fields.
-#' @section Environment: `TF_CONFIG`, JSON as schedulers of clusters set it for TensorFlow, gives
-#'   `task_type`, `cluster_spec`, `service` and `model_dir`. It is read with jsonlite.
-#' @section Errors: `runhooks_error_invalid_argument` for an unknown field, a value that is none, or
-#'   both intervals of checkpoints, and for a `TF_CONFIG` that is none or that names another folder;
-#'   `runhooks_error_unimplemented` for a `TF_CONFIG` with more than one task, or with a server.
-#' @seealso The class `tf.estimator.RunConfig` of TensorFlow 1.x.
+#' @section Environment: The variable `TF_CONFIG`, which cluster schedulers set to a JSON object,
+#'   determines `task_type`, `cluster_spec`, `service` and `model_dir`. Reading it requires the
+#'   package jsonlite.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: a field is unknown or has an invalid value, both
+#'     checkpoint intervals are given, or `TF_CONFIG` is invalid or has a different model directory.
+#'   * `runhooks_error_unimplemented`: `TF_CONFIG` has several tasks or names a server.
 #' @export
 #' @examples
 #' config <- run_config(tf_random_seed = 11, save_checkpoints_steps = 100)
@@ -77,8 +83,8 @@ run_config <- function(model_dir = NULL, tf_random_seed = NULL, save_summary_ste
   config <- config_replace(config, changes, environment())
   if (!is.null(folder) && !identical(config$model_dir, folder)) {
     abort_runhooks(
-      "{.arg model_dir} is {.val {config$model_dir}} here and {.val {folder}} in
-       {.envvar TF_CONFIG}: give it once."
+      "{.arg model_dir} is {.val {config$model_dir}} here, but {.val {folder}} in
+       {.envvar TF_CONFIG}; give it only once."
     )
   }
   config
@@ -144,12 +150,12 @@ check_config_value <- function(name, value, call) {
   } else if (name == "keep_checkpoint_every_n_hours") {
     check_arg(is_number(value) && value > 0, value, "a positive number", name, call)
   } else if (name == "session_config") {
-    check_arg(is.list(value), value, "what tf$ConfigProto() gives", name, call)
+    check_arg(is.list(value), value, "an object from tf$ConfigProto()", name, call)
   } else if (name == "device_fn") {
     good <- is.function(value) && identical(names(formals(args(value))), "op")
     check_arg(good, value, "a function of one argument `op`", name, call)
   } else if (name == "train_distribute") {
-    check_arg(is_strategy(value), value, "what mpi_strategy() gives", name, call)
+    check_arg(is_strategy(value), value, "an object from mpi_strategy()", name, call)
   } else if (name == "protocol") {
     check_arg(value %in% c("grpc", "grpc+verbs"), value, "\"grpc\" or \"grpc+verbs\"", name, call)
   }
@@ -169,7 +175,7 @@ print.RunConfig <- function(x, ...) {
     )
   }
   fields <- unclass(x)[names(config_defaults)]
-  # what nobody has set, and what is as it must be, says nothing
+  # hides unset fields and fields with default values that TensorFlow does not have
   shown <- fields[!vapply(fields, is.null, NA) & vapply(fields, is_atomic, NA)]
   if (isFALSE(shown$checkpoint_input_pipeline)) shown$checkpoint_input_pipeline <- NULL
   if (identical(shown$on_other_data, "stop")) shown$on_other_data <- NULL
@@ -207,7 +213,6 @@ as_run_config <- function(config, model_dir, call = parent.frame()) {
   structure(fields, class = "RunConfig")
 }
 
-# The folder of the tfruns run that is active, if there is one.
 active_run_dir <- function() {
   if (!"tfruns" %in% loadedNamespaces()) return(NULL)
   tfruns <- asNamespace("tfruns")

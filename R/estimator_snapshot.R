@@ -1,23 +1,22 @@
-# A model that is saved, by saveRDS() or for another process, and read: it is what was saved. The
-# object that is at work goes by its folder. It has a stand-in for its newest checkpoint
-# (r/files/snapshot_altrep.cpp) that becomes files where it is serialized, and not before; so an
-# object with such files is one that was read.
+# Saving and restoring models. A restored model always has the weights that were saved. An object in
+# use has a stand-in for the newest checkpoint, which serialization converts to a list of files; see
+# r/files/snapshot_altrep.cpp. An object with such a list has been restored.
 
-# Of a folder that the user has named small weights are carried, of a temporary one all.
+# For a user-specified directory, the snapshot includes only small weights.
 checkpoint_snapshot <- function(engine, folder) {
   is_temporary <- isTRUE(engine$is_temporary) || startsWith(folder, tempdir())
   cpp_files_to_carry(folder, tempfile("runhooks-now-"), is_temporary)
 }
 
-# The folder of the model. One that was read is in the folder only as long as that has what was saved
-# as its newest checkpoint; afterwards in a folder of its own. `trains`: that is about to change.
+# A restored model uses its original directory while the saved checkpoint is the newest there, and a
+# temporary directory otherwise. `trains`: the caller is about to train.
 resolve_model_dir <- function(engine, trains = FALSE) {
   engine <- unclass(engine)
   kept <- engine$kept
   folder <- if (is.null(kept$model_dir)) engine$model_dir else kept$model_dir
   if (!is.list(kept$files)) return(folder)
   if (length(kept$files) == 0) {
-    # it was saved without a checkpoint, and is whatever its folder has
+      # saved without a checkpoint, so the model has the current state of its directory
     kept$files <- checkpoint_snapshot(engine, folder)
     return(folder)
   }
@@ -27,12 +26,11 @@ resolve_model_dir <- function(engine, trains = FALSE) {
     folder <- unpack_snapshot_dir(engine, folder, found)
     kept$model_dir <- folder
   }
-  # from now on the object goes with the folder that it trains in
+  # after training, the newest checkpoint replaces the restored snapshot
   if (trains || !found$is_newest) kept$files <- checkpoint_snapshot(engine, folder)
   folder
 }
 
-# A temporary folder with what was saved: from the files that the object carries, or from its folder.
 unpack_snapshot_dir <- function(engine, folder, found) {
   is_lost <- !found$has_values && !found$is_there
   if (is_lost) abort_lost_checkpoint(folder, found)
@@ -43,7 +41,7 @@ unpack_snapshot_dir <- function(engine, folder, found) {
   made
 }
 
-# Which object is meant. Of a temporary folder that has ended with its session nobody needs a word.
+# The loss of a temporary directory after its session is normal and not reported.
 inform_other_folder <- function(engine, folder, found, made) {
   is_gone <- found$newest_step < 0
   if (is_gone && isTRUE(engine$is_temporary)) return(invisible())
@@ -51,14 +49,14 @@ inform_other_folder <- function(engine, folder, found, made) {
   cli::cli_inform(
     c(
       if (is_gone) {
-        "The folder of the model, {.path {folder}}, is gone or has no checkpoint any more."
+        "The model directory {.path {folder}} no longer exists or has no checkpoint."
       } else if (identical(was, paste("at step", found$newest_step))) {
-        "The model in {.path {folder}} is another one by now than the one that was saved, both {was}."
+        "The model in {.path {folder}} differs from the saved one, although both are {was}."
       } else {
-        "The model in {.path {folder}} is at step {found$newest_step} by now; the object was saved {was}."
+        "The model in {.path {folder}} is at step {found$newest_step}; the object was saved {was}."
       },
-      i = "This object is what was saved, and goes on in {.path {made}}.",
-      i = "A model that is made again on a {.arg model_dir} is what stands there."
+      i = "This object has the saved weights and continues in {.path {made}}.",
+      i = "To use the model in the directory, create it again with the same {.arg model_dir}."
     ),
     class = "runhooks_message_saved_model"
   )
@@ -69,15 +67,17 @@ abort_lost_checkpoint <- function(folder, found) {
     c(
       paste0(
         "The model was saved ", saved_words(found$checkpoint), ", and ", folder,
-        if (found$newest_step < 0) " has no checkpoint any more." else paste0(
-          " has gone on to step ", found$newest_step, "."
+        if (found$newest_step < 0) " no longer has a checkpoint." else paste0(
+          " is now at step ", found$newest_step, "."
         )
       ),
-      x = paste0("'", found$checkpoint, "' is not there any more, and was too large for the object."),
-      i = "A model that is made again on the folder is what stands there now.",
+      x = paste0(
+        "'", found$checkpoint, "' no longer exists, and its weights were too large for the object."
+      ),
+      i = "To use the model in the directory, create it again with the same `model_dir`.",
       i = paste(
-        "`run_config(keep_checkpoint_max = )` keeps more checkpoints, `options(runhooks.carried_mb = )`",
-        "larger weights in the object."
+        "`run_config(keep_checkpoint_max = )` keeps more checkpoints, and",
+        "`options(runhooks.carried_mb = )` stores larger weights in the object."
       )
     ),
     kind = "failed_precondition", call = user_frame()

@@ -1,7 +1,6 @@
-# The environment variable TF_CONFIG: what a cluster's scheduler says of this process.
+# The environment variable TF_CONFIG, in which cluster schedulers describe this process.
 
-# Fields of a configuration that TF_CONFIG sets, none where it is not there. One process trains, so
-# that it may name that one only.
+# Fields of a configuration from TF_CONFIG, or an empty list. Only a single task is supported.
 tf_config_fields <- function(call) {
   text <- Sys.getenv("TF_CONFIG")
   if (!nzchar(text) || !grepl("[^[:space:]]", text)) return(list())
@@ -28,7 +27,7 @@ parse_tf_config <- function(text, call) {
   given <- tryCatch(jsonlite::fromJSON(text, simplifyVector = FALSE), error = function(error) {
     abort_runhooks(
       c(
-        "The environment variable {.envvar TF_CONFIG} is no JSON.",
+        "The environment variable {.envvar TF_CONFIG} is not valid JSON.",
         x = "{first_line(conditionMessage(error))}"
       ),
       call = call
@@ -45,7 +44,6 @@ parse_tf_config <- function(text, call) {
 
 first_line <- function(text) strsplit(text, "\n", fixed = TRUE)[[1]][[1]]
 
-# The addresses of all tasks, with their types as names.
 cluster_tasks <- function(cluster, call) {
   good <- is.null(cluster) || is.list(cluster) && all(vapply(cluster, is.list, NA)) &&
     (length(cluster) == 0 || !is.null(names(cluster)))
@@ -65,15 +63,15 @@ abort_several_tasks <- function(tasks, call) {
   words <- paste(counts, names(counts))
   abort_runhooks(
     c(
-      "{.envvar TF_CONFIG} describes a cluster of {length(tasks)} tasks ({words}), and runhooks
-       trains in one process.",
-      i = "Say {.code Sys.unsetenv(\"TF_CONFIG\")} to train here alone."
+      "{.envvar TF_CONFIG} describes a cluster of {length(tasks)} tasks ({words}), but runhooks
+       supports only one.",
+      i = "To train in this process alone, call {.code Sys.unsetenv(\"TF_CONFIG\")}."
     ),
     kind = "unimplemented", call = call
   )
 }
 
-# Without a cluster the process is the worker 0 that it is without TF_CONFIG.
+# Without a cluster, the process is worker 0, as without TF_CONFIG.
 task_of <- function(task, tasks, call) {
   type <- task$type
   if (is.null(type)) type <- if (length(tasks)) names(tasks) else "worker"
@@ -98,9 +96,9 @@ abort_server <- function(name, value, call) {
   if (is.null(value) || identical(value, "")) return(invisible())
   abort_runhooks(
     c(
-      "\"{name}\" in {.envvar TF_CONFIG} names a server, {.val {value}}, and runhooks trains in one
-       process.",
-      i = "Say {.code Sys.unsetenv(\"TF_CONFIG\")} to train here alone."
+      "\"{name}\" in {.envvar TF_CONFIG} names a server, {.val {value}}, but runhooks trains in the
+       current process.",
+      i = "To train in this process alone, call {.code Sys.unsetenv(\"TF_CONFIG\")}."
     ),
     kind = "unimplemented", call = call
   )

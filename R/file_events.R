@@ -1,19 +1,20 @@
-# Event files: what a run has written down for TensorBoard, as data.
+# Reads TensorBoard event files.
 
-#' Numbers of event files
+#' Read event files
 #'
-#' What training and evaluation have written to event files, which TensorBoard shows too: the
-#' summaries of [train()] (`loss`, `global_step/sec`, ...; every `save_summary_steps` of
-#' [run_config()]) and the metrics of each [evaluate()].
+#' Returns the numbers in TensorBoard event files as a data frame: the summaries of [train()]
+#' (`loss`, `global_step/sec`, ...; one per `save_summary_steps` of [run_config()]) and the metrics
+#' of each [evaluate()].
 #'
-#' @param dir A folder with event files: `file.path(model_dir(model), "eval")`. Of a model's own
-#'   folder those in its `logs` are read, where [train()] puts them.
-#' @return A tibble with a row for each number: its `step`, the `wall_time` it was written at (in
-#'   seconds since 1970), its `tag` and its `value`. The order is that of the files' names, and in a
-#'   file that of writing. What is no number (graphs, histograms, texts) is left out; so is what a
-#'   run that was killed has not written to its end.
-#' @section Errors: `runhooks_error_not_found` where there is no such folder;
-#'   `runhooks_error_data_loss` for a damaged file.
+#' @param dir A directory with event files, such as `file.path(model_dir(model), "eval")`. For a
+#'   model directory, the files that [train()] writes to its subdirectory `logs` are included.
+#' @return A tibble with one row per number: its `step`, its `wall_time` (in seconds since 1970),
+#'   its `tag` and its `value`. Rows are in the order of the file names and, within a file, in the
+#'   order of writing. Other values (graphs, histograms, texts) and incomplete records at the end of
+#'   a file are skipped.
+#' @section Errors:
+#'   * `runhooks_error_not_found`: the directory does not exist.
+#'   * `runhooks_error_data_loss`: a file is damaged.
 #' @seealso `tf.train.summary_iterator` of TensorFlow 1.x.
 #' @family history
 #' @export
@@ -25,7 +26,9 @@
 #' read_events(file.path(model_dir(model), "eval"))
 read_events <- function(dir) {
   check_string(dir)
-  if (!dir.exists(dir)) abort_runhooks("There is no folder {.path {dir}}.", kind = "not_found")
+  if (!dir.exists(dir)) {
+    abort_runhooks("Directory {.path {dir}} does not exist.", kind = "not_found")
+  }
   tibble::as_tibble(cpp_read_events(event_files(dir), FALSE)$numbers)
 }
 

@@ -1,48 +1,56 @@
-# export_savedmodel(): a trained model in a form that servers load.
+# export_savedmodel(): writes a SavedModel of a trained model.
 
-#' Export a trained model
+#' Export a trained model as a SavedModel
 #'
-#' Writes a SavedModel: the graph of a prediction in TensorFlow's operations, the values of the
-#' variables, the files that columns read (vocabularies), and signatures, the questions that the
-#' model answers. TensorFlow Serving, TensorFlow 1.x and 2.x load it, and [load_savedmodel()].
+#' Writes a SavedModel: the prediction graph in TensorFlow's operations, the variables, vocabulary
+#' files, and signatures, which are the named entry points of the model. TensorFlow Serving,
+#' TensorFlow 1.x and 2.x, and [load_savedmodel()] can load it.
 #'
-#' A request reaches the model through a *serving input receiver*.
-#' `tf$estimator$export$build_parsing_serving_input_receiver_fn(feature_spec)` takes serialized
-#' `tf.Example`s, with a specification as `tf$feature_column$make_parse_example_spec(columns)` gives;
-#' `tf$estimator$export$build_raw_serving_input_receiver_fn(features)` takes one tensor for each
-#' feature. Any function that returns a
-#' `tf$estimator$export$ServingInputReceiver(features, receiver_tensors)` will do. Without one a
-#' canned model takes raw tensors, one for each feature that its columns read.
+#' A *serving input receiver* converts requests to features.
 #'
-#' @section Signatures: Those of TensorFlow's estimators: `predict` gives all predictions;
-#'   `classification` and `regression`, and `serving_default`, which is the first of them, need
-#'   requests of one tensor of strings: they are there with a parsing receiver. A model of the user's
-#'   own has those of the `export_outputs` of its [estimator_spec()], or `serving_default` with its
-#'   predictions.
-#' @section Crosses: A cross of a feature's name with a column, such as
-#'   `column_crossed(list("word", column_bucketized(...)))`, has other buckets in TensorFlow where the
-#'   feature is sparse, as it is in parsed examples, than where it is dense, as in data frames. Give
-#'   such a model a receiver of raw tensors, or cross names only.
-#' @section Classes: The classes of a model that was trained on a factor or on logicals are their
-#'   labels.
+#' * `tf$estimator$export$build_parsing_serving_input_receiver_fn(feature_spec)` accepts serialized
+#'   `tf.Example`s. Its specification comes from
+#'   `tf$feature_column$make_parse_example_spec(columns)`.
+#' * `tf$estimator$export$build_raw_serving_input_receiver_fn(features)` accepts one tensor per
+#'   feature.
+#' * Any function that returns `tf$estimator$export$ServingInputReceiver(features,
+#'   receiver_tensors)` is accepted.
+#'
+#' Without a receiver, a canned model accepts one tensor for each feature that its columns read.
+#'
+#' @section Signatures: The same as those of TensorFlow's estimators. `predict` returns all
+#'   predictions. `classification`, `regression` and `serving_default` (the first of the two that
+#'   exists) require requests of one string tensor, so they exist only with a parsing receiver. A
+#'   custom model has the signatures of `export_outputs` in its [estimator_spec()], or else
+#'   `serving_default` with its predictions.
+#' @section Crossed columns: TensorFlow hashes a cross of a feature's name and a column, such as
+#'   `column_crossed(list("word", column_bucketized(...)))`, differently for sparse features (parsed
+#'   examples) and dense features (data frames). For such a model, use a receiver of raw tensors, or
+#'   cross only names.
+#' @section Classes: The classes of a model that was trained on a factor or on logicals are exported
+#'   as strings.
 #' @param object A trained estimator.
-#' @param export_dir_base The folder of the export, or of several of them.
-#' @param serving_input_receiver_fn A function without arguments that builds the tensors of a
-#'   request; `NULL`: raw tensors of a canned model's features.
-#' @param assets_extra A named list or vector of files to be copied into the folder `assets.extra`:
-#'   the name there = the file.
-#' @param as_text TRUE writes `saved_model.pbtxt` in the place of `saved_model.pb`.
-#' @param checkpoint_path The checkpoint to export; `NULL`: the newest.
-#' @param overwrite TRUE: an export that is in `export_dir_base` is replaced, in one step: whoever
-#'   reads it finds the old one or the new one. Files in it that no export wrote stay.
-#' @param versioned TRUE: the export is in a folder of `export_dir_base` that is called after the
-#'   time (seconds since 1970).
-#' @param ... `strip_default_attrs = TRUE` leaves attributes out that have their default values, for
-#'   older readers.
-#' @return The folder of the export, invisibly.
-#' @section Errors: `runhooks_error_already_exists` where the path is there and is not to be
-#'   overwritten, or is a folder of other files that is no export; `runhooks_error_invalid_argument` for a model that was not trained, for one of the
-#'   user's own without a receiver, and for a receiver that lacks a feature.
+#' @param export_dir_base Path of the directory of the export or, with `versioned = TRUE`, of
+#'   several exports.
+#' @param serving_input_receiver_fn A function without arguments that returns a serving input
+#'   receiver. Default, `NULL`: raw tensors of the features of a canned model.
+#' @param assets_extra Additional files for the subdirectory `assets.extra`: a list or vector of
+#'   paths, named by the file names there.
+#' @param as_text `TRUE`: write `saved_model.pbtxt` instead of `saved_model.pb`.
+#' @param checkpoint_path Path of the checkpoint to export. Default, `NULL`: the newest one.
+#' @param overwrite `TRUE` (the default): atomically replace an export that exists in
+#'   `export_dir_base`. Other files in the directory remain.
+#' @param versioned `TRUE`: write to a subdirectory of `export_dir_base` whose name is the current
+#'   time in seconds since 1970.
+#' @param ... `strip_default_attrs = TRUE`: omit attributes with default values, for older versions
+#'   of TensorFlow.
+#' @return The path of the export, invisibly.
+#' @section Errors:
+#'   * `runhooks_error_already_exists`: the path exists and `overwrite` is `FALSE`, or it is a file,
+#'     or a directory of other files.
+#'   * `runhooks_error_invalid_argument`: the model has not been trained, a custom model has no
+#'     receiver, or the receiver lacks a feature.
+#'   * `runhooks_error_not_found`: a file in `assets_extra` does not exist.
 #' @seealso `tf.estimator.Estimator.export_savedmodel` of TensorFlow 1.x; [load_savedmodel()].
 #' @family exported models
 #' @export
@@ -84,7 +92,7 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   check_model_compatible(object, "infer")
   check_scales(object, environment())
   if (is.null(checkpoint_path)) {
-    # where none was ever there it is refused below, in TensorFlow's words
+    # the core raises TensorFlow's error if there is no checkpoint
     suppressWarnings(
       check_has_weights(object, "it is exported"), classes = "runhooks_warning_untrained"
     )
@@ -102,7 +110,6 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   invisible(cpp_place_export(unfinished, base, versioned))
 }
 
-# The uppermost folder of a path that is not there; `NULL` where all are.
 first_missing <- function(path) {
   missing <- NULL
   while (!file.exists(path)) {
@@ -112,7 +119,7 @@ first_missing <- function(path) {
   missing
 }
 
-# Folders that an export has made for nothing go with it, where nobody else has put anything there.
+# If `expr` fails, removes the directories that it created, if they are empty.
 with_failed_folder <- function(base, unfinished, expr) {
   made <- first_missing(base)
   done <- FALSE
@@ -149,7 +156,7 @@ check_assets_extra <- function(x, call = parent.frame()) {
   missing <- files[!file.exists(path.expand(files))]
   if (length(missing)) {
     abort_runhooks(
-      "{.arg assets_extra} names {?a file that is/files that are} not there: {.path {missing}}.",
+      "{.arg assets_extra} names {?a file that does/files that do} not exist: {.path {missing}}.",
       kind = "not_found", call = call
     )
   }
@@ -159,7 +166,9 @@ check_assets_extra <- function(x, call = parent.frame()) {
 
 check_export_dir <- function(base, object, overwrite, versioned, call = parent.frame()) {
   if (file.exists(base) && !dir.exists(base)) {
-    abort_runhooks("{.path {base}} is a file, not a folder.", kind = "already_exists", call = call)
+    abort_runhooks(
+      "{.path {base}} is a file, not a directory.", kind = "already_exists", call = call
+    )
   }
   if (versioned) return(invisible())
   if (!overwrite && file.exists(base)) {
@@ -170,7 +179,6 @@ check_export_dir <- function(base, object, overwrite, versioned, call = parent.f
   }
 }
 
-# The specification of the model as it is served: with the words of its classes.
 served_spec <- function(object) {
   spec <- core_spec(object)
   labels <- model_labels(object)
@@ -184,9 +192,7 @@ served_spec <- function(object) {
   spec
 }
 
-# --- receivers
-
-# A function for the core: of nothing it gives what the model function gets and what requests feed.
+# A function for the core that returns the input of the model function and the tensors to feed.
 as_receiver <- function(object, receiver_fn, call = parent.frame()) {
   if (is.null(receiver_fn) && is_custom(object)) {
     abort_runhooks(
@@ -201,7 +207,7 @@ as_receiver <- function(object, receiver_fn, call = parent.frame()) {
         c(
           "`serving_input_receiver_fn` must return a ServingInputReceiver, not
            {kind_of(receiver)}.",
-          i = "`tf$estimator$export$ServingInputReceiver(features, receiver_tensors)` makes one."
+          i = "Use `tf$estimator$export$ServingInputReceiver(features, receiver_tensors)`."
         ),
         call = call
       )
@@ -222,8 +228,7 @@ served_reads <- function(object) {
   reads[!duplicated(vapply(reads, `[[`, "", "key"))]
 }
 
-# A placeholder for each feature. Where an example has any number of values there are as many
-# columns as the longest needs.
+# Features with a variable number of values have an unknown number of columns.
 raw_receiver <- function(reads) {
   features <- lapply(reads, function(read) {
     shape <- if (read$has_shape) as.list(read$shape) else list(NULL)
@@ -237,7 +242,7 @@ raw_receiver <- function(reads) {
   serving_input_receiver(features, features)
 }
 
-# A feature's name with what names of operations allow.
+# Replaces characters that are invalid in names of operations.
 as_op_name <- function(key) {
   name <- gsub("[^A-Za-z0-9_.-]", "_", key)
   if (grepl("^[A-Za-z0-9.]", name)) name else paste0(".", name)
@@ -272,7 +277,6 @@ receiver_tensors_of <- function(x, what, call = parent.frame()) {
   x
 }
 
-# tf$estimator$export$build_*_serving_input_receiver_fn.
 receiver_symbols <- function() {
   batch <- function(default_batch_size) {
     check_positive_whole(default_batch_size, null = TRUE, call = parent.frame())
@@ -284,7 +288,7 @@ receiver_symbols <- function() {
     build_raw_serving_input_receiver_fn = function(features, default_batch_size = NULL) {
       rows <- batch(default_batch_size)
       check_arg(is.list(features) && !is.null(names(features)), features, "a named list of tensors", "features", environment())
-      # what is kept are types and shapes: the tensors are of another graph
+      # only types and shapes, because the tensors belong to another graph
       kept <- lapply(setNames(nm = names(features)), function(key) {
         tensor <- as_tensor(features[[key]])
         shape <- dim(tensor)

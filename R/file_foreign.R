@@ -1,42 +1,42 @@
-# What files of somebody else can do: a page.
+# Help page about files from untrusted sources.
 
-#' Files of somebody else
+#' Security: files from untrusted sources
 #'
-#' What a model, a graph, a checkpoint or data that somebody else has made can do when this package
-#' reads them, and what they cannot. In short: they compute, they never act.
+#' Describes what models, graphs, checkpoints and data from untrusted sources can do when this
+#' package reads them. In short, they can compute, but they cannot write files or call R functions.
 #'
-#' @section A model (`load_savedmodel()`):
-#'   It runs with the rights to its own folder. An operation that writes, replaces or removes files
-#'   (`SaveV2`, `MergeV2Checkpoints`) or calls a function of R (`PyFunc`) is refused by its name when
-#'   the model is loaded, wherever a signature or what is run at first needs it. What only saves the
-#'   model again, as each export has it, is left out. Files are opened below the model's folder only,
-#'   with links followed to where they lead: not its assets, its variables, nor what the graph itself
-#'   names. The folder may be a link, and may be moved.
-#' @section A graph (`tf$import_graph_def()`, `tf$train$import_meta_graph()`):
-#'   The operations join a graph of yours, which runs with your rights. So those that write files,
-#'   read them (`RestoreV2`, `InitializeTableFromTextFileV2`) or call functions are refused by name.
-#'   `trust = TRUE` imports them: say it of what you have made yourself. The operations of a meta
-#'   graph's own saver are left out without it; the saver that `import_meta_graph()` gives does their
-#'   work.
-#' @section What it may cost:
-#'   Whoever runs a model pays for its computation, and a model may ask for much of it: `predict()`
-#'   can be interrupted. Reading a file takes time and memory as the file is long: conditionals may
-#'   lie 50 deep, the operations of a graph have a million outputs more than it has operations, the
-#'   tensors of a graph or a file of events 1 GB that a few elements stand for (256 MB each), a record
-#'   of a compressed file 256 MB. What wants more is an error of class
-#'   `runhooks_error_resource_exhausted` or `runhooks_error_data_loss`.
-#' @section Pipes, devices and links:
-#'   What is read must be a regular file: a pipe or a device may never end. Writers make a new file
-#'   with a name that nobody can foresee, and put it in the place of the old one when it is whole. A
-#'   pipe or a device that stands there is written to as it is; a folder is refused.
-#' @section What is not looked after:
-#'   The answers. A model of somebody else may say anything, and its texts are not made safe for a web
-#'   page. What R itself runs is beyond this package: `readRDS()`, `source()` and a `model_fn` of
-#'   somebody else's script act as they like.
-#' @section Errors: `runhooks_error_permission_denied` for what is refused of a stranger: an operation
-#'   that writes or calls, by its name, or a path beyond the model's folder; `runhooks_error_data_loss` for a
-#'   file that is damaged; `runhooks_error_resource_exhausted` for one that asks for too much;
-#'   `runhooks_error_failed_precondition` for a pipe, a device or a folder in the place of a file.
+#' @section Models (`load_savedmodel()`): A model can read only files in its own directory, after
+#'   resolving symbolic links; this includes assets, variables and files that the graph names.
+#'   Loading fails if a signature or an initializer needs an operation that writes, replaces or
+#'   removes files (`SaveV2`, `MergeV2Checkpoints`) or that calls R functions (`PyFunc`). Operations
+#'   that only save the model again, which every export has, are dropped. The directory may be
+#'   a link and may be moved.
+#' @section Graphs (`tf$import_graph_def()`, `tf$train$import_meta_graph()`): Imported operations
+#'   become part of your graph, which runs with your permissions. Operations that write files, read
+#'   files (`RestoreV2`, `InitializeTableFromTextFileV2`) or call functions are therefore errors.
+#'   Use `trust = TRUE` to import them from graphs that you created. Without it, the operations of a
+#'   meta graph's saver are dropped; the saver that `import_meta_graph()` returns replaces them.
+#' @section Resource limits: A model can require a lot of computation; `predict()` can be
+#'   interrupted. Reading a file takes time and memory proportional to its size. Limits:
+#'   * conditionals: 50 nested levels;
+#'   * graphs: one million outputs more than operations;
+#'   * tensors in compact form: 256 MB each, and 1 GB per graph or event file;
+#'   * records in compressed files: 256 MB.
+#'
+#'   Exceeding a limit is an error of class `runhooks_error_resource_exhausted` or
+#'   `runhooks_error_data_loss`.
+#' @section Pipes, devices and links: Input must be a regular file, because a pipe or device may
+#'   never end. Output is written to a new file with an unpredictable name, which then replaces the
+#'   old file. Existing pipes and devices are written to directly; a directory is an error.
+#' @section Not protected: Predictions of an untrusted model can be wrong, and strings in them are
+#'   not escaped for web pages. R code is not restricted: `readRDS()`, `source()` and a `model_fn`
+#'   in a script from an untrusted source can do anything.
+#' @section Errors:
+#'   * `runhooks_error_permission_denied`: an operation that writes or calls functions (the message
+#'     has its name), or a path outside the model's directory.
+#'   * `runhooks_error_data_loss`: a file is damaged.
+#'   * `runhooks_error_resource_exhausted`: a file requires too much memory.
+#'   * `runhooks_error_failed_precondition`: a path is a pipe, a device or a directory.
 #' @name foreign_files
 #' @family exported models
 NULL

@@ -1,37 +1,42 @@
-# Models that were exported, here or by TensorFlow, and their answers.
+# Loads SavedModels, predicts with them, and writes TFRecord files.
 
-#' Load an exported model
+#' Load a SavedModel
 #'
-#' Loads a SavedModel that [export_savedmodel()] or TensorFlow has written. `predict()` asks it.
+#' Loads a SavedModel that [export_savedmodel()] or TensorFlow has written. `predict()` evaluates
+#' one of its signatures.
 #'
-#' A signature takes one column of `newdata` for each of its inputs, in `names(x$signatures)`'s
-#' terms: `x$signatures[[name]]$inputs`. One that takes serialized `tf.Example`s takes the columns
-#' of the features that it parses (`x$signatures[[name]]$example_features`), from which the examples
-#' are made: in a feature of any number of values "" and -1 are missing, as in the columns of a
-#' model; NA leaves a feature out. It also takes the examples themselves, a list of raw vectors.
+#' A signature needs one column of `newdata` for each of its inputs, which
+#' `x$signatures[[name]]$inputs` lists. A signature that accepts serialized `tf.Example`s needs the
+#' columns in `x$signatures[[name]]$example_features`; `predict()` creates the examples. NA omits a
+#' feature. In a feature with a variable number of values, `""` and -1 are missing, as in feature
+#' columns. Such a signature also accepts the examples themselves, as a list of raw vectors.
 #'
-#' @param dir The folder of the export, with `saved_model.pb` or `saved_model.pbtxt`.
-#' @param tags The tags of the graph that is wanted; exports of estimators have `"serve"`.
-#' @param object What `load_savedmodel()` gives.
-#' @param newdata A data frame or named list with what the signature takes; or serialized examples,
-#'   a list of raw vectors.
-#' @param signature The name of a signature. Without this argument it is `serving_default`, or the
-#'   only one.
-#' @param simplify TRUE: a tibble with one row for each example and a list column for each output,
-#'   and `.pred_class`, the most likely class, where the signature has classes (a factor where it
-#'   says all of them); FALSE: one named list for each row.
-#' @param x The same.
-#' @param ... Not used.
-#' @return `load_savedmodel()`: an object with `signatures` and `dir`. `predict()`: as `simplify`
-#'   says.
-#' @section What can be loaded: Graphs of operations that this package has, which are those of
-#'   TensorFlow's canned estimators, without functions. What a signature needs that is not there is
-#'   named when that signature is asked.
-#' @section Models of somebody else: They compute and never act: see [foreign_files].
-#' @section Errors: `runhooks_error_not_found` where there is no model, no such signature, or where
-#'   the data lack a column; `runhooks_error_unimplemented` for what cannot be run;
-#'   `runhooks_error_permission_denied` for what would act or read outside of its folder;
-#'   `runhooks_error_data_loss` for damaged files.
+#' @param dir Path of the export, a directory with `saved_model.pb` or `saved_model.pbtxt`.
+#' @param tags Tags of the graph to load, strings. Exports of estimators have the tag `"serve"`.
+#' @param object A model from `load_savedmodel()`.
+#' @param newdata A data frame or named list with the inputs of the signature, or a list of raw
+#'   vectors with serialized examples.
+#' @param signature Name of a signature. Default: `serving_default`, or the only signature.
+#' @param simplify `TRUE` (the default): return a tibble. `FALSE`: return a list with one named list
+#'   per row.
+#' @param x A model from `load_savedmodel()`.
+#' @param ... Must be empty for `predict()`; ignored by `print()`.
+#' @return `load_savedmodel()`: an object with the fields `signatures` and `dir`. `predict()`: with
+#'   `simplify = TRUE`, a tibble with one row per example and one list column per output. For
+#'   signatures with classes it also has `.pred_class`, the most likely class, which is a factor if
+#'   the signature lists all classes.
+#' @section Supported models: Graphs without functions whose operations exist in this package. These
+#'   include the graphs of TensorFlow's canned estimators. `predict()` raises an error that names
+#'   unsupported operations of the signature.
+#' @section Untrusted models: Loaded models cannot write files or call R functions; see
+#'   [foreign_files].
+#' @section Errors:
+#'   * `runhooks_error_not_found`: the model or the signature does not exist, or `newdata` lacks a
+#'     column.
+#'   * `runhooks_error_unimplemented`: the signature needs an unsupported operation.
+#'   * `runhooks_error_permission_denied`: the model would write files, call functions, or read
+#'     files outside its directory.
+#'   * `runhooks_error_data_loss`: a file is damaged.
 #' @seealso `tf.saved_model.load` of TensorFlow; an example of serving with plumber is in
 #'   `system.file("examples/serving/plumber.R", package = "runhooks")`.
 #' @family exported models
@@ -68,18 +73,16 @@ predict.runhooks_saved_model <- function(object, newdata, signature = "serving_d
   cpp_loaded_predict(object$pointer, signature, data, simplify, TRUE)
 }
 
-# Classes that are no strings, which the core leaves to R.
+# For classes that are not strings; the core creates string factors itself.
 served_factor <- function(classes, levels) {
   if (anyDuplicated(levels)) classes else factor(classes, levels)
 }
 
-# A model with one signature is asked that one.
 usual_signature <- function(object) {
   names <- names(object$signatures)
   if (length(names) == 1) names else "serving_default"
 }
 
-# Columns as the core takes them. List columns for inputs of the signature, `keys`, become matrices.
 served_data <- function(newdata, keys, call = parent.frame()) {
   if (is_matrix_package(newdata)) newdata <- as.matrix(newdata)
   if (is.matrix(newdata)) newdata <- as.data.frame(newdata, optional = TRUE)
@@ -103,20 +106,21 @@ served_column <- function(x) {
   if (is_matrix_package(x)) as.matrix(x) else x
 }
 
-# The rows of a list column or of a data frame as a matrix, which an input takes; examples as they
-# are.
+# Serialized examples remain as they are.
 served_rows <- function(x, name, call = parent.frame()) {
   if (length(x) == 0 || all(vapply(x, is.raw, NA))) return(x)
   kinds <- unique(vapply(x, typeof, ""))
   mixes <- any(kinds == "character") && length(kinds) > 1
   if (!all(vapply(x, is_atomic, NA)) || any(lengths(x) == 0) || mixes) {
-    abort_runhooks("Input {.field {name}} must have numbers, or strings, in all rows.", call = call)
+    abort_runhooks(
+      "Input {.field {name}} must have only numbers, or only strings, in all rows.", call = call
+    )
   }
   odd <- which(lengths(x) != lengths(x)[[1]])
   if (length(odd)) {
     abort_runhooks(
-      "Input {.field {name}} must have as many values in each row: row 1 has {lengths(x)[[1]]},
-       row {odd[[1]]} has {lengths(x)[[odd[[1]]]]}.",
+      "Input {.field {name}} must have the same number of values in each row: row 1 has
+       {lengths(x)[[1]]}, row {odd[[1]]} has {lengths(x)[[odd[[1]]]]}.",
       call = call
     )
   }
@@ -146,28 +150,34 @@ print.runhooks_saved_model <- function(x, ...) {
   invisible(x)
 }
 
-#' Write a file of records
+#' Write a TFRecord file
 #'
-#' Writes the rows of a data frame as `tf.Example`s into a TFRecord file, which TensorFlow and
-#' `tfrecord_dataset()` read and `tf$parse_example()` takes apart.
+#' Writes the rows of a data frame as `tf.Example`s to a TFRecord file. Read it with TensorFlow, or
+#' with [tfrecord_dataset()] and `tf$parse_example()`.
 #'
-#' Doubles are written as floats, integers and logicals as int64, strings and factors as bytes. A
-#' matrix column or a list column gives an example several values of a feature. What is NA is left
-#' out.
+#' Doubles become floats, integers and logicals int64, strings and factors bytes. A matrix column or
+#' a list column gives a row several values of a feature. NA omits the value.
 #'
-#' @param data A data frame or a named list of columns; or records as they are, a list of raw
-#'   vectors.
-#' @param path The file, which is replaced.
-#' @param compression_type `NULL`, `"GZIP"` or `"ZLIB"`.
+#' @param data A data frame or a named list of columns; or a list of raw vectors, which are written
+#'   as records without conversion.
+#' @param path Path of the file. An existing file is replaced.
+#' @param compression_type `"GZIP"`, `"ZLIB"`, or `NULL` (the default) for no compression.
 #' @return The number of records, invisibly.
-#' @section Errors: `runhooks_error_invalid_argument` for columns that an example cannot hold (dates,
-#'   `integer64`), and for numbers that are too large for a float. Whole numbers in doubles that a
-#'   float rounds are a warning.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an example cannot contain values of this type (dates,
+#'     `integer64`), or a number is too large for a float.
+#' @section Warnings: Whole numbers in a column of doubles are not exact as floats.
 #' @family exported models
 #' @export
 #' @examples
 #' path <- tempfile(fileext = ".tfrecord")
 #' write_tfrecord(data.frame(x = c(1.5, 2), n = 1:2, word = c("a", NA)), path)
+#' tfrecord_dataset(path) %>%
+#'   dataset_map(function(record) {
+#'     tf$parse_single_example(record, list(x = tf$FixedLenFeature(1L, tf$float32)))
+#'   }) %>%
+#'   dataset_collect() %>%
+#'   str()
 write_tfrecord <- function(data, path, compression_type = NULL) {
   check_string(path)
   check_string(compression_type, null = TRUE)

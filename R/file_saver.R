@@ -1,7 +1,7 @@
-# tf.train.Saver: checkpoints written by hand, or with one's own rules of what is kept.
+# tf$train$Saver: saves and restores variables outside of estimators.
 
-# `sharded`, `name` and `restore_sequentially` are checked and change nothing: on one device
-# TensorFlow writes one file, too, and there are no operations to be named or put in order.
+# `sharded`, `name` and `restore_sequentially` are only checked. On one device TensorFlow also
+# writes a single file, and a saver here has no operations to name or order.
 train_saver <- function(
   var_list = NULL, reshape = FALSE, sharded = FALSE, max_to_keep = 5,
   keep_checkpoint_every_n_hours = 10000, name = NULL, restore_sequentially = FALSE,
@@ -43,7 +43,6 @@ train_saver <- function(
   )
 }
 
-# Variables, or variables by their names in checkpoints.
 saver_variables <- function(x, call = parent.frame()) {
   if (is.null(x)) return(NULL)
   if (is_variable(x)) x <- list(x)
@@ -54,7 +53,6 @@ saver_variables <- function(x, call = parent.frame()) {
   x
 }
 
-# Called by the core.
 new_saver <- function(pointer) {
   saver <- new.env(parent = emptyenv())
   saver$.pointer <- pointer

@@ -1,11 +1,10 @@
-# Calls in formulas, as the rows of the training fix them.
+# Fixes data-dependent calls in formulas to their values for the training data.
 
-# With what the rows of the training say: makepredictcall() of functions that have one, and the breaks of
-# cut(x, 3) and cut(x, quantile(x)), of which a folder of earlier times does not know.
+# Also replaces the breaks of cut(x, 3) and cut(x, quantile(x)) by numbers.
 fixed_call <- function(raw, expr, data, blueprint, known) {
   is_cut <- identical(expr[[1]], quote(cut)) || identical(expr[[1]], quote(base::cut))
   if (!is_cut) return(stats::makepredictcall(raw, expr))
-  # it may be a column that somebody has called so
+  # a column may have this name, or an older record of the model this text
   if (basis_text(expr) %in% c(known$basis, names(data))) return(expr)
   call <- match.call(base::cut.default, expr)
   frame <- list2env(blueprint$constants, parent = globalenv())
@@ -15,12 +14,12 @@ fixed_call <- function(raw, expr, data, blueprint, known) {
   if (is_number(breaks)) {
     call$breaks <- cut_breaks(range(x, na.rm = TRUE), breaks)
   } else if (any(variables_of(call$breaks) %in% names(data))) {
-    call$breaks <- as.vector(breaks) # such as quantile(x)
+    call$breaks <- as.vector(breaks)
   }
   call
 }
 
-# As cut() has them: the outer ones a thousandth further.
+# The breaks that cut() computes: the outer ones are moved outwards by a thousandth of the range.
 cut_breaks <- function(limits, n) {
   width <- diff(limits)
   if (width == 0) {
@@ -32,7 +31,7 @@ cut_breaks <- function(limits, n) {
   breaks
 }
 
-# C(f, sum) are the levels of f: contrasts are for coef() and its like.
+# C(f, sum) is f for the model; contrasts matter only for coef() and similar functions.
 without_contrasts <- function(expr) {
   is_c <- is.call(expr) && (identical(expr[[1]], quote(C)) || identical(expr[[1]], quote(stats::C)))
   if (is_c) expr[[2]] else expr

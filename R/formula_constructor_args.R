@@ -1,32 +1,29 @@
-# What constructors are given, in its places: a formula, data and hidden units may stand in any order
-# in the first ones, as in lm(); what no argument takes is refused with what to write.
+# Matches the arguments of constructors: formula, data and hidden units may be in any order.
 
 is_formula <- function(x) inherits(x, "formula")
 
-# The arguments of the constructor whose frame is `call`: `args` by name, and as `given` the names of
-# those that the user wrote, some by the names `written`. `specs` are those that the core has
-# registered, with the constructor's formals and the call that asks its frame which of them are given.
+# `args` by name, the names of the `given` ones, and of those `written` in the call. `specs` are the
+# registered arguments, the formals, and an expression that returns which arguments are given.
 constructor_arguments <- function(specs, call, written) {
   type <- specs$type
   arguments <- names(specs$formals)
   extras <- as.list(eval(quote(substitute(list(...))), call))[-1]
-  is_door <- names(extras) %in% c("x", "y")
-  abort_unknown_args(if (any(is_door)) extras[!is_door] else extras, arguments, type, call)
-  doors <- if (any(is_door)) eval(quote(list(...)), call)[is_door]
+  is_xy <- names(extras) %in% c("x", "y")
+  abort_unknown_args(if (any(is_xy)) extras[!is_xy] else extras, arguments, type, call)
+  xy <- if (any(is_xy)) eval(quote(list(...)), call)[is_xy]
   is_given <- eval(specs$asks_given, call)
-  settled <- list(
+  matched <- list(
     args = mget(arguments, envir = call), given = arguments[is_given], type = type,
     traits = model_traits(type), seats = specs$seats, places = list(), written = written
   )
-  settled <- resolve_interface(settled, doors, specs$formals, call)
-  settled <- match_arguments(settled, specs$formals, call)
-  absent <- vapply(settled$args[specs$required], is_absent, NA)
-  if (any(absent)) abort_absent(specs$required[absent][[1]], settled, call)
-  settled
+  matched <- resolve_interface(matched, xy, specs$formals, call)
+  matched <- match_arguments(matched, specs$formals, call)
+  absent <- vapply(matched$args[specs$required], is_absent, NA)
+  if (any(absent)) abort_absent(specs$required[absent][[1]], matched, call)
+  matched
 }
 
-# The first places by what they take: what stands in another one's goes there. An estimator has seats
-# for what must be given, and for its folder.
+# Positional slots and the values they accept. A value in the wrong slot moves to the right one.
 slot_predicates <- list(
   head = function(x) is_head(x),
   widths = function(x) is.numeric(x) && is.null(dim(x)),
@@ -34,150 +31,144 @@ slot_predicates <- list(
   string = function(x) is.character(x)
 )
 
-# The kind of each seat by the name of its argument.
 positional_slots <- function(specs) {
-  has_seat <- (!nzchar(specs$default) & specs$kind %in% names(slot_predicates)) |
+  has_slot <- (!nzchar(specs$default) & specs$kind %in% names(slot_predicates)) |
     specs$name == "model_dir"
-  kinds <- setNames(specs$kind[has_seat], specs$name[has_seat])
+  kinds <- setNames(specs$kind[has_slot], specs$name[has_slot])
   kinds[order(match(kinds, names(slot_predicates)))]
 }
 
-slot_accepts <- function(x, name, seats) slot_predicates[[seats[[name]]]](x)
+slot_accepts <- function(x, name, slots) slot_predicates[[slots[[name]]]](x)
 
-match_arguments <- function(settled, defaults, call) {
-  args <- settled$args
+match_arguments <- function(matched, defaults, call) {
+  args <- matched$args
   if (!is.null(args$formula) && !is_formula(args$formula)) {
     check_arg(FALSE, args$formula, "a formula", "formula", call)
   }
-  seats <- settled$seats
-  first <- names(seats)
-  home_of <- function(kind) names(seats)[match(kind, seats)]
-  # the places of arguments that were called by their names are taken by those behind them
-  for (name in setdiff(settled$given, c(settled$written, first, "formula"))) {
-    if (is_formula(args[[name]])) settled <- move_argument(settled, name, "formula", defaults, call)
+  slots <- matched$seats
+  first <- names(slots)
+  home_of <- function(kind) names(slots)[match(kind, slots)]
+  # named arguments shift the positional arguments after them, so the formula may be in a later slot
+  for (name in setdiff(matched$given, c(matched$written, first, "formula"))) {
+    if (is_formula(args[[name]])) matched <- move_argument(matched, name, "formula", defaults, call)
   }
-  args <- settled$args
+  args <- matched$args
   if (!any(vapply(args[c(first, "formula")], is_formula, NA))) {
-    check_no_frame(settled, first, call)
-    return(settled)
+    check_no_frame(matched, first, call)
+    return(matched)
   }
-  for (name in settled$given) {
+  for (name in matched$given) {
     value <- args[[name]]
     is_data <- is_formula_data(value) || inherits(value, "DBIConnection")
-    # where lm() has its data, whatever it is, is the place of a folder's name
-    is_named <- name %in% settled$written || "data" %in% settled$given
+    # where lm() has its data, positional matching has put the value into `model_dir`
+    is_named <- name %in% matched$written || "data" %in% matched$given
     is_folder <- is.null(value) || is.character(value) || is_formula(value)
     is_meant <- name == "model_dir" && !is_folder || is_list_of_columns(value)
     if (name != "data" && (is_data || is_meant && !is_named)) {
-      settled <- move_argument(settled, name, "data", defaults, call)
+      matched <- move_argument(matched, name, "data", defaults, call)
     }
   }
-  for (name in intersect(first, settled$given)) {
-    value <- settled$args[[name]]
-    if (is_absent(value) || slot_accepts(value, name, seats)) next
-    # what was called by its name is in its place, and is told what it must be
-    if (name %in% settled$written && !is_formula(value)) next
-    home <- Find(function(seat) slot_accepts(value, seat, seats), first)
-    # models of parts, and those without columns, take one formula for all of the model
+  for (name in intersect(first, matched$given)) {
+    value <- matched$args[[name]]
+    if (is_absent(value) || slot_accepts(value, name, slots)) next
+    # a misused named argument is not moved: its own check reports it
+    if (name %in% matched$written && !is_formula(value)) next
+    home <- Find(function(slot) slot_accepts(value, slot, slots), first)
+    # models with several parts, or without columns, have one formula for the whole model
     if (is.null(home) && is_formula(value)) home <- "formula"
-    if (!is.null(home)) settled <- move_argument(settled, name, home, defaults, call)
+    if (!is.null(home)) matched <- move_argument(matched, name, home, defaults, call)
   }
-  if (!is.null(settled$args$formula) && "columns" %in% seats) {
-    settled <- move_argument(settled, "formula", home_of("columns"), defaults, call)
+  if (!is.null(matched$args$formula) && "columns" %in% slots) {
+    matched <- move_argument(matched, "formula", home_of("columns"), defaults, call)
   }
-  settled
+  matched
 }
 
-# As lm() takes them in the place of a data frame.
 is_list_of_columns <- function(x) {
   is_plain_list(x) && length(x) > 0 && !is.null(names(x)) && all(vapply(x, is_atomic, NA)) &&
     length(unique(lengths(x))) == 1
 }
 
-# Data in one of the first places, where no formula says what is wanted of them.
-check_no_frame <- function(settled, first, call) {
-  if (!any(vapply(settled$args[first[first %in% settled$given]], is_formula_data, NA))) {
+check_no_frame <- function(matched, first, call) {
+  if (!any(vapply(matched$args[first[first %in% matched$given]], is_formula_data, NA))) {
     return(invisible())
   }
-  is_frame <- any(vapply(settled$args[first], is.data.frame, NA)) # nolint: used by cli
-  written <- Find(function(name) is_string(settled$args[[name]]), first)
-  text <- if (!is.null(written)) settled$args[[written]]
+  is_frame <- any(vapply(matched$args[first], is.data.frame, NA)) # nolint: used by cli
+  written <- Find(function(name) is_string(matched$args[[name]]), first)
+  text <- if (!is.null(written)) matched$args[[written]]
   abort_runhooks(
     c(
-      "{if (is_frame) 'A data frame' else 'A dataset'} needs a formula, which says what is predicted
-       from what.",
+      "{if (is_frame) 'A data frame' else 'A dataset'} needs a formula that names the response and
+       the features.",
       x = if (length(text) && grepl("~", text)) "{.val {text}} is a string.",
-      i = "Such as {.code {settled$type}(mpg ~ wt, data = mtcars)}, without quotes."
+      i = "Example: {.code {matched$type}(mpg ~ wt, data = mtcars)}, without quotes."
     ),
     call = call
   )
 }
 
-# Moves the value of `from` to the argument `to`. Where two have changed places, both are moved.
-move_argument <- function(settled, from, to, defaults, call) {
-  there <- settled$args[[to]]
-  value <- settled$args[[from]]
-  is_taken <- to %in% settled$given
-  seats <- settled$seats
-  if (is_taken && (!to %in% names(seats) || slot_accepts(there, to, seats))) {
-    abort_runhooks("{.arg {to}} is given twice: by its name, and in the place of {.arg {from}}.",
+move_argument <- function(matched, from, to, defaults, call) {
+  there <- matched$args[[to]]
+  value <- matched$args[[from]]
+  is_taken <- to %in% matched$given
+  slots <- matched$seats
+  if (is_taken && (!to %in% names(slots) || slot_accepts(there, to, slots))) {
+    abort_runhooks("{.arg {to}} is given twice: by name, and by position as {.arg {from}}.",
       call = call
     )
   }
-  settled$args[to] <- list(value)
-  settled$places[[to]] <- from
-  if (is_taken) settled$places[[from]] <- to
-  settled$given <- union(setdiff(settled$given, from), to)
+  matched$args[to] <- list(value)
+  matched$places[[to]] <- from
+  if (is_taken) matched$places[[from]] <- to
+  matched$given <- union(setdiff(matched$given, from), to)
   if (is_taken) {
-    settled$args[from] <- list(there)
-    settled$given <- c(settled$given, from)
+    matched$args[from] <- list(there)
+    matched$given <- c(matched$given, from)
   } else {
-    settled$args[from] <- defaults[from]
+    matched$args[from] <- defaults[from]
   }
-  settled
+  matched
 }
 
-# The call with each argument by the name of its place; a formula is called so.
-normalize_call <- function(call, settled) {
+# Renames the arguments of a call as they were matched; a formula is always named `formula`.
+normalize_call <- function(call, matched) {
   names <- names(call)
-  for (to in names(settled$places)) names[names(call) == settled$places[[to]]] <- to
-  for (name in names(settled$seats)[settled$seats == "columns"]) {
-    if (is_formula(settled$args[[name]])) names[names == name] <- "formula"
+  for (to in names(matched$places)) names[names(call) == matched$places[[to]]] <- to
+  for (name in names(matched$seats)[matched$seats == "columns"]) {
+    if (is_formula(matched$args[[name]])) names[names == name] <- "formula"
   }
   names(call) <- names
   call
 }
 
-abort_absent <- function(name, settled, call) {
-  kind <- if (name %in% names(settled$seats)) settled$seats[[name]] else ""
-  if (kind == "columns" && !is.null(settled$args$data)) {
+abort_absent <- function(name, matched, call) {
+  kind <- if (name %in% names(matched$seats)) matched$seats[[name]] else ""
+  if (kind == "columns" && !is.null(matched$args$data)) {
     abort_runhooks(
-      c("{.arg formula} is missing.", i = "Which columns of {.arg data} are meant says {.code
-        {settled$type}(response ~ a + b, data = ...)}."),
+      c("{.arg formula} is missing.", i = "Name the response and the features: {.code
+        {matched$type}(response ~ a + b, data = ...)}."),
       call = call
     )
   }
   others <- c(head = "head = regression_head(), ", widths = "hidden_units = c(16, 8), ")
   # nolint: used by cli
-  before <- paste(others[intersect(names(others), settled$seats)], collapse = "")
+  before <- paste(others[intersect(names(others), matched$seats)], collapse = "")
   advice <- switch(kind,
     columns = c(
-      i = "From a formula and data: {.code {settled$type}({before}formula = mpg ~ wt, data =
+      i = "With a formula and data: {.code {matched$type}({before}formula = mpg ~ wt, data =
            mtcars)}.",
-      i = "From columns: {.code {settled$type}({before}feature_columns = column_numeric(\"wt\"))}."
+      i = "With columns: {.code {matched$type}({before}feature_columns = column_numeric(\"wt\"))}."
     ),
     widths = c(
-      i = "How many units each hidden layer has: {.code {settled$type}(mpg ~ wt, data = mtcars,
-           hidden_units = c(16, 8))}."
+      i = "Give the number of units of each hidden layer: {.code {matched$type}(mpg ~ wt, data =
+           mtcars, hidden_units = c(16, 8))}."
     ),
-    head = c(i = "What the model is to predict, such as {.code head = regression_head()}.")
+    head = c(i = "Give the kind of prediction, such as {.code head = regression_head()}.")
   )
   abort_runhooks(c("{.arg {name}} is missing.", advice), call = call)
 }
 
-# --- arguments that there are not
-
-# What other functions call what ours call otherwise, and where it belongs.
+# Names that other packages use, by the argument or function that replaces them here.
 other_names <- list(
   train = c(
     "epochs", "num_epochs", "n_epochs", "steps", "max_steps", "batch_size", "shuffle", "hooks",
@@ -192,7 +183,6 @@ other_names <- list(
   activation_fn = "activation"
 )
 
-# `extras` are the expressions of `...`, by their names.
 abort_unknown_args <- function(extras, arguments, type, call) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
@@ -200,8 +190,8 @@ abort_unknown_args <- function(extras, arguments, type, call) {
   if (!nzchar(name)) {
     abort_runhooks(
       c(
-        "{.fn {type}} has no place for {.code {text}}: there are too many arguments.",
-        i = "Arguments behind the first ones need their names."
+        "{.fn {type}} has too many arguments: it has no argument for {.code {text}}.",
+        i = "Only the first arguments can be given without their names."
       ),
       call = call
     )
@@ -218,48 +208,45 @@ unknown_arg_hint <- function(name, text, arguments, type) {
   if (identical(meant, "train")) {
     to <- switch(name, epochs = , n_epochs = "num_epochs", name)
     return(cli::format_inline(
-      "It belongs to training: {.code train(model, data, {to} = {text})}."
+      "Pass it to {.fn train}: {.code train(model, data, {to} = {text})}."
     ))
   }
   if (identical(meant, "predict")) {
-    return("It belongs to {.fn predict}: {.code predict(model, newdata = data)}.")
+    return("Pass data to {.fn predict}: {.code predict(model, newdata = data)}.")
   }
   if (identical(meant, "weight_column")) {
     text <- gsub("\"", "", text)
     return(cli::format_inline(
-      "The name of a column weights the rows: {.code weight_column = \"{text}\"}."
+      "Give the name of the column with the weights: {.code weight_column = \"{text}\"}."
     ))
   }
   if (name == "family") {
     return(
-      "Numbers have {.fn linear_regressor}, classes {.fn linear_classifier}, counts
-       {.code linear_estimator(poisson_regression_head(), ...)}."
+      "Use {.fn linear_regressor} for numbers, {.fn linear_classifier} for classes, and
+       {.code linear_estimator(poisson_regression_head(), ...)} for counts."
     )
   }
   if (name == "offset") {
-    return(cli::format_inline("It is a term of the formula: {.code y ~ x + offset({text})}."))
+    return(cli::format_inline("Write it in the formula: {.code y ~ x + offset({text})}."))
   }
   if (name %in% c("subset", "contrasts")) {
-    return("Prepare the data instead: models take all rows of them, and factors as they are.")
+    return("Prepare the data instead: models use all rows, and factors without contrasts.")
   }
   near <- if (length(meant) && meant %in% arguments) meant else near_name(name, arguments)
   if (length(near)) return(cli::format_inline("Did you mean {.arg {near}}?"))
   cli::format_inline("Its arguments are {.arg {arguments}}.")
 }
 
-# --- optimizers
-
-# An optimizer of each argument for one, where nothing is said at the formula door: one that
-# converges for standardized numbers; and the rate of `learning_rate` for those that are named.
-optimizer_arguments <- function(settled, is_formula, call) {
-  args <- settled$args
+# Formula models have a default optimizer that converges for standardized numbers.
+optimizer_arguments <- function(matched, is_formula, call) {
+  args <- matched$args
   rate <- args$learning_rate
   if (!is.null(rate)) {
     check_arg(is_number(rate) && rate > 0, rate, "a positive number", "learning_rate", call)
   }
-  for (part in settled$traits$trained_parts) {
+  for (part in matched$traits$trained_parts) {
     arg <- part$optimizer
-    chosen <- is_formula && !arg %in% settled$given
+    chosen <- is_formula && !arg %in% matched$given
     if (chosen) args[[arg]] <- formula_optimizer(part)
     if (is.null(rate)) next
     args[arg] <- list(with_rate(args[[arg]], rate, chosen, part, call))
@@ -267,8 +254,6 @@ optimizer_arguments <- function(settled, is_formula, call) {
   args
 }
 
-# What converges alone for the numbers of a formula: a name, with the rate that its name takes, or
-# with another one.
 formula_optimizer <- function(part) {
   if (part$rate_of_formula == 0) return(part$of_formula)
   named_optimizer(part$of_formula, part$rate_of_formula)
@@ -285,29 +270,26 @@ with_rate <- function(optimizer, rate, chosen, part, call) {
   if (!is_optimizer(optimizer) && !is.function(optimizer)) check_optimizer(optimizer, arg, call)
   abort_runhooks(
     c(
-      "{.arg learning_rate} goes with the name of an optimizer; {.arg {arg}} is
-       {if (is.function(optimizer)) 'a function' else 'an optimizer'} with a rate of its own.",
-      i = "Give it there, or write {.code {arg} = \"Adam\", learning_rate = {rate}}."
+      "{.arg learning_rate} requires the name of an optimizer, but {.arg {arg}} is
+       {if (is.function(optimizer)) 'a function' else 'an optimizer'} with its own rate.",
+      i = "Set the rate there, or write {.code {arg} = \"Adam\", learning_rate = {rate}}."
     ),
     call = call
   )
 }
 
-# The name of an optimizer; NA where a function will give it.
 optimizer_type <- function(x) {
   if (is_optimizer(x)) unclass(x)$type else if (is_string(x)) x else NA_character_
 }
 
-# Asked once for all that are registered; another name is refused where arguments are checked.
 wants_all_rows <- function(x) {
   if (is.null(the$all_rows)) the$all_rows <- cpp_optimizers_of_all_rows()
   optimizer_type(x) %in% the$all_rows
 }
 
-# Whether the optimum is another one than that of the data alone.
+# Whether regularization moves the optimum away from that of the loss.
 is_penalized <- function(x) is_optimizer(x) && cpp_optimizer_is_penalized(unclass_deep(x))
 
-# Linear models that are trained by iterations over all rows.
 is_full_batch_linear <- function(args, traits) {
   parts <- traits$parts
   if (length(parts) != 1 || parts[[1]]$is_deep || !isTRUE(traits$has_coefficients)) return(FALSE)
@@ -315,7 +297,6 @@ is_full_batch_linear <- function(args, traits) {
   wants_all_rows(optimizer) && !is_penalized(optimizer)
 }
 
-# What the core makes of a name, with another rate.
 named_optimizer <- function(name, rate) {
   structure(
     list(type = name, learning_rate = rate), owner = paste0("tf$train$", name, "Optimizer()"),

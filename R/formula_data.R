@@ -1,8 +1,6 @@
-# Data of a model made from a formula: the same features of later data, and how training reads them
-# where nothing is said.
+# Converts data to the features of a formula model, and selects how training reads them by default.
 
-# The variables of the blueprint, and the response where it is wanted, of all rows, with which rows
-# have NA in what. Words that are new are missing.
+# Values and missing rows of the variables and the response. Unseen levels count as missing.
 blueprint_frame <- function(blueprint, data, with_response, call) {
   data <- fill_missing(data, blueprint$na$constants)
   names <- names(blueprint$variables)
@@ -10,7 +8,7 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
   values <- lapply(setNames(nm = names), function(name) {
     value <- formula_value(name, data, blueprint, call)
     levels <- blueprint$variables[[name]]$levels
-    # NA alone, as R writes it, is of any kind
+    # a logical column with only NA can be of any type
     if (is.logical(value) && all(is.na(value))) {
       storage.mode(value) <- if (is.null(levels)) "double" else "character"
     }
@@ -49,12 +47,11 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
   frame
 }
 
-# What the expressions read must be there.
 check_variables <- function(blueprint, data, call) {
   read <- unlist(lapply(names(blueprint$variables), function(name) {
     expr <- blueprint$variables[[name]]$expr
     if (name %in% names(data)) return(name)
-    # what was no column in training is none now
+    # a variable of the formula's environment, not a column, in training
     if (is.null(expr)) name else intersect(variables_of(expr), blueprint$columns)
   }))
   read <- c(read, intersect(variables_of(blueprint$offset$expr), blueprint$columns))
@@ -62,7 +59,6 @@ check_variables <- function(blueprint, data, call) {
   if (length(missing)) abort_missing_features(missing, names(data), call)
 }
 
-# The frame without rows that have NA, or an error, as the blueprint's na.action says.
 complete_frame <- function(blueprint, frame, call, note = FALSE) {
   frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
   if (all(frame$rows)) return(frame)
@@ -82,7 +78,6 @@ only_rows <- function(frame, rows) {
   frame
 }
 
-# The features that the model's columns read, by name.
 frame_features <- function(blueprint, frame) {
   known <- lapply(Filter(function(v) !is.null(v$levels), blueprint$variables), function(variable) {
     list(kind = "character", levels = variable$levels)
@@ -109,8 +104,7 @@ frame_features <- function(blueprint, frame) {
   features
 }
 
-# The features of data, and the response, as an input function. In training what is not given is
-# chosen by the number of rows: `is_limited` says that steps are, and is NULL elsewhere.
+# `is_limited`: NULL unless training, TRUE if `steps` or `max_steps` is given.
 blueprint_input_fn <- function(
   model, data, batch_size = NULL, shuffle = "auto", num_epochs = NULL, ..., is_limited = NULL,
   given = character(), resume = TRUE, call = parent.frame()
@@ -120,8 +114,8 @@ blueprint_input_fn <- function(
     abort_runhooks(
       c(
         "input_fn must be a function, not {kind_of(data)}.",
-        i = "Make one with {.fn input_fn}. A data frame will do for models that were made from a
-             formula."
+        i = "Create one with {.fn input_fn}. Only models from a formula accept a data frame
+             directly."
       ),
       call = call
     )
@@ -147,7 +141,7 @@ blueprint_input_fn <- function(
   n <- n_rows(frame$response)
   if (is.null(batch_size)) batch_size <- if (is_training) default_batch(model, n) else 128
   if (is_training && sees_all_rows(model, n, batch_size)) {
-    # where all rows are seen at once neither their order nor a place in them says anything
+    # with all rows in each step, order and position are irrelevant
     if (identical(shuffle, "auto")) shuffle <- FALSE
     resume <- FALSE
   }
@@ -164,23 +158,19 @@ check_some_rows <- function(data, call) {
 check_some_weight <- function(blueprint, frame, call) {
   if (is.null(frame$weight) || !is.numeric(frame$weight) || any(frame$weight != 0)) return(invisible())
   abort_runhooks(
-    "All weights {.val {blueprint$weight}} are 0: no row of the data counts.", call = call
+    "All weights in {.val {blueprint$weight}} are 0, so no row contributes to the loss.",
+    call = call
   )
 }
 
-# --- how training reads data
-
-# So many rows and steps converge, and take less than a second; how many says the kind of model.
 default_batch <- function(model, n) {
   if (sees_all_rows(model)) n else min(n, model_traits(model$spec$type)$batch_size)
 }
 
-# Whether the model wants all rows in each step, by itself or by its optimizer, and they are.
 sees_all_rows <- function(model, n = 1, batch_size = n) {
   batch_size == n && (model_traits(model$spec$type)$wants_all_rows || is_iterative_fit(model, n, batch_size))
 }
 
-# Whether the model is trained by an optimizer that wants all rows in each step, and they are.
 is_iterative_fit <- function(model, n = 1, batch_size = n) {
   parts <- model_traits(model$spec$type)$parts
   length(parts) == 1 && batch_size == n && wants_all_rows(model$spec[[parts[[1]]$optimizer]])
@@ -191,7 +181,7 @@ most_iterations <- 200
 default_epochs <- function(model, n, batch_size) {
   check_positive_whole(batch_size)
   if (is_iterative_fit(model, n, batch_size)) return(most_iterations)
-  # the model says when it is done
+  # such a model stops its own training
   if (model_traits(model$spec$type)$wants_all_rows) return(NULL)
   default_passes(model, n, batch_size)
 }
@@ -200,7 +190,6 @@ default_passes <- function(model, n, batch_size) {
   max(1, ceiling(model_traits(model$spec$type)$steps * batch_size / n))
 }
 
-# Whether what as_model_input() has made of data gives all rows in each step.
 reads_all_rows <- function(model, input) {
   about <- attr(input, "about")
   !is.null(about$rows) && !isTRUE(about$is_stream) && is_iterative_fit(model, about$rows, about$batch_size)
@@ -213,12 +202,12 @@ abort_reading <- function(extras, call) {
   advice <- if (name %in% c("epochs", "n_epochs")) {
     "Did you mean {.arg num_epochs}?"
   } else if (name %in% c("learning_rate", "lr", "optimizer", "na.action", "normalize")) {
-    "It belongs to the constructor of the model."
+    "Pass it to the constructor of the model."
   } else {
     near <- near_name(name, c(known, "steps", "max_steps", "hooks"))
-    if (length(near)) "Did you mean {.arg {near}}?" else "A data frame takes {.arg {known}}."
+    if (length(near)) "Did you mean {.arg {near}}?" else "With a data frame, use {.arg {known}}."
   }
-  what <- if (nzchar(name)) "argument {.arg {name}}" else "place for {describe(extras[[1]])}"
+  what <- if (nzchar(name)) "argument {.arg {name}}" else "argument for {describe(extras[[1]])}"
   abort_runhooks(
     c(paste0("There is no ", what, "."), i = advice), call = call, env = environment()
   )
@@ -240,7 +229,6 @@ abort_missing_features <- function(missing, existing, call) {
   )
 }
 
-# The data of the last training or of the constructor, for methods without any.
 kept_data <- function(object, call = parent.frame()) {
   data <- unclass(object$estimator)$kept$data
   if (is.null(data)) data <- object$data
@@ -249,16 +237,15 @@ kept_data <- function(object, call = parent.frame()) {
     c(
       "{.arg input_fn} is missing.",
       i = if (is.null(object$blueprint)) {
-        "Only a model that was made from a formula knows its data. Give an {.fn input_fn}."
+        "Only a model from a formula stores its data. Give an {.fn input_fn}."
       } else {
-        "The data were taken out of this model. Give a data frame."
+        "The data were removed from this model. Give a data frame."
       }
     ),
     call = call
   )
 }
 
-# What predict() has no argument for.
 abort_prediction <- function(extras, call) {
   if (length(extras) == 0) return(invisible())
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
@@ -266,12 +253,12 @@ abort_prediction <- function(extras, call) {
     "newdata", "type", "interval", "level", "hooks", "checkpoint_path", "predict_keys", "simplify"
   )
   advice <- if (name %in% c("new_data", "data", "new.data", "newx", "x")) {
-    "New data are {.arg newdata}: {.code predict(model, newdata = data)}."
+    "Use {.arg newdata}: {.code predict(model, newdata = data)}."
   } else {
     near <- near_name(name, known)
     if (length(near)) "Did you mean {.arg {near}}?" else "Its arguments are {.arg {known}}."
   }
-  what <- if (nzchar(name)) "argument {.arg {name}}" else "place for {describe(extras[[1]])}"
+  what <- if (nzchar(name)) "argument {.arg {name}}" else "argument for {describe(extras[[1]])}"
   abort_runhooks(
     c(paste0("{.fn predict} has no ", what, "."), i = advice), call = call, env = environment()
   )

@@ -1,14 +1,11 @@
-# Days, times and differences of times as features: the numbers that lm() makes of them, differences in
-# one unit, whatever that of the data is.
+# Converts dates, times and time differences (in days) to numbers, as lm() does.
 
-# NULL of what is none.
 time_kind <- function(x) {
   kinds <- c(Date = "Date", POSIXt = "POSIXct", difftime = "difftime")
   found <- Filter(function(class) inherits(x, class), names(kinds))
   if (length(found)) kinds[[found[[1]]]]
 }
 
-# Days since 1970, seconds since then, days.
 time_numbers <- function(x) {
   switch(time_kind(x),
     Date = as.numeric(x),
@@ -17,7 +14,7 @@ time_numbers <- function(x) {
   )
 }
 
-# What seconds are counted from, as a float32 has no room for all since 1970.
+# The origin of times: float32 cannot represent seconds since 1970 exactly.
 first_time <- function(seconds) {
   seconds <- seconds[is.finite(seconds)]
   if (length(seconds)) floor(min(seconds)) else 0
@@ -28,14 +25,14 @@ check_time <- function(x, name, was, call) {
   if (identical(now, was)) return(invisible())
   abort_runhooks(
     c(
-      "The feature {.val {name}} is not of the type that it had in training.",
-      x = "It was {.cls {was}} and is now {.cls {if (is.null(now)) class(x) else now}}."
+      "The feature {.val {name}} has a different type than in training.",
+      x = "It was {.cls {was}}, but is now {.cls {if (is.null(now)) class(x) else now}}."
     ),
     call = call
   )
 }
 
-# The questions of a table of nodes about days and times in their words: "day <= 2020-02-29".
+# Formats thresholds of dates and times in the splits of a tree: "day <= 2020-02-29".
 with_time_questions <- function(nodes, blueprint) {
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]

@@ -1,8 +1,6 @@
-# What a model keeps of the places in which its formula and the functions of its formula were
-# written: what these read, and not what else stands there. So the file of a model that was made in
-# a function has none of that function's data, and what it needs is there in another session.
+# Reduces the environments of formulas to the variables that they use. Saving a model then does not
+# save all variables of the function that created it.
 
-# The object with its formula, and the values and functions that the formula reads.
 without_frames <- function(object) {
   if (is.null(object$formula)) return(object)
   memo <- new.env(parent = emptyenv())
@@ -21,7 +19,7 @@ lean_formula <- function(formula, constants) {
   formula
 }
 
-# A function with an environment that has what it reads; other values as they are.
+# A function gets an environment with only the variables it uses; other values do not change.
 lean_value <- function(x, memo) {
   if (!is.function(x) || is.primitive(x)) return(x)
   place <- environment(x)
@@ -33,13 +31,13 @@ lean_value <- function(x, memo) {
   x
 }
 
-# With these a function may read what its text does not name.
+# A function that calls one of these may use variables that its code does not name.
 lookup_functions <- c(
   "get", "get0", "mget", "exists", "eval", "evalq", "eval_tidy", "local", "with", "assign", "<<-",
   "->>", "environment", "parent.frame", "parent.env", "sys.function", "sys.frame", "as.environment"
 )
 
-# Names in the text of a function, strings too, as sapply(x, "name") has them.
+# Names in the code of a function, including strings, as in sapply(x, "name").
 read_names <- function(f) {
   parts <- c(as.list(formals(f)), list(body(f)))
   strings <- function(x) {
@@ -49,7 +47,7 @@ read_names <- function(f) {
   unique(c(unlist(lapply(parts, all.names)), unlist(lapply(parts, strings))))
 }
 
-# One environment for each in which functions were written; in `memo` are pairs of both.
+# Functions of one environment share one reduced environment; `memo` contains pairs of both.
 lean_place <- function(place, names, memo) {
   known <- Find(function(pair) identical(pair$was, place), memo$pairs)
   if (is.null(known)) {
@@ -59,13 +57,12 @@ lean_place <- function(place, names, memo) {
   for (name in setdiff(names, c("", ls(known$now, all.names = TRUE)))) {
     found <- place_of(name, place)
     if (is.null(found)) next
-    assign(name, NULL, envir = known$now) # a function may call itself
+    assign(name, NULL, envir = known$now) # breaks the recursion of a function that calls itself
     assign(name, lean_value(get(name, envir = found), memo), envir = known$now)
   }
   known$now
 }
 
-# The environment that has the name, below packages; NULL where none has.
 place_of <- function(name, place) {
   top <- topenv(place)
   repeat {
@@ -77,7 +74,7 @@ place_of <- function(name, place) {
   }
 }
 
-# FALSE for an argument that was not given, and for one that cannot be evaluated.
+# FALSE for a missing argument and for a promise that fails.
 is_readable <- function(name, place) {
   tryCatch(!identical(mget(name, envir = place)[[1]], quote(expr = )), error = function(error) FALSE)
 }

@@ -1,7 +1,6 @@
-# Formulas without an intercept, `y ~ 0 + x`: the bias of a linear model stays 0, and numbers are not
-# centred.
+# Formulas without an intercept, such as `y ~ 0 + x`: the bias is 0 and numbers are not centered.
 
-# Words of which each row has one say what an intercept would.
+# A factor in the formula implies an intercept.
 has_bias <- function(terms, blueprint) {
   if (attr(terms, "intercept") == 1) return(TRUE)
   is_of_words <- vapply(terms, function(term) {
@@ -11,14 +10,14 @@ has_bias <- function(terms, blueprint) {
   any(is_of_words)
 }
 
-# The bias of a linear model may stay 0; a deep model has one in each layer.
+# A deep model has a bias in each layer, so it cannot omit the intercept.
 check_bias <- function(blueprint, formulas, parts, traits, call) {
   if (blueprint$has_bias) return(invisible())
   if (!is_linear_alone(parts, traits)) {
     abort_runhooks(
       c(
-        "Only a linear model can do without an intercept, or one that has a factor in its place.",
-        x = "{.code {term_name(formulas[[1]])}} leaves it out, by {.code - 1} or {.code 0 +}."
+        "Only a linear model can omit the intercept, unless the formula has a factor.",
+        x = "{.code {term_name(formulas[[1]])}} omits it with {.code - 1} or {.code 0 +}."
       ),
       call = call
     )
@@ -32,9 +31,10 @@ check_known_bias <- function(blueprint, folder, call) {
   if (is.null(known) || blueprint$has_bias == !isFALSE(known$has_bias)) return(invisible())
   abort_runhooks(
     c(
-      "The model in {.path {folder$path}} was trained {if (blueprint$has_bias) 'without' else 'with'}
-       an intercept, and this one is {if (blueprint$has_bias) 'with' else 'without'}.",
-      i = "Give another {.arg model_dir}, or make it as it was trained."
+      "The model in {.path {folder$path}} was trained
+       {if (blueprint$has_bias) 'without' else 'with'} an intercept, but this model is
+       {if (blueprint$has_bias) 'with' else 'without'} one.",
+      i = "Use another {.arg model_dir}, or the formula of the training."
     ),
     kind = "failed_precondition", call = call
   )

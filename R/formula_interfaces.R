@@ -1,53 +1,52 @@
-# Models of a recipe and data, or of x and y, in the place of a formula and data: they become these.
+# Interfaces without a formula: a recipe and data, or x and y, become a formula and data.
 
 is_recipe <- function(x) inherits(x, "recipe")
 
-# Quickly: the rest cannot be one.
+# Cheap pre-check.
 maybe_xy_or_recipe <- function(x) is.object(x) || is.matrix(x)
 
 is_tabular <- function(x) is.data.frame(x) || is.matrix(x) || is_matrix_package(x)
 
-# The arguments with a formula and data, and the recipe by which later data are prepared. `extras` are
-# `x` and `y` where they were given by these names.
-resolve_interface <- function(settled, extras, defaults, call) {
-  if (is.null(extras) && !any(vapply(settled$args[settled$given], maybe_xy_or_recipe, NA))) {
-    return(settled)
+# `extras` are named arguments `x` and `y`. The recipe is stored for the preparation of later data.
+resolve_interface <- function(matched, extras, defaults, call) {
+  if (is.null(extras) && !any(vapply(matched$args[matched$given], maybe_xy_or_recipe, NA))) {
+    return(matched)
   }
-  columns <- vapply(settled$traits$parts, function(part) part$columns, "")
-  seats <- union(names(settled$seats), columns[nzchar(columns)])
-  # the places of arguments that were called by their names are taken by those behind them
-  places <- c(intersect(seats, settled$given), setdiff(settled$given, c(seats, settled$written)))
-  given <- c(settled$args[places], extras)
+  columns <- vapply(matched$traits$parts, function(part) part$columns, "")
+  slots <- union(names(matched$seats), columns[nzchar(columns)])
+  # named arguments shift the positional arguments after them
+  places <- c(intersect(slots, matched$given), setdiff(matched$given, c(slots, matched$written)))
+  given <- c(matched$args[places], extras)
   is_open <- vapply(given, function(x) is_recipe(x) || is_tabular(x), NA)
-  if (!any(is_open) || any(vapply(given, is_formula, NA)) || !is.null(settled$args$formula)) {
-    return(abort_incomplete_xy(settled, extras, call))
+  if (!any(is_open) || any(vapply(given, is_formula, NA)) || !is.null(matched$args$formula)) {
+    return(abort_incomplete_xy(matched, extras, call))
   }
   is_of_recipe <- any(vapply(given, is_recipe, NA))
   opened <- if (is_of_recipe) {
-    recipe_to_formula(given, settled$args$data, call)
+    recipe_to_formula(given, matched$args$data, call)
   } else {
     xy_to_formula(given, names(given)[is_open][[1]])
   }
-  if (is.null(opened)) return(abort_incomplete_xy(settled, extras, call))
+  if (is.null(opened)) return(abort_incomplete_xy(matched, extras, call))
   taken <- intersect(opened$taken, places)
-  settled$args[taken] <- defaults[taken]
-  settled$args$formula <- opened$formula
-  settled$args$data <- opened$data
-  settled$given <- union(setdiff(settled$given, taken), c("formula", "data"))
-  if (!is.null(opened$weight) && is.null(settled$args$weight_column)) {
-    settled$args$weight_column <- opened$weight
-    settled$given <- union(settled$given, "weight_column")
+  matched$args[taken] <- defaults[taken]
+  matched$args$formula <- opened$formula
+  matched$args$data <- opened$data
+  matched$given <- union(setdiff(matched$given, taken), c("formula", "data"))
+  if (!is.null(opened$weight) && is.null(matched$args$weight_column)) {
+    matched$args$weight_column <- opened$weight
+    matched$given <- union(matched$given, "weight_column")
   }
-  settled$recipe <- opened$recipe
-  settled
+  matched$recipe <- opened$recipe
+  matched
 }
 
-abort_incomplete_xy <- function(settled, extras, call) {
-  if (length(extras) == 0) return(settled)
+abort_incomplete_xy <- function(matched, extras, call) {
+  if (length(extras) == 0) return(matched)
   abort_runhooks(
     c(
-      "{.fn {settled$type}} takes {.arg x} and {.arg y} together: columns, and a response of as many rows.",
-      i = "Or a formula and {.arg data}."
+      "{.fn {matched$type}} needs both {.arg x} and {.arg y}, with the same number of rows.",
+      i = "Or give a formula and {.arg data}."
     ),
     call = call
   )
@@ -68,8 +67,8 @@ recipe_to_formula <- function(given, data, call) {
   if (length(outcome) != 1) {
     abort_runhooks(
       c(
-        "The recipe of a model must have one outcome, not {length(outcome)}.",
-        i = "{.code recipe(mpg ~ ., mtcars)} says which it is."
+        "The recipe must have exactly one outcome, not {length(outcome)}.",
+        i = "Example: {.code recipe(mpg ~ ., mtcars)}."
       ),
       call = call
     )
@@ -84,7 +83,7 @@ recipe_to_formula <- function(given, data, call) {
   )
 }
 
-# NULL where nothing is a response of as many rows.
+# NULL if no argument is a response with the right number of rows.
 xy_to_formula <- function(given, x_name) {
   x <- given[[x_name]]
   is_response <- function(y) {
@@ -109,13 +108,10 @@ all_terms <- function(response) {
   stats::as.formula(call("~", as.name(response), quote(.)), globalenv())
 }
 
-# --- data that a recipe has prepared
-
 as_baked <- function(data) structure(data, is_baked = TRUE)
 
 is_baked <- function(data) isTRUE(attr(data, "is_baked", exact = TRUE))
 
-# Data as the model of a recipe reads them, the response too.
 baked_data <- function(object, data, call = parent.frame()) {
   if (is.null(object$recipe) || !is.data.frame(data) || is_baked(data)) return(data)
   rlang::check_installed("recipes", "to prepare data by the recipe of the model.")
@@ -130,8 +126,8 @@ baked_data <- function(object, data, call = parent.frame()) {
 abort_unbaked <- function(error, call) {
   cli::cli_abort(
     c(
-      "The data cannot be prepared by the recipe of the model.",
-      i = "Give data as they are before the recipe, with all columns that it reads."
+      "The recipe of the model cannot prepare the data.",
+      i = "Give unprepared data with all columns that the recipe reads."
     ),
     parent = error, class = error_classes("invalid_argument"), call = call
   )

@@ -1,26 +1,25 @@
-# Models made from a formula: the columns that its terms become, and the blueprint by which later
-# data become the same features.
+# Converts formulas to feature columns, and later data to the same features (by the blueprint).
 
-# The arguments of a constructor with columns in the place of formulas, what the specification has
-# beside them, the blueprint and the data. `folder` may know the formula from an earlier training.
-formula_arguments <- function(settled, folder, call) {
-  args <- settled$args
-  mode <- settled$traits$mode
-  parts <- settled$traits$parts_of_columns
+# Replaces formulas in the arguments by feature columns. A trained model in `folder` determines
+# levels and scales.
+formula_arguments <- function(matched, folder, call) {
+  args <- matched$args
+  mode <- matched$traits$mode
+  parts <- matched$traits$parts_of_columns
   formula <- args$formula
   for (slot in if (!is.null(formula)) names(parts)) {
     if (!is.null(args[[slot]])) next
-    # the deep part finds interactions by itself
+    # a deep part learns interactions without product terms
     args[[slot]] <- structure(formula, main_effects = parts[[slot]]$is_deep)
   }
   formulas <- Filter(is_formula, args[names(parts)])
   if (length(formulas) == 0 && is.null(formula)) {
-    abort_formula_arguments(settled, call)
-    return(list(args = optimizer_arguments(settled, FALSE, call)))
+    abort_formula_arguments(matched, call)
+    return(list(args = optimizer_arguments(matched, FALSE, call)))
   }
   check_flag(args$normalize, "normalize", call)
-  optimizers <- vapply(settled$traits$trained_parts, `[[`, "", "optimizer")
-  args[optimizers] <- optimizer_arguments(settled, TRUE, call)[optimizers]
+  optimizers <- vapply(matched$traits$trained_parts, `[[`, "", "optimizer")
+  args[optimizers] <- optimizer_arguments(matched, TRUE, call)[optimizers]
   if (is.null(formula)) formula <- response_of(formulas, call)
   data <- check_formula_data(args$data, call, response_variables = variables_of(formula_response(formula, call)))
   columns <- data_names(data)
@@ -29,20 +28,20 @@ formula_arguments <- function(settled, folder, call) {
   if (!is.null(weight) && !weight %in% columns) abort_missing_features(weight, columns, call)
   blueprint <- new_blueprint(formula, columns, weight, call)
   blueprint$as_words <- mode == "classification"
-  blueprint$has_trees <- settled$traits$has_trees
+  blueprint$has_trees <- matched$traits$has_trees
   folder <- open_folder(folder)
   blueprint$known <- remembered_formula(folder)
   terms <- lapply(formulas, formula_variables, columns, blueprint, call)
   blueprint <- add_offset(blueprint, terms, parts, columns, environment(formula), call)
   blueprint$columns <- used <- used_columns(formula, terms, columns, weight, call)
-  is_scaled <- is_normalized(settled, blueprint$known, folder, call)
+  is_scaled <- is_normalized(matched, blueprint$known, folder, call)
   wants <- list(
-    is_scaled = is_scaled, is_whitened = is_scaled && is_full_batch_linear(args, settled$traits),
+    is_scaled = is_scaled, is_whitened = is_scaled && is_full_batch_linear(args, matched$traits),
     classes = mode == "classification",
     response = is_scaled && (mode == "regression" || head_scales_labels(args$head))
   )
   if (is_streamed(data)) data <- frame_or_stream(data, used)
-  check_has_features(terms, parts, settled$traits, call)
+  check_has_features(terms, parts, matched$traits, call)
   frame <- learn_formula(blueprint, terms, data, used, args$na.action, wants, call)
   blueprint <- frame$blueprint
   if (length(terms) == 1) {
@@ -51,12 +50,12 @@ formula_arguments <- function(settled, folder, call) {
     blueprint$lead <- leading_call(terms[[1]])
     blueprint$has_intercept <- attr(terms[[1]], "intercept") == 1
   }
-  check_bias(blueprint, formulas, parts, settled$traits, call)
+  check_bias(blueprint, formulas, parts, matched$traits, call)
   check_known_bias(blueprint, folder, call)
   for (slot in names(terms)) terms[[slot]] <- narrow_terms(terms[[slot]], blueprint)
   blueprint <- orthogonalize_terms(blueprint, frame, wants$is_whitened)
-  # what asks whether a number is below another can do with numbers as they are
-  by_gradients <- length(settled$traits$trained_parts) > 0
+  # tree models compare numbers, so they need no scaling
+  by_gradients <- length(matched$traits$trained_parts) > 0
   blueprint <- add_scales(blueprint, frame, wants$is_scaled, wants$response, by_gradients)
   for (slot in names(formulas)) {
     deep <- parts[[slot]]$is_deep
@@ -65,8 +64,8 @@ formula_arguments <- function(settled, folder, call) {
     if (length(args[[slot]]) == 0) attr(args[[slot]], "is_of_formula") <- TRUE
   }
   if (passes_missing(blueprint)) args$missing_features <- as.list(missing_features(blueprint))
-  args <- formula_defaults(args, settled, frame$n)
-  args <- response_arguments(args, settled$given, blueprint, frame$response, mode, call)
+  args <- formula_defaults(args, matched, frame$n)
+  args <- response_arguments(args, matched$given, blueprint, frame$response, mode, call)
   check_offset(blueprint, args$n_classes, call)
   spec <- label_scale_arguments(blueprint)
   is_of_head <- !is.null(args$head)
@@ -75,23 +74,22 @@ formula_arguments <- function(settled, folder, call) {
   list(
     args = args, spec = c(
       spec, if (!blueprint$has_bias) list(has_bias = FALSE),
-      if (length(settled$traits$formula_defaults)) list(of_formula = TRUE)
+      if (length(matched$traits$formula_defaults)) list(of_formula = TRUE)
     ),
-    blueprint = blueprint, formula = formula, data = as_kept_data(data, used, settled$args$data, frame)
+    blueprint = blueprint, formula = formula, data = as_kept_data(data, used, matched$args$data, frame)
   )
 }
 
-# Where nothing is said, what the model's family has for data of so many rows.
-formula_defaults <- function(args, settled, rows) {
-  for (default in settled$traits$formula_defaults) {
-    if (default$argument %in% settled$given) next
+formula_defaults <- function(args, matched, rows) {
+  for (default in matched$traits$formula_defaults) {
+    if (default$argument %in% matched$given) next
     args[[default$argument]] <- default$value / if (default$is_by_row) rows else 1
   }
   args
 }
 
-# The blueprint with the variables, levels and terms of the data, and of these what scales and classes
-# are learned from: all rows of a frame, or what one pass through a stream has shown.
+# Adds variables, levels and terms to the blueprint. Returns the values from which scales and
+# classes are computed: all rows of a frame, or statistics of a stream.
 learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) {
   is_stream <- is_streamed(data)
   if (!is_stream) check_some_rows(data, call)
@@ -122,13 +120,12 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
   frame
 }
 
-# A pass through much data takes its time.
 inform_scan_done <- function(learned, columns) {
   rows <- format(learned$read, big.mark = ",", scientific = FALSE) # nolint: used by cli
   cli::cli_inform(
     c(
-      "{rows} rows were read once to learn levels and scales of {length(columns)} column{?s}; they
-       stay where they are."
+      "Read {rows} rows once to compute levels and scales of {length(columns)} column{?s}, without
+       loading them into memory."
     ),
     class = "runhooks_message_learned"
   )
@@ -141,25 +138,23 @@ frame_or_stream <- function(stream, columns) {
   stream
 }
 
-# Without a formula nothing reads them.
-abort_formula_arguments <- function(settled, call) {
-  if (!is.null(settled$args$data)) abort_runhooks("{.arg data} goes with a formula.", call = call)
-  odd <- intersect(c("normalize", "na.action"), settled$given)
+abort_formula_arguments <- function(matched, call) {
+  if (!is.null(matched$args$data)) abort_runhooks("{.arg data} requires a formula.", call = call)
+  odd <- intersect(c("normalize", "na.action"), matched$given)
   if (length(odd) == 0) return(invisible())
   abort_runhooks(
     c(
-      "{.arg {odd[[1]]}} goes with a formula.",
+      "{.arg {odd[[1]]}} requires a formula.",
       i = if (odd[[1]] == "normalize") {
-        "Columns have {.code column_numeric(normalizer_fn = )}."
+        "For columns, use {.code column_numeric(normalizer_fn = )}."
       } else {
-        "Columns have {.code column_numeric(default_value = )}."
+        "For columns, use {.code column_numeric(default_value = )}."
       }
     ),
     call = call
   )
 }
 
-# The columns of the data that the model is made of, in their order.
 used_columns <- function(formula, terms, columns, weight, call) {
   read <- unlist(lapply(unlist(unname(terms), recursive = FALSE), function(term) {
     c(names(term), unlist(lapply(term, variables_of)))
@@ -174,7 +169,7 @@ used_columns <- function(formula, terms, columns, weight, call) {
   )
 }
 
-# What fitted(), residuals() and train() without data go by: a reference, no copy.
+# The data for fitted(), residuals() and train() without data. Columns are shared, not copied.
 as_kept_data <- function(data, used, given, frame) {
   if (is_streamed(data)) {
     data$total <- frame$n
@@ -186,7 +181,6 @@ as_kept_data <- function(data, used, given, frame) {
   structure(data, class = "data.frame", row.names = rows)
 }
 
-# Columns by name, or a stream.
 check_formula_data <- function(data, call, response_variables = NULL) {
   if (is.null(data)) {
     abort_runhooks("{.arg data} is missing: a formula needs a data frame.", call = call)
@@ -205,13 +199,12 @@ abort_connection <- function(call) {
   abort_runhooks(
     c(
       "{.arg data} must be a table of the database, not the connection.",
-      i = "{.code sql_dataset(connection, \"SELECT y, a, b FROM ... ORDER BY ...\")} reads one."
+      i = "Use {.code sql_dataset(connection, \"SELECT y, a, b FROM ... ORDER BY ...\")}."
     ),
     call = call
   )
 }
 
-# The formula that has the response.
 response_of <- function(formulas, call) {
   sided <- Filter(function(formula) length(formula) == 3, formulas)
   lefts <- unique(lapply(sided, `[[`, 2))
@@ -225,8 +218,6 @@ response_of <- function(formulas, call) {
     call = call
   )
 }
-
-# --- the blueprint: plain data
 
 formula_response <- function(formula, call) {
   if (length(formula) == 3) return(formula[[2]])
@@ -243,8 +234,7 @@ new_blueprint <- function(formula, columns, weight, call) {
   )
 }
 
-# What a formula's expressions need beside the data and the functions that packages have: `pi`, `letters`,
-# what the script has defined.
+# Variables of the script that the expressions use besides columns, without functions of packages.
 formula_constants <- function(expr, columns, frame) {
   constants <- list()
   for (name in setdiff(all.names(expr, unique = TRUE), columns)) {
@@ -253,7 +243,6 @@ formula_constants <- function(expr, columns, frame) {
     while (!identical(env, emptyenv())) {
       if (exists(name, envir = env, inherits = FALSE)) {
         value <- get(name, envir = env, inherits = FALSE)
-        # functions of packages are found there again
         if (is_users || !is.function(value)) constants[[name]] <- value
         break
       }
@@ -264,11 +253,10 @@ formula_constants <- function(expr, columns, frame) {
   constants
 }
 
-# The terms of a formula: for each the expressions of its variables, by name.
 formula_variables <- function(formula, columns, blueprint, call) {
   left_out <- c(blueprint$response_variables, blueprint$weight)
   names <- setdiff(columns, left_out)
-  # only the names count
+  # terms() uses only the names
   stub <- structure(
     rep(list(0), length(names)), names = names, class = "data.frame", row.names = 1L
   )
@@ -285,7 +273,7 @@ formula_variables <- function(formula, columns, blueprint, call) {
   if (any(is_response)) {
     warn_response_dropped(blueprint$response$name)
     is_left <- is_left & !is_response
-    if (!any(is_left)) abort_runhooks("The formula has no features beside its response.", call = call)
+    if (!any(is_left)) abort_runhooks("The formula has no features but its response.", call = call)
   }
   own <- vapply(seq_along(variables), function(i) any(uses[i, is_left]), NA)
   structure(
@@ -294,27 +282,28 @@ formula_variables <- function(formula, columns, blueprint, call) {
   )
 }
 
-# A linear model may be the same for all rows, as `y ~ 1` says, whatever the offset adds.
 check_has_features <- function(terms, parts, traits, call) {
   if (is_linear_alone(parts, traits) || all(lengths(terms) > 0)) return(invisible())
   abort_runhooks(
-    c("The formula has no features.", i = "{.fn linear_regressor} and its like do without."),
+    c(
+      "The formula has no features.",
+      i = "Only linear models, such as {.fn linear_regressor}, accept this."
+    ),
     call = call
   )
 }
 
-# As lm() does: it would be predicted from itself.
+# lm() also drops the response from the features.
 warn_response_dropped <- function(name) {
   rlang::warn(
     c(
-      paste0("The response `", name, "` is on the right side of the formula, too, and is dropped there."),
-      i = "As lm() drops it: it would be predicted from itself."
+      paste0("The response `", name, "` is on the right side of the formula, too; it is dropped."),
+      i = "lm() drops it, too: the response would be predicted from itself."
     ),
     class = c("runhooks_warning_response", "runhooks_warning")
   )
 }
 
-# The blueprint with the variables and features of terms.
 add_terms <- function(blueprint, terms, data, call) {
   for (term in terms) {
     for (name in setdiff(names(term), names(blueprint$variables))) {
@@ -340,8 +329,8 @@ add_terms <- function(blueprint, terms, data, call) {
   blueprint
 }
 
-# Features are fed by their keys, after which variables are named: `I(a + b)` and `I(a - b)` must
-# differ in more than what no name of a variable has.
+# A key also names variables in the graph, where invalid characters are replaced, so that
+# `I(a + b)` and `I(a - b)` would get the same name.
 add_feature <- function(blueprint, parts) {
   name <- product_name(parts)
   if (length(parts) == 0 || name %in% names(blueprint$features)) return(blueprint)
@@ -352,10 +341,9 @@ add_feature <- function(blueprint, parts) {
   blueprint
 }
 
-# As the core names the variables of a column.
+# The core's rule for names of variables.
 variable_scope_name <- function(name) gsub("[^A-Za-z0-9_.-]", "_", name, useBytes = TRUE)
 
-# Which combinations of words there are; the folder of an earlier training may know more.
 crossed_levels <- function(values, blueprint, words) {
   known <- blueprint$known$crosses[[product_name(words)]]
   if (!is.null(known)) return(known)
@@ -366,12 +354,12 @@ crossed_levels <- function(values, blueprint, words) {
   unique(crossed[!is.na(crossed)])
 }
 
-# One word of several, "a:b"; missing where one of them is.
+# Combines several levels to one string, "a:b"; NA if one of them is missing.
 crossed_words <- function(values) {
   parts <- lapply(unname(values), function(x) {
     words <- as.character(x)
     words[which(!nzchar(words))] <- NA
-    # what separates them must not be taken for a part of them
+    # escape the separator in the levels
     if (any(grepl(":", words, fixed = TRUE))) gsub("([\\\\:])", "\\\\\\1", words) else words
   })
   crossed <- do.call(paste, c(parts, sep = ":"))
@@ -389,10 +377,9 @@ new_variable <- function(name, expr, data, blueprint, call) {
   value <- plain_value(if (is.null(time)) raw else time_numbers(raw))
   check_column(value, name, FALSE, call, missing = TRUE)
   words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_words(value)
-  # other rows of a stream may have some
   if (!is.null(words) && !blueprint$is_stream) check_has_levels(words, name, call)
   if (!is.null(words) && !is.null(known$levels)) words <- known$levels
-  # scale() and its like as they were for these data; a stream has none of these
+  # in a stream, check_by_row() rejects such calls
   fixed <- if (is.call(expr)) {
     if (blueprint$is_stream) expr else fixed_call(raw, expr, data, blueprint, known)
   }
@@ -405,7 +392,6 @@ new_variable <- function(name, expr, data, blueprint, call) {
   )
 }
 
-# The levels of strings.
 plain_words <- function(x) sorted_words(setdiff(x, c(NA, "")))
 
 check_has_levels <- function(words, name, call) {
@@ -413,8 +399,7 @@ check_has_levels <- function(words, name, call) {
   abort_runhooks("The feature {.val {name}} has no level: all values are missing.", call = call)
 }
 
-# The value of a variable: a column of the data, or computed from them. Where it cannot be computed
-# with the rows that have NA, as poly() cannot, it is computed of the others.
+# If functions such as poly() fail on rows with NA, computes the value from the other rows.
 raw_value <- function(name, expr, data, blueprint, call) {
   if (name %in% names(data)) return(check_no_list(data[[name]], name, call))
   if (is.null(expr)) expr <- as.name(name)
@@ -429,19 +414,17 @@ raw_value <- function(name, expr, data, blueprint, call) {
   })
 }
 
-# As lm() refuses lists; what is in one may be anything.
 check_no_list <- function(x, name, call) {
   if (!is.list(x) || is.data.frame(x) || inherits(x, "POSIXlt")) return(x)
   abort_runhooks(
     c(
-      "{.val {name}} of the formula must be a vector, a factor or a matrix, not {kind_of(x)}.",
-      i = "{.fn unlist} makes a vector of single values, {.code do.call(rbind, x)} a matrix of rows."
+      "{.val {name}} in the formula must be a vector, a factor or a matrix, not {kind_of(x)}.",
+      i = "Use {.fn unlist} for single values, or {.code do.call(rbind, x)} for rows of a matrix."
     ),
     call = call
   )
 }
 
-# Numbers with a class, such as poly() gives, are numbers.
 plain_value <- function(value) {
   value <- flat_column(value)
   if (is_sparse_matrix(value)) value <- unname(Matrix::as.matrix(value))
@@ -449,7 +432,6 @@ plain_value <- function(value) {
   array(as.vector(value), dim(value))
 }
 
-# The value of a variable of the blueprint.
 formula_value <- function(name, data, blueprint, call) {
   variable <- blueprint$variables[[name]]
   raw <- raw_value(name, variable$expr, data, blueprint, call)
@@ -467,20 +449,18 @@ response_value <- function(data, blueprint, call) {
   value
 }
 
-# As glm() has them for two classes.
+# glm() accepts a matrix of counts for two classes; this package does not.
 abort_counted_classes <- function(name, n, call) {
   abort_runhooks(
     c(
       "The response {.code {name}} of a classifier must be one class in each row, not {n} columns.",
-      i = "Counts of classes are a row for each class, with the counts in a column of the data that
-           {.arg weight_column} names."
+      i = "Use one row per class, and put the counts into a column that {.arg weight_column} names."
     ),
     call = call
   )
 }
 
-# The column of a term: numbers standardized, words by their vocabulary, several words by the
-# combinations that there are; words and numbers together have a weight for each word.
+# A product of levels and numbers has one weight per level.
 term_column <- function(term, blueprint, is_deep) {
   name <- product_name(names(term))
   parts <- blueprint$terms[[name]]
@@ -508,9 +488,6 @@ term_column <- function(term, blueprint, is_deep) {
   if (is_deep) column_indicator(column) else column
 }
 
-# --- responses
-
-# What the response says of classes and dimensions, unless the arguments say it.
 response_arguments <- function(args, given, blueprint, value, mode, call) {
   name <- blueprint$response$name
   if (mode == "regression") {
@@ -520,7 +497,7 @@ response_arguments <- function(args, given, blueprint, value, mode, call) {
           "The response {.val {name}} of a regressor must be numbers, not
            {kind_words[[column_kind(value)]]}.",
           x = "The value in row 1 is {.val {first_value(value[1])}}.",
-          i = "Classes are what {.fn linear_classifier} and its like predict."
+          i = "To predict classes, use a classifier such as {.fn linear_classifier}."
         ),
         call = call
       )
@@ -538,15 +515,15 @@ response_arguments <- function(args, given, blueprint, value, mode, call) {
   args
 }
 
-# A level of which there is no row is a class as others are, as a stream's or later data may have it.
+# A level without rows remains a class, because a stream or later data may contain it.
 inform_empty_classes <- function(x, name) {
   empty <- if (is.factor(x)) setdiff(levels(x), as.character(x))
   if (length(empty) == 0) return(invisible())
   cli::cli_inform(
     c(
-      "No row has the class{cli::qty(length(empty))}{?/es} {.val {empty}} of {.val {name}}; a class
-       without rows is kept, its probability goes to 0, and there is no least loss.",
-      i = "{.fn droplevels} leaves such classes out."
+      "No row has the class{cli::qty(length(empty))}{?/es} {.val {empty}} of {.val {name}}. Without
+       rows, the probability of a class tends to 0 and the loss has no minimum.",
+      i = "Use {.fn droplevels} to drop such classes."
     ),
     class = "runhooks_message_empty_class"
   )
@@ -564,7 +541,7 @@ response_classes <- function(x, name, call) {
   if (length(classes) > 1 && !is_fraction) return(classes)
   abort_runhooks(
     c(
-      "The response {.val {name}} of a classifier must have two classes or more.",
+      "The response {.val {name}} of a classifier must have at least two classes.",
       x = if (is_fraction) "It has fractions." else "It has {length(classes)}: {.val {classes}}."
     ),
     call = call

@@ -1,9 +1,6 @@
-# Missing values of models made from a formula: refused, left out with their row, replaced by
-# constants, which are plain data, or passed on to models that ask for them. Of words "" is missing,
-# too: no level of a model is called so.
+# Missing values in models from a formula. In character columns and factors, "" is also missing.
 
-# `kind` is "fail", "omit", "exclude", "pass" or "constants", with `constants` by column. `data` are
-# those that the formula reads.
+# `kind` is "fail", "omit", "exclude", "pass" or "constants"; `constants` are by column.
 as_na_action <- function(x, data, blueprint, call, stream = NULL) {
   known <- blueprint$known$na
   name <- na_action_name(x)
@@ -40,18 +37,18 @@ is_constants <- function(x) {
 abort_na_action <- function(x, call) {
   abort_runhooks(
     c(
-      "{.arg na.action} must be one of the below, not {describe(x)}.",
+      "{.arg na.action} must be one of the following, not {describe(x)}.",
       "*" = "{.code na.fail}: rows with NA are an error.",
-      "*" = "{.code na.pass}, of models of trees: a split sends NA to the side where it gains more.",
-      "*" = "{.code na.omit} or {.code na.exclude}: they are left out.",
-      "*" = "{.code \"mean\"}, {.code \"median\"}: of the column, take the place of NA.",
-      "*" = "{.code list(<column> = <number>)}: this takes the place of NA."
+      "*" = "{.code na.pass}, for tree models: a split sends NA to the side with the larger gain.",
+      "*" = "{.code na.omit} or {.code na.exclude}: drop rows with NA.",
+      "*" = "{.code \"mean\"} or {.code \"median\"}: replace NA by that of the column.",
+      "*" = "{.code list(<column> = <number>)}: replace NA by this number."
     ),
     call = call
   )
 }
 
-# Of each column of numbers, whether it has NA here or not: later data may.
+# Computed for all numeric columns, because later data may have NA in other columns.
 middle_values <- function(data, blueprint, name, stream, call) {
   is_number <- vapply(data, function(x) is.numeric(x) && is.null(dim(x)), NA)
   is_feature <- !names(data) %in% c(blueprint$response_variables, blueprint$weight)
@@ -63,8 +60,8 @@ middle_values <- function(data, blueprint, name, stream, call) {
   if (name == "mean") return(stream_means(stream, columns))
   abort_runhooks(
     c(
-      "{.code na.action = \"median\"} needs all rows at once, which a stream does not have.",
-      i = "{.code \"mean\"}, {.code na.omit} and {.code list(<column> = <number>)} do without."
+      "{.code na.action = \"median\"} needs all rows in memory, but the data are a stream.",
+      i = "Use {.code \"mean\"}, {.code na.omit} or {.code list(<column> = <number>)}."
     ),
     call = call
   )
@@ -75,7 +72,7 @@ check_constants <- function(constants, data, blueprint, call) {
   if (length(odd)) {
     abort_runhooks(
       c(
-        "{.arg na.action} names {.val {odd}}, which the formula does not read.",
+        "{.arg na.action} names {.val {odd}}, which the formula does not use.",
         i = existing_names(names(data))
       ),
       kind = "not_found", call = call
@@ -85,8 +82,8 @@ check_constants <- function(constants, data, blueprint, call) {
   if (length(odd)) {
     abort_runhooks(
       c(
-        "{.arg na.action} cannot make up the response {.val {odd[[1]]}}.",
-        i = "Leave rows without it out of the data, or give {.code na.action = na.omit}."
+        "{.arg na.action} cannot fill in the response {.val {odd[[1]]}}.",
+        i = "Drop rows without a response from the data, or use {.code na.action = na.omit}."
       ),
       call = call
     )
@@ -103,18 +100,15 @@ check_constants <- function(constants, data, blueprint, call) {
   }
 }
 
-# --- passed on
-
-# `numbers` are the variables that may miss some, `words` the words that those of words have instead.
-# A folder's model knows its own.
+# `numbers` are numeric variables with NA, `words` the additional levels for missing values.
 passing_action <- function(known, blueprint, call) {
   if (identical(known$kind, "pass")) return(known)
   if (!blueprint$has_trees) {
     abort_runhooks(
       c(
-        "{.code na.action = na.pass} is for models of trees, which send NA to one side of a split.",
-        i = "{.code na.omit} leaves rows with NA out; {.code \"mean\"}, {.code \"median\"} and constants take the
-             place of NA."
+        "{.code na.action = na.pass} requires a tree model, which sends NA to one side of a split.",
+        i = "{.code na.omit} drops rows with NA; {.code \"mean\"}, {.code \"median\"} and constants
+             replace NA."
       ),
       call = call
     )
@@ -124,7 +118,7 @@ passing_action <- function(known, blueprint, call) {
 
 passes_missing <- function(blueprint) identical(blueprint$na$kind, "pass")
 
-# The blueprint that knows which of its variables miss some, unless it is a folder's.
+# Records which variables have missing values, unless a trained model determines them.
 learn_missing <- function(blueprint, variables) {
   if (!passes_missing(blueprint)) return(blueprint)
   if (is.null(blueprint$known)) {
@@ -140,7 +134,6 @@ learn_missing <- function(blueprint, variables) {
   blueprint
 }
 
-# The features of numbers of which some are missing.
 missing_features <- function(blueprint) {
   is_missing <- vapply(blueprint$features, function(parts) any(parts %in% unlist(blueprint$na$numbers)), NA)
   is_number <- vapply(blueprint$features, function(parts) {
@@ -149,8 +142,6 @@ missing_features <- function(blueprint) {
   unname(blueprint$keys[names(blueprint$features)[is_missing & is_number]])
 }
 
-# The values of variables, words in the place of those that are missing and numbers as doubles, which
-# alone have NA in the core.
 with_missing_words <- function(values, blueprint) {
   if (!passes_missing(blueprint)) return(values)
   for (name in names(values)) {
@@ -175,7 +166,7 @@ fill_missing <- function(data, constants) {
   data
 }
 
-# Which rows have NA or NaN: numbers and logicals; words where they are asked for, also "".
+# Whether each row has NA or NaN. `words`: also check strings and factors; `blanks`: "" is missing.
 is_missing_row <- function(x, words = TRUE, blanks = words) {
   is_word <- is.character(x) || is.factor(x)
   if (is.list(x) || is_sparse_matrix(x) || (is_word && !words)) return(logical(n_rows(x)))
@@ -198,20 +189,19 @@ keep_rows <- function(x, rows) {
   structure(cells, class = oldClass(x))
 }
 
-# `few` in the rows that are TRUE, NA in the others.
+# The inverse of keep_rows(): rows that are FALSE get NA.
 spread_rows <- function(few, rows) {
   place <- cumsum(rows)
   place[!rows] <- NA
   if (is.null(dim(few))) return(few[place])
   spread <- few[place, , drop = FALSE]
-  # poly() and its like say by attributes how to compute them of other data
+  # attributes of poly() and similar functions are needed to compute them for other data
   kept <- attributes(few)
   attributes(spread)[setdiff(names(kept), c("dim", "dimnames"))] <-
     kept[setdiff(names(kept), c("dim", "dimnames"))]
   spread
 }
 
-# How many rows have NA, of how many, and of each variable in how many and where the first is.
 missing_counts <- function(missing) {
   list(
     rows = sum(Reduce(`|`, missing, FALSE)), all = length(missing[[1]]),
@@ -219,7 +209,6 @@ missing_counts <- function(missing) {
   )
 }
 
-# The same with those of more rows, which are behind the first `before`.
 add_counts <- function(was, now, before) {
   if (is.null(was)) return(now)
   list(
@@ -228,7 +217,6 @@ add_counts <- function(was, now, before) {
   )
 }
 
-# Which variables have NA in how many rows, as lines of a message.
 missing_lines <- function(missing) {
   some <- names(missing$counts)[missing$counts > 0]
   vapply(some, function(name) {
@@ -254,12 +242,12 @@ abort_missing_rows <- function(missing, blueprint, call) {
   # nolint: used by cli
   value <- if (is_word) paste0('"', plain_words(blueprint$variables[[example]]$levels)[[1]], '"') else "0"
   advice <- c(
-    i = "{.code na.action = na.omit} in the constructor leaves these rows out.",
+    i = "{.code na.action = na.omit} in the constructor drops these rows.",
     i = if (length(numbers)) {
-      "{.code na.action = \"mean\"}, {.code \"median\"} or {.code list({example} = {value})} puts
-       constants in their place."
+      "{.code na.action = \"mean\"}, {.code \"median\"} or {.code list({example} = {value})}
+       replaces NA by constants."
     },
-    i = if (has_response && blueprint$na$kind == "constants") "A response is not made up."
+    i = if (has_response && blueprint$na$kind == "constants") "Responses are not filled in."
   )
   abort_runhooks(
     c("{rows} of {all} rows {cli::qty(rows)}{?has/have} NA.", setNames(lines, rep("x", length(lines))), advice),
@@ -267,16 +255,13 @@ abort_missing_rows <- function(missing, blueprint, call) {
   )
 }
 
-# What na.omit() leaves out is said once for each use of data.
+# Reported once for each use of data.
 inform_omitted <- function(missing) {
   rows <- sum(Reduce(`|`, missing)) # nolint: used by cli
   all <- length(missing[[1]]) # nolint: used by cli
   by <- names(missing)[vapply(missing, any, NA)] # nolint: used by cli
   cli::cli_inform(
-    "{rows} of {all} rows {cli::qty(rows)}{?is/are} left out, because of NA in {.val {by}}.",
+    "Dropped {rows} of {all} rows because of NA in {.val {by}}.",
     class = "runhooks_message_omitted"
   )
 }
-
-# --- models made of columns
-

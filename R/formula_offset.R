@@ -1,6 +1,6 @@
-# offset() of a formula: a number of each row that is added to the linear function without a weight.
+# offset() in a formula: a number per row that is added to the linear function without a weight.
 
-# Several are one sum. `parts` are those of the model, of which one must be linear.
+# Adds up several offsets. At least one of the model's `parts` must be linear.
 add_offset <- function(blueprint, terms, parts, columns, frame, call) {
   offsets <- unlist(lapply(unname(terms), attr, "offsets"), recursive = FALSE)
   offsets <- offsets[!duplicated(names(offsets))]
@@ -8,8 +8,8 @@ add_offset <- function(blueprint, terms, parts, columns, frame, call) {
   if (all(vapply(parts, `[[`, NA, "is_deep"))) {
     abort_runhooks(
       c(
-        "{.code {names(offsets)[[1]]}} is for models with a linear part; this one has none.",
-        i = "Take it away from the response instead, as in {.code y - a ~ b}."
+        "{.code {names(offsets)[[1]]}} requires a model with a linear part; this model has none.",
+        i = "Subtract it from the response instead, as in {.code y - a ~ b}."
       ),
       call = call
     )
@@ -21,25 +21,27 @@ add_offset <- function(blueprint, terms, parts, columns, frame, call) {
   blueprint
 }
 
-# All classes of several would have the same.
+# With several classes, an offset would shift all logits equally and have no effect.
 check_offset <- function(blueprint, n_classes, call) {
   if (is.null(blueprint$offset) || is.null(n_classes) || n_classes <= 2) return(invisible())
   abort_runhooks(
-    "{.code {blueprint$offset$name}} is for numbers, counts and two classes; there are {n_classes}.",
+    "{.code {blueprint$offset$name}} requires numbers, counts or two classes; the response has
+     {n_classes} classes.",
     call = call
   )
 }
 
-# Of each row of the data; NULL where the formula has none.
 offset_value <- function(data, blueprint, call) {
   offset <- blueprint$offset
   if (is.null(offset)) return(NULL)
   value <- raw_value(offset$name, offset$expr, data, blueprint, call)
   if (is.numeric(value) && is.null(dim(value))) return(as.numeric(value))
-  abort_runhooks("{.code {offset$name}} must be a number of each row, not {kind_of(value)}.", call = call)
+  abort_runhooks(
+    "{.code {offset$name}} must be one number per row, not {kind_of(value)}.", call = call
+  )
 }
 
-# Large ones are fed less their mean, which the bias has.
+# Centers the offset, so that large values keep their precision; the bias absorbs the mean.
 add_offset_center <- function(blueprint, frame, is_scaled) {
   if (is.null(blueprint$offset)) return(blueprint)
   known <- blueprint$known$terms[[blueprint$offset$name]]

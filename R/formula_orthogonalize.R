@@ -1,13 +1,12 @@
-# Numbers of which others say nearly all: x, x^2, x^3, or one that hardly varies within the levels of a
-# factor. Each term of numbers becomes what the words of the formula and the terms before it leave
-# over, with mean 0 and mean square 1, so that single precision is enough for a linear model of them,
-# and its optimum is near in all directions. The data may be as collinear as lm() takes them.
+# Orthogonalizes nearly collinear numeric terms, such as x, x^2 and x^3, against the previous terms
+# and the factors. Linear models are then well conditioned, and single precision suffices for data
+# that are as collinear as lm() accepts.
 
-# `is_whitened` says whether the model is trained by an optimizer that goes to the optimum.
+# `is_whitened`: a full-batch optimizer trains the model to the optimum.
 orthogonalize_terms <- function(blueprint, frame, is_whitened) {
   known <- blueprint$known
   if (!is.null(known)) {
-    # one of other terms is refused where the folder is read
+    # if the terms differ, reading the model directory raises an error later
     own <- c(names(blueprint$terms), blueprint$offset$name)
     if (!setequal(names(known$terms), own)) return(blueprint)
     if (!is.null(known$basis)) blueprint$basis <- known_basis(known$basis)
@@ -27,25 +26,22 @@ orthogonalize_terms <- function(blueprint, frame, is_whitened) {
       blueprint$basis <- new_basis(numbers, names, blueprint)
     }
   }
-  # what is read in chunks does not come to the optimum
+  # training on a stream does not reach the optimum
   if (!is.null(frame$values)) blueprint$slopes <- new_slopes(blueprint, frame$values, codes)
   blueprint
 }
 
-# Terms of numbers alone.
 number_terms <- function(blueprint) {
   names(Filter(function(term) length(term$words) == 0, blueprint$terms))
 }
 
-# Their numbers side by side.
 number_matrix <- function(blueprint, names, values) {
   do.call(cbind, lapply(unname(blueprint$terms[names]), function(term) {
     matrix(as.numeric(feature_value(term$numbers, values)), n_rows(values[[1]]))
   }))
 }
 
-# `shares` makes of standardized numbers what is fed to the model; a column that others say whole, as
-# lm() finds it, has none.
+# `shares` convert standardized numbers to orthogonal ones; they are 0 for collinear columns.
 new_basis <- function(numbers, names, blueprint) {
   kept <- numbers$kept
   shares <- matrix(0, numbers$k, numbers$k)
@@ -61,12 +57,11 @@ new_basis <- function(numbers, names, blueprint) {
   basis
 }
 
-# What makes columns of mean square 1 of those whose triangle is `r`, each of those before it.
+# Inverts the triangle `r` of a QR decomposition, so that columns become orthonormal.
 whitening <- function(r) backsolve(r * sign(diag(r)), diag(ncol(r)))
 
-# What is to be known of numbers: their scales, which of them there are for lm(), and the triangle of
-# standardized ones of some columns. `means` are by words, where these say much of numbers. Beside a bias they
-# are what is left of their means.
+# `kept`: the columns that lm() would keep. `means`: effects of the factors on the columns, if they
+# explain nearly all of a column; the columns are then residualized.
 frame_numbers <- function(x, codes = NULL, has_bias = TRUE) {
   scale <- column_scale(x, has_bias)
   z <- standardized(x, scale)
@@ -88,7 +83,6 @@ frame_numbers <- function(x, codes = NULL, has_bias = TRUE) {
   )
 }
 
-# Of the decomposed (1, x), or of x.
 known_columns <- function(decomposed, has_bias) {
   known <- sort(decomposed$pivot[seq_len(decomposed$rank)])
   if (has_bias) known[-1] - 1 else known
@@ -100,7 +94,7 @@ triangle_of <- function(z, kept) {
 
 root_mean_square <- function(x) sqrt(colMeans(x^2))
 
-# Those of `kept` of which those before them leave more than `smallest`.
+# The columns of `kept` whose residual on the previous ones exceeds `smallest`.
 independent_columns <- function(z, kept, smallest) {
   kept <- utils::head(kept, nrow(z))
   while (length(kept)) {
@@ -113,19 +107,16 @@ independent_columns <- function(z, kept, smallest) {
 
 standardized <- function(x, scale) sweep(sweep(x, 2, scale$center), 2, scale$scale, `/`)
 
-# The numbers as `shares` take them.
 basis_numbers <- function(basis, blueprint, values) {
   z <- standardized(number_matrix(blueprint, basis$terms, values), basis)
   residualize_on_factors(z, basis$means, word_codes(blueprint, values, names(basis$means)))
 }
 
-# The columns of `shares` that are those of a term.
 basis_columns <- function(basis, name) {
   at <- match(name, basis$terms)
   sum(basis$widths[seq_len(at - 1)]) + seq_len(basis$widths[[at]])
 }
 
-# What a numeric column has besides: all numbers, and how it is made of them.
 basis_fields <- function(blueprint, name) {
   basis <- blueprint$basis
   if (!name %in% basis$terms) return(list())
@@ -135,7 +126,6 @@ basis_fields <- function(blueprint, name) {
   )
 }
 
-# The numbers of `terms` as one column, less their means by words.
 all_numbers <- function(blueprint, terms, scale, widths = scale$widths) {
   keys <- vapply(terms, function(term) {
     blueprint$keys[[product_name(blueprint$terms[[term]]$numbers)]]
@@ -150,8 +140,6 @@ all_numbers <- function(blueprint, terms, scale, widths = scale$widths) {
   }
   rebuild_column(fields)
 }
-
-# --- in the folder
 
 basis_record <- function(basis) {
   if (is.null(basis)) return(NULL)

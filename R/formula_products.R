@@ -1,7 +1,6 @@
-# Products with numbers that have several columns, such as poly(x, 2):f or m:z: a term for each column,
-# or for each combination of them.
+# Products with multi-column numbers, such as poly(x, 2):f, become one term per column.
 
-# The variables that are columns of others, as `poly(x, 2)[, 1]`.
+# Adds the columns of multi-column variables as variables, such as `poly(x, 2)[, 1]`.
 add_parts_of_terms <- function(blueprint, term) {
   if (length(term) < 2) return(blueprint)
   for (name in names(term)) {
@@ -15,13 +14,12 @@ add_parts_of_terms <- function(blueprint, term) {
       blueprint$variables[[part_name(name, i)]] <- part
     }
   }
-  # the whole is read where it is a term of its own
+  # the whole variable is needed if it is also a term
   blueprint
 }
 
 part_name <- function(name, i) paste0(name, "[, ", i, "]")
 
-# The terms with those of columns in the place of those of matrices.
 narrow_terms <- function(terms, blueprint) {
   narrow <- lapply(terms, function(term) {
     widths <- vapply(blueprint$variables[names(term)], function(v) {
@@ -43,21 +41,20 @@ narrow_terms <- function(terms, blueprint) {
   unlist(narrow, recursive = FALSE)
 }
 
-# --- the terms as calls: as a text `(x > 3):z` is another one
+# --- terms as calls, because the text `(x > 3):z` would be parsed differently
 
 product_call <- function(variables) {
   Reduce(function(a, b) call(":", a, b), unname(as.list(variables)))
 }
 
-# What makes terms() take the variables in the order of the formula, which is that in which names such
-# as `a:b` have them; NULL where the sum of the terms alone does.
+# A product that makes terms() keep the order of the variables; NULL if it is kept anyway.
 leading_call <- function(terms) {
   order <- attr(terms, "order")
   if (identical(unique(unlist(lapply(terms, names))), names(order))) return(NULL)
   product_call(order)
 }
 
-# The right side of the formula, or of one with the first `n` terms.
+# The right side of the formula, with the first `n` terms.
 sum_of_terms <- function(blueprint, n = length(blueprint$summands)) {
   add <- function(a, b) call("+", a, b)
   summands <- blueprint$summands[seq_len(n)]

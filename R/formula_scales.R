@@ -1,6 +1,5 @@
-# Standardized numbers: center and scale of each term and of the response, from the training data.
-# They are numbers in the columns and in the head, so the graph takes the data as they are; the
-# model's folder remembers them, for a model that is made again of other data.
+# Standardizes terms and the response. The scales are stored in columns and head, so the graph reads
+# unscaled data, and in the model directory for models that are created again from other data.
 
 add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms = TRUE) {
   known <- blueprint$known
@@ -18,7 +17,7 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
     if (!is_scaled || !scales_terms || length(term$numbers) == 0 || has_basis(blueprint, name)) next
     scale <- known$terms[[name]]
     if (is.null(scale)) {
-      # a weight for each word can do without the mean where each word has a bias, too
+      # centering is possible only if each level also has a bias
       is_centered <- if (length(term$words) == 0) blueprint$has_bias else {
         product_name(term$words) %in% names(blueprint$terms)
       }
@@ -37,7 +36,7 @@ has_basis <- function(blueprint, name) {
   name %in% blueprint$basis$terms || !is.null(slopes_of(blueprint, name))
 }
 
-# Of a frame, or of what was learned of a stream.
+# `frame` has values, or moments if it comes from a stream.
 feature_scale <- function(frame, numbers, is_centered) {
   if (is.null(frame$moments)) return(column_scale(feature_value(numbers, frame$values), is_centered))
   moments_scale(frame$moments[[product_name(numbers)]], is_centered)
@@ -48,19 +47,16 @@ response_scale <- function(frame, is_centered) {
   moments_scale(frame$moments$.response, is_centered)
 }
 
-# A head that can be given standardized labels says so by its arguments.
 head_scales_labels <- function(head) {
   is_head(head) && "label_scale" %in% cpp_specs("head", head$type)$name
 }
 
-# The product of numbers as it is fed.
 feature_value <- function(numbers, values) {
   if (length(numbers) == 1) return(values[[numbers]])
   Reduce(`*`, lapply(values[numbers], as.numeric))
 }
 
-# Numbers for each column: the mean and the standard deviation, or 0 and the root of the mean
-# square. What does not vary is left as large as it is.
+# Mean and standard deviation, or 0 and root mean square. Constant columns are not scaled.
 column_scale <- function(x, is_centered) {
   columns <- matrix(as.numeric(x), n_rows(x))
   center <- if (is_centered) colMeans(columns) else numeric(ncol(columns))
@@ -79,11 +75,7 @@ label_scale_arguments <- function(blueprint) {
   list(label_center = as.list(response$center), label_scale = as.list(response$scale))
 }
 
-# --- what the folder remembers
-
-# NULL where no model of a formula was trained there.
 remembered_formula <- function(folder) {
-  # what was not trained, nobody has to follow
   if (!folder$has_metadata || !folder$has_checkpoint) return(NULL)
   known <- folder_memory(folder)$formula
   if (is_known_formula(known)) known
@@ -101,7 +93,7 @@ is_known_formula <- function(x) {
     (is.null(x$has_bias) || is_flag(x$has_bias))
 }
 
-# Plain data: calls such as poly() with its coefficients are texts, which are only compared.
+# Plain data. Calls such as poly() with its coefficients are stored as text, only for comparison.
 formula_record <- function(blueprint) {
   if (is.null(blueprint)) return(NULL)
   present <- function(...) Filter(Negate(is.null), list(...))
@@ -130,25 +122,25 @@ check_known_basis <- function(name, expr, known, call) {
   if (is.null(known) || identical(known$basis, basis_text(expr))) return(invisible())
   abort_runhooks(
     c(
-      "{.code {name}} is another one in these data than in those that the model in its folder was
-       trained on.",
-      i = "Make the model of the training data, or give another {.arg model_dir}."
+      "{.code {name}} differs between these data and the training data of the model in its
+       directory.",
+      i = "Create the model with the training data, or use another {.arg model_dir}."
     ),
     call = call
   )
 }
 
-# What was given, or what the folder says.
-is_normalized <- function(settled, known, folder, call) {
-  normalize <- settled$args$normalize
+# The argument, which must agree with the trained model in the directory.
+is_normalized <- function(matched, known, folder, call) {
+  normalize <- matched$args$normalize
   if (!folder$has_checkpoint) return(normalize)
   was <- !is.null(known$response$scale) || !is.null(known$basis) || !is.null(known$slopes) ||
     any(vapply(known$terms, function(term) !is.null(term$scale), NA))
-  if (normalize == was || !"normalize" %in% settled$given) return(was)
+  if (normalize == was || !"normalize" %in% matched$given) return(was)
   abort_runhooks(
     c(
       "The model in {.path {folder$path}} was trained with {.code normalize = {was}}.",
-      i = "Go on with {.code normalize = {was}}, or give another {.arg model_dir}."
+      i = "Use {.code normalize = {was}}, or another {.arg model_dir}."
     ),
     call = call
   )

@@ -1,18 +1,13 @@
-# Data that come in chunks through the door of formulas: datasets, tables of databases, Arrow. What
-# fits into memory is read once and is a data frame from there on. Of more one pass learns what the
-# formula has to know (R/formula_stream_stats.R), and its terms are computed chunk by chunk, by the functions
-# that compute them of a frame.
+# Streams as data of formula models: datasets, database tables and Arrow objects. Small data become
+# a data frame. For others, one pass computes statistics, and terms are computed in chunks.
 
-# What a formula takes in the place of a data frame.
 is_formula_data <- function(x) is.data.frame(x) || is_streamed(x)
 
 is_streamed <- function(x) inherits(x, c("runhooks_stream", "tf_dataset", streamed_classes))
 
-# Objects of the packages arrow, nanoarrow and dbplyr.
 streamed_classes <- c("ArrowObject", "nanoarrow_array_stream", "tbl_sql")
 
-# `rows`: a dataset of single records with the `names`, each as wide as `widths` say. `response` names
-# the label of a dataset of (record, label).
+# `rows`: a dataset of single records; `response`: name of the label of a (record, label) dataset.
 as_stream <- function(x, response = NULL, call = parent.frame()) {
   if (inherits(x, "runhooks_stream")) return(x)
   if (inherits(x, "tbl_sql")) x <- table_dataset(x)
@@ -22,9 +17,9 @@ as_stream <- function(x, response = NULL, call = parent.frame()) {
   if (info$is_endless) {
     abort_runhooks(
       c(
-        "The data never end: they are repeated without a count.",
-        i = "Give the dataset before {.fn dataset_repeat} (of {.fn make_csv_dataset}:
-             {.code num_epochs = 1}); {.fn train} reads it as often as needed."
+        "The data never end, because they repeat without a limit.",
+        i = "Remove {.fn dataset_repeat} (in {.fn make_csv_dataset}: use {.code num_epochs = 1});
+             {.fn train} repeats the data."
       ),
       call = call
     )
@@ -32,7 +27,6 @@ as_stream <- function(x, response = NULL, call = parent.frame()) {
   dims <- info$dims[unlist(form)]
   is_batched <- all(lengths(dims) > 0) && length(unique(vapply(dims, `[[`, 0, 1))) == 1
   x <- tf_dataset(x$handle, form)
-  # each element is several rows
   rows <- if (is_batched) dataset_flat_map(x, tensor_slices_dataset) else x
   sizes <- if (is_batched) lapply(dims, `[`, -1) else dims
   widths <- vapply(sizes, function(d) prod(as.numeric(d)), 0)
@@ -42,7 +36,6 @@ as_stream <- function(x, response = NULL, call = parent.frame()) {
   )
 }
 
-# The components by their names.
 record_form <- function(dataset, response, call) {
   form <- dataset$form
   is_pair <- is.list(form) && is.null(names(form)) && length(form) == 2 && is.list(form[[1]]) &&
@@ -56,15 +49,14 @@ record_form <- function(dataset, response, call) {
   }
   abort_runhooks(
     c(
-      "The elements of a dataset must be records for a formula: named components, each a column.",
+      "With a formula, the elements of a dataset must be records: named lists of columns.",
       x = "They are {form_words(dataset$form, cpp_dataset_info(dataset$handle)$dtypes)}.",
-      i = "{.fn dataset_map} makes them of others, by a function that returns a named list."
+      i = "Convert them with {.fn dataset_map} and a function that returns a named list."
     ),
     call = call
   )
 }
 
-# A table of dbplyr's, whose query runs where the data are.
 table_dataset <- function(x) {
   from <- function(name) getExportedValue("dbplyr", name)
   sql_dataset(from("remote_con")(x), as.character(from("sql_render")(x)))
@@ -72,9 +64,6 @@ table_dataset <- function(x) {
 
 data_names <- function(data) if (inherits(data, "runhooks_stream")) data$names else names(data)
 
-# --- reading
-
-# How many numbers and words of the columns that a formula reads are taken into memory.
 values_in_memory <- function() {
   most <- getOption("runhooks.values_in_memory", 1e6)
   good <- is_number(most) && most >= 0
@@ -90,7 +79,7 @@ values_of_row <- function(stream, columns) {
   max(1, sum(ifelse(is.na(widths), 1, widths)))
 }
 
-# Calls `visit` with some rows after the others, as a list of columns; `size` at most.
+# Calls `visit` with consecutive chunks of at most `size` rows, as lists of columns.
 each_chunk <- function(stream, columns, visit, size = chunk_size(stream, columns)) {
   before <- 0
   look <- function(...) {
@@ -110,13 +99,12 @@ chunk_size <- function(stream, columns) {
   min(8192, max(64, floor(2^19 / values_of_row(stream, columns))))
 }
 
-# Tensors as columns of data.
 as_chunk <- function(values, names) {
   values <- lapply(values, function(x) if (length(dim(x)) == 1) as.vector(x) else x)
   setNames(values, names)
 }
 
-# An error about a row of a chunk says which one it is of the data.
+# Adds the position of the chunk to an error about one of its rows.
 with_first_row <- function(expr, before) {
   if (before == 0) return(expr)
   withCallingHandlers(expr, error = function(e) {
@@ -137,7 +125,6 @@ first_chunk <- function(stream, columns, call) {
   first
 }
 
-# The columns as a data frame where they are few values; NULL where they are more.
 small_frame <- function(stream, columns) {
   most <- floor(values_in_memory() / values_of_row(stream, columns))
   if (most < 1 || isTRUE(stream$total > most)) return(NULL)
@@ -154,7 +141,6 @@ small_frame <- function(stream, columns) {
   structure(bound, class = "data.frame", row.names = .set_row_names(n))
 }
 
-# Data for a model of a formula: a frame as it is, or of what is read in chunks a frame or a stream.
 as_formula_data <- function(data, model, call = parent.frame()) {
   if (!is_streamed(data) || inherits(data, "runhooks_stream")) return(data)
   if (is.null(model$blueprint)) abort_streamed_without_formula(data, call)
@@ -170,34 +156,30 @@ abort_streamed_without_formula <- function(data, call) {
   what <- if (is_dataset(data)) "A dataset" else "Data that are read in chunks"
   abort_runhooks(
     c(
-      paste(what, "will do for models that were made from a formula."),
-      i = "For others: {.code input_fn(dataset, features = c(a, b), response = y)}, of batches
-           ({.fn dataset_batch})."
+      paste(what, "requires a model from a formula."),
+      i = "For other models, use batches ({.fn dataset_batch}) with
+           {.code input_fn(dataset, features = c(a, b), response = y)}."
     ),
     call = call
   )
 }
 
-# What cannot be computed of rows one after the other.
 abort_stream <- function(what, stream, call) {
   rows <- if (is.null(stream$total)) "" else {
     paste0(" of ", format(stream$total, big.mark = ",", scientific = FALSE), " rows")
   }
   abort_runhooks(
     c(
-      "{.fn {what}} needs the rows in memory; the data of this model are a stream{rows}.",
-      i = "Where they fit, {.code options(runhooks.values_in_memory = )} takes in more than
+      "{.fn {what}} needs the rows in memory, but the data of this model are a stream{rows}.",
+      i = "If they fit, set {.code options(runhooks.values_in_memory = )} to more than
            {format(values_in_memory(), big.mark = ',', scientific = FALSE)} values.",
-      i = "{.fn predict} and {.fn evaluate} read streams, and {.code variable_value(model)} gives the
-           weights as they are in the model."
+      i = "{.fn predict} and {.fn evaluate} accept streams. {.code variable_value(model)} returns
+           the weights."
     ),
     call = call
   )
 }
 
-# --- as input
-
-# blueprint_input_fn() of a stream.
 stream_input <- function(model, stream, reading, is_limited, call) {
   is_training <- !is.null(is_limited)
   check_flag(reading$resume, "resume", call)
@@ -220,19 +202,18 @@ stream_input <- function(model, stream, reading, is_limited, call) {
 
 count_rows <- function(stream) each_chunk(stream, stream$names[1], function(chunk) NULL)
 
-# A frame of the same model is trained to the least loss.
+# A data frame would be fitted to the minimum of the loss.
 inform_batches <- function(size) {
   cli::cli_inform(
     c(
-      "The data are a stream: the steps are of {size} rows each, which come near to the least loss,
-       not to it.",
-      i = "Of data in memory each step sees all rows, see {.code ?runhooks_options}."
+      "The data are a stream, so each step uses {size} rows. The fit approaches the minimum of the
+       loss, but does not reach it.",
+      i = "With data in memory, each step uses all rows; see {.code ?runhooks_options}."
     ),
     class = "runhooks_message_stream"
   )
 }
 
-# The rows of a stream as batches of features and labels.
 stream_input_fn <- function(model, stream, reading) {
   input <- function(estimator) {
     function() {
@@ -258,16 +239,14 @@ stream_input_fn <- function(model, stream, reading) {
   structure(input, class = "runhooks_input_fn", about = about)
 }
 
-# So many rows of a stream wait for their turn where their order is random.
 shuffle_rows <- 10000
 
-# Single records of the model's features and, as the last component, the response.
 stream_features <- function(stream, model, mode) {
   chunks <- dataset_batch(stream$rows, chunk_size(stream, stream$names))
   dataset_flat_map(feature_batches(chunks, stream$names, model, mode), tensor_slices_dataset)
 }
 
-# Batches of records as batches of features. In prediction there is no response.
+# Converts batches of records to batches of features. For prediction, they have no response.
 feature_batches <- function(batches, columns, model, mode) {
   blueprint <- model$blueprint
   has_response <- !identical(mode, "infer")
@@ -292,7 +271,6 @@ feature_batches <- function(batches, columns, model, mode) {
   })
 }
 
-# Types and shapes of the features, of the weight, and of the response as the last one.
 feature_types <- function(model, has_response) {
   blueprint <- model$blueprint
   floats <- float_features(model_reads(model))
@@ -320,7 +298,6 @@ feature_types <- function(model, has_response) {
   types
 }
 
-# The features of some rows, those left out that na.action leaves out.
 chunk_features <- function(chunk, model, types, mode, note) {
   blueprint <- model$blueprint
   has_response <- !identical(mode, "infer")
@@ -345,7 +322,7 @@ chunk_features <- function(chunk, model, types, mode, note) {
   Map(as_component, ordered, types)
 }
 
-# Values of R as a component: never a scalar, also of one row.
+# Converts values to an array, so that a single row does not become a scalar.
 as_component <- function(x, type) {
   if (is.character(x)) x[is.na(x)] <- "" else if (is.logical(x)) storage.mode(x) <- "double"
   if (is.factor(x)) x <- as.character(x)
@@ -359,7 +336,7 @@ with_mode <- function(mode, expr) {
   expr
 }
 
-# complete_frame() of a chunk, in which all rows may have NA. `note` says once that rows are left out.
+# Like complete_frame(), but a chunk may lose all rows. `note` reports the first drop.
 complete_chunk <- function(blueprint, frame, note, call) {
   frame$rows <- !Reduce(`|`, frame$missing, logical(frame$n))
   if (all(frame$rows)) return(frame)
@@ -370,7 +347,6 @@ complete_chunk <- function(blueprint, frame, note, call) {
   only_rows(frame, frame$rows)
 }
 
-# A function that says at the first row with NA that such rows are left out.
 omission_note <- function() {
   is_said <- FALSE
   function(missing) {
@@ -378,15 +354,12 @@ omission_note <- function() {
     is_said <<- TRUE
     by <- names(missing)[vapply(missing, any, NA)] # nolint: used by cli
     cli::cli_inform(
-      "Rows of the stream are left out, because of NA in {.val {by}}.",
+      "Dropping rows of the stream because of NA in {.val {by}}.",
       class = "runhooks_message_omitted"
     )
   }
 }
 
-# --- input functions of datasets
-
-# A model of a formula computes its terms of the columns that are selected, batch by batch.
 formula_batches <- function(dataset, features, response, model) {
   blueprint <- model$blueprint
   form <- record_form(dataset, response, user_frame())
@@ -410,9 +383,9 @@ formula_batches <- function(dataset, features, response, model) {
 abort_unselected <- function(names, formula) {
   abort_runhooks(
     c(
-      "{.arg features} leaves out {.val {names}}, which the formula of the model reads.",
-      i = "The formula is {.code {term_name(formula)}}; the dataset itself will do, without
-           {.fn input_fn}."
+      "{.arg features} lacks {.val {names}}, which the formula of the model reads.",
+      i = "The formula is {.code {term_name(formula)}}. You can also pass the dataset directly,
+           without {.fn input_fn}."
     ),
     call = user_frame()
   )

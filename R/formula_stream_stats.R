@@ -1,8 +1,6 @@
-# What a formula has to know of data that do not fit into memory, by one pass through them: levels,
-# classes, which combinations there are, means and spreads, and how much of each number the others say.
+# Statistics of a stream in one pass: levels, classes, means, scales, and a QR decomposition.
 
-# What orthogonalize_terms(), add_scales() and response_arguments() ask a frame for, of a stream; with the
-# blueprint, whose levels are those of all rows. `wants` says what is to be learned of numbers.
+# `wants` selects the statistics. Returns the equivalent of a frame, with the updated blueprint.
 scan_stream <- function(blueprint, stream, columns, wants, call) {
   state <- new_learning(blueprint, wants)
   visit <- function(chunk) {
@@ -25,8 +23,7 @@ scan_stream <- function(blueprint, stream, columns, wants, call) {
   )
 }
 
-# `wants`: the features whose scales are asked for, the terms that are made independent of each other,
-# whether the response's scale is, and whether its classes are.
+# `wants`: `features` to scale, terms of the `basis` to orthogonalize, and flags for the response.
 new_learning <- function(blueprint, wants) {
   list2env(
     list(
@@ -52,7 +49,7 @@ learn_rows <- function(state, blueprint, frame, call) {
   y <- frame$response
   if (is.null(state$response)) state$response <- y
   if (state$wants$classes) {
-    # a fraction is no class, and there may be as many as rows
+      # fractions are invalid classes; without this check, there could be one class per row
     if (is.numeric(y) && any(y != trunc(y))) response_classes(y, blueprint$response$name, call)
     state$classes <- add_levels(state$classes, y)
   } else if (state$wants$response && is.numeric(y)) {
@@ -68,8 +65,6 @@ check_learned <- function(state, blueprint, call) {
   if (state$n == 0) abort_runhooks("All rows have NA.", call = call)
 }
 
-# The mean of each column of numbers, of those that there are: what na.action = "mean" puts in the
-# place of others.
 stream_means <- function(stream, columns) {
   moments <- list()
   each_chunk(stream, columns, function(chunk) {
@@ -82,9 +77,6 @@ stream_means <- function(stream, columns) {
   lapply(moments, `[[`, "mean")
 }
 
-# --- numbers
-
-# Count, mean, sum of squares about it, and the largest of each column; those of more rows added.
 add_moments <- function(was, x) {
   columns <- matrix(as.numeric(x), n_rows(x))
   n <- nrow(columns)
@@ -104,24 +96,21 @@ add_moments <- function(was, x) {
   )
 }
 
-# column_scale() of them.
 moments_scale <- function(moments, is_centered) {
   center <- if (is_centered) moments$mean else 0 * moments$mean
   spread <- sqrt(moments$squares / moments$n + (moments$mean - center)^2)
   scale_of(center, spread, moments$largest)
 }
 
-# The triangle of the QR decomposition of (1, x - shift), which says of the numbers all that their
-# crossproducts do, in full precision.
+# A QR decomposition of (1, x - shift) keeps full precision, unlike the crossproducts.
 learn_triangle <- function(state, x) {
   if (is.null(state$shift)) state$shift <- colMeans(x)
   wide <- rbind(state$triangle, cbind(1, sweep(x, 2, state$shift)))
-  # less rows than columns have no triangle yet
+  # with fewer rows than columns there is no triangle yet
   state$triangle <- if (nrow(wide) > ncol(wide)) qr.R(qr(wide, tol = 0)) else wide
   state$moments$.basis <- add_moments(state$moments$.basis, x)
 }
 
-# What new_basis() asks numbers for.
 stream_numbers <- function(state, has_bias) {
   k <- length(state$shift)
   scale <- moments_scale(state$moments$.basis, has_bias)
@@ -137,8 +126,6 @@ stream_numbers <- function(state, has_bias) {
   )
 }
 
-# --- words
-
 learn_levels <- function(state, blueprint, values) {
   words <- Filter(function(variable) !is.null(variable$levels), blueprint$variables)
   for (name in names(words)) state$levels[[name]] <- add_levels(state$levels[[name]], values[[name]])
@@ -148,7 +135,7 @@ learn_levels <- function(state, blueprint, values) {
   }
 }
 
-# The levels so far, and what their order may be that each chunk has shown a part of.
+# Updates the levels, and which orders are consistent with all chunks.
 add_levels <- function(was, x) {
   own <- if (is.factor(x)) levels(x) else unique(as.vector(x[!is.na(x)]))
   words <- as.character(own)
@@ -164,22 +151,21 @@ add_levels <- function(was, x) {
   now
 }
 
-# A factor's levels in the order that the whole of the data would give them.
+# The levels of a factor in the order that all of the data would have.
 ordered_levels <- function(seen, name, call) {
   if (seen$is_same) return(seen$values)
   if (seen$is_numeric) return(seen$values[order(as.numeric(seen$values))])
   if (seen$is_sorted) return(sort(seen$values))
   abort_runhooks(
     c(
-      "{.code {name}} has other levels in other parts of the stream, in an order that does not
-       follow from them.",
-      i = "Say what they are: {.code factor(x, levels = c(...))}."
+      "The levels of {.code {name}} differ between chunks of the stream, and their order is
+       ambiguous.",
+      i = "Specify the levels: {.code factor(x, levels = c(...))}."
     ),
     call = call
   )
 }
 
-# The blueprint with the levels and combinations of all rows; a folder's are those of its training.
 with_levels <- function(state, blueprint, call) {
   for (name in names(state$levels)) {
     if (!is.null(blueprint$known$variables[[name]]$levels)) next
@@ -195,7 +181,6 @@ with_levels <- function(state, blueprint, call) {
   blueprint
 }
 
-# For response_arguments(): each class once, or the first rows of numbers.
 response_seen <- function(state, name, call) {
   seen <- state$classes
   if (is.null(seen)) return(state$response)
@@ -204,10 +189,7 @@ response_seen <- function(state, name, call) {
   factor(levels, levels = levels)
 }
 
-# --- whether a term is of each row alone
-
-# An error where a term is another one of some rows than of all: poly(), scale() and x - mean(x) look
-# at all of them.
+# Rejects terms such as poly(x, 2) or x - mean(x), whose values differ in a part of the rows.
 check_by_row <- function(blueprint, chunk, call) {
   n <- n_rows(chunk[[1]])
   some <- unique(list(seq_len(ceiling(n / 2)), setdiff(seq_len(n), seq_len(ceiling(n / 2))), 1L, n))
@@ -236,9 +218,9 @@ same_values <- function(a, b) {
 abort_not_by_row <- function(name, call) {
   abort_runhooks(
     c(
-      "{.code {name}} is computed of all rows, which a stream does not have at once.",
-      i = "Give the numbers that it learns from them, as in {.code I(x - 3.2)},
-           {.code cut(x, c(0, 1, 2))} or {.code poly(x, 2, raw = TRUE)}."
+      "{.code {name}} depends on all rows, but a stream is read in chunks.",
+      i = "Write the numbers that it computes from the data into the formula, as in
+           {.code I(x - 3.2)}, {.code cut(x, c(0, 1, 2))} or {.code poly(x, 2, raw = TRUE)}."
     ),
     call = call
   )

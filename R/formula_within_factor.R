@@ -1,10 +1,8 @@
-# What words say of numbers: their means at each level, which the numbers of a basis are fed without;
-# and numbers that have a slope for each level, which become within each what they say alone.
+# Centers numeric terms within levels of factors, and orthogonalizes slopes within levels.
 
-# Words say nearly all of a number where it varies within them less than so, by standard deviations.
+# Factors explain nearly all of a number if less of its standard deviation remains within levels.
 most_of_words <- 0.2
 
-# The level of each row, of terms of words alone that have one in each.
 word_codes <- function(blueprint, values, names = word_terms(blueprint)) {
   lapply(setNames(nm = names), function(name) {
     words <- blueprint$features[[name]]
@@ -29,7 +27,7 @@ word_levels <- function(name, blueprint) {
   else blueprint$variables[[name]]$levels
 }
 
-# The categorical column of words, which a term may have and others read.
+# The categorical column of a factor or of a combination of factors.
 word_column <- function(name, blueprint) {
   column_categorical_with_vocabulary_list(
     blueprint$keys[[name]], vocabulary_list = word_levels(name, blueprint)
@@ -39,14 +37,13 @@ word_column <- function(name, blueprint) {
 residualize_on_factors <- function(z, means, codes) {
   for (name in names(means)) {
     of_row <- means[[name]][codes[[name]], , drop = FALSE]
-    of_row[is.na(of_row)] <- 0 # words that are new
+    of_row[is.na(of_row)] <- 0 # unseen levels
     z <- z - of_row
   }
   z
 }
 
-# What the words together say of each number, by turns until little is left to say: a table of levels
-# for each, and the numbers without.
+# Removes the effects of all factors from the numbers, by alternating projections.
 sweep_factors <- function(z, codes, most_turns = 100) {
   codes <- Filter(function(code) any(!is.na(code)), codes)
   means <- lapply(codes, function(code) matrix(0, max(code, na.rm = TRUE), ncol(z)))
@@ -64,7 +61,6 @@ sweep_factors <- function(z, codes, most_turns = 100) {
   list(means = means, left = z)
 }
 
-# A row for each level, of 0 where no row has it.
 level_means <- function(z, code, n) {
   means <- matrix(0, n, ncol(z))
   sums <- rowsum(z, code)
@@ -75,10 +71,7 @@ level_means <- function(z, code, n) {
   means
 }
 
-# --- numbers with a slope for each level
-
-# Of the terms of each words: how the numbers of a row become what they say alone of its level. NULL
-# where they do as they are.
+# Coefficients that orthogonalize numbers within each level; NULL if they are not nearly collinear.
 new_slopes <- function(blueprint, values, codes) {
   terms <- Filter(function(term) length(term$words) && length(term$numbers), blueprint$terms)
   is_narrow <- vapply(terms, function(term) {
@@ -99,7 +92,7 @@ new_slopes <- function(blueprint, values, codes) {
   if (length(slopes)) slopes
 }
 
-# `is_centered`: the words have a term of their own, which takes what is the same for a level.
+# `is_centered`: the factor is also a term, which absorbs the mean of each level.
 slopes_within <- function(x, code, n_levels, is_centered, terms) {
   k <- ncol(x)
   scale <- column_scale(x, is_centered)
@@ -124,7 +117,7 @@ slopes_within <- function(x, code, n_levels, is_centered, terms) {
   list(terms = terms, center = scale$center, scale = scale$scale, means = means, shares = shares)
 }
 
-# Of a term that has slopes: in which words' they are, and its place there.
+# The slopes of a term, with its index among them.
 slopes_of <- function(blueprint, name) {
   slopes <- blueprint$slopes[[product_name(blueprint$terms[[name]]$words)]]
   at <- match(name, slopes$terms)
@@ -143,15 +136,13 @@ slope_fields <- function(blueprint, name) {
   )
 }
 
-# The number of each row that the weight of its word takes.
+# The number in each row that is multiplied by the weight of its level.
 slope_numbers <- function(slopes, blueprint, values, code) {
   z <- standardized(number_matrix(blueprint, slopes$terms, values), slopes)
   z <- residualize_on_factors(z, list(own = slopes$means), list(own = code))
   shares <- matrix(slopes$shares[, , slopes$at], dim(slopes$shares)[[1]])
   rowSums(z * shares[code, , drop = FALSE])
 }
-
-# --- in the folder
 
 slopes_record <- function(slopes) {
   if (is.null(slopes)) return(NULL)

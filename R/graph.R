@@ -1,11 +1,10 @@
-# Graphs in R. A graph is an environment of functions: `$` on it is as fast as R gets, and hooks use
-# it in every step.
+# Graphs. They are environments of functions, on which `$` is fastest, for hooks in every step.
 
-# Called by the core when R first asks for a graph.
+# Called by the core when a graph is first passed to R.
 new_graph <- function(pointer) {
   graph <- new.env(parent = emptyenv())
   graph$.pointer <- pointer
-  # Hooks call this one in every step, so it goes straight to the core.
+  # called by hooks in every step, so it bypasses the Rcpp wrapper
   graph$get_collection <- function(name, scope = NULL) {
     .Call(`_runhooks_cpp_graph_get_collection`, pointer, name, scope)
   }

@@ -1,6 +1,5 @@
-# Contexts for with(): sessions, default graphs, scopes. A context is an environment with
-# `.enter()`, which gives what `%as%` names, and `.exit(condition)`, which is told the error or
-# interrupt that left the block, or NULL. `.swallows(condition)` says which errors end it quietly.
+# Contexts for with(), which are environments: `.enter()` returns the value for `%as%`,
+# `.exit(condition)` receives an error or NULL, `.swallows(condition)` selects errors to ignore.
 
 new_context_manager <- function(enter, exit, swallows = function(condition) FALSE) {
   context <- new.env(parent = emptyenv())
@@ -16,25 +15,30 @@ as_context <- function(object, enter, exit, swallows = function(condition) FALSE
   object
 }
 
-#' Sessions, graphs and scopes for the length of a block
+#' Evaluate code in a session, graph or scope
 #'
-#' `with(context, block)` enters a context, evaluates the block and leaves the context however the
-#' block ends. `context %as% name` gives what is entered a name for that time; what the name stood
-#' for before comes back afterwards.
+#' `with(context, expr)` enters a context, evaluates `expr` and leaves the context, also after an
+#' error. `context %as% name` assigns the value of the context, such as the session, to a variable
+#' during the evaluation, and restores the variable afterwards.
 #'
-#' Contexts are [monitored_session()] and its relatives (left well, they call `end()` of their hooks
-#' and are closed), `tf$Session()` (closed; its graph is the default graph in the block),
-#' `graph$as_default()`, `tf$name_scope()`, `tf$variable_scope()` and `tf$control_dependencies()`.
+#' Contexts are:
 #'
-#' @param data A context, or what `%as%` gives.
-#' @param expr The block.
-#' @param as Instead of `%as%`: the name as a string.
+#' * [monitored_session()] and similar sessions: on leaving without an error, they call `end()` of
+#'   their hooks; they are always closed.
+#' * `tf$Session()`: its graph is the default graph in `expr`, and it is closed on leaving.
+#' * `graph$as_default()`, `tf$name_scope()`, `tf$variable_scope()` and `tf$control_dependencies()`.
+#'
+#' @param data A context, or the value of `%as%`.
+#' @param expr Code to evaluate.
+#' @param as Name of the variable, as an alternative to `%as%`: a bare name for `%as%`, a string for
+#'   `with()`.
 #' @param object A context.
-#' @param ... Unused.
-#' @return The value of the block; `%as%` gives an object for `with()`.
-#' @section Errors: `runhooks_error_invalid_argument` for an `as` that is not a name, or a scope whose name
-#'   the graph does not take; errors of the block after the context was left; and
-#'   `runhooks_error_failed_precondition` from what a session that was closed is asked to run.
+#' @param ... Ignored.
+#' @return `with()`: the value of `expr`. `%as%`: an object for `with()`.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `as` is not a name, or the name of a scope is invalid.
+#'   * `runhooks_error_failed_precondition`: a closed session is used.
+#'   * Any error of `expr`, raised after the context has been left.
 #' @name with_context
 #' @family sessions
 #' @examples
@@ -47,7 +51,7 @@ NULL
 #' @rdname with_context
 #' @export
 with.runhooks_context <- function(data, expr, as = NULL, ...) {
-  # `as` may come from the `%as%` of package reticulate, which notes it as an attribute.
+  # package reticulate has its own `%as%`, which stores the name in an attribute
   if (is.null(as)) as <- attr(data, "as")
   check_string(as, null = TRUE)
   in_context(data, expr, as, parent.frame())
@@ -68,7 +72,7 @@ with.runhooks_context_as <- function(data, expr, ...) {
   if (inherits(object, "runhooks_context")) {
     return(structure(list(context = object, name = name), class = "runhooks_context_as"))
   }
-  # Python's contexts, as package reticulate knows them
+  # for contexts of package reticulate
   attr(object, "as") <- name
   object
 }
@@ -77,7 +81,7 @@ in_context <- function(context, expr, name, frame) {
   value <- context$.enter()
   is_left <- FALSE
   failure <- NULL
-  # A jump out of the block by return() or break is no failure.
+  # return() or break in the block is not a failure
   on.exit(if (!is_left) context$.exit(failure))
   if (!is.null(name)) {
     before <- frame[[name]]
@@ -99,8 +103,7 @@ remove_quietly <- function(name, frame) {
   if (exists(name, envir = frame, inherits = FALSE)) rm(list = name, envir = frame)
 }
 
-# Evaluates `expr`. An error that `swallows()` says yes to ends it with NULL; others go on, and
-# `note()` is told. The restart is found by itself, not by its name, so that blocks can be nested.
+# An error that `swallows()` accepts returns NULL. The restart is an object, for nested blocks.
 unless_swallowed <- function(expr, swallows, note = function(condition) NULL) {
   restart <- NULL
   on_error <- function(condition) {
@@ -117,8 +120,6 @@ unless_swallowed <- function(expr, swallows, note = function(condition) NULL) {
   )
 }
 
-# --- scopes of a graph
-
 scope_context <- function(open, graph = NULL) {
   pointer <- if (!is.null(graph)) graph$.pointer
   new_context_manager(function() open(pointer), function(condition) cpp_scope_close())
@@ -130,7 +131,7 @@ name_scope <- function(name, default_name = NULL, values = NULL, graph = NULL) {
   scope_context(function(graph) cpp_scope_open_name(graph, if (is.null(name)) "" else name), graph)
 }
 
-# `values` say which graph it is in TensorFlow; here that is the default graph.
+# `values` select the graph in TensorFlow; here it is always the default graph.
 variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, initializer = NULL,
                            regularizer = NULL, caching_device = NULL, partitioner = NULL,
                            custom_getter = NULL, reuse = NULL, dtype = NULL, use_resource = NULL,
@@ -162,7 +163,7 @@ variable_scope <- function(name_or_scope, default_name = NULL, values = NULL, in
   })
 }
 
-# What `%as%` names: for tf$variable_scope() once more, wherever that is.
+# The value of `%as%`. It can be passed to tf$variable_scope() again.
 current_variable_scope <- function() {
   structure(cpp_variable_scope(), class = "runhooks_variable_scope")
 }
@@ -205,7 +206,6 @@ default_graph_context <- function(graph) {
   )
 }
 
-# `getter` of an inner scope is called with that of the scope around it.
 composed_getter <- function(getter, outer) {
   force(getter)
   inner <- if (is.null(outer)) getter_of_store else outer

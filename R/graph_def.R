@@ -1,6 +1,6 @@
-# Graphs as messages: GraphDefs, meta graphs, frozen graphs.
+# GraphDef and MetaGraphDef messages: import, export and frozen graphs.
 
-# --- GraphDef: the message as bytes, in an environment, since it can be parsed into
+# --- messages: bytes in an environment, because ParseFromString() modifies the object
 
 new_graph_def <- function(bytes = raw(), message = "GraphDef") {
   def <- new.env(parent = emptyenv())
@@ -34,7 +34,6 @@ print.runhooks_message <- function(x, ...) {
   invisible(x)
 }
 
-# The bytes of a GraphDef in any form: the object, a raw vector, a file.
 graph_def_bytes <- function(x, call = parent.frame()) {
   if (inherits(x, "tensorflow.GraphDef")) return(x$.bytes)
   if (is.raw(x)) return(x)
@@ -43,11 +42,11 @@ graph_def_bytes <- function(x, call = parent.frame()) {
   message_of_file(x, "GraphDef")
 }
 
-# Text where the name says so.
+# Files named .pbtxt or .txt contain text.
 message_of_file <- function(path, message) {
   path <- path.expand(path)
   if (!file.exists(path)) {
-    abort_runhooks("There is no file {.path {path}}.", kind = "not_found", call = parent.frame())
+    abort_runhooks("File {.path {path}} does not exist.", kind = "not_found", call = parent.frame())
   }
   bytes <- cpp_read_file(path)
   if (!grepl("[.](pbtxt|txt)$", path)) return(bytes)
@@ -98,8 +97,6 @@ write_message <- function(def, path, as_text) {
   cpp_write_file(path, if (as_text) charToRaw(enc2utf8(format(def))) else def$.bytes)
   path
 }
-
-# --- graph_util
 
 convert_variables_to_constants <- function(sess, input_graph_def, output_node_names,
                                            variable_names_whitelist = NULL,

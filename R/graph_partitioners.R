@@ -1,4 +1,4 @@
-# Functions that cut variables into parts: of a shape and a type, numbers of parts along each axis.
+# Partitioners: functions of the shape and type of a variable that return its partitions per axis.
 
 partitioner_symbols <- function() {
   list(
@@ -8,14 +8,13 @@ partitioner_symbols <- function() {
   )
 }
 
-# As many parts as asked for, or as there are rows.
+# A fixed number of partitions, but at most one per row.
 fixed_size_partitioner <- function(num_shards, axis = 0L) {
   check_positive_whole(num_shards)
   check_whole(axis)
   function(shape, dtype) parts_of_axis(shape, axis, num_shards)
 }
 
-# Parts of min_slice_size bytes or more, and no more of them than max_partitions.
 min_max_variable_partitioner <- function(max_partitions = 1L, axis = 0L,
                                          min_slice_size = bitwShiftL(256L, 10L),
                                          bytes_per_string_element = 16L) {
@@ -28,7 +27,6 @@ min_max_variable_partitioner <- function(max_partitions = 1L, axis = 0L,
   }
 }
 
-# Parts of at most max_shard_bytes.
 variable_axis_size_partitioner <- function(max_shard_bytes, axis = 0L,
                                            bytes_per_string_element = 16L, max_shards = NULL) {
   check_positive_whole(max_shard_bytes)
@@ -44,7 +42,7 @@ variable_axis_size_partitioner <- function(max_shard_bytes, axis = 0L,
 
 parts_of_axis <- function(shape, axis, parts) {
   if (axis < 0 || axis >= length(shape)) {
-    abort_runhooks("A variable of {length(shape)} dimension{?s} has no axis {axis} to cut.")
+    abort_runhooks("A variable with {length(shape)} dimension{?s} has no axis {axis} to partition.")
   }
   all <- rep(1, length(shape))
   all[[axis + 1]] <- min(parts, shape[[axis + 1]])
@@ -62,7 +60,7 @@ check_partitioner <- function(x, name, call) {
   check_arg(good, x, "a function of a shape and a type, or NULL", name, call)
 }
 
-# The core gives lists.
+# The core passes lists.
 wrap_partitioner <- function(f) {
   force(f)
   function(shape, dtype) f(as.integer(unlist(shape)), dtype)

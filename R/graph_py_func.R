@@ -1,4 +1,4 @@
-# tf$py_func(): a function of R as an operation of the graph.
+# tf$py_func(): operations that call an R function.
 
 py_func <- function(func, inp, Tout, stateful = TRUE, name = NULL) { # nolint
   check_function(func)
@@ -18,12 +18,11 @@ py_func <- function(func, inp, Tout, stateful = TRUE, name = NULL) { # nolint
   if (is_one) outputs[[1]] else outputs
 }
 
-# Called by the core. A condition that steers a loop is handed over; any other goes its way, past
-# the core, with all its frames.
+# Called by the core. Other conditions are not caught, so handlers see their call stack.
 call_tensor_function <- function(f, arguments) {
   hand_over <- function(condition) {
     kind <- steering_kind(condition)
-    # only these very classes steer, as everywhere
+    # subclasses do not control a loop
     if (is.null(kind)) stop(condition)
     structure(list(condition, kind), class = "runhooks_raised")
   }

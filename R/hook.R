@@ -1,4 +1,4 @@
-# Hooks of the user: five closures, checked when the hook is made.
+# Custom hooks: lists of functions, whose signatures are checked on creation.
 
 hook_methods <- list(
   begin = character(), after_create_session = c("session", "coord"), before_run = "context",
@@ -103,7 +103,6 @@ rebuild_hook <- function(fields) {
   structure(fields, class = "EstimatorSessionRunHook")
 }
 
-# A hook from a named list of methods, or from an R6 or reference object that has them.
 hook_from_methods <- function(x, call = parent.frame()) {
   check_spelling(x, call)
   methods <- methods_of(x)
@@ -122,13 +121,12 @@ methods_of <- function(x) {
   Filter(is.function, methods)
 }
 
-# A reference class makes its methods when `$` asks for them.
 member <- function(x, name) {
   if (!is.environment(x)) return(x[[name]])
   tryCatch(eval(call("$", x, as.name(name))), error = function(e) NULL)
 }
 
-# A method with a slip in its name would never be called.
+# A method with a misspelled name would never be called.
 check_spelling <- function(x, call) {
   wrong <- setdiff(names(x), c(names(hook_methods), "weight"))
   if (is.environment(x)) {
@@ -148,7 +146,6 @@ check_spelling <- function(x, call) {
   }
 }
 
-# A method of a hook or a listener: a function that can be called with these arguments.
 check_method <- function(method, name, arguments, call = parent.frame()) {
   wanted <- paste0(
     "a function of ", length(arguments), if (length(arguments) == 1) " argument" else " arguments"
@@ -162,7 +159,7 @@ check_method <- function(method, name, arguments, call = parent.frame()) {
     abort_runhooks(
       c(
         "{.arg {name}} must be {wanted}: {.code {signature}}.",
-        x = if (length(has)) "It takes {length(has)}: {.arg {has}}." else "It takes none."
+        x = if (length(has)) "It has {length(has)}: {.arg {has}}." else "It has none."
       ),
       call = call
     )
@@ -196,7 +193,7 @@ check_method <- function(method, name, arguments, call = parent.frame()) {
 #'   after_run = function(context, values) print(values$results$losses[[2]])
 #' )
 session_run_args <- function(..., feed_dict = NULL, options = NULL) {
-  # straight to the core: hooks call this in every step
+  # hooks call this in every step, so it bypasses the Rcpp wrapper
   .Call(`_runhooks_cpp_session_run_args`, list(...), feed_dict, options)
 }
 
@@ -210,8 +207,7 @@ print.EstimatorSessionRunHook <- function(x, ...) {
   invisible(x)
 }
 
-# The objects that methods of hooks are given. They are environments, because `$` on them is as fast
-# as R gets.
+# Arguments of hook methods. They are environments, on which `$` is fastest.
 
 new_context <- function(pointer, session) {
   context <- new.env(parent = emptyenv())
@@ -233,7 +229,7 @@ new_context <- function(pointer, session) {
 new_coordinator <- function(pointer) {
   coordinator <- new.env(parent = emptyenv())
   coordinator$request_stop <- function(ex = NULL) {
-    # the end of the data is a good reason
+    # the end of the data is a normal reason to stop
     if (!is.null(ex) && is_one_of(ex, c("out_of_range", "stop_iteration"))) ex <- NULL
     kind <- if (!is.null(ex)) steering_kind(ex)
     cpp_coordinator_request_stop(pointer, ex, if (is.null(kind)) "unknown" else kind)
@@ -243,15 +239,14 @@ new_coordinator <- function(pointer) {
   coordinator
 }
 
-# What a hook does, as text: a hook that nobody has named is known by it. Neither comments nor what
-# its functions have around them count.
+# Identifies unnamed hooks in checkpoints. Excludes comments and enclosing environments.
 hook_code <- function(hook) {
   methods <- hook[setdiff(names(hook_methods), hook$absent)]
   code <- lapply(methods, deparse, control = c("keepNA", "keepInteger", "digits17"))
   paste(rep(names(code), lengths(code)), unlist(code), collapse = "\n")
 }
 
-# While an interrupt is on its way to R: nobody but the core hears of an error.
+# Used while an interrupt is pending: only the core sees the error.
 value_or_error <- function(expr) {
   tryCatch(expr, error = identity, interrupt = function(condition) simpleError("interrupted again"))
 }
@@ -260,7 +255,6 @@ is_hook <- function(x) {
   inherits(x, c("EstimatorSessionRunHook", "runhooks_builtin_hook")) || is_deferred_hook(x)
 }
 
-# One hook or a list of them as a list; each is checked, and an error names its place.
 as_hook_list <- function(hooks, call = parent.frame()) {
   if (is.null(hooks)) return(list())
   if (is_hook(hooks)) return(list(hooks))
@@ -268,8 +262,8 @@ as_hook_list <- function(hooks, call = parent.frame()) {
   if (inherits(hooks, "runhooks_early_stopping")) {
     abort_runhooks(
       c(
-        "{.fn early_stopping} is no hook.",
-        i = "It belongs to another argument: {.code train(model, data, validation = , stop =
+        "{.fn early_stopping} is not a hook.",
+        i = "Use the argument {.arg stop}: {.code train(model, data, validation = , stop =
              early_stopping({.val {hooks$metric_name}}, patience = {hooks$patience}))}."
       ),
       call = call
@@ -300,17 +294,16 @@ as_hook_list <- function(hooks, call = parent.frame()) {
       call = call
     )
   }
-  # whoever is heavier comes later; equals stay in the order of the list
+  # hooks with a larger weight run later; hooks of equal weight keep their order
   weights <- vapply(hooks, function(hook) {
     weight <- hook[["weight"]]
-    if (is.null(weight)) 0 else weight # built-in hooks have none
+    if (is.null(weight)) 0 else weight # built-in hooks have no weight
   }, 0)
-  # messages and saved states go by the place that the user gave
+  # names preserve the user's positions for messages and saved states
   if (is.unsorted(weights)) hooks <- name_hooks(hooks)[order(weights)]
   unname_empty(hooks)
 }
 
-# What whoever gave this for a hook may have meant.
 no_hook_advice <- function(x) {
   if (is.function(x)) {
     own <- Filter(function(f) is.function(f), mget(
@@ -325,17 +318,17 @@ no_hook_advice <- function(x) {
     if (x %in% known) return(c(i = sprintf("Call it: {.code hooks = %s()}.", x)))
     return(did_you_mean(x, known))
   }
-  c(i = "Make one with {.fn session_run_hook} or one of the {.code hook_*()} functions.")
+  c(i = "Create one with {.fn session_run_hook} or a {.code hook_*()} function.")
 }
 
 unname_empty <- function(x) if (all(names(x) %in% "")) unname(x) else x
 
-# Prediction adds no hooks of its own.
+# Prediction adds no default hooks.
 finish_hooks <- function(hooks, mode) {
   lapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$hook_fn(mode, NULL) else hook)
 }
 
-# Errors say `hooks[[2]]` of what the user gave, whatever stands before it in the session.
+# Names hooks by their positions in the user's list, such as `hooks[[2]]`, for messages.
 name_hooks <- function(hooks, argument = "hooks") {
   given <- if (is.null(names(hooks))) rep("", length(hooks)) else names(hooks)
   places <- sprintf("%s[[%d]]", argument, seq_along(hooks))

@@ -1,11 +1,10 @@
-# The built-in hooks. They live in the core; what is made here is their specification, which is
-# plain data: it can be stored, and used again.
+# Built-in hooks: plain lists that can be stored and reused; the core creates hooks from them.
 
-# The core makes one to see whether it can.
+# The core creates the hook once to validate the arguments.
 new_builtin_hook <- function(type, ...) {
   given <- list(...)
   for (name in names(given)) {
-    check_arg(!is_missing_value(given[[name]]), NA, "a value that is there", name, user_frame())
+    check_arg(!is_missing_value(given[[name]]), NA, "a value other than NA", name, user_frame())
   }
   hook <- rebuild_hook(c(list(type = type), given))
   cpp_hook_check(hook)
@@ -89,7 +88,7 @@ hook_checkpoint_saver <- builtin_hook("CheckpointSaverHook")
 #' hook_step_counter(every_n_steps = 1000, output_dir = tempdir())
 hook_step_counter <- function(every_n_steps = 100, every_n_secs = NULL, output_dir = NULL,
                               summary_writer = NULL) {
-  # the default gives way
+  # an explicit time interval replaces the default step interval
   if (!is.null(every_n_secs) && missing(every_n_steps)) every_n_steps <- NULL
   abort_argument(summary_writer, "summary_writer", environment())
   new_builtin_hook("StepCounterHook",
@@ -186,7 +185,7 @@ hook_history_saver <- function(every_n_step = 10, tensors = NULL, evaluations = 
   )
 }
 
-# By name: a name of a tensor stands for itself.
+# Converts tensors or names of tensors to a list with unique names.
 recorded_tensors <- function(tensors, call = parent.frame()) {
   if (is.null(tensors)) return(NULL)
   if (is_graph_element(tensors)) tensors <- list(tensors)
@@ -202,15 +201,14 @@ recorded_tensors <- function(tensors, call = parent.frame()) {
   wrong <- c(intersect(names(tensors), taken), names(tensors)[duplicated(names(tensors))])
   if (length(wrong)) {
     abort_runhooks(
-      "{.arg tensors} cannot be named {.val {wrong[[1]]}}: a history has that already.",
+      "{.arg tensors} cannot be named {.val {wrong[[1]]}}: the history already has this column.",
       call = call
     )
   }
   tensors
 }
 
-# Hooks that are finished when the loop's mode and steps are known: a list with exactly these two
-# names, as in tfestimators.
+# Hooks that need the mode and the steps. As in tfestimators, lists with exactly these two names.
 new_deferred_hook <- function(type, hook_fn) list(hook_fn = hook_fn, type = type)
 
 is_deferred_hook <- function(x) {
@@ -219,7 +217,7 @@ is_deferred_hook <- function(x) {
   )
 }
 
-# With its defaults, which need no check by the core.
+# The default hook, without validation by the core.
 usual_history_saver <- function() {
   make <- function(mode, steps) {
     hook <- rebuild_hook(list(type = "HistorySaverHook", every_n_step = 10, evaluations = FALSE))
@@ -229,8 +227,7 @@ usual_history_saver <- function() {
   new_deferred_hook("hook_history_saver", make)
 }
 
-# Adds the two hooks that every loop has, where they are missing, and finishes them. `watch` is what
-# else the bar is to know, see progress_bar().
+# Adds the default hooks and creates deferred hooks. For `watch` see progress_bar().
 complete_hooks <- function(hooks, mode, steps = NULL, watch = list()) {
   types <- vapply(hooks, function(hook) if (is_deferred_hook(hook)) hook$type else "", "")
   if (!"hook_history_saver" %in% types) hooks <- c(hooks, list(usual_history_saver()))

@@ -1,4 +1,4 @@
-# Early stopping: hooks that ask now and then whether training should go on.
+# Early stopping: hooks that check at intervals whether to stop the training.
 
 #' Stop training when a function returns TRUE
 #'
@@ -40,11 +40,10 @@ hook_early_stopping <- function(
   )
 }
 
-# Called by the core when the loop ends: kind is "message" or "warning".
+# Called by the core when the loop ends: `kind` is "message" or "warning".
 inform_early_stopping <- function(kind, text) inform_in_loop(kind, text, "early_stopping")
 
-# A message or warning of class runhooks_<kind>_<topic>, below the line of progress. Of several
-# processes, which all come to it, the chief says it.
+# Ends the progress line first. In distributed training, only the chief signals the condition.
 inform_in_loop <- function(kind, text, topic) {
   if (isFALSE(the$strategy$is_chief)) return(invisible())
   end_progress_line()
@@ -67,7 +66,7 @@ check_stopped_estimator <- function(estimator, call = parent.frame()) {
   }
 }
 
-# A hook that looks at one metric: what the four of them share. `frame` is its constructor's.
+# The common constructor of the four hooks that check a metric; `frame` is the caller's frame.
 new_stop_if_hook <- function(type, frame) {
   given <- given_arguments(names(formals(sys.function(sys.parent()))), frame)
   check_stopped_estimator(given$estimator, call = frame)
@@ -155,7 +154,7 @@ hook_stop_if_no_decrease <- function(estimator, metric_name, max_steps_without_d
 #' @param min_delta Smallest change that counts as an improvement.
 #' @param mode `"min"`: lower is better. `"max"`: higher is better. `"auto"`: derived from the name
 #'   of the metric, for losses, errors, accuracies, areas under curves, precision and recall.
-#' @param every_n_steps Number of steps between evaluations. `NULL`: a fifth of `patience`.
+#' @param every_n_steps Number of steps between evaluations. Default, `NULL`: a fifth of `patience`.
 #' @param restore_best_weights TRUE: the model gets the best weights, which are also saved in the
 #'   folder `best` of `model_dir`. FALSE: the model keeps the weights of its last step.
 #' @return An object of class `runhooks_early_stopping`.
@@ -181,9 +180,8 @@ early_stopping <- function(metric_name = "loss", patience, min_delta = 0,
   if (missing(patience)) {
     abort_runhooks(
       c(
-        "{.arg patience} is missing: how many steps may pass without a better
-         {.val {metric_name}}?",
-        i = "For example {.code early_stopping({.val {metric_name}}, patience = 500)}."
+        "{.arg patience} is missing: the number of steps without a better {.val {metric_name}}.",
+        i = "Example: {.code early_stopping({.val {metric_name}}, patience = 500)}."
       )
     )
   }
@@ -213,8 +211,8 @@ print.runhooks_early_stopping <- function(x, ...) {
   invisible(x)
 }
 
-# Which way a metric gets better: "min" or "max". A name that does not end with a known metric could
-# mean either, such as "err2" and "neg_accuracy".
+# Names of metrics whose lower or higher values are better. Other names are ambiguous, such as
+# "err2" and "neg_accuracy".
 lower_is_better <- paste0(
   "(^|_)(loss|errors?|mse|mae|rmse|mape|deviance|perplexity|false_positives|false_negatives|",
   "mean_cosine_distance)$"
@@ -226,26 +224,24 @@ higher_is_better <- paste0(
 )
 reversed_metric <- "(^|_)(neg|negative|negated|minus|inverse|inverted)(_|$)"
 
+# Whether lower ("min") or higher ("max") values of a metric are better.
 metric_mode <- function(metric_name, mode, call = parent.frame()) {
   if (mode != "auto") return(mode)
-  # "auc/head" and "probability_mean/class0" are of one head or class
+  # metrics of a single head or class: "auc/head", "probability_mean/class0"
   parts <- strsplit(metric_name, "/", fixed = TRUE)[[1]]
   is_down <- any(grepl(lower_is_better, parts))
   is_up <- any(grepl(higher_is_better, parts))
   if (is_down != is_up && !any(grepl(reversed_metric, parts))) return(if (is_up) "max" else "min")
   abort_runhooks(
     c(
-      "Is a higher or a lower {.val {metric_name}} better?",
-      i = "Say it: {.code mode = \"min\"} or {.code mode = \"max\"}."
+      "Cannot determine whether a higher or a lower {.val {metric_name}} is better.",
+      i = "Give {.code mode = \"min\"} or {.code mode = \"max\"}."
     ),
     call = call
   )
 }
 
-# --- train(validation =, stop =)
-
-# The hooks of the user and, behind them, those that these two arguments stand for: list(hooks,
-# record, metric) with what the evaluations record, and the metric to show.
+# Returns the hooks, the record of the evaluations, and the metric to show.
 validation_hooks <- function(object, validation, stop, hooks, planned, call = parent.frame()) {
   stop <- check_stop(stop, call)
   stop_hook <- if (is_hook(stop)) list(stop)
@@ -257,9 +253,9 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
   if (!is_formula_data(validation) && !is.function(validation)) {
     abort_runhooks(
       c(
-        "{.arg validation} must be an {.fn input_fn}, or a data frame for a model made from a
-         formula, not {kind_of(validation)}.",
-        i = if (is.numeric(validation)) "Split the data before: a share of them is not taken."
+        "{.arg validation} must be an {.fn input_fn}, or a data frame for a model from a formula,
+         not {kind_of(validation)}.",
+        i = if (is.numeric(validation)) "Split the data yourself; a fraction is not supported."
       ),
       call = call
     )
@@ -267,9 +263,9 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
   if (is_formula_data(validation) && is.null(object$blueprint)) {
     abort_runhooks(
       c(
-        "{.arg validation} must be an {.fn input_fn}, not a data frame, for a model that was not
-         made from a formula.",
-        i = "For example {.code validation = input_fn(data, features = ..., response = ...)}."
+        "{.arg validation} must be an {.fn input_fn}: only models from a formula accept a data
+         frame.",
+        i = "Example: {.code validation = input_fn(data, features = ..., response = ...)}."
       ),
       call = call
     )
@@ -285,22 +281,21 @@ validation_hooks <- function(object, validation, stop, hooks, planned, call = pa
   )
 }
 
-# Its folder is "eval_validation".
 validation_name <- "validation"
 
 check_stop <- function(stop, call) {
   if (is.null(stop) || inherits(stop, "runhooks_early_stopping") || is_hook(stop)) return(stop)
   abort_runhooks(
     c(
-      "{.arg stop} must be made by {.fn early_stopping}, not {describe(stop)}.",
-      i = "For example {.code stop = early_stopping(\"average_loss\", patience = 500)}; a number of
-           steps is {.arg steps}."
+      "{.arg stop} must be an object from {.fn early_stopping}, not {describe(stop)}.",
+      i = "Example: {.code stop = early_stopping(\"average_loss\", patience = 500)}. For a number of
+           steps, use {.arg steps}."
     ),
     call = call
   )
 }
 
-# Five times within the patience; twenty times in a run of known length.
+# Five evaluations per patience, or twenty in a run of known length.
 validation_interval <- function(stop, planned) {
   if (!is.null(stop$every_n_steps)) return(stop$every_n_steps)
   if (!is.null(stop)) return(max(1, stop$patience %/% 5))
@@ -315,19 +310,18 @@ new_stop_hook <- function(object, stop, name) {
     metric_name = stop$metric_name, min_delta = stop$min_delta, of_this_loop = TRUE,
     eval_dir = file.path(folder, if (nzchar(name)) paste0("eval_", name) else "eval"),
     restore_best_weights = stop$restore_best_weights,
-    # evaluations of this loop are news; other processes are not waited for
+    # the hook sees evaluations of this loop immediately; it does not wait for other processes
     run_every_secs = 60, model_dir = folder, say = inform_early_stopping
   )))
 }
 
-# Without `validation` the user's own evaluations will do.
+# Without `validation`, uses the user's evaluator hook, or raises an error.
 abort_by_evaluations <- function(object, stop, hooks, call) {
   evaluator <- Find(function(hook) inherits(hook, "InMemoryEvaluatorHook"), hooks)
   if (is.null(evaluator)) {
     abort_runhooks(
       c(
-        "{.arg stop} needs {.arg validation}: the data that {.val {stop$metric_name}} is computed
-         on.",
+        "{.arg stop} needs {.arg validation}: data for computing {.val {stop$metric_name}}.",
         i = "Give a data frame or an {.fn input_fn}: {.code train(model, data, validation = test,
              stop = early_stopping(...))}."
       ),

@@ -1,23 +1,28 @@
-# Evaluation within training.
+# A hook that evaluates the model during training.
 
-#' Evaluate in the middle of training
+#' Evaluate a model during training
 #'
-#' Evaluates the variables as they are in the training session, without a checkpoint: when training
-#' starts, after each `every_n_iter` steps, and at its end. The metrics are logged at level INFO and
-#' written to the event file of `eval` (or `eval_<name>`) in the folder of the model, where
-#' [hook_stop_if_higher()] and its like find them.
+#' Creates a hook that evaluates the current variables of the training session, without a
+#' checkpoint: at the start of training, after each `every_n_iter` steps, and at the end. It logs
+#' the metrics at level INFO and writes them to an event file in the folder `eval` or `eval_<name>`
+#' of the model directory, where [hook_stop_if_higher()] and similar hooks read them.
 #'
-#' @param estimator The estimator that is trained.
-#' @param input_fn The data to evaluate on: an [input_fn()].
-#' @param steps How many batches; `NULL`: until the input ends.
-#' @param hooks Hooks of the evaluation: one or a list of them.
-#' @param name A name for this evaluation where a model has several.
-#' @param every_n_iter Evaluate every so many steps of the training loop.
+#' For most purposes, `train(validation = )` is simpler.
+#'
+#' @param estimator The estimator to train.
+#' @param input_fn Data for the evaluations, an [input_fn()].
+#' @param steps Number of batches per evaluation. Default, `NULL`: until the input ends.
+#' @param hooks Hooks for the evaluations: a hook or a list of hooks.
+#' @param name Name of the evaluation, a string, for models with several evaluations. Default: no
+#'   name.
+#' @param every_n_iter Number of training steps between evaluations, a positive whole number.
+#'   Default: 100.
 #' @inherit hook_logging_tensor return
-#' @section Errors: `runhooks_error_invalid_argument` for arguments that do not hold; whatever the
-#'   evaluation raises ends the training.
-#' @seealso The class `tf.estimator.experimental.InMemoryEvaluatorHook` of TensorFlow 1.x. Unlike
-#'   that one it does not evaluate the last step a second time.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid.
+#'   * Any error of an evaluation. It ends the training.
+#' @seealso The class `tf.estimator.experimental.InMemoryEvaluatorHook` of TensorFlow 1.x, which
+#'   evaluates the last step twice; [read_events()].
 #' @family hooks
 #' @export
 #' @examples
@@ -27,7 +32,7 @@
 #'   input_fn(mpg ~ wt, mtcars[1:24, ], batch_size = 8, num_epochs = 10),
 #'   hooks = hook_in_memory_evaluator(model, test, every_n_iter = 10)
 #' )
-#' list.files(file.path(model_dir(model), "eval"))
+#' read_events(file.path(model_dir(model), "eval"))
 hook_in_memory_evaluator <- function(estimator, input_fn, steps = NULL, hooks = NULL, name = NULL,
                                      every_n_iter = 100) {
   check_stopped_estimator(estimator)
@@ -42,11 +47,11 @@ hook_in_memory_evaluator <- function(estimator, input_fn, steps = NULL, hooks = 
   )
 }
 
-# `input` is what as_model_input() gives.
+# `input` is a value of as_model_input().
 new_evaluator_hook <- function(estimator, input, steps = NULL, hooks = NULL, name = "",
                                every_n_iter = 100) {
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps)
-  # the bar is the training's
+  # training already shows a progress bar
   hooks <- Filter(function(hook) !inherits(hook, "ProgressBarHook"), hooks)
   hook <- new_builtin_hook("InMemoryEvaluatorHook",
     spec = core_model(estimator), config = core_config(estimator), input_fn = input,

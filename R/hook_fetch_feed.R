@@ -1,4 +1,4 @@
-# Built-in hooks that fetch values at the end of a loop, or feed them in each run.
+# Built-in hooks that fetch values at the end of a loop or feed values in each step.
 
 #' Compute tensors at the end of a loop
 #'
@@ -41,7 +41,7 @@ hook_final_ops <- function(final_ops, final_ops_feed_dict = NULL) {
 
 is_fetch <- function(x) is_graph_element(x) || (is.character(x) && length(x) == 1)
 
-# The fetches of a nested structure, one after another.
+# The fetches of a nested structure in depth-first order.
 fetch_leaves <- function(x, call = parent.frame(), depth = 1L) {
   if (is_fetch(x)) return(list(x))
   if (is.list(x) || is.character(x)) {
@@ -57,7 +57,7 @@ fetch_leaves <- function(x, call = parent.frame(), depth = 1L) {
   }
 }
 
-# `structure` with its fetches, one after another, replaced by `values`.
+# The inverse of fetch_leaves(): replaces the fetches in `structure` by `values`.
 fill_fetches <- function(structure, values) {
   used <- 0L
   fill <- function(x) {
@@ -70,7 +70,7 @@ fill_fetches <- function(structure, values) {
 
 check_feed_dict <- function(x, arg = deparse(substitute(x)), call = parent.frame()) {
   is_named <- is.list(x) && (length(x) == 0 || !is.null(names(x)) || !is.null(attr(x, "keys")))
-  check_arg(is.null(x) || is_named, x, "NULL, a named list or what dict() gives", arg, call)
+  check_arg(is.null(x) || is_named, x, "NULL, a named list or a dict()", arg, call)
 }
 
 #' Feed the values of a function

@@ -38,7 +38,8 @@
 #' model <- linear_regressor(column_numeric("wt"))
 #' hook <- hook_checkpoint_input_pipeline(model)
 #' train(model, input_fn(data, wt, mpg), steps = 5, hooks = hook)
-#' train(model, input_fn(data, wt, mpg), steps = 5, hooks = hook) # with the sixth batch
+#' train(model, input_fn(data, wt, mpg), steps = 5, hooks = hook) # starts with the sixth batch
+#' list.files(model_dir(model), "input")
 hook_checkpoint_input_pipeline <- function(estimator, external_state_policy = NULL,
                                            on_other_data = c("stop", "begin")) {
   check_stopped_estimator(estimator)
@@ -55,9 +56,9 @@ hook_checkpoint_input_pipeline <- function(estimator, external_state_policy = NU
   config <- core_config(estimator)
   if (isTRUE(config$checkpoint_input_pipeline)) {
     abort_runhooks(c(
-      "The input's position would be saved twice.",
-      i = "The configuration of the model says {.code checkpoint_input_pipeline = TRUE}, which puts
-           it into the model's own checkpoints: leave the hook out."
+      "The position of the input would be saved twice.",
+      i = "The configuration has {.code checkpoint_input_pipeline = TRUE}, which saves it in the
+           model's checkpoints. Remove this hook."
     ))
   }
   if (is.null(config$save_checkpoints_secs) && is.null(config$save_checkpoints_steps)) {

@@ -1,4 +1,4 @@
-# The learning rate while a model trains.
+# A hook that sets the learning rate.
 
 #' Set the learning rate of each step
 #'
@@ -25,32 +25,33 @@
 #' model <- linear_regressor(column_numeric("wt"), optimizer = tf$train$AdamOptimizer(0.5))
 #' halve <- hook_learning_rate(function(epoch, rate) rate * 0.5^(epoch - 1))
 #' input <- input_fn(mpg ~ wt, mtcars, batch_size = 8, num_epochs = 3)
-#' model %>% train(input, hooks = list(halve, hook_history_saver(1, tensors = "learning_rate")))
+#' saver <- hook_history_saver(every_n_step = 4, tensors = "learning_rate")
+#' history <- model %>% train(input, hooks = list(halve, saver))
+#' as.data.frame(history)
 #'
-#' # needs evaluations: those of `validation`
+#' # reduce_on_plateau() needs evaluations, such as those of `validation`
 #' model %>% train(
 #'   input, validation = input_fn(mpg ~ wt, mtcars),
 #'   hooks = hook_learning_rate(reduce_on_plateau("average_loss", patience = 100))
 #' )
 hook_learning_rate <- function(schedule) {
   if (inherits(schedule, "runhooks_plateau")) {
-    # checked when the folder of its evaluations is known
+    # validated later, when the directory of its evaluations is known
     return(rebuild_hook(c(list(type = "LearningRateHook"), unclass(schedule))))
   }
   if (!is.function(schedule)) {
     abort_runhooks(
       c(
         "{.arg schedule} must be a function or {.fn reduce_on_plateau}, not {describe(schedule)}.",
-        i = if (is_number(schedule)) "A rate that stays is the optimizer's: for example
+        i = if (is_number(schedule)) "A constant rate is an argument of the optimizer:
              {.code tf$train$AdamOptimizer({schedule})}.",
-        i = if (!is_number(schedule)) "For example {.code function(step) 0.1 / (1 + step / 100)}."
+        i = if (!is_number(schedule)) "Example: {.code function(step) 0.1 / (1 + step / 100)}."
       )
     )
   }
   new_builtin_hook("LearningRateHook", schedule = schedule_call(schedule))
 }
 
-# The schedule as a function of all three arguments.
 schedule_call <- function(schedule, call = parent.frame()) {
   all <- c("step", "epoch", "rate")
   own <- names(formals(args(schedule)))
@@ -60,12 +61,12 @@ schedule_call <- function(schedule, call = parent.frame()) {
     abort_runhooks(
       c(
         "{.arg schedule} must be a function of {.arg step}, {.arg epoch} or {.arg rate}.",
-        i = "For example {.code function(step) 0.1 / (1 + step / 100)}."
+        i = "Example: {.code function(step) 0.1 / (1 + step / 100)}."
       ),
       call = call
     )
   }
-  # arguments by their names, or, where these are others, by their places
+  # matches arguments by name, or by position if they have other names
   wanted <- intersect(own, all)
   by_name <- length(setdiff(needed, all)) == 0 && length(wanted)
   given <- if (by_name) wanted else utils::head(all, length(own))
@@ -78,13 +79,12 @@ schedule_call <- function(schedule, call = parent.frame()) {
 }
 
 #' @rdname hook_learning_rate
-#' @param metric_name A metric of the evaluations that are made while the model trains, such as
-#'   `"average_loss"`.
-#' @param factor By what the rate is multiplied, between 0 and 1.
-#' @param patience After how many steps without a better value.
+#' @param metric_name A metric of the evaluations during training, such as `"average_loss"`.
+#' @param factor Multiplier of the rate, a number between 0 and 1. Default: 0.1.
+#' @param patience Number of steps without an improvement after which the rate is reduced.
 #' @param mode `"min"`, `"max"` or `"auto"`, as in [early_stopping()].
-#' @param min_delta By how much a value must be better to count.
-#' @param min_rate The rate gets no lower than this.
+#' @param min_delta Smallest change that counts as an improvement. Default: 0.
+#' @param min_rate Lower limit of the rate. Default: 0.
 #' @export
 reduce_on_plateau <- function(metric_name = "loss", factor = 0.1, patience,
                               mode = c("auto", "min", "max"), min_delta = 0, min_rate = 0) {
@@ -96,8 +96,8 @@ reduce_on_plateau <- function(metric_name = "loss", factor = 0.1, patience,
   if (missing(patience)) {
     abort_runhooks(
       c(
-        "{.arg patience} is missing: after how many steps without a better {.val {metric_name}}?",
-        i = "For example {.code reduce_on_plateau({.val {metric_name}}, patience = 200)}."
+        "{.arg patience} is missing: the number of steps without a better {.val {metric_name}}.",
+        i = "Example: {.code reduce_on_plateau({.val {metric_name}}, patience = 200)}."
       )
     )
   }
@@ -116,7 +116,7 @@ reduce_on_plateau <- function(metric_name = "loss", factor = 0.1, patience,
 
 inform_learning_rate <- function(kind, text) inform_in_loop(kind, text, "learning_rate")
 
-# A rate that follows a metric looks at the evaluations of the same loop.
+# Connects reduce_on_plateau() to the evaluations of the same loop.
 name_evaluations <- function(hooks, object, call = parent.frame()) {
   evaluator <- Find(function(hook) inherits(hook, "InMemoryEvaluatorHook"), hooks)
   lapply(hooks, function(hook) {
@@ -124,8 +124,7 @@ name_evaluations <- function(hooks, object, call = parent.frame()) {
     if (is.null(evaluator)) {
       abort_runhooks(
         c(
-          "{.fn reduce_on_plateau} needs evaluations while the model trains, to see
-           {.val {hook$metric_name}}.",
+          "{.fn reduce_on_plateau} needs evaluations of {.val {hook$metric_name}} during training.",
           i = "Give {.code validation = } data to {.fn train}."
         ),
         call = call

@@ -1,29 +1,28 @@
-# What a hook reads of `values$results` and has not asked for.
+# Detects hooks that read results which they have not requested.
 
-# Called by the core once a loop, when the first results of a hook are there; `asked` are their
-# names, `has_request` FALSE where it has no before_run(). R gives NULL for a name that is not
-# there, and the hook would go on with that.
+# Called by the core once per loop. `asked` are the names of the request; `has_request` is FALSE
+# without before_run(). R would silently return NULL for an unknown name.
 check_results_read <- function(after_run, asked, hook, has_request) {
   read <- referenced_results(body(after_run), names(formals(after_run))[2])
   missing <- setdiff(read, asked)
   if (length(missing) == 0) return(invisible())
   name <- missing[[1]] # nolint: used by cli
   advice <- if (!has_request) {
-    "The hook has no {.fn before_run}: give it one that returns
+    "The hook has no {.fn before_run}. Add one that returns
      {.code session_run_args({name} = ...)}."
   } else {
-    "Its {.fn before_run} asks for {.val {asked}}: add {.code {name} = } to
+    "Its {.fn before_run} requests {.val {asked}}. Add {.code {name} = } to
      {.fn session_run_args}."
   }
   if (has_request && length(asked) == 0) {
-    advice <- "Its {.fn before_run} asks without names: {.code session_run_args({name} = ...)} gives
-               the value this name."
+    advice <- "Its {.fn before_run} requests values without names. Use
+               {.code session_run_args({name} = ...)}."
   }
   rlang::warn(
     c(
       cli::format_inline(
-        "after_run() of hook `{hook}` reads {.code values$results${name}}, which it has not asked
-         for: it is NULL.", keep_whitespace = FALSE
+        "after_run() of hook `{hook}` reads {.code values$results${name}}, which it has not
+         requested: it is NULL.", keep_whitespace = FALSE
       ),
       did_you_mean(name, asked, braces = FALSE),
       i = cli::format_inline(advice, keep_whitespace = FALSE)
@@ -32,8 +31,7 @@ check_results_read <- function(after_run, asked, hook, has_request) {
   )
 }
 
-# The names in expressions such as values$results$loss, values$results[["loss"]], or, after
-# r <- values$results, r$loss.
+# Names in values$results$loss or values$results[["loss"]], and in r$loss after r <- values$results.
 referenced_results <- function(expr, values) {
   aliases <- character()
   found <- character()
@@ -50,7 +48,7 @@ referenced_results <- function(expr, values) {
         return(invisible())
       }
       walk(x[[3]])
-      # what is assigned to is not read
+      # the target of an assignment is not a read
       return(invisible())
     }
     if (is_member(x) && is_results(x[[2]])) found <<- c(found, member_name(x))
@@ -60,8 +58,7 @@ referenced_results <- function(expr, values) {
   unique(found)
 }
 
-# The parts of a call that are evaluated whatever the values are: a read behind a condition may know
-# that the value is not there in each step, and is.null() asks.
+# A conditional read may be intended for steps without the value, and is.null() tests for it.
 always_evaluated <- function(x) {
   parts <- as.list(x)
   name <- if (is.symbol(x[[1]])) as.character(x[[1]]) else ""
@@ -78,7 +75,7 @@ is_member <- function(x) {
     !is.null(member_name(x))
 }
 
-# NULL where the name is not written out.
+# NULL if the name is computed.
 member_name <- function(x) {
   name <- x[[3]]
   if (is.character(name)) return(name)

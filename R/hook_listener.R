@@ -1,4 +1,4 @@
-# Listeners of checkpoint savers.
+# Listeners of checkpoint hooks.
 
 listener_methods <- list(
   begin = character(), before_save = c(
@@ -37,7 +37,6 @@ checkpoint_saver_listener <- function(begin = function() {},
 
 is_listener <- function(x) inherits(x, "CheckpointSaverListener")
 
-# One listener or a list of them as a list.
 as_listener_list <- function(listeners, call = parent.frame()) {
   if (is.null(listeners)) return(list())
   if (is_listener(listeners)) return(list(listeners))
@@ -52,7 +51,7 @@ as_listener_list <- function(listeners, call = parent.frame()) {
       c(
         "{wanted}.",
         x = "Element {bad} is {kind_of(listeners[[bad]])}.",
-        i = "Make one with {.fn checkpoint_saver_listener}."
+        i = "Create one with {.fn checkpoint_saver_listener}."
       ),
       call = call
     )

@@ -1,4 +1,4 @@
-# Where a run spends its time: run options, run metadata and the hook that saves timelines.
+# Profiling: run options, run metadata, and the hook that saves timelines.
 
 #' Profile the operations of steps
 #'
@@ -53,11 +53,12 @@ hook_profiler <- builtin_hook("ProfilerHook")
 #' @export
 #' @examples
 #' with(tf$Session() %as% sess, {
-#'   told <- run_metadata()
+#'   metadata <- run_metadata()
 #'   y <- tf$sqrt(tf$constant(2))
-#'   sess$run(y, options = run_options(trace_level = tf$RunOptions$FULL_TRACE), run_metadata = told)
+#'   options <- run_options(trace_level = tf$RunOptions$FULL_TRACE)
+#'   sess$run(y, options = options, run_metadata = metadata)
 #' })
-#' as.data.frame(told)
+#' as.data.frame(metadata)
 run_options <- function(trace_level = 0, timeout_in_ms = 0) {
   check_whole(trace_level)
   check_whole(timeout_in_ms)
@@ -76,8 +77,7 @@ run_metadata <- function() {
   metadata
 }
 
-# Called by the core with one entry a node in each column; `start_micros` are since 1970 in the
-# fields of the proto.
+# Called by the core with one entry per node in each column.
 new_step_stats <- function(columns, device, started_micros) {
   node <- function(node_name, op, start_micros, micros, bytes) {
     list(

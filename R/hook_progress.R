@@ -1,4 +1,4 @@
-# The line of progress. When to draw is decided by the hook in the core; cli draws.
+# The progress bar. The hook in the core decides when to draw; cli draws.
 
 #' Show a progress bar
 #'
@@ -19,7 +19,10 @@
 #' @family hooks
 #' @export
 #' @examples
-#' hook_progress_bar()
+#' model <- linear_regressor(column_numeric("wt"))
+#' input <- input_fn(mpg ~ wt, mtcars, batch_size = 8)
+#' history <- train(model, input, hooks = hook_progress_bar())
+#' history
 hook_progress_bar <- function() {
   new_deferred_hook("hook_progress_bar", function(mode, steps, watch = list()) {
     bar <- progress_bar(mode, steps, watch)
@@ -27,10 +30,8 @@ hook_progress_bar <- function() {
   })
 }
 
-# The functions that the core's hook calls: draw(run, loss, global_step, is_last, rows, seconds,
-# waited, parts) and finish(runs).
-# `watch` may have `planned`, the number of steps that the data give, and `suffix`, a function that
-# gives what else belongs on the line, and `may_stop`, TRUE where fewer steps are nothing to tell.
+# `watch` may have `planned` (number of steps), `suffix` (a function that returns additional text)
+# and `may_stop` (TRUE if fewer steps need no message).
 progress_bar <- function(mode, steps, watch = list()) {
   label <- c(train = "Training", eval = "Evaluating", infer = "Predicting")[[mode]]
   started <- Sys.time()
@@ -50,19 +51,18 @@ progress_bar <- function(mode, steps, watch = list()) {
     })
     if (is_last) line$finish()
   }
-  # what ended a training is known when it is recorded, see run_training()
+  # for training, run_training() reports the reason for the end
   is_checked <- mode != "train" && !isTRUE(watch$may_stop)
   finish <- function(runs) if (is_checked) check_reached(mode, runs, steps)
   list(draw = if (shows_progress()) draw, finish = finish)
 }
 
-# Where cli would show it as one line that changes.
 shows_progress <- function() {
   !isFALSE(getOption("runhooks.progress")) && !is_forked() && may_be_dynamic() &&
     cli::is_dynamic_tty()
 }
 
-# FALSE where cli would say so, too: loading it to be told takes longer than many a training.
+# A cheap pre-check for cli::is_dynamic_tty(), because loading cli is slow.
 may_be_dynamic <- function() {
   is_told <- !is.null(getOption("cli.dynamic")) ||
     any(nzchar(Sys.getenv(c("R_CLI_DYNAMIC", "RSTUDIO"))))
@@ -71,8 +71,8 @@ may_be_dynamic <- function() {
 
 is_forked <- function() !identical(the$pid, Sys.getpid())
 
-# A line of cli's; the innermost one that is open can be ended from outside. An interrupt waits for
-# cli, which could not go on where it was left.
+# `the$line` is the open line, which other output can end. An interrupt inside cli would leave it in
+# an inconsistent state.
 new_progress_line <- function() {
   text <- ""
   id <- NULL
@@ -100,8 +100,7 @@ new_progress_line <- function() {
   list(show = show, finish = finish)
 }
 
-# What the input has given since the loop began: the rows of those known, how many a second, and
-# the share of the time that steps have waited for them. Nothing in the first second.
+# Empty during the first second.
 input_text <- function(rows, seconds, waited, known = NULL) {
   if (seconds < 1 || rows == 0) return("")
   share <- waited / seconds
@@ -152,15 +151,15 @@ vague_time <- function(secs) {
   sprintf("%.0fd", secs / 86400)
 }
 
-# `why` and `reason` as run_history() has them.
+# `why` and `reason` are fields of run_history().
 check_reached <- function(mode, runs, steps, why = "", reason = "") {
   if (is.null(steps) || runs == steps) return(invisible())
   verb <- if (mode == "train") "Training" else "Evaluation"
   advice <- switch(why,
-    data = "\nThe input has ended: `num_epochs = NULL` in input_fn() reads it as often as needed.",
-    hook = sprintf("\nIt was ended by hook `%s`.", reason),
+    data = "\nThe input has ended; use `num_epochs = NULL` in input_fn() to repeat it.",
+    hook = sprintf("\nHook `%s` ended it.", reason),
     early_stopping = paste0(
-      "\nIt was ended by early stopping", if (grepl("^(since|as) ", reason)) ", " else ": ",
+      "\nEarly stopping ended it", if (grepl("^(since|as) ", reason)) ", " else ": ",
       sub("[.]?$", ".", reason)
     )
   )
@@ -170,7 +169,6 @@ check_reached <- function(mode, runs, steps, why = "", reason = "") {
   )
 }
 
-# The newest value of a metric of the validation data, behind the loss.
 validation_suffix <- function(record, metric) {
   if (is.null(record)) return(NULL)
   function() {

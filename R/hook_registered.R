@@ -1,4 +1,4 @@
-# Hooks that are nothing but their registration in the core.
+# Constructors of hooks that are generated from the registrations of the core.
 
 constructor_factories$hook <- function(specs, place) {
   .specs <- specs
@@ -13,7 +13,7 @@ make_builtin_hook <- function(specs, frame) {
   do.call(new_builtin_hook, c(list(specs$type[[1]]), prepared), quote = TRUE)
 }
 
-# What only R can look at; all the rest the core checks.
+# Converts and checks arguments that need R; the core checks the others.
 prepare_hook_argument <- function(x, name, kind, call) {
   if (startsWith(kind, "function(")) {
     wanted <- regmatches(kind, gregexpr("[a-z_]+(?=[,)])", kind, perl = TRUE))[[1]]

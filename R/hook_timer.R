@@ -1,4 +1,4 @@
-# tf.train.SecondOrStepTimer: when hooks of one's own are to do something.
+# tf$train$SecondOrStepTimer, for custom hooks that act at intervals.
 
 second_or_step_timer <- function(every_secs = NULL, every_steps = NULL) {
   if (is.null(every_secs) && is.null(every_steps)) {

@@ -1,4 +1,4 @@
-# Built-in hooks that wait: for the global step of other processes, or for their checkpoints.
+# Built-in hooks that wait for the global step or for checkpoints of other processes.
 
 #' Wait for a global step
 #'

@@ -1,11 +1,10 @@
-# What an input function has made of its data for a model, kept for the next time.
+# Caches the encoded data of an input function per model.
 
-# Beyond so many values the copies cost more memory than their making costs time.
+# For larger data, memory for the cached copies costs more than encoding them again.
 most_kept_values <- 1e5
 
-# list(columns, types, said): the columns as tensors take them, the types that they become, and the
-# messages on factors, for each time that they are read. Doubles in `floats` become float32 once,
-# instead of in each step; factors in `texts` are their labels.
+# Doubles in `floats` become float32 once, instead of in each step; factors in `texts` become
+# strings. `said` are messages about factors.
 encoded_rows <- function(columns, n_features, texts = character(), floats = character()) {
   words <- names(columns)
   is_factor <- vapply(columns, is.factor, NA)
@@ -20,10 +19,8 @@ encoded_rows <- function(columns, n_features, texts = character(), floats = char
   list(columns = columns, types = unname(types), said = unname(said))
 }
 
-# The value of `make()`, or what it was the last time, where that was for the same model in the same
-# state: a model that is evaluated again and again asks for the same. In training the folder learns,
-# and what warned warns again. `input` is an environment of the input function's own. The model has
-# the rows.
+# Caches `make()` while model, mode and schema are unchanged, for repeated evaluations. Training
+# updates the schema, and conditions must be repeated, so both are not cached.
 cached_rows <- function(input, estimator, n_values, make) {
   changes <- is.null(estimator) || identical(the$mode, "train") || !is.null(the$dealing)
   kept <- if (!changes) unclass(estimator$estimator)$kept

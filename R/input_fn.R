@@ -1,9 +1,8 @@
-# Input functions: what estimators read their data with.
+# Input functions: how estimators read data.
 
-# State that is set while an estimator calls the user's functions.
 the <- new.env(parent = emptyenv())
 the$mode <- NULL
-# Whether tensors of data in memory go to the core, past all that is a user's.
+# TRUE if tensors are passed to the core without being visible to user code.
 the$internal_only <- FALSE
 the$users_depth <- 0L # number of frames at the call of the user's function
 
@@ -70,8 +69,11 @@ the$users_depth <- 0L # number of frames at the call of the user's function
 #' @family input functions
 #' @export
 #' @examples
-#' mtcars_input_fn <- input_fn(mtcars, response = mpg, features = c(drat, cyl), batch_size = 8)
+#' cars <- input_fn(mtcars, response = mpg, features = c(drat, cyl), batch_size = 8)
 #' same <- input_fn(mpg ~ drat + cyl, data = mtcars, batch_size = 8)
+#' model <- linear_regressor(feature_columns(column_numeric("drat", "cyl")))
+#' train(model, cars)
+#' evaluate(model, cars)
 input_fn <- function(object, ...) UseMethod("input_fn")
 
 #' @rdname input_fn
@@ -128,7 +130,6 @@ input_fn.matrix <- function(object, ...) {
   input_fn.data.frame(as.data.frame(object, stringsAsFactors = FALSE, optional = TRUE), ...)
 }
 
-# Only the columns that are selected become dense.
 input_fn_of_matrix <- function(object, features, response = NULL, ..., call = parent.frame()) {
   names <- colnames(object)
   if (is.null(names)) {
@@ -158,15 +159,13 @@ check_unique_names <- function(names, call = parent.frame()) {
     c(
       "The data have {cli::qty(length(again))}{?a column name/column names} twice: {.val {again}}.",
       x = "{.val {again[[1]]}} is the name of columns {at}.",
-      i = "{.fn make.unique} makes different names."
+      i = "Use {.fn make.unique} to rename them."
     ),
     call = call
   )
 }
 
-# Names of the selected elements. `expr` may be a selection, or anything that evaluates to a
-# character vector; `literal` is the same as an expression: names that are written out need no
-# tidyselect, which takes as long to load as all the rest.
+# `literal` is the expression of `expr`. Literal names avoid loading tidyselect, which is slow.
 select_names <- function(data, literal, expr, arg, call = parent.frame()) {
   given <- literal_strings(literal)
   if (!is.null(given) && all(given %in% names(data))) return(unique(given))
@@ -174,19 +173,18 @@ select_names <- function(data, literal, expr, arg, call = parent.frame()) {
   if (rlang::quo_is_null(expr)) return(character())
   held <- held_strings(expr, names(data))
   if (!is.null(held)) return(unique(held))
-  # scripts of tfestimators name a variable that holds the names, which tidyselect wants wrapped in
-  # all_of() by now
+  # scripts for tfestimators pass variables without all_of(), about which tidyselect warns
   quiet <- options(lifecycle_verbosity = "quiet")
   on.exit(options(quiet))
   columns <- setNames(as.list(seq_along(data)), names(data))
   tryCatch(
-    # not by the names that c(new = old) gives: a column has the one that the data say
+    # renames such as c(new = old) are ignored
     names(columns)[tidyselect::eval_select(expr, columns)],
     error = function(error) abort_selection(expr, names(data), arg, error, call)
   )
 }
 
-# The value of `"a"`, `c("a", "b")` or NULL; NULL of any other expression.
+# The value of `"a"`, `c("a", "b")` or NULL; NULL for other expressions.
 literal_strings <- function(expr) {
   if (is.null(expr)) return(character())
   if (is.character(expr)) return(expr)
@@ -195,8 +193,7 @@ literal_strings <- function(expr) {
   if (all(vapply(parts, is.character, logical(1)))) unlist(parts)
 }
 
-# The words that a variable holds, where it is no column and they are names of such: what tidyselect
-# makes of them without loading it, which takes longer than a small training. NULL of all else.
+# The names in a variable that is not a column, as tidyselect would return them, or NULL.
 held_strings <- function(expr, columns) {
   name <- rlang::quo_get_expr(expr)
   if (!is.symbol(name) || symbol_text(name) %in% columns) return(NULL)
@@ -235,11 +232,10 @@ new_input_fn <- function(
       "{.arg response} must be one column, not {length(response)}: {.val {response}}.", call = call
     )
   }
-  # canned models take features by name, the user's own the columns as selected
+  # canned models read features by name, custom models in the order of selection
   selected <- features
   features <- sorted_words(features)
   columns <- lapply(data[c(features, response)], flat_column)
-  # labels are few
   sparse <- names(columns) %in% response & vapply(columns, is_sparse_matrix, NA)
   columns[sparse] <- lapply(columns[sparse], function(x) unname(Matrix::as.matrix(x)))
   finite <- check_columns(columns, response, call)
@@ -287,7 +283,6 @@ check_shuffle <- function(shuffle, call) {
 
 n_rows <- function(x) if (is.null(dim(x))) length(x) else dim(x)[[1]]
 
-# What all_finite() says of them.
 check_columns <- function(columns, response, call) {
   rows <- vapply(columns, n_rows, 0)
   if (any(rows != rows[[1]])) {
@@ -303,7 +298,6 @@ check_columns <- function(columns, response, call) {
   if (rows[[1]] == 0) abort_runhooks("The data have no rows.", call = call)
   finite <- all_finite(columns)
   for (name in names(columns)) {
-    # a column of the model may say what takes the place of NA
     can_wait <- !name %in% response && !is_sparse_matrix(columns[[name]])
     check_column(
       columns[[name]], name, name %in% response, call, missing = can_wait, finite = finite[[name]]
@@ -312,20 +306,19 @@ check_columns <- function(columns, response, call) {
   finite
 }
 
-# `missing` says whether NA and NaN may be there, if nothing else is wrong; `finite` what
-# all_finite() has found.
+# `missing`: NA and NaN are allowed; `finite`: the value of all_finite() for the column.
 check_column <- function(x, name, is_response, call, missing = FALSE,
                          finite = all_finite(list(x))) {
   role <- if (is_response) "response" else "feature"
   good <- is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x) || is_sparse_matrix(x)
-  # integer64 holds its numbers as the bits of doubles
+  # integer64 stores integers in the bits of doubles
   is_time <- inherits(x, c("Date", "POSIXt", "difftime", "integer64"))
   if (!good || is_time) {
     abort_runhooks(
       c(
         "The {role} {.val {name}} must be numbers, strings, logicals or a factor,
          not {kind_of(x)}.",
-        i = if (is_time) "Make numbers of it, for example with {.fn as.numeric}."
+        i = if (is_time) "Convert it to numbers, for example with {.fn as.numeric}."
       ),
       kind = "invalid_argument", call = call
     )
@@ -341,14 +334,13 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
       "The {role} {.val {name}} must be finite numbers.",
       x = "{length(bad)} value{?s} {?is/are} NA, NaN or infinite, the first in row {first}.",
       i = if (!is_response && anyNA(numbers)) {
-        "{.code column_numeric(default_value = )} says what takes the place of NA."
+        "Use {.code column_numeric(default_value = )} to replace NA."
       }
     ),
     call = call
   )
 }
 
-# The tensors of the next batch, in the default graph. `rows` is what encoded_rows() gives.
 next_rows <- function(rows, features, response, options) {
   for (said in rows$said) message(said)
   shuffle <- options$shuffle
@@ -363,15 +355,14 @@ next_rows <- function(rows, features, response, options) {
   )
   labels <- if (length(response)) tensors[[length(tensors)]]
   feature_tensors <- setNames(tensors[seq_along(features)], features)
-  # for the folder of the model that is trained
+  # recorded in the model directory
   data <- if (is.null(the$dealing)) {
     list(content = attr(tensors, "content"), rows = as.double(n_rows(rows$columns[[1]])))
   }
   structure(if (is.null(labels)) feature_tensors else list(feature_tensors, labels), data = data)
 }
 
-# The same with the features as one tensor [batch, k]: columns of numbers side by side. Arrays of
-# more dimensions stay a named list.
+# All features as one tensor [batch, k]. Arrays with more dimensions remain a named list.
 next_matrix <- function(columns, features, response, options) {
   parts <- lapply(setNames(nm = features), function(name) {
     encode_column(columns[[name]], name)
@@ -386,21 +377,21 @@ next_matrix <- function(columns, features, response, options) {
         "The features of a custom model are one matrix: all numbers, or all strings.",
         x = "{cli::qty(sum(is_word))}{.val {features[is_word]}} {?is/are} strings, the others
              numbers.",
-        i = "Make a factor of it, or give {.fn numpy_input_fn} a named list."
+        i = "Convert strings to a factor, or pass a named list to {.fn numpy_input_fn}."
       ),
       call = user_frame()
     )
   }
   sparse <- vapply(parts, is_sparse_matrix, NA)
-  # not named where nothing is sparse: loading Matrix takes longer than a small training
+  # avoids loading the package Matrix, which is slow
   if (length(parts) > 1 && any(sparse)) parts[sparse] <- lapply(parts[sparse], Matrix::as.matrix)
   is_logical <- vapply(parts, is.logical, NA)
   if (!all(is_logical)) parts[is_logical] <- lapply(parts[is_logical], `storage.mode<-`, "integer")
-  # the core puts columns side by side, without a copy of all of them in R
+  # the core combines the columns without copying them in R
   single <- length(parts) == 1 && (sparse || length(dim(parts[[1]])) == 2)
   matrix <- if (single) parts[[1]] else unname(parts)
   if (all(is_word) && !single) matrix <- do.call(cbind, matrix)
-  # the matrix has a type of its own where all of its columns have the same
+  # columns of the same explicit type determine the type of the matrix
   types <- unique(lapply(parts, wanted_type))
   if (!single && length(types) == 1) attr(matrix, "dtype") <- types[[1]]
   together <- c(list(x = matrix), columns[length(features) + seq_along(response)])
@@ -410,28 +401,21 @@ next_matrix <- function(columns, features, response, options) {
   structure(if (length(response)) list(x, input[[2]]) else x, data = attr(input, "data"))
 }
 
-# Which feature each column of the matrix is of.
 column_names_of <- function(parts) {
   widths <- vapply(parts, function(x) if (length(dim(x)) == 2) ncol(x) else 1L, 1L)
   rep(names(parts), widths)
 }
 
-# --- what estimators make of an input function
-
-# An input function has been told how to read; what is said again has no effect.
 inform_unread <- function(unread) {
   if (is.null(unread)) unread <- "..."
   cli::cli_inform(c(
     "{.arg {unread}} {cli::qty(length(unread))}{?has/have} no effect.",
-    i = "How data are read is said to {.fn input_fn}."
+    i = "Set how data are read in {.fn input_fn}."
   ))
 }
 
-# A function of the mode that calls the user's input function and gives list(features, labels) for
-# the core.
-# `is_limited` is NULL but in training, where it says that the number of steps is given; `deals`: in
-# evaluations and predictions, too, each process has its part; `arg` is what the caller's argument is
-# called.
+# Converts the user's input to a function of the mode, for the core. `is_limited`: NULL unless
+# training, TRUE if the number of steps is given. `deals`: shard also evaluations and predictions.
 as_model_input <- function(
   input_fn,
   estimator,
@@ -482,12 +466,10 @@ as_model_input <- function(
     structure(input, data = data, parts = parts)
   }
   about <- attr(input_fn, "about")
-  # in training each process has its part of the rows
   if (!is.null(is_limited) && !isFALSE(about$auto_shard)) about$parts <- replicas_of(engine_config(estimator))
   structure(read, about = about, dealt = dealt)
 }
 
-# Whatever an input function returned, with tensors in the place of R's arrays.
 as_tensors <- function(x) {
   if (is.null(x) || is_graph_element(x) || is_sparse(x)) return(x)
   if (is.list(x)) return(lapply(x, as_tensors))
@@ -496,8 +478,7 @@ as_tensors <- function(x) {
   cpp_constant(x, if (!is.na(type)) type, "Const")
 }
 
-# How many batches an input function of data in memory has: what it says of itself tells. NULL where
-# that is not known, or without end. `input` is what as_model_input() gives.
+# The number of batches of in-memory data, or NULL if it is unknown or unlimited.
 planned_steps <- function(input) {
   about <- attr(input, "about")
   if (is.null(about$num_epochs) || is.null(about$rows)) return(NULL)
@@ -505,7 +486,6 @@ planned_steps <- function(input) {
   ceiling(ceiling(about$rows / parts) * about$num_epochs / about$batch_size)
 }
 
-# How many rows these are, all passes together; NULL likewise.
 known_rows <- function(input) {
   about <- attr(input, "about")
   if (!is.null(about$num_epochs) && !is.null(about$rows)) about$rows * about$num_epochs
@@ -533,21 +513,19 @@ check_features <- function(features, call = parent.frame()) {
   }
 }
 
-# A tensor, or for models with several heads a list of tensors by their names.
 check_labels <- function(labels, call = parent.frame()) {
   if (is.null(labels) || is_tensor(labels)) return(invisible())
   is_named <- is.list(labels) && length(labels) > 0 && !is.null(names(labels))
   if (!is_named || !all(vapply(labels, is_tensor, NA))) {
     abort_runhooks(
-      "The input function must return a tensor as labels, or a list of tensors by the names of
-       heads, not {kind_of(labels)}.",
+      "The input function must return a tensor as labels, or a list of tensors named by heads, not
+       {kind_of(labels)}.",
       call = call
     )
   }
 }
 
-# An error where the folder holds the weights of other columns, or of numbers that were standardized
-# otherwise: the object was made before another one was trained there.
+# Another model may have trained in the directory since this object was created.
 check_scales <- function(object, call) {
   folder <- current_model_dir(object)
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
@@ -563,17 +541,16 @@ check_scales <- function(object, call) {
   lines <- scale_differences(known_scales(record$formula), known_scales(own))
   abort_runhooks(
     c(
-      "The model in {.path {folder$path}} was trained with numbers that were standardized in another
-       way than those of this object.",
+      "The model in {.path {folder$path}} was trained with numbers that were standardized
+       differently than those of this object.",
       setNames(lines, rep("x", length(lines))),
-      i = "The object was made before the training there: make it again on this {.arg model_dir}, or
-           give another one."
+      i = "This object is older than the training. Create it again with this {.arg model_dir}, or
+           use another one."
     ),
     call = call
   )
 }
 
-# Center and scale of each number, by its name.
 known_scales <- function(record) {
   basis <- record$basis
   ends <- cumsum(basis$widths)

@@ -1,6 +1,6 @@
-# Columns of data as matrices and vectors that tensors are made of.
+# Converts columns of data to matrices and vectors for tensors.
 
-# Which elements of `x` are not as `test` wants numbers to be, as places in the whole.
+# Positions of elements that fail `test`, as indices into the whole matrix.
 bad_places <- function(x, test) {
   bad <- which(!test(stored_numbers(x)))
   if (!is_sparse_matrix(x)) return(bad)
@@ -8,8 +8,7 @@ bad_places <- function(x, test) {
   sort((column - 1) * nrow(x) + x@i[bad] + 1)
 }
 
-# A list column as a matrix of one row for each element, padded; matrices of the package Matrix as
-# dgCMatrix or as R's; other columns as they are.
+# List columns become padded matrices, matrices of the package Matrix dgCMatrix or base matrices.
 flat_column <- function(x) {
   if (is_matrix_package(x)) return(plain_matrix(x))
   if (inherits(x, "AsIs")) class(x) <- setdiff(class(x), "AsIs")
@@ -19,7 +18,7 @@ flat_column <- function(x) {
     if (is.factor(row)) as.character(row) else row
   })
   types <- unique(vapply(rows[lengths(rows) > 0], typeof, ""))
-  # what is no vector of one kind stays a list, which the check refuses by name
+  # other lists do not change, and check_column() rejects them with their name
   if (length(types) == 0 || !all(types %in% c("character", "integer", "double", "logical"))) {
     return(x)
   }
@@ -34,20 +33,16 @@ flat_column <- function(x) {
   matrix(unlist(padded), nrow = length(rows), byrow = TRUE)
 }
 
-# --- what the features of a model are to its columns and its head
-
-# The same of a model's columns; the weights of its examples are its head's.
+# What the columns of a model read; the head reads weights of rows.
 model_reads <- function(estimator) if (!is.null(estimator$spec)) cached_core_model(estimator)$reads
 
-# The features that columns take as strings: a factor is fed as its labels to them, so that it does
-# not matter which levels the data at hand have.
+# A factor becomes its labels for such features, so its levels do not matter.
 string_features <- function(reads) {
   is_string <- vapply(reads, `[[`, "", "dtype") == "string"
   setdiff(read_keys(reads[is_string]), read_keys(reads[!is_string]))
 }
 
-# The features that columns take as float32 and as nothing else: a model's arithmetic begins with a
-# cast of them. A normalizer is given the numbers as they are.
+# The model would cast such features anyway. A normalizer must get the original numbers.
 float_features <- function(reads) {
   is_float <- vapply(reads, function(read) read$dtype == "float32" && !read$is_normalized, NA)
   setdiff(read_keys(reads[is_float]), read_keys(reads[!is_float]))

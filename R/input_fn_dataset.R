@@ -1,12 +1,12 @@
-# Input functions of datasets.
+# Input functions for datasets.
 
 #' @rdname input_fn
-#' @section Datasets: The elements of a dataset must be batches of records ([dataset_batch()]), of
-#'   which `features` and `response` select components; a formula in the place of `features` does
-#'   both. A canned estimator gets the features by their names, a model function of one's own one
-#'   matrix `[batch, number of features]` of them. How often, in which order and in batches of which
-#'   size is the dataset's own. `auto_shard = FALSE` gives each of several processes all of it; how it is
-#'   dealt else is below [mpi_strategy()].
+#' @section Datasets: The elements of a dataset must be batches of records; see [dataset_batch()].
+#'   `features` and `response` select components; `features` may also be a formula. Canned
+#'   estimators get the features by name, custom models one matrix `[batch, number of features]`.
+#'   The dataset determines the number of passes, the order and the batch size. With `auto_shard =
+#'   FALSE`, each of several processes reads the whole dataset; see [mpi_strategy()] for automatic
+#'   sharding.
 #' @export
 input_fn.tf_dataset <- function(object, features, response = NULL, ..., auto_shard = TRUE) {
   inform_unused(...)
@@ -38,7 +38,7 @@ dataset_input_fn <- function(dataset, features, response) {
   }
 }
 
-# Features side by side, in one matrix of float32 where their types differ.
+# Combines features to one matrix, of type float32 if their types differ.
 features_matrix <- function(features) {
   types <- vapply(features, function(x) x$dtype$name, "")
   if (length(unique(types)) > 1) features <- lapply(features, tf$cast, "float32")

@@ -1,6 +1,6 @@
-# Formulas as selections of columns.
+# Formulas in input_fn(), which select columns.
 
-# The parts of a formula as written: the term labels, the response, whether there is an intercept.
+# The parts of a formula: term labels, response and intercept.
 parse_formula <- function(formula, data = NULL) {
   right <- formula[[length(formula)]]
   check_formula_operators(right)
@@ -22,23 +22,22 @@ check_formula_operators <- function(expr) {
     abort_plain(
       c(
         sprintf("unhandled formula operator: expected '+' or '-'; got '%s'", operator),
-        i = "`a * b` and `a:b` are interactions; arithmetic goes into I(), as in `I(a^2)`."
+        i = "`a * b` and `a:b` are interactions. Write arithmetic in I(), as in `I(a^2)`."
       ),
       call = user_frame()
     )
   } else if (operator == "offset" || operator == "stats::offset") {
     abort_plain(
       c(
-        sprintf("A formula cannot have an offset, as '%s' is.", term_name(expr)),
-        i = "Take it away from the response instead, as in `y - a ~ b`."
+        sprintf("A formula of input_fn() cannot have an offset such as '%s'.", term_name(expr)),
+        i = "Subtract it from the response instead, as in `y - a ~ b`."
       ),
       call = user_frame()
     )
   }
 }
 
-# The terms that are added, in order, without those that are taken away. Calls stay as they are
-# written.
+# The added terms in order, without the removed ones. Calls remain unchanged.
 formula_terms <- function(expr) {
   if (is.call(expr)) {
     operator <- code_text(expr[[1]])
@@ -55,8 +54,7 @@ formula_terms <- function(expr) {
   code_text(expr, 60L)
 }
 
-# The data with the computed columns that the formula asks for, and the names of features and
-# response.
+# Adds the computed columns of a formula to the data.
 expand_formula <- function(formula, data, call = parent.frame()) {
   if (length(formula) < 2) {
     abort_runhooks("{.arg object} must be a formula with a right side.", call = call)
@@ -77,7 +75,6 @@ expand_formula <- function(formula, data, call = parent.frame()) {
 
 formula_terms_raw <- function(formula) formula_terms(formula[[length(formula)]])
 
-# What stands behind a minus.
 dropped_terms <- function(expr) {
   if (!is.call(expr)) return(character())
   operator <- code_text(expr[[1]])
@@ -94,7 +91,7 @@ computed_column <- function(term, columns, frame, existing, call) {
   if (inherits(value, "error") || n_rows(value) != n_rows(columns[[1]])) {
     abort_runhooks(
       c(
-        "{.code {term_name(expr)}} of the formula is no column of the data and cannot be computed
+        "{.code {term_name(expr)}} in the formula is not a column of the data and cannot be computed
          from them.",
         x = if (inherits(value, "error")) conditionMessage(value),
         i = existing_names(existing)

@@ -1,15 +1,21 @@
-#' An input function from named arrays
+#' Create an input function from named arrays
 #'
-#' @param x A named list of vectors, matrices or arrays with a row for each example.
-#' @param y The labels: a vector or a matrix; `NULL`: none.
-#' @param batch_size Rows in a batch. Batches run on across epochs; only the last one may be short.
-#' @param num_epochs How often the data are read; `NULL` for ever.
-#' @param shuffle TRUE or FALSE, which must be said: are the rows of each epoch in an order of their
-#'   own, in prediction, too?
-#' @param queue_capacity,num_threads Accepted; there is no queue.
-#' @return An input function, as [input_fn()] gives one. Features have the names of `x`.
-#' @section Errors: `runhooks_error_invalid_argument` where `x` is no named list, `shuffle` is
-#'   missing, or the numbers of rows differ; otherwise as for [input_fn()].
+#' Returns an input function that reads a list of arrays in batches, with their names as the names
+#' of the features.
+#'
+#' @param x A named list of vectors, matrices or arrays with one row per example.
+#' @param y Labels, a vector or matrix. Default, `NULL`: no labels.
+#' @param batch_size Number of rows per batch. Default: 128. Batches continue across epochs; only
+#'   the last batch can be shorter.
+#' @param num_epochs Number of passes over the data. `NULL`: no limit. Default: 1.
+#' @param shuffle Whether to shuffle the rows in each epoch, a logical, also for prediction. There
+#'   is no default.
+#' @param queue_capacity,num_threads Ignored; there is no queue.
+#' @return An input function; see [input_fn()].
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: `x` is not a named list, `shuffle` is missing, or the
+#'     numbers of rows differ.
+#'   * The other errors of [input_fn()].
 #' @seealso `tf.estimator.inputs.numpy_input_fn` of TensorFlow 1.x.
 #' @family input functions
 #' @export
@@ -19,6 +25,7 @@
 #' )
 #' model <- linear_regressor(column_numeric("x", shape = 2))
 #' model %>% train(input)
+#' model %>% evaluate(input)
 numpy_input_fn <- function(x, y = NULL, batch_size = 128, num_epochs = 1, shuffle = NULL,
                            queue_capacity = 1000, num_threads = 1) {
   good <- is.list(x) && length(x) > 0 && !is.null(names(x)) && all(nzchar(names(x)))
@@ -30,17 +37,17 @@ numpy_input_fn <- function(x, y = NULL, batch_size = 128, num_epochs = 1, shuffl
        TRUE for training); got {describe(shuffle)}."
     )
   }
-  # TensorFlow's name for labels is no feature's
+  # TensorFlow's name, which avoids a conflict with a feature "y"
   labels <- if (!is.null(y)) if ("y" %in% names(x)) "__target_key__" else "y"
   data <- c(as.list(x), if (!is.null(y)) setNames(list(y), labels))
-  # what has no name of its own is the same under any
+  # unnamed labels match a response of any name
   new_input_fn(
     data, names(x), labels, batch_size, shuffle, num_epochs, as_matrix = FALSE,
     response_name = character()
   )
 }
 
-# For functions that return what TensorFlow's does: a function of no argument.
+# For callers that expect TensorFlow's form, a function without arguments.
 plain_numpy_input_fn <- function(x, y = NULL, batch_size = 128, num_epochs = 1, shuffle = NULL,
                                  queue_capacity = 1000, num_threads = 1) {
   numpy_input_fn(x, y, batch_size, num_epochs, shuffle)(NULL)

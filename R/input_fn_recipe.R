@@ -1,16 +1,16 @@
-# Data by way of a recipe: predictors are features, the outcome is the response.
+# Input functions for recipes: predictors are features, and the outcome is the response.
 
 #' @rdname input_fn
 #' @export
 input_fn.recipe <- function(object, data = NULL, ...) {
   rlang::check_installed("recipes", "to read data by a recipe.")
-  # steps learn from the data that the recipe was made of, whatever is read by it
+  # the steps are estimated from the data of the recipe, not from `data`
   if (!recipes::fully_trained(object)) object <- recipes::prep(object, verbose = FALSE)
   baked <- recipes::bake(object, new_data = data)
   variables <- summary(object)
   named <- function(role) intersect(variables$variable[variables$role %in% role], names(baked))
   weights <- named("case_weights")
-  # weights have a class of their own
+  # the package hardhat has a class for weights
   baked[weights] <- lapply(baked[weights], as.numeric)
   response <- named("outcome")
   input <- input_fn.data.frame(
@@ -19,7 +19,7 @@ input_fn.recipe <- function(object, data = NULL, ...) {
   structure(input, recipe = object)
 }
 
-# New data as the training's were prepared.
+# Applies the recipe of the training to new data.
 bake_newdata <- function(object, newdata, call) {
   recipe <- unclass(object$estimator)$kept$recipe
   if (is.null(recipe)) recipe <- object$recipe
@@ -35,8 +35,8 @@ bake_newdata <- function(object, newdata, call) {
     error = function(error) {
       cli::cli_abort(
         c(
-          "{.arg newdata} cannot be prepared by the recipe of the training.",
-          i = "Give data as they are before the recipe, with all columns that it reads."
+          "The recipe of the training cannot prepare {.arg newdata}.",
+          i = "Give unprepared data with all columns that the recipe reads."
         ),
         parent = error, class = error_classes("invalid_argument"), call = call
       )
@@ -45,9 +45,9 @@ bake_newdata <- function(object, newdata, call) {
   if (nrow(baked) == nrow(rows)) return(baked)
   abort_runhooks(
     c(
-      "The recipe of the training makes {nrow(baked)} row{?s} of the {nrow(rows)} of
-       {.arg newdata}.",
-      i = "A step that drops rows needs {.code skip = TRUE}."
+      "The recipe of the training changes the number of rows of {.arg newdata} from {nrow(rows)} to
+       {nrow(baked)}.",
+      i = "Set {.code skip = TRUE} in steps that drop rows."
     ),
     call = call
   )
@@ -56,9 +56,8 @@ bake_newdata <- function(object, newdata, call) {
 abort_no_recipe <- function(call) {
   abort_runhooks(
     c(
-      "The model was trained on data that a recipe had prepared, which this object does not have.",
-      i = "Predict with {.code input_fn(recipe, data = newdata)} in the place of
-           {.code newdata = newdata}."
+      "The model was trained on data from a recipe, but this object does not have the recipe.",
+      i = "Use {.code input_fn(recipe, data = newdata)} instead of {.code newdata = newdata}."
     ),
     kind = "failed_precondition", call = call
   )

@@ -1,8 +1,6 @@
-# Responses as the labels of a model, and the checks of labels, weights and ids that name the
-# column, the value and the row of the data before anything is run.
+# Converts responses to labels, and checks labels, weights and ids before the training starts.
 
-# What heads take as labels comes from the core, see model_labels(); models with several heads, and
-# those without one, take what they are given.
+# Models with several heads or without a head get the response unchanged.
 as_labels <- function(x, name, known, labels, type) {
   if (identical(the$mode, "infer")) return(x)
   if (is.null(labels)) return(if (is.factor(x)) known_codes(x, name, known) else x)
@@ -12,14 +10,12 @@ as_labels <- function(x, name, known, labels, type) {
   several_labels(x, name, labels)
 }
 
-# A factor's codes are those of the training, whatever levels it has now.
 known_codes <- function(x, name, known) {
   classes <- known$classes
   if (is.null(classes) || identical(levels(x), classes)) return(x)
   as_class_codes(x, name, classes, length(classes))
 }
 
-# Numbers as the head of a regressor takes them.
 number_labels <- function(x, name, labels, type) {
   if (is.character(x) || is.factor(x)) abort_word_label(x, name, type)
   check_label_width(x, name, labels)
@@ -40,7 +36,6 @@ check_label_range <- function(x, name, labels) {
   }
 }
 
-# Class numbers, or words of the model's vocabulary.
 class_labels_of <- function(x, name, known, labels) {
   check_no_missing(x, name)
   check_label_width(x, name, labels)
@@ -52,7 +47,7 @@ class_labels_of <- function(x, name, known, labels) {
   }
   n_classes <- labels$n_classes
   if (is.factor(x) || is.character(x)) {
-    # a model that was not trained on words takes a factor's codes
+    # a model trained on numbers accepts the codes of a factor
     classes <- if (is.null(known$classes)) levels(x) else known$classes
     if (is.null(classes)) abort_words_without_vocabulary(x, name)
     return(as_class_codes(x, name, classes, n_classes))
@@ -65,7 +60,7 @@ check_class_numbers <- function(x, name, n_classes) {
   is_whole <- !is.double(x) || n_classes == 2
   if (is_whole && min(x) >= 0 && max(x) <= n_classes - 1) return(invisible())
   bad <- x < 0 | x > n_classes - 1
-  # two classes have one logit, whose label may be a probability
+  # with two classes there is one logit, and the label may be a probability
   if (is.double(x) && n_classes > 2) bad <- bad | x != trunc(x)
   if (!any(bad)) return(invisible())
   from_one <- min(x) == 1 && max(x) == n_classes && all(x == trunc(x))
@@ -74,7 +69,7 @@ check_class_numbers <- function(x, name, n_classes) {
     "The response {.val {name}} must be class numbers from 0 to n_classes - 1,
      which is {n_classes - 1}.",
     advice = if (from_one) {
-      "Class numbers begin at 0: take 1 away, or make a factor of the response."
+      "Class numbers start at 0: subtract 1, or convert the response to a factor."
     }
   )
 }
@@ -102,13 +97,12 @@ abort_words_without_vocabulary <- function(x, name) {
     c(
       "The response {.val {name}} must be class numbers, not {kind_words[[column_kind(x)]]}.",
       x = "Got {.val {as.character(x[[1]])}} in row 1.",
-      i = "Give a {.arg label_vocabulary}, or make a factor of the response before training."
+      i = "Give a {.arg label_vocabulary}, or convert the response to a factor before training."
     ),
     call = user_frame()
   )
 }
 
-# A row of 0 and 1 for each example, also from lists of words.
 several_labels <- function(x, name, labels) {
   words <- labels$vocabulary
   if (is.character(x) && length(words)) {
@@ -136,7 +130,7 @@ words_as_rows <- function(x, words) {
 }
 
 check_label_width <- function(x, name, labels) {
-  if (length(dim(x)) > 2) return(invisible()) # the core knows what to make of it
+  if (length(dim(x)) > 2) return(invisible()) # checked by the core
   width <- labels$width
   given <- if (length(dim(x)) == 2) ncol(x) else 1L
   if (given == width) return(invisible())
@@ -144,7 +138,7 @@ check_label_width <- function(x, name, labels) {
   abort_runhooks(
     c(
       "The response {.val {name}} must have {width} value{?s} in each row, not {given}.",
-      i = "Each example has as many labels as its model has outputs: see {.arg {says}}."
+      i = "The number of labels per row must equal the number of outputs; see {.arg {says}}."
     ),
     call = user_frame()
   )
@@ -156,7 +150,7 @@ abort_word_label <- function(x, name, type) {
       "The response {.val {name}} must be numbers for {.fn {type}},
        not {kind_words[[column_kind(x)]]}.",
       x = "The value in row 1 is {.val {as.character(x[[1]])}}.",
-      i = "Words are labels of classifiers, such as {.fn linear_classifier}."
+      i = "To predict classes, use a classifier such as {.fn linear_classifier}."
     ),
     call = user_frame()
   )
@@ -174,7 +168,7 @@ check_no_missing <- function(x, name) {
   )
 }
 
-# Factors keep their class, so that they are announced as other factors are.
+# Returns a factor, so that the message about encoded factors includes it.
 as_class_codes <- function(x, name, classes, n_classes) {
   if (length(classes) > n_classes) {
     abort_runhooks(
@@ -182,7 +176,7 @@ as_class_codes <- function(x, name, classes, n_classes) {
         "The response {.val {name}} has {length(classes)} levels, but {.arg n_classes} is
          {n_classes}.",
         x = "The levels are {.val {classes}}.",
-        i = "Give {.code n_classes = {length(classes)}}, or leave levels out with {.fn droplevels}."
+        i = "Give {.code n_classes = {length(classes)}}, or drop levels with {.fn droplevels}."
       ),
       call = user_frame()
     )
@@ -192,7 +186,7 @@ as_class_codes <- function(x, name, classes, n_classes) {
   if (length(odd)) {
     abort_runhooks(
       c(
-        "The response {.val {name}} has a class that training has not seen:
+        "The response {.val {name}} has a class that did not occur in training:
          {.val {words[[odd[[1]]]]}} in row {odd[[1]]}.",
         i = "The classes are {.val {classes}}."
       ),
@@ -202,7 +196,6 @@ as_class_codes <- function(x, name, classes, n_classes) {
   factor(words, levels = classes)
 }
 
-# The words of a classifier's classes in order; NULL where they are numbers.
 class_labels <- function(object, labels = model_labels(object)) {
   if (length(labels$vocabulary)) return(labels$vocabulary)
   if (!isTRUE(labels$has_one_class)) return(NULL)
@@ -212,10 +205,7 @@ class_labels <- function(object, labels = model_labels(object)) {
   c(classes, if (n > length(classes)) seq(length(classes), n - 1))
 }
 
-# --- values of features
-
-# Numbers that weights and ids of the model's columns cannot be. `reads` is what model_reads()
-# gives.
+# Checks weights and ids of the model's columns. `reads` is a value of model_reads().
 check_feature_values <- function(columns, reads) {
   is_plain <- function(read) read$dtype == "float32" && !read$is_normalized
   fitting <- fitting_float32(columns[intersect(read_keys(Filter(is_plain, reads)), names(columns))])
@@ -229,7 +219,6 @@ check_feature_values <- function(columns, reads) {
   }
 }
 
-# The codes of a factor are no numbers that anything could be computed of.
 check_is_numeric <- function(x, read) {
   is_word <- is.factor(x) || (is.character(x) && !read$is_normalized)
   if (!is_word) return(invisible())
@@ -238,15 +227,15 @@ check_is_numeric <- function(x, read) {
       "{.fn column_numeric} of {.val {read$key}} needs numbers, not
        {kind_words[[column_kind(x)]]}.",
       x = "Got {.val {as.character(x[[1]])}} in row 1.",
-      i = "Use a categorical column, such as {.fn column_categorical_with_vocabulary_list} (for a
-           deep model within {.fn column_indicator}).",
-      i = if (is.factor(x)) "{.code as.numeric(as.character(x))} makes numbers of such labels."
+      i = "Use a categorical column, such as {.fn column_categorical_with_vocabulary_list} (in a
+           deep model, inside {.fn column_indicator}).",
+      i = if (is.factor(x)) "Convert numeric labels with {.code as.numeric(as.character(x))}."
     ),
     call = user_frame()
   )
 }
 
-# The ids of a column without a default: -1 is a missing value, others are in the buckets.
+# Without a default, ids must be in the buckets; -1 is a missing value.
 check_ids <- function(x, name, num_buckets) {
   if (is.factor(x)) x <- as.integer(x) - 1L
   if (!is.integer(x)) return(invisible())
@@ -269,11 +258,10 @@ abort_word_weights <- function(x, name) {
   )
 }
 
-# Beyond this a double is infinite in float32.
+# Larger doubles become infinite as float32.
 largest_float32 <- 2^128 - 2^103
 
-# The names of those whose numbers are all below it, by one look of the core's; of few rows none,
-# since R is as quick.
+# The columns that fit into float32, as checked by the core; none for few rows, where R is as fast.
 fitting_float32 <- function(columns) {
   numbers <- Filter(is.double, lapply(columns, stored_numbers))
   if (sum(lengths(numbers)) < 1e4) return(character())
@@ -283,7 +271,7 @@ fitting_float32 <- function(columns) {
 check_float32 <- function(x, name, role) {
   numbers <- stored_numbers(x)
   if (!is.double(numbers) || length(numbers) == 0) return(invisible())
-  # what is missing is no such number; where all is, there is none; range() would copy all of them
+  # the 0 handles columns with only NA; range() would copy the column
   far <- max(max(numbers, 0, na.rm = TRUE), -min(numbers, 0, na.rm = TRUE))
   if (far < largest_float32) return(invisible())
   abort_values(
@@ -293,19 +281,17 @@ check_float32 <- function(x, name, role) {
   )
 }
 
-# Weights of examples, which a head checks as the core does.
 check_weights <- function(columns, reads) {
   for (read in reads) {
     x <- columns[[read$key]]
-    # a normalizer may make anything of them
+    # a normalizer may make negative weights valid
     if (is.null(x) || read$is_normalized || is_sparse_matrix(x)) next
     if (is.factor(x) || is.character(x)) abort_word_weights(x, read$key)
     check_values(x < 0, x, "The weights {.val {read$key}} must be 0 or more.")
   }
 }
 
-# An error where any value is `bad`, with the first of them and its row in the data. `message` and
-# `advice` are interpolated where they are written.
+# `message` and `advice` are interpolated in `frame`.
 check_values <- function(bad, x, message, advice = NULL, frame = parent.frame()) {
   if (any(bad)) abort_values(which(bad), x, message, advice, frame)
 }
@@ -327,11 +313,8 @@ abort_values <- function(places, x, message, advice = NULL, frame) {
   )
 }
 
-# The columns as the model was trained with: of the same kind, factors with the levels of the
-# training. In training the record learns them. NULL for `estimator` is no model at all; `reads` is
-# what its columns read.
-# `order`: the names of the features in the order in which they are columns of one matrix, NULL
-# where they are fed by their names.
+# Converts types and levels; training records them. `reads` are the features that columns read.
+# `order`: the order of features in a matrix, or NULL if features are read by name.
 coerce_to_training_schema <- function(columns, features, response, estimator, reads, response_name = response,
                        order = NULL, finite = all_finite(columns)) {
   is_feature <- seq_along(features)
@@ -361,26 +344,24 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
   check_feature_values(columns[is_feature], reads)
   if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)
   if (length(response)) {
-    last <- length(columns) # its name may be a feature's, too
+    last <- length(columns) # by position, because a feature may have the same name
     columns[[last]] <- as_labels(
       columns[[last]], response, record$response, labels, estimator$spec$type
     )
   }
   if (!identical(the$mode, "infer")) check_response_memory(known, response_name, folder$path)
-  # only what can be trained with is learnt
+  # recorded only after all checks have passed
   if (!is.null(folder) && !identical(record, known)) update_metadata(folder, record)
   columns
 }
 
-# The features that may have NA when the model is given them.
 bearing_features <- function(model, names) {
   if (is.null(model)) return(character())
   if (identical(model$blueprint$na$kind, "pass")) return(names)
   unlist(model$spec$missing_features)
 }
 
-# Features with what their columns say in the place of NA; what is left is an error.
-# `finite` says which columns were found to be so before, `bearing` names those that may have NA.
+# Applies defaults of columns; other NA is an error. `bearing`: features that may have NA.
 without_missing <- function(columns, reads, finite, bearing) {
   columns <- fill_by_columns(columns, reads)
   for (name in names(columns)) {
@@ -392,7 +373,6 @@ without_missing <- function(columns, reads, finite, bearing) {
   columns
 }
 
-# column_numeric(default_value = ) fills in.
 fill_by_columns <- function(columns, reads) {
   for (read in reads) {
     x <- columns[[read$key]]
@@ -403,8 +383,6 @@ fill_by_columns <- function(columns, reads) {
   columns
 }
 
-# A column with `value`, one number or word for all of it or one for each of its columns, in the
-# place of what is missing.
 fill_column <- function(x, value) {
   missing <- which(is.na(x))
   if (length(missing) == 0) return(x)

@@ -1,4 +1,4 @@
-# What training says of features that can teach a model nothing: once, when a folder is new.
+# Messages about uninformative features, shown at the first training of a model.
 
 inform_useless_features <- function(columns, estimator, folder) {
   if (is.null(folder) || folder$has_checkpoint || length(columns) == 0) return(invisible())
@@ -10,7 +10,7 @@ inform_useless_features <- function(columns, estimator, folder) {
 is_constant_column <- function(x) {
   if (is_sparse_matrix(x) || length(dim(x)) > 1) return(FALSE)
   first <- x[[1]]
-  # most columns show it soon
+  # a cheap check of the first rows decides for most columns
   if (!all(x[seq_len(min(length(x), 20))] == first) %in% TRUE) return(FALSE)
   all(x == first) %in% TRUE
 }
@@ -21,14 +21,14 @@ inform_constant <- function(names, columns) {
   shown <- paste0("\"", names, "\" (", values, ")") # nolint: used by cli
   cli::cli_inform(
     c(
-      "{cli::qty(length(names))}{?The feature/The features} {shown} {?is/are} the same in all rows:
-       training learns nothing from {?it/them}."
+      "{cli::qty(length(names))}{?The feature/The features} {shown} {?is/are} constant, so training
+       cannot learn from {?it/them}."
     ),
     class = "runhooks_message_constant"
   )
 }
 
-# A vocabulary of other words than the data have makes all of them missing.
+# If the vocabulary and the data have no common string, all values are missing.
 inform_no_match <- function(columns, estimator) {
   for (column in vocabulary_columns(estimator$spec)) {
     x <- columns[[column$key]]
@@ -40,16 +40,15 @@ inform_no_match <- function(columns, estimator) {
     seen <- utils::head(words, 5) # nolint: used by cli
     cli::cli_inform(
       c(
-        "No value of {.val {column$key}} is in the vocabulary of its column: training learns nothing
-         from it.",
-        x = "The data have {.val {seen}}, the vocabulary {.val {known}}."
+        "No value of {.val {column$key}} is in the vocabulary of its column, so training cannot
+         learn from it.",
+        x = "The data have {.val {seen}}, the vocabulary has {.val {known}}."
       ),
       class = "runhooks_message_no_match"
     )
   }
 }
 
-# Those among columns, at any depth, that are given words.
 vocabulary_columns <- function(x) {
   fields <- unclass(x)
   if (is.character(fields[["key"]]) && !is.null(fields[["vocabulary_list"]])) return(list(fields))
@@ -58,17 +57,15 @@ vocabulary_columns <- function(x) {
   found
 }
 
-# A model with more weights than rows may know these by heart, and nothing says so where it is never
-# shown others.
+# Without validation data, overfitting of such a model would not be noticed.
 inform_few_rows <- function(object, weights, rows) {
   if (is_custom(object) || !is_number(rows) || weights <= rows) return(invisible())
   count <- function(n) format(n, big.mark = ",", scientific = FALSE) # nolint: used by cli
   cli::cli_inform(
     c(
-      "The model has more weights ({count(weights)}) than there are rows ({count(rows)}): it may come to
-       know them by heart.",
-      i = "How it does on others {.code train(validation = )} shows, and {.code stop = early_stopping()}
-           stops in time."
+      "The model has more weights ({count(weights)}) than rows ({count(rows)}) and may overfit.",
+      i = "Use {.code train(validation = )} to detect overfitting, and
+           {.code stop = early_stopping()} to avoid it."
     ),
     class = "runhooks_message_few_rows"
   )

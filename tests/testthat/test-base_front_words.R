@@ -38,9 +38,9 @@ test_that("data without rows, swapped arguments and data in the place of strings
     quote(linear_regressor(mpg ~ wt, mtcars[0, ]))
   )) expect_match(words_of(eval(expr)), "The data have no rows")
   expect_match(words_of(train(mpg ~ wt)), "model <- linear_regressor(mpg ~ wt, data)", fixed = TRUE)
-  expect_match(words_of(train(mtcars, model)), "The model comes first: `train(model, data)`", fixed = TRUE)
+  expect_match(words_of(train(mtcars, model)), "Put the model first: `train(model, data)`", fixed = TRUE)
   expect_match(words_of(evaluate(mtcars, model)), "`evaluate(model, data)`", fixed = TRUE)
-  expect_match(words_of(train(mtcars)), "Make one of the data", fixed = TRUE)
+  expect_match(words_of(train(mtcars)), "Create a model from the data", fixed = TRUE)
   expect_match(words_of(text_line_dataset(mtcars)), "tensor_slices_dataset(data)", fixed = TRUE)
   expect_match(words_of(load_savedmodel(mtcars)), "single string, not a data frame", fixed = TRUE)
 })
@@ -97,7 +97,7 @@ test_that("more weights than rows are said, where nothing shows how the model do
   }
   many <- deep(8) # 2 * 8 + 8 + 8 + 1
   expect_message(
-    train(many, steps = 1), "more weights (33) than there are rows (32)", fixed = TRUE,
+    train(many, steps = 1), "more weights (33) than rows (32)", fixed = TRUE,
     class = "runhooks_message_few_rows"
   )
   # once

@@ -187,6 +187,6 @@ test_that("an argument whose name was left out is asked for by its name", {
     column_categorical_with_vocabulary_list, column_categorical_with_vocabulary_file,
     column_categorical_with_identity, column_categorical_with_hash_bucket
   )) {
-    expect_error(make("a", 5), "It needs its name", class = "runhooks_error_invalid_argument")
+    expect_error(make("a", 5), "Name the argument", class = "runhooks_error_invalid_argument")
   }
 })

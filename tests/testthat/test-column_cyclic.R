@@ -40,7 +40,7 @@ test_that("a model learns what depends on the time of day", {
 test_that("what is no period is refused", {
   expect_error(column_cyclic("hour", period = 0), "`period` must be positive, not 0")
   expect_error(column_cyclic("hour", period = "day"), "`period` must be a number")
-  expect_error(column_cyclic("hour", 24), "It needs its name")
+  expect_error(column_cyclic("hour", 24), "Name the argument")
   expect_error(
     layer_of(matrix(1:4, 2), column_cyclic("hour", period = 24)), "one number per row, not 2"
   )

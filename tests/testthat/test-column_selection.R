@@ -30,7 +30,7 @@ test_that("an empty or impossible selection is named", {
   expect_error(
     feature_columns(names = c("a", "b"), column_numeric(starts_with("q"))), 'starts_with\\("q"\\)'
   )
-  expect_error(feature_columns(~ column_numeric("a")), "selection on its left side")
+  expect_error(feature_columns(~ column_numeric("a")), "selection on its left")
 })
 
 test_that("names to select from are a name for each column", {

@@ -184,11 +184,11 @@ test_that("iterators of a structure take several datasets", {
       sess$run(begin[[2]])
       expect_equal(sess$run(value)$x, 7)
     })
-    expect_error(iterator_make_initializer(iterator, range_dataset(0, 2)), "another form")
+    expect_error(iterator_make_initializer(iterator, range_dataset(0, 2)), "different structures")
     expect_error(
       iterator_make_initializer(iterator, tensor_slices_dataset(list(x = "a"))), "types or shapes of the dataset differ"
     )
-    expect_error(iterator_initializer(iterator), "no initializer of its own")
+    expect_error(iterator_initializer(iterator), "no initializer")
     # operations have the names that they are given
     expect_equal(iterator$get_next("batch")$x$name, "batch:0")
     expect_equal(iterator$make_initializer(one, "begin")$name, "begin")

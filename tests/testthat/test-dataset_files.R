@@ -84,7 +84,7 @@ test_that("lists of files, and their elements in turn", {
   expect_identical(values(blocks)[1:5], c("1a", "1b", "2a", "2b", "1c"))
   shard <- read_files(pattern, text_line_dataset, num_shards = 2, shard_index = 1)
   expect_identical(values(shard), paste0(rep(c(2, 4), each = 3), letters[1:3]))
-  expect_error(read_files(pattern, text_line_dataset, num_shards = 2), "belong together")
+  expect_error(read_files(pattern, text_line_dataset, num_shards = 2), "or neither")
 })
 
 test_that("tf$data has TensorFlow's names for sources of files", {

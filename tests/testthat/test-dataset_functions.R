@@ -177,7 +177,7 @@ test_that("generators give elements until they end", {
     c("float32", "string"))
   ending <- generator_dataset(function() stop_iteration(), output_types = "int32")
   expect_length(dataset_collect(ending), 0)
-  expect_error(generator_dataset(function() NULL), "no element to learn types from")
+  expect_error(generator_dataset(function() NULL), "types cannot be inferred")
   calls <- 0
   ragged <- generator_dataset(function() {
     calls <<- calls + 1
@@ -212,7 +212,7 @@ test_that("a generator that can go back is read again, and by each session", {
   )
   expect_equal(values(dataset_repeat(data, 2)), c(1, 2, 3, 1, 2, 3))
   expect_equal(values(data), 1:3)
-  expect_error(generator_dataset(function() 1, save = function() 1), "give both or none")
+  expect_error(generator_dataset(function() 1, save = function() 1), "or neither")
   # iterators that take turns
   pairs <- dataset_collect(zip_datasets(data, dataset_skip(data, 1)))
   expect_equal(pairs, list(list(1, 2), list(2, 3)))
@@ -226,14 +226,14 @@ test_that("a generator that cannot be begun anew says so at the second iterator"
   }, "float32")
   expect_equal(values(data), 1:3)
   refused <- "runhooks_error_failed_precondition"
-  expect_error(values(data), "cannot be begun anew: another iterator", class = refused)
+  expect_error(values(data), "Another iterator has already read", class = refused)
   expect_error(dataset_collect(zip_datasets(data, data)), "function that makes", class = refused)
   at <- 0
   twice <- generator_dataset(function() {
     at <<- at + 1
     if (at <= 3) at
   })
-  expect_error(dataset_collect(zip_datasets(twice, twice)), "begun anew", class = refused)
+  expect_error(dataset_collect(zip_datasets(twice, twice)), "cannot start again", class = refused)
   # further passes of one iterator call the function on
   at <- 0
   calls <- generator_dataset(function() {
@@ -288,7 +288,7 @@ test_that("a function that makes generators is called for each iterator and each
     }
   }), "float32")
   expect_equal(values(odd), 1:3)
-  expect_error(values(odd), "must make one each time", class = "runhooks_error_invalid_argument")
+  expect_error(values(odd), "must return one in each call", class = "runhooks_error_invalid_argument")
 })
 
 test_that("an error crosses a queue as the condition that it is", {

@@ -29,7 +29,7 @@ test_that("what cannot be read is named", {
   expect_identical(column(rows, "x", 2), c(1, NaN))
   expect_error(dataset_collect(rows), "Column \"i\" is NULL in row 5")
   expect_error(sql_dataset(connection, "SELECT x'00' AS b"), "Column \"b\" is")
-  expect_error(sql_dataset(connection, "SELECT 1 AS a, 2 AS a"), "names that differ")
+  expect_error(sql_dataset(connection, "SELECT 1 AS a, 2 AS a"), "unique names")
   expect_error(sql_dataset(1, "SELECT 1"), "`connection` must be a connection of DBI")
   expect_error(sql_dataset(connection, "SELECT * FROM absent"), "no such table")
 })
@@ -49,7 +49,7 @@ test_that("a query goes on where it stopped, on the same rows only", {
   # SQLite has ended the first one's result
   expect_no_warning(expect_equal(as.vector(first$draw(3)[[1]]), 5:6))
   suppressWarnings(DBI::dbExecute(connection, "UPDATE data SET i = 70 WHERE i = 1"))
-  expect_error(other$restore(state), "other rows than those that were read",
+  expect_error(other$restore(state), "other rows than before",
     class = "runhooks_error_failed_precondition")
 })
 

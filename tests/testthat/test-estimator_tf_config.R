@@ -50,7 +50,7 @@ test_that("a TF_CONFIG that is none is an error that says so", {
     with_tf_config(list(model_dir = "/a"), run_config(model_dir = "/b"))
   })
   expect_error(
-    with_tf_config("{\"task\": ", run_config()), "TF_CONFIG.* is no JSON",
+    with_tf_config("{\"task\": ", run_config()), "TF_CONFIG.* is not valid JSON",
     class = "runhooks_error_invalid_argument"
   )
 })

@@ -130,7 +130,7 @@ test_that("the list of checkpoints and the graph may have other names", {
   expect_null(latest_checkpoint(dir))
   expect_equal(latest_checkpoint(dir, latest_filename = "mine"), file.path(dir, "m-1"))
   expect_equal(tf$train$latest_checkpoint(dir, "mine"), file.path(dir, "m-1"))
-  expect_error(latest_checkpoint(dir, latest_filname = "mine"), "and nothing more")
+  expect_error(latest_checkpoint(dir, latest_filname = "mine"), "has only the arguments")
 })
 
 test_that("what a saver cannot do is refused", {

@@ -62,7 +62,7 @@ test_that("what is no argument is refused, with where it belongs", {
   expect_error(dnn_regressor(mpg ~ wt, mtcars, units = c(4, 2)), "Did you mean `hidden_units`")
   model <- linear_regressor(mpg ~ wt, mtcars)
   expect_error(train(model, mtcars, epochs = 3), "no argument `epochs`.*num_epochs")
-  expect_error(train(model, mtcars, learning_rate = 1), "belongs to the constructor")
+  expect_error(train(model, mtcars, learning_rate = 1), "to the constructor")
   expect_error(train(model, mtcars, batchsize = 8), "Did you mean `batch_size`")
   expect_error(predict(model, new_data = mtcars), "`new_data`.*predict\\(model, newdata = data\\)")
   expect_error(predict(model, newdata = mtcars, kind = 3), "no argument `kind`.*Its arguments are")

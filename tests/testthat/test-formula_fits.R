@@ -135,7 +135,7 @@ test_that("what was standardized is remembered in the folder, as plain data", {
   train(basis, steps = 5)
   expect_error(
     linear_regressor(mpg ~ poly(wt, 2), mtcars[1:9, ], model_dir = model_dir(basis)),
-    "poly\\(wt, 2\\).*another one in these data"
+    "poly\\(wt, 2\\).*differs between these data"
   )
 })
 
@@ -144,7 +144,7 @@ test_that("an object that was made before another one was trained there is refus
   first <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
   second <- linear_regressor(mpg ~ wt, mtcars[1:9, ], model_dir = folder)
   train(second, steps = 5)
-  expect_error(predict(first, newdata = mtcars), "standardized in another way")
+  expect_error(predict(first, newdata = mtcars), "standardized\\s+differently")
 })
 
 test_that("learning_rate sets the rate of a named optimizer", {
@@ -163,7 +163,7 @@ test_that("learning_rate sets the rate of a named optimizer", {
   expect_error(rate_of(mpg ~ wt, mtcars, learning_rate = -1), "positive number, not -1")
   expect_error(
     rate_of(mpg ~ wt, mtcars, optimizer = tf$train$AdamOptimizer(0.1), learning_rate = 0.1),
-    "a rate of its own.*optimizer = \"Adam\", learning_rate = 0.1"
+    "its own rate.*optimizer = \"Adam\", learning_rate = 0.1"
   )
   expect_error(rate_of(mpg ~ wt, mtcars, optimizer = "Adamm", learning_rate = 1), "cannot be \"Adamm\"")
   # a rate by another way is the same model

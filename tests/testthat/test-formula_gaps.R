@@ -39,7 +39,7 @@ test_that("a function that does without NA is said", {
     r["y" == names(r) | "g" == names(r)]
   })
   expect_message(
-    model <- linear_regressor(y ~ g, odd, model_dir = new_folder()), "does without NA",
+    model <- linear_regressor(y ~ g, odd, model_dir = new_folder()), "does not support NA",
     class = "runhooks_message_gaps"
   )
   suppressMessages(train(model))

@@ -25,7 +25,7 @@ test_that("na.omit and na.exclude leave rows out, as in lm()", {
   skip_if_not_installed("generics")
   reference <- lm(ozone, airquality)
   model <- linear_regressor(ozone, airquality, na.action = na.omit, model_dir = new_folder())
-  expect_message(train(model), "42 of 153 rows are left out.*Solar.R.*Ozone",
+  expect_message(train(model), "Dropped 42 of 153 rows.*Solar.R.*Ozone",
     class = "runhooks_message_omitted"
   )
   expect_equal(nobs(model), 111)
@@ -74,13 +74,13 @@ test_that("constants take the place of NA, and are remembered", {
 test_that("an na.action that says nothing is refused", {
   model <- function(na.action) linear_regressor(ozone, airquality, na.action = na.action)
   expect_error(model("zero"), "\"zero\".*na.omit.*median")
-  expect_error(model(na.pass), "for models of trees")
+  expect_error(model(na.pass), "requires a tree model")
   expect_error(model(list(40)), "must be one of")
   expect_error(model(list(Humidity = 3)), "\"Humidity\", which the formula does not read")
-  expect_error(model(list(Ozone = 3)), "cannot make up the response")
+  expect_error(model(list(Ozone = 3)), "cannot fill in the response")
   expect_error(model(list(Wind = "much")), "\"much\" for \"Wind\", which is numbers")
-  expect_error(model("mean"), "\"Ozone\": 37 rows.*A response is not made up")
-  expect_error(linear_regressor(column_numeric("a"), na.action = na.omit), "goes with a formula")
+  expect_error(model("mean"), "\"Ozone\": 37 rows.*Responses are not filled in")
+  expect_error(linear_regressor(column_numeric("a"), na.action = na.omit), "requires a formula")
   expect_error(linear_regressor(column_numeric("a"), normalize = TRUE), "normalizer_fn")
 })
 
@@ -95,7 +95,7 @@ test_that("NA in words is NA as in numbers, and so is an empty string", {
   )
   expect_error(linear_regressor(mpg ~ gear, data, na.action = "mean"), "1 of 32 rows has NA")
   few <- linear_regressor(mpg ~ gear * cyl + wt, data, na.action = na.omit, model_dir = new_folder())
-  expect_message(train(few, steps = 20), "3 of 32 rows are left out")
+  expect_message(train(few, steps = 20), "Dropped 3 of 32 rows")
   expect_equal(nobs(few), 29)
   expect_equal(which(is.na(predict(few, newdata = data)$.pred)), c(2, 3, 5))
   complete <- data[-c(2, 3, 5), ]
@@ -176,7 +176,7 @@ test_that("a row whose weight is missing is one that lacks something", {
   model <- linear_regressor(
     mpg ~ wt, data, weight_column = "w", na.action = na.omit, model_dir = folder
   )
-  expect_message(train(model), "2 of 32 rows are left out.*\"w\"")
+  expect_message(train(model), "Dropped 2 of 32 rows.*\"w\"")
   reference <- lm(mpg ~ wt, data, weights = w)
   expect_equal(coef(model), coef(reference), tolerance = 1e-5)
   expect_equal(fitted(model), fitted(reference), tolerance = 1e-5)

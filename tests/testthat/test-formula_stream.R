@@ -119,7 +119,7 @@ test_that("rows with NA are treated as those of a frame", {
   models <- twins(linear_regressor, y ~ log(x) + g, data, na.action = "mean")
   expect_equal(models$stream$blueprint, models$frame$blueprint, tolerance = 1e-6)
   expect_error(
-    linear_regressor(y ~ x + g, stream, na.action = "median"), "needs all rows at once", fixed = TRUE
+    linear_regressor(y ~ x + g, stream, na.action = "median"), "needs all rows in memory", fixed = TRUE
   )
   models <- twins(linear_regressor, y ~ log(x) + g, data, na.action = na.omit)
   expect_message(train(models$stream, steps = 2), class = "runhooks_message_omitted")
@@ -180,11 +180,11 @@ test_that("what a stream cannot give is refused in words", {
   }
   for (term in c("poly(x, 2)", "scale(x)", "I(x - mean(x))", "cut(x, 3)", "cumsum(x)", "rank(x)")) {
     formula <- stats::reformulate(term, "y")
-    refused(linear_regressor(formula, stream), "is computed of all rows")
+    refused(linear_regressor(formula, stream), "depends on all rows")
   }
   expect_no_error(linear_regressor(y ~ poly(x, 2, raw = TRUE) + cut(x, c(0, 1, Inf)), stream))
   refused(linear_regressor(y ~ x, dataset_repeat(stream)), "never end")
-  refused(linear_regressor(y ~ x, range_dataset(0, 3)), "must be records for a formula")
+  refused(linear_regressor(y ~ x, range_dataset(0, 3)), "must be records: named lists")
   refused(linear_regressor(y ~ x, dataset_take(stream, 0)), "The data have no rows")
   refused(linear_regressor(stream), "needs a formula")
   model <- suppressMessages(linear_regressor(y ~ x, stream, model_dir = withr::local_tempdir()))
@@ -196,7 +196,7 @@ test_that("what a stream cannot give is refused in words", {
   withr::local_options(runhooks.values_in_memory = 1e6)
   expect_length(residuals(model), 9000)
   columns <- linear_regressor(column_numeric("x"), model_dir = withr::local_tempdir())
-  refused(train(columns, stream), "for models that were made from a formula")
+  refused(train(columns, stream), "requires a model from a formula")
   # nothing is wrong with rows of a chunk, whose numbers are those of the data
   data$x[8999] <- Inf
   error <- expect_error(linear_regressor(y ~ x, tensor_slices_dataset(data)))
@@ -218,7 +218,7 @@ test_that("the order of levels is that of the whole", {
   data$g <- letters[data$k]
   expect_identical(levels_of(y ~ factor(g)), c("h", "i", "j"))
   error <- expect_error(levels_of(y ~ factor(g, levels = rev(sort(unique(g))))))
-  expect_match(conditionMessage(error), "Say what they are", fixed = TRUE)
+  expect_match(conditionMessage(error), "Specify the levels", fixed = TRUE)
 })
 
 test_that("a model of a formula reads an input function of a dataset, and goes on afterwards", {

@@ -85,8 +85,8 @@ test_that("offset() is added without a weight", {
   )
   refused <- function(expr, words) expect_error(expr, words, class = "runhooks_error_invalid_argument")
   refused(dnn_regressor(4, mpg ~ wt + offset(hp), data), "linear part")
-  refused(linear_classifier(cyl ~ wt + offset(hp), data), "two classes; there are 3")
-  refused(linear_regressor(mpg ~ wt + offset(strokes), data), "must be a number of each row")
+  refused(linear_classifier(cyl ~ wt + offset(hp), data), "two classes; the response has 3")
+  refused(linear_regressor(mpg ~ wt + offset(strokes), data), "must be one number per row")
   refused(boosted_trees_regressor(mpg ~ offset(hp), data), "no features|linear part")
   data$hp[2] <- NA
   refused(linear_regressor(mpg ~ wt + offset(hp), data), "have NA|has NA")

@@ -120,7 +120,7 @@ test_that("a result that was not asked for explains itself once", {
   withCallingHandlers(
     run(reading(function(context, values) values$results$los)),
     runhooks_warning_not_asked_for = function(w) {
-      expect_match(conditionMessage(w), "values[$]results[$]los.*not asked for.*\"loss\"")
+      expect_match(conditionMessage(w), "values[$]results[$]los.*not requested.*\"loss\"")
       count <<- count + 1
       invokeRestart("muffleWarning")
     }

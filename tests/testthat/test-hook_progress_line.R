@@ -74,7 +74,7 @@ test_that("a run that is short of its steps says so", {
   expect_message(
     check_reached("train", 15, 100), "Training completed after 15 steps but 100 steps was specified"
   )
-  expect_message(check_reached("train", 1, 2, "hook", "Mine"), "ended by hook `Mine`", fixed = TRUE)
+  expect_message(check_reached("train", 1, 2, "hook", "Mine"), "Hook `Mine` ended it", fixed = TRUE)
   expect_no_message(check_reached("train", 2, 2L))
   expect_no_message(check_reached("eval", 2, NULL))
 })

@@ -52,7 +52,7 @@ test_that("newdata is prepared by the recipe that the model was trained through"
   saveRDS(model, saved)
   expect_equal(predict(readRDS(saved), newdata = new)$.pred, given$.pred[c(5, 9)], tolerance = 1e-6)
   expect_error(
-    predict(model, newdata = new["drat"]), "cannot be prepared by the recipe",
+    predict(model, newdata = new["drat"]), "recipe of the training cannot prepare",
     class = "runhooks_error_invalid_argument"
   )
 })

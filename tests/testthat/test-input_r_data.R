@@ -40,7 +40,7 @@ test_that("class codes are those of the training, whatever levels later data hav
   tidy <- predict(again, newdata = turned[c("Petal.Width", "Petal.Length")])
   expect_equal(levels(tidy$.pred_class), levels(iris$Species))
   odd <- transform(turned, Species = factor(c("rosa", as.character(Species[-1]))))
-  expect_error(evaluate(model, flower_input(odd)), "has not seen.*\"rosa\" in row 1")
+  expect_error(evaluate(model, flower_input(odd)), "did not occur in training.*\"rosa\" in row 1")
   odd$Species[3:4] <- NA
   expect_error(evaluate(model, flower_input(odd)), "2 values are NA, the first in row 3")
 })

@@ -10,7 +10,7 @@ test_that("without mpirun there is one process, and nothing changes", {
   expect_identical(c(strategy$rank, strategy$size, strategy$local_rank), c(0L, 1L, 0L))
   expect_true(strategy$is_chief)
   expect_output(print(strategy), "^One process$")
-  expect_output(print(mpi_strategy(sync_batch_norm = TRUE)), "batch normalization has the rows of all")
+  expect_output(print(mpi_strategy(sync_batch_norm = TRUE)), "batch normalization over the rows of all processes")
   expect_error(mpi_strategy("yes"), "sync_batch_norm", class = "runhooks_error_invalid_argument")
   train_one <- function(...) {
     config <- run_config(tf_random_seed = 11, ...)
@@ -119,7 +119,7 @@ test_that("what has started the process says which MPI is loaded, and what to in
     mpi_object("openmpi", nothing), "libopenmpi-dev", class = "runhooks_error_failed_precondition"
   )
   other <- c(openmpi = "here")
-  expect_error(mpi_object("mpich", other), "It was installed with Open MPI")
+  expect_error(mpi_object("mpich", other), "It was built with Open MPI")
   expect_identical(mpi_object("openmpi", other), "here")
   expect_error(
     check_launcher(list(mpi = "mpich", size = 2L), list(size = 1L, library = "MPICH 4")),
@@ -138,7 +138,7 @@ test_that("processes that Slurm has started are never alone without a word", {
     expect_error(expr, words, class = "runhooks_error_failed_precondition")
   }
   the$strategy <- NULL
-  refused(mpi_strategy(), "do not know of each other.*--mpi=pmix")
+  refused(mpi_strategy(), "without an MPI that connects them.*--mpi=pmix")
   # what the MPI says is held against what Slurm says, whoever has chosen it
   alone <- list(size = 1L, library = "MPICH 4.0.2")
   withr::with_envvar(c(RUNHOOKS_MPI = "mpich"), {
@@ -147,7 +147,7 @@ test_that("processes that Slurm has started are never alone without a word", {
   })
   withr::local_envvar(PMIX_RANK = "1")
   expect_identical(mpi_launcher(), list(mpi = "openmpi", size = 2L))
-  refused(check_launcher(mpi_launcher(), alone), "2 processes, and MPICH 4.0.2 knows of 1.*srun --mpi=pmix")
+  refused(check_launcher(mpi_launcher(), alone), "2 processes, but MPICH 4.0.2 reports 1.*srun --mpi=pmix")
   refused(mpi_object("openmpi", c(mpich = "here")), "srun --mpi=pmi2")
   expect_silent(check_launcher(mpi_launcher(), list(size = 2L)))
   # a batch script, or an allocation, that starts Rscript by itself
@@ -382,8 +382,8 @@ if (length(launchers) == 0) {
   })
 
   test_that("a process that leaves a training for its own reasons ends all", {
-    expect_ended("quits", "train.. was left before its end")
-    expect_ended("goes_on", "process 0 has come to|was left before its end")
+    expect_ended("quits", "train.. ended early in this process")
+    expect_ended("goes_on", "process 0 has come to|ended early in this process")
   })
 
   test_that("evaluations while all train are the same in all, and early stopping ends all", {

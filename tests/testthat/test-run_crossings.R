@@ -193,6 +193,6 @@ test_that("a factor's codes are those of the training, for models of one's own, 
   unknown <- transform(last, Species = factor("other"))
   expect_error(
     suppressMessages(evaluate(model, input_fn(unknown, features = 1:4, response = "Species"))),
-    "has not seen"
+    "did not occur in training"
   )
 })

@@ -37,7 +37,7 @@ test_that("training that a hook ends says which one", {
   # what is said is what run_history() knows
   said <- capture_messages(train(model, input, steps = 10, hooks = list(mine = third)))
   expect_match(said, "Training completed after 3 steps but 10 steps was specified", all = FALSE)
-  expect_match(said, sprintf("ended by hook `%s`", run_history(model)$reason), all = FALSE)
+  expect_match(said, sprintf("Hook `%s` ended it", run_history(model)$reason), all = FALSE)
   expect_no_match(said, "num_epochs")
   lower <- hook_stop_if_higher(model, "loss", 0, run_every_secs = NULL, run_every_steps = 1)
   evaluated <- hook_in_memory_evaluator(model, mtcars_input(), every_n_iter = 1)

@@ -100,7 +100,7 @@ test_that("early_stopping() says what it cannot use", {
   )
   expect_error(
     train(model, mtcars, steps = 5, validation = mtcars, stop = 10),
-    "made by `early_stopping\\(\\)`",
+    "from `early_stopping\\(\\)`",
     class = invalid
   )
   expect_error(

@@ -111,7 +111,7 @@ test_that("other ways with NA are there as for all models", {
   expect_identical(trees_at(omitted), trees_at(whole))
   expect_error(gappy_model(transform(data, y = ifelse(a > 1, NA, y))), "\"y\"", class = "runhooks_error")
   expect_error(
-    linear_regressor(y ~ ., data, na.action = na.pass), "models of trees",
+    linear_regressor(y ~ ., data, na.action = na.pass), "requires a tree model",
     class = "runhooks_error_invalid_argument"
   )
 })
@@ -182,7 +182,7 @@ test_that("days, times and differences of times are features of trees", {
   local <- transform(data, time = as.POSIXlt(time, tz = "Asia/Tokyo"))
   expect_identical(predict(model, local), predict(model, data))
   expect_error(
-    predict(model, transform(data, time = as.numeric(time))), "type that it had in training",
+    predict(model, transform(data, time = as.numeric(time))), "different type than in training",
     class = "runhooks_error_invalid_argument"
   )
   model <- gappy_model(data, formula = y ~ since)
