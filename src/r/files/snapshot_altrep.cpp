@@ -80,20 +80,18 @@ uint64_t most_bytes() {
   return most < 1e18 ? static_cast<uint64_t>(most) : UINT64_MAX;
 }
 
-// An empty list where there is no checkpoint. NULL, where nothing can be read: then R writes the empty
-// vector that it sees.
+// An empty list if the folder has no checkpoint. R calls this method directly, so it raises errors as
+// the wrappers of exported functions do: an incomplete snapshot would be another model.
 SEXP serialized_state(SEXP x) {
-  try {
+  BEGIN_RCPP
+  return guarded_entry([&]() -> SEXP {
     SEXP about = R_altrep_data1(x);
     const std::string folder = string_from_r(VECTOR_ELT(about, 0));
     const TrainingSnapshot moment(folder, string_from_r(VECTOR_ELT(about, 1)));
     const bool all = Rf_asLogical(VECTOR_ELT(about, 2)) == TRUE;
-    const Files files =
-        pack_snapshot(folder, all ? UINT64_MAX : most_bytes(), moment.checkpoint());
-    return files_to_r(files);
-  } catch (...) {
-    return nullptr;
-  }
+    return files_to_r(pack_snapshot(folder, all ? UINT64_MAX : most_bytes(), moment.checkpoint()));
+  });
+  END_RCPP
 }
 
 // In another process it is the files. The plain method would give them the attributes of what they
