@@ -65,7 +65,7 @@ column_scale <- function(x, is_centered) {
 }
 
 scale_of <- function(center, spread, largest) {
-  is_constant <- !is.finite(spread) | spread <= 1e-7 * largest
+  is_constant <- !is.finite(spread) | spread <= 1e-12 * largest
   list(center = center, scale = ifelse(is_constant, 1, spread))
 }
 

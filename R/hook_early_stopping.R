@@ -211,18 +211,27 @@ print.runhooks_early_stopping <- function(x, ...) {
   invisible(x)
 }
 
+# Names of metrics whose lower or higher values are better. Other names are ambiguous, such as
+# "err2" and "neg_accuracy".
+lower_is_better <- paste0(
+  "(^|_)(loss|errors?|mse|mae|rmse|mape|deviance|perplexity|false_positives|false_negatives|",
+  "mean_cosine_distance)$"
+)
+higher_is_better <- paste0(
+  "(^|_)(accuracy|auc|auc_precision_recall|precision|recall|f1|f1_score|specificity|sensitivity|",
+  "true_positives|true_negatives|r2|iou)$|",
+  "^(precision|recall|sensitivity|specificity)_at_(precision|recall|sensitivity|specificity|k|top_k)$"
+)
+reversed_metric <- "(^|_)(neg|negative|negated|minus|inverse|inverted)(_|$)"
+
 # Whether lower ("min") or higher ("max") values of a metric are better.
 metric_mode <- function(metric_name, mode, call = parent.frame()) {
   if (mode != "auto") return(mode)
   # metrics of a single head or class: "auc/head", "probability_mean/class0"
-  words <- strsplit(metric_name, "/", fixed = TRUE)[[1]]
-  if (any(grepl("(^|_)(loss|error|errors|mse|mae|rmse|mape|deviance|perplexity)$", words)) ||
-    any(grepl("^(false_positives|false_negatives|mean_cosine_distance)$", words))) {
-    return("min")
-  }
-  up <- "accuracy|^auc|precision|recall|^f1|_f1$|specificity|sensitivity|^true_|r2|iou"
-  is_up <- grepl(up, words)
-  if (any(is_up) && metric_name != "accuracy_baseline") return("max")
+  parts <- strsplit(metric_name, "/", fixed = TRUE)[[1]]
+  is_down <- any(grepl(lower_is_better, parts))
+  is_up <- any(grepl(higher_is_better, parts))
+  if (is_down != is_up && !any(grepl(reversed_metric, parts))) return(if (is_up) "max" else "min")
   abort_runhooks(
     c(
       "Cannot determine whether a higher or a lower {.val {metric_name}} is better.",

@@ -73,6 +73,7 @@ run_group() { # names, runner ...
 run_tests() { # target, runner ...
   target=$1 limit=300
   shift
+  export RUNHOOKS_TEST_RUNNER="$*"
   program=.build/cpp-$target/runhooks_tests
   log=$work/$target.log
   timeout 60 "$@" "$program" --list < /dev/null 2> "$work/errors" | tr -d '\r' > "$work/names"

@@ -275,7 +275,6 @@ Files pack_snapshot(const std::string& folder,
     if (file_exists(full)) files.emplace_back(file, read_whole_file(full));
   };
   add(folder, kRecordName);
-  add(folder, kRunsName);
   add(directory, name + kIndexEnding);
   const std::vector<std::string> parts = values_of(directory, name);
   uint64_t bytes = 0;

@@ -133,6 +133,28 @@ PlainData shown_row(const Row& row, const LockOwner& holder, bool is_held) {
   return shown.add("evaluations", evaluations_of(row)).take();
 }
 
+// A run adds about 1.5 kB. Only a log of more than this is read to be shortened.
+constexpr uint64_t kMaxLogBytes = 200000;
+constexpr size_t kKeptRuns = 50;
+
+// Drops the records before the last kKeptRuns runs.
+void shorten_log(const std::string& path) {
+  if (!file_exists(path) || file_size(path) <= kMaxLogBytes) return;
+  size_t damaged = 0;
+  std::vector<std::string> records = read_appended_records(path, &damaged);
+  std::vector<size_t> begins;
+  for (size_t i = 0; i < records.size(); ++i) {
+    try {
+      if (text_field(read_plain_data(records[i], path), "entry", "") == "begin") begins.push_back(i);
+    } catch (const Error&) {  // run_rows() reports damaged records
+    }
+  }
+  if (begins.size() <= kKeptRuns) return;
+  const size_t first = begins[begins.size() - kKeptRuns];
+  records.erase(records.begin(), records.begin() + static_cast<ptrdiff_t>(first));
+  write_appended_records(path, records);
+}
+
 }  // namespace
 
 void note_foreign_error(const std::string& text) { foreign_error() = text; }
@@ -146,6 +168,7 @@ std::string take_foreign_error() {
 RunRecord::RunRecord(const std::string& folder, int64_t from_step, PlainFields about)
     : path_(join_path(folder, kRunsName)), id_(fresh_id()) {
   take_foreign_error();  // discards that of an earlier run
+  shorten_log(path_);
   about.add("began", now_seconds())
       .add("from", static_cast<double>(from_step))
       .add("process", static_cast<double>(process_id()))

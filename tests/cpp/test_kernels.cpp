@@ -423,9 +423,12 @@ TEST(kernel_choice_reads_the_environment) {
   std::error_code missing;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", missing);
   if (missing) throw runhooks_test::NotRun{"no /proc/self/exe to start this program again"};
+  // The child process needs the same emulator.
+  const char* runner = std::getenv("RUNHOOKS_TEST_RUNNER");
   for (const char* isa : {"base", "avx2", "avx512"}) {
-    const std::string command = str_cat("RUNHOOKS_TEST_PRINT_ISA=1 RUNHOOKS_ISA=", isa, " '",
-                                        self.string(), "' kernel_isa_of_this_process");
+    const std::string command =
+        str_cat("RUNHOOKS_TEST_PRINT_ISA=1 RUNHOOKS_ISA=", isa, " ", runner ? runner : "", " '",
+                self.string(), "' kernel_isa_of_this_process");
     std::string printed;
     FILE* pipe = popen(command.c_str(), "r");
     CHECK(pipe != nullptr);

@@ -187,14 +187,30 @@ test_that("a training that fails before its first step leaves no record", {
   expect_false(any(c(runs_file, record_file, ".runhooks.lock") %in% dir(folder, all.files = TRUE)))
 })
 
-test_that("a saved model includes its record", {
+test_that("a saved model does not contain the record of its runs", {
   model <- linear_regressor(column_numeric("drat"))
   train(model, input_fn(mpg ~ drat, mtcars), steps = 1)
   saved <- withr::local_tempfile()
   saveRDS(model, saved)
+  expect_identical(run_history(readRDS(saved))$why, "steps")
   unlink(model_dir(model), recursive = TRUE)
-  read <- readRDS(saved)
-  expect_identical(run_history(read)$why, "steps")
+  expect_identical(nrow(suppressMessages(run_history(readRDS(saved)))), 0L)
+})
+
+test_that("the record of a directory keeps the last 50 runs when it grows long", {
+  model <- mtcars_model(withr::local_tempdir())
+  log <- file.path(model_dir(model), runs_file)
+  for (i in 1:3) suppressMessages(train(model, mtcars_input(), steps = 1))
+  once <- readBin(log, "raw", file.size(log))
+  while (file.size(log) < 2e5) {
+    con <- file(log, "ab")
+    writeBin(once, con)
+    close(con)
+  }
+  suppressMessages(train(model, mtcars_input(), steps = 1))
+  expect_lt(file.size(log), 1e5)
+  expect_identical(nrow(run_history(model)), 51L)
+  expect_identical(tail(run_history(model)$to_step, 1), 4)
 })
 
 # --- files that other programs have modified

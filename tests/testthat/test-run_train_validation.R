@@ -74,6 +74,17 @@ test_that("early_stopping() rejects invalid arguments", {
   )
   expect_error(early_stopping("label/mean", 5), "mode = \"min\"", class = invalid)
   expect_equal(early_stopping("label/mean", 5, mode = "max")$mode, "max")
+  direction <- function(name) early_stopping(name, 5)$mode
+  for (name in c("accuracy", "auc/head", "val_r2", "mean_iou", "precision_at_recall", "top_5_accuracy")) {
+    expect_equal(direction(!!name), "max")
+  }
+  for (name in c("average_loss", "accuracy_loss", "rmse", "mean_error")) {
+    expect_equal(direction(!!name), "min")
+  }
+  # these only contain the name of a metric
+  for (name in c("err2", "var2", "layer2_norm", "user2_cost", "neg_r2", "accuracy_baseline", "priority")) {
+    expect_error(direction(!!name), "a higher or a lower", class = invalid)
+  }
   modes <- vapply(c("loss", "average_loss", "mae", "accuracy", "auc_precision_recall", "auc/head"),
     function(name) early_stopping(name, 5)$mode, ""
   )

@@ -46,6 +46,12 @@ void append_record_to(const std::string& path, std::string_view data) {
   if (!is_whole) throw_system("Cannot write", path, reason);
 }
 
+void write_appended_records(const std::string& path, const std::vector<std::string>& records) {
+  std::string bytes;
+  for (const std::string& record : records) append_record(bytes, record);
+  write_file_atomically(path, bytes);
+}
+
 std::vector<std::string> read_appended_records(const std::string& path, size_t* damaged) {
   std::vector<std::string> records;
   *damaged = 0;

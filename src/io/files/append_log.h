@@ -11,6 +11,9 @@ namespace runhooks {
 // killed process leaves all of it or nothing. A partial write is truncated.
 void append_record_to(const std::string& path, std::string_view data);
 
+// Replaces the log by these records.
+void write_appended_records(const std::string& path, const std::vector<std::string>& records);
+
 // Reads all valid records; empty if the file does not exist. `*damaged` counts skipped bytes, which
 // a system crash can leave.
 std::vector<std::string> read_appended_records(const std::string& path, size_t* damaged);

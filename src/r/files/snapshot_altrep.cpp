@@ -81,19 +81,19 @@ uint64_t max_snapshot_bytes() {
   return limit < 1e18 ? static_cast<uint64_t>(limit) : UINT64_MAX;
 }
 
-// An empty list without a checkpoint. On errors NULL, so that R serializes an empty raw vector.
+// An empty list if the folder has no checkpoint. R calls this method directly, so it raises R errors
+// as exported functions do: R must not write an incomplete snapshot.
 SEXP serialized_state(SEXP x) {
-  try {
+  BEGIN_RCPP
+  return guarded_entry([&]() -> SEXP {
     SEXP about = R_altrep_data1(x);
     const std::string folder = string_from_r(VECTOR_ELT(about, 0));
     const TrainingSnapshot snapshot(folder, string_from_r(VECTOR_ELT(about, 1)));
     const bool all = Rf_asLogical(VECTOR_ELT(about, 2)) == TRUE;
-    const Files files =
-        pack_snapshot(folder, all ? UINT64_MAX : max_snapshot_bytes(), snapshot.checkpoint());
-    return files_to_r(files);
-  } catch (...) {
-    return nullptr;
-  }
+    return files_to_r(
+        pack_snapshot(folder, all ? UINT64_MAX : max_snapshot_bytes(), snapshot.checkpoint()));
+  });
+  END_RCPP
 }
 
 // Returns the list of files. The default method would add attributes to it.
