@@ -147,13 +147,11 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return {{kPlainState, Tensor::string_scalar(write_plain_data(data))}};
   }
   std::function<void()> read_state(const NamedTensors& tensors) override {
-    const auto found = tensors.find(kPlainState);
-    const bool is_text = found != tensors.end() && found->second.dtype() == DType::kString &&
-                         found->second.num_elements() == 1;
-    if (!is_text)
+    const Tensor* state_text = state_scalar(tensors, kPlainState, DType::kString);
+    if (!state_text)
       fail(Code::kDataLoss, "The checkpoint's state of hook `", label_, "` is damaged.");
     Rcpp::Shield<SEXP> state(plain_to_r(
-        read_plain_data(found->second.string_at(0), str_cat("the state of hook `", label_, "`"))));
+        read_plain_data(state_text->string_at(0), str_cat("the state of hook `", label_, "`"))));
     const Preserved held(state);
     return [this, held] {
       if (!restore_state_) return;
