@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/interrupt.h"
 #include "base/status.h"
 
@@ -11,10 +12,7 @@ namespace {
 
 constexpr size_t kMaxInstructions = 100000;
 
-bool is_word(const char* at) {
-  const char c = *at;
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+bool is_word(const char* at) { return is_ascii_alnum(*at) || *at == '_'; }
 
 bool holds(PatternNode::Kind place, const char* at, const char* begin, const char* end) {
   switch (place) {

@@ -53,12 +53,10 @@ RuneSet perl_class(char letter) {
 }
 
 int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
+  if (is_ascii_digit(c)) return c - '0';
   const int lower = ascii_lower(c);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 struct Part {
   PatternNodePtr node;
@@ -216,7 +214,7 @@ class Parser {
   bool parse_count(int* count) {
     const size_t begin = at_;
     *count = 0;
-    for (; !is_over() && is_digit(text_[at_]); ++at_) {
+    for (; !is_over() && is_ascii_digit(text_[at_]); ++at_) {
       *count = std::min(*count * 10 + (text_[at_] - '0'), 100 * kMaxRepeats);
     }
     const size_t length = at_ - begin;

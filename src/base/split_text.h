@@ -1,4 +1,4 @@
-// split_text(): splits a string at a separator.
+// Splits and trims strings.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,12 @@ inline std::vector<std::string> split_text(const std::string& text, char mark) {
     begin = end + 1;
   }
   return parts;
+}
+
+// Without spaces and line ends at both ends.
+inline std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \n"), end = text.find_last_not_of(" \n");
+  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
 }  // namespace runhooks

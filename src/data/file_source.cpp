@@ -147,10 +147,7 @@ void FileCursor::restore(const NamedTensors& state) {
   const auto size = static_cast<uint64_t>(state_count(state, "size")),
              fingerprint = static_cast<uint64_t>(state_integer(state, "fingerprint"));
   const int64_t skipped = state_count(state, "skipped");
-  const auto text = state.find("first_skipped");
-  const bool is_text = text != state.end() && text->second.dtype() == DType::kString &&
-                       text->second.num_elements() == 1;
-  if (!is_text) fail(Code::kDataLoss, "The saved state lacks the string 'first_skipped'.");
+  const std::string first_skipped = state_string(state, "first_skipped");
   file_ = static_cast<size_t>(file);
   open();
   if (size != size_ || fingerprint != fingerprint_) {
@@ -165,7 +162,7 @@ void FileCursor::restore(const NamedTensors& state) {
   }
   records_->seek(place);
   skipped_ = skipped;
-  first_skipped_ = text->second.string_at(0);
+  first_skipped_ = first_skipped;
 }
 
 // --- FileIterator

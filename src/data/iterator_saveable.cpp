@@ -33,10 +33,8 @@ Owner owner_of(const Dataset& dataset) {
 }
 
 std::string text_in(const NamedTensors& state, const std::string& name) {
-  const auto text = state.find(name);
-  const bool is_text = text != state.end() && text->second.dtype() == DType::kString &&
-                       text->second.num_elements() == 1;
-  return is_text ? text->second.string_at(0) : "unknown";
+  const Tensor* text = state_scalar(state, name, DType::kString);
+  return text ? text->string_at(0) : "unknown";
 }
 
 class IteratorSaveable : public StateSaveable {

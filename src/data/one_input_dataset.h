@@ -147,12 +147,4 @@ inline std::vector<int64_t> state_counts(const NamedTensors& state, const std::s
   return counts;
 }
 
-inline bool state_flag(const NamedTensors& state, const std::string& name) {
-  const auto found = state.find(name);
-  const bool is_flag = found != state.end() && found->second.dtype() == DType::kBool &&
-                       found->second.num_elements() == 1;
-  if (!is_flag) fail(Code::kDataLoss, "The state has no flag '", name, "'.");
-  return *found->second.data<bool>();
-}
-
 }  // namespace runhooks

@@ -4,16 +4,12 @@
 #include <limits>
 
 #include "base/number_text.h"
+#include "base/split_text.h"
 #include "base/status.h"
 
 namespace runhooks {
 
 namespace {
-
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \n"), end = text.find_last_not_of(" \n");
-  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
-}
 
 double bound(const std::string& text) {
   const std::string number = trimmed(text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/ascii.h"
 #include "base/complexity_counter.h"
 #include "base/suggestions.h"
 #include "graph/endpoints.h"
@@ -13,19 +14,14 @@ namespace runhooks {
 
 namespace {
 
-// Names are ASCII; the C library would ask for the locale at each letter.
-bool is_letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 // Far above any use; sessions number outputs in 20 bits.
 constexpr int64_t kMaxOutputs = 100000;
 
 // TensorFlow's rule: [A-Za-z0-9.][A-Za-z0-9_.\-/]*, inside a scope also a leading "_", "-" or "/".
 void check_op_name(const std::string& name) {
-  bool good = !name.empty() && (is_letter_or_digit(name[0]) || name[0] == '.');
+  bool good = !name.empty() && (is_ascii_alnum(name[0]) || name[0] == '.');
   for (char c : name) {
-    good = good && (is_letter_or_digit(c) || c == '_' || c == '.' || c == '-' || c == '/' ||
+    good = good && (is_ascii_alnum(c) || c == '_' || c == '.' || c == '-' || c == '/' ||
                     c == '\\' || c == '>');
   }
   if (!good) invalid_argument("'", name, "' is not a valid scope name or op name.");

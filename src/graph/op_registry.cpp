@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/number_text.h"
+#include "base/split_text.h"
 
 namespace runhooks {
 
@@ -22,20 +23,10 @@ std::unordered_map<std::string, const OpDef*>& registry_index() {
   return *ops;
 }
 
-std::string without_spaces(const std::string& text) {
-  size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
-  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
-}
-
-std::vector<std::string> split(const std::string& text, char mark) {
-  std::vector<std::string> parts;
-  size_t begin = 0;
-  while (true) {
-    const size_t end = text.find(mark, begin);
-    parts.push_back(without_spaces(text.substr(begin, end - begin)));
-    if (end == std::string::npos) return parts;
-    begin = end + 1;
-  }
+std::vector<std::string> split_trimmed(const std::string& text, char mark) {
+  std::vector<std::string> parts = split_text(text + mark, mark);
+  for (std::string& part : parts) part = trimmed(part);
+  return parts;
 }
 
 std::string unquote(const std::string& text) {
@@ -57,12 +48,10 @@ AttrValue parse_default(const std::string& type, const std::string& text) {
   if (type == "string") return unquote(text);
   if (type == "type") return parse_dtype(text);
   if (type == "shape") return text == "unknown" ? Shape::unknown() : Shape();
-  const std::string inside = without_spaces(text.substr(1, text.size() - 2));
+  const std::string inside = trimmed(text.substr(1, text.size() - 2));
   if (type == "list(int)") {
     std::vector<int64_t> values;
-    if (!inside.empty()) {
-      for (const auto& part : split(inside, ',')) values.push_back(std::atoll(part.c_str()));
-    }
+    for (const auto& part : split_text(inside, ',')) values.push_back(std::atoll(part.c_str()));
     return values;
   }
   if (type == "list(type)") return std::vector<DType>();
@@ -97,7 +86,7 @@ void parse_arg_word(const std::string& word, ArgDef* arg) {
   } else if (word == "vector") {
     arg->min_rank = arg->max_rank = 1;
   } else if (word.rfind("rank ", 0) == 0) {
-    parse_rank(without_spaces(word.substr(5)), arg);
+    parse_rank(trimmed(word.substr(5)), arg);
   } else if (word == "not empty") {
     arg->not_empty = true;
   } else if (word == "or handle") {
@@ -105,7 +94,7 @@ void parse_arg_word(const std::string& word, ArgDef* arg) {
   } else if (!parse_limit(word, &arg->values)) {
     const size_t of = word.find(" of ");
     arg->handle_of = word.substr(0, of);
-    if (of != std::string::npos) arg->handle_type_attr = without_spaces(word.substr(of + 4));
+    if (of != std::string::npos) arg->handle_type_attr = trimmed(word.substr(of + 4));
   }
 }
 
@@ -125,18 +114,18 @@ std::string Range::to_string() const {
 ArgDef parse_arg(const std::string& spec) {
   const size_t colon = spec.find(':');
   ArgDef arg;
-  arg.name = without_spaces(spec.substr(0, colon));
-  const std::vector<std::string> words = split(spec.substr(colon + 1), ',');
+  arg.name = trimmed(spec.substr(0, colon));
+  const std::vector<std::string> words = split_trimmed(spec.substr(colon + 1), ',');
   for (size_t i = 1; i < words.size(); ++i) parse_arg_word(words[i], &arg);
   std::string type = words[0];
   if (type.rfind("Ref(", 0) == 0) {
     arg.is_ref = true;
-    type = without_spaces(type.substr(4, type.size() - 5));
+    type = trimmed(type.substr(4, type.size() - 5));
   }
   const size_t star = type.find('*');
   if (star != std::string::npos) {
-    arg.number_attr = without_spaces(type.substr(0, star));
-    type = without_spaces(type.substr(star + 1));
+    arg.number_attr = trimmed(type.substr(0, star));
+    type = trimmed(type.substr(star + 1));
   }
   arg.dtype = parse_dtype(type);
   if (arg.dtype == DType::kInvalid) arg.type_attr = type;
@@ -146,21 +135,23 @@ ArgDef parse_arg(const std::string& spec) {
 AttrDef parse_attr(const std::string& spec) {
   AttrDef attr;
   const size_t colon = spec.find(':');
-  attr.name = without_spaces(spec.substr(0, colon));
-  std::string rest = without_spaces(spec.substr(colon + 1)), default_text;
+  attr.name = trimmed(spec.substr(0, colon));
+  std::string rest = trimmed(spec.substr(colon + 1)), default_text;
   const size_t brace = rest.find('}');
   const size_t equals = rest.find(" = ", brace == std::string::npos ? 0 : brace);
   if (equals != std::string::npos) {
-    default_text = without_spaces(rest.substr(equals + 3));
-    rest = without_spaces(rest.substr(0, equals));
+    default_text = trimmed(rest.substr(equals + 3));
+    rest = trimmed(rest.substr(0, equals));
   }
   const size_t limit = std::min(rest.find(">="), rest.find("<="));
   if (limit != std::string::npos) {
-    for (const std::string& word : split(rest.substr(limit), ',')) parse_limit(word, &attr.range);
-    rest = without_spaces(rest.substr(0, limit));
+    for (const auto& word : split_trimmed(rest.substr(limit), ',')) {
+      parse_limit(word, &attr.range);
+    }
+    rest = trimmed(rest.substr(0, limit));
   }
   if (rest[0] == '{') {
-    for (const auto& word : split(rest.substr(1, rest.find('}') - 1), ',')) {
+    for (const auto& word : split_trimmed(rest.substr(1, rest.find('}') - 1), ',')) {
       if (word[0] == '\'' || word[0] == '"') {
         attr.allowed_strings.push_back(unquote(word));
       } else {

@@ -114,6 +114,13 @@ std::vector<SaveablePtr> only(std::vector<SaveablePtr> all, Wanted wanted) {
   return all;
 }
 
+const Tensor& required_scalar(const NamedTensors& state, const std::string& name, DType dtype,
+                              const char* kind) {
+  const Tensor* scalar = state_scalar(state, name, dtype);
+  if (!scalar) fail(Code::kDataLoss, "The state has no ", kind, " '", name, "'.");
+  return *scalar;
+}
+
 }  // namespace
 
 NamedTensors subtree(const NamedTensors& tree, const std::string& prefix) {
@@ -129,12 +136,27 @@ void add_subtree(NamedTensors& tree, const std::string& prefix, const NamedTenso
   for (const auto& item : part) tree[prefix + item.first] = item.second;
 }
 
-int64_t state_integer(const NamedTensors& state, const std::string& name) {
+const Tensor* state_scalar(const NamedTensors& state, const std::string& name, DType dtype) {
   const auto found = state.find(name);
-  const bool is_integer = found != state.end() && found->second.dtype() == DType::kInt64 &&
-                          found->second.num_elements() == 1;
-  if (!is_integer) fail(Code::kDataLoss, "The state has no integer '", name, "'.");
-  return *found->second.data<int64_t>();
+  const bool is_there = found != state.end() && found->second.dtype() == dtype &&
+                        found->second.num_elements() == 1;
+  return is_there ? &found->second : nullptr;
+}
+
+int64_t state_integer(const NamedTensors& state, const std::string& name) {
+  return *required_scalar(state, name, DType::kInt64, "integer").data<int64_t>();
+}
+
+bool state_flag(const NamedTensors& state, const std::string& name) {
+  return *required_scalar(state, name, DType::kBool, "flag").data<bool>();
+}
+
+double state_number(const NamedTensors& state, const std::string& name) {
+  return *required_scalar(state, name, DType::kFloat64, "number").data<double>();
+}
+
+std::string state_string(const NamedTensors& state, const std::string& name) {
+  return required_scalar(state, name, DType::kString, "string").string_at(0);
 }
 
 std::string path_part(const std::string& name) {

@@ -19,8 +19,13 @@ using NamedTensors = std::map<std::string, Tensor>;
 NamedTensors subtree(const NamedTensors& tree, const std::string& prefix);
 void add_subtree(NamedTensors& tree, const std::string& prefix, const NamedTensors& part);
 
-// The integer of this name in a state; one that is missing or no integer is kDataLoss.
+// nullptr if the state has no tensor of this name, type and a single element.
+const Tensor* state_scalar(const NamedTensors& state, const std::string& name, DType dtype);
+// Throw kDataLoss without such a tensor.
 int64_t state_integer(const NamedTensors& state, const std::string& name);
+bool state_flag(const NamedTensors& state, const std::string& name);
+double state_number(const NamedTensors& state, const std::string& name);
+std::string state_string(const NamedTensors& state, const std::string& name);
 // A name as one part of a path.
 std::string path_part(const std::string& name);
 

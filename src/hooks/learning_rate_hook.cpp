@@ -62,18 +62,17 @@ class Plateau {
   }
   // Throws if the state is damaged or belongs to another metric.
   State read(const NamedTensors& saved) const {
-    const auto metric = saved.find("metric");  // absent in states of earlier versions
-    const bool is_text = metric != saved.end() && metric->second.dtype() == DType::kString &&
-                         metric->second.num_elements() == 1;
-    if (is_text && metric->second.string_at(0) != metric_.name()) {
+    // absent in states of earlier versions
+    const Tensor* metric = state_scalar(saved, "metric", DType::kString);
+    if (metric && metric->string_at(0) != metric_.name()) {
       throw Error(Code::kFailedPrecondition,
-                  str_cat("The saved state follows metric \"", metric->second.string_at(0),
+                  str_cat("The saved state follows metric \"", metric->string_at(0),
                           "\", not \"", metric_.name(), "\"."),
                   {"Use the same metric or another `model_dir`."});
     }
     State state;
-    state.scale = number_in(saved, "scale");
-    state.best = number_in(saved, "best");
+    state.scale = state_number(saved, "scale");
+    state.best = state_number(saved, "best");
     state.best_step = state_integer(saved, "best_step");
     state.since = state_integer(saved, "since");
     constexpr int64_t kMaxStep = int64_t{1} << 62;
@@ -90,14 +89,6 @@ class Plateau {
   void restore(const State& state) { state_ = state; }
 
  private:
-  static double number_in(const NamedTensors& state, const char* name) {
-    const auto found = state.find(name);
-    const bool is_number = found != state.end() && found->second.dtype() == DType::kFloat64 &&
-                           found->second.num_elements() == 1;
-    if (!is_number) fail(Code::kDataLoss, "The state of the learning rate has no '", name, "'.");
-    return *found->second.data<double>();
-  }
-
   WatchedMetric metric_;
   bool higher_;
   double factor_;

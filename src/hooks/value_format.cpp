@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "base/ascii.h"
 #include "base/number_text.h"
 
 namespace runhooks {
@@ -35,7 +36,7 @@ Decimal shortest_decimal(double x, bool is_float32) {
   const size_t e = all.find('e');
   Decimal decimal{std::signbit(x), "", std::atoi(all.c_str() + e + 1)};
   for (char c : all.substr(0, e)) {
-    if (c >= '0' && c <= '9') decimal.digits += c;
+    if (is_ascii_digit(c)) decimal.digits += c;
   }
   const size_t last = decimal.digits.find_last_not_of('0');
   decimal.digits.erase(last == std::string::npos ? 1 : last + 1);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/number_text.h"
+#include "base/split_text.h"
 #include "graph/op_registry.h"
 #include "io/checkpoint/tensor_bundle.h"
 #include "io/files/atomic_file.h"
@@ -27,20 +28,10 @@ int64_t number_in(const std::string& text, const std::string& spec) {
   return value;
 }
 
-std::vector<std::string> split_at(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  size_t begin = 0;
-  for (size_t at; (at = text.find(separator, begin)) != std::string::npos; begin = at + 1) {
-    parts.push_back(text.substr(begin, at - begin));
-  }
-  parts.push_back(text.substr(begin));
-  return parts;
-}
-
 SliceSpec parse_slice_spec(const std::string& spec) {
   SliceSpec result;
-  std::vector<std::string> words = split_at(spec, ' ');
-  const std::vector<std::string> extents = split_at(words.back(), ':');
+  std::vector<std::string> words = split_text(spec + ' ', ' ');
+  const std::vector<std::string> extents = split_text(words.back() + ':', ':');
   words.pop_back();
   if (words.size() != extents.size() || words.size() > Shape::kMaxRank) {
     invalid_argument("'", spec, "' is no shape and slice.");
@@ -53,7 +44,7 @@ SliceSpec parse_slice_spec(const std::string& spec) {
       result.slice.length.push_back(size);
       continue;
     }
-    const std::vector<std::string> ends = split_at(extents[i], ',');
+    const std::vector<std::string> ends = split_text(extents[i] + ',', ',');
     if (ends.size() != 2) invalid_argument("'", spec, "' is no shape and slice.");
     const int64_t start = number_in(ends[0], spec), length = number_in(ends[1], spec);
     if (start + length > size) invalid_argument("The slice '", spec, "' is not in its shape.");

@@ -28,11 +28,7 @@ NamedTensors EnsembleResource::save_state() const {
 
 void EnsembleResource::restore_state(const NamedTensors& state) {
   const int64_t stamp = state_integer(state, kStamp);
-  const auto found = state.find(kSerialized);
-  const bool is_text = found != state.end() && found->second.dtype() == DType::kString &&
-                       found->second.num_elements() == 1;
-  if (!is_text) fail(Code::kDataLoss, "The tree state has no string '", kSerialized, "'.");
-  set(ensemble_of(stamp, found->second.string_at(0), "the state of trees"));
+  set(ensemble_of(stamp, state_string(state, kSerialized), "the state of trees"));
 }
 
 const TreeEnsemble& EnsembleResource::ensemble() const {

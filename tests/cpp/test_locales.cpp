@@ -70,4 +70,6 @@ TEST(text_is_split_at_separators) {
   CHECK_EQ(str_join(split_text("a,b,,c", ','), "|"), "a|b||c");
   CHECK_EQ(split_text("a,b,", ',').size(), size_t{2});
   CHECK_EQ(split_text("", ',').size(), size_t{0});
+  CHECK_EQ(trimmed(" \na b \n"), "a b");
+  CHECK_EQ(trimmed(" \n"), "");
 }

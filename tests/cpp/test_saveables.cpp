@@ -297,6 +297,22 @@ struct Small {
 
 }  // namespace
 
+TEST(scalars_of_a_state_have_a_name_and_a_type) {
+  const NamedTensors state = {{"n", Tensor::scalar<int64_t>(3)},
+                              {"x", Tensor::scalar<double>(0.5)},
+                              {"yes", Tensor::scalar<bool>(true)},
+                              {"text", Tensor::string_scalar("a")},
+                              {"two", Tensor::strings({2}, {"a", "b"})}};
+  CHECK_EQ(state_integer(state, "n"), 3);
+  CHECK_EQ(state_number(state, "x"), 0.5);
+  CHECK(state_flag(state, "yes"));
+  CHECK_EQ(state_string(state, "text"), "a");
+  CHECK(!state_scalar(state, "two", DType::kString));
+  CHECK(!state_scalar(state, "none", DType::kString));
+  CHECK_THROWS(state_string(state, "n"), Code::kDataLoss, "no string 'n'");
+  CHECK_THROWS(state_number(state, "n"), Code::kDataLoss, "no number 'n'");
+}
+
 TEST(saveables_are_trained_restored_and_evaluated) {
   Estimator estimator = estimator_in("trained");
   estimator.train(one_row, steps(3));

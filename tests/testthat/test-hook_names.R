@@ -96,17 +96,6 @@ test_that("errors suggest similar names of tensors, operations, columns, variabl
   expect_error(plot(history, metrics = "mean_loss"), "Did you mean \"mean_losses\"", class = kind)
 })
 
-test_that("the check of referenced results skips conditional reads", {
-  read <- function(f) referenced_results(body(f), "values")
-  expect_equal(read(function(context, values) print(values$results$loss)), "loss")
-  expect_equal(read(function(context, values) if (values$results$a > 1) values$results$b), "a")
-  expect_equal(read(function(context, values) if (!is.null(values$results$a)) 1), character())
-  expect_equal(
-    read(function(context, values) switch(kind, one = values$results$a, values$results$b)),
-    character()
-  )
-})
-
 test_that("a result that was not requested is explained once", {
   reading <- function(after_run, before_run = function(context) session_run_args(loss = "loss")) {
     session_run_hook(before_run = before_run, after_run = after_run)
@@ -117,9 +106,9 @@ test_that("a result that was not requested is explained once", {
   kind <- "runhooks_warning_not_asked_for"
   count <- 0
   withCallingHandlers(
-    run(reading(function(context, values) values$results$los)),
+    run(reading(function(context, values) values$results$lss)),
     runhooks_warning_not_asked_for = function(w) {
-      expect_match(conditionMessage(w), "values[$]results[$]los.*not requested.*\"loss\"")
+      expect_match(conditionMessage(w), "values[$]results[$]lss.*not requested.*\"loss\"")
       count <<- count + 1
       invokeRestart("muffleWarning")
     }
@@ -140,5 +129,24 @@ test_that("a result that was not requested is explained once", {
     )),
     "without names", class = kind
   )
+  expect_warning(run(reading(function(context, values) {
+    lapply("rate", function(name) values$results[[name]])
+  })), "rate", class = kind)
   expect_no_warning(run(reading(function(context, values) values$results$loss)))
+  expect_no_warning(run(reading(function(context, values) if (FALSE) values$results$rate)))
+  expect_no_warning(run(session_run_hook(
+    begin = function() tf$no_op(name = "nothing"),
+    before_run = function(context) session_run_args(loss = "loss", op = "nothing"),
+    after_run = function(context, values) stopifnot(is.null(values$results$op))
+  )))
+})
+
+test_that("the results of the first step are a plain list after the step", {
+  stored <- list()
+  hook <- session_run_hook(
+    before_run = function(context) session_run_args(loss = "loss"),
+    after_run = function(context, values) stored <<- c(stored, list(values$results))
+  )
+  train(mtcars_model(), mtcars_input(), steps = 2, hooks = hook)
+  expect_identical(lapply(stored, attributes), rep(list(list(names = "loss")), 2))
 })

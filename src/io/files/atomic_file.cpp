@@ -162,7 +162,7 @@ int64_t write_some(int file, const char* data, size_t size) {
 
 bool is_number(const std::string& text) {
   return !text.empty() && text.size() < 10 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+         std::all_of(text.begin(), text.end(), is_ascii_digit);
 }
 
 bool is_mark(const std::string& text) {

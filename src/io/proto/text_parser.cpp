@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/ascii.h"
 #include "base/number_text.h"
 #include "io/proto/proto_schema.h"
 #include "io/proto/text_format.h"
@@ -15,8 +16,7 @@ namespace {
   throw Error(Code::kInvalidArgument, place + problem);
 }
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return is_ascii_alpha(c) || c == '_'; }
 
 // Splits text into words, numbers, strings and single characters; skips comments and blanks.
 class Tokenizer {
@@ -26,7 +26,9 @@ class Tokenizer {
   const std::string& token() const { return token_; }
   bool at_end() const { return token_.empty(); }
   bool is_string() const { return !token_.empty() && (token_[0] == '"' || token_[0] == '\''); }
-  bool is_word() const { return !token_.empty() && (is_letter(token_[0]) || is_digit(token_[0])); }
+  bool is_word() const {
+    return !token_.empty() && (is_letter(token_[0]) || is_ascii_digit(token_[0]));
+  }
 
   void advance() {
     skip_blanks();
@@ -81,8 +83,8 @@ class Tokenizer {
     const char c = text_[at_];
     if (c == '"' || c == '\'') return read_string(c);
     const bool is_number =
-        is_digit(c) || ((c == '-' || c == '+' || c == '.') && at_ + 1 < text_.size() &&
-                        (is_digit(text_[at_ + 1]) || text_[at_ + 1] == '.'));
+        is_ascii_digit(c) || ((c == '-' || c == '+' || c == '.') && at_ + 1 < text_.size() &&
+                        (is_ascii_digit(text_[at_ + 1]) || text_[at_ + 1] == '.'));
     const bool is_negative_word = c == '-' && at_ + 1 < text_.size() && is_letter(text_[at_ + 1]);
     ++at_;
     if (!is_letter(c) && !is_number && !is_negative_word) return;
@@ -90,7 +92,7 @@ class Tokenizer {
       const char next = text_[at_];
       const bool is_sign_of_exponent = (next == '+' || next == '-') && is_number &&
                                        (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
-      if (!is_letter(next) && !is_digit(next) && !(is_number && next == '.') &&
+      if (!is_letter(next) && !is_ascii_digit(next) && !(is_number && next == '.') &&
           !is_sign_of_exponent)
         return;
       ++at_;
@@ -136,7 +138,7 @@ void append_utf8(std::string& out, unsigned code) {
 }
 
 int digit_value(char c) {
-  if (is_digit(c)) return c - '0';
+  if (is_ascii_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return 99;
@@ -267,7 +269,7 @@ class TextParser {
 
   bool is_number() const {
     const std::string& token = tokens_.token();
-    return !token.empty() && (is_digit(token[0]) || token[0] == '-' || token[0] == '+');
+    return !token.empty() && (is_ascii_digit(token[0]) || token[0] == '-' || token[0] == '+');
   }
 
   // Adjacent strings are concatenated.
@@ -283,7 +285,7 @@ class TextParser {
   double parse_float() {
     std::string token = tokens_.token();
     if (token.size() > 1 && (token.back() == 'f' || token.back() == 'F') &&
-        is_digit(token[token.size() - 2])) {
+        is_ascii_digit(token[token.size() - 2])) {
       token.pop_back();
     }
     char* end = nullptr;

@@ -76,12 +76,8 @@ class RStream : public ElementStream {
                           write_plain_data(plain_from_r(state, "A generator's state", "state")))}};
   }
   void restore(const NamedTensors& state) override {
-    const auto found = state.find("state");
-    const bool is_text = found != state.end() && found->second.dtype() == DType::kString &&
-                         found->second.num_elements() == 1;
-    if (!is_text) fail(Code::kDataLoss, "The state of a generator is missing.");
-    Rcpp::Shield<SEXP> value(
-        plain_to_r(read_plain_data(found->second.string_at(0), "the state of a generator")));
+    Rcpp::Shield<SEXP> value(plain_to_r(
+        read_plain_data(state_string(state, "state"), "the state of a generator")));
     Rcpp::Shield<SEXP> call(Rf_lang2(closure("restore"), value));
     Rcpp::Shield<SEXP> done(eval_r(call, R_GlobalEnv));
   }

@@ -57,7 +57,6 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
         bind(methods, "after_create_session", {hook_symbols().session, hook_symbols().coord});
     before_run_ = bind(methods, "before_run", {hook_symbols().context});
     after_run_ = bind(methods, "after_run", {hook_symbols().context, hook_symbols().values});
-    if (after_run_) after_run_function_.reset(list_element(methods, "after_run"));
     end_ = bind(methods, "end", {hook_symbols().session});
     save_state_ = bind(methods, "save_state", {});
     restore_state_ = bind(methods, "restore_state", {hook_symbols().state});
@@ -70,7 +69,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   void begin(Graph& graph) override {
     const OwnedObjects::Scope mine(together_.get());
     requested_.forget();
-    has_checked_results_ = false;
+    has_checked_reads_ = false;
     session_.reset(R_NilValue);
     graph_ = graph.shared_from_this();
     call(begin_);
@@ -106,7 +105,8 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     if (!after_run_) return;
     const CurrentContext current(*this, context);
     define_values(values);
-    if (!has_checked_results_ && (has_request_ || !before_run_)) check_results();
+    const bool checks_reads = !has_checked_reads_ && (has_request_ || !before_run_);
+    const CheckedReads checked(checks_reads ? check_reads() : R_NilValue);
     call(after_run_);
   }
   void end(Session& session) override {
@@ -144,13 +144,11 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return {{kPlainState, Tensor::string_scalar(write_plain_data(data))}};
   }
   std::function<void()> read_state(const NamedTensors& tensors) override {
-    const auto found = tensors.find(kPlainState);
-    const bool is_text = found != tensors.end() && found->second.dtype() == DType::kString &&
-                         found->second.num_elements() == 1;
-    if (!is_text)
+    const Tensor* state_text = state_scalar(tensors, kPlainState, DType::kString);
+    if (!state_text)
       fail(Code::kDataLoss, "The checkpoint's state of hook `", label_, "` is damaged.");
     Rcpp::Shield<SEXP> state(plain_to_r(
-        read_plain_data(found->second.string_at(0), str_cat("the state of hook `", label_, "`"))));
+        read_plain_data(state_text->string_at(0), str_cat("the state of hook `", label_, "`"))));
     const Preserved held(state);
     return [this, held] {
       if (!restore_state_) return;
@@ -223,17 +221,33 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     return eval_r(prepared, environment_.get(), token_);
   }
 
-  // Once per loop, since a misspelled result name would silently give NULL.
-  void check_results() {
-    has_checked_results_ = true;
+  // Restores the plain list after the step, also where the hook has stored it.
+  struct CheckedReads {
+    explicit CheckedReads(SEXP checked) : list(checked) {}
+    ~CheckedReads() {
+      if (list.get() == R_NilValue) return;
+      Rf_setAttrib(list.get(), R_ClassSymbol, R_NilValue);
+      Rf_setAttrib(list.get(), Rf_install("checks"), R_NilValue);
+    }
+    const Preserved list;
+  };
+  // Once per loop: replaces the results, or `values` without results, by a list that warns when the
+  // hook reads a name that it has not requested.
+  SEXP check_reads() {
+    has_checked_reads_ = true;
     SEXP values = frame_variable(environment_.get(), hook_symbols().values);
-    Rcpp::Shield<SEXP> names(has_request_ ? Rf_getAttrib(VECTOR_ELT(values, 0), R_NamesSymbol)
-                                          : R_NilValue);
+    SEXP list = has_request_ ? VECTOR_ELT(values, 0) : values;
+    if (TYPEOF(list) != VECSXP) return R_NilValue;
     Rcpp::Shield<SEXP> label(text_to_r(label_));
-    Rcpp::Shield<SEXP> asks(Rf_ScalarLogical(before_run_ != nullptr));
-    Rcpp::Shield<SEXP> checking(
-        Rf_lang5(Rf_install("check_results_read"), after_run_function_.get(), names, label, asks));
-    eval_r(checking, environment_.get(), token_);
+    Rcpp::Shield<SEXP> has_before_run(Rf_ScalarLogical(before_run_ != nullptr));
+    Rcpp::Shield<SEXP> call(Rf_lang4(Rf_install("check_reads"), list, label, has_before_run));
+    Rcpp::Shield<SEXP> checked(eval_r(call, environment_.get(), token_));
+    if (has_request_) {
+      SET_VECTOR_ELT(values, 0, checked);
+    } else {
+      define(hook_symbols().values, checked);
+    }
+    return checked;
   }
 
   void make_context(Session& session) {
@@ -300,10 +314,10 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   UnwindToken token_;
   // Protected by calls_.
   SEXP begin_, after_create_session_, before_run_, after_run_, end_, save_state_, restore_state_;
-  Preserved on_error_, session_, after_run_function_;
+  Preserved on_error_, session_;
   RequestedArgs requested_;
   bool has_request_ = false;
-  bool has_checked_results_ = false;
+  bool has_checked_reads_ = false;
   bool shown_stop_ = false;
   SEXP plain_values_ = nullptr;  // protected by the environment, as `values`
 };
