@@ -44,7 +44,7 @@ void speak_before_dying() {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_set_death_callback(say_last_words);
 #else
-  for (int signal : {SIGSEGV, SIGFPE, SIGABRT, SIGBUS, SIGILL}) {
+  for (int signal : {SIGSEGV, SIGFPE, SIGABRT, SIGILL}) {
     std::signal(signal, die_by_signal);
   }
 #endif
