@@ -97,7 +97,7 @@ TEST(cluster_processes_communicate_only_in_steps) {
   const ReplicaScope scope(*graph, 2);
   const Output sum = sum_over_replicas(*graph, graph->scalar(DType::kFloat64, 4));
   Session session(graph);
-  CHECK_THROWS(session.run({Fetch(sum)}), Code::kFailedPrecondition, "in the steps of train() alone");
+  CHECK_THROWS(session.run({Fetch(sum)}), Code::kFailedPrecondition, "only in the steps of train()");
   StepBarrier::open();
   CHECK_EQ(session.run({Fetch(sum)})[0].number_at(0), 8.0);
   CHECK(StepBarrier::is_passed());
@@ -190,7 +190,7 @@ TEST(cluster_broadcasts_a_tensor) {
     Session session(graph);
     StepBarrier::open();
     CHECK_THROWS(session.run({Fetch(wrong)}), Code::kFailedPrecondition,
-                 other_sends ? "2 send" : "0 send");
+                 other_sends ? "2 of 2 processes send" : "0 of 2 processes send");
     StepBarrier::close();
   }
   set_communicator(nullptr);

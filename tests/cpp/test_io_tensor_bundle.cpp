@@ -192,7 +192,7 @@ TEST(io_bundle_writer_validates_its_input) {
   CHECK_THROWS(writer.add_slice("a", {3}, {{0}, {1}}, one), Code::kInvalidArgument, "already has a tensor 'a'");
   CHECK_THROWS(writer.add_slice("s", {3}, {{3}, {1}}, one), Code::kInvalidArgument,
                "does not lie in");
-  CHECK_THROWS(writer.add_slice("s", {3}, {{0}, {1}}, two), Code::kInvalidArgument, "does not fit");
+  CHECK_THROWS(writer.add_slice("s", {3}, {{0}, {1}}, two), Code::kInvalidArgument, "expected float32 of shape");
   writer.add_slice("s", {3}, {{0}, {1}}, one);
   CHECK_THROWS(writer.add_slice("s", {3}, {{0}, {1}}, one), Code::kInvalidArgument, "already has a tensor 's'");
   CHECK_THROWS(writer.add_slice("s", {4}, {{1}, {2}}, two), Code::kInvalidArgument, "(3,)");

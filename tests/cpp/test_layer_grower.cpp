@@ -338,9 +338,9 @@ TEST(layer_grower_handles_extreme_data) {
   }
   const std::vector<float> bad = {0, kNaN, 0}, endless = {0, 0, kInf};
   CHECK_THROWS(grower.best_splits(0, 1, bad.data(), ones.data(), 0, {}), Code::kInvalidArgument,
-              "the gradient of row 2 is nan");
+              "The gradient of row 2 is nan");
   CHECK_THROWS(grower.best_splits(0, 1, ones.data(), endless.data(), 0, {}), Code::kInvalidArgument,
-              "the hessian of row 3 is inf");
+              "The hessian of row 3 is inf");
   table.bins = {{0, 1, 3}};
   CHECK_THROWS(table.matrix(), Code::kInvalidArgument, "lies in bin 3");
   table.bins = {{0, 1, -1}};

@@ -55,7 +55,7 @@ TEST(plain_data_rejects_invalid_files) {
   PlainData odd;
   odd.kind = Kind::kInteger;
   odd.numbers = "12345";
-  CHECK_THROWS(read_plain_data(write_plain_data(odd), "here"), Code::kDataLoss, "do not fit");
+  CHECK_THROWS(read_plain_data(write_plain_data(odd), "here"), Code::kDataLoss, "do not match its kind");
   PlainData zero = words();
   zero.texts[0].bytes = std::string("a\0b", 3);
   CHECK_THROWS(read_plain_data(write_plain_data(zero), "here"), Code::kDataLoss, "zero");
