@@ -135,7 +135,7 @@ test_that("a model snapshot with unexpected file names writes none of them", {
   kept <- unclass(read$estimator)$kept
   expect_setequal(
     sub("ckpt-[0-9]+", "ckpt", names(kept$files)),
-    c("checkpoint", record_file, runs_file, "model.ckpt.index", "model.ckpt.data-00000-of-00001")
+    c("checkpoint", record_file, "model.ckpt.index", "model.ckpt.data-00000-of-00001")
   )
   folder <- withr::local_tempdir()
   fields <- unclass(read$estimator)

@@ -21,7 +21,7 @@ test_that("streams also come from objects, and are read once", {
   expect_identical(rows_of(arrow_dataset(object), "n"), 0:2)
   once <- arrow_dataset(cpp_test_arrow_stream(2, -1))
   expect_length(dataset_collect(once), 6)
-  expect_error(dataset_collect(once), "has already been read",
+  expect_error(dataset_collect(once), "has been read before",
     class = "runhooks_error_failed_precondition")
 })
 

@@ -226,7 +226,7 @@ test_that("a generator that cannot be restarted is an error for the second itera
   expect_equal(values(data), 1:3)
   refused <- "runhooks_error_failed_precondition"
   expect_error(values(data), "Another iterator has already read", class = refused)
-  expect_error(dataset_collect(zip_datasets(data, data)), "function that makes", class = refused)
+  expect_error(dataset_collect(zip_datasets(data, data)), "function that creates", class = refused)
   at <- 0
   twice <- generator_dataset(function() {
     at <<- at + 1

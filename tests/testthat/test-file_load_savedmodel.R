@@ -41,7 +41,7 @@ test_that("examples are built from data frames", {
   expect_equal(nrow(predict(loaded, data[1, ])), 1)
   rows <- predict(loaded, data, simplify = FALSE)
   expect_equal(names(rows[[2]]), c("classes", "scores"))
-  expect_error(predict(loaded, data["x1"]), "lack", class = "runhooks_error_not_found")
+  expect_error(predict(loaded, data["x1"]), "missing from the data: c, h, x2", class = "runhooks_error_not_found")
   data$x1[[2]] <- NA
   expect_error(predict(loaded, data), "Row 2 has NA in 'x1'")
 })
@@ -68,7 +68,7 @@ test_that("an asset outside the folder is an error", {
   at <- grepRaw("vocab.txt", bytes, fixed = TRUE, all = TRUE)
   for (k in at) bytes[k + 0:8] <- charToRaw("../../etc")
   writeBin(bytes, path)
-  expect_error(load_savedmodel(folder), "not inside", class = "runhooks_error_data_loss")
+  expect_error(load_savedmodel(folder), "outside its folder", class = "runhooks_error_data_loss")
 })
 
 test_that("a list column is a row of values for each example", {

@@ -53,7 +53,7 @@ test_that("data without a representation of NA are an informative error", {
   rows <- data.frame(y = c(1, 2, 3, 4), x = c(1, NA, 3, 5), b = c(TRUE, NA, FALSE, TRUE), i = c(1L, NA, 3L, 4L))
   DBI::dbWriteTable(connection, "rows", rows)
   query <- sql_dataset(connection, "SELECT * FROM rows ORDER BY y")
-  expect_error(dataset_collect(query), "is NULL in row 2, which", class = "runhooks_error")
+  expect_error(dataset_collect(query), "is NULL in row 2; type", class = "runhooks_error")
   mapped <- dataset_map(query, function(r) {
     r$i <- r$i + 1L
     r

@@ -75,7 +75,7 @@ test_that("an invalid na.action is an error", {
   expect_error(model("zero"), "\"zero\".*na.omit.*median")
   expect_error(model(na.pass), "requires a tree model")
   expect_error(model(list(40)), "must be one of")
-  expect_error(model(list(Humidity = 3)), "\"Humidity\", which the formula does not read")
+  expect_error(model(list(Humidity = 3)), "\"Humidity\", which the formula does not use")
   expect_error(model(list(Ozone = 3)), "cannot fill in the response")
   expect_error(model(list(Wind = "much")), "\"much\" for \"Wind\", which is numbers")
   expect_error(model("mean"), "\"Ozone\": 37 rows.*Responses are not filled in")

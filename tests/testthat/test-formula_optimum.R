@@ -145,7 +145,7 @@ test_that("large responses with small differences keep their precision", {
   expect_equal(evaluate(model, data)$average_loss, mean(resid(reference)^2), tolerance = 1e-3)
   expect_equal(sd(residuals(model)), sd(resid(reference)), tolerance = 1e-4)
   median <- linear_estimator(quantile_head(0.5), y ~ x, data, model_dir = new_folder())
-  suppressWarnings(train(median))
+  train(median, steps = 1000)
   expect_lt(mean(abs(data$y - predict(median, newdata = data)[[1]])), 0.02)
   deep <- dnn_regressor(y ~ x, data, hidden_units = 4, model_dir = new_folder())
   train(deep, steps = 300)

@@ -187,7 +187,7 @@ test_that("operations that need all rows are errors for a stream", {
   model <- suppressMessages(linear_regressor(y ~ x, stream, model_dir = withr::local_tempdir()))
   suppressMessages(train(model, steps = 2))
   for (method in list(coef, summary, residuals, fitted, vcov, confint, logLik)) {
-    refused(method(model), "needs the rows in memory; the data of this model are a stream of 9,000 rows")
+    refused(method(model), "needs the rows in memory, but the data of this model are a stream of 9,000 rows")
   }
   # They work if the data fit into memory.
   withr::local_options(runhooks.values_in_memory = 1e6)
@@ -240,7 +240,7 @@ test_that("a formula model trains on an input function of a dataset, and resumes
   train(classes, input_fn(batches, features = wt, response = am))
   expect_identical(levels(predict(classes, newdata = cars)$.pred_class), c("auto", "manual"))
   expect_error(
-    train(model, input_fn(batches, features = wt, response = mpg)), "leaves out \"cyl\"", fixed = TRUE
+    train(model, input_fn(batches, features = wt, response = mpg)), "lacks \"cyl\"", fixed = TRUE
   )
   expect_error(
     train(model, input_fn(batches, features = c(wt, cyl), response = hp)), "predicts \"mpg\"",

@@ -120,7 +120,7 @@ test_that("products with matrices are products with their columns", {
   train(model)
   again <- linear_regressor(mpg ~ poly(wt, 2) * am, data, model_dir = folder)
   expect_identical(coef(again), coef(model))
-  expect_error(linear_regressor(mpg ~ poly(wt, 2) * am, data[1:20, ], model_dir = folder), "another one")
+  expect_error(linear_regressor(mpg ~ poly(wt, 2) * am, data[1:20, ], model_dir = folder), "differs between these data")
 })
 
 test_that("dates, times and time differences are the same numbers as in lm()", {
@@ -144,7 +144,7 @@ test_that("dates, times and time differences are the same numbers as in lm()", {
   expect_equal(coef(again)[["wait"]], 24 * coef(model)[["wait"]], tolerance = 1e-6)
   expect_error(
     predict(model, newdata = transform(data, wait = as.numeric(wait))),
-    "It was <difftime> and is now <numeric>"
+    "It was <difftime>, but is now <numeric>"
   )
   days <- transform(data, wait = day)
   expect_error(linear_regressor(mpg ~ wait, days, model_dir = folder), "is now <Date>")
@@ -159,10 +159,10 @@ test_that("lists and class counts are errors that name them", {
   data <- data.frame(y = 1:4, s = c(3, 5, 8, 9), f = c(7, 5, 2, 1))
   data$l <- list(1, 2, 3, 4)
   for (formula in list(y ~ l, l ~ y, y ~ s + l)) {
-    expect_error(linear_regressor(formula, data), "\"l\" of the formula must be a vector", class = "runhooks_error")
+    expect_error(linear_regressor(formula, data), "\"l\" in the formula must be a vector", class = "runhooks_error")
   }
-  expect_error(linear_classifier(l ~ y, data), "\"l\" of the formula", class = "runhooks_error")
-  expect_error(dnn_regressor(y ~ l, data, hidden_units = 2), "\"l\" of the formula", class = "runhooks_error")
+  expect_error(linear_classifier(l ~ y, data), "\"l\" in the formula", class = "runhooks_error")
+  expect_error(dnn_regressor(y ~ l, data, hidden_units = 2), "\"l\" in the formula", class = "runhooks_error")
   expect_error(
     linear_classifier(cbind(s, f) ~ y, data), "`cbind\\(s, f\\)` of a classifier must be one class",
     class = "runhooks_error"
@@ -193,7 +193,7 @@ test_that("rows of weight 0 are ignored, and some row must have a positive weigh
   expect_equal(anova(model)[["Sum Sq"]], anova(reference)[["Sum Sq"]], tolerance = 1e-3)
   none <- transform(mtcars, w = 0)
   model <- linear_regressor(mpg ~ wt, none, weight_column = "w", model_dir = new_folder())
-  expect_error(train(model), "All weights \"w\" are 0", class = "runhooks_error")
+  expect_error(train(model), "All weights in \"w\" are 0", class = "runhooks_error")
 })
 
 test_that("a factor with one level has no separate coefficient", {

@@ -269,7 +269,7 @@ test_that("an interrupt is reported in one line, and the history so far is avail
       ),
       interrupt = function(condition) NULL
     ),
-    "nothing was saved", class = "runhooks_message_interrupted"
+    "without saving", class = "runhooks_message_interrupted"
   )
 })
 

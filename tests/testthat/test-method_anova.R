@@ -34,7 +34,7 @@ test_that("anova() of one model and of several matches lm() and glm()", {
   refused(anova(small$own, tets = "F"), "no argument `tets`")
   refused(anova(small$own, test = "t"), "\"Chisq\"")
   refused(anova(small$own, test = "Chisq"), "for one regressor")
-  refused(anova(dnn_regressor(mpg ~ wt, cars, hidden_units = 2)), "linear models")
+  refused(anova(dnn_regressor(mpg ~ wt, cars, hidden_units = 2)), "needs a linear model")
 })
 
 test_that("AIC(), drop1(), add1() and step() choose as for lm() and glm()", {

@@ -122,7 +122,7 @@ test_that("models without a likelihood are errors that name them", {
   deep <- dnn_regressor(mpg ~ wt, mtcars, hidden_units = 2, model_dir = withr::local_tempdir())
   train(deep, steps = 2)
   expect_error(vcov(deep), "needs a linear model; this is a deep regressor")
-  expect_error(predict(deep, newdata = mtcars, interval = "confidence"), "linear models")
+  expect_error(predict(deep, newdata = mtcars, interval = "confidence"), "linear model")
   quantiles <- linear_estimator(
     quantile_head(), mpg ~ wt, mtcars, model_dir = withr::local_tempdir()
   )

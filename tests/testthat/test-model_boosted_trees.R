@@ -127,7 +127,7 @@ test_that("a folder of other trees is an error", {
   dir <- withr::local_tempdir()
   quietly(train(tree_model(dir), tree_input()))
   other <- boosted_trees_regressor(column_numeric("x"), model_dir = dir)
-  expect_error(train(other, tree_input()), "another model", class = "runhooks_error_failed_precondition")
+  expect_error(train(other, tree_input()), "contains a different model", class = "runhooks_error_failed_precondition")
 })
 
 test_that("early stopping drops the trees after the best evaluation", {

@@ -191,7 +191,7 @@ saving_model <- function(model_dir) {
 damage <- list(
   "its files are gone|Couldn't match files" = function(path) unlink(paste0(path, ".index")),
   "data-00000" = function(path) unlink(paste0(path, ".data-00000-of-00001")),
-  "cut off" = function(path) {
+  "truncated" = function(path) {
     file <- paste0(path, ".data-00000-of-00001")
     writeBin(readBin(file, "raw", file.size(file) - 1), file)
   },

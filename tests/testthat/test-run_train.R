@@ -41,7 +41,7 @@ test_that("a message names the hook that ended the training", {
   lower <- hook_stop_if_higher(model, "loss", 0, run_every_secs = NULL, run_every_steps = 1)
   evaluated <- hook_in_memory_evaluator(model, mtcars_input(), every_n_iter = 1)
   said <- capture_messages(train(model, input, steps = 10, hooks = list(evaluated, lower)))
-  expect_match(said, "early stopping, since \"loss\" was", all = FALSE)
+  expect_match(said, "Early stopping ended it, since \"loss\" was", all = FALSE)
 })
 
 test_that("train() returns the history invisibly and prints nothing", {
@@ -145,7 +145,7 @@ test_that("an unwritable folder is an error", {
   file <- withr::local_tempfile(lines = "not a folder")
   model <- mtcars_model(model_dir = file.path(file, "model"))
   expect_error(
-    train(model, mtcars_input()), "cannot be written", class = "runhooks_error_permission_denied"
+    train(model, mtcars_input()), "is not writable", class = "runhooks_error_permission_denied"
   )
 })
 

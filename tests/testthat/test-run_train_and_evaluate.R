@@ -73,7 +73,7 @@ test_that("an error in an evaluation or an export ends the training with its mes
   expect_error(run_both(model, exporters = broken), "no room")
   specs <- both_specs()
   expect_error(
-    train_and_evaluate(model, specs[[1]], specs[[2]], steps = 3), "nothing more: `steps`",
+    train_and_evaluate(model, specs[[1]], specs[[2]], steps = 3), "not `steps`",
     class = "runhooks_error_invalid_argument"
   )
 })

@@ -143,7 +143,7 @@ test_that("[[ ]] returns an element, a member, or an error", {
     for (one in list(x, v, x$op)) {
       ill(as.list(one), if (identical(one, x$op)) "outputs" else "unstack")
       ill(lapply(one, identity), "before the graph runs")
-      ill(one$name <- "other", "assigned")
+      ill(one$name <- "other", "Cannot assign")
     }
     ill(x$op[1], "outputs")
     ill(x$op[[1]], "outputs")

@@ -524,7 +524,7 @@ test_that("specifications and exporters are validated as in TensorFlow", {
     ),
     "train_and_evaluate(est, e, t)" = says(
       function() both(est, eval(fn), train(fn)),
-      "`eval_spec` must have type `tf.estimator.EvalSpec`. Got: what train_spec() gives"
+      "`eval_spec` must have type `tf.estimator.EvalSpec`. Got: the value of train_spec()"
     ),
     "LatestExporter(exports_to_keep=0)" = function() latest("l", exports_to_keep = 0),
     "LatestExporter(exports_to_keep=-1)" = function() latest("l", exports_to_keep = -1),

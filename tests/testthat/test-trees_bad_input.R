@@ -83,7 +83,7 @@ test_that("more batches per layer than the data have are reported, and training 
     input_fn(data, features = x, response = y, batch_size = 10, num_epochs = epochs, shuffle = FALSE)
   }
   said <- capture.output(train(model, input(1)), type = "message")
-  expect_match(paste(said, collapse = " "), "a layer takes 20 batches.*ended after 6")
+  expect_match(paste(said, collapse = " "), "ended after 6 steps, but a layer takes 20 batches")
   expect_equal(nrow(as.data.frame(model)), 0)
   expect_error(feature_importances(model), NA)
   said <- capture.output(train(model, input(NULL)), type = "message")
