@@ -18,7 +18,7 @@ comments_of <- function(lines, file) {
 check_comments <- function(root) {
   folders <- c("R", "src", "tests", "tools", "bench", "inst", "Makefile")
   sources <- tree_files(root, folders, "(^|/)(Makefile|COPYRIGHTS)$|[.](cpp|h|inc|R|py|sh)$")
-  sources <- setdiff(sources, "tools/test_tools.R") # files of scratch trees
+  sources <- setdiff(sources, file.path("tools", c("test_tools.R", "test_release.R"))) # scratch trees
   there <- tree_files(root, folders, ".")
   there <- c(there, "src/RcppExports.cpp", "R/RcppExports.R")
   known <- unlist(lapply(strsplit(there, "/", fixed = TRUE), function(parts) {

@@ -36,7 +36,7 @@ retired <- c(
   "sits_well", "settle_doors", "may_be_door", "know_tensor_methods", "looks[(][)]"
 )
 
-# The prose of a file, with its line numbers; the rules of ../shared/check_prose.py.
+# The prose of a file, with its line numbers.
 prose_of <- function(file, lines) {
   if (grepl("[.](cpp|h|inc)$", file)) return(captured(lines, "(?:^|\\s)//+\\s?(.*)"))
   if (grepl("[.]R?md$", file)) {

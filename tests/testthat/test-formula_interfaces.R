@@ -30,7 +30,7 @@ test_that("x without y, and x and y of different lengths, are errors", {
   expect_error(linear_regressor(mtcars["wt"]), "formula")
   expect_error(linear_regressor(x = mtcars["wt"]), "needs both `x` and `y`")
   expect_error(linear_regressor(mtcars["wt"], y = 1:3), "same number of rows")
-  expect_error(linear_regressor(mpg ~ wt, mtcars, y = mtcars$mpg), "together")
+  expect_error(linear_regressor(mpg ~ wt, mtcars, y = mtcars$mpg), "a formula and `data`")
 })
 
 test_that("a recipe is stored and prepares all later data", {
