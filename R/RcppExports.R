@@ -109,6 +109,10 @@ cpp_latest_checkpoint <- function(folder) {
     .Call(`_runhooks_cpp_latest_checkpoint`, folder)
 }
 
+cpp_newest_weights <- function(folder) {
+    .Call(`_runhooks_cpp_newest_weights`, folder)
+}
+
 cpp_latest_checkpoint_of <- function(folder, state_name) {
     .Call(`_runhooks_cpp_latest_checkpoint_of`, folder, state_name)
 }

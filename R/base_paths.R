@@ -26,4 +26,10 @@ is_absolute_path <- function(path, windows = on_windows()) {
   startsWith(path, "/") | (windows & grepl("^(\\\\|[A-Za-z]:)", path))
 }
 
+# Whether `path` is `folder` or below it.
+is_within <- function(path, folder) {
+  slashes <- function(x) if (on_windows()) chartr("\\", "/", x) else x
+  startsWith(paste0(slashes(path), "/"), paste0(slashes(folder), "/"))
+}
+
 on_windows <- function() .Platform$OS.type == "windows"

@@ -14,7 +14,7 @@ new_canned_estimator <- function(type, traits, class, spec, args, config) {
 new_engine <- function(description, config) {
   engine <- list(
     description = description, model_dir = config$model_dir, config = config,
-    kept = new.env(parent = emptyenv()), is_temporary = startsWith(config$model_dir, tempdir())
+    kept = new.env(parent = emptyenv()), is_temporary = is_within(config$model_dir, tempdir())
   )
   engine$kept$files <- checkpoint_snapshot(engine, config$model_dir)
   structure(engine, class = "runhooks_engine")
@@ -61,7 +61,7 @@ abort_no_model <- function(fun, object, others, call) {
 }
 
 required_checkpoint <- function(folder, call = parent.frame()) {
-  path <- cpp_latest_checkpoint(folder)
+  path <- cpp_newest_weights(folder)
   if (is.null(path)) {
     abort_runhooks(
       "Could not find trained model in model_dir: {folder}.", kind = "not_found", call = call

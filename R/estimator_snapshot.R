@@ -4,7 +4,7 @@
 
 # For a user-specified directory, the snapshot includes only small weights.
 checkpoint_snapshot <- function(engine, folder) {
-  is_temporary <- isTRUE(engine$is_temporary) || startsWith(folder, tempdir())
+  is_temporary <- isTRUE(engine$is_temporary) || is_within(folder, tempdir())
   cpp_files_to_carry(folder, tempfile("runhooks-now-"), is_temporary)
 }
 

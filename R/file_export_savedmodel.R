@@ -77,7 +77,7 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
                                            serving_input_receiver_fn = NULL, assets_extra = NULL,
                                            as_text = FALSE, checkpoint_path = NULL,
                                            overwrite = TRUE, versioned = !overwrite, ...) {
-  check_string(export_dir_base)
+  check_path(export_dir_base)
   check_function(serving_input_receiver_fn, null = TRUE)
   check_flag(as_text)
   check_string(checkpoint_path, null = TRUE)
@@ -112,7 +112,7 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
 
 first_missing <- function(path) {
   missing <- NULL
-  while (!file.exists(path)) {
+  while (!file.exists(path) && dirname(path) != path) {
     missing <- path
     path <- dirname(path)
   }
@@ -127,7 +127,7 @@ with_failed_folder <- function(base, unfinished, expr) {
     unlink(unfinished, recursive = TRUE)
     is_empty <- function(path) length(dir(path, all.files = TRUE, no.. = TRUE)) == 0
     path <- base
-    while (length(made) && startsWith(path, made) && is_empty(path)) {
+    while (length(made) && is_within(path, made) && is_empty(path)) {
       unlink(path, recursive = TRUE)
       path <- dirname(path)
     }

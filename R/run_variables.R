@@ -53,7 +53,7 @@ whole_variables <- function(path) {
 }
 
 trained_checkpoint <- function(object, what, call = parent.frame()) {
-  path <- cpp_latest_checkpoint(model_dir(object))
+  path <- cpp_newest_weights(model_dir(object))
   if (is.null(path)) {
     abort_plain(
       sprintf("'%s()' must be called on a trained model", what),

@@ -318,6 +318,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_newest_weights
+SEXP cpp_newest_weights(Text folder);
+RcppExport SEXP _runhooks_cpp_newest_weights(SEXP folderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Text >::type folder(folderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_newest_weights(folder));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_latest_checkpoint_of
 SEXP cpp_latest_checkpoint_of(Text folder, Text state_name);
 RcppExport SEXP _runhooks_cpp_latest_checkpoint_of(SEXP folderSEXP, SEXP state_nameSEXP) {
@@ -2328,6 +2338,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_log_setup", (DL_FUNC) &_runhooks_cpp_log_setup, 0},
     {"_runhooks_cpp_log_verbosity", (DL_FUNC) &_runhooks_cpp_log_verbosity, 1},
     {"_runhooks_cpp_latest_checkpoint", (DL_FUNC) &_runhooks_cpp_latest_checkpoint, 1},
+    {"_runhooks_cpp_newest_weights", (DL_FUNC) &_runhooks_cpp_newest_weights, 1},
     {"_runhooks_cpp_latest_checkpoint_of", (DL_FUNC) &_runhooks_cpp_latest_checkpoint_of, 2},
     {"_runhooks_cpp_listed_checkpoints", (DL_FUNC) &_runhooks_cpp_listed_checkpoints, 2},
     {"_runhooks_cpp_saved_global_step", (DL_FUNC) &_runhooks_cpp_saved_global_step, 1},

@@ -122,6 +122,20 @@ uint64_t file_fingerprint(InputFile& file) {
   return all;
 }
 
+namespace {
+
+uint64_t whole_file_fingerprint(InputFile& file) {
+  std::vector<char> bytes(1 << 20);
+  uint64_t all = fingerprint64(static_cast<int64_t>(file.size())), offset = 0;
+  while (const size_t got = file.read_at(offset, bytes.data(), bytes.size())) {
+    all = fingerprint_cat64(all, of_bytes(bytes.data(), got));
+    offset += got;
+  }
+  return all;
+}
+
+}  // namespace
+
 void FileFingerprints::look(const std::string& path, Known& known) {
   if (file_kind(path) != FileKind::kRegular) {
     known = Known();
@@ -130,8 +144,13 @@ void FileFingerprints::look(const std::string& path, Known& known) {
   const uint64_t size = file_size(path);
   const double time = modification_time(path);
   if (known.is_there && known.size == size && known.time == time) return;
+  constexpr uint64_t kMaxWhole = uint64_t{256} << 20;
   InputFile file(path);
-  known = {true, size, file_fingerprint(file), time};
+  const uint64_t fingerprint =
+      size <= kMaxWhole ? whole_file_fingerprint(file)
+                        : fingerprint_cat64(file_fingerprint(file),
+                                            fingerprint64(static_cast<int64_t>(time * 1e6)));
+  known = {true, size, fingerprint, time};
 }
 
 void FileFingerprints::add_to(DataFingerprint& content, const std::vector<std::string>& paths) const {

@@ -344,8 +344,7 @@ std::string Estimator::checkpoint_for(const std::string& given, const char* purp
   if (!given.empty()) return given;
   const std::string cached = cache_ ? cache_->checkpoint_in(config_.model_dir) : "";
   if (!cached.empty()) return cached;
-  const std::string newest =
-      newest_checkpoint(config_.model_dir, kCheckpointStateName, CheckpointLook::kContent);
+  const std::string newest = newest_weights(config_.model_dir, CheckpointLook::kContent);
   if (newest.empty()) {
     log(LogLevel::kInfo, str_cat("Could not find trained model in model_dir: ", config_.model_dir,
                                  ", running initialization to ", purpose, "."));

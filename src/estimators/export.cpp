@@ -131,8 +131,7 @@ void Estimator::export_saved_model(const ReceiverFn& receiver_fn,
                                    const std::string& folder) const {
   std::string checkpoint = options.checkpoint_path;
   if (checkpoint.empty()) {
-    checkpoint =
-        newest_checkpoint(config_.model_dir, kCheckpointStateName, CheckpointLook::kContent);
+    checkpoint = newest_weights(config_.model_dir, CheckpointLook::kContent);
   }
   if (checkpoint.empty()) {
     fail(Code::kInvalidArgument, "Couldn't find trained model at ", config_.model_dir, ".");

@@ -115,7 +115,7 @@ void ChiefSessionCreator::restore_first(Session& session,
   for (const std::string& path : paths) {
     std::string problem;
     if (!checkpoint_exists(path)) {
-      problem = "its files are gone.";
+      problem = "its files are missing.";
     } else {
       problem = checkpoint_problem(path, CheckpointLook::kFiles);
     }

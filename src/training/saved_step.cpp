@@ -1,5 +1,6 @@
 #include "training/saved_step.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/log.h"
@@ -15,6 +16,34 @@ std::string newest_checkpoint(const std::string& model_dir,
   const std::string path = latest_checkpoint(model_dir, &warnings, state_name, look);
   for (const std::string& warning : warnings) warn("checkpoint", warning);
   return path;
+}
+
+std::string newest_weights(const std::string& model_dir, CheckpointLook look) {
+  std::vector<std::string> warnings;
+  const auto state = read_checkpoint_state(model_dir, &warnings);
+  for (const std::string& warning : warnings) warn("checkpoint", warning);
+  if (!state) return "";
+  const auto problem_of = [look](const std::string& path) {
+    return checkpoint_exists(path) ? checkpoint_problem(path, look) : "its files are missing.";
+  };
+  const std::vector<std::string> paths = newest_first(*state);
+  const std::string problem = problem_of(paths.front());
+  if (problem.empty()) return paths.front();
+  const auto older = std::find_if(paths.begin() + 1, paths.end(), [&](const std::string& path) {
+    return problem_of(path).empty();
+  });
+  if (older == paths.end() && !checkpoint_exists(paths.front())) {
+    warn("checkpoint", "Couldn't match files for checkpoint " + paths.front());
+    return "";
+  }
+  std::vector<std::string> hints;
+  if (older != paths.end()) {
+    hints = {str_cat("The checkpoint before it, ", *older, ", can be read: train() resumes from it, "
+                     "and `checkpoint_path` selects it elsewhere.")};
+  }
+  throw Error(Code::kDataLoss,
+              str_cat("The newest checkpoint, ", paths.front(), ", cannot be read: ", problem),
+              hints);
 }
 
 int64_t step_in(const std::string& checkpoint, int64_t otherwise) {

@@ -11,18 +11,19 @@ namespace runhooks {
 
 namespace {
 
-// What this process has written in a folder last.
+// The newest event file of a folder that this process has written.
 struct KnownFile {
   std::weak_ptr<EventFileWriter> writer;
-  // Of one that was closed.
+  // set when the writer is closed
   std::string path;
   FileVersions stamps;
   int process = 0;
-  uint64_t graph = 0;  // the fingerprint of the one that it had last, where somebody asked
+  uint64_t graph = 0;  // fingerprint of the graph that was last written, if it is needed
 };
 
 KnownFile& known_file(const std::string& logdir) {
-  static auto& files = *new std::map<std::string, KnownFile>;  // closed writers come back at the end
+  // Never destroyed, because writers may close while the process exits.
+  static auto& files = *new std::map<std::string, KnownFile>;
   return files[logdir];
 }
 
@@ -38,17 +39,17 @@ void close_writer(EventFileWriter* writer, const std::string& logdir) {
       known.process = process_id();
     }
   } catch (const Error&) {
-    // who closes nothing by name does not want to know
+    // A destructor cannot report an error; close() does.
   }
   delete writer;
 }
 
-// The file that was written last, where nobody has changed it: not a process that this one has
-// become two of, either.
+// Continues the last file if it exists unchanged and this process, not its parent before a fork,
+// has written it.
 std::unique_ptr<EventFileWriter> reopened(const KnownFile& known) {
-  const bool is_there =
-      !known.path.empty() && known.process == process_id() && known.stamps.unchanged();
-  if (!is_there) return nullptr;
+  const bool can_continue = !known.path.empty() && known.process == process_id() &&
+                            file_exists(known.path) && known.stamps.unchanged();
+  if (!can_continue) return nullptr;
   return EventFileWriter::behind(known.path, [] { return now_seconds(); });
 }
 

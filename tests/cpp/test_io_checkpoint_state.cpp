@@ -115,7 +115,7 @@ TEST(io_latest_checkpoint_must_exist) {
   older.finish();
   CHECK_EQ(latest_checkpoint(folder, &warnings), folder + "/m-1");
   CHECK(warnings.size() == 1 && warnings[0].find("Checkpoint " + folder + "/m-2 cannot be read: ") == 0);
-  CHECK(warnings[0].find("The checkpoint before it, " + folder + "/m-1, is taken.") !=
+  CHECK(warnings[0].find("The checkpoint before it, " + folder + "/m-1, is used.") !=
         std::string::npos);
   // Flips one bit of its tensors.
   std::string data = read_whole_file(folder + "/m-1.data-00000-of-00001");

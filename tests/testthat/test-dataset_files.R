@@ -165,6 +165,16 @@ test_that("resuming an iterator on a changed file is an error", {
   refused("Saved: 1 file of 10 bytes.*Now: 1 file of 12 bytes")
   unlink(path)
   refused("not there: 1")
+  # One changed byte in the middle of a larger file.
+  bytes <- rep(charToRaw("12345678\n"), 50000)
+  writeBin(bytes, path)
+  in_session(function(session, built) {
+    take_elements(session, built$values[[1]], 2)
+    built$saver$save(session, saved)
+  })
+  bytes[[200001]] <- charToRaw("9")
+  writeBin(bytes, path)
+  refused("Saved: 1 file of 450000 bytes.*Now: 1 file of 450000 bytes")
 })
 
 test_that("moved files count as the same data", {

@@ -132,6 +132,12 @@ test_that("an export contains the expected files", {
   expect_setequal(list.files(file.path(base, "v")), basename(c(first, second)))
 })
 
+test_that("an empty path is refused", {
+  model <- mtcars_model(model_dir = withr::local_tempdir())
+  train(model, mtcars_input())
+  expect_error(export_savedmodel(model, ""), "non-empty path", class = "runhooks_error_invalid_argument")
+})
+
 test_that("an export replaces an older one, and no other folder", {
   made <- trained("linear_regressor")
   base <- withr::local_tempfile()

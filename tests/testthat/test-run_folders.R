@@ -328,3 +328,17 @@ test_that("a forked process writes a separate event file", {
   expect_length(list.files(folder), 3)
   expect_equal(sum(read_events(folder)$tag == "loss"), 3)
 })
+
+test_that("an event file that is removed during a training is created again by the next", {
+  model <- mtcars_model(model_dir = withr::local_tempdir())
+  input <- mtcars_input(num_epochs = NULL)
+  events <- function() {
+    list.files(model_dir(model), "^events", recursive = TRUE, full.names = TRUE)
+  }
+  removes <- session_run_hook(after_run = function(context, values) unlink(events()))
+  train(model, input, steps = 3, hooks = removes)
+  expect_length(events(), 0)
+  train(model, input, steps = 3)
+  expect_length(events(), 1)
+  expect_equal(max(read_events(dirname(events()))$step), 4)
+})

@@ -189,7 +189,7 @@ saving_model <- function(model_dir) {
 }
 
 damage <- list(
-  "its files are gone|Couldn't match files" = function(path) unlink(paste0(path, ".index")),
+  "its files are missing|Couldn't match files" = function(path) unlink(paste0(path, ".index")),
   "data-00000" = function(path) unlink(paste0(path, ".data-00000-of-00001")),
   "truncated" = function(path) {
     file <- paste0(path, ".data-00000-of-00001")
@@ -203,7 +203,7 @@ damage <- list(
   }
 )
 
-test_that("restoring falls back to the checkpoint before a damaged one, with a warning", {
+test_that("only training falls back to the checkpoint before a damaged one", {
   here <- withr::local_tempdir()
   whole <- file.path(here, "whole")
   train(saving_model(whole), resume_input(num_epochs = NULL), steps = 6)
@@ -214,18 +214,21 @@ test_that("restoring falls back to the checkpoint before a damaged one, with a w
     dir.create(folder)
     file.copy(list.files(whole, full.names = TRUE), folder)
     damage[[problem]](file.path(folder, "model.ckpt-6"))
-    goes_back <- function(expr) {
-      said <- testthat::capture_warnings(value <- expr)
-      expect_match(said, "The checkpoint before it, .*model.ckpt-4, is taken", all = FALSE)
-      expect_match(said, problem, all = FALSE)
-      value
-    }
     model <- saving_model(folder)
-    result <- goes_back(evaluate(model, resume_input()))
-    expect_equal(result$global_step, 4)
-    goes_back(predict(model, resume_input()))
-    goes_back(export_savedmodel(model, file.path(here, "export")))
-    goes_back(train(model, resume_input(num_epochs = NULL), steps = 2))
+    refused <- function(expr) {
+      error <- expect_error(expr, "model.ckpt-6, cannot be read", class = "runhooks_error_data_loss")
+      expect_match(conditionMessage(error), problem)
+      expect_match(conditionMessage(error), "The checkpoint before it, .*model.ckpt-4, can be read")
+    }
+    refused(evaluate(model, resume_input()))
+    refused(predict(model, resume_input()))
+    refused(export_savedmodel(model, file.path(here, "export")))
+    if (problem != "checksum") refused(variable_value(model))
+    before <- file.path(folder, "model.ckpt-4")
+    expect_equal(evaluate(model, resume_input(), checkpoint_path = before)$global_step, 4)
+    said <- capture_warnings(train(model, resume_input(num_epochs = NULL), steps = 2))
+    expect_match(said, "The checkpoint before it, .*model.ckpt-4, is used", all = FALSE)
+    expect_match(said, problem, all = FALSE)
     expect_silent(result <- evaluate(model, resume_input()))
     expect_equal(result$global_step, 6)
     state <- readLines(file.path(folder, "checkpoint"))

@@ -192,7 +192,7 @@ test_that("if the newest checkpoint is damaged, the previous one is used with a 
     train(model, mtcars_input(), steps = 3)
     damage(paste0(latest_checkpoint(model_dir(model)), ending), flip)
     suppressWarnings(expect_warning(
-      train(model, mtcars_input(), steps = 2), "model.ckpt-3.*model.ckpt-0.*is taken"
+      train(model, mtcars_input(), steps = 2), "model.ckpt-3.*model.ckpt-0.*is used"
     ))
     expect_equal(variable_value(model, "global_step")[[1]], 2)
   }

@@ -116,7 +116,7 @@ std::optional<CheckpointState> read_checkpoint_state(const std::string& dir,
 }
 
 std::string goes_back_to(const std::string& path) {
-  return str_cat(" The checkpoint before it, ", path, ", is taken.");
+  return str_cat(" The checkpoint before it, ", path, ", is used.");
 }
 
 std::string checkpoint_problem(const std::string& prefix, CheckpointLook look) {

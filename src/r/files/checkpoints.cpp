@@ -57,6 +57,16 @@ SEXP cpp_latest_checkpoint(Text folder) {
   });
 }
 
+// Throws if the newest checkpoint cannot be read.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_newest_weights(Text folder) {
+  return guarded_entry([&]() -> SEXP {
+    const std::string path = newest_weights(folder, CheckpointLook::kFiles);
+    if (path.empty()) return R_NilValue;
+    return Rcpp::wrap(path);
+  });
+}
+
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
   return guarded_entry([&]() -> SEXP {
