@@ -1,4 +1,4 @@
-// What the three builds of dense.inc share: the tables.
+// Declares the kernel tables that the three builds of dense.inc define.
 #pragma once
 
 #include <stdint.h>

@@ -1,6 +1,4 @@
-// What lives here: the loops of dense layers beside the product, for AVX2.
-// Who may use it: dispatch.cpp.
-// What it must not know: other instruction sets.
+// Dense layer kernels for AVX2.
 #include "kernels/dense.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

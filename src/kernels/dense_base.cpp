@@ -1,6 +1,4 @@
-// What lives here: the loops of dense layers beside the product, as every machine of this
-// architecture runs them. Who may use it: dispatch.cpp. What it must not know: other instruction
-// sets.
+// Dense layer kernels for the architecture's base instruction set.
 #include "kernels/dense.h"
 
 #define RUNHOOKS_TABLE dense_base

@@ -1,6 +1,4 @@
-// What lives here: the choice of the instruction set.
-// Who may use it: whoever calls kernels.h.
-// What it must not know: what the kernels compute.
+// Selects the instruction set.
 #include <stdlib.h>
 
 #include "kernels/dense.h"
@@ -15,7 +13,7 @@ namespace runhooks {
 namespace {
 
 #if defined(__aarch64__)
-// Every such processor has NEON, so the set that all machines run is compiled to it.
+// Every arm64 processor has NEON, so the base set is compiled for it.
 #define RUNHOOKS_BASE_ISA "neon"
 #else
 #define RUNHOOKS_BASE_ISA "base"
@@ -55,9 +53,9 @@ const Kernels& choose_kernels(const char* wanted) noexcept {
   int first = 0;
   while (first < 3 && !(wanted && same(wanted, names[first]))) ++first;
   if (first == 3) {
-    // No wish, or an unknown one. GCC aligns the wide registers that it spills to 32 bytes, Windows
-    // the stack to 16 (GCC's bug 54412). Where configure.win found no assembler that turns aligned
-    // moves into unaligned ones, wide registers are for those who ask.
+    // Without a valid request. GCC aligns wide registers that it spills to 32 bytes, but Windows
+    // aligns the stack to 16 (GCC bug 54412). Unless configure.win found an assembler that emits
+    // unaligned moves, wide registers must be requested.
 #if defined(_WIN32) && !defined(__clang__) && !defined(RUNHOOKS_UNALIGNED_MOVES)
     first = 2;
 #else
@@ -69,7 +67,7 @@ const Kernels& choose_kernels(const char* wanted) noexcept {
 }
 
 const Kernels& kernels() noexcept {
-  // Two threads that come first both find the same.
+  // Concurrent first calls find the same table.
   static const Kernels* chosen;
   const Kernels* table = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
   if (!table) {

@@ -1,4 +1,4 @@
-// What the three builds of gemm.inc share: the tables and the memory to pack into.
+// Declares the kernel tables that the three builds of gemm.inc define, and their packing buffer.
 #pragma once
 
 #include <stddef.h>
@@ -16,8 +16,8 @@ extern const GemmKernels gemm_base;
 extern const GemmKernels gemm_avx2;
 extern const GemmKernels gemm_avx512;
 
-// At least this many bytes, aligned to 64, that belong to the calling thread until it asks again: a
-// steady step does not allocate. Null where there is no memory.
+// Returns at least this many bytes, aligned to 64, which the calling thread owns until its next
+// call. The buffer is reused, so that repeated steps do not allocate. Null without memory.
 void* gemm_workspace(size_t bytes) noexcept;
 
 }  // namespace runhooks

@@ -1,7 +1,4 @@
-// What lives here: the matrix product for AVX-512. The pragma's string must be literal, not a
-//   macro.
-// Who may use it: dispatch.cpp.
-// What it must not know: other instruction sets.
+// Matrix product for AVX-512. The pragma's string must be a literal, not a macro.
 #include "kernels/gemm.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,6 +1,4 @@
-// What lives here: the matrix product as every machine of this architecture runs it.
-// Who may use it: dispatch.cpp.
-// What it must not know: other instruction sets.
+// Matrix product for the architecture's base instruction set.
 #include "kernels/gemm.h"
 
 #define RUNHOOKS_TABLE gemm_base

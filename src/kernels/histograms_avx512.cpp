@@ -1,6 +1,4 @@
-// What lives here: the sums of boosted trees, for AVX-512.
-// Who may use it: dispatch.cpp.
-// What it must not know: other instruction sets.
+// Tree kernels for AVX-512.
 #include "kernels/histograms.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

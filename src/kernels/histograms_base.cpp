@@ -1,6 +1,4 @@
-// What lives here: the sums of boosted trees, as every machine of this architecture runs them.
-// Who may use it: dispatch.cpp.
-// What it must not know: other instruction sets.
+// Tree kernels for the architecture's base instruction set.
 #include "kernels/histograms.h"
 
 #define RUNHOOKS_TABLE histograms_base

@@ -1,4 +1,4 @@
-// The hot loops, one table per instruction set, and the choice among them.
+// Provides the innermost loops as one table per instruction set, and selects a table.
 #pragma once
 
 #include <stddef.h>
@@ -6,9 +6,9 @@
 
 namespace runhooks {
 
-// A matrix whose element (i, p) is a[rows[i] + steps(p)]: the patches of images that a convolution
-// multiplies, without a copy of them. The steps are runs, one after the other; those of a run are
-// `stride` apart, and none has more than kLongestRun.
+// A matrix whose element (i, p) is a[rows[i] + steps(p)], for example the image patches of a
+// convolution, which are multiplied without a copy. The steps are a sequence of runs. Steps within
+// a run are `stride` apart, and a run has at most kLongestRun steps.
 struct Run {
   int64_t offset, length;
 };
@@ -19,14 +19,14 @@ struct GatheredRows {
 };
 constexpr int64_t kLongestRun = 192;
 
-// All matrices are dense and row-major. `threads` is the most that a call may use; small work stays
-// on one. The results are the same bits for any number of threads, but not for any instruction set
-// (fused multiply-add).
+// All matrices are dense and row-major. `threads` is the maximum number of threads; small products
+// use one. Results have the same bits for any number of threads, but not for different instruction
+// sets, because of fused multiply-add.
 
-// c[m x n] = op(a) op(b), or += where `accumulate`. op(a) is m x k: `a` itself, or the transpose of
-// the k x m matrix `a` where `trans_a`; op(b) is k x n likewise. c overlaps neither a nor b. Where
-// c is not accumulated into it is not read. In `..._turned` op(a) is the transpose of m
-// columns of a k x `width` matrix, the first of them at `a`.
+// c[m x n] = op(a) op(b), or += with `accumulate`. op(a) is m x k: the matrix `a` itself, or with
+// `trans_a` the transpose of the k x m matrix `a`. op(b) is k x n in the same way. c overlaps
+// neither a nor b, and is not read without `accumulate`. In `..._turned`, op(a) is the transpose of
+// m columns, starting at `a`, of a k x `width` matrix.
 struct GemmKernels {
   void (*sgemm)(bool trans_a,
                 bool trans_b,
@@ -66,7 +66,7 @@ struct GemmKernels {
                        const double* b,
                        double* c,
                        int threads);
-  // c[i] = op(a[i]) op(b[i]) for `count` products of one shape.
+  // c[i] = op(a[i]) op(b[i]) for `count` products of the same shape.
   void (*sgemm_each)(int64_t count,
                      bool trans_a,
                      bool trans_b,
@@ -103,8 +103,8 @@ struct GemmKernels {
 };
 
 // add_bias: out[i, j] = x[i, j] + bias[j]; out may be x. column_sums: out[j] = the sum of x[., j].
-// add_all: out[j] = x[0][j] + x[1][j] + ... of `count` vectors, in this order, for n numbers j from
-// `first` on; out is none of them, or x[0].
+// add_all: out[j] = x[0][j] + x[1][j] + ... over `count` vectors in this order, for n elements j
+// starting at `first`. out may be x[0], but no other vector.
 struct DenseKernels {
   void (*sadd_bias)(
       int64_t rows, int64_t cols, const float* x, const float* bias, float* out, int threads);
@@ -116,12 +116,12 @@ struct DenseKernels {
   void (*dadd_all)(int64_t count, int64_t first, int64_t n, const double* const* x, double* out);
 };
 
-// One step of an optimizer on n numbers that lie in a row. sftrl takes the square root of the
-// accumulator, learning_rate_power is -0.5.
+// One optimizer step on n contiguous numbers. sftrl uses the square root of the accumulator
+// (learning_rate_power = -0.5).
 struct FtrlRates {
   float lr, l1, l2, l2_shrinkage;
 };
-// `step` is the learning rate with the bias of both moments corrected.
+// `step` is the learning rate, corrected for the bias of both moments.
 struct AdamRates {
   float step, one_minus_beta1, one_minus_beta2, epsilon;
 };
@@ -137,34 +137,33 @@ struct UpdateKernels {
       int64_t n, const AdamRates* rates, float* var, float* m, float* v, const float* grad);
 };
 
-// Growing trees. The bins of a row's features lie side by side, kBinRowBytes a row: up to 8 of a
-// byte, or 4 of two, so that their sums fit into the nearest cache. A gradient g and a hessian h,
-// both whole numbers, are packed as g * 2^32 + h, so that one addition serves both: the sums are
-// right as long as neither leaves 31 bits, and the same in any order.
+// Tree growth. The bins of a row's features are stored together, in kBinRowBytes per row (up to 8
+// one-byte bins or 4 two-byte bins), so that their sums fit into the first-level cache. An integer
+// gradient g and hessian h are packed as g * 2^32 + h, so that one addition adds both. The sums are
+// exact in any order if both stay within 31 bits.
 constexpr int64_t kBinRowBytes = 8;
 constexpr int64_t kByteBins = 256;
 struct GainRules {
-  double gradient, hessian;  // all
+  double gradient, hessian;  // of all rows
   double l1, l2;
 };
-// What gradients and hessians are times, the numbers of their first elements, and by how much those
-// of the next ones are larger.
+// Scale factors of gradients and hessians, the sequence numbers of their first elements, and the
+// increment of these numbers per element.
 struct PackRules {
   float gradient_scale, hessian_scale;
   uint32_t first_gradient, first_hessian, by;
 };
-// What parting n rows may write beyond them in its spare room.
+// part_rows() may write this many bytes past n rows in its scratch buffer.
 constexpr int64_t kPartedBeyond = 16;
-// How many numbers there must be room for in a table, used or not, of which numbers are picked.
+// Minimum allocated length of a table for add_picked(), whether the elements are used or not.
 constexpr int64_t kPickedRoom = 64;
-// A tree whose leaves all lie in one depth, 1 to kDeepestByteTree: node i (from 1 on) has the
-// children 2i and 2i + 1, and a row goes right where the code at the node's place is above the
-// threshold.
+// A complete tree of depth 1 to kDeepestByteTree. Node i (starting at 1) has the children 2i and 2i
+// + 1. A row goes right if its code for the node's feature is above the threshold.
 constexpr int64_t kForestRows = 64;
 constexpr int32_t kDeepestByteTree = 8;
 struct ByteNode {
-  uint32_t first;      // where the codes of its place begin
-  uint32_t threshold;  // four times, as registers take it without a detour
+  uint32_t first;      // index of the first code of its feature
+  uint32_t threshold;  // repeated in all four bytes
 };
 constexpr ByteNode byte_node(uint32_t place, uint8_t threshold) noexcept {
   return {place * static_cast<uint32_t>(kForestRows), threshold * 0x01010101u};
@@ -180,7 +179,7 @@ struct HistogramKernels {
                const uint8_t* rows,
                const int64_t* packed,
                int64_t* sums);
-  // The same of bins of two bytes, `bins` a feature.
+  // As add8, for two-byte bins, with `bins` bins per feature.
   void (*add16)(int64_t n,
                 int64_t features,
                 int64_t bins,
@@ -188,57 +187,58 @@ struct HistogramKernels {
                 const uint8_t* rows,
                 const int64_t* packed,
                 int64_t* sums);
-  // Adds n packed sums to those of gradients and of hessians, or writes them there if they are the
-  // first; makes them zero.
+  // Adds n packed sums to the gradient and hessian sums, or stores them if they are the first.
+  // Resets the packed sums to zero.
   void (*flush)(int64_t n, bool are_first, int64_t* sums, int64_t* gradients, int64_t* hessians);
-  // Gradients and hessians as whole numbers below 2^30, packed; fractions go up or down by the
-  // number of the element, so that sums stay in the middle. Whole numbers stay as they are.
+  // Packs gradients and hessians as integers below 2^30. The element's sequence number decides how
+  // a fraction is rounded, so that sums are unbiased. Whole numbers are exact.
   void (*pack)(int64_t n,
                const float* gradients,
                const float* hessians,
                const PackRules* rules,
                int64_t* packed);
-  // The largest |x|, as bits: above those of the infinity where one is NaN.
+  // The largest |x|, as bits; above the bits of infinity if an element is NaN.
   uint32_t (*largest)(int64_t n, const float* x);
-  // to[i] = from[ids[i]], each of `logits` numbers.
+  // to[i] = from[ids[i]], with `logits` numbers each.
   void (*gather)(int64_t n, int64_t logits, const uint16_t* ids, const int64_t* from, int64_t* to);
-  // out[i] = table[the first bin of row i].
+  // out[i] = table[first bin of row i].
   void (*look_up8)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
   void (*look_up16)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
-  // Those of n rows, or of their ids, that go left (1, the others 0) to the front, the others
-  // behind them, each side in its order. There is spare room for n + kPartedBeyond. Returns how
-  // many go left.
+  // Stable partition of n rows, or of their ids: rows with goes_left = 1 first, then those with 0.
+  // The scratch buffer has n + kPartedBeyond elements. Returns the number of rows that go left.
   int64_t (*part_rows)(int64_t n, const uint8_t* goes_left, uint8_t* rows, uint8_t* spare);
   int64_t (*part_ids)(int64_t n, const uint8_t* goes_left, uint16_t* ids, uint16_t* spare);
-  // sums[i] = x[i] + table[which[i]], a table of `count` numbers.
+  // sums[i] = x[i] + table[which[i]], for a table of `count` numbers.
   void (*add_picked)(int64_t n,
                      const uint16_t* which,
                      int64_t count,
                      const float* table,
                      const float* x,
                      float* sums);
-  // out[i] = how many of the bounds are below x[i], 0 for NaN. The bounds are 2^steps - 1 numbers
-  // as a heap from place 1 on: the lower ones of bound i are at 2i and below, the upper ones at 2i
-  // + 1.
+  // out[i] = the number of bounds below x[i]; 0 for NaN. The 2^steps - 1 bounds are stored as a
+  // heap that starts at index 1: the subtree of lower bounds of i starts at 2i, that of upper
+  // bounds at 2i + 1.
   void (*find_bins)(int64_t n, const float* x, int32_t steps, const float* bounds, int32_t* out);
-  // codes[i] = bins[i] + 1, or most + 1 where that is less; `missing` where the bin is negative.
+  // codes[i] = min(bins[i], most) + 1, or `missing` if the bin is negative.
   void (*encode)(int64_t n, const int32_t* bins, int32_t most, int32_t missing, uint8_t* codes);
-  // Adds to gains[i] those of two leaves, one with these sums, the other with the rest of all.
+  // Adds to gains[i] the gains of two leaves: one with these sums, the other with the remaining
+  // sums.
   void (*add_gains)(int64_t n,
                     const double* gradients,
                     const double* hessians,
                     const GainRules* rules,
                     double* gains);
-  // Adds to the sums of kForestRows rows the leaves of n trees, one tree after another. The codes
-  // of a place lie side by side in `block`.
+  // Adds the leaves of n trees, in order, to the sums of kForestRows rows. `block` stores the codes
+  // by feature.
   void (*add_trees)(int64_t n,
                     const ByteTree* trees,
                     const ByteNode* nodes,
                     const float* leaves,
                     const uint8_t* block,
                     float* sums);
-  // The sum of the logistic losses of n logits x whose labels are probabilities; what each loss,
-  // times `part`, changes by with its logit, once and twice. The same bits by all sets.
+  // Returns the sum of the logistic losses of n logits x whose labels are probabilities. Also
+  // computes the first and second derivative of each loss times `part`. All instruction sets give
+  // the same bits.
   double (*logistic)(int64_t n,
                      const float* x,
                      const float* labels,
@@ -247,15 +247,14 @@ struct HistogramKernels {
                      float* hessians);
 };
 
-// Number `at + i` of to[k] = number k of rows[i], for n rows of `columns` numbers of 4 bytes
-// (turn4) or 8.
+// to[k][at + i] = rows[i][k] for n rows of `columns` numbers of 4 bytes (turn4) or 8 bytes.
 struct RowKernels {
   void (*turn4)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
   void (*turn8)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
 };
 
 struct Kernels {
-  const char* isa;  // "base", "avx2", "avx512"; "neon" on arm64, where it is the base set
+  const char* isa;  // "base", "avx2" or "avx512"; "neon" is the base set on arm64
   const GemmKernels* gemm;
   const DenseKernels* dense;
   const UpdateKernels* updates;
@@ -263,12 +262,12 @@ struct Kernels {
   const RowKernels* rows;
 };
 
-// The best table that this machine runs. RUNHOOKS_ISA=base|avx2|avx512 in the environment asks for
-// less; it is read once.
+// The best table that this machine can run. The environment variable RUNHOOKS_ISA (base, avx2 or
+// avx512) selects a lower one; it is read once.
 const Kernels& kernels() noexcept;
-// The choice itself: the table that `wanted` (may be null) names, or the best below it.
+// The table named by `wanted` (may be null), or the best table below it.
 const Kernels& choose_kernels(const char* wanted) noexcept;
-// The table of this name; null where the build or the machine does not have it.
+// The table of this name; null if the build or the machine lacks it.
 const Kernels* find_kernels(const char* isa) noexcept;
 
 inline void sgemm(bool trans_a,

@@ -1,6 +1,4 @@
-// What lives here: rows turned into columns, for AVX2.
-// Who may use it: dispatch.cpp.
-// What it must not know: other instruction sets.
+// Row transposition for AVX2.
 #include "kernels/rows.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

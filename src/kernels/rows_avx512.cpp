@@ -1,6 +1,4 @@
-// What lives here: rows turned into columns, for AVX-512.
-// Who may use it: dispatch.cpp.
-// What it must not know: other instruction sets.
+// Row transposition for AVX-512.
 #include "kernels/rows.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

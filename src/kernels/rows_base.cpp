@@ -1,6 +1,4 @@
-// What lives here: rows turned into columns, as every machine of this architecture does it.
-// Who may use it: dispatch.cpp.
-// What it must not know: other instruction sets.
+// Row transposition for the architecture's base instruction set.
 #include "kernels/rows.h"
 
 #define RUNHOOKS_TABLE rows_base

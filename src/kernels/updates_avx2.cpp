@@ -1,6 +1,4 @@
-// What lives here: the update rules of optimizers, for AVX2.
-// Who may use it: dispatch.cpp.
-// What it must not know: other instruction sets.
+// Optimizer updates for AVX2.
 #include "kernels/updates.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,6 +1,4 @@
-// What lives here: the update rules of optimizers, as every machine of this architecture runs them.
-// Who may use it: dispatch.cpp.
-// What it must not know: other instruction sets.
+// Optimizer updates for the architecture's base instruction set.
 #include "kernels/updates.h"
 
 #define RUNHOOKS_TABLE updates_base

@@ -1,6 +1,4 @@
-// What lives here: the memory that a thread packs matrices into; it grows and is kept.
-// Who may use it: the matrix product, through gemm.h.
-// What it must not know: what is packed.
+// The packing buffer of each thread, which grows and is reused.
 #include <stdlib.h>
 
 #include "kernels/gemm.h"
