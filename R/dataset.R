@@ -211,7 +211,8 @@ as_components <- function(x, in_frame = FALSE, name = "tensors", depth = 1L) {
   }
   x <- plain_sparse(x)
   if (is.factor(x)) x <- encode_column(x, name)
-  if (is.double(x) && is.null(dim(x)) && !in_frame) attr(x, "dtype") <- "float32"
+  is_int64 <- inherits(x, "integer64")
+  if (is.double(x) && is.null(dim(x)) && !in_frame && !is_int64) attr(x, "dtype") <- "float32"
   x
 }
 

@@ -311,8 +311,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
                          finite = all_finite(list(x))) {
   role <- if (is_response) "response" else "feature"
   good <- is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x) || is_sparse_matrix(x)
-  # integer64 stores integers in the bits of doubles
-  is_time <- inherits(x, c("Date", "POSIXt", "difftime", "integer64"))
+  is_time <- !is.factor(x) && has_other_numbers(x)
   if (!good || is_time) {
     abort_runhooks(
       c(

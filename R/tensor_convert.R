@@ -69,7 +69,7 @@ as_dims <- function(shape) {
 #' @export
 np_array <- function(data, dtype = NULL) {
   check_arg(is.atomic(data) && !is.null(data), data, "a vector or an array", "data", environment())
-  if (is.null(dim(data))) data <- array(data, length(data))
+  if (is.null(dim(data))) dim(data) <- length(data) # keeps the class integer64
   structure(data, dtype = if (!is.null(dtype)) dtype_name(dtype))
 }
 

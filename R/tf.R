@@ -211,6 +211,14 @@ tf_constant <- function(value, dtype, shape, name) {
       tf$convert_to_tensor} for tensors.", call = parent.frame())
   }
   if (is.list(value) && !is.object(value)) value <- list_as_input(value)
+  if (!is.null(shape) && has_other_numbers(value)) {
+    abort_runhooks(
+      c(
+        "With {.arg shape}, {.arg value} must be plain numbers, not {kind_of(value)}.",
+        i = "Convert it, for example with {.fn as.numeric}."
+      ), call = parent.frame()
+    )
+  }
   is_plain <- is.double(value) && (is.null(dim(value)) || !is.null(attr(value, "is_plain")))
   # cpp_constant() rejects empty values
   if (!is.null(shape) && (is_atomic(value) || is.object(value))) {

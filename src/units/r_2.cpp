@@ -9,3 +9,4 @@
 #include "r/graph/tf_calls.cpp"
 #include "r/loop/estimator.cpp"
 #include "r/loop/hook.cpp"
+#include "r/values/classed.cpp"

@@ -65,7 +65,7 @@ SEXP cpp_arrow_next(SEXP reader) {
   return guarded_entry([&]() -> SEXP {
     std::vector<Tensor> columns;
     if (!from_handle<ArrowReader>(reader, kArrow)->next(&columns)) return R_NilValue;
-    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(columns.size())));
+    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(columns.size())));
     DataFingerprint content;
     for (size_t k = 0; k < columns.size(); ++k) {
       content.add(columns[k]);

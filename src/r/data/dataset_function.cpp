@@ -20,7 +20,7 @@ std::shared_ptr<const Dataset> dataset_of_handle(SEXP handle) {
 SEXP call_builder(SEXP builder, const Dataset& of, Graph& graph, const std::vector<Output>& args) {
   const DefaultGraph scope(graph.shared_from_this());
   const std::vector<DType> dtypes = of.dtypes();
-  Rcpp::Shield<SEXP> components(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(dtypes.size())));
+  Rcpp::Shield<SEXP> components(allocate_vector(VECSXP, static_cast<R_xlen_t>(dtypes.size())));
   for (size_t k = 0, in_graph = 0; k < dtypes.size(); ++k) {
     const auto place = static_cast<R_xlen_t>(k);
     if (dtypes[k] == DType::kVariant) {

@@ -14,7 +14,7 @@ using namespace runhooks::r;
 namespace {
 
 SEXP texts_to_r(const std::vector<std::string>& texts) {
-  Rcpp::Shield<SEXP> vector(Rf_allocVector(STRSXP, static_cast<R_xlen_t>(texts.size())));
+  Rcpp::Shield<SEXP> vector(allocate_vector(STRSXP, static_cast<R_xlen_t>(texts.size())));
   for (size_t i = 0; i < texts.size(); ++i) {
     SET_STRING_ELT(vector, static_cast<R_xlen_t>(i), text_element(texts[i]));
   }
@@ -53,7 +53,7 @@ SEXP cpp_csv_peek(
       const auto& fields = reader.fields();
       records.emplace_back(texts_to_r(std::vector<std::string>(fields.begin(), fields.end())));
     }
-    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(records.size())));
+    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(records.size())));
     for (size_t i = 0; i < records.size(); ++i) {
       SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), records[i].get());
     }

@@ -2,6 +2,7 @@
 
 #include "data/in_memory.h"
 #include "r/data/input.h"
+#include "r/values/classed.h"
 #include "r/values/handles.h"
 #include "r/values/owned_objects.h"
 #include "r/values/values.h"
@@ -56,6 +57,7 @@ bool add_part(SEXP x, Parts& parts) {
 }
 
 std::shared_ptr<const ColumnViews> rows_in_place(SEXP x, DType wanted) {
+  if (is_integer64(x)) return nullptr;
   Parts parts;
   const bool is_list = TYPEOF(x) == VECSXP;
   for (R_xlen_t i = 0; i < (is_list ? Rf_xlength(x) : 1); ++i) {

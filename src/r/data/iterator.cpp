@@ -75,7 +75,7 @@ SEXP dataset_handle(const std::shared_ptr<Dataset>& dataset, SEXP parts) {
   Rcpp::Shield<SEXP> handle(make_handle<CoreObject>(dataset, kMade));
   const std::vector<Output> unknowns = dataset->unknowns();
   const auto n = static_cast<R_xlen_t>(unknowns.size());
-  Rcpp::Shield<SEXP> graphs(Rf_allocVector(VECSXP, n + 1));
+  Rcpp::Shield<SEXP> graphs(allocate_vector(VECSXP, n + 1));
   SET_VECTOR_ELT(graphs, n, parts);
   for (size_t i = 0; i < unknowns.size(); ++i) {
     SET_VECTOR_ELT(graphs, static_cast<R_xlen_t>(i),
@@ -156,13 +156,13 @@ SEXP cpp_dataset_collect(SEXP handle, double n) {
     while (static_cast<double>(elements.size()) < n && iterator->next(sink)) {
       check_interrupt();
       const Components components = sink.take();
-      Rcpp::Shield<SEXP> element(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(components.size())));
+      Rcpp::Shield<SEXP> element(allocate_vector(VECSXP, static_cast<R_xlen_t>(components.size())));
       for (size_t i = 0; i < components.size(); ++i) {
         SET_VECTOR_ELT(element, static_cast<R_xlen_t>(i), component_to_r(components[i]));
       }
       elements.emplace_back(element);
     }
-    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(elements.size())));
+    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(elements.size())));
     for (size_t i = 0; i < elements.size(); ++i) {
       SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), elements[i].get());
     }

@@ -250,8 +250,8 @@ SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bo
     const std::vector<Tensor> values =
         loaded->run(signature, inputs_from_r(*loaded, signature, data));
     const auto& outputs = loaded->signatures().at(signature).outputs;
-    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(values.size())));
-    Rcpp::Shield<SEXP> names(Rf_allocVector(STRSXP, Rf_xlength(list)));
+    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(values.size())));
+    Rcpp::Shield<SEXP> names(allocate_vector(STRSXP, Rf_xlength(list)));
     R_xlen_t at = 0;
     for (const auto& output : outputs) {
       SET_VECTOR_ELT(list, at, tensor_to_r(values[static_cast<size_t>(at)]));

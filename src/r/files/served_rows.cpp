@@ -31,7 +31,7 @@ R_xlen_t rows_of_all(SEXP values) {
 }
 
 SEXP repeat_for_rows(SEXP x, R_xlen_t n) {
-  Rcpp::Shield<SEXP> cells(Rf_allocVector(VECSXP, n)), classes(text_to_r("tf_prediction"));
+  Rcpp::Shield<SEXP> cells(allocate_vector(VECSXP, n)), classes(text_to_r("tf_prediction"));
   Rf_setAttrib(x, R_ClassSymbol, classes);
   for (R_xlen_t row = 0; row < n; ++row) SET_VECTOR_ELT(cells, row, x);
   return cells;
@@ -70,7 +70,7 @@ void set_missing(SEXP x, R_xlen_t i) {
 
 SEXP best_classes(SEXP classes, SEXP scores, R_xlen_t n) {
   const R_xlen_t width = width_of(classes);
-  Rcpp::Shield<SEXP> chosen(Rf_allocVector(TYPEOF(classes), n));
+  Rcpp::Shield<SEXP> chosen(allocate_vector(TYPEOF(classes), n));
   Rcpp::Shield<SEXP> numbers(Rf_coerceVector(scores, REALSXP));
   for (R_xlen_t row = 0; row < n; ++row) {
     const R_xlen_t best = index_of_maximum(REAL(numbers), row, n, width);
@@ -89,7 +89,7 @@ SEXP factor_of_strings(SEXP x, SEXP levels) {
   for (R_xlen_t i = 0; i < Rf_xlength(levels); ++i) {
     if (!codes.emplace(STRING_ELT(levels, i), static_cast<int>(i + 1)).second) return x;
   }
-  Rcpp::Shield<SEXP> factor(Rf_allocVector(INTSXP, Rf_xlength(x))), classes(text_to_r("factor"));
+  Rcpp::Shield<SEXP> factor(allocate_vector(INTSXP, Rf_xlength(x))), classes(text_to_r("factor"));
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     const auto found = codes.find(STRING_ELT(x, i));
     INTEGER(factor)[i] = found == codes.end() ? NA_INTEGER : found->second;
@@ -115,20 +115,20 @@ SEXP class_of_rows(SEXP values, R_xlen_t n) {
       width > 0 && is_table(scores, n) && width_of(scores) == width && is_numeric(scores);
   if (!has_scores && width != 1) return R_NilValue;
   Rcpp::Shield<SEXP> chosen(has_scores ? best_classes(classes, scores, n)
-                                       : Rf_allocVector(TYPEOF(classes), n));
+                                       : allocate_vector(TYPEOF(classes), n));
   if (has_scores) {
     all = classes;
   } else {
     copy_elements(classes, 0, 1, chosen, 0, n);
   }
   if (n == 0 || !is_table(all, n)) return chosen;
-  Rcpp::Shield<SEXP> levels(Rf_allocVector(TYPEOF(all), width_of(all)));
+  Rcpp::Shield<SEXP> levels(allocate_vector(TYPEOF(all), width_of(all)));
   copy_elements(all, 0, n, levels, 0, width_of(all));
   return factor_of(chosen, levels);
 }
 
 void make_tibble(SEXP list, SEXP names, R_xlen_t n) {
-  Rcpp::Shield<SEXP> rows(Rf_allocVector(INTSXP, 2)), classes(Rf_allocVector(STRSXP, 3));
+  Rcpp::Shield<SEXP> rows(allocate_vector(INTSXP, 2)), classes(allocate_vector(STRSXP, 3));
   INTEGER(rows)[0] = NA_INTEGER;
   INTEGER(rows)[1] = -static_cast<int>(n);
   R_xlen_t at = 0;
@@ -153,7 +153,7 @@ SEXP served_table(SEXP values) {
   }
   auto at = static_cast<R_xlen_t>(shown.size());
   const R_xlen_t width = at + (classes == R_NilValue ? 0 : 1);
-  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, width)), names(Rf_allocVector(STRSXP, width));
+  Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, width)), names(allocate_vector(STRSXP, width));
   if (classes != R_NilValue) {
     SET_VECTOR_ELT(list, at, classes);
     SET_STRING_ELT(names, at, utf8_element(kClassColumn));
@@ -170,12 +170,12 @@ SEXP served_table(SEXP values) {
 SEXP served_lists(SEXP values) {
   const R_xlen_t n = rows_of_all(values), width = Rf_xlength(values);
   Rcpp::Shield<SEXP> names(Rf_getAttrib(values, R_NamesSymbol));
-  Rcpp::Shield<SEXP> rows(Rf_allocVector(VECSXP, n)), columns(Rf_allocVector(VECSXP, width));
+  Rcpp::Shield<SEXP> rows(allocate_vector(VECSXP, n)), columns(allocate_vector(VECSXP, width));
   for (R_xlen_t k = 0; k < width; ++k) {
     SET_VECTOR_ELT(columns, k, cells_of(VECTOR_ELT(values, k), n));
   }
   for (R_xlen_t row = 0; row < n; ++row) {
-    SEXP cells = Rf_allocVector(VECSXP, width);
+    SEXP cells = allocate_vector(VECSXP, width);
     SET_VECTOR_ELT(rows, row, cells);
     for (R_xlen_t k = 0; k < width; ++k) {
       SET_VECTOR_ELT(cells, k, VECTOR_ELT(VECTOR_ELT(columns, k), row));

@@ -130,7 +130,7 @@ void init_carried_class(DllInfo* library) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_files_to_carry(Text folder, Text scratch, bool all) {
   return guarded_entry([&]() -> SEXP {
-    Rcpp::Shield<SEXP> about(Rf_allocVector(VECSXP, 3));
+    Rcpp::Shield<SEXP> about(allocate_vector(VECSXP, 3));
     SET_VECTOR_ELT(about, 0, text_to_r(folder));
     SET_VECTOR_ELT(about, 1, text_to_r(scratch));
     SET_VECTOR_ELT(about, 2, Rf_ScalarLogical(all ? TRUE : FALSE));

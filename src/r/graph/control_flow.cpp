@@ -12,7 +12,7 @@ namespace r {
 namespace {
 
 SEXP list_of_handles(const std::vector<Output>& outputs) {
-  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(outputs.size())));
+  Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(outputs.size())));
   for (size_t i = 0; i < outputs.size(); ++i) {
     SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), tensor_handle(outputs[i]));
   }

@@ -10,6 +10,7 @@
 #include "r/graph/handle_methods.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/graph/graph_closure.h"
+#include "r/values/classed.h"
 #include "r/values/convert.h"
 #include "r/values/finalizers.h"
 
@@ -50,19 +51,19 @@ SEXP handles_of(const Operation& op) {
   SEXP all = VECTOR_ELT(kept(op.graph()), kHandles);
   const R_xlen_t id = op.id();
   if (Rf_xlength(all) <= id) {
-    Rcpp::Shield<SEXP> larger(Rf_allocVector(VECSXP, 2 * id + 64));
+    Rcpp::Shield<SEXP> larger(allocate_vector(VECSXP, 2 * id + 64));
     for (R_xlen_t i = 0; i < Rf_xlength(all); ++i) SET_VECTOR_ELT(larger, i, VECTOR_ELT(all, i));
     SET_VECTOR_ELT(kept(op.graph()), kHandles, larger);
     all = larger;
   }
   if (VECTOR_ELT(all, id) == R_NilValue) {
-    SET_VECTOR_ELT(all, id, Rf_allocVector(VECSXP, op.num_outputs() + 2));
+    SET_VECTOR_ELT(all, id, allocate_vector(VECSXP, op.num_outputs() + 2));
   }
   return VECTOR_ELT(all, id);
 }
 
 void set_classes(SEXP handle, const char* class1, const char* class2) {
-  Rcpp::Shield<SEXP> classes(Rf_allocVector(STRSXP, 2));
+  Rcpp::Shield<SEXP> classes(allocate_vector(STRSXP, 2));
   SET_STRING_ELT(classes, 0, utf8_element(class1));
   SET_STRING_ELT(classes, 1, utf8_element(class2));
   Rf_setAttrib(handle, R_ClassSymbol, classes);
@@ -144,8 +145,8 @@ SEXP graph_handle(const std::shared_ptr<Graph>& graph) {
   }
   collect_if_needed();
   Rcpp::Shield<SEXP> pointer(make_handle(graph, kGraph));
-  Rcpp::Shield<SEXP> keeps(Rf_allocVector(VECSXP, kKeptCount));
-  SET_VECTOR_ELT(keeps, kHandles, Rf_allocVector(VECSXP, graph->version() + 64));
+  Rcpp::Shield<SEXP> keeps(allocate_vector(VECSXP, kKeptCount));
+  SET_VECTOR_ELT(keeps, kHandles, allocate_vector(VECSXP, graph->version() + 64));
   if (auto* function = dynamic_cast<FuncGraph*>(graph.get())) {
     SET_VECTOR_ELT(keeps, kOuter, graph_handle(function->outer().shared_from_this()));
   }
@@ -255,7 +256,7 @@ std::string cpp_graph_unique_name(SEXP graph, Text name, bool mark_as_used) {
 namespace {
 
 SEXP collection_to_r(const std::vector<CollectionItem>& items) {
-  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(items.size())));
+  Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(items.size())));
   for (size_t i = 0; i < items.size(); ++i) {
     SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), item_to_r(items[i]));
   }
@@ -387,6 +388,7 @@ DType whole_default(const OpDef& def, const ArgDef& arg) {
 
 // float32 for doubles without dimensions or with "is_plain", else the declared type or kInvalid.
 DType natural_type(SEXP x) {
+  if (is_integer64(x)) return DType::kInt64;
   const bool is_plain = Rf_getAttrib(x, R_DimSymbol) == R_NilValue ||
                         Rf_getAttrib(x, Rf_install("is_plain")) != R_NilValue;
   return TYPEOF(x) == REALSXP && is_plain ? DType::kFloat32 : own_dtype(x);
@@ -414,6 +416,7 @@ Output input_from_r(SEXP x,
 }
 
 double number_at(SEXP x, R_xlen_t i, const std::string& what) {
+  if (is_integer64(x)) return static_cast<double>(integer64_at(x, i));
   if (TYPEOF(x) == REALSXP) return REAL(x)[i];
   if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) return INTEGER(x)[i];
   return number_from_r(RList(x, what.c_str())[i], what.c_str());

@@ -11,7 +11,7 @@ namespace {
 
 template <typename T, typename Make>
 SEXP list_of(const std::vector<T>& items, Make make) {
-  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(items.size())));
+  Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(items.size())));
   for (size_t i = 0; i < items.size(); ++i) {
     SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), make(items[i]));
   }

@@ -18,7 +18,7 @@ namespace r {
 namespace {
 
 SEXP raw_of(const std::string& bytes) {
-  SEXP raw = Rf_allocVector(RAWSXP, static_cast<R_xlen_t>(bytes.size()));
+  SEXP raw = allocate_vector(RAWSXP, static_cast<R_xlen_t>(bytes.size()));
   if (!bytes.empty()) std::memcpy(RAW(raw), bytes.data(), bytes.size());
   return raw;
 }

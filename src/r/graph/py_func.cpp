@@ -18,7 +18,7 @@ class RTensorFunction : public TensorFunction {
 
   std::vector<Tensor> call(const std::vector<Tensor>& inputs,
                            const std::vector<DType>& wanted) override {
-    Rcpp::Shield<SEXP> arguments(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(inputs.size())));
+    Rcpp::Shield<SEXP> arguments(allocate_vector(VECSXP, static_cast<R_xlen_t>(inputs.size())));
     for (size_t i = 0; i < inputs.size(); ++i) {
       SET_VECTOR_ELT(arguments, static_cast<R_xlen_t>(i), tensor_to_r(inputs[i]));
     }
@@ -81,7 +81,7 @@ SEXP cpp_py_func(SEXP func, SEXP inputs, Texts output_types, bool is_stateful, T
         graph, std::make_shared<RTensorFunction>(graph, function_from_r(func, "`func`"), name), tensors,
         types, is_stateful, name);
     if (types.empty()) return operation_handle(op);
-    Rcpp::Shield<SEXP> outputs(Rf_allocVector(VECSXP, op->num_outputs()));
+    Rcpp::Shield<SEXP> outputs(allocate_vector(VECSXP, op->num_outputs()));
     for (int i = 0; i < op->num_outputs(); ++i) {
       SET_VECTOR_ELT(outputs, i, tensor_handle(op->output(i)));
     }

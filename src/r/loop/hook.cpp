@@ -126,7 +126,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   }
   SEXP failed_call() const {
     Rcpp::Shield<SEXP> label(text_to_r(label_));
-    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, 3));
+    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, 3));
     SET_VECTOR_ELT(list, 0, on_error_.get());
     SET_VECTOR_ELT(list, 1, session_.get());
     SET_VECTOR_ELT(list, 2, label);
@@ -186,7 +186,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     SEXP function = list_element(methods, method);
     if (!Rf_isFunction(function)) return nullptr;
     define(Rf_install(method), function);
-    Rcpp::Shield<SEXP> call(Rf_allocVector(LANGSXP, static_cast<R_xlen_t>(arguments.size()) + 1));
+    Rcpp::Shield<SEXP> call(allocate_vector(LANGSXP, static_cast<R_xlen_t>(arguments.size()) + 1));
     SETCAR(call, Rf_install(method));
     SEXP cell = CDR(call);
     for (SEXP argument : arguments) {
@@ -484,7 +484,7 @@ SEXP cpp_context_original_args(SEXP pointer) {
     if (!context) return R_NilValue;
     const RunArgs& args = context->original_args();
     if (args.foreign) return static_cast<Preserved*>(args.foreign.get())->get();
-    Rcpp::Shield<SEXP> fetches(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(args.fetches.size())));
+    Rcpp::Shield<SEXP> fetches(allocate_vector(VECSXP, static_cast<R_xlen_t>(args.fetches.size())));
     for (size_t i = 0; i < args.fetches.size(); ++i) {
       const Fetch& fetch = args.fetches[i];
       SET_VECTOR_ELT(fetches, static_cast<R_xlen_t>(i),

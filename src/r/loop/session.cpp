@@ -65,8 +65,8 @@ FetchTree::Node FetchTree::named(SEXP name, Graph& graph) {
   node.is_name = true;
   node.source = name;
   const auto n = static_cast<R_xlen_t>(ends.size());
-  Rcpp::Shield<SEXP> names(Rf_allocVector(STRSXP, n));
-  node.form.reset(Rf_allocVector(VECSXP, n));
+  Rcpp::Shield<SEXP> names(allocate_vector(STRSXP, n));
+  node.form.reset(allocate_vector(VECSXP, n));
   for (R_xlen_t i = 0; i < n; ++i) {
     const auto& end = ends[static_cast<size_t>(i)];
     SET_STRING_ELT(names, i, utf8_element(end.first));
@@ -95,7 +95,7 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
   node.is_leaf = false;
   node.source = x;
   node.names = Rf_getAttrib(x, R_NamesSymbol);
-  node.form.reset(Rf_allocVector(VECSXP, Rf_xlength(x)));
+  node.form.reset(allocate_vector(VECSXP, Rf_xlength(x)));
   if (node.names != R_NilValue) Rf_setAttrib(node.form.get(), R_NamesSymbol, node.names);
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {
     if (TYPEOF(x) == STRSXP) {

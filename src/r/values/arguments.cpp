@@ -1,6 +1,7 @@
 #include "graph/indexed_slices.h"
 #include "r/graph/handles_of_graph.h"
 #include "r/values/guarded_entry.h"
+#include "r/values/classed.h"
 #include "r/values/convert.h"
 #include "r/values/handles.h"
 #include "r/values/nesting.h"
@@ -19,7 +20,9 @@ Value list_value(SEXP x) {
 
 Value vector_value(SEXP x) {
   if (Rf_getAttrib(x, R_DimSymbol) != R_NilValue) return Value::of(tensor_from_r(x, own_dtype(x)));
-  auto element = [x](R_xlen_t i) -> Value {
+  const bool is_int64 = is_integer64(x);
+  auto element = [x, is_int64](R_xlen_t i) -> Value {
+    if (is_int64) return Value::of(integer64_at(x, i));
     switch (TYPEOF(x)) {
       case LGLSXP:
         if (LOGICAL(x)[i] == NA_LOGICAL) return Value();
@@ -205,7 +208,7 @@ const void* RCallable::identity() const {
 }
 
 Value RCallable::call(const std::vector<Value>& arguments) {
-  Rcpp::Shield<SEXP> call(Rf_allocVector(LANGSXP, static_cast<R_xlen_t>(arguments.size()) + 1));
+  Rcpp::Shield<SEXP> call(allocate_vector(LANGSXP, static_cast<R_xlen_t>(arguments.size()) + 1));
   SETCAR(call, function_->get());
   SEXP cell = CDR(call);
   for (const Value& argument : arguments) {

@@ -1,6 +1,7 @@
 // Checked access to R objects: R's own accessors would longjmp over C++ frames on a wrong type.
 #include <cmath>
 
+#include "r/values/classed.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/values.h"
 
@@ -46,6 +47,7 @@ SEXP frame_variable(SEXP environment, SEXP symbol) {
 
 double number_from_r(SEXP x, const char* what) {
   const bool is_one = Rf_xlength(x) == 1;
+  if (is_integer64(x) && is_one) return static_cast<double>(integer64_at(x, 0));
   if (is_one && TYPEOF(x) == REALSXP) return REAL(x)[0];
   if (is_one && TYPEOF(x) == INTSXP && INTEGER(x)[0] != NA_INTEGER) return INTEGER(x)[0];
   if (is_one && TYPEOF(x) == LGLSXP && LOGICAL(x)[0] != NA_LOGICAL) return LOGICAL(x)[0];

@@ -6,6 +6,7 @@
 #include "base/interrupt.h"
 #include "base/parallel_for.h"
 #include "base/interruptible_chunks.h"
+#include "r/values/classed.h"
 #include "r/values/values.h"
 
 namespace runhooks {
@@ -86,6 +87,7 @@ Shape shape_of_r(SEXP x) {
 
 DType natural_dtype(SEXP x) {
   if (is_bytes(x)) return DType::kString;
+  if (is_integer64(x)) return DType::kInt64;
   switch (TYPEOF(x)) {
     case REALSXP:
       return DType::kFloat64;
@@ -221,16 +223,16 @@ Tensor strings_from_r(SEXP x, const Shape& shape) {
 SEXP allocate_for(DType dtype, int64_t n) {
   switch (dtype) {
     case DType::kString:
-      return Rf_allocVector(STRSXP, n);
+      return allocate_vector(STRSXP, n);
     case DType::kBool:
-      return Rf_allocVector(LGLSXP, n);
+      return allocate_vector(LGLSXP, n);
     case DType::kInt32:
     case DType::kUint8:
-      return Rf_allocVector(INTSXP, n);
+      return allocate_vector(INTSXP, n);
     case DType::kFloat32:
     case DType::kFloat64:
     case DType::kInt64:
-      return Rf_allocVector(REALSXP, n);
+      return allocate_vector(REALSXP, n);
     default:
       fail(Code::kUnimplemented, "A tensor of type ", dtype_name(dtype),
            " cannot be converted to R.");
@@ -300,6 +302,19 @@ bool copy_doubles(const double* from, Tensor& tensor) {
   return true;
 }
 
+void set_integer64(Tensor& tensor, SEXP x) {
+  RowMajor at(tensor.shape());
+  for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
+    poll_interrupt(i);
+    const int64_t value = integer64_at(x, at.position());
+    if (tensor.dtype() == DType::kInt64) {
+      tensor.data<int64_t>()[i] = value;
+    } else {
+      set_number(tensor, i, static_cast<double>(value));
+    }
+  }
+}
+
 Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
   const DType natural = natural_dtype(x);
   const DType dtype = wanted == DType::kInvalid ? natural : wanted;
@@ -309,6 +324,10 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
   }
   if (dtype == DType::kString) return strings_from_r(x, shape);
   Tensor tensor(dtype, shape);
+  if (natural == DType::kInt64) {
+    set_integer64(tensor, x);
+    return tensor;
+  }
   if (natural == DType::kFloat64 && dtype == DType::kFloat64 &&
       copy_doubles<double>(REAL(x), tensor)) {
     return tensor;
@@ -337,7 +356,7 @@ Tensor tensor_of_shape(SEXP x, const Shape& shape, DType wanted) {
 
 SEXP named_list(const std::vector<const char*>& names) {
   const auto n = static_cast<R_xlen_t>(names.size());
-  Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, n)), strings(Rf_allocVector(STRSXP, n));
+  Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, n)), strings(allocate_vector(STRSXP, n));
   for (R_xlen_t i = 0; i < n; ++i) {
     SET_STRING_ELT(strings, i, utf8_element(names[static_cast<size_t>(i)]));
   }
@@ -407,7 +426,7 @@ Tensor rows_from_r(SEXP x, DType wanted) {
 namespace {
 
 void set_dim(SEXP array, const Shape& shape) {
-  Rcpp::Shield<SEXP> dim(Rf_allocVector(INTSXP, shape.rank()));
+  Rcpp::Shield<SEXP> dim(allocate_vector(INTSXP, shape.rank()));
   for (int i = 0; i < shape.rank(); ++i) INTEGER(dim)[i] = static_cast<int>(shape.dim(i));
   Rf_setAttrib(array, R_DimSymbol, dim);
 }
@@ -421,7 +440,7 @@ bool has_zero_byte(const Tensor& tensor) {
 }
 
 SEXP raw_from(const std::string& bytes) {
-  SEXP raw = Rf_allocVector(RAWSXP, static_cast<R_xlen_t>(bytes.size()));
+  SEXP raw = allocate_vector(RAWSXP, static_cast<R_xlen_t>(bytes.size()));
   if (!bytes.empty()) std::memcpy(RAW(raw), bytes.data(), bytes.size());
   return raw;
 }
@@ -430,7 +449,7 @@ SEXP raw_from(const std::string& bytes) {
 SEXP bytes_to_r(const Tensor& tensor) {
   const Shape& shape = tensor.shape();
   if (shape.rank() == 0) return raw_from(tensor.string_at(0));
-  Rcpp::Shield<SEXP> out(Rf_allocVector(VECSXP, tensor.num_elements()));
+  Rcpp::Shield<SEXP> out(allocate_vector(VECSXP, tensor.num_elements()));
   RowMajor at(shape);
   for (int64_t i = 0; i < tensor.num_elements(); ++i, at.advance()) {
     SET_VECTOR_ELT(out, at.position(), raw_from(tensor.string_at(i)));

@@ -161,7 +161,7 @@ SEXP with_attributes(SEXP x, const PlainData& data) {
     return x;
   }
   const auto n = static_cast<R_xlen_t>(data.attributes.size());
-  Rcpp::Shield<SEXP> attributes(Rf_allocVector(VECSXP, n)), names(Rf_allocVector(STRSXP, n));
+  Rcpp::Shield<SEXP> attributes(allocate_vector(VECSXP, n)), names(allocate_vector(STRSXP, n));
   for (R_xlen_t i = 0; i < n; ++i) {
     const auto& attribute = data.attributes[static_cast<size_t>(i)];
     SET_STRING_ELT(names, i, utf8_element(attribute.first));
@@ -185,7 +185,7 @@ PlainData plain_from_r(SEXP x, const std::string& owner, const std::string& whol
 SEXP plain_to_r(const PlainData& data) {
   if (data.kind == Kind::kNull) return R_NilValue;
   const auto n = static_cast<R_xlen_t>(data.length());
-  Rcpp::Shield<SEXP> x(Rf_allocVector(r_type(data.kind), n));
+  Rcpp::Shield<SEXP> x(allocate_vector(r_type(data.kind), n));
   if (data.kind == Kind::kList) {
     for (R_xlen_t i = 0; i < n; ++i) {
       SET_VECTOR_ELT(x, i, plain_to_r(data.items[static_cast<size_t>(i)]));

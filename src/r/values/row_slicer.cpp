@@ -83,10 +83,10 @@ RowSlicer::RowSlicer(SEXP values) : values_(values) {
   n_ = INTEGER(dim)[0];
   if (n_ == 0) return;
   size_ = Rf_xlength(values) / n_;
-  Rcpp::Shield<SEXP> rest(Rf_allocVector(INTSXP, std::max<R_xlen_t>(rank, 1)));
+  Rcpp::Shield<SEXP> rest(allocate_vector(INTSXP, std::max<R_xlen_t>(rank, 1)));
   INTEGER(rest)[0] = 1;
   std::copy_n(INTEGER(dim) + 1, rank, INTEGER(rest));
-  Rcpp::Shield<SEXP> first(Rf_allocVector(TYPEOF(values), size_));
+  Rcpp::Shield<SEXP> first(allocate_vector(TYPEOF(values), size_));
   copy_elements(values, 0, n_, first, 0, size_);
   Rf_setAttrib(first, R_DimSymbol, rest);
   Rf_setAttrib(first, R_ClassSymbol, cell_classes(rank == 2));
@@ -101,7 +101,7 @@ SEXP RowSlicer::cell(R_xlen_t row) const {
 }
 
 SEXP RowSlicer::cells() const {
-  Rcpp::Shield<SEXP> cells(Rf_allocVector(VECSXP, n_));
+  Rcpp::Shield<SEXP> cells(allocate_vector(VECSXP, n_));
   for (R_xlen_t row = 0; row < n_; ++row) {
     // Equal rows, such as all_classes of a classifier, share one cell; R copies it on modification.
     const bool is_as_before = row > 0 && unchanged(values_.get(), row, row - 1, n_, size_);

@@ -17,7 +17,7 @@ struct Cells {
   R_xlen_t size() const { return columns.empty() ? 0 : columns[0].size(); }
   // Not protected.
   SEXP example(R_xlen_t row) const {
-    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(columns.size())));
+    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(columns.size())));
     for (size_t i = 0; i < columns.size(); ++i) {
       SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), columns[i].cell(row));
     }
@@ -52,7 +52,7 @@ SEXP cpp_batch_examples(SEXP batches) {
   return guarded_entry([&]() -> SEXP {
     R_xlen_t n = 0, at = 0;
     const std::vector<Cells> all = cells_of_batches(batches, &n);
-    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, n));
+    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, n));
     for (const Cells& cells : all) {
       for (R_xlen_t row = 0; row < cells.size(); ++row) {
         SET_VECTOR_ELT(list, at++, cells.example(row));
@@ -69,9 +69,9 @@ SEXP cpp_batch_columns(SEXP batches) {
     R_xlen_t n = 0;
     const std::vector<Cells> all = cells_of_batches(batches, &n);
     const size_t n_keys = all.empty() ? 0 : all[0].columns.size();
-    Rcpp::Shield<SEXP> list(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(n_keys)));
+    Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(n_keys)));
     for (size_t k = 0; k < n_keys; ++k) {
-      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(k), Rf_allocVector(VECSXP, n));
+      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(k), allocate_vector(VECSXP, n));
     }
     R_xlen_t at = 0;
     for (const Cells& cells : all) {

@@ -35,6 +35,8 @@ class RList {
   const char* what_;
 };
 
+// Rf_allocVector(), but without memory it throws instead of a longjmp over C++ frames. Not protected.
+SEXP allocate_vector(unsigned type, R_xlen_t length);
 SEXP list_element(SEXP list, const char* name);
 // A variable of the environment itself, without its parents; R_NilValue if it does not exist.
 SEXP frame_variable(SEXP environment, SEXP symbol);
