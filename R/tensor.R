@@ -240,7 +240,8 @@ dim.tensorflow.tensor <- function(x) {
 #' @export
 length.tensorflow.tensor <- function(x) {
   dims <- cpp_element_info(x)$dims
-  if (is.null(dims) || anyNA(dims)) NA_integer_ else as.integer(prod(dims))
+  # seq_along() fails for NA_real_, but would allocate 8 GB for NA_integer_
+  if (is.null(dims) || anyNA(dims)) NA_real_ else as.integer(prod(dims))
 }
 
 # Converts a list for an op that takes one tensor: a vector of numbers, or the stacked tensors.

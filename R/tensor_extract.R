@@ -434,13 +434,14 @@ call_strided_slice <- function(input_, begin, end, strides = NULL, begin_mask = 
 # --- other functions of R
 
 #' @rdname tensors
-#' @param na.rm Not used: tensors have no missing values.
+#' @param na.rm Whether `sum()`, `prod()`, `min()`, `max()` and `range()` ignore NaN.
 #' @export
 Summary.tensorflow.tensor <- function(..., na.rm = FALSE) { # nolint
   other <- switch(.Generic, sum = , prod = , min = , max = , any = , all = .Generic, "max")
   check_not_normalizing(.Generic, paste0("tf$reduce_", other, "(x)"))
   tensors <- lapply(list(...), as_tensor)
-  if (.Generic == "range") return(tf$stack(list(min(...), max(...))))
+  if (.Generic == "range") return(tf$stack(list(min(..., na.rm = na.rm), max(..., na.rm = na.rm))))
+  if (na.rm) tensors <- lapply(tensors, without_missing, .Generic)
   reduce <- switch(.Generic,
     sum = tf$reduce_sum, prod = tf$reduce_prod, min = tf$reduce_min, max = tf$reduce_max,
     any = tf$reduce_any, all = tf$reduce_all,

@@ -19,10 +19,23 @@ check_not_normalizing <- function(what, other, call = parent.frame()) {
   if (cpp_is_normalizing()) abort_statistic(what, other, call)
 }
 
-# sd() and var() call it
+# sd() and var() call it.
 #' @export
 as.double.tensorflow.tensor <- function(x, ...) {
-  abort_statistic("sd", "tf$sqrt(tf$nn$moments(x, 0L)[[2]])", environment())
+  if (calling_function() %in% c("sd", "var", "is.data.frame")) {
+    abort_statistic("sd", "tf$sqrt(tf$nn$moments(x, 0L)[[2]])", environment())
+  }
+  abort_generic(
+    "as.numeric",
+    "{.code tf$cast(x, tf$float64)} changes its type; {.code session$run(x)} returns its value.",
+    environment()
+  )
+}
+
+# The name of the function that called the function from which this is called.
+calling_function <- function() {
+  caller <- sys.call(-2)[[1]]
+  if (is.symbol(caller)) as.character(caller) else ""
 }
 
 #' @importFrom stats median

@@ -6,10 +6,31 @@ as.logical.tensorflow.tensor <- function(x, ...) {
   abort_tensor_word("ifelse", environment())
 }
 
-# paste() and paste0() call it
+# paste(), toupper() and other functions of strings call it.
 #' @export
 as.character.tensorflow.tensor <- function(x, ...) {
+  caller <- calling_function()
+  if (caller %in% names(string_functions)) abort_string_function(caller, environment())
   abort_tensor_word("as.character", environment())
+}
+
+string_functions <- c(
+  toupper = "tf$strings$upper()", tolower = "tf$strings$lower()", sub = "tf$strings$regex_replace()",
+  gsub = "tf$strings$regex_replace()", substr = "tf$strings$substr()",
+  substring = "tf$strings$substr()", strsplit = "tf$string_split()", trimws = "tf$strings$strip()",
+  grepl = "tf$strings$regex_full_match()", regexpr = "tf$strings$regex_full_match()",
+  chartr = "tf$strings$regex_replace()", sprintf = "tf$as_string() and tf$strings$join()"
+)
+
+abort_string_function <- function(name, call) {
+  abort_runhooks(
+    c(
+      "{.fn {name}} does not work on tensors. Use {.code {string_functions[[name]]}}.",
+      i = "In {.fn dataset_map}, {.code on_values(function(record) ...)} calls R functions with the
+           values of each element."
+    ),
+    kind = "unimplemented", call = call
+  )
 }
 
 # `if` and the like fail without dispatch, so their errors are replaced.

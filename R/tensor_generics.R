@@ -1,0 +1,105 @@
+# R's generics for missing values and order, for tensors: computed, or an error that names the
+# function to use. Without methods, base R would compute with the pointer.
+
+is_float_tensor <- function(x) grepl("^float", cpp_element_info(x)$dtype)
+is_string_tensor <- function(x) identical(cpp_element_info(x)$dtype, "string")
+
+#' @rdname tensors
+#' @export
+is.na.tensorflow.tensor <- function(x) {
+  if (is_float_tensor(x)) return(tf$is_nan(x))
+  if (is_string_tensor(x)) return(tf$equal(x, ""))
+  abort_runhooks(
+    c(
+      "{.fn is.na} is not defined for tensors of type {x$dtype$name}, which have no missing values.",
+      i = "Factors code NA as -1: use {.code x == -1L}."
+    ),
+    call = environment()
+  )
+}
+
+#' @rdname tensors
+#' @param recursive Not used.
+#' @export
+anyNA.tensorflow.tensor <- function(x, recursive = FALSE) tf$reduce_any(is.na(x))
+
+float_test <- function(x, test, otherwise, generic, call = parent.frame()) {
+  if (is_float_tensor(x)) return(test(x))
+  if (!is_string_tensor(x)) return(tf$fill(tf$shape(x), otherwise))
+  abort_runhooks("{.fn {generic}} needs numbers, not strings.", call = call)
+}
+
+#' @rdname tensors
+#' @export
+is.nan.tensorflow.tensor <- function(x) float_test(x, tf$is_nan, FALSE, "is.nan")
+
+#' @rdname tensors
+#' @export
+is.finite.tensorflow.tensor <- function(x) float_test(x, tf$is_finite, TRUE, "is.finite")
+
+#' @rdname tensors
+#' @export
+is.infinite.tensorflow.tensor <- function(x) float_test(x, tf$is_inf, FALSE, "is.infinite")
+
+#' @rdname tensors
+#' @export
+rev.tensorflow.tensor <- function(x) tf$reverse(as_tensor(x), list(0L))
+
+# Replaces NaN by the value that a reduction ignores.
+without_missing <- function(x, generic) {
+  if (!is_float_tensor(x)) return(x)
+  neutral <- switch(generic, sum = 0, prod = 1, min = Inf, max = -Inf)
+  tf$where(tf$is_nan(x), tf$ones_like(x) * neutral, x)
+}
+
+#' @export
+is.na.tensorflow.variable <- function(x) is.na(cpp_variable_snapshot(x))
+#' @export
+anyNA.tensorflow.variable <- function(x, recursive = FALSE) anyNA(cpp_variable_snapshot(x))
+#' @export
+is.nan.tensorflow.variable <- function(x) is.nan(cpp_variable_snapshot(x))
+#' @export
+is.finite.tensorflow.variable <- function(x) is.finite(cpp_variable_snapshot(x))
+#' @export
+is.infinite.tensorflow.variable <- function(x) is.infinite(cpp_variable_snapshot(x))
+#' @export
+rev.tensorflow.variable <- rev.tensorflow.tensor
+
+abort_generic <- function(generic, advice, call) {
+  abort_runhooks(
+    c("{.fn {generic}} does not work on tensors, which have no values until the graph runs.", i = advice),
+    kind = "unimplemented", call = call
+  )
+}
+
+#' @export
+diff.tensorflow.tensor <- function(x, ...) {
+  abort_generic("diff", "Subtract slices, for example {.code x[-1] - x[-n]} for n elements.", environment())
+}
+#' @export
+sort.tensorflow.tensor <- function(x, decreasing = FALSE, ...) {
+  abort_generic("sort", "Use {.fn tf$sort}.", environment())
+}
+#' @export
+unique.tensorflow.tensor <- function(x, incomparables = FALSE, ...) {
+  abort_generic("unique", "Use {.fn tf$unique}.", environment())
+}
+#' @export
+duplicated.tensorflow.tensor <- function(x, incomparables = FALSE, ...) {
+  abort_generic("duplicated", "Use {.fn tf$unique}.", environment())
+}
+#' @importFrom stats quantile
+#' @export
+quantile.tensorflow.tensor <- function(x, ...) {
+  abort_generic("quantile", "Compute quantiles from the data before the graph is built.", environment())
+}
+#' @export
+summary.tensorflow.tensor <- function(object, ...) {
+  abort_generic("summary", "Use {.fn tf$summary$histogram}, or summarize values of a run.", environment())
+}
+#' @export
+as.integer.tensorflow.tensor <- function(x, ...) {
+  abort_generic("as.integer", "Use {.code tf$cast(x, tf$int32)} to change the type.", environment())
+}
+#' @export
+xtfrm.tensorflow.tensor <- function(x) abort_generic("order", "Use {.fn tf$argsort}.", environment())
