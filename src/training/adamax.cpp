@@ -1,4 +1,4 @@
-// Adam by the largest gradient (tf.contrib.opt.AdaMaxOptimizer; Kingma and Ba 2015, section 7.1).
+// AdaMax: Adam with the infinity norm (tf.contrib.opt.AdaMaxOptimizer; Kingma and Ba 2015).
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace runhooks {
 
 namespace {
 
-// Rows without a gradient stay as they are, unlike Adam's.
+// Unlike Adam, leaves rows without a gradient unchanged.
 struct AdaMaxRule {
   static constexpr int kRefs = 3;
   static constexpr SparseForm kSparse = SparseForm::kSameRule;
@@ -29,7 +29,7 @@ struct AdaMaxRule {
   }
 };
 
-// TensorFlow has the op for whole gradients only.
+// TensorFlow has only the dense op.
 void lower_sparse_adamax(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
   const Output one = in.number(1), rows = in.value(8), indices = in.value(9);

@@ -11,7 +11,7 @@ namespace runhooks {
 
 namespace {
 
-// The decay is a share of the variable itself, taken off before the step, and not of the gradient.
+// The decay shrinks the variable directly; it is not added to the gradient.
 struct AdamWRule {
   static constexpr int kRefs = 3;
   static constexpr SparseForm kSparse = SparseForm::kNone;
@@ -53,7 +53,7 @@ class AdamW : public AdamFamily {
     AdamFamily::prepare(graph);
     weight_decay_ = hyperparameter(graph, "weight_decay");
   }
-  // Weight decay moves every row, so a gradient of rows is no saving.
+  // Weight decay changes every row, so a sparse update would save nothing.
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     const Gradient dense = dense_gradient(graph, gradient);
     std::vector<Output> inputs = shared_inputs(graph, variable);

@@ -1,4 +1,4 @@
-// ApplyInputs, what an update rule sees of its op's inputs.
+// ApplyInputs: gives an update rule access to the inputs of its op.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace runhooks {
 
-// The inputs of an update: `num_refs` variables (the trained one and its slots), then scalars and
-// the gradient. A sparse update has the indices of the gradient's rows behind the gradient and is
-// seen one row at a time; the places of the inputs are counted without them.
+// The inputs are `num_refs` variables (the trained one and its slots), then scalars and the
+// gradient. In a sparse update, the row indices follow the gradient, and the rule sees one row at a
+// time. The indices are not counted in input numbers, so dense and sparse rules use the same ones.
 template <typename T>
 class ApplyInputs {
  public:
@@ -27,7 +27,7 @@ class ApplyInputs {
       variables_[i] = state(i).value().template data<T>();
     }
   }
-  // Of what is seen: a row, or all.
+  // Number of elements of the current row or range, or of the whole variable.
   int64_t size() const { return n_; }
   T* variable(int i) const { return variables_[i] + offset_; }
   T scalar(int i) const { return *c_.input(place(i)).template data<T>(); }
@@ -42,21 +42,22 @@ class ApplyInputs {
   }
   const Operation& op() const { return c_.op(); }
 
-  // Only some elements of the variable are seen from here on.
+  // Restricts the view to elements [first, first + n) of the variable and the gradient.
   void select_range(int64_t first, int64_t n) {
     expected_gradient_ = n_;
     offset_ = gradient_offset_ = first;
     n_ = n;
   }
 
-  // Numbers of several updates, side by side, are seen from here on; what else there is stays.
+  // Replaces the variables and the gradient by arrays gathered from several updates. Scalars are
+  // unchanged.
   void see(T* const* variables, const T* gradient, int64_t n) {
     std::copy(variables, variables + num_variables_, variables_);
     gathered_ = gradient;
     n_ = n;
   }
 
-  // --- a sparse update: `at` is where the indices are
+  // --- sparse updates; `at` is the input that holds the indices
   void begin_rows(int at) {
     indices_at_ = at;
     const Shape& shape = state(0).value().shape();
@@ -82,18 +83,18 @@ class ApplyInputs {
     }
     prefetch(i + ahead_);
   }
-  // How far ahead of the selected row memory is asked for.
+  // Sets the prefetch distance in rows.
   void look_ahead(int64_t rows) { ahead_ = rows; }
-  // Known where the gradient comes from an op that adds what belongs to the same row.
+  // True if the producer of the indices guarantees that they are unique.
   bool has_distinct_rows() const { return op().input(indices_at_).op->def().has_distinct_rows; }
-  // Of the whole variable.
+  // Number of elements of the whole variable.
   int64_t whole_size() const { return n_ * rows_; }
 
  private:
   RUNHOOKS_INLINE void prefetch(int64_t i) const {
     if (i >= num_rows_) return;
     const int64_t row = narrow_ ? narrow_[i] : wide_[i];
-    if (row < 0 || row >= rows_) return;  // select_row() says so when its turn comes
+    if (row < 0 || row >= rows_) return;  // select_row() reports it later
     const int64_t end = std::min(n_, kPrefetchedLines * kOfLine);
     for (int k = 0; k < num_variables_; ++k) {
       for (int64_t j = 0; j < end; j += kOfLine) {
@@ -111,8 +112,8 @@ class ApplyInputs {
   }
   KernelContext& c_;
   int64_t n_, rows_ = 0, num_rows_ = 0, offset_ = 0, gradient_offset_ = 0, expected_gradient_ = -1;
-  // Rows lie all over a large variable: they are asked for some rows ahead, of long ones the first
-  // lines, behind which the processor sees by itself what comes.
+  // Rows are scattered over a large variable, so they are prefetched. Of long rows, only the first
+  // cache lines are requested; the hardware prefetcher then detects the sequential access.
   static constexpr int64_t kOfLine = 64 / sizeof(T), kPrefetchedLines = 4;
   int64_t ahead_ = 24;
   int num_variables_, indices_at_ = -1;

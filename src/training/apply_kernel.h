@@ -1,4 +1,4 @@
-// What the kernels of the Apply* ops share: their registration for both kinds of variables.
+// Kernels and registration of the Apply* ops, for reference and resource variables.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,18 @@
 
 namespace runhooks {
 
-// Which sparse op an update has: none, one that applies the same rule to each row, or one of its
-// own, `template <typename T> static void apply_rows(ApplyInputs<T>& in)`.
+// The sparse form of an update: none, the dense rule applied to each row, or a separate function
+// `template <typename T> static void apply_rows(ApplyInputs<T>& in)`.
 enum class SparseForm { kNone, kSameRule, kOwn };
 
-// A rule whose step for one element depends on the others says so: kNeedsAll.
+// A rule sets kNeedsAll if the step of an element depends on other elements. Such updates are
+// neither split nor batched.
 template <typename Rule, typename = void>
 struct NeedsAll : std::false_type {};
 template <typename Rule>
 struct NeedsAll<Rule, std::void_t<decltype(Rule::kNeedsAll)>> : std::true_type {};
 
-// Where the input `name` of an op stands; -1 where it has none.
+// The index of the input `name`, or -1.
 inline int input_place(const OpDef& def, const char* name) {
   for (size_t i = 0; i < def.inputs.size(); ++i) {
     if (def.inputs[i].name == name) return static_cast<int>(i);
@@ -32,8 +33,8 @@ inline int input_place(const OpDef& def, const char* name) {
   return -1;
 }
 
-// Rule has kRefs, the number of variables (up to 4), and `template <typename T> static void
-// apply(ApplyInputs<T>& in)`.
+// Rule defines kRefs, the number of variables (at most 4), and
+// `template <typename T> static void apply(ApplyInputs<T>& in)`.
 template <typename Rule>
 struct ApplyRule {
   static void pass_on(KernelContext& c) {
@@ -85,7 +86,7 @@ struct ApplyRule {
         Rule::apply(piece);
       });
     }
-    // As they were found: many small updates would look for little else.
+    // Cached until a variable moves, because in small updates the lookup would dominate.
     std::optional<ApplyInputs<T>> inputs_;
     uint64_t moves_seen_ = 0;
     int gradient_ = -1;
@@ -115,9 +116,9 @@ struct ApplyRule {
 };
 
 // Registers Apply<name> (reference variables) and ResourceApply<name> (resource variables), and
-// SparseApply<name> and ResourceSparseApply<name> where the rule has a sparse form. `refs` are the
-// variables; `inputs` are specifications of the other inputs ("grad: T"). `lower` and
-// `lower_rows` write updates that TensorFlow does not know in its ops, dense and sparse ones.
+// SparseApply<name> and ResourceSparseApply<name> if the rule has a sparse form. `refs` are the
+// variables; `inputs` are specifications of the other inputs ("grad: T"). `lower` and `lower_rows`
+// translate dense and sparse updates for which TensorFlow has no op.
 template <typename Rule>
 bool register_apply_op(const char* name,
                        const std::vector<std::string>& refs,
@@ -128,7 +129,6 @@ bool register_apply_op(const char* name,
   for (int form = 0; form < 4; ++form) {
     const bool is_resource = form % 2 == 1, is_sparse = form >= 2;
     if (is_sparse && Rule::kSparse == SparseForm::kNone) continue;
-    // The registry keeps what it needs of these words.
     const std::string type =
         str_cat(is_resource ? "Resource" : "", is_sparse ? "Sparse" : "", "Apply", name);
     OpRegistration op(type.c_str());
@@ -138,7 +138,7 @@ bool register_apply_op(const char* name,
     }
     for (const std::string& input : inputs) {
       const bool is_gradient = input == "grad: T" || input == "delta: T";
-      // what is subtracted from a whole variable is `delta`, from rows of it `grad`
+      // As in TensorFlow, `delta` is called `grad` in sparse ops.
       const std::string gradient = is_sparse ? "grad: T" : input;
       op.input((is_gradient ? gradient : str_cat(input, ", scalar")).c_str());
       if (is_sparse && is_gradient) op.input("indices: Tindices, vector");

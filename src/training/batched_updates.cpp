@@ -6,9 +6,9 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kBlock = 128;  // updates that are gathered at once
+constexpr size_t kBlock = 128;  // number of updates gathered into one array
 
-// Of a variable of one number; null where it is none, or has no value yet.
+// The state of a one-element variable; NULL if it has several elements or is uninitialized.
 VariableState* single_number(const KernelContext& c, int i) {
   auto& state = c.input_resource<VariableState>(i);
   return state.is_initialized() && state.value().num_elements() == 1 ? &state : nullptr;
@@ -50,7 +50,7 @@ ScalarUpdateBatch<T>::ScalarUpdateBatch(const std::vector<GroupMember>& members,
   }
 }
 
-// FALSE where a variable is not as it should be, which its own update says.
+// Returns false if a variable is invalid. The updates then run one by one and report the error.
 template <typename T>
 bool ScalarUpdateBatch<T>::find_variables() {
   first_.reset();

@@ -1,4 +1,4 @@
-// ScalarUpdateBatch, the updates of many variables of one number each, as one.
+// ScalarUpdateBatch: updates many one-element variables with one kernel call.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace runhooks {
 
-// Whether both updates are of one number, by the same rates and the same attributes. The variables
-// are the first `num_refs` inputs.
+// True if both updates have one-element gradients, the same hyperparameter tensors and the same
+// attributes. The variables are the first `num_refs` inputs; `gradient` is the gradient's index.
 bool are_single_updates(const KernelContext& one,
                         const KernelContext& other,
                         int num_refs,
                         int gradient);
 
-// Each number's update is its own: gathered, roots and divisions are done many at a time.
+// The updates are independent, so gathering them lets the rule vectorize roots and divisions.
 template <typename T>
 class ScalarUpdateBatch : public KernelGroup {
  public:
@@ -32,7 +32,7 @@ class ScalarUpdateBatch : public KernelGroup {
   const Apply apply_;
   std::vector<const T*> gradients_;
   std::vector<T*> variables_[ApplyInputs<T>::kMostVariables];
-  // As it was found while no variable had moved since.
+  // Inputs of the first update, valid while `VariableState::moves()` equals `moves_seen_`.
   std::optional<ApplyInputs<T>> first_;
   uint64_t moves_seen_ = 0;
 };

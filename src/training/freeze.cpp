@@ -89,7 +89,7 @@ class Freezer {
     fail(Code::kUnimplemented, "Op type '", node.op, "' (node '", node.name,
          "') has a state that no constant can take the place of.");
   }
-  // Of a variable that no checkpoint has.
+  // The value of a variable that checkpoints do not contain.
   static Tensor value_of(Session& session, const NodeDef& node) {
     const Operation* op = session.graph().find_operation(node.name);
     VariableState* state = op ? find_variable_state(session.resources(), *op) : nullptr;
@@ -99,13 +99,13 @@ class Freezer {
     return state->value().copy();
   }
   DType dtype_of_value(const NodeDef& node) const { return values_.at(node.inputs[0]).dtype(); }
-  // A handle, or a reference that is written to.
+  // True if the op takes a resource handle or a reference to a variable.
   static bool uses_handle(const NodeDef& node) {
     const OpDef* def = find_op_or_null(node.op);
     if (!def || def->inputs.empty()) return false;
     return def->inputs[0].takes_handles() || def->inputs[0].is_ref;
   }
-  // Operations that stood beside a variable say so, which has no meaning any more.
+  // Removes the colocation attribute `_class`, which may name a variable that is now a constant.
   static NodeDef without_place(const NodeDef& node) {
     NodeDef copy = node;
     AttrMap attrs;
@@ -141,7 +141,7 @@ GraphDef freeze(Session& session,
   frozen.min_consumer = part.min_consumer;
   frozen.library = part.library;
   for (const NodeDef& node : part.nodes) freezer.add(node, frozen);
-  // what a constant does not need any more, such as an initial value
+  // Drops nodes that only the variables needed, such as initial values.
   return extract_sub_graph(frozen, outputs);
 }
 

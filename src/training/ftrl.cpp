@@ -11,7 +11,8 @@ namespace runhooks {
 
 namespace {
 
-// Power(accum) = accum^-lr_power; the square root is the usual case and much cheaper than pow().
+// Power(accum) = accum^-lr_power. The usual case is the square root, which is much cheaper than
+// pow().
 template <typename T>
 struct SquareRoot {
   T operator()(T x) const { return std::sqrt(x); }
@@ -62,8 +63,8 @@ inline void ftrl_update(ApplyInputs<float>& in,
   kernels().updates->sftrl(in.size(), &rates, in.variable(0), in.variable(1), in.variable(2), grad);
 }
 
-// Rows of one number each, a linear model's, all of them different: they are gathered, so that the
-// roots and divisions are done many at a time.
+// Updates distinct one-element rows, as in a linear model. They are gathered, so that roots and
+// divisions are vectorized.
 void ftrl_single_weights(ApplyInputs<float>& in,
                          const float* grad,
                          const FtrlParameters<float>& p) {
@@ -71,7 +72,7 @@ void ftrl_single_weights(ApplyInputs<float>& in,
   float *at[3][kBlock], numbers[3][kBlock];
   const FtrlRates rates = rates_of(p);
   const UpdateKernels& updates = *kernels().updates;
-  in.look_ahead(32);  // gathering a row takes much less time than its memory needs to come
+  in.look_ahead(32);  // gathering a row is much faster than a cache miss
   for (int64_t first = 0; first < in.num_rows(); first += kBlock) {
     const int64_t n = std::min(kBlock, in.num_rows() - first);
     for (int64_t i = 0; i < n; ++i) {
@@ -88,7 +89,7 @@ void ftrl_single_weights(ApplyInputs<float>& in,
   }
 }
 
-// All that the update sees, or with `by_rows` one row after another.
+// Updates the whole view of `in`, or each row in turn with `by_rows`.
 template <typename T, typename Power>
 void ftrl_updates(ApplyInputs<T>& in,
                   const FtrlParameters<T>& p,
@@ -119,7 +120,7 @@ void ftrl(ApplyInputs<T>& in, const FtrlParameters<T>& parameters, T lr_power, b
   }
 }
 
-// The second version of the ops has the shrinkage as an input more.
+// FtrlV2 has the shrinkage as an additional input.
 template <bool kShrinks>
 struct FtrlRuleOf {
   static constexpr int kRefs = 3;

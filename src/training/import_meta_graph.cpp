@@ -14,11 +14,11 @@ const std::vector<std::string> kVariableCollections = {collection_keys::kGlobalV
                                                        collection_keys::kGlobalStep,
                                                        "moving_average_variables"};
 
-// Variables by name, so that several collections hold the same.
+// Creates one Variable per name, so that all collections share it.
 class Variables {
  public:
   explicit Variables(const GraphImporter& importer) : importer_(importer) {}
-  // NULL where its operation was not imported.
+  // NULL if its operation was not imported.
   VariablePtr get(const VariableDef& def) {
     const size_t colon = def.variable_name.rfind(':');
     Operation* holder = importer_.find(def.variable_name.substr(0, colon));

@@ -1,4 +1,4 @@
-// LAMB: Adam whose step has the length of the variable it moves (You et al. 2020; tfa.optimizers).
+// LAMB: Adam with each step scaled to the norm of its variable (You et al. 2020; tfa.optimizers).
 #include <cmath>
 
 #include "autodiff/gradients.h"
@@ -77,7 +77,7 @@ class Lamb : public AdamFamily {
     std::vector<Output> inputs = shared_inputs(graph, variable);
     inputs.push_back(like(graph, decay, variable));
     inputs.push_back(dense.values);
-    // Without a list of their own the variables without decay are those that do not adapt.
+    // By default, the variables excluded from decay are also excluded from adaptation.
     const char* list = args().has("exclude_from_layer_adaptation") ? "exclude_from_layer_adaptation"
                                                                    : "exclude_from_weight_decay";
     AttrMap attrs;
@@ -86,7 +86,7 @@ class Lamb : public AdamFamily {
   }
 
  private:
-  // Whether one of the patterns of an argument is found in the variable's name.
+  // True if one of the argument's patterns matches part of the variable's name.
   bool is_excluded(const Variable& variable, const char* argument) const {
     if (!args().has(argument)) return false;
     for (const std::string& pattern : args().texts(argument)) {

@@ -1,4 +1,4 @@
-// Gradient descent with momentum, Nesterov's too (tf.train.MomentumOptimizer).
+// Gradient descent with classical or Nesterov momentum (tf.train.MomentumOptimizer).
 #include "training/apply_kernel.h"
 #include "training/optimizer.h"
 
