@@ -40,9 +40,9 @@ bool are_single_updates(const KernelContext& one,
 
 template <typename T>
 ScalarUpdateBatch<T>::ScalarUpdateBatch(const std::vector<GroupMember>& members,
-                                int num_refs,
-                                int gradient,
-                                Apply apply)
+                                        int num_refs,
+                                        int gradient,
+                                        Apply apply)
     : num_refs_(num_refs), apply_(apply) {
   for (const GroupMember& member : members) {
     contexts_.push_back(member.context);

@@ -21,7 +21,10 @@ template <typename T>
 class ScalarUpdateBatch : public KernelGroup {
  public:
   using Apply = void (*)(ApplyInputs<T>&);
-  ScalarUpdateBatch(const std::vector<GroupMember>& members, int num_refs, int gradient, Apply apply);
+  ScalarUpdateBatch(const std::vector<GroupMember>& members,
+                    int num_refs,
+                    int gradient,
+                    Apply apply);
   bool compute() override;
 
  private:

@@ -32,7 +32,8 @@ GraphExport::Incremental::Incremental(const Graph& graph)
 
 // Brings the nodes in graph_def_ up to date, reusing the previous export if the graph has only
 // grown. An exception discards the export, so the next call starts from scratch.
-std::unique_ptr<GraphExport::Incremental> GraphExport::grown(const std::vector<std::string>& saved) {
+std::unique_ptr<GraphExport::Incremental> GraphExport::grown(
+    const std::vector<std::string>& saved) {
   std::unique_ptr<Incremental> growing = std::move(growing_);
   if (!growing || growing->saved != saved || !growing->lowering.grow()) {
     growing = std::make_unique<Incremental>(graph_);

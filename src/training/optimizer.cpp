@@ -11,13 +11,13 @@ namespace runhooks {
 
 namespace {
 
-// Hooks find what takes a step in its collection.
+// Adds the operation to the collection in which hooks look for it.
 Operation* noted(Graph& graph, Operation* train_op) {
   graph.add_to_collection(collection_keys::kTrainOp, train_op);
   return train_op;
 }
 
-// Those that are not the means of all processes yet become it.
+// Averages the gradients over all processes, except those that are averages already.
 void take_means(Graph& graph, std::vector<GradientAndVariable>& pairs) {
   const ReplicaScope* scope = ReplicaScope::of(graph);
   if (!scope) return;
@@ -56,8 +56,8 @@ std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph,
 
 namespace {
 
-// Rows of the same index are added before they are applied, as TensorFlow does it: an update is no
-// linear function of its gradient.
+// Sums rows with equal indices, as TensorFlow does. Updates are not linear in the gradient, so
+// applying these rows one after another would give another result.
 Gradient distinct_rows(Graph& graph, const Gradient& gradient) {
   if (!gradient.is_indexed_slices()) return gradient;
   if (gradient.indices.op->def().has_distinct_rows) return gradient;
@@ -68,7 +68,7 @@ Gradient distinct_rows(Graph& graph, const Gradient& gradient) {
   return distinct;
 }
 
-// After the update the variable becomes what its constraint makes of it.
+// Applies the variable's constraint after the update.
 Operation* constrained(Graph& graph, const GradientAndVariable& pair, Operation* update) {
   const Variable& variable = *pair.variable;
   if (!variable.constraint) return update;
@@ -102,7 +102,7 @@ Operation* Optimizer::apply_gradients(Graph& graph,
   }
   take_means(graph, given);
   {
-    // Slots belong to no step and depend on nothing that is computed.
+    // Slots must not inherit the caller's control dependencies.
     ControlDependencies none(graph, {}, true);
     for (const GradientAndVariable& pair : given) create_slots(graph, pair.variable);
     create_own_variables(graph, given.front().variable);
@@ -118,7 +118,7 @@ Operation* Optimizer::apply_gradients(Graph& graph,
     updates.push_back(constrained(graph, pair, update));
   }
   if (!global_step) {
-    // The step itself carries the name of the scope.
+    // As in TensorFlow, the training op has the name of the scope.
     Operation* finished = finish(graph, updates);
     return noted(graph, graph.op("NoOp").after({finished}).named(scope.name()));
   }
@@ -163,7 +163,7 @@ VariablePtr Optimizer::make_slot(Graph& graph,
                                  const std::string& slot_name,
                                  const Initializer& initializer,
                                  const std::string& variable_name) {
-  // A second step of the same optimizer goes on with what the first has made.
+  // Further training ops of the same optimizer share its slots.
   if (const VariablePtr made = slot(*variable, slot_name)) return made;
   VariableStore& store = graph.variables();
   const std::string base =
@@ -178,9 +178,9 @@ VariablePtr Optimizer::make_slot(Graph& graph,
   options.use_resource = variable->is_resource;
   VariablePtr slot = store.get(name, variable->shape, options);
   if (variable->slice) {
-    // TensorFlow cuts the variable's name off the slot's, which has the name of the variable scope
-    // in front: hence keys such as "linear/linear_model/x/weights/part_0/Ftrl" and
-    // "dnn/hiddenlayer_0/kernel/t_0/Adagrad".
+    // TensorFlow removes as many characters as the variable's name has, although the slot's name
+    // may have a variable scope in front. This gives checkpoint keys such as
+    // "linear/linear_model/x/weights/part_0/Ftrl" and "dnn/hiddenlayer_0/kernel/t_0/Adagrad".
     auto slice = std::make_shared<SaveSliceInfo>(*variable->slice);
     slice->full_name += "/" + slot->op_name().substr(variable->op_name().size() + 1);
     slot->slice = slice;
@@ -189,8 +189,8 @@ VariablePtr Optimizer::make_slot(Graph& graph,
   return slot;
 }
 
-// Hooks find the rate by its name, those of several optimizers by the part of the model that each
-// one trains ("dnn", "linear").
+// Publishes the learning rate for hooks. If a model has several optimizers, the submodel ("dnn",
+// "linear") identifies each rate.
 Output Optimizer::given_or(Graph& graph, const std::string& name, const double* otherwise) {
   const Output value = given_value(graph, name, otherwise);
   if (name == "learning_rate") add_endpoint(graph, name, part_, value);
@@ -220,7 +220,7 @@ Output Optimizer::given_value(Graph& graph, const std::string& name, const doubl
 bool Optimizer::is_penalized() const {
   const auto draws = [this](const std::string& name) {
     const Value* value = args_.find(name);
-    // what is a tensor or a function may be any number
+    // Tensors and functions may have any value, so they count as penalties.
     if (!value) return false;
     if (const auto* whole = value->get_if<int64_t>()) return *whole != 0;
     const auto* real = value->get_if<double>();

@@ -1,4 +1,4 @@
-// The ops of savers in files: what a graph that is loaded elsewhere saves and restores itself by.
+// Ops that save and restore checkpoints, used by exported graphs.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -13,7 +13,8 @@ namespace runhooks {
 
 namespace {
 
-// "7 2 0,3:0,2": the full shape and, by dimension, start and length; "-" is all of it.
+// A spec such as "7 2 0,3:0,2" holds the full shape, then start and length of each dimension. "-"
+// selects a whole dimension.
 struct SliceSpec {
   Shape full;
   TensorSlice slice;
@@ -114,7 +115,7 @@ class RestoreKernel : public Kernel {
   }
 };
 
-// The tensors of several bundles in one.
+// Merges several bundles into one.
 class MergeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -142,7 +143,7 @@ class MergeKernel : public Kernel {
   }
 
  private:
-  // Its files, and the folder where nothing else is in it.
+  // Removes the files of a bundle, and its directory if that is then empty.
   static void remove_bundle(const std::string& prefix) {
     const std::string folder = parent_folder(prefix), base = base_name(prefix);
     if (folder.empty()) return;

@@ -49,7 +49,7 @@ class BundleSource : public TensorSource {
   BundleReader reader_;
 };
 
-// Without its index it is none any more.
+// Removes the index first: without it, the other files are not a checkpoint.
 void delete_checkpoint(const std::string& path, const std::string& meta_suffix) {
   remove_file(path + ".index");
   const std::string folder = parent_folder(path), base = base_name(path);
@@ -65,15 +65,16 @@ void write_if_changed(const std::string& path, const std::string& bytes) {
   if (!is_same) write_file_atomically(path, bytes);
 }
 
-// --- what is left by a process that is killed while it saves
+// --- recovery after a process was killed while saving. Temporary files name the checkpoints that
+// --- may be incomplete or unlisted, so that remove_leftovers() can delete them.
 
-// The state file of the new checkpoint, which is written beside its place before that checkpoint.
+// Prefix of the temporary PendingStateFile.
 std::string next_name(const std::string& state_name) { return state_name + ".saving.next"; }
-// What names the old checkpoints that are about to go.
+// Prefix of the temporary DeletionJournal.
 std::string note_name(const std::string& state_name) { return state_name + ".saving"; }
 
-// The state file that lists a new checkpoint, from before there is one: a process that is killed
-// leaves it beside its place, and with it the name of what is half there.
+// The next state file, written before the new checkpoint and renamed after it. If the process is
+// killed in between, the temporary file names the incomplete checkpoint.
 class PendingStateFile {
  public:
   PendingStateFile(const std::string& folder, const std::string& name, const CheckpointState& state)
@@ -87,11 +88,13 @@ class PendingStateFile {
   AtomicFile file_;
 };
 
-// While it lives a temporary file names the old checkpoints of a folder that are to go, where there
-// are some: no state file lists them once the next one has come to its place.
+// Lists the old checkpoints to be deleted in a temporary file, which the destructor removes. The
+// next state file no longer lists them.
 class DeletionJournal {
  public:
-  DeletionJournal(const std::string& folder, const std::string& state, const std::vector<std::string>& old) {
+  DeletionJournal(const std::string& folder,
+                  const std::string& state,
+                  const std::vector<std::string>& old) {
     CheckpointState names;
     for (const std::string& one : old) {
       if (parent_folder(one) == folder) names.all_model_checkpoint_paths.push_back(base_name(one));
@@ -99,8 +102,7 @@ class DeletionJournal {
     if (names.all_model_checkpoint_paths.empty()) return;
     names.model_checkpoint_path = names.all_model_checkpoint_paths.back();
     path_ = temporary_path(join_path(folder, note_name(state)));
-    // Where it is not on the disk the machine has failed: it is not worth the time that a file
-    // takes which must be there.
+    // Not synced to disk: the journal only serves killed processes, not machine failures.
     OutputFile file(path_);
     file.write(checkpoint_state_text(names));
     file.close();
@@ -111,7 +113,7 @@ class DeletionJournal {
   }
   DeletionJournal(const DeletionJournal&) = delete;
   DeletionJournal& operator=(const DeletionJournal&) = delete;
-  // For the next run: something could not be deleted.
+  // Keeps the file for the next process, because a checkpoint could not be deleted.
   void keep() { stays_ = true; }
 
  private:
@@ -119,14 +121,14 @@ class DeletionJournal {
   bool stays_ = false;
 };
 
-// The names in `folder` that somebody who was killed has left in a file of this path.
+// The names of checkpoints in `folder` that a temporary file of a killed process lists.
 std::vector<std::string> names_left(const std::string& path,
                                     const std::string& folder,
                                     const std::string& state_name) {
   CheckpointState left;
   std::string problem;
   if (!parse_checkpoint_state(read_whole_file(path), &left, &problem)) return {};
-  // the other ones of a next state are those of the state before
+  // A pending state file also lists older checkpoints, which are complete.
   const bool is_next = is_temporary_of(path, next_name(state_name));
   if (is_next) left.all_model_checkpoint_paths = {left.model_checkpoint_path};
   std::vector<std::string> names;
@@ -138,7 +140,7 @@ std::vector<std::string> names_left(const std::string& path,
   return names;
 }
 
-// Removes the checkpoints of these names that the state does not list.
+// Removes the checkpoints that the state file does not list, and unused data files of the others.
 void remove_unlisted(const std::vector<std::string>& names,
                      const std::string& folder,
                      const std::vector<std::string>& listed) {
@@ -162,11 +164,11 @@ void remove_leftovers(const std::string& folder,
                       const std::string& state_name) {
   const std::vector<std::string> left = stale_files(folder, {note_name(state_name)});
   if (!left.empty()) {
-    std::vector<std::string> warnings;  // whoever restores says them
+    std::vector<std::string> warnings;  // ignored here; restoring reports them
     const auto state = read_checkpoint_state(folder, &warnings, state_name);
     std::vector<std::string> listed;
     if (state) listed = newest_first(*state);
-    // of one that cannot be read nobody knows what it lists
+    // If the state file is unreadable, any checkpoint may be listed; remove nothing.
     const bool is_known = state || !file_exists(join_path(folder, state_name));
     for (const std::string& one : left) {
       const bool is_ours = is_temporary_of(one, note_name(state_name)) ||
@@ -265,7 +267,7 @@ void Saver::write(Session& session,
   }
 }
 
-// What stays only takes room.
+// A failure only wastes disk space, so it is a warning.
 bool Saver::forget(const std::string& path, const SaveNames& names) {
   try {
     delete_checkpoint(path, names.meta_suffix);
@@ -309,7 +311,7 @@ std::vector<std::string> Saver::last_checkpoints() const {
   return paths;
 }
 
-// The list with this one as the newest.
+// The list after adding `path` as the newest checkpoint.
 Saver::Checkpoints Saver::last_with(const std::string& path) const {
   Checkpoints last = last_;
   if (options_.max_to_keep <= 0) return last;
@@ -322,7 +324,7 @@ Saver::Checkpoints Saver::last_with(const std::string& path) const {
   return last;
 }
 
-// Those of the list that are not in the new one any more, but for one every n hours.
+// The checkpoints that are not in `now`, except one every keep_checkpoint_every_n_hours.
 std::vector<std::string> Saver::expired(const Checkpoints& now, double* next_kept_time) const {
   std::vector<std::string> old;
   for (const auto& checkpoint : last_) {

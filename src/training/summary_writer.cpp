@@ -11,18 +11,19 @@ namespace runhooks {
 
 namespace {
 
-// What this process has written in a folder last.
+// The last event file that this process has written in a directory.
 struct KnownFile {
   std::weak_ptr<EventFileWriter> writer;
-  // Of one that was closed.
+  // Set when the writer is closed.
   std::string path;
   FileVersions stamps;
   int process = 0;
-  uint64_t graph = 0;  // the fingerprint of the one that it had last, where somebody asked
+  uint64_t graph = 0;  // fingerprint of the last graph in the file; 0 if not computed
 };
 
 KnownFile& known_file(const std::string& logdir) {
-  static auto& files = *new std::map<std::string, KnownFile>;  // closed writers come back at the end
+  // Never destroyed, because writers may be closed during process exit.
+  static auto& files = *new std::map<std::string, KnownFile>;
   return files[logdir];
 }
 
@@ -38,13 +39,12 @@ void close_writer(EventFileWriter* writer, const std::string& logdir) {
       known.process = process_id();
     }
   } catch (const Error&) {
-    // who closes nothing by name does not want to know
+    // This runs in a deleter, which cannot report errors.
   }
   delete writer;
 }
 
-// The file that was written last, where nobody has changed it: not a process that this one has
-// become two of, either.
+// Reopens the last file, or returns NULL if it has changed or was written before a fork.
 std::unique_ptr<EventFileWriter> reopened(const KnownFile& known) {
   const bool is_there =
       !known.path.empty() && known.process == process_id() && known.stamps.unchanged();
