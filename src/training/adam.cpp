@@ -93,11 +93,11 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "Adam",
     Adam,
     "train.AdamOptimizer",
-    {"learning_rate = 0.001: number in [0, Inf). How far a step goes.",
-     "beta1 = 0.9: number in [0, 1]. How much of the mean of the gradients is kept.",
-     "beta2 = 0.999: number in [0, 1]. How much of the mean of their squares is kept.",
-     "epsilon = 1e-08: number in (0, Inf). Keeps quotients finite.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'Adam': string; kept. The name scope of the step, and the slots' name."});
+    {"learning_rate = 0.001: number in [0, Inf). Learning rate.",
+     "beta1 = 0.9: number in [0, 1]. Decay rate of the mean of the gradients.",
+     "beta2 = 0.999: number in [0, 1]. Decay rate of the mean of squared gradients.",
+     "epsilon = 1e-08: number in (0, Inf). Small constant that avoids division by zero.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'Adam': string; kept. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

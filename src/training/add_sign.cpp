@@ -93,11 +93,11 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "AddSign",
     AddSign,
     "contrib.opt.AddSignOptimizer",
-    {"learning_rate = 0.1: number in [0, Inf). How far a step goes.",
-     "alpha = 1: number in [0, Inf). What the factor of a step is, apart from the signs.",
-     "beta = 0.9: number in [0, 1]. How much of the mean of the gradients is kept.",
-     "sign_decay_fn = NULL: any. A function of the step that gives the weight of the signs.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'AddSign': string. The name scope of the step, and the slots' name."});
+    {"learning_rate = 0.1: number in [0, Inf). Learning rate.",
+     "alpha = 1: number in [0, Inf). Step factor without the sign term.",
+     "beta = 0.9: number in [0, 1]. Decay rate of the mean of the gradients.",
+     "sign_decay_fn = NULL: any. Function of the global step; returns the weight of the signs.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'AddSign': string. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

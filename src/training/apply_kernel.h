@@ -154,8 +154,8 @@ bool register_apply_op(const char* name,
         .not_differentiable()
         .lower(is_sparse ? lower_rows : lower)
         .endpoint(str_cat("raw_ops.", type).c_str())
-        .summary(is_sparse ? "One step of an optimizer on rows of one variable."
-                           : "One step of an optimizer on one variable.");
+        .summary(is_sparse ? "Applies an optimizer step to rows of a variable."
+                           : "Applies an optimizer step to a variable.");
     if constexpr (Rule::kSparse == SparseForm::kNone) {
       op.kernel(kernel_by_type<ApplyRule<Rule>::template Kernel, float, double>());
     } else {

@@ -75,8 +75,8 @@ class Freezer {
       gather.inputs.insert(gather.inputs.begin() + 2, node.name + "/axis");
       out.nodes.push_back(gather);
     } else if (uses_handle(node)) {
-      fail(Code::kUnimplemented, "Op type '", node.op, "' (node '", node.name, "') uses variable '",
-           node.inputs[0], "' in a way that a constant cannot be used.");
+      fail(Code::kUnimplemented, "Cannot freeze variable '", node.inputs[0], "': op type '",
+           node.op, "' (node '", node.name, "') needs the variable itself, not its value.");
     } else {
       out.nodes.push_back(without_place(node));
     }
@@ -86,8 +86,8 @@ class Freezer {
   static Tensor value_of(Session& session, Saveable& saveable, const NodeDef& node) {
     const std::vector<SaveSpec> specs = saveable.save(session.resources());
     if (is_variable_op(node.op) && specs.size() == 1) return specs[0].tensor.copy();
-    fail(Code::kUnimplemented, "Op type '", node.op, "' (node '", node.name,
-         "') has a state that no constant can take the place of.");
+    fail(Code::kUnimplemented, "Cannot freeze node '", node.name,
+         "': a constant cannot hold the state of op type '", node.op, "'.");
   }
   // The value of a variable that checkpoints do not contain.
   static Tensor value_of(Session& session, const NodeDef& node) {

@@ -198,17 +198,17 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "Ftrl",
     Ftrl,
     "train.FtrlOptimizer",
-    {"learning_rate: number in [0, Inf). How far a step goes.",
-     "learning_rate_power = -0.5: number in (-Inf, 0]. How the rate falls; 0 for one that does "
-     "not.",
-     "initial_accumulator_value = 0.1: number in [0, Inf). What the sums of squares begin with.",
-     "l1_regularization_strength = 0: number in [0, Inf). Shrinks weights towards 0.",
-     "l2_regularization_strength = 0: number in [0, Inf). Shrinks large weights.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'Ftrl': string; kept. The name scope of the step, and the slots' name.",
-     "accum_name = NULL: string. The name of the slot of squares, by default `name`.",
-     "linear_name = NULL: string. The name of the other slot.",
-     "l2_shrinkage_regularization_strength = 0: number in [0, Inf). Shrinks weights with each "
-     "step."});
+    {"learning_rate: number in [0, Inf). Learning rate.",
+     "learning_rate_power = -0.5: number in (-Inf, 0]. Exponent by which the learning "
+     "rate falls; 0 for a constant rate.",
+     "initial_accumulator_value = 0.1: number in [0, Inf). Initial sum of squared gradients.",
+     "l1_regularization_strength = 0: number in [0, Inf). L1 penalty.",
+     "l2_regularization_strength = 0: number in [0, Inf). L2 penalty.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'Ftrl': string; kept. Name scope of the training op and its slots.",
+     "accum_name = NULL: string. Name of the accumulator slot; the default is `name`.",
+     "linear_name = NULL: string. Name of the linear slot; the default is `name`.",
+     "l2_shrinkage_regularization_strength = 0: number in [0, Inf). L2 penalty that is "
+     "added to the gradient but not to its square."});
 
 }  // namespace runhooks

@@ -31,8 +31,8 @@ class Variables {
  private:
   VariablePtr make(const VariableDef& def, Operation* holder) const {
     if (!holder->def().holds_variable) {
-      fail(Code::kDataLoss, "'", def.variable_name, "' is called a variable, but its op is ",
-           holder->type(), ".");
+      fail(Code::kDataLoss, "A collection lists '", def.variable_name,
+           "' as a variable, but its op is ", holder->type(), ".");
     }
     auto variable = std::make_shared<Variable>();
     variable->handle = holder->output(0);

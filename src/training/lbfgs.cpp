@@ -367,14 +367,15 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "LBFGS",
     Lbfgs,
     "train.LBFGSOptimizer",
-    {"learning_rate = 0.2: number in [0, Inf). Of the steps where a batch is a part of the rows.",
-     "num_correction_pairs = 10: count. How many steps it remembers to know the curvature by.",
-     "tolerance = 1e-06: plain number in (0, Inf). It stays where what is left to go is smaller, "
-     "beside the largest weight.",
-     "l1_regularization_strength = 0: plain number in [0, Inf). What the absolute values of weights "
-     "add to the loss.",
-     "l2_regularization_strength = 0: plain number in [0, Inf). What their squares add to it.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'LBFGS': string; kept. The name scope of the step, and of its variables."});
+    {"learning_rate = 0.2: number in [0, Inf). Used only if batches hold a part of the rows.",
+     "num_correction_pairs = 10: count. Number of past steps that estimate the curvature.",
+     "tolerance = 1e-06: plain number in (0, Inf). Converged if the next step is smaller, "
+     "relative to the largest weight.",
+     "l1_regularization_strength = 0: plain number in [0, Inf). L1 penalty that is added to the "
+     "loss.",
+     "l2_regularization_strength = 0: plain number in [0, Inf). L2 penalty that is added to the "
+     "loss.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'LBFGS': string; kept. Name scope of the training op and its variables."});
 
 }  // namespace runhooks

@@ -209,7 +209,7 @@ Output Optimizer::given_value(Graph& graph, const std::string& name, const doubl
       double x;
       if (value_number(result, &x)) return graph.scalar(DType::kFloat32, x, name);
       invalid_argument("`", name, "` of ", args_.owner(),
-                       " is a function that must return a number or a tensor, not ", result.kind(),
+                       " is a function; it must return a number or a tensor, not ", result.kind(),
                        ".");
     }
   }

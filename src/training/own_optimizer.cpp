@@ -66,8 +66,8 @@ class OwnOptimizer : public Optimizer {
                     is_zero ? zeros_initializer() : initializer_of(item.second, item.first));
       const Shape& initial = kept->initial_value.shape();
       if (!initial.is_compatible_with(variable->shape)) {
-        invalid_argument("The slot `", item.first, "` begins with a tensor of shape ", initial,
-                         ", and the variable '", variable->name(), "' has shape ", variable->shape,
+        invalid_argument("The initial value of slot `", item.first, "` has shape ", initial,
+                         ", but the variable '", variable->name(), "' has shape ", variable->shape,
                          ".");
       }
       slots_of_[variable.get()].push_back(item.first);
@@ -151,15 +151,15 @@ class OwnOptimizer : public Optimizer {
       changes = changes || (needed.count(op->id()) && may_change(def));
       if (def.mutates.empty() || needed.count(op->id()) || initial.count(op)) continue;
       throw Error(Code::kInvalidArgument,
-                  str_cat(args().owner(), " makes an operation that would never run: '", op->name(),
-                          "' changes a variable, and nothing that was returned waits for it."),
-                  {"Return all that a step has to do, as in `tf$group(a, b)`, or build one on the "
-                   "value of the other."});
+                  str_cat(args().owner(), " adds an operation that would never run: '", op->name(),
+                          "' changes a variable, but no returned operation depends on it."),
+                  {"Return all updates of the step, as in `tf$group(a, b)`, or compute one from "
+                   "the result of the other."});
     }
     if (changes) return;
     throw Error(Code::kInvalidArgument,
-                str_cat(args().owner(), " changes no variable: a step would do nothing."),
-                {"`tf$assign_sub(var, ...)` and its like change one."});
+                str_cat(args().owner(), " changes no variable, so a step has no effect."),
+                {"Update a variable, for example with `tf$assign_sub(var, ...)`."});
   }
 
   std::shared_ptr<Callable> apply_dense_, apply_sparse_, slots_, prepare_, finish_;

@@ -273,7 +273,7 @@ bool Saver::forget(const std::string& path, const SaveNames& names) {
     delete_checkpoint(path, names.meta_suffix);
     return true;
   } catch (const Error& error) {
-    warn("checkpoint", str_cat("An old checkpoint stays: ", error.message()));
+    warn("checkpoint", str_cat("Cannot delete an old checkpoint: ", error.message()));
     return false;
   }
 }
@@ -300,7 +300,7 @@ void Saver::recover_last_checkpoints(const std::string& folder,
       last_.emplace_back(path, modification_time(path + ".index"));
     } else {
       warn("checkpoint", str_cat("The state file of ", folder, " lists the checkpoint ", path,
-                                 " of another folder, which is left alone."));
+                                 " in another folder. It will not be deleted."));
     }
   }
 }
