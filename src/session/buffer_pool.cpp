@@ -165,7 +165,9 @@ void BufferPool::add(const Liveness& liveness) {
     }
   }
   for (Slot* slot : losers) leave_block(places_[slot]);
-  plans_.push_back(&liveness);  // after the losers: they were not part of this plan
+  // Last, because leave_block() gives back the ranges of all plans in `plans_`; losers have none in
+  // this plan.
+  plans_.push_back(&liveness);
   for (const auto& value : liveness) places_[value.first].slot = value.first;
 }
 

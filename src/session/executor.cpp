@@ -32,7 +32,7 @@ bool changes_variable(const Operation& op) {
   return any_inside(op, [](const Operation& x) { return !x.def().mutates.empty(); });
 }
 
-// True if the read republishes the variable's buffer, which is done once for all runs.
+// True if the read only aliases the variable's buffer, so it is repeated only if variables move.
 bool aliases_variable(const Plan::Node& node) {
   return node.item->op.def().reads_variable && !node.needs_snapshot && node.copies.empty();
 }
@@ -218,7 +218,7 @@ void Executor::set_feed(size_t i, const Tensor& value, bool is_shared) {
   }
 }
 
-// Preparation never depends on the content of a variant.
+// Preparation does not depend on the content of a variant, so a new variant outdates no step.
 void Executor::share_feed(Slot& slot, const Tensor& value) {
   const bool is_same =
       slot.tensor.is_valid() &&
@@ -254,7 +254,9 @@ void Executor::run_hot() {
     if (step.is_long) check_interrupt();
     bool changed = step.item->layout_changed;
     if (changed) settle(step);
-    if (step.may_move && moves_seen_ != VariableState::moves() && refresh_cached_reads()) changed = true;
+    if (step.may_move && moves_seen_ != VariableState::moves() && refresh_cached_reads()) {
+      changed = true;
+    }
     if (changed) return run_all_from(static_cast<size_t>(&step - steps_.data()) + 1);
   }
 }
@@ -294,7 +296,7 @@ void Executor::stop_if_asked(const Step& step) {
   if (step.is_long) check_interrupt();
 }
 
-// Returns true if the step must be prepared in every run.
+// Returns true if always_prepare was set here. prepare() may have set it before.
 bool Executor::prepare_if_needed(Step& step) {
   NodeItem& item = *step.item;
   if (item.is_outdated() || (step.node->is_invariant && !step.node->entry->holds_invariant)) {
@@ -307,7 +309,7 @@ bool Executor::prepare_if_needed(Step& step) {
   return step.always_prepare != before;
 }
 
-// The node itself knows about its outputs; other nodes compare the epoch.
+// Records that the node is prepared for its new outputs. The new epoch outdates other steps.
 void Executor::settle(Step& step) {
   step.item->layout_changed = false;
   step.item->prepared_outputs = step.item->context.output_version();
@@ -341,7 +343,7 @@ void Executor::compute_long(Step& step) {
 
 // Adds context to the exception in flight.
 void Executor::throw_within(const Step& step) const {
-  // earlier steps in plan order may have run already
+  // Any earlier step in plan order may already have changed a variable.
   for (const Step* at = steps_.data(); at <= &step; ++at) {
     if (changes_variable(at->node->item->op)) last_run_was_partial() = true;
   }

@@ -12,7 +12,7 @@ constexpr size_t kLeast = 4;  // minimum size of a group
 
 }  // namespace
 
-// Only examines hot steps, which have just been selected again.
+// Called after hot_ has changed, because candidates are ranges of it.
 void Executor::find_batch_candidates() {
   for (Step& step : steps_) {
     step.alike = nullptr;

@@ -151,8 +151,8 @@ void Executor::run_levels() {
 
 namespace {
 
-// Propagates an interrupt, which only this thread can observe, to the other threads of a level.
-// They then leave cancellable work.
+// Cancels the work of the other threads of a level after an interrupt, which only the session's
+// thread can observe.
 class LevelCancellation {
  public:
   explicit LevelCancellation(bool may_stop) : may_stop_(may_stop) {}

@@ -27,7 +27,7 @@ class Levels {
     int level = first_;
     const bool stays = !can_move(op.def()),
                begins_updates = op.def().updates_variables && !has_updates_;
-    // Updates start only after all nodes ahead of the first update have succeeded.
+    // Updates start only after all nodes before the first update have succeeded.
     if (stays || begins_updates) level = first_ = end_;
     has_updates_ = has_updates_ || op.def().updates_variables;
 
@@ -96,7 +96,7 @@ class Levels {
 // Strings append to a shared dictionary, and ops that create handles use the session's resources.
 // Both need the session's thread.
 bool may_run_on_helper(const Operation& op) {
-  // a function's own steps use the threads
+  // The steps of a called function use the threads themselves.
   if (!can_move(op.def()) || op.def().calls_functions) return false;
   for (int i = 0; i < op.num_outputs(); ++i) {
     if (op.output_is_ref(i) && !op.def().updates_variables) return false;

@@ -49,8 +49,7 @@ class Session {
   const Tensor& value(const Variable& variable) const;
   bool is_initialized(const Variable& variable) const;
   void assign(const Variable& variable, const Tensor& value);
-  // Call after changing variables at the end of a loop: the checkpoint of that step is then
-  // outdated.
+  // Call after changing variables at the end of a loop, so that the loop saves a new checkpoint.
   void note_change() { ++changes_; }
   int changes() const { return changes_; }
 
