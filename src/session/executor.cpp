@@ -341,9 +341,9 @@ void Executor::compute_long(Step& step) {
   step.computed->compute(step.item->context);
 }
 
-// Adds context to the exception in flight.
+// Rethrows the current exception with the op's name. Also records whether the run was partial.
 void Executor::throw_within(const Step& step) const {
-  // Any earlier step in plan order may already have changed a variable.
+  // Any step up to this one in plan order may have changed a variable.
   for (const Step* at = steps_.data(); at <= &step; ++at) {
     if (changes_variable(at->node->item->op)) last_run_was_partial() = true;
   }

@@ -44,7 +44,7 @@ Needed needed_operations(const std::vector<Fetch>& fetches, const OutputSet& fee
   return needed;
 }
 
-// Stores the successors of all operations in one array.
+// The state of a topological sort (Kahn's algorithm). One array holds all successor lists.
 class ReadyQueue {
  public:
   ReadyQueue(const Needed& needed, const OutputSet& feeds)

@@ -16,9 +16,9 @@ class AdamFamily : public Optimizer {
              double default_epsilon,
              bool has_beta2_power = true);
 
-  // Slots "m" and "v".
+  // Creates the slots "m" and "v".
   void create_slots(Graph& graph, const VariablePtr& variable) override;
-  // Powers of the betas, shared by all variables.
+  // Creates the powers of the betas, which all trained variables share.
   void create_own_variables(Graph& graph, const VariablePtr& first) override;
   std::vector<VariablePtr> own_variables() const override;
   void prepare(Graph& graph) override;

@@ -103,7 +103,7 @@ void ftrl_updates(ApplyInputs<T>& in,
   }
   for (int64_t i = 0; i < n; ++i, grad += width) {
     in.select_row(i);
-    if (width == 1) {  // a linear model
+    if (width == 1) {
       ftrl_element(*in.variable(0), *in.variable(1), *in.variable(2), *grad, p, power);
     } else {
       ftrl_update(in, grad, p, power);

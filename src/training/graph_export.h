@@ -13,8 +13,7 @@
 
 namespace runhooks {
 
-// Caches the serialized graph, lowered to TensorFlow's ops. If the graph grows, only new nodes are
-// serialized.
+// Caches the graph in TensorFlow's ops. After the graph has grown, serializes only the new nodes.
 class GraphExport {
  public:
   explicit GraphExport(const Graph& graph) : graph_(graph) {}
@@ -25,7 +24,6 @@ class GraphExport {
   const std::string& graph_def();
   // Hash of the bytes of graph_def().
   uint64_t fingerprint();
-  // The GraphDef in text format.
   std::string graph_text();
   // A MetaGraphDef with the collections, for tf.train.import_meta_graph(). It includes save and
   // restore operations for TensorFlow; this package does not run them.

@@ -111,7 +111,7 @@ class Lbfgs : public Optimizer {
   double tolerance_, l1_, l2_;
   Output learning_rate_;
   std::vector<VariablePtr> own_;
-  std::vector<std::pair<const Variable*, Output>> parts_;  // variables and gradients
+  std::vector<std::pair<const Variable*, Output>> parts_;
   mutable Output curvature_;
 };
 

@@ -68,7 +68,6 @@ Gradient distinct_rows(Graph& graph, const Gradient& gradient) {
   return distinct;
 }
 
-// Applies the variable's constraint after the update.
 Operation* constrained(Graph& graph, const GradientAndVariable& pair, Operation* update) {
   const Variable& variable = *pair.variable;
   if (!variable.constraint) return update;

@@ -104,8 +104,7 @@ class Optimizer {
   std::map<std::pair<const Variable*, std::string>, VariablePtr> slots_;
 };
 
-// Creates an optimizer by its registered name ("Ftrl", "SGD", ...). Throws if a hyperparameter is
-// invalid.
+// Creates an optimizer by its registered name ("Ftrl"). Throws on invalid hyperparameters.
 std::shared_ptr<Optimizer> make_optimizer(const std::string& type, const Args& args);
 // Names of the optimizers that scripts may pass as strings.
 std::vector<std::string> optimizer_names();

@@ -65,12 +65,10 @@ void write_if_changed(const std::string& path, const std::string& bytes) {
   if (!is_same) write_file_atomically(path, bytes);
 }
 
-// --- recovery after a process was killed while saving. Temporary files name the checkpoints that
-// --- may be incomplete or unlisted, so that remove_leftovers() can delete them.
+// --- Crash recovery: temporary files name the checkpoints that may be incomplete or unlisted, so
+// that remove_leftovers() can delete them. These are their prefixes.
 
-// Prefix of the temporary PendingStateFile.
 std::string next_name(const std::string& state_name) { return state_name + ".saving.next"; }
-// Prefix of the temporary DeletionJournal.
 std::string note_name(const std::string& state_name) { return state_name + ".saving"; }
 
 // The next state file, written before the new checkpoint and renamed after it. If the process is

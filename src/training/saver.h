@@ -17,8 +17,8 @@ struct SaverOptions {
   double keep_checkpoint_every_n_hours = 10000;
   // Write paths in the state file relative to its directory.
   bool save_relative_paths = false;
-  std::string state_name = "checkpoint";  // name of the state file
-  bool pad_step_number = false;           // model.ckpt-00000042
+  std::string state_name = "checkpoint";
+  bool pad_step_number = false;  // model.ckpt-00000042
 };
 
 // File names for one call of save().
@@ -50,7 +50,6 @@ class Saver {
   // Selects the current variables and objects of the graph. Call once, before the graph is
   // finalized.
   void build(const Graph& graph);
-  // Selects only `saveables`.
   void build(std::vector<SaveablePtr> saveables);
   bool is_built() const { return built_; }
 
