@@ -9,7 +9,7 @@ namespace runhooks {
 namespace {
 
 // A block larger than this multiple of the request is left for larger outputs.
-constexpr size_t kMostSlack = 4;
+constexpr size_t kMaxSlack = 4;
 // Upper limit on the blocks examined per allocation, so that graphs with many large outputs stay
 // linear.
 constexpr size_t kMaxCandidates = 128;
@@ -59,7 +59,7 @@ void BufferPool::Schedule::take(const LiveRange& range) {
   level_ranges_[range.first_level] = range.last_level;
 }
 
-void BufferPool::Schedule::give_back(const LiveRange& range) {
+void BufferPool::Schedule::release(const LiveRange& range) {
   ranges_.erase(range.first);
   level_ranges_.erase(range.first_level);
 }
@@ -96,7 +96,7 @@ BufferPool::Block* BufferPool::find_block(const Ranges& ranges, size_t bytes) {
     ++pass_work_count();
     Block* block = blocks_[at].get();
     const size_t capacity = block->capacity;
-    if (capacity / kMostSlack > bytes) continue;
+    if (capacity / kMaxSlack > bytes) continue;
     if (best && (best->capacity >= bytes ? capacity < bytes || capacity >= best->capacity
                                          : capacity <= best->capacity)) {
       continue;
@@ -115,7 +115,7 @@ BufferPool::Block* BufferPool::find_block(const Ranges& ranges, size_t bytes) {
 void BufferPool::grow(Block& block, size_t bytes) {
   for (Slot* member : block.members) {
     if (!member->tensor.shares_buffer_with(block.storage)) continue;
-    take_back(*member);
+    invalidate_slot(*member);
     ++moves_;
   }
   block.storage = Tensor();
@@ -124,7 +124,7 @@ void BufferPool::grow(Block& block, size_t bytes) {
   block.capacity = bytes;
 }
 
-void BufferPool::take_back(Slot& slot) {
+void BufferPool::invalidate_slot(Slot& slot) {
   slot.tensor = Tensor();
   slot.owned = false;
   ++slot.version;
@@ -135,10 +135,10 @@ void BufferPool::leave_block(Place& place) {
   std::vector<Slot*>& members = place.block->members;
   members.erase(std::find(members.begin(), members.end(), place.slot));
   for (const auto& [plan, range] : ranges_of(*place.slot)) {
-    place.block->schedules[plan].give_back(*range);
+    place.block->schedules[plan].release(*range);
   }
   if (place.slot->tensor.shares_buffer_with(place.block->storage)) {
-    take_back(*place.slot);
+    invalidate_slot(*place.slot);
     ++moves_;
   }
   if (members.empty()) {

@@ -55,7 +55,7 @@ class BufferPool : public BufferAllocator {
    public:
     bool is_free(const LiveRange& range) const;
     void take(const LiveRange& range);
-    void give_back(const LiveRange& range);
+    void release(const LiveRange& range);
 
    private:
     std::map<int, int> ranges_, level_ranges_;  // first -> last
@@ -79,7 +79,7 @@ class BufferPool : public BufferAllocator {
   void join_block(Block& block, Slot& slot, const Ranges& ranges);
   void grow(Block& block, size_t bytes);
   void leave_block(Place& place);
-  static void take_back(Slot& slot);
+  static void invalidate_slot(Slot& slot);
 
   BufferOptions options_;
   std::mutex mutex_;

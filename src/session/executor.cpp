@@ -243,7 +243,7 @@ void Executor::run_hot() {
   if (moves_seen_ != VariableState::moves() && refresh_cached_reads()) return run_all_from(0);
   for (Step* const* at = hot_.data(); at != hot_.data() + hot_.size(); ++at) {
     Step& step = **at;
-    if (step.alike || step.together) {
+    if (step.candidates || step.batch) {
       const size_t done = run_batch(step);
       if (done > 0) {
         at += done - 1;
@@ -287,12 +287,12 @@ void Executor::run_all_from(size_t first) {
       execute(step);
     }
     if (step.item->layout_changed) settle(step);
-    stop_if_asked(step);
+    poll_if_long(step);
   }
   if (always_prepare_changed) choose_hot_steps();
 }
 
-void Executor::stop_if_asked(const Step& step) {
+void Executor::poll_if_long(const Step& step) {
   if (step.is_long) check_interrupt();
 }
 

@@ -87,8 +87,8 @@ class Executor {
     // May reallocate a variable, directly or in a function that it calls.
     bool may_move = false;
     // Set if a series of similar steps, or a batch, starts at this step.
-    BatchCandidates* alike = nullptr;
-    KernelBatch* together = nullptr;
+    BatchCandidates* candidates = nullptr;
+    KernelBatch* batch = nullptr;
   };
   class Levels;
   static constexpr uint64_t kNeverVerified = 0, kNeverRead = 0;
@@ -116,7 +116,7 @@ class Executor {
   void run_levels();
   // executor_batching.cpp
   void find_batch_candidates();
-  void form_groups(BatchCandidates& alike);
+  void form_groups(BatchCandidates& candidates);
   size_t run_batch(Step& step);
   // executor_prepare.cpp
   void prepare(Step& step);
@@ -127,7 +127,7 @@ class Executor {
   void execute_hot(Step& step);
   static void compute_long(Step& step);
   [[noreturn]] void throw_within(const Step& step) const;
-  static void stop_if_asked(const Step& step);
+  static void poll_if_long(const Step& step);
   void execute_observed(Step& step);
   void copy_result(const Plan::ResultCopy& copy, const std::string& name);
 
@@ -146,7 +146,7 @@ class Executor {
   // The table epoch at which every step was known to be prepared.
   uint64_t verified_epoch_ = kNeverVerified;
   int users_ = 0;
-  std::vector<std::unique_ptr<BatchCandidates>> alike_;
+  std::vector<std::unique_ptr<BatchCandidates>> batch_candidates_;
   std::unique_ptr<Levels> levels_;
 };
 

@@ -19,9 +19,9 @@ namespace runhooks {
 namespace {
 
 constexpr int kMeasuredRuns = 4;
-constexpr int64_t kWorthOfPlan = 100000;  // minimum duration of a run, in ns
-constexpr int64_t kWorthOfLevel = 5000;  // minimum gain per level, in ns
-constexpr int64_t kWorthOfStep = 300;  // minimum duration of a shared step, in ns
+constexpr int64_t kMinPlanNs = 100000;  // minimum duration of a run, in ns
+constexpr int64_t kMinLevelGainNs = 5000;  // minimum gain per level, in ns
+constexpr int64_t kMinStepNs = 300;  // minimum duration of a shared step, in ns
 
 }  // namespace
 
@@ -70,7 +70,7 @@ void Executor::run_measured() {
     always_prepare_changed = prepare_if_needed(step) || always_prepare_changed;
     execute(step);
     if (step.item->layout_changed) settle(step);
-    stop_if_asked(step);
+    poll_if_long(step);
     const int64_t ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
     // the minimum excludes delays from other processes
@@ -82,12 +82,12 @@ void Executor::run_measured() {
 void Executor::make_levels() {
   int64_t cost = 0;
   for (const Step& step : steps_) cost += step.cost_ns;
-  if (cost < kWorthOfPlan) return;
+  if (cost < kMinPlanNs) return;
   for (Step& step : steps_) {
     const auto number = static_cast<size_t>(step.node->level);
     if (number >= levels_->levels.size()) levels_->levels.resize(number + 1);
     Levels::Level& level = levels_->levels[number];
-    const bool shared = may_run_on_helper(step.item->op) && step.cost_ns > kWorthOfStep;
+    const bool shared = may_run_on_helper(step.item->op) && step.cost_ns > kMinStepNs;
     (!step.is_hot ? level.idle : shared ? level.shared : level.alone).push_back(&step);
   }
   bool has_shared = false;
@@ -112,7 +112,7 @@ void Executor::Levels::Level::balance() {
     shared.erase(shared.begin());
   }
   const int64_t longest = shared.empty() ? 0 : shared[0]->cost_ns;
-  if (std::min(all - longest, all / 2) < kWorthOfLevel) {
+  if (std::min(all - longest, all / 2) < kMinLevelGainNs) {
     alone.insert(alone.end(), shared.begin(), shared.end());
     shared.clear();
   }
@@ -135,7 +135,7 @@ void Executor::run_levels() {
     const auto run_alone = [&](Step& step) {
       run_step(step);
       finish(step);
-      stop_if_asked(step);
+      poll_if_long(step);
     };
     if (layout_changed) {
       for (Step* step : level.idle) run_alone(*step);
@@ -143,7 +143,7 @@ void Executor::run_levels() {
     for (Step* step : level.alone) run_alone(*step);
     levels_->run_shared(level.shared, run_step);
     for (Step* step : level.shared) finish(*step);
-    if (!level.shared.empty()) stop_if_asked(*level.shared[0]);  // the longest step
+    if (!level.shared.empty()) poll_if_long(*level.shared[0]);  // the longest step
     layout_changed = layout_changed || changes;
   }
   if (always_prepare_changed) choose_hot_steps();

@@ -67,11 +67,11 @@ class Session {
   SessionOptions options_;
   ResourceManager resources_;
   // The variable that value() looked up last. Its resource stays valid until close().
-  struct Asked {
+  struct LastLookup {
     const Operation* op = nullptr;
     VariableState* state = nullptr;
   };
-  mutable Asked asked_;
+  mutable LastLookup last_lookup_;
   // One per nesting depth of runs, each with its own buffers.
   std::vector<std::shared_ptr<NodeTable>> tables_;
   ExecutorCache executors_;

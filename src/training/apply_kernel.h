@@ -26,7 +26,7 @@ template <typename Rule>
 struct NeedsAll<Rule, std::void_t<decltype(Rule::kNeedsAll)>> : std::true_type {};
 
 // The index of the input `name`, or -1.
-inline int input_place(const OpDef& def, const char* name) {
+inline int input_number_of(const OpDef& def, const char* name) {
   for (size_t i = 0; i < def.inputs.size(); ++i) {
     if (def.inputs[i].name == name) return static_cast<int>(i);
   }
@@ -37,7 +37,7 @@ inline int input_place(const OpDef& def, const char* name) {
 // `template <typename T> static void apply(ApplyInputs<T>& in)`.
 template <typename Rule>
 struct ApplyRule {
-  static void pass_on(KernelContext& c) {
+  static void forward_variable(KernelContext& c) {
     if (c.num_outputs() == 0) return;
     auto& state = c.input_resource<VariableState>(0);
     c.set_output_resource(0, &state);
@@ -50,7 +50,7 @@ struct ApplyRule {
     void prepare(KernelContext& c) override {
       inputs_.reset();
       const OpDef& def = c.op().def();
-      gradient_ = std::max(input_place(def, "grad"), input_place(def, "delta"));
+      gradient_ = std::max(input_number_of(def, "grad"), input_number_of(def, "delta"));
       is_shared_ = !NeedsAll<Rule>::value && gradient_ >= 0 &&
                    is_worth_sharing(c.input(gradient_).num_elements());
     }
@@ -62,16 +62,16 @@ struct ApplyRule {
       }
       if (is_shared_) {
         inputs_->gradient(gradient_);  // throws here, not on another thread
-        apply_in_pieces(*inputs_);
+        apply_in_parallel(*inputs_);
       } else {
         Rule::apply(*inputs_);
       }
-      pass_on(c);
+      forward_variable(c);
     }
     bool can_batch_with(const KernelContext& own, const GroupMember& other) const override {
       const KernelContext& its = *other.context;
       return !NeedsAll<Rule>::value && gradient_ >= 0 &&
-             are_single_updates(own, its, Rule::kRefs, gradient_);
+             can_batch_updates(own, its, Rule::kRefs, gradient_);
     }
     std::unique_ptr<KernelGroup> group(const std::vector<GroupMember>& members) override {
       return std::make_unique<ScalarUpdateBatch<T>>(members, Rule::kRefs, gradient_,
@@ -79,11 +79,11 @@ struct ApplyRule {
     }
 
    private:
-    static void apply_in_pieces(const ApplyInputs<T>& inputs) {
+    static void apply_in_parallel(const ApplyInputs<T>& inputs) {
       parallel_for_range(inputs.size(), [&inputs](int64_t first, int64_t count) {
-        ApplyInputs<T> piece = inputs;
-        piece.select_range(first, count);
-        Rule::apply(piece);
+        ApplyInputs<T> part = inputs;
+        part.select_range(first, count);
+        Rule::apply(part);
       });
     }
     // Cached until a variable moves, because in small updates the lookup would dominate.
@@ -95,7 +95,7 @@ struct ApplyRule {
   template <typename T>
   class RowsKernel : public runhooks::Kernel {
    public:
-    void prepare(KernelContext& c) override { at_ = input_place(c.op().def(), "indices"); }
+    void prepare(KernelContext& c) override { at_ = input_number_of(c.op().def(), "indices"); }
     void compute(KernelContext& c) override {
       ApplyInputs<T> inputs(c, Rule::kRefs);
       inputs.begin_rows(at_);
@@ -107,7 +107,7 @@ struct ApplyRule {
           Rule::apply(inputs);
         }
       }
-      pass_on(c);
+      forward_variable(c);
     }
 
    private:

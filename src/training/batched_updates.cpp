@@ -25,7 +25,7 @@ bool are_same_ops(const Operation& one, const Operation& other) {
 
 }  // namespace
 
-bool are_single_updates(const KernelContext& one,
+bool can_batch_updates(const KernelContext& one,
                         const KernelContext& other,
                         int num_refs,
                         int gradient) {
@@ -73,17 +73,17 @@ bool ScalarUpdateBatch<T>::compute() {
     if (!find_variables()) return false;
     moves_seen_ = moves;
   }
-  constexpr size_t kMost = ApplyInputs<T>::kMostVariables;
-  T numbers[kMost][kBlock], gradients[kBlock];
+  constexpr size_t kMaxRefs = ApplyInputs<T>::kMaxVariables;
+  T numbers[kMaxRefs][kBlock], gradients[kBlock];
   T* const variables[] = {numbers[0], numbers[1], numbers[2], numbers[3]};
-  static_assert(kMost == 4);
+  static_assert(kMaxRefs == 4);
   for (size_t from = 0; from < contexts_.size(); from += kBlock) {
     const size_t n = std::min(kBlock, contexts_.size() - from);
     for (size_t i = 0; i < n; ++i) gradients[i] = *gradients_[from + i];
     for (int k = 0; k < num_refs_; ++k) {
       for (size_t i = 0; i < n; ++i) numbers[k][i] = *variables_[k][from + i];
     }
-    first_->see(variables, gradients, static_cast<int64_t>(n));
+    first_->use_gathered(variables, gradients, static_cast<int64_t>(n));
     apply_(*first_);
     for (int k = 0; k < num_refs_; ++k) {
       for (size_t i = 0; i < n; ++i) *variables_[k][from + i] = numbers[k][i];

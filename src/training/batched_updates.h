@@ -11,7 +11,7 @@ namespace runhooks {
 
 // True if both updates have one-element gradients, the same hyperparameter tensors and the same
 // attributes. The variables are the first `num_refs` inputs; `gradient` is the gradient's index.
-bool are_single_updates(const KernelContext& one,
+bool can_batch_updates(const KernelContext& one,
                         const KernelContext& other,
                         int num_refs,
                         int gradient);
@@ -34,7 +34,7 @@ class ScalarUpdateBatch : public KernelGroup {
   const int num_refs_;
   const Apply apply_;
   std::vector<const T*> gradients_;
-  std::vector<T*> variables_[ApplyInputs<T>::kMostVariables];
+  std::vector<T*> variables_[ApplyInputs<T>::kMaxVariables];
   // Inputs of the first update, valid while `VariableState::moves()` equals `moves_seen_`.
   std::optional<ApplyInputs<T>> first_;
   uint64_t moves_seen_ = 0;

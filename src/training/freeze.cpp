@@ -57,18 +57,18 @@ class Freezer {
     }
     const bool reads_one = !node.inputs.empty() && values_.count(node.inputs[0]) > 0;
     if (!reads_one) {
-      out.nodes.push_back(without_place(node));
+      out.nodes.push_back(without_colocation(node));
     } else if (node.op == "ReadVariableOp") {
-      out.nodes.push_back(of_value(node, "Identity", {{"T", dtype_of_value(node)}}));
+      out.nodes.push_back(node_on_value(node, "Identity", {{"T", dtype_of_value(node)}}));
     } else if (node.op == "VariableShape") {
       const AttrValue* type = node.attrs.find("out_type");
       out.nodes.push_back(
-          of_value(node, "Shape",
+          node_on_value(node, "Shape",
                    {{"T", dtype_of_value(node)}, {"out_type", type ? *type : DType::kInt32}}));
     } else if (node.op == "ResourceGather") {
       out.nodes.push_back(constant_node(node.name + "/axis", Tensor::scalar<int32_t>(0)));
       const AttrValue* indices = node.attrs.find("Tindices");
-      NodeDef gather = of_value(node, "GatherV2",
+      NodeDef gather = node_on_value(node, "GatherV2",
                                 {{"Tparams", dtype_of_value(node)},
                                  {"Tindices", indices ? *indices : DType::kInt64},
                                  {"Taxis", DType::kInt32}});
@@ -78,7 +78,7 @@ class Freezer {
       fail(Code::kUnimplemented, "Cannot freeze variable '", node.inputs[0], "': op type '",
            node.op, "' (node '", node.name, "') needs the variable itself, not its value.");
     } else {
-      out.nodes.push_back(without_place(node));
+      out.nodes.push_back(without_colocation(node));
     }
   }
 
@@ -106,7 +106,7 @@ class Freezer {
     return def->inputs[0].takes_handles() || def->inputs[0].is_ref;
   }
   // Removes the colocation attribute `_class`, which may name a variable that is now a constant.
-  static NodeDef without_place(const NodeDef& node) {
+  static NodeDef without_colocation(const NodeDef& node) {
     NodeDef copy = node;
     AttrMap attrs;
     for (const auto& attr : node.attrs.items()) {
@@ -115,7 +115,7 @@ class Freezer {
     copy.attrs = attrs;
     return copy;
   }
-  static NodeDef of_value(const NodeDef& node, const char* type, const AttrMap& attrs) {
+  static NodeDef node_on_value(const NodeDef& node, const char* type, const AttrMap& attrs) {
     NodeDef made;
     made.name = node.name;
     made.op = type;

@@ -72,7 +72,7 @@ void ftrl_single_weights(ApplyInputs<float>& in,
   float *at[3][kBlock], numbers[3][kBlock];
   const FtrlRates rates = rates_of(p);
   const UpdateKernels& updates = *kernels().updates;
-  in.look_ahead(32);  // gathering a row is much faster than a cache miss
+  in.set_prefetch_distance(32);  // gathering a row is much faster than a cache miss
   for (int64_t first = 0; first < in.num_rows(); first += kBlock) {
     const int64_t n = std::min(kBlock, in.num_rows() - first);
     for (int64_t i = 0; i < n; ++i) {

@@ -90,7 +90,7 @@ class Lbfgs : public Optimizer {
 
  private:
   enum Own { kPoint, kGradient, kDirection, kSteps, kChanges, kRho, kNumbers, kSquares };
-  static constexpr int kMostTries = 12;
+  static constexpr int kMaxTries = 12;
   // Accepts a step if the upward slope at its end is at most this fraction of the initial slope.
   static constexpr double kOvershoot = 0.25;
 
@@ -249,7 +249,7 @@ Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Out
   const std::vector<Output> numbers = f.rows(own(kNumbers), 4);
   const Output length = numbers[0], tries = numbers[1], zero = f.of(0);
   const Output is_new = f.either(g.op("Equal", {numbers[2], zero}),
-                                 g.op("GreaterEqual", {tries, f.of(kMostTries)}));
+                                 g.op("GreaterEqual", {tries, f.of(kMaxTries)}));
   const Output slopes = pseudo_gradient(f, x, gradient);
   const Output before = pseudo_gradient(f, own(kPoint), own(kGradient));
   const Output step = subtract(g, x, own(kPoint)), change = subtract(g, gradient, own(kGradient));
@@ -257,7 +257,7 @@ Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Out
   const Output first = f.dot(before, step), last = f.dot(slopes, step);
   const Output is_short =
       g.op("LessEqual", {last, multiply(g, f.of(kOvershoot), g.op("Abs", {first}))});
-  const Output is_taken = f.either(is_new, is_short);
+  const Output is_accepted = f.either(is_new, is_short);
   const Output floor = multiply(g, f.of(1e-12), multiply(g, f.norm(step), f.norm(change)));
   const Output bends = f.less(floor, f.dot(step, change));
   const Output is_good = f.both(f.both(is_short, f.negate(is_new)), bends);
@@ -270,12 +270,12 @@ Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Out
   const Output reach = add(g, f.of(1), f.choose(has_pair, f.norm(x), zero));
   const Output full = f.quotient(reach, f.maximum(f.norm(down), reach));
   const Output shorter = f.quotient(negative(g, first), subtract(g, last, first));
-  const Output nearer =
+  const Output shortened =
       multiply(g, length, f.minimum(f.maximum(shorter, f.of(0.1)), f.of(0.5)));
-  const Output next_length = f.choose(is_taken, full, nearer);
-  const Output point = f.choose(is_taken, x, own(kPoint));
-  const Output at = f.choose(is_taken, gradient, own(kGradient));
-  const Output way = f.choose(is_taken, down, own(kDirection));
+  const Output next_length = f.choose(is_accepted, full, shortened);
+  const Output point = f.choose(is_accepted, x, own(kPoint));
+  const Output at = f.choose(is_accepted, gradient, own(kGradient));
+  const Output way = f.choose(is_accepted, down, own(kDirection));
 
   // Converged if the remaining step of each element is small compared with the largest weight, or
   // with the precision that the data allow (1 / sqrt(curvature)).
@@ -285,19 +285,19 @@ Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Out
       g.op("LessEqual", {multiply(g, left, g.op("Sqrt", {curvature_})), f.of(10 * tolerance_)});
   const Output all_small =
       g.op("All", {f.either(by_size, by_data), g.int_vector({0})}).named("all_small");
-  const Output has_converged = f.both(f.both(is_taken, f.negate(is_new)), all_small);
+  const Output has_converged = f.both(f.both(is_accepted, f.negate(is_new)), all_small);
   add_endpoint(g, "has_converged", "", has_converged);
   add_endpoint(g, "gradient_norm", "", f.norm(slopes));
 
   const Output far = add(g, point, multiply(g, next_length, way));
-  const Output slope_at = f.choose(is_taken, slopes, before);
+  const Output slope_at = f.choose(is_accepted, slopes, before);
   *next = {point,
            at,
            way,
            f.stack(memory.steps),
            f.stack(memory.changes),
            f.stack(memory.rho),
-           f.stack({next_length, f.choose(is_taken, zero, add(g, tries, f.of(1))), f.of(1),
+           f.stack({next_length, f.choose(is_accepted, zero, add(g, tries, f.of(1))), f.of(1),
                     memory.scale})};
   return f.choose(has_converged, x, in_orthant(f, far, point, slope_at));
 }

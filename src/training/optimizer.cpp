@@ -12,13 +12,13 @@ namespace runhooks {
 namespace {
 
 // Adds the operation to the collection in which hooks look for it.
-Operation* noted(Graph& graph, Operation* train_op) {
+Operation* register_train_op(Graph& graph, Operation* train_op) {
   graph.add_to_collection(collection_keys::kTrainOp, train_op);
   return train_op;
 }
 
 // Averages the gradients over all processes, except those that are averages already.
-void take_means(Graph& graph, std::vector<GradientAndVariable>& pairs) {
+void average_over_replicas(Graph& graph, std::vector<GradientAndVariable>& pairs) {
   const ReplicaScope* scope = ReplicaScope::of(graph);
   if (!scope) return;
   std::vector<size_t> own;
@@ -50,7 +50,7 @@ std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph,
   const std::vector<Gradient> grads = gradients(graph, {loss}, xs, weights);
   std::vector<GradientAndVariable> result;
   for (size_t i = 0; i < variables.size(); ++i) result.push_back({grads[i], variables[i]});
-  take_means(graph, result);
+  average_over_replicas(graph, result);
   return result;
 }
 
@@ -68,7 +68,7 @@ Gradient distinct_rows(Graph& graph, const Gradient& gradient) {
   return distinct;
 }
 
-Operation* constrained(Graph& graph, const GradientAndVariable& pair, Operation* update) {
+Operation* apply_constraint(Graph& graph, const GradientAndVariable& pair, Operation* update) {
   const Variable& variable = *pair.variable;
   if (!variable.constraint) return update;
   if (pair.gradient.is_indexed_slices()) {
@@ -99,7 +99,7 @@ Operation* Optimizer::apply_gradients(Graph& graph,
   if (given.empty()) {
     invalid_argument("No gradients provided for any variable: ", str_join(names, ", "), ".");
   }
-  take_means(graph, given);
+  average_over_replicas(graph, given);
   {
     // Slots must not inherit the caller's control dependencies.
     ControlDependencies none(graph, {}, true);
@@ -108,23 +108,23 @@ Operation* Optimizer::apply_gradients(Graph& graph,
   }
   NameScope scope(graph, name.empty() ? name_ : name);
   const std::string& first = given.front().variable->op_name();
-  part_ = first.substr(0, first.find('/'));
+  submodel_ = first.substr(0, first.find('/'));
   prepare(graph);
   std::vector<Operation*> updates;
   for (const GradientAndVariable& pair : given) {
     NameScope update_scope(graph, "update_" + pair.variable->op_name());
     Operation* update = apply(graph, *pair.variable, distinct_rows(graph, pair.gradient));
-    updates.push_back(constrained(graph, pair, update));
+    updates.push_back(apply_constraint(graph, pair, update));
   }
   if (!global_step) {
     // As in TensorFlow, the training op has the name of the scope.
     Operation* finished = finish(graph, updates);
-    return noted(graph, graph.op("NoOp").after({finished}).named(scope.name()));
+    return register_train_op(graph, graph.op("NoOp").after({finished}).named(scope.name()));
   }
   ControlDependencies after(graph, {finish(graph, updates)});
   const Output one = graph.scalar(global_step->dtype, 1, "value");
   const char* type = global_step->is_resource ? "AssignAddVariableOp" : "AssignAdd";
-  return noted(graph, graph.op(type, {global_step->handle, one}).named(scope.name()));
+  return register_train_op(graph, graph.op(type, {global_step->handle, one}).named(scope.name()));
 }
 
 Operation* Optimizer::minimize(Graph& graph,
@@ -190,13 +190,17 @@ VariablePtr Optimizer::make_slot(Graph& graph,
 
 // Publishes the learning rate for hooks. If a model has several optimizers, the submodel ("dnn",
 // "linear") identifies each rate.
-Output Optimizer::given_or(Graph& graph, const std::string& name, const double* otherwise) {
-  const Output value = given_value(graph, name, otherwise);
-  if (name == "learning_rate") add_endpoint(graph, name, part_, value);
+Output Optimizer::publish_hyperparameter(Graph& graph,
+                                         const std::string& name,
+                                         const double* fallback) {
+  const Output value = hyperparameter_value(graph, name, fallback);
+  if (name == "learning_rate") add_endpoint(graph, name, submodel_, value);
   return value;
 }
 
-Output Optimizer::given_value(Graph& graph, const std::string& name, const double* otherwise) {
+Output Optimizer::hyperparameter_value(Graph& graph,
+                                       const std::string& name,
+                                       const double* fallback) {
   const Value* value = args_.find(name);
   if (value) {
     if (const auto* tensor = value->get_if<Output>()) return *tensor;
@@ -212,7 +216,7 @@ Output Optimizer::given_value(Graph& graph, const std::string& name, const doubl
                        ".");
     }
   }
-  const double x = otherwise ? args_.number(name, *otherwise) : args_.number(name);
+  const double x = fallback ? args_.number(name, *fallback) : args_.number(name);
   return graph.scalar(DType::kFloat32, x, name);
 }
 
@@ -229,12 +233,12 @@ bool Optimizer::is_penalized() const {
   return std::any_of(names.begin(), names.end(), draws);
 }
 
-Output Optimizer::hyperparameter(Graph& graph, const std::string& name, double otherwise) {
-  return given_or(graph, name, &otherwise);
+Output Optimizer::hyperparameter(Graph& graph, const std::string& name, double fallback) {
+  return publish_hyperparameter(graph, name, &fallback);
 }
 
 Output Optimizer::hyperparameter(Graph& graph, const std::string& name) {
-  return given_or(graph, name, nullptr);
+  return publish_hyperparameter(graph, name, nullptr);
 }
 
 Output Optimizer::like(Graph& graph, Output x, const Variable& variable) {

@@ -79,7 +79,7 @@ class Optimizer {
                         const std::string& variable_name = "");
   // A hyperparameter as a tensor: a constant with its name, or the given tensor, variable or result
   // of the given function.
-  Output hyperparameter(Graph& graph, const std::string& name, double otherwise);
+  Output hyperparameter(Graph& graph, const std::string& name, double fallback);
   Output hyperparameter(Graph& graph, const std::string& name);
   // Casts the scalar `x` to the variable's type.
   static Output like(Graph& graph, Output x, const Variable& variable);
@@ -95,11 +95,11 @@ class Optimizer {
                       const AttrMap& attrs = {});
 
  private:
-  Output given_or(Graph& graph, const std::string& name, const double* otherwise);
-  Output given_value(Graph& graph, const std::string& name, const double* otherwise);
+  Output publish_hyperparameter(Graph& graph, const std::string& name, const double* fallback);
+  Output hyperparameter_value(Graph& graph, const std::string& name, const double* fallback);
 
   std::string name_;
-  std::string part_;  // the trained submodel: the first component of the variables' names
+  std::string submodel_;  // the trained submodel: the first component of the variables' names
   Args args_;
   std::map<std::pair<const Variable*, std::string>, VariablePtr> slots_;
 };

@@ -68,15 +68,15 @@ void write_if_changed(const std::string& path, const std::string& bytes) {
 // --- Crash recovery: temporary files name the checkpoints that may be incomplete or unlisted, so
 // that remove_leftovers() can delete them. These are their prefixes.
 
-std::string next_name(const std::string& state_name) { return state_name + ".saving.next"; }
-std::string note_name(const std::string& state_name) { return state_name + ".saving"; }
+std::string pending_prefix(const std::string& state_name) { return state_name + ".saving.next"; }
+std::string journal_prefix(const std::string& state_name) { return state_name + ".saving"; }
 
 // The next state file, written before the new checkpoint and renamed after it. If the process is
 // killed in between, the temporary file names the incomplete checkpoint.
 class PendingStateFile {
  public:
   PendingStateFile(const std::string& folder, const std::string& name, const CheckpointState& state)
-      : file_(join_path(folder, name), join_path(folder, next_name(name))) {
+      : file_(join_path(folder, name), join_path(folder, pending_prefix(name))) {
     file_.write(checkpoint_state_text(state));
     file_.output().flush();
   }
@@ -99,7 +99,7 @@ class DeletionJournal {
     }
     if (names.all_model_checkpoint_paths.empty()) return;
     names.model_checkpoint_path = names.all_model_checkpoint_paths.back();
-    path_ = temporary_path(join_path(folder, note_name(state)));
+    path_ = temporary_path(join_path(folder, journal_prefix(state)));
     // Not synced to disk: the journal only serves killed processes, not machine failures.
     OutputFile file(path_);
     file.write(checkpoint_state_text(names));
@@ -107,27 +107,27 @@ class DeletionJournal {
   }
   ~DeletionJournal() {
     std::error_code ignored;
-    if (!path_.empty() && !stays_) std::filesystem::remove(fs_path(path_), ignored);
+    if (!path_.empty() && !keep_file_) std::filesystem::remove(fs_path(path_), ignored);
   }
   DeletionJournal(const DeletionJournal&) = delete;
   DeletionJournal& operator=(const DeletionJournal&) = delete;
   // Keeps the file for the next process, because a checkpoint could not be deleted.
-  void keep() { stays_ = true; }
+  void keep() { keep_file_ = true; }
 
  private:
   std::string path_;
-  bool stays_ = false;
+  bool keep_file_ = false;
 };
 
 // The names of checkpoints in `folder` that a temporary file of a killed process lists.
-std::vector<std::string> names_left(const std::string& path,
+std::vector<std::string> checkpoints_listed_in(const std::string& path,
                                     const std::string& folder,
                                     const std::string& state_name) {
   CheckpointState left;
   std::string problem;
   if (!parse_checkpoint_state(read_whole_file(path), &left, &problem)) return {};
   // A pending state file also lists older checkpoints, which are complete.
-  const bool is_next = is_temporary_of(path, next_name(state_name));
+  const bool is_next = is_temporary_of(path, pending_prefix(state_name));
   if (is_next) left.all_model_checkpoint_paths = {left.model_checkpoint_path};
   std::vector<std::string> names;
   for (const std::string& name : left.all_model_checkpoint_paths) {
@@ -160,7 +160,7 @@ void remove_unlisted(const std::vector<std::string>& names,
 void remove_leftovers(const std::string& folder,
                       const std::string& basename,
                       const std::string& state_name) {
-  const std::vector<std::string> left = stale_files(folder, {note_name(state_name)});
+  const std::vector<std::string> left = stale_files(folder, {journal_prefix(state_name)});
   if (!left.empty()) {
     std::vector<std::string> warnings;  // ignored here; restoring reports them
     const auto state = read_checkpoint_state(folder, &warnings, state_name);
@@ -169,9 +169,10 @@ void remove_leftovers(const std::string& folder,
     // If the state file is unreadable, any checkpoint may be listed; remove nothing.
     const bool is_known = state || !file_exists(join_path(folder, state_name));
     for (const std::string& one : left) {
-      const bool is_ours = is_temporary_of(one, note_name(state_name)) ||
-                           is_temporary_of(one, next_name(state_name));
-      if (is_known && is_ours) remove_unlisted(names_left(one, folder, state_name), folder, listed);
+      const bool is_ours = is_temporary_of(one, journal_prefix(state_name)) ||
+                           is_temporary_of(one, pending_prefix(state_name));
+      if (!is_known || !is_ours) continue;
+      remove_unlisted(checkpoints_listed_in(one, folder, state_name), folder, listed);
     }
   }
   remove_stale_files(folder, {state_name + ".", basename});
@@ -229,9 +230,9 @@ std::string Saver::save(Session& session,
   }
   const std::string state = names.state.empty() ? options_.state_name : names.state;
   const std::string folder = parent_folder(path);
-  if (tidied_ != prefix + state) {
+  if (cleaned_ != prefix + state) {
     remove_leftovers(folder.empty() ? "." : folder, base_name(prefix), state);
-    tidied_ = prefix + state;
+    cleaned_ = prefix + state;
   }
   const Checkpoints last = last_with(path);
   double next_kept_time = next_kept_time_;
@@ -239,12 +240,12 @@ std::string Saver::save(Session& session,
   create_directories(folder);
   DeletionJournal note(folder, state, old);
   PendingStateFile next(folder, state, state_of(path, last));
-  const bool stands = checkpoint_exists(path);
+  const bool existed = checkpoint_exists(path);
   try {
     write(session, path, with_graph, names);
     next.commit();
   } catch (...) {
-    if (!stands) forget(path, names);
+    if (!existed) forget(path, names);
     throw;
   }
   last_ = last;

@@ -98,7 +98,7 @@ class Saver {
   SaverOptions options_;
   bool built_ = false;
   std::vector<SaveablePtr> saveables_, attached_;
-  std::string tidied_;  // prefix and state name for which remove_leftovers() has run
+  std::string cleaned_;  // prefix and state name for which remove_leftovers() has run
   Checkpoints last_;
   double next_kept_time_;
 };
