@@ -2,15 +2,15 @@
 
 #include <cstring>
 
+#include "base/cancellation.h"
 #include "base/clock.h"
 #include "base/denormals.h"
 #include "base/interrupt.h"
-#include "base/cancellation.h"
 #include "graph/func_graph.h"
 #include "graph/op_check.h"
 #include "graph/variable.h"
-#include "session/executor_levels.h"
 #include "session/executor_batching.h"
+#include "session/executor_levels.h"
 #include "session/partial_run.h"
 #include "session/step_stats_collector.h"
 

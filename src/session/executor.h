@@ -59,16 +59,17 @@ class Executor {
   struct KernelBatch;
   // A node of the plan with the state from earlier runs.
   //
-  //               prepare()               execute()
-  //   OUTDATED ---------------> PREPARED ------------> EXECUTED
-  //      ^                          ^                     |  |
-  //      |                          +------ next run -----+  | if layout_changed, settle() advances
-  //      |                                                   | the table's epoch and outdates the
-  //      +--- consumers of the step <------------------------+ consumers, prepared in the same run
+  //              prepare()             execute()
+  //   OUTDATED ------------> PREPARED -----------> EXECUTED
+  //      ^                      ^                   |    |
+  //      |                      +---- next run -----+    | if layout_changed, settle() advances
+  //      |                                               | the table's epoch
+  //      +-- consumers, prepared in the same run <-------+
   //
-  // A new feed, a buffer lost to the pool and a lost invariant value also outdate a step.
-  // run_all_from() checks all steps. run_hot() is used while `verified_epoch_` equals the table's
-  // epoch, that is, while no step is outdated. It executes only the lists of choose_hot_steps():
+  // A feed in a new buffer, a buffer lost to the pool and a lost invariant value also outdate
+  // steps. run_all_from() checks all steps. run_hot() is used while `verified_epoch_` equals the
+  // table's epoch, that is, while no step is outdated. It executes only the lists of
+  // choose_hot_steps():
   //   hot_           computes or copies a result in each run, or always_prepare is set
   //   cached_reads_  only aliases a variable; executed after a variable has moved
   //   (none)         is_hot is false: preparation does all the work
@@ -77,7 +78,7 @@ class Executor {
     const Plan::Node* node;
     NodeItem* item;
     Kernel* computed = nullptr;  // NULL if the node is invariant or has no kernel
-    bool is_hot = false;  // has work in each run
+    bool is_hot = false;         // has work in each run
     // Preparation reads values that change between runs.
     bool always_prepare = false;
     int64_t cost_ns = 0;  // fastest run so far; 0 if unknown
@@ -135,7 +136,7 @@ class Executor {
   std::vector<Step> steps_;
   std::vector<Step*> hot_;
   std::vector<const Step*> readers_;  // variable reads
-  bool takes_snapshots_ = false;  // if any of them takes a snapshot
+  bool takes_snapshots_ = false;      // if any of them takes a snapshot
   // Variable reads that only alias a buffer. They are skipped while `VariableState::moves()` equals
   // `moves_seen_`.
   std::vector<Step*> cached_reads_;

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "base/interrupt.h"
+#include "base/on_wait_scope.h"
 #include "base/thread_pool.h"
 #include "base/threads.h"
-#include "base/on_wait_scope.h"
 #include "session/schedule.h"
 
 namespace runhooks {
@@ -19,9 +19,9 @@ namespace runhooks {
 namespace {
 
 constexpr int kMeasuredRuns = 4;
-constexpr int64_t kMinPlanNs = 100000;  // minimum duration of a run, in ns
+constexpr int64_t kMinPlanNs = 100000;     // minimum duration of a run, in ns
 constexpr int64_t kMinLevelGainNs = 5000;  // minimum gain per level, in ns
-constexpr int64_t kMinStepNs = 300;  // minimum duration of a shared step, in ns
+constexpr int64_t kMinStepNs = 300;        // minimum duration of a shared step, in ns
 
 }  // namespace
 
@@ -211,7 +211,7 @@ void Executor::Levels::run_shared(const std::vector<Step*>& steps, Run run_step)
   } work{steps, errors, run_step, leaving};
   errors.assign(steps.size(), nullptr);
   const OnWaitScope waiting([](void* context) { static_cast<LevelCancellation*>(context)->ask(); },
-                             &leaving);
+                            &leaving);
   parallel_for(
       steps.size(), kernel_threads(),
       [](void* context, size_t i) {

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/interrupt.h"
 #include "base/complexity_counter.h"
+#include "base/interrupt.h"
 #include "session/plan.h"
 
 namespace runhooks {
@@ -80,7 +80,7 @@ class ReadyQueue {
 
  private:
   std::vector<size_t> ends_, row_;  // successors of i end before ends_[i + 1]
-  std::vector<size_t> waits_for_;  // unfinished dependencies of each operation
+  std::vector<size_t> waits_for_;   // unfinished dependencies of each operation
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/interrupt.h"
 #include "base/complexity_counter.h"
+#include "base/interrupt.h"
 #include "graph/op_registry.h"
 
 namespace runhooks {

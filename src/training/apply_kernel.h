@@ -75,7 +75,7 @@ struct ApplyRule {
     }
     std::unique_ptr<KernelGroup> group(const std::vector<GroupMember>& members) override {
       return std::make_unique<ScalarUpdateBatch<T>>(members, Rule::kRefs, gradient_,
-                                                &Rule::template apply<T>);
+                                                    &Rule::template apply<T>);
     }
 
    private:

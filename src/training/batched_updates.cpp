@@ -26,9 +26,9 @@ bool are_same_ops(const Operation& one, const Operation& other) {
 }  // namespace
 
 bool can_batch_updates(const KernelContext& one,
-                        const KernelContext& other,
-                        int num_refs,
-                        int gradient) {
+                       const KernelContext& other,
+                       int num_refs,
+                       int gradient) {
   if (!are_same_ops(one.op(), other.op()) || one.num_outputs() > 0) return false;
   for (int i = num_refs; i < one.num_inputs(); ++i) {
     const Tensor &a = one.input(i), &b = other.input(i);

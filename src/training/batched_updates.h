@@ -12,9 +12,9 @@ namespace runhooks {
 // True if both updates have one-element gradients, the same hyperparameter tensors and the same
 // attributes. The variables are the first `num_refs` inputs; `gradient` is the gradient's index.
 bool can_batch_updates(const KernelContext& one,
-                        const KernelContext& other,
-                        int num_refs,
-                        int gradient);
+                       const KernelContext& other,
+                       int num_refs,
+                       int gradient);
 
 // The updates are independent, so gathering them lets the rule vectorize roots and divisions.
 template <typename T>

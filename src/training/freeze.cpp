@@ -64,14 +64,14 @@ class Freezer {
       const AttrValue* type = node.attrs.find("out_type");
       out.nodes.push_back(
           node_on_value(node, "Shape",
-                   {{"T", dtype_of_value(node)}, {"out_type", type ? *type : DType::kInt32}}));
+                        {{"T", dtype_of_value(node)}, {"out_type", type ? *type : DType::kInt32}}));
     } else if (node.op == "ResourceGather") {
       out.nodes.push_back(constant_node(node.name + "/axis", Tensor::scalar<int32_t>(0)));
       const AttrValue* indices = node.attrs.find("Tindices");
       NodeDef gather = node_on_value(node, "GatherV2",
-                                {{"Tparams", dtype_of_value(node)},
-                                 {"Tindices", indices ? *indices : DType::kInt64},
-                                 {"Taxis", DType::kInt32}});
+                                     {{"Tparams", dtype_of_value(node)},
+                                      {"Tindices", indices ? *indices : DType::kInt64},
+                                      {"Taxis", DType::kInt32}});
       gather.inputs.insert(gather.inputs.begin() + 2, node.name + "/axis");
       out.nodes.push_back(gather);
     } else if (uses_handle(node)) {

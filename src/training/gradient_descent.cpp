@@ -53,8 +53,7 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "SGD",
     GradientDescent,
     "train.GradientDescentOptimizer",
-    {"learning_rate: number in [0, Inf). Learning rate.",
-     "use_locking = FALSE: flag. Ignored.",
+    {"learning_rate: number in [0, Inf). Learning rate.", "use_locking = FALSE: flag. Ignored.",
      "name = 'GradientDescent': string; kept. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/gauss_newton.h"
 #include "graph/endpoints.h"
+#include "graph/gauss_newton.h"
 #include "graph/indexed_slices.h"
 #include "nn/replicas.h"
 #include "ops/state/gradient_helpers.h"
@@ -248,8 +248,8 @@ Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Out
   curvature_ = curvature(f);
   const std::vector<Output> numbers = f.rows(own(kNumbers), 4);
   const Output length = numbers[0], tries = numbers[1], zero = f.of(0);
-  const Output is_new = f.either(g.op("Equal", {numbers[2], zero}),
-                                 g.op("GreaterEqual", {tries, f.of(kMaxTries)}));
+  const Output is_new =
+      f.either(g.op("Equal", {numbers[2], zero}), g.op("GreaterEqual", {tries, f.of(kMaxTries)}));
   const Output slopes = pseudo_gradient(f, x, gradient);
   const Output before = pseudo_gradient(f, own(kPoint), own(kGradient));
   const Output step = subtract(g, x, own(kPoint)), change = subtract(g, gradient, own(kGradient));
@@ -267,39 +267,39 @@ Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Out
   // Far away the loss may be infinite, so the first step has at most length 1, and later steps at
   // most 1 plus the norm of x.
   const Output has_pair = f.less(zero, memory.rho[0]);
-  const Output reach = add(g, f.of(1), f.choose(has_pair, f.norm(x), zero));
-  const Output full = f.quotient(reach, f.maximum(f.norm(down), reach));
+  const Output max_norm = add(g, f.of(1), f.choose(has_pair, f.norm(x), zero));
+  const Output full = f.quotient(max_norm, f.maximum(f.norm(down), max_norm));
   const Output shorter = f.quotient(negative(g, first), subtract(g, last, first));
-  const Output shortened =
-      multiply(g, length, f.minimum(f.maximum(shorter, f.of(0.1)), f.of(0.5)));
+  const Output shortened = multiply(g, length, f.minimum(f.maximum(shorter, f.of(0.1)), f.of(0.5)));
   const Output next_length = f.choose(is_accepted, full, shortened);
   const Output point = f.choose(is_accepted, x, own(kPoint));
   const Output at = f.choose(is_accepted, gradient, own(kGradient));
-  const Output way = f.choose(is_accepted, down, own(kDirection));
+  const Output next_direction = f.choose(is_accepted, down, own(kDirection));
 
   // Converged if the remaining step of each element is small compared with the largest weight, or
   // with the precision that the data allow (1 / sqrt(curvature)).
-  const Output left = g.op("Abs", {down});
-  const Output by_size = g.op("LessEqual", {left, multiply(g, f.of(tolerance_), f.largest(x))});
-  const Output by_data =
-      g.op("LessEqual", {multiply(g, left, g.op("Sqrt", {curvature_})), f.of(10 * tolerance_)});
+  const Output remaining = g.op("Abs", {down});
+  const Output by_size =
+      g.op("LessEqual", {remaining, multiply(g, f.of(tolerance_), f.largest(x))});
+  const Output by_data = g.op(
+      "LessEqual", {multiply(g, remaining, g.op("Sqrt", {curvature_})), f.of(10 * tolerance_)});
   const Output all_small =
       g.op("All", {f.either(by_size, by_data), g.int_vector({0})}).named("all_small");
   const Output has_converged = f.both(f.both(is_accepted, f.negate(is_new)), all_small);
   add_endpoint(g, "has_converged", "", has_converged);
   add_endpoint(g, "gradient_norm", "", f.norm(slopes));
 
-  const Output far = add(g, point, multiply(g, next_length, way));
+  const Output trial_point = add(g, point, multiply(g, next_length, next_direction));
   const Output slope_at = f.choose(is_accepted, slopes, before);
   *next = {point,
            at,
-           way,
+           next_direction,
            f.stack(memory.steps),
            f.stack(memory.changes),
            f.stack(memory.rho),
            f.stack({next_length, f.choose(is_accepted, zero, add(g, tries, f.of(1))), f.of(1),
                     memory.scale})};
-  return f.choose(has_converged, x, in_orthant(f, far, point, slope_at));
+  return f.choose(has_converged, x, in_orthant(f, trial_point, point, slope_at));
 }
 
 // An Adagrad step, because mini-batches are too noisy to estimate curvature.
@@ -312,8 +312,14 @@ Output Lbfgs::partial_step(Formulas& f,
   const Output squares = add(g, own(kSquares), multiply(g, slopes, slopes));
   const Output rate = cast(g, learning_rate_, kReal);
   const Output step = multiply(g, rate, divide(g, slopes, g.op("Sqrt", {squares})));
-  *next = {Output(), Output(), Output(), Output(), Output(), Output(),
-           g.op("ZerosLike", {own(kNumbers)}), squares};
+  *next = {Output(),
+           Output(),
+           Output(),
+           Output(),
+           Output(),
+           Output(),
+           g.op("ZerosLike", {own(kNumbers)}),
+           squares};
   return in_orthant(f, subtract(g, x, step), x, slopes);
 }
 

@@ -176,12 +176,9 @@ class OwnOptimizer : public Optimizer {
 RUNHOOKS_REGISTER_OPTIMIZER("Optimizer",
                             OwnOptimizer,
                             "",
-                            {"name: string; kept",
-                             "apply_dense: function",
-                             "apply_sparse = NULL: function",
-                             "slots = NULL: function",
-                             "prepare = NULL: function",
-                             "finish = NULL: function",
+                            {"name: string; kept", "apply_dense: function",
+                             "apply_sparse = NULL: function", "slots = NULL: function",
+                             "prepare = NULL: function", "finish = NULL: function",
                              "hyper = NULL: any"});
 
 }  // namespace runhooks

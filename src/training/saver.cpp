@@ -121,8 +121,8 @@ class DeletionJournal {
 
 // The names of checkpoints in `folder` that a temporary file of a killed process lists.
 std::vector<std::string> checkpoints_listed_in(const std::string& path,
-                                    const std::string& folder,
-                                    const std::string& state_name) {
+                                               const std::string& folder,
+                                               const std::string& state_name) {
   CheckpointState left;
   std::string problem;
   if (!parse_checkpoint_state(read_whole_file(path), &left, &problem)) return {};
