@@ -95,8 +95,8 @@ void Executor::choose_hot_steps() {
     const bool computes = step.computed && step.computed->computes();
     step.is_hot = computes || step.always_prepare || !step.node->copies.empty();
     if (!step.is_hot) continue;
-    const bool rests = aliases_variable(*step.node) && !step.always_prepare;
-    (rests ? cached_reads_ : hot_).push_back(&step);
+    const bool is_cached = aliases_variable(*step.node) && !step.always_prepare;
+    (is_cached ? cached_reads_ : hot_).push_back(&step);
   }
   levels_.reset();
   find_batch_candidates();

@@ -103,10 +103,10 @@ void Executor::Levels::Level::balance() {
                    [](const Step* a, const Step* b) { return a->cost_ns > b->cost_ns; });
   int64_t all = 0;
   for (const Step* step : shared) all += step->cost_ns;
-  const auto spreads = [](const Step& step) {
+  const auto uses_threads = [](const Step& step) {
     return step.item->kernel && step.item->kernel->uses_threads();
   };
-  while (!shared.empty() && spreads(*shared[0]) && 2 * shared[0]->cost_ns > all) {
+  while (!shared.empty() && uses_threads(*shared[0]) && 2 * shared[0]->cost_ns > all) {
     all -= shared[0]->cost_ns;
     alone.push_back(shared[0]);
     shared.erase(shared.begin());
@@ -161,7 +161,7 @@ class LevelCancellation {
   template <typename Run>
   void run(const Run& step, std::exception_ptr& error) {
     const bool is_helper = std::this_thread::get_id() != caller_;
-    if (is_helper) set_cancel_flag(&leaves_);
+    if (is_helper) set_cancel_flag(&cancelled_);
     try {
       step();
     } catch (const ForeignUnwind&) {
@@ -172,8 +172,8 @@ class LevelCancellation {
     if (is_helper) set_cancel_flag(nullptr);
   }
   // Polls while this thread waits for the others.
-  void ask() {
-    if (!may_stop_ || leaves_.load(std::memory_order_relaxed)) return;
+  void poll() {
+    if (!may_stop_ || cancelled_.load(std::memory_order_relaxed)) return;
     try {
       check_interrupt_throttled();
     } catch (...) {
@@ -187,11 +187,11 @@ class LevelCancellation {
  private:
   void stop() {
     stopped_ = std::current_exception();
-    leaves_ = true;
+    cancelled_ = true;
   }
   const bool may_stop_;
   const std::thread::id caller_ = std::this_thread::get_id();
-  std::atomic<bool> leaves_{false};
+  std::atomic<bool> cancelled_{false};
   std::exception_ptr stopped_;
 };
 
@@ -202,24 +202,24 @@ void Executor::Levels::run_shared(const std::vector<Step*>& steps, Run run_step)
   if (steps.empty()) return;
   const bool may_stop =
       std::all_of(steps.begin(), steps.end(), [](const Step* step) { return step->may_stop; });
-  LevelCancellation leaving(may_stop);
+  LevelCancellation cancellation(may_stop);
   struct Work {
     const std::vector<Step*>& steps;
     std::vector<std::exception_ptr>& errors;
     Run& run_step;
-    LevelCancellation& leaving;
-  } work{steps, errors, run_step, leaving};
+    LevelCancellation& cancellation;
+  } work{steps, errors, run_step, cancellation};
   errors.assign(steps.size(), nullptr);
-  const OnWaitScope waiting([](void* context) { static_cast<LevelCancellation*>(context)->ask(); },
-                            &leaving);
+  const OnWaitScope waiting([](void* context) { static_cast<LevelCancellation*>(context)->poll(); },
+                            &cancellation);
   parallel_for(
       steps.size(), kernel_threads(),
       [](void* context, size_t i) {
         auto& shared = *static_cast<Work*>(context);
-        shared.leaving.run([&] { shared.run_step(*shared.steps[i]); }, shared.errors[i]);
+        shared.cancellation.run([&] { shared.run_step(*shared.steps[i]); }, shared.errors[i]);
       },
       &work);
-  leaving.rethrow();
+  cancellation.rethrow();
   size_t first = steps.size();
   for (size_t i = 0; i < steps.size(); ++i) {
     if (!errors[i]) continue;

@@ -19,14 +19,14 @@ bool is_mutating(const Operation* op) {
 // The operations that the fetches need, excluding fed ones, with their indices.
 struct Needed {
   std::vector<Operation*> ops;
-  std::unordered_map<const Operation*, size_t> places;
+  std::unordered_map<const Operation*, size_t> positions;
 };
 
 Needed needed_operations(const std::vector<Fetch>& fetches, const OutputSet& feeds) {
   Needed needed;
   const auto visit = [&](Operation* op) {
     ++pass_work_count();
-    if (needed.places.emplace(op, needed.ops.size()).second) needed.ops.push_back(op);
+    if (needed.positions.emplace(op, needed.ops.size()).second) needed.ops.push_back(op);
   };
   for (const Fetch& fetch : fetches) {
     if (fetch.is_tensor() && feeds.count(Output(fetch.op, fetch.index)) > 0) continue;
@@ -56,10 +56,10 @@ class ReadyQueue {
       const Operation* op = needed.ops[i];
       const size_t before = pairs.size();
       for (const Output& input : op->inputs()) {
-        if (feeds.count(input) == 0) pairs.emplace_back(needed.places.at(input.op), i);
+        if (feeds.count(input) == 0) pairs.emplace_back(needed.positions.at(input.op), i);
       }
       for (const Operation* control : op->control_inputs()) {
-        pairs.emplace_back(needed.places.at(control), i);
+        pairs.emplace_back(needed.positions.at(control), i);
       }
       waits_for_[i] = pairs.size() - before;
     }
@@ -105,7 +105,7 @@ std::vector<Operation*> ordered_operations(const std::vector<Fetch>& fetches,
     Operation* op = ready.top();
     ready.pop();
     order.push_back(op);
-    followers.done(needed.places.at(op), [&](size_t i) { ready.push(needed.ops[i]); });
+    followers.done(needed.positions.at(op), [&](size_t i) { ready.push(needed.ops[i]); });
   }
   if (order.size() != needed.ops.size()) {
     fail(Code::kInvalidArgument, "The graph has a cycle through the fetched operations.");
