@@ -86,7 +86,7 @@ class BufferPool : public BufferAllocator {
   std::vector<const Liveness*> plans_;
   std::unordered_map<const Slot*, Placement> placements_;
   std::vector<std::unique_ptr<Block>> blocks_;
-  size_t next_candidate_ = 0;  // index into the blocks
+  size_t next_candidate_ = 0;
   uint64_t moves_ = 0;
 };
 

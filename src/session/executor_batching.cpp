@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kMinBatch = 4;  // minimum size of a group
+constexpr size_t kMinBatch = 4;
 
 }  // namespace
 

@@ -19,9 +19,10 @@ namespace runhooks {
 namespace {
 
 constexpr int kMeasuredRuns = 4;
-constexpr int64_t kMinPlanNs = 100000;     // minimum duration of a run, in ns
-constexpr int64_t kMinLevelGainNs = 5000;  // minimum gain per level, in ns
-constexpr int64_t kMinStepNs = 300;        // minimum duration of a shared step, in ns
+// For shorter runs, gains or steps, waking threads costs more than it saves.
+constexpr int64_t kMinPlanNs = 100000;
+constexpr int64_t kMinLevelGainNs = 5000;
+constexpr int64_t kMinStepNs = 300;
 
 }  // namespace
 

@@ -72,7 +72,6 @@ class NodeTable {
   void release(const Operation& op, bool runs);
 
   bool is_running() const { return is_running_; }
-  // Marks a plan of the table as running.
   class Run {
    public:
     explicit Run(NodeTable& table) : table_(table) { table_.is_running_ = true; }

@@ -9,8 +9,9 @@
 
 namespace runhooks {
 
-// True if both updates have one-element gradients, the same hyperparameter tensors and the same
-// attributes. The variables are the first `num_refs` inputs; `gradient` is the gradient's index.
+// True if both are updates of resource variables by one-element gradients, with the same attributes
+// and hyperparameter tensors. The first `num_refs` inputs are variables, input `gradient` the
+// gradient.
 bool can_batch_updates(const KernelContext& one,
                        const KernelContext& other,
                        int num_refs,
