@@ -9,7 +9,7 @@ namespace runhooks {
 namespace {
 
 // A block larger than this multiple of the request is left for larger outputs.
-constexpr size_t kMostSlack = 4;
+constexpr size_t kMaxSlack = 4;
 // Upper limit on the blocks examined per allocation, so that graphs with many large outputs stay
 // linear.
 constexpr size_t kMaxCandidates = 128;
@@ -25,33 +25,35 @@ Tensor BufferPool::allocate(const Slot& slot, DType dtype, const Shape& shape) {
                         bytes >= options_.smallest && bytes > 0;
   if (!options_.reuse || !is_large || dtype == DType::kString) return Tensor(dtype, shape);
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = places_.find(&slot);
-  if (found == places_.end() || found->second.is_apart) return Tensor(dtype, shape);
-  Place& place = found->second;
-  const bool is_placed = place.block != nullptr;
+  const auto found = placements_.find(&slot);
+  if (found == placements_.end() || found->second.is_excluded) return Tensor(dtype, shape);
+  Placement& placement = found->second;
+  const bool is_placed = placement.block != nullptr;
   if (!is_placed) {
-    const Ranges ranges = ranges_of(*place.slot);
-    place.block = find_block(ranges, bytes);
-    join_block(*place.block, *place.slot, ranges);
+    const Ranges ranges = ranges_of(*placement.slot);
+    placement.block = find_block(ranges, bytes);
+    join_block(*placement.block, *placement.slot, ranges);
   }
   // A buffer that has grown once gets a reserve, as it may grow again.
-  if (place.block->capacity < bytes) grow(*place.block, is_placed ? bytes + bytes / 4 : bytes);
-  return place.block->storage.viewed_as(dtype, shape);
+  if (placement.block->capacity < bytes) {
+    grow(*placement.block, is_placed ? bytes + bytes / 4 : bytes);
+  }
+  return placement.block->storage.viewed_as(dtype, shape);
 }
 
 namespace {
 
 // True if no range overlaps [first, last]. The ranges must be disjoint.
-bool is_apart(const std::map<int, int>& ranges, int first, int last) {
-  const auto behind = ranges.upper_bound(last);
-  return behind == ranges.begin() || std::prev(behind)->second < first;
+bool is_disjoint(const std::map<int, int>& ranges, int first, int last) {
+  const auto next = ranges.upper_bound(last);
+  return next == ranges.begin() || std::prev(next)->second < first;
 }
 
 }  // namespace
 
 bool BufferPool::Schedule::is_free(const LiveRange& range) const {
-  return is_apart(ranges_, range.first, range.last) &&
-         is_apart(level_ranges_, range.first_level, range.last_level);
+  return is_disjoint(ranges_, range.first, range.last) &&
+         is_disjoint(level_ranges_, range.first_level, range.last_level);
 }
 
 void BufferPool::Schedule::take(const LiveRange& range) {
@@ -59,7 +61,7 @@ void BufferPool::Schedule::take(const LiveRange& range) {
   level_ranges_[range.first_level] = range.last_level;
 }
 
-void BufferPool::Schedule::give_back(const LiveRange& range) {
+void BufferPool::Schedule::release(const LiveRange& range) {
   ranges_.erase(range.first);
   level_ranges_.erase(range.first_level);
 }
@@ -96,7 +98,7 @@ BufferPool::Block* BufferPool::find_block(const Ranges& ranges, size_t bytes) {
     ++pass_work_count();
     Block* block = blocks_[at].get();
     const size_t capacity = block->capacity;
-    if (capacity / kMostSlack > bytes) continue;
+    if (capacity / kMaxSlack > bytes) continue;
     if (best && (best->capacity >= bytes ? capacity < bytes || capacity >= best->capacity
                                          : capacity <= best->capacity)) {
       continue;
@@ -115,7 +117,7 @@ BufferPool::Block* BufferPool::find_block(const Ranges& ranges, size_t bytes) {
 void BufferPool::grow(Block& block, size_t bytes) {
   for (Slot* member : block.members) {
     if (!member->tensor.shares_buffer_with(block.storage)) continue;
-    take_back(*member);
+    invalidate_slot(*member);
     ++moves_;
   }
   block.storage = Tensor();
@@ -124,33 +126,33 @@ void BufferPool::grow(Block& block, size_t bytes) {
   block.capacity = bytes;
 }
 
-void BufferPool::take_back(Slot& slot) {
+void BufferPool::invalidate_slot(Slot& slot) {
   slot.tensor = Tensor();
   slot.owned = false;
   ++slot.version;
 }
 
-void BufferPool::leave_block(Place& place) {
-  if (!place.block) return;
-  std::vector<Slot*>& members = place.block->members;
-  members.erase(std::find(members.begin(), members.end(), place.slot));
-  for (const auto& [plan, range] : ranges_of(*place.slot)) {
-    place.block->schedules[plan].give_back(*range);
+void BufferPool::leave_block(Placement& placement) {
+  if (!placement.block) return;
+  std::vector<Slot*>& members = placement.block->members;
+  members.erase(std::find(members.begin(), members.end(), placement.slot));
+  for (const auto& [plan, range] : ranges_of(*placement.slot)) {
+    placement.block->schedules[plan].release(*range);
   }
-  if (place.slot->tensor.shares_buffer_with(place.block->storage)) {
-    take_back(*place.slot);
+  if (placement.slot->tensor.shares_buffer_with(placement.block->storage)) {
+    invalidate_slot(*placement.slot);
     ++moves_;
   }
   if (members.empty()) {
-    const auto is_it = [&](const std::unique_ptr<Block>& b) { return b.get() == place.block; };
+    const auto is_it = [&](const std::unique_ptr<Block>& b) { return b.get() == placement.block; };
     blocks_.erase(std::find_if(blocks_.begin(), blocks_.end(), is_it));
   }
-  place.block = nullptr;
+  placement.block = nullptr;
 }
 
 void BufferPool::add(const Liveness& liveness) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<Slot*> losers;
+  std::vector<Slot*> evicted;
   for (const auto& block : blocks_) {
     for (Slot* member : block->members) {
       ++pass_work_count();
@@ -160,13 +162,15 @@ void BufferPool::add(const Liveness& liveness) {
       if (schedule.is_free(found->second)) {
         schedule.take(found->second);
       } else {
-        losers.push_back(member);
+        evicted.push_back(member);
       }
     }
   }
-  for (Slot* slot : losers) leave_block(places_[slot]);
-  plans_.push_back(&liveness);  // after the losers: they were not part of this plan
-  for (const auto& value : liveness) places_[value.first].slot = value.first;
+  for (Slot* slot : evicted) leave_block(placements_[slot]);
+  // Last, because leave_block() releases the ranges of all plans in `plans_`, and evicted slots
+  // have none in this plan.
+  plans_.push_back(&liveness);
+  for (const auto& value : liveness) placements_[value.first].slot = value.first;
 }
 
 void BufferPool::remove(const Liveness& liveness) {
@@ -177,18 +181,18 @@ void BufferPool::remove(const Liveness& liveness) {
 
 void BufferPool::exclude_from_sharing(Slot& slot) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Place& place = places_[&slot];
-  place.slot = &slot;
-  place.is_apart = true;
-  leave_block(place);
+  Placement& placement = placements_[&slot];
+  placement.slot = &slot;
+  placement.is_excluded = true;
+  leave_block(placement);
 }
 
 void BufferPool::forget(Slot& slot) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = places_.find(&slot);
-  if (found == places_.end()) return;
+  const auto found = placements_.find(&slot);
+  if (found == placements_.end()) return;
   leave_block(found->second);
-  places_.erase(found);
+  placements_.erase(found);
 }
 
 size_t BufferPool::num_bytes() const {

@@ -55,7 +55,7 @@ class BufferPool : public BufferAllocator {
    public:
     bool is_free(const LiveRange& range) const;
     void take(const LiveRange& range);
-    void give_back(const LiveRange& range);
+    void release(const LiveRange& range);
 
    private:
     std::map<int, int> ranges_, level_ranges_;  // first -> last
@@ -66,8 +66,8 @@ class BufferPool : public BufferAllocator {
     std::vector<Slot*> members;
     std::unordered_map<const Liveness*, Schedule> schedules;
   };
-  struct Place {
-    bool is_apart = false;
+  struct Placement {
+    bool is_excluded = false;
     Slot* slot = nullptr;
     Block* block = nullptr;
   };
@@ -78,15 +78,15 @@ class BufferPool : public BufferAllocator {
   Block* find_block(const Ranges& ranges, size_t bytes);
   void join_block(Block& block, Slot& slot, const Ranges& ranges);
   void grow(Block& block, size_t bytes);
-  void leave_block(Place& place);
-  static void take_back(Slot& slot);
+  void leave_block(Placement& placement);
+  static void invalidate_slot(Slot& slot);
 
   BufferOptions options_;
   std::mutex mutex_;
   std::vector<const Liveness*> plans_;
-  std::unordered_map<const Slot*, Place> places_;
+  std::unordered_map<const Slot*, Placement> placements_;
   std::vector<std::unique_ptr<Block>> blocks_;
-  size_t next_candidate_ = 0;  // index into the blocks
+  size_t next_candidate_ = 0;
   uint64_t moves_ = 0;
 };
 

@@ -2,15 +2,15 @@
 
 #include <cstring>
 
+#include "base/cancellation.h"
 #include "base/clock.h"
 #include "base/denormals.h"
 #include "base/interrupt.h"
-#include "base/cancellation.h"
 #include "graph/func_graph.h"
 #include "graph/op_check.h"
 #include "graph/variable.h"
-#include "session/executor_levels.h"
 #include "session/executor_batching.h"
+#include "session/executor_levels.h"
 #include "session/partial_run.h"
 #include "session/step_stats_collector.h"
 
@@ -32,7 +32,7 @@ bool changes_variable(const Operation& op) {
   return any_inside(op, [](const Operation& x) { return !x.def().mutates.empty(); });
 }
 
-// True if the read republishes the variable's buffer, which is done once for all runs.
+// True if the read only aliases the variable's buffer, so it is repeated only if variables move.
 bool aliases_variable(const Plan::Node& node) {
   return node.item->op.def().reads_variable && !node.needs_snapshot && node.copies.empty();
 }
@@ -95,8 +95,8 @@ void Executor::choose_hot_steps() {
     const bool computes = step.computed && step.computed->computes();
     step.is_hot = computes || step.always_prepare || !step.node->copies.empty();
     if (!step.is_hot) continue;
-    const bool rests = aliases_variable(*step.node) && !step.always_prepare;
-    (rests ? cached_reads_ : hot_).push_back(&step);
+    const bool is_cached = aliases_variable(*step.node) && !step.always_prepare;
+    (is_cached ? cached_reads_ : hot_).push_back(&step);
   }
   levels_.reset();
   find_batch_candidates();
@@ -218,7 +218,7 @@ void Executor::set_feed(size_t i, const Tensor& value, bool is_shared) {
   }
 }
 
-// Preparation never depends on the content of a variant.
+// Preparation does not depend on the content of a variant, so a new variant outdates no step.
 void Executor::share_feed(Slot& slot, const Tensor& value) {
   const bool is_same =
       slot.tensor.is_valid() &&
@@ -243,7 +243,7 @@ void Executor::run_hot() {
   if (moves_seen_ != VariableState::moves() && refresh_cached_reads()) return run_all_from(0);
   for (Step* const* at = hot_.data(); at != hot_.data() + hot_.size(); ++at) {
     Step& step = **at;
-    if (step.alike || step.together) {
+    if (step.candidates || step.batch) {
       const size_t done = run_batch(step);
       if (done > 0) {
         at += done - 1;
@@ -254,7 +254,9 @@ void Executor::run_hot() {
     if (step.is_long) check_interrupt();
     bool changed = step.item->layout_changed;
     if (changed) settle(step);
-    if (step.may_move && moves_seen_ != VariableState::moves() && refresh_cached_reads()) changed = true;
+    if (step.may_move && moves_seen_ != VariableState::moves() && refresh_cached_reads()) {
+      changed = true;
+    }
     if (changed) return run_all_from(static_cast<size_t>(&step - steps_.data()) + 1);
   }
 }
@@ -285,29 +287,29 @@ void Executor::run_all_from(size_t first) {
       execute(step);
     }
     if (step.item->layout_changed) settle(step);
-    stop_if_asked(step);
+    poll_if_long(step);
   }
   if (always_prepare_changed) choose_hot_steps();
 }
 
-void Executor::stop_if_asked(const Step& step) {
+void Executor::poll_if_long(const Step& step) {
   if (step.is_long) check_interrupt();
 }
 
-// Returns true if the step must be prepared in every run.
+// Returns true if the step turned out to need preparation in every run.
 bool Executor::prepare_if_needed(Step& step) {
   NodeItem& item = *step.item;
+  const bool before = step.always_prepare;
   if (item.is_outdated() || (step.node->is_invariant && !step.node->entry->holds_invariant)) {
     prepare(step);
   }
   step.is_long = step.may_stop && is_long_work(item.context);
-  const bool before = step.always_prepare;
   step.always_prepare =
       step.always_prepare || !item.values_read.is_subset_of(step.node->invariant_inputs);
   return step.always_prepare != before;
 }
 
-// The node itself knows about its outputs; other nodes compare the epoch.
+// Records that the node is prepared for its new outputs. The new epoch outdates other steps.
 void Executor::settle(Step& step) {
   step.item->layout_changed = false;
   step.item->prepared_outputs = step.item->context.output_version();
@@ -339,9 +341,9 @@ void Executor::compute_long(Step& step) {
   step.computed->compute(step.item->context);
 }
 
-// Adds context to the exception in flight.
+// Rethrows the current exception with the op's name. Also records whether the run was partial.
 void Executor::throw_within(const Step& step) const {
-  // earlier steps in plan order may have run already
+  // Any step up to this one in plan order may have changed a variable.
   for (const Step* at = steps_.data(); at <= &step; ++at) {
     if (changes_variable(at->node->item->op)) last_run_was_partial() = true;
   }

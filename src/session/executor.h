@@ -36,7 +36,7 @@ class Executor {
 
   bool in_use() const { return users_ > 0; }
   const Plan& plan() const { return plan_; }
-  // Protects the results: meanwhile the session uses another executor for the same fetches.
+  // Protects the results. While one exists, the session runs the same fetches on another executor.
   class Hold {
    public:
     explicit Hold(Executor& executor) : executor_(executor) {
@@ -58,22 +58,38 @@ class Executor {
   struct BatchCandidates;
   struct KernelBatch;
   // A node of the plan with the state from earlier runs.
+  //
+  //              prepare()             execute()
+  //   OUTDATED ------------> PREPARED -----------> EXECUTED
+  //      ^                      ^                   |    |
+  //      |                      +---- next run -----+    | if layout_changed, settle() advances
+  //      |                                               | the table's epoch
+  //      +-- consumers, prepared in the same run <-------+
+  //
+  // A feed in a new buffer, a buffer lost to the pool and a lost invariant value also outdate
+  // steps. run_all_from() checks all steps. run_hot() is used while `verified_epoch_` equals the
+  // table's epoch, that is, while no step is outdated. It executes only the lists of
+  // choose_hot_steps():
+  //   hot_           computes or copies a result in each run, or always_prepare is set
+  //   cached_reads_  only aliases a variable; executed after a variable has moved
+  //   (none)         is_hot is false: preparation does all the work
+  // always_prepare is never cleared; execute() then calls prepare() first in each run.
   struct Step {
     const Plan::Node* node;
     NodeItem* item;
-    Kernel* computed = nullptr;  // set if it runs in every step
-    bool is_hot = false;  // has work in every run
-    // Its shape function reads values that change between runs.
+    Kernel* computed = nullptr;  // NULL if the node is invariant or has no kernel
+    bool is_hot = false;         // has work in each run
+    // Preparation reads values that change between runs.
     bool always_prepare = false;
     int64_t cost_ns = 0;  // fastest run so far; 0 if unknown
-    // No side effects have happened before its end, so the run may be cancelled here.
+    // No step up to and including this one has side effects, so the run may be cancelled here.
     bool may_stop = false;
-    bool is_long = false;  // as of the last preparation
+    bool is_long = false;  // may_stop, and inputs are large; updated by prepare_if_needed()
     // May reallocate a variable, directly or in a function that it calls.
     bool may_move = false;
-    // The batch that starts at this step.
-    BatchCandidates* alike = nullptr;
-    KernelBatch* together = nullptr;
+    // Set if a series of similar steps, or a batch, starts at this step.
+    BatchCandidates* candidates = nullptr;
+    KernelBatch* batch = nullptr;
   };
   class Levels;
   static constexpr uint64_t kNeverVerified = 0, kNeverRead = 0;
@@ -101,7 +117,7 @@ class Executor {
   void run_levels();
   // executor_batching.cpp
   void find_batch_candidates();
-  void form_groups(BatchCandidates& alike);
+  void form_groups(BatchCandidates& candidates);
   size_t run_batch(Step& step);
   // executor_prepare.cpp
   void prepare(Step& step);
@@ -112,7 +128,7 @@ class Executor {
   void execute_hot(Step& step);
   static void compute_long(Step& step);
   [[noreturn]] void throw_within(const Step& step) const;
-  static void stop_if_asked(const Step& step);
+  static void poll_if_long(const Step& step);
   void execute_observed(Step& step);
   void copy_result(const Plan::ResultCopy& copy, const std::string& name);
 
@@ -120,9 +136,9 @@ class Executor {
   std::vector<Step> steps_;
   std::vector<Step*> hot_;
   std::vector<const Step*> readers_;  // variable reads
-  bool takes_snapshots_ = false;  // if any of them takes a snapshot
-  // Variable reads that only republish a buffer. They are skipped while `VariableState::moves()`
-  // equals `moves_seen_`.
+  bool takes_snapshots_ = false;      // if any of them takes a snapshot
+  // Variable reads that only alias a buffer. They are skipped while `VariableState::moves()` equals
+  // `moves_seen_`.
   std::vector<Step*> cached_reads_;
   uint64_t moves_seen_ = kNeverRead;
   uint64_t invariants_seen_ = 0;  // the table's `invariants` at the last check
@@ -131,7 +147,7 @@ class Executor {
   // The table epoch at which every step was known to be prepared.
   uint64_t verified_epoch_ = kNeverVerified;
   int users_ = 0;
-  std::vector<std::unique_ptr<BatchCandidates>> alike_;
+  std::vector<std::unique_ptr<BatchCandidates>> batch_candidates_;
   std::unique_ptr<Levels> levels_;
 };
 

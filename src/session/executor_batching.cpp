@@ -8,59 +8,59 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kLeast = 4;  // minimum size of a group
+constexpr size_t kMinBatch = 4;
 
 }  // namespace
 
-// Only examines hot steps, which have just been selected again.
+// Called after hot_ has changed, because candidates are ranges of it.
 void Executor::find_batch_candidates() {
   for (Step& step : steps_) {
-    step.alike = nullptr;
-    step.together = nullptr;
+    step.candidates = nullptr;
+    step.batch = nullptr;
   }
-  alike_.clear();
+  batch_candidates_.clear();
   const auto may_join = [](const Step& step) {
     return step.computed && !step.always_prepare && step.node->copies.empty();
   };
-  const auto are_alike = [](const Step& a, const Step& b) {
+  const auto may_batch = [](const Step& a, const Step& b) {
     const Kernel &one = *a.computed, &other = *b.computed;
     return a.node->level == b.node->level && typeid(one) == typeid(other);
   };
   for (size_t i = 0; i < hot_.size();) {
     size_t end = i + 1;
     if (may_join(*hot_[i])) {
-      while (end < hot_.size() && may_join(*hot_[end]) && are_alike(*hot_[i], *hot_[end])) ++end;
+      while (end < hot_.size() && may_join(*hot_[end]) && may_batch(*hot_[i], *hot_[end])) ++end;
     }
-    if (end - i >= kLeast) {
-      alike_.push_back(std::make_unique<BatchCandidates>());
-      alike_.back()->first = hot_.data() + i;
-      alike_.back()->count = end - i;
-      hot_[i]->alike = alike_.back().get();
+    if (end - i >= kMinBatch) {
+      batch_candidates_.push_back(std::make_unique<BatchCandidates>());
+      batch_candidates_.back()->first = hot_.data() + i;
+      batch_candidates_.back()->count = end - i;
+      hot_[i]->candidates = batch_candidates_.back().get();
     }
     i = end;
   }
 }
 
-void Executor::form_groups(BatchCandidates& alike) {
-  alike.epoch = plan_.table().epoch;
-  alike.groups.clear();
-  alike.groups.reserve(alike.count);  // steps hold pointers into it
+void Executor::form_groups(BatchCandidates& candidates) {
+  candidates.epoch = plan_.table().epoch;
+  candidates.groups.clear();
+  candidates.groups.reserve(candidates.count);  // steps hold pointers into it
   const auto member = [](Step& step) { return GroupMember{step.computed, &step.item->context}; };
   std::vector<GroupMember> members;
-  for (size_t i = 0; i < alike.count;) {
-    Step& first = *alike.first[i];
+  for (size_t i = 0; i < candidates.count;) {
+    Step& first = *candidates.first[i];
     members.assign(1, member(first));
-    for (; i + members.size() < alike.count;
-         members.push_back(member(*alike.first[i + members.size()]))) {
-      Step& next = *alike.first[i + members.size()];
-      next.together = nullptr;
+    for (; i + members.size() < candidates.count;
+         members.push_back(member(*candidates.first[i + members.size()]))) {
+      Step& next = *candidates.first[i + members.size()];
+      next.batch = nullptr;
       if (first.is_long || next.is_long) break;
       if (!first.computed->can_batch_with(first.item->context, member(next))) break;
     }
-    first.together = nullptr;
-    if (members.size() >= kLeast) {
-      alike.groups.push_back({members.size(), first.computed->group(members)});
-      if (alike.groups.back().group) first.together = &alike.groups.back();
+    first.batch = nullptr;
+    if (members.size() >= kMinBatch) {
+      candidates.groups.push_back({members.size(), first.computed->group(members)});
+      if (candidates.groups.back().group) first.batch = &candidates.groups.back();
     }
     i += members.size();
   }
@@ -69,10 +69,11 @@ void Executor::form_groups(BatchCandidates& alike) {
 // Returns the number of steps computed, including this one, or 0 if the step is not batched.
 // Batched kernels never move a buffer, so no check is needed afterwards.
 size_t Executor::run_batch(Step& step) {
-  if (step.alike && step.alike->epoch != plan_.table().epoch) form_groups(*step.alike);
-  if (!step.together) return 0;
+  BatchCandidates* candidates = step.candidates;
+  if (candidates && candidates->epoch != plan_.table().epoch) form_groups(*candidates);
+  if (!step.batch) return 0;
   try {
-    return step.together->group->compute() ? step.together->count : 0;
+    return step.batch->group->compute() ? step.batch->count : 0;
   } catch (...) {
     throw_within(step);
   }

@@ -22,7 +22,7 @@ std::shared_ptr<Executor> ExecutorCache::find(const std::vector<int64_t>& key,
         entry.executor->in_use() || entry.key != key) {
       continue;
     }
-    entry.last_asked = ++clock_;
+    entry.last_used = ++clock_;
     return entry.executor;
   }
   return nullptr;
@@ -38,7 +38,7 @@ void ExecutorCache::evict_one() {
   auto oldest = entries_.end();
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
     if (entry->executor->in_use()) continue;
-    if (oldest == entries_.end() || entry->last_asked < oldest->last_asked) oldest = entry;
+    if (oldest == entries_.end() || entry->last_used < oldest->last_used) oldest = entry;
   }
   if (oldest != entries_.end()) entries_.erase(oldest);
 }

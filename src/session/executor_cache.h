@@ -25,7 +25,7 @@ class ExecutorCache {
     uint64_t hash;
     std::vector<int64_t> key;
     std::shared_ptr<Executor> executor;
-    uint64_t last_asked;
+    uint64_t last_used;
   };
   void evict_one();
 

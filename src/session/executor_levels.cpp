@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "base/interrupt.h"
+#include "base/on_wait_scope.h"
 #include "base/thread_pool.h"
 #include "base/threads.h"
-#include "base/on_wait_scope.h"
 #include "session/schedule.h"
 
 namespace runhooks {
@@ -19,9 +19,10 @@ namespace runhooks {
 namespace {
 
 constexpr int kMeasuredRuns = 4;
-constexpr int64_t kWorthOfPlan = 100000;  // minimum duration of a run, in ns
-constexpr int64_t kWorthOfLevel = 5000;  // minimum gain per level, in ns
-constexpr int64_t kWorthOfStep = 300;  // minimum duration of a shared step, in ns
+// For shorter runs, gains or steps, waking threads costs more than it saves.
+constexpr int64_t kMinPlanNs = 100000;
+constexpr int64_t kMinLevelGainNs = 5000;
+constexpr int64_t kMinStepNs = 300;
 
 }  // namespace
 
@@ -70,7 +71,7 @@ void Executor::run_measured() {
     always_prepare_changed = prepare_if_needed(step) || always_prepare_changed;
     execute(step);
     if (step.item->layout_changed) settle(step);
-    stop_if_asked(step);
+    poll_if_long(step);
     const int64_t ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
     // the minimum excludes delays from other processes
@@ -82,12 +83,12 @@ void Executor::run_measured() {
 void Executor::make_levels() {
   int64_t cost = 0;
   for (const Step& step : steps_) cost += step.cost_ns;
-  if (cost < kWorthOfPlan) return;
+  if (cost < kMinPlanNs) return;
   for (Step& step : steps_) {
     const auto number = static_cast<size_t>(step.node->level);
     if (number >= levels_->levels.size()) levels_->levels.resize(number + 1);
     Levels::Level& level = levels_->levels[number];
-    const bool shared = may_run_on_helper(step.item->op) && step.cost_ns > kWorthOfStep;
+    const bool shared = may_run_on_helper(step.item->op) && step.cost_ns > kMinStepNs;
     (!step.is_hot ? level.idle : shared ? level.shared : level.alone).push_back(&step);
   }
   bool has_shared = false;
@@ -103,16 +104,16 @@ void Executor::Levels::Level::balance() {
                    [](const Step* a, const Step* b) { return a->cost_ns > b->cost_ns; });
   int64_t all = 0;
   for (const Step* step : shared) all += step->cost_ns;
-  const auto spreads = [](const Step& step) {
+  const auto uses_threads = [](const Step& step) {
     return step.item->kernel && step.item->kernel->uses_threads();
   };
-  while (!shared.empty() && spreads(*shared[0]) && 2 * shared[0]->cost_ns > all) {
+  while (!shared.empty() && uses_threads(*shared[0]) && 2 * shared[0]->cost_ns > all) {
     all -= shared[0]->cost_ns;
     alone.push_back(shared[0]);
     shared.erase(shared.begin());
   }
   const int64_t longest = shared.empty() ? 0 : shared[0]->cost_ns;
-  if (std::min(all - longest, all / 2) < kWorthOfLevel) {
+  if (std::min(all - longest, all / 2) < kMinLevelGainNs) {
     alone.insert(alone.end(), shared.begin(), shared.end());
     shared.clear();
   }
@@ -135,7 +136,7 @@ void Executor::run_levels() {
     const auto run_alone = [&](Step& step) {
       run_step(step);
       finish(step);
-      stop_if_asked(step);
+      poll_if_long(step);
     };
     if (layout_changed) {
       for (Step* step : level.idle) run_alone(*step);
@@ -143,7 +144,7 @@ void Executor::run_levels() {
     for (Step* step : level.alone) run_alone(*step);
     levels_->run_shared(level.shared, run_step);
     for (Step* step : level.shared) finish(*step);
-    if (!level.shared.empty()) stop_if_asked(*level.shared[0]);  // the longest step
+    if (!level.shared.empty()) poll_if_long(*level.shared[0]);  // the longest step
     layout_changed = layout_changed || changes;
   }
   if (always_prepare_changed) choose_hot_steps();
@@ -151,8 +152,8 @@ void Executor::run_levels() {
 
 namespace {
 
-// Propagates an interrupt, which only this thread can observe, to the other threads of a level.
-// They then leave cancellable work.
+// Cancels the work of the other threads of a level after an interrupt, which only the session's
+// thread can observe.
 class LevelCancellation {
  public:
   explicit LevelCancellation(bool may_stop) : may_stop_(may_stop) {}
@@ -161,7 +162,7 @@ class LevelCancellation {
   template <typename Run>
   void run(const Run& step, std::exception_ptr& error) {
     const bool is_helper = std::this_thread::get_id() != caller_;
-    if (is_helper) set_cancel_flag(&leaves_);
+    if (is_helper) set_cancel_flag(&cancelled_);
     try {
       step();
     } catch (const ForeignUnwind&) {
@@ -172,8 +173,8 @@ class LevelCancellation {
     if (is_helper) set_cancel_flag(nullptr);
   }
   // Polls while this thread waits for the others.
-  void ask() {
-    if (!may_stop_ || leaves_.load(std::memory_order_relaxed)) return;
+  void poll() {
+    if (!may_stop_ || cancelled_.load(std::memory_order_relaxed)) return;
     try {
       check_interrupt_throttled();
     } catch (...) {
@@ -187,11 +188,11 @@ class LevelCancellation {
  private:
   void stop() {
     stopped_ = std::current_exception();
-    leaves_ = true;
+    cancelled_ = true;
   }
   const bool may_stop_;
   const std::thread::id caller_ = std::this_thread::get_id();
-  std::atomic<bool> leaves_{false};
+  std::atomic<bool> cancelled_{false};
   std::exception_ptr stopped_;
 };
 
@@ -202,24 +203,24 @@ void Executor::Levels::run_shared(const std::vector<Step*>& steps, Run run_step)
   if (steps.empty()) return;
   const bool may_stop =
       std::all_of(steps.begin(), steps.end(), [](const Step* step) { return step->may_stop; });
-  LevelCancellation leaving(may_stop);
+  LevelCancellation cancellation(may_stop);
   struct Work {
     const std::vector<Step*>& steps;
     std::vector<std::exception_ptr>& errors;
     Run& run_step;
-    LevelCancellation& leaving;
-  } work{steps, errors, run_step, leaving};
+    LevelCancellation& cancellation;
+  } work{steps, errors, run_step, cancellation};
   errors.assign(steps.size(), nullptr);
-  const OnWaitScope waiting([](void* context) { static_cast<LevelCancellation*>(context)->ask(); },
-                             &leaving);
+  const OnWaitScope waiting([](void* context) { static_cast<LevelCancellation*>(context)->poll(); },
+                            &cancellation);
   parallel_for(
       steps.size(), kernel_threads(),
       [](void* context, size_t i) {
         auto& shared = *static_cast<Work*>(context);
-        shared.leaving.run([&] { shared.run_step(*shared.steps[i]); }, shared.errors[i]);
+        shared.cancellation.run([&] { shared.run_step(*shared.steps[i]); }, shared.errors[i]);
       },
       &work);
-  leaving.rethrow();
+  cancellation.rethrow();
   size_t first = steps.size();
   for (size_t i = 0; i < steps.size(); ++i) {
     if (!errors[i]) continue;

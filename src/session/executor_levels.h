@@ -13,8 +13,8 @@ namespace runhooks {
 class Executor::Levels {
  public:
   struct Level {
-    std::vector<Step*> idle;  // prepared only, if the layout has changed
-    std::vector<Step*> alone;  // run on the session's thread
+    std::vector<Step*> idle;    // prepared only, if the layout has changed
+    std::vector<Step*> alone;   // run on the session's thread
     std::vector<Step*> shared;  // run on all threads, longest first
     // Moves a step that takes longer than all others combined to `alone`, where its kernel may use
     // threads.

@@ -57,7 +57,7 @@ InputSet Executor::infer_outputs(NodeItem& item) {
     const Tensor& input = context.input(i);
     const bool is_known = input.is_valid() || !holds_tensor(item.op.input(i).dtype());
     shapes.push_back(is_known ? input.shape() : Shape::unknown());
-    // ops that allocate their own outputs need no values here
+    // The shape functions of ops that allocate their outputs need no input values.
     values.push_back(input.is_valid() && !def.allocates_outputs ? &input : nullptr);
   }
   ShapeContext shape_context(item.op, std::move(shapes), std::move(values), context.num_outputs());
@@ -76,8 +76,8 @@ InputSet Executor::infer_outputs(NodeItem& item) {
   return shape_context.values_read();
 }
 
-// Downstream nodes may have used the values during preparation, so a change must bump their
-// version.
+// Consumers may have used the values during preparation, so a change must advance the versions of
+// the outputs.
 void Executor::compute_invariant(NodeItem& item, bool is_first) {
   KernelContext& context = item.context;
   std::vector<Tensor> before;

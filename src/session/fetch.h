@@ -13,7 +13,7 @@ struct Fetch {
 
   Fetch() = default;
   Fetch(Output output) : op(output.op), index(output.index) {}  // NOLINT: implicit by design
-  Fetch(Operation* operation) : op(operation) {}  // NOLINT: implicit by design
+  Fetch(Operation* operation) : op(operation) {}                // NOLINT: implicit by design
   bool is_tensor() const { return index != kRunOnly; }
   bool operator==(const Fetch& other) const { return op == other.op && index == other.index; }
 };

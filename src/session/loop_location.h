@@ -7,8 +7,8 @@
 
 namespace runhooks {
 
-// State of one loop, which is the innermost while one of its hooks runs. Loops may nest, as when a
-// hook trains another model. Their lifetimes may overlap, as with lazily read predictions.
+// The position of one loop. Loops may nest, as when a hook trains another model, and their
+// lifetimes may overlap, as with lazily read predictions.
 struct LoopLocation {
   const class RunHook* hook = nullptr;
   const char* method = "";
@@ -40,7 +40,7 @@ struct LoopLocation {
    private:
     LoopLocation& where_;
     LoopLocation* outer_;
-    const RunHook* outer_hook_;  // restored on exit: a saver calls other hooks
+    const RunHook* outer_hook_;  // restored on exit, because savers call other hooks
     const char* outer_method_;
   };
 

@@ -36,14 +36,14 @@ NodeEntry& NodeTable::entry(const Operation& op) {
 }
 
 Slot& NodeTable::feed_slot(const Output& output) {
-  NodeEntry& own = entry(*output.op);
-  own.feed_slots.resize(own.slots.size());
-  return own.feed_slots[place(output)];
+  NodeEntry& node_entry = entry(*output.op);
+  node_entry.feed_slots.resize(node_entry.slots.size());
+  return node_entry.feed_slots[index_of(output)];
 }
 
 NodeItem& NodeTable::item(Operation& op, const std::vector<bool>& fed_inputs) {
-  NodeEntry& own = entry(op);
-  for (const auto& item : own.items) {
+  NodeEntry& node_entry = entry(op);
+  for (const auto& item : node_entry.items) {
     if (item.first == fed_inputs) return *item.second;
   }
   std::vector<Slot*> inputs;
@@ -51,27 +51,27 @@ NodeItem& NodeTable::item(Operation& op, const std::vector<bool>& fed_inputs) {
     const Output& input = op.inputs()[i];
     inputs.push_back(fed_inputs[i] ? &feed_slot(input) : &slot(input));
   }
-  Slot* outputs = own.slots.empty() ? nullptr : own.slots.data();
+  Slot* outputs = node_entry.slots.empty() ? nullptr : node_entry.slots.data();
   auto made = std::make_unique<NodeItem>(op, std::move(inputs), outputs, resources_, buffers_);
   // A kernel that writes only during preparation has outputs that persist across runs.
   if (made->kernel && !made->kernel->computes()) {
-    for (Slot& output : own.slots) buffers_.exclude_from_sharing(output);
+    for (Slot& output : node_entry.slots) buffers_.exclude_from_sharing(output);
   }
-  own.items.emplace_back(fed_inputs, std::move(made));
-  return *own.items.back().second;
+  node_entry.items.emplace_back(fed_inputs, std::move(made));
+  return *node_entry.items.back().second;
 }
 
 void NodeTable::retain(const Operation& op, bool runs) {
-  NodeEntry& own = entry(op);
-  ++own.users;
-  if (runs) ++own.runners;
+  NodeEntry& node_entry = entry(op);
+  ++node_entry.users;
+  if (runs) ++node_entry.runners;
 }
 
 void NodeTable::release(const Operation& op, bool runs) {
-  NodeEntry& own = entry(op);
-  if (runs && --own.runners == 0) own.items.clear();
-  if (--own.users > 0) return;
-  for (std::vector<Slot>* slots : {&own.slots, &own.feed_slots}) {
+  NodeEntry& node_entry = entry(op);
+  if (runs && --node_entry.runners == 0) node_entry.items.clear();
+  if (--node_entry.users > 0) return;
+  for (std::vector<Slot>* slots : {&node_entry.slots, &node_entry.feed_slots}) {
     for (Slot& slot : *slots) {
       buffers_.forget(slot);
       slot.tensor = Tensor();
@@ -79,7 +79,7 @@ void NodeTable::release(const Operation& op, bool runs) {
       ++slot.version;
     }
   }
-  own.holds_invariant = false;
+  node_entry.holds_invariant = false;
   ++epoch;
 }
 

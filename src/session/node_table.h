@@ -51,8 +51,8 @@ struct NodeEntry {
 };
 
 // Finds entries by operation. Addresses of entries, items and slots are stable, because kernels
-// and plans point to them. Only one plan of a table runs at a time, so nested runs need their own
-// table.
+// and plans point to them. Only one plan of a table runs at a time, so nested runs need a
+// separate table.
 class NodeTable {
  public:
   NodeTable(ResourceManager& resources, const BufferOptions& options)
@@ -63,7 +63,7 @@ class NodeTable {
   NodeEntry& entry(const Operation& op);
   // The item of `op` for this set of fed inputs.
   NodeItem& item(Operation& op, const std::vector<bool>& fed_inputs);
-  Slot& slot(const Output& output) { return entry(*output.op).slots[place(output)]; }
+  Slot& slot(const Output& output) { return entry(*output.op).slots[index_of(output)]; }
   Slot& feed_slot(const Output& output);
   BufferPool& buffers() { return buffers_; }
 
@@ -72,7 +72,6 @@ class NodeTable {
   void release(const Operation& op, bool runs);
 
   bool is_running() const { return is_running_; }
-  // Marks a plan of the table as running.
   class Run {
    public:
     explicit Run(NodeTable& table) : table_(table) { table_.is_running_ = true; }
@@ -95,7 +94,7 @@ class NodeTable {
   size_t snapshots = 0;
 
  private:
-  static size_t place(const Output& output) { return static_cast<size_t>(output.index); }
+  static size_t index_of(const Output& output) { return static_cast<size_t>(output.index); }
 
   ResourceManager& resources_;
   BufferPool buffers_;

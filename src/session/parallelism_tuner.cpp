@@ -7,7 +7,7 @@ namespace runhooks {
 
 namespace {
 
-// Runs between two rounds: trying a mode that is half as fast costs about one percent.
+// Runs between two rounds, so that measuring slow modes costs little.
 constexpr int kRest = 120;
 // Ignores the slowest samples of a mode, which include delays from other processes.
 constexpr int kIgnored = 2;

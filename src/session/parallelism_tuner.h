@@ -10,8 +10,7 @@ namespace runhooks {
 enum class ParallelMode { kLevels, kKernels, kNone };
 
 // Whether a second thread helps depends on cache topology and load, which change on a virtual
-// machine. So each mode is re-measured periodically, and the fastest recent one is used in
-// between.
+// machine. Each mode is therefore measured periodically; other runs use the fastest recent mode.
 class ParallelismTuner {
  public:
   // Plans without levels skip kLevels.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "base/interrupt.h"
 #include "base/complexity_counter.h"
+#include "base/interrupt.h"
 #include "graph/func_graph.h"
 #include "session/schedule.h"
 
@@ -67,7 +67,7 @@ void Plan::add_copies(const std::vector<Fetch>& fetches) {
 // value comes from.
 void Plan::mark_snapshots() {
   std::unordered_map<const Operation*, size_t> reads;  // the read that output 0 may alias
-  std::unordered_map<std::string, size_t> changes;  // last update, by variable name
+  std::unordered_map<std::string, size_t> changes;     // last update, by variable name
   InterruptPoll poll;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     poll();

@@ -62,7 +62,7 @@ class Plan {
 
   std::shared_ptr<NodeTable> table_;
   std::vector<Node> nodes_;
-  std::unordered_map<const Operation*, size_t> positions_;  // indices of nodes
+  std::unordered_map<const Operation*, size_t> positions_;
   std::vector<std::pair<Output, Slot*>> feeds_;
   OutputSet fed_;
   std::vector<ResultCopy> fed_copies_;

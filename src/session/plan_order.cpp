@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/interrupt.h"
 #include "base/complexity_counter.h"
+#include "base/interrupt.h"
 #include "session/plan.h"
 
 namespace runhooks {
@@ -19,14 +19,14 @@ bool is_mutating(const Operation* op) {
 // The operations that the fetches need, excluding fed ones, with their indices.
 struct Needed {
   std::vector<Operation*> ops;
-  std::unordered_map<const Operation*, size_t> places;
+  std::unordered_map<const Operation*, size_t> positions;
 };
 
 Needed needed_operations(const std::vector<Fetch>& fetches, const OutputSet& feeds) {
   Needed needed;
   const auto visit = [&](Operation* op) {
     ++pass_work_count();
-    if (needed.places.emplace(op, needed.ops.size()).second) needed.ops.push_back(op);
+    if (needed.positions.emplace(op, needed.ops.size()).second) needed.ops.push_back(op);
   };
   for (const Fetch& fetch : fetches) {
     if (fetch.is_tensor() && feeds.count(Output(fetch.op, fetch.index)) > 0) continue;
@@ -44,7 +44,7 @@ Needed needed_operations(const std::vector<Fetch>& fetches, const OutputSet& fee
   return needed;
 }
 
-// Stores the successors of all operations in one array.
+// The state of a topological sort (Kahn's algorithm). One array holds all successor lists.
 class ReadyQueue {
  public:
   ReadyQueue(const Needed& needed, const OutputSet& feeds)
@@ -56,10 +56,10 @@ class ReadyQueue {
       const Operation* op = needed.ops[i];
       const size_t before = pairs.size();
       for (const Output& input : op->inputs()) {
-        if (feeds.count(input) == 0) pairs.emplace_back(needed.places.at(input.op), i);
+        if (feeds.count(input) == 0) pairs.emplace_back(needed.positions.at(input.op), i);
       }
       for (const Operation* control : op->control_inputs()) {
-        pairs.emplace_back(needed.places.at(control), i);
+        pairs.emplace_back(needed.positions.at(control), i);
       }
       waits_for_[i] = pairs.size() - before;
     }
@@ -80,7 +80,7 @@ class ReadyQueue {
 
  private:
   std::vector<size_t> ends_, row_;  // successors of i end before ends_[i + 1]
-  std::vector<size_t> waits_for_;  // unfinished dependencies of each operation
+  std::vector<size_t> waits_for_;   // unfinished dependencies of each operation
 };
 
 }  // namespace
@@ -105,7 +105,7 @@ std::vector<Operation*> ordered_operations(const std::vector<Fetch>& fetches,
     Operation* op = ready.top();
     ready.pop();
     order.push_back(op);
-    followers.done(needed.places.at(op), [&](size_t i) { ready.push(needed.ops[i]); });
+    followers.done(needed.positions.at(op), [&](size_t i) { ready.push(needed.ops[i]); });
   }
   if (order.size() != needed.ops.size()) {
     fail(Code::kInvalidArgument, "The graph has a cycle through the fetched operations.");

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/interrupt.h"
 #include "base/complexity_counter.h"
+#include "base/interrupt.h"
 #include "graph/op_registry.h"
 
 namespace runhooks {
@@ -25,10 +25,10 @@ class Levels {
  public:
   int add(const Operation& op) {
     int level = first_;
-    const bool stays = !can_move(op.def()),
+    const bool is_fixed = !can_move(op.def()),
                begins_updates = op.def().updates_variables && !has_updates_;
-    // Updates start only after all nodes ahead of the first update have succeeded.
-    if (stays || begins_updates) level = first_ = end_;
+    // Updates start only after all nodes before the first update have succeeded.
+    if (is_fixed || begins_updates) level = first_ = end_;
     has_updates_ = has_updates_ || op.def().updates_variables;
 
     Variables reads, changes;
@@ -36,13 +36,13 @@ class Levels {
     for (const Output& input : op.inputs()) {
       const Node& source = nodes_[input.op];
       level = std::max(level, source.after);
-      add_all(reads, source.variables_behind);
+      add_all(reads, source.aliased_variables);
     }
     for (const Operation* control : op.control_inputs()) {
       level = std::max(level, nodes_[control].after);
     }
     for (const int input : op.def().mutates) {
-      add_all(changes, nodes_[op.input(input).op].variables_behind);
+      add_all(changes, nodes_[op.input(input).op].aliased_variables);
     }
     make_unique(reads);
     make_unique(changes);
@@ -53,10 +53,10 @@ class Levels {
     for (const Operation* variable : reads) raise(uses_[variable].after_reads, level + 1);
     for (const Operation* variable : changes) raise(uses_[variable].after_change, level + 1);
     Node& node = nodes_[&op];
-    if (keeps_buffer(op)) node.variables_behind = std::move(reads);
+    if (may_alias(op)) node.aliased_variables = std::move(reads);
     node.after = level + 1;
     raise(end_, level + 1);
-    if (stays) first_ = end_;
+    if (is_fixed) first_ = end_;
     return level;
   }
 
@@ -64,7 +64,7 @@ class Levels {
   using Variables = std::vector<const Operation*>;
   struct Node {
     int after = 0;  // the first level at which its outputs are available
-    Variables variables_behind;
+    Variables aliased_variables;
   };
   struct Uses {
     int after_reads = 0, after_change = 0;
@@ -79,11 +79,11 @@ class Levels {
     variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
   }
   // True if an output may alias a variable's buffer.
-  static bool keeps_buffer(const Operation& op) {
+  static bool may_alias(const Operation& op) {
     const OpDef& def = op.def();
-    bool keeps = def.holds_variable || def.reads_variable || def.forwards || def.may_forward;
-    for (int i = 0; i < op.num_outputs(); ++i) keeps = keeps || op.output_is_ref(i);
-    return keeps;
+    bool aliases = def.holds_variable || def.reads_variable || def.forwards || def.may_forward;
+    for (int i = 0; i < op.num_outputs(); ++i) aliases = aliases || op.output_is_ref(i);
+    return aliases;
   }
   int first_ = 0, end_ = 0;  // first level open to the next node, and first empty level
   bool has_updates_ = false;
@@ -96,7 +96,7 @@ class Levels {
 // Strings append to a shared dictionary, and ops that create handles use the session's resources.
 // Both need the session's thread.
 bool may_run_on_helper(const Operation& op) {
-  // a function's own steps use the threads
+  // The steps of a called function use the threads themselves.
   if (!can_move(op.def()) || op.def().calls_functions) return false;
   for (int i = 0; i < op.num_outputs(); ++i) {
     if (op.output_is_ref(i) && !op.def().updates_variables) return false;

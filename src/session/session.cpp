@@ -98,14 +98,14 @@ bool Session::is_initialized(const Variable& variable) const {
 
 const Tensor& Session::value(const Variable& variable) const {
   // Hooks read the global step after each step, so the last lookup is cached.
-  if (asked_.op != variable.handle.op || !asked_.state) {
-    asked_ = {variable.handle.op, find_variable_state(resources_, *variable.handle.op)};
+  if (last_lookup_.op != variable.handle.op || !last_lookup_.state) {
+    last_lookup_ = {variable.handle.op, find_variable_state(resources_, *variable.handle.op)};
   }
-  if (!asked_.state || !asked_.state->is_initialized()) {
+  if (!last_lookup_.state || !last_lookup_.state->is_initialized()) {
     fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", variable.op_name(),
          ".");
   }
-  return asked_.state->value();
+  return last_lookup_.state->value();
 }
 
 void Session::assign(const Variable& variable, const Tensor& value) {
@@ -121,7 +121,7 @@ void Session::close() {
   }
   executors_.clear();
   tables_.clear();
-  asked_ = {};
+  last_lookup_ = {};
   resources_.clear();
 }
 

@@ -49,8 +49,7 @@ class Session {
   const Tensor& value(const Variable& variable) const;
   bool is_initialized(const Variable& variable) const;
   void assign(const Variable& variable, const Tensor& value);
-  // Call after changing variables at the end of a loop: the checkpoint of that step is then
-  // outdated.
+  // Call after changing variables at the end of a loop, so that the loop saves a new checkpoint.
   void note_change() { ++changes_; }
   int changes() const { return changes_; }
 
@@ -68,11 +67,11 @@ class Session {
   SessionOptions options_;
   ResourceManager resources_;
   // The variable that value() looked up last. Its resource stays valid until close().
-  struct Asked {
+  struct LastLookup {
     const Operation* op = nullptr;
     VariableState* state = nullptr;
   };
-  mutable Asked asked_;
+  mutable LastLookup last_lookup_;
   // One per nesting depth of runs, each with its own buffers.
   std::vector<std::shared_ptr<NodeTable>> tables_;
   ExecutorCache executors_;

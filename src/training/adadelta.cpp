@@ -60,10 +60,10 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "Adadelta",
     Adadelta,
     "train.AdadeltaOptimizer",
-    {"learning_rate = 0.001: number in [0, Inf). How far a step goes.",
-     "rho = 0.95: number in [0, 1]. How much of the means is kept.",
-     "epsilon = 1e-08: number in [0, Inf). Keeps quotients finite.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'Adadelta': string; kept. The name scope of the step, and the slots' name."});
+    {"learning_rate = 0.001: number in [0, Inf). Learning rate.",
+     "rho = 0.95: number in [0, 1]. Decay rate of the running means.",
+     "epsilon = 1e-08: number in [0, Inf). Small constant that avoids division by zero.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'Adadelta': string; kept. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

@@ -55,9 +55,9 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "Adagrad",
     Adagrad,
     "train.AdagradOptimizer",
-    {"learning_rate: number in [0, Inf). How far a step goes.",
-     "initial_accumulator_value = 0.1: number in (0, Inf). What the sums of squares begin with.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'Adagrad': string; kept. The name scope of the step, and the slots' name."});
+    {"learning_rate: number in [0, Inf). Learning rate.",
+     "initial_accumulator_value = 0.1: number in (0, Inf). Initial sum of squared gradients.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'Adagrad': string; kept. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

@@ -78,13 +78,13 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "AdagradDA",
     AdagradDA,
     "train.AdagradDAOptimizer",
-    {"learning_rate: number in [0, Inf). How far a step goes.",
-     "global_step = NULL: any. The number of the step; by default that of the graph.",
-     "initial_gradient_squared_accumulator_value = 0.1: number in (0, Inf). What the sums of "
-     "squares begin with.",
-     "l1_regularization_strength = 0: number in [0, Inf). Shrinks weights towards 0.",
-     "l2_regularization_strength = 0: number in [0, Inf). Shrinks large weights.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'AdagradDA': string; kept. The name scope of the step, and the slots' name."});
+    {"learning_rate: number in [0, Inf). Learning rate.",
+     "global_step = NULL: any. Global step variable; the default is that of the graph.",
+     "initial_gradient_squared_accumulator_value = 0.1: number in (0, Inf). Initial "
+     "sum of squared gradients.",
+     "l1_regularization_strength = 0: number in [0, Inf). L1 penalty.",
+     "l2_regularization_strength = 0: number in [0, Inf). L2 penalty.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'AdagradDA': string; kept. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

@@ -1,5 +1,4 @@
-// Adam (tf.train.AdamOptimizer; Kingma and Ba 2015, with the correction of the bias in the learning
-// rate).
+// Adam (tf.train.AdamOptimizer; Kingma and Ba 2015), with bias correction in the learning rate.
 #include <cmath>
 #include <type_traits>
 
@@ -33,8 +32,8 @@ struct AdamRule {
       var[i] -= m[i] * alpha / (std::sqrt(v[i]) + epsilon);
     }
   }
-  // TensorFlow 1's: all of m and v decay and all of the variable moves, rows without a gradient
-  // too.
+  // As in TensorFlow 1, m and v decay and the variable moves in all rows, including rows without a
+  // gradient.
   template <typename T>
   static void apply_rows(ApplyInputs<T>& in) {
     const T beta1_power = in.scalar(3), beta2_power = in.scalar(4), lr = in.scalar(5);
@@ -56,7 +55,7 @@ struct AdamRule {
   }
 };
 
-// TensorFlow has no op for it either: its optimizer adds these.
+// TensorFlow has no op for sparse Adam; its optimizer builds the same ops.
 void lower_sparse_adam(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
   const Output one = in.number(1), grad = in.value(9), indices = in.value(10);
@@ -94,11 +93,11 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "Adam",
     Adam,
     "train.AdamOptimizer",
-    {"learning_rate = 0.001: number in [0, Inf). How far a step goes.",
-     "beta1 = 0.9: number in [0, 1]. How much of the mean of the gradients is kept.",
-     "beta2 = 0.999: number in [0, 1]. How much of the mean of their squares is kept.",
-     "epsilon = 1e-08: number in (0, Inf). Keeps quotients finite.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'Adam': string; kept. The name scope of the step, and the slots' name."});
+    {"learning_rate = 0.001: number in [0, Inf). Learning rate.",
+     "beta1 = 0.9: number in [0, 1]. Decay rate of the mean of the gradients.",
+     "beta2 = 0.999: number in [0, 1]. Decay rate of the mean of squared gradients.",
+     "epsilon = 1e-08: number in (0, Inf). Small constant that avoids division by zero.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'Adam': string; kept. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

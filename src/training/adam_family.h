@@ -1,4 +1,4 @@
-// AdamFamily, what Adam and its descendants share: two moments a variable, powers of two betas.
+// AdamFamily: base class of Adam and its variants, which keep two moments per variable.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@ namespace runhooks {
 
 class AdamFamily : public Optimizer {
  protected:
-  // Not all of them correct the bias of the second moment, by the power of beta2.
+  // Set `has_beta2_power` to false if the second moment needs no bias correction.
   AdamFamily(const std::string& name,
              const Args& args,
              double default_epsilon,
              bool has_beta2_power = true);
 
-  // Slots "m" and "v".
+  // Creates the slots "m" and "v".
   void create_slots(Graph& graph, const VariablePtr& variable) override;
-  // The powers of the betas belong to the optimizer: one pair for all variables.
+  // Creates the powers of the betas, which all trained variables share.
   void create_own_variables(Graph& graph, const VariablePtr& first) override;
   std::vector<VariablePtr> own_variables() const override;
   void prepare(Graph& graph) override;
   Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override;
 
-  // The powers, the learning rate, the betas and epsilon, in the variable's type.
+  // The powers, the learning rate, the betas and epsilon, cast to the variable's type.
   std::vector<Output> shared_inputs(Graph& graph, const Variable& variable) const;
 
  private:

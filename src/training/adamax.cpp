@@ -1,4 +1,4 @@
-// Adam by the largest gradient (tf.contrib.opt.AdaMaxOptimizer; Kingma and Ba 2015, section 7.1).
+// AdaMax: Adam with the infinity norm (tf.contrib.opt.AdaMaxOptimizer; Kingma and Ba 2015).
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace runhooks {
 
 namespace {
 
-// Rows without a gradient stay as they are, unlike Adam's.
+// Unlike Adam, leaves rows without a gradient unchanged.
 struct AdaMaxRule {
   static constexpr int kRefs = 3;
   static constexpr SparseForm kSparse = SparseForm::kSameRule;
@@ -29,7 +29,7 @@ struct AdaMaxRule {
   }
 };
 
-// TensorFlow has the op for whole gradients only.
+// TensorFlow has only the dense op.
 void lower_sparse_adamax(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
   const Output one = in.number(1), rows = in.value(8), indices = in.value(9);
@@ -72,11 +72,11 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "AdaMax",
     AdaMax,
     "contrib.opt.AdaMaxOptimizer",
-    {"learning_rate = 0.001: number in [0, Inf). How far a step goes.",
-     "beta1 = 0.9: number in [0, 1]. How much of the mean of the gradients is kept.",
-     "beta2 = 0.999: number in [0, 1]. How much of the largest gradient is kept.",
-     "epsilon = 1e-08: number in (0, Inf). Keeps quotients finite.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'AdaMax': string; kept. The name scope of the step, and the slots' name."});
+    {"learning_rate = 0.001: number in [0, Inf). Learning rate.",
+     "beta1 = 0.9: number in [0, 1]. Decay rate of the mean of the gradients.",
+     "beta2 = 0.999: number in [0, 1]. Decay rate of the largest gradient.",
+     "epsilon = 1e-08: number in (0, Inf). Small constant that avoids division by zero.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'AdaMax': string; kept. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

@@ -11,7 +11,7 @@ namespace runhooks {
 
 namespace {
 
-// The decay is a share of the variable itself, taken off before the step, and not of the gradient.
+// The decay shrinks the variable directly; it is not added to the gradient.
 struct AdamWRule {
   static constexpr int kRefs = 3;
   static constexpr SparseForm kSparse = SparseForm::kNone;
@@ -53,7 +53,7 @@ class AdamW : public AdamFamily {
     AdamFamily::prepare(graph);
     weight_decay_ = hyperparameter(graph, "weight_decay");
   }
-  // Weight decay moves every row, so a gradient of rows is no saving.
+  // Weight decay changes every row, so a sparse update would save nothing.
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     const Gradient dense = dense_gradient(graph, gradient);
     std::vector<Output> inputs = shared_inputs(graph, variable);
@@ -79,12 +79,12 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "AdamW",
     AdamW,
     "train.AdamWOptimizer, contrib.opt.AdamWOptimizer",
-    {"weight_decay: number in [0, Inf). The share of each weight that is taken off in a step.",
-     "learning_rate = 0.001: number in [0, Inf). How far a step goes.",
-     "beta1 = 0.9: number in [0, 1]. How much of the mean of the gradients is kept.",
-     "beta2 = 0.999: number in [0, 1]. How much of the mean of their squares is kept.",
-     "epsilon = 1e-08: number in (0, Inf). Keeps quotients finite.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'AdamW': string; kept. The name scope of the step, and the slots' name."});
+    {"weight_decay: number in [0, Inf). Fraction of each weight subtracted in a step.",
+     "learning_rate = 0.001: number in [0, Inf). Learning rate.",
+     "beta1 = 0.9: number in [0, 1]. Decay rate of the mean of the gradients.",
+     "beta2 = 0.999: number in [0, 1]. Decay rate of the mean of squared gradients.",
+     "epsilon = 1e-08: number in (0, Inf). Small constant that avoids division by zero.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'AdamW': string; kept. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

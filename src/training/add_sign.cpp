@@ -1,5 +1,5 @@
-// A step is longer where the gradient has the sign of its mean (tf.contrib.opt.AddSignOptimizer;
-// Bello et al. 2017).
+// AddSign: takes longer steps where the gradient has the same sign as its running mean
+// (tf.contrib.opt.AddSignOptimizer; Bello et al. 2017).
 #include "ops/state/gradient_helpers.h"
 #include "training/apply_kernel.h"
 #include "training/lowered_update.h"
@@ -14,7 +14,7 @@ T sign_of(T x) {
   return static_cast<T>((x > T(0)) - (x < T(0)));
 }
 
-// Rows without a gradient stay as they are, and so do their means.
+// Leaves rows without a gradient and their means unchanged.
 struct AddSignRule {
   static constexpr int kRefs = 2;
   static constexpr SparseForm kSparse = SparseForm::kSameRule;
@@ -30,7 +30,7 @@ struct AddSignRule {
   }
 };
 
-// TensorFlow has the op for whole gradients only.
+// TensorFlow has only the dense op.
 void lower_sparse_add_sign(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
   const Output rows = in.value(6), indices = in.value(7), one = in.number(1);
@@ -65,7 +65,7 @@ class AddSign : public Optimizer {
   }
 
  private:
-  // How much the signs count in this step.
+  // The weight of the sign agreement in this step.
   Output sign_decay(Graph& graph) const {
     const auto function = args().callable("sign_decay_fn");
     if (!function) return graph.scalar(DType::kFloat32, 1, "sign_decay");
@@ -93,11 +93,11 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "AddSign",
     AddSign,
     "contrib.opt.AddSignOptimizer",
-    {"learning_rate = 0.1: number in [0, Inf). How far a step goes.",
-     "alpha = 1: number in [0, Inf). What the factor of a step is, apart from the signs.",
-     "beta = 0.9: number in [0, 1]. How much of the mean of the gradients is kept.",
-     "sign_decay_fn = NULL: any. A function of the step that gives the weight of the signs.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'AddSign': string. The name scope of the step, and the slots' name."});
+    {"learning_rate = 0.1: number in [0, Inf). Learning rate.",
+     "alpha = 1: number in [0, Inf). Step factor without the sign term.",
+     "beta = 0.9: number in [0, 1]. Decay rate of the mean of the gradients.",
+     "sign_decay_fn = NULL: any. Function of the global step; returns the weight of the signs.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'AddSign': string. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// What the kernels of the Apply* ops share: their registration for both kinds of variables.
+// Kernels and registration of the Apply* ops, for reference and resource variables.
 #pragma once
 
 #include <algorithm>
@@ -14,29 +14,30 @@
 
 namespace runhooks {
 
-// Which sparse op an update has: none, one that applies the same rule to each row, or one of its
-// own, `template <typename T> static void apply_rows(ApplyInputs<T>& in)`.
+// The sparse form of an update: none, the dense rule applied to each row, or a separate function
+// `template <typename T> static void apply_rows(ApplyInputs<T>& in)`.
 enum class SparseForm { kNone, kSameRule, kOwn };
 
-// A rule whose step for one element depends on the others says so: kNeedsAll.
+// A rule sets kNeedsAll if the step of an element depends on other elements. Such updates are
+// neither split nor batched.
 template <typename Rule, typename = void>
 struct NeedsAll : std::false_type {};
 template <typename Rule>
 struct NeedsAll<Rule, std::void_t<decltype(Rule::kNeedsAll)>> : std::true_type {};
 
-// Where the input `name` of an op stands; -1 where it has none.
-inline int input_place(const OpDef& def, const char* name) {
+// The index of the input `name`, or -1.
+inline int input_number_of(const OpDef& def, const char* name) {
   for (size_t i = 0; i < def.inputs.size(); ++i) {
     if (def.inputs[i].name == name) return static_cast<int>(i);
   }
   return -1;
 }
 
-// Rule has kRefs, the number of variables (up to 4), and `template <typename T> static void
-// apply(ApplyInputs<T>& in)`.
+// Rule defines kRefs, the number of variables (at most 4), and
+// `template <typename T> static void apply(ApplyInputs<T>& in)`.
 template <typename Rule>
 struct ApplyRule {
-  static void pass_on(KernelContext& c) {
+  static void forward_variable(KernelContext& c) {
     if (c.num_outputs() == 0) return;
     auto& state = c.input_resource<VariableState>(0);
     c.set_output_resource(0, &state);
@@ -49,7 +50,7 @@ struct ApplyRule {
     void prepare(KernelContext& c) override {
       inputs_.reset();
       const OpDef& def = c.op().def();
-      gradient_ = std::max(input_place(def, "grad"), input_place(def, "delta"));
+      gradient_ = std::max(input_number_of(def, "grad"), input_number_of(def, "delta"));
       is_shared_ = !NeedsAll<Rule>::value && gradient_ >= 0 &&
                    is_worth_sharing(c.input(gradient_).num_elements());
     }
@@ -61,31 +62,31 @@ struct ApplyRule {
       }
       if (is_shared_) {
         inputs_->gradient(gradient_);  // throws here, not on another thread
-        apply_in_pieces(*inputs_);
+        apply_in_parallel(*inputs_);
       } else {
         Rule::apply(*inputs_);
       }
-      pass_on(c);
+      forward_variable(c);
     }
     bool can_batch_with(const KernelContext& own, const GroupMember& other) const override {
       const KernelContext& its = *other.context;
       return !NeedsAll<Rule>::value && gradient_ >= 0 &&
-             are_single_updates(own, its, Rule::kRefs, gradient_);
+             can_batch_updates(own, its, Rule::kRefs, gradient_);
     }
     std::unique_ptr<KernelGroup> group(const std::vector<GroupMember>& members) override {
       return std::make_unique<ScalarUpdateBatch<T>>(members, Rule::kRefs, gradient_,
-                                                &Rule::template apply<T>);
+                                                    &Rule::template apply<T>);
     }
 
    private:
-    static void apply_in_pieces(const ApplyInputs<T>& inputs) {
+    static void apply_in_parallel(const ApplyInputs<T>& inputs) {
       parallel_for_range(inputs.size(), [&inputs](int64_t first, int64_t count) {
-        ApplyInputs<T> piece = inputs;
-        piece.select_range(first, count);
-        Rule::apply(piece);
+        ApplyInputs<T> part = inputs;
+        part.select_range(first, count);
+        Rule::apply(part);
       });
     }
-    // As they were found: many small updates would look for little else.
+    // Cached until a variable moves, because in small updates the lookup would dominate.
     std::optional<ApplyInputs<T>> inputs_;
     uint64_t moves_seen_ = 0;
     int gradient_ = -1;
@@ -94,7 +95,7 @@ struct ApplyRule {
   template <typename T>
   class RowsKernel : public runhooks::Kernel {
    public:
-    void prepare(KernelContext& c) override { at_ = input_place(c.op().def(), "indices"); }
+    void prepare(KernelContext& c) override { at_ = input_number_of(c.op().def(), "indices"); }
     void compute(KernelContext& c) override {
       ApplyInputs<T> inputs(c, Rule::kRefs);
       inputs.begin_rows(at_);
@@ -106,7 +107,7 @@ struct ApplyRule {
           Rule::apply(inputs);
         }
       }
-      pass_on(c);
+      forward_variable(c);
     }
 
    private:
@@ -115,9 +116,9 @@ struct ApplyRule {
 };
 
 // Registers Apply<name> (reference variables) and ResourceApply<name> (resource variables), and
-// SparseApply<name> and ResourceSparseApply<name> where the rule has a sparse form. `refs` are the
-// variables; `inputs` are specifications of the other inputs ("grad: T"). `lower` and
-// `lower_rows` write updates that TensorFlow does not know in its ops, dense and sparse ones.
+// SparseApply<name> and ResourceSparseApply<name> if the rule has a sparse form. `refs` are the
+// variables; `inputs` are specifications of the other inputs ("grad: T"). `lower` and `lower_rows`
+// translate dense and sparse updates for which TensorFlow has no op.
 template <typename Rule>
 bool register_apply_op(const char* name,
                        const std::vector<std::string>& refs,
@@ -128,7 +129,6 @@ bool register_apply_op(const char* name,
   for (int form = 0; form < 4; ++form) {
     const bool is_resource = form % 2 == 1, is_sparse = form >= 2;
     if (is_sparse && Rule::kSparse == SparseForm::kNone) continue;
-    // The registry keeps what it needs of these words.
     const std::string type =
         str_cat(is_resource ? "Resource" : "", is_sparse ? "Sparse" : "", "Apply", name);
     OpRegistration op(type.c_str());
@@ -138,7 +138,7 @@ bool register_apply_op(const char* name,
     }
     for (const std::string& input : inputs) {
       const bool is_gradient = input == "grad: T" || input == "delta: T";
-      // what is subtracted from a whole variable is `delta`, from rows of it `grad`
+      // As in TensorFlow, `delta` is called `grad` in sparse ops.
       const std::string gradient = is_sparse ? "grad: T" : input;
       op.input((is_gradient ? gradient : str_cat(input, ", scalar")).c_str());
       if (is_sparse && is_gradient) op.input("indices: Tindices, vector");
@@ -154,8 +154,8 @@ bool register_apply_op(const char* name,
         .not_differentiable()
         .lower(is_sparse ? lower_rows : lower)
         .endpoint(str_cat("raw_ops.", type).c_str())
-        .summary(is_sparse ? "One step of an optimizer on rows of one variable."
-                           : "One step of an optimizer on one variable.");
+        .summary(is_sparse ? "Applies an optimizer step to rows of a variable."
+                           : "Applies an optimizer step to a variable.");
     if constexpr (Rule::kSparse == SparseForm::kNone) {
       op.kernel(kernel_by_type<ApplyRule<Rule>::template Kernel, float, double>());
     } else {

@@ -6,9 +6,9 @@ namespace runhooks {
 
 namespace {
 
-constexpr size_t kBlock = 128;  // updates that are gathered at once
+constexpr size_t kBlock = 128;  // number of updates gathered into one array
 
-// Of a variable of one number; null where it is none, or has no value yet.
+// The state of a one-element variable; NULL if it has several elements or is uninitialized.
 VariableState* single_number(const KernelContext& c, int i) {
   auto& state = c.input_resource<VariableState>(i);
   return state.is_initialized() && state.value().num_elements() == 1 ? &state : nullptr;
@@ -25,10 +25,10 @@ bool are_same_ops(const Operation& one, const Operation& other) {
 
 }  // namespace
 
-bool are_single_updates(const KernelContext& one,
-                        const KernelContext& other,
-                        int num_refs,
-                        int gradient) {
+bool can_batch_updates(const KernelContext& one,
+                       const KernelContext& other,
+                       int num_refs,
+                       int gradient) {
   if (!are_same_ops(one.op(), other.op()) || one.num_outputs() > 0) return false;
   for (int i = num_refs; i < one.num_inputs(); ++i) {
     const Tensor &a = one.input(i), &b = other.input(i);
@@ -40,9 +40,9 @@ bool are_single_updates(const KernelContext& one,
 
 template <typename T>
 ScalarUpdateBatch<T>::ScalarUpdateBatch(const std::vector<GroupMember>& members,
-                                int num_refs,
-                                int gradient,
-                                Apply apply)
+                                        int num_refs,
+                                        int gradient,
+                                        Apply apply)
     : num_refs_(num_refs), apply_(apply) {
   for (const GroupMember& member : members) {
     contexts_.push_back(member.context);
@@ -50,7 +50,7 @@ ScalarUpdateBatch<T>::ScalarUpdateBatch(const std::vector<GroupMember>& members,
   }
 }
 
-// FALSE where a variable is not as it should be, which its own update says.
+// Returns false if a variable is invalid. The updates then run one by one and report the error.
 template <typename T>
 bool ScalarUpdateBatch<T>::find_variables() {
   first_.reset();
@@ -73,17 +73,17 @@ bool ScalarUpdateBatch<T>::compute() {
     if (!find_variables()) return false;
     moves_seen_ = moves;
   }
-  constexpr size_t kMost = ApplyInputs<T>::kMostVariables;
-  T numbers[kMost][kBlock], gradients[kBlock];
+  constexpr size_t kMaxRefs = ApplyInputs<T>::kMaxVariables;
+  T numbers[kMaxRefs][kBlock], gradients[kBlock];
   T* const variables[] = {numbers[0], numbers[1], numbers[2], numbers[3]};
-  static_assert(kMost == 4);
+  static_assert(kMaxRefs == 4);
   for (size_t from = 0; from < contexts_.size(); from += kBlock) {
     const size_t n = std::min(kBlock, contexts_.size() - from);
     for (size_t i = 0; i < n; ++i) gradients[i] = *gradients_[from + i];
     for (int k = 0; k < num_refs_; ++k) {
       for (size_t i = 0; i < n; ++i) numbers[k][i] = *variables_[k][from + i];
     }
-    first_->see(variables, gradients, static_cast<int64_t>(n));
+    first_->use_gathered(variables, gradients, static_cast<int64_t>(n));
     apply_(*first_);
     for (int k = 0; k < num_refs_; ++k) {
       for (size_t i = 0; i < n; ++i) *variables_[k][from + i] = numbers[k][i];

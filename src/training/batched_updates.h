@@ -1,4 +1,4 @@
-// ScalarUpdateBatch, the updates of many variables of one number each, as one.
+// ScalarUpdateBatch: updates many one-element variables with one kernel call.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,23 @@
 
 namespace runhooks {
 
-// Whether both updates are of one number, by the same rates and the same attributes. The variables
-// are the first `num_refs` inputs.
-bool are_single_updates(const KernelContext& one,
-                        const KernelContext& other,
-                        int num_refs,
-                        int gradient);
+// True if both are updates of resource variables by one-element gradients, with the same attributes
+// and hyperparameter tensors. The first `num_refs` inputs are variables, input `gradient` the
+// gradient.
+bool can_batch_updates(const KernelContext& one,
+                       const KernelContext& other,
+                       int num_refs,
+                       int gradient);
 
-// Each number's update is its own: gathered, roots and divisions are done many at a time.
+// The updates are independent, so gathering them lets the rule vectorize roots and divisions.
 template <typename T>
 class ScalarUpdateBatch : public KernelGroup {
  public:
   using Apply = void (*)(ApplyInputs<T>&);
-  ScalarUpdateBatch(const std::vector<GroupMember>& members, int num_refs, int gradient, Apply apply);
+  ScalarUpdateBatch(const std::vector<GroupMember>& members,
+                    int num_refs,
+                    int gradient,
+                    Apply apply);
   bool compute() override;
 
  private:
@@ -31,8 +35,8 @@ class ScalarUpdateBatch : public KernelGroup {
   const int num_refs_;
   const Apply apply_;
   std::vector<const T*> gradients_;
-  std::vector<T*> variables_[ApplyInputs<T>::kMostVariables];
-  // As it was found while no variable had moved since.
+  std::vector<T*> variables_[ApplyInputs<T>::kMaxVariables];
+  // Inputs of the first update, valid while `VariableState::moves()` equals `moves_seen_`.
   std::optional<ApplyInputs<T>> first_;
   uint64_t moves_seen_ = 0;
 };

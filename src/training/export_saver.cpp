@@ -40,7 +40,7 @@ class SaverOps {
     return graph_.constant(Tensor::string_scalar(value), name);
   }
 
-  // One shard in a folder of its own, which becomes the checkpoint when it is complete.
+  // Writes one shard to a temporary directory; MergeV2Checkpoints then makes it the checkpoint.
   Output save(Output prefix) {
     const Output folder =
         graph_.op("StringJoin", {prefix, text("_temp/part", "Const")}).named("StringJoin");

@@ -1,4 +1,4 @@
-// Add_saver(), the operations by which a graph in a file saves and restores itself.
+// Add_saver(): adds the save and restore operations of an exported graph.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace runhooks {
 
-// Adds tf.train.Saver's operations for these (exported_saveables_in()) to the lowered graph of
-// theirs, and says which of them are called. The scope is "save", made unique.
+// Adds the operations of tf.train.Saver for `saveables`, as returned by exported_saveables_in(), to
+// the lowered graph. Returns the names of its entry points. The name scope is a unique "save".
 SaverDef add_saver(Graph& lowered, const std::vector<SaveablePtr>& saveables);
 
 }  // namespace runhooks

@@ -57,28 +57,28 @@ class Freezer {
     }
     const bool reads_one = !node.inputs.empty() && values_.count(node.inputs[0]) > 0;
     if (!reads_one) {
-      out.nodes.push_back(without_place(node));
+      out.nodes.push_back(without_colocation(node));
     } else if (node.op == "ReadVariableOp") {
-      out.nodes.push_back(of_value(node, "Identity", {{"T", dtype_of_value(node)}}));
+      out.nodes.push_back(node_on_value(node, "Identity", {{"T", dtype_of_value(node)}}));
     } else if (node.op == "VariableShape") {
       const AttrValue* type = node.attrs.find("out_type");
       out.nodes.push_back(
-          of_value(node, "Shape",
-                   {{"T", dtype_of_value(node)}, {"out_type", type ? *type : DType::kInt32}}));
+          node_on_value(node, "Shape",
+                        {{"T", dtype_of_value(node)}, {"out_type", type ? *type : DType::kInt32}}));
     } else if (node.op == "ResourceGather") {
       out.nodes.push_back(constant_node(node.name + "/axis", Tensor::scalar<int32_t>(0)));
       const AttrValue* indices = node.attrs.find("Tindices");
-      NodeDef gather = of_value(node, "GatherV2",
-                                {{"Tparams", dtype_of_value(node)},
-                                 {"Tindices", indices ? *indices : DType::kInt64},
-                                 {"Taxis", DType::kInt32}});
+      NodeDef gather = node_on_value(node, "GatherV2",
+                                     {{"Tparams", dtype_of_value(node)},
+                                      {"Tindices", indices ? *indices : DType::kInt64},
+                                      {"Taxis", DType::kInt32}});
       gather.inputs.insert(gather.inputs.begin() + 2, node.name + "/axis");
       out.nodes.push_back(gather);
     } else if (uses_handle(node)) {
-      fail(Code::kUnimplemented, "Op type '", node.op, "' (node '", node.name, "') uses variable '",
-           node.inputs[0], "' in a way that a constant cannot be used.");
+      fail(Code::kUnimplemented, "Cannot freeze variable '", node.inputs[0], "': op type '",
+           node.op, "' (node '", node.name, "') needs the variable itself, not its value.");
     } else {
-      out.nodes.push_back(without_place(node));
+      out.nodes.push_back(without_colocation(node));
     }
   }
 
@@ -86,10 +86,10 @@ class Freezer {
   static Tensor value_of(Session& session, Saveable& saveable, const NodeDef& node) {
     const std::vector<SaveSpec> specs = saveable.save(session.resources());
     if (is_variable_op(node.op) && specs.size() == 1) return specs[0].tensor.copy();
-    fail(Code::kUnimplemented, "Op type '", node.op, "' (node '", node.name,
-         "') has a state that no constant can take the place of.");
+    fail(Code::kUnimplemented, "Cannot freeze node '", node.name,
+         "': a constant cannot hold the state of op type '", node.op, "'.");
   }
-  // Of a variable that no checkpoint has.
+  // The value of a variable that checkpoints do not contain.
   static Tensor value_of(Session& session, const NodeDef& node) {
     const Operation* op = session.graph().find_operation(node.name);
     VariableState* state = op ? find_variable_state(session.resources(), *op) : nullptr;
@@ -99,14 +99,14 @@ class Freezer {
     return state->value().copy();
   }
   DType dtype_of_value(const NodeDef& node) const { return values_.at(node.inputs[0]).dtype(); }
-  // A handle, or a reference that is written to.
+  // True if the op takes a resource handle or a reference to a variable.
   static bool uses_handle(const NodeDef& node) {
     const OpDef* def = find_op_or_null(node.op);
     if (!def || def->inputs.empty()) return false;
     return def->inputs[0].takes_handles() || def->inputs[0].is_ref;
   }
-  // Operations that stood beside a variable say so, which has no meaning any more.
-  static NodeDef without_place(const NodeDef& node) {
+  // Removes the colocation attribute `_class`, which may name a variable that is now a constant.
+  static NodeDef without_colocation(const NodeDef& node) {
     NodeDef copy = node;
     AttrMap attrs;
     for (const auto& attr : node.attrs.items()) {
@@ -115,7 +115,7 @@ class Freezer {
     copy.attrs = attrs;
     return copy;
   }
-  static NodeDef of_value(const NodeDef& node, const char* type, const AttrMap& attrs) {
+  static NodeDef node_on_value(const NodeDef& node, const char* type, const AttrMap& attrs) {
     NodeDef made;
     made.name = node.name;
     made.op = type;
@@ -141,7 +141,7 @@ GraphDef freeze(Session& session,
   frozen.min_consumer = part.min_consumer;
   frozen.library = part.library;
   for (const NodeDef& node : part.nodes) freezer.add(node, frozen);
-  // what a constant does not need any more, such as an initial value
+  // Drops nodes that only the variables needed, such as initial values.
   return extract_sub_graph(frozen, outputs);
 }
 

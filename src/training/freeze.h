@@ -1,4 +1,4 @@
-// Freeze(): a GraphDef with the values of variables in the place of the variables.
+// Freeze(): replaces the variables of a GraphDef by constants.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 namespace runhooks {
 
 struct FreezeOptions {
-  // Variables by name: only these, where there are any; never those.
+  // Names of variables to freeze (all if empty), and of variables to keep.
   std::vector<std::string> whitelist, blacklist;
 };
 
-// tf.graph_util.convert_variables_to_constants(): what `outputs` need of the GraphDef, with
-// variables as constants of their values in the session.
+// tf.graph_util.convert_variables_to_constants(): returns the nodes that `outputs` depend on.
+// Variables become constants with their values in the session.
 GraphDef freeze(Session& session,
                 const GraphDef& graph_def,
                 const std::vector<std::string>& outputs,

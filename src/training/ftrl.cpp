@@ -11,7 +11,8 @@ namespace runhooks {
 
 namespace {
 
-// Power(accum) = accum^-lr_power; the square root is the usual case and much cheaper than pow().
+// Power(accum) = accum^-lr_power. The usual case is the square root, which is much cheaper than
+// pow().
 template <typename T>
 struct SquareRoot {
   T operator()(T x) const { return std::sqrt(x); }
@@ -62,8 +63,8 @@ inline void ftrl_update(ApplyInputs<float>& in,
   kernels().updates->sftrl(in.size(), &rates, in.variable(0), in.variable(1), in.variable(2), grad);
 }
 
-// Rows of one number each, a linear model's, all of them different: they are gathered, so that the
-// roots and divisions are done many at a time.
+// Updates distinct one-element rows, as in a linear model. They are gathered, so that roots and
+// divisions are vectorized.
 void ftrl_single_weights(ApplyInputs<float>& in,
                          const float* grad,
                          const FtrlParameters<float>& p) {
@@ -71,7 +72,7 @@ void ftrl_single_weights(ApplyInputs<float>& in,
   float *at[3][kBlock], numbers[3][kBlock];
   const FtrlRates rates = rates_of(p);
   const UpdateKernels& updates = *kernels().updates;
-  in.look_ahead(32);  // gathering a row takes much less time than its memory needs to come
+  in.set_prefetch_distance(32);  // gathering a row is much faster than a cache miss
   for (int64_t first = 0; first < in.num_rows(); first += kBlock) {
     const int64_t n = std::min(kBlock, in.num_rows() - first);
     for (int64_t i = 0; i < n; ++i) {
@@ -88,7 +89,7 @@ void ftrl_single_weights(ApplyInputs<float>& in,
   }
 }
 
-// All that the update sees, or with `by_rows` one row after another.
+// Updates the whole view of `in`, or each row in turn with `by_rows`.
 template <typename T, typename Power>
 void ftrl_updates(ApplyInputs<T>& in,
                   const FtrlParameters<T>& p,
@@ -102,7 +103,7 @@ void ftrl_updates(ApplyInputs<T>& in,
   }
   for (int64_t i = 0; i < n; ++i, grad += width) {
     in.select_row(i);
-    if (width == 1) {  // a linear model
+    if (width == 1) {
       ftrl_element(*in.variable(0), *in.variable(1), *in.variable(2), *grad, p, power);
     } else {
       ftrl_update(in, grad, p, power);
@@ -119,7 +120,7 @@ void ftrl(ApplyInputs<T>& in, const FtrlParameters<T>& parameters, T lr_power, b
   }
 }
 
-// The second version of the ops has the shrinkage as an input more.
+// FtrlV2 has the shrinkage as an additional input.
 template <bool kShrinks>
 struct FtrlRuleOf {
   static constexpr int kRefs = 3;
@@ -197,17 +198,17 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "Ftrl",
     Ftrl,
     "train.FtrlOptimizer",
-    {"learning_rate: number in [0, Inf). How far a step goes.",
-     "learning_rate_power = -0.5: number in (-Inf, 0]. How the rate falls; 0 for one that does "
-     "not.",
-     "initial_accumulator_value = 0.1: number in [0, Inf). What the sums of squares begin with.",
-     "l1_regularization_strength = 0: number in [0, Inf). Shrinks weights towards 0.",
-     "l2_regularization_strength = 0: number in [0, Inf). Shrinks large weights.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'Ftrl': string; kept. The name scope of the step, and the slots' name.",
-     "accum_name = NULL: string. The name of the slot of squares, by default `name`.",
-     "linear_name = NULL: string. The name of the other slot.",
-     "l2_shrinkage_regularization_strength = 0: number in [0, Inf). Shrinks weights with each "
-     "step."});
+    {"learning_rate: number in [0, Inf). Learning rate.",
+     "learning_rate_power = -0.5: number in (-Inf, 0]. Exponent by which the learning "
+     "rate falls; 0 for a constant rate.",
+     "initial_accumulator_value = 0.1: number in [0, Inf). Initial sum of squared gradients.",
+     "l1_regularization_strength = 0: number in [0, Inf). L1 penalty.",
+     "l2_regularization_strength = 0: number in [0, Inf). L2 penalty.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'Ftrl': string; kept. Name scope of the training op and its slots.",
+     "accum_name = NULL: string. Name of the accumulator slot; the default is `name`.",
+     "linear_name = NULL: string. Name of the linear slot; the default is `name`.",
+     "l2_shrinkage_regularization_strength = 0: number in [0, Inf). L2 penalty that is "
+     "added to the gradient but not to its square."});
 
 }  // namespace runhooks

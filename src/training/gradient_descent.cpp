@@ -53,8 +53,7 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "SGD",
     GradientDescent,
     "train.GradientDescentOptimizer",
-    {"learning_rate: number in [0, Inf). How far a step goes.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'GradientDescent': string; kept. The name scope of the step, and the slots' name."});
+    {"learning_rate: number in [0, Inf). Learning rate.", "use_locking = FALSE: flag. Ignored.",
+     "name = 'GradientDescent': string; kept. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

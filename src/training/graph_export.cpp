@@ -30,8 +30,10 @@ GraphExport& GraphExport::of(const Graph& graph) {
 GraphExport::Incremental::Incremental(const Graph& graph)
     : lowering(graph), writer(lowering.lowered(), with_shapes()) {}
 
-// With the nodes of the graph in graph_def_. Where it fails, the next one begins anew.
-std::unique_ptr<GraphExport::Incremental> GraphExport::grown(const std::vector<std::string>& saved) {
+// Brings the nodes in graph_def_ up to date, reusing the previous export if the graph has only
+// grown. An exception discards the export, so the next call starts from scratch.
+std::unique_ptr<GraphExport::Incremental> GraphExport::grown(
+    const std::vector<std::string>& saved) {
   std::unique_ptr<Incremental> growing = std::move(growing_);
   if (!growing || growing->saved != saved || !growing->lowering.grow()) {
     growing = std::make_unique<Incremental>(graph_);

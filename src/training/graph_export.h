@@ -1,4 +1,4 @@
-// A graph as the files of a run hold it: GraphDef, MetaGraphDef and graph.pbtxt.
+// GraphExport: serializes a graph as GraphDef, MetaGraphDef and graph.pbtxt.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,29 @@
 
 namespace runhooks {
 
-// A graph as bytes and text, in TensorFlow's ops. Of one that has grown only what is new is made.
+// Caches the graph in TensorFlow's ops. After the graph has grown, serializes only the new nodes.
 class GraphExport {
  public:
   explicit GraphExport(const Graph& graph) : graph_(graph) {}
-  // The one that all share, which lives as long as the graph.
+  // The instance shared by all callers, which lives as long as the graph.
   static GraphExport& of(const Graph& graph);
 
-  // A GraphDef with the shapes of all outputs, for TensorBoard.
+  // The GraphDef with the shapes of all outputs, for TensorBoard.
   const std::string& graph_def();
-  // Of these bytes, to be compared.
+  // Hash of the bytes of graph_def().
   uint64_t fingerprint();
-  // The same as text.
   std::string graph_text();
-  // A MetaGraphDef with the collections, for tf.train.import_meta_graph(), and with operations that
-  // save and restore what it has, which sessions of ours do not need.
+  // A MetaGraphDef with the collections, for tf.train.import_meta_graph(). It includes save and
+  // restore operations for TensorFlow; this package does not run them.
   const std::string& meta_graph();
 
  private:
-  // What can go on where the graph grows.
+  // The state of an export that can continue when the graph grows.
   struct Incremental {
     explicit Incremental(const Graph& graph);
     IncrementalLowering lowering;
     GraphDefWriter writer;
-    std::vector<std::string> saved;  // the names of what the saver saves
+    std::vector<std::string> saved;  // names of the saver's saveables
     std::optional<SaverDef> saver_def;
     WireWriter saver_nodes;
   };
@@ -47,11 +46,11 @@ class GraphExport {
 
   const Graph& graph_;
   int version_ = -1, collections_version_ = -1;
-  std::unique_ptr<Incremental> growing_;  // NULL of a graph that is finalized
+  std::unique_ptr<Incremental> growing_;  // NULL for a finalized graph
   WireWriter graph_def_;
-  size_t nodes_size_ = 0;  // of graph_def_, without its end
+  size_t nodes_size_ = 0;  // bytes of graph_def_ that hold nodes
   std::string meta_graph_;
-  std::optional<uint64_t> fingerprint_;  // where it was asked for
+  std::optional<uint64_t> fingerprint_;  // computed on first use
 };
 
 }  // namespace runhooks

@@ -14,11 +14,11 @@ const std::vector<std::string> kVariableCollections = {collection_keys::kGlobalV
                                                        collection_keys::kGlobalStep,
                                                        "moving_average_variables"};
 
-// Variables by name, so that several collections hold the same.
+// Creates one Variable per name, so that all collections share it.
 class Variables {
  public:
   explicit Variables(const GraphImporter& importer) : importer_(importer) {}
-  // NULL where its operation was not imported.
+  // NULL if its operation was not imported.
   VariablePtr get(const VariableDef& def) {
     const size_t colon = def.variable_name.rfind(':');
     Operation* holder = importer_.find(def.variable_name.substr(0, colon));
@@ -31,8 +31,8 @@ class Variables {
  private:
   VariablePtr make(const VariableDef& def, Operation* holder) const {
     if (!holder->def().holds_variable) {
-      fail(Code::kDataLoss, "'", def.variable_name, "' is called a variable, but its op is ",
-           holder->type(), ".");
+      fail(Code::kDataLoss, "A collection lists '", def.variable_name,
+           "' as a variable, but its op is ", holder->type(), ".");
     }
     auto variable = std::make_shared<Variable>();
     variable->handle = holder->output(0);

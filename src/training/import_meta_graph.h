@@ -1,4 +1,4 @@
-// Import_meta_graph(): graphs of files with their collections, and their variables as Variables.
+// Import_meta_graph(): imports a graph from a file with its collections and variables.
 #pragma once
 
 #include <string>
@@ -9,15 +9,14 @@
 
 namespace runhooks {
 
-// The graph's collections as the meta graph has them, as far as they name what was imported:
-// variables, tensors, operations and texts.
+// Restores the collections of a meta graph. Items that were not imported are skipped. Supports
+// variables, tensors and operations.
 void import_collections(Graph& graph,
                         const MetaGraphDef& meta_graph,
                         const GraphImporter& importer);
 
-// Adds a whole meta graph below `prefix` ("" or "scope/"). Where it has a saver, its variables are
-// what that saves, and the operations that it saves and restores them by come along only where the
-// graph is trusted.
+// Imports a meta graph under `prefix` ("" or "scope/"). The file operations of its saver are
+// imported only if `rights` allow them. `where` names the source in error messages.
 void import_meta_graph(Graph& graph,
                        const MetaGraphDef& meta_graph,
                        const std::string& prefix,

@@ -1,4 +1,4 @@
-// LAMB: Adam whose step has the length of the variable it moves (You et al. 2020; tfa.optimizers).
+// LAMB: Adam with each step scaled to the norm of its variable (You et al. 2020; tfa.optimizers).
 #include <cmath>
 
 #include "autodiff/gradients.h"
@@ -77,7 +77,7 @@ class Lamb : public AdamFamily {
     std::vector<Output> inputs = shared_inputs(graph, variable);
     inputs.push_back(like(graph, decay, variable));
     inputs.push_back(dense.values);
-    // Without a list of their own the variables without decay are those that do not adapt.
+    // By default, the variables excluded from decay are also excluded from adaptation.
     const char* list = args().has("exclude_from_layer_adaptation") ? "exclude_from_layer_adaptation"
                                                                    : "exclude_from_weight_decay";
     AttrMap attrs;
@@ -86,7 +86,7 @@ class Lamb : public AdamFamily {
   }
 
  private:
-  // Whether one of the patterns of an argument is found in the variable's name.
+  // True if one of the argument's patterns matches part of the variable's name.
   bool is_excluded(const Variable& variable, const char* argument) const {
     if (!args().has(argument)) return false;
     for (const std::string& pattern : args().texts(argument)) {
@@ -111,15 +111,15 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "LAMB",
     Lamb,
     "train.LAMBOptimizer, contrib.opt.LAMBOptimizer",
-    {"learning_rate = 0.001: number in [0, Inf). How far a step goes.",
-     "beta1 = 0.9: number in [0, 1]. How much of the mean of the gradients is kept.",
-     "beta2 = 0.999: number in [0, 1]. How much of the mean of their squares is kept.",
-     "epsilon = 1e-06: number in (0, Inf). Keeps quotients finite.",
-     "weight_decay_rate = 0: number in [0, Inf). The share of each weight that is taken off in a "
+    {"learning_rate = 0.001: number in [0, Inf). Learning rate.",
+     "beta1 = 0.9: number in [0, 1]. Decay rate of the mean of the gradients.",
+     "beta2 = 0.999: number in [0, 1]. Decay rate of the mean of squared gradients.",
+     "epsilon = 1e-06: number in (0, Inf). Small constant that avoids division by zero.",
+     "weight_decay_rate = 0: number in [0, Inf). Fraction of each weight subtracted in a "
      "step.",
-     "exclude_from_weight_decay = NULL: any. Patterns of the names of variables that keep it.",
-     "exclude_from_layer_adaptation = NULL: any. Patterns of the names of variables whose step is "
+     "exclude_from_weight_decay = NULL: any. Patterns of names of variables without decay.",
+     "exclude_from_layer_adaptation = NULL: any. Patterns of names of variables whose step is "
      "not scaled.",
-     "name = 'LAMB': string; kept. The name scope of the step, and the slots' name."});
+     "name = 'LAMB': string; kept. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

@@ -1,12 +1,12 @@
-// Limited-memory BFGS (Liu and Nocedal 1989; with a weight on absolute values as Andrew and Gao
-// 2007). Each step looks at one point: it is taken or, where it is too far, the next is nearer to
-// the last. How far is judged by gradients alone, which float32 knows better than losses. All of it
-// is TensorFlow's ops in float64.
+// Limited-memory BFGS (Liu and Nocedal 1989), with the L1 penalty of OWL-QN (Andrew and Gao 2007).
+// Each training step evaluates one trial point of the line search and accepts it or shortens the
+// step. The line search uses only gradients, because float32 losses are too inaccurate. All ops are
+// TensorFlow's, in float64.
 #include <algorithm>
 #include <cmath>
 
-#include "graph/gauss_newton.h"
 #include "graph/endpoints.h"
+#include "graph/gauss_newton.h"
 #include "graph/indexed_slices.h"
 #include "nn/replicas.h"
 #include "ops/state/gradient_helpers.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr DType kReal = DType::kFloat64;
 
-// Formulas of vectors and scalars, in float64.
+// Builds float64 expressions of vectors and scalars.
 class Formulas {
  public:
   explicit Formulas(Graph& graph) : g(graph) {}
@@ -35,7 +35,6 @@ class Formulas {
   Output minimum(Output a, Output b) { return g.op("Minimum", {a, b}); }
   Output maximum(Output a, Output b) { return g.op("Maximum", {a, b}); }
   Output quotient(Output a, Output b) { return g.op("DivNoNan", {a, b}); }
-  // The elements or rows of a tensor.
   std::vector<Output> rows(Output x, int64_t n) {
     Operation* unpacked = g.op("Unpack", {x}).attr("num", n).attr("axis", 0);
     std::vector<Output> all;
@@ -46,11 +45,11 @@ class Formulas {
   Graph& g;
 };
 
-// Where a step stands. `pairs` are the last steps and what gradients changed by them, newest first,
-// `rho` one over their products (0: no such pair).
+// The correction pairs: the last steps and the changes of the gradient along them, newest first.
+// `rho` is 1 / dot(step, change), or 0 for an unused pair.
 struct Memory {
   std::vector<Output> steps, changes, rho;
-  Output scale;  // of the inverse Hessian where no pair says more
+  Output scale;  // of the initial inverse Hessian
 };
 
 class Lbfgs : public Optimizer {
@@ -74,11 +73,11 @@ class Lbfgs : public Optimizer {
   }
   void create_own_variables(Graph& graph, const VariablePtr& first) override;
   void prepare(Graph& graph) override {
-    // hooks find a rate where there is one
+    // Hooks look for the learning rate, so it is defined only if it is used.
     if (!sees_all_rows(graph)) learning_rate_ = hyperparameter(graph, "learning_rate", 0.2);
     parts_.clear();
   }
-  // All variables move together, in finish().
+  // Only collects the gradient; finish() updates all variables.
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     if (variable.constraint) {
       fail(Code::kUnimplemented, "LBFGS cannot train '", variable.name(),
@@ -91,8 +90,8 @@ class Lbfgs : public Optimizer {
 
  private:
   enum Own { kPoint, kGradient, kDirection, kSteps, kChanges, kRho, kNumbers, kSquares };
-  static constexpr int kMostTries = 12;
-  // Of a step's slope what may be left at its end, upwards.
+  static constexpr int kMaxTries = 12;
+  // Accepts a step if the upward slope at its end is at most this fraction of the initial slope.
   static constexpr double kOvershoot = 0.25;
 
   Output own(Own which) const { return own_[static_cast<size_t>(which)]->snapshot; }
@@ -112,7 +111,7 @@ class Lbfgs : public Optimizer {
   double tolerance_, l1_, l2_;
   Output learning_rate_;
   std::vector<VariablePtr> own_;
-  std::vector<std::pair<const Variable*, Output>> parts_;  // with their gradients
+  std::vector<std::pair<const Variable*, Output>> parts_;
   mutable Output curvature_;
 };
 
@@ -140,11 +139,13 @@ void Lbfgs::create_own_variables(Graph& graph, const VariablePtr& first) {
   add("steps", pairs, 0);
   add("changes", pairs, 0);
   add("rho", Shape{num_pairs_}, 0);
-  add("numbers", Shape{4}, 0);  // length of the step, tries, whether there was one, scale
+  // step length, number of rejected trials, 1 after the first step, scale
+  add("numbers", Shape{4}, 0);
   add("squares", all, 0.1);
 }
 
-// What gives batches says whether they are all rows; a loss without data is the same each time.
+// Input functions declare full batches with the endpoint "all_rows". A loss without an iterator is
+// the same in each step.
 bool Lbfgs::sees_all_rows(const Graph& graph) {
   if (!endpoint(graph, "all_rows").empty()) return true;
   for (const auto& op : graph.root().operations()) {
@@ -171,19 +172,20 @@ Output Lbfgs::value_of(Graph& graph, const Variable& variable) const {
   return graph.op("ReadVariableOp", {variable.handle}).attr("dtype", variable.dtype);
 }
 
-// Ones where the model does not know.
+// The diagonal of the Gauss-Newton matrix, summed over replicas; 1 where it is unknown or 0.
 Output Lbfgs::curvature(Formulas& f) const {
   std::vector<Output> parts;
   for (const auto& part : parts_) {
     const Output known = curvature_of(f.g, *part.first);
     parts.push_back(known ? known : Output(f.g.op("ZerosLike", {part.second})));
   }
-  // what nothing depends on, such as a word that does not come, has no gradient either
+  // An element that no output depends on, such as an unused category, has zero curvature.
   const Output all = sum_over_replicas(f.g, flat(f, parts));
   return f.choose(f.less(f.of(0), all), all, ones_like(f.g, all));
 }
 
-// Of loss + l1 |x|: at 0 the side that goes down, or 0 where both go up.
+// The pseudo-gradient of loss + l1 |x|. At 0 it is the one-sided derivative of a descent direction,
+// or 0 if the loss increases in both directions.
 Output Lbfgs::pseudo_gradient(Formulas& f, Output x, Output gradient) const {
   if (l1_ == 0) return gradient;
   const Output l1 = f.of(l1_);
@@ -193,7 +195,7 @@ Output Lbfgs::pseudo_gradient(Formulas& f, Output x, Output gradient) const {
   return f.choose(f.g.op("Equal", {x, f.of(0)}), at_zero, off);
 }
 
-// A step ends at 0 rather than on the other side of it.
+// Sets elements to 0 if the step would change their sign.
 Output Lbfgs::in_orthant(Formulas& f, Output next, Output point, Output slope) const {
   if (l1_ == 0) return next;
   const Output at_zero = f.g.op("Equal", {point, f.of(0)});
@@ -201,6 +203,7 @@ Output Lbfgs::in_orthant(Formulas& f, Output next, Output point, Output slope) c
   return f.choose(f.less(f.of(0), multiply(f.g, next, side)), next, f.g.op("ZerosLike", {next}));
 }
 
+// Adds the newest pair if `is_good`; clears all pairs if `is_new`.
 Memory Lbfgs::remembered(
     Formulas& f, Output is_good, Output is_new, Output step, Output change) const {
   Memory old{f.rows(own(kSteps), num_pairs_), f.rows(own(kChanges), num_pairs_),
@@ -220,7 +223,8 @@ Memory Lbfgs::remembered(
   return now;
 }
 
-// Minus the inverse Hessian times the gradient: the two loops of the algorithm.
+// Minus the inverse Hessian times the gradient, by the two-loop recursion. With an L1 penalty,
+// elements that do not descend are set to 0.
 Output Lbfgs::direction(Formulas& f, const Memory& memory, Output gradient) const {
   Graph& g = f.g;
   Output q = gradient;
@@ -244,60 +248,61 @@ Output Lbfgs::whole_step(Formulas& f, Output x, Output gradient, std::vector<Out
   curvature_ = curvature(f);
   const std::vector<Output> numbers = f.rows(own(kNumbers), 4);
   const Output length = numbers[0], tries = numbers[1], zero = f.of(0);
-  const Output is_new = f.either(g.op("Equal", {numbers[2], zero}),
-                                 g.op("GreaterEqual", {tries, f.of(kMostTries)}));
+  const Output is_new =
+      f.either(g.op("Equal", {numbers[2], zero}), g.op("GreaterEqual", {tries, f.of(kMaxTries)}));
   const Output slopes = pseudo_gradient(f, x, gradient);
   const Output before = pseudo_gradient(f, own(kPoint), own(kGradient));
   const Output step = subtract(g, x, own(kPoint)), change = subtract(g, gradient, own(kGradient));
-  // the slopes along the step at its ends: it is too long where it goes up again
+  // Slopes along the step at its start and end. The step is too long if the loss increases again.
   const Output first = f.dot(before, step), last = f.dot(slopes, step);
   const Output is_short =
       g.op("LessEqual", {last, multiply(g, f.of(kOvershoot), g.op("Abs", {first}))});
-  const Output is_taken = f.either(is_new, is_short);
+  const Output is_accepted = f.either(is_new, is_short);
   const Output floor = multiply(g, f.of(1e-12), multiply(g, f.norm(step), f.norm(change)));
   const Output bends = f.less(floor, f.dot(step, change));
   const Output is_good = f.both(f.both(is_short, f.negate(is_new)), bends);
   const Memory memory = remembered(f, is_good, is_new, step, change);
   const Output down = direction(f, memory, slopes);
 
-  // A first step is no longer than 1, a later one not much longer than all of the way up to here:
-  // far away a loss may be infinite.
+  // Far away the loss may be infinite, so the first step has at most length 1, and later steps at
+  // most 1 plus the norm of x.
   const Output has_pair = f.less(zero, memory.rho[0]);
-  const Output reach = add(g, f.of(1), f.choose(has_pair, f.norm(x), zero));
-  const Output full = f.quotient(reach, f.maximum(f.norm(down), reach));
+  const Output max_norm = add(g, f.of(1), f.choose(has_pair, f.norm(x), zero));
+  const Output full = f.quotient(max_norm, f.maximum(f.norm(down), max_norm));
   const Output shorter = f.quotient(negative(g, first), subtract(g, last, first));
-  const Output nearer =
-      multiply(g, length, f.minimum(f.maximum(shorter, f.of(0.1)), f.of(0.5)));
-  const Output next_length = f.choose(is_taken, full, nearer);
-  const Output point = f.choose(is_taken, x, own(kPoint));
-  const Output at = f.choose(is_taken, gradient, own(kGradient));
-  const Output way = f.choose(is_taken, down, own(kDirection));
+  const Output shortened = multiply(g, length, f.minimum(f.maximum(shorter, f.of(0.1)), f.of(0.5)));
+  const Output next_length = f.choose(is_accepted, full, shortened);
+  const Output point = f.choose(is_accepted, x, own(kPoint));
+  const Output at = f.choose(is_accepted, gradient, own(kGradient));
+  const Output next_direction = f.choose(is_accepted, down, own(kDirection));
 
-  // What is left is small beside the weights, or beside what the data can tell of them.
-  const Output left = g.op("Abs", {down});
-  const Output by_size = g.op("LessEqual", {left, multiply(g, f.of(tolerance_), f.largest(x))});
-  const Output by_data =
-      g.op("LessEqual", {multiply(g, left, g.op("Sqrt", {curvature_})), f.of(10 * tolerance_)});
+  // Converged if the remaining step of each element is small compared with the largest weight, or
+  // with the precision that the data allow (1 / sqrt(curvature)).
+  const Output remaining = g.op("Abs", {down});
+  const Output by_size =
+      g.op("LessEqual", {remaining, multiply(g, f.of(tolerance_), f.largest(x))});
+  const Output by_data = g.op(
+      "LessEqual", {multiply(g, remaining, g.op("Sqrt", {curvature_})), f.of(10 * tolerance_)});
   const Output all_small =
       g.op("All", {f.either(by_size, by_data), g.int_vector({0})}).named("all_small");
-  const Output has_converged = f.both(f.both(is_taken, f.negate(is_new)), all_small);
+  const Output has_converged = f.both(f.both(is_accepted, f.negate(is_new)), all_small);
   add_endpoint(g, "has_converged", "", has_converged);
   add_endpoint(g, "gradient_norm", "", f.norm(slopes));
 
-  const Output far = add(g, point, multiply(g, next_length, way));
-  const Output slope_at = f.choose(is_taken, slopes, before);
+  const Output trial_point = add(g, point, multiply(g, next_length, next_direction));
+  const Output slope_at = f.choose(is_accepted, slopes, before);
   *next = {point,
            at,
-           way,
+           next_direction,
            f.stack(memory.steps),
            f.stack(memory.changes),
            f.stack(memory.rho),
-           f.stack({next_length, f.choose(is_taken, zero, add(g, tries, f.of(1))), f.of(1),
+           f.stack({next_length, f.choose(is_accepted, zero, add(g, tries, f.of(1))), f.of(1),
                     memory.scale})};
-  return f.choose(has_converged, x, in_orthant(f, far, point, slope_at));
+  return f.choose(has_converged, x, in_orthant(f, trial_point, point, slope_at));
 }
 
-// Adagrad: of some of the rows nothing is learned of curvature.
+// An Adagrad step, because mini-batches are too noisy to estimate curvature.
 Output Lbfgs::partial_step(Formulas& f,
                            Output x,
                            Output gradient,
@@ -307,8 +312,14 @@ Output Lbfgs::partial_step(Formulas& f,
   const Output squares = add(g, own(kSquares), multiply(g, slopes, slopes));
   const Output rate = cast(g, learning_rate_, kReal);
   const Output step = multiply(g, rate, divide(g, slopes, g.op("Sqrt", {squares})));
-  *next = {Output(), Output(), Output(), Output(), Output(), Output(),
-           g.op("ZerosLike", {own(kNumbers)}), squares};
+  *next = {Output(),
+           Output(),
+           Output(),
+           Output(),
+           Output(),
+           Output(),
+           g.op("ZerosLike", {own(kNumbers)}),
+           squares};
   return in_orthant(f, subtract(g, x, step), x, slopes);
 }
 
@@ -318,7 +329,7 @@ Operation* Lbfgs::assign(Graph& graph, const Variable& variable, Output value) c
 }
 
 Operation* Lbfgs::finish(Graph& graph, const std::vector<Operation*>& updates) {
-  // one operation for all: what waits for each by itself makes a graph that grows by the square
+  // With one control input per gradient, the number of edges would be quadratic.
   const ControlDependencies after_gradients(graph, {graph.group(updates, "gradients")});
   Formulas f(graph);
   std::vector<Output> values, gradients;
@@ -332,7 +343,7 @@ Operation* Lbfgs::finish(Graph& graph, const std::vector<Operation*>& updates) {
   std::vector<Output> next;
   const Output moved = sees_all_rows(graph) ? whole_step(f, x, gradient, &next)
                                             : partial_step(f, x, gradient, &next);
-  // all is read before anything changes
+  // All values must be read before the first variable changes.
   std::vector<Operation*> computed = {moved.op};
   for (const Output& value : next) {
     if (value) computed.push_back(value.op);
@@ -362,14 +373,15 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "LBFGS",
     Lbfgs,
     "train.LBFGSOptimizer",
-    {"learning_rate = 0.2: number in [0, Inf). Of the steps where a batch is a part of the rows.",
-     "num_correction_pairs = 10: count. How many steps it remembers to know the curvature by.",
-     "tolerance = 1e-06: plain number in (0, Inf). It stays where what is left to go is smaller, "
-     "beside the largest weight.",
-     "l1_regularization_strength = 0: plain number in [0, Inf). What the absolute values of weights "
-     "add to the loss.",
-     "l2_regularization_strength = 0: plain number in [0, Inf). What their squares add to it.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'LBFGS': string; kept. The name scope of the step, and of its variables."});
+    {"learning_rate = 0.2: number in [0, Inf). Used only if batches hold a part of the rows.",
+     "num_correction_pairs = 10: count. Number of past steps that estimate the curvature.",
+     "tolerance = 1e-06: plain number in (0, Inf). Converged if the next step is smaller, "
+     "relative to the largest weight.",
+     "l1_regularization_strength = 0: plain number in [0, Inf). L1 penalty that is added to the "
+     "loss.",
+     "l2_regularization_strength = 0: plain number in [0, Inf). L2 penalty that is added to the "
+     "loss.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'LBFGS': string; kept. Name scope of the training op and its variables."});
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// What updates of our own share when they are written in TensorFlow's ops.
+// LoweredUpdate: helps to express an update without a TensorFlow op in other TensorFlow ops.
 #pragma once
 
 #include <string>
@@ -8,25 +8,26 @@
 
 namespace runhooks {
 
-// An Apply<name> or ResourceApply<name>, whose inputs are variables, then scalars and the gradient.
+// Translates an Apply* op, whose inputs are variables, then scalars and the gradient. Sparse ops
+// have row indices after the gradient.
 class LoweredUpdate {
  public:
   LoweredUpdate(Graph& graph, const Operation& op, const std::vector<Output>& inputs);
 
   Graph& graph() const { return graph_; }
-  // The value before the update, of a variable or of another input.
+  // The value of input i before the update.
   Output value(int i) const { return values_[static_cast<size_t>(i)]; }
   Output number(double x) const;
-  // variable += (target - variable) * (1 - beta), a running mean; its new value.
+  // Updates a running mean: variable += (target - variable) * (1 - beta). Returns the new value.
   Output move_mean(int variable, Output target, Output beta);
-  // The same for a target that is zero but for some rows.
+  // The same for a sparse target, given as rows and indices.
   Output move_mean_rows(int variable, Output rows, Output indices, Output beta);
-  // Rows at their places in a tensor of the variable's shape that is zero elsewhere.
+  // Scatters rows into a tensor of zeros with the variable's shape.
   Output spread(int variable, Output rows, Output indices) const;
-  // TRUE where such rows are.
+  // A mask of the variable's shape that is true in the indexed rows.
   Output is_in_rows(int variable, Output rows, Output indices) const;
   void set(int variable, Output value);
-  // Sets the first variable, after all others: the result.
+  // Assigns the first variable after all others; this op is the result of the update.
   void finish(Output value);
 
  private:

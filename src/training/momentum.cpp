@@ -1,4 +1,4 @@
-// Gradient descent with momentum, Nesterov's too (tf.train.MomentumOptimizer).
+// Gradient descent with classical or Nesterov momentum (tf.train.MomentumOptimizer).
 #include "training/apply_kernel.h"
 #include "training/optimizer.h"
 
@@ -56,10 +56,10 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "Momentum",
     Momentum,
     "train.MomentumOptimizer",
-    {"learning_rate: number in [0, Inf). How far a step goes.",
-     "momentum: number in [0, Inf). How much of the last step is kept.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'Momentum': string; kept. The name scope of the step, and the slots' name.",
-     "use_nesterov = FALSE: flag. Whether the gradient counts as that of the point ahead."});
+    {"learning_rate: number in [0, Inf). Learning rate.",
+     "momentum: number in [0, Inf). Fraction of the previous step that is added.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'Momentum': string; kept. Name scope of the training op and its slots.",
+     "use_nesterov = FALSE: flag. Whether to use Nesterov momentum."});
 
 }  // namespace runhooks

@@ -11,14 +11,14 @@ namespace runhooks {
 
 namespace {
 
-// Hooks find what takes a step in its collection.
-Operation* noted(Graph& graph, Operation* train_op) {
+// Adds the operation to the collection in which hooks look for it.
+Operation* register_train_op(Graph& graph, Operation* train_op) {
   graph.add_to_collection(collection_keys::kTrainOp, train_op);
   return train_op;
 }
 
-// Those that are not the means of all processes yet become it.
-void take_means(Graph& graph, std::vector<GradientAndVariable>& pairs) {
+// Averages the gradients over all processes, except those that are averages already.
+void average_over_replicas(Graph& graph, std::vector<GradientAndVariable>& pairs) {
   const ReplicaScope* scope = ReplicaScope::of(graph);
   if (!scope) return;
   std::vector<size_t> own;
@@ -50,14 +50,14 @@ std::vector<GradientAndVariable> Optimizer::compute_gradients(Graph& graph,
   const std::vector<Gradient> grads = gradients(graph, {loss}, xs, weights);
   std::vector<GradientAndVariable> result;
   for (size_t i = 0; i < variables.size(); ++i) result.push_back({grads[i], variables[i]});
-  take_means(graph, result);
+  average_over_replicas(graph, result);
   return result;
 }
 
 namespace {
 
-// Rows of the same index are added before they are applied, as TensorFlow does it: an update is no
-// linear function of its gradient.
+// Sums rows with equal indices, as TensorFlow does. Updates are not linear in the gradient, so
+// applying these rows one after another would give another result.
 Gradient distinct_rows(Graph& graph, const Gradient& gradient) {
   if (!gradient.is_indexed_slices()) return gradient;
   if (gradient.indices.op->def().has_distinct_rows) return gradient;
@@ -68,8 +68,7 @@ Gradient distinct_rows(Graph& graph, const Gradient& gradient) {
   return distinct;
 }
 
-// After the update the variable becomes what its constraint makes of it.
-Operation* constrained(Graph& graph, const GradientAndVariable& pair, Operation* update) {
+Operation* apply_constraint(Graph& graph, const GradientAndVariable& pair, Operation* update) {
   const Variable& variable = *pair.variable;
   if (!variable.constraint) return update;
   if (pair.gradient.is_indexed_slices()) {
@@ -100,32 +99,32 @@ Operation* Optimizer::apply_gradients(Graph& graph,
   if (given.empty()) {
     invalid_argument("No gradients provided for any variable: ", str_join(names, ", "), ".");
   }
-  take_means(graph, given);
+  average_over_replicas(graph, given);
   {
-    // Slots belong to no step and depend on nothing that is computed.
+    // Slots must not inherit the caller's control dependencies.
     ControlDependencies none(graph, {}, true);
     for (const GradientAndVariable& pair : given) create_slots(graph, pair.variable);
     create_own_variables(graph, given.front().variable);
   }
   NameScope scope(graph, name.empty() ? name_ : name);
   const std::string& first = given.front().variable->op_name();
-  part_ = first.substr(0, first.find('/'));
+  submodel_ = first.substr(0, first.find('/'));
   prepare(graph);
   std::vector<Operation*> updates;
   for (const GradientAndVariable& pair : given) {
     NameScope update_scope(graph, "update_" + pair.variable->op_name());
     Operation* update = apply(graph, *pair.variable, distinct_rows(graph, pair.gradient));
-    updates.push_back(constrained(graph, pair, update));
+    updates.push_back(apply_constraint(graph, pair, update));
   }
   if (!global_step) {
-    // The step itself carries the name of the scope.
+    // As in TensorFlow, the training op has the name of the scope.
     Operation* finished = finish(graph, updates);
-    return noted(graph, graph.op("NoOp").after({finished}).named(scope.name()));
+    return register_train_op(graph, graph.op("NoOp").after({finished}).named(scope.name()));
   }
   ControlDependencies after(graph, {finish(graph, updates)});
   const Output one = graph.scalar(global_step->dtype, 1, "value");
   const char* type = global_step->is_resource ? "AssignAddVariableOp" : "AssignAdd";
-  return noted(graph, graph.op(type, {global_step->handle, one}).named(scope.name()));
+  return register_train_op(graph, graph.op(type, {global_step->handle, one}).named(scope.name()));
 }
 
 Operation* Optimizer::minimize(Graph& graph,
@@ -163,7 +162,7 @@ VariablePtr Optimizer::make_slot(Graph& graph,
                                  const std::string& slot_name,
                                  const Initializer& initializer,
                                  const std::string& variable_name) {
-  // A second step of the same optimizer goes on with what the first has made.
+  // Further training ops of the same optimizer share its slots.
   if (const VariablePtr made = slot(*variable, slot_name)) return made;
   VariableStore& store = graph.variables();
   const std::string base =
@@ -178,9 +177,9 @@ VariablePtr Optimizer::make_slot(Graph& graph,
   options.use_resource = variable->is_resource;
   VariablePtr slot = store.get(name, variable->shape, options);
   if (variable->slice) {
-    // TensorFlow cuts the variable's name off the slot's, which has the name of the variable scope
-    // in front: hence keys such as "linear/linear_model/x/weights/part_0/Ftrl" and
-    // "dnn/hiddenlayer_0/kernel/t_0/Adagrad".
+    // TensorFlow removes as many characters as the variable's name has, although the slot's name
+    // may have a variable scope in front. This gives checkpoint keys such as
+    // "linear/linear_model/x/weights/part_0/Ftrl" and "dnn/hiddenlayer_0/kernel/t_0/Adagrad".
     auto slice = std::make_shared<SaveSliceInfo>(*variable->slice);
     slice->full_name += "/" + slot->op_name().substr(variable->op_name().size() + 1);
     slot->slice = slice;
@@ -189,15 +188,19 @@ VariablePtr Optimizer::make_slot(Graph& graph,
   return slot;
 }
 
-// Hooks find the rate by its name, those of several optimizers by the part of the model that each
-// one trains ("dnn", "linear").
-Output Optimizer::given_or(Graph& graph, const std::string& name, const double* otherwise) {
-  const Output value = given_value(graph, name, otherwise);
-  if (name == "learning_rate") add_endpoint(graph, name, part_, value);
+// Publishes the learning rate for hooks. If a model has several optimizers, the submodel ("dnn",
+// "linear") identifies each rate.
+Output Optimizer::publish_hyperparameter(Graph& graph,
+                                         const std::string& name,
+                                         const double* fallback) {
+  const Output value = hyperparameter_value(graph, name, fallback);
+  if (name == "learning_rate") add_endpoint(graph, name, submodel_, value);
   return value;
 }
 
-Output Optimizer::given_value(Graph& graph, const std::string& name, const double* otherwise) {
+Output Optimizer::hyperparameter_value(Graph& graph,
+                                       const std::string& name,
+                                       const double* fallback) {
   const Value* value = args_.find(name);
   if (value) {
     if (const auto* tensor = value->get_if<Output>()) return *tensor;
@@ -209,18 +212,18 @@ Output Optimizer::given_value(Graph& graph, const std::string& name, const doubl
       double x;
       if (value_number(result, &x)) return graph.scalar(DType::kFloat32, x, name);
       invalid_argument("`", name, "` of ", args_.owner(),
-                       " is a function that must return a number or a tensor, not ", result.kind(),
+                       " is a function; it must return a number or a tensor, not ", result.kind(),
                        ".");
     }
   }
-  const double x = otherwise ? args_.number(name, *otherwise) : args_.number(name);
+  const double x = fallback ? args_.number(name, *fallback) : args_.number(name);
   return graph.scalar(DType::kFloat32, x, name);
 }
 
 bool Optimizer::is_penalized() const {
   const auto draws = [this](const std::string& name) {
     const Value* value = args_.find(name);
-    // what is a tensor or a function may be any number
+    // Tensors and functions may have any value, so they count as penalties.
     if (!value) return false;
     if (const auto* whole = value->get_if<int64_t>()) return *whole != 0;
     const auto* real = value->get_if<double>();
@@ -230,12 +233,12 @@ bool Optimizer::is_penalized() const {
   return std::any_of(names.begin(), names.end(), draws);
 }
 
-Output Optimizer::hyperparameter(Graph& graph, const std::string& name, double otherwise) {
-  return given_or(graph, name, &otherwise);
+Output Optimizer::hyperparameter(Graph& graph, const std::string& name, double fallback) {
+  return publish_hyperparameter(graph, name, &fallback);
 }
 
 Output Optimizer::hyperparameter(Graph& graph, const std::string& name) {
-  return given_or(graph, name, nullptr);
+  return publish_hyperparameter(graph, name, nullptr);
 }
 
 Output Optimizer::like(Graph& graph, Output x, const Variable& variable) {

@@ -1,5 +1,5 @@
-// An optimizer whose rule is a script's, as a class derived from tf.train.Optimizer is one: functions
-// of a gradient, its variable, slots and hyperparameters that add to the graph what a step does.
+// Optimizers defined by functions of a script, like Python subclasses of tf.train.Optimizer. The
+// functions build the update from the gradient, variable, slots and hyperparameters.
 #include <set>
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-// Its hyperparameters have names of their own, which may be those of the functions.
+// Hyperparameters are passed separately, because their names may equal those of the functions.
 Args hyperparameters_of(const Args& args) {
   const Value* given = args.find("hyper");
   const auto* named = given ? given->get_if<std::shared_ptr<Args>>() : nullptr;
@@ -33,7 +33,7 @@ void append_operations(const Value& value, const std::string& who, std::vector<O
   }
 }
 
-// What a function does is not looked into.
+// Functions may change variables, so they are not inspected.
 bool may_change(const OpDef& def) {
   return !def.mutates.empty() || def.calls_functions || def.is_host_function;
 }
@@ -66,8 +66,8 @@ class OwnOptimizer : public Optimizer {
                     is_zero ? zeros_initializer() : initializer_of(item.second, item.first));
       const Shape& initial = kept->initial_value.shape();
       if (!initial.is_compatible_with(variable->shape)) {
-        invalid_argument("The slot `", item.first, "` begins with a tensor of shape ", initial,
-                         ", and the variable '", variable->name(), "' has shape ", variable->shape,
+        invalid_argument("The initial value of slot `", item.first, "` has shape ", initial,
+                         ", but the variable '", variable->name(), "' has shape ", variable->shape,
                          ".");
       }
       slots_of_[variable.get()].push_back(item.first);
@@ -112,7 +112,7 @@ class OwnOptimizer : public Optimizer {
     return ops.size() == 1 ? ops[0] : graph.group(ops);
   }
 
-  // What follows is made to run after all updates, so that nobody has to say so.
+  // Operations that the `finish` function creates run after all updates.
   Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override {
     std::vector<Operation*> ends = updates;
     if (finish_) {
@@ -136,7 +136,7 @@ class OwnOptimizer : public Optimizer {
     return Value::of(all);
   }
 
-  // An assignment that nothing waits for would be made never, without a word.
+  // Throws if an assignment would never run, because the training op does not depend on it.
   void check_all_run(const Graph& graph, const std::vector<const Operation*>& ends) const {
     const NumberedOperations needed = ancestors_of(ends, Through::kInputsAndControl);
     std::set<const Operation*> initial;
@@ -151,37 +151,34 @@ class OwnOptimizer : public Optimizer {
       changes = changes || (needed.count(op->id()) && may_change(def));
       if (def.mutates.empty() || needed.count(op->id()) || initial.count(op)) continue;
       throw Error(Code::kInvalidArgument,
-                  str_cat(args().owner(), " makes an operation that would never run: '", op->name(),
-                          "' changes a variable, and nothing that was returned waits for it."),
-                  {"Return all that a step has to do, as in `tf$group(a, b)`, or build one on the "
-                   "value of the other."});
+                  str_cat(args().owner(), " adds an operation that would never run: '", op->name(),
+                          "' changes a variable, but no returned operation depends on it."),
+                  {"Return all updates of the step, as in `tf$group(a, b)`, or compute one from "
+                   "the result of the other."});
     }
     if (changes) return;
     throw Error(Code::kInvalidArgument,
-                str_cat(args().owner(), " changes no variable: a step would do nothing."),
-                {"`tf$assign_sub(var, ...)` and its like change one."});
+                str_cat(args().owner(), " changes no variable, so a step has no effect."),
+                {"Update a variable, for example with `tf$assign_sub(var, ...)`."});
   }
 
   std::shared_ptr<Callable> apply_dense_, apply_sparse_, slots_, prepare_, finish_;
   std::map<const Variable*, VariablePtr> variables_;
   std::map<const Variable*, std::vector<std::string>> slots_of_;
   std::vector<VariablePtr> own_variables_;
-  Named hyper_, prepared_;  // those of `hyper_` are scalars
-  size_t first_ = 0;        // the operation of the step that was made first
+  Named hyper_, prepared_;  // all values of `hyper_` are scalar tensors
+  size_t first_ = 0;        // index of the first operation of the step
 };
 
 }  // namespace
 
-// R has the constructor, and words for what the functions are.
+// The constructor and the documentation of the arguments are in R.
 RUNHOOKS_REGISTER_OPTIMIZER("Optimizer",
                             OwnOptimizer,
                             "",
-                            {"name: string; kept",
-                             "apply_dense: function",
-                             "apply_sparse = NULL: function",
-                             "slots = NULL: function",
-                             "prepare = NULL: function",
-                             "finish = NULL: function",
+                            {"name: string; kept", "apply_dense: function",
+                             "apply_sparse = NULL: function", "slots = NULL: function",
+                             "prepare = NULL: function", "finish = NULL: function",
                              "hyper = NULL: any"});
 
 }  // namespace runhooks

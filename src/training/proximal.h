@@ -1,12 +1,12 @@
-// The proximal step that several optimizers end with.
+// Proximal_step(): the proximal operator for L1 and L2 penalties.
 #pragma once
 
 #include <cmath>
 
 namespace runhooks {
 
-// Duchi and Singer (2009), "Efficient learning using forward-backward splitting": what is left of x
-// after a step of size `rate` against l1 |x| + l2 / 2 x^2.
+// Proximal operator of rate * (l1 |x| + l2 / 2 x^2), see Duchi and Singer (2009), "Efficient
+// learning using forward-backward splitting".
 template <typename T>
 T proximal_step(T x, T rate, T l1, T l2) {
   if (l1 > 0) {

@@ -61,11 +61,11 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "ProximalAdagrad",
     ProximalAdagrad,
     "train.ProximalAdagradOptimizer",
-    {"learning_rate: number in [0, Inf). How far a step goes.",
-     "initial_accumulator_value = 0.1: number in (0, Inf). What the sums of squares begin with.",
-     "l1_regularization_strength = 0: number in [0, Inf). Shrinks weights towards 0.",
-     "l2_regularization_strength = 0: number in [0, Inf). Shrinks large weights.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'ProximalAdagrad': string; kept. The name scope of the step, and the slots' name."});
+    {"learning_rate: number in [0, Inf). Learning rate.",
+     "initial_accumulator_value = 0.1: number in (0, Inf). Initial sum of squared gradients.",
+     "l1_regularization_strength = 0: number in [0, Inf). L1 penalty.",
+     "l2_regularization_strength = 0: number in [0, Inf). L2 penalty.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'ProximalAdagrad': string; kept. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

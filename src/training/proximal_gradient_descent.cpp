@@ -55,11 +55,11 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "ProximalGradientDescent",
     ProximalGradientDescent,
     "train.ProximalGradientDescentOptimizer",
-    {"learning_rate: number in [0, Inf). How far a step goes.",
-     "l1_regularization_strength = 0: number in [0, Inf). Shrinks weights towards 0.",
-     "l2_regularization_strength = 0: number in [0, Inf). Shrinks large weights.",
-     "use_locking = FALSE: flag. Without effect.",
-     "name = 'ProximalGradientDescent': string; kept. The name scope of the step, and the slots' "
-     "name."});
+    {"learning_rate: number in [0, Inf). Learning rate.",
+     "l1_regularization_strength = 0: number in [0, Inf). L1 penalty.",
+     "l2_regularization_strength = 0: number in [0, Inf). L2 penalty.",
+     "use_locking = FALSE: flag. Ignored.",
+     "name = 'ProximalGradientDescent': string; kept. Name scope of the training op "
+     "and its slots."});
 
 }  // namespace runhooks

@@ -89,12 +89,12 @@ RUNHOOKS_REGISTER_OPTIMIZER(
     "RMSProp",
     RMSProp,
     "train.RMSPropOptimizer",
-    {"learning_rate: number in [0, Inf). How far a step goes.",
-     "decay = 0.9: number in [0, 1]. How much of the mean of the squares is kept.",
-     "momentum = 0: number in [0, Inf). How much of the last step is kept.",
-     "epsilon = 1e-10: number in [0, Inf). Keeps quotients finite.",
-     "use_locking = FALSE: flag. Without effect.",
-     "centered = FALSE: flag; kept. Whether the mean of the gradients is taken off.",
-     "name = 'RMSProp': string; kept. The name scope of the step, and the slots' name."});
+    {"learning_rate: number in [0, Inf). Learning rate.",
+     "decay = 0.9: number in [0, 1]. Decay rate of the mean of squared gradients.",
+     "momentum = 0: number in [0, Inf). Fraction of the previous step that is added.",
+     "epsilon = 1e-10: number in [0, Inf). Small constant that avoids division by zero.",
+     "use_locking = FALSE: flag. Ignored.",
+     "centered = FALSE: flag; kept. Whether to normalize by the variance of gradients.",
+     "name = 'RMSProp': string; kept. Name scope of the training op and its slots."});
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// The ops of savers in files: what a graph that is loaded elsewhere saves and restores itself by.
+// Ops that save and restore checkpoints, used by exported graphs.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -13,17 +13,22 @@ namespace runhooks {
 
 namespace {
 
-// "7 2 0,3:0,2": the full shape and, by dimension, start and length; "-" is all of it.
+// A spec such as "7 2 0,3:0,2" holds the full shape, then start and length of each dimension. "-"
+// selects a whole dimension.
 struct SliceSpec {
   Shape full;
   TensorSlice slice;
 };
 
+[[noreturn]] void invalid_spec(const std::string& spec) {
+  invalid_argument("Invalid shape and slice '", spec, "'; expected, for example, '7 2 0,3:0,2'.");
+}
+
 int64_t number_in(const std::string& text, const std::string& spec) {
   char* end = nullptr;
   const long long value = std::strtoll(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || value < 0 || value > Shape::kMaxElements) {
-    invalid_argument("'", spec, "' is no shape and slice.");
+    invalid_spec(spec);
   }
   return value;
 }
@@ -34,7 +39,7 @@ SliceSpec parse_slice_spec(const std::string& spec) {
   const std::vector<std::string> extents = split_text(words.back() + ':', ':');
   words.pop_back();
   if (words.size() != extents.size() || words.size() > Shape::kMaxRank) {
-    invalid_argument("'", spec, "' is no shape and slice.");
+    invalid_spec(spec);
   }
   for (size_t i = 0; i < words.size(); ++i) {
     const int64_t size = number_in(words[i], spec);
@@ -45,9 +50,9 @@ SliceSpec parse_slice_spec(const std::string& spec) {
       continue;
     }
     const std::vector<std::string> ends = split_text(extents[i] + ',', ',');
-    if (ends.size() != 2) invalid_argument("'", spec, "' is no shape and slice.");
+    if (ends.size() != 2) invalid_spec(spec);
     const int64_t start = number_in(ends[0], spec), length = number_in(ends[1], spec);
-    if (start + length > size) invalid_argument("The slice '", spec, "' is not in its shape.");
+    if (start + length > size) invalid_argument("The slice '", spec, "' exceeds its shape.");
     result.slice.start.push_back(start);
     result.slice.length.push_back(length);
   }
@@ -59,7 +64,7 @@ Shape shape_of(const TensorSlice& slice) { return Shape(slice.length); }
 void check_names(const Tensor& names, const Tensor& slices, size_t wanted) {
   const auto n = static_cast<int64_t>(wanted);
   if (names.num_elements() != n || slices.num_elements() != n) {
-    invalid_argument("As many names and slices as tensors are needed, ", n, "; got ",
+    invalid_argument("Expected ", n, " names and slices, one per tensor; got ",
                      names.num_elements(), " and ", slices.num_elements(), ".");
   }
 }
@@ -71,7 +76,7 @@ class SaveKernel : public Kernel {
     const int first = 3;
     check_names(names, slices, static_cast<size_t>(c.num_inputs() - first));
     const std::string& prefix = c.input(0).string_at(0);
-    if (prefix.empty()) invalid_argument("SaveV2 needs a prefix of files.");
+    if (prefix.empty()) invalid_argument("The prefix of SaveV2 must not be empty.");
     c.file_rights().check_writable(prefix);
     BundleWriter writer(prefix);
     for (int i = first; i < c.num_inputs(); ++i) {
@@ -83,7 +88,7 @@ class SaveKernel : public Kernel {
       const SliceSpec part = parse_slice_spec(spec);
       if (c.input(i).shape() != shape_of(part.slice)) {
         invalid_argument("Slice '", spec, "' of '", names.string_at(i - first),
-                         "' does not have the tensor's shape ", c.input(i).shape(), ".");
+                         "' does not match the tensor's shape ", c.input(i).shape(), ".");
       }
       writer.add_slice(names.string_at(i - first), part.full, part.slice, c.input(i));
     }
@@ -106,7 +111,7 @@ class RestoreKernel : public Kernel {
           spec.empty() ? reader.read(name) : reader.read_slice(name, parse_slice_spec(spec).slice);
       const DType wanted = c.op().output_dtype(i);
       if (value.dtype() != wanted) {
-        invalid_argument("Tensor '", name, "' of ", reader.prefix(), " is of type ",
+        invalid_argument("Tensor '", name, "' of ", reader.prefix(), " has type ",
                          dtype_name(value.dtype()), ", not ", dtype_name(wanted), ".");
       }
       c.alias_output(i, value);
@@ -114,13 +119,15 @@ class RestoreKernel : public Kernel {
   }
 };
 
-// The tensors of several bundles in one.
+// Merges several bundles into one.
 class MergeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const Tensor& prefixes = c.input(0);
     const std::string& destination = c.input(1).string_at(0);
-    if (destination.empty()) invalid_argument("MergeV2Checkpoints needs a destination.");
+    if (destination.empty()) {
+      invalid_argument("The destination_prefix of MergeV2Checkpoints must not be empty.");
+    }
     c.file_rights().check_writable(destination);
     BundleWriter writer(destination);
     for (int64_t i = 0; i < prefixes.num_elements(); ++i) {
@@ -142,7 +149,7 @@ class MergeKernel : public Kernel {
   }
 
  private:
-  // Its files, and the folder where nothing else is in it.
+  // Removes the files of a bundle, and its directory if that is then empty.
   static void remove_bundle(const std::string& prefix) {
     const std::string folder = parent_folder(prefix), base = base_name(prefix);
     if (folder.empty()) return;
@@ -192,7 +199,7 @@ RUNHOOKS_REGISTER_OP("RestoreV2")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.RestoreV2")
-    .summary("Tensors of a checkpoint.");
+    .summary("Reads tensors from a checkpoint.");
 
 RUNHOOKS_REGISTER_OP("MergeV2Checkpoints")
     .input("checkpoint_prefixes: string, vector")
@@ -205,7 +212,7 @@ RUNHOOKS_REGISTER_OP("MergeV2Checkpoints")
     .writes_files()
     .not_differentiable()
     .endpoint("raw_ops.MergeV2Checkpoints")
-    .summary("Makes one checkpoint of several.");
+    .summary("Merges several checkpoints into one.");
 
 RUNHOOKS_REGISTER_OP("ShardedFilename")
     .input("basename: string, scalar")
@@ -217,7 +224,7 @@ RUNHOOKS_REGISTER_OP("ShardedFilename")
     .allocates_outputs()
     .not_differentiable()
     .endpoint("raw_ops.ShardedFilename")
-    .summary("The name of a part of a checkpoint.")
+    .summary("Returns the file name of a shard of a checkpoint.")
     .example("s:a i:0 i:2");
 
 }  // namespace runhooks

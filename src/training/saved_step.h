@@ -1,4 +1,4 @@
-// Finds the newest checkpoint of a model directory and its global step.
+// Functions that find the newest checkpoint of a directory and its global step.
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,7 @@ class BundleSource : public TensorSource {
   BundleReader reader_;
 };
 
-// Without its index it is none any more.
+// Removes the index first: without it, the other files are not a checkpoint.
 void delete_checkpoint(const std::string& path, const std::string& meta_suffix) {
   remove_file(path + ".index");
   const std::string folder = parent_folder(path), base = base_name(path);
@@ -65,19 +65,18 @@ void write_if_changed(const std::string& path, const std::string& bytes) {
   if (!is_same) write_file_atomically(path, bytes);
 }
 
-// --- what is left by a process that is killed while it saves
+// --- Crash recovery: temporary files name the checkpoints that may be incomplete or unlisted, so
+// that remove_leftovers() can delete them. These are their prefixes.
 
-// The state file of the new checkpoint, which is written beside its place before that checkpoint.
-std::string next_name(const std::string& state_name) { return state_name + ".saving.next"; }
-// What names the old checkpoints that are about to go.
-std::string note_name(const std::string& state_name) { return state_name + ".saving"; }
+std::string pending_prefix(const std::string& state_name) { return state_name + ".saving.next"; }
+std::string journal_prefix(const std::string& state_name) { return state_name + ".saving"; }
 
-// The state file that lists a new checkpoint, from before there is one: a process that is killed
-// leaves it beside its place, and with it the name of what is half there.
+// The next state file, written before the new checkpoint and renamed after it. If the process is
+// killed in between, the temporary file names the incomplete checkpoint.
 class PendingStateFile {
  public:
   PendingStateFile(const std::string& folder, const std::string& name, const CheckpointState& state)
-      : file_(join_path(folder, name), join_path(folder, next_name(name))) {
+      : file_(join_path(folder, name), join_path(folder, pending_prefix(name))) {
     file_.write(checkpoint_state_text(state));
     file_.output().flush();
   }
@@ -87,47 +86,48 @@ class PendingStateFile {
   AtomicFile file_;
 };
 
-// While it lives a temporary file names the old checkpoints of a folder that are to go, where there
-// are some: no state file lists them once the next one has come to its place.
+// Lists the old checkpoints to be deleted in a temporary file, which the destructor removes. The
+// next state file no longer lists them.
 class DeletionJournal {
  public:
-  DeletionJournal(const std::string& folder, const std::string& state, const std::vector<std::string>& old) {
+  DeletionJournal(const std::string& folder,
+                  const std::string& state,
+                  const std::vector<std::string>& old) {
     CheckpointState names;
     for (const std::string& one : old) {
       if (parent_folder(one) == folder) names.all_model_checkpoint_paths.push_back(base_name(one));
     }
     if (names.all_model_checkpoint_paths.empty()) return;
     names.model_checkpoint_path = names.all_model_checkpoint_paths.back();
-    path_ = temporary_path(join_path(folder, note_name(state)));
-    // Where it is not on the disk the machine has failed: it is not worth the time that a file
-    // takes which must be there.
+    path_ = temporary_path(join_path(folder, journal_prefix(state)));
+    // Not synced to disk: the journal only serves killed processes, not machine failures.
     OutputFile file(path_);
     file.write(checkpoint_state_text(names));
     file.close();
   }
   ~DeletionJournal() {
     std::error_code ignored;
-    if (!path_.empty() && !stays_) std::filesystem::remove(fs_path(path_), ignored);
+    if (!path_.empty() && !keep_file_) std::filesystem::remove(fs_path(path_), ignored);
   }
   DeletionJournal(const DeletionJournal&) = delete;
   DeletionJournal& operator=(const DeletionJournal&) = delete;
-  // For the next run: something could not be deleted.
-  void keep() { stays_ = true; }
+  // Keeps the file for the next process, because a checkpoint could not be deleted.
+  void keep() { keep_file_ = true; }
 
  private:
   std::string path_;
-  bool stays_ = false;
+  bool keep_file_ = false;
 };
 
-// The names in `folder` that somebody who was killed has left in a file of this path.
-std::vector<std::string> names_left(const std::string& path,
-                                    const std::string& folder,
-                                    const std::string& state_name) {
+// The names of checkpoints in `folder` that a temporary file of a killed process lists.
+std::vector<std::string> checkpoints_listed_in(const std::string& path,
+                                               const std::string& folder,
+                                               const std::string& state_name) {
   CheckpointState left;
   std::string problem;
   if (!parse_checkpoint_state(read_whole_file(path), &left, &problem)) return {};
-  // the other ones of a next state are those of the state before
-  const bool is_next = is_temporary_of(path, next_name(state_name));
+  // A pending state file also lists older checkpoints, which are complete.
+  const bool is_next = is_temporary_of(path, pending_prefix(state_name));
   if (is_next) left.all_model_checkpoint_paths = {left.model_checkpoint_path};
   std::vector<std::string> names;
   for (const std::string& name : left.all_model_checkpoint_paths) {
@@ -138,7 +138,7 @@ std::vector<std::string> names_left(const std::string& path,
   return names;
 }
 
-// Removes the checkpoints of these names that the state does not list.
+// Removes the checkpoints that the state file does not list, and unused data files of the others.
 void remove_unlisted(const std::vector<std::string>& names,
                      const std::string& folder,
                      const std::vector<std::string>& listed) {
@@ -160,18 +160,19 @@ void remove_unlisted(const std::vector<std::string>& names,
 void remove_leftovers(const std::string& folder,
                       const std::string& basename,
                       const std::string& state_name) {
-  const std::vector<std::string> left = stale_files(folder, {note_name(state_name)});
+  const std::vector<std::string> left = stale_files(folder, {journal_prefix(state_name)});
   if (!left.empty()) {
-    std::vector<std::string> warnings;  // whoever restores says them
+    std::vector<std::string> warnings;  // ignored here; restoring reports them
     const auto state = read_checkpoint_state(folder, &warnings, state_name);
     std::vector<std::string> listed;
     if (state) listed = newest_first(*state);
-    // of one that cannot be read nobody knows what it lists
+    // If the state file is unreadable, any checkpoint may be listed; remove nothing.
     const bool is_known = state || !file_exists(join_path(folder, state_name));
     for (const std::string& one : left) {
-      const bool is_ours = is_temporary_of(one, note_name(state_name)) ||
-                           is_temporary_of(one, next_name(state_name));
-      if (is_known && is_ours) remove_unlisted(names_left(one, folder, state_name), folder, listed);
+      const bool is_ours = is_temporary_of(one, journal_prefix(state_name)) ||
+                           is_temporary_of(one, pending_prefix(state_name));
+      if (!is_known || !is_ours) continue;
+      remove_unlisted(checkpoints_listed_in(one, folder, state_name), folder, listed);
     }
   }
   remove_stale_files(folder, {state_name + ".", basename});
@@ -229,9 +230,9 @@ std::string Saver::save(Session& session,
   }
   const std::string state = names.state.empty() ? options_.state_name : names.state;
   const std::string folder = parent_folder(path);
-  if (tidied_ != prefix + state) {
+  if (cleaned_ != prefix + state) {
     remove_leftovers(folder.empty() ? "." : folder, base_name(prefix), state);
-    tidied_ = prefix + state;
+    cleaned_ = prefix + state;
   }
   const Checkpoints last = last_with(path);
   double next_kept_time = next_kept_time_;
@@ -239,12 +240,12 @@ std::string Saver::save(Session& session,
   create_directories(folder);
   DeletionJournal note(folder, state, old);
   PendingStateFile next(folder, state, state_of(path, last));
-  const bool stands = checkpoint_exists(path);
+  const bool existed = checkpoint_exists(path);
   try {
     write(session, path, with_graph, names);
     next.commit();
   } catch (...) {
-    if (!stands) forget(path, names);
+    if (!existed) forget(path, names);
     throw;
   }
   last_ = last;
@@ -265,13 +266,13 @@ void Saver::write(Session& session,
   }
 }
 
-// What stays only takes room.
+// A failure only wastes disk space, so it is a warning.
 bool Saver::forget(const std::string& path, const SaveNames& names) {
   try {
     delete_checkpoint(path, names.meta_suffix);
     return true;
   } catch (const Error& error) {
-    warn("checkpoint", str_cat("An old checkpoint stays: ", error.message()));
+    warn("checkpoint", str_cat("Cannot delete an old checkpoint: ", error.message()));
     return false;
   }
 }
@@ -298,7 +299,7 @@ void Saver::recover_last_checkpoints(const std::string& folder,
       last_.emplace_back(path, modification_time(path + ".index"));
     } else {
       warn("checkpoint", str_cat("The state file of ", folder, " lists the checkpoint ", path,
-                                 " of another folder, which is left alone."));
+                                 " in another folder. It will not be deleted."));
     }
   }
 }
@@ -309,7 +310,7 @@ std::vector<std::string> Saver::last_checkpoints() const {
   return paths;
 }
 
-// The list with this one as the newest.
+// The list after adding `path` as the newest checkpoint.
 Saver::Checkpoints Saver::last_with(const std::string& path) const {
   Checkpoints last = last_;
   if (options_.max_to_keep <= 0) return last;
@@ -322,7 +323,7 @@ Saver::Checkpoints Saver::last_with(const std::string& path) const {
   return last;
 }
 
-// Those of the list that are not in the new one any more, but for one every n hours.
+// The checkpoints that are not in `now`, except one every keep_checkpoint_every_n_hours.
 std::vector<std::string> Saver::expired(const Checkpoints& now, double* next_kept_time) const {
   std::vector<std::string> old;
   for (const auto& checkpoint : last_) {

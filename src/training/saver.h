@@ -1,4 +1,4 @@
-// Saver, which writes what a session has to save to checkpoints, reads it back and tidies up old ones.
+// Saver: writes and restores checkpoints of a session and deletes old ones.
 #pragma once
 
 #include <memory>
@@ -13,51 +13,50 @@
 namespace runhooks {
 
 struct SaverOptions {
-  int64_t max_to_keep = 5;  // 0: all, but the state file lists the newest only
+  int64_t max_to_keep = 5;  // 0 keeps all, but the state file lists only the newest
   double keep_checkpoint_every_n_hours = 10000;
-  // In the state file: relative to its folder, or as given.
+  // Write paths in the state file relative to its directory.
   bool save_relative_paths = false;
-  std::string state_name = "checkpoint";  // of the state file
-  bool pad_step_number = false;           // model.ckpt-00000042
+  std::string state_name = "checkpoint";
+  bool pad_step_number = false;  // model.ckpt-00000042
 };
 
-// What one call of save() calls its files.
+// File names for one call of save().
 struct SaveNames {
-  std::string state;  // "": that of the options
+  std::string state;  // "" uses SaverOptions::state_name
   std::string meta_suffix = "meta";
 };
 
-// What has been saved at this path.
+// Opens the checkpoint with this prefix for reading.
 std::unique_ptr<TensorSource> open_checkpoint(const std::string& path);
 
-// Removes what a saver that was killed left in a folder: temporary files, and checkpoints that its
-// state file did not list yet, or did not list any more. `basename`: what its checkpoints' names
-// begin with.
+// Removes the leftovers of killed savers: temporary files, incomplete new checkpoints and old
+// checkpoints that the state file no longer lists. `basename` is the prefix of checkpoint names.
 void remove_leftovers(const std::string& folder,
                       const std::string& basename,
                       const std::string& state_name);
 
-// Writes the values of these as one checkpoint, without a graph and a state file.
+// Writes `saveables` as one checkpoint, without a graph or state file.
 void write_bundle(const std::string& prefix,
                   const std::vector<SaveablePtr>& saveables,
                   ResourceManager& resources);
 
-// tf.train.Saver of all global variables of a graph, its saveable objects and those of a loop.
+// tf.train.Saver. Saves the global variables and saveable objects of a graph, and objects attached
+// by a training loop.
 class Saver {
  public:
   explicit Saver(SaverOptions options = {});
 
-  // What it saves: what the graph has now. Called once, before the graph is finalized.
+  // Selects the current variables and objects of the graph. Call once, before the graph is
+  // finalized.
   void build(const Graph& graph);
-  // The same for these alone.
   void build(std::vector<SaveablePtr> saveables);
   bool is_built() const { return built_; }
 
-  // Writes "<prefix>-<global_step>" (a negative step: "<prefix>") with its graph (".meta"), then
-  // the state file `checkpoint` beside it, then deletes what is too old. Returns the path of the
-  // checkpoint. A process that is killed at any moment leaves the old state or the new one, and a
-  // note of what else it left for remove_leftovers(). A checkpoint of this name that holds the same
-  // is not written again.
+  // Writes "<prefix>-<global_step>" (or "<prefix>" if the step is negative) and its ".meta" file.
+  // Then writes the state file and deletes old checkpoints. Returns the path of the checkpoint. If
+  // the process is killed, the state file is the old or the new one, and temporary files tell
+  // remove_leftovers() which checkpoints to delete. An equal checkpoint is not rewritten.
   std::string save(Session& session,
                    const std::string& prefix,
                    int64_t global_step,
@@ -65,41 +64,41 @@ class Saver {
                    bool with_state = true,
                    const SaveNames& names = {});
 
-  // What a loop has to save beside what the graph has, as long as it runs: the states of its hooks.
+  // Adds objects of a running loop to later saves, such as the states of hooks.
   void attach(std::vector<SaveablePtr> saveables) { attached_ = std::move(saveables); }
   void detach() { attached_.clear(); }
 
-  // Gives everything its value. All are read and checked before the first is changed: a missing
-  // variable or one of another shape or type is an error that names it.
+  // Restores all values. Reads and checks all of them before changing the first. Throws if a
+  // variable is missing or has another shape or type.
   void restore(Session& session, const std::string& path);
-  // The same for the model alone, without where a run stands.
+  // Restores only the model, without the state of a run such as data positions.
   void restore_model(Session& session, const std::string& path) const;
 
-  // Takes over the checkpoints that the state file of `folder` lists, so that they are deleted in
-  // their turn. Those outside of the folder are somebody else's: they are left alone.
+  // Adopts the checkpoints listed in the state file of `folder`, so that they are deleted when they
+  // expire. Checkpoints in other directories are never deleted.
   void recover_last_checkpoints(const std::string& folder, const std::vector<std::string>& paths);
   std::vector<std::string> last_checkpoints() const;
-  // The same list from elsewhere: paths with the times of writing.
+  // Sets the list directly, as paths with modification times.
   void set_last_checkpoints(std::vector<std::pair<std::string, double>> last) {
     last_ = std::move(last);
   }
   const SaverOptions& options() const { return options_; }
 
  private:
-  using Checkpoints = std::vector<std::pair<std::string, double>>;  // times of writing, oldest first
+  using Checkpoints = std::vector<std::pair<std::string, double>>;  // paths and times, oldest first
 
   std::vector<SaveablePtr> all_saveables() const;
   void write(Session& session, const std::string& path, bool with_graph, const SaveNames& names);
   Checkpoints last_with(const std::string& path) const;
   std::vector<std::string> expired(const Checkpoints& now, double* next_kept_time) const;
   CheckpointState state_of(const std::string& path, const Checkpoints& last) const;
-  // FALSE where some of it stays.
+  // Returns false if files could not be deleted.
   static bool forget(const std::string& path, const SaveNames& names);
 
   SaverOptions options_;
   bool built_ = false;
   std::vector<SaveablePtr> saveables_, attached_;
-  std::string tidied_;  // where it has removed what others left
+  std::string cleaned_;  // prefix and state name for which remove_leftovers() has run
   Checkpoints last_;
   double next_kept_time_;
 };

@@ -15,7 +15,7 @@ Operation* group_initializers(Graph& graph, const char* variables, const char* n
   return graph.group(initializers, name);
 }
 
-// Of what is no variable (tf.initialize_resources()).
+// Initializers of resources other than variables (tf.initialize_resources()).
 std::vector<Operation*> resource_initializers(const Graph& graph) {
   std::vector<Operation*> initializers;
   for (const SaveablePtr& saveable : saveables_in(graph)) {
@@ -26,7 +26,7 @@ std::vector<Operation*> resource_initializers(const Graph& graph) {
   return initializers;
 }
 
-// What another scaffold of this graph has made already.
+// The item that an earlier scaffold of this graph added, or NULL.
 const CollectionItem* only_item(const std::vector<CollectionItem>& items, const char* collection) {
   if (items.size() > 1) {
     fail(Code::kFailedPrecondition, "More than one item in the collection \"", collection,
@@ -51,7 +51,7 @@ Operation* get_or_group(Graph& graph,
   return op;
 }
 
-// What begins with a session: tables, and iterators whose datasets depend on variables.
+// Initializers of tables, and of iterators whose datasets depend on variables.
 std::vector<Operation*> table_initializers(const Graph& graph) {
   std::vector<Operation*> all;
   for (const CollectionItem& item : graph.collection(collection_keys::kTableInitializers)) {

@@ -1,4 +1,4 @@
-// Scaffold, what a session is made ready with: initializers, saver, summaries.
+// Scaffold: the initializers, saver and summaries of a graph.
 #pragma once
 
 #include <functional>
@@ -9,19 +9,19 @@
 
 namespace runhooks {
 
-// tf.train.Scaffold. What is not given is made by finalize().
+// tf.train.Scaffold. finalize() creates the missing parts.
 struct Scaffold {
   Operation* init_op = nullptr;
   Feeds init_feeds;
-  // Called after the init op, where no checkpoint was restored.
+  // Called after init_op, unless a checkpoint was restored.
   std::function<void(Session&)> init_fn;
   Operation* local_init_op = nullptr;
   Feeds local_init_feeds;
   Output summary_op;
   std::shared_ptr<Saver> saver;
 
-  // Takes what is missing from the graph's collections or adds it to the graph, and finalizes the
-  // graph. Does nothing the second time.
+  // Takes missing parts from the graph's collections or creates them, then finalizes the graph.
+  // Later calls do nothing.
   void finalize(Graph& graph);
 
  private:

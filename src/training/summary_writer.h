@@ -1,4 +1,4 @@
-// The event file of a folder, shared by all hooks that write to it.
+// Summary_writer(): the event file writer of a directory, shared by all hooks.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace runhooks {
 
-// The writer of this folder: the open one; or one that goes on in the file that this process has
-// written there last, as TensorFlow's do, if that is as it was left; or a new one, whose file begins
-// with the graph. It is closed when the last who holds it lets go. kThis: one that goes on has to
-// have this graph, too.
+// Returns the open writer of the directory. Otherwise appends to the file that this process wrote
+// last, as TensorFlow does, unless the file has changed since. Otherwise creates a file that begins
+// with the graph. The writer is closed with its last reference. With kThis, the graph is also added
+// to an existing file that does not end with it.
 enum class OfGraph { kAny, kThis };
 std::shared_ptr<EventFileWriter> summary_writer(const std::string& logdir,
                                                 const Graph& graph,

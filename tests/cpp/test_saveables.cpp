@@ -464,7 +464,7 @@ TEST(saveables_without_a_constant_form_cannot_be_frozen) {
   session.run(scaffold.init_op);
   const GraphDef def = make_graph_def(*lowered_graph(*model.graph));
   CHECK_THROWS(freeze(session, def, {"read"}), Code::kUnimplemented,
-               "(node 'tally') has a state that no constant");
+               "Cannot freeze node 'tally': a constant cannot hold the state");
 }
 
 TEST(workers_restore_the_chiefs_saveables) {

@@ -175,9 +175,9 @@ test_that("a state file that lists another model's checkpoint does not delete it
   ), state)
   expect_warning(
     train(mine, mtcars_input(num_epochs = NULL), steps = 3),
-    "of another folder, which is left alone"
+    "in another folder. It will not be deleted."
   ) |>
-    expect_warning("of another folder, which is left alone")
+    expect_warning("in another folder. It will not be deleted.")
   expect_false(is.null(latest_checkpoint(model_dir(theirs))))
   expect_length(list.files(model_dir(mine), "[.]index$"), 1)
   expect_equal(variable_value(theirs, "global_step")[[1]], 1)
