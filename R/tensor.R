@@ -237,11 +237,27 @@ dim.tensorflow.tensor <- function(x) {
   lapply(dims, function(d) if (!is.na(d)) as.integer(d))
 }
 
+# In a method of a primitive `generic`: the name of the function that called the generic. R records
+# the primitive itself as a call in some cases.
+calling_function <- function(generic) {
+  for (call in rev(utils::head(sys.calls(), -2))) {
+    name <- if (is.symbol(call[[1]])) as.character(call[[1]]) else ""
+    if (name != generic) return(name)
+  }
+  ""
+}
+
 #' @export
 length.tensorflow.tensor <- function(x) {
   dims <- cpp_element_info(x)$dims
-  # seq_along() fails for NA_real_, but would allocate 8 GB for NA_integer_
-  if (is.null(dims) || anyNA(dims)) NA_real_ else as.integer(prod(dims))
+  if (!is.null(dims) && !anyNA(dims)) return(as.integer(prod(dims)))
+  # seq_along() would create 2^31 numbers for NA
+  if (calling_function("length") == "seq_along") {
+    abort_runhooks("The number of elements of {.val {x$name}} is unknown before the graph runs.",
+      call = environment()
+    )
+  }
+  NA_integer_
 }
 
 # Converts a list for an op that takes one tensor: a vector of numbers, or the stacked tensors.

@@ -441,7 +441,7 @@ Summary.tensorflow.tensor <- function(..., na.rm = FALSE) { # nolint
   check_not_normalizing(.Generic, paste0("tf$reduce_", other, "(x)"))
   tensors <- lapply(list(...), as_tensor)
   if (.Generic == "range") return(tf$stack(list(min(..., na.rm = na.rm), max(..., na.rm = na.rm))))
-  if (na.rm) tensors <- lapply(tensors, without_missing, .Generic)
+  if (na.rm) tensors <- lapply(tensors, ignore_nan, .Generic)
   reduce <- switch(.Generic,
     sum = tf$reduce_sum, prod = tf$reduce_prod, min = tf$reduce_min, max = tf$reduce_max,
     any = tf$reduce_any, all = tf$reduce_all,

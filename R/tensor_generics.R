@@ -46,7 +46,7 @@ is.infinite.tensorflow.tensor <- function(x) float_test(x, tf$is_inf, FALSE, "is
 rev.tensorflow.tensor <- function(x) tf$reverse(as_tensor(x), list(0L))
 
 # Replaces NaN by the value that a reduction ignores.
-without_missing <- function(x, generic) {
+ignore_nan <- function(x, generic) {
   if (!is_float_tensor(x)) return(x)
   neutral <- switch(generic, sum = 0, prod = 1, min = Inf, max = -Inf)
   tf$where(tf$is_nan(x), tf$ones_like(x) * neutral, x)

@@ -9,7 +9,7 @@ as.logical.tensorflow.tensor <- function(x, ...) {
 # paste(), toupper() and other functions of strings call it.
 #' @export
 as.character.tensorflow.tensor <- function(x, ...) {
-  caller <- calling_function()
+  caller <- calling_function("as.character")
   if (caller %in% names(string_functions)) abort_string_function(caller, environment())
   abort_tensor_word("as.character", environment())
 }

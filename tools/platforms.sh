@@ -75,6 +75,7 @@ run_tests() { # target, runner ...
   shift
   export RUNHOOKS_TEST_RUNNER="$*"
   program=.build/cpp-$target/runhooks_tests
+  [ -e "$program" ] || program=$program.exe # mingw adds the ending
   log=$work/$target.log
   timeout 60 "$@" "$program" --list < /dev/null 2> "$work/errors" | tr -d '\r' > "$work/names"
   xargs -n 20 < "$work/names" | while read -r group; do

@@ -13,7 +13,7 @@ integer64 <- function(x) {
 test_that("integer64 becomes int64, or is refused by its name", {
   skip_if_not(.Platform$endian == "little")
   with_values(function(run) {
-    expect_equal(run(tf$constant(integer64(c(5, 7)))), c(5, 7))
+    expect_equal(as.vector(run(tf$constant(integer64(c(5, 7))))), c(5, 7))
     expect_identical(tf$constant(integer64(5))$dtype$name, "int64")
     expect_error(tf$constant(integer64(5), shape = 2L), "`value` must be plain numbers")
     x <- tf$placeholder(tf$int64, shape())
