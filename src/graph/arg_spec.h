@@ -1,5 +1,5 @@
-// ArgSpec, what one argument of a thing may be, read from a line of text: the one language for the
-// arguments of hooks, optimizers, datasets, columns, heads, estimators and functions of `tf`.
+// ArgSpec: the declaration of one argument of a hook, optimizer, dataset, column, head, estimator
+// or function of `tf`, parsed from one line of text.
 #pragma once
 
 #include <string>
@@ -7,34 +7,34 @@
 
 namespace runhooks {
 
-// From a line such as
+// Parsed from a line such as
 //   "beta1 = 0.9: number in [0, 1]; kept. How fast the mean of the gradients forgets."
-// in the order: name, what the core calls it ("num_buckets as number_buckets"), default in R's
-// words, kind and range, what else there is to say of it, words for people. All but the name may be
-// missing. An argument without words is the core's own: no constructor has it. NULL is good where
-// it is the default, or where the kind says "or NULL".
+// The order is: name, name in the core ("num_buckets as number_buckets"), default as R code, kind
+// and range, flags, description. All parts except the name are optional. Arguments without a
+// description are internal, and no constructor has them. NULL is allowed if it is the default or
+// the kind ends with "or NULL".
 struct ArgSpec {
   std::string name;
-  std::string target;    // two arguments of one target are names of one thing
-  std::string fallback;  // empty: it must be given
+  std::string target;    // name in the core; two arguments with the same target are aliases
+  std::string fallback;  // default; empty for a required argument
   bool is_null_good = false;
-  std::string kind;   // what a value must be: "number" (or a tensor), "flag", "tensors", ...
+  std::string kind;   // kind of value: "number" (or a tensor), "flag", "tensors", ...
   std::string range;  // "[0, 1]", "(0, Inf)" or empty
-  std::vector<std::string> choices;  // of the kind "one of 'sum', 'mean'", which is called "choice"
+  std::vector<std::string> choices;  // for the kind "choice", declared as "one of 'sum', 'mean'"
   std::string doc;
   double low = 0, high = 0;
   bool is_open_below = false, is_open_above = false;
-  // Checkpoints depend on it, or it says what their numbers mean: a model's folder must agree.
+  // Checkpoints depend on this argument, so the model directory must agree with it.
   bool is_kept = false;
-  // It is not part of what the core makes things of: the embedding language reads it.
+  // Only the embedding language reads this argument; the core ignores it.
   bool is_apart = false;
 };
-// Throws where the line is none.
+// Throws if the line cannot be parsed.
 ArgSpec parse_arg_spec(const std::string& line);
-// Names and defaults alone: "x, axis = NULL, keep_dims as keepdims = NULL".
+// Names and defaults only: "x, axis = NULL, keep_dims as keepdims = NULL".
 std::vector<ArgSpec> parse_arg_list(const std::string& text);
 
-// At commas that are in no parenthesis and no quotes, each part trimmed.
+// Splits at commas outside of parentheses and quotes, and trims the parts.
 std::vector<std::string> split_at_commas(const std::string& text);
 
 }  // namespace runhooks

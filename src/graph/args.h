@@ -1,6 +1,6 @@
-// Args and Value, the named arguments from which hooks, optimizers, columns, heads and estimators are
-// made: plain data that the embedding language can build, print and store, and functions of it that
-// the core may call.
+// Args and Value: named arguments of hooks, optimizers, columns, heads and estimators. They are
+// plain data that the embedding language can create, print and store, and may contain callable
+// functions.
 #pragma once
 
 #include <memory>
@@ -21,15 +21,15 @@ class Callable {
  public:
   virtual ~Callable() = default;
   virtual Value call(const std::vector<Value>& arguments) = 0;
-  // Equal where two handles call one function.
+  // Equal for two handles of the same function.
   virtual const void* identity() const { return this; }
 };
 
-// What the core has made and scripts hold by a handle, such as a dataset.
+// An object of the core that scripts refer to by a handle, such as a dataset.
 class CoreObject {
  public:
   virtual ~CoreObject() = default;
-  // "a dataset", for messages; an argument of the kind "dataset" must be one.
+  // The kind in messages: "a dataset". Arguments of kind "dataset" must have it.
   virtual const char* kind() const = 0;
 };
 
@@ -70,30 +70,30 @@ class Value {
   Variant data_;
 };
 
-// Arguments by name, in order. Reading one that is missing or of another kind throws an error that
-// names it.
+// Named arguments in order. Reading a missing argument or one of the wrong kind throws an error
+// that names it.
 class Args {
  public:
   Args() = default;
   explicit Args(std::string owner) : owner_(std::move(owner)) {}
-  // Who takes the arguments, for messages: "hook_stop_at_step()".
+  // The owner of the arguments in messages: "hook_stop_at_step()".
   const std::string& owner() const { return owner_; }
   void set_owner(std::string owner) { owner_ = std::move(owner); }
-  // An argument in a message: "`num_steps` of hook_stop_at_step()"; without the owner where that is
-  // empty, as for what a caller sees at once.
+  // An argument in a message: "`num_steps` of hook_stop_at_step()", or only its name if the owner
+  // is empty.
   std::string label(const std::string& name) const;
 
   void set(const std::string& name, Value value);
   const std::vector<std::pair<std::string, Value>>& items() const { return items_; }
-  // NULL where it is missing or null. Looking at an argument marks it as read, and so do all below.
+  // NULL if the argument is missing or null. Marks the argument as read, as do all functions below.
   const Value* find(const std::string& name) const;
-  // The names of the arguments that nobody has looked at.
+  // Names of the arguments that have not been read.
   std::vector<std::string> unread() const;
   bool has(const std::string& name) const { return find(name) != nullptr; }
 
   double number(const std::string& name) const;
   double number(const std::string& name, double otherwise) const;
-  // Throws for what is not whole, or not exact as a double (beyond 2^53).
+  // Throws unless the value is an integer that a double represents exactly (at most 2^53).
   int64_t integer(const std::string& name) const;
   int64_t integer(const std::string& name, int64_t otherwise) const;
   bool flag(const std::string& name, bool otherwise) const;
@@ -101,12 +101,12 @@ class Args {
   std::string text(const std::string& name, const std::string& otherwise) const;
   std::vector<std::string> texts(const std::string& name) const;
   std::vector<int64_t> integers(const std::string& name) const;
-  // A list without elements is there, and empty.
+  // An empty list is a present argument.
   std::vector<double> numbers(const std::string& name) const;
   const ValueList& list(const std::string& name) const;
   const Args& args(const std::string& name) const;
-  std::shared_ptr<Callable> callable(const std::string& name) const;  // NULL where missing
-  // Throws where it is no T; `kind` says what is expected.
+  std::shared_ptr<Callable> callable(const std::string& name) const;  // NULL if missing
+  // Throws unless the value is a T; `kind` is the expected kind in the message.
   template <typename T>
   std::shared_ptr<T> made(const std::string& name, const char* kind) const {
     const auto* object = required(name).template get_if<std::shared_ptr<CoreObject>>();
@@ -122,13 +122,13 @@ class Args {
 
   std::string owner_;
   std::vector<std::pair<std::string, Value>> items_;
-  mutable std::vector<bool> is_read_;  // by item
+  mutable std::vector<bool> is_read_;  // per item
 };
 
-// What arguments hold, as a text that is equal where they are; a function counts by its identity.
+// A text that is equal for equal arguments. Functions are compared by identity.
 std::string content_of(const Args& args);
 
-// The number of a Value that is one; FALSE where it is none.
+// Stores the number of a numeric Value. Returns FALSE for other values.
 bool value_number(const Value& value, double* number);
 
 }  // namespace runhooks

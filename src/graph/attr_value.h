@@ -1,4 +1,4 @@
-// AttrValue, the value of an operation's attribute, and the map of them.
+// AttrValue: the value of an operation's attribute; AttrMap: the attributes of an operation.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ using AttrValue = std::variant<std::monostate,
                                std::vector<Shape>,
                                FunctionPtr>;
 
-// In the spelling of an op's attribute specification: "int", "list(type)", ...
+// The type as written in op definitions: "int", "list(type)", ...
 const char* attr_type_name(const AttrValue& value);
 bool attr_equal(const AttrValue& a, const AttrValue& b);
 
-// Attributes by name; few, so a vector. Copies share it until one of them is changed: the operation
-// of a graph and that of the lowered graph have the same.
+// Attributes by name, stored in a vector because there are few. Copies share it until they are
+// modified, since an operation and its lowered copy have the same attributes.
 class AttrMap {
  public:
   using Items = std::vector<std::pair<std::string, AttrValue>>;
@@ -47,13 +47,13 @@ class AttrMap {
 
   const AttrValue* find(std::string_view name) const;
   void set(const std::string& name, AttrValue value);
-  // Room for so many.
+  // Reserves capacity for `size` attributes.
   void reserve(size_t size) { own(size).reserve(size); }
   const Items& items() const;
 
  private:
   Items& own(size_t size);
-  std::shared_ptr<Items> items_;  // NULL: none
+  std::shared_ptr<Items> items_;  // NULL if empty
 };
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Collection_item(), an item of a collection as what it has to be.
+// Converts items of a collection to their expected type.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace runhooks {
 
-// Throws, naming the collection and the item, where it is something else. For the types that
-// CollectionItem has.
+// Throws an error with the collection and the item if it has another type. Instantiated for the
+// types of CollectionItem.
 template <typename T>
 const T& collection_item(const CollectionItem& item, const std::string& collection);
 

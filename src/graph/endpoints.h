@@ -1,4 +1,5 @@
-// Endpoints, the names by which hooks ask any model for the same things: "loss", "predictions".
+// Endpoints: names of tensors that hooks can request from any model, such as "loss" and
+// "predictions".
 #pragma once
 
 #include <memory>
@@ -10,13 +11,13 @@
 
 namespace runhooks {
 
-// One tensor, or several that have names of their own.
+// One tensor, or several with names.
 using EndpointTensors = std::vector<std::pair<std::string, Output>>;
 
-// Adds a tensor to the endpoint of this name. A name has no colon: "loss:0" is the tensor of an
-// operation, "loss" the endpoint where there is one.
+// Adds a tensor to the endpoint `name`, which contains no colon: "loss:0" is the tensor of an
+// operation, "loss" is an endpoint.
 void add_endpoint(Graph& graph, const std::string& name, const std::string& key, Output tensor);
-// Empty where there is none.
+// Empty if the endpoint does not exist.
 const EndpointTensors& endpoint(const Graph& graph, const std::string& name);
 std::vector<std::string> endpoint_names(const Graph& graph);
 

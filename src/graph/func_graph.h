@@ -1,4 +1,5 @@
-// FuncGraph, a function that an operation calls (a branch of tf.cond, the body of a loop): a graph of its own.
+// FuncGraph: the graph of a function that an operation calls, such as a branch of tf.cond or a loop
+// body.
 #pragma once
 
 #include <functional>
@@ -12,22 +13,23 @@
 
 namespace runhooks {
 
-// Its operations may use tensors of the graphs around it: each gets a stand-in among the arguments.
-// A variable, table or iterator is captured as a copy of the operation that holds it, which finds
-// the session's thing under the same name. Names, variables and collections are those of the root.
+// Its operations may use tensors of enclosing graphs: each becomes an argument. A variable, table
+// or iterator is captured as a copy of the operation that holds it, which finds the session's
+// resource by name. Names, variables and collections belong to the root graph.
 class FuncGraph : public Graph {
  public:
-  // For the caller's graph; operations are in the name scope `scope` ("cond/").
+  // Creates a function for the caller's graph, with all operations in the name scope `scope`
+  // ("cond/").
   FuncGraph(Graph& outer, const std::string& scope, const std::string& name);
 
   Graph& outer() const { return outer_; }
-  // As files know it: letters, digits, "_".
+  // The name in files: letters, digits and "_".
   const std::string& function_name() const { return name_; }
   void rename(std::string name) { name_ = std::move(name); }
   const std::string& scope() const { return scope_; }
 
-  // In the order of the caller's inputs (those that are arguments). Where `outside` is there it is
-  // what the caller is to be given; an argument that is a handle is not fed.
+  // In the order of the caller's inputs. If `outside` is valid, the caller passes this tensor.
+  // Handles are arguments that are not fed.
   struct Argument {
     Output inside, outside;
     bool is_handle() const { return inside.op->inputs().empty() && outside && is_thing(outside); }
@@ -35,27 +37,27 @@ class FuncGraph : public Graph {
   const std::vector<Argument>& arguments() const { return arguments_; }
   Output argument(size_t i) const { return arguments_[i].inside; }
   Output add_argument(DType dtype, const Shape& shape, const std::string& name = "arg");
-  // An argument for `outside`, of a graph around this one.
+  // Returns the argument for `outside`, a tensor of an enclosing graph.
   Output capture(const Output& outside) override;
   void wait_outside(Operation* outside) override;
-  // Operations of the caller's graph that have to run before it.
+  // Operations of the caller's graph that must run before the caller.
   const std::vector<Operation*>& waits_for() const { return waits_for_; }
 
-  // The results; all of this graph.
+  // The results, all in this graph.
   std::vector<Output> results;
 
-  // It computes a gradient of `forward`, another function: `keep` gives, for a tensor of that, one
-  // of this graph or of those around.
+  // Declares this function as a gradient of `forward`. `keep` maps a tensor of `forward` to one in
+  // this graph or an enclosing one.
   void differentiates(const Graph& forward, std::function<Output(const Output&)> keep) {
     forward_ = &forward;
     keep_ = std::move(keep);
   }
 
-  // Gives the functions of one operation the same arguments: each gets what the others have
-  // captured. From argument `first` on all are captured.
+  // Gives the functions of one operation the same arguments: each receives what the others have
+  // captured. All arguments from `first` on are captured.
   static void unify_captures(const std::vector<FuncGraph*>& functions, size_t first);
 
-  // What refers to something that a session keeps.
+  // Whether the tensor refers to a resource of the session.
   static bool is_thing(const Output& x) { return x.is_ref() || x.dtype() == DType::kResource; }
 
  private:
@@ -71,16 +73,15 @@ class FuncGraph : public Graph {
   std::function<Output(const Output&)> keep_;
 };
 
-// Those of the graph and of all functions in it.
+// The operations of the graph and of all functions in it.
 std::vector<Operation*> all_operations(const Graph& graph);
 // The functions that an operation calls.
 std::vector<FunctionPtr> functions_of(const Operation& op);
-// Whether this is true of the operation or of one in the functions that it calls.
+// Whether the predicate holds for the operation or for one in the functions that it calls.
 bool any_inside(const Operation& op, const std::function<bool(const Operation&)>& is_so);
-// The names of the variables that the operation changes, and those in its functions; one may come
-// more than once.
+// Names of the variables that the operation and its functions modify, possibly with repetitions.
 std::vector<std::string> changed_variables(const Operation& op);
-// The operations of a function that its results need, in the order of their making.
+// The operations of a function that its results depend on, in order of creation.
 std::vector<const Operation*> needed_operations(const FuncGraph& function);
 
 }  // namespace runhooks

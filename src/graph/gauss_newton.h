@@ -1,5 +1,5 @@
-// Curvature, what a model says of how strongly its outputs depend on each element of a variable: the
-// sum over the batch of the squares by which an output changes with it.
+// Curvature: for each element of a variable, the sum over the batch of the squared derivatives of
+// the model's output.
 #pragma once
 
 #include <functional>
@@ -8,11 +8,11 @@
 
 namespace runhooks {
 
-// A tensor of the variable's shape; made when it is asked for.
+// Creates a tensor of the variable's shape on request.
 using CurvatureFn = std::function<Output(Graph&)>;
 
 void set_gauss_newton_diagonal(Graph& graph, const Variable& variable, CurvatureFn curvature);
-// Invalid where the model offers none.
+// An invalid Output if the model does not provide the curvature.
 Output curvature_of(Graph& graph, const Variable& variable);
 
 }  // namespace runhooks

@@ -1,4 +1,5 @@
-// Graph, the static dataflow graph: operations, name scopes, control dependencies, collections.
+// Graph: the static dataflow graph, with operations, name scopes, control dependencies and
+// collections.
 #pragma once
 
 #include <map>
@@ -16,7 +17,7 @@ class Saveable;
 class Variable;
 class VariableStore;
 
-// What a collection may hold.
+// The possible items of a collection.
 using CollectionItem = std::variant<Output,
                                     Operation*,
                                     std::shared_ptr<Variable>,
@@ -26,8 +27,8 @@ using CollectionItem = std::variant<Output,
 
 class Graph;
 
-// One operation in the making: g.op("MatMul", {x, w}).attr("transpose_b", true).named("logits").
-// Reading it as an Output or an Operation* adds it to the graph.
+// Builds one operation: g.op("MatMul", {x, w}).attr("transpose_b", true).named("logits").
+// Conversion to Output or Operation* adds it to the graph.
 class OpBuilder {
  public:
   OpBuilder(Graph& graph, const char* type, std::vector<Output> inputs)
@@ -67,17 +68,16 @@ class Graph : public std::enable_shared_from_this<Graph> {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // Adds an operation. `name` is made unique in the current name scope; one that ends in "/" is
-  // taken as it is. Type attributes and lengths of lists follow from the inputs. Throws when the
-  // graph is finalized or the inputs do not fit.
+  // Adds an operation. `name` is made unique in the current name scope, unless it ends with "/".
+  // Type attributes and list lengths are inferred from the inputs. Throws if the graph is finalized
+  // or the inputs do not fit.
   Operation* create_op(const std::string& type,
                        const std::vector<Output>& inputs,
                        const AttrMap& attrs = {},
                        const std::string& name = "",
                        const std::vector<Operation*>& control_inputs = {});
-  // Adds an operation of another graph as it is there, with other inputs that have the types and
-  // shapes of its own: nothing is checked or inferred again. Its name is one that unique_name() has
-  // marked as used.
+  // Copies an operation of another graph with other inputs of the same types and shapes, without
+  // checks or inference. unique_name() must have marked its name as used.
   Operation* copy_op(const Operation& op,
                      std::vector<Output> inputs,
                      std::vector<Operation*> control_inputs);
@@ -88,7 +88,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   Output scalar(DType dtype, double value, const std::string& name = "Const") {
     return constant(Tensor::number(dtype, value), name);
   }
-  // An int32 vector, as shapes and axes are.
+  // An int32 vector, the type of shapes and axes.
   Output int_vector(const std::vector<int32_t>& values, const std::string& name = "Const") {
     return constant(Tensor::vector<int32_t>(values), name);
   }
@@ -97,33 +97,32 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   const std::vector<std::unique_ptr<Operation>>& operations() const { return operations_; }
   Operation* find_operation(const std::string& name) const;
-  // By name: "scope/op". Throws not_found.
+  // Finds an operation by name: "scope/op". Throws not_found.
   Operation* operation(const std::string& name) const;
-  // By name: "scope/op:0". Throws where the name is not one of a tensor or is not in the graph.
+  // Finds a tensor by name: "scope/op:0". Throws if it does not exist.
   Output tensor(const std::string& name) const;
-  // A fetch or a feed by name: "op:0" is a tensor, "op" an operation.
+  // Finds a fetch or a feed by name: "op:0" is a tensor, "op" an operation.
   std::variant<Output, Operation*> element(const std::string& name) const;
 
   // The name that an operation called `name` gets in the current scope. Marks it as used.
   std::string unique_name(const std::string& name, bool mark_as_used = true);
   const std::string& current_name_scope() const { return name_scope_; }
 
-  // A function's graph is a part of the graph that its caller is in, and in the end of this one,
-  // which has the names, variables, collections and the seed of all.
+  // The outermost graph, which owns the names, variables, collections and seed of its functions.
   Graph& root() const { return *root_; }
   bool is_function() const { return root_ != this; }
-  // What stands for a tensor of another graph here; only a function takes in any (FuncGraph).
+  // Makes a tensor of another graph available here; only FuncGraph can.
   virtual Output capture(const Output& outside);
-  // An operation of a graph outside has to run before the caller of this function.
+  // Declares that an operation of an enclosing graph must run before the caller of this function.
   virtual void wait_outside(Operation* outside);
-  // Gives an operation that calls functions more inputs (of its last argument) and outputs.
-  // Sessions notice.
+  // Adds inputs (to its last argument) and outputs to an operation that calls functions. Sessions
+  // detect the change.
   void extend(Operation& op,
               const std::vector<Output>& inputs,
               const std::vector<std::pair<DType, Shape>>& outputs);
-  // Grows with each extend().
+  // Incremented by extend().
   int extensions() const { return root_->extensions_; }
-  // No two operations of all the functions of a root have the same; the ids in a plain graph.
+  // Unique among the operations of all functions of a root; equal to the id in a plain graph.
   int64_t seed_number() const { return first_seed_number_ + version(); }
   // The next operation has this one: what was added since then draws nothing, and is not there in
   // every graph of the model.
@@ -132,20 +131,20 @@ class Graph : public std::enable_shared_from_this<Graph> {
   void finalize() { finalized_ = true; }
   void unfinalize() { finalized_ = false; }
   bool finalized() const { return finalized_ || root_->finalized_; }
-  // Grows with each operation.
+  // The number of operations, which only grows.
   int version() const { return static_cast<int>(operations_.size()); }
 
   void add_to_collection(const std::string& name, CollectionItem item);
   // Items whose name starts with `scope`, or all.
   std::vector<CollectionItem> collection(const std::string& name,
                                          const std::string& scope = "") const;
-  // Grows with each change of a collection.
+  // Incremented by each change of a collection.
   int collections_version() const { return root_->collections_version_; }
   std::vector<std::string> collection_names() const;
 
   VariableStore& variables() { return *root_->variables_; }
 
-  // The graph-level random seed; has_seed() is FALSE where none was set.
+  // The graph-level random seed; has_seed() is FALSE if it was not set.
   void set_seed(int64_t seed) {
     seed_ = seed;
     has_seed_ = true;
@@ -153,14 +152,13 @@ class Graph : public std::enable_shared_from_this<Graph> {
   bool has_seed() const { return root_->has_seed_; }
   int64_t seed() const { return root_->seed_; }
 
-  // Where the embedding language keeps what belongs to this graph (its handles of the graph's
-  // tensors).
+  // Data of the embedding language for this graph (its handles of tensors).
   std::shared_ptr<void> foreign;
-  // Where files keep it as they have it, to be made once (GraphExport).
+  // Cached export of the graph (GraphExport).
   mutable std::shared_ptr<void> exported;
 
  protected:
-  // Of a function, all of whose operations are in the name scope `scope` ("cond/").
+  // Creates a function, with all operations in the name scope `scope` ("cond/").
   Graph(Graph& outer, const std::string& scope);
 
  private:
@@ -178,8 +176,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   Graph* root_;
   std::vector<std::unique_ptr<Operation>> operations_;
-  NameTable<Case::kCounts> by_name_;             // its id
-  NameTable<Case::kDoesNotCount> names_in_use_;  // what the next one of this name is counted from
+  NameTable<Case::kCounts> by_name_;             // ids of operations by name
+  NameTable<Case::kDoesNotCount> names_in_use_;  // next suffix of each name, ignoring case
   std::string name_scope_;                       // "a/b/" or ""
   std::vector<ControlFrame> control_stack_;
   std::map<std::string, std::vector<CollectionItem>> collections_;
@@ -192,23 +190,23 @@ class Graph : public std::enable_shared_from_this<Graph> {
   int64_t first_seed_number_ = 0;
 };
 
-// While it lives, names of new operations get its prefix. A name that ends in "/" re-enters that
-// scope, "" leaves all.
+// While in scope, adds a prefix to names of new operations. A name that ends with "/" re-enters
+// that scope; "" is the root scope.
 class NameScope {
  public:
   NameScope(Graph& graph, const std::string& name);
   ~NameScope() { graph_.name_scope_ = outer_; }
   NameScope(const NameScope&) = delete;
   NameScope& operator=(const NameScope&) = delete;
-  const std::string& name() const { return name_; }  // with a "/" at the end
+  const std::string& name() const { return name_; }  // ends with "/"
 
  private:
   Graph& graph_;
   std::string outer_, name_;
 };
 
-// While it lives, new operations run after `ops`; with clears = TRUE the outer control dependencies
-// do not count.
+// While in scope, new operations run after `ops`. `clears` ignores the enclosing control
+// dependencies.
 class ControlDependencies {
  public:
   ControlDependencies(Graph& graph, std::vector<Operation*> ops, bool clears = false);
@@ -220,8 +218,7 @@ class ControlDependencies {
   Graph& graph_;
 };
 
-// What an item of a collection is called: the name of the tensor, operation or variable, or the
-// text.
+// The name of the tensor, operation or variable, or the string itself.
 std::string collection_item_name(const CollectionItem& item);
 
 // TensorFlow's names of collections.

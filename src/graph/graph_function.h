@@ -1,5 +1,5 @@
-// Functions that add several operations to a graph and that scripts call by name (tf.losses.huber_loss):
-// their registry, and how they read their arguments.
+// Functions that add several operations and that scripts call by name (tf.losses.huber_loss): the
+// registry and helpers to read arguments.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct GraphFunctionDef {
   Signature signature;
   std::string summary;
   GraphFunction function;
-  // Its `name` is the name scope of what it adds, which the caller opens.
+  // Whether `name` is the name scope of the added operations, which the caller opens.
   bool is_scoped;
 };
 
@@ -28,58 +28,58 @@ bool register_graph_function(const char* signature,
                              GraphFunction function,
                              bool is_scoped);
 
-// Registers a function with its signature below `tf`, see signature.h:
+// Registers a function with a signature below `tf` (see signature.h):
 // RUNHOOKS_REGISTER_FUNCTION("nn.top_k(input, k = 1, sorted = TRUE, name = NULL)",
 //                            "The k largest elements along the last dimension.", call_top_k).
 #define RUNHOOKS_REGISTER_FUNCTION(signature, summary, ...)                               \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(function_registered_, __COUNTER__) = \
       ::runhooks::register_graph_function(signature, summary, __VA_ARGS__, false)
-// The same for a function that knows nothing of `name`.
+// The same for a function that does not use `name`.
 #define RUNHOOKS_REGISTER_SCOPED_FUNCTION(signature, summary, ...)                        \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(function_registered_, __COUNTER__) = \
       ::runhooks::register_graph_function(signature, summary, __VA_ARGS__, true)
 
-// Calls a function as scripts do. An argument that it does not read must have been left at its
-// default; which ones were not is for the caller to know: `given` are their names.
+// Calls a function for a script. `given` are the names of the arguments that were specified; it is
+// an error if the function does not read one of them.
 Value call_graph_function(const GraphFunctionDef& def,
                           Graph& graph,
                           const Args& args,
                           const std::vector<std::string>& given);
 
-// An argument as a tensor of the graph: a tensor or variable as it is, numbers as a constant of
-// type `dtype`, or where that is kInvalid of their own (a plain number is float32), a list as its
-// elements stacked. Throws where it is missing.
+// An argument as a tensor: tensors and variables unchanged, numbers as a constant of type `dtype`
+// (kInvalid: their natural type; plain numbers are float32), lists as stacked elements. Throws if
+// missing.
 Output tensor_argument(Graph& graph,
                        const Args& args,
                        const std::string& name,
                        DType dtype = DType::kInvalid);
-// The same, but IndexedSlices are left such; without a value where it is NULL.
+// The same, but keeps IndexedSlices. Without a value for NULL.
 Gradient gradient_argument(Graph& graph, const Args& args, const std::string& name);
 Gradient gradient_of_value(Graph& graph, const Value& value, const std::string& name);
-// The value of a variable in this graph. In a function a resource variable is read where it is
-// used, since the function may have changed it.
+// The value of a variable in this graph. In a function, a resource variable is read at the point of
+// use, because the function may have modified it.
 Output variable_value(Graph& graph, const Variable& variable);
 Output tensor_of_value(Graph& graph,
                        const Value& value,
                        const std::string& name,
                        DType dtype = DType::kInvalid);
-// The same, an invalid Output where the argument is missing.
+// The same, but an invalid Output if the argument is missing.
 Output tensor_argument_or_none(Graph& graph,
                                const Args& args,
                                const std::string& name,
                                DType dtype = DType::kInvalid);
-// Whether there is a tensor or variable in it, so that it is no plain data.
+// Whether the value contains a tensor or variable.
 bool has_tensor(const Value& value);
-// What is known of a shape in which there are tensors: its numbers.
+// The known dimensions of a shape that may contain tensors.
 Shape known_shape(const Value& value);
-// A type by its name ("float32"); `otherwise` where it is missing.
+// A data type by name ("float32"), or `otherwise` if missing.
 DType dtype_argument(const Args& args, const std::string& name, DType otherwise);
-// Whole numbers, one or several; empty where missing.
+// One or several integers; empty if missing.
 std::vector<int64_t> whole_numbers(const Args& args, const std::string& name);
-// A list of values, or one value as a list of one; empty where missing.
+// A list of values, or a single value as a list; empty if missing.
 ValueList values_argument(const Args& args, const std::string& name);
 
-// What a function of several results gives to scripts.
+// The results of a function with several results.
 Value value_list(const std::vector<Output>& outputs);
 // The same with names.
 Value value_record(const std::vector<std::pair<std::string, Output>>& outputs);

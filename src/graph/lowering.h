@@ -1,4 +1,5 @@
-// Lowered_graph(), a graph in TensorFlow's ops alone, as files hold it; IncrementalLowering.
+// lowered_graph(): a copy of a graph that contains only TensorFlow's ops, as files require.
+// IncrementalLowering: the same for a graph that grows.
 #pragma once
 
 #include <memory>
@@ -7,23 +8,24 @@
 
 namespace runhooks {
 
-// The same graph with every op that TensorFlow does not know in TensorFlow's (OpDef::lower_fn).
-// Operations and tensors keep their names: what an op was lowered to lives in the op's own name
-// scope, and the last of it has its name. Collections are those of `graph`, and what lowering adds:
-// initializers of tables, which run with the local ones, and paths of files. Updates of a training
-// step wait for what reads the variables before they change, as our sessions do it unasked.
+// Replaces each op that TensorFlow lacks by TensorFlow's ops (OpDef::lower_fn). Operations and
+// tensors keep their names: the replacement is in a name scope with the op's name, and its last
+// operation has this name. Adds initializers of tables and asset paths to the collections of
+// `graph`. Updates of a training step get control dependencies on the reads before them, an order
+// that our sessions guarantee without them.
 std::shared_ptr<Graph> lowered_graph(const Graph& graph);
 
 class Lowering;
 
-// The same of a graph that grows: what has been lowered is not lowered again. It must not outlive
-// the graph. What is added to lowered() elsewhere stays, and is in the way of nothing but its name.
+// Lowers only new operations of a growing graph. Must not outlive the graph. Operations that others
+// add to lowered() are kept.
 class IncrementalLowering {
  public:
   explicit IncrementalLowering(const Graph& graph);
   ~IncrementalLowering();
-  // Lowers what the graph has got since. FALSE, and nothing is done, where all has to be lowered
-  // anew: something that was there is not what it was, or what is new has a name that is taken.
+  // Lowers the operations that were added since the last call. Returns FALSE without any effect if
+  // the whole graph must be lowered again, because an existing operation has changed or a name is
+  // taken.
   bool grow();
   Graph& lowered() const { return *to_; }
 
