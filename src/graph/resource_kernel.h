@@ -1,4 +1,4 @@
-// The kernel of operations whose output is a handle to what a session keeps of them.
+// The kernel of operations whose output is a handle to the state that a session stores for them.
 #pragma once
 
 #include <memory>

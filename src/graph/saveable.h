@@ -1,4 +1,4 @@
-// Saveable, what has values in checkpoints: named tensors that are saved and restored together.
+// Saveable: named tensors of a checkpoint that are saved and restored together.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace runhooks {
 
-// A state as a tree: the names are its paths ("source/position").
+// A state as a tree, by path ("source/position").
 using NamedTensors = std::map<std::string, Tensor>;
 
-// The part of a state below `prefix`, and a state put below it.
+// The part of a state below `prefix`, and its inverse.
 NamedTensors subtree(const NamedTensors& tree, const std::string& prefix);
 void add_subtree(NamedTensors& tree, const std::string& prefix, const NamedTensors& part);
 
@@ -26,30 +26,30 @@ int64_t state_integer(const NamedTensors& state, const std::string& name);
 bool state_flag(const NamedTensors& state, const std::string& name);
 double state_number(const NamedTensors& state, const std::string& name);
 std::string state_string(const NamedTensors& state, const std::string& name);
-// A name as one part of a path.
+// A name as a single component of a path.
 std::string path_part(const std::string& name);
 
-// A resource that an operation keeps from run to run and that belongs into its owner's state.
+// A resource that an operation keeps between runs and that is saved with the state of its owner.
 class StatefulResource : public Resource {
  public:
   virtual NamedTensors save_state() const = 0;
-  // A state that does not fit is an error and changes nothing. Whether it fits does not depend on
-  // what it is now.
+  // Throws without any effect if the state does not fit. Whether it fits is independent of the
+  // current state.
   virtual void restore_state(const NamedTensors& state) = 0;
 };
 
-// What a session keeps of an operation, made where there is none yet.
-// NULL where operations of this type have none.
+// The state that a session stores for an operation; created if missing. NULL if operations of this
+// type have no state.
 StatefulResource* stateful_resource(ResourceManager& resources, const Operation& op);
 
-// One tensor of a checkpoint, or a part of one (TensorFlow's SaveSpec).
+// One tensor of a checkpoint, or a slice of one (TensorFlow's SaveSpec).
 struct SaveSpec {
   std::string name;
   Tensor tensor;
-  std::shared_ptr<const SaveSliceInfo> slice;  // NULL: all of it
+  std::shared_ptr<const SaveSliceInfo> slice;  // NULL for the whole tensor
 };
 
-// A checkpoint, as those see it who take their values from it.
+// Read access to the tensors of a checkpoint.
 class TensorSource {
  public:
   struct Info {
@@ -58,84 +58,83 @@ class TensorSource {
   };
   virtual ~TensorSource() = default;
   virtual const std::string& path() const = 0;
-  // Nothing where there is no such tensor.
+  // Empty if the tensor does not exist.
   virtual std::optional<Info> find(const std::string& name) const = 0;
   virtual std::vector<std::string> names_with(const std::string& prefix) const = 0;
   virtual Tensor read(const std::string& name) const = 0;
   virtual Tensor read_part(const std::string& name, const SaveSliceInfo& slice) const = 0;
 };
 
-// A Saveable in a graph in TensorFlow's operations (graph/lowering.h): what a file that is loaded
-// elsewhere saves and restores it by.
+// How an exported graph saves and restores a Saveable with TensorFlow's ops (graph/lowering.h).
 struct SaveableOps {
   struct Spec {
-    std::string name;  // the key in a checkpoint
+    std::string name;  // key in a checkpoint
     DType dtype;
-    std::string slice;  // where it lies in the key's tensor, as RestoreV2 takes it; "": all of it
+    std::string slice;  // position in the key's tensor, in RestoreV2's format; "" for all of it
   };
   std::vector<Spec> specs;
-  // Adds what gives these tensors to the lowered graph, and an operation that takes them over.
+  // Adds operations to the lowered graph: one that returns these tensors, and one that assigns
+  // them.
   std::function<std::vector<Output>(Graph&)> values;
   std::function<Operation*(Graph&, const std::vector<Output>&)> restore;
 };
 
-// TensorFlow's SaveableObject: whatever has values in checkpoints. Who saves, restores, exports,
-// evaluates or warm-starts asks Saveables and knows no kind of them. What is restored is read and
-// checked first, by read(), and put in place afterwards, by what that returns: a checkpoint that
-// does not fit changes nothing.
+// TensorFlow's SaveableObject: state with values in checkpoints. Restoring has two phases, so that
+// a checkpoint that does not fit changes nothing: read() reads and checks the values, and the
+// function that it returns assigns them.
 class Saveable {
  public:
   using Assign = std::function<void(ResourceManager&)>;
   virtual ~Saveable() = default;
-  // Its tensor's name, or what the names of its tensors begin with.
+  // The name of its tensor, or the prefix of the names of its tensors.
   virtual const std::string& name() const = 0;
-  // How scripts call it; what name() begins with.
+  // The name for scripts; a prefix of name().
   virtual const std::string& display_name() const { return op() ? op()->name() : name(); }
   virtual std::vector<SaveSpec> save(ResourceManager& resources) = 0;
-  // What is required and not there is an error, and so is what does not go with what `resources`
-  // have. Nothing to do is an empty function, which must not fail.
+  // Throws if a required value is missing or does not fit `resources`. The returned function must
+  // not fail; it is empty if there is nothing to do.
   virtual Assign read(const TensorSource& source, const ResourceManager& resources) = 0;
   virtual bool is_in(const TensorSource& source) const {
     return !source.names_with(name()).empty();
   }
 
-  // TRUE: a part of what the model has learned, which is exported, evaluated, kept as best and
-  // warm-started. FALSE: where a run stands (its input, its hooks, its random numbers), which is
-  // nobody's but that run's when it goes on.
+  // TRUE for what the model has learned, which is exported, evaluated, kept as best and
+  // warm-started. FALSE for the state of a run (input positions, hooks, random numbers), which only
+  // that run restores.
   virtual bool is_model_state() const { return false; }
-  // TRUE: training changes it. One pattern of a warm start means these alone.
+  // Whether training modifies it. A single pattern for a warm start selects only trainable ones.
   virtual bool is_trainable() const { return false; }
-  // The operation whose resource it is; NULL where there is none.
+  // The operation that owns the resource, or NULL.
   virtual const Operation* op() const { return nullptr; }
-  // What gives it its first value; NULL where it begins by itself.
+  // The operation that sets the initial value, or NULL if none is needed.
   virtual Operation* initializer() const { return nullptr; }
-  // Whether a session has it. What begins by itself, or when a hook says so, is always there.
+  // Whether a session has a value; always TRUE without an initializer.
   virtual bool is_initialized(const ResourceManager&) const { return true; }
-  // Without specs: graphs in files do not save it.
+  // Without specs, exported graphs do not save it.
   virtual SaveableOps lowered() const { return {}; }
-  // NULL where it is none.
+  // The variable, or NULL.
   virtual VariablePtr variable() const { return nullptr; }
 };
 
 using SaveablePtr = std::shared_ptr<Saveable>;
 
 void assign_variable(ResourceManager& resources, const Variable& variable, const Tensor& value);
-// Where a variable lies in the tensor of a checkpoint, as RestoreV2 takes it: "7 2 0,3:0,2"; ""
-// where it is whole.
+// The position of a variable in the tensor of a checkpoint, in RestoreV2's format ("7 2 0,3:0,2");
+// "" for the whole tensor.
 std::string slice_spec(const Variable& variable);
-// A checkpoint that has no such variable gives it zeros instead of being refused: what hooks note
-// may be missing in checkpoints of loops without them.
+// If a checkpoint lacks this variable, it becomes zero instead of an error, because hooks add
+// variables that checkpoints of loops without them lack.
 void mark_optional_in_checkpoint(const VariablePtr& variable);
-// `name`: its key where that is not its own. With `reshape` one of another shape will do that has
-// as many elements.
+// `name` is the key if it is not the variable's. `reshape` accepts another shape with as many
+// elements.
 SaveablePtr variable_saveable(const VariablePtr& variable,
                               const std::string& name = "",
                               bool reshape = false);
-// The error of a checkpoint in which there is no tensor of this name.
+// Throws the error for a tensor that the checkpoint lacks.
 [[noreturn]] void throw_missing(const TensorSource& source, const std::string& name);
 
-// What is kept beside the variables: a state below a prefix that ends in "/". It is optional: a
-// checkpoint that knows nothing of it, such as TensorFlow's, leaves it as it is.
+// State below a prefix that ends with "/". It is optional: a checkpoint without it, such as
+// TensorFlow's, leaves the state unchanged.
 class StateSaveable : public Saveable {
  public:
   explicit StateSaveable(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -145,7 +144,7 @@ class StateSaveable : public Saveable {
 
  protected:
   virtual NamedTensors save_state(ResourceManager& resources) = 0;
-  // `where` is the checkpoint, for messages.
+  // `where` is the checkpoint in messages.
   virtual Assign read_state(const NamedTensors& state,
                             const std::string& where,
                             const ResourceManager& resources) = 0;
@@ -154,9 +153,8 @@ class StateSaveable : public Saveable {
   std::string prefix_;
 };
 
-// What a session keeps of an operation (OpDef::resource_factory) as a part of the model, below the
-// name of its handle ("ensemble:0/"), which no variable has, or below a prefix of its own. Who knows
-// more of it, such as how files have it, derives from this.
+// The state of an operation (OpDef::resource_factory) as a part of the model, stored below the name
+// of its handle ("ensemble:0/") or another prefix. Derived classes define how files store it.
 class ResourceSaveable : public StateSaveable {
  public:
   explicit ResourceSaveable(const Operation& op) : ResourceSaveable(op, op.name() + ":0/") {}
@@ -177,23 +175,22 @@ class ResourceSaveable : public StateSaveable {
   const Operation& op_;
 };
 
-// Gives what a session keeps of an operation this state, as Saveable::read() has to: one that does
-// not fit throws at once.
+// Restores the state that a session stores for an operation, as Saveable::read() does; throws if it
+// does not fit.
 Saveable::Assign read_resource_state(const Operation& op, const NamedTensors& state);
 
-// The global variables of a graph in the order of their names, then what is in the collection
-// `saveable_objects`.
+// The global variables of a graph, sorted by name, then the collection `saveable_objects`.
 std::vector<SaveablePtr> saveables_in(const Graph& graph);
-// Those of them that are of the model.
+// Those that are model state.
 std::vector<SaveablePtr> of_model(std::vector<SaveablePtr> saveables);
 std::vector<SaveablePtr> model_saveables_in(const Graph& graph);
-// Those of them that graphs in files save and restore, in the order of their operations' names.
+// Those that exported graphs save and restore, sorted by the names of their operations.
 std::vector<SaveablePtr> exported_saveables_in(const Graph& graph);
 
-// Those of these that `source` has.
+// Those that `source` contains.
 std::vector<SaveablePtr> saveables_among(std::vector<SaveablePtr> saveables,
                                          const TensorSource& source);
-// Gives all of these their value. All are read and checked before the first is changed.
+// Restores all values. Reads and checks all of them before it assigns the first.
 void restore_saveables(const std::vector<SaveablePtr>& saveables,
                        const TensorSource& source,
                        ResourceManager& resources);

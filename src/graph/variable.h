@@ -1,4 +1,5 @@
-// Variable (its operations in the graph), variable scopes, and the value that a session keeps of one.
+// Variable: the operations of a variable in a graph. VariableScope: names and options of variables.
+// VariableState: the value in a session.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,7 @@
 
 namespace runhooks {
 
-// A session's value of a variable.
+// The value of a variable in a session.
 class VariableState : public Resource {
  public:
   VariableState(std::string name, DType dtype) : name_(std::move(name)), dtype_(dtype) {}
@@ -21,13 +22,13 @@ class VariableState : public Resource {
   DType dtype() const { return dtype_; }
   bool is_initialized() const { return value_.is_valid(); }
   Tensor& value() { return value_; }
-  // How often a variable of this process has got another buffer: as long as the number is the same,
-  // who knows where a value is need not ask again.
+  // Counts buffer changes of all variables in this process. Pointers to values stay valid while the
+  // number is the same.
   static uint64_t moves() { return moves_.load(std::memory_order_relaxed); }
-  // Copies into the buffer at hand where the shape is the same, so that what has been prepared for
-  // it stays valid. Throws where the value has another type.
+  // Copies the value. With an unchanged shape the buffer is reused, so that prepared kernels stay
+  // valid. Throws if the type differs.
   void assign(const Tensor& value);
-  // The same with the buffer of the value in place of a copy, where nobody else has it.
+  // The same, but takes over the buffer of the value if it is not shared.
   void take(Tensor value);
 
  private:
@@ -38,7 +39,7 @@ class VariableState : public Resource {
   Tensor value_;
 };
 
-// The part of a partitioned variable that one Variable holds, as checkpoints know it.
+// The part of a partitioned variable that one Variable holds, as stored in checkpoints.
 struct SaveSliceInfo {
   std::string full_name;
   Shape full_shape;
@@ -46,23 +47,23 @@ struct SaveSliceInfo {
   Shape shape;
 };
 
-// Of a value a regularization loss, or another value (a constraint).
+// Computes a regularization loss or a constrained value.
 using VariableTransform = std::function<Output(Graph&, Output)>;
 
 class Variable {
  public:
-  // The op that holds it ("w"), the tensor read from it ("w/read:0" or ".../ReadVariableOp:0"), the
-  // op that sets it to its initial value.
+  // The op that holds the variable ("w"), the tensor with its value ("w/read:0" or
+  // ".../ReadVariableOp:0"), and the op that initializes it.
   Output handle;
   Output snapshot;
   Operation* initializer = nullptr;
   Output initial_value;
-  std::string shared_name;  // differs from the op's name where a name scope was open
+  std::string shared_name;  // differs from the op's name inside a name scope
   DType dtype = DType::kInvalid;
   Shape shape;
   bool trainable = true;
   bool is_resource = false;
-  // What an optimizer does to the value after each step; may be none.
+  // Applied to the value after each optimizer step; may be empty.
   VariableTransform constraint;
   std::shared_ptr<SaveSliceInfo> slice;
 
@@ -75,47 +76,46 @@ class Variable {
 
 using VariablePtr = std::shared_ptr<Variable>;
 using Initializer = std::function<Output(Graph&, const Shape&, DType)>;
-// The numbers of parts along each axis.
+// Returns the number of parts along each axis.
 using Partitioner = std::function<std::vector<int64_t>(const Shape&, DType)>;
 
 Initializer zeros_initializer();
-// Of variables of floats that name none; nn/initializer.cpp, which knows random ops, sets it.
+// The default for float variables; set by nn/initializer.cpp, which can use random ops.
 Initializer& default_initializer();
 Initializer constant_initializer(double value);
 
-// The sessions' values are found under the name of the op that holds the variable.
+// Sessions store values under the name of the op that holds the variable.
 VariableState* find_variable_state(const ResourceManager& resources, const Operation& handle);
-// The shape that the operation of a handle or a reference declares; unknown where it does not.
+// The shape that a handle or a reference declares, or unknown.
 Shape declared_shape(const Operation& handle);
 
 struct VariableOptions {
   DType dtype = DType::kFloat32;
-  Initializer initializer;  // none: zeros for integers and bools, else glorot uniform
+  Initializer initializer;  // default: zeros for integers and bools, otherwise Glorot uniform
   bool trainable = true;
   bool use_resource = false;
   VariableTransform regularizer, constraint;
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
 
-// A variable with operations of its own, initialized to `initial_value`, which fixes dtype and
-// shape. `name` is made unique in the current name scope; where it ends in "/" it is taken as it
-// is.
+// Creates a variable with its operations. `initial_value` determines dtype and shape. `name` is
+// made unique in the current name scope, unless it ends with "/".
 VariablePtr make_variable(Graph& graph,
                           Output initial_value,
                           const std::string& name,
                           const VariableOptions& options,
                           const std::string& shared_name = "");
 
-// What a scope gives for a variable: one, or a value that a custom getter made.
+// The result of a scope for a variable: the variable, or a value that a custom getter created.
 struct VariableGetterResult {
-  VariablePtr variable;  // may be none
+  VariablePtr variable;  // may be NULL
   Output value;
 };
-// Gets a variable of this full name in its own way: tf.variable_scope(custom_getter = ).
+// Custom getter of a variable with this full name: tf.variable_scope(custom_getter = ).
 using VariableGetter = std::function<VariableGetterResult(
     Graph&, const std::string& full_name, const Shape&, const VariableOptions&)>;
 
-// Variables that get_variable() made, and the scopes it looks through.
+// The variables of get_variable(), and the current scopes.
 class VariableStore {
  public:
   enum class Reuse { kNever, kAlways, kAuto };
@@ -133,19 +133,19 @@ class VariableStore {
   explicit VariableStore(Graph& graph) : graph_(graph) {}
   Scope& current() { return current_; }
   VariablePtr find(const std::string& name) const;
-  // Whether there is a variable in the scope `name` inside of the current one.
+  // Whether the scope `name` inside the current one has variables.
   bool has_scope(const std::string& name) const;
-  // The variable "<scope>/<name>": a new one, or the one at hand, as the scope's `reuse` says.
+  // The variable "<scope>/<name>": new or existing, depending on the scope's `reuse`.
   VariablePtr get(const std::string& name, const Shape& shape, const VariableOptions& options);
-  // The same cut into parts by the scope's partitioner; one part without one.
+  // The same, split by the scope's partitioner; one part without a partitioner.
   std::vector<VariablePtr> get_partitioned(const std::string& name,
                                            const Shape& shape,
                                            const VariableOptions& options);
-  // What the scope's getter gives, or get().
+  // The result of the scope's getter, or of get().
   VariableGetterResult obtain(const std::string& name, const Shape& shape, const VariableOptions& options);
-  // What a getter calls: get() of a full name, with the scope's defaults and no getter.
+  // For getters: get() with a full name and the scope's defaults.
   VariablePtr get_full(const std::string& name, const Shape& shape, const VariableOptions& options);
-  // Of a variable in the current scope.
+  // The full name of a variable in the current scope.
   std::string full_name(const std::string& name) const {
     return current_.name.empty() ? name : current_.name + "/" + name;
   }
@@ -156,7 +156,7 @@ class VariableStore {
   std::map<std::string, VariablePtr> by_name_;
 };
 
-// tf.variable_scope(): a prefix for variables and, made unique, a name scope for operations.
+// tf.variable_scope(): a prefix for variables, and a unique name scope for operations.
 class VariableScope {
  public:
   VariableScope(Graph& graph, const std::string& name);
@@ -172,11 +172,11 @@ class VariableScope {
 
 std::vector<VariablePtr> variables_in(const Graph& graph, const std::string& collection);
 
-// The int64 variable `global_step` of the graph; NULL where there is none.
+// The int64 variable `global_step` of the graph, or NULL.
 VariablePtr global_step(const Graph& graph);
 VariablePtr get_or_create_global_step(Graph& graph);
-// A tensor of the step's value that hooks fetch ("global_step/add:0"); invalid where the graph has
-// no global step.
+// A tensor with the global step that hooks fetch ("global_step/add:0"); invalid without a global
+// step.
 Output global_step_read(Graph& graph);
 
 }  // namespace runhooks
