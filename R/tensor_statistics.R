@@ -22,7 +22,8 @@ check_not_normalizing <- function(what, other, call = parent.frame()) {
 # sd() and var() call it.
 #' @export
 as.double.tensorflow.tensor <- function(x, ...) {
-  if (calling_function("as.double") %in% c("sd", "var", "is.data.frame")) {
+  caller <- calling_function("as.double")
+  if (caller %in% c("sd", "var", "is.data.frame")) {
     abort_statistic("sd", "tf$sqrt(tf$nn$moments(x, 0L)[[2]])", environment())
   }
   abort_generic(

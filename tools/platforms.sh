@@ -136,10 +136,13 @@ platform() {
         clang++ -Itests/platforms -include apple.h
       ;;
     musl)
+      # zlib's headers do not depend on the libc.
+      mkdir -p "$work/zlib" && cp /usr/include/zlib.h /usr/include/*/zconf.h /usr/include/zconf.h \
+        "$work/zlib" 2> /dev/null
       read_sources musl "no C++ library for it" \
         "$(ls src/base/*.cpp src/io/files/*.cpp) $(grep -l __linux__ -r src/cluster src/tensor)" \
         clang++ --target=x86_64-linux-musl -nostdlibinc -nostdinc++ -D_LIBCPP_HAS_MUSL_LIBC \
-        -isystem /usr/include/c++/v1 -isystem /usr/include/x86_64-linux-musl
+        -isystem /usr/include/c++/v1 -isystem /usr/include/x86_64-linux-musl -isystem "$work/zlib"
       ;;
     *) row "$1" "is no target" && return 1 ;;
   esac

@@ -19,7 +19,7 @@ double bound(const std::string& text) {
   return read_double(number.c_str(), nullptr);
 }
 
-// Cuts the text at the first `mark`, and gives what is behind it.
+// Truncates the text at the first `mark` and returns the remainder after it.
 std::string cut_behind(std::string* text, const char* mark) {
   const size_t at = text->find(mark);
   if (at == std::string::npos) return "";
@@ -28,7 +28,7 @@ std::string cut_behind(std::string* text, const char* mark) {
   return rest;
 }
 
-// "beta1 = 0.9"
+// Parses "beta1 = 0.9".
 void parse_name(std::string text, ArgSpec* spec) {
   spec->fallback = cut_behind(&text, " = ");
   spec->target = cut_behind(&text, " as ");
@@ -65,7 +65,7 @@ void parse_traits(const std::string& text, const std::string& line, ArgSpec* spe
   }
 }
 
-// "number in [0, 1]; kept"
+// Parses "number in [0, 1]; kept".
 void parse_kind(std::string text, const std::string& line, ArgSpec* spec) {
   parse_traits(cut_behind(&text, ";"), line, spec);
   const std::string range = cut_behind(&text, " in ");

@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-// In a collection as a plain pointer: no exported graph shows it.
+// Stored in a collection as a plain pointer, so that exported graphs omit it.
 constexpr const char* kCurvature = "curvature";
 using Offers = std::map<std::string, CurvatureFn>;
 

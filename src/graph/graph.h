@@ -124,8 +124,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   int extensions() const { return root_->extensions_; }
   // Unique among the operations of all functions of a root; equal to the id in a plain graph.
   int64_t seed_number() const { return first_seed_number_ + version(); }
-  // The next operation has this one: what was added since then draws nothing, and is not there in
-  // every graph of the model.
+  // Sets the seed number of the next operation. Operations added before that draw no random numbers
+  // then do not shift the seeds of later ones.
   void set_seed_number(int64_t number) { first_seed_number_ = number - version(); }
 
   void finalize() { finalized_ = true; }

@@ -14,22 +14,22 @@ namespace runhooks {
 
 namespace {
 
-// NULL where it is neither an operation nor a tensor.
+// NULL if the item is neither an operation nor a tensor.
 const Operation* operation_of(const CollectionItem& item) {
   if (const auto* output = std::get_if<Output>(&item)) return output->op;
   auto* const* op = std::get_if<Operation*>(&item);
   return op ? *op : nullptr;
 }
 
-// What belongs to an operation, of all of its graph.
+// One value per operation of a graph.
 template <typename T>
 auto& of(T& all, const Operation* op) {
   return all[static_cast<size_t>(op->id())];
 }
 
-// Within a step our sessions read a variable before they update it. TensorFlow's order is that of
-// the graph alone, so what is written has to say it: an update waits for what else the training
-// step does with the values that it changes. (Its optimizers gate gradients for the same end.)
+// Our sessions read a variable before they update it in the same step. TensorFlow runs operations
+// in any order that the graph allows, so exported graphs need control dependencies: an update runs
+// after all other uses of the variable in the training step.
 class ReadersFirst {
  public:
   using Operations = std::vector<const Operation*>;
@@ -44,12 +44,12 @@ class ReadersFirst {
     before_.resize(n);
     readers_.resize(n);
     value_of_.resize(n);
-    // inputs come before what uses them, so in the order of creation all readers so far are known
+    // operations are in creation order, so all earlier readers are known here
     for (const auto& entry : ancestors_of(last, Through::kInputsAndControl)) {
       visit(entry.second);
     }
   }
-  // What has come since is no part of that step.
+  // Operations that were added later are not part of that step.
   const Operations& before(const Operation& op) const {
     static const Operations kNone;
     return static_cast<size_t>(op.id()) < before_.size() ? of(before_, &op) : kNone;
@@ -77,13 +77,13 @@ class ReadersFirst {
       if (!variable) continue;
       Operations& readers = of(readers_, variable);
       if (readers.empty() || readers.back() != op) readers.push_back(op);
-      // what hands the value on shares its memory, in TensorFlow too
+      // operations that forward a value share its memory, also in TensorFlow
       const bool hands_on = is_variable(input) || op->def().forwards;
       if (i == 0 && hands_on) of(value_of_, op) = variable;
     }
   }
 
-  // What a function changes, its caller has the handle of.
+  // The caller has the handles of variables that a function modifies.
   void add_changes_inside(const Operation* op) {
     const std::vector<std::string> names = changed_variables(*op);
     const std::set<std::string> changed(names.begin(), names.end());
@@ -92,8 +92,8 @@ class ReadersFirst {
     }
   }
 
-  // By the operation's number, or empty.
-  Operations value_of_;  // the variable whose value it hands on
+  // By operation number; may be shorter than the graph.
+  Operations value_of_;  // the variable whose value the operation forwards
   std::vector<Operations> readers_, before_;
 };
 
@@ -104,11 +104,11 @@ class Lowering {
   Lowering(const Graph& from, Graph& to)
       : from_(from), readers_first_(from), to_(to), extensions_(from.extensions()) {}
 
-  // What there is, or what has come since.
+  // Lowers all operations, or those that were added since the last call.
   void run() {
     const auto& all = from_.operations();
     const size_t known = made_.size();
-    // What lowering adds must not take a name that comes later.
+    // Reserves the names of all operations, so that added ones do not take them.
     for (size_t i = known; i < all.size(); ++i) reserve_names(*all[i]);
     for (const Operation* op : new_operations_in(collection_keys::kLocalInitOp)) {
       local_init_ops_.push_back(op);
@@ -118,7 +118,7 @@ class Lowering {
     for (size_t i = known; i < all.size(); ++i) make(*all[i]);
     for (const std::string& name : from_.collection_names()) add_collection(name);
   }
-  // Whether run() makes of what has come since what it would make of it with the rest.
+  // Whether lowering only the new operations gives the same result as lowering the whole graph.
   bool can_go_on() const {
     const auto& all = from_.operations();
     const auto is_known = [this](const Operation* op) { return is_lowered(*op); };
@@ -130,13 +130,13 @@ class Lowering {
            std::all_of(all.begin(), first_new, [this](const auto& op) { return has_shapes(*op); }) &&
            std::all_of(first_new, all.end(), [this](const auto& op) { return has_names(*op); });
   }
-  // The operations of a function that its results need.
+  // Lowers the operations of a function that its results depend on.
   void run_function(const FuncGraph& from, FuncGraph& to) {
     made_.resize(from.operations().size());
     for (const auto& argument : from.arguments()) {
       const Output& inside = argument.inside;
       const Output made = to.add_argument(inside.dtype(), inside.shape());
-      // a handle is found by its name in the session, and its argument is there for the caller
+      // sessions find handles by name; their arguments are for the caller only
       if (!argument.is_handle()) made_[static_cast<size_t>(inside.op->id())] = made.op;
     }
     for (const Operation* op : needed_operations(from)) make(*op);
@@ -151,7 +151,7 @@ class Lowering {
   bool is_lowered(const Operation& op) const {
     return &op.graph() == &from_ && static_cast<size_t>(op.id()) < made_.size();
   }
-  // Whether the shapes that it is known to have by now were known when it was lowered.
+  // Whether the shapes of its outputs were already known when it was lowered.
   bool has_shapes(const Operation& op) const {
     const Operation* made = made_[static_cast<size_t>(op.id())];
     bool has = true;
@@ -161,7 +161,7 @@ class Lowering {
     }
     return has;
   }
-  // Whether its names are free.
+  // Whether its names are unused.
   bool has_names(const Operation& op) const {
     bool has = to_.unique_name(op.name(), false) == op.name();
     for (const FunctionPtr& function : functions_of(op)) {
@@ -185,7 +185,7 @@ class Lowering {
     size_t& known = known_items_[name];
     for (; known < items.size(); ++known) {
       const Operation* op = operation_of(items[known]);
-      // what is in a function is no thing that others find
+      // others cannot refer to operations inside of functions
       if (!op || &op->graph() == &from_) to_.add_to_collection(name, mapped(items[known]));
     }
   }
@@ -201,7 +201,7 @@ class Lowering {
     }
     return nullptr;
   }
-  // Inputs first: what a gradient has added to an operation came after it.
+  // Inputs first, because gradients may have added inputs after the operation was created.
   Operation* make(const Operation& op) {
     Operation*& made = made_[static_cast<size_t>(op.id())];
     if (made) return made;
@@ -219,8 +219,8 @@ class Lowering {
     made->payload = op.payload;
     return made;
   }
-  // What TensorFlow knows, and has inputs of which the same is true, is checked already, and
-  // inferring its types and shapes again gives what is known.
+  // Whether TensorFlow knows the op and its inputs are unchanged, so that checks and inference can
+  // be skipped.
   bool stays_same(const Operation& op) const {
     if (to_.is_function() || op.def().lower_fn || op.def().calls_functions) return false;
     return std::all_of(op.inputs().begin(), op.inputs().end(), [this](const Output& input) {
@@ -251,7 +251,7 @@ class Lowering {
     for (const Operation* reader : readers_first_.before(op)) {
       if (Operation* made = made_[static_cast<size_t>(reader->id())]) controls.push_back(made);
     }
-    // as tf.train.Scaffold, whose local_init_op initializes the tables too
+    // as in tf.train.Scaffold, whose local_init_op also initializes tables
     if (std::find(local_init_ops_.begin(), local_init_ops_.end(), &op) != local_init_ops_.end()) {
       for (const CollectionItem& item : to_.collection(collection_keys::kTableInitializers)) {
         controls.push_back(collection_item<Operation*>(item, collection_keys::kTableInitializers));
@@ -274,7 +274,7 @@ class Lowering {
         attrs.set(item.first, item.second);
       }
     }
-    // in a function the name of the operation is not that of the session's thing
+    // inside a function, the operation's name differs from the resource's name
     const AttrValue* shared_name = attrs.find("shared_name");
     if (to_.is_function() && shared_name && std::get<std::string>(*shared_name).empty()) {
       attrs.set("shared_name", op.name());
@@ -283,7 +283,7 @@ class Lowering {
     add_captures(op, functions, arguments, &inputs, &attrs);
     return to_.create_op(op.type(), inputs, attrs, op.name() + "/", controls_of(op));
   }
-  // What lowering has made its functions take beyond the arguments that they had.
+  // Adds the inputs that lowering added to the functions of an operation.
   void add_captures(const Operation& op,
                     const std::vector<FuncGraph*>& functions,
                     size_t arguments,
@@ -330,11 +330,11 @@ class Lowering {
   const Graph& from_;
   const ReadersFirst readers_first_;
   Graph& to_;
-  const int extensions_;  // that the graph had
-  std::map<std::string, size_t> known_items_;  // of its collections
-  // By the id of what it was made from.
+  const int extensions_;  // number of extensions of the graph
+  std::map<std::string, size_t> known_items_;  // sizes of its collections
+  // By the id of the original operation.
   std::vector<Operation*> made_;
-  std::vector<bool> is_same_;  // its outputs have the types, shapes and values that were known
+  std::vector<bool> is_same_;  // whether types, shapes and values of the outputs are unchanged
   std::vector<const Operation*> local_init_ops_;
 };
 

@@ -111,8 +111,7 @@ struct Gradient {
   bool is_indexed_slices() const { return static_cast<bool>(indices); }
 };
 
-// Computes the gradients of an operation's inputs from those of its outputs, none of which is
-// "none".
+// Computes the gradients of an operation's inputs from those of its outputs, which are all present.
 using GradientFn =
     std::function<std::vector<Gradient>(Graph&, Operation&, const std::vector<Output>&)>;
 

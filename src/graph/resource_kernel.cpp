@@ -1,4 +1,4 @@
-// Handles to what a session keeps of an operation.
+// Creates handles to the state that a session stores for an operation.
 #include "graph/resource_kernel.h"
 
 #include "graph/saveable.h"

@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// Of Saveables, which no exported graph shows.
+// Collection of Saveables that exported graphs omit.
 constexpr const char* kOptional = "optional_in_checkpoints";
 
 bool is_optional(const VariablePtr& variable) {
@@ -83,7 +83,7 @@ class VariableSaveable : public Saveable {
   bool reshape_;
 };
 
-// One that is missing, or has another shape or type, is an error that says so.
+// Throws if the value is missing or has another shape or type.
 Tensor VariableSaveable::value_in(const TensorSource& source) const {
   const Variable& variable = *variable_;
   const auto info = source.find(name_);

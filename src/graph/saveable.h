@@ -106,7 +106,7 @@ class Saveable {
   virtual bool is_trainable() const { return false; }
   // The operation that owns the resource, or NULL.
   virtual const Operation* op() const { return nullptr; }
-  // The operation that sets the initial value, or NULL if none is needed.
+  // The operation that sets the initial value, or NULL if it needs no initializer.
   virtual Operation* initializer() const { return nullptr; }
   // Whether a session has a value; always TRUE without an initializer.
   virtual bool is_initialized(const ResourceManager&) const { return true; }

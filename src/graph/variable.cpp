@@ -106,7 +106,7 @@ VariablePtr make_variable_in_scope(Graph& graph,
                                    const std::function<Output()>& initial_value,
                                    const VariableOptions& options,
                                    const std::string& shared_name) {
-  // A variable must not wait for what happens to run when it is made.
+  // A variable must not depend on the control dependencies at its creation.
   ControlDependencies none(graph, {}, true);
   auto variable = std::make_shared<Variable>();
   {
@@ -143,7 +143,7 @@ VariablePtr make_variable(Graph& graph,
                           const VariableOptions& options,
                           const std::string& shared_name) {
   if (graph.is_function()) {
-    // the variable is there for all, so what it begins with cannot be a thing of one branch
+    // The variable is global, so its initial value cannot belong to one branch.
     if (initial_value.graph().is_function() && !initial_value.op->def().is_constant) {
       throw Error(Code::kInvalidArgument,
                   str_cat("The initial value of variable '", name, "', '", initial_value.name(),
@@ -257,7 +257,7 @@ std::vector<VariablePtr> VariableStore::get_partitioned(const std::string& name,
   for (int64_t part = 0; part < n; ++part) {
     Shape part_shape = shape;
     if (shape.rank() > 0) {
-      // The first parts take what does not divide.
+      // The first parts take the remainder.
       const int64_t size = shape.dim(axis) / n + (part < shape.dim(axis) % n ? 1 : 0);
       part_shape.set_dim(axis, size);
     }
@@ -318,7 +318,7 @@ Output global_step_read(Graph& graph) {
   if (!cached.empty()) return collection_item<Output>(cached.front(), key);
   const VariablePtr step = global_step(graph);
   if (!step) return Output();
-  // Read where nothing waits, as TensorFlow does, under TensorFlow's name.
+  // As in TensorFlow: outside of all control dependencies, and with this name.
   ControlDependencies none(graph, {}, true);
   NameScope scope(graph, step->op_name() + "/");
   const Output zero = graph.scalar(step->dtype, 0, "add/y");

@@ -119,7 +119,10 @@ test_that("a damaged checkpoint is an error, and none of it is used", {
   bytes[[at]] <- xor(bytes[[at]], as.raw(0xff))
   writeBin(bytes, file)
   input <- input_fn(tree_data(), features = c("x", "z", "c"), response = "y")
-  expect_warning(evaluate(model, input), "'boosted_trees:0_serialized' does not match its checksum")
+  expect_error(
+    evaluate(model, input), "'boosted_trees:0_serialized' does not match its checksum",
+    class = "runhooks_error_data_loss"
+  )
   expect_error(feature_importances(model), class = "runhooks_error_data_loss")
 })
 

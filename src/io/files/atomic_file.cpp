@@ -251,7 +251,7 @@ void create_directories(const std::string& path) {
   std::error_code error;
   if (path.empty()) return;
   fs::create_directories(fs_path(path), error);
-  if (error && !is_directory(path)) throw_error_code("Cannot create the folder", path, error);
+  if (error && !file_exists(path)) throw_error_code("Cannot create the folder", path, error);
   if (!is_directory(path)) throw_system("Cannot create the folder", path, ENOTDIR);
 }
 
