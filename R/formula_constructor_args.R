@@ -16,11 +16,20 @@ constructor_arguments <- function(specs, call, written) {
     args = mget(arguments, envir = call), given = arguments[is_given], type = type,
     traits = model_traits(type), seats = specs$seats, places = list(), written = written
   )
+  matched$args <- lapply(matched$args, text_as_formula, call)
   matched <- resolve_interface(matched, xy, specs$formals, call)
   matched <- match_arguments(matched, specs$formals, call)
   absent <- vapply(matched$args[specs$required], is_absent, NA)
   if (any(absent)) abort_absent(specs$required[absent][[1]], matched, call)
   matched
+}
+
+# A formula may be a string, as in lm().
+text_as_formula <- function(x, call) {
+  if (!is_string(x) || !grepl("~", x, fixed = TRUE)) return(x)
+  parsed <- tryCatch(str2lang(x), error = function(e) NULL)
+  if (!is.call(parsed) || !identical(parsed[[1]], quote(`~`))) return(x)
+  stats::as.formula(x, env = eval(quote(parent.frame()), call))
 }
 
 # Positional slots and the values they accept. A value in the wrong slot moves to the right one.

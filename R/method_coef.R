@@ -298,8 +298,12 @@ fit_measures <- function(object, frame) {
   errors <- mean_of(rowMeans((truth - fit)^2))
   # R squared compares with the intercept, or with 0 if there is no intercept, as in lm()
   has_none <- has_coefficients(object) && isFALSE(object$blueprint$has_intercept)
-  means <- if (has_none) 0 * truth[1, ] else apply(truth, 2, mean_of)
-  total <- mean_of(rowMeans(sweep(truth, 2, means)^2))
+  # With an offset, summary.lm() adds up the sums of squares of the fitted values and residuals.
+  has_offset <- !is.null(frame$offset)
+  explained <- if (has_offset) fit else truth
+  means <- if (has_none) 0 * truth[1, ] else apply(explained, 2, mean_of)
+  total <- mean_of(rowMeans(sweep(explained, 2, means)^2))
+  if (has_offset) total <- total + errors
   c(rmse = sqrt(errors), r.squared = 1 - errors / total)
 }
 

@@ -5,6 +5,7 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   forms <- labels$predictions
   if (is_custom(object)) return(predict_recorded(object, newdata, type, checkpoint_path, hooks, call))
   if (length(forms) == 0) abort_no_kind(call)
+  forms <- lapply(forms, name_outputs, response_columns(object))
   names(forms) <- vapply(forms, `[[`, "", "type")
   choices <- c(names(forms), "response", "link", if (is_tree_model(object)) "contributions")
   good <- is.null(type) || (is_string(type) && type %in% choices)
@@ -20,6 +21,22 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
     cache_predict_plan(object, newdata, type, shape, attr(values, "checkpoint"))
   }
   shape$finish(values)
+}
+
+# The names of the columns of a response `cbind(a, b)`, if all have one.
+response_columns <- function(object) {
+  expr <- object$blueprint$response$expr
+  if (!is.call(expr) || !identical(expr[[1]], quote(cbind))) return(NULL)
+  columns <- as.list(expr)[-1]
+  names <- vapply(columns, function(x) if (is.symbol(x)) as.character(x) else "", "")
+  given <- names(columns)
+  if (!is.null(given)) names[nzchar(given)] <- given[nzchar(given)]
+  if (all(nzchar(names))) unname(names)
+}
+
+name_outputs <- function(form, names) {
+  if (!length(form$names) && form$columns != "class" && length(names) > 1) form$names <- names
+  form
 }
 
 # The keys to compute, and a function that converts their matrices to a tibble.
@@ -72,9 +89,9 @@ mean_shape <- function(labels, form, type, classes) {
   finish <- function(values) {
     values <- values[[1]]
     if (is_second) values <- values[, ncol(values), drop = FALSE]
-    names <- if (has_classes && ncol(values) > 1) {
+    names <- if (has_classes && ncol(values) > 1 && !length(form$names)) {
       paste0(".pred_", classes)
-    } else if (length(form$names)) {
+    } else if (length(form$names) == ncol(values)) {
       paste0(".pred_", form$names)
     } else {
       numbered_names(values)
@@ -101,7 +118,8 @@ tidy_prediction <- function(values, form, classes) {
     ids <- as.integer(values) + 1L
     return(list(.pred_class = structure(ids, levels = classes, class = "factor")))
   }
-  names <- if (form$columns == "by_class") classes else form$names
+  names <- if (length(form$names)) form$names else if (form$columns == "by_class") classes
+  if (length(names) != ncol(values)) names <- NULL
   prediction_columns(values, if (length(names)) paste0(".pred_", names) else numbered_names(values))
 }
 

@@ -134,15 +134,30 @@ initialized_value <- function(x) {
   )
 }
 
+# `$` of classed environments, which is NULL for a misspelled member in base R.
+member_of <- function(x, name, call = parent.frame()) {
+  value <- .subset2(x, name)
+  if (is.null(value) && !exists(name, envir = x, inherits = FALSE)) abort_no_member(x, name, call)
+  value
+}
+
 abort_no_member <- function(x, name, call = parent.frame()) {
   columns <- attr(x, "columns") # nolint: used by cli
   abort_runhooks(
     c(
       "{kind_of(x)} has no member {.field {name}}.",
+      if (is.environment(x)) did_you_mean(name, ls(x)),
       i = if (!is.null(columns)) "Its columns are {.val {unique(columns)}}."
     ),
     kind = "not_found", call = call
   )
+}
+
+# An integer vector, as reticulate converts a list of numbers; a list if a dimension is unknown.
+dims_as_list <- function(dims) {
+  if (is.null(dims)) return(list())
+  if (!anyNA(dims)) return(as.integer(dims))
+  lapply(dims, function(d) if (!is.na(d)) as.integer(d))
 }
 
 # A shape with TensorFlow's members. Unknown dimensions are NULL in as_list() and NA in dims.
@@ -151,7 +166,7 @@ tensor_shape <- function(x) {
   structure(
     list(
       dims = info$dims, ndims = if (!is.null(info$dims)) length(info$dims),
-      as_list = function() lapply(info$dims, function(d) if (is.na(d)) NULL else as.integer(d)),
+      as_list = function() dims_as_list(info$dims),
       text = info$shape,
       num_elements = function() if (!is.null(info$dims) && !anyNA(info$dims)) prod(info$dims),
       is_fully_defined = function() !is.null(info$dims) && !anyNA(info$dims)
@@ -174,9 +189,7 @@ print.tensorflow.shape <- function(x, ...) {
 
 # The selected dimensions as a list; unknown ones are NULL.
 #' @export
-`[.tensorflow.shape` <- function(x, i) {
-  lapply(unclass(x)$dims[i], function(d) if (is.na(d)) NULL else as.integer(d))
-}
+`[.tensorflow.shape` <- function(x, i) dims_as_list(unclass(x)$dims[i])
 
 #' @export
 Ops.tensorflow.shape <- function(e1, e2) {
@@ -232,9 +245,7 @@ str.tensorflow.variable <- str.tensorflow.tensor
 #' @export
 dim.tensorflow.tensor <- function(x) {
   dims <- cpp_element_info(x)$dims
-  if (is.null(dims)) return(NULL)
-  if (!anyNA(dims)) return(as.integer(dims))
-  lapply(dims, function(d) if (!is.na(d)) as.integer(d))
+  if (is.null(dims)) NULL else dims_as_list(dims)
 }
 
 # In a method of a primitive `generic`: the name of the function that called the generic. R records

@@ -137,7 +137,7 @@ platform() {
       ;;
     musl)
       # zlib's headers do not depend on the libc.
-      mkdir -p "$work/zlib" && cp /usr/include/zlib.h /usr/include/*/zconf.h /usr/include/zconf.h \
+      mkdir -p "$work/zlib" && cp /usr/include/zlib.h /usr/include/*-linux-gnu/zconf.h /usr/include/zconf.h \
         "$work/zlib" 2> /dev/null
       read_sources musl "no C++ library for it" \
         "$(ls src/base/*.cpp src/io/files/*.cpp) $(grep -l __linux__ -r src/cluster src/tensor)" \
