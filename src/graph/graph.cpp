@@ -14,7 +14,7 @@ namespace runhooks {
 
 namespace {
 
-// Far above any use; sessions number outputs in 20 bits.
+// Sessions index outputs in 20 bits.
 constexpr int64_t kMaxOutputs = 100000;
 
 // TensorFlow's rule: [A-Za-z0-9.][A-Za-z0-9_.\-/]*, inside a scope also a leading "_", "-" or "/".
@@ -27,8 +27,7 @@ void check_op_name(const std::string& name) {
   if (!good) invalid_argument("'", name, "' is not a valid scope name or op name.");
 }
 
-// The value of an attribute that says how many inputs an argument has, or which; NULL where it is
-// not given.
+// NULL if the caller did not set the attribute; throws if its value is not a T.
 template <typename T>
 const T* given_attr(const OpDef& def, const AttrMap& attrs, const std::string& name) {
   const AttrValue* value = attrs.find(name);
@@ -41,7 +40,7 @@ const T* given_attr(const OpDef& def, const AttrMap& attrs, const std::string& n
   return typed;
 }
 
-// How many of the inputs of one call belong to each of the op's arguments.
+// The number of inputs that belong to each argument of the op.
 std::vector<size_t> match_inputs(const OpDef& def, size_t given, const AttrMap& attrs) {
   const auto is_list = [](const ArgDef& arg) {
     return !arg.number_attr.empty() || !arg.type_list_attr.empty();
@@ -56,7 +55,7 @@ std::vector<size_t> match_inputs(const OpDef& def, size_t given, const AttrMap& 
     size_t count = is_list(arg) ? share : 1;
     if (!arg.number_attr.empty()) {
       const auto* n = given_attr<int64_t>(def, attrs, arg.number_attr);
-      // a number of inputs that nobody has given does not match in any case
+      // An invalid N becomes given + 1, which the comparison of totals below rejects.
       if (n)
         count = *n < 0 || *n > static_cast<int64_t>(given) ? given + 1 : static_cast<size_t>(*n);
     } else if (!arg.type_list_attr.empty()) {
@@ -126,7 +125,7 @@ std::vector<const ArgDef*> infer_attrs(const OpDef& def,
   return args;
 }
 
-// How many numbers, types, ... a list has; -1 for what is no list.
+// -1 if the value is not a list.
 int64_t list_length(const AttrValue& value) {
   return std::visit(
       [](const auto& x) -> int64_t {
@@ -191,7 +190,7 @@ void check_attr(const OpDef& def, const AttrDef& attr, const AttrValue& value) {
   check_attr_range(def, attr, value);
 }
 
-// Whether the attributes are those of the definition in its order, as those of an operation are.
+// Whether `attrs` has exactly the attributes of the definition, in the same order.
 bool is_complete(const OpDef& def, const AttrMap& attrs) {
   const auto& items = attrs.items();
   if (items.size() != def.attrs.size()) return false;
@@ -201,7 +200,7 @@ bool is_complete(const OpDef& def, const AttrMap& attrs) {
   return true;
 }
 
-// The attributes in the order of the definition, with defaults.
+// Orders the attributes as the definition does and adds defaults.
 AttrMap complete_attrs(const OpDef& def, AttrMap given) {
   if (is_complete(def, given)) {
     for (size_t i = 0; i < def.attrs.size(); ++i) {
@@ -220,7 +219,7 @@ AttrMap complete_attrs(const OpDef& def, AttrMap given) {
     attrs.set(attr.name, value ? *value : attr.default_value);
   }
   for (const auto& item : given.items()) {
-    // "_output_shapes" and the like are carried along; others must be known.
+    // Private attributes such as "_output_shapes" pass through unchecked, as in TensorFlow.
     if (item.first[0] == '_')
       attrs.set(item.first, item.second);
     else if (!def.find_attr(item.first)) {
@@ -256,7 +255,7 @@ Operation* OpBuilder::build() {
 
 Graph::Graph() : root_(this), variables_(std::make_unique<VariableStore>(*this)) {}
 Graph::Graph(Graph& outer, const std::string& scope) : root_(&outer.root()), name_scope_(scope) {
-  // far from the ids of a plain graph
+  // Keeps the seed numbers of functions apart from each other and from the ids of the root.
   first_seed_number_ = int64_t{1000003} * ++root_->functions_;
 }
 Graph::~Graph() = default;
@@ -409,7 +408,7 @@ std::vector<Operation*> Graph::all_control_inputs(const std::vector<Operation*>&
     if (frame->clears) break;
   }
   if (all.empty()) return all;
-  std::unordered_set<const Operation*> known;  // an input is waited for, too
+  std::unordered_set<const Operation*> known;  // inputs imply the order already
   for (const Output& input : inputs) known.insert(input.op);
   std::vector<Operation*> kept;
   for (Operation* op : all) {
@@ -454,7 +453,7 @@ Operation* Graph::operation(const std::string& name) const {
 
 namespace {
 
-// An endpoint first: what "losss" meant is rather "loss" than "loss:0", a summary.
+// Endpoints take precedence: "losss" is closer to the endpoint "loss" than to a summary "loss:0".
 std::vector<std::string> near_tensors(const Graph& graph,
                                       const std::string& name,
                                       const std::string& op_name) {

@@ -16,7 +16,6 @@ class Saveable;
 class Variable;
 class VariableStore;
 
-// What a collection may hold.
 using CollectionItem = std::variant<Output,
                                     Operation*,
                                     std::shared_ptr<Variable>,
@@ -26,8 +25,8 @@ using CollectionItem = std::variant<Output,
 
 class Graph;
 
-// One operation in the making: g.op("MatMul", {x, w}).attr("transpose_b", true).named("logits").
-// Reading it as an Output or an Operation* adds it to the graph.
+// Builds one operation: g.op("MatMul", {x, w}).attr("transpose_b", true).named("logits").
+// build() adds it to the graph, and so does the conversion to Output, Operation* or Gradient.
 class OpBuilder {
  public:
   OpBuilder(Graph& graph, const char* type, std::vector<Output> inputs)
@@ -48,7 +47,7 @@ class OpBuilder {
     return *this;
   }
   Operation* build();
-  operator Output() { return build()->output(0); }              // NOLINT: that is its purpose
+  operator Output() { return build()->output(0); }              // NOLINT: implicit by design
   operator Operation*() { return build(); }                     // NOLINT
   operator Gradient() { return Gradient(build()->output(0)); }  // NOLINT
 
@@ -60,6 +59,9 @@ class OpBuilder {
   AttrMap attrs_;
 };
 
+// A graph owns its operations, in the order of their creation; the id of an operation is its index.
+// A directed edge is an Output in `inputs()` of another operation (data) or an Operation* in its
+// `control_inputs()` (order only).
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
   Graph();
@@ -67,17 +69,16 @@ class Graph : public std::enable_shared_from_this<Graph> {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // Adds an operation. `name` is made unique in the current name scope; one that ends in "/" is
-  // taken as it is. Type attributes and lengths of lists follow from the inputs. Throws when the
-  // graph is finalized or the inputs do not fit.
+  // Adds an operation. Makes `name` unique in the current name scope, unless it ends in "/": then
+  // it is the full name. Infers type attributes and list lengths from the inputs. Throws if the
+  // graph is finalized or an input has the wrong type or shape.
   Operation* create_op(const std::string& type,
                        const std::vector<Output>& inputs,
                        const AttrMap& attrs = {},
                        const std::string& name = "",
                        const std::vector<Operation*>& control_inputs = {});
-  // Adds an operation of another graph as it is there, with other inputs that have the types and
-  // shapes of its own: nothing is checked or inferred again. Its name is one that unique_name() has
-  // marked as used.
+  // Copies an operation of another graph. Checks and infers nothing: the new inputs must have the
+  // types and shapes of the old ones, and unique_name() must have reserved the name.
   Operation* copy_op(const Operation& op,
                      std::vector<Output> inputs,
                      std::vector<Operation*> control_inputs);
@@ -97,36 +98,37 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   const std::vector<std::unique_ptr<Operation>>& operations() const { return operations_; }
   Operation* find_operation(const std::string& name) const;
-  // By name: "scope/op". Throws not_found.
+  // Finds "scope/op"; throws kNotFound.
   Operation* operation(const std::string& name) const;
-  // By name: "scope/op:0". Throws where the name is not one of a tensor or is not in the graph.
+  // Finds "scope/op:0"; throws if the name is not a tensor name or is not in the graph.
   Output tensor(const std::string& name) const;
-  // A fetch or a feed by name: "op:0" is a tensor, "op" an operation.
+  // Finds a fetch or feed: "op:0" is a tensor, "op" an operation.
   std::variant<Output, Operation*> element(const std::string& name) const;
 
-  // The name that an operation called `name` gets in the current scope. Marks it as used.
+  // Returns the full name that a new operation called `name` gets in the current scope.
   std::string unique_name(const std::string& name, bool mark_as_used = true);
   const std::string& current_name_scope() const { return name_scope_; }
 
-  // A function's graph is a part of the graph that its caller is in, and in the end of this one,
-  // which has the names, variables, collections and the seed of all.
+  // The outermost graph. The graphs of functions nest in it and share its names, variables,
+  // collections and seed.
   Graph& root() const { return *root_; }
   bool is_function() const { return root_ != this; }
-  // What stands for a tensor of another graph here; only a function takes in any (FuncGraph).
+  // Returns a tensor of this graph that represents a tensor of another graph. Only a FuncGraph can
+  // capture; a plain graph throws.
   virtual Output capture(const Output& outside);
-  // An operation of a graph outside has to run before the caller of this function.
+  // Adds a control dependency on an operation of another graph. Only a FuncGraph supports this.
   virtual void wait_outside(Operation* outside);
-  // Gives an operation that calls functions more inputs (of its last argument) and outputs.
-  // Sessions notice.
+  // Appends inputs (to the last argument) and outputs to an operation that calls functions.
   void extend(Operation& op,
               const std::vector<Output>& inputs,
               const std::vector<std::pair<DType, Shape>>& outputs);
-  // Grows with each extend().
+  // Counts the calls of extend(), so that sessions detect them.
   int extensions() const { return root_->extensions_; }
-  // No two operations of all the functions of a root have the same; the ids in a plain graph.
+  // The seed of the next random operation that has none. In a plain graph it is the id of the
+  // operation; functions of one root have disjoint ranges.
   int64_t seed_number() const { return first_seed_number_ + version(); }
-  // The next operation has this one: what was added since then draws nothing, and is not there in
-  // every graph of the model.
+  // Resets the seed number after operations that only some graphs of a model have. The operations
+  // added later then draw the same random numbers in all of these graphs.
   void set_seed_number(int64_t number) { first_seed_number_ = number - version(); }
 
   void finalize() { finalized_ = true; }
@@ -136,16 +138,15 @@ class Graph : public std::enable_shared_from_this<Graph> {
   int version() const { return static_cast<int>(operations_.size()); }
 
   void add_to_collection(const std::string& name, CollectionItem item);
-  // Items whose name starts with `scope`, or all.
+  // The items whose names start with `scope`; all items if it is empty.
   std::vector<CollectionItem> collection(const std::string& name,
                                          const std::string& scope = "") const;
-  // Grows with each change of a collection.
+  // Counts the changes of collections.
   int collections_version() const { return root_->collections_version_; }
   std::vector<std::string> collection_names() const;
 
   VariableStore& variables() { return *root_->variables_; }
 
-  // The graph-level random seed; has_seed() is FALSE where none was set.
   void set_seed(int64_t seed) {
     seed_ = seed;
     has_seed_ = true;
@@ -153,14 +154,13 @@ class Graph : public std::enable_shared_from_this<Graph> {
   bool has_seed() const { return root_->has_seed_; }
   int64_t seed() const { return root_->seed_; }
 
-  // Where the embedding language keeps what belongs to this graph (its handles of the graph's
-  // tensors).
+  // Data of the language bindings with the lifetime of the graph, such as R handles of tensors.
   std::shared_ptr<void> foreign;
-  // Where files keep it as they have it, to be made once (GraphExport).
+  // Cache of the GraphExport.
   mutable std::shared_ptr<void> exported;
 
  protected:
-  // Of a function, all of whose operations are in the name scope `scope` ("cond/").
+  // Creates the graph of a function. All its operations are in the name scope `scope` ("cond/").
   Graph(Graph& outer, const std::string& scope);
 
  private:
@@ -178,8 +178,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   Graph* root_;
   std::vector<std::unique_ptr<Operation>> operations_;
-  NameTable<Case::kCounts> by_name_;             // its id
-  NameTable<Case::kDoesNotCount> names_in_use_;  // what the next one of this name is counted from
+  NameTable<Case::kCounts> by_name_;             // operation name -> id
+  NameTable<Case::kDoesNotCount> names_in_use_;  // name -> next suffix that unique_name() tries
   std::string name_scope_;                       // "a/b/" or ""
   std::vector<ControlFrame> control_stack_;
   std::map<std::string, std::vector<CollectionItem>> collections_;
@@ -192,23 +192,23 @@ class Graph : public std::enable_shared_from_this<Graph> {
   int64_t first_seed_number_ = 0;
 };
 
-// While it lives, names of new operations get its prefix. A name that ends in "/" re-enters that
-// scope, "" leaves all.
+// RAII prefix for the names of new operations. A name that ends in "/" re-enters that scope, and
+// "" returns to the root scope.
 class NameScope {
  public:
   NameScope(Graph& graph, const std::string& name);
   ~NameScope() { graph_.name_scope_ = outer_; }
   NameScope(const NameScope&) = delete;
   NameScope& operator=(const NameScope&) = delete;
-  const std::string& name() const { return name_; }  // with a "/" at the end
+  const std::string& name() const { return name_; }  // ends in "/" or is empty
 
  private:
   Graph& graph_;
   std::string outer_, name_;
 };
 
-// While it lives, new operations run after `ops`; with clears = TRUE the outer control dependencies
-// do not count.
+// RAII scope in which new operations run after `ops`. `clears` drops the dependencies of enclosing
+// scopes.
 class ControlDependencies {
  public:
   ControlDependencies(Graph& graph, std::vector<Operation*> ops, bool clears = false);
@@ -220,8 +220,7 @@ class ControlDependencies {
   Graph& graph_;
 };
 
-// What an item of a collection is called: the name of the tensor, operation or variable, or the
-// text.
+// The name of the tensor, operation or variable, or the string itself.
 std::string collection_item_name(const CollectionItem& item);
 
 // TensorFlow's names of collections.

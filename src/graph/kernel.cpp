@@ -16,14 +16,14 @@ void KernelContext::check_output(int i, DType dtype) const {
 }
 
 Tensor& KernelContext::allocate_output(int i, DType dtype, const Shape& shape) {
-  // what is there already has been checked
+  // Hot path: an output that already has this type and shape was checked before.
   if (i < 0 || i >= num_outputs_) check_output(i, dtype);
   Slot& slot = outputs_[i];
   if (!slot.owned || slot.tensor.dtype() != dtype || slot.tensor.shape() != shape) {
     check_output(i, dtype);
-    const Shape wanted = shape;  // it may be the old tensor's
+    const Shape wanted = shape;  // `shape` may refer to the old tensor
     slot.owned = false;
-    slot.tensor = Tensor();  // gives its memory back first
+    slot.tensor = Tensor();  // releases the old memory before the allocation
     slot.tensor = allocator_.allocate(slot, dtype, wanted);
     slot.owned = true;
     touch_output(i);

@@ -1,4 +1,4 @@
-// Kernel, the code that computes one operation in one session, and what it sees while it runs.
+// Kernel (computes one operation in a session) and KernelContext (its inputs, outputs and memory).
 #pragma once
 
 #include <functional>
@@ -14,18 +14,18 @@ namespace runhooks {
 
 class Operation;
 
-// State that outlives a step: a variable, an iterator, a random generator. A session owns it by
-// name.
+// State that outlives a run: a variable, an iterator, a random generator. The session owns it, and
+// its key is the name of the operation that holds it.
 class Resource {
  public:
   virtual ~Resource() = default;
-  // The word by which an op's definition asks for such a thing: "resource: resource, variable".
+  // The kind that argument specs require, such as "variable" in "resource: resource, variable".
   virtual const char* kind() const { return "resource"; }
 };
 
 class ResourceManager {
  public:
-  // The resource of this name and type; made by `create` on first use.
+  // Throws if the name belongs to a resource of another type.
   template <typename R, typename Create>
   R& get_or_create(const std::string& name, Create create) {
     std::unique_ptr<Resource>& slot = resources_[name];
@@ -34,7 +34,7 @@ class ResourceManager {
     if (!resource) fail(Code::kInvalidArgument, "'", name, "' is a ", slot->kind(), " already.");
     return *resource;
   }
-  // NULL where there is none of this name and type.
+  // NULL if no resource has this name and type.
   template <typename R>
   R* find(const std::string& name) const {
     auto found = resources_.find(name);
@@ -42,7 +42,7 @@ class ResourceManager {
   }
   void clear() { resources_.clear(); }
 
-  // Which files kernels may open: all of them, unless the graph is a stranger's.
+  // The files that kernels may open. Graphs loaded from untrusted files get a restricted policy.
   const FileAccessPolicy& file_rights() const { return file_rights_; }
   void set_file_access(const FileAccessPolicy& rights) { file_rights_ = rights; }
 
@@ -51,23 +51,23 @@ class ResourceManager {
   FileAccessPolicy file_rights_;
 };
 
-// The place of one operation output in a session.
+// The value of one operation output in a session.
 struct Slot {
   Tensor tensor;
-  // Grows when the tensor gets another buffer or shape (or a value that only depends on shapes
-  // changes): what has been prepared for the old one must be prepared anew.
+  // Increases when the tensor gets another buffer or shape, or when a value that depends only on
+  // shapes changes. Kernels prepared for an older version must be prepared again.
   uint64_t version = 1;
-  // FALSE where the tensor shares the buffer of another one, which must not be written to.
+  // FALSE if the tensor shares the buffer of another tensor. Such a buffer is read-only.
   bool owned = false;
-  // What a reference or a handle refers to.
+  // The target of a reference or handle.
   Resource* resource = nullptr;
 };
 
-// Where outputs get their memory from.
+// Allocates the memory of outputs.
 class BufferAllocator {
  public:
   virtual ~BufferAllocator() = default;
-  // Memory that no other output needs at the same time. What is in it is unspecified.
+  // Returns uninitialized memory that no other live output uses.
   virtual Tensor allocate(const Slot& slot, DType dtype, const Shape& shape) = 0;
 };
 
@@ -91,44 +91,43 @@ class KernelContext {
   const Operation& op() const { return op_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]->tensor; }
-  // Input i read while preparing: the plan prepares anew when its value may have changed.
+  // Reads input i during prepare(). The plan prepares the kernel again when this value may change.
   const Tensor& parameter(int i) {
     parameters_read_.insert(i);
     return input(i);
   }
   const InputSet& parameters_read() const { return parameters_read_; }
-  // What the shape function gave for output 0, for kernels that allocate or share themselves.
+  // Shape of output 0, for kernels that allocate the output or alias another tensor.
   Shape inferred_shape;
-  // Said of an op that reads a variable: its output is used after the variable is changed.
+  // Set for reads of a variable: the output is used after an update, so it must be a copy.
   bool needs_snapshot = false;
 
   int num_outputs() const { return num_outputs_; }
   Tensor& output(int i) { return outputs_[i].tensor; }
 
-  // A buffer of this shape for output i: the old one where it fits. Nothing outside the session
-  // holds it (what is fetched is copied), and other outputs use it when this one is no longer
-  // needed: each run writes all of it.
+  // Reuses the old buffer of output i if type and shape match. Other outputs may have used this
+  // memory since the last run, so the kernel must write every element.
   Tensor& allocate_output(int i, DType dtype, const Shape& shape);
-  // Output i shares the buffer of `tensor`.
+  // Makes output i share the buffer of `tensor`.
   void alias_output(int i, const Tensor& tensor);
-  // Says that a value which others have taken into their preparation is another one now.
+  // Invalidates the preparation of kernels that read this output in prepare().
   void touch_output(int i) {
     ++outputs_[i].version;
     layout_changed_ = true;
   }
 
   void set_output_resource(int i, Resource* resource) { outputs_[i].resource = resource; }
-  // What input i refers to; of the kind that the op's definition names, which is seen to before.
+  // The target of handle or reference i. Its kind has been checked against the op's definition.
   template <typename R>
   R& input_resource(int i) const {
     return static_cast<R&>(*inputs_[static_cast<size_t>(i)]->resource);
   }
   Resource* resource_or_null(int i) const { return inputs_[static_cast<size_t>(i)]->resource; }
   ResourceManager& resources() const { return resources_; }
-  // To be asked for each path before it is opened.
+  // Kernels must check each path before they open it.
   const FileAccessPolicy& file_rights() const { return resources_.file_rights(); }
 
-  // Versions only grow, so the sum of several is another one as soon as one is.
+  // Versions only increase, so their sum changes whenever one of them changes.
   uint64_t input_version() const {
     uint64_t sum = 0;
     for (const Slot* slot : inputs_) sum += slot->version;
@@ -141,7 +140,7 @@ class KernelContext {
   }
 
  private:
-  // Throws where output i is not declared, or with another type.
+  // Throws unless output i is declared with this type.
   void check_output(int i, DType dtype) const;
 
   const Operation& op_;
@@ -156,13 +155,13 @@ class KernelContext {
 
 class Kernel;
 
-// Several kernels of one kind that are computed by one call: many small operations cost less so.
+// Kernels of one class that run in a single call, to save overhead per operation.
 class KernelGroup {
  public:
   virtual ~KernelGroup() = default;
-  // Does what each of them would do, with the same bits, as long as all stay prepared as they were
-  // when the group was made. FALSE where they must be computed one by one now; nothing is done
-  // then. No variable moves, no output gets another buffer.
+  // Computes all members with bitwise the same results as separate calls. Valid until a member is
+  // prepared again. Must not move variables or replace output buffers. FALSE means that it did
+  // nothing and the members must be computed separately.
   virtual bool compute() = 0;
 };
 
@@ -174,21 +173,21 @@ struct GroupMember {
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // Called before compute() whenever an input has another buffer or shape than at the last call.
-  // The outputs are allocated already, in the shapes that the op's shape function gives. Pointers
-  // taken here stay valid until the next call.
+  // Called before compute() whenever the buffer or shape of an input has changed. The outputs are
+  // already allocated with the shapes of the op's shape function. Pointers to inputs and outputs
+  // remain valid until the next call.
   virtual void prepare(KernelContext&) {}
   virtual void compute(KernelContext&) = 0;
-  // TRUE where compute() spreads long work over kernel_threads() itself.
+  // TRUE if compute() is parallelized over kernel_threads().
   virtual bool uses_threads() const { return false; }
-  // FALSE where prepare() has done everything and compute() need not be called.
+  // FALSE if prepare() has done all work.
   virtual bool computes() const { return true; }
-  // Whether `other`, of this one's class, may be in a group with it, as both are prepared. The plan
-  // asks for those only of which none needs what another one computes.
+  // Whether this kernel and `other`, a prepared kernel of the same class, may form a group. The
+  // caller guarantees that neither depends on the other.
   virtual bool can_batch_with(const KernelContext& /*own*/, const GroupMember& /*other*/) const {
     return false;
   }
-  // The group of kernels that go with this one, which is the first of them.
+  // `members` passed can_batch_with(); this kernel is the first of them. NULL means no group.
   virtual std::unique_ptr<KernelGroup> group(const std::vector<GroupMember>& /*members*/) {
     return nullptr;
   }

@@ -29,12 +29,14 @@ struct Output {
 
   DType dtype() const;
   const Shape& shape() const;
-  // A reference to a variable's own value, which an update changes.
+  // True if the tensor aliases the buffer of a variable, so that updates change it.
   bool is_ref() const;
   std::string name() const;  // "scope/op:0"
   Graph& graph() const;
 };
 
+// A node of a graph. Its edges are `inputs()` (tensors of other operations) and `control_inputs()`
+// (operations that run before it). Only Graph creates and changes operations.
 class Operation {
  public:
   int id() const { return id_; }
@@ -45,7 +47,7 @@ class Operation {
 
   const std::vector<Output>& inputs() const { return inputs_; }
   const Output& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
-  // The argument of the definition that input i belongs to.
+  // The argument of the definition to which input i belongs.
   const ArgDef& input_arg(int i) const { return *input_args_[static_cast<size_t>(i)]; }
   const std::vector<Operation*>& control_inputs() const { return control_inputs_; }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
@@ -53,9 +55,10 @@ class Operation {
   DType output_dtype(int i) const { return outputs_[static_cast<size_t>(i)].dtype; }
   bool output_is_ref(int i) const { return outputs_[static_cast<size_t>(i)].is_ref; }
   const Shape& output_shape(int i) const { return outputs_[static_cast<size_t>(i)].shape; }
-  // Merges what is known otherwise into the inferred shape.
+  // Merges `shape` into the inferred shape.
   void set_output_shape(int i, const Shape& shape);
-  // Whether that has told more than was inferred: what was made of its outputs before may not know.
+  // True if set_output_shape() refined a shape. Consumers that exist already keep shapes that were
+  // inferred from the old one.
   bool shapes_are_refined() const { return shapes_are_refined_; }
 
   const AttrMap& attrs() const { return attrs_; }
@@ -70,9 +73,9 @@ class Operation {
   bool attr_bool(const char* name) const { return attr<bool>(name); }
   DType attr_type(const char* name) const { return attr<DType>(name); }
 
-  // What the operation works on and no attribute can hold, such as a dataset in memory.
+  // Data of the operation that an attribute cannot hold, such as a dataset in memory.
   std::shared_ptr<void> payload;
-  // How it is differentiated where that is not as its definition says (tf.custom_gradient).
+  // Replaces the gradient of the definition if set (tf.custom_gradient).
   std::shared_ptr<GradientOverride> own_gradient;
 
  private:
