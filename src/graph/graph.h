@@ -89,7 +89,6 @@ class Graph : public std::enable_shared_from_this<Graph> {
   Output scalar(DType dtype, double value, const std::string& name = "Const") {
     return constant(Tensor::number(dtype, value), name);
   }
-  // An int32 vector, as shapes and axes are.
   Output int_vector(const std::vector<int32_t>& values, const std::string& name = "Const") {
     return constant(Tensor::vector<int32_t>(values), name);
   }
@@ -124,7 +123,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
               const std::vector<std::pair<DType, Shape>>& outputs);
   // Counts the calls of extend(), so that sessions detect them.
   int extensions() const { return root_->extensions_; }
-  // The seed of the next random operation that has none. In a plain graph it is the id of the
+  // The default op-level seed of the next random operation. In a plain graph it is the id of the
   // operation; functions of one root have disjoint ranges.
   int64_t seed_number() const { return first_seed_number_ + version(); }
   // Resets the seed number after operations that only some graphs of a model have. The operations
@@ -134,7 +133,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   void finalize() { finalized_ = true; }
   void unfinalize() { finalized_ = false; }
   bool finalized() const { return finalized_ || root_->finalized_; }
-  // Grows with each operation.
+  // The number of operations.
   int version() const { return static_cast<int>(operations_.size()); }
 
   void add_to_collection(const std::string& name, CollectionItem item);

@@ -14,22 +14,22 @@ namespace runhooks {
 
 namespace {
 
-// NULL where it is neither an operation nor a tensor.
+// NULL if the item is neither an operation nor a tensor.
 const Operation* operation_of(const CollectionItem& item) {
   if (const auto* output = std::get_if<Output>(&item)) return output->op;
   auto* const* op = std::get_if<Operation*>(&item);
   return op ? *op : nullptr;
 }
 
-// What belongs to an operation, of all of its graph.
+// The entry of `op` in a vector that is indexed by operation id.
 template <typename T>
 auto& of(T& all, const Operation* op) {
   return all[static_cast<size_t>(op->id())];
 }
 
-// Within a step our sessions read a variable before they update it. TensorFlow's order is that of
-// the graph alone, so what is written has to say it: an update waits for what else the training
-// step does with the values that it changes. (Its optimizers gate gradients for the same end.)
+// Finds the control dependencies that make each variable update of the training step run after the
+// other readers of the variable. Our sessions run readers first in any case, but TensorFlow orders
+// operations only by the edges of the graph. (Its optimizers gate gradients for this purpose.)
 class ReadersFirst {
  public:
   using Operations = std::vector<const Operation*>;
@@ -44,12 +44,13 @@ class ReadersFirst {
     before_.resize(n);
     readers_.resize(n);
     value_of_.resize(n);
-    // inputs come before what uses them, so in the order of creation all readers so far are known
+    // Creation order visits inputs before consumers, so each update sees all earlier readers.
     for (const auto& entry : ancestors_of(last, Through::kInputsAndControl)) {
       visit(entry.second);
     }
   }
-  // What has come since is no part of that step.
+  // The operations that must run before `op`. Operations created after the construction of this
+  // object are not part of the training step and have none.
   const Operations& before(const Operation& op) const {
     static const Operations kNone;
     return static_cast<size_t>(op.id()) < before_.size() ? of(before_, &op) : kNone;
@@ -77,13 +78,14 @@ class ReadersFirst {
       if (!variable) continue;
       Operations& readers = of(readers_, variable);
       if (readers.empty() || readers.back() != op) readers.push_back(op);
-      // what hands the value on shares its memory, in TensorFlow too
+      // Outputs of such ops alias the variable's buffer (also in TensorFlow), so their consumers
+      // read the variable too.
       const bool hands_on = is_variable(input) || op->def().forwards;
       if (i == 0 && hands_on) of(value_of_, op) = variable;
     }
   }
 
-  // What a function changes, its caller has the handle of.
+  // A function can only change variables whose handles are inputs of its caller.
   void add_changes_inside(const Operation* op) {
     const std::vector<std::string> names = changed_variables(*op);
     const std::set<std::string> changed(names.begin(), names.end());
@@ -92,23 +94,27 @@ class ReadersFirst {
     }
   }
 
-  // By the operation's number, or empty.
-  Operations value_of_;  // the variable whose value it hands on
-  std::vector<Operations> readers_, before_;
+  // Indexed by operation id; empty if the graph has no train op.
+  Operations value_of_;  // the variable that output 0 aliases, or NULL
+  std::vector<Operations> readers_;  // of a variable, so far
+  std::vector<Operations> before_;   // must run before this operation
 };
 
 }  // namespace
 
+// Copies the operations of `from` into `to` in creation order and replaces those that have a
+// `lower_fn`. `made_` maps the id of an operation of `from` to its counterpart in `to`; the last
+// replacement of an op is its counterpart.
 class Lowering {
  public:
   Lowering(const Graph& from, Graph& to)
       : from_(from), readers_first_(from), to_(to), extensions_(from.extensions()) {}
 
-  // What there is, or what has come since.
+  // Lowers the operations and collection items added since the last call.
   void run() {
     const auto& all = from_.operations();
     const size_t known = made_.size();
-    // What lowering adds must not take a name that comes later.
+    // Operations that lowering adds must not take the name of an operation that is copied later.
     for (size_t i = known; i < all.size(); ++i) reserve_names(*all[i]);
     for (const Operation* op : new_operations_in(collection_keys::kLocalInitOp)) {
       local_init_ops_.push_back(op);
@@ -118,7 +124,7 @@ class Lowering {
     for (size_t i = known; i < all.size(); ++i) make(*all[i]);
     for (const std::string& name : from_.collection_names()) add_collection(name);
   }
-  // Whether run() makes of what has come since what it would make of it with the rest.
+  // Whether run() on the new operations gives the same graph as lowering all of them again.
   bool can_go_on() const {
     const auto& all = from_.operations();
     const auto is_known = [this](const Operation* op) { return is_lowered(*op); };
@@ -130,13 +136,14 @@ class Lowering {
            std::all_of(all.begin(), first_new, [this](const auto& op) { return has_shapes(*op); }) &&
            std::all_of(first_new, all.end(), [this](const auto& op) { return has_names(*op); });
   }
-  // The operations of a function that its results need.
+  // Lowers the operations that the results of the function depend on.
   void run_function(const FuncGraph& from, FuncGraph& to) {
     made_.resize(from.operations().size());
     for (const auto& argument : from.arguments()) {
       const Output& inside = argument.inside;
       const Output made = to.add_argument(inside.dtype(), inside.shape());
-      // a handle is found by its name in the session, and its argument is there for the caller
+      // Inside the function, a handle is a copy of the operation that holds the resource, which the
+      // session finds by name. The argument exists only to match the inputs of the caller.
       if (!argument.is_handle()) made_[static_cast<size_t>(inside.op->id())] = made.op;
     }
     for (const Operation* op : needed_operations(from)) make(*op);
@@ -151,7 +158,7 @@ class Lowering {
   bool is_lowered(const Operation& op) const {
     return &op.graph() == &from_ && static_cast<size_t>(op.id()) < made_.size();
   }
-  // Whether the shapes that it is known to have by now were known when it was lowered.
+  // FALSE if shapes of the operation have been refined since it was lowered.
   bool has_shapes(const Operation& op) const {
     const Operation* made = made_[static_cast<size_t>(op.id())];
     bool has = true;
@@ -161,7 +168,7 @@ class Lowering {
     }
     return has;
   }
-  // Whether its names are free.
+  // Whether the names of the operation and of all operations in its functions are free.
   bool has_names(const Operation& op) const {
     bool has = to_.unique_name(op.name(), false) == op.name();
     for (const FunctionPtr& function : functions_of(op)) {
@@ -185,7 +192,7 @@ class Lowering {
     size_t& known = known_items_[name];
     for (; known < items.size(); ++known) {
       const Operation* op = operation_of(items[known]);
-      // what is in a function is no thing that others find
+      // Items inside a function are not accessible by name from outside.
       if (!op || &op->graph() == &from_) to_.add_to_collection(name, mapped(items[known]));
     }
   }
@@ -201,7 +208,8 @@ class Lowering {
     }
     return nullptr;
   }
-  // Inputs first: what a gradient has added to an operation came after it.
+  // Lowers the inputs first: gradients append inputs to an operation (Graph::extend()) that are
+  // newer than the operation.
   Operation* make(const Operation& op) {
     Operation*& made = made_[static_cast<size_t>(op.id())];
     if (made) return made;
@@ -219,8 +227,8 @@ class Lowering {
     made->payload = op.payload;
     return made;
   }
-  // What TensorFlow knows, and has inputs of which the same is true, is checked already, and
-  // inferring its types and shapes again gives what is known.
+  // Whether the operation can be copied without inferring types and shapes again: it is a
+  // TensorFlow op and all its inputs were copied unchanged.
   bool stays_same(const Operation& op) const {
     if (to_.is_function() || op.def().lower_fn || op.def().calls_functions) return false;
     return std::all_of(op.inputs().begin(), op.inputs().end(), [this](const Output& input) {
@@ -251,7 +259,7 @@ class Lowering {
     for (const Operation* reader : readers_first_.before(op)) {
       if (Operation* made = made_[static_cast<size_t>(reader->id())]) controls.push_back(made);
     }
-    // as tf.train.Scaffold, whose local_init_op initializes the tables too
+    // As in tf.train.Scaffold, the local init op also initializes the tables.
     if (std::find(local_init_ops_.begin(), local_init_ops_.end(), &op) != local_init_ops_.end()) {
       for (const CollectionItem& item : to_.collection(collection_keys::kTableInitializers)) {
         controls.push_back(collection_item<Operation*>(item, collection_keys::kTableInitializers));
@@ -274,7 +282,8 @@ class Lowering {
         attrs.set(item.first, item.second);
       }
     }
-    // in a function the name of the operation is not that of the session's thing
+    // TensorFlow finds a resource by the name of its operation unless `shared_name` is set, and
+    // inside a function that name differs.
     const AttrValue* shared_name = attrs.find("shared_name");
     if (to_.is_function() && shared_name && std::get<std::string>(*shared_name).empty()) {
       attrs.set("shared_name", op.name());
@@ -283,7 +292,7 @@ class Lowering {
     add_captures(op, functions, arguments, &inputs, &attrs);
     return to_.create_op(op.type(), inputs, attrs, op.name() + "/", controls_of(op));
   }
-  // What lowering has made its functions take beyond the arguments that they had.
+  // Passes the values that its lowered functions captured in addition to their old arguments.
   void add_captures(const Operation& op,
                     const std::vector<FuncGraph*>& functions,
                     size_t arguments,
@@ -330,11 +339,11 @@ class Lowering {
   const Graph& from_;
   const ReadersFirst readers_first_;
   Graph& to_;
-  const int extensions_;  // that the graph had
-  std::map<std::string, size_t> known_items_;  // of its collections
-  // By the id of what it was made from.
+  const int extensions_;  // from.extensions() at construction
+  std::map<std::string, size_t> known_items_;  // lowered items per collection
+  // Indexed by the id of the operation in `from_`.
   std::vector<Operation*> made_;
-  std::vector<bool> is_same_;  // its outputs have the types, shapes and values that were known
+  std::vector<bool> is_same_;  // copied unchanged, see stays_same()
   std::vector<const Operation*> local_init_ops_;
 };
 

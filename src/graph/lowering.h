@@ -1,4 +1,4 @@
-// Lowered_graph(), a graph in TensorFlow's ops alone, as files hold it; IncrementalLowering.
+// Lowered_graph(), which translates a graph to TensorFlow's ops for files, and IncrementalLowering.
 #pragma once
 
 #include <memory>
@@ -7,23 +7,24 @@
 
 namespace runhooks {
 
-// The same graph with every op that TensorFlow does not know in TensorFlow's (OpDef::lower_fn).
-// Operations and tensors keep their names: what an op was lowered to lives in the op's own name
-// scope, and the last of it has its name. Collections are those of `graph`, and what lowering adds:
-// initializers of tables, which run with the local ones, and paths of files. Updates of a training
-// step wait for what reads the variables before they change, as our sessions do it unasked.
+// Returns a copy of the graph in which OpDef::lower_fn has replaced every op that TensorFlow lacks
+// by TensorFlow ops. Names of operations and tensors do not change: the replacements of an op are in
+// the name scope of the op, and the last one has its name and outputs. Lowering adds initializers
+// of tables (which run with the local init op) and file paths to the collections.
+// In the lowered graph, variable updates of the training step have control dependencies on the
+// readers of the old values. Our sessions order them without such edges; TensorFlow does not.
 std::shared_ptr<Graph> lowered_graph(const Graph& graph);
 
 class Lowering;
 
-// The same of a graph that grows: what has been lowered is not lowered again. It must not outlive
-// the graph. What is added to lowered() elsewhere stays, and is in the way of nothing but its name.
+// Lowers a growing graph, and each operation only once. Must not outlive the graph. Callers may add
+// operations to lowered(), but their names are then taken.
 class IncrementalLowering {
  public:
   explicit IncrementalLowering(const Graph& graph);
   ~IncrementalLowering();
-  // Lowers what the graph has got since. FALSE, and nothing is done, where all has to be lowered
-  // anew: something that was there is not what it was, or what is new has a name that is taken.
+  // Lowers the operations added since the last call. FALSE means that it did nothing and the whole
+  // graph must be lowered again: old operations changed, or a new one has a name that is taken.
   bool grow();
   Graph& lowered() const { return *to_; }
 
