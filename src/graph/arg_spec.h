@@ -1,5 +1,5 @@
-// ArgSpec, what one argument of a thing may be, read from a line of text: the one language for the
-// arguments of hooks, optimizers, datasets, columns, heads, estimators and functions of `tf`.
+// ArgSpec (name, default, type and range of an argument) and its parser. Hooks, optimizers,
+// datasets, columns, heads, estimators and `tf` functions declare their arguments this way.
 #pragma once
 
 #include <string>
@@ -7,34 +7,35 @@
 
 namespace runhooks {
 
-// From a line such as
-//   "beta1 = 0.9: number in [0, 1]; kept. How fast the mean of the gradients forgets."
-// in the order: name, what the core calls it ("num_buckets as number_buckets"), default in R's
-// words, kind and range, what else there is to say of it, words for people. All but the name may be
-// missing. An argument without words is the core's own: no constructor has it. NULL is good where
-// it is the default, or where the kind says "or NULL".
+// Parsed from a line such as
+//   "beta1 = 0.9: number in [0, 1]; kept. Decay rate of the mean of the gradients."
+// The parts are: name, optional core name ("num_buckets as number_buckets"), default as R code,
+// kind and range, flags ("kept", "apart") and documentation. All except the name are optional. An
+// argument without documentation is internal, and R constructors do not have it. NULL is valid if
+// it is the default or if the kind ends in "or NULL".
 struct ArgSpec {
   std::string name;
-  std::string target;    // two arguments of one target are names of one thing
-  std::string fallback;  // empty: it must be given
+  std::string target;    // the core name; arguments with the same target are aliases
+  std::string fallback;  // the default as R code; empty: the argument is required
   bool is_null_good = false;
-  std::string kind;   // what a value must be: "number" (or a tensor), "flag", "tensors", ...
+  std::string kind;   // the type: "number" (or a tensor), "flag", "tensors", "choice", ...
   std::string range;  // "[0, 1]", "(0, Inf)" or empty
-  std::vector<std::string> choices;  // of the kind "one of 'sum', 'mean'", which is called "choice"
+  std::vector<std::string> choices;  // for the kind "choice", written "one of 'sum', 'mean'"
   std::string doc;
   double low = 0, high = 0;
   bool is_open_below = false, is_open_above = false;
-  // Checkpoints depend on it, or it says what their numbers mean: a model's folder must agree.
+  // The contents or the meaning of checkpoints depends on it, so it must not change while a model
+  // directory is in use.
   bool is_kept = false;
-  // It is not part of what the core makes things of: the embedding language reads it.
+  // Only the language bindings read it; the core does not receive it.
   bool is_apart = false;
 };
-// Throws where the line is none.
+// Throws kInternal for an invalid line.
 ArgSpec parse_arg_spec(const std::string& line);
-// Names and defaults alone: "x, axis = NULL, keep_dims as keepdims = NULL".
+// Parses names and defaults: "x, axis = NULL, keep_dims as keepdims = NULL".
 std::vector<ArgSpec> parse_arg_list(const std::string& text);
 
-// At commas that are in no parenthesis and no quotes, each part trimmed.
+// Splits at commas outside of parentheses and quotes, and trims the parts.
 std::vector<std::string> split_at_commas(const std::string& text);
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// InputSet, a set of an operation's inputs by position.
+// InputSet, a set of input indices of an operation.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace runhooks {
 
-// The first 64 inputs are bits of one word, so nothing is allocated for the usual operation;
-// add_n() and concat() may have any number.
+// The first 64 inputs are bits of one integer, so most operations need no allocation. Operations
+// such as add_n() and concat() may have more.
 class InputSet {
  public:
   void insert(int i) {

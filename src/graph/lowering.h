@@ -8,9 +8,9 @@
 namespace runhooks {
 
 // Returns a copy of the graph in which OpDef::lower_fn has replaced every op that TensorFlow lacks
-// by TensorFlow ops. Names of operations and tensors do not change: the replacements of an op are in
-// the name scope of the op, and the last one has its name and outputs. Lowering adds initializers
-// of tables (which run with the local init op) and file paths to the collections.
+// by TensorFlow ops. Names of operations and tensors do not change: the replacements of an op are
+// in the name scope of the op, and the last one has its name and outputs. Lowering adds table
+// initializers (which run with the local init op) and file paths to the collections.
 // In the lowered graph, variable updates of the training step have control dependencies on the
 // readers of the old values. Our sessions order them without such edges; TensorFlow does not.
 std::shared_ptr<Graph> lowered_graph(const Graph& graph);

@@ -1,4 +1,4 @@
-// NameTable, numbers by the names of operations and scopes.
+// NameTable, a hash table from names of operations and scopes to integers.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@ namespace runhooks {
 
 enum class Case { kCounts, kDoesNotCount };
 
-// A graph of many columns has tens of thousands of names, and each new one is looked for and
-// added: one place of a flat table and one of the text are touched, and nothing is allocated for
-// one name.
+// Large graphs have tens of thousands of names, and each new operation needs a lookup and an
+// insertion. So the table is flat (open addressing) and all names share one string, without an
+// allocation per name.
 template <Case kCase>
 class NameTable {
  public:
-  // NULL where there is no such name. Until the next insert().
+  // NULL if the name is absent. The pointer is valid until the next insert().
   int* find(std::string_view name) {
     if (slots_.empty()) return nullptr;
     Slot& slot = slots_[place_of(name, hash_of(name))];
     return slot.is_taken ? &slot.number : nullptr;
   }
   const int* find(std::string_view name) const {
-    return const_cast<NameTable*>(this)->find(name);  // which changes nothing
+    return const_cast<NameTable*>(this)->find(name);  // find() modifies nothing
   }
-  // FALSE, and nothing is changed, where the name is there.
+  // FALSE, without a change, if the name exists.
   bool insert(std::string_view name, int number) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     const uint32_t hash = hash_of(name);
@@ -43,13 +43,14 @@ class NameTable {
  private:
   struct Slot {
     uint32_t hash = 0, length = 0;
-    size_t text = 0;  // where the name begins
+    size_t text = 0;  // offset of the name in text_
     int number = 0;
     bool is_taken = false;
   };
   static constexpr size_t kFirstSize = 64;
 
-  // Eight letters at a time. What differs in case alone has the same one, and so have some others.
+  // Hashes eight bytes at a time. Setting the case bits gives names that differ only in case the
+  // same hash, at the cost of a few extra collisions.
   static uint32_t hash_of(std::string_view name) {
     constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u, kLetters = 0x2020202020202020u;
     uint64_t hash = name.size();
@@ -69,7 +70,7 @@ class NameTable {
     }
     return true;
   }
-  // Where it is, or where it would be.
+  // The index of the slot with this name, or of the free slot for it.
   size_t place_of(std::string_view name, uint32_t hash) const {
     const size_t mask = slots_.size() - 1;
     size_t place = hash & mask;
@@ -91,8 +92,8 @@ class NameTable {
     }
   }
 
-  std::vector<Slot> slots_;  // a power of two of them, half of them free
-  std::string text_;         // the names one after the other
+  std::vector<Slot> slots_;  // the size is a power of two; at least half of the slots are free
+  std::string text_;         // all names, concatenated
   size_t size_ = 0;
 };
 

@@ -113,13 +113,13 @@ void rethrow_at(const Operation& op) {
     throw;
   } catch (Error& error) {
     error.at_op(op.type(), op.name());
-    throw;  // itself: it may be one of a class below Error
+    throw;  // not `throw error`, which would slice a derived class
   } catch (const std::bad_alloc&) {
     no_memory();
   } catch (const std::length_error&) {
     no_memory();
   }
-  throw;  // not reached: each way out throws
+  throw;  // not reached, but [[noreturn]] needs it
 }
 
 }  // namespace runhooks

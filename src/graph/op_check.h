@@ -1,20 +1,20 @@
-// The check of an operation's inputs against the words of its definition.
+// Checks of the inputs of an operation against its definition, and the op name in error messages.
 #pragma once
 
 #include "graph/op_registry.h"
 
 namespace runhooks {
 
-// Throws where an input's rank, size or values are not what the definition says; then the op's
-// shape function, which sees that the inputs go together, gives the outputs' shapes.
+// Checks the rank, size and values of each input, then calls the shape function, which checks that
+// the inputs are compatible with each other.
 void infer_shapes(ShapeContext& c);
 
-// Throws where an input is not there: a tensor without a value, a handle of nothing or of another
-// kind of thing, a variable of another type than declared.
+// Throws for a tensor without a value, a handle without a resource or with one of another kind, and
+// a variable of another type than declared.
 void check_inputs_are_there(const KernelContext& c);
 
-// To be called where an exception is handled: throws it again, an Error with the operation's name
-// in it. Memory that is not there is an Error too.
+// Call this in a catch block. Rethrows the exception, with the operation's name added to an Error.
+// Allocation failures become kResourceExhausted errors.
 [[noreturn]] void rethrow_at(const Operation& op);
 
 }  // namespace runhooks

@@ -17,7 +17,7 @@ std::map<std::string, OpDef>& registry() {
   return *ops;
 }
 
-// The same by a quicker way: each operation that is added to a graph asks.
+// Hash index of registry(): each new operation of a graph looks up its type here.
 std::unordered_map<std::string, const OpDef*>& registry_index() {
   static auto* ops = new std::unordered_map<std::string, const OpDef*>;
   return *ops;
@@ -60,7 +60,7 @@ AttrValue parse_default(const std::string& type, const std::string& text) {
   fail(Code::kInternal, "No default can be given for an attribute of type ", type, ".");
 }
 
-// Takes ">= 3" or "<= 3" into the range; FALSE for other words.
+// Parses ">= 3" or "<= 3"; FALSE for other text.
 bool parse_limit(const std::string& word, Range* range) {
   const bool is_minimum = word.rfind(">=", 0) == 0;
   if (!is_minimum && word.rfind("<=", 0) != 0) return false;
@@ -201,8 +201,7 @@ const std::map<std::string, OpDef>& all_ops() { return registry(); }
 namespace {
 OpDef& new_op(const char* type) {
   auto inserted = registry().emplace(type, OpDef());
-  // Two definitions of one op are a mistake of ours; the registry test reports what this leaves
-  // behind.
+  // The registry test finds this name and reports ops that are registered twice.
   if (!inserted.second)
     inserted.first->second.type = str_cat("duplicate of ", type);
   else
@@ -224,7 +223,7 @@ OpRegistration& OpRegistration::output(const char* spec) {
 }
 OpRegistration& OpRegistration::attr(const char* spec) {
   def_.attrs.push_back(parse_attr(spec));
-  // Arguments may be named before the list(type) attribute that gives their types.
+  // Arguments may precede the list(type) attribute that defines their types.
   for (auto* args : {&def_.inputs, &def_.outputs}) {
     for (ArgDef& arg : *args) {
       if (arg.type_attr == def_.attrs.back().name && def_.attrs.back().type == "list(type)") {

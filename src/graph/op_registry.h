@@ -1,4 +1,4 @@
-// OpDef (an op's interface, shape function, kernel, gradient and example) and the registry of them.
+// OpDef (interface, shape function, kernel, gradient and examples of an op) and the op registry.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace runhooks {
 
-// The numbers from `minimum` to `maximum`, where these are there.
+// A closed range of integers; either limit may be absent.
 struct Range {
   bool has_minimum = false, has_maximum = false;
   int64_t minimum = 0, maximum = 0;
@@ -25,20 +25,20 @@ struct Range {
   std::string to_string() const;
 };
 
-// One input or output in the words of TensorFlow's op definitions: "x: T", "xs: N * T",
-// "components: output_types", "ref: Ref(T)", "indices: int64". Behind a comma are what a kernel may
-// rely on:
+// One input or output in the syntax of TensorFlow's op definitions: "x: T", "xs: N * T",
+// "components: output_types", "ref: Ref(T)", "indices: int64". Constraints that are checked before
+// the kernel runs follow after commas:
 //   "scalar", "vector", "rank 2", "rank >= 1", "rank <= 1", "not empty";
-//   ">= 0", "<= 10": all its values. Only where the shape function reads these too and the op does
-//     not allocate its outputs itself, since what is not read is not looked at in every run;
-//   "variable of T", "table", "iterator": what a handle refers to;
-//   "or handle": it may be one.
+//   ">= 0", "<= 10": limits of all values. Use them only if the shape function reads the values
+//     and the op does not have `allocates_outputs`; other values are not checked in every run;
+//   "variable of T", "table", "iterator": the kind of resource that a handle refers to;
+//   "or handle": accepts a handle in place of a tensor.
 struct ArgDef {
   std::string name;
-  DType dtype = DType::kInvalid;  // where the type is fixed
-  std::string type_attr;          // where it is an attribute
-  std::string number_attr;        // "xs: N * T" has N
-  std::string type_list_attr;     // where the types are a list(type) attribute
+  DType dtype = DType::kInvalid;  // of an argument with a fixed type
+  std::string type_attr;          // the attribute that is the type, such as T
+  std::string number_attr;        // the attribute that is the number of inputs: N in "xs: N * T"
+  std::string type_list_attr;     // the list(type) attribute with one type per input
   bool is_ref = false;
 
   int min_rank = 0, max_rank = Shape::kMaxRank;
@@ -46,13 +46,12 @@ struct ArgDef {
   Range values;
   std::string handle_of;         // Resource::kind(); empty: any
   std::string handle_type_attr;  // the attribute that is the type of a variable
-  bool may_be_handle = false;  // what a function is called with: tensors and handles
-  // Takes handles; other arguments are tensors, or the core's things that travel as variants.
+  bool may_be_handle = false;  // arguments of function calls are tensors or handles
   bool takes_handles() const { return dtype == DType::kResource; }
 };
 
 // One attribute: "T: {float, double} = DT_FLOAT", "N: int >= 1", "transpose_a: bool = false",
-// "padding: {'SAME', 'VALID'}", "width: int >= -1, <= 100 = -1". The range of a list is that of its
+// "padding: {'SAME', 'VALID'}", "width: int >= -1, <= 100 = -1". The range of a list limits its
 // length.
 struct AttrDef {
   std::string name;
@@ -63,9 +62,9 @@ struct AttrDef {
   Range range;
 };
 
-// What a shape function sees. While the graph is built shapes may be partial and values unknown;
-// when a plan prepares the operation all are known, and the same function gives the outputs' exact
-// shapes.
+// Arguments and results of a shape function. During graph construction, input shapes may be partial
+// and values unknown. When a plan prepares the operation, all shapes and the values it reads are
+// known, and the same function computes the exact output shapes.
 class ShapeContext {
  public:
   ShapeContext(const Operation& op,
@@ -80,7 +79,7 @@ class ShapeContext {
   const Operation& op() const { return op_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Shape& input(int i) const { return inputs_.at(static_cast<size_t>(i)); }
-  // The value of input i where it is known, else NULL.
+  // NULL if the value of input i is unknown.
   const Tensor* value(int i) const {
     values_read_.insert(i);
     return values_.at(static_cast<size_t>(i));
@@ -88,7 +87,7 @@ class ShapeContext {
   const InputSet& values_read() const { return values_read_; }
   void set_output(int i, const Shape& shape) { outputs_.at(static_cast<size_t>(i)) = shape; }
   const std::vector<Shape>& outputs() const { return outputs_; }
-  // Input i, of this rank; throws where it has another one.
+  // The shape of input i. Throws if its rank is known and differs from `rank`.
   Shape with_rank(int i, int rank) const;
 
  private:
@@ -99,8 +98,8 @@ class ShapeContext {
   mutable InputSet values_read_;
 };
 
-// A gradient: nothing, a tensor, or IndexedSlices (values of the rows `indices` of a tensor of
-// shape `dense_shape`).
+// A gradient: none, a tensor, or IndexedSlices (the rows `indices` of a tensor of shape
+// `dense_shape`, with all other rows zero).
 struct Gradient {
   Output values;
   Output indices;
@@ -112,21 +111,20 @@ struct Gradient {
   bool is_indexed_slices() const { return static_cast<bool>(indices); }
 };
 
-// Gets the gradients of an operation's outputs, none of them "none"; returns those of its inputs.
+// Maps the gradients of the outputs, which are all valid, to the gradients of the inputs.
 using GradientFn =
     std::function<std::vector<Gradient>(Graph&, Operation&, const std::vector<Output>&)>;
 
-// The gradient of one operation, in place of that of its definition.
+// Replaces the gradient function of the definition for a single operation.
 class GradientOverride {
  public:
   virtual ~GradientOverride() = default;
   virtual std::vector<Gradient> gradient(Graph&, Operation&, const std::vector<Output>& dy) = 0;
 };
 
-// Writes an op that TensorFlow does not know in TensorFlow's (graph/lowering.h): adds operations to
-// a graph in which the op is missing, whose name scope is the op's own, and that has its inputs.
-// The last of them is called "<the op's name>/", so that it takes the op's name, and has its
-// outputs.
+// Replaces an op that TensorFlow lacks by TensorFlow ops (graph/lowering.h). The function adds them
+// to a graph that has the inputs of the op, in the name scope of the op. It must name the last one
+// "<name of the op>/" and give it the outputs of the op.
 using LowerFn = std::function<void(Graph&, const Operation&, const std::vector<Output>&)>;
 
 class StatefulResource;
@@ -139,59 +137,57 @@ struct OpDef {
   std::function<void(ShapeContext&)> shape_fn;
   KernelFactory kernel_factory;
   GradientFn gradient_fn;
-  LowerFn lower_fn;  // of ops of our own
+  LowerFn lower_fn;  // for ops that TensorFlow lacks
   bool not_differentiable = false;
   bool is_stateful = false;
-  // Stateful, yet among operations that do not depend on it it may run earlier or later, or beside
-  // them.
+  // A stateful op that may be reordered or run concurrently with independent operations.
   bool order_insensitive = false;
   // Output 0 is the attribute `value`.
   bool is_constant = false;
-  // Output 0 is input 0 as it is, and so is its gradient.
+  // Output 0 equals input 0, and the gradient passes through unchanged.
   bool is_identity = false;
-  // Output 0 is input 0 in another shape, without a copy.
+  // Output 0 is a view of input 0, possibly with another shape.
   bool forwards = false;
-  // Its kernel may let output 0 share the buffer of input 0.
+  // Output 0 may share the buffer of input 0.
   bool may_forward = false;
-  // Its value depends on the shapes of its inputs only.
+  // The outputs depend only on the shapes of the inputs.
   bool shape_dependent = false;
-  // The shapes of its outputs depend on values, so the kernel allocates them.
+  // The output shapes depend on values, so the kernel allocates the outputs.
   bool allocates_outputs = false;
-  // Output 0 refers to a variable that the session keeps under the operation's name.
+  // Output 0 refers to a variable whose session key is the name of the operation.
   bool holds_variable = false;
-  // Output 0 is the value of the variable that input 0 refers to, at the time when it runs.
+  // Output 0 is the current value of the variable that input 0 refers to.
   bool reads_variable = false;
-  // Which inputs are references or handles whose target it changes.
+  // Indices of inputs (references or handles) whose targets it changes.
   std::vector<int> mutates;
-  // A step of an optimizer: it touches nothing but the variables that it mutates.
+  // An optimizer update, which has no side effects other than on `mutates`.
   bool updates_variables = false;
-  // Output 1 are the indices of IndexedSlices, none of which comes twice.
+  // Output 1 holds distinct row indices of IndexedSlices.
   bool has_distinct_rows = false;
-  // It calls a function of the embedding language, which only the session's thread may do.
+  // Calls a function of the host language (R), so it must run on the thread of the session.
   bool is_host_function = false;
-  // It opens files to read: below the folder of a model that was loaded, or anywhere (FileAccessPolicy).
+  // Opens files for reading; the FileAccessPolicy may limit it to the directory of a loaded model.
   bool reads_files = false;
-  // It writes, replaces or removes files: what no stranger's graph may do.
+  // Writes, replaces or removes files. Graphs from untrusted files must not contain such ops.
   bool writes_files = false;
-  // It calls functions: graphs that are attributes of type "func". Its gradient is asked with
-  // invalid Outputs for what has none, and may add inputs and outputs to the operation.
+  // Has attributes of type "func", which it calls. Its gradient function receives invalid Outputs
+  // for outputs without a gradient, and may add inputs and outputs to the operation.
   bool calls_functions = false;
-  // What a session keeps of it from run to run, beginning with this, where that is part of a state
-  // that is saved.
+  // Creates the resource of an operation whose state belongs in checkpoints.
   ResourceFactory resource_factory = nullptr;
-  // How it is called under `tf$`; by default its type in snake case.
+  // Names under `tf$`; by default the type in snake case.
   std::vector<std::string> endpoints;
-  // How scripts call it where that does not follow from its inputs and attributes, see signature.h:
+  // Signatures under `tf$` that differ from inputs and attributes, see signature.h:
   // "stack(values, axis = 0, name = 'stack')".
   std::vector<std::string> signatures;
   std::string summary;
-  // Inputs for the tests that run over the whole registry, see tests/cpp/test_registry.cpp.
+  // Inputs for tests of the whole registry, see tests/cpp/test_registry.cpp.
   std::vector<std::string> examples;
 
   const AttrDef* find_attr(const std::string& name) const;
 };
 
-// Throws not_found for a type that nobody registered.
+// Throws kNotFound for an unregistered type.
 const OpDef& find_op(const std::string& type);
 const OpDef* find_op_or_null(const std::string& type);
 const std::map<std::string, OpDef>& all_ops();
@@ -199,7 +195,7 @@ const std::map<std::string, OpDef>& all_ops();
 ArgDef parse_arg(const std::string& spec);
 AttrDef parse_attr(const std::string& spec);
 
-// Registers an OpDef by its name and adds to it word by word, before main() as a static object:
+// Builds and registers an OpDef before main(), as a static object:
 //   static OpRegistration kNeg = OpRegistration("Neg").input("x: T")...;
 class OpRegistration {
  public:
@@ -245,7 +241,7 @@ class OpRegistration {
   [[maybe_unused]] static const ::runhooks::OpRegistration RUNHOOKS_CONCAT( \
       op_registration_, __COUNTER__) = ::runhooks::OpRegistration(type)
 
-// A kernel class template, instantiated for the value of a type attribute.
+// Instantiates a kernel template for the value of a type attribute.
 template <template <typename> class KernelFor, typename... Types>
 KernelFactory kernel_by_type(const char* attr = "T") {
   return [attr](const Operation& op) -> std::unique_ptr<Kernel> {
@@ -260,15 +256,15 @@ KernelFactory kernel_by_type(const char* attr = "T") {
   };
 }
 
-// A kernel class that does not depend on a type.
+// Creates a kernel class that does not depend on a type.
 template <typename K>
 KernelFactory kernel_of() {
   return [](const Operation&) -> std::unique_ptr<Kernel> { return std::make_unique<K>(); };
 }
 
-// Shape functions that many ops share.
-void unchanged_shape(ShapeContext& c);  // output 0 is as input 0
-void scalar_shape(ShapeContext& c);     // every output is a scalar
+// Common shape functions.
+void unchanged_shape(ShapeContext& c);  // output 0 has the shape of input 0
+void scalar_shape(ShapeContext& c);     // all outputs are scalars
 void no_outputs(ShapeContext& c);
 void broadcast_shape(ShapeContext& c);  // of inputs 0 and 1
 
