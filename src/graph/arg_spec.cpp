@@ -60,7 +60,7 @@ void parse_traits(const std::string& text, const std::string& line, ArgSpec* spe
     } else if (trait == "apart") {
       spec->is_apart = true;
     } else {
-      fail(Code::kInternal, "'", trait, "' says nothing of an argument, in '", line, "'.");
+      fail(Code::kInternal, "Unknown argument flag '", trait, "' in '", line, "'.");
     }
   }
 }
@@ -104,7 +104,7 @@ ArgSpec parse_arg_spec(const std::string& line) {
   spec.kind = "any";
   const size_t colon = line.find(": ");
   parse_name(line.substr(0, colon), &spec);
-  if (spec.name.empty()) fail(Code::kInternal, "'", line, "' is no argument.");
+  if (spec.name.empty()) fail(Code::kInternal, "Argument '", line, "' has no name.");
   if (colon == std::string::npos) return spec;
   const size_t stop = line.find(". ", colon);
   const bool has_words = stop != std::string::npos;

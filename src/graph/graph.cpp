@@ -118,7 +118,7 @@ std::vector<const ArgDef*> infer_attrs(const OpDef& def,
       const auto* known = given_attr<std::vector<DType>>(def, attrs, arg.type_list_attr);
       if (known && *known != types) {
         invalid_argument("The inputs '", arg.name, "' of '", def.type,
-                         "' Op have other types than attribute '", arg.type_list_attr, "' says.");
+                         "' Op do not have the types of attribute '", arg.type_list_attr, "'.");
       }
       attrs.set(arg.type_list_attr, types);
     }
@@ -265,8 +265,8 @@ Output Graph::capture(const Output& outside) {
   if (&outside.graph() == this) return outside;
   if (outside.graph().is_function()) {
     throw Error(Code::kInvalidArgument,
-                str_cat("Tensor '", outside.name(), "' is inside of a function of '",
-                        outside.graph().current_name_scope(), "' and cannot be used outside."),
+                str_cat("Tensor '", outside.name(), "' belongs to a function of '",
+                        outside.graph().current_name_scope(), "' and cannot be used outside it."),
                 {"Return it from the function."});
   }
   invalid_argument("Tensor '", outside.name(), "' is not an element of this graph.");
@@ -274,7 +274,7 @@ Output Graph::capture(const Output& outside) {
 
 void Graph::wait_outside(Operation* outside) {
   invalid_argument("Operation '", outside->name(), "' is not an element of this graph",
-                   outside->graph().is_function() ? ", but of a function in it." : ".");
+                   outside->graph().is_function() ? ". It belongs to a function." : ".");
 }
 
 void Graph::extend(Operation& op,
@@ -333,8 +333,8 @@ Operation* Graph::create_op(const std::string& type,
     int64_t count = 1;
     if (!arg.number_attr.empty()) count = op->attr_int(arg.number_attr.c_str());
     if (count > kMaxOutputs) {
-      invalid_argument("An operation has ", kMaxOutputs, " outputs at most; '", type,
-                       "' would have ", count, ".");
+      invalid_argument("Operation '", type, "' would have ", count, " outputs; the maximum is ",
+                       kMaxOutputs, ".");
     }
     if (!arg.type_list_attr.empty()) {
       for (DType dtype : op->attr<std::vector<DType>>(arg.type_list_attr.c_str())) {
@@ -446,7 +446,7 @@ Operation* Graph::operation(const std::string& name) const {
   std::vector<std::string> hints = did_you_mean(name, known);
   const std::vector<std::string> ends = endpoint_names(*this);
   if (hints.empty() && !ends.empty()) {
-    hints.push_back(str_cat("In this model there are, for example: ", str_join(ends, ", "), "."));
+    hints.push_back(str_cat("Endpoints of this model: ", str_join(ends, ", "), "."));
   }
   throw Error(Code::kNotFound,
               str_cat("The name '", name, "' refers to an Operation not in the graph."), hints);
@@ -472,7 +472,7 @@ std::vector<std::string> tensor_advice(const Graph& graph, const std::string& na
       str_cat("Tensor names must be of the form \"<op_name>:<output_index>\": \"", name, ":0\".")};
   const EndpointTensors& ends = endpoint(graph, name);
   if (!ends.empty()) {
-    hints.push_back(str_cat("What hooks ask for as '", name, "' is the tensor \"",
+    hints.push_back(str_cat("Endpoint '", name, "' is the tensor \"",
                             ends.front().second.name(), "\"."));
   }
   return hints;

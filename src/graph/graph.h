@@ -49,7 +49,7 @@ class OpBuilder {
     return *this;
   }
   Operation* build();
-  operator Output() { return build()->output(0); }              // NOLINT: that is its purpose
+  operator Output() { return build()->output(0); }              // NOLINT: implicit by design
   operator Operation*() { return build(); }                     // NOLINT
   operator Gradient() { return Gradient(build()->output(0)); }  // NOLINT
 
@@ -61,6 +61,9 @@ class OpBuilder {
   AttrMap attrs_;
 };
 
+// A graph owns its operations, in the order of their creation; the id of an operation is its index.
+// A directed edge is an Output in `inputs()` of another operation (data) or an Operation* in its
+// `control_inputs()` (order only).
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
   Graph();
@@ -104,7 +107,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // Finds a fetch or a feed by name: "op:0" is a tensor, "op" an operation.
   std::variant<Output, Operation*> element(const std::string& name) const;
 
-  // The name that an operation called `name` gets in the current scope. Marks it as used.
+  // Returns the full name that a new operation called `name` gets in the current scope.
   std::string unique_name(const std::string& name, bool mark_as_used = true);
   const std::string& current_name_scope() const { return name_scope_; }
 
@@ -135,7 +138,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   int version() const { return static_cast<int>(operations_.size()); }
 
   void add_to_collection(const std::string& name, CollectionItem item);
-  // Items whose name starts with `scope`, or all.
+  // The items whose names start with `scope`; all items if it is empty.
   std::vector<CollectionItem> collection(const std::string& name,
                                          const std::string& scope = "") const;
   // Incremented by each change of a collection.

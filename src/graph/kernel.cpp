@@ -6,8 +6,7 @@ namespace runhooks {
 
 void KernelContext::check_output(int i, DType dtype) const {
   if (i < 0 || i >= num_outputs_) {
-    invalid_argument("There is a value for output ", i, " of an operation with ", num_outputs_,
-                     " outputs.");
+    invalid_argument("Cannot set output ", i, " of an operation with ", num_outputs_, " outputs.");
   }
   if (op_.output_dtype(i) != dtype) {
     invalid_argument("Output ", i, " is declared as ", dtype_name(op_.output_dtype(i)),

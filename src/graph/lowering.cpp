@@ -99,6 +99,9 @@ class ReadersFirst {
 
 }  // namespace
 
+// Copies the operations of `from` into `to` in creation order and replaces those that have a
+// `lower_fn`. `made_` maps the id of an operation of `from` to its counterpart in `to`; the last
+// replacement of an op is its counterpart.
 class Lowering {
  public:
   Lowering(const Graph& from, Graph& to)
@@ -292,8 +295,8 @@ class Lowering {
     const auto has_more = [=](const FuncGraph* f) { return f->arguments().size() > arguments; };
     if (std::none_of(functions.begin(), functions.end(), has_more)) return;
     if (!attrs->find("then_branch")) {
-      fail(Code::kInternal, "What '", op.name(), "' (", op.type(),
-           ") calls cannot take more arguments than it has.");
+      fail(Code::kInternal, "The functions of '", op.name(), "' (", op.type(),
+           ") cannot capture more values during lowering.");
     }
     FuncGraph::unify_captures(functions, arguments);
     std::vector<DType> types = std::get<std::vector<DType>>(*attrs->find("Tin"));
@@ -321,8 +324,8 @@ class Lowering {
       fits = made->output_dtype(i) == op.output_dtype(i);
     }
     if (!fits) {
-      fail(Code::kInternal, "What op '", op.name(), "' (", op.type(),
-           ") was lowered to has other outputs.");
+      fail(Code::kInternal, "Lowering of op '", op.name(), "' (", op.type(),
+           ") changed its outputs.");
     }
     return made;
   }

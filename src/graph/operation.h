@@ -35,6 +35,8 @@ struct Output {
   Graph& graph() const;
 };
 
+// A node of a graph. Its edges are `inputs()` (tensors of other operations) and `control_inputs()`
+// (operations that run before it). Only Graph creates and changes operations.
 class Operation {
  public:
   int id() const { return id_; }

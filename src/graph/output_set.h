@@ -1,4 +1,4 @@
-// OutputSet, tensors of graphs among which others are looked up.
+// OutputSet, a hash set of symbolic tensors.
 #pragma once
 
 #include <functional>

@@ -140,7 +140,7 @@ test_that("tensors of a branch or loop body cannot be used outside", {
       kept <<- x * 2
       kept
     }, function() x)
-    expect_error(kept + 1, "inside of a function", class = "runhooks_error_invalid_argument")
+    expect_error(kept + 1, "belongs to a function", class = "runhooks_error_invalid_argument")
     expect_error(value_of(kept), "a function")
     expect_error(tf$cond(TRUE, function() x, function() x), "flag of R")
     expect_error(tf$cond(x > 0, function() x, function() NULL), "must have a return value")
