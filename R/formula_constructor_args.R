@@ -29,7 +29,13 @@ text_as_formula <- function(x, call) {
   if (!is_string(x) || !grepl("~", x, fixed = TRUE)) return(x)
   parsed <- tryCatch(str2lang(x), error = function(e) NULL)
   if (!is.call(parsed) || !identical(parsed[[1]], quote(`~`))) return(x)
-  stats::as.formula(x, env = eval(quote(parent.frame()), call))
+  stats::as.formula(x, env = caller_of_frame(call))
+}
+
+# The frame from which the function with this frame was called.
+caller_of_frame <- function(frame) {
+  is_it <- vapply(sys.frames(), identical, NA, frame)
+  if (any(is_it)) sys.frame(sys.parents()[[which(is_it)[[1]]]]) else globalenv()
 }
 
 # Positional slots and the values they accept. A value in the wrong slot moves to the right one.

@@ -152,11 +152,18 @@ vague_time <- function(secs) {
 }
 
 # `why` and `reason` are fields of run_history().
-check_reached <- function(mode, runs, steps, why = "", reason = "") {
+check_reached <- function(mode, runs, steps, why = "", reason = "", is_counter_fixed = FALSE) {
   if (is.null(steps) || runs == steps) return(invisible())
   verb <- if (mode == "train") "Training" else "Evaluation"
   advice <- switch(why,
-    data = "\nThe input has ended; use `num_epochs = NULL` in input_fn() to repeat it.",
+    data = if (is_counter_fixed) {
+      paste0(
+        "\nThe step counter has not changed: use `optimizer$minimize(loss, global_step = ",
+        "tf$train$get_global_step())` in the model function."
+      )
+    } else {
+      "\nThe input has ended; use `num_epochs = NULL` in input_fn() to repeat it."
+    },
     hook = sprintf("\nHook `%s` ended it.", reason),
     early_stopping = paste0(
       "\nEarly stopping ended it", if (grepl("^(since|as) ", reason)) ", " else ": ",

@@ -186,7 +186,10 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   ))
   is_done <- TRUE
   if (result$was_skipped) inform_skipped(folder, max_steps)
-  check_reached("train", result$global_step - folder$step, limit, result$why, result$reason)
+  trained <- result$global_step - folder$step
+  check_reached(
+    "train", trained, limit, result$why, result$reason, trained == 0 && is_custom(object)
+  )
   history <- history(result$global_step, result$history)
   if (notes_few_rows) inform_few_rows(object, result$num_weights, attr(input, "about")$rows)
   if (result$has_checkpoint) {

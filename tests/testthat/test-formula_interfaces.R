@@ -80,3 +80,19 @@ test_that("packages that inspect a model's formula and data work", {
   expect_identical(insight::find_response(model), "mpg")
   expect_setequal(insight::find_predictors(model, flatten = TRUE), c("wt", "hp"))
 })
+
+test_that("a formula may be a string, as in lm()", {
+  model <- linear_regressor("mpg ~ wt", mtcars, model_dir = withr::local_tempdir())
+  train(model)
+  expect_equal(coef(model), coef(lm(mpg ~ wt, mtcars)), tolerance = 1e-4)
+  power <- 2
+  local <- linear_regressor(data = mtcars, formula = "mpg ~ I(wt^power)")
+  expect_identical(formula(local)[[2]], quote(mpg))
+})
+
+test_that("predictions of cbind(a, b) are named by the responses", {
+  model <- linear_regressor(cbind(mpg, time = qsec) ~ wt, mtcars, model_dir = withr::local_tempdir())
+  train(model)
+  expect_named(predict(model, newdata = mtcars[1:2, ]), c(".pred_mpg", ".pred_time"))
+  expect_named(predict(model, newdata = mtcars[1:2, ], type = "response"), c(".pred_mpg", ".pred_time"))
+})

@@ -150,3 +150,16 @@ test_that("the results of the first step are a plain list after the step", {
   train(mtcars_model(), mtcars_input(), steps = 2, hooks = hook)
   expect_identical(lapply(stored, attributes), rep(list(list(names = "loss")), 2))
 })
+
+test_that("a member that does not exist is an error with a similar name", {
+  kind <- "runhooks_error_not_found"
+  with(tf$Graph()$as_default() %as% graph, {
+    expect_error(graph$get_tensor_by_nam("a:0"), "get_tensor_by_name", class = kind)
+    expect_error(tf$Session()$clse(), "close", class = kind)
+    x <- tf$zeros(shape(10L, 20L))
+    expect_identical(x$shape$as_list(), c(10L, 20L))
+    expect_identical(tf$placeholder("float32", shape(NULL, 2L))$shape$as_list(), list(NULL, 2L))
+  })
+  hook <- session_run_hook(before_run = function(context) context$request_stp())
+  expect_error(train(mtcars_model(), mtcars_input(), hooks = hook), "request_stop", class = kind)
+})

@@ -135,3 +135,26 @@ test_that("emmeans works", {
     ignore_attr = TRUE
   )
 })
+
+test_that("drop1() and add1() print the tables of lm()", {
+  model <- linear_regressor(mpg ~ wt + hp, mtcars, model_dir = new_folder())
+  train(model)
+  reference <- lm(mpg ~ wt + hp, mtcars)
+  for (test in c("none", "F", "Chisq")) {
+    expect_equal(as.list(drop1(model, test = test)), as.list(drop1(reference, test = test)), tolerance = 1e-4)
+    expect_equal(
+      as.list(add1(model, ~ . + qsec + am, test = test)),
+      as.list(add1(reference, ~ . + qsec + am, test = test)), tolerance = 1e-4
+    )
+  }
+  classifier <- linear_classifier(am ~ wt, mtcars, model_dir = new_folder())
+  train(classifier)
+  expect_error(drop1(classifier, test = "F"), "Chisq", class = "runhooks_error_invalid_argument")
+})
+
+test_that("R squared with an offset is that of summary.lm()", {
+  formula <- mpg ~ wt + offset(hp / 10)
+  model <- linear_regressor(formula, mtcars, model_dir = new_folder())
+  train(model)
+  expect_equal(generics::glance(model)$r.squared, summary(lm(formula, mtcars))$r.squared, tolerance = 1e-4)
+})
