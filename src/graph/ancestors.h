@@ -1,4 +1,4 @@
-// The walk from operations back to all that they take.
+// Traversal of the ancestors of operations: all operations that they depend on.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,15 @@ namespace runhooks {
 
 enum class Through { kInputs, kInputsAndControl };
 
-// Those of one graph, by their numbers.
+// Operations of one graph by id, that is, in creation order.
 using NumberedOperations = std::map<int, const Operation*>;
 
-// `ends` and what they take, directly or not; behind one of which `goes_on` is FALSE nobody looks.
+// Returns `ends` and their ancestors. The traversal does not visit the inputs of an operation for
+// which `goes_on` returns FALSE.
 NumberedOperations ancestors_of(std::vector<const Operation*> ends,
                                      Through through,
                                      const std::function<bool(const Operation&)>& goes_on = {});
-// The first of them that is found of which `is_it` is TRUE; NULL where there is none.
+// Returns `end` or an ancestor that satisfies `is_it`; NULL if there is none.
 const Operation* find_ancestor(const Operation* end,
                              Through through,
                              const std::function<bool(const Operation&)>& is_it);

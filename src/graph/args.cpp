@@ -16,7 +16,7 @@ void append_content(const Value& value, std::string& out);
 void append_content(const Args& args, std::string& out) {
   out += '{';
   for (const auto& item : args.items()) {
-    if (item.second.is_null()) continue;  // the same as not given
+    if (item.second.is_null()) continue;  // equivalent to a missing argument
     out += item.first + '=';
     append_content(item.second, out);
     out += ';';
@@ -32,8 +32,8 @@ void append_text(const std::string& text, std::string& out) {
   out += str_cat(static_cast<unsigned long>(text.size()), ':', text);
 }
 
-// What is not plain data counts by where it is; a text is preceded by its length, so that nothing
-// in it can pass for what follows.
+// Objects are represented by their addresses. The length before each string keeps the encoding
+// unambiguous.
 void append_content(const Value& value, std::string& out) {
   double number;
   if (value_number(value, &number)) {
@@ -156,9 +156,9 @@ int64_t Args::whole(const std::string& name, double x) const {
   if (!(x == std::floor(x))) {
     invalid_argument(label(name), " must be whole, not ", x, ".");
   }
-  constexpr double kLargest = 9007199254740992;  // of the whole numbers that doubles hold exactly
+  constexpr double kLargest = 9007199254740992;  // 2^53
   if (!(std::abs(x) <= kLargest)) {
-    invalid_argument(label(name), " must not be beyond 2^53, as ", x, " is.");
+    invalid_argument(label(name), " must be at most 2^53 in absolute value, not ", x, ".");
   }
   return static_cast<int64_t>(x);
 }

@@ -1,6 +1,4 @@
-// Args and Value, the named arguments from which hooks, optimizers, columns, heads and estimators are
-// made: plain data that the embedding language can build, print and store, and functions of it that
-// the core may call.
+// Args and Value: named arguments that the host language (R) passes to constructors in the core.
 #pragma once
 
 #include <memory>
@@ -16,20 +14,20 @@ namespace runhooks {
 class Args;
 class Value;
 
-// A function of the embedding language.
+// A function of the host language.
 class Callable {
  public:
   virtual ~Callable() = default;
   virtual Value call(const std::vector<Value>& arguments) = 0;
-  // Equal where two handles call one function.
+  // The same for all handles of one function.
   virtual const void* identity() const { return this; }
 };
 
-// What the core has made and scripts hold by a handle, such as a dataset.
+// An object that the core owns and scripts refer to by a handle, such as a dataset.
 class CoreObject {
  public:
   virtual ~CoreObject() = default;
-  // "a dataset", for messages; an argument of the kind "dataset" must be one.
+  // For messages and argument checks: "a dataset" matches the argument kind "dataset".
   virtual const char* kind() const = 0;
 };
 
@@ -70,30 +68,29 @@ class Value {
   Variant data_;
 };
 
-// Arguments by name, in order. Reading one that is missing or of another kind throws an error that
-// names it.
+// Ordered arguments with names. Getters without a default throw if the argument is missing, and all
+// getters throw if it has another kind.
 class Args {
  public:
   Args() = default;
   explicit Args(std::string owner) : owner_(std::move(owner)) {}
-  // Who takes the arguments, for messages: "hook_stop_at_step()".
+  // The function that receives the arguments, for messages: "hook_stop_at_step()".
   const std::string& owner() const { return owner_; }
   void set_owner(std::string owner) { owner_ = std::move(owner); }
-  // An argument in a message: "`num_steps` of hook_stop_at_step()"; without the owner where that is
-  // empty, as for what a caller sees at once.
+  // For messages: "`num_steps` of hook_stop_at_step()", or "`num_steps`" without an owner.
   std::string label(const std::string& name) const;
 
   void set(const std::string& name, Value value);
   const std::vector<std::pair<std::string, Value>>& items() const { return items_; }
-  // NULL where it is missing or null. Looking at an argument marks it as read, and so do all below.
+  // NULL if the argument is missing or null. This and all getters below mark it as read.
   const Value* find(const std::string& name) const;
-  // The names of the arguments that nobody has looked at.
+  // The names of arguments that no getter has read.
   std::vector<std::string> unread() const;
   bool has(const std::string& name) const { return find(name) != nullptr; }
 
   double number(const std::string& name) const;
   double number(const std::string& name, double otherwise) const;
-  // Throws for what is not whole, or not exact as a double (beyond 2^53).
+  // Throws if a double is not whole or is beyond 2^53, where doubles are not exact.
   int64_t integer(const std::string& name) const;
   int64_t integer(const std::string& name, int64_t otherwise) const;
   bool flag(const std::string& name, bool otherwise) const;
@@ -101,12 +98,11 @@ class Args {
   std::string text(const std::string& name, const std::string& otherwise) const;
   std::vector<std::string> texts(const std::string& name) const;
   std::vector<int64_t> integers(const std::string& name) const;
-  // A list without elements is there, and empty.
   std::vector<double> numbers(const std::string& name) const;
   const ValueList& list(const std::string& name) const;
   const Args& args(const std::string& name) const;
-  std::shared_ptr<Callable> callable(const std::string& name) const;  // NULL where missing
-  // Throws where it is no T; `kind` says what is expected.
+  std::shared_ptr<Callable> callable(const std::string& name) const;  // NULL if missing
+  // Throws if the argument is not a T; the message contains `kind`.
   template <typename T>
   std::shared_ptr<T> made(const std::string& name, const char* kind) const {
     const auto* object = required(name).template get_if<std::shared_ptr<CoreObject>>();
@@ -122,13 +118,13 @@ class Args {
 
   std::string owner_;
   std::vector<std::pair<std::string, Value>> items_;
-  mutable std::vector<bool> is_read_;  // by item
+  mutable std::vector<bool> is_read_;  // parallel to items_
 };
 
-// What arguments hold, as a text that is equal where they are; a function counts by its identity.
+// A string key that is equal for equal arguments. Functions and objects are compared by identity.
 std::string content_of(const Args& args);
 
-// The number of a Value that is one; FALSE where it is none.
+// FALSE if the value is not a number.
 bool value_number(const Value& value, double* number);
 
 }  // namespace runhooks

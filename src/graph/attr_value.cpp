@@ -39,7 +39,7 @@ const AttrValue* AttrMap::find(std::string_view name) const {
   return nullptr;
 }
 
-// The items as nobody else's, with room for `size` where they are made anew.
+// Returns items that this map does not share. A new vector has the capacity `size`.
 AttrMap::Items& AttrMap::own(size_t size) {
   if (items_ && items_.use_count() == 1) return *items_;
   auto items = std::make_shared<Items>();
@@ -50,7 +50,7 @@ AttrMap::Items& AttrMap::own(size_t size) {
 }
 
 void AttrMap::set(const std::string& name, AttrValue value) {
-  // an operation has several: moving them along as the vector grows by one and two costs more
+  // Avoids reallocations for the first attributes.
   constexpr size_t kSeveral = 4;
   Items& items = own(std::max(kSeveral, this->items().size() + 1));
   for (auto& item : items) {

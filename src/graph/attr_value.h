@@ -1,4 +1,4 @@
-// AttrValue, the value of an operation's attribute, and the map of them.
+// AttrValue (the value of an attribute) and AttrMap (all attributes of an operation).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace runhooks {
 
 class FuncGraph;
-// A function that an operation calls (graph/func_graph.h).
+// A function that an operation calls, see graph/func_graph.h.
 using FunctionPtr = std::shared_ptr<FuncGraph>;
 
 using AttrValue = std::variant<std::monostate,
@@ -32,12 +32,12 @@ using AttrValue = std::variant<std::monostate,
                                std::vector<Shape>,
                                FunctionPtr>;
 
-// In the spelling of an op's attribute specification: "int", "list(type)", ...
+// The type name in the syntax of attribute specs: "int", "list(type)", ...
 const char* attr_type_name(const AttrValue& value);
 bool attr_equal(const AttrValue& a, const AttrValue& b);
 
-// Attributes by name; few, so a vector. Copies share it until one of them is changed: the operation
-// of a graph and that of the lowered graph have the same.
+// A vector, since operations have few attributes. Copies share it until one of them changes
+// (copy-on-write): lowering copies most operations unchanged.
 class AttrMap {
  public:
   using Items = std::vector<std::pair<std::string, AttrValue>>;
@@ -47,7 +47,6 @@ class AttrMap {
 
   const AttrValue* find(std::string_view name) const;
   void set(const std::string& name, AttrValue value);
-  // Room for so many.
   void reserve(size_t size) { own(size).reserve(size); }
   const Items& items() const;
 

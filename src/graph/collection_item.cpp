@@ -4,7 +4,7 @@ namespace runhooks {
 
 namespace {
 
-// By the places of the types in CollectionItem.
+// In the order of the alternatives of CollectionItem.
 constexpr const char* kWords[] = {"a tensor", "an operation",      "a variable",
                                   "a text",   "a saveable object", "a saver"};
 

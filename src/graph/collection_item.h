@@ -1,4 +1,4 @@
-// Collection_item(), an item of a collection as what it has to be.
+// Collection_item(), typed access to the items of a collection.
 #pragma once
 
 #include <string>
@@ -8,12 +8,11 @@
 
 namespace runhooks {
 
-// Throws, naming the collection and the item, where it is something else. For the types that
-// CollectionItem has.
+// Throws an error that names the collection and the item if the item has another type. T must be an
+// alternative of CollectionItem.
 template <typename T>
 const T& collection_item(const CollectionItem& item, const std::string& collection);
 
-// All items of a collection.
 template <typename T>
 std::vector<T> collection_of(const Graph& graph, const std::string& collection) {
   std::vector<T> all;

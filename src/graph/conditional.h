@@ -1,4 +1,4 @@
-// Add_if(), an operation that calls one of two functions.
+// Add_if(), which adds an operation that calls one of two functions.
 #pragma once
 
 #include <memory>
@@ -9,17 +9,17 @@
 
 namespace runhooks {
 
-// Gives both functions the same arguments; the If has all that they captured and waits for what
-// they wait for. Their results have the same types.
+// Gives both functions the same arguments. The If operation has the captured tensors of both as
+// inputs and their control dependencies. The results of both must have the same types.
 Operation* add_if(Graph& graph,
                   const Output& pred,
                   const std::shared_ptr<FuncGraph>& then_branch,
                   const std::shared_ptr<FuncGraph>& else_branch,
                   const std::string& name = "If");
 
-// Whether what it does depends on more than its arguments, or changes more than its results.
+// Whether the function reads or changes state other than its arguments and results.
 bool is_stateful_function(const FuncGraph& function);
-// All operations that the callers of these functions have to wait for.
+// All operations that must run before the callers of these functions.
 std::vector<Operation*> waits_of(const std::vector<FuncGraph*>& functions);
 
 }  // namespace runhooks

@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-// In a collection as a plain pointer: no exported graph shows it.
+// An opaque pointer in a collection, which exported graphs do not contain.
 constexpr const char* kEndpoints = "endpoints";
 using Endpoints = std::map<std::string, EndpointTensors>;
 

@@ -1,4 +1,4 @@
-// Endpoints, the names by which hooks ask any model for the same things: "loss", "predictions".
+// Endpoints: names such as "loss" and "predictions" that hooks can fetch from every model.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace runhooks {
 
-// One tensor, or several that have names of their own.
+// One tensor or several, each with a key.
 using EndpointTensors = std::vector<std::pair<std::string, Output>>;
 
-// Adds a tensor to the endpoint of this name. A name has no colon: "loss:0" is the tensor of an
-// operation, "loss" the endpoint where there is one.
+// Adds a tensor to the endpoint `name`, which must not contain a colon: "loss:0" is always the
+// output of operation "loss", and "loss" is the endpoint if it exists.
 void add_endpoint(Graph& graph, const std::string& name, const std::string& key, Output tensor);
-// Empty where there is none.
+// Empty if the graph has no such endpoint.
 const EndpointTensors& endpoint(const Graph& graph, const std::string& name);
 std::vector<std::string> endpoint_names(const Graph& graph);
 

@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-// What to say of a range: "between 0 and 1", "0 or more", "positive".
+// "between 0 and 1", "0 or more", "positive".
 std::string range_in_words(const ArgSpec& spec) {
   const bool is_bounded = std::isfinite(spec.low), is_bounded_above = std::isfinite(spec.high);
   if (is_bounded && is_bounded_above && !spec.is_open_below && !spec.is_open_above) {
@@ -51,7 +51,7 @@ bool is_one_tensor(const Value& value) {
   return is_text(value) || value.get_if<Output>() || value.get_if<std::shared_ptr<Variable>>();
 }
 
-// The elements of a list, with names or without, pass `is_good`.
+// Whether the value is a list, named or not, and all its elements satisfy `is_good`.
 template <typename IsGood>
 bool are_all(const Value& value, IsGood is_good) {
   if (const auto* list = value.get_if<std::shared_ptr<ValueList>>()) {
@@ -67,7 +67,7 @@ struct ArgKind {
   const char* name;
   const char* wanted;
   bool (*accepts)(const Value&);
-  bool shows_value = true;  // in messages; else what it is
+  bool shows_value = true;  // messages show the value, otherwise only its kind
 };
 
 const ArgKind kArgKinds[] = {
@@ -75,7 +75,6 @@ const ArgKind kArgKinds[] = {
      [](const Value& value) { return is_plain_number(value) || is_not_known_yet(value); }},
     {"plain number", "a number", is_plain_number},
     {"whole number", "a whole number", is_whole_number},
-    // from 1 on
     {"count", "a positive whole number", is_count},
     {"probability", "a probability from 0 to below 1", is_probability},
     {"flag", "TRUE or FALSE", is_flag},
@@ -93,7 +92,7 @@ const ArgKind kArgKinds[] = {
     {"summaries", "a summary, the name of one or a list of these",
      [](const Value& value) { return is_one_tensor(value) || are_all(value, is_one_tensor); },
      false},
-    // What only the embedding language can look at, and does.
+    // The language bindings check the following kinds.
     {"any", "", nullptr},
     {"initializer", "a function", nullptr},
     {"numbers", "numbers", nullptr},
@@ -124,7 +123,7 @@ const ArgKind kArgKinds[] = {
     {"listeners", "", nullptr},
 };
 
-// NULL for other words: what the core has made, see Made ("dataset").
+// NULL for kinds of CoreObjects, such as "dataset".
 const ArgKind* find_kind(const ArgSpec& spec) {
   const std::string name = spec.kind.substr(0, spec.kind.find('('));
   for (const ArgKind& kind : kArgKinds) {
@@ -133,7 +132,7 @@ const ArgKind* find_kind(const ArgSpec& spec) {
   return nullptr;
 }
 
-// A short value itself, else what it is.
+// A number, string or flag itself, and the kind of other values.
 std::string described(const Value& value) {
   double x;
   if (const auto* text = value.get_if<std::string>()) return str_cat('"', *text, '"');
@@ -189,7 +188,7 @@ Args own_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
 
 void check_arguments(const std::vector<ArgSpec>& specs, const Args& args) {
   for (const auto& item : args.items()) {
-    // what is NULL was not given
+    // A NULL value is equivalent to a missing argument.
     bool is_known = item.first == "type" || item.second.is_null();
     for (const ArgSpec& spec : specs) {
       if (spec.target != item.first) continue;

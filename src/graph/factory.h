@@ -1,4 +1,4 @@
-// Factory, which makes things from Args by the name of their type, and the check of such arguments.
+// Factory (creates objects of registered types from Args) and check_arguments().
 #pragma once
 
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace runhooks {
 
-// Throws where an argument is not one of `specs`, is missing, or is of another kind or out of its
-// range. For a "number", tensors, variables and functions stand for values that are not known yet.
+// Throws if an argument is unknown, missing, of the wrong kind or out of range. A "number" may also
+// be a tensor, a variable or a function, whose value is not known yet.
 void check_arguments(const std::vector<ArgSpec>& specs, const Args& args);
-// What a value of the argument must be: "a whole number", "one of "sum", "mean"".
+// Describes valid values in messages: "a whole number", "one of "sum", "mean"".
 std::string wanted_words(const ArgSpec& spec);
-// The arguments that `specs` know, without the others.
+// Selects the arguments that `specs` declare.
 Args own_arguments(const std::vector<ArgSpec>& specs, const Args& args);
 
-// Things made from Args by the name of their type, each registered in its own file.
+// Creates objects derived from T by type name. Each type registers itself in its own file.
 template <typename T>
 class Factory {
  public:
@@ -28,11 +28,11 @@ class Factory {
    public:
     std::string type;
     Make make;
-    // How scripts call it ("train.AdamOptimizer") and with what; empty where R has its constructor.
+    // The name under `tf` ("train.AdamOptimizer"); empty if R defines the constructor.
     std::string endpoint;
-    std::vector<std::string> lines;
+    std::vector<std::string> lines;  // argument specs, see parse_arg_spec()
     std::string summary;
-    // Read from the lines when they are asked for first: most loads of the library ask for few.
+    // Parses the lines on first use, so that loading the library stays cheap.
     const std::vector<ArgSpec>& arguments() const {
       if (arguments_.empty()) {
         for (const std::string& line : lines) arguments_.push_back(parse_arg_spec(line));
@@ -62,7 +62,7 @@ class Factory {
     entries_.push_back(std::move(entry));
     return true;
   }
-  // NULL where there is none of this type.
+  // NULL if the type is not registered.
   const Entry* find_or_null(const std::string& type) const {
     for (const Entry& entry : entries_) {
       if (entry.type == type) return &entry;

@@ -1,5 +1,4 @@
-// Curvature, what a model says of how strongly its outputs depend on each element of a variable: the
-// sum over the batch of the squares by which an output changes with it.
+// Gauss-Newton diagonals of variables, which models provide and optimizers use as curvature.
 #pragma once
 
 #include <functional>
@@ -8,11 +7,12 @@
 
 namespace runhooks {
 
-// A tensor of the variable's shape; made when it is asked for.
+// Adds a tensor of the variable's shape to the graph. Each element is the sum over the batch of the
+// squared derivatives of the outputs with respect to that element of the variable.
 using CurvatureFn = std::function<Output(Graph&)>;
 
 void set_gauss_newton_diagonal(Graph& graph, const Variable& variable, CurvatureFn curvature);
-// Invalid where the model offers none.
+// Invalid if the model has not set a diagonal for the variable.
 Output curvature_of(Graph& graph, const Variable& variable);
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// IndexedSlices, a gradient of rows as a value that scripts hold, and its way to a tensor.
+// IndexedSlices, a sparse gradient as a value for scripts, and its conversion to a tensor.
 #pragma once
 
 #include <string>
@@ -18,14 +18,14 @@ class IndexedSlices : public CoreObject {
   Gradient rows_;
 };
 
-// A gradient of rows as a tensor of the variable's shape, zeros elsewhere; another one as it is.
+// Converts IndexedSlices to a tensor of the variable's shape. Returns a dense gradient unchanged.
 Output dense_gradient(Graph& graph, const Gradient& gradient);
 
-// NULL where the value is no IndexedSlices.
+// NULL if the value is not IndexedSlices.
 const Gradient* rows_in(const Value& value);
-// A tensor, IndexedSlices, or NULL for none.
+// Returns a tensor, IndexedSlices, or NULL for no gradient.
 Value gradient_value(const Gradient& gradient);
-// What a function does to a tensor, done to the values of the rows where it is a gradient of such.
+// Applies `change` to a dense gradient or to the values of IndexedSlices.
 template <typename Change>
 Gradient change_values(Gradient gradient, Change change) {
   gradient.values = change(gradient.values);

@@ -9,7 +9,7 @@ Output value_of(Graph& graph, const Variable& part) {
   return graph.op("ReadVariableOp", {part.handle}).attr("dtype", part.dtype);
 }
 
-// The axis along which there is more than one part.
+// The axis along which the variable is partitioned. There must be at least two parts.
 int cut_axis(const std::vector<VariablePtr>& parts) {
   int axis = 0;
   for (size_t i = 0; i < parts[1]->slice->offset.size(); ++i) {

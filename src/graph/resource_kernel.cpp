@@ -1,4 +1,3 @@
-// Handles to what a session keeps of an operation.
 #include "graph/resource_kernel.h"
 
 #include "graph/saveable.h"

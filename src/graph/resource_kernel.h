@@ -1,4 +1,4 @@
-// The kernel of operations whose output is a handle to what a session keeps of them.
+// The kernel of operations whose output is a handle to their resource in the session.
 #pragma once
 
 #include <memory>

@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-// "SquaredDifference" is squared_difference, "GatherV2" gather.
+// "SquaredDifference" -> "squared_difference", "GatherV2" -> "gather".
 std::string snake_case(const std::string& type) {
   const bool is_v2 = type.size() > 2 && type.compare(type.size() - 2, 2, "V2") == 0;
   std::string snake;
@@ -29,13 +29,13 @@ bool is_list(const AttrValue& value) {
          std::holds_alternative<std::vector<std::string>>(value);
 }
 
-// A default in R's words; empty where there is none.
+// A default as R code; empty if the attribute is required.
 std::string in_r(const AttrDef& attr) {
   const AttrValue& value = attr.default_value;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "TRUE" : "FALSE";
   if (const auto* whole = std::get_if<int64_t>(&value)) return str_cat(*whole);
   if (const auto* number = std::get_if<float>(&value)) {
-    // the digits that a float has: 0.2
+    // The precision of a float, so that 0.2 does not become 0.20000000298.
     return format_text("%.7g", static_cast<double>(*number));
   }
   if (const auto* type = std::get_if<DType>(&value)) return str_cat("'", dtype_name(*type), "'");
@@ -48,7 +48,7 @@ std::string in_r(const AttrDef& attr) {
   return quoted + "'";
 }
 
-// Type attributes and lengths that follow from the inputs.
+// Whether the attribute is a type or a length that follows from the inputs.
 bool is_inferred(const OpDef& def, const AttrDef& attr) {
   return std::any_of(def.inputs.begin(), def.inputs.end(), [&](const ArgDef& arg) {
     return arg.type_attr == attr.name || arg.number_attr == attr.name ||

@@ -1,4 +1,4 @@
-// Signature, how scripts call an op or a graph function: names below `tf`, arguments, defaults.
+// Signature: the names under `tf`, the arguments and the defaults of an op or a graph function.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace runhooks {
 
-// "nn.moments(x, axes, keepdims = NULL, keep_dims as keepdims = NULL)"; several names stand before
-// the parenthesis with commas between them. Names that begin with "_" are not shown to scripts.
+// Parsed from text such as "nn.moments(x, axes, keepdims = NULL, keep_dims as keepdims = NULL)".
+// Several names are separated by commas. Names that begin with "_" are hidden from scripts.
 struct Signature {
   std::vector<std::string> endpoints;
-  std::vector<ArgSpec> arguments;  // their kinds are those of the core's own
+  std::vector<ArgSpec> arguments;
 
   const ArgSpec* find(const std::string& name) const;
 };
 
-// Throws where the text is none.
+// Throws kInternal for invalid text.
 Signature parse_signature(const std::string& text);
 
-// All signatures of an op: those it names itself, and for its other endpoints the one that follows
-// from its interface as in TensorFlow: inputs, attributes that must be given, the other ones, name.
+// All signatures of an op. Endpoints without an explicit signature get one derived as in
+// TensorFlow: inputs, required attributes, optional attributes, `name`.
 std::vector<Signature> signatures_of(const OpDef& def);
 
 }  // namespace runhooks
