@@ -19,7 +19,7 @@ using NumberedOperations = std::map<int, const Operation*>;
 NumberedOperations ancestors_of(std::vector<const Operation*> ends,
                                      Through through,
                                      const std::function<bool(const Operation&)>& goes_on = {});
-// Returns `end` or an ancestor that satisfies `is_it`; NULL if there is none.
+// Returns `end` or one of its ancestors, whichever satisfies `is_it` first, or NULL.
 const Operation* find_ancestor(const Operation* end,
                              Through through,
                              const std::function<bool(const Operation&)>& is_it);

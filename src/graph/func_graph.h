@@ -1,4 +1,4 @@
-// FuncGraph, a function that an operation calls (a branch of tf.cond, the body of a loop): a graph of its own.
+// FuncGraph, the graph of a function that an operation calls, such as a branch of tf.cond.
 #pragma once
 
 #include <functional>
@@ -12,22 +12,22 @@
 
 namespace runhooks {
 
-// Its operations may use tensors of the graphs around it: each gets a stand-in among the arguments.
-// A variable, table or iterator is captured as a copy of the operation that holds it, which finds
-// the session's thing under the same name. Names, variables and collections are those of the root.
+// An operation may use tensors of enclosing graphs; the function captures each of them as an
+// argument. It captures a variable, table or iterator as a copy of the operation that holds it: the
+// copy has the same name, so the session finds the same resource.
 class FuncGraph : public Graph {
  public:
-  // For the caller's graph; operations are in the name scope `scope` ("cond/").
+  // `outer` is the graph of the caller. All operations are in the name scope `scope` ("cond/").
   FuncGraph(Graph& outer, const std::string& scope, const std::string& name);
 
   Graph& outer() const { return outer_; }
-  // As files know it: letters, digits, "_".
+  // The name in exported graphs, made of letters, digits and "_".
   const std::string& function_name() const { return name_; }
   void rename(std::string name) { name_ = std::move(name); }
   const std::string& scope() const { return scope_; }
 
-  // In the order of the caller's inputs (those that are arguments). Where `outside` is there it is
-  // what the caller is to be given; an argument that is a handle is not fed.
+  // `inside` represents the argument in this graph. For a captured tensor, `outside` is the
+  // corresponding input of the caller. A captured handle gets no value from the caller.
   struct Argument {
     Output inside, outside;
     bool is_handle() const { return inside.op->inputs().empty() && outside && is_thing(outside); }
@@ -35,27 +35,26 @@ class FuncGraph : public Graph {
   const std::vector<Argument>& arguments() const { return arguments_; }
   Output argument(size_t i) const { return arguments_[i].inside; }
   Output add_argument(DType dtype, const Shape& shape, const std::string& name = "arg");
-  // An argument for `outside`, of a graph around this one.
   Output capture(const Output& outside) override;
   void wait_outside(Operation* outside) override;
-  // Operations of the caller's graph that have to run before it.
+  // Operations of the outer graph that must run before the caller.
   const std::vector<Operation*>& waits_for() const { return waits_for_; }
 
-  // The results; all of this graph.
+  // Must belong to this graph.
   std::vector<Output> results;
 
-  // It computes a gradient of `forward`, another function: `keep` gives, for a tensor of that, one
-  // of this graph or of those around.
+  // Marks this function as the gradient of the function `forward`. Given a tensor of `forward`,
+  // `keep` must return a tensor with its value in this graph or an enclosing one.
   void differentiates(const Graph& forward, std::function<Output(const Output&)> keep) {
     forward_ = &forward;
     keep_ = std::move(keep);
   }
 
-  // Gives the functions of one operation the same arguments: each gets what the others have
-  // captured. From argument `first` on all are captured.
+  // Gives the functions of one operation the same arguments, in the same order: each function
+  // captures the tensors that the others have captured. Captures begin at argument `first`.
   static void unify_captures(const std::vector<FuncGraph*>& functions, size_t first);
 
-  // What refers to something that a session keeps.
+  // Whether the tensor refers to a resource of the session.
   static bool is_thing(const Output& x) { return x.is_ref() || x.dtype() == DType::kResource; }
 
  private:
@@ -71,16 +70,15 @@ class FuncGraph : public Graph {
   std::function<Output(const Output&)> keep_;
 };
 
-// Those of the graph and of all functions in it.
+// Includes the operations of all functions in the graph.
 std::vector<Operation*> all_operations(const Graph& graph);
 // The functions that an operation calls.
 std::vector<FunctionPtr> functions_of(const Operation& op);
-// Whether this is true of the operation or of one in the functions that it calls.
+// Whether the operation, or a needed operation of a function that it calls, satisfies `is_so`.
 bool any_inside(const Operation& op, const std::function<bool(const Operation&)>& is_so);
-// The names of the variables that the operation changes, and those in its functions; one may come
-// more than once.
+// The names of the variables that the operation or its functions change, possibly with duplicates.
 std::vector<std::string> changed_variables(const Operation& op);
-// The operations of a function that its results need, in the order of their making.
+// The operations on which the results depend, in creation order.
 std::vector<const Operation*> needed_operations(const FuncGraph& function);
 
 }  // namespace runhooks

@@ -10,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-// As registered; signatures are read when somebody asks for the functions.
+// Signatures are parsed on the first call of all_graph_functions(), not at registration.
 struct Registered {
   const char* signature;
   const char* summary;
@@ -33,7 +33,7 @@ Tensor in_type(const Tensor& tensor, DType dtype) {
   return converted;
 }
 
-// A number or flag and the type it has by itself; FALSE where it is neither.
+// Reads a number or flag and its natural type; FALSE for other values.
 bool plain_number(const Value& value, double* x, DType* natural) {
   if (const bool* flag = value.get_if<bool>()) {
     *x = *flag;
@@ -64,8 +64,8 @@ Output constant_of_list(Graph& graph, const ValueList& list, const std::string& 
   return graph.constant(in_type(numbers, natural), name);
 }
 
-// Numbers and arrays in lists of lists, as one array; nothing where they are of several types or
-// shapes, or are not numbers.
+// Converts nested lists of numbers and arrays to one array. Returns nothing if elements differ in
+// type or shape, or are not numeric.
 std::optional<Tensor> array_of(const Value& value, DType dtype) {
   if (const auto* array = value.get_if<Tensor>()) {
     if (!is_numeric(array->dtype())) return std::nullopt;
@@ -96,7 +96,8 @@ std::optional<Tensor> array_of(const Value& value, DType dtype) {
   return whole;
 }
 
-// Tensors, lists and numbers, which take the type of the first tensor.
+// Stacks tensors, lists and numbers. Unless `dtype` is set, numbers get the type of the first
+// tensor.
 Output stacked(Graph& graph, const ValueList& list, const std::string& name, DType dtype) {
   std::vector<Output> parts(list.size());
   auto is_tensor = [](const Value& x) { return x.get_if<Output>() || x.get_if<VariablePtr>(); };

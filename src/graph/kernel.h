@@ -31,7 +31,10 @@ class ResourceManager {
     std::unique_ptr<Resource>& slot = resources_[name];
     if (!slot) slot = create();
     auto* resource = dynamic_cast<R*>(slot.get());
-    if (!resource) fail(Code::kInvalidArgument, "Resource '", name, "' already exists and is a ", slot->kind(), ".");
+    if (!resource) {
+      fail(Code::kInvalidArgument, "Resource '", name, "' already exists and is a ", slot->kind(),
+           ".");
+    }
     return *resource;
   }
   // NULL if no resource has this name and type.

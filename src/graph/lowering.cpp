@@ -128,12 +128,13 @@ class Lowering {
   bool can_go_on() const {
     const auto& all = from_.operations();
     const auto is_known = [this](const Operation* op) { return is_lowered(*op); };
-    const auto told = new_operations_in(collection_keys::kLocalInitOp);
+    const auto init_ops = new_operations_in(collection_keys::kLocalInitOp);
     const auto first_new = all.begin() + static_cast<std::ptrdiff_t>(made_.size());
     return extensions_ == from_.extensions() &&
            new_operations_in(collection_keys::kTrainOp).empty() &&
-           std::none_of(told.begin(), told.end(), is_known) &&
-           std::all_of(all.begin(), first_new, [this](const auto& op) { return has_shapes(*op); }) &&
+           std::none_of(init_ops.begin(), init_ops.end(), is_known) &&
+           std::all_of(all.begin(), first_new,
+                       [this](const auto& op) { return has_shapes(*op); }) &&
            std::all_of(first_new, all.end(), [this](const auto& op) { return has_names(*op); });
   }
   // Lowers the operations that the results of the function depend on.

@@ -1,4 +1,4 @@
-// Saveable, what has values in checkpoints: named tensors that are saved and restored together.
+// Saveable: an object with values in checkpoints, such as a variable or the state of a hook.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace runhooks {
 
-// A state as a tree: the names are its paths ("source/position").
+// A state as a tree of tensors whose names are paths ("source/position").
 using NamedTensors = std::map<std::string, Tensor>;
 
-// The part of a state below `prefix`, and a state put below it.
+// Extract the tensors below `prefix`, without the prefix, and the inverse.
 NamedTensors subtree(const NamedTensors& tree, const std::string& prefix);
 void add_subtree(NamedTensors& tree, const std::string& prefix, const NamedTensors& part);
 
@@ -26,20 +26,20 @@ int64_t state_integer(const NamedTensors& state, const std::string& name);
 bool state_flag(const NamedTensors& state, const std::string& name);
 double state_number(const NamedTensors& state, const std::string& name);
 std::string state_string(const NamedTensors& state, const std::string& name);
-// A name as one part of a path.
+// Escapes "/" in a name so that it can be one component of a path.
 std::string path_part(const std::string& name);
 
-// A resource that an operation keeps from run to run and that belongs into its owner's state.
+// A resource of an operation whose state is saved in checkpoints.
 class StatefulResource : public Resource {
  public:
   virtual NamedTensors save_state() const = 0;
-  // A state that does not fit is an error and changes nothing. Whether it fits does not depend on
-  // what it is now.
+  // Throws for an invalid state and then changes nothing. Validity must not depend on the current
+  // state: read_resource_state() validates on a new resource.
   virtual void restore_state(const NamedTensors& state) = 0;
 };
 
-// What a session keeps of an operation, made where there is none yet.
-// NULL where operations of this type have none.
+// Returns the resource of an operation and creates it on first use. NULL if operations of this type
+// have none.
 StatefulResource* stateful_resource(ResourceManager& resources, const Operation& op);
 
 // One tensor of a checkpoint, or a part of one (TensorFlow's SaveSpec).
@@ -49,7 +49,7 @@ struct SaveSpec {
   std::shared_ptr<const SaveSliceInfo> slice;  // NULL: all of it
 };
 
-// A checkpoint, as those see it who take their values from it.
+// Read access to a checkpoint, in a file or in memory.
 class TensorSource {
  public:
   struct Info {
@@ -58,84 +58,82 @@ class TensorSource {
   };
   virtual ~TensorSource() = default;
   virtual const std::string& path() const = 0;
-  // Nothing where there is no such tensor.
   virtual std::optional<Info> find(const std::string& name) const = 0;
   virtual std::vector<std::string> names_with(const std::string& prefix) const = 0;
   virtual Tensor read(const std::string& name) const = 0;
   virtual Tensor read_part(const std::string& name, const SaveSliceInfo& slice) const = 0;
 };
 
-// A Saveable in a graph in TensorFlow's operations (graph/lowering.h): what a file that is loaded
-// elsewhere saves and restores it by.
+// The operations that save and restore a Saveable in an exported graph (graph/lowering.h).
 struct SaveableOps {
   struct Spec {
     std::string name;  // the key in a checkpoint
     DType dtype;
-    std::string slice;  // where it lies in the key's tensor, as RestoreV2 takes it; "": all of it
+    std::string slice;  // the slice of the tensor in RestoreV2's format; "": the whole tensor
   };
   std::vector<Spec> specs;
-  // Adds what gives these tensors to the lowered graph, and an operation that takes them over.
+  // Adds operations that compute these tensors to the lowered graph.
   std::function<std::vector<Output>(Graph&)> values;
+  // Adds an operation that assigns restored tensors.
   std::function<Operation*(Graph&, const std::vector<Output>&)> restore;
 };
 
-// TensorFlow's SaveableObject: whatever has values in checkpoints. Who saves, restores, exports,
-// evaluates or warm-starts asks Saveables and knows no kind of them. What is restored is read and
-// checked first, by read(), and put in place afterwards, by what that returns: a checkpoint that
-// does not fit changes nothing.
+// TensorFlow's SaveableObject. Saving, restoring, exporting, evaluation and warm starts use only
+// this interface. Restoring has two phases: read() loads and checks the values of each Saveable,
+// and the functions that it returns assign them. So an incompatible checkpoint changes nothing.
 class Saveable {
  public:
   using Assign = std::function<void(ResourceManager&)>;
   virtual ~Saveable() = default;
-  // Its tensor's name, or what the names of its tensors begin with.
+  // The name of its tensor, or the prefix of the names of its tensors.
   virtual const std::string& name() const = 0;
-  // How scripts call it; what name() begins with.
+  // The name in messages and scripts; a prefix of name().
   virtual const std::string& display_name() const { return op() ? op()->name() : name(); }
   virtual std::vector<SaveSpec> save(ResourceManager& resources) = 0;
-  // What is required and not there is an error, and so is what does not go with what `resources`
-  // have. Nothing to do is an empty function, which must not fail.
+  // Throws if a required value is missing or incompatible with `resources`. The returned function
+  // must not fail; it is empty if there is nothing to assign.
   virtual Assign read(const TensorSource& source, const ResourceManager& resources) = 0;
   virtual bool is_in(const TensorSource& source) const {
     return !source.names_with(name()).empty();
   }
 
-  // TRUE: a part of what the model has learned, which is exported, evaluated, kept as best and
-  // warm-started. FALSE: where a run stands (its input, its hooks, its random numbers), which is
-  // nobody's but that run's when it goes on.
+  // TRUE for learned state, which is exported, evaluated, kept as the best model and warm-started.
+  // FALSE for the progress of a run (positions in the input, hooks, random generators), which only
+  // a resumed run restores.
   virtual bool is_model_state() const { return false; }
-  // TRUE: training changes it. One pattern of a warm start means these alone.
+  // TRUE if training changes it. A warm start with a single pattern selects only these.
   virtual bool is_trainable() const { return false; }
-  // The operation whose resource it is; NULL where there is none.
+  // The operation that holds its value in a session, or NULL.
   virtual const Operation* op() const { return nullptr; }
-  // What gives it its first value; NULL where it begins by itself.
+  // NULL if it needs no initialization.
   virtual Operation* initializer() const { return nullptr; }
-  // Whether a session has it. What begins by itself, or when a hook says so, is always there.
+  // TRUE for Saveables without an initializer.
   virtual bool is_initialized(const ResourceManager&) const { return true; }
-  // Without specs: graphs in files do not save it.
+  // Returns no specs if exported graphs do not save it.
   virtual SaveableOps lowered() const { return {}; }
-  // NULL where it is none.
+  // NULL if it is not a variable.
   virtual VariablePtr variable() const { return nullptr; }
 };
 
 using SaveablePtr = std::shared_ptr<Saveable>;
 
 void assign_variable(ResourceManager& resources, const Variable& variable, const Tensor& value);
-// Where a variable lies in the tensor of a checkpoint, as RestoreV2 takes it: "7 2 0,3:0,2"; ""
-// where it is whole.
+// The slice of a partitioned variable in RestoreV2's format, such as "7 2 0,3:0,2"; "" for other
+// variables.
 std::string slice_spec(const Variable& variable);
-// A checkpoint that has no such variable gives it zeros instead of being refused: what hooks note
-// may be missing in checkpoints of loops without them.
+// Restores zeros if a checkpoint lacks the variable. Used for variables of hooks, which are missing
+// in checkpoints of training loops without these hooks.
 void mark_optional_in_checkpoint(const VariablePtr& variable);
-// `name`: its key where that is not its own. With `reshape` one of another shape will do that has
-// as many elements.
+// `name` is the key in checkpoints, by default that of the variable. `reshape` accepts tensors with
+// another shape and the same number of elements.
 SaveablePtr variable_saveable(const VariablePtr& variable,
                               const std::string& name = "",
                               bool reshape = false);
-// The error of a checkpoint in which there is no tensor of this name.
+// Throws the error for a checkpoint without this tensor.
 [[noreturn]] void throw_missing(const TensorSource& source, const std::string& name);
 
-// What is kept beside the variables: a state below a prefix that ends in "/". It is optional: a
-// checkpoint that knows nothing of it, such as TensorFlow's, leaves it as it is.
+// State other than variables, below a prefix that ends in "/". It is optional: restoring from a
+// checkpoint without it, such as TensorFlow's, leaves it unchanged.
 class StateSaveable : public Saveable {
  public:
   explicit StateSaveable(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -154,9 +152,9 @@ class StateSaveable : public Saveable {
   std::string prefix_;
 };
 
-// What a session keeps of an operation (OpDef::resource_factory) as a part of the model, below the
-// name of its handle ("ensemble:0/"), which no variable has, or below a prefix of its own. Who knows
-// more of it, such as how files have it, derives from this.
+// The resource of an operation (OpDef::resource_factory) as model state. The default prefix is the
+// name of the handle ("ensemble:0/"), which cannot collide with a variable. Derived classes may
+// add, for example, the operations for exported graphs.
 class ResourceSaveable : public StateSaveable {
  public:
   explicit ResourceSaveable(const Operation& op) : ResourceSaveable(op, op.name() + ":0/") {}
@@ -170,30 +168,28 @@ class ResourceSaveable : public StateSaveable {
   Assign read_state(const NamedTensors& state,
                     const std::string& where,
                     const ResourceManager& resources) override;
-  // For messages: "The state of 'ensemble' (...)".
+  // The subject of error messages: "The state of 'ensemble' (...)".
   virtual std::string in_words() const;
 
  private:
   const Operation& op_;
 };
 
-// Gives what a session keeps of an operation this state, as Saveable::read() has to: one that does
-// not fit throws at once.
+// Implements Saveable::read() for the resource of an operation. Throws for an invalid state.
 Saveable::Assign read_resource_state(const Operation& op, const NamedTensors& state);
 
-// The global variables of a graph in the order of their names, then what is in the collection
-// `saveable_objects`.
+// The global variables of a graph, sorted by name, then the collection `saveable_objects`.
 std::vector<SaveablePtr> saveables_in(const Graph& graph);
-// Those of them that are of the model.
+// Keeps only model state, see is_model_state().
 std::vector<SaveablePtr> of_model(std::vector<SaveablePtr> saveables);
 std::vector<SaveablePtr> model_saveables_in(const Graph& graph);
-// Those of them that graphs in files save and restore, in the order of their operations' names.
+// The Saveables that exported graphs save and restore, sorted by the names of their operations.
 std::vector<SaveablePtr> exported_saveables_in(const Graph& graph);
 
-// Those of these that `source` has.
+// Keeps only the Saveables that `source` contains.
 std::vector<SaveablePtr> saveables_among(std::vector<SaveablePtr> saveables,
                                          const TensorSource& source);
-// Gives all of these their value. All are read and checked before the first is changed.
+// Reads and checks all values before it assigns the first one.
 void restore_saveables(const std::vector<SaveablePtr>& saveables,
                        const TensorSource& source,
                        ResourceManager& resources);

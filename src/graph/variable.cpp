@@ -106,7 +106,7 @@ VariablePtr make_variable_in_scope(Graph& graph,
                                    const std::function<Output()>& initial_value,
                                    const VariableOptions& options,
                                    const std::string& shared_name) {
-  // A variable must not wait for what happens to run when it is made.
+  // Initialization must not depend on the control dependencies of the scope that creates it.
   ControlDependencies none(graph, {}, true);
   auto variable = std::make_shared<Variable>();
   {
@@ -143,7 +143,8 @@ VariablePtr make_variable(Graph& graph,
                           const VariableOptions& options,
                           const std::string& shared_name) {
   if (graph.is_function()) {
-    // the variable is there for all, so what it begins with cannot be a thing of one branch
+    // The variable belongs to the root graph, so its initial value must not be computed inside a
+    // branch or loop body. Constants can be copied.
     if (initial_value.graph().is_function() && !initial_value.op->def().is_constant) {
       throw Error(Code::kInvalidArgument,
                   str_cat("The initial value of variable '", name, "', '", initial_value.name(),
@@ -199,7 +200,8 @@ VariablePtr VariableStore::get(const std::string& name,
     invalid_argument("Shape of a new variable (", full, ") must be fully defined, but instead was ",
                      shape, ".");
   }
-  const VariableTransform& regularizer = options.regularizer ? options.regularizer : current_.regularizer;
+  const VariableTransform& regularizer =
+      options.regularizer ? options.regularizer : current_.regularizer;
   Initializer initializer = options.initializer ? options.initializer : current_.initializer;
   if (!initializer) {
     initializer = is_floating(options.dtype) ? default_initializer() : zeros_initializer();
@@ -257,7 +259,7 @@ std::vector<VariablePtr> VariableStore::get_partitioned(const std::string& name,
   for (int64_t part = 0; part < n; ++part) {
     Shape part_shape = shape;
     if (shape.rank() > 0) {
-      // The first parts take what does not divide.
+      // The first parts get one more row each if the size is not divisible.
       const int64_t size = shape.dim(axis) / n + (part < shape.dim(axis) % n ? 1 : 0);
       part_shape.set_dim(axis, size);
     }
@@ -318,7 +320,7 @@ Output global_step_read(Graph& graph) {
   if (!cached.empty()) return collection_item<Output>(cached.front(), key);
   const VariablePtr step = global_step(graph);
   if (!step) return Output();
-  // Read where nothing waits, as TensorFlow does, under TensorFlow's name.
+  // As in TensorFlow, the read has no control dependencies and this name.
   ControlDependencies none(graph, {}, true);
   NameScope scope(graph, step->op_name() + "/");
   const Output zero = graph.scalar(step->dtype, 0, "add/y");

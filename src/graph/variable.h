@@ -1,4 +1,4 @@
-// Variable (its operations in the graph), variable scopes, and the value that a session keeps of one.
+// Variable (its operations in a graph), VariableState (its value in a session), variable scopes.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace runhooks {
 
-// A session's value of a variable.
+// The value of a variable in a session.
 class VariableState : public Resource {
  public:
   VariableState(std::string name, DType dtype) : name_(std::move(name)), dtype_(dtype) {}
@@ -21,13 +21,13 @@ class VariableState : public Resource {
   DType dtype() const { return dtype_; }
   bool is_initialized() const { return value_.is_valid(); }
   Tensor& value() { return value_; }
-  // How often a variable of this process has got another buffer: as long as the number is the same,
-  // who knows where a value is need not ask again.
+  // Counts how often variables of this process have changed buffers. Cached pointers to values are
+  // valid while the count is unchanged.
   static uint64_t moves() { return moves_.load(std::memory_order_relaxed); }
-  // Copies into the buffer at hand where the shape is the same, so that what has been prepared for
-  // it stays valid. Throws where the value has another type.
+  // Copies into the current buffer if the shape matches, so that prepared kernels remain valid.
+  // Throws if the value has another type.
   void assign(const Tensor& value);
-  // The same with the buffer of the value in place of a copy, where nobody else has it.
+  // Like assign(), but takes over the buffer of the value if nothing else shares it.
   void take(Tensor value);
 
  private:
@@ -38,7 +38,7 @@ class VariableState : public Resource {
   Tensor value_;
 };
 
-// The part of a partitioned variable that one Variable holds, as checkpoints know it.
+// The position of one part of a partitioned variable in the full tensor. Checkpoints store it.
 struct SaveSliceInfo {
   std::string full_name;
   Shape full_shape;
@@ -46,23 +46,21 @@ struct SaveSliceInfo {
   Shape shape;
 };
 
-// Of a value a regularization loss, or another value (a constraint).
+// Maps the value of a variable to a regularization loss, or to a constrained value.
 using VariableTransform = std::function<Output(Graph&, Output)>;
 
 class Variable {
  public:
-  // The op that holds it ("w"), the tensor read from it ("w/read:0" or ".../ReadVariableOp:0"), the
-  // op that sets it to its initial value.
-  Output handle;
-  Output snapshot;
-  Operation* initializer = nullptr;
+  Output handle;    // of the op that holds the variable ("w")
+  Output snapshot;  // its value: "w/read:0" or "w/Read/ReadVariableOp:0"
+  Operation* initializer = nullptr;  // assigns `initial_value`
   Output initial_value;
-  std::string shared_name;  // differs from the op's name where a name scope was open
+  std::string shared_name;  // differs from the op's name inside a name scope
   DType dtype = DType::kInvalid;
   Shape shape;
   bool trainable = true;
   bool is_resource = false;
-  // What an optimizer does to the value after each step; may be none.
+  // Optimizers apply it to the value after each step; may be empty.
   VariableTransform constraint;
   std::shared_ptr<SaveSliceInfo> slice;
 
@@ -75,47 +73,46 @@ class Variable {
 
 using VariablePtr = std::shared_ptr<Variable>;
 using Initializer = std::function<Output(Graph&, const Shape&, DType)>;
-// The numbers of parts along each axis.
+// Returns the number of parts along each axis.
 using Partitioner = std::function<std::vector<int64_t>(const Shape&, DType)>;
 
 Initializer zeros_initializer();
-// Of variables of floats that name none; nn/initializer.cpp, which knows random ops, sets it.
+// The initializer of floating-point variables without one. nn/initializer.cpp sets it, because this
+// module does not depend on random ops.
 Initializer& default_initializer();
 Initializer constant_initializer(double value);
 
-// The sessions' values are found under the name of the op that holds the variable.
+// `handle` is the op that holds the variable. NULL if the session has no state for it.
 VariableState* find_variable_state(const ResourceManager& resources, const Operation& handle);
-// The shape that the operation of a handle or a reference declares; unknown where it does not.
+// The attribute `shape` of an operation that holds a variable; unknown if it has none.
 Shape declared_shape(const Operation& handle);
 
 struct VariableOptions {
   DType dtype = DType::kFloat32;
-  Initializer initializer;  // none: zeros for integers and bools, else glorot uniform
+  Initializer initializer;  // empty: zeros for integers and bools, else default_initializer()
   bool trainable = true;
   bool use_resource = false;
   VariableTransform regularizer, constraint;
   std::vector<std::string> collections = {collection_keys::kGlobalVariables};
 };
 
-// A variable with operations of its own, initialized to `initial_value`, which fixes dtype and
-// shape. `name` is made unique in the current name scope; where it ends in "/" it is taken as it
-// is.
+// Adds a variable whose dtype and shape are those of `initial_value`. Makes `name` unique in the
+// current name scope, unless it ends in "/": then it is the full name.
 VariablePtr make_variable(Graph& graph,
                           Output initial_value,
                           const std::string& name,
                           const VariableOptions& options,
                           const std::string& shared_name = "");
 
-// What a scope gives for a variable: one, or a value that a custom getter made.
 struct VariableGetterResult {
-  VariablePtr variable;  // may be none
+  VariablePtr variable;  // NULL if a custom getter returned only a value
   Output value;
 };
-// Gets a variable of this full name in its own way: tf.variable_scope(custom_getter = ).
+// Replaces VariableStore::get() in a scope: tf.variable_scope(custom_getter = ).
 using VariableGetter = std::function<VariableGetterResult(
     Graph&, const std::string& full_name, const Shape&, const VariableOptions&)>;
 
-// Variables that get_variable() made, and the scopes it looks through.
+// The variables created by tf.get_variable(), by full name, and the current variable scope.
 class VariableStore {
  public:
   enum class Reuse { kNever, kAlways, kAuto };
@@ -133,19 +130,22 @@ class VariableStore {
   explicit VariableStore(Graph& graph) : graph_(graph) {}
   Scope& current() { return current_; }
   VariablePtr find(const std::string& name) const;
-  // Whether there is a variable in the scope `name` inside of the current one.
+  // Whether the scope `name` within the current scope contains a variable.
   bool has_scope(const std::string& name) const;
-  // The variable "<scope>/<name>": a new one, or the one at hand, as the scope's `reuse` says.
+  // Creates the variable "<scope>/<name>" or returns the existing one. Throws if the `reuse` of the
+  // scope does not allow this.
   VariablePtr get(const std::string& name, const Shape& shape, const VariableOptions& options);
-  // The same cut into parts by the scope's partitioner; one part without one.
+  // Like get(), but the partitioner of the scope splits the variable. Returns one part without a
+  // partitioner.
   std::vector<VariablePtr> get_partitioned(const std::string& name,
                                            const Shape& shape,
                                            const VariableOptions& options);
-  // What the scope's getter gives, or get().
-  VariableGetterResult obtain(const std::string& name, const Shape& shape, const VariableOptions& options);
-  // What a getter calls: get() of a full name, with the scope's defaults and no getter.
+  // Calls the getter of the scope, or get() if it has none.
+  VariableGetterResult obtain(const std::string& name,
+                              const Shape& shape,
+                              const VariableOptions& options);
+  // For custom getters: get() with a full name and the defaults of the scope, without its getter.
   VariablePtr get_full(const std::string& name, const Shape& shape, const VariableOptions& options);
-  // Of a variable in the current scope.
   std::string full_name(const std::string& name) const {
     return current_.name.empty() ? name : current_.name + "/" + name;
   }
@@ -156,7 +156,8 @@ class VariableStore {
   std::map<std::string, VariablePtr> by_name_;
 };
 
-// tf.variable_scope(): a prefix for variables and, made unique, a name scope for operations.
+// RAII form of tf.variable_scope(): a prefix for variables, and a name scope for operations with
+// the same name made unique.
 class VariableScope {
  public:
   VariableScope(Graph& graph, const std::string& name);
@@ -172,10 +173,10 @@ class VariableScope {
 
 std::vector<VariablePtr> variables_in(const Graph& graph, const std::string& collection);
 
-// The int64 variable `global_step` of the graph; NULL where there is none.
+// The int64 variable `global_step`; NULL if the graph has none.
 VariablePtr global_step(const Graph& graph);
 VariablePtr get_or_create_global_step(Graph& graph);
-// A tensor of the step's value that hooks fetch ("global_step/add:0"); invalid where the graph has
+// The tensor that hooks fetch for the global step ("global_step/add:0"); invalid if the graph has
 // no global step.
 Output global_step_read(Graph& graph);
 
