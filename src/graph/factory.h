@@ -74,7 +74,7 @@ class Factory {
     std::vector<std::string> known;
     for (const Entry& entry : entries_) known.push_back(entry.type);
     throw Error(Code::kInvalidArgument, str_cat("There is no ", what, " called '", type, "'."),
-                {str_cat("Known are: ", str_join(known, ", "), ".")});
+                {str_cat("Valid names: ", str_join(known, ", "), ".")});
   }
   std::shared_ptr<T> make(const char* what, const std::string& type, const Args& args) const {
     check(what, type, args);

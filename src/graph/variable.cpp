@@ -148,8 +148,8 @@ VariablePtr make_variable(Graph& graph,
     if (initial_value.graph().is_function() && !initial_value.op->def().is_constant) {
       throw Error(Code::kInvalidArgument,
                   str_cat("The initial value of variable '", name, "', '", initial_value.name(),
-                          "', is inside of a function of tf$cond() or tf$while_loop()."),
-                  {"Make the variable before, or with tf$get_variable()."});
+                          "', belongs to a function of tf$cond() or tf$while_loop()."),
+                  {"Create the variable outside the function, or with tf$get_variable()."});
     }
     const NameScope scope(graph.root(), graph.current_name_scope());
     if (initial_value.graph().is_function()) {
