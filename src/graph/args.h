@@ -14,7 +14,6 @@ namespace runhooks {
 class Args;
 class Value;
 
-// A function of the host language.
 class Callable {
  public:
   virtual ~Callable() = default;

@@ -132,7 +132,6 @@ const ArgKind* find_kind(const ArgSpec& spec) {
   return nullptr;
 }
 
-// A number, string or flag itself, and the kind of other values.
 std::string described(const Value& value) {
   double x;
   if (const auto* text = value.get_if<std::string>()) return str_cat('"', *text, '"');

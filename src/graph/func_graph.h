@@ -12,8 +12,8 @@
 
 namespace runhooks {
 
-// An operation may use tensors of enclosing graphs; the function captures each of them as an
-// argument. It captures a variable, table or iterator as a copy of the operation that holds it: the
+// An operation may use tensors of enclosing graphs. The function captures each of them as an
+// argument. For a variable, table or iterator, it copies the operation that holds the resource. The
 // copy has the same name, so the session finds the same resource.
 class FuncGraph : public Graph {
  public:
@@ -50,7 +50,7 @@ class FuncGraph : public Graph {
     keep_ = std::move(keep);
   }
 
-  // Gives the functions of one operation the same arguments, in the same order: each function
+  // Gives the functions of one operation the same arguments in the same order. Each function
   // captures the tensors that the others have captured. Captures begin at argument `first`.
   static void unify_captures(const std::vector<FuncGraph*>& functions, size_t first);
 
@@ -72,7 +72,6 @@ class FuncGraph : public Graph {
 
 // Includes the operations of all functions in the graph.
 std::vector<Operation*> all_operations(const Graph& graph);
-// The functions that an operation calls.
 std::vector<FunctionPtr> functions_of(const Operation& op);
 // Whether the operation, or a needed operation of a function that it calls, satisfies `is_so`.
 bool any_inside(const Operation& op, const std::function<bool(const Operation&)>& is_so);

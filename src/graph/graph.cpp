@@ -40,7 +40,6 @@ const T* given_attr(const OpDef& def, const AttrMap& attrs, const std::string& n
   return typed;
 }
 
-// The number of inputs that belong to each argument of the op.
 std::vector<size_t> match_inputs(const OpDef& def, size_t given, const AttrMap& attrs) {
   const auto is_list = [](const ArgDef& arg) {
     return !arg.number_attr.empty() || !arg.type_list_attr.empty();
@@ -88,7 +87,6 @@ void infer_type(const OpDef& def, const ArgDef& arg, DType given, AttrMap& attrs
   if (!known) attrs.set(arg.type_attr, given);
 }
 
-// Returns the argument that each input belongs to.
 std::vector<const ArgDef*> infer_attrs(const OpDef& def,
                                        const std::vector<Output>& inputs,
                                        AttrMap& attrs) {

@@ -59,8 +59,8 @@ class OpBuilder {
   AttrMap attrs_;
 };
 
-// A graph owns its operations, in the order of their creation; the id of an operation is its index.
-// A directed edge is an Output in `inputs()` of another operation (data) or an Operation* in its
+// A graph owns its operations, in the order of their creation. The id of an operation is its index.
+// An edge is either an Output in the `inputs()` of another operation (data) or an Operation* in its
 // `control_inputs()` (order only).
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
@@ -177,9 +177,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   Graph* root_;
   std::vector<std::unique_ptr<Operation>> operations_;
-  NameTable<Case::kCounts> by_name_;             // operation name -> id
-  NameTable<Case::kDoesNotCount> names_in_use_;  // name -> next suffix that unique_name() tries
-  std::string name_scope_;                       // "a/b/" or ""
+  NameTable<Case::kSensitive> by_name_;         // operation name -> id
+  NameTable<Case::kInsensitive> names_in_use_;  // name -> next suffix that unique_name() tries
+  std::string name_scope_;                      // "a/b/" or ""
   std::vector<ControlFrame> control_stack_;
   std::map<std::string, std::vector<CollectionItem>> collections_;
   int collections_version_ = 0;
@@ -222,7 +222,6 @@ class ControlDependencies {
 // The name of the tensor, operation or variable, or the string itself.
 std::string collection_item_name(const CollectionItem& item);
 
-// TensorFlow's names of collections.
 namespace collection_keys {
 constexpr const char* kGlobalVariables = "variables";
 constexpr const char* kLocalVariables = "local_variables";

@@ -37,7 +37,6 @@ class ResourceManager {
     }
     return *resource;
   }
-  // NULL if no resource has this name and type.
   template <typename R>
   R* find(const std::string& name) const {
     auto found = resources_.find(name);
@@ -66,7 +65,6 @@ struct Slot {
   Resource* resource = nullptr;
 };
 
-// Allocates the memory of outputs.
 class BufferAllocator {
  public:
   virtual ~BufferAllocator() = default;
@@ -111,7 +109,6 @@ class KernelContext {
   // Reuses the old buffer of output i if type and shape match. Other outputs may have used this
   // memory since the last run, so the kernel must write every element.
   Tensor& allocate_output(int i, DType dtype, const Shape& shape);
-  // Makes output i share the buffer of `tensor`.
   void alias_output(int i, const Tensor& tensor);
   // Invalidates the preparation of kernels that read this output in prepare().
   void touch_output(int i) {

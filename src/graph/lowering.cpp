@@ -14,7 +14,6 @@ namespace runhooks {
 
 namespace {
 
-// NULL if the item is neither an operation nor a tensor.
 const Operation* operation_of(const CollectionItem& item) {
   if (const auto* output = std::get_if<Output>(&item)) return output->op;
   auto* const* op = std::get_if<Operation*>(&item);
@@ -209,8 +208,8 @@ class Lowering {
     }
     return nullptr;
   }
-  // Lowers the inputs first: gradients append inputs to an operation (Graph::extend()) that are
-  // newer than the operation.
+  // Lowers the inputs first, since creation order is not enough: Graph::extend() can append inputs
+  // that are newer than the operation.
   Operation* make(const Operation& op) {
     Operation*& made = made_[static_cast<size_t>(op.id())];
     if (made) return made;

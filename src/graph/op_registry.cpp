@@ -69,7 +69,6 @@ bool parse_limit(const std::string& word, Range* range) {
   return true;
 }
 
-// "rank 2", "rank >= 1", "rank <= 1".
 void parse_rank(const std::string& word, ArgDef* arg) {
   Range range;
   if (parse_limit(word, &range)) {

@@ -241,7 +241,6 @@ class OpRegistration {
   [[maybe_unused]] static const ::runhooks::OpRegistration RUNHOOKS_CONCAT( \
       op_registration_, __COUNTER__) = ::runhooks::OpRegistration(type)
 
-// Instantiates a kernel template for the value of a type attribute.
 template <template <typename> class KernelFor, typename... Types>
 KernelFactory kernel_by_type(const char* attr = "T") {
   return [attr](const Operation& op) -> std::unique_ptr<Kernel> {
@@ -256,13 +255,11 @@ KernelFactory kernel_by_type(const char* attr = "T") {
   };
 }
 
-// Creates a kernel class that does not depend on a type.
 template <typename K>
 KernelFactory kernel_of() {
   return [](const Operation&) -> std::unique_ptr<Kernel> { return std::make_unique<K>(); };
 }
 
-// Common shape functions.
 void unchanged_shape(ShapeContext& c);  // output 0 has the shape of input 0
 void scalar_shape(ShapeContext& c);     // all outputs are scalars
 void no_outputs(ShapeContext& c);

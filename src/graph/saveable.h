@@ -129,7 +129,6 @@ void mark_optional_in_checkpoint(const VariablePtr& variable);
 SaveablePtr variable_saveable(const VariablePtr& variable,
                               const std::string& name = "",
                               bool reshape = false);
-// Throws the error for a checkpoint without this tensor.
 [[noreturn]] void throw_missing(const TensorSource& source, const std::string& name);
 
 // State other than variables, below a prefix that ends in "/". It is optional: restoring from a

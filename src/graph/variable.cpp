@@ -9,8 +9,8 @@ namespace runhooks {
 
 namespace {
 
-Tensor staying(const Tensor& value) {
-  const PersistentAllocScope stays;
+Tensor persistent_copy(const Tensor& value) {
+  const PersistentAllocScope persistent;
   return value.copy();
 }
 
@@ -28,14 +28,14 @@ void VariableState::assign(const Tensor& value) {
       if (value.dtype() == DType::kString) value_.set_dictionary(value.dictionary());
     }
   } else {
-    adopt_buffer(staying(value));
+    adopt_buffer(persistent_copy(value));
   }
 }
 
 void VariableState::take(Tensor value) {
   if (value.dtype() != dtype_ || value.buffer_is_shared()) return assign(value);
   const bool has_own_pages = value.num_bytes() > kLargestLasting;
-  adopt_buffer(has_own_pages ? std::move(value) : staying(value));
+  adopt_buffer(has_own_pages ? std::move(value) : persistent_copy(value));
 }
 
 void VariableState::adopt_buffer(Tensor value) {

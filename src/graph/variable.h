@@ -27,7 +27,7 @@ class VariableState : public Resource {
   // Copies into the current buffer if the shape matches, so that prepared kernels remain valid.
   // Throws if the value has another type.
   void assign(const Tensor& value);
-  // Like assign(), but takes over the buffer of the value if nothing else shares it.
+  // Like assign(), but takes over the buffer of a large value if nothing else shares it.
   void take(Tensor value);
 
  private:
@@ -66,14 +66,13 @@ class Variable {
 
   const std::string& op_name() const { return handle.op->name(); }
   std::string name() const { return handle.name(); }
-  // The key in a checkpoint.
   const std::string& save_name() const { return slice ? slice->full_name : shared_name; }
   Graph& graph() const { return handle.graph(); }
 };
 
 using VariablePtr = std::shared_ptr<Variable>;
 using Initializer = std::function<Output(Graph&, const Shape&, DType)>;
-// Returns the number of parts along each axis.
+// Returns the number of partitions per axis.
 using Partitioner = std::function<std::vector<int64_t>(const Shape&, DType)>;
 
 Initializer zeros_initializer();
