@@ -158,7 +158,7 @@ int64_t Args::whole(const std::string& name, double x) const {
   }
   constexpr double kLargest = 9007199254740992;  // doubles are exact up to 2^53
   if (!(std::abs(x) <= kLargest)) {
-    invalid_argument(label(name), " must not be beyond 2^53, as ", x, " is.");
+    invalid_argument(label(name), " must be at most 2^53 in absolute value, not ", x, ".");
   }
   return static_cast<int64_t>(x);
 }

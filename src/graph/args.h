@@ -16,7 +16,6 @@ namespace runhooks {
 class Args;
 class Value;
 
-// A function of the embedding language.
 class Callable {
  public:
   virtual ~Callable() = default;

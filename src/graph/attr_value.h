@@ -14,7 +14,7 @@
 namespace runhooks {
 
 class FuncGraph;
-// A function that an operation calls (graph/func_graph.h).
+// A function that an operation calls, see graph/func_graph.h.
 using FunctionPtr = std::shared_ptr<FuncGraph>;
 
 using AttrValue = std::variant<std::monostate,

@@ -14,8 +14,8 @@ template <typename T>
 const T& collection_item(const CollectionItem& item, const std::string& collection) {
   if (const T* wanted = std::get_if<T>(&item)) return *wanted;
   const std::string name = collection_item_name(item);
-  invalid_argument("The collection \"", collection, "\" must hold ",
-                   kWords[CollectionItem(T()).index()], " each; it holds ", kWords[item.index()],
+  invalid_argument("Each item of collection \"", collection, "\" must be ",
+                   kItemTypes[CollectionItem(T()).index()], ", not ", kItemTypes[item.index()],
                    name.empty() ? "" : str_cat(" '", name, "'"), ".");
 }
 

@@ -13,7 +13,6 @@ namespace runhooks {
 template <typename T>
 const T& collection_item(const CollectionItem& item, const std::string& collection);
 
-// All items of a collection.
 template <typename T>
 std::vector<T> collection_of(const Graph& graph, const std::string& collection) {
   std::vector<T> all;

@@ -31,7 +31,7 @@ class Factory {
     Make make;
     // Name ("train.AdamOptimizer") and arguments for scripts; empty if R has its own constructor.
     std::string endpoint;
-    std::vector<std::string> lines;
+    std::vector<std::string> lines;  // argument specs, see parse_arg_spec()
     std::string summary;
     // Parsed on first use, because most processes use few of them.
     const std::vector<ArgSpec>& arguments() const {
@@ -75,7 +75,7 @@ class Factory {
     std::vector<std::string> known;
     for (const Entry& entry : entries_) known.push_back(entry.type);
     throw Error(Code::kInvalidArgument, str_cat("There is no ", what, " called '", type, "'."),
-                {str_cat("Known are: ", str_join(known, ", "), ".")});
+                {str_cat("Valid names: ", str_join(known, ", "), ".")});
   }
   std::shared_ptr<T> make(const char* what, const std::string& type, const Args& args) const {
     check(what, type, args);

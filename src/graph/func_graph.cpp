@@ -51,7 +51,7 @@ Output FuncGraph::add_capture(const Output& outside) {
   if (!is_thing(outside) || !outside.op->inputs().empty()) {
     if (outside.dtype() == DType::kResource) {
       fail(Code::kUnimplemented, "Handle '", outside.name(),
-           "' cannot be used inside of a function of tf$cond() or tf$while_loop().");
+           "' cannot be used in a function of tf$cond() or tf$while_loop().");
     }
     const Output made = add_argument(outside.dtype(), outside.shape(), "Switch");
     arguments_.back().outside = outside;

@@ -75,7 +75,6 @@ class FuncGraph : public Graph {
 
 // The operations of the graph and of all functions in it.
 std::vector<Operation*> all_operations(const Graph& graph);
-// The functions that an operation calls.
 std::vector<FunctionPtr> functions_of(const Operation& op);
 // Whether the predicate holds for the operation or for one in the functions that it calls.
 bool any_inside(const Operation& op, const std::function<bool(const Operation&)>& is_so);

@@ -89,7 +89,6 @@ void infer_type(const OpDef& def, const ArgDef& arg, DType given, AttrMap& attrs
   if (!known) attrs.set(arg.type_attr, given);
 }
 
-// Returns the argument that each input belongs to.
 std::vector<const ArgDef*> infer_attrs(const OpDef& def,
                                        const std::vector<Output>& inputs,
                                        AttrMap& attrs) {

@@ -61,8 +61,8 @@ class OpBuilder {
   AttrMap attrs_;
 };
 
-// A graph owns its operations, in the order of their creation; the id of an operation is its index.
-// A directed edge is an Output in `inputs()` of another operation (data) or an Operation* in its
+// A graph owns its operations, in the order of their creation. The id of an operation is its index.
+// An edge is either an Output in the `inputs()` of another operation (data) or an Operation* in its
 // `control_inputs()` (order only).
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
@@ -224,7 +224,6 @@ class ControlDependencies {
 // The name of the tensor, operation or variable, or the string itself.
 std::string collection_item_name(const CollectionItem& item);
 
-// TensorFlow's names of collections.
 namespace collection_keys {
 constexpr const char* kGlobalVariables = "variables";
 constexpr const char* kLocalVariables = "local_variables";

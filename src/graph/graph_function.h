@@ -55,6 +55,7 @@ Output tensor_argument(Graph& graph,
                        DType dtype = DType::kInvalid);
 // The same, but keeps IndexedSlices. Without a value for NULL.
 Gradient gradient_argument(Graph& graph, const Args& args, const std::string& name);
+// NULL becomes no gradient.
 Gradient gradient_of_value(Graph& graph, const Value& value, const std::string& name);
 // The value of a variable in this graph. In a function, a resource variable is read at the point of
 // use, because the function may have modified it.
@@ -81,7 +82,6 @@ ValueList values_argument(const Args& args, const std::string& name);
 
 // The results of a function with several results.
 Value value_list(const std::vector<Output>& outputs);
-// The same with names.
 Value value_record(const std::vector<std::pair<std::string, Output>>& outputs);
 
 }  // namespace runhooks

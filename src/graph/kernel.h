@@ -32,7 +32,10 @@ class ResourceManager {
     std::unique_ptr<Resource>& slot = resources_[name];
     if (!slot) slot = create();
     auto* resource = dynamic_cast<R*>(slot.get());
-    if (!resource) fail(Code::kInvalidArgument, "Resource '", name, "' already exists and is a ", slot->kind(), ".");
+    if (!resource) {
+      fail(Code::kInvalidArgument, "Resource '", name, "' already exists and is a ", slot->kind(),
+           ".");
+    }
     return *resource;
   }
   // NULL if there is no resource of this name and type.
@@ -112,7 +115,6 @@ class KernelContext {
   // it, because other outputs reuse the buffer when this one is no longer needed. Fetched values
   // are copies.
   Tensor& allocate_output(int i, DType dtype, const Shape& shape);
-  // Makes output i share the buffer of `tensor`.
   void alias_output(int i, const Tensor& tensor);
   // Declares that a value that other kernels have read in their preparation has changed.
   void touch_output(int i) {

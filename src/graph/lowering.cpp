@@ -14,7 +14,6 @@ namespace runhooks {
 
 namespace {
 
-// NULL if the item is neither an operation nor a tensor.
 const Operation* operation_of(const CollectionItem& item) {
   if (const auto* output = std::get_if<Output>(&item)) return output->op;
   auto* const* op = std::get_if<Operation*>(&item);
@@ -125,12 +124,13 @@ class Lowering {
   bool can_go_on() const {
     const auto& all = from_.operations();
     const auto is_known = [this](const Operation* op) { return is_lowered(*op); };
-    const auto told = new_operations_in(collection_keys::kLocalInitOp);
+    const auto init_ops = new_operations_in(collection_keys::kLocalInitOp);
     const auto first_new = all.begin() + static_cast<std::ptrdiff_t>(made_.size());
     return extensions_ == from_.extensions() &&
            new_operations_in(collection_keys::kTrainOp).empty() &&
-           std::none_of(told.begin(), told.end(), is_known) &&
-           std::all_of(all.begin(), first_new, [this](const auto& op) { return has_shapes(*op); }) &&
+           std::none_of(init_ops.begin(), init_ops.end(), is_known) &&
+           std::all_of(all.begin(), first_new,
+                       [this](const auto& op) { return has_shapes(*op); }) &&
            std::all_of(first_new, all.end(), [this](const auto& op) { return has_names(*op); });
   }
   // Lowers the operations of a function that its results depend on.

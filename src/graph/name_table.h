@@ -11,7 +11,7 @@
 
 namespace runhooks {
 
-enum class Case { kCounts, kDoesNotCount };
+enum class Case { kSensitive, kInsensitive };
 
 // Large graphs have tens of thousands of names, so each insertion touches one slot of a flat table
 // and appends to one text, without an allocation per name.
@@ -62,7 +62,7 @@ class NameTable {
   }
   bool is_at(const Slot& slot, std::string_view name) const {
     const char* known = text_.data() + slot.text;
-    if (kCase == Case::kCounts) return std::memcmp(known, name.data(), name.size()) == 0;
+    if (kCase == Case::kSensitive) return std::memcmp(known, name.data(), name.size()) == 0;
     for (size_t i = 0; i < name.size(); ++i) {
       if (ascii_lower(known[i]) != ascii_lower(name[i])) return false;
     }

@@ -1,4 +1,4 @@
-// The value of a variable that may have been cut into parts.
+// Values of partitioned variables.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace runhooks {
 
-// The parts of a partitioned variable as one tensor, which has the variable's full name; the value
-// of a variable that is whole.
+// Concatenates the parts of a variable into a tensor with the variable's full name. For an
+// unpartitioned variable, returns its value.
 Output whole_value(Graph& graph, const std::vector<VariablePtr>& parts);
 
-// What rows are looked up in: the value of each part where the variable was cut between rows, so
-// that a gradient of rows stays one; else the whole value.
+// Returns the value of each part if the variable is partitioned along its rows, else the whole
+// value. Lookups in separate parts have sparse gradients (IndexedSlices).
 std::vector<Output> row_parts(Graph& graph, const std::vector<VariablePtr>& parts);
 
 }  // namespace runhooks

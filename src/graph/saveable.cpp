@@ -101,7 +101,7 @@ Tensor VariableSaveable::value_in(const TensorSource& source) const {
                 str_cat("Variable '", name_, "' is ", dtype_name(variable.dtype), " of shape ",
                         wanted, " in the model, but ", dtype_name(info->dtype), " of shape ",
                         info->shape, " in checkpoint ", source.path(), "."),
-                {"Use another model_dir, or the model that the checkpoint is of."});
+                {"Use another model_dir, or the model that wrote the checkpoint."});
   }
   return variable.slice ? source.read_part(name_, *variable.slice) : source.read(name_);
 }
@@ -208,8 +208,8 @@ SaveablePtr variable_saveable(const VariablePtr& variable, const std::string& na
 void throw_missing(const TensorSource& source, const std::string& name) {
   std::vector<std::string> hints = did_you_mean(name, source.names_with(""));
   hints.push_back(
-      "The model has a variable that was not there when the checkpoint was written. Use another "
-      "model_dir, or the model that the checkpoint is of.");
+      "The model has a variable that the checkpoint lacks. Use another model_dir, or the model "
+      "that wrote the checkpoint.");
   throw Error(Code::kNotFound,
               str_cat("Key ", name, " not found in checkpoint ", source.path(), "."), hints);
 }
@@ -241,7 +241,7 @@ Saveable::Assign ResourceSaveable::read_state(const NamedTensors& state,
   try {
     return read_resource_state(op_, state);
   } catch (const Error& error) {
-    fail(error.code(), in_words(), " in checkpoint ", where, " cannot be taken up: ",
+    fail(error.code(), in_words(), " in checkpoint ", where, " cannot be restored: ",
          error.message());
   }
 }

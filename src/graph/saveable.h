@@ -76,6 +76,7 @@ struct SaveableOps {
   // Adds operations to the lowered graph: one that returns these tensors, and one that assigns
   // them.
   std::function<std::vector<Output>(Graph&)> values;
+  // Adds an operation that assigns restored tensors.
   std::function<Operation*(Graph&, const std::vector<Output>&)> restore;
 };
 
@@ -168,7 +169,7 @@ class ResourceSaveable : public StateSaveable {
   Assign read_state(const NamedTensors& state,
                     const std::string& where,
                     const ResourceManager& resources) override;
-  // For messages: "The state of 'ensemble' (...)".
+  // The subject of error messages: "The state of 'ensemble' (...)".
   virtual std::string in_words() const;
 
  private:

@@ -91,7 +91,7 @@ const ArgSpec* Signature::find(const std::string& name) const {
 Signature parse_signature(const std::string& text) {
   const size_t open = text.find('(');
   if (open == std::string::npos || text.back() != ')') {
-    fail(Code::kInternal, "'", text, "' is no signature.");
+    fail(Code::kInternal, "'", text, "' is not a valid signature.");
   }
   Signature signature;
   signature.endpoints = split_at_commas(text.substr(0, open));

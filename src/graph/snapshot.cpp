@@ -38,8 +38,8 @@ const std::vector<SaveSpec>& Snapshot::parts_of(const std::string& name) const {
 Tensor Snapshot::read(const std::string& name) const {
   const std::vector<SaveSpec>& parts = parts_of(name);
   if (!parts.front().slice) return parts.front().tensor;
-  fail(Code::kUnimplemented, "'", name, "' is in ", parts.size(),
-       " parts in the session that it comes from, and whole in the one that it goes to.");
+  fail(Code::kUnimplemented, "'", name, "' is partitioned into ", parts.size(),
+       " parts in the source session, but not in the target session.");
 }
 
 Tensor Snapshot::read_part(const std::string& name, const SaveSliceInfo& slice) const {
@@ -48,9 +48,8 @@ Tensor Snapshot::read_part(const std::string& name, const SaveSliceInfo& slice) 
         part.slice && part.slice->offset == slice.offset && part.slice->shape == slice.shape;
     if (is_it) return part.tensor;
   }
-  fail(
-      Code::kUnimplemented, "'", name,
-      "' is cut in other parts in the session that it comes from than in the one that it goes to.");
+  fail(Code::kUnimplemented, "'", name,
+       "' is partitioned differently in the source and the target session.");
 }
 
 }  // namespace runhooks

@@ -1,4 +1,4 @@
-// Snapshot, the values of Saveables in memory, to be restored as from a checkpoint.
+// Snapshot, an in-memory checkpoint.
 #pragma once
 
 #include <map>
@@ -9,17 +9,18 @@
 
 namespace runhooks {
 
-// What Saveables of a session have at this moment, for another session or for later.
+// The current values of Saveables of a session, to restore later or in another session.
 class Snapshot : public TensorSource {
  public:
-  // With `keeps` the values are copied. Without they are shared, and good until the next run.
+  // `keeps` copies the values. Otherwise the snapshot shares buffers with the session and is valid
+  // until the next run.
   Snapshot(const std::vector<SaveablePtr>& saveables, ResourceManager& resources, bool keeps);
 
   const std::string& path() const override { return path_; }
   std::optional<Info> find(const std::string& name) const override;
   std::vector<std::string> names_with(const std::string& prefix) const override;
   Tensor read(const std::string& name) const override;
-  // Only as a part that was one in the session.
+  // Throws unless the session had a variable with exactly this slice.
   Tensor read_part(const std::string& name, const SaveSliceInfo& slice) const override;
 
  private:

@@ -9,8 +9,8 @@ namespace runhooks {
 
 namespace {
 
-Tensor staying(const Tensor& value) {
-  const PersistentAllocScope stays;
+Tensor persistent_copy(const Tensor& value) {
+  const PersistentAllocScope persistent;
   return value.copy();
 }
 
@@ -28,14 +28,14 @@ void VariableState::assign(const Tensor& value) {
       if (value.dtype() == DType::kString) value_.set_dictionary(value.dictionary());
     }
   } else {
-    adopt_buffer(staying(value));
+    adopt_buffer(persistent_copy(value));
   }
 }
 
 void VariableState::take(Tensor value) {
   if (value.dtype() != dtype_ || value.buffer_is_shared()) return assign(value);
   const bool has_own_pages = value.num_bytes() > kLargestLasting;
-  adopt_buffer(has_own_pages ? std::move(value) : staying(value));
+  adopt_buffer(has_own_pages ? std::move(value) : persistent_copy(value));
 }
 
 void VariableState::adopt_buffer(Tensor value) {
@@ -147,8 +147,8 @@ VariablePtr make_variable(Graph& graph,
     if (initial_value.graph().is_function() && !initial_value.op->def().is_constant) {
       throw Error(Code::kInvalidArgument,
                   str_cat("The initial value of variable '", name, "', '", initial_value.name(),
-                          "', is inside of a function of tf$cond() or tf$while_loop()."),
-                  {"Make the variable before, or with tf$get_variable()."});
+                          "', belongs to a function of tf$cond() or tf$while_loop()."),
+                  {"Create the variable outside the function, or with tf$get_variable()."});
     }
     const NameScope scope(graph.root(), graph.current_name_scope());
     if (initial_value.graph().is_function()) {
@@ -199,7 +199,8 @@ VariablePtr VariableStore::get(const std::string& name,
     invalid_argument("Shape of a new variable (", full, ") must be fully defined, but instead was ",
                      shape, ".");
   }
-  const VariableTransform& regularizer = options.regularizer ? options.regularizer : current_.regularizer;
+  const VariableTransform& regularizer =
+      options.regularizer ? options.regularizer : current_.regularizer;
   Initializer initializer = options.initializer ? options.initializer : current_.initializer;
   if (!initializer) {
     initializer = is_floating(options.dtype) ? default_initializer() : zeros_initializer();

@@ -69,7 +69,6 @@ class Variable {
 
   const std::string& op_name() const { return handle.op->name(); }
   std::string name() const { return handle.name(); }
-  // The key in a checkpoint.
   const std::string& save_name() const { return slice ? slice->full_name : shared_name; }
   Graph& graph() const { return handle.graph(); }
 };

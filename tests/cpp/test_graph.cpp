@@ -31,8 +31,8 @@ TEST(graph_names_are_unique_as_in_tensorflow) {
 }
 
 TEST(graph_names_are_found_among_many) {
-  NameTable<Case::kCounts> exact;
-  NameTable<Case::kDoesNotCount> any_case;
+  NameTable<Case::kSensitive> exact;
+  NameTable<Case::kInsensitive> any_case;
   CHECK(!exact.find("x") && !any_case.find("x"));
   constexpr int kNames = 5000;
   const auto name = [](int i) { return str_cat("Linear/Model/x", i, "/weights"); };

@@ -2,7 +2,7 @@ set.seed(1)
 
 expect_wrong_item <- function(expr, collection, words) {
   expect_error(
-    expr, sprintf("collection \"%s\" must hold %s", collection, words),
+    expr, sprintf("collection \"%s\" must be %s", collection, words),
     fixed = TRUE, class = "runhooks_error_invalid_argument"
   )
 }
@@ -11,13 +11,13 @@ test_that("an invalid item of a collection is an error that names the collection
   with(tf$Graph()$as_default(), {
     tf$add_to_collection("init_op", tf$constant(1, name = "one"))
     expect_wrong_item(
-      tf$train$Scaffold()$finalize(), "init_op", "an operation each; it holds a tensor 'one:0'"
+      tf$train$Scaffold()$finalize(), "init_op", "an operation, not a tensor 'one:0'"
     )
   })
   with(tf$Graph()$as_default(), {
     tf$add_to_collection("savers", tf$constant(1, name = "one"))
     expect_wrong_item(
-      tf$train$Scaffold()$finalize(), "savers", "a saver each; it holds a tensor 'one:0'"
+      tf$train$Scaffold()$finalize(), "savers", "a saver, not a tensor 'one:0'"
     )
   })
   with(tf$Graph()$as_default(), {
@@ -26,7 +26,7 @@ test_that("an invalid item of a collection is an error that names the collection
     hook <- session_run_hook(after_run = function(context, values) context$rows)
     expect_wrong_item(
       with(tf$train$MonitoredSession(hooks = hook) %as% session, session$run(x)), "iterators",
-      "a tensor each; it holds a text 'text'"
+      "a tensor, not a string 'text'"
     )
   })
   with(tf$Graph()$as_default(), {
@@ -35,7 +35,7 @@ test_that("an invalid item of a collection is an error that names the collection
     tf$train$get_or_create_global_step()
     expect_wrong_item(
       with(tf$train$MonitoredSession(hooks = hook_stop_at_step(num_steps = 1)) %as% s, s$run(v)),
-      "global_step_read_op_cache", "a tensor each; it holds a variable 'v:0'"
+      "global_step_read_op_cache", "a tensor, not a variable 'v:0'"
     )
   })
 })
@@ -63,11 +63,11 @@ test_that("invalid items of collections that an export reads are errors", {
   }
   expect_wrong_item(
     exported("asset_filepaths", function() tf$no_op(name = "nothing")), "asset_filepaths",
-    "a tensor each; it holds an operation 'nothing'"
+    "a tensor, not an operation 'nothing'"
   )
   expect_wrong_item(
     exported("table_initializer", function() tf$constant(1, name = "one")), "table_initializer",
-    "an operation each; it holds a tensor 'one:0'"
+    "an operation, not a tensor 'one:0'"
   )
 })
 
