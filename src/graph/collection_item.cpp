@@ -5,7 +5,7 @@ namespace runhooks {
 namespace {
 
 // In the order of the types in CollectionItem.
-constexpr const char* kWords[] = {"a tensor", "an operation",      "a variable",
+constexpr const char* kItemTypes[] = {"a tensor", "an operation",      "a variable",
                                   "a text",   "a saveable object", "a saver"};
 
 }  // namespace
