@@ -5,9 +5,11 @@
 #' Returns a specification of delimited text: names and types of columns, and values for empty
 #' fields. What you do not specify is inferred from the first 1000 rows of an example file.
 #'
-#' @param example_file Path of a file with the same columns as the data.
+#' @param example_file Path of a file with the same columns as the data. Not needed if you give `names`
+#'   and `types`.
 #' @param skip Number of lines to skip before the header. Default: 0.
-#' @param names Names of the columns. Default, `NULL`: the first line is a header with the names.
+#' @param names Names of the columns. Default, `NULL`: the first line is a header with the names. An
+#'   empty name becomes `"...1"`, with the number of the column.
 #'   With `names`, the file must have no header, or `skip` must include it.
 #' @param types Types of the columns: `"integer"` (int32), `"double"` (float32), `"character"`, or
 #'   `"int32"`, `"int64"`, `"float32"`, `"float64"`, `"string"`. A single string of the letters `i`,
@@ -56,19 +58,32 @@ delim_record_spec <- function(example_file, delim = ",", skip = 0, names = NULL,
 record_spec <- function(example_file, delim, skip, names, types, defaults,
                         compression_type = NULL, use_quotes = TRUE, na_value = "", rows = 1000,
                         has_header = is.null(names), call = parent.frame()) {
-  check_string(example_file, call = call)
   check_string(delim, call = call)
   check_whole(skip, call = call)
-  peeked <- cpp_csv_peek(
-    path.expand(example_file), if (is.null(compression_type)) "" else compression_type, delim,
-    use_quotes, skip, rows + has_header
-  )
-  if (length(peeked) == 0) {
-    abort_runhooks("{.path {example_file}} has no records.", kind = "invalid_argument", call = call)
+  has_example <- !missing(example_file)
+  if (has_example) {
+    check_string(example_file, call = call)
+    peeked <- cpp_csv_peek(
+      path.expand(example_file), if (is.null(compression_type)) "" else compression_type, delim,
+      use_quotes, skip, rows + has_header
+    )
+    if (length(peeked) == 0) {
+      abort_runhooks("{.path {example_file}} has no records.", kind = "invalid_argument", call = call)
+    }
+  } else {
+    if (is.null(names) || is.null(types)) {
+      abort_runhooks("Without {.arg example_file}, give both {.arg names} and {.arg types}.", call = call)
+    }
+    example_file <- "names" # for messages
+    peeked <- list()
   }
   header <- if (has_header) peeked[[1]]
   records <- if (has_header) peeked[-1] else peeked
-  if (is.null(names)) names <- header
+  if (is.null(names)) {
+    # write.csv() leaves the name of the row names empty; readr calls such columns "...1"
+    names <- header
+    names[!nzchar(names)] <- paste0("...", which(!nzchar(names)))
+  }
   names <- delim_names(names, peeked, example_file, call)
   odd <- which(lengths(records) != length(names))
   if (length(odd)) {

@@ -109,14 +109,11 @@ check_no_frame <- function(matched, first, call) {
     return(invisible())
   }
   is_frame <- any(vapply(matched$args[first], is.data.frame, NA)) # nolint: used by cli
-  written <- Find(function(name) is_string(matched$args[[name]]), first)
-  text <- if (!is.null(written)) matched$args[[written]]
   abort_runhooks(
     c(
       "{if (is_frame) 'A data frame' else 'A dataset'} needs a formula that names the response and
        the features.",
-      x = if (length(text) && grepl("~", text)) "{.val {text}} is a string.",
-      i = "Example: {.code {matched$type}(mpg ~ wt, data = mtcars)}, without quotes."
+      i = "Example: {.code {matched$type}(mpg ~ wt, data = mtcars)}."
     ),
     call = call
   )
@@ -230,7 +227,7 @@ unknown_arg_hint <- function(name, text, arguments, type) {
     return("Pass data to {.fn predict}: {.code predict(model, newdata = data)}.")
   }
   if (identical(meant, "weight_column")) {
-    text <- gsub("\"", "", text)
+    text <- sub("^.*\\$", "", gsub("\"", "", text)) # `data$w` is column w
     return(cli::format_inline(
       "Give the name of the column with the weights: {.code weight_column = \"{text}\"}."
     ))

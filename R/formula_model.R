@@ -3,6 +3,7 @@
 # Replaces formulas in the arguments by feature columns. A trained model in `folder` determines
 # levels and scales.
 formula_arguments <- function(matched, folder, call) {
+  matched <- add_weight_vector(matched)
   args <- matched$args
   mode <- matched$traits$mode
   parts <- matched$traits$parts_of_columns
@@ -24,6 +25,7 @@ formula_arguments <- function(matched, folder, call) {
   data <- check_formula_data(args$data, call, response_variables = variables_of(formula_response(formula, call)))
   columns <- data_names(data)
   weight <- args$weight_column
+  if (is.null(weight) && is_head(args$head)) weight <- args$head$weight_column
   if (is_column(weight)) weight <- weight$key
   if (!is.null(weight) && !weight %in% columns) abort_missing_features(weight, columns, call)
   blueprint <- new_blueprint(formula, columns, weight, call)
@@ -78,6 +80,16 @@ formula_arguments <- function(matched, folder, call) {
     ),
     blueprint = blueprint, formula = formula, data = as_kept_data(data, used, matched$args$data, frame)
   )
+}
+
+# A vector of weights, as in lm(), becomes a column of the data.
+add_weight_vector <- function(matched) {
+  weight <- matched$args$weight_column
+  data <- matched$args$data
+  if (!is.numeric(weight) || !is.data.frame(data) || length(weight) != nrow(data)) return(matched)
+  matched$args$data[[".weights"]] <- as.numeric(weight)
+  matched$args$weight_column <- ".weights"
+  matched
 }
 
 formula_defaults <- function(args, matched, rows) {

@@ -6,7 +6,7 @@ namespace {
 
 // In the order of the types in CollectionItem.
 constexpr const char* kItemTypes[] = {"a tensor", "an operation",      "a variable",
-                                  "a text",   "a saveable object", "a saver"};
+                                  "a string",   "a saveable object", "a saver"};
 
 }  // namespace
 

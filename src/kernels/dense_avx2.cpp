@@ -1,4 +1,4 @@
-// Dense layer kernels for AVX2.
+// Kernels of dense layers (bias, column sums), compiled for AVX2 and FMA.
 #include "kernels/dense.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,4 +1,4 @@
-// Dense layer kernels for AVX-512. The pragma's string must be a literal, not a macro.
+// Kernels of dense layers (bias, column sums), compiled for AVX-512.
 #include "kernels/dense.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,4 +1,4 @@
-// Dense layer kernels for the architecture's base instruction set.
+// Kernels of dense layers (bias, column sums), compiled for the baseline instruction set.
 #include "kernels/dense.h"
 
 #define RUNHOOKS_TABLE dense_base

@@ -1,4 +1,4 @@
-// Selects the instruction set.
+// Selects the kernels for the instruction set of this machine.
 #include <stdlib.h>
 
 #include "kernels/dense.h"
@@ -13,13 +13,14 @@ namespace runhooks {
 namespace {
 
 #if defined(__aarch64__)
-// Every arm64 processor has NEON, so the base set is compiled for it.
+// Every aarch64 processor has NEON, so the compiler uses it for the baseline kernels.
 #define RUNHOOKS_BASE_ISA "neon"
 #else
 #define RUNHOOKS_BASE_ISA "base"
 #endif
 
-const Kernels base = {RUNHOOKS_BASE_ISA, &gemm_base, &dense_base, &updates_base, &histograms_base, &rows_base};
+const Kernels base = {RUNHOOKS_BASE_ISA, &gemm_base,       &dense_base,
+                      &updates_base,     &histograms_base, &rows_base};
 #if defined(__x86_64__) && defined(__GNUC__)
 const Kernels avx2 = {"avx2", &gemm_avx2, &dense_avx2, &updates_avx2, &histograms_avx2, &rows_avx2};
 const Kernels avx512 = {"avx512",        &gemm_avx512,       &dense_avx512,
@@ -33,7 +34,7 @@ bool has_avx512() noexcept {
 }
 #endif
 
-bool same(const char* a, const char* b) noexcept {
+bool equal(const char* a, const char* b) noexcept {
   while (*a && *a == *b) ++a, ++b;
   return *a == *b;
 }
@@ -42,20 +43,19 @@ bool same(const char* a, const char* b) noexcept {
 
 const Kernels* find_kernels(const char* isa) noexcept {
 #if defined(__x86_64__) && defined(__GNUC__)
-  if (same(isa, "avx2")) return has_avx2() ? &avx2 : nullptr;
-  if (same(isa, "avx512")) return has_avx512() ? &avx512 : nullptr;
+  if (equal(isa, "avx2")) return has_avx2() ? &avx2 : nullptr;
+  if (equal(isa, "avx512")) return has_avx512() ? &avx512 : nullptr;
 #endif
-  return same(isa, "base") || same(isa, RUNHOOKS_BASE_ISA) ? &base : nullptr;
+  return equal(isa, "base") || equal(isa, RUNHOOKS_BASE_ISA) ? &base : nullptr;
 }
 
-const Kernels& choose_kernels(const char* wanted) noexcept {
+const Kernels& choose_kernels(const char* requested) noexcept {
   const char* const names[] = {"avx512", "avx2", "base"};
   int first = 0;
-  while (first < 3 && !(wanted && same(wanted, names[first]))) ++first;
+  while (first < 3 && !(requested && equal(requested, names[first]))) ++first;
   if (first == 3) {
-    // Without a valid request. GCC aligns wide registers that it spills to 32 bytes, but Windows
-    // aligns the stack to 16 (GCC bug 54412). Unless configure.win found an assembler that emits
-    // unaligned moves, wide registers must be requested.
+    // Aligned spills of AVX registers crash on Windows, where the stack is aligned to 16 bytes (GCC
+    // bug 54412). AVX is opt-in unless configure.win found an assembler that emits unaligned moves.
 #if defined(_WIN32) && !defined(__clang__) && !defined(RUNHOOKS_UNALIGNED_MOVES)
     first = 2;
 #else
@@ -67,7 +67,7 @@ const Kernels& choose_kernels(const char* wanted) noexcept {
 }
 
 const Kernels& kernels() noexcept {
-  // Concurrent first calls find the same table.
+  // Concurrent first calls are harmless because they select the same table.
   static const Kernels* chosen;
   const Kernels* table = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
   if (!table) {

@@ -1,4 +1,4 @@
-// Declares the kernel tables that the three builds of gemm.inc define, and their packing buffer.
+// Declares the kernel tables of the three builds of gemm.inc, and their packing buffer.
 #pragma once
 
 #include <stddef.h>
@@ -16,8 +16,8 @@ extern const GemmKernels gemm_base;
 extern const GemmKernels gemm_avx2;
 extern const GemmKernels gemm_avx512;
 
-// Returns at least this many bytes, aligned to 64, which the calling thread owns until its next
-// call. The buffer is reused, so that repeated steps do not allocate. Null without memory.
+// Returns the calling thread's buffer, at least `bytes` long and aligned to 64; null if out of
+// memory. The next call on this thread reuses it, so repeated steps do not allocate.
 void* gemm_workspace(size_t bytes) noexcept;
 
 }  // namespace runhooks

@@ -1,4 +1,5 @@
-// Matrix product for AVX2. The pragma's string must be a literal, not a macro.
+// Matrix products, compiled for AVX2 and FMA.
+// The target must be a string literal because GCC does not expand macros in this pragma.
 #include "kernels/gemm.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

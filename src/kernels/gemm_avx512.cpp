@@ -1,4 +1,4 @@
-// Matrix product for AVX-512. The pragma's string must be a literal, not a macro.
+// Matrix products, compiled for AVX-512.
 #include "kernels/gemm.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

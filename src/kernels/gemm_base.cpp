@@ -1,4 +1,4 @@
-// Matrix product for the architecture's base instruction set.
+// Matrix products, compiled for the baseline instruction set.
 #include "kernels/gemm.h"
 
 #define RUNHOOKS_TABLE gemm_base

@@ -1,4 +1,4 @@
-// Tree kernels for AVX2.
+// Kernels of boosted trees, compiled for AVX2 and FMA.
 #include "kernels/histograms.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,4 +1,4 @@
-// Tree kernels for AVX-512.
+// Kernels of boosted trees, compiled for AVX-512.
 #include "kernels/histograms.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

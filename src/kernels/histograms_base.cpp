@@ -1,4 +1,4 @@
-// Tree kernels for the architecture's base instruction set.
+// Kernels of boosted trees, compiled for the baseline instruction set.
 #include "kernels/histograms.h"
 
 #define RUNHOOKS_TABLE histograms_base

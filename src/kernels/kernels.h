@@ -1,4 +1,4 @@
-// Provides the innermost loops as one table per instruction set, and selects a table.
+// Numeric kernels with one table of functions per instruction set, and their selection.
 #pragma once
 
 #include <stddef.h>
@@ -6,9 +6,9 @@
 
 namespace runhooks {
 
-// A matrix whose element (i, p) is a[rows[i] + steps(p)], for example the image patches of a
-// convolution, which are multiplied without a copy. The steps are a sequence of runs. Steps within
-// a run are `stride` apart, and a run has at most kLongestRun steps.
+// An implicit matrix of image patches (im2col without the copy) with the elements
+// a[rows[i] + offset(p)]. The offsets are concatenated runs; within a run, which has at most
+// kLongestRun offsets, they are `stride` apart.
 struct Run {
   int64_t offset, length;
 };
@@ -19,14 +19,13 @@ struct GatheredRows {
 };
 constexpr int64_t kLongestRun = 192;
 
-// All matrices are dense and row-major. `threads` is the maximum number of threads; small products
-// use one. Results have the same bits for any number of threads, but not for different instruction
-// sets, because of fused multiply-add.
+// Matrices are dense and row-major; `threads` is the maximum. Results are bitwise identical for any
+// number of threads, but fused multiply-add makes them differ between instruction sets.
 
-// c[m x n] = op(a) op(b), or += with `accumulate`. op(a) is m x k: the matrix `a` itself, or with
-// `trans_a` the transpose of the k x m matrix `a`. op(b) is k x n in the same way. c overlaps
-// neither a nor b, and is not read without `accumulate`. In `..._turned`, op(a) is the transpose of
-// m columns, starting at `a`, of a k x `width` matrix.
+// c[m x n] = op(a) op(b), or += if `accumulate`. op() transposes its argument if `trans_a` or
+// `trans_b`; op(a) is m x k and op(b) is k x n. c must not overlap a or b, and is read only if
+// `accumulate`. In `..._turned`, `a` points to the first of m adjacent columns of a k x `width`
+// matrix, and op(a) is their transpose.
 struct GemmKernels {
   void (*sgemm)(bool trans_a,
                 bool trans_b,
@@ -66,7 +65,7 @@ struct GemmKernels {
                        const double* b,
                        double* c,
                        int threads);
-  // c[i] = op(a[i]) op(b[i]) for `count` products of the same shape.
+  // c[i] = op(a[i]) op(b[i]) for `count` products of one shape.
   void (*sgemm_each)(int64_t count,
                      bool trans_a,
                      bool trans_b,
@@ -87,7 +86,7 @@ struct GemmKernels {
                      const double* const* b,
                      double* const* c,
                      int threads);
-  // c[num_rows x n] (+)= the gathered rows times b, on the calling thread.
+  // c[num_rows x n] (+)= gathered rows * b, on the calling thread.
   void (*sgathered)(const GatheredRows& rows,
                     int64_t n,
                     const float* a,
@@ -102,9 +101,9 @@ struct GemmKernels {
                     bool accumulate);
 };
 
-// add_bias: out[i, j] = x[i, j] + bias[j]; out may be x. column_sums: out[j] = the sum of x[., j].
-// add_all: out[j] = x[0][j] + x[1][j] + ... over `count` vectors in this order, for n elements j
-// starting at `first`. out may be x[0], but no other vector.
+// add_bias: out[i, j] = x[i, j] + bias[j]; out may be x. column_sums: out[j] = sum of x[., j].
+// add_all: out[j] = x[0][j] + x[1][j] + ..., added in the order of the `count` vectors, for j in
+// [first, first + n). `out` may equal x[0] but must not overlap the other vectors.
 struct DenseKernels {
   void (*sadd_bias)(
       int64_t rows, int64_t cols, const float* x, const float* bias, float* out, int threads);
@@ -116,12 +115,11 @@ struct DenseKernels {
   void (*dadd_all)(int64_t count, int64_t first, int64_t n, const double* const* x, double* out);
 };
 
-// One optimizer step on n contiguous numbers. sftrl uses the square root of the accumulator
-// (learning_rate_power = -0.5).
+// One optimizer step on n contiguous numbers. sftrl implements learning_rate_power = -0.5 only.
 struct FtrlRates {
   float lr, l1, l2, l2_shrinkage;
 };
-// `step` is the learning rate, corrected for the bias of both moments.
+// `step` is the learning rate multiplied by the bias correction of both moments.
 struct AdamRates {
   float step, one_minus_beta1, one_minus_beta2, epsilon;
 };
@@ -137,49 +135,49 @@ struct UpdateKernels {
       int64_t n, const AdamRates* rates, float* var, float* m, float* v, const float* grad);
 };
 
-// Tree growth. The bins of a row's features are stored together, in kBinRowBytes per row (up to 8
-// one-byte bins or 4 two-byte bins), so that their sums fit into the first-level cache. An integer
-// gradient g and hessian h are packed as g * 2^32 + h, so that one addition adds both. The sums are
-// exact in any order if both stay within 31 bits.
+// Histograms of boosted trees. A row stores the bins of up to 8 features in kBinRowBytes bytes (4
+// features if bins need 2 bytes), so that the histograms fit into the L1 cache. Integer gradients g
+// and hessians h are packed as g * 2^32 + h, so that one addition sums both. The sums are exact in
+// any order as long as each sum fits into 31 bits.
 constexpr int64_t kBinRowBytes = 8;
 constexpr int64_t kByteBins = 256;
 struct GainRules {
-  double gradient, hessian;  // of all rows
+  double gradient, hessian;  // sums over the node that is split
   double l1, l2;
 };
-// Scale factors of gradients and hessians, the sequence numbers of their first elements, and the
-// increment of these numbers per element.
+// Scales and seeds of stochastic rounding. The rounding of element i depends on the index
+// first_gradient + i * by (or first_hessian + i * by).
 struct PackRules {
   float gradient_scale, hessian_scale;
   uint32_t first_gradient, first_hessian, by;
 };
-// part_rows() may write this many bytes past n rows in its scratch buffer.
+// Elements that part_rows() and part_ids() may write past the end of `spare`.
 constexpr int64_t kPartedBeyond = 16;
-// Minimum allocated length of a table for add_picked(), whether the elements are used or not.
+// Minimum allocated length of the table of add_picked(), which may read past `count`.
 constexpr int64_t kPickedRoom = 64;
-// A complete tree of depth 1 to kDeepestByteTree. Node i (starting at 1) has the children 2i and 2i
-// + 1. A row goes right if its code for the node's feature is above the threshold.
+// A perfect binary tree of depth 1 to kDeepestByteTree; node i >= 1 has the children 2i and 2i + 1.
+// A row goes right if its code for the node's feature exceeds the threshold.
 constexpr int64_t kForestRows = 64;
 constexpr int32_t kDeepestByteTree = 8;
 struct ByteNode {
-  uint32_t first;      // index of the first code of its feature
-  uint32_t threshold;  // repeated in all four bytes
+  uint32_t first;      // offset in the block of the feature's kForestRows codes
+  uint32_t threshold;  // repeated in all 4 bytes, ready to be broadcast to a register
 };
-constexpr ByteNode byte_node(uint32_t place, uint8_t threshold) noexcept {
-  return {place * static_cast<uint32_t>(kForestRows), threshold * 0x01010101u};
+constexpr ByteNode byte_node(uint32_t feature, uint8_t threshold) noexcept {
+  return {feature * static_cast<uint32_t>(kForestRows), threshold * 0x01010101u};
 }
 struct ByteTree {
   int32_t depth, first_node, first_leaf;
 };
 struct HistogramKernels {
-  // sums[(f * 256 + bin of f) * logits + k] += packed[i * logits + k] for all n rows.
+  // sums[(f * 256 + bin(i, f)) * logits + k] += packed[i * logits + k] for row i and feature f.
   void (*add8)(int64_t n,
                int64_t features,
                int64_t logits,
                const uint8_t* rows,
                const int64_t* packed,
                int64_t* sums);
-  // As add8, for two-byte bins, with `bins` bins per feature.
+  // Like add8() with 2-byte bins, `bins` per feature.
   void (*add16)(int64_t n,
                 int64_t features,
                 int64_t bins,
@@ -187,74 +185,69 @@ struct HistogramKernels {
                 const uint8_t* rows,
                 const int64_t* packed,
                 int64_t* sums);
-  // Adds n packed sums to the gradient and hessian sums, or stores them if they are the first.
-  // Resets the packed sums to zero.
+  // Unpacks n sums and adds them to the outputs (or, if `are_first`, stores them); zeroes `sums`.
   void (*flush)(int64_t n, bool are_first, int64_t* sums, int64_t* gradients, int64_t* hessians);
-  // Packs gradients and hessians as integers below 2^30. The element's sequence number decides how
-  // a fraction is rounded, so that sums are unbiased. Whole numbers are exact.
+  // Scales, rounds stochastically and packs gradients and hessians. Scaled values must be below
+  // 2^30; integers are exact.
   void (*pack)(int64_t n,
                const float* gradients,
                const float* hessians,
                const PackRules* rules,
                int64_t* packed);
-  // The largest |x|, as bits; above the bits of infinity if an element is NaN.
+  // Maximum of |x| as the bits of a float, which exceed those of infinity if any x is NaN.
   uint32_t (*largest)(int64_t n, const float* x);
-  // to[i] = from[ids[i]], with `logits` numbers each.
+  // to[i] = from[ids[i]], where each element is `logits` numbers.
   void (*gather)(int64_t n, int64_t logits, const uint16_t* ids, const int64_t* from, int64_t* to);
-  // out[i] = table[first bin of row i].
+  // out[i] = table[bin at the start of row i].
   void (*look_up8)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
   void (*look_up16)(int64_t n, const uint8_t* rows, const uint8_t* table, uint8_t* out);
-  // Stable partition of n rows, or of their ids: rows with goes_left = 1 first, then those with 0.
-  // The scratch buffer has n + kPartedBeyond elements. Returns the number of rows that go left.
+  // Stable partition that moves rows (or row ids) with goes_left = 1 to the front and returns their
+  // number. `spare` is scratch memory for n + kPartedBeyond elements.
   int64_t (*part_rows)(int64_t n, const uint8_t* goes_left, uint8_t* rows, uint8_t* spare);
   int64_t (*part_ids)(int64_t n, const uint8_t* goes_left, uint16_t* ids, uint16_t* spare);
-  // sums[i] = x[i] + table[which[i]], for a table of `count` numbers.
+  // sums[i] = x[i] + table[which[i]]. The table has `count` numbers; see kPickedRoom.
   void (*add_picked)(int64_t n,
                      const uint16_t* which,
                      int64_t count,
                      const float* table,
                      const float* x,
                      float* sums);
-  // out[i] = the number of bounds below x[i]; 0 for NaN. The 2^steps - 1 bounds are stored as a
-  // heap that starts at index 1: the subtree of lower bounds of i starts at 2i, that of upper
-  // bounds at 2i + 1.
+  // out[i] = number of bounds below x[i], 0 for NaN. The 2^steps - 1 bounds form a binary search
+  // tree in heap order: bounds[1] is the root, and bounds[i] has the children 2i and 2i + 1.
   void (*find_bins)(int64_t n, const float* x, int32_t steps, const float* bounds, int32_t* out);
-  // codes[i] = min(bins[i], most) + 1, or `missing` if the bin is negative.
-  void (*encode)(int64_t n, const int32_t* bins, int32_t most, int32_t missing, uint8_t* codes);
-  // Adds to gains[i] the gains of two leaves: one with these sums, the other with the remaining
-  // sums.
+  // codes[i] = min(bins[i], max_bin) + 1, or `missing` if the bin is negative.
+  void (*encode)(int64_t n, const int32_t* bins, int32_t max_bin, int32_t missing, uint8_t* codes);
+  // Adds the gains of both children of split i to gains[i]. The sums are those of left children.
   void (*add_gains)(int64_t n,
                     const double* gradients,
                     const double* hessians,
                     const GainRules* rules,
                     double* gains);
-  // Adds the leaves of n trees, in order, to the sums of kForestRows rows. `block` stores the codes
-  // by feature.
+  // Adds the leaf values of n trees, in this order, to the sums of the kForestRows rows in `block`.
   void (*add_trees)(int64_t n,
                     const ByteTree* trees,
                     const ByteNode* nodes,
                     const float* leaves,
                     const uint8_t* block,
                     float* sums);
-  // Returns the sum of the logistic losses of n logits x whose labels are probabilities. Also
-  // computes the first and second derivative of each loss times `part`. All instruction sets give
-  // the same bits.
+  // Returns the sum of the logistic losses of n logits; labels are probabilities. Stores the first
+  // and second derivatives of each loss, times `weight`. Bitwise identical on all instruction sets.
   double (*logistic)(int64_t n,
                      const float* x,
                      const float* labels,
-                     float part,
+                     float weight,
                      float* gradients,
                      float* hessians);
 };
 
-// to[k][at + i] = rows[i][k] for n rows of `columns` numbers of 4 bytes (turn4) or 8 bytes.
+// to[k][at + i] = rows[i][k] for n rows of `columns` elements of 4 bytes (turn4) or 8 (turn8).
 struct RowKernels {
   void (*turn4)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
   void (*turn8)(int64_t n, int64_t columns, const char* const* rows, char* const* to, int64_t at);
 };
 
 struct Kernels {
-  const char* isa;  // "base", "avx2" or "avx512"; "neon" is the base set on arm64
+  const char* isa;  // "base", "avx2", "avx512"; "neon" is the base set of arm64
   const GemmKernels* gemm;
   const DenseKernels* dense;
   const UpdateKernels* updates;
@@ -262,12 +255,12 @@ struct Kernels {
   const RowKernels* rows;
 };
 
-// The best table that this machine can run. The environment variable RUNHOOKS_ISA (base, avx2 or
-// avx512) selects a lower one; it is read once.
+// Kernels for the widest instruction set of this machine. The environment variable
+// RUNHOOKS_ISA=base|avx2|avx512, which is read once, lowers it.
 const Kernels& kernels() noexcept;
-// The table named by `wanted` (may be null), or the best table below it.
-const Kernels& choose_kernels(const char* wanted) noexcept;
-// The table of this name; null if the build or the machine lacks it.
+// The table `requested` or the next narrower supported one; the default if null or unknown.
+const Kernels& choose_kernels(const char* requested) noexcept;
+// The table with this name; null if the build or the machine lacks it.
 const Kernels* find_kernels(const char* isa) noexcept;
 
 inline void sgemm(bool trans_a,

@@ -1,4 +1,4 @@
-// Row transposition for AVX2.
+// Transposition of rows into columns, compiled for AVX2 and FMA.
 #include "kernels/rows.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,4 +1,4 @@
-// Row transposition for AVX-512.
+// Transposition of rows into columns, compiled for AVX-512.
 #include "kernels/rows.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

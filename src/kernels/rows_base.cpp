@@ -1,4 +1,4 @@
-// Row transposition for the architecture's base instruction set.
+// Transposition of rows into columns, compiled for the baseline instruction set.
 #include "kernels/rows.h"
 
 #define RUNHOOKS_TABLE rows_base

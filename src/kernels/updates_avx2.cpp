@@ -1,4 +1,4 @@
-// Optimizer updates for AVX2.
+// Optimizer updates, compiled for AVX2 and FMA.
 #include "kernels/updates.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,4 +1,4 @@
-// Optimizer updates for AVX-512.
+// Optimizer updates, compiled for AVX-512.
 #include "kernels/updates.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

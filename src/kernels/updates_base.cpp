@@ -1,4 +1,4 @@
-// Optimizer updates for the architecture's base instruction set.
+// Optimizer updates, compiled for the baseline instruction set.
 #include "kernels/updates.h"
 
 #define RUNHOOKS_TABLE updates_base

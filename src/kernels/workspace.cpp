@@ -1,4 +1,4 @@
-// The packing buffer of each thread, which grows and is reused.
+// Provides the per-thread packing buffer of the matrix product; the thread frees it when it ends.
 #include <stdlib.h>
 
 #include "kernels/gemm.h"
@@ -19,14 +19,14 @@ thread_local Workspace workspace;
 
 void* gemm_workspace(size_t bytes) noexcept {
   const size_t alignment = 64;
-  Workspace& own = workspace;
-  if (bytes > own.size) {
-    free(own.allocation);
-    own.allocation = malloc(bytes + alignment);
-    own.size = own.allocation ? bytes : 0;
-    if (!own.allocation) return nullptr;
+  Workspace& buffer = workspace;
+  if (bytes > buffer.size) {
+    free(buffer.allocation);
+    buffer.allocation = malloc(bytes + alignment);
+    buffer.size = buffer.allocation ? bytes : 0;
+    if (!buffer.allocation) return nullptr;
   }
-  const uintptr_t address = reinterpret_cast<uintptr_t>(own.allocation);
+  const uintptr_t address = reinterpret_cast<uintptr_t>(buffer.allocation);
   return reinterpret_cast<void*>((address + alignment - 1) / alignment * alignment);
 }
 

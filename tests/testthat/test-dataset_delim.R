@@ -143,3 +143,18 @@ test_that("tf$data$experimental$CsvDataset gives tuples like TensorFlow's", {
   expect_error(csv(path, list(0L), select_cols = c(0, 1)), "select_cols")
   expect_error(csv(path, list(0L, 0L), select_cols = c(1, 0)), "increasing")
 })
+
+test_that("names and types replace an example file, and empty names are numbered", {
+  spec <- csv_record_spec(names = c("mpg", "cyl"), types = c("double", "integer"), skip = 1)
+  expect_identical(spec$types, c("float32", "int32"))
+  file <- csv_file(c("mpg,cyl", "21,6", "22.8,4"))
+  rows <- dataset_collect(text_line_dataset(file, record_spec = spec))
+  expect_equal(vapply(rows, `[[`, 1L, "cyl"), c(6L, 4L))
+  expect_error(csv_record_spec(names = "a"), "`names` and `types`", class = "runhooks_error_invalid_argument")
+  file <- withr::local_tempfile(fileext = ".csv")
+  write.csv(mtcars[c("mpg", "cyl")], file)
+  batch <- dataset_collect(make_csv_dataset(file, batch_size = 4, num_epochs = 1, shuffle = FALSE))[[1]]
+  expect_named(batch, c("...1", "mpg", "cyl"))
+  some <- make_csv_dataset(file, batch_size = 4, num_epochs = 1, select_columns = c("mpg", "cyl"))
+  expect_named(dataset_collect(some)[[1]], c("mpg", "cyl"))
+})

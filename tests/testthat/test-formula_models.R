@@ -141,7 +141,7 @@ test_that("wide and deep, baseline and head models accept formulas", {
   expect_equal(levels(predict(head, newdata = data)$.pred_class), c("3", "4", "5"))
   pair <- linear_regressor(cbind(mpg, hp) ~ wt, data = data)
   train(pair, data)
-  expect_named(predict(pair, newdata = data), c(".pred_1", ".pred_2"))
+  expect_named(predict(pair, newdata = data), c(".pred_mpg", ".pred_hp"))
 })
 
 test_that("new strings in the data are missing values, with one warning", {

@@ -68,7 +68,7 @@ test_that("members, printing and dimensions work", {
   })
   expect_equal(x$name, "x:0")
   expect_equal(x$dtype$name, "float64")
-  expect_equal(x$shape$as_list(), list(2L, 3L))
+  expect_equal(x$shape$as_list(), c(2L, 3L))
   expect_equal(x$shape[[2]], 3L)
   expect_equal(x$get_shape()$ndims, 2L)
   expect_equal(x$op$type, "Const")

@@ -119,7 +119,7 @@ test_that("shapes can be compared and counted", {
     expect_true(x$get_shape()$is_fully_defined())
     expect_true(x$shape == shape(4, 2))
     expect_true(x$shape != tf$zeros(2L)$shape)
-    expect_equal(x$shape[2], list(2L))
+    expect_equal(x$shape[2], 2L)
     open <- tf$placeholder(tf$float32, shape(NULL, 2))
     expect_null(open$shape$num_elements())
     expect_false(open$shape$is_fully_defined())
