@@ -39,7 +39,7 @@ parsnip_linear_fit <- function(x, y, weights = NULL, penalty = NULL, mixture = N
   check_fit_number(mixture, "mixture", 0, 1, call)
   if (!is.null(penalty) && penalty > 0) {
     abort_penalty_of_batches(penalty, optimizer, batch_size, epochs, call)
-    optimizer <- penalized_optimizer(penalty, mixture, y, weights)
+    optimizer <- penalized_optimizer(penalty, mixture, y, weights, family)
   }
   # the default optimizer for batches
   if (!is.null(epochs) && is.null(batch_size) && is.null(optimizer)) {
@@ -92,9 +92,7 @@ parsnip_mlp_fit <- function(x, y, weights = NULL, hidden_units = NULL, penalty =
         call = call
       )
     }
-    optimizer <- tf$train$LBFGSOptimizer(
-      l2_regularization_strength = penalty * weight_sum(y, weights) * ridge_factor(y)
-    )
+    optimizer <- penalized_optimizer(penalty, 0, y, weights, "mlp")
   }
   if (!is_full_batch && is.null(batch_size)) batch_size <- min(64, n_rows(x))
   data <- fit_data(x, y, weights, class_weights, NULL, call)
@@ -190,20 +188,20 @@ abort_penalty_of_batches <- function(penalty, optimizer, batch_size, epochs, cal
 
 # The objective of glmnet, times the sum of the weights. glmnet divides `penalty` by the standard
 # deviation of a numeric outcome, because it standardizes the outcome.
-penalized_optimizer <- function(penalty, mixture, y, weights) {
+penalized_optimizer <- function(penalty, mixture, y, weights, family) {
   if (is.null(mixture)) mixture <- 1
   total <- penalty * weight_sum(y, weights)
-  spread <- if (is.factor(y)) 1 else column_scale(as.numeric(y), TRUE)$scale
+  if (!is.factor(y) && is.null(family)) {
+    # the squared error loss has no factor 1/2
+    total <- 2 * total / column_scale(as.numeric(y), TRUE)$scale
+  }
   tf$train$LBFGSOptimizer(
-    l1_regularization_strength = total * mixture * 2 * ridge_factor(y) / spread,
-    l2_regularization_strength = total * (1 - mixture) * ridge_factor(y) / spread
+    l1_regularization_strength = total * mixture,
+    l2_regularization_strength = total * (1 - mixture) / 2, penalize_bias = FALSE
   )
 }
 
 weight_sum <- function(y, weights) if (is.null(weights)) n_rows(y) else sum(weights)
-
-# The squared error loss has no factor 1/2.
-ridge_factor <- function(y) if (is.factor(y)) 0.5 else 1
 
 # A squared error has the hessian 2. The half row allows for rounding in single precision.
 node_weight_of_rows <- function(min_n, y, n) if (is.factor(y)) min_n / n else (2 * min_n - 1) / n
@@ -272,7 +270,11 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   # an argument that may be NULL, such as the activation, keeps its NULL
   args <- args[!vapply(args, is.null, NA) | names(args) == "activation_fn"]
   is_count <- identical(data$family, "poisson")
-  if (is_count) args$head <- poisson_regression_head(weight_column = data$weight)
+  if (is_count) {
+    # a penalty is relative to the sum of the losses, as in the other models
+    reduction <- if (is_penalized(args$optimizer)) "sum" else "sum_over_batch_size"
+    args$head <- poisson_regression_head(weight_column = data$weight, loss_reduction = reduction)
+  }
   if (!is_count) args["weight_column"] <- list(data$weight)
   training <- list(num_epochs = epochs, batch_size = batch_size)
   training <- training[lengths(training) > 0]

@@ -60,7 +60,8 @@ class Lbfgs : public Optimizer {
         num_pairs_(args.integer("num_correction_pairs", 10)),
         tolerance_(args.number("tolerance", 1e-6)),
         l1_(args.number("l1_regularization_strength", 0)),
-        l2_(args.number("l2_regularization_strength", 0)) {}
+        l2_(args.number("l2_regularization_strength", 0)),
+        penalizes_bias_(args.flag("penalize_bias", true)) {}
 
   bool wants_all_rows() const override { return true; }
   std::vector<VariablePtr> own_variables() const override { return own_; }
@@ -100,6 +101,7 @@ class Lbfgs : public Optimizer {
   Output flat(Formulas& f, const std::vector<Output>& parts) const;
   Output value_of(Graph& graph, const Variable& variable) const;
   Output curvature(Formulas& f) const;
+  Output penalty(Formulas& f, double strength) const;
   Output pseudo_gradient(Formulas& f, Output x, Output gradient) const;
   Output in_orthant(Formulas& f, Output next, Output point, Output slope) const;
   Memory remembered(Formulas& f, Output is_good, Output is_new, Output step, Output change) const;
@@ -110,6 +112,7 @@ class Lbfgs : public Optimizer {
 
   int64_t num_pairs_, size_ = 0;
   double tolerance_, l1_, l2_;
+  bool penalizes_bias_;
   Output learning_rate_;
   std::vector<VariablePtr> own_;
   std::vector<std::pair<const Variable*, Output>> parts_;  // with their gradients
@@ -183,10 +186,32 @@ Output Lbfgs::curvature(Formulas& f) const {
   return f.choose(f.less(f.of(0), all), all, ones_like(f.g, all));
 }
 
+// TensorFlow's names of biases: those of linear models, and those of dense layers.
+bool is_bias(const Variable& variable) {
+  const std::string name = "/" + variable.name();
+  for (const std::string end : {"/bias", "/bias_weights"}) {
+    if (name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The strength for each weight: a scalar, or 0 for biases.
+Output Lbfgs::penalty(Formulas& f, double strength) const {
+  if (penalizes_bias_) return f.of(strength);
+  std::vector<double> strengths;
+  for (const auto& part : parts_) {
+    const auto size = static_cast<size_t>(part.first->shape.num_elements());
+    strengths.insert(strengths.end(), size, is_bias(*part.first) ? 0 : strength);
+  }
+  return f.g.constant(Tensor::vector<double>(strengths), "penalty");
+}
+
 // Of loss + l1 |x|: at 0 the side that goes down, or 0 where both go up.
 Output Lbfgs::pseudo_gradient(Formulas& f, Output x, Output gradient) const {
   if (l1_ == 0) return gradient;
-  const Output l1 = f.of(l1_);
+  const Output l1 = penalty(f, l1_);
   const Output off = add(f.g, gradient, multiply(f.g, l1, f.g.op("Sign", {x})));
   const Output size = f.maximum(subtract(f.g, f.g.op("Abs", {gradient}), l1), f.of(0));
   const Output at_zero = multiply(f.g, size, f.g.op("Sign", {gradient}));
@@ -198,7 +223,11 @@ Output Lbfgs::in_orthant(Formulas& f, Output next, Output point, Output slope) c
   if (l1_ == 0) return next;
   const Output at_zero = f.g.op("Equal", {point, f.of(0)});
   const Output side = f.choose(at_zero, negative(f.g, slope), point);
-  return f.choose(f.less(f.of(0), multiply(f.g, next, side)), next, f.g.op("ZerosLike", {next}));
+  Output is_kept = f.less(f.of(0), multiply(f.g, next, side));
+  if (!penalizes_bias_) {
+    is_kept = f.either(is_kept, f.g.op("Equal", {penalty(f, l1_), f.of(0)}));
+  }
+  return f.choose(is_kept, next, f.g.op("ZerosLike", {next}));
 }
 
 Memory Lbfgs::remembered(
@@ -328,7 +357,7 @@ Operation* Lbfgs::finish(Graph& graph, const std::vector<Operation*>& updates) {
   }
   const Output x = flat(f, values);
   Output gradient = flat(f, gradients);
-  if (l2_ > 0) gradient = add(graph, gradient, multiply(graph, f.of(2 * l2_), x));
+  if (l2_ > 0) gradient = add(graph, gradient, multiply(graph, penalty(f, 2 * l2_), x));
   std::vector<Output> next;
   const Output moved = sees_all_rows(graph) ? whole_step(f, x, gradient, &next)
                                             : partial_step(f, x, gradient, &next);
@@ -369,6 +398,7 @@ RUNHOOKS_REGISTER_OPTIMIZER(
      "l1_regularization_strength = 0: plain number in [0, Inf). What the absolute values of weights "
      "add to the loss.",
      "l2_regularization_strength = 0: plain number in [0, Inf). What their squares add to it.",
+     "penalize_bias = TRUE: flag. Do these penalties apply to biases, too?",
      "use_locking = FALSE: flag. Without effect.",
      "name = 'LBFGS': string; kept. The name scope of the step, and of its variables."});
 
