@@ -188,7 +188,7 @@ Output Lbfgs::curvature(Formulas& f) const {
 
 // TensorFlow's names of biases: those of linear models, and those of dense layers.
 bool is_bias(const Variable& variable) {
-  const std::string name = "/" + variable.name();
+  const std::string name = "/" + variable.save_name();
   for (const std::string end : {"/bias", "/bias_weights"}) {
     if (name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0) {
       return true;
