@@ -1,7 +1,8 @@
 # Functions that parsnip calls to fit a model: each creates an estimator and trains it.
 
 # parsnip calls them by name, so they are exported. `x` has a column for each predictor, `y` is the
-# outcome and `weights` are NULL or numbers. Engine arguments that are not formals are an error.
+# outcome and `weights` are NULL or numbers. Engine arguments that are not formals are an error. The
+# formals after `...` have no partial matching.
 
 #' Fit a model for parsnip
 #'
@@ -29,10 +30,10 @@ NULL
 
 #' @rdname parsnip_fit
 #' @export
-parsnip_linear_fit <- function(x, y, weights = NULL, penalty = NULL, mixture = NULL, family = NULL,
-                               epochs = NULL, learn_rate = NULL, batch_size = NULL,
+parsnip_linear_fit <- function(x, y, weights = NULL, ..., penalty = NULL, mixture = NULL,
+                               family = NULL, epochs = NULL, learn_rate = NULL, batch_size = NULL,
                                optimizer = NULL, class_weights = NULL, hooks = NULL,
-                               model_dir = NULL, seed = NULL, ...) {
+                               model_dir = NULL, seed = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
@@ -54,10 +55,10 @@ parsnip_linear_fit <- function(x, y, weights = NULL, penalty = NULL, mixture = N
 
 #' @rdname parsnip_fit
 #' @export
-parsnip_mlp_fit <- function(x, y, weights = NULL, hidden_units = NULL, penalty = NULL,
+parsnip_mlp_fit <- function(x, y, weights = NULL, ..., hidden_units = NULL, penalty = NULL,
                             dropout = NULL, epochs = NULL, activation = NULL, learn_rate = NULL,
                             batch_size = NULL, optimizer = NULL, class_weights = NULL,
-                            hooks = NULL, model_dir = NULL, seed = NULL, ...) {
+                            hooks = NULL, model_dir = NULL, seed = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
@@ -107,11 +108,11 @@ parsnip_mlp_fit <- function(x, y, weights = NULL, hidden_units = NULL, penalty =
 
 #' @rdname parsnip_fit
 #' @export
-parsnip_boost_tree_fit <- function(x, y, weights = NULL, trees = NULL, tree_depth = NULL,
+parsnip_boost_tree_fit <- function(x, y, weights = NULL, ..., trees = NULL, tree_depth = NULL,
                                    min_n = NULL, learn_rate = NULL, loss_reduction = NULL,
                                    mtry = NULL, sample_size = NULL, stop_iter = NULL,
                                    class_weights = NULL, hooks = NULL, model_dir = NULL,
-                                   seed = NULL, ...) {
+                                   seed = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
   given <- list(mtry = mtry, sample_size = sample_size, stop_iter = stop_iter)
