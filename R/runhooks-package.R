@@ -19,6 +19,7 @@
 #'   * `vcov()` and `confint()`: [model_inference].
 #'   * `tidy()`, `glance()` and `augment()`: [tidy_models].
 #'   * `plot(model)`: [autoplot_models].
+#'   * `fit()`: [fit.tf_estimator()]. parsnip, workflows and tune: [runhooks-parsnip].
 #'   * More metrics: [add_metrics()]. Importance of features: [feature_importances()].
 #' @section Runs:
 #'   * Print, plot or convert the value of [train()]: [histories][plot.tf_estimator_history].

@@ -3,4 +3,5 @@
   complete_constructors(topenv())
   the$pid <- Sys.getpid()
   promise_reexports(parent.env(topenv()))
+  register_parsnip_on_load()
 }

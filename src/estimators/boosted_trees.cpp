@@ -488,7 +488,7 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
       Output logits;
       {
         const NameScope scope(graph, str_cat(kTrees, "/"));
-        logits = predicted_logits(graph, model, width);
+        logits = predicted_logits(graph, model, width, arguments.integer("first_trees", 0));
       }
       EstimatorSpec spec = head->create_estimator_spec(graph, input, mode, logits, {});
       if (mode == Mode::kPredict && arguments.flag("explains", false)) {

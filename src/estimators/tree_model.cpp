@@ -43,9 +43,15 @@ VariablePtr add_flag(Graph& graph, const std::string& name, bool value) {
   return make_variable(graph, begin, name, options);
 }
 
-Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits) {
+Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits, int64_t trees) {
   std::vector<Output> inputs = {model.ensemble};
   inputs.insert(inputs.end(), model.input.buckets.begin(), model.input.buckets.end());
+  if (trees > 0) {
+    return graph.op("FirstTreesPredict", inputs)
+        .attr("num_bucketized_features", static_cast<int64_t>(model.features.size()))
+        .attr("logits_dimension", logits)
+        .attr("num_trees", trees);
+  }
   return graph.op("BoostedTreesPredict", inputs)
       .attr("num_bucketized_features", static_cast<int64_t>(model.features.size()))
       .attr("logits_dimension", logits);

@@ -26,7 +26,8 @@ struct TreeModel {
 
 VariablePtr add_flag(Graph& graph, const std::string& name, bool value);
 
-Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits);
+// `trees`: the number of trees to use, or 0 for all.
+Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits, int64_t trees);
 
 // The contribution of each column to the predictions: for each logit, the bias and then the
 // columns.

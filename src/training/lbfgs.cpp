@@ -59,7 +59,8 @@ class Lbfgs : public Optimizer {
         num_pairs_(args.integer("num_correction_pairs", 10)),
         tolerance_(args.number("tolerance", 1e-6)),
         l1_(args.number("l1_regularization_strength", 0)),
-        l2_(args.number("l2_regularization_strength", 0)) {}
+        l2_(args.number("l2_regularization_strength", 0)),
+        penalizes_bias_(args.flag("penalize_bias", true)) {}
 
   bool wants_all_rows() const override { return true; }
   std::vector<VariablePtr> own_variables() const override { return own_; }
@@ -99,6 +100,7 @@ class Lbfgs : public Optimizer {
   Output flat(Formulas& f, const std::vector<Output>& parts) const;
   Output value_of(Graph& graph, const Variable& variable) const;
   Output curvature(Formulas& f) const;
+  Output penalty(Formulas& f, double strength) const;
   Output pseudo_gradient(Formulas& f, Output x, Output gradient) const;
   Output in_orthant(Formulas& f, Output next, Output point, Output slope) const;
   Memory remembered(Formulas& f, Output is_good, Output is_new, Output step, Output change) const;
@@ -109,6 +111,7 @@ class Lbfgs : public Optimizer {
 
   int64_t num_pairs_, size_ = 0;
   double tolerance_, l1_, l2_;
+  bool penalizes_bias_;
   Output learning_rate_;
   std::vector<VariablePtr> own_;
   std::vector<std::pair<const Variable*, Output>> parts_;
@@ -184,11 +187,33 @@ Output Lbfgs::curvature(Formulas& f) const {
   return f.choose(f.less(f.of(0), all), all, ones_like(f.g, all));
 }
 
+// Whether the variable has TensorFlow's name for biases of linear models or dense layers.
+bool is_bias(const Variable& variable) {
+  const std::string name = "/" + variable.save_name();
+  for (const std::string end : {"/bias", "/bias_weights"}) {
+    if (name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The strength of a penalty for each weight, or a scalar if biases are penalized, too.
+Output Lbfgs::penalty(Formulas& f, double strength) const {
+  if (penalizes_bias_) return f.of(strength);
+  std::vector<double> strengths;
+  for (const auto& part : parts_) {
+    const auto size = static_cast<size_t>(part.first->shape.num_elements());
+    strengths.insert(strengths.end(), size, is_bias(*part.first) ? 0 : strength);
+  }
+  return f.g.constant(Tensor::vector<double>(strengths), "penalty");
+}
+
 // The pseudo-gradient of loss + l1 |x|. At 0 it is the one-sided derivative of a descent direction,
 // or 0 if the loss increases in both directions.
 Output Lbfgs::pseudo_gradient(Formulas& f, Output x, Output gradient) const {
   if (l1_ == 0) return gradient;
-  const Output l1 = f.of(l1_);
+  const Output l1 = penalty(f, l1_);
   const Output off = add(f.g, gradient, multiply(f.g, l1, f.g.op("Sign", {x})));
   const Output size = f.maximum(subtract(f.g, f.g.op("Abs", {gradient}), l1), f.of(0));
   const Output at_zero = multiply(f.g, size, f.g.op("Sign", {gradient}));
@@ -200,7 +225,11 @@ Output Lbfgs::in_orthant(Formulas& f, Output next, Output point, Output slope) c
   if (l1_ == 0) return next;
   const Output at_zero = f.g.op("Equal", {point, f.of(0)});
   const Output side = f.choose(at_zero, negative(f.g, slope), point);
-  return f.choose(f.less(f.of(0), multiply(f.g, next, side)), next, f.g.op("ZerosLike", {next}));
+  Output is_kept = f.less(f.of(0), multiply(f.g, next, side));
+  if (!penalizes_bias_) {
+    is_kept = f.either(is_kept, f.g.op("Equal", {penalty(f, l1_), f.of(0)}));
+  }
+  return f.choose(is_kept, next, f.g.op("ZerosLike", {next}));
 }
 
 // Adds the newest pair if `is_good`; clears all pairs if `is_new`.
@@ -339,7 +368,7 @@ Operation* Lbfgs::finish(Graph& graph, const std::vector<Operation*>& updates) {
   }
   const Output x = flat(f, values);
   Output gradient = flat(f, gradients);
-  if (l2_ > 0) gradient = add(graph, gradient, multiply(graph, f.of(2 * l2_), x));
+  if (l2_ > 0) gradient = add(graph, gradient, multiply(graph, penalty(f, 2 * l2_), x));
   std::vector<Output> next;
   const Output moved = sees_all_rows(graph) ? whole_step(f, x, gradient, &next)
                                             : partial_step(f, x, gradient, &next);
@@ -381,6 +410,7 @@ RUNHOOKS_REGISTER_OPTIMIZER(
      "loss.",
      "l2_regularization_strength = 0: plain number in [0, Inf). L2 penalty that is added to the "
      "loss.",
+     "penalize_bias = TRUE: flag. Whether both penalties also apply to biases.",
      "use_locking = FALSE: flag. Ignored.",
      "name = 'LBFGS': string; kept. Name scope of the training op and its variables."});
 

@@ -104,6 +104,29 @@ class PredictKernel : public Kernel {
   std::pair<uint64_t, int64_t> of_;
 };
 
+// The logits of the first trees of an ensemble.
+class FirstTreesKernel : public Kernel {
+ public:
+  void compute(KernelContext& c) override {
+    const int64_t rows = c.input(1).num_elements();
+    const Buckets buckets(c, 1, rows);
+    const TreeEnsemble& ensemble = checked_trees(c, buckets);
+    const int64_t width = c.op().attr_int("logits_dimension");
+    const auto trees = std::min(static_cast<size_t>(c.op().attr_int("num_trees")),
+                                ensemble.trees.size());
+    auto* logits = c.output(0).data<float>();
+    std::fill(logits, logits + rows * width, 0.0f);
+    parallel_for_range(rows, [&](int64_t first, int64_t n) {
+      for (int64_t row = first; row < first + n; ++row) {
+        for (size_t i = 0; i < trees; ++i) {
+          const Tree& tree = ensemble.trees[i];
+          add_leaf(leaf_of(tree, buckets, row).leaf, tree.weight, logits + row * width);
+        }
+      }
+    });
+  }
+};
+
 // Adds the logits of trees and layers since the node that each example had reached before.
 class TrainingPredictKernel : public Kernel {
  public:
@@ -210,6 +233,13 @@ class DebugOutputsKernel : public Kernel {
   }
 };
 
+void lower_first_trees(Graph&, const Operation& op, const std::vector<Output>&) {
+  throw Error(Code::kUnimplemented,
+              str_cat("'", op.name(),
+                      "' predicts by a part of the trees. TensorFlow has no such operation, so the "
+                      "graph cannot be exported."));
+}
+
 int64_t rows_of(const ShapeContext& c, int first) {
   int64_t rows = -1;
   for (int i = first; i < c.num_inputs(); ++i) {
@@ -235,6 +265,23 @@ RUNHOOKS_REGISTER_OP("BoostedTreesPredict")
     .not_differentiable()
     .endpoint("raw_ops.BoostedTreesPredict")
     .summary("The logits of examples: the sums of the leaves that they reach.");
+
+// Not an attribute of BoostedTreesPredict, because TensorFlow loads graphs with that op.
+RUNHOOKS_REGISTER_OP("FirstTreesPredict")
+    .input("tree_ensemble_handle: resource, tree ensemble")
+    .input("bucketized_features: num_bucketized_features * int32, rank >= 1")
+    .output("logits: float")
+    .attr("num_bucketized_features: int >= 1")
+    .attr("logits_dimension: int >= 1")
+    .attr("num_trees: int >= 1")
+    .shape([](ShapeContext& c) {
+      c.set_output(0, Shape{rows_of(c, 1), c.op().attr_int("logits_dimension")});
+    })
+    .kernel(kernel_of<FirstTreesKernel>())
+    .lower(lower_first_trees)
+    .stateful()
+    .not_differentiable()
+    .summary("The logits of examples by the first trees.");
 
 RUNHOOKS_REGISTER_OP("BoostedTreesTrainingPredict")
     .input("tree_ensemble_handle: resource, tree ensemble")

@@ -1,0 +1,310 @@
+# Functions that parsnip calls to fit a model: each creates an estimator and trains it.
+
+# parsnip calls them by name, so they are exported. `x` has a column for each predictor, `y` is the
+# outcome and `weights` are NULL or numbers. Engine arguments that are not formals are an error. The
+# formals after `...` have no partial matching.
+
+#' Fit a model for parsnip
+#'
+#' The package parsnip calls these functions for the engine `"runhooks"`. Use [runhooks-parsnip]
+#' instead.
+#'
+#' @param x A data frame of predictors.
+#' @param y The outcome: numbers or a factor.
+#' @param weights Weights of the rows, or `NULL`.
+#' @param family `"poisson"` for counts, or `NULL`.
+#' @param penalty,mixture,hidden_units,dropout,epochs,activation,learn_rate The arguments of
+#'   parsnip's models.
+#' @param trees,tree_depth,min_n,loss_reduction,mtry,sample_size,stop_iter The arguments of
+#'   `parsnip::boost_tree()`.
+#' @param batch_size,optimizer,class_weights,hooks,model_dir,seed Engine arguments, see
+#'   [runhooks-parsnip].
+#' @param ... Must be empty.
+#' @return A trained estimator.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid or not available for this model.
+#'     Nothing has been trained.
+#' @keywords internal
+#' @name parsnip_fit
+NULL
+
+#' @rdname parsnip_fit
+#' @export
+parsnip_linear_fit <- function(x, y, weights = NULL, ..., penalty = NULL, mixture = NULL,
+                               family = NULL, epochs = NULL, learn_rate = NULL, batch_size = NULL,
+                               optimizer = NULL, class_weights = NULL, hooks = NULL,
+                               model_dir = NULL, seed = NULL) {
+  call <- fit_call()
+  abort_engine_arguments(list(...), sys.function(), call)
+  check_fit_number(penalty, "penalty", 0, Inf, call)
+  check_fit_number(mixture, "mixture", 0, 1, call)
+  if (!is.null(penalty) && penalty > 0) {
+    abort_penalty_of_batches(penalty, optimizer, batch_size, epochs, call)
+    optimizer <- penalized_optimizer(penalty, mixture, y, weights, family)
+  }
+  # the default optimizer for batches
+  if (!is.null(epochs) && is.null(batch_size) && is.null(optimizer)) {
+    batch_size <- min(512, n_rows(x))
+  }
+  data <- fit_data(x, y, weights, class_weights, family, call)
+  args <- list(
+    optimizer = optimizer, learning_rate = learn_rate, class_weights = class_weights
+  )
+  fit_estimator("linear", data, args, epochs, batch_size, hooks, model_dir, seed, call)
+}
+
+#' @rdname parsnip_fit
+#' @export
+parsnip_mlp_fit <- function(x, y, weights = NULL, ..., hidden_units = NULL, penalty = NULL,
+                            dropout = NULL, epochs = NULL, activation = NULL, learn_rate = NULL,
+                            batch_size = NULL, optimizer = NULL, class_weights = NULL,
+                            hooks = NULL, model_dir = NULL, seed = NULL) {
+  call <- fit_call()
+  abort_engine_arguments(list(...), sys.function(), call)
+  check_fit_number(penalty, "penalty", 0, Inf, call)
+  check_fit_number(dropout, "dropout", 0, 1, call)
+  check_fit_number(learn_rate, "learn_rate", 0, Inf, call)
+  if (is.null(hidden_units)) hidden_units <- 16
+  if (is.list(hidden_units)) hidden_units <- unlist(hidden_units)
+  check_arg(
+    is.numeric(hidden_units) && all(is.finite(hidden_units)) && all(hidden_units >= 1) &&
+      all(hidden_units == round(hidden_units)),
+    hidden_units, "whole numbers of at least 1", "hidden_units", call
+  )
+  is_full_batch <- is.null(batch_size) && identical(optimizer_type(optimizer), "LBFGS")
+  if (is_full_batch && !is.null(learn_rate)) {
+    abort_runhooks(
+      c(
+        "{.arg learn_rate} has no effect on an optimizer that uses all rows in each step.",
+        i = "Remove {.arg learn_rate}, or give a {.arg batch_size}."
+      ),
+      call = call
+    )
+  }
+  if (!is.null(penalty) && penalty > 0) {
+    if (!is_full_batch || is_optimizer(optimizer)) {
+      abort_runhooks(
+        c(
+          "{.arg penalty} of {.fn mlp} is {penalty}, but only the optimizer {.val LBFGS} with all rows
+           in each step has a penalty.",
+          i = "Use {.code set_engine(\"runhooks\", optimizer = \"LBFGS\")} without {.arg batch_size},
+               or {.code penalty = 0} with {.arg dropout}."
+        ),
+        call = call
+      )
+    }
+    optimizer <- penalized_optimizer(penalty, 0, y, weights, "mlp")
+  }
+  if (!is_full_batch && is.null(batch_size)) batch_size <- min(64, n_rows(x))
+  data <- fit_data(x, y, weights, class_weights, NULL, call)
+  args <- list(
+    hidden_units = hidden_units, optimizer = optimizer, learning_rate = learn_rate,
+    dropout = if (!is.null(dropout) && dropout > 0) dropout,
+    class_weights = class_weights
+  )
+  args["activation_fn"] <- list(mlp_activation(activation, call))
+  fit_estimator("dnn", data, args, epochs, batch_size, hooks, model_dir, seed, call)
+}
+
+#' @rdname parsnip_fit
+#' @export
+parsnip_boost_tree_fit <- function(x, y, weights = NULL, ..., trees = NULL, tree_depth = NULL,
+                                   min_n = NULL, learn_rate = NULL, loss_reduction = NULL,
+                                   mtry = NULL, sample_size = NULL, stop_iter = NULL,
+                                   class_weights = NULL, hooks = NULL, model_dir = NULL,
+                                   seed = NULL) {
+  call <- fit_call()
+  abort_engine_arguments(list(...), sys.function(), call)
+  given <- list(mtry = mtry, sample_size = sample_size, stop_iter = stop_iter)
+  for (name in names(Filter(Negate(is.null), given))) {
+    if (name == "sample_size" && identical(as.numeric(sample_size), 1)) next
+    abort_runhooks(
+      c(
+        "{.arg {name}} is not available for {.fn boost_tree} with the engine {.val runhooks}.",
+        i = "Remove it: the trees use all rows and all columns, and {.arg trees} trees are grown."
+      ),
+      call = call
+    )
+  }
+  check_fit_number(trees, "trees", 1, Inf, call, whole = TRUE)
+  check_fit_number(tree_depth, "tree_depth", 1, 20, call, whole = TRUE)
+  check_fit_number(min_n, "min_n", 1, Inf, call)
+  check_fit_number(loss_reduction, "loss_reduction", 0, Inf, call)
+  check_fit_number(learn_rate, "learn_rate", 0, Inf, call)
+  n <- n_rows(x)
+  args <- list(
+    n_trees = trees, max_depth = tree_depth, learning_rate = learn_rate,
+    min_node_weight = if (!is.null(min_n)) node_weight_of_rows(min_n, y, n),
+    class_weights = class_weights
+  )
+  if (!is.null(loss_reduction) && loss_reduction > 0) {
+    args$tree_complexity <- loss_reduction * gain_factor(y) / n
+    args$pruning_mode <- "post"
+  }
+  data <- fit_data(x, y, weights, class_weights, NULL, call)
+  fit_estimator("boosted_trees", data, args, NULL, NULL, hooks, model_dir, seed, call)
+}
+
+# Errors name the call that the user wrote, not the one that parsnip generates.
+fit_call <- function() quote(fit())
+
+abort_engine_arguments <- function(extras, f, call) {
+  if (length(extras) == 0) return(invisible())
+  known <- setdiff(names(formals(f)), c("x", "y", "weights", "family", "..."))
+  name <- if (is.null(names(extras))) "" else names(extras)[[1]]
+  abort_runhooks(
+    c(
+      "The engine {.val runhooks} of this model has no argument {.arg {name}}.",
+      did_you_mean(name, known),
+      i = "Its arguments are {.arg {known}}."
+    ),
+    call = call
+  )
+}
+
+check_fit_number <- function(x, name, least, most, call, whole = FALSE) {
+  if (is.null(x)) return(invisible())
+  wanted <- if (is.finite(most)) {
+    paste("between", least, "and", most)
+  } else {
+    paste(if (least > 0) "of at least" else "not below", least)
+  }
+  good <- is_number(x) && x >= least && x <= most && (!whole || x == round(x))
+  check_arg(good, x, paste(if (whole) "a whole number" else "a number", wanted), name, call)
+}
+
+abort_penalty_of_batches <- function(penalty, optimizer, batch_size, epochs, call) {
+  given <- list(optimizer = optimizer, batch_size = batch_size, epochs = epochs)
+  given <- names(Filter(Negate(is.null), given))
+  if (length(given) == 0) return(invisible())
+  abort_runhooks(
+    c(
+      "{.arg penalty} is {penalty}, which needs all rows in each step, but {.arg {given}}
+       {?is/are} given.",
+      i = "Remove {.arg {given}}, or use {.code penalty = 0}."
+    ),
+    call = call
+  )
+}
+
+# The objective of glmnet, times the sum of the weights. glmnet divides `penalty` by the standard
+# deviation of a numeric outcome, because it standardizes the outcome.
+penalized_optimizer <- function(penalty, mixture, y, weights, family) {
+  if (is.null(mixture)) mixture <- 1
+  total <- penalty * weight_sum(y, weights)
+  if (!is.factor(y) && is.null(family)) {
+    # the squared error loss has no factor 1/2
+    total <- 2 * total / column_scale(as.numeric(y), TRUE)$scale
+  }
+  tf$train$LBFGSOptimizer(
+    l1_regularization_strength = total * mixture,
+    l2_regularization_strength = total * (1 - mixture) / 2, penalize_bias = FALSE
+  )
+}
+
+weight_sum <- function(y, weights) if (is.null(weights)) n_rows(y) else sum(weights)
+
+# A squared error has the hessian 2. The half row allows for rounding in single precision.
+node_weight_of_rows <- function(min_n, y, n) if (is.factor(y)) min_n / n else (2 * min_n - 1) / n
+
+# Converts a decrease of the sum of losses to the gain of a split, which is twice the decrease of
+# the mean loss. The squared error loss has no factor 1/2, and the outcome is standardized.
+gain_factor <- function(y) {
+  if (is.factor(y)) 2 else 4 / column_scale(as.numeric(y), TRUE)$scale^2
+}
+
+# NULL if there is no activation.
+mlp_activation <- function(activation, call) {
+  if (is.null(activation)) return("relu")
+  if (identical(activation, "linear")) return(NULL)
+  if (is.function(activation)) return(activation)
+  good <- is_string(activation) &&
+    !is.null(tryCatch(tf$nn[[activation]], runhooks_error_not_found = function(error) NULL))
+  check_arg(
+    good, activation, "\"linear\" or the name of a function in `tf$nn`, such as \"relu\"",
+    "activation", call
+  )
+  activation
+}
+
+# The data of the formula, with names for outcome and weights that no predictor has.
+fit_data <- function(x, y, weights, class_weights, family, call) {
+  if (is_matrix_package(x)) x <- Matrix::as.matrix(x)
+  if (is.matrix(x) && is.null(colnames(x))) colnames(x) <- paste0("x", seq_len(ncol(x)))
+  data <- as.data.frame(x, optional = TRUE)
+  if (nrow(data) == 0) abort_runhooks("The data have no rows.", call = call)
+  if (is.data.frame(y) || is.matrix(y)) {
+    if (ncol(y) != 1) {
+      abort_runhooks(
+        "The engine {.val runhooks} needs one outcome; there are {ncol(y)}.", call = call
+      )
+    }
+    y <- if (is.data.frame(y)) y[[1]] else y[, 1]
+  }
+  check_arg(
+    is.null(weights) || is.numeric(weights) && length(weights) == nrow(data), weights,
+    paste("NULL or", nrow(data), "numbers, one for each row"), "case_weights", call
+  )
+  if (!is.null(class_weights) && !is.factor(y)) {
+    abort_runhooks("{.arg class_weights} needs a model of classes.", call = call)
+  }
+  response <- free_name("y", names(data))
+  weight <- free_name("weights", names(data))
+  data[[response]] <- y
+  if (!is.null(weights)) data[[weight]] <- as.numeric(weights)
+  list(
+    data = data, formula = all_terms(response), weight = if (!is.null(weights)) weight,
+    family = family, is_class = is.factor(y)
+  )
+}
+
+free_name <- function(name, taken) {
+  while (name %in% taken) name <- paste0(".", name)
+  name
+}
+
+fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir, seed, call) {
+  check_fit_number(epochs, "epochs", 1, Inf, call, whole = TRUE)
+  check_fit_number(batch_size, "batch_size", 1, Inf, call, whole = TRUE)
+  check_string(model_dir, null = TRUE, arg = "model_dir", call = call)
+  hooks <- as_hook_list(hooks, call)
+  # an argument that may be NULL, such as the activation, keeps its NULL
+  args <- args[!vapply(args, is.null, NA) | names(args) == "activation_fn"]
+  is_count <- identical(data$family, "poisson")
+  if (is_count) {
+    # a penalty is relative to the sum of the losses, as in the other models
+    reduction <- if (is_penalized(args$optimizer)) "sum" else "sum_over_batch_size"
+    args$head <- poisson_regression_head(weight_column = data$weight, loss_reduction = reduction)
+  }
+  if (!is_count) args["weight_column"] <- list(data$weight)
+  training <- list(num_epochs = epochs, batch_size = batch_size)
+  training <- training[lengths(training) > 0]
+  folder <- if (!is.null(model_dir)) {
+    file.path(model_dir, fit_hash(list(kind, data, args, training, seed)))
+  }
+  type <- if (is_count) "estimator" else if (data$is_class) "classifier" else "regressor"
+  make <- get(paste0(kind, "_", type), topenv(), mode = "function")
+  config <- run_config(tf_random_seed = seed)
+  model <- rlang::exec(
+    make, formula = data$formula, data = data$data, model_dir = folder, config = config, !!!args
+  )
+  model$call <- call(paste0(kind, "_", type), formula = data$formula, data = quote(data))
+  finished <- if (!is.null(folder)) file.path(folder, "finished_fit")
+  if (is.null(finished) || !file.exists(finished)) {
+    rlang::exec(train, model, hooks = hooks, !!!training)
+    if (!is.null(finished)) file.create(finished)
+  }
+  model
+}
+
+# Optimizers and functions have parts that differ between sessions.
+fit_hash <- function(parts) {
+  plain <- function(x) {
+    if (is.function(x)) return(code_text(body(x)))
+    if (inherits(x, "formula")) return(code_text(x))
+    if (is_optimizer(x)) x <- unclass_deep(x)
+    if (is.list(x) && !is.data.frame(x)) return(lapply(unclass(x), plain))
+    x
+  }
+  rlang::hash(plain(parts))
+}

@@ -1,0 +1,79 @@
+# The help page of the parsnip engine.
+
+#' Use runhooks with tidymodels
+#'
+#' runhooks provides the engine `"runhooks"` for models of the package parsnip, so that its
+#' estimators can be used in workflows, tuned and compared with other engines. The engine is
+#' available if both packages are loaded, in any order; `library(runhooks)` does not load parsnip.
+#'
+#' @section Models and arguments:
+#' | parsnip | modes | estimator | arguments |
+#' |---|---|---|---|
+#' | `linear_reg()` | regression | [linear_regressor()] | `penalty`, `mixture` |
+#' | `logistic_reg()`, `multinom_reg()` | classification | [linear_classifier()] | `penalty`, `mixture` |
+#' | `poisson_reg()` | regression | [linear_estimator()] with [poisson_regression_head()] | `penalty`, `mixture` |
+#' | `mlp()` | regression, classification | [dnn_regressor()], [dnn_classifier()] | `hidden_units`, `penalty`, `dropout`, `epochs`, `activation`, `learn_rate` |
+#' | `boost_tree()` | regression, classification | [boosted_trees_regressor()], [boosted_trees_classifier()] | `trees`, `tree_depth`, `min_n`, `learn_rate`, `loss_reduction` |
+#'
+#' Factors stay factors: the engine creates no indicator variables. Predictors must not be missing,
+#' except in `boost_tree()`. An argument without a value has the default of the estimator.
+#'
+#'   * `penalty` and `mixture`: the objective is the mean loss of the rows plus `penalty * ((1 -
+#'     mixture) / 2 * sum(w^2) + mixture * sum(abs(w)))`, as in the package glmnet. The weights `w`
+#'     refer to standardized numeric predictors; the bias has no penalty. Each level of a factor has
+#'     a weight. `mixture` is 1 by default. For a numeric outcome of `linear_reg()`, `penalty` is
+#'     divided by the standard deviation of the outcome, because glmnet standardizes the outcome.
+#'     The weights reach the minimum with all rows in each step, so `optimizer`, `batch_size` and
+#'     `epochs` are not available with a penalty.
+#'   * `penalty` of `mlp()`: the same with `mixture = 0` and the loss of the standardized outcome.
+#'     It needs `optimizer = "LBFGS"`.
+#'   * `hidden_units`: the number of units of each hidden layer, such as `c(32, 16)`. 16 by default.
+#'   * `activation`: the name of a function in `tf$nn`, or `"linear"`.
+#'   * `min_n`: the number of rows that a node must have to be split. For a classification, a row
+#'     counts by its hessian, which is at most 1/4, as in the package xgboost.
+#'   * `loss_reduction`: the minimum decrease of the sum of the losses, as in xgboost, where a
+#'     squared error counts half. Splits of a finished tree that decrease the loss by less are
+#'     removed.
+#'   * `mtry`, `sample_size` and `stop_iter` of `boost_tree()` are an error.
+#' @section Engine arguments: Set them by `parsnip::set_engine("runhooks", ...)`.
+#'   * `batch_size`: the number of rows in each step. Not for `boost_tree()`.
+#'   * `optimizer`: the name of an optimizer or an [optimizer][optimizers]. Not for `boost_tree()`.
+#'   * `epochs` and `learn_rate` of the linear models.
+#'   * `class_weights`: as in [linear_classifier()].
+#'   * `hooks`: a hook or a list of hooks for the training, see [session_run_hook()].
+#'   * `seed`: the seed of all random numbers, see [run_config()]. By default, seeds are drawn from
+#'     R's generator, so `set.seed()` makes a fit reproducible.
+#'   * `model_dir`: a directory with a folder for each fit. The name of the folder is a hash of the
+#'     arguments and the data. A fit whose folder is complete is not trained again. A fit that was
+#'     interrupted continues from its newest checkpoint.
+#' @section Predictions: The types are `"numeric"`, `"class"`, `"prob"` and `"raw"`, the tibble of
+#'   [predict()][predict.tf_estimator]. `linear_reg()` also has `"conf_int"` and `"pred_int"`,
+#'   `poisson_reg()` has `"conf_int"`. `parsnip::multi_predict()` of `boost_tree()` predicts by
+#'   several values of `trees`. `tune::tune_grid()` uses it, so that a grid over `trees` needs one
+#'   fit for each combination of the other arguments.
+#' @section Case weights: All models accept frequency weights and importance weights.
+#' @section Errors:
+#'   * `runhooks_error_invalid_argument`: an argument is invalid or not available for the model.
+#'     Nothing has been trained.
+#'   * The errors of [train()] and [predict()][predict.tf_estimator].
+#' @name runhooks-parsnip
+#' @aliases tidymodels parsnip
+#' @family estimators
+#' @examplesIf requireNamespace("parsnip", quietly = TRUE)
+#' spec <- parsnip::set_engine(parsnip::linear_reg(penalty = 0.1), "runhooks")
+#' fitted <- generics::fit(spec, mpg ~ wt + hp, mtcars)
+#' predict(fitted, mtcars[1:3, ])
+#'
+#' # the predictions of 10 and of 50 trees
+#' spec <- parsnip::boost_tree("classification", trees = 50)
+#' trees <- generics::fit(parsnip::set_engine(spec, "runhooks"), Species ~ ., iris)
+#' parsnip::multi_predict(trees, iris[1:2, ], trees = c(10, 50))$.pred[[1]]
+#'
+#' # a hook of the training
+#' count <- 0
+#' counter <- session_run_hook(after_run = function(context, values) count <<- count + 1)
+#' network <- parsnip::mlp("regression", hidden_units = c(8, 4), epochs = 10)
+#' network <- parsnip::set_engine(network, "runhooks", hooks = counter, seed = 1)
+#' fitted <- generics::fit(network, mpg ~ wt + hp, mtcars)
+#' count
+NULL

@@ -1,0 +1,113 @@
+# Registers the engine "runhooks" of parsnip's models, when parsnip is loaded.
+
+register_parsnip_on_load <- function() {
+  if (isNamespaceLoaded("parsnip")) register_parsnip()
+  setHook(packageEvent("parsnip", "onLoad"), function(...) register_parsnip())
+}
+
+# An error here must not prevent that a package is loaded.
+register_parsnip <- function() {
+  tryCatch(
+    for (model in names(parsnip_models)) register_model(model, parsnip_models[[model]]),
+    error = function(error) {
+      packageStartupMessage(
+        "The engine \"runhooks\" is not available in parsnip: ", conditionMessage(error)
+      )
+    }
+  )
+}
+
+# A function, because the arguments of dials are calls of its functions by name.
+dial <- function(fun, ...) list(pkg = "dials", fun = fun, ...)
+
+parsnip_models <- local({
+  penalties <- list(penalty = dial("penalty"), mixture = dial("mixture", range = c(0, 1)))
+  linear <- list(fun = "parsnip_linear_fit", args = penalties)
+  mlp <- list(
+    penalty = dial("penalty"), hidden_units = dial("hidden_units", range = c(1, 64)),
+    dropout = dial("dropout", range = c(0, 0.9)), epochs = dial("epochs"),
+    activation = dial(
+      "activation", values = c("linear", "relu", "elu", "selu", "tanh", "sigmoid", "softplus")
+    ),
+    learn_rate = dial("learn_rate", range = c(-4, -0.5))
+  )
+  trees <- list(
+    trees = dial("trees"), tree_depth = dial("tree_depth"), min_n = dial("min_n"),
+    learn_rate = dial("learn_rate", range = c(-3, -0.2)), loss_reduction = dial("loss_reduction"),
+    # without these, parsnip would drop the arguments; the fit function reports them
+    mtry = dial("mtry"), sample_size = dial("sample_prop"), stop_iter = dial("stop_iter")
+  )
+  list(
+    linear_reg = c(linear, list(modes = "regression", intervals = c("conf_int", "pred_int"))),
+    logistic_reg = c(linear, list(modes = "classification")),
+    multinom_reg = c(linear, list(modes = "classification")),
+    poisson_reg = c(
+      linear, list(modes = "regression", defaults = list(family = "poisson"), intervals = "conf_int")
+    ),
+    mlp = list(fun = "parsnip_mlp_fit", args = mlp, modes = c("regression", "classification")),
+    boost_tree = list(
+      fun = "parsnip_boost_tree_fit", args = trees, modes = c("regression", "classification"),
+      submodels = "trees"
+    )
+  )
+})
+
+register_model <- function(model, about) {
+  defaults <- if (is.null(about$defaults)) list() else about$defaults
+  for (mode in about$modes) {
+    parsnip::set_model_engine(model, mode = mode, eng = "runhooks")
+    parsnip::set_dependency(model, eng = "runhooks", pkg = "runhooks", mode = mode)
+    parsnip::set_fit(
+      model = model, mode = mode, eng = "runhooks",
+      value = list(
+        interface = "data.frame", protect = c("x", "y", "weights"),
+        func = c(pkg = "runhooks", fun = about$fun), defaults = defaults
+      )
+    )
+    parsnip::set_encoding(
+      model = model, mode = mode, eng = "runhooks",
+      options = list(
+        predictor_indicators = "none", compute_intercept = FALSE, remove_intercept = FALSE,
+        allow_sparse_x = FALSE
+      )
+    )
+    for (type in c(types_of_mode[[mode]], about$intervals)) {
+      parsnip::set_pred(
+        model = model, mode = mode, eng = "runhooks", type = type, value = prediction_module(type)
+      )
+    }
+  }
+  for (name in names(about$args)) {
+    parsnip::set_model_arg(
+      model = model, eng = "runhooks", parsnip = name, original = name, func = about$args[[name]],
+      has_submodel = name %in% about$submodels
+    )
+  }
+}
+
+types_of_mode <- list(
+  regression = c("numeric", "raw"), classification = c("class", "prob", "raw")
+)
+
+prediction_module <- function(type) {
+  args <- list(object = quote(object$fit), newdata = quote(new_data))
+  if (type %in% c("numeric", "class", "prob")) args$type <- type
+  intervals <- c(conf_int = "confidence", pred_int = "prediction")
+  if (type %in% names(intervals)) {
+    args$interval <- intervals[[type]]
+    args$level <- quote(level)
+  }
+  list(pre = NULL, post = finish_functions[[type]], func = c(fun = "predict"), args = args)
+}
+
+# Convert our tibbles to what parsnip expects.
+finish_functions <- list(
+  numeric = function(results, object) results[[1]],
+  class = function(results, object) results[[1]],
+  prob = function(results, object) {
+    names(results) <- paste0(".pred_", object$lvl)
+    results
+  },
+  conf_int = function(results, object) results[c(".pred_lower", ".pred_upper")],
+  pred_int = function(results, object) results[c(".pred_lower", ".pred_upper")]
+)
