@@ -9,8 +9,8 @@ cran_files <- c(
   "dataset_unique", "estimator", "estimator_run_config", "file_events", "file_foreign",
   "file_load_savedmodel", "formula_models", "golden_boosted_trees", "graph_contexts", "graph_def",
   "hook_builtin", "hook_fetch_feed", "hook_states", "input_fn", "input_parsing", "method_interop",
-  "model_custom", "model_kernel_linear", "optimizer", "run_predict", "script_compat", "session",
-  "tensor", "tf", "tf_metrics", "tf_values", "trees_bad_input"
+  "model_custom", "model_kernel_linear", "optimizer", "parsnip", "run_predict", "script_compat",
+  "session", "tensor", "tf", "tf_metrics", "tf_values", "trees_bad_input"
 )
 runs_all <- identical(Sys.getenv("NOT_CRAN"), "true")
 filter <- if (!runs_all) sprintf("^(%s)$", paste(cran_files, collapse = "|"))
