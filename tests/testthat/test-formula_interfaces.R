@@ -96,3 +96,18 @@ test_that("predictions of cbind(a, b) are named by the responses", {
   expect_named(predict(model, newdata = mtcars[1:2, ]), c(".pred_mpg", ".pred_time"))
   expect_named(predict(model, newdata = mtcars[1:2, ], type = "response"), c(".pred_mpg", ".pred_time"))
 })
+
+test_that("weights may be a vector, or the column that a head names", {
+  model <- linear_regressor(mpg ~ wt, mtcars, weight_column = mtcars$hp, model_dir = withr::local_tempdir())
+  train(model)
+  expect_equal(coef(model), coef(lm(mpg ~ wt, mtcars, weights = hp)), tolerance = 1e-4)
+  data <- transform(warpbreaks, w = rep(1:3, 18))
+  counts <- linear_estimator(
+    poisson_regression_head(weight_column = "w"), breaks ~ wool + tension, data,
+    model_dir = withr::local_tempdir()
+  )
+  train(counts)
+  reference <- glm(breaks ~ wool + tension, poisson, data, weights = w)
+  expect_equal(coef(counts), coef(reference), tolerance = 1e-4)
+  expect_error(linear_regressor(mpg ~ wt, mtcars, weights = mtcars$hp), "weight_column = \"hp\"", fixed = TRUE)
+})
