@@ -41,6 +41,9 @@ parsnip_linear_fit <- function(x, y, weights = NULL, ..., penalty = NULL, mixtur
   if (!is.null(penalty) && penalty > 0) {
     abort_penalty_of_batches(penalty, optimizer, batch_size, epochs, call)
     optimizer <- penalized_optimizer(penalty, mixture, y, weights, family)
+    # terms of a penalized model are not orthogonalized, so collinear ones need many steps
+    epochs <- 5000
+    hooks <- c(as_hook_list(hooks, call), list(hook_stop_when_converged()))
   }
   # the default optimizer for batches
   if (!is.null(epochs) && is.null(batch_size) && is.null(optimizer)) {
@@ -72,27 +75,9 @@ parsnip_mlp_fit <- function(x, y, weights = NULL, ..., hidden_units = NULL, pena
     hidden_units, "whole numbers of at least 1", "hidden_units", call
   )
   is_full_batch <- is.null(batch_size) && identical(optimizer_type(optimizer), "LBFGS")
-  if (is_full_batch && !is.null(learn_rate)) {
-    abort_runhooks(
-      c(
-        "{.arg learn_rate} has no effect on an optimizer that uses all rows in each step.",
-        i = "Remove {.arg learn_rate}, or give a {.arg batch_size}."
-      ),
-      call = call
-    )
-  }
+  if (is_full_batch) abort_rate_of_all_rows(learn_rate, call)
   if (!is.null(penalty) && penalty > 0) {
-    if (!is_full_batch || is_optimizer(optimizer)) {
-      abort_runhooks(
-        c(
-          "{.arg penalty} of {.fn mlp} is {penalty}, but only the optimizer {.val LBFGS} with all rows
-           in each step has a penalty.",
-          i = "Use {.code set_engine(\"runhooks\", optimizer = \"LBFGS\")} without {.arg batch_size},
-               or {.code penalty = 0} with {.arg dropout}."
-        ),
-        call = call
-      )
-    }
+    if (!is_full_batch || is_optimizer(optimizer)) abort_penalty_of_network(penalty, call)
     optimizer <- penalized_optimizer(penalty, 0, y, weights, "mlp")
   }
   if (!is_full_batch && is.null(batch_size)) batch_size <- min(64, n_rows(x))
@@ -182,6 +167,29 @@ abort_penalty_of_batches <- function(penalty, optimizer, batch_size, epochs, cal
       "{.arg penalty} is {penalty}, which needs all rows in each step, but {.arg {given}}
        {?is/are} given.",
       i = "Remove {.arg {given}}, or use {.code penalty = 0}."
+    ),
+    call = call
+  )
+}
+
+abort_rate_of_all_rows <- function(learn_rate, call) {
+  if (is.null(learn_rate)) return(invisible())
+  abort_runhooks(
+    c(
+      "{.arg learn_rate} has no effect on an optimizer that uses all rows in each step.",
+      i = "Remove {.arg learn_rate}, or give a {.arg batch_size}."
+    ),
+    call = call
+  )
+}
+
+abort_penalty_of_network <- function(penalty, call) {
+  abort_runhooks(
+    c(
+      "{.arg penalty} of {.fn mlp} is {penalty}, but only the optimizer {.val LBFGS} with all rows in
+       each step has a penalty.",
+      i = "Use {.code set_engine(\"runhooks\", optimizer = \"LBFGS\")} without {.arg batch_size},
+           or {.code penalty = 0} with {.arg dropout}."
     ),
     call = call
   )

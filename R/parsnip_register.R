@@ -42,7 +42,8 @@ parsnip_models <- local({
     logistic_reg = c(linear, list(modes = "classification")),
     multinom_reg = c(linear, list(modes = "classification")),
     poisson_reg = c(
-      linear, list(modes = "regression", defaults = list(family = "poisson"), intervals = "conf_int")
+      linear,
+      list(modes = "regression", defaults = list(family = "poisson"), intervals = "conf_int")
     ),
     mlp = list(fun = "parsnip_mlp_fit", args = mlp, modes = c("regression", "classification")),
     boost_tree = list(

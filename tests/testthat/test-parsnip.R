@@ -69,7 +69,8 @@ test_that("logistic_reg() equals the direct call and glm(), with factors", {
 })
 
 test_that("multinom_reg() and poisson_reg() equal the direct calls", {
-  fitted <- generics::fit(engine(parsnip::multinom_reg()), Species ~ Sepal.Width + Sepal.Length, iris)
+  spec <- engine(parsnip::multinom_reg())
+  fitted <- generics::fit(spec, Species ~ Sepal.Width + Sepal.Length, iris)
   direct <- trained(linear_classifier(Species ~ Sepal.Width + Sepal.Length, iris))
   expect_equal(
     predict(fitted, iris, type = "prob"), predict(direct, iris, type = "prob"), tolerance = 1e-12
@@ -171,7 +172,9 @@ test_that("multi_predict() equals fits with fewer trees", {
   expect_equal(rows[[2]][2, -1], predict(classes, iris[51, ], type = "prob"), tolerance = 1e-12)
   rows <- parsnip::multi_predict(classes, iris[1:2, ], trees = c(2, 12))$.pred
   expect_s3_class(rows[[1]]$.pred_class, "factor")
-  expect_error(parsnip::multi_predict(fitted, mtcars, trees = 13), "between 1 and 12", class = invalid)
+  expect_error(
+    parsnip::multi_predict(fitted, mtcars, trees = 13), "between 1 and 12", class = invalid
+  )
   expect_error(parsnip::multi_predict(fitted, mtcars, foo = 3), "foo", class = invalid)
 })
 
@@ -194,7 +197,8 @@ test_that("penalties minimize the objective of glmnet", {
   expect_equal(qlogis(found), expected, tolerance = 1e-4)
   spec <- engine(parsnip::poisson_reg(penalty = 0.1, mixture = 0))
   found <- predict(generics::fit(spec, carb ~ wt + hp + qsec, cars), cars)$.pred
-  expect_equal(log(found), minimum(function(eta) exp(eta) - cars$carb * eta, 0, 0.1), tolerance = 1e-4)
+  expected <- minimum(function(eta) exp(eta) - cars$carb * eta, 0, 0.1)
+  expect_equal(log(found), expected, tolerance = 1e-4)
   # glmnet standardizes the outcome, so that its penalty is relative to the standard deviation
   s <- sqrt(mean((mtcars$mpg - mean(mtcars$mpg))^2))
   for (mixture in c(0, 0.5)) {
@@ -231,9 +235,8 @@ test_that("case weights count rows", {
   for (spec in list(parsnip::logistic_reg(), parsnip::logistic_reg(penalty = 0.1, mixture = 0))) {
     weighted <- generics::fit(engine(spec), am ~ cyl, cars, case_weights = weights)
     repeated <- generics::fit(engine(spec), am ~ cyl, twice)
-    expect_equal(
-      predict(weighted, cars, type = "prob"), predict(repeated, cars, type = "prob"), tolerance = 1e-4
-    )
+    expected <- predict(repeated, cars, type = "prob")
+    expect_equal(predict(weighted, cars, type = "prob"), expected, tolerance = 1e-4)
   }
   tree <- engine(parsnip::boost_tree(trees = 5, tree_depth = 2), mode = "regression")
   plain <- generics::fit(tree, mpg ~ wt, cars)
