@@ -1,16 +1,14 @@
 # Functions that parsnip calls to fit a model: each creates an estimator and trains it.
 
-# parsnip calls them by name, so they are exported. `x` has a column for each predictor, `y` is the
-# outcome and `weights` are NULL or numbers. Engine arguments that are not formals are an error. The
-# formals after `...` have no partial matching.
+# parsnip calls them by name, so they are exported. `weights` are NULL or numbers. Engine arguments
+# that are not formals are an error. The formals after `...` have no partial matching.
 
 #' Fit a model for parsnip
 #'
 #' The package parsnip calls these functions for the engine `"runhooks"`. Use [runhooks-parsnip]
 #' instead.
 #'
-#' @param x A data frame of predictors.
-#' @param y The outcome: numbers or a factor.
+#' @param formula,data The formula and the data frame of the model.
 #' @param weights Weights of the rows, or `NULL`.
 #' @param family `"poisson"` for counts, or `NULL`.
 #' @param penalty,mixture,hidden_units,dropout,epochs,activation,learn_rate The arguments of
@@ -30,7 +28,7 @@ NULL
 
 #' @rdname parsnip_fit
 #' @export
-parsnip_linear_fit <- function(x, y, weights = NULL, ..., penalty = NULL, mixture = NULL,
+parsnip_linear_fit <- function(formula, data, weights = NULL, ..., penalty = NULL, mixture = NULL,
                                family = NULL, epochs = NULL, learn_rate = NULL, batch_size = NULL,
                                optimizer = NULL, class_weights = NULL, hooks = NULL,
                                model_dir = NULL, seed = NULL) {
@@ -38,18 +36,19 @@ parsnip_linear_fit <- function(x, y, weights = NULL, ..., penalty = NULL, mixtur
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
   check_fit_number(mixture, "mixture", 0, 1, call)
+  data <- fit_data(formula, data, weights, class_weights, call)
+  data$family <- family
   if (!is.null(penalty) && penalty > 0) {
     abort_penalty_of_batches(penalty, optimizer, batch_size, epochs, call)
-    optimizer <- penalized_optimizer(penalty, mixture, y, weights, family)
+    optimizer <- penalized_optimizer(penalty, mixture, data)
     # terms of a penalized model are not orthogonalized, so collinear ones need many steps
     epochs <- 5000
     hooks <- c(as_hook_list(hooks, call), list(hook_stop_when_converged()))
   }
   # the default optimizer for batches
   if (!is.null(epochs) && is.null(batch_size) && is.null(optimizer)) {
-    batch_size <- min(512, n_rows(x))
+    batch_size <- min(512, nrow(data$data))
   }
-  data <- fit_data(x, y, weights, class_weights, family, call)
   args <- list(
     optimizer = optimizer, learning_rate = learn_rate, class_weights = class_weights
   )
@@ -58,7 +57,7 @@ parsnip_linear_fit <- function(x, y, weights = NULL, ..., penalty = NULL, mixtur
 
 #' @rdname parsnip_fit
 #' @export
-parsnip_mlp_fit <- function(x, y, weights = NULL, ..., hidden_units = NULL, penalty = NULL,
+parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = NULL, penalty = NULL,
                             dropout = NULL, epochs = NULL, activation = NULL, learn_rate = NULL,
                             batch_size = NULL, optimizer = NULL, class_weights = NULL,
                             hooks = NULL, model_dir = NULL, seed = NULL) {
@@ -74,14 +73,14 @@ parsnip_mlp_fit <- function(x, y, weights = NULL, ..., hidden_units = NULL, pena
       all(hidden_units == round(hidden_units)),
     hidden_units, "whole numbers of at least 1", "hidden_units", call
   )
+  data <- fit_data(formula, data, weights, class_weights, call)
   is_full_batch <- is.null(batch_size) && identical(optimizer_type(optimizer), "LBFGS")
   if (is_full_batch) abort_rate_of_all_rows(learn_rate, call)
   if (!is.null(penalty) && penalty > 0) {
     if (!is_full_batch || is_optimizer(optimizer)) abort_penalty_of_network(penalty, call)
-    optimizer <- penalized_optimizer(penalty, 0, y, weights, "mlp")
+    optimizer <- penalized_optimizer(penalty, 0, data, is_scaled = TRUE)
   }
-  if (!is_full_batch && is.null(batch_size)) batch_size <- min(64, n_rows(x))
-  data <- fit_data(x, y, weights, class_weights, NULL, call)
+  if (!is_full_batch && is.null(batch_size)) batch_size <- min(64, nrow(data$data))
   args <- list(
     hidden_units = hidden_units, optimizer = optimizer, learning_rate = learn_rate,
     dropout = if (!is.null(dropout) && dropout > 0) dropout,
@@ -93,7 +92,7 @@ parsnip_mlp_fit <- function(x, y, weights = NULL, ..., hidden_units = NULL, pena
 
 #' @rdname parsnip_fit
 #' @export
-parsnip_boost_tree_fit <- function(x, y, weights = NULL, ..., trees = NULL, tree_depth = NULL,
+parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = NULL, tree_depth = NULL,
                                    min_n = NULL, learn_rate = NULL, loss_reduction = NULL,
                                    mtry = NULL, sample_size = NULL, stop_iter = NULL,
                                    class_weights = NULL, hooks = NULL, model_dir = NULL,
@@ -116,17 +115,17 @@ parsnip_boost_tree_fit <- function(x, y, weights = NULL, ..., trees = NULL, tree
   check_fit_number(min_n, "min_n", 1, Inf, call)
   check_fit_number(loss_reduction, "loss_reduction", 0, Inf, call)
   check_fit_number(learn_rate, "learn_rate", 0, Inf, call)
-  n <- n_rows(x)
+  data <- fit_data(formula, data, weights, class_weights, call, is_tree = TRUE)
+  n <- nrow(data$data)
   args <- list(
     n_trees = trees, max_depth = tree_depth, learning_rate = learn_rate,
-    min_node_weight = if (!is.null(min_n)) node_weight_of_rows(min_n, y, n),
+    min_node_weight = if (!is.null(min_n)) node_weight_of_rows(min_n, data$y, n),
     class_weights = class_weights
   )
   if (!is.null(loss_reduction) && loss_reduction > 0) {
-    args$tree_complexity <- loss_reduction * gain_factor(y) / n
+    args$tree_complexity <- loss_reduction * gain_factor(data$y) / n
     args$pruning_mode <- "post"
   }
-  data <- fit_data(x, y, weights, class_weights, NULL, call)
   fit_estimator("boosted_trees", data, args, NULL, NULL, hooks, model_dir, seed, call)
 }
 
@@ -135,7 +134,7 @@ fit_call <- function() quote(fit())
 
 abort_engine_arguments <- function(extras, f, call) {
   if (length(extras) == 0) return(invisible())
-  known <- setdiff(names(formals(f)), c("x", "y", "weights", "family", "..."))
+  known <- setdiff(names(formals(f)), c("formula", "data", "weights", "family", "..."))
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   abort_runhooks(
     c(
@@ -197,20 +196,19 @@ abort_penalty_of_network <- function(penalty, call) {
 
 # The objective of glmnet, times the sum of the weights. glmnet divides `penalty` by the standard
 # deviation of a numeric outcome, because it standardizes the outcome.
-penalized_optimizer <- function(penalty, mixture, y, weights, family) {
+penalized_optimizer <- function(penalty, mixture, data, is_scaled = FALSE) {
   if (is.null(mixture)) mixture <- 1
-  total <- penalty * weight_sum(y, weights)
-  if (!is.factor(y) && is.null(family)) {
+  rows <- if (is.null(data$weight)) nrow(data$data) else sum(data$data[[data$weight]])
+  total <- penalty * rows
+  if (!data$is_class && is.null(data$family) && !is_scaled) {
     # the squared error loss has no factor 1/2
-    total <- 2 * total / column_scale(as.numeric(y), TRUE)$scale
+    total <- 2 * total / column_scale(as.numeric(data$y), TRUE)$scale
   }
   tf$train$LBFGSOptimizer(
     l1_regularization_strength = total * mixture,
     l2_regularization_strength = total * (1 - mixture) / 2, penalize_bias = FALSE
   )
 }
-
-weight_sum <- function(y, weights) if (is.null(weights)) n_rows(y) else sum(weights)
 
 # A squared error has the hessian 2. The half row allows for rounding in single precision.
 node_weight_of_rows <- function(min_n, y, n) if (is.factor(y)) min_n / n else (2 * min_n - 1) / n
@@ -235,12 +233,38 @@ mlp_activation <- function(activation, call) {
   activation
 }
 
-# The data of the formula, with names for outcome and weights that no predictor has.
-fit_data <- function(x, y, weights, class_weights, family, call) {
-  if (is_matrix_package(x)) x <- Matrix::as.matrix(x)
-  if (is.matrix(x) && is.null(colnames(x))) colnames(x) <- paste0("x", seq_len(ncol(x)))
-  data <- as.data.frame(x, optional = TRUE)
-  if (nrow(data) == 0) abort_runhooks("The data have no rows.", call = call)
+# Rows with missing values are dropped, as by lm(). Trees need only the outcome. For fit_xy(), parsnip
+# names the outcome `..y`.
+fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALSE) {
+  data <- as.data.frame(data, optional = TRUE)
+  check_arg(
+    is.null(weights) || is.numeric(weights) && length(weights) == nrow(data), weights,
+    paste("NULL or", nrow(data), "numbers, one for each row"), "case_weights", call
+  )
+  if (identical(formula[[2]], quote(..y))) {
+    response <- free_name("y", setdiff(names(data), "..y"))
+    names(data)[names(data) == "..y"] <- response
+    formula <- all_terms(response)
+  }
+  y <- fit_response(formula, data, call)
+  weight <- if (!is.null(weights)) free_name("weights", names(data))
+  used <- if (is_tree) character() else variables_of(formula)
+  if ("." %in% used) used <- names(data)
+  if (!is.null(weight)) data[[weight]] <- as.numeric(weights)
+  read <- c(list(y), as.list(data)[intersect(used, names(data))])
+  rows <- !Reduce(`|`, lapply(read, is_missing_row))
+  if (!all(rows)) data <- data[rows, , drop = FALSE]
+  if (nrow(data) == 0) abort_runhooks("The data have no complete rows.", call = call)
+  if (!is.null(class_weights) && !is.factor(y)) {
+    abort_runhooks("{.arg class_weights} needs a model of classes.", call = call)
+  }
+  list(
+    data = data, formula = formula, weight = weight, y = y[rows], is_class = is.factor(y)
+  )
+}
+
+fit_response <- function(formula, data, call) {
+  y <- eval(formula[[2]], data, environment(formula))
   if (is.data.frame(y) || is.matrix(y)) {
     if (ncol(y) != 1) {
       abort_runhooks(
@@ -249,21 +273,7 @@ fit_data <- function(x, y, weights, class_weights, family, call) {
     }
     y <- if (is.data.frame(y)) y[[1]] else y[, 1]
   }
-  check_arg(
-    is.null(weights) || is.numeric(weights) && length(weights) == nrow(data), weights,
-    paste("NULL or", nrow(data), "numbers, one for each row"), "case_weights", call
-  )
-  if (!is.null(class_weights) && !is.factor(y)) {
-    abort_runhooks("{.arg class_weights} needs a model of classes.", call = call)
-  }
-  response <- free_name("y", names(data))
-  weight <- free_name("weights", names(data))
-  data[[response]] <- y
-  if (!is.null(weights)) data[[weight]] <- as.numeric(weights)
-  list(
-    data = data, formula = all_terms(response), weight = if (!is.null(weights)) weight,
-    family = family, is_class = is.factor(y)
-  )
+  y
 }
 
 free_name <- function(name, taken) {

@@ -15,8 +15,10 @@
 #' | `mlp()` | regression, classification | [dnn_regressor()], [dnn_classifier()] | `hidden_units`, `penalty`, `dropout`, `epochs`, `activation`, `learn_rate` |
 #' | `boost_tree()` | regression, classification | [boosted_trees_regressor()], [boosted_trees_classifier()] | `trees`, `tree_depth`, `min_n`, `learn_rate`, `loss_reduction` |
 #'
-#' Factors stay factors: the engine creates no indicator variables. Predictors must not be missing,
-#' except in `boost_tree()`. An argument without a value has the default of the estimator.
+#' Factors stay factors: the engine creates no indicator variables. Formulas have interactions and
+#' `offset()`, as in [linear_regressor()]. Training drops rows with missing values, and predictions
+#' of such rows are `NA`; `boost_tree()` uses rows with missing predictors. An argument without a
+#' value has the default of the estimator.
 #'
 #'   * `penalty` and `mixture`: the objective is the mean loss of the rows plus `penalty * ((1 -
 #'     mixture) / 2 * sum(w^2) + mixture * sum(abs(w)))`, as in the package glmnet. The weights `w`

@@ -61,7 +61,8 @@ register_model <- function(model, about) {
     parsnip::set_fit(
       model = model, mode = mode, eng = "runhooks",
       value = list(
-        interface = "data.frame", protect = c("x", "y", "weights"),
+        # with data frames, parsnip would drop interactions and offsets
+        interface = "formula", protect = c("formula", "data", "weights"),
         func = c(pkg = "runhooks", fun = about$fun), defaults = defaults
       )
     )

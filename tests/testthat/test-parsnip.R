@@ -54,6 +54,35 @@ test_that("linear_reg() equals the direct call and lm()", {
   )
 })
 
+test_that("formulas have interactions, calls and offsets", {
+  cars <- cars_data()
+  for (formula in list(
+    mpg ~ wt * hp, mpg ~ wt * cyl, log(mpg) ~ log(wt) + poly(hp, 2), mpg ~ wt + offset(hp / 50),
+    mpg ~ 1, mpg ~ wt - 1
+  )) {
+    fitted <- generics::fit(engine(parsnip::linear_reg()), formula, cars)
+    expected <- unname(predict(lm(formula, cars), cars))
+    expect_equal(predict(fitted, cars)$.pred, expected, tolerance = 1e-4, label = deparse(formula))
+  }
+})
+
+test_that("rows with missing values are dropped in training, and predicted as NA", {
+  cars <- cars_data()
+  cars$wt[3] <- NA
+  cars$mpg[5] <- NA
+  linear <- engine(parsnip::linear_reg())
+  fitted <- generics::fit(linear, mpg ~ wt + cyl, cars)
+  expected <- unname(predict(lm(mpg ~ wt + cyl, cars), cars))
+  expect_equal(predict(fitted, cars)$.pred, expected, tolerance = 1e-4)
+  fitted <- parsnip::fit_xy(linear, cars[c("wt", "cyl")], cars$mpg)
+  expect_equal(predict(fitted, cars[c("wt", "cyl")])$.pred, expected, tolerance = 1e-4)
+  trees <- engine(parsnip::boost_tree(trees = 3), mode = "regression")
+  fitted <- generics::fit(trees, mpg ~ wt + cyl, cars)
+  expect_identical(nrow(fitted$fit$data), 31L)
+  expect_false(anyNA(predict(fitted, cars)$.pred))
+  expect_error(generics::fit(linear, mpg ~ wt, cars[3, ]), "no complete rows", class = invalid)
+})
+
 test_that("logistic_reg() equals the direct call and glm(), with factors", {
   cars <- cars_data()
   fitted <- generics::fit(engine(parsnip::logistic_reg()), am ~ wt + cyl, cars)
@@ -359,4 +388,54 @@ test_that("arguments that cannot be honoured are errors before training", {
     parsnip::fit_xy(engine(parsnip::linear_reg()), cars["wt"], cars[c("mpg", "hp")]),
     "needs one outcome", class = invalid
   )
+})
+
+test_that("tune_grid() fits once for all values of trees", {
+  skip_on_cran()
+  skip_if_not_installed("tune", "2.0.0")
+  skip_if_not_installed("workflows")
+  skip_if_not_installed("rsample")
+  skip_if_not_installed("yardstick")
+  hook <- recording_hook("begin")
+  spec <- parsnip::boost_tree(trees = tune::tune(), tree_depth = tune::tune())
+  flow <- workflows::workflow(mpg ~ ., engine(spec, hooks = hook, mode = "regression"))
+  set.seed(1)
+  folds <- rsample::vfold_cv(mtcars, v = 2)
+  grid <- expand.grid(trees = c(2, 5, 10), tree_depth = 2:3)
+  tuned <- tune::tune_grid(flow, folds, grid = grid, metrics = yardstick::metric_set(yardstick::rmse))
+  expect_identical(nrow(tune::collect_metrics(tuned)), 6L)
+  expect_length(calls_of(hook), 2 * 2)
+  chosen <- tune::collect_metrics(tuned, summarize = FALSE)
+  chosen <- chosen[chosen$id == "Fold1" & chosen$trees == 5 & chosen$tree_depth == 3, ]
+  train <- rsample::analysis(folds$splits[[1]])
+  held_out <- rsample::assessment(folds$splits[[1]])
+  direct <- trained(boosted_trees_regressor(mpg ~ ., train, n_trees = 5, max_depth = 3))
+  rmse <- sqrt(mean((predict(direct, held_out)$.pred - held_out$mpg)^2))
+  expect_equal(chosen$.estimate, rmse, tolerance = 1e-12)
+})
+
+test_that("dials has a range for each argument", {
+  skip_if_not_installed("dials", "1.4.2")
+  skip_if_not_installed("hardhat")
+  tuned <- list(
+    engine(parsnip::linear_reg(penalty = hardhat::tune(), mixture = hardhat::tune())),
+    engine(
+      parsnip::mlp(
+        hidden_units = hardhat::tune(), penalty = hardhat::tune(), dropout = hardhat::tune(),
+        epochs = hardhat::tune(), activation = hardhat::tune(), learn_rate = hardhat::tune()
+      ),
+      mode = "regression"
+    ),
+    engine(
+      parsnip::boost_tree(
+        trees = hardhat::tune(), tree_depth = hardhat::tune(), min_n = hardhat::tune(),
+        learn_rate = hardhat::tune(), loss_reduction = hardhat::tune()
+      ),
+      mode = "regression"
+    )
+  )
+  for (spec in tuned) {
+    parameters <- hardhat::extract_parameter_set_dials(spec)
+    expect_s3_class(dials::grid_regular(parameters, levels = 2), "tbl_df")
+  }
 })
