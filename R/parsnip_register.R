@@ -21,15 +21,22 @@ register_parsnip <- function() {
 dial <- function(fun, ...) list(pkg = "dials", fun = fun, ...)
 
 parsnip_models <- local({
-  penalties <- list(penalty = dial("penalty"), mixture = dial("mixture", range = c(0, 1)))
-  linear <- list(fun = "parsnip_linear_fit", args = penalties)
+  # in powers of 2
+  batch_size <- dial("batch_size", range = c(3, 8))
+  linear <- list(
+    fun = "parsnip_linear_fit",
+    args = list(
+      penalty = dial("penalty"), mixture = dial("mixture", range = c(0, 1)), epochs = dial("epochs"),
+      learn_rate = dial("learn_rate", range = c(-3, 0)), batch_size = batch_size
+    )
+  )
   mlp <- list(
     penalty = dial("penalty"), hidden_units = dial("hidden_units", range = c(1, 64)),
     dropout = dial("dropout", range = c(0, 0.9)), epochs = dial("epochs"),
     activation = dial(
       "activation", values = c("linear", "relu", "elu", "selu", "tanh", "sigmoid", "softplus")
     ),
-    learn_rate = dial("learn_rate", range = c(-4, -0.5))
+    learn_rate = dial("learn_rate", range = c(-4, -0.5)), batch_size = batch_size
   )
   trees <- list(
     trees = dial("trees"), tree_depth = dial("tree_depth"), min_n = dial("min_n"),

@@ -424,7 +424,7 @@ test_that("dials has a range for each argument", {
         hidden_units = hardhat::tune(), penalty = hardhat::tune(), dropout = hardhat::tune(),
         epochs = hardhat::tune(), activation = hardhat::tune(), learn_rate = hardhat::tune()
       ),
-      mode = "regression"
+      batch_size = hardhat::tune(), mode = "regression"
     ),
     engine(
       parsnip::boost_tree(
