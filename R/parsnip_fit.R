@@ -10,7 +10,7 @@
 #'
 #' @param formula,data The formula and the data frame of the model.
 #' @param weights Weights of the rows, or `NULL`.
-#' @param family `"poisson"` for counts, or `NULL`.
+#' @param family,quantile_levels `"poisson"` for counts, and the levels of quantiles, or `NULL`.
 #' @param penalty,mixture,hidden_units,dropout,epochs,activation,learn_rate The arguments of
 #'   parsnip's models.
 #' @param trees,tree_depth,min_n,loss_reduction,mtry,sample_size,stop_iter The arguments of
@@ -31,22 +31,25 @@ NULL
 parsnip_linear_fit <- function(formula, data, weights = NULL, ..., penalty = NULL, mixture = NULL,
                                family = NULL, epochs = NULL, learn_rate = NULL, batch_size = NULL,
                                optimizer = NULL, class_weights = NULL, hooks = NULL,
-                               model_dir = NULL, seed = NULL) {
+                               model_dir = NULL, seed = NULL, quantile_levels = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
   check_fit_number(mixture, "mixture", 0, 1, call)
   data <- fit_data(formula, data, weights, class_weights, call)
   data$family <- family
+  data$quantiles <- quantile_levels
+  # the minimum is at a kink of the loss, which L-BFGS does not report as converged
+  if (!is.null(quantile_levels) && is.null(c(epochs, batch_size, optimizer))) epochs <- 200
   if (!is.null(penalty) && penalty > 0) {
-    abort_penalty_of_batches(penalty, optimizer, batch_size, epochs, call)
+    abort_penalty_of_batches(penalty, optimizer, batch_size, epochs, quantile_levels, call)
     optimizer <- penalized_optimizer(penalty, mixture, data)
     # terms of a penalized model are not orthogonalized, so collinear ones need many steps
     epochs <- 5000
     hooks <- c(as_hook_list(hooks, call), list(hook_stop_when_converged()))
   }
   # the default optimizer for batches
-  if (!is.null(epochs) && is.null(batch_size) && is.null(optimizer)) {
+  if (!is.null(epochs) && is.null(quantile_levels) && is.null(c(batch_size, optimizer))) {
     batch_size <- min(512, nrow(data$data))
   }
   args <- list(
@@ -60,7 +63,7 @@ parsnip_linear_fit <- function(formula, data, weights = NULL, ..., penalty = NUL
 parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = NULL, penalty = NULL,
                             dropout = NULL, epochs = NULL, activation = NULL, learn_rate = NULL,
                             batch_size = NULL, optimizer = NULL, class_weights = NULL,
-                            hooks = NULL, model_dir = NULL, seed = NULL) {
+                            hooks = NULL, model_dir = NULL, seed = NULL, quantile_levels = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
@@ -74,10 +77,12 @@ parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = N
     hidden_units, "whole numbers of at least 1", "hidden_units", call
   )
   data <- fit_data(formula, data, weights, class_weights, call)
+  data$quantiles <- quantile_levels
   is_full_batch <- is.null(batch_size) && identical(optimizer_type(optimizer), "LBFGS")
   if (is_full_batch) abort_rate_of_all_rows(learn_rate, call)
   if (!is.null(penalty) && penalty > 0) {
-    if (!is_full_batch || is_optimizer(optimizer)) abort_penalty_of_network(penalty, call)
+    is_fixed <- !is_full_batch || is_optimizer(optimizer) || !is.null(quantile_levels)
+    if (is_fixed) abort_penalty_of_network(penalty, call)
     optimizer <- penalized_optimizer(penalty, 0, data, is_scaled = TRUE)
   }
   if (!is_full_batch && is.null(batch_size)) batch_size <- min(64, nrow(data$data))
@@ -92,11 +97,11 @@ parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = N
 
 #' @rdname parsnip_fit
 #' @export
-parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = NULL, tree_depth = NULL,
-                                   min_n = NULL, learn_rate = NULL, loss_reduction = NULL,
-                                   mtry = NULL, sample_size = NULL, stop_iter = NULL,
-                                   class_weights = NULL, hooks = NULL, model_dir = NULL,
-                                   seed = NULL) {
+parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = NULL,
+                                   tree_depth = NULL, min_n = NULL, learn_rate = NULL,
+                                   loss_reduction = NULL, mtry = NULL, sample_size = NULL,
+                                   stop_iter = NULL, class_weights = NULL, hooks = NULL,
+                                   model_dir = NULL, seed = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
   given <- list(mtry = mtry, sample_size = sample_size, stop_iter = stop_iter)
@@ -134,7 +139,8 @@ fit_call <- function() quote(fit())
 
 abort_engine_arguments <- function(extras, f, call) {
   if (length(extras) == 0) return(invisible())
-  known <- setdiff(names(formals(f)), c("formula", "data", "weights", "family", "..."))
+  internal <- c("formula", "data", "weights", "family", "quantile_levels", "...")
+  known <- setdiff(names(formals(f)), internal)
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   abort_runhooks(
     c(
@@ -157,7 +163,13 @@ check_fit_number <- function(x, name, least, most, call, whole = FALSE) {
   check_arg(good, x, paste(if (whole) "a whole number" else "a number", wanted), name, call)
 }
 
-abort_penalty_of_batches <- function(penalty, optimizer, batch_size, epochs, call) {
+abort_penalty_of_batches <- function(penalty, optimizer, batch_size, epochs, quantiles, call) {
+  if (!is.null(quantiles)) {
+    abort_runhooks(
+      "{.arg penalty} is {penalty}, but quantiles have no penalty. Use {.code penalty = 0}.",
+      call = call
+    )
+  }
   given <- list(optimizer = optimizer, batch_size = batch_size, epochs = epochs)
   given <- names(Filter(Negate(is.null), given))
   if (length(given) == 0) return(invisible())
@@ -185,8 +197,8 @@ abort_rate_of_all_rows <- function(learn_rate, call) {
 abort_penalty_of_network <- function(penalty, call) {
   abort_runhooks(
     c(
-      "{.arg penalty} of {.fn mlp} is {penalty}, but only the optimizer {.val LBFGS} with all rows in
-       each step has a penalty.",
+      "{.arg penalty} of {.fn mlp} is {penalty}, but only the optimizer {.val LBFGS} with all rows
+       in each step has a penalty.",
       i = "Use {.code set_engine(\"runhooks\", optimizer = \"LBFGS\")} without {.arg batch_size},
            or {.code penalty = 0} with {.arg dropout}."
     ),
@@ -233,8 +245,8 @@ mlp_activation <- function(activation, call) {
   activation
 }
 
-# Rows with missing values are dropped, as by lm(). Trees need only the outcome. For fit_xy(), parsnip
-# names the outcome `..y`.
+# Rows with missing values are dropped, as by lm(). Trees need only the outcome. For fit_xy(),
+# parsnip names the outcome `..y`.
 fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALSE) {
   data <- as.data.frame(data, optional = TRUE)
   check_arg(
@@ -288,19 +300,14 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   hooks <- as_hook_list(hooks, call)
   # an argument that may be NULL, such as the activation, keeps its NULL
   args <- args[!vapply(args, is.null, NA) | names(args) == "activation_fn"]
-  is_count <- identical(data$family, "poisson")
-  if (is_count) {
-    # a penalty is relative to the sum of the losses, as in the other models
-    reduction <- if (is_penalized(args$optimizer)) "sum" else "sum_over_batch_size"
-    args$head <- poisson_regression_head(weight_column = data$weight, loss_reduction = reduction)
-  }
-  if (!is_count) args["weight_column"] <- list(data$weight)
+  head <- fit_head(data, args)
+  if (is.null(head)) args["weight_column"] <- list(data$weight) else args$head <- head
   training <- list(num_epochs = epochs, batch_size = batch_size)
   training <- training[lengths(training) > 0]
   folder <- if (!is.null(model_dir)) {
     file.path(model_dir, fit_hash(list(kind, data, args, training, seed)))
   }
-  type <- if (is_count) "estimator" else if (data$is_class) "classifier" else "regressor"
+  type <- if (!is.null(head)) "estimator" else if (data$is_class) "classifier" else "regressor"
   make <- get(paste0(kind, "_", type), topenv(), mode = "function")
   config <- run_config(tf_random_seed = seed)
   model <- rlang::exec(
@@ -313,6 +320,15 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
     if (!is.null(finished)) file.create(finished)
   }
   model
+}
+
+# NULL for regressors and classifiers.
+fit_head <- function(data, args) {
+  if (!is.null(data$quantiles)) return(quantile_head(data$quantiles, weight_column = data$weight))
+  if (!identical(data$family, "poisson")) return(NULL)
+  # a penalty is relative to the sum of the losses, as in the other models
+  reduction <- if (is_penalized(args$optimizer)) "sum" else "sum_over_batch_size"
+  poisson_regression_head(weight_column = data$weight, loss_reduction = reduction)
 }
 
 # Optimizers and functions have parts that differ between sessions.

@@ -9,10 +9,10 @@
 #' @section Models and arguments:
 #' | parsnip | modes | estimator | arguments |
 #' |---|---|---|---|
-#' | `linear_reg()` | regression | [linear_regressor()] | `penalty`, `mixture` |
+#' | `linear_reg()` | regression, quantile regression | [linear_regressor()] | `penalty`, `mixture` |
 #' | `logistic_reg()`, `multinom_reg()` | classification | [linear_classifier()] | `penalty`, `mixture` |
 #' | `poisson_reg()` | regression | [linear_estimator()] with [poisson_regression_head()] | `penalty`, `mixture` |
-#' | `mlp()` | regression, classification | [dnn_regressor()], [dnn_classifier()] | `hidden_units`, `penalty`, `dropout`, `epochs`, `activation`, `learn_rate` |
+#' | `mlp()` | regression, classification, quantile regression | [dnn_regressor()], [dnn_classifier()] | `hidden_units`, `penalty`, `dropout`, `epochs`, `activation`, `learn_rate` |
 #' | `boost_tree()` | regression, classification | [boosted_trees_regressor()], [boosted_trees_classifier()] | `trees`, `tree_depth`, `min_n`, `learn_rate`, `loss_reduction` |
 #'
 #' Factors stay factors: the engine creates no indicator variables. Formulas have interactions and
@@ -50,7 +50,8 @@
 #'     interrupted continues from its newest checkpoint.
 #' @section Predictions: The types are `"numeric"`, `"class"`, `"prob"` and `"raw"`, the tibble of
 #'   [predict()][predict.tf_estimator]. `linear_reg()` also has `"conf_int"` and `"pred_int"`,
-#'   `poisson_reg()` has `"conf_int"`. `parsnip::multi_predict()` of `boost_tree()` predicts by
+#'   `poisson_reg()` has `"conf_int"`. The mode "quantile regression" has `"quantile"`; it trains an
+#'   estimator with a [quantile_head()]. `parsnip::multi_predict()` of `boost_tree()` predicts by
 #'   several values of `trees`. `tune::tune_grid()` uses it, so that a grid over `trees` needs one
 #'   fit for each combination of the other arguments.
 #' @section Case weights: All models accept frequency weights and importance weights.

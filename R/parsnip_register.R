@@ -26,8 +26,8 @@ parsnip_models <- local({
   linear <- list(
     fun = "parsnip_linear_fit",
     args = list(
-      penalty = dial("penalty"), mixture = dial("mixture", range = c(0, 1)), epochs = dial("epochs"),
-      learn_rate = dial("learn_rate", range = c(-3, 0)), batch_size = batch_size
+      penalty = dial("penalty"), mixture = dial("mixture", range = c(0, 1)),
+      epochs = dial("epochs"), learn_rate = dial("learn_rate", range = c(-3, 0)), batch_size = batch_size
     )
   )
   mlp <- list(
@@ -45,14 +45,22 @@ parsnip_models <- local({
     mtry = dial("mtry"), sample_size = dial("sample_prop"), stop_iter = dial("stop_iter")
   )
   list(
-    linear_reg = c(linear, list(modes = "regression", intervals = c("conf_int", "pred_int"))),
+    linear_reg = c(
+      linear,
+      list(
+        modes = c("regression", "quantile regression"), intervals = c("conf_int", "pred_int")
+      )
+    ),
     logistic_reg = c(linear, list(modes = "classification")),
     multinom_reg = c(linear, list(modes = "classification")),
     poisson_reg = c(
       linear,
       list(modes = "regression", defaults = list(family = "poisson"), intervals = "conf_int")
     ),
-    mlp = list(fun = "parsnip_mlp_fit", args = mlp, modes = c("regression", "classification")),
+    mlp = list(
+      fun = "parsnip_mlp_fit", args = mlp,
+      modes = c("regression", "classification", "quantile regression")
+    ),
     boost_tree = list(
       fun = "parsnip_boost_tree_fit", args = trees, modes = c("regression", "classification"),
       submodels = "trees"
@@ -61,8 +69,9 @@ parsnip_models <- local({
 })
 
 register_model <- function(model, about) {
-  defaults <- if (is.null(about$defaults)) list() else about$defaults
   for (mode in about$modes) {
+    defaults <- as.list(about$defaults)
+    if (mode == "quantile regression") defaults$quantile_levels <- quote(quantile_levels)
     parsnip::set_model_engine(model, mode = mode, eng = "runhooks")
     parsnip::set_dependency(model, eng = "runhooks", pkg = "runhooks", mode = mode)
     parsnip::set_fit(
@@ -80,7 +89,8 @@ register_model <- function(model, about) {
         allow_sparse_x = FALSE
       )
     )
-    for (type in c(types_of_mode[[mode]], about$intervals)) {
+    intervals <- if (mode == "regression") about$intervals
+    for (type in c(types_of_mode[[mode]], intervals)) {
       parsnip::set_pred(
         model = model, mode = mode, eng = "runhooks", type = type, value = prediction_module(type)
       )
@@ -95,12 +105,13 @@ register_model <- function(model, about) {
 }
 
 types_of_mode <- list(
-  regression = c("numeric", "raw"), classification = c("class", "prob", "raw")
+  regression = c("numeric", "raw"), classification = c("class", "prob", "raw"),
+  `quantile regression` = "quantile"
 )
 
 prediction_module <- function(type) {
   args <- list(object = quote(object$fit), newdata = quote(new_data))
-  if (type %in% c("numeric", "class", "prob")) args$type <- type
+  if (type %in% c("numeric", "class", "prob", "quantile")) args$type <- type
   intervals <- c(conf_int = "confidence", pred_int = "prediction")
   if (type %in% names(intervals)) {
     args$interval <- intervals[[type]]
@@ -113,6 +124,12 @@ prediction_module <- function(type) {
 finish_functions <- list(
   numeric = function(results, object) results[[1]],
   class = function(results, object) results[[1]],
+  quantile = function(results, object) {
+    values <- as.matrix(results)
+    dimnames(values) <- NULL
+    values <- hardhat::quantile_pred(values, object$spec$quantile_levels)
+    tibble::new_tibble(list(.pred_quantile = values), nrow = length(values))
+  },
   prob = function(results, object) {
     names(results) <- paste0(".pred_", object$lvl)
     results

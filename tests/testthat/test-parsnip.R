@@ -114,6 +114,36 @@ test_that("multinom_reg() and poisson_reg() equal the direct calls", {
   )
 })
 
+test_that("quantile regression has the levels of the mode", {
+  skip_if_not_installed("hardhat", "1.4.1")
+  levels <- c(0.1, 0.5, 0.9)
+  quantiles <- function(spec) {
+    parsnip::set_mode(engine(spec, seed = 1), "quantile regression", quantile_levels = levels)
+  }
+  fitted <- generics::fit(quantiles(parsnip::linear_reg()), mpg ~ wt, mtcars)
+  found <- predict(fitted, mtcars)$.pred_quantile
+  expect_identical(hardhat::extract_quantile_levels(found), levels)
+  share <- colMeans(mtcars$mpg <= as.matrix(found))
+  expect_equal(as.vector(share), levels, tolerance = 0.1)
+  fitted <- parsnip::fit_xy(
+    quantiles(parsnip::mlp(hidden_units = 3, epochs = 30)), mtcars["wt"], mtcars$mpg
+  )
+  direct <- trained(
+    dnn_estimator(
+      quantile_head(levels), mpg ~ wt, data = mtcars, hidden_units = 3,
+      config = run_config(tf_random_seed = 1)
+    ),
+    num_epochs = 30
+  )
+  found <- as.matrix(predict(fitted, mtcars["wt"])$.pred_quantile)
+  expected <- as.matrix(predict(direct, mtcars))
+  expect_equal(found, expected, tolerance = 1e-12, ignore_attr = TRUE)
+  expect_error(
+    generics::fit(quantiles(parsnip::linear_reg(penalty = 1)), mpg ~ wt, mtcars),
+    "quantiles have no penalty", class = invalid
+  )
+})
+
 test_that("mlp() equals the direct call", {
   spec <- parsnip::mlp(
     hidden_units = c(8, 4), dropout = 0.1, epochs = 20, activation = "elu", learn_rate = 0.01
@@ -402,7 +432,8 @@ test_that("tune_grid() fits once for all values of trees", {
   set.seed(1)
   folds <- rsample::vfold_cv(mtcars, v = 2)
   grid <- expand.grid(trees = c(2, 5, 10), tree_depth = 2:3)
-  tuned <- tune::tune_grid(flow, folds, grid = grid, metrics = yardstick::metric_set(yardstick::rmse))
+  rmse <- yardstick::metric_set(yardstick::rmse)
+  tuned <- tune::tune_grid(flow, folds, grid = grid, metrics = rmse)
   expect_identical(nrow(tune::collect_metrics(tuned)), 6L)
   expect_length(calls_of(hook), 2 * 2)
   chosen <- tune::collect_metrics(tuned, summarize = FALSE)
