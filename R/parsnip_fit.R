@@ -15,7 +15,7 @@
 #'   parsnip's models.
 #' @param trees,tree_depth,min_n,loss_reduction,mtry,sample_size,stop_iter The arguments of
 #'   `parsnip::boost_tree()`.
-#' @param batch_size,optimizer,class_weights,hooks,model_dir,seed Engine arguments, see
+#' @param batch_size,optimizer,class_weights,validation,hooks,model_dir,seed Engine arguments, see
 #'   [runhooks-parsnip].
 #' @param ... Must be empty.
 #' @return A trained estimator.
@@ -63,7 +63,8 @@ parsnip_linear_fit <- function(formula, data, weights = NULL, ..., penalty = NUL
 parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = NULL, penalty = NULL,
                             dropout = NULL, epochs = NULL, activation = NULL, learn_rate = NULL,
                             batch_size = NULL, optimizer = NULL, class_weights = NULL,
-                            hooks = NULL, model_dir = NULL, seed = NULL, quantile_levels = NULL) {
+                            validation = NULL, stop_iter = NULL, hooks = NULL, model_dir = NULL,
+                            seed = NULL, quantile_levels = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
@@ -77,6 +78,7 @@ parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = N
     hidden_units, "whole numbers of at least 1", "hidden_units", call
   )
   data <- fit_data(formula, data, weights, class_weights, call)
+  data <- hold_out(data, validation, stop_iter, seed, call)
   data$quantiles <- quantile_levels
   is_full_batch <- is.null(batch_size) && identical(optimizer_type(optimizer), "LBFGS")
   if (is_full_batch) abort_rate_of_all_rows(learn_rate, call)
@@ -86,6 +88,7 @@ parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = N
     optimizer <- penalized_optimizer(penalty, 0, data, is_scaled = TRUE)
   }
   if (!is_full_batch && is.null(batch_size)) batch_size <- min(64, nrow(data$data))
+  data$iteration <- if (is_full_batch) 1 else ceiling(nrow(data$data) / batch_size)
   args <- list(
     hidden_units = hidden_units, optimizer = optimizer, learning_rate = learn_rate,
     dropout = if (!is.null(dropout) && dropout > 0) dropout,
@@ -100,11 +103,11 @@ parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = N
 parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = NULL,
                                    tree_depth = NULL, min_n = NULL, learn_rate = NULL,
                                    loss_reduction = NULL, mtry = NULL, sample_size = NULL,
-                                   stop_iter = NULL, class_weights = NULL, hooks = NULL,
-                                   model_dir = NULL, seed = NULL) {
+                                   stop_iter = NULL, validation = NULL, class_weights = NULL,
+                                   hooks = NULL, model_dir = NULL, seed = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
-  given <- list(mtry = mtry, sample_size = sample_size, stop_iter = stop_iter)
+  given <- list(mtry = mtry, sample_size = sample_size)
   for (name in names(Filter(Negate(is.null), given))) {
     if (name == "sample_size" && identical(as.numeric(sample_size), 1)) next
     abort_runhooks(
@@ -121,6 +124,9 @@ parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = N
   check_fit_number(loss_reduction, "loss_reduction", 0, Inf, call)
   check_fit_number(learn_rate, "learn_rate", 0, Inf, call)
   data <- fit_data(formula, data, weights, class_weights, call, is_tree = TRUE)
+  data <- hold_out(data, validation, stop_iter, seed, call)
+  # a step grows a layer
+  data$iteration <- if (is.null(tree_depth)) 6 else tree_depth
   n <- nrow(data$data)
   args <- list(
     n_trees = trees, max_depth = tree_depth, learning_rate = learn_rate,
@@ -275,6 +281,35 @@ fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALS
   )
 }
 
+# Moves a random part of the rows to `held_out`, by which the training stops.
+hold_out <- function(data, validation, stop_iter, seed, call) {
+  check_fit_number(stop_iter, "stop_iter", 1, Inf, call, whole = TRUE)
+  if (is.null(validation) && is.null(stop_iter)) return(data)
+  if (is.null(validation)) validation <- 0.1
+  n <- nrow(data$data)
+  good <- is_number(validation) && validation > 0 && validation < 1 && round(n * validation) < n
+  check_arg(good, validation, "a number between 0 and 1", "validation", call)
+  check_fit_number(seed, "seed", 0, .Machine$integer.max, call, whole = TRUE)
+  if (!is.null(seed)) {
+    restore_random_state <- keep_random_state()
+    on.exit(restore_random_state())
+    set.seed(seed)
+  }
+  held_out <- sample.int(n, max(1, round(n * validation)))
+  data$held_out <- data$data[held_out, , drop = FALSE]
+  data$data <- data$data[-held_out, , drop = FALSE]
+  data$y <- data$y[-held_out]
+  data$stop_iter <- stop_iter
+  data
+}
+
+early_stop <- function(data) {
+  if (is.null(data$stop_iter)) return(NULL)
+  early_stopping(
+    "average_loss", patience = data$stop_iter * data$iteration, every_n_steps = data$iteration
+  )
+}
+
 fit_response <- function(formula, data, call) {
   y <- eval(formula[[2]], data, environment(formula))
   if (is.data.frame(y) || is.matrix(y)) {
@@ -316,7 +351,8 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   model$call <- call(paste0(kind, "_", type), formula = data$formula, data = quote(data))
   finished <- if (!is.null(folder)) file.path(folder, "finished_fit")
   if (is.null(finished) || !file.exists(finished)) {
-    rlang::exec(train, model, hooks = hooks, !!!training)
+    stop <- early_stop(data)
+    rlang::exec(train, model, hooks = hooks, validation = data$held_out, stop = stop, !!!training)
     if (!is.null(finished)) file.create(finished)
   }
   model

@@ -13,7 +13,7 @@
 #' | `logistic_reg()`, `multinom_reg()` | classification | [linear_classifier()] | `penalty`, `mixture` |
 #' | `poisson_reg()` | regression | [linear_estimator()] with [poisson_regression_head()] | `penalty`, `mixture` |
 #' | `mlp()` | regression, classification, quantile regression | [dnn_regressor()], [dnn_classifier()] | `hidden_units`, `penalty`, `dropout`, `epochs`, `activation`, `learn_rate` |
-#' | `boost_tree()` | regression, classification | [boosted_trees_regressor()], [boosted_trees_classifier()] | `trees`, `tree_depth`, `min_n`, `learn_rate`, `loss_reduction` |
+#' | `boost_tree()` | regression, classification | [boosted_trees_regressor()], [boosted_trees_classifier()] | `trees`, `tree_depth`, `min_n`, `learn_rate`, `loss_reduction`, `stop_iter` |
 #'
 #' Factors stay factors: the engine creates no indicator variables. Formulas have interactions and
 #' `offset()`, as in [linear_regressor()]. Training drops rows with missing values, and predictions
@@ -36,11 +36,16 @@
 #'   * `loss_reduction`: the minimum decrease of the sum of the losses, as in xgboost, where a
 #'     squared error counts half. Splits of a finished tree that decrease the loss by less are
 #'     removed.
-#'   * `mtry`, `sample_size` and `stop_iter` of `boost_tree()` are an error.
+#'   * `stop_iter`: training stops if the mean loss of the held-out rows has not decreased for so
+#'     many trees, and the model gets back its best trees. See `validation`.
+#'   * `mtry` and `sample_size` of `boost_tree()` are an error.
 #' @section Engine arguments: Set them by `parsnip::set_engine("runhooks", ...)`.
 #'   * `batch_size`: the number of rows in each step. Not for `boost_tree()`.
 #'   * `optimizer`: the name of an optimizer or an [optimizer][optimizers]. Not for `boost_tree()`.
 #'   * `epochs` and `learn_rate` of the linear models.
+#'   * `validation`: the share of the rows to hold out, chosen at random, for `mlp()` and
+#'     `boost_tree()`. 0.1 by default if there is a `stop_iter`, otherwise 0.
+#'   * `stop_iter` of `mlp()`: the same as for `boost_tree()`, but in epochs.
 #'   * `class_weights`: as in [linear_classifier()].
 #'   * `hooks`: a hook or a list of hooks for the training, see [session_run_hook()].
 #'   * `seed`: the seed of all random numbers, see [run_config()]. By default, seeds are drawn from

@@ -27,7 +27,8 @@ parsnip_models <- local({
     fun = "parsnip_linear_fit",
     args = list(
       penalty = dial("penalty"), mixture = dial("mixture", range = c(0, 1)),
-      epochs = dial("epochs"), learn_rate = dial("learn_rate", range = c(-3, 0)), batch_size = batch_size
+      epochs = dial("epochs"), learn_rate = dial("learn_rate", range = c(-3, 0)),
+      batch_size = batch_size
     )
   )
   mlp <- list(
@@ -36,13 +37,15 @@ parsnip_models <- local({
     activation = dial(
       "activation", values = c("linear", "relu", "elu", "selu", "tanh", "sigmoid", "softplus")
     ),
-    learn_rate = dial("learn_rate", range = c(-4, -0.5)), batch_size = batch_size
+    learn_rate = dial("learn_rate", range = c(-4, -0.5)), batch_size = batch_size,
+    stop_iter = dial("stop_iter")
   )
   trees <- list(
     trees = dial("trees"), tree_depth = dial("tree_depth"), min_n = dial("min_n"),
     learn_rate = dial("learn_rate", range = c(-3, -0.2)), loss_reduction = dial("loss_reduction"),
+    stop_iter = dial("stop_iter"),
     # without these, parsnip would drop the arguments; the fit function reports them
-    mtry = dial("mtry"), sample_size = dial("sample_prop"), stop_iter = dial("stop_iter")
+    mtry = dial("mtry"), sample_size = dial("sample_prop")
   )
   list(
     linear_reg = c(

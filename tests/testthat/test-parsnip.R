@@ -197,6 +197,25 @@ test_that("boost_tree() equals the direct call, with the rows of min_n", {
   expect_identical(vapply(c(6, 7, 26, 27, 33), nodes_of, 0L), c(3L, 2L, 2L, 1L, 0L))
 })
 
+test_that("stop_iter stops by held-out rows", {
+  set.seed(1)
+  data <- data.frame(x = rnorm(200))
+  data$y <- data$x + rnorm(200)
+  for (spec in list(
+    parsnip::boost_tree(trees = 500, stop_iter = 5, tree_depth = 4, learn_rate = 0.3),
+    engine(parsnip::mlp(hidden_units = 30, epochs = 2000), stop_iter = 5, optimizer = "Adam")
+  )) {
+    spec <- parsnip::set_args(spec, validation = 0.2, seed = 1)
+    before <- globalenv()$.Random.seed
+    fitted <- generics::fit(engine(spec, !!!spec$eng_args, mode = "regression"), y ~ x, data)
+    expect_identical(globalenv()$.Random.seed, before)
+    expect_identical(nrow(fitted$fit$data), 160L)
+    expect_lt(evaluate(fitted$fit, data)$global_step, 1000)
+    again <- generics::fit(engine(spec, !!!spec$eng_args, mode = "regression"), y ~ x, data)
+    expect_identical(predict(fitted, data), predict(again, data))
+  }
+})
+
 test_that("loss_reduction removes splits with less gain", {
   y <- c(1, 1, 3, 3)
   data <- data.frame(x = 1:4, y = rep(y, 50))
@@ -389,7 +408,8 @@ test_that("arguments that cannot be honoured are errors before training", {
   tree <- function(...) parsnip::boost_tree("regression", ...)
   expect_invalid(tree(mtry = 2), "`mtry` is not available")
   expect_invalid(tree(sample_size = 0.5), "`sample_size` is not available")
-  expect_invalid(tree(stop_iter = 5), "`stop_iter` is not available")
+  expect_invalid(tree(stop_iter = 0), "`stop_iter` must be")
+  expect_invalid(engine(tree(), validation = 1), "`validation` must be")
   expect_invalid(tree(tree_depth = 21), "`tree_depth` must be a whole number between 1 and 20")
   expect_invalid(tree(trees = 0), "`trees` must be")
   expect_invalid(tree(loss_reduction = -1), "`loss_reduction` must be")
