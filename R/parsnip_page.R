@@ -55,11 +55,15 @@
 #'     interrupted continues from its newest checkpoint.
 #' @section Predictions: The types are `"numeric"`, `"class"`, `"prob"` and `"raw"`, the tibble of
 #'   [predict()][predict.tf_estimator]. `linear_reg()` also has `"conf_int"` and `"pred_int"`,
-#'   `poisson_reg()` has `"conf_int"`. The mode "quantile regression" has `"quantile"`; it trains an
+#'   `logistic_reg()` and `poisson_reg()` have `"conf_int"`. The mode "quantile regression" has `"quantile"`; it trains an
 #'   estimator with a [quantile_head()]. `parsnip::multi_predict()` of `boost_tree()` predicts by
 #'   several values of `trees`. `tune::tune_grid()` uses it, so that a grid over `trees` needs one
 #'   fit for each combination of the other arguments.
 #' @section Case weights: All models accept frequency weights and importance weights.
+#' @section Sparse data: `parsnip::fit_xy()` and workflows accept sparse matrices and sparse tibbles.
+#'   Training converts them to dense columns.
+#' @section Saving: `saveRDS()` saves a fit or a workflow with its weights, also after
+#'   `butcher::butcher()`.
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: an argument is invalid or not available for the model.
 #'     Nothing has been trained.

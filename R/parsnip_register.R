@@ -54,7 +54,7 @@ parsnip_models <- local({
         modes = c("regression", "quantile regression"), intervals = c("conf_int", "pred_int")
       )
     ),
-    logistic_reg = c(linear, list(modes = "classification")),
+    logistic_reg = c(linear, list(modes = "classification", intervals = "conf_int")),
     multinom_reg = c(linear, list(modes = "classification")),
     poisson_reg = c(
       linear,
@@ -89,10 +89,10 @@ register_model <- function(model, about) {
       model = model, mode = mode, eng = "runhooks",
       options = list(
         predictor_indicators = "none", compute_intercept = FALSE, remove_intercept = FALSE,
-        allow_sparse_x = FALSE
+        allow_sparse_x = TRUE
       )
     )
-    intervals <- if (mode == "regression") about$intervals
+    intervals <- if (mode != "quantile regression") about$intervals
     for (type in c(types_of_mode[[mode]], intervals)) {
       parsnip::set_pred(
         model = model, mode = mode, eng = "runhooks", type = type, value = prediction_module(type)
@@ -137,6 +137,13 @@ finish_functions <- list(
     names(results) <- paste0(".pred_", object$lvl)
     results
   },
-  conf_int = function(results, object) results[c(".pred_lower", ".pred_upper")],
+  conf_int = function(results, object) {
+    if (object$spec$mode == "regression") return(results[c(".pred_lower", ".pred_upper")])
+    # the interval is that of the second class
+    low <- results$.pred_lower
+    high <- results$.pred_upper
+    names <- paste0(c(".pred_lower_", ".pred_upper_"), rep(object$lvl, each = 2))
+    quick_tibble(setNames(list(1 - high, 1 - low, low, high), names), length(low))
+  },
   pred_int = function(results, object) results[c(".pred_lower", ".pred_upper")]
 )

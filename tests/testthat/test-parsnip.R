@@ -92,6 +92,11 @@ test_that("logistic_reg() equals the direct call and glm(), with factors", {
   expect_named(found, c(".pred_auto", ".pred_manual"))
   expect_equal(found, predict(direct, cars, type = "prob"), tolerance = 1e-12)
   expect_equal(found$.pred_manual, unname(predict(reference, type = "response")), tolerance = 1e-4)
+  interval <- predict(fitted, cars, type = "conf_int", level = 0.9)
+  link <- predict(reference, cars, se.fit = TRUE)
+  high <- unname(stats::plogis(link$fit + qnorm(0.95) * link$se.fit))
+  expect_equal(interval$.pred_upper_manual, high, tolerance = 1e-3)
+  expect_equal(interval$.pred_lower_auto, 1 - high, tolerance = 1e-3)
   classes <- predict(fitted, cars)$.pred_class
   expect_identical(levels(classes), c("auto", "manual"))
   expect_identical(classes == "manual", found$.pred_manual > 0.5)
@@ -345,6 +350,31 @@ test_that("formula, x/y and recipe give the same model", {
   expect_equal(
     predict(fitted, matrix)$.pred, unname(fitted(lm(mpg ~ wt + hp, mtcars))), tolerance = 1e-4
   )
+})
+
+test_that("sparse matrices and tibbles give the model of dense columns", {
+  skip_if_not_installed("sparsevctrs")
+  set.seed(1)
+  x <- Matrix::rsparsematrix(100, 8, 0.2)
+  colnames(x) <- paste0("w", 1:8)
+  y <- as.vector(x %*% 1:8) + rnorm(100)
+  dense <- as.data.frame(as.matrix(x))
+  spec <- engine(parsnip::linear_reg())
+  expected <- predict(parsnip::fit_xy(spec, dense, y), dense)
+  expect_identical(predict(parsnip::fit_xy(spec, x, y), x), expected)
+  table <- sparsevctrs::coerce_to_sparse_tibble(x)
+  expect_identical(predict(parsnip::fit_xy(spec, table, y), table), expected)
+})
+
+test_that("a butchered workflow predicts the same after saving", {
+  skip_if_not_installed("butcher", "0.3.0")
+  skip_if_not_installed("workflows")
+  flow <- workflows::workflow(mpg ~ wt + hp, engine(parsnip::linear_reg()))
+  fitted <- generics::fit(flow, mtcars)
+  file <- withr::local_tempfile()
+  saveRDS(butcher::butcher(fitted), file)
+  expect_lt(file.size(file), 20000)
+  expect_identical(predict(readRDS(file), mtcars), predict(fitted, mtcars))
 })
 
 test_that("a workflow has case weights and hooks", {
