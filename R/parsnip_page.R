@@ -7,13 +7,17 @@
 #' available if both packages are loaded, in any order; `library(runhooks)` does not load parsnip.
 #'
 #' @section Models and arguments:
-#' | parsnip | modes | estimator | arguments |
-#' |---|---|---|---|
-#' | `linear_reg()` | regression, quantile regression | [linear_regressor()] | `penalty`, `mixture` |
-#' | `logistic_reg()`, `multinom_reg()` | classification | [linear_classifier()] | `penalty`, `mixture` |
-#' | `poisson_reg()` | regression | [linear_estimator()] with [poisson_regression_head()] | `penalty`, `mixture` |
-#' | `mlp()` | regression, classification, quantile regression | [dnn_regressor()], [dnn_classifier()] | `hidden_units`, `penalty`, `dropout`, `epochs`, `activation`, `learn_rate` |
-#' | `boost_tree()` | regression, classification | [boosted_trees_regressor()], [boosted_trees_classifier()] | `trees`, `tree_depth`, `min_n`, `learn_rate`, `loss_reduction`, `stop_iter` |
+#'   * `linear_reg()`: [linear_regressor()], with `penalty` and `mixture`. The mode is regression or
+#'     quantile regression.
+#'   * `logistic_reg()`, `multinom_reg()`: [linear_classifier()], with `penalty` and `mixture`.
+#'   * `poisson_reg()`: [linear_estimator()] with a [poisson_regression_head()], with `penalty` and
+#'     `mixture`.
+#'   * `mlp()`: [dnn_regressor()] and [dnn_classifier()], with `hidden_units`, `penalty`, `dropout`,
+#'     `epochs`, `activation` and `learn_rate`. The mode is regression, classification or quantile
+#'     regression.
+#'   * `boost_tree()`: [boosted_trees_regressor()] and [boosted_trees_classifier()], with `trees`,
+#'     `tree_depth`, `min_n`, `learn_rate`, `loss_reduction` and `stop_iter`. The mode is regression
+#'     or classification.
 #'
 #' Factors stay factors: the engine creates no indicator variables. Formulas have interactions and
 #' `offset()`, as in [linear_regressor()]. Training drops rows with missing values, and predictions
@@ -55,13 +59,13 @@
 #'     interrupted continues from its newest checkpoint.
 #' @section Predictions: The types are `"numeric"`, `"class"`, `"prob"` and `"raw"`, the tibble of
 #'   [predict()][predict.tf_estimator]. `linear_reg()` also has `"conf_int"` and `"pred_int"`,
-#'   `logistic_reg()` and `poisson_reg()` have `"conf_int"`. The mode "quantile regression" has `"quantile"`; it trains an
-#'   estimator with a [quantile_head()]. `parsnip::multi_predict()` of `boost_tree()` predicts by
+#'   `logistic_reg()` and `poisson_reg()` have `"conf_int"`. The mode quantile regression has
+#'   `"quantile"`, with a [quantile_head()]. `parsnip::multi_predict()` of `boost_tree()` predicts by
 #'   several values of `trees`. `tune::tune_grid()` uses it, so that a grid over `trees` needs one
 #'   fit for each combination of the other arguments.
 #' @section Case weights: All models accept frequency weights and importance weights.
-#' @section Sparse data: `parsnip::fit_xy()` and workflows accept sparse matrices and sparse tibbles.
-#'   Training converts them to dense columns.
+#' @section Sparse data: `parsnip::fit_xy()` and workflows accept sparse matrices and sparse
+#'   tibbles. Training converts them to dense columns.
 #' @section Saving: `saveRDS()` saves a fit or a workflow with its weights, also after
 #'   `butcher::butcher()`.
 #' @section Errors:
