@@ -281,7 +281,7 @@ fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALS
   )
 }
 
-# Moves a random part of the rows to `held_out`, by which the training stops.
+# Moves a random part of the rows to `held_out`, for early stopping.
 hold_out <- function(data, validation, stop_iter, seed, call) {
   check_fit_number(stop_iter, "stop_iter", 1, Inf, call, whole = TRUE)
   if (is.null(validation) && is.null(stop_iter)) return(data)
@@ -350,7 +350,7 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   )
   model$call <- call(paste0(kind, "_", type), formula = data$formula, data = quote(data))
   finished <- if (!is.null(folder)) file.path(folder, "finished_fit")
-  if (is.null(finished) || !file.exists(finished)) {
+  if (is.null(finished) || !file.exists(finished) || is.null(latest_checkpoint(folder))) {
     stop <- early_stop(data)
     rlang::exec(train, model, hooks = hooks, validation = data$held_out, stop = stop, !!!training)
     if (!is.null(finished)) file.create(finished)

@@ -1,5 +1,5 @@
-# A grid of fits of which each has a folder, for test-parsnip_kills.R. Arguments: the folder of the
-# fits, and the file for the metrics.
+# Tunes a network with a folder for each fit, for test-parsnip_kills.R. Arguments: the model
+# directory, and the file for the metrics.
 args <- commandArgs(TRUE)
 suppressPackageStartupMessages({
   library(runhooks)
