@@ -1,23 +1,21 @@
 # Functions that parsnip calls to fit a model: each creates an estimator and trains it.
 
-# parsnip calls them by name, so they are exported. `x` has a column for each predictor, `y` is the
-# outcome and `weights` are NULL or numbers. Engine arguments that are not formals are an error. The
-# formals after `...` have no partial matching.
+# parsnip calls them by name, so they are exported. `weights` are NULL or numbers. Engine arguments
+# that are not formals are an error. The formals after `...` have no partial matching.
 
 #' Fit a model for parsnip
 #'
 #' The package parsnip calls these functions for the engine `"runhooks"`. Use [runhooks-parsnip]
 #' instead.
 #'
-#' @param x A data frame of predictors.
-#' @param y The outcome: numbers or a factor.
+#' @param formula,data The formula and the data frame of the model.
 #' @param weights Weights of the rows, or `NULL`.
-#' @param family `"poisson"` for counts, or `NULL`.
+#' @param family,quantile_levels `"poisson"` for counts, and the levels of quantiles, or `NULL`.
 #' @param penalty,mixture,hidden_units,dropout,epochs,activation,learn_rate The arguments of
 #'   parsnip's models.
 #' @param trees,tree_depth,min_n,loss_reduction,mtry,sample_size,stop_iter The arguments of
 #'   `parsnip::boost_tree()`.
-#' @param batch_size,optimizer,class_weights,hooks,model_dir,seed Engine arguments, see
+#' @param batch_size,optimizer,class_weights,validation,hooks,model_dir,seed Engine arguments, see
 #'   [runhooks-parsnip].
 #' @param ... Must be empty.
 #' @return A trained estimator.
@@ -30,23 +28,30 @@ NULL
 
 #' @rdname parsnip_fit
 #' @export
-parsnip_linear_fit <- function(x, y, weights = NULL, ..., penalty = NULL, mixture = NULL,
+parsnip_linear_fit <- function(formula, data, weights = NULL, ..., penalty = NULL, mixture = NULL,
                                family = NULL, epochs = NULL, learn_rate = NULL, batch_size = NULL,
                                optimizer = NULL, class_weights = NULL, hooks = NULL,
-                               model_dir = NULL, seed = NULL) {
+                               model_dir = NULL, seed = NULL, quantile_levels = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
   check_fit_number(mixture, "mixture", 0, 1, call)
+  data <- fit_data(formula, data, weights, class_weights, call)
+  data$family <- family
+  data$quantiles <- quantile_levels
+  # the minimum is at a kink of the loss, which L-BFGS does not report as converged
+  if (!is.null(quantile_levels) && is.null(c(epochs, batch_size, optimizer))) epochs <- 200
   if (!is.null(penalty) && penalty > 0) {
-    abort_penalty_of_batches(penalty, optimizer, batch_size, epochs, call)
-    optimizer <- penalized_optimizer(penalty, mixture, y, weights, family)
+    abort_penalty_of_batches(penalty, optimizer, batch_size, epochs, quantile_levels, call)
+    optimizer <- penalized_optimizer(penalty, mixture, data)
+    # terms of a penalized model are not orthogonalized, so collinear ones need many steps
+    epochs <- 5000
+    hooks <- c(as_hook_list(hooks, call), list(hook_stop_when_converged()))
   }
   # the default optimizer for batches
-  if (!is.null(epochs) && is.null(batch_size) && is.null(optimizer)) {
-    batch_size <- min(512, n_rows(x))
+  if (!is.null(epochs) && is.null(quantile_levels) && is.null(c(batch_size, optimizer))) {
+    batch_size <- min(512, nrow(data$data))
   }
-  data <- fit_data(x, y, weights, class_weights, family, call)
   args <- list(
     optimizer = optimizer, learning_rate = learn_rate, class_weights = class_weights
   )
@@ -55,10 +60,11 @@ parsnip_linear_fit <- function(x, y, weights = NULL, ..., penalty = NULL, mixtur
 
 #' @rdname parsnip_fit
 #' @export
-parsnip_mlp_fit <- function(x, y, weights = NULL, ..., hidden_units = NULL, penalty = NULL,
+parsnip_mlp_fit <- function(formula, data, weights = NULL, ..., hidden_units = NULL, penalty = NULL,
                             dropout = NULL, epochs = NULL, activation = NULL, learn_rate = NULL,
                             batch_size = NULL, optimizer = NULL, class_weights = NULL,
-                            hooks = NULL, model_dir = NULL, seed = NULL) {
+                            validation = NULL, stop_iter = NULL, hooks = NULL, model_dir = NULL,
+                            seed = NULL, quantile_levels = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
   check_fit_number(penalty, "penalty", 0, Inf, call)
@@ -71,32 +77,18 @@ parsnip_mlp_fit <- function(x, y, weights = NULL, ..., hidden_units = NULL, pena
       all(hidden_units == round(hidden_units)),
     hidden_units, "whole numbers of at least 1", "hidden_units", call
   )
+  data <- fit_data(formula, data, weights, class_weights, call)
+  data <- hold_out(data, validation, stop_iter, seed, call)
+  data$quantiles <- quantile_levels
   is_full_batch <- is.null(batch_size) && identical(optimizer_type(optimizer), "LBFGS")
-  if (is_full_batch && !is.null(learn_rate)) {
-    abort_runhooks(
-      c(
-        "{.arg learn_rate} has no effect on an optimizer that uses all rows in each step.",
-        i = "Remove {.arg learn_rate}, or give a {.arg batch_size}."
-      ),
-      call = call
-    )
-  }
+  if (is_full_batch) abort_rate_of_all_rows(learn_rate, call)
   if (!is.null(penalty) && penalty > 0) {
-    if (!is_full_batch || is_optimizer(optimizer)) {
-      abort_runhooks(
-        c(
-          "{.arg penalty} of {.fn mlp} is {penalty}, but only the optimizer {.val LBFGS} with all rows
-           in each step has a penalty.",
-          i = "Use {.code set_engine(\"runhooks\", optimizer = \"LBFGS\")} without {.arg batch_size},
-               or {.code penalty = 0} with {.arg dropout}."
-        ),
-        call = call
-      )
-    }
-    optimizer <- penalized_optimizer(penalty, 0, y, weights, "mlp")
+    is_fixed <- !is_full_batch || is_optimizer(optimizer) || !is.null(quantile_levels)
+    if (is_fixed) abort_penalty_of_network(penalty, call)
+    optimizer <- penalized_optimizer(penalty, 0, data, is_scaled = TRUE)
   }
-  if (!is_full_batch && is.null(batch_size)) batch_size <- min(64, n_rows(x))
-  data <- fit_data(x, y, weights, class_weights, NULL, call)
+  if (!is_full_batch && is.null(batch_size)) batch_size <- min(64, nrow(data$data))
+  data$iteration <- if (is_full_batch) 1 else ceiling(nrow(data$data) / batch_size)
   args <- list(
     hidden_units = hidden_units, optimizer = optimizer, learning_rate = learn_rate,
     dropout = if (!is.null(dropout) && dropout > 0) dropout,
@@ -108,14 +100,14 @@ parsnip_mlp_fit <- function(x, y, weights = NULL, ..., hidden_units = NULL, pena
 
 #' @rdname parsnip_fit
 #' @export
-parsnip_boost_tree_fit <- function(x, y, weights = NULL, ..., trees = NULL, tree_depth = NULL,
-                                   min_n = NULL, learn_rate = NULL, loss_reduction = NULL,
-                                   mtry = NULL, sample_size = NULL, stop_iter = NULL,
-                                   class_weights = NULL, hooks = NULL, model_dir = NULL,
-                                   seed = NULL) {
+parsnip_boost_tree_fit <- function(formula, data, weights = NULL, ..., trees = NULL,
+                                   tree_depth = NULL, min_n = NULL, learn_rate = NULL,
+                                   loss_reduction = NULL, mtry = NULL, sample_size = NULL,
+                                   stop_iter = NULL, validation = NULL, class_weights = NULL,
+                                   hooks = NULL, model_dir = NULL, seed = NULL) {
   call <- fit_call()
   abort_engine_arguments(list(...), sys.function(), call)
-  given <- list(mtry = mtry, sample_size = sample_size, stop_iter = stop_iter)
+  given <- list(mtry = mtry, sample_size = sample_size)
   for (name in names(Filter(Negate(is.null), given))) {
     if (name == "sample_size" && identical(as.numeric(sample_size), 1)) next
     abort_runhooks(
@@ -131,17 +123,20 @@ parsnip_boost_tree_fit <- function(x, y, weights = NULL, ..., trees = NULL, tree
   check_fit_number(min_n, "min_n", 1, Inf, call)
   check_fit_number(loss_reduction, "loss_reduction", 0, Inf, call)
   check_fit_number(learn_rate, "learn_rate", 0, Inf, call)
-  n <- n_rows(x)
+  data <- fit_data(formula, data, weights, class_weights, call, is_tree = TRUE)
+  data <- hold_out(data, validation, stop_iter, seed, call)
+  # a step grows a layer
+  data$iteration <- if (is.null(tree_depth)) 6 else tree_depth
+  n <- nrow(data$data)
   args <- list(
     n_trees = trees, max_depth = tree_depth, learning_rate = learn_rate,
-    min_node_weight = if (!is.null(min_n)) node_weight_of_rows(min_n, y, n),
+    min_node_weight = if (!is.null(min_n)) node_weight_of_rows(min_n, data$y, n),
     class_weights = class_weights
   )
   if (!is.null(loss_reduction) && loss_reduction > 0) {
-    args$tree_complexity <- loss_reduction * gain_factor(y) / n
+    args$tree_complexity <- loss_reduction * gain_factor(data$y) / n
     args$pruning_mode <- "post"
   }
-  data <- fit_data(x, y, weights, class_weights, NULL, call)
   fit_estimator("boosted_trees", data, args, NULL, NULL, hooks, model_dir, seed, call)
 }
 
@@ -150,7 +145,8 @@ fit_call <- function() quote(fit())
 
 abort_engine_arguments <- function(extras, f, call) {
   if (length(extras) == 0) return(invisible())
-  known <- setdiff(names(formals(f)), c("x", "y", "weights", "family", "..."))
+  internal <- c("formula", "data", "weights", "family", "quantile_levels", "...")
+  known <- setdiff(names(formals(f)), internal)
   name <- if (is.null(names(extras))) "" else names(extras)[[1]]
   abort_runhooks(
     c(
@@ -173,7 +169,13 @@ check_fit_number <- function(x, name, least, most, call, whole = FALSE) {
   check_arg(good, x, paste(if (whole) "a whole number" else "a number", wanted), name, call)
 }
 
-abort_penalty_of_batches <- function(penalty, optimizer, batch_size, epochs, call) {
+abort_penalty_of_batches <- function(penalty, optimizer, batch_size, epochs, quantiles, call) {
+  if (!is.null(quantiles)) {
+    abort_runhooks(
+      "{.arg penalty} is {penalty}, but quantiles have no penalty. Use {.code penalty = 0}.",
+      call = call
+    )
+  }
   given <- list(optimizer = optimizer, batch_size = batch_size, epochs = epochs)
   given <- names(Filter(Negate(is.null), given))
   if (length(given) == 0) return(invisible())
@@ -187,22 +189,44 @@ abort_penalty_of_batches <- function(penalty, optimizer, batch_size, epochs, cal
   )
 }
 
+abort_rate_of_all_rows <- function(learn_rate, call) {
+  if (is.null(learn_rate)) return(invisible())
+  abort_runhooks(
+    c(
+      "{.arg learn_rate} has no effect on an optimizer that uses all rows in each step.",
+      i = "Remove {.arg learn_rate}, or give a {.arg batch_size}."
+    ),
+    call = call
+  )
+}
+
+abort_penalty_of_network <- function(penalty, call) {
+  abort_runhooks(
+    c(
+      "{.arg penalty} of {.fn mlp} is {penalty}, but only the optimizer {.val LBFGS} with all rows
+       in each step has a penalty.",
+      i = "Use {.code set_engine(\"runhooks\", optimizer = \"LBFGS\")} without {.arg batch_size},
+           or {.code penalty = 0} with {.arg dropout}."
+    ),
+    call = call
+  )
+}
+
 # The objective of glmnet, times the sum of the weights. glmnet divides `penalty` by the standard
 # deviation of a numeric outcome, because it standardizes the outcome.
-penalized_optimizer <- function(penalty, mixture, y, weights, family) {
+penalized_optimizer <- function(penalty, mixture, data, is_scaled = FALSE) {
   if (is.null(mixture)) mixture <- 1
-  total <- penalty * weight_sum(y, weights)
-  if (!is.factor(y) && is.null(family)) {
+  rows <- if (is.null(data$weight)) nrow(data$data) else sum(data$data[[data$weight]])
+  total <- penalty * rows
+  if (!data$is_class && is.null(data$family) && !is_scaled) {
     # the squared error loss has no factor 1/2
-    total <- 2 * total / column_scale(as.numeric(y), TRUE)$scale
+    total <- 2 * total / column_scale(as.numeric(data$y), TRUE)$scale
   }
   tf$train$LBFGSOptimizer(
     l1_regularization_strength = total * mixture,
     l2_regularization_strength = total * (1 - mixture) / 2, penalize_bias = FALSE
   )
 }
-
-weight_sum <- function(y, weights) if (is.null(weights)) n_rows(y) else sum(weights)
 
 # A squared error has the hessian 2. The half row allows for rounding in single precision.
 node_weight_of_rows <- function(min_n, y, n) if (is.factor(y)) min_n / n else (2 * min_n - 1) / n
@@ -227,12 +251,67 @@ mlp_activation <- function(activation, call) {
   activation
 }
 
-# The data of the formula, with names for outcome and weights that no predictor has.
-fit_data <- function(x, y, weights, class_weights, family, call) {
-  if (is_matrix_package(x)) x <- Matrix::as.matrix(x)
-  if (is.matrix(x) && is.null(colnames(x))) colnames(x) <- paste0("x", seq_len(ncol(x)))
-  data <- as.data.frame(x, optional = TRUE)
-  if (nrow(data) == 0) abort_runhooks("The data have no rows.", call = call)
+# Rows with missing values are dropped, as by lm(). Trees need only the outcome. For fit_xy(),
+# parsnip names the outcome `..y`.
+fit_data <- function(formula, data, weights, class_weights, call, is_tree = FALSE) {
+  data <- as.data.frame(data, optional = TRUE)
+  check_arg(
+    is.null(weights) || is.numeric(weights) && length(weights) == nrow(data), weights,
+    paste("NULL or", nrow(data), "numbers, one for each row"), "case_weights", call
+  )
+  if (identical(formula[[2]], quote(..y))) {
+    response <- free_name("y", setdiff(names(data), "..y"))
+    names(data)[names(data) == "..y"] <- response
+    formula <- all_terms(response)
+  }
+  y <- fit_response(formula, data, call)
+  weight <- if (!is.null(weights)) free_name("weights", names(data))
+  used <- if (is_tree) character() else variables_of(formula)
+  if ("." %in% used) used <- names(data)
+  if (!is.null(weight)) data[[weight]] <- as.numeric(weights)
+  read <- c(list(y), as.list(data)[intersect(used, names(data))])
+  rows <- !Reduce(`|`, lapply(read, is_missing_row))
+  if (!all(rows)) data <- data[rows, , drop = FALSE]
+  if (nrow(data) == 0) abort_runhooks("The data have no complete rows.", call = call)
+  if (!is.null(class_weights) && !is.factor(y)) {
+    abort_runhooks("{.arg class_weights} needs a model of classes.", call = call)
+  }
+  list(
+    data = data, formula = formula, weight = weight, y = y[rows], is_class = is.factor(y)
+  )
+}
+
+# Moves a random part of the rows to `held_out`, for early stopping.
+hold_out <- function(data, validation, stop_iter, seed, call) {
+  check_fit_number(stop_iter, "stop_iter", 1, Inf, call, whole = TRUE)
+  if (is.null(validation) && is.null(stop_iter)) return(data)
+  if (is.null(validation)) validation <- 0.1
+  n <- nrow(data$data)
+  good <- is_number(validation) && validation > 0 && validation < 1 && round(n * validation) < n
+  check_arg(good, validation, "a number between 0 and 1", "validation", call)
+  check_fit_number(seed, "seed", 0, .Machine$integer.max, call, whole = TRUE)
+  if (!is.null(seed)) {
+    restore_random_state <- keep_random_state()
+    on.exit(restore_random_state())
+    set.seed(seed)
+  }
+  held_out <- sample.int(n, max(1, round(n * validation)))
+  data$held_out <- data$data[held_out, , drop = FALSE]
+  data$data <- data$data[-held_out, , drop = FALSE]
+  data$y <- data$y[-held_out]
+  data$stop_iter <- stop_iter
+  data
+}
+
+early_stop <- function(data) {
+  if (is.null(data$stop_iter)) return(NULL)
+  early_stopping(
+    "average_loss", patience = data$stop_iter * data$iteration, every_n_steps = data$iteration
+  )
+}
+
+fit_response <- function(formula, data, call) {
+  y <- eval(formula[[2]], data, environment(formula))
   if (is.data.frame(y) || is.matrix(y)) {
     if (ncol(y) != 1) {
       abort_runhooks(
@@ -241,21 +320,7 @@ fit_data <- function(x, y, weights, class_weights, family, call) {
     }
     y <- if (is.data.frame(y)) y[[1]] else y[, 1]
   }
-  check_arg(
-    is.null(weights) || is.numeric(weights) && length(weights) == nrow(data), weights,
-    paste("NULL or", nrow(data), "numbers, one for each row"), "case_weights", call
-  )
-  if (!is.null(class_weights) && !is.factor(y)) {
-    abort_runhooks("{.arg class_weights} needs a model of classes.", call = call)
-  }
-  response <- free_name("y", names(data))
-  weight <- free_name("weights", names(data))
-  data[[response]] <- y
-  if (!is.null(weights)) data[[weight]] <- as.numeric(weights)
-  list(
-    data = data, formula = all_terms(response), weight = if (!is.null(weights)) weight,
-    family = family, is_class = is.factor(y)
-  )
+  y
 }
 
 free_name <- function(name, taken) {
@@ -270,19 +335,14 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   hooks <- as_hook_list(hooks, call)
   # an argument that may be NULL, such as the activation, keeps its NULL
   args <- args[!vapply(args, is.null, NA) | names(args) == "activation_fn"]
-  is_count <- identical(data$family, "poisson")
-  if (is_count) {
-    # a penalty is relative to the sum of the losses, as in the other models
-    reduction <- if (is_penalized(args$optimizer)) "sum" else "sum_over_batch_size"
-    args$head <- poisson_regression_head(weight_column = data$weight, loss_reduction = reduction)
-  }
-  if (!is_count) args["weight_column"] <- list(data$weight)
+  head <- fit_head(data, args)
+  if (is.null(head)) args["weight_column"] <- list(data$weight) else args$head <- head
   training <- list(num_epochs = epochs, batch_size = batch_size)
   training <- training[lengths(training) > 0]
   folder <- if (!is.null(model_dir)) {
     file.path(model_dir, fit_hash(list(kind, data, args, training, seed)))
   }
-  type <- if (is_count) "estimator" else if (data$is_class) "classifier" else "regressor"
+  type <- if (!is.null(head)) "estimator" else if (data$is_class) "classifier" else "regressor"
   make <- get(paste0(kind, "_", type), topenv(), mode = "function")
   config <- run_config(tf_random_seed = seed)
   model <- rlang::exec(
@@ -290,11 +350,21 @@ fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir
   )
   model$call <- call(paste0(kind, "_", type), formula = data$formula, data = quote(data))
   finished <- if (!is.null(folder)) file.path(folder, "finished_fit")
-  if (is.null(finished) || !file.exists(finished)) {
-    rlang::exec(train, model, hooks = hooks, !!!training)
+  if (is.null(finished) || !file.exists(finished) || is.null(latest_checkpoint(folder))) {
+    stop <- early_stop(data)
+    rlang::exec(train, model, hooks = hooks, validation = data$held_out, stop = stop, !!!training)
     if (!is.null(finished)) file.create(finished)
   }
   model
+}
+
+# NULL for regressors and classifiers.
+fit_head <- function(data, args) {
+  if (!is.null(data$quantiles)) return(quantile_head(data$quantiles, weight_column = data$weight))
+  if (!identical(data$family, "poisson")) return(NULL)
+  # a penalty is relative to the sum of the losses, as in the other models
+  reduction <- if (is_penalized(args$optimizer)) "sum" else "sum_over_batch_size"
+  poisson_regression_head(weight_column = data$weight, loss_reduction = reduction)
 }
 
 # Optimizers and functions have parts that differ between sessions.

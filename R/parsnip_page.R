@@ -7,16 +7,22 @@
 #' available if both packages are loaded, in any order; `library(runhooks)` does not load parsnip.
 #'
 #' @section Models and arguments:
-#' | parsnip | modes | estimator | arguments |
-#' |---|---|---|---|
-#' | `linear_reg()` | regression | [linear_regressor()] | `penalty`, `mixture` |
-#' | `logistic_reg()`, `multinom_reg()` | classification | [linear_classifier()] | `penalty`, `mixture` |
-#' | `poisson_reg()` | regression | [linear_estimator()] with [poisson_regression_head()] | `penalty`, `mixture` |
-#' | `mlp()` | regression, classification | [dnn_regressor()], [dnn_classifier()] | `hidden_units`, `penalty`, `dropout`, `epochs`, `activation`, `learn_rate` |
-#' | `boost_tree()` | regression, classification | [boosted_trees_regressor()], [boosted_trees_classifier()] | `trees`, `tree_depth`, `min_n`, `learn_rate`, `loss_reduction` |
+#'   * `linear_reg()`: [linear_regressor()], with `penalty` and `mixture`. The mode is regression or
+#'     quantile regression.
+#'   * `logistic_reg()`, `multinom_reg()`: [linear_classifier()], with `penalty` and `mixture`.
+#'   * `poisson_reg()`: [linear_estimator()] with a [poisson_regression_head()], with `penalty` and
+#'     `mixture`.
+#'   * `mlp()`: [dnn_regressor()] and [dnn_classifier()], with `hidden_units`, `penalty`, `dropout`,
+#'     `epochs`, `activation` and `learn_rate`. The mode is regression, classification or quantile
+#'     regression.
+#'   * `boost_tree()`: [boosted_trees_regressor()] and [boosted_trees_classifier()], with `trees`,
+#'     `tree_depth`, `min_n`, `learn_rate`, `loss_reduction` and `stop_iter`. The mode is regression
+#'     or classification.
 #'
-#' Factors stay factors: the engine creates no indicator variables. Predictors must not be missing,
-#' except in `boost_tree()`. An argument without a value has the default of the estimator.
+#' Factors stay factors: the engine creates no indicator variables. Formulas have interactions and
+#' `offset()`, as in [linear_regressor()]. Training drops rows with missing values, and predictions
+#' of such rows are `NA`; `boost_tree()` uses rows with missing predictors. An argument without a
+#' value has the default of the estimator.
 #'
 #'   * `penalty` and `mixture`: the objective is the mean loss of the rows plus `penalty * ((1 -
 #'     mixture) / 2 * sum(w^2) + mixture * sum(abs(w)))`, as in the package glmnet. The weights `w`
@@ -34,11 +40,16 @@
 #'   * `loss_reduction`: the minimum decrease of the sum of the losses, as in xgboost, where a
 #'     squared error counts half. Splits of a finished tree that decrease the loss by less are
 #'     removed.
-#'   * `mtry`, `sample_size` and `stop_iter` of `boost_tree()` are an error.
+#'   * `stop_iter`: training stops if the mean loss of the held-out rows has not decreased for so
+#'     many trees, and the model gets back its best trees. See `validation`.
+#'   * `mtry` and `sample_size` of `boost_tree()` are an error.
 #' @section Engine arguments: Set them by `parsnip::set_engine("runhooks", ...)`.
 #'   * `batch_size`: the number of rows in each step. Not for `boost_tree()`.
 #'   * `optimizer`: the name of an optimizer or an [optimizer][optimizers]. Not for `boost_tree()`.
 #'   * `epochs` and `learn_rate` of the linear models.
+#'   * `validation`: the share of the rows to hold out, chosen at random, for `mlp()` and
+#'     `boost_tree()`. 0.1 by default if there is a `stop_iter`, otherwise 0.
+#'   * `stop_iter` of `mlp()`: the same as for `boost_tree()`, but in epochs.
 #'   * `class_weights`: as in [linear_classifier()].
 #'   * `hooks`: a hook or a list of hooks for the training, see [session_run_hook()].
 #'   * `seed`: the seed of all random numbers, see [run_config()]. By default, seeds are drawn from
@@ -48,10 +59,15 @@
 #'     interrupted continues from its newest checkpoint.
 #' @section Predictions: The types are `"numeric"`, `"class"`, `"prob"` and `"raw"`, the tibble of
 #'   [predict()][predict.tf_estimator]. `linear_reg()` also has `"conf_int"` and `"pred_int"`,
-#'   `poisson_reg()` has `"conf_int"`. `parsnip::multi_predict()` of `boost_tree()` predicts by
+#'   `logistic_reg()` and `poisson_reg()` have `"conf_int"`. The mode quantile regression has
+#'   `"quantile"`, with a [quantile_head()]. `parsnip::multi_predict()` of `boost_tree()` predicts by
 #'   several values of `trees`. `tune::tune_grid()` uses it, so that a grid over `trees` needs one
 #'   fit for each combination of the other arguments.
 #' @section Case weights: All models accept frequency weights and importance weights.
+#' @section Sparse data: `parsnip::fit_xy()` and workflows accept sparse matrices and sparse
+#'   tibbles. Training converts them to dense columns.
+#' @section Saving: `saveRDS()` saves a fit or a workflow with its weights, also after
+#'   `butcher::butcher()`.
 #' @section Errors:
 #'   * `runhooks_error_invalid_argument`: an argument is invalid or not available for the model.
 #'     Nothing has been trained.

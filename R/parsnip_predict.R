@@ -1,9 +1,15 @@
 # multi_predict() of parsnip: predictions of tree models by the number of trees, from one fit.
 
 #' @rawNamespace
-#' S3method(parsnip::multi_predict, "_tf_estimator_regressor_boosted_trees_regressor", trees_multi_predict)
-#' S3method(parsnip::multi_predict, "_tf_estimator_classifier_boosted_trees_classifier", trees_multi_predict)
-# parsnip calls it as a method. lint: allow caller
+#' S3method(
+#'   parsnip::multi_predict, "_tf_estimator_regressor_boosted_trees_regressor",
+#'   trees_multi_predict
+#' )
+#' S3method(
+#'   parsnip::multi_predict, "_tf_estimator_classifier_boosted_trees_classifier",
+#'   trees_multi_predict
+#' )
+# lint: allow caller
 trees_multi_predict <- function(object, new_data, type = NULL, trees = NULL, ...) {
   abort_more("multi_predict", list(...), c("type", "trees"))
   grown <- object$fit$args$n_trees

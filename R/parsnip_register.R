@@ -21,30 +21,49 @@ register_parsnip <- function() {
 dial <- function(fun, ...) list(pkg = "dials", fun = fun, ...)
 
 parsnip_models <- local({
-  penalties <- list(penalty = dial("penalty"), mixture = dial("mixture", range = c(0, 1)))
-  linear <- list(fun = "parsnip_linear_fit", args = penalties)
+  # in powers of 2
+  batch_size <- dial("batch_size", range = c(3, 8))
+  linear <- list(
+    fun = "parsnip_linear_fit",
+    args = list(
+      penalty = dial("penalty"), mixture = dial("mixture", range = c(0, 1)),
+      epochs = dial("epochs"), learn_rate = dial("learn_rate", range = c(-3, 0)),
+      batch_size = batch_size
+    )
+  )
   mlp <- list(
     penalty = dial("penalty"), hidden_units = dial("hidden_units", range = c(1, 64)),
     dropout = dial("dropout", range = c(0, 0.9)), epochs = dial("epochs"),
     activation = dial(
       "activation", values = c("linear", "relu", "elu", "selu", "tanh", "sigmoid", "softplus")
     ),
-    learn_rate = dial("learn_rate", range = c(-4, -0.5))
+    learn_rate = dial("learn_rate", range = c(-4, -0.5)), batch_size = batch_size,
+    stop_iter = dial("stop_iter")
   )
   trees <- list(
     trees = dial("trees"), tree_depth = dial("tree_depth"), min_n = dial("min_n"),
     learn_rate = dial("learn_rate", range = c(-3, -0.2)), loss_reduction = dial("loss_reduction"),
+    stop_iter = dial("stop_iter"),
     # without these, parsnip would drop the arguments; the fit function reports them
-    mtry = dial("mtry"), sample_size = dial("sample_prop"), stop_iter = dial("stop_iter")
+    mtry = dial("mtry"), sample_size = dial("sample_prop")
   )
   list(
-    linear_reg = c(linear, list(modes = "regression", intervals = c("conf_int", "pred_int"))),
-    logistic_reg = c(linear, list(modes = "classification")),
+    linear_reg = c(
+      linear,
+      list(
+        modes = c("regression", "quantile regression"), intervals = c("conf_int", "pred_int")
+      )
+    ),
+    logistic_reg = c(linear, list(modes = "classification", intervals = "conf_int")),
     multinom_reg = c(linear, list(modes = "classification")),
     poisson_reg = c(
-      linear, list(modes = "regression", defaults = list(family = "poisson"), intervals = "conf_int")
+      linear,
+      list(modes = "regression", defaults = list(family = "poisson"), intervals = "conf_int")
     ),
-    mlp = list(fun = "parsnip_mlp_fit", args = mlp, modes = c("regression", "classification")),
+    mlp = list(
+      fun = "parsnip_mlp_fit", args = mlp,
+      modes = c("regression", "classification", "quantile regression")
+    ),
     boost_tree = list(
       fun = "parsnip_boost_tree_fit", args = trees, modes = c("regression", "classification"),
       submodels = "trees"
@@ -53,14 +72,16 @@ parsnip_models <- local({
 })
 
 register_model <- function(model, about) {
-  defaults <- if (is.null(about$defaults)) list() else about$defaults
   for (mode in about$modes) {
+    defaults <- as.list(about$defaults)
+    if (mode == "quantile regression") defaults$quantile_levels <- quote(quantile_levels)
     parsnip::set_model_engine(model, mode = mode, eng = "runhooks")
     parsnip::set_dependency(model, eng = "runhooks", pkg = "runhooks", mode = mode)
     parsnip::set_fit(
       model = model, mode = mode, eng = "runhooks",
       value = list(
-        interface = "data.frame", protect = c("x", "y", "weights"),
+        # with data frames, parsnip would drop interactions and offsets
+        interface = "formula", protect = c("formula", "data", "weights"),
         func = c(pkg = "runhooks", fun = about$fun), defaults = defaults
       )
     )
@@ -68,10 +89,11 @@ register_model <- function(model, about) {
       model = model, mode = mode, eng = "runhooks",
       options = list(
         predictor_indicators = "none", compute_intercept = FALSE, remove_intercept = FALSE,
-        allow_sparse_x = FALSE
+        allow_sparse_x = TRUE
       )
     )
-    for (type in c(types_of_mode[[mode]], about$intervals)) {
+    intervals <- if (mode != "quantile regression") about$intervals
+    for (type in c(types_of_mode[[mode]], intervals)) {
       parsnip::set_pred(
         model = model, mode = mode, eng = "runhooks", type = type, value = prediction_module(type)
       )
@@ -86,12 +108,13 @@ register_model <- function(model, about) {
 }
 
 types_of_mode <- list(
-  regression = c("numeric", "raw"), classification = c("class", "prob", "raw")
+  regression = c("numeric", "raw"), classification = c("class", "prob", "raw"),
+  `quantile regression` = "quantile"
 )
 
 prediction_module <- function(type) {
   args <- list(object = quote(object$fit), newdata = quote(new_data))
-  if (type %in% c("numeric", "class", "prob")) args$type <- type
+  if (type %in% c("numeric", "class", "prob", "quantile")) args$type <- type
   intervals <- c(conf_int = "confidence", pred_int = "prediction")
   if (type %in% names(intervals)) {
     args$interval <- intervals[[type]]
@@ -104,10 +127,23 @@ prediction_module <- function(type) {
 finish_functions <- list(
   numeric = function(results, object) results[[1]],
   class = function(results, object) results[[1]],
+  quantile = function(results, object) {
+    values <- as.matrix(results)
+    dimnames(values) <- NULL
+    values <- hardhat::quantile_pred(values, object$spec$quantile_levels)
+    tibble::new_tibble(list(.pred_quantile = values), nrow = length(values))
+  },
   prob = function(results, object) {
     names(results) <- paste0(".pred_", object$lvl)
     results
   },
-  conf_int = function(results, object) results[c(".pred_lower", ".pred_upper")],
+  conf_int = function(results, object) {
+    if (object$spec$mode == "regression") return(results[c(".pred_lower", ".pred_upper")])
+    # the interval is that of the second class
+    low <- results$.pred_lower
+    high <- results$.pred_upper
+    names <- paste0(c(".pred_lower_", ".pred_upper_"), rep(object$lvl, each = 2))
+    quick_tibble(setNames(list(1 - high, 1 - low, low, high), names), length(low))
+  },
   pred_int = function(results, object) results[c(".pred_lower", ".pred_upper")]
 )

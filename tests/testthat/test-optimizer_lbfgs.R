@@ -116,3 +116,19 @@ test_that("its graph is exported in TensorFlow's ops, and its arguments have ran
   expect_error(tf$train$LBFGSOptimizer(l1_regularization_strength = -1), "l1_regularization_strength")
   expect_error(tf$train$LBFGSOptimizer(tolerance = 0), "tolerance")
 })
+
+test_that("biases have no penalty on request", {
+  data <- data.frame(x = 1:20, y = rep(c("no", "yes", "yes", "yes"), 5))
+  predicted <- function(...) {
+    optimizer <- tf$train$LBFGSOptimizer(...)
+    model <- linear_classifier(y ~ x, data, optimizer = optimizer)
+    train(model)
+    predict(model, data, type = "prob")$.pred_yes
+  }
+  for (name in c("l1_regularization_strength", "l2_regularization_strength")) {
+    strength <- setNames(list(1e4), name)
+    free <- do.call(predicted, c(strength, penalize_bias = FALSE))
+    expect_equal(free, rep(0.75, 20), tolerance = 1e-4, label = name)
+    expect_equal(do.call(predicted, strength), rep(0.5, 20), tolerance = 1e-2, label = name)
+  }
+})

@@ -54,6 +54,35 @@ test_that("linear_reg() equals the direct call and lm()", {
   )
 })
 
+test_that("formulas have interactions, calls and offsets", {
+  cars <- cars_data()
+  for (formula in list(
+    mpg ~ wt * hp, mpg ~ wt * cyl, log(mpg) ~ log(wt) + poly(hp, 2), mpg ~ wt + offset(hp / 50),
+    mpg ~ 1, mpg ~ wt - 1
+  )) {
+    fitted <- generics::fit(engine(parsnip::linear_reg()), formula, cars)
+    expected <- unname(predict(lm(formula, cars), cars))
+    expect_equal(predict(fitted, cars)$.pred, expected, tolerance = 1e-4, label = deparse(formula))
+  }
+})
+
+test_that("rows with missing values are dropped in training, and predicted as NA", {
+  cars <- cars_data()
+  cars$wt[3] <- NA
+  cars$mpg[5] <- NA
+  linear <- engine(parsnip::linear_reg())
+  fitted <- generics::fit(linear, mpg ~ wt + cyl, cars)
+  expected <- unname(predict(lm(mpg ~ wt + cyl, cars), cars))
+  expect_equal(predict(fitted, cars)$.pred, expected, tolerance = 1e-4)
+  fitted <- parsnip::fit_xy(linear, cars[c("wt", "cyl")], cars$mpg)
+  expect_equal(predict(fitted, cars[c("wt", "cyl")])$.pred, expected, tolerance = 1e-4)
+  trees <- engine(parsnip::boost_tree(trees = 3), mode = "regression")
+  fitted <- generics::fit(trees, mpg ~ wt + cyl, cars)
+  expect_identical(nrow(fitted$fit$data), 31L)
+  expect_false(anyNA(predict(fitted, cars)$.pred))
+  expect_error(generics::fit(linear, mpg ~ wt, cars[3, ]), "no complete rows", class = invalid)
+})
+
 test_that("logistic_reg() equals the direct call and glm(), with factors", {
   cars <- cars_data()
   fitted <- generics::fit(engine(parsnip::logistic_reg()), am ~ wt + cyl, cars)
@@ -63,13 +92,19 @@ test_that("logistic_reg() equals the direct call and glm(), with factors", {
   expect_named(found, c(".pred_auto", ".pred_manual"))
   expect_equal(found, predict(direct, cars, type = "prob"), tolerance = 1e-12)
   expect_equal(found$.pred_manual, unname(predict(reference, type = "response")), tolerance = 1e-4)
+  interval <- predict(fitted, cars, type = "conf_int", level = 0.9)
+  link <- predict(reference, cars, se.fit = TRUE)
+  high <- unname(stats::plogis(link$fit + qnorm(0.95) * link$se.fit))
+  expect_equal(interval$.pred_upper_manual, high, tolerance = 1e-3)
+  expect_equal(interval$.pred_lower_auto, 1 - high, tolerance = 1e-3)
   classes <- predict(fitted, cars)$.pred_class
   expect_identical(levels(classes), c("auto", "manual"))
   expect_identical(classes == "manual", found$.pred_manual > 0.5)
 })
 
 test_that("multinom_reg() and poisson_reg() equal the direct calls", {
-  fitted <- generics::fit(engine(parsnip::multinom_reg()), Species ~ Sepal.Width + Sepal.Length, iris)
+  spec <- engine(parsnip::multinom_reg())
+  fitted <- generics::fit(spec, Species ~ Sepal.Width + Sepal.Length, iris)
   direct <- trained(linear_classifier(Species ~ Sepal.Width + Sepal.Length, iris))
   expect_equal(
     predict(fitted, iris, type = "prob"), predict(direct, iris, type = "prob"), tolerance = 1e-12
@@ -81,6 +116,36 @@ test_that("multinom_reg() and poisson_reg() equal the direct calls", {
   link <- predict(reference, cars_data()[1:2, ], se.fit = TRUE)
   expect_equal(
     log(interval$.pred_upper), unname(link$fit + qnorm(0.975) * link$se.fit), tolerance = 1e-3
+  )
+})
+
+test_that("quantile regression has the levels of the mode", {
+  skip_if_not_installed("hardhat", "1.4.1")
+  levels <- c(0.1, 0.5, 0.9)
+  quantiles <- function(spec) {
+    parsnip::set_mode(engine(spec, seed = 1), "quantile regression", quantile_levels = levels)
+  }
+  fitted <- generics::fit(quantiles(parsnip::linear_reg()), mpg ~ wt, mtcars)
+  found <- predict(fitted, mtcars)$.pred_quantile
+  expect_identical(hardhat::extract_quantile_levels(found), levels)
+  share <- colMeans(mtcars$mpg <= as.matrix(found))
+  expect_equal(as.vector(share), levels, tolerance = 0.1)
+  fitted <- parsnip::fit_xy(
+    quantiles(parsnip::mlp(hidden_units = 3, epochs = 30)), mtcars["wt"], mtcars$mpg
+  )
+  direct <- trained(
+    dnn_estimator(
+      quantile_head(levels), mpg ~ wt, data = mtcars, hidden_units = 3,
+      config = run_config(tf_random_seed = 1)
+    ),
+    num_epochs = 30
+  )
+  found <- as.matrix(predict(fitted, mtcars["wt"])$.pred_quantile)
+  expected <- as.matrix(predict(direct, mtcars))
+  expect_equal(found, expected, tolerance = 1e-12, ignore_attr = TRUE)
+  expect_error(
+    generics::fit(quantiles(parsnip::linear_reg(penalty = 1)), mpg ~ wt, mtcars),
+    "quantiles have no penalty", class = invalid
   )
 })
 
@@ -137,6 +202,25 @@ test_that("boost_tree() equals the direct call, with the rows of min_n", {
   expect_identical(vapply(c(6, 7, 26, 27, 33), nodes_of, 0L), c(3L, 2L, 2L, 1L, 0L))
 })
 
+test_that("stop_iter stops by held-out rows", {
+  set.seed(1)
+  data <- data.frame(x = rnorm(200))
+  data$y <- data$x + rnorm(200)
+  for (spec in list(
+    parsnip::boost_tree(trees = 500, stop_iter = 5, tree_depth = 4, learn_rate = 0.3),
+    engine(parsnip::mlp(hidden_units = 30, epochs = 2000), stop_iter = 5, optimizer = "Adam")
+  )) {
+    spec <- parsnip::set_args(spec, validation = 0.2, seed = 1)
+    before <- globalenv()$.Random.seed
+    fitted <- generics::fit(engine(spec, !!!spec$eng_args, mode = "regression"), y ~ x, data)
+    expect_identical(globalenv()$.Random.seed, before)
+    expect_identical(nrow(fitted$fit$data), 160L)
+    expect_lt(evaluate(fitted$fit, data)$global_step, 1000)
+    again <- generics::fit(engine(spec, !!!spec$eng_args, mode = "regression"), y ~ x, data)
+    expect_identical(predict(fitted, data), predict(again, data))
+  }
+})
+
 test_that("loss_reduction removes splits with less gain", {
   y <- c(1, 1, 3, 3)
   data <- data.frame(x = 1:4, y = rep(y, 50))
@@ -171,7 +255,9 @@ test_that("multi_predict() equals fits with fewer trees", {
   expect_equal(rows[[2]][2, -1], predict(classes, iris[51, ], type = "prob"), tolerance = 1e-12)
   rows <- parsnip::multi_predict(classes, iris[1:2, ], trees = c(2, 12))$.pred
   expect_s3_class(rows[[1]]$.pred_class, "factor")
-  expect_error(parsnip::multi_predict(fitted, mtcars, trees = 13), "between 1 and 12", class = invalid)
+  expect_error(
+    parsnip::multi_predict(fitted, mtcars, trees = 13), "between 1 and 12", class = invalid
+  )
   expect_error(parsnip::multi_predict(fitted, mtcars, foo = 3), "foo", class = invalid)
 })
 
@@ -194,7 +280,8 @@ test_that("penalties minimize the objective of glmnet", {
   expect_equal(qlogis(found), expected, tolerance = 1e-4)
   spec <- engine(parsnip::poisson_reg(penalty = 0.1, mixture = 0))
   found <- predict(generics::fit(spec, carb ~ wt + hp + qsec, cars), cars)$.pred
-  expect_equal(log(found), minimum(function(eta) exp(eta) - cars$carb * eta, 0, 0.1), tolerance = 1e-4)
+  expected <- minimum(function(eta) exp(eta) - cars$carb * eta, 0, 0.1)
+  expect_equal(log(found), expected, tolerance = 1e-4)
   # glmnet standardizes the outcome, so that its penalty is relative to the standard deviation
   s <- sqrt(mean((mtcars$mpg - mean(mtcars$mpg))^2))
   for (mixture in c(0, 0.5)) {
@@ -231,9 +318,8 @@ test_that("case weights count rows", {
   for (spec in list(parsnip::logistic_reg(), parsnip::logistic_reg(penalty = 0.1, mixture = 0))) {
     weighted <- generics::fit(engine(spec), am ~ cyl, cars, case_weights = weights)
     repeated <- generics::fit(engine(spec), am ~ cyl, twice)
-    expect_equal(
-      predict(weighted, cars, type = "prob"), predict(repeated, cars, type = "prob"), tolerance = 1e-4
-    )
+    expected <- predict(repeated, cars, type = "prob")
+    expect_equal(predict(weighted, cars, type = "prob"), expected, tolerance = 1e-4)
   }
   tree <- engine(parsnip::boost_tree(trees = 5, tree_depth = 2), mode = "regression")
   plain <- generics::fit(tree, mpg ~ wt, cars)
@@ -264,6 +350,31 @@ test_that("formula, x/y and recipe give the same model", {
   expect_equal(
     predict(fitted, matrix)$.pred, unname(fitted(lm(mpg ~ wt + hp, mtcars))), tolerance = 1e-4
   )
+})
+
+test_that("sparse matrices and tibbles give the model of dense columns", {
+  skip_if_not_installed("sparsevctrs")
+  set.seed(1)
+  x <- Matrix::rsparsematrix(100, 8, 0.2)
+  colnames(x) <- paste0("w", 1:8)
+  y <- as.vector(x %*% 1:8) + rnorm(100)
+  dense <- as.data.frame(as.matrix(x))
+  spec <- engine(parsnip::linear_reg())
+  expected <- predict(parsnip::fit_xy(spec, dense, y), dense)
+  expect_identical(predict(parsnip::fit_xy(spec, x, y), x), expected)
+  table <- sparsevctrs::coerce_to_sparse_tibble(x)
+  expect_identical(predict(parsnip::fit_xy(spec, table, y), table), expected)
+})
+
+test_that("a butchered workflow predicts the same after saving", {
+  skip_if_not_installed("butcher", "0.3.0")
+  skip_if_not_installed("workflows")
+  flow <- workflows::workflow(mpg ~ wt + hp, engine(parsnip::linear_reg()))
+  fitted <- generics::fit(flow, mtcars)
+  file <- withr::local_tempfile()
+  saveRDS(butcher::butcher(fitted), file)
+  expect_lt(file.size(file), 20000)
+  expect_identical(predict(readRDS(file), mtcars), predict(fitted, mtcars))
 })
 
 test_that("a workflow has case weights and hooks", {
@@ -327,7 +438,8 @@ test_that("arguments that cannot be honoured are errors before training", {
   tree <- function(...) parsnip::boost_tree("regression", ...)
   expect_invalid(tree(mtry = 2), "`mtry` is not available")
   expect_invalid(tree(sample_size = 0.5), "`sample_size` is not available")
-  expect_invalid(tree(stop_iter = 5), "`stop_iter` is not available")
+  expect_invalid(tree(stop_iter = 0), "`stop_iter` must be")
+  expect_invalid(engine(tree(), validation = 1), "`validation` must be")
   expect_invalid(tree(tree_depth = 21), "`tree_depth` must be a whole number between 1 and 20")
   expect_invalid(tree(trees = 0), "`trees` must be")
   expect_invalid(tree(loss_reduction = -1), "`loss_reduction` must be")
@@ -356,4 +468,55 @@ test_that("arguments that cannot be honoured are errors before training", {
     parsnip::fit_xy(engine(parsnip::linear_reg()), cars["wt"], cars[c("mpg", "hp")]),
     "needs one outcome", class = invalid
   )
+})
+
+test_that("tune_grid() fits once for all values of trees", {
+  skip_on_cran()
+  skip_if_not_installed("tune", "2.0.0")
+  skip_if_not_installed("workflows")
+  skip_if_not_installed("rsample")
+  skip_if_not_installed("yardstick")
+  hook <- recording_hook("begin")
+  spec <- parsnip::boost_tree(trees = tune::tune(), tree_depth = tune::tune())
+  flow <- workflows::workflow(mpg ~ ., engine(spec, hooks = hook, mode = "regression"))
+  set.seed(1)
+  folds <- rsample::vfold_cv(mtcars, v = 2)
+  grid <- expand.grid(trees = c(2, 5, 10), tree_depth = 2:3)
+  rmse <- yardstick::metric_set(yardstick::rmse)
+  tuned <- tune::tune_grid(flow, folds, grid = grid, metrics = rmse)
+  expect_identical(nrow(tune::collect_metrics(tuned)), 6L)
+  expect_length(calls_of(hook), 2 * 2)
+  chosen <- tune::collect_metrics(tuned, summarize = FALSE)
+  chosen <- chosen[chosen$id == "Fold1" & chosen$trees == 5 & chosen$tree_depth == 3, ]
+  train <- rsample::analysis(folds$splits[[1]])
+  held_out <- rsample::assessment(folds$splits[[1]])
+  direct <- trained(boosted_trees_regressor(mpg ~ ., train, n_trees = 5, max_depth = 3))
+  rmse <- sqrt(mean((predict(direct, held_out)$.pred - held_out$mpg)^2))
+  expect_equal(chosen$.estimate, rmse, tolerance = 1e-12)
+})
+
+test_that("dials has a range for each argument", {
+  skip_if_not_installed("dials", "1.4.2")
+  skip_if_not_installed("hardhat")
+  tuned <- list(
+    engine(parsnip::linear_reg(penalty = hardhat::tune(), mixture = hardhat::tune())),
+    engine(
+      parsnip::mlp(
+        hidden_units = hardhat::tune(), penalty = hardhat::tune(), dropout = hardhat::tune(),
+        epochs = hardhat::tune(), activation = hardhat::tune(), learn_rate = hardhat::tune()
+      ),
+      batch_size = hardhat::tune(), mode = "regression"
+    ),
+    engine(
+      parsnip::boost_tree(
+        trees = hardhat::tune(), tree_depth = hardhat::tune(), min_n = hardhat::tune(),
+        learn_rate = hardhat::tune(), loss_reduction = hardhat::tune()
+      ),
+      mode = "regression"
+    )
+  )
+  for (spec in tuned) {
+    parameters <- hardhat::extract_parameter_set_dials(spec)
+    expect_s3_class(dials::grid_regular(parameters, levels = 2), "tbl_df")
+  }
 })
