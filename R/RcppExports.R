@@ -809,6 +809,10 @@ cpp_estimator_planned_steps <- function(spec) {
     .Call(`_runhooks_cpp_estimator_planned_steps`, spec)
 }
 
+cpp_has_other_numbers <- function(x) {
+    .Call(`_runhooks_cpp_has_other_numbers`, x)
+}
+
 cpp_near_names <- function(name, known) {
     .Call(`_runhooks_cpp_near_names`, name, known)
 }

@@ -66,16 +66,9 @@ plain_vector <- function(x) if (length(x)) unname(unlist(x)) else integer()
 
 largest_whole <- 2^53
 
-# Classes whose stored numbers are not their values; is.numeric() is TRUE for some of them.
-has_other_numbers <- function(x) {
-  inherits(x, c(
-    "integer64", "factor", "Date", "POSIXt", "difftime", "units", "yearmon", "yearqtr", "nanotime",
-    "nanoduration", "Period", "Interval"
-  ))
-}
-
+# is.numeric() is TRUE for some classes whose stored numbers are not their values.
 is_number <- function(x) {
-  is.numeric(x) && length(x) == 1 && !is.na(x) && !(is.object(x) && has_other_numbers(x))
+  is.numeric(x) && length(x) == 1 && !is.na(x) && !(is.object(x) && cpp_has_other_numbers(x))
 }
 is_whole <- function(x) is_number(x) && x == trunc(x) && abs(x) <= largest_whole
 

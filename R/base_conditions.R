@@ -217,12 +217,47 @@ call_on_error <- function(condition) {
 add_place <- function(condition, where) {
   condition$runhooks <- where
   step <- if (where$step >= 0) sprintf(" at global step %.0f", where$step) else ""
-  condition <- add_note(
-    condition, sprintf("in %s() of hook `%s`%s", where$method, where$hook, step)
-  )
+  note <- sprintf("in %s() of hook `%s`%s", where$method, where$hook, step)
+  condition <- add_note(condition, paste(c(absent_member(condition), note), collapse = "; "))
   place <- match("error", class(condition), nomatch = length(class(condition)))
   class(condition) <- append(class(condition), "runhooks_error_hook", place - 1L)
   condition
+}
+
+# For `object$member()` without such a member, base R says only "attempt to apply non-function".
+# Finds the member in the functions that were called. A method for `$` would report it as well, but
+# would cost as much as a run of a session.
+absent_member <- function(condition) {
+  unnamed <- gettext("attempt to apply non-function", domain = "R")
+  if (!identical(conditionMessage(condition), unnamed)) return(NULL)
+  for (n in rev(seq_len(sys.nframe()))) {
+    for (called in member_calls(body(sys.function(n)))) {
+      note <- absent_member_note(called, sys.frame(n))
+      if (!is.null(note)) return(note)
+    }
+  }
+}
+
+# All `object$member` in an expression that are called.
+member_calls <- function(expr) {
+  if (!is.call(expr)) return(list())
+  found <- if (is.call(expr[[1]]) && identical(expr[[1]][[1]], quote(`$`))) list(expr[[1]])
+  for (i in seq_along(expr)) {
+    if (is.call(expr[[i]])) found <- c(found, member_calls(expr[[i]]))
+  }
+  found
+}
+
+# NULL unless the object is a classed environment that lacks the member. Evaluates only names and `$`.
+absent_member_note <- function(called, frame) {
+  object <- called[[2]]
+  if (!all(all.names(object) %in% c("$", all.vars(object)))) return(NULL)
+  value <- tryCatch(eval(object, frame), error = function(error) NULL)
+  name <- as.character(called[[3]])
+  is_checked <- is.environment(value) && is.object(value)
+  if (!is_checked || exists(name, envir = value, inherits = FALSE)) return(NULL)
+  said <- sprintf("`%s` has no member `%s`.", deparse1(object), name)
+  paste(c(said, did_you_mean(name, ls(value), braces = FALSE)), collapse = " ")
 }
 
 add_note <- function(condition, note) {

@@ -60,39 +60,20 @@ record_spec <- function(example_file, delim, skip, names, types, defaults,
                         has_header = is.null(names), call = parent.frame()) {
   check_string(delim, call = call)
   check_whole(skip, call = call)
-  has_example <- !missing(example_file)
-  if (has_example) {
-    check_string(example_file, call = call)
-    peeked <- cpp_csv_peek(
-      path.expand(example_file), if (is.null(compression_type)) "" else compression_type, delim,
-      use_quotes, skip, rows + has_header
-    )
-    if (length(peeked) == 0) {
-      abort_runhooks("{.path {example_file}} has no records.", kind = "invalid_argument", call = call)
-    }
-  } else {
-    if (is.null(names) || is.null(types)) {
-      abort_runhooks("Without {.arg example_file}, give both {.arg names} and {.arg types}.", call = call)
-    }
-    example_file <- "names" # for messages
-    peeked <- list()
-  }
-  header <- if (has_header) peeked[[1]]
-  records <- if (has_header) peeked[-1] else peeked
-  if (is.null(names)) {
-    # write.csv() leaves the name of the row names empty; readr calls such columns "...1"
-    names <- header
-    names[!nzchar(names)] <- paste0("...", which(!nzchar(names)))
-  }
-  names <- delim_names(names, peeked, example_file, call)
-  odd <- which(lengths(records) != length(names))
-  if (length(odd)) {
+  records <- list()
+  if (!missing(example_file)) {
+    compression <- if (is.null(compression_type)) "" else compression_type
+    records <- example_records(example_file, compression, delim, use_quotes, skip, rows + has_header, call)
+  } else if (is.null(names) || is.null(types)) {
     abort_runhooks(
-      "Row {odd[[1]]} of {.path {example_file}} has {length(records[[odd[[1]]]])} fields, but there
-       are {length(names)} columns: {.val {names}}.",
-      kind = "invalid_argument", call = call
+      "Without {.arg example_file}, both {.arg names} and {.arg types} are needed.", call = call
     )
   }
+  header <- if (has_header) records[[1]]
+  if (has_header) records <- records[-1]
+  where <- if (!missing(example_file)) cli::format_inline(" of {.path {example_file}}")
+  names <- delim_names(if (is.null(names)) header_names(header) else names, where, call)
+  check_num_fields(records, names, example_file, call)
   types <- column_types(types, records, names, na_value, call)
   structure(
     c(
@@ -107,16 +88,41 @@ record_spec <- function(example_file, delim, skip, names, types, defaults,
   )
 }
 
-delim_names <- function(names, peeked, example_file, call) {
+example_records <- function(file, compression, delim, use_quotes, skip, n, call) {
+  check_string(file, arg = "example_file", call = call)
+  records <- cpp_csv_peek(path.expand(file), compression, delim, use_quotes, skip, n)
+  if (length(records) == 0) {
+    abort_runhooks("{.path {file}} has no records.", kind = "invalid_argument", call = call)
+  }
+  records
+}
+
+# write.csv() leaves the name of the row names empty. readr gives such a column the name "...1".
+header_names <- function(header) {
+  empty <- !nzchar(header)
+  header[empty] <- paste0("...", which(empty))
+  header
+}
+
+delim_names <- function(names, where, call) {
   good <- is.character(names) && !anyNA(names) && !anyDuplicated(names) && all(nzchar(names))
   if (!good) {
     abort_runhooks(
-      "The columns of {.path {example_file}} must have unique, non-empty names, not
-       {.val {names}}.",
+      "The columns{where} must have unique, non-empty names, not {.val {names}}.",
       kind = "invalid_argument", call = call
     )
   }
   names
+}
+
+check_num_fields <- function(records, names, file, call) {
+  odd <- which(lengths(records) != length(names))
+  if (length(odd) == 0) return(invisible())
+  abort_runhooks(
+    "Row {odd[[1]]} of {.path {file}} has {length(records[[odd[[1]]]])} fields, but there are
+     {length(names)} columns: {.val {names}}.",
+    kind = "invalid_argument", call = call
+  )
 }
 
 core_types <- c(

@@ -16,7 +16,8 @@ constructor_arguments <- function(specs, call, written) {
     args = mget(arguments, envir = call), given = arguments[is_given], type = type,
     traits = model_traits(type), seats = specs$seats, places = list(), written = written
   )
-  matched$args <- lapply(matched$args, text_as_formula, call)
+  # the caller of the constructor
+  matched$args <- lapply(matched$args, text_as_formula, parent.frame(3))
   matched <- resolve_interface(matched, xy, specs$formals, call)
   matched <- match_arguments(matched, specs$formals, call)
   absent <- vapply(matched$args[specs$required], is_absent, NA)
@@ -25,17 +26,11 @@ constructor_arguments <- function(specs, call, written) {
 }
 
 # A formula may be a string, as in lm().
-text_as_formula <- function(x, call) {
+text_as_formula <- function(x, env) {
   if (!is_string(x) || !grepl("~", x, fixed = TRUE)) return(x)
   parsed <- tryCatch(str2lang(x), error = function(e) NULL)
   if (!is.call(parsed) || !identical(parsed[[1]], quote(`~`))) return(x)
-  stats::as.formula(x, env = caller_of_frame(call))
-}
-
-# The frame from which the function with this frame was called.
-caller_of_frame <- function(frame) {
-  is_it <- vapply(sys.frames(), identical, NA, frame)
-  if (any(is_it)) sys.frame(sys.parents()[[which(is_it)[[1]]]]) else globalenv()
+  stats::as.formula(x, env = env)
 }
 
 # Positional slots and the values they accept. A value in the wrong slot moves to the right one.

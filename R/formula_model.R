@@ -87,9 +87,16 @@ add_weight_vector <- function(matched) {
   weight <- matched$args$weight_column
   data <- matched$args$data
   if (!is.numeric(weight) || !is.data.frame(data) || length(weight) != nrow(data)) return(matched)
-  matched$args$data[[".weights"]] <- as.numeric(weight)
-  matched$args$weight_column <- ".weights"
+  name <- free_name("weights", names(data))
+  matched$args$data[[name]] <- as.numeric(weight)
+  matched$args$weight_column <- name
   matched
+}
+
+# `name`, with leading dots until it is not taken.
+free_name <- function(name, taken) {
+  while (name %in% taken) name <- paste0(".", name)
+  name
 }
 
 formula_defaults <- function(args, matched, rows) {

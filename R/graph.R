@@ -33,9 +33,6 @@ new_graph <- function(pointer) {
   graph
 }
 
-#' @export
-`$.tensorflow.python.framework.ops.Graph` <- function(x, name) member_of(x, name)
-
 is_graph <- function(x) inherits(x, "tensorflow.python.framework.ops.Graph")
 
 #' @export

@@ -8,9 +8,6 @@ new_context_manager <- function(enter, exit, swallows = function(condition) FALS
   context
 }
 
-#' @export
-`$.runhooks_context` <- function(x, name) member_of(x, name)
-
 as_context <- function(object, enter, exit, swallows = function(condition) FALSE) {
   object$.enter <- enter
   object$.exit <- exit

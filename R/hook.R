@@ -226,12 +226,6 @@ new_context <- function(pointer, session) {
   context
 }
 
-#' @export
-`$.SessionRunContext` <- function(x, name) member_of(x, name)
-
-#' @export
-`$.Coordinator` <- function(x, name) member_of(x, name)
-
 new_coordinator <- function(pointer) {
   coordinator <- new.env(parent = emptyenv())
   coordinator$request_stop <- function(ex = NULL) {

@@ -204,49 +204,55 @@ refit <- function(object, formula) {
 #' @export
 drop1.tf_estimator <- function(object, scope, scale = 0, test = c("none", "Chisq", "F"), k = 2,
                                ...) {
-  test <- match.arg(test)
-  compare <- utils::getS3method("drop1", "default")
-  table <- compare(object, scope, scale, if (test == "F") "none" else test, k, ...)
-  with_sums_of_squares(table, object, scale, test, k)
+  compare_terms("drop1", object, scope, scale, match.arg(test), k, ...)
 }
 
 #' @rdname model_comparison
 #' @export
 add1.tf_estimator <- function(object, scope, scale = 0, test = c("none", "Chisq", "F"), k = 2,
                               ...) {
-  test <- match.arg(test)
-  compare <- utils::getS3method("add1", "default")
-  table <- compare(object, scope, scale, if (test == "F") "none" else test, k, ...)
-  with_sums_of_squares(table, object, scale, test, k)
+  compare_terms("add1", object, scope, scale, match.arg(test), k, ...)
 }
 
-# The columns of drop1.lm() and add1.lm() for a regressor, from the criterion that the default
-# methods have computed: n log(RSS / n) + k edf.
-with_sums_of_squares <- function(table, object, scale, test, k, call = parent.frame()) {
-  is_regressor <- single_fit(object, "drop1", call)$family == "gaussian"
+compare_terms <- function(generic, object, scope, scale, test, k, ..., call = parent.frame()) {
+  is_regressor <- single_fit(object, generic, call)$family == "gaussian"
   if (test == "F" && (!is_regressor || scale != 0)) {
     abort_runhooks(
-      c("{.code test = \"F\"} is for regressors with an unknown {.arg scale}.",
-        i = "Use {.code test = \"Chisq\"}."), call = call
+      c(
+        "{.code test = \"F\"} is for regressors with an unknown {.arg scale}; this is a
+         {model_words(object)} with {.code scale = {scale}}.",
+        i = "Use {.code test = \"Chisq\"}."
+      ),
+      call = call
     )
   }
+  default <- utils::getS3method(generic, "default")
+  table <- default(object, scope, scale, if (test == "F") "none" else test, k, ...)
   if (!is_regressor || scale != 0) return(table)
+  with_sums_of_squares(table, object, generic == "add1", test, k)
+}
+
+# The columns of drop1.lm() and add1.lm(), from the criterion of the default methods, which is
+# n log(RSS / n) + k edf.
+with_sums_of_squares <- function(table, object, is_added, test, k) {
   n <- stats::nobs(object)
   edf <- stats::extractAIC(object)[[1]]
-  # Df is positive in both tables; add1() adds coefficients
-  is_added <- any(grepl("^Single term additions", attr(table, "heading")))
-  degrees <- edf + (if (is_added) 1 else -1) * ifelse(is.na(table$Df), 0, table$Df)
+  direction <- if (is_added) 1 else -1 # `Df` is positive in both tables
+  degrees <- edf + direction * ifelse(is.na(table$Df), 0, table$Df)
   rss <- n * exp((table$AIC - k * degrees) / n)
-  squares <- (if (is_added) -1 else 1) * (rss - rss[[1]])
+  squares <- direction * (rss[[1]] - rss)
   squares[[1]] <- NA
   columns <- list(Df = table$Df, "Sum of Sq" = squares, RSS = rss, AIC = table$AIC)
   if (test == "F") {
+    # the larger model of each comparison estimates the variance
     residual <- if (is_added) n - degrees else n - edf
     errors <- if (is_added) rss else rss[[1]]
     columns[["F value"]] <- squares / table$Df / (errors / residual)
     columns[["Pr(>F)"]] <- stats::pf(columns[["F value"]], table$Df, residual, lower.tail = FALSE)
   }
   if (test == "Chisq") columns[["Pr(>Chi)"]] <- table[["Pr(>Chi)"]]
-  result <- structure(columns, row.names = rownames(table), heading = attr(table, "heading"))
-  structure(result, class = c("anova", "data.frame"))
+  structure(
+    columns, row.names = rownames(table), heading = attr(table, "heading"),
+    class = c("anova", "data.frame")
+  )
 }

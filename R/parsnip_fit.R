@@ -323,11 +323,6 @@ fit_response <- function(formula, data, call) {
   y
 }
 
-free_name <- function(name, taken) {
-  while (name %in% taken) name <- paste0(".", name)
-  name
-}
-
 fit_estimator <- function(kind, data, args, epochs, batch_size, hooks, model_dir, seed, call) {
   check_fit_number(epochs, "epochs", 1, Inf, call, whole = TRUE)
   check_fit_number(batch_size, "batch_size", 1, Inf, call, whole = TRUE)

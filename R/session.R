@@ -17,12 +17,9 @@ new_session <- function(pointer, graph) {
   session
 }
 
-#' @export
-`$.tensorflow.python.client.session.Session` <- function(x, name) member_of(x, name)
-
 is_session <- function(x) {
   inherits(x, "tensorflow.python.client.session.Session") ||
-    inherits(x, "runhooks_monitored_session") || is.environment(x) && is.function(x[["run"]])
+    inherits(x, "runhooks_monitored_session") || is.environment(x) && is.function(x$run)
 }
 
 #' @export

@@ -134,19 +134,11 @@ initialized_value <- function(x) {
   )
 }
 
-# `$` of classed environments, which is NULL for a misspelled member in base R.
-member_of <- function(x, name, call = parent.frame()) {
-  value <- .subset2(x, name)
-  if (is.null(value) && !exists(name, envir = x, inherits = FALSE)) abort_no_member(x, name, call)
-  value
-}
-
 abort_no_member <- function(x, name, call = parent.frame()) {
   columns <- attr(x, "columns") # nolint: used by cli
   abort_runhooks(
     c(
       "{kind_of(x)} has no member {.field {name}}.",
-      if (is.environment(x)) did_you_mean(name, ls(x)),
       i = if (!is.null(columns)) "Its columns are {.val {unique(columns)}}."
     ),
     kind = "not_found", call = call

@@ -2238,6 +2238,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_has_other_numbers
+bool cpp_has_other_numbers(SEXP x);
+RcppExport SEXP _runhooks_cpp_has_other_numbers(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_has_other_numbers(x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_near_names
 SEXP cpp_near_names(Text name, Texts known);
 RcppExport SEXP _runhooks_cpp_near_names(SEXP nameSEXP, SEXP knownSEXP) {
@@ -2513,6 +2523,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_runhooks_cpp_timer_last_step", (DL_FUNC) &_runhooks_cpp_timer_last_step, 1},
     {"_runhooks_cpp_estimator_trees", (DL_FUNC) &_runhooks_cpp_estimator_trees, 2},
     {"_runhooks_cpp_estimator_planned_steps", (DL_FUNC) &_runhooks_cpp_estimator_planned_steps, 1},
+    {"_runhooks_cpp_has_other_numbers", (DL_FUNC) &_runhooks_cpp_has_other_numbers, 1},
     {"_runhooks_cpp_near_names", (DL_FUNC) &_runhooks_cpp_near_names, 2},
     {"_runhooks_cpp_run_where", (DL_FUNC) &_runhooks_cpp_run_where, 0},
     {"_runhooks_cpp_register_finalizer", (DL_FUNC) &_runhooks_cpp_register_finalizer, 2},

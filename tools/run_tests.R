@@ -51,9 +51,14 @@ announce_seed <- function() {
   cat(sprintf("run_tests: RUNHOOKS_SEED=%s repeats this run\n", seed))
 }
 
-# Records the current test file, for the message after a crash of R, and sets its seed.
+# Records the current test file, for the message after a crash of R, and sets its seed. Counts skips,
+# because testthat's results lack those outside of test_that().
 place_reporter <- function(place) {
   R6::R6Class("PlaceReporter", inherit = testthat::Reporter, public = list(
+    skips = 0L,
+    add_result = function(context, test, result) {
+      self$skips <- self$skips + inherits(result, "expectation_skip")
+    },
     start_file = function(filename) {
       writeLines(filename, place)
       set.seed(1)
@@ -85,14 +90,17 @@ run_child <- function(arguments) {
   place <- arguments[1]
   outcome <- arguments[2]
   filter <- if (length(arguments) > 2) arguments[3]
-  reporters <- list(testthat::CheckReporter$new(), place_reporter(place))
+  placed <- place_reporter(place)
+  reporters <- list(testthat::CheckReporter$new(), placed)
   results <- testthat::test_dir(
     test_folder,
     filter = filter, reporter = testthat::MultiReporter$new(reporters = reporters),
     stop_on_failure = FALSE, package = "runhooks", load_package = "installed"
   )
   # Not written if a test ends R by quit().
-  saveRDS(outcome_of(r_counts(results), r_failed(results)), outcome)
+  counts <- r_counts(results)
+  counts[["skipped"]] <- placed$skips
+  saveRDS(outcome_of(counts, r_failed(results)), outcome)
 }
 
 # A process that runs these files, and the paths of its output.

@@ -38,6 +38,16 @@ uint64_t of_strings(const Tensor& tensor) {
   return all;
 }
 
+uint64_t whole_file_fingerprint(InputFile& file) {
+  std::vector<char> bytes(1 << 20);
+  uint64_t all = fingerprint64(static_cast<int64_t>(file.size())), offset = 0;
+  while (const size_t got = file.read_at(offset, bytes.data(), bytes.size())) {
+    all = fingerprint_cat64(all, of_bytes(bytes.data(), got));
+    offset += got;
+  }
+  return all;
+}
+
 }  // namespace
 
 void DataFingerprint::add(uint64_t part) { fingerprint_ = fingerprint_cat64(fingerprint_, part); }
@@ -95,8 +105,7 @@ void add_columns(DataFingerprint& content,
   constexpr size_t kMost = 8;
   std::vector<std::string> types;
   for (size_t k = 0; k < std::min(kMost, columns.size()); ++k) {
-    const bool is_known =
-        columns[k].sparse || columns[k].in_place || columns[k].tensor.is_valid();
+    const bool is_known = columns[k].sparse || columns[k].in_place || columns[k].tensor.is_valid();
     types.push_back(is_known ? str_cat(dtype_name(columns[k].dtype()), columns[k].shape())
                              : "not known yet");
   }
@@ -122,20 +131,6 @@ uint64_t file_fingerprint(InputFile& file) {
   return all;
 }
 
-namespace {
-
-uint64_t whole_file_fingerprint(InputFile& file) {
-  std::vector<char> bytes(1 << 20);
-  uint64_t all = fingerprint64(static_cast<int64_t>(file.size())), offset = 0;
-  while (const size_t got = file.read_at(offset, bytes.data(), bytes.size())) {
-    all = fingerprint_cat64(all, of_bytes(bytes.data(), got));
-    offset += got;
-  }
-  return all;
-}
-
-}  // namespace
-
 void FileFingerprints::look(const std::string& path, Known& known) {
   if (file_kind(path) != FileKind::kRegular) {
     known = Known();
@@ -153,7 +148,8 @@ void FileFingerprints::look(const std::string& path, Known& known) {
   known = {true, size, fingerprint, time};
 }
 
-void FileFingerprints::add_to(DataFingerprint& content, const std::vector<std::string>& paths) const {
+void FileFingerprints::add_to(DataFingerprint& content,
+                              const std::vector<std::string>& paths) const {
   if (paths.empty()) return;  // not bound yet
   const std::lock_guard<std::mutex> one(mutex_);
   known_.resize(paths.size());

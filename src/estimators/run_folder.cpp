@@ -7,8 +7,8 @@
 #include "base/fingerprint.h"
 #include "base/machine.h"
 #include "estimators/run_record.h"
-#include "io/checkpoint/checkpoint_state.h"
 #include "io/checkpoint/cached_checkpoint.h"
+#include "io/checkpoint/checkpoint_state.h"
 #include "io/files/atomic_file.h"
 #include "training/saved_step.h"
 
@@ -161,7 +161,8 @@ std::unique_ptr<DirectoryLock> acquire_lock(const std::string& folder) {
   std::unique_ptr<DirectoryLock> lock = DirectoryLock::take(path, &holder);
   if (lock) return lock;
   std::vector<std::string> hints = {
-      "Two trainings in one directory would overwrite each other's checkpoints. Wait until the other "
+      "Two trainings in one directory would overwrite each other's checkpoints. Wait until the "
+      "other "
       "one ends, or use another `model_dir`."};
   // A file system without locks keeps the lock file of a process that was killed.
   if (holder.host != host_name()) {
@@ -262,12 +263,10 @@ TrainingDirGuard::~TrainingDirGuard() {
   }
 }
 
-Files pack_snapshot(const std::string& folder,
-                     uint64_t max_bytes,
-                     const std::string& checkpoint) {
+Files pack_snapshot(const std::string& folder, uint64_t max_bytes, const std::string& checkpoint) {
   Files files;
-  std::vector<std::string> warnings;
-  const std::string path = checkpoint.empty() ? latest_checkpoint(folder, &warnings) : checkpoint;
+  const std::string path =
+      checkpoint.empty() ? newest_weights(folder, CheckpointLook::kFiles) : checkpoint;
   if (path.empty()) return files;
   const std::string name = base_name(path), directory = parent_folder(path);
   const auto add = [&files](const std::string& from, const std::string& file) {

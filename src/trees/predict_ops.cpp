@@ -62,15 +62,29 @@ const TreeEnsemble& checked_trees(KernelContext& c, const Buckets& buckets) {
   return trees.ensemble();
 }
 
+// Adds the leaves of the first `n` trees to the logits.
+void add_leaves(
+    const TreeEnsemble& ensemble, size_t n, const Buckets& buckets, int64_t rows, Tensor& logits) {
+  const int64_t width = logits.shape().dim(1);
+  auto* out = logits.data<float>();
+  parallel_for_range(rows, [&, out](int64_t first, int64_t count) {
+    for (int64_t row = first; row < first + count; ++row) {
+      for (size_t i = 0; i < n; ++i) {
+        const Tree& tree = ensemble.trees[i];
+        add_leaf(leaf_of(tree, buckets, row).leaf, tree.weight, out + row * width);
+      }
+    }
+  });
+}
+
 class PredictKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
     const int64_t rows = c.input(1).num_elements();
     const Buckets buckets(c, 1, rows);
     const TreeEnsemble& ensemble = checked_trees(c, buckets);
-    const int64_t width = c.op().attr_int("logits_dimension");
     auto* logits = c.output(0).data<float>();
-    std::fill(logits, logits + rows * width, 0.0f);
+    std::fill(logits, logits + c.output(0).num_elements(), 0.0f);
     if (const Forest* forest = fast_form(c.input_resource<EnsembleResource>(0), rows)) {
       constexpr int64_t kPiece = 1 << 10;
       const auto steps = static_cast<int64_t>(ensemble.trees.size()) + 1;
@@ -79,13 +93,7 @@ class PredictKernel : public Kernel {
       });
       return;
     }
-    parallel_for_range(rows, [&](int64_t first, int64_t n) {
-      for (int64_t row = first; row < first + n; ++row) {
-        for (const Tree& tree : ensemble.trees) {
-          add_leaf(leaf_of(tree, buckets, row).leaf, tree.weight, logits + row * width);
-        }
-      }
-    });
+    add_leaves(ensemble, ensemble.trees.size(), buckets, rows, c.output(0));
   }
 
  private:
@@ -111,19 +119,10 @@ class FirstTreesKernel : public Kernel {
     const int64_t rows = c.input(1).num_elements();
     const Buckets buckets(c, 1, rows);
     const TreeEnsemble& ensemble = checked_trees(c, buckets);
-    const int64_t width = c.op().attr_int("logits_dimension");
-    const auto trees = std::min(static_cast<size_t>(c.op().attr_int("num_trees")),
-                                ensemble.trees.size());
+    const auto wanted = static_cast<size_t>(c.op().attr_int("num_trees"));
     auto* logits = c.output(0).data<float>();
-    std::fill(logits, logits + rows * width, 0.0f);
-    parallel_for_range(rows, [&](int64_t first, int64_t n) {
-      for (int64_t row = first; row < first + n; ++row) {
-        for (size_t i = 0; i < trees; ++i) {
-          const Tree& tree = ensemble.trees[i];
-          add_leaf(leaf_of(tree, buckets, row).leaf, tree.weight, logits + row * width);
-        }
-      }
-    });
+    std::fill(logits, logits + c.output(0).num_elements(), 0.0f);
+    add_leaves(ensemble, std::min(wanted, ensemble.trees.size()), buckets, rows, c.output(0));
   }
 };
 
@@ -234,10 +233,11 @@ class DebugOutputsKernel : public Kernel {
 };
 
 void lower_first_trees(Graph&, const Operation& op, const std::vector<Output>&) {
-  throw Error(Code::kUnimplemented,
-              str_cat("'", op.name(),
-                      "' predicts by a part of the trees. TensorFlow has no such operation, so the "
-                      "graph cannot be exported."));
+  throw Error(
+      Code::kUnimplemented,
+      str_cat("'", op.name(),
+              "' predicts with the first trees only. TensorFlow has no such op, so the graph "
+              "cannot be exported."));
 }
 
 int64_t rows_of(const ShapeContext& c, int first) {

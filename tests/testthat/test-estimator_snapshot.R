@@ -155,3 +155,14 @@ test_that("butcher's generics remove data and values of a call, and do not chang
     expect_gt(length(getHook(packageEvent("butcher", "onLoad"))), 2)
   }
 })
+
+test_that("saveRDS() of a model with an unreadable checkpoint is an error", {
+  folder <- withr::local_tempdir()
+  model <- mtcars_model(model_dir = folder)
+  train(model, mtcars_input())
+  values <- list.files(folder, "[.]data-", full.names = TRUE)
+  newest <- values[grepl(basename(latest_checkpoint(folder)), values, fixed = TRUE)]
+  unlink(newest)
+  dir.create(newest)
+  expect_error(saveRDS(model, withr::local_tempfile()), "data-00000", class = "runhooks_error")
+})

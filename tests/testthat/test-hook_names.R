@@ -151,15 +151,26 @@ test_that("the results of the first step are a plain list after the step", {
   expect_identical(lapply(stored, attributes), rep(list(list(names = "loss")), 2))
 })
 
-test_that("a member that does not exist is an error with a similar name", {
-  kind <- "runhooks_error_not_found"
-  with(tf$Graph()$as_default() %as% graph, {
-    expect_error(graph$get_tensor_by_nam("a:0"), "get_tensor_by_name", class = kind)
-    expect_error(tf$Session()$clse(), "close", class = kind)
-    x <- tf$zeros(shape(10L, 20L))
-    expect_identical(x$shape$as_list(), c(10L, 20L))
-    expect_identical(tf$placeholder("float32", shape(NULL, 2L))$shape$as_list(), list(NULL, 2L))
-  })
-  hook <- session_run_hook(before_run = function(context) context$request_stp())
-  expect_error(train(mtcars_model(), mtcars_input(), hooks = hook), "request_stop", class = kind)
+test_that("an error of a hook names the member that an object lacks", {
+  fails <- function(says, ...) {
+    expect_error(
+      train(mtcars_model(), mtcars_input(), hooks = session_run_hook(...)), says, fixed = TRUE,
+      class = "runhooks_error_hook"
+    )
+  }
+  fails("`context` has no member `request_stp`. Did you mean \"request_stop\"?",
+    before_run = function(context) context$request_stp())
+  fails("`context$session` has no member `rn`. Did you mean \"run\"?",
+    after_run = function(context, values) context$session$rn("loss"))
+  fails("`context$session$graph` has no member `get_colection`.",
+    before_run = function(context) context$session$graph$get_colection("losses"))
+  fails("`coord` has no member `request_stp`.",
+    after_create_session = function(session, coord) coord$request_stp())
+  # Other errors are unchanged.
+  error <- tryCatch(
+    train(mtcars_model(), mtcars_input(), hooks = session_run_hook(
+      before_run = function(context) context$session("loss")
+    )), error = identity
+  )
+  expect_no_match(conditionMessage(error), "has no member")
 })

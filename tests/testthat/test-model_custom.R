@@ -220,3 +220,16 @@ test_that("a loss of shape [1], a scaffold and export outputs are accepted", {
   )
   expect_named(predict(model, cars_input()), "predictions")
 })
+
+test_that("a training operation that does not count steps is explained", {
+  model <- estimator(function(features, labels, mode, params, config) {
+    output <- tf$reshape(tf$layers$dense(features, 1L), -1L)
+    loss <- tf$losses$mean_squared_error(labels, output)
+    train_op <- tf$train$GradientDescentOptimizer(0.01)$minimize(loss)
+    estimator_spec(mode, predictions = list(mpg = output), loss = loss, train_op = train_op)
+  })
+  expect_message(
+    train(model, cars_input(num_epochs = 2), steps = 5),
+    "after 0 steps but 5 steps.*step counter has not changed.*global_step = tf\\$train\\$get_global_step"
+  )
+})

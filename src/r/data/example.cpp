@@ -9,6 +9,7 @@
 #include "io/formats/example.h"
 #include "nn/parse_functions.h"
 #include "r/graph/handles_of_graph.h"
+#include "r/values/classed.h"
 #include "r/values/guarded_entry.h"
 #include "r/values/named_values.h"
 #include "r/values/values.h"
@@ -20,14 +21,13 @@ namespace {
 
 bool is_factor(SEXP x) { return Rf_inherits(x, "factor"); }
 
-// Classes whose numbers have another meaning.
 void check_class(SEXP x, const std::string& key) {
-  for (const char* name : {"Date", "POSIXt", "difftime", "integer64"}) {
-    if (!Rf_inherits(x, name)) continue;
-    throw Error(Code::kInvalidArgument,
-                str_cat("Column '", key, "' is of class ", name, ", which examples cannot store."),
-                {"Convert it to numbers or strings."});
-  }
+  if (is_factor(x)) return;
+  const std::string name = holds_integer64(x) ? "integer64" : class_of_other_numbers(x);
+  if (name.empty()) return;
+  throw Error(Code::kInvalidArgument,
+              str_cat("Column '", key, "' is of class ", name, ", which examples cannot store."),
+              {"Convert it to numbers or strings."});
 }
 
 struct RowValues {

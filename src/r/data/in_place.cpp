@@ -57,7 +57,7 @@ bool add_part(SEXP x, Parts& parts) {
 }
 
 std::shared_ptr<const ColumnViews> rows_in_place(SEXP x, DType wanted) {
-  if (is_integer64(x)) return nullptr;
+  if (holds_integer64(x)) return nullptr;
   Parts parts;
   const bool is_list = TYPEOF(x) == VECSXP;
   for (R_xlen_t i = 0; i < (is_list ? Rf_xlength(x) : 1); ++i) {

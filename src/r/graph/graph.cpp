@@ -388,7 +388,7 @@ DType whole_default(const OpDef& def, const ArgDef& arg) {
 
 // float32 for doubles without dimensions or with "is_plain", else the declared type or kInvalid.
 DType natural_type(SEXP x) {
-  if (is_integer64(x)) return DType::kInt64;
+  if (holds_integer64(x)) return DType::kInt64;
   const bool is_plain = Rf_getAttrib(x, R_DimSymbol) == R_NilValue ||
                         Rf_getAttrib(x, Rf_install("is_plain")) != R_NilValue;
   return TYPEOF(x) == REALSXP && is_plain ? DType::kFloat32 : own_dtype(x);
@@ -416,7 +416,7 @@ Output input_from_r(SEXP x,
 }
 
 double number_at(SEXP x, R_xlen_t i, const std::string& what) {
-  if (is_integer64(x)) return static_cast<double>(integer64_at(x, i));
+  if (holds_integer64(x)) return static_cast<double>(integer64_at(x, i));
   if (TYPEOF(x) == REALSXP) return REAL(x)[i];
   if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) return INTEGER(x)[i];
   return number_from_r(RList(x, what.c_str())[i], what.c_str());

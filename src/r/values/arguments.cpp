@@ -20,7 +20,8 @@ Value list_value(SEXP x) {
 
 Value vector_value(SEXP x) {
   if (Rf_getAttrib(x, R_DimSymbol) != R_NilValue) return Value::of(tensor_from_r(x, own_dtype(x)));
-  const bool is_int64 = is_integer64(x);
+  check_numbers(x);
+  const bool is_int64 = holds_integer64(x);
   auto element = [x, is_int64](R_xlen_t i) -> Value {
     if (is_int64) return Value::of(integer64_at(x, i));
     switch (TYPEOF(x)) {

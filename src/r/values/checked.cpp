@@ -47,7 +47,8 @@ SEXP frame_variable(SEXP environment, SEXP symbol) {
 
 double number_from_r(SEXP x, const char* what) {
   const bool is_one = Rf_xlength(x) == 1;
-  if (is_integer64(x) && is_one) return static_cast<double>(integer64_at(x, 0));
+  check_numbers(x);
+  if (is_one && holds_integer64(x)) return static_cast<double>(integer64_at(x, 0));
   if (is_one && TYPEOF(x) == REALSXP) return REAL(x)[0];
   if (is_one && TYPEOF(x) == INTSXP && INTEGER(x)[0] != NA_INTEGER) return INTEGER(x)[0];
   if (is_one && TYPEOF(x) == LGLSXP && LOGICAL(x)[0] != NA_LOGICAL) return LOGICAL(x)[0];

@@ -3,30 +3,32 @@
 #include <cstdint>
 #include <cstring>
 
+#include "r/values/guarded_entry.h"
+
 namespace runhooks {
 namespace r {
 
-namespace {
-
-[[noreturn]] void throw_class(const std::string& name, const char* advice) {
-  throw Error(Code::kInvalidArgument,
-              str_cat("A vector of class ", name, " cannot become a tensor or a number."), {advice});
+std::string class_of_other_numbers(SEXP x) {
+  if (!Rf_isObject(x)) return "";
+  for (const char* name : {"factor", "Date", "POSIXt", "difftime", "units", "yearmon", "yearqtr",
+                           "nanotime", "nanoduration", "Period", "Interval"}) {
+    if (Rf_inherits(x, name)) return utf8_of(STRING_ELT(Rf_getAttrib(x, R_ClassSymbol), 0));
+  }
+  return "";
 }
 
-}  // namespace
+void check_numbers(SEXP x) {
+  const std::string name = class_of_other_numbers(x);
+  if (name.empty()) return;
+  throw Error(
+      Code::kInvalidArgument,
+      str_cat("A vector of class ", name, " cannot become a tensor or a number."),
+      {Rf_inherits(x, "factor") ? "Use `as.integer(x) - 1L` for codes from 0, or `as.character(x)`."
+                                : "Use `as.numeric(x)`, in the unit of your choice."});
+}
 
-bool is_integer64(SEXP x) {
-  if (!Rf_isObject(x)) return false;
-  if (Rf_inherits(x, "factor")) {
-    throw_class("factor", "Use `as.integer(x) - 1L` for codes from 0, or `as.character(x)`.");
-  }
-  for (const char* name : {"Date", "POSIXt", "difftime", "units", "yearmon", "yearqtr", "nanotime",
-                           "nanoduration", "Period", "Interval"}) {
-    if (!Rf_inherits(x, name)) continue;
-    throw_class(utf8_of(STRING_ELT(Rf_getAttrib(x, R_ClassSymbol), 0)),
-                "Use `as.numeric(x)`, in the unit of your choice.");
-  }
-  return TYPEOF(x) == REALSXP && Rf_inherits(x, "integer64");
+bool holds_integer64(SEXP x) {
+  return TYPEOF(x) == REALSXP && Rf_isObject(x) && Rf_inherits(x, "integer64");
 }
 
 int64_t integer64_at(SEXP x, R_xlen_t i) {
@@ -40,3 +42,10 @@ int64_t integer64_at(SEXP x, R_xlen_t i) {
 
 }  // namespace r
 }  // namespace runhooks
+
+// Whether plain arithmetic with the numbers of `x` would be wrong.
+// [[Rcpp::export(rng = false)]]
+bool cpp_has_other_numbers(SEXP x) {
+  using namespace runhooks::r;
+  return guarded_entry([&] { return holds_integer64(x) || !class_of_other_numbers(x).empty(); });
+}

@@ -1,14 +1,19 @@
 // Classes of R vectors whose stored numbers are not their values.
 #pragma once
 
+#include <string>
+
 #include "r/values/values.h"
 
 namespace runhooks {
 namespace r {
 
-// True for integer64, which stores integers in the bits of doubles. Throws for factors, dates, times
-// and units, whose conversion the user must choose.
-bool is_integer64(SEXP x);
+// The first class of a factor, date, time, difference of times or vector with units; else "".
+std::string class_of_other_numbers(SEXP x);
+// Throws for such a class. The message tells the user to convert the vector.
+void check_numbers(SEXP x);
+// integer64 stores integers in the bits of doubles.
+bool holds_integer64(SEXP x);
 // The element of an integer64 vector; NA throws.
 int64_t integer64_at(SEXP x, R_xlen_t i);
 

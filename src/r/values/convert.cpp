@@ -87,7 +87,8 @@ Shape shape_of_r(SEXP x) {
 
 DType natural_dtype(SEXP x) {
   if (is_bytes(x)) return DType::kString;
-  if (is_integer64(x)) return DType::kInt64;
+  check_numbers(x);
+  if (holds_integer64(x)) return DType::kInt64;
   switch (TYPEOF(x)) {
     case REALSXP:
       return DType::kFloat64;
