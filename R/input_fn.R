@@ -311,7 +311,7 @@ check_column <- function(x, name, is_response, call, missing = FALSE,
                          finite = all_finite(list(x))) {
   role <- if (is_response) "response" else "feature"
   good <- is.numeric(x) || is.logical(x) || is.character(x) || is.factor(x) || is_sparse_matrix(x)
-  is_time <- !is.factor(x) && cpp_has_other_numbers(x)
+  is_time <- is.object(x) && !is.factor(x) && cpp_has_other_numbers(x)
   if (!good || is_time) {
     abort_runhooks(
       c(

@@ -211,7 +211,7 @@ tf_constant <- function(value, dtype, shape, name) {
       tf$convert_to_tensor} for tensors.", call = parent.frame())
   }
   if (is.list(value) && !is.object(value)) value <- list_as_input(value)
-  if (!is.null(shape) && cpp_has_other_numbers(value)) {
+  if (!is.null(shape) && is.object(value) && cpp_has_other_numbers(value)) {
     abort_runhooks(
       c(
         "With {.arg shape}, {.arg value} must be plain numbers, not {kind_of(value)}.",

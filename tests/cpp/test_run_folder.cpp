@@ -131,10 +131,12 @@ TEST(a_lock_of_another_host_is_an_error_that_names_its_file) {
 TEST(snapshots_contain_only_the_newest_checkpoint) {
   const std::string folder = fresh_folder("carried"), other = fresh_folder("elsewhere");
   CHECK(pack_snapshot(folder, UINT64_MAX).empty());
-  for (const char* name : {"model.ckpt-1.index", "model.ckpt-2.index", "model.ckpt-2.meta",
-                           "model.ckpt-2.data-00000-of-00001", "secret", kRecordName}) {
+  for (const char* name : {"model.ckpt-1.index", "model.ckpt-2.meta", "secret", kRecordName}) {
     write_bytes(folder + "/" + name, name);
   }
+  BundleWriter writer(folder + "/model.ckpt-2");
+  writer.add("global_step", Tensor::scalar<int64_t>(2));
+  writer.finish();
   write_checkpoint_state(folder, make_checkpoint_state(folder, folder + "/model.ckpt-2", {}, true));
   unpack_snapshot(other, pack_snapshot(folder, UINT64_MAX), folder);
   CHECK_EQ(names_in(other),
