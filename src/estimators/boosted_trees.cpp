@@ -33,6 +33,7 @@ class EnsembleGrower {
                  const GrowthArguments& by,
                  const TreeModel& model,
                  const Features& given,
+                 ColumnPtr weight_column,
                  int64_t logits,
                  TreesInMemory* in_memory)
       : graph_(graph),
@@ -41,6 +42,7 @@ class EnsembleGrower {
         given_(given),
         features_(model.features),
         input_(model.input),
+        weight_column_(std::move(weight_column)),
         ensemble_(model.ensemble),
         logits_(logits),
         in_memory_(in_memory) {
@@ -423,13 +425,21 @@ class EnsembleGrower {
   Operation* quantile_summaries(Graph& g, std::vector<Output> inputs) const {
     const auto n = static_cast<int64_t>(inputs.size());
     const bool is_of_all = ReplicaScope::of(g) != nullptr;
-    if (!is_of_all) inputs.push_back(g.constant(Tensor::vector<float>({1}), "weights"));
+    if (weight_column_) {
+      TransformationCache cache(g, given_);
+      const Output weights = cache.transformed(*weight_column_);
+      const Output numbers = g.op("Cast", {weights}).attr("DstT", DType::kFloat32);
+      inputs.push_back(g.op("Reshape", {numbers, g.int_vector({-1})}));
+    } else if (!is_of_all) {
+      inputs.push_back(g.constant(Tensor::vector<float>({1}), "weights"));
+    }
     inputs.push_back(g.scalar(DType::kFloat32, by_.epsilon, "epsilon"));
     if (!is_of_all) {
       return g.op("BoostedTreesMakeQuantileSummaries", inputs).attr("num_features", n);
     }
     return in_turn(g, g.op("BoostedTreesQuantileSummariesOfAll", inputs)
                           .attr("num_features", n)
+                          .attr("num_weights", static_cast<int64_t>(weight_column_ ? 1 : 0))
                           .attr("group_size", replicas_of(g)));
   }
 
@@ -466,6 +476,7 @@ class EnsembleGrower {
   const Features& given_;
   const std::vector<TreeFeature>& features_;
   const TreeInput& input_;
+  ColumnPtr weight_column_;  // NULL if all weights are 1
   Output ensemble_;
   int64_t logits_;
   TreesInMemory* in_memory_;  // NULL if data come in batches
@@ -502,8 +513,8 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
     const NameScope root(graph, str_cat(kTrees, "/"));
     TreesInMemory in_memory(model.features, model.input, model.ensemble);
     const bool is_whole = has_same_rows(graph) && checked.batches_per_layer == 1 && width == 1;
-    EnsembleGrower growing(graph, checked, model, input.features, width,
-                           is_whole ? &in_memory : nullptr);
+    EnsembleGrower growing(graph, checked, model, input.features, weight_column_argument(arguments),
+                           width, is_whole ? &in_memory : nullptr);
     const Output logits = growing.predict();
     growing.add_accumulators();
     const NameScope none(graph, "");

@@ -10,16 +10,6 @@ namespace runhooks {
 
 namespace {
 
-ColumnPtr weight_column_argument(const Args& args) {
-  const Value* column = args.find("weight_column");
-  if (!column) return nullptr;
-  if (column->get_if<std::shared_ptr<Args>>()) return column_argument(args, "weight_column");
-  Args spec("weight_column");
-  spec.set("type", Value::of(std::string("NumericColumn")));
-  spec.set("key", Value::of(args.text("weight_column")));
-  return make_column(spec);
-}
-
 std::vector<float> class_weights_argument(const Args& args) {
   std::vector<float> weights;
   if (!args.has("class_weights")) return weights;
@@ -84,6 +74,16 @@ std::pair<std::string, ExportOutput> classification_signature(Output scores, Out
 
 std::pair<std::string, ExportOutput> regression_signature(Output value) {
   return {"regression", {ExportOutput::Kind::kRegression, {{"outputs", value}}}};
+}
+
+ColumnPtr weight_column_argument(const Args& args) {
+  const Value* column = args.find("weight_column");
+  if (!column) return nullptr;
+  if (column->get_if<std::shared_ptr<Args>>()) return column_argument(args, "weight_column");
+  Args spec("weight_column");
+  spec.set("type", Value::of(std::string("NumericColumn")));
+  spec.set("key", Value::of(args.text("weight_column")));
+  return make_column(spec);
 }
 
 HeadBase::HeadBase(const Args& args)

@@ -58,6 +58,9 @@ class HeadBase : public Head {
 };
 
 
+// The column that the argument `weight_column` gives by name or as a column; NULL if it is absent.
+ColumnPtr weight_column_argument(const Args& args);
+
 Output prediction_of(const Named<Output>& predictions, const std::string& key);
 // {"classification", ...}: the names of all classes, with their probabilities.
 std::pair<std::string, ExportOutput> classification_signature(Output scores, Output classes);

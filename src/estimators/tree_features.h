@@ -14,8 +14,12 @@ struct TreeFeature {
   std::string name;     // of the column, as in importances: "age_bucketized", "education"
   int64_t element = 0;  // index within the column: a category, or one of several numbers
   int64_t buckets = 0;
-  // Quantile summaries may return one or two values more than requested.
-  int64_t max_buckets() const { return buckets + (group == Group::kNumbers ? 2 : 0); }
+  bool has_weights = false;
+  // Quantile summaries may return one or two values more than requested. Weighted ones keep heavy
+  // values and, for diversity, some of the light ones: at most three times the request.
+  int64_t max_buckets() const {
+    return group == Group::kNumbers ? buckets * (has_weights ? 3 : 1) + 2 : buckets;
+  }
   enum class Group { kWords, kNumbers, kBucketized };
   Group group = Group::kWords;
   int64_t stream = -1;  // index of the quantile stream; numbers only

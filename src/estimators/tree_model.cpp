@@ -14,6 +14,7 @@ std::vector<std::string> missing_features(const Args& args) {
 TreeModel::TreeModel(Graph& graph, const Features& given, const Args& args, double epsilon)
     : columns(sorted_columns(make_columns(args.list("feature_columns")))),
       features(tree_features(columns, epsilon, missing_features(args))) {
+  for (TreeFeature& feature : features) feature.has_weights = args.has("weight_column");
   ensemble = add_ensemble(graph, kTrees).handle;
   const NameScope scope(graph, str_cat(kTrees, "/"));
   int64_t streams = 0;

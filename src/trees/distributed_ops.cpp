@@ -79,7 +79,10 @@ class QuantileSummariesOfAllKernel : public Kernel {
   void compute(KernelContext& c) override {
     Communicator& all = group_of(c.op());
     const auto features = static_cast<int>(c.op().attr_int("num_features"));
-    const double epsilon = *c.input(features).data<float>();
+    const auto num_weights = static_cast<int>(c.op().attr_int("num_weights"));
+    const double epsilon = *c.input(features + num_weights).data<float>();
+    const std::vector<float> weights =
+        num_weights == 0 ? std::vector<float>{1} : values_of_all(c.input(features), all);
     const auto size = static_cast<size_t>(all.size());
     std::vector<std::vector<float>> own(static_cast<size_t>(features));
     for (int f = 0; f < features; ++f) {
@@ -90,10 +93,13 @@ class QuantileSummariesOfAllKernel : public Kernel {
     parallel_for_throwing(features, [&](int64_t feature) {
       const auto f = static_cast<size_t>(feature);
       if (f % size != static_cast<size_t>(all.rank())) return;
-      const float one = 1;
-      made[f] =
-          summary_of_values(own[f].data(), static_cast<int64_t>(own[f].size()), &one, true, epsilon)
-              .entries();
+      if (num_weights != 0 && weights.size() != own[f].size()) {
+        invalid_argument("`example_weights` must have ", own[f].size(), " elements, not ",
+                         weights.size(), ".");
+      }
+      made[f] = summary_of_values(own[f].data(), static_cast<int64_t>(own[f].size()),
+                                  weights.data(), num_weights == 0, epsilon)
+                    .entries();
     });
     give(c, made, all);
   }
@@ -170,9 +176,11 @@ RUNHOOKS_REGISTER_OP("BoostedTreesStatsSummaryOfAll")
 
 RUNHOOKS_REGISTER_OP("BoostedTreesQuantileSummariesOfAll")
     .input("float_values: num_features * float, rank >= 1")
+    .input("example_weights: num_weights * float")
     .input("epsilon: float, scalar")
     .output("summaries: num_features * float")
     .attr("num_features: int >= 1")
+    .attr("num_weights: int >= 0 = 0")
     .attr("group_size: int >= 1")
     .shape([](ShapeContext& c) {
       for (size_t i = 0; i < c.outputs().size(); ++i)

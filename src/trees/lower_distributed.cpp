@@ -44,14 +44,16 @@ void lower_stats_of_all(Graph& g, const Operation& op, const std::vector<Output>
 
 void lower_quantiles_of_all(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   std::vector<Output> given;
-  for (size_t i = 0; i + 1 < inputs.size(); ++i) {
+  for (size_t i = 0; i + 1 < inputs.size(); ++i) {  // values, then weights if there are any
     given.push_back(g.op("CollectiveGather", {inputs[i]})
                         .attr("group_size", op.attr_int(kGroupSize))
                         .attr("group_key", 1)
                         .attr("instance_key", g.version())
                         .attr("shape", Shape::unknown()));
   }
-  given.push_back(g.constant(Tensor::vector<float>({1}), "weights"));
+  if (op.attr_int("num_weights") == 0) {
+    given.push_back(g.constant(Tensor::vector<float>({1}), "weights"));
+  }
   given.push_back(inputs.back());
   g.op("BoostedTreesMakeQuantileSummaries", given)
       .attr("num_features", op.attr_int("num_features"))

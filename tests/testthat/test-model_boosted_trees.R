@@ -177,3 +177,40 @@ test_that("three classes that are fully learned stay learned", {
   values <- as.matrix(as.data.frame(model)[paste0("value_", 1:3)])
   expect_lt(max(abs(values)), 3)
 })
+
+test_that("the weight column weights the quantiles", {
+  data <- data.frame(x = (1:300) / 7, w = rep(c(1, 100), c(270, 30)))
+  data$y <- sin(data$x / 4)
+  # The largest share of the weights between two boundaries.
+  largest_gap <- function(model) {
+    name <- grep("bucket_boundaries", variable_names(model), value = TRUE)
+    place <- findInterval(data$x, variable_value(model, name)[[1]] + 1e-5)
+    max(rowsum(data$w, place)) / sum(data$w)
+  }
+  trained <- function(...) {
+    model <- boosted_trees_regressor(
+      column_numeric("x"), n_batches_per_layer = 1L, n_trees = 1L, max_depth = 2L,
+      quantile_sketch_epsilon = 0.1, ...
+    )
+    input <- input_fn(
+      data, features = c("x", "w"), response = "y", batch_size = nrow(data),
+      num_epochs = NULL, shuffle = FALSE
+    )
+    train(model, input, steps = 4)
+    model
+  }
+  expect_gt(largest_gap(trained()), 0.25)
+  expect_lt(largest_gap(trained(weight_column = "w")), 0.2)
+  expect_lt(largest_gap(trained(weight_column = column_numeric("w"))), 0.2)
+  by_formula <- boosted_trees_regressor(
+    y ~ x, data, weight_column = "w", quantile_sketch_epsilon = 0.1, n_trees = 1
+  )
+  train(by_formula)
+  expect_lt(largest_gap(by_formula), 0.2)
+
+  # Rows of weight 0 take no part.
+  data$w[data$x < 10] <- 0
+  model <- trained(weight_column = "w")
+  name <- grep("bucket_boundaries", variable_names(model), value = TRUE)
+  expect_gte(min(variable_value(model, name)[[1]]), 10 - 1e-5)
+})
