@@ -18,8 +18,10 @@ InMemoryEvaluatorHook::InMemoryEvaluatorHook(Estimator estimator,
 void InMemoryEvaluatorHook::begin(Graph& graph) {
   trigger_ = Trigger::every_steps(every_n_iter_);
   runs_ = 0;
+  seeds_ = Philox(0, 0);
   evaluated_step_ = -1;
   step_ = global_step(graph);
+  const SeedSourceScope own_seeds([this] { return own_seed(); });
   evaluation_ = estimator_.make_evaluation(input_fn_);
   *history_ = History();
 }
@@ -47,6 +49,7 @@ void InMemoryEvaluatorHook::evaluate(Session& training) {
     restore_saveables(saveables_among(model_saveables_in(session.graph()), trained), trained,
                       session.resources());
   };
+  const SeedSourceScope own_seeds([this] { return own_seed(); });
   const Named<Tensor> metrics = evaluation_->run(options_, "", copy_values);
   record(metrics);
   if (!writer_) writer_ = evaluation_->writer(estimator_.config().model_dir, options_.name);

@@ -2,6 +2,7 @@
 // checkpoint.
 #pragma once
 
+#include "base/random.h"
 #include "estimators/estimator.h"
 #include "hooks/history_saver_hook.h"
 #include "training/summary_writer.h"
@@ -28,6 +29,8 @@ class InMemoryEvaluatorHook : public RunHook {
 
  private:
   void evaluate(Session& training);
+  // Evaluation draws from a sequence of its own, so that it does not change what a seed of R gives.
+  uint64_t own_seed() { return seeds_.next(); }
   void record(const Named<Tensor>& metrics);
   void release() {
     evaluation_.reset();
@@ -43,6 +46,7 @@ class InMemoryEvaluatorHook : public RunHook {
   std::shared_ptr<EventFileWriter> writer_;  // one file per training loop
   std::shared_ptr<History> history_ = std::make_shared<History>();
   VariablePtr step_;
+  Philox seeds_{0, 0};
   int64_t runs_ = 0, evaluated_step_ = -1;
 };
 

@@ -185,3 +185,30 @@ test_that("labels of a metric have the precision of predictions", {
     fixed = TRUE
   )
 })
+
+test_that("validation does not change what a seed gives", {
+  predictions <- function(...) {
+    set.seed(1)
+    model <- dnn_regressor(mpg ~ ., mtcars, hidden_units = 8, dropout = 0.2)
+    train(model, steps = 30, batch_size = 8, ...)
+    c(predict(model, mtcars)$.pred, runif(1))
+  }
+  alone <- predictions()
+  expect_identical(predictions(validation = mtcars[1:5, ]), alone)
+  expect_identical(
+    predictions(validation = input_fn(mpg ~ ., mtcars, shuffle = TRUE, batch_size = 4)), alone
+  )
+
+  by_columns <- function(...) {
+    set.seed(1)
+    model <- dnn_regressor(feature_columns(column_numeric("wt")), hidden_units = 8)
+    train(model, input_fn(mtcars, wt, mpg, batch_size = 8, num_epochs = NULL), steps = 30, ...)
+    unlist(predict(model, input_fn(mtcars, wt)))
+  }
+  test <- input_fn(mtcars, wt, mpg)
+  expect_identical(by_columns(validation = test), by_columns())
+  model <- dnn_regressor(feature_columns(column_numeric("wt")), hidden_units = 8)
+  expect_identical(
+    by_columns(hooks = hook_in_memory_evaluator(model, test, every_n_iter = 7)), by_columns()
+  )
+})
