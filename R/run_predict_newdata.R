@@ -215,7 +215,20 @@ numbered_names <- function(values) {
 }
 
 prediction_columns <- function(values, names) {
+  infinite <- is.infinite(values)
+  if (any(infinite)) warn_infinite(values, which(infinite)[[1]])
   setNames(lapply(seq_len(ncol(values)), function(i) values[, i]), names)
+}
+
+warn_infinite <- function(values, place) {
+  row <- (place - 1) %% nrow(values) + 1
+  rlang::warn(
+    c(
+      sprintf("The prediction of row %d is %s.", row, values[[place]]),
+      i = "A value of this row is too large for float32, whose largest number is 3.4e38."
+    ),
+    class = c("runhooks_warning_infinite", "runhooks_warning")
+  )
 }
 
 # A tibble from columns of equal length. The checks of new_tibble() take longer than the prediction

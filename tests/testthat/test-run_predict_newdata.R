@@ -95,3 +95,21 @@ test_that("incompatible arguments are errors", {
     predict(linear_estimator(head, column_numeric("wt")), newdata = mtcars), "one head"
   )
 })
+
+test_that("a prediction that is too large for float32 gives a warning", {
+  model <- linear_regressor(mpg ~ wt, mtcars)
+  train(model)
+  data <- data.frame(wt = c(2, 1e39))
+  for (i in 1:3) {
+    expect_warning(
+      predictions <- predict(model, data), "row 2 is -Inf", class = "runhooks_warning_infinite"
+    )
+    expect_identical(is.finite(predictions$.pred), c(TRUE, FALSE))
+  }
+  counts <- linear_estimator(carb ~ wt, mtcars, head = poisson_regression_head())
+  train(counts)
+  expect_warning(
+    predict(counts, data.frame(wt = 1e5)), "row 1 is Inf", class = "runhooks_warning_infinite"
+  )
+  expect_silent(predict(counts, data.frame(wt = 1e5), type = "link"))
+})
