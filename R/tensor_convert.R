@@ -51,16 +51,25 @@ as_dims <- function(shape) {
   if (is.null(shape)) return(NULL)
   if (inherits(shape, "tensorflow.shape")) return(unclass(shape)$dims)
   if (is.object(shape) || !is.list(shape) && !is_atomic(shape)) {
-    abort_runhooks("A shape must be numbers, {.code NULL} or a list of these, not {kind_of(shape)}.")
+    abort_runhooks("A shape must be numbers, {.code NULL} or a list of these, not {kind_of(shape)}.",
+      call = user_frame())
   }
   number <- function(dim) {
     if (is.null(dim)) return(NA_real_)
     if (!is.numeric(dim) && !is.logical(dim)) {
       abort_runhooks(
-        "A dimension of a shape must be a number or {.code NULL}, not {kind_of(dim)}."
+        "A dimension of a shape must be a number or {.code NULL}, not {kind_of(dim)}.",
+        call = user_frame()
       )
     }
-    as.numeric(dim)
+    dim <- as.numeric(dim)
+    if (!all(is.na(dim) | (dim >= -1 & dim == trunc(dim) & dim < 2^53))) {
+      abort_runhooks(
+        "A dimension of a shape must be a whole number of -1 or more, not {describe(dim)}.",
+        call = user_frame()
+      )
+    }
+    dim
   }
   as.numeric(vapply(shape, number, 0))
 }

@@ -222,7 +222,11 @@ tf_constant <- function(value, dtype, shape, name) {
   is_plain <- is.double(value) && (is.null(dim(value)) || !is.null(attr(value, "is_plain")))
   # cpp_constant() rejects empty values
   if (!is.null(shape) && (is_atomic(value) || is.object(value))) {
-    dims <- as.integer(as_dims(shape))
+    dims <- as_dims(shape)
+    if (anyNA(dims) || any(dims < 0 | dims > .Machine$integer.max)) {
+      abort_runhooks("{.arg shape} of a constant must be whole numbers from 0 to 2^31 - 1, not
+        {describe(shape)}.", call = parent.frame())
+    }
     # R fills the first dimension first, TensorFlow the last one.
     rows_first <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)
     value <- rows_first(value)
@@ -290,6 +294,7 @@ error_symbols <- function() {
   make <- function(kind) {
     force(kind)
     function(node_def = NULL, op = NULL, message = "") {
+      check_string(message)
       structure(
         class = c(error_classes(kind), "error", "condition"),
         list(message = message, call = NULL, node_def = node_def, op = op)

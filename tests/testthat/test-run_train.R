@@ -229,3 +229,18 @@ test_that("listeners are called at each checkpoint and can stop the loop", {
     calls, c("begin", "before 0", "after 0", "before 2", "after 2", "before 4", "after 4", "end 4")
   )
 })
+
+test_that("a hook cannot train its own model", {
+  folder <- withr::local_tempdir()
+  model <- linear_regressor(mpg ~ wt, mtcars, model_dir = folder)
+  other <- linear_regressor(mpg ~ hp, mtcars, model_dir = withr::local_tempdir())
+  hook <- function(inner) {
+    session_run_hook(after_run = function(context, values) train(inner, steps = 1))
+  }
+  expect_error(
+    train(model, steps = 2, hooks = hook(linear_regressor(mpg ~ wt, mtcars, model_dir = folder))),
+    "A training in .* is running in this process", class = "runhooks_error_failed_precondition"
+  )
+  train(model, steps = 2, hooks = hook(other))
+  expect_identical(variable_value(other, "global_step")[[1]], 2)
+})

@@ -181,3 +181,15 @@ test_that("reshape() keeps the known dimensions of the new shape", {
     expect_equal(tf$reshape(x, list(-1L, tf$shape(x)[2]))$get_shape()$as_list(), list(NULL, NULL))
   })
 })
+
+test_that("impossible dimensions are an error that names the shape", {
+  withr::defer(tf$reset_default_graph())
+  for (shape in list(1e300, 2^33, -2, 2.5, NA, c(2, 2.5))) {
+    expect_error(tf$constant(1, shape = shape), "shape", class = "runhooks_error")
+  }
+  expect_error(tf$zeros(1e300), "imension", class = "runhooks_error")
+  expect_error(
+    tf$errors$NotFoundError(message = function() 1), "`message` must be a single string",
+    class = "runhooks_error"
+  )
+})
