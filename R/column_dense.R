@@ -53,6 +53,7 @@ column_indicator <- builtin_column("IndicatorColumn")
 #' @family feature columns
 #' @export
 #' @examples
+#' tf$reset_default_graph()
 #' words <- column_categorical_with_hash_bucket("words", hash_bucket_size = 100)
 #' embedding <- column_embedding(words, dimension = 2)
 #' embedding

@@ -217,6 +217,7 @@ print.tf_iterator <- function(x, ...) {
 #' @family datasets
 #' @export
 #' @examples
+#' tf$reset_default_graph()
 #' iterator <- make_iterator_one_shot(range_dataset(0, 4))
 #' value <- iterator_get_next(iterator)
 #' tf$add_to_collection("saveable_objects", make_saveable_from_iterator(iterator))

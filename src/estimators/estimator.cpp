@@ -171,6 +171,7 @@ std::unique_ptr<ModelGraph> Estimator::graph_for(const InputFn& input_fn,
     if (auto cached = cache_->take(made->key)) {
       cached->rows = dataset_of(rows_of_input(*made->graph));
       cached->rows_graph = made->graph;
+      log_model_fn();
       return cached;
     }
   }
@@ -359,11 +360,9 @@ std::string Estimator::checkpoint_for(const std::string& given, const char* purp
   return newest;
 }
 
-// Caches are used only for the newest checkpoint and if no hook sees the graph or session. At log
-// level INFO, all steps run uncached, so that their log lines appear as in TensorFlow.
+// Caches are used only for the newest checkpoint and if no hook sees the graph or session.
 bool Estimator::is_cacheable(const std::string& given, const HookList& hooks) const {
-  return cache_ && cache_->has_checkpoint() && given.empty() && hooks_allow_reuse(hooks) &&
-         !is_logged(LogLevel::kInfo);
+  return cache_ && cache_->has_checkpoint() && given.empty() && hooks_allow_reuse(hooks);
 }
 
 Named<Tensor> Estimator::evaluate(const InputFn& input_fn, EvaluateOptions options) {

@@ -30,12 +30,29 @@ Output rows_in_memory(const Graph& graph) {
   return rows.size() == 1 ? rows[0].second : Output();
 }
 
+void log_restoring(const std::string& checkpoint) {
+  log(LogLevel::kInfo, str_cat("Restoring parameters from ", checkpoint));
+}
+
+// The log lines of a session that is created and restored.
+void log_restored_session(const std::string& checkpoint) {
+  log(LogLevel::kInfo, "Graph was finalized.");
+  log_restoring(checkpoint);
+  log(LogLevel::kInfo, "Running local_init_op.");
+  log(LogLevel::kInfo, "Done running local_init_op.");
+}
+
 std::string component_text(const std::string& name, const Output& component) {
   return str_cat(name.size(), ":", name, "=", component.index, " ", dtype_name(component.dtype()),
                  component.shape().to_string(), ";");
 }
 
 }  // namespace
+
+void log_model_fn() {
+  log(LogLevel::kInfo, "Calling model_fn.");
+  log(LogLevel::kInfo, "Done calling model_fn.");
+}
 
 std::string key_of_input(const Graph& graph, const ModelInput& input, Mode mode, int step_version) {
   const Output rows = rows_in_memory(graph);
@@ -107,8 +124,15 @@ class CachedSessionCreator : public SessionCreator {
   void make_ready(Session& session) const {
     const Scaffold& scaffold = *graph_->spec.scaffold;
     graph_->graph->finalize();
-    if (graph_->restored != number_) scaffold.saver->restore(session, checkpoint_);
+    log(LogLevel::kInfo, "Graph was finalized.");
+    if (graph_->restored != number_) {
+      scaffold.saver->restore(session, checkpoint_);
+    } else {
+      log_restoring(checkpoint_);
+    }
+    log(LogLevel::kInfo, "Running local_init_op.");
     session.run({scaffold.local_init_op}, scaffold.local_init_feeds);
+    log(LogLevel::kInfo, "Done running local_init_op.");
   }
 
   std::unique_ptr<ModelGraph> graph_;
@@ -175,8 +199,9 @@ bool ModelGraphCache::predict(const std::string& folder,
                          Named<Tensor>* predictions) {
   // A model in training has newer weights than its directory.
   if (checkpoint != number_ || ActiveTraining::is_in(folder)) return false;
-  if (hook_decorator() || is_logged(LogLevel::kInfo)) return false;
-  if (checkpoint_in(folder).empty()) return false;
+  if (hook_decorator()) return false;
+  const std::string path = checkpoint_in(folder);
+  if (path.empty()) return false;
   const ModelGraph* found = predictions_of(features);
   if (!found) return false;
   std::vector<Fetch> fetches;
@@ -190,6 +215,10 @@ bool ModelGraphCache::predict(const std::string& folder,
   std::vector<Tensor> values;
   for (const auto& feature : found->input.features) fed.push_back(feature.second.values);
   for (const auto& feature : features) values.push_back(feature.second);
+  if (is_logged(LogLevel::kInfo)) {
+    log_model_fn();
+    log_restored_session(path);
+  }
   // Removed during the run, so that it returns to the cache only if the run succeeds.
   std::unique_ptr<ModelGraph> graph = extract(found);
   const std::shared_ptr<Executor> executor = graph->session->executor(fetches, fed);

@@ -36,6 +36,9 @@ struct ModelGraph {
   std::shared_ptr<Graph> rows_graph;
 };
 
+// Logs what building a model logs, for a model that is taken from the cache.
+void log_model_fn();
+
 // The cache key of a graph that contains only a global step and this input; "" if the rows are not
 // in memory. `step_version` is the graph's version before the input was added.
 std::string key_of_input(const Graph& graph,

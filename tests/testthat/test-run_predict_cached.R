@@ -276,3 +276,27 @@ test_that("the number of cached graphs is limited, and graphs of deleted models 
   gc()
   expect_equal(cpp_model_graphs()[["kept"]], 0)
 })
+
+test_that("log level INFO uses the same cache and prints the same lines", {
+  withr::defer(tf$logging$set_verbosity(tf$logging$WARN))
+  model <- linear_regressor(mpg ~ wt, mtcars, model_dir = withr::local_tempdir())
+  train(model)
+  tf$logging$set_verbosity(tf$logging$INFO)
+  lines_of <- function(expr) {
+    lines <- testthat::capture_messages(expr)
+    sub(".*INFO:tensorflow:", "", grep("INFO", lines, value = TRUE))
+  }
+  calls <- list(
+    function() predict(model, data.frame(wt = 3)),
+    function() predict(model, input_fn(mpg ~ wt, mtcars)),
+    function() evaluate(model, mtcars)
+  )
+  for (call in calls) {
+    first <- lines_of(call())
+    expect_identical(made_by(again <- lines_of(call())), nothing_made)
+    without_times <- function(lines) sub("( at | : ).*", "", lines)
+    expect_identical(without_times(again), without_times(first))
+    expect_identical(again[1:2], c("Calling model_fn.\n", "Done calling model_fn.\n"))
+    expect_match(again, "^Restoring parameters from .*model.ckpt-3\n$", all = FALSE)
+  }
+})
