@@ -111,7 +111,6 @@ class Executor {
   bool is_verified() const { return verified_epoch_ == plan_.table().epoch; }
   // executor_levels.cpp: multi-threaded runs
   bool run_on_threads();
-  void run_on_trial();
   void run_measured();
   void make_levels();
   void run_levels();

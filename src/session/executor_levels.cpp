@@ -37,30 +37,9 @@ bool Executor::run_on_threads() {
     if (levels_ && levels_->runs > kMeasuredRuns) make_levels();
     return true;
   }
-  if (!levels_->trial) return false;
-  run_on_trial();
+  if (!levels_->are_shared) return false;
+  run_levels();
   return true;
-}
-
-void Executor::run_on_trial() {
-  using Clock = std::chrono::steady_clock;
-  const bool is_timed = levels_->trial->is_trying();
-  const Clock::time_point start = is_timed ? Clock::now() : Clock::time_point();
-  switch (levels_->trial->way()) {
-    case ParallelMode::kLevels:
-      run_levels();
-      break;
-    case ParallelMode::kKernels:
-      run_in_order();
-      break;
-    case ParallelMode::kNone: {
-      const SingleThreaded alone;
-      run_in_order();
-    }
-  }
-  if (!levels_) return;  // the set of hot steps has changed
-  const auto took = is_timed ? Clock::now() - start : Clock::duration(0);
-  levels_->trial->took(std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
 }
 
 void Executor::run_measured() {
@@ -91,12 +70,10 @@ void Executor::make_levels() {
     const bool shared = may_run_on_helper(step.item->op) && step.cost_ns > kMinStepNs;
     (!step.is_hot ? level.idle : shared ? level.shared : level.alone).push_back(&step);
   }
-  bool has_shared = false;
   for (Levels::Level& level : levels_->levels) {
     level.balance();
-    has_shared = has_shared || !level.shared.empty();
+    levels_->are_shared = levels_->are_shared || !level.shared.empty();
   }
-  levels_->trial.emplace(has_shared);
 }
 
 void Executor::Levels::Level::balance() {

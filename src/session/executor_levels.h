@@ -2,11 +2,9 @@
 #pragma once
 
 #include <exception>
-#include <optional>
 #include <vector>
 
 #include "session/executor.h"
-#include "session/parallelism_tuner.h"
 
 namespace runhooks {
 
@@ -22,7 +20,7 @@ class Executor::Levels {
   };
   int runs = 0;
   std::vector<Level> levels;
-  std::optional<ParallelismTuner> trial;  // empty if runs are too short for threads
+  bool are_shared = false;  // whether a level takes long enough for several threads
   std::vector<std::exception_ptr> errors;
 
   // The assignment of steps to threads does not affect results. If several steps fail, the first

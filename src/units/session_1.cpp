@@ -18,7 +18,6 @@
 #include "session/executor_prepare.cpp"
 #include "session/loop_location.cpp"
 #include "session/node_table.cpp"
-#include "session/parallelism_tuner.cpp"
 #include "session/plan.cpp"
 #include "session/plan_order.cpp"
 #include "session/schedule.cpp"

@@ -166,7 +166,7 @@ TEST(interrupt_of_work_on_other_threads) {
   Session session(graph);
   const Tensor fed = random_tensor<float>({1 << 16}, 1);
   const auto run = [&] { session.run(fetches, {{x, fed}}); };
-  for (int i = 0; i < 8; ++i) run();  // the tuner has decided to use threads by then
+  for (int i = 0; i < 8; ++i) run();  // levels are shared by then
   waits_to_be_stopped = true;
   bool stopped = false;
   questions_of(run, 20, &stopped);
