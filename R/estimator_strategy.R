@@ -57,6 +57,10 @@
 #' @section Losses: Losses of estimators and of `tf$losses` cover all rows of a step. Any other loss
 #'   of a custom model must be a mean over rows: the mean of the processes is used. A loss that is a
 #'   sum over rows is an error.
+#' @section Lost connections: MPI may wait forever for a machine that can no longer be reached. Open
+#'   MPI ends the job earlier with `mpirun --mca oob_tcp_keepalive_time 30 --mca
+#'   oob_tcp_keepalive_intvl 10 --mca oob_tcp_keepalive_probes 3` (seconds, seconds, number of
+#'   attempts). The newest checkpoint is complete in any case.
 #' @section Errors: An error in [train()] in one process ends all processes with a non-zero status.
 #'   Its message is printed with the rank of the process.
 #'   * `runhooks_error_failed_precondition`: the package was not built with the MPI that started the
@@ -93,6 +97,8 @@ begin_strategy <- function(call) {
     inform_job_idles()
   } else {
     place <- cpp_cluster_start(mpi_object(launcher$mpi, call = call))
+    # Open MPI counts a process that ends without MPI_Finalize() as failed, even if it is alone.
+    reg.finalizer(the, leave_cluster, onexit = TRUE)
     check_launcher(launcher, place, call)
     if (place$size > 1) behave_in_cluster(place)
   }
@@ -243,7 +249,6 @@ behave_in_cluster <- function(place) {
     options(runhooks.progress = FALSE)
     cpp_log_verbosity(log_levels[["ERROR"]])
   }
-  reg.finalizer(the, leave_cluster, onexit = TRUE)
 }
 
 leave_cluster <- function(e) {

@@ -212,7 +212,10 @@ if (length(launchers) == 0) {
     list(more = named_run("more", of_their_own, 3, env = c(RUNHOOKS_SHARED_MEMORY = "no"))),
     list(killed = named_run("killed", then = list(goes_on = goes_on))),
     lapply(stats::setNames(nm = c("script_error", "quits", "other_graph", "other_call", "refused")), named_run),
-    list(four = named_run("four", c("few_models", "error"), 4, env = c(RUNHOOKS_RANK = 0)))
+    list(four = named_run("four", c("few_models", "error"), 4, env = c(RUNHOOKS_RANK = 0))),
+    lapply(stats::setNames(names(launchers), paste0("lone_", names(launchers))), function(mpi) {
+      named_run(paste0("lone_", mpi), "seeds", n = 1, mpi = mpi)
+    })
   )
   came <- NULL
   outcome <- function(name) {
@@ -285,6 +288,10 @@ if (length(launchers) == 0) {
     expect_false(identical(orders[[1]], orders[[2]]))
     expect_false(identical(orders[[2]], orders[[3]]))
     expect_false(identical(orders[[1]][1:64], orders[[1]][65:128]))
+  })
+
+  test_that("a single process that an mpirun started ends with status 0", {
+    for (mpi in names(launchers)) expect_identical(outcome(paste0("lone_", mpi))$status, 0L)
   })
 
   test_that("a resumed distributed run has the bits of an uninterrupted one", {
