@@ -49,7 +49,9 @@
 #' @section Random numbers: All seeds derive from the seed of the configuration, or from one that
 #'   the chief draws. Initial weights and the shuffling of sharded datasets are the same in all
 #'   processes. The order of rows in memory and dropout differ between processes. Repeating a run
-#'   with the same seed and number of processes gives bit-identical results.
+#'   with the same seed and number of processes gives bit-identical results. To compare it with a run
+#'   of one process, give `tf_random_seed`: after `set.seed()` alone, each of the two is repeatable,
+#'   but they start from different weights.
 #' @section Boosted trees: A layer has the same splits as in one process with all rows; leaf values
 #'   are equal up to rounding. Quantiles and histograms include the rows of all processes. With
 #'   `n_batches_per_layer = 1`, use `batch_size = n` or `ceiling(n / strategy$size)` for `n` rows in

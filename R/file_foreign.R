@@ -21,6 +21,7 @@
 #'   * conditionals: 50 nested levels;
 #'   * graphs: one million outputs more than operations;
 #'   * tensors in compact form: 256 MB each, and 1 GB per graph or event file;
+#'   * tensors that a saved model creates when it is loaded, apart from its variables: 256 MB;
 #'   * records in compressed files: 256 MB.
 #'
 #'   Exceeding a limit is an error of class `runhooks_error_resource_exhausted` or

@@ -62,7 +62,6 @@ std::atomic<uint64_t>& limit() {
 
 uint64_t memory_limit() { return limit(); }
 
-// lint: allow caller (for tests)
 uint64_t set_memory_limit(uint64_t bytes) { return limit().exchange(bytes); }
 
 bool reserve_memory(uint64_t bytes) {

@@ -7,7 +7,7 @@ namespace runhooks {
 
 // Bytes of the machine or, if smaller, of the container; the largest uint64_t if unknown.
 uint64_t memory_limit();
-// Sets the limit for tests and returns the previous one.
+// Sets the limit and returns the previous one.
 uint64_t set_memory_limit(uint64_t bytes);
 
 // Accounts for a large allocation; returns false if it exceeds the limit. With overcommit, malloc()
@@ -15,5 +15,19 @@ uint64_t set_memory_limit(uint64_t bytes);
 bool reserve_memory(uint64_t bytes);
 void release_memory(uint64_t bytes);
 uint64_t memory_taken();
+
+// During its lifetime, large allocations may take at most `bytes` more than now.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(uint64_t bytes) : limit_(memory_limit()) {
+    set_memory_limit(limit_ - memory_taken() > bytes ? memory_taken() + bytes : limit_);
+  }
+  ~MemoryBudget() { set_memory_limit(limit_); }
+  MemoryBudget(const MemoryBudget&) = delete;
+  MemoryBudget& operator=(const MemoryBudget&) = delete;
+
+ private:
+  uint64_t limit_;
+};
 
 }  // namespace runhooks

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/memory.h"
 #include "base/suggestions.h"
 #include "estimators/export_folder.h"
 #include "io/checkpoint/checkpoint_state.h"
@@ -21,6 +22,8 @@ constexpr const char* kInitSignature = "__saved_model_init_op";
 // Above this number of signatures, executors are created on first use: small files can have many
 // signatures with large plans.
 constexpr size_t kMaxEagerExecutors = 16;
+// A few operations of an untrusted model can fill any memory.
+constexpr uint64_t kMaxInitBytes = 256 << 20;
 
 std::string op_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind(':')); }
 
@@ -236,7 +239,10 @@ void LoadedModel::initialize() {
     const std::string path = join_path(join_path(folder_, "assets"), asset.filename);
     feeds.emplace_back(graph_->tensor(asset.tensor_name), Tensor::string_scalar(path));
   }
-  for (Operation* op : init_ops_) session_->run({Fetch(op)}, feeds);
+  {
+    const MemoryBudget budget(kMaxInitBytes);
+    for (Operation* op : init_ops_) session_->run({Fetch(op)}, feeds);
+  }
   if (runnables_.size() > kMaxEagerExecutors) return;
   for (auto& [name, runnable] : runnables_) {
     if (runnable.problem.empty()) executor_of(runnable);

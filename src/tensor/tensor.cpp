@@ -39,7 +39,7 @@ void check_memory(int64_t count, size_t bytes) {
 Buffer* Buffer::allocate(size_t bytes) {
   if (bytes >= kCounted && !reserve_memory(bytes)) {
     fail(Code::kResourceExhausted, "Cannot allocate ", bytes, " bytes for a tensor: tensors take ",
-         memory_taken(), " bytes, and the machine has ", memory_limit(), ".");
+         memory_taken(), " bytes, and the limit is ", memory_limit(), ".");
   }
   auto* buffer = new Buffer;
   buffer->capacity_ = bytes;

@@ -255,3 +255,25 @@ test_that("names of temporary files cannot be guessed and occupied by links", {
   expect_equal(Sys.readlink(c(cache, records)), c("", ""))
   expect_length(list.files(folder), 5)
 })
+
+test_that("a small untrusted model cannot fill the memory when it is loaded", {
+  doubled <- function(join, first, times) {
+    stranger_model(function() {
+      x <- placeholder()
+      value <- first()
+      for (i in seq_len(times)) value <- join(value, value)
+      list(x = x, y = x * 2, init = value$op)
+    }, folder = withr::local_tempdir(.local_envir = parent.frame()))
+  }
+  models <- list(
+    doubled(function(a, b) tf$concat(list(a, b), 0L), function() tf$zeros(1024L), 17),
+    doubled(function(a, b) tf$strings$join(list(a, b)), function() tf$constant("1234567890"), 25)
+  )
+  for (folder in models) {
+    expect_error(
+      load_savedmodel(folder), "Cannot allocate", class = "runhooks_error_resource_exhausted"
+    )
+  }
+  fits <- doubled(function(a, b) tf$concat(list(a, b), 0L), function() tf$zeros(1024L), 3)
+  expect_equal(unlist(predict(load_savedmodel(fits), data.frame(x = 3))), 6, ignore_attr = TRUE)
+})

@@ -140,7 +140,9 @@ class StringJoinKernel : public Kernel {
       for (int k = 0; k < c.num_inputs(); ++k) {
         const Tensor& part = c.input(k);
         if (k > 0) joined_ += separator;
-        joined_ += part.string_at(part.shape().rank() == 0 ? 0 : i);
+        const auto& more = part.string_at(part.shape().rank() == 0 ? 0 : i);
+        check_memory(static_cast<int64_t>(joined_.size() + more.size()), 1);
+        joined_ += more;
       }
       out.data<int32_t>()[i] = out.dictionary()->code(joined_);
     }
