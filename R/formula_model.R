@@ -377,7 +377,6 @@ crossed_levels <- function(values, blueprint, words) {
 crossed_words <- function(values) {
   parts <- lapply(unname(values), function(x) {
     words <- as.character(x)
-    words[which(!nzchar(words))] <- NA
     # escape the separator in the levels
     if (any(grepl(":", words, fixed = TRUE))) gsub("([\\\\:])", "\\\\\\1", words) else words
   })
@@ -394,6 +393,11 @@ new_variable <- function(name, expr, data, blueprint, call) {
   time <- time_kind(raw)
   if (!is.null(known)) check_time(raw, name, known$time, call)
   value <- plain_value(if (is.null(time)) raw else time_numbers(raw))
+  na_level <- known$na_level
+  if (is.null(known) && is.factor(value) && anyNA(levels(value))) {
+    na_level <- new_word("(NA)", setdiff(levels(value), NA))
+  }
+  value <- with_named_na(value, na_level)
   check_column(value, name, FALSE, call, missing = TRUE)
   words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_words(value)
   if (!is.null(words) && !blueprint$is_stream) check_has_levels(words, name, call)
@@ -405,13 +409,13 @@ new_variable <- function(name, expr, data, blueprint, call) {
   fixed <- without_contrasts(fixed)
   check_known_basis(name, fixed, known, call)
   list(
-    expr = fixed, levels = words,
+    expr = fixed, levels = words, na_level = na_level,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
     time = time, origin = if (identical(time, "POSIXct")) first_time(value)
   )
 }
 
-plain_words <- function(x) sorted_words(setdiff(x, c(NA, "")))
+plain_words <- function(x) sorted_words(setdiff(x, NA))
 
 check_has_levels <- function(words, name, call) {
   if (length(words)) return(invisible())
@@ -454,7 +458,7 @@ plain_value <- function(value) {
 formula_value <- function(name, data, blueprint, call) {
   variable <- blueprint$variables[[name]]
   raw <- raw_value(name, variable$expr, data, blueprint, call)
-  if (is.null(variable$time)) return(plain_value(raw))
+  if (is.null(variable$time)) return(with_named_na(plain_value(raw), variable$na_level))
   check_time(raw, name, variable$time, call)
   time_numbers(raw)
 }
@@ -462,6 +466,7 @@ formula_value <- function(name, data, blueprint, call) {
 response_value <- function(data, blueprint, call) {
   response <- blueprint$response
   value <- plain_value(raw_value(response$name, response$expr, data, blueprint, call))
+  value <- with_named_na(value, NULL)
   if (isTRUE(blueprint$as_words) && isTRUE(ncol(value) > 1)) {
     abort_counted_classes(response$name, ncol(value), call)
   }

@@ -99,7 +99,10 @@ formula_record <- function(blueprint) {
   present <- function(...) Filter(Negate(is.null), list(...))
   record <- list(
     variables = lapply(blueprint$variables, function(variable) {
-      present(levels = variable$levels, basis = basis_text(variable$expr), time = variable$time)
+      present(
+        levels = variable$levels, na_level = variable$na_level, basis = basis_text(variable$expr),
+        time = variable$time
+      )
     }),
     crosses = blueprint$crosses,
     terms = lapply(blueprint$terms, function(term) {

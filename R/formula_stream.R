@@ -99,8 +99,12 @@ chunk_size <- function(stream, columns) {
   min(8192, max(64, floor(2^19 / values_of_row(stream, columns))))
 }
 
+# Datasets have no missing string but "".
 as_chunk <- function(values, names) {
-  values <- lapply(values, function(x) if (length(dim(x)) == 1) as.vector(x) else x)
+  values <- lapply(values, function(x) {
+    if (is.character(x)) x[!nzchar(x)] <- NA
+    if (length(dim(x)) == 1) as.vector(x) else x
+  })
   setNames(values, names)
 }
 

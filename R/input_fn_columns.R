@@ -49,3 +49,29 @@ float_features <- function(reads) {
 }
 
 row_feature <- function(data) list(rows = numeric(n_rows(data[[1]])))
+
+# Replaces the level NA of a factor by the string `word`; without one, such rows are missing.
+with_named_na <- function(x, word) {
+  if (is.factor(x) && anyNA(levels(x))) {
+    if (is.null(word)) return(array_like(factor(x, exclude = NA), x))
+    levels(x)[is.na(levels(x))] <- word
+    return(x)
+  }
+  if (!is.null(word) && (is.factor(x) || is.character(x))) fill_column(x, word) else x
+}
+
+# Strings for the graph, where NA is "". If "" is a level, NA is a string that is no level.
+graph_words <- function(x, levels = base::levels(x)) {
+  words <- as.character(x)
+  if ("" %in% levels) words[is.na(words)] <- new_word("(missing)", levels)
+  array_like(words, x)
+}
+
+new_word <- function(word, levels) last_of(make.unique(c(levels, word)))
+
+# Variables of a formula with "" or NA as a level, by feature.
+variables_with_blanks <- function(blueprint) {
+  variables <- Filter(function(v) !is.null(v$na_level) || "" %in% v$levels, blueprint$variables)
+  keys <- blueprint$keys[names(variables)]
+  setNames(variables, keys)[!is.na(keys)]
+}

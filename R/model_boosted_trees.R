@@ -36,7 +36,7 @@ NULL
 #'   data. A number with missing values in the training data has two features: one replaces missing
 #'   values by the smallest number, the other by the largest. Each split can thus send missing
 #'   values to the better side. TensorFlow understands these splits, and exported models treat NaN
-#'   in the same way. In strings, `NA` and `""` are the level `"(missing)"`.
+#'   in the same way. In strings, `NA` is the level `"(missing)"`.
 #'
 #'   In predictions, `NA` of a number without missing values in training is treated as the smallest
 #'   number. In strings and factors, a new level is treated as missing if the training data had
