@@ -103,3 +103,83 @@ test_that("x and y, input functions and exports accept the level of an empty str
   served <- unlist(predict(loaded, data[1:5, "f", drop = FALSE], signature = "predict"))
   expect_equal(as.vector(served), predict(again, data[1:5, ])$.pred, tolerance = 1e-5)
 })
+
+na_data <- function(n = 60) {
+  set.seed(1)
+  f <- sample(c("p", "q", NA), n, TRUE)
+  data.frame(y = rnorm(n) + is.na(f), f = addNA(f), g = f, x = rnorm(n), k = gl(2, n / 2))
+}
+
+test_that("NA is a level of factors that have it, as in lm()", {
+  data <- na_data()
+  new <- data.frame(f = c(NA, "q"), g = c(NA, "q"), x = 1, k = "2")
+  formulas <- list(
+    y ~ f, y ~ f + x, y ~ f:x, y ~ f * k, y ~ addNA(g), y ~ factor(g, exclude = NULL)
+  )
+  for (formula in formulas) {
+    model <- linear_regressor(formula, data, model_dir = new_folder())
+    train(model)
+    reference <- lm(formula, data)
+    expect_equal(nobs(model), 60)
+    expect_equal(coef(model), coef(reference), tolerance = 1e-4)
+    expect_equal(predict(model, new)$.pred, unname(predict(reference, new)), tolerance = 1e-4)
+    expect_equal(
+      predict(model, new, interval = "confidence")$.pred_lower,
+      unname(predict(reference, new, interval = "confidence")[, "lwr"]), tolerance = 1e-3
+    )
+  }
+  restored <- withr::local_tempfile(fileext = ".rds")
+  saveRDS(model, restored)
+  expect_identical(predict(readRDS(restored), new), predict(model, new))
+})
+
+test_that("a level NA without rows changes nothing", {
+  data <- na_data()
+  data <- data[!is.na(data$g), ]
+  model <- linear_regressor(y ~ f + x, data, model_dir = new_folder())
+  train(model)
+  expect_equal(coef(model), coef(lm(y ~ f + x, data)), tolerance = 1e-4)
+  classes <- linear_classifier(f ~ x, data, model_dir = new_folder())
+  train(classes)
+  expect_equal(coef(classes), coef(glm(f ~ x, binomial, data)), tolerance = 1e-3)
+  expect_error(linear_classifier(f ~ x, na_data()), "rows have NA.*\"f\"", class = "runhooks_error")
+})
+
+test_that("NA is a level of deep models and trees, and of models that are made again", {
+  data <- na_data(200)
+  data$y <- 3 * is.na(data$g) + (data$k == "1")
+  deep <- dnn_regressor(y ~ f + k, data, hidden_units = 8, model_dir = new_folder())
+  train(deep)
+  expect_equal(predict(deep, data)$.pred, data$y, tolerance = 0.1)
+  for (action in list(na.fail, na.pass)) {
+    folder <- new_folder()
+    make <- function(data) {
+      boosted_trees_regressor(y ~ f + k, data, n_trees = 20, na.action = action, model_dir = folder)
+    }
+    trees <- make(data)
+    train(trees)
+    expect_gt(cor(predict(trees, data)$.pred, data$y), 0.99)
+    expect_true("f is not (NA)" %in% as.data.frame(trees)$question)
+    expect_identical(predict(trees, transform(data, f = g)), predict(trees, data))
+    again <- make(data[data$f %in% "p", ])
+    expect_identical(predict(again, data), predict(trees, data))
+  }
+})
+
+test_that("a level NA that training has not seen is missing", {
+  data <- na_data()
+  model <- linear_regressor(y ~ g, data, na.action = na.omit, model_dir = new_folder())
+  suppressMessages(train(model))
+  missing <- is.na(predict(model, transform(data, g = f))$.pred)
+  expect_identical(missing, is.na(data$g))
+})
+
+test_that("input functions and exports accept the level NA", {
+  data <- na_data()
+  model <- linear_regressor(y ~ f, data, model_dir = new_folder())
+  train(model, input_fn(data, f, y, batch_size = 60, num_epochs = NULL), steps = 100)
+  expect_equal(coef(model), coef(lm(y ~ f, data)), tolerance = 1e-3)
+  rows <- predict(model, input_fn(data[1:5, ], f))
+  expect_equal(unlist(rows), predict(model, data[1:5, ])$.pred, ignore_attr = TRUE)
+  expect_equal(evaluate(model, input_fn(data, f, y))$average_loss, mean(residuals(lm(y ~ f, data))^2), tolerance = 1e-4)
+})
