@@ -31,8 +31,11 @@ formula_arguments <- function(matched, folder, call) {
   blueprint <- new_blueprint(formula, columns, weight, call)
   blueprint$as_words <- mode == "classification"
   blueprint$has_trees <- matched$traits$has_trees
-  folder <- open_folder(folder)
+  folder <- source_folder(open_folder(folder), args$warm_start_from)
   blueprint$known <- remembered_formula(folder)
+  if (!is.null(response_difference(folder_memory(folder), blueprint$response$name))) {
+    blueprint$known["response"] <- list(NULL)
+  }
   terms <- lapply(formulas, formula_variables, columns, blueprint, call)
   blueprint <- add_offset(blueprint, terms, parts, columns, environment(formula), call)
   blueprint$columns <- used <- used_columns(formula, terms, columns, weight, call)

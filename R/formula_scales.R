@@ -16,7 +16,7 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
     }
     if (!is_scaled || !scales_terms || length(term$numbers) == 0 || has_basis(blueprint, name)) next
     scale <- known$terms[[name]]
-    if (is.null(scale)) {
+    if (is.null(scale$scale)) {
       # centering is possible only if each level also has a bias
       is_centered <- if (length(term$words) == 0) blueprint$has_bias else {
         product_name(term$words) %in% names(blueprint$terms)
@@ -26,7 +26,8 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
     blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
   }
   if (is_scaled && scales_labels && is.numeric(frame$response)) {
-    scale <- if (is.null(known)) response_scale(frame, blueprint$has_bias) else known$response
+    scale <- known$response
+    if (is.null(scale)) scale <- response_scale(frame, blueprint$has_bias)
     blueprint$response[c("center", "scale")] <- scale[c("center", "scale")]
   }
   blueprint
@@ -73,6 +74,16 @@ label_scale_arguments <- function(blueprint) {
   response <- blueprint$response
   if (is.null(response$scale)) return(list())
   list(label_center = as.list(response$center), label_scale = as.list(response$scale))
+}
+
+# The directory whose training determines levels and scales: that of a warm start, before the first
+# training in `folder`.
+source_folder <- function(folder, warm_start) {
+  if (folder$has_checkpoint) return(folder)
+  source <- warm_start_folder(warm_start)
+  if (is.null(source) || is.null(remembered_formula(source))) return(folder)
+  source$arg <- "warm_start_from"
+  source
 }
 
 remembered_formula <- function(folder) {
@@ -125,13 +136,16 @@ check_known_basis <- function(name, expr, known, call) {
   if (is.null(known) || identical(known$basis, basis_text(expr))) return(invisible())
   abort_runhooks(
     c(
-      "{.code {name}} differs between these data and the training data of the model in its
-       directory.",
-      i = "Create the model with the training data, or use another {.arg model_dir}."
+      "{.code {name}} differs between these data and the training data of the model whose weights
+       are used.",
+      i = "Create the model with the training data, or use another {.arg model_dir} or
+           {.arg warm_start_from}."
     ),
     call = call
   )
 }
+
+folder_arg <- function(folder) if (is.null(folder$arg)) "model_dir" else folder$arg
 
 # The argument, which must agree with the trained model in the directory.
 is_normalized <- function(matched, known, folder, call) {
@@ -143,7 +157,7 @@ is_normalized <- function(matched, known, folder, call) {
   abort_runhooks(
     c(
       "The model in {.path {folder$path}} was trained with {.code normalize = {was}}.",
-      i = "Use {.code normalize = {was}}, or another {.arg model_dir}."
+      i = "Use {.code normalize = {was}}, or another {.arg {folder_arg(folder)}}."
     ),
     call = call
   )
