@@ -312,8 +312,8 @@ feature_types <- function(model, has_response) {
   if (!is.null(blueprint$offset)) types[[blueprint$offset$name]] <- list(dtype = "float64")
   if (length(types) == 0) types$rows <- list(dtype = "float32")
   types <- types[sorted_words(names(types))]
-  if (!is.null(blueprint$weight)) types[[blueprint$weight]] <- list(dtype = "float64")
   if (!has_response) return(types)
+  if (!is.null(blueprint$weight)) types[[blueprint$weight]] <- list(dtype = "float64")
   width <- blueprint$response$width
   types[[length(types) + 1]] <- if (blueprint$as_words) list(dtype = "string") else {
     list(dtype = "float64", shape = if (isTRUE(width > 1)) list(width))
@@ -388,7 +388,8 @@ formula_batches <- function(dataset, features, response, model) {
   blueprint <- model$blueprint
   form <- record_form(dataset, response, user_frame())
   columns <- intersect(names(form), model$blueprint$columns)
-  lacks <- setdiff(columns, c(features, response, blueprint$response_variables))
+  unread <- c(blueprint$response_variables, if (length(response) == 0) blueprint$weight)
+  lacks <- setdiff(columns, c(features, response, unread))
   if (length(lacks)) abort_unselected(lacks, model$formula)
   if (length(response) && !response %in% blueprint$response_variables) {
     abort_other_response(response, blueprint$response$name)

@@ -53,7 +53,7 @@ test_that("columns of shape [batch, 1] are numbers, strings and weights", {
     expect_equal(evaluate(model, input)$average_loss, loss, tolerance = 1e-5)
     expect_equal(evaluate(model, dataset)$average_loss, loss, tolerance = 1e-5)
     expect_equal(predict(model, dataset), predict(model, cars), tolerance = 1e-5)
-    rows <- predict(model, input_fn(dataset, features = c(wt, g, qsec, w)))
+    rows <- predict(model, input_fn(dataset, features = c(wt, g, qsec)))
     expect_equal(unlist(rows), predict(model, cars)$.pred, ignore_attr = TRUE, tolerance = 1e-5)
     train(model, input, steps = 2)
   }
