@@ -414,7 +414,7 @@ new_variable <- function(name, expr, data, blueprint, call) {
   list(
     expr = fixed, levels = words, na_level = na_level,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
-    time = time, origin = if (identical(time, "POSIXct")) first_time(value)
+    time = time, origin = number_origin(value, name, time, blueprint)
   )
 }
 

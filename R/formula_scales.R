@@ -7,15 +7,17 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
     is_alone <- length(term$numbers) == 1 && length(term$words) == 0
+    scale <- known$terms[[name]]
     origin <- if (is_alone) blueprint$variables[[term$numbers]]$origin
-    if (!is.null(origin)) {
-      scale <- known$terms[[name]]
-      blueprint$terms[[name]][c("center", "scale")] <-
-        if (is.null(scale$center)) list(if (blueprint$has_bias) origin else 0, 1)
-        else scale[c("center", "scale")]
+    # trained trees determine whether there is an origin
+    by_known <- is_alone && !is.null(known) && isTRUE(blueprint$has_trees)
+    if (by_known || !is.null(origin) && !is.null(scale$center)) {
+      blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
+    } else if (!is.null(origin)) {
+      blueprint$terms[[name]]$center <- if (blueprint$has_bias) origin else 0
+      blueprint$terms[[name]]$scale <- 1
     }
     if (!is_scaled || !scales_terms || length(term$numbers) == 0 || has_basis(blueprint, name)) next
-    scale <- known$terms[[name]]
     if (is.null(scale$scale)) {
       # centering is possible only if each level also has a bias
       is_centered <- if (length(term$words) == 0) blueprint$has_bias else {

@@ -31,6 +31,8 @@ NULL
 #' @section Features of a formula: Numbers, logicals, strings and factors are used directly. A split
 #'   can select one level, also of an ordered factor. Dates (`Date`), times (`POSIXct`, `POSIXlt`)
 #'   and time differences become numbers of days, seconds and days; splits show them as dates.
+#'   Splits compare numbers in single precision; if a feature has numbers beyond 2^24, its smallest
+#'   number is subtracted first.
 #'   `offset()` is an error, because the model has no linear part.
 #' @section Missing values: With a formula and `na.action = na.pass`, rows with `NA` stay in the
 #'   data. A number with missing values in the training data has two features: one replaces missing
