@@ -87,7 +87,7 @@ formula_arguments <- function(matched, folder, call) {
 
 # A vector of weights, as in lm(), becomes a column of the data.
 add_weight_vector <- function(matched) {
-  weight <- matched$args$weight_column
+  weight <- plain_vctrs(matched$args$weight_column)
   data <- matched$args$data
   if (!is.numeric(weight) || !is.data.frame(data) || length(weight) != nrow(data)) return(matched)
   name <- free_name("weights", names(data))

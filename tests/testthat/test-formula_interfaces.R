@@ -111,3 +111,51 @@ test_that("weights may be a vector, or the column that a head names", {
   expect_equal(coef(counts), coef(reference), tolerance = 1e-4)
   expect_error(linear_regressor(mpg ~ wt, mtcars, weights = mtcars$hp), "weight_column = \"hp\"", fixed = TRUE)
 })
+
+test_that("classes of vctrs whose package is not loaded are the vectors below them", {
+  skip_if_not_installed("vctrs")
+  loadNamespace("vctrs")
+  labelled <- function(x, ...) structure(x, ..., class = c("haven_labelled", "vctrs_vctr", typeof(x)))
+  plain <- data.frame(y = sin(1:12), other = 1:12, age = rep(c(1, 2, 3), 4), s = rep(c("a", "b", "c"), 4))
+  plain$id <- rep(1:4, 3)
+  plain$money <- plain$other^2
+  data <- plain
+  data$age <- labelled(plain$age, labels = c(young = 1, old = 3))
+  data$id <- labelled(plain$id)
+  data$s <- labelled(plain$s, labels = c(first = "a"))
+  data$money <- structure(plain$money, class = c("mymoney", "vctrs_vctr", "double"))
+  fit <- function(formula, data, ...) {
+    model <- linear_regressor(formula, data, ...)
+    train(model)
+    model
+  }
+  for (formula in list(y ~ age + other, y ~ money, y ~ s + id, y ~ s * other, money ~ other, y ~ other + offset(age))) {
+    model <- fit(formula, data)
+    reference <- lm(formula, plain)
+    expect_equal(coef(model), coef(reference), tolerance = 1e-4)
+    expect_equal(fitted(model), fitted(reference), tolerance = 1e-4)
+    for (new in list(data[2:4, ], plain[2:4, ])) {
+      expect_equal(predict(model, new)$.pred, unname(predict(reference, plain[2:4, ])), tolerance = 1e-4)
+    }
+    band <- predict(model, data[2:4, ], interval = "confidence")
+    expect_equal(band$.pred, unname(predict(reference, plain[2:4, ])), tolerance = 1e-4)
+  }
+  reference <- lm(y ~ other, plain, weights = age)
+  expect_equal(coef(fit(y ~ other, data, weight_column = "age")), coef(reference), tolerance = 1e-4)
+  expect_equal(coef(fit(y ~ other, data, weight_column = data$age)), coef(reference), tolerance = 1e-4)
+  missing <- data
+  missing$age[2] <- NA
+  for (action in list(na.omit, "mean", list(age = 2))) {
+    model <- suppressMessages(fit(y ~ age, missing, na.action = action))
+    expect_false(anyNA(coef(model)))
+  }
+  classes <- linear_classifier(s ~ other, data)
+  train(classes)
+  expect_equal(nrow(coef(classes)), 2)
+  trees <- boosted_trees_regressor(y ~ age + s, data, n_trees = 5)
+  train(trees)
+  expect_identical(predict(trees, plain), predict(trees, data))
+  columns <- linear_regressor(column_numeric("age"))
+  train(columns, input_fn(data, features = age, response = money), steps = 2)
+  expect_identical(predict(columns, data), predict(columns, plain))
+})
