@@ -57,6 +57,24 @@ check_time <- function(x, name, was, call) {
   )
 }
 
+# The unit of a column of the package units; NULL for other columns.
+unit_of <- function(x) {
+  if (!inherits(x, "units")) return(NULL)
+  tryCatch(getExportedValue("units", "deparse_unit")(x), error = function(error) NULL)
+}
+
+# A column in the unit of the training. Numbers without a unit are taken to be in this unit.
+in_unit <- function(x, unit, name, call) {
+  if (is.null(unit) || !inherits(x, "units")) return(x)
+  tryCatch(getExportedValue("units", "set_units")(x, unit, mode = "standard"), error = function(error) {
+    abort_runhooks(
+      "{.val {name}} is in {.val {unit_of(x)}}, which cannot be converted to {.val {unit}}, the unit
+       of the training.",
+      call = call
+    )
+  })
+}
+
 # Thresholds in the units of the data, with dates and times as in "day <= 2020-02-29".
 with_time_questions <- function(nodes, blueprint) {
   for (name in names(blueprint$terms)) {

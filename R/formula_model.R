@@ -87,7 +87,7 @@ formula_arguments <- function(matched, folder, call) {
 
 # A vector of weights, as in lm(), becomes a column of the data.
 add_weight_vector <- function(matched) {
-  weight <- plain_vctrs(matched$args$weight_column)
+  weight <- plain_vector(matched$args$weight_column)
   data <- matched$args$data
   if (!is.numeric(weight) || !is.data.frame(data) || length(weight) != nrow(data)) return(matched)
   name <- free_name("weights", names(data))
@@ -119,6 +119,7 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
   blueprint$na <- as_na_action(na_action, seen, blueprint, call, if (is_stream) data)
   blueprint$is_stream <- is_stream
   filled <- fill_missing(seen, blueprint$na$constants)
+  if (any(vapply(filled, inherits, NA, "units"))) blueprint <- add_response_unit(blueprint, filled, call)
   for (slot in names(terms)) blueprint <- add_terms(blueprint, terms[[slot]], filled, call)
   blueprint$has_bias <- all(vapply(terms, has_bias, NA, blueprint))
   if (is_stream) {
@@ -140,6 +141,16 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
   blueprint$response$width <- if (length(dim(frame$response)) == 2) ncol(frame$response) else 1L
   frame$blueprint <- blueprint
   frame
+}
+
+add_response_unit <- function(blueprint, data, call) {
+  response <- blueprint$response
+  blueprint$response$unit <- if (is.null(blueprint$known)) {
+    unit_of(raw_value(response$name, response$expr, data, blueprint, call))
+  } else {
+    blueprint$known$response$unit
+  }
+  blueprint
 }
 
 inform_scan_done <- function(learned, columns) {
@@ -395,6 +406,8 @@ new_variable <- function(name, expr, data, blueprint, call) {
   known <- blueprint$known$variables[[name]]
   time <- time_kind(raw)
   if (!is.null(known)) check_time(raw, name, known$time, call)
+  unit <- if (is.null(known)) unit_of(raw) else known$unit
+  raw <- in_unit(raw, unit, name, call)
   value <- plain_value(if (is.null(time)) raw else time_numbers(raw))
   na_level <- known$na_level
   if (is.null(known) && is.factor(value) && anyNA(levels(value))) {
@@ -412,7 +425,7 @@ new_variable <- function(name, expr, data, blueprint, call) {
   fixed <- without_contrasts(fixed)
   check_known_basis(name, fixed, known, call)
   list(
-    expr = fixed, levels = words, na_level = na_level,
+    expr = fixed, levels = words, na_level = na_level, unit = unit,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
     time = time, origin = number_origin(value, name, time, blueprint)
   )
@@ -460,7 +473,9 @@ plain_value <- function(value) {
 
 formula_value <- function(name, data, blueprint, call) {
   variable <- blueprint$variables[[name]]
-  raw <- raw_value(name, variable$expr, data, blueprint, call)
+  raw <- in_unit(
+    raw_value(name, variable$expr, data, blueprint, call), variable$unit, name, call
+  )
   if (is.null(variable$time)) return(with_named_na(plain_value(raw), variable$na_level))
   check_time(raw, name, variable$time, call)
   time_numbers(raw)
@@ -468,7 +483,8 @@ formula_value <- function(name, data, blueprint, call) {
 
 response_value <- function(data, blueprint, call) {
   response <- blueprint$response
-  value <- plain_value(raw_value(response$name, response$expr, data, blueprint, call))
+  raw <- raw_value(response$name, response$expr, data, blueprint, call)
+  value <- plain_value(in_unit(raw, response$unit, response$name, call))
   value <- with_named_na(value, NULL)
   if (isTRUE(blueprint$as_words) && isTRUE(ncol(value) > 1)) {
     abort_counted_classes(response$name, ncol(value), call)

@@ -110,18 +110,19 @@ is_known_formula <- function(x) {
 formula_record <- function(blueprint) {
   if (is.null(blueprint)) return(NULL)
   present <- function(...) Filter(Negate(is.null), list(...))
+  response <- blueprint$response
   record <- list(
     variables = lapply(blueprint$variables, function(variable) {
       present(
-        levels = variable$levels, na_level = variable$na_level, basis = basis_text(variable$expr),
-        time = variable$time
+        levels = variable$levels, na_level = variable$na_level,
+        basis = basis_text(variable$expr), time = variable$time, unit = variable$unit
       )
     }),
     crosses = blueprint$crosses,
     terms = lapply(blueprint$terms, function(term) {
       present(center = term$center, scale = term$scale)
     }),
-    response = present(center = blueprint$response$center, scale = blueprint$response$scale),
+    response = present(center = response$center, scale = response$scale, unit = response$unit),
     na = blueprint$na
   )
   offset <- blueprint$offset

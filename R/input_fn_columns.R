@@ -12,7 +12,7 @@ bad_places <- function(x, test) {
 flat_column <- function(x) {
   if (is_matrix_package(x)) return(plain_matrix(x))
   if (inherits(x, "AsIs")) class(x) <- setdiff(class(x), "AsIs")
-  x <- plain_vctrs(x)
+  x <- plain_vector(x)
   if (!is.list(x) || is.data.frame(x)) return(x)
   rows <- lapply(unname(x), function(row) {
     row <- if (is.list(row)) unlist(row) else row
@@ -34,10 +34,10 @@ flat_column <- function(x) {
   matrix(unlist(padded), nrow = length(rows), byrow = TRUE)
 }
 
-# The vector below a class of vctrs, such as haven_labelled. Its methods refuse conversions if the
-# package that defines the class is not loaded.
-plain_vctrs <- function(x) {
-  is_plain <- inherits(x, "vctrs_vctr") && is.atomic(x) &&
+# The vector below a class of vctrs, such as haven_labelled, or of units. Methods of vctrs refuse
+# conversions if the package that defines the class is not loaded.
+plain_vector <- function(x) {
+  is_plain <- inherits(x, c("vctrs_vctr", "units")) && is.atomic(x) &&
     !inherits(x, c("factor", "Date", "POSIXt", "difftime", "integer64"))
   if (is_plain) array_like(as.vector(unclass(x)), unclass(x)) else x
 }

@@ -159,3 +159,40 @@ test_that("classes of vctrs whose package is not loaded are the vectors below th
   train(columns, input_fn(data, features = age, response = money), steps = 2)
   expect_identical(predict(columns, data), predict(columns, plain))
 })
+
+test_that("columns of the package units are converted to the unit of the training", {
+  skip_if_not_installed("units")
+  km <- data.frame(y = sin(1:20), x = units::set_units(1:20 + 0, "km"), z = units::set_units(cos(1:20), "km/h"))
+  m <- km
+  m$x <- units::set_units(km$x, "m")
+  m$z <- units::set_units(km$z, "m/s")
+  fit <- function(make, formula, data = km, ...) {
+    model <- make(formula, data, ...)
+    suppressMessages(train(model, steps = if (identical(make, dnn_regressor)) 20))
+    model
+  }
+  linear <- fit(linear_regressor, y ~ x)
+  expect_equal(coef(linear), coef(lm(y ~ as.numeric(x), km)), tolerance = 1e-4, ignore_attr = TRUE)
+  models <- list(
+    linear, fit(dnn_regressor, y ~ x, hidden_units = 4), fit(boosted_trees_regressor, y ~ x),
+    fit(linear_regressor, z ~ x), fit(linear_regressor, y ~ I(x^2) + x)
+  )
+  for (model in models) {
+    expect_equal(predict(model, m), predict(model, km), tolerance = 1e-5)
+    expect_equal(evaluate(model, m), evaluate(model, km), tolerance = 1e-5, ignore_attr = TRUE)
+    restored <- withr::local_tempfile(fileext = ".rds")
+    saveRDS(model, restored)
+    expect_equal(predict(readRDS(restored), m), predict(model, m))
+  }
+  expect_equal(predict(linear, transform(km, x = as.numeric(x))), predict(linear, km))
+  expect_equal(
+    predict(linear, m, interval = "confidence"), predict(linear, km, interval = "confidence"),
+    tolerance = 1e-5
+  )
+  again <- linear_regressor(y ~ x, m, model_dir = model_dir(linear))
+  expect_equal(predict(again, km), predict(linear, km))
+  expect_error(
+    predict(linear, data.frame(x = units::set_units(1, "kg"))), "\"x\".*\"kg\".*\"km\"",
+    class = "runhooks_error"
+  )
+})
