@@ -91,6 +91,7 @@ export_savedmodel.tf_estimator <- function(object, export_dir_base,
   receiver <- as_receiver(object, serving_input_receiver_fn)
   check_model_compatible(object, "infer")
   check_scales(object, environment())
+  check_checkpoint(object, checkpoint_path, environment())
   if (is.null(checkpoint_path)) {
     # the core raises TensorFlow's error if there is no checkpoint
     suppressWarnings(

@@ -37,9 +37,9 @@ blueprint_frame <- function(blueprint, data, with_response, call) {
     check_column(
       response, blueprint$response$name, TRUE, call, missing = TRUE, finite = last_of(finite)
     )
-    missing[[blueprint$response$name]] <- is_missing_row(frame$response, blanks = FALSE)
+    missing[[blueprint$response$name]] <- is_missing_row(frame$response)
     if (!is.null(blueprint$weight)) {
-      frame$weight <- required_column(data, blueprint$weight, call)
+      frame$weight <- plain_vector(required_column(data, blueprint$weight, call))
       missing[[blueprint$weight]] <- is_missing_row(frame$weight)
     }
   }
@@ -83,7 +83,8 @@ frame_features <- function(blueprint, frame) {
     list(kind = "character", levels = variable$levels)
   })
   has_trees <- isTRUE(blueprint$has_trees)
-  values <- with_missing_words(coerce_to_schema(frame$values, known, has_trees = has_trees), blueprint)
+  values <- coerce_to_schema(frame$values, known, has_trees = has_trees, missing = NA)
+  values <- with_missing_words(values, blueprint)
   crosses <- Filter(function(parts) product_name(parts) %in% names(blueprint$crosses),
     blueprint$features
   )
@@ -92,12 +93,12 @@ frame_features <- function(blueprint, frame) {
     list(kind = "character", levels = blueprint$crosses[[name]])
   })
   values[names(words)] <- coerce_to_schema(
-    words, setNames(crossed, names(words)), has_trees = has_trees
+    words, setNames(crossed, names(words)), has_trees = has_trees, missing = NA
   )
   features <- lapply(names(blueprint$features), function(name) {
     parts <- if (name %in% names(words)) name else blueprint$features[[name]]
     value <- feature_value(parts, values)
-    if (is.factor(value)) array_like(as.character(value), value) else value
+    if (is.factor(value)) graph_words(value) else value
   })
   features <- setNames(features, unname(blueprint$keys[names(blueprint$features)]))
   if (!is.null(blueprint$offset)) features[[blueprint$offset$name]] <- frame$offset

@@ -34,7 +34,7 @@ check_known_bias <- function(blueprint, folder, call) {
       "The model in {.path {folder$path}} was trained
        {if (blueprint$has_bias) 'without' else 'with'} an intercept, but this model is
        {if (blueprint$has_bias) 'with' else 'without'} one.",
-      i = "Use another {.arg model_dir}, or the formula of the training."
+      i = "Use another {.arg {folder_arg(folder)}}, or the formula of the training."
     ),
     kind = "failed_precondition", call = call
   )

@@ -31,8 +31,11 @@ formula_arguments <- function(matched, folder, call) {
   blueprint <- new_blueprint(formula, columns, weight, call)
   blueprint$as_words <- mode == "classification"
   blueprint$has_trees <- matched$traits$has_trees
-  folder <- open_folder(folder)
+  folder <- source_folder(open_folder(folder), args$warm_start_from)
   blueprint$known <- remembered_formula(folder)
+  if (!is.null(response_difference(folder_memory(folder), blueprint$response$name))) {
+    blueprint$known["response"] <- list(NULL)
+  }
   terms <- lapply(formulas, formula_variables, columns, blueprint, call)
   blueprint <- add_offset(blueprint, terms, parts, columns, environment(formula), call)
   blueprint$columns <- used <- used_columns(formula, terms, columns, weight, call)
@@ -84,7 +87,7 @@ formula_arguments <- function(matched, folder, call) {
 
 # A vector of weights, as in lm(), becomes a column of the data.
 add_weight_vector <- function(matched) {
-  weight <- matched$args$weight_column
+  weight <- plain_vector(matched$args$weight_column)
   data <- matched$args$data
   if (!is.numeric(weight) || !is.data.frame(data) || length(weight) != nrow(data)) return(matched)
   name <- free_name("weights", names(data))
@@ -116,6 +119,7 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
   blueprint$na <- as_na_action(na_action, seen, blueprint, call, if (is_stream) data)
   blueprint$is_stream <- is_stream
   filled <- fill_missing(seen, blueprint$na$constants)
+  if (any(vapply(filled, inherits, NA, "units"))) blueprint <- add_response_unit(blueprint, filled, call)
   for (slot in names(terms)) blueprint <- add_terms(blueprint, terms[[slot]], filled, call)
   blueprint$has_bias <- all(vapply(terms, has_bias, NA, blueprint))
   if (is_stream) {
@@ -137,6 +141,16 @@ learn_formula <- function(blueprint, terms, data, used, na_action, wants, call) 
   blueprint$response$width <- if (length(dim(frame$response)) == 2) ncol(frame$response) else 1L
   frame$blueprint <- blueprint
   frame
+}
+
+add_response_unit <- function(blueprint, data, call) {
+  response <- blueprint$response
+  blueprint$response$unit <- if (is.null(blueprint$known)) {
+    unit_of(raw_value(response$name, response$expr, data, blueprint, call))
+  } else {
+    blueprint$known$response$unit
+  }
+  blueprint
 }
 
 inform_scan_done <- function(learned, columns) {
@@ -377,7 +391,6 @@ crossed_levels <- function(values, blueprint, words) {
 crossed_words <- function(values) {
   parts <- lapply(unname(values), function(x) {
     words <- as.character(x)
-    words[which(!nzchar(words))] <- NA
     # escape the separator in the levels
     if (any(grepl(":", words, fixed = TRUE))) gsub("([\\\\:])", "\\\\\\1", words) else words
   })
@@ -393,7 +406,14 @@ new_variable <- function(name, expr, data, blueprint, call) {
   known <- blueprint$known$variables[[name]]
   time <- time_kind(raw)
   if (!is.null(known)) check_time(raw, name, known$time, call)
+  unit <- if (is.null(known)) unit_of(raw) else known$unit
+  raw <- in_unit(raw, unit, name, call)
   value <- plain_value(if (is.null(time)) raw else time_numbers(raw))
+  na_level <- known$na_level
+  if (is.null(known) && is.factor(value) && anyNA(levels(value))) {
+    na_level <- new_word("(NA)", setdiff(levels(value), NA))
+  }
+  value <- with_named_na(value, na_level)
   check_column(value, name, FALSE, call, missing = TRUE)
   words <- if (is.factor(value)) levels(value) else if (is.character(value)) plain_words(value)
   if (!is.null(words) && !blueprint$is_stream) check_has_levels(words, name, call)
@@ -405,13 +425,13 @@ new_variable <- function(name, expr, data, blueprint, call) {
   fixed <- without_contrasts(fixed)
   check_known_basis(name, fixed, known, call)
   list(
-    expr = fixed, levels = words,
+    expr = fixed, levels = words, na_level = na_level, unit = unit,
     width = if (length(dim(value)) > 1) as.integer(prod(dim(value)[-1])) else 1L,
-    time = time, origin = if (identical(time, "POSIXct")) first_time(value)
+    time = time, origin = number_origin(value, name, time, blueprint)
   )
 }
 
-plain_words <- function(x) sorted_words(setdiff(x, c(NA, "")))
+plain_words <- function(x) sorted_words(setdiff(x, NA))
 
 check_has_levels <- function(words, name, call) {
   if (length(words)) return(invisible())
@@ -453,15 +473,19 @@ plain_value <- function(value) {
 
 formula_value <- function(name, data, blueprint, call) {
   variable <- blueprint$variables[[name]]
-  raw <- raw_value(name, variable$expr, data, blueprint, call)
-  if (is.null(variable$time)) return(plain_value(raw))
+  raw <- in_unit(
+    raw_value(name, variable$expr, data, blueprint, call), variable$unit, name, call
+  )
+  if (is.null(variable$time)) return(with_named_na(plain_value(raw), variable$na_level))
   check_time(raw, name, variable$time, call)
   time_numbers(raw)
 }
 
 response_value <- function(data, blueprint, call) {
   response <- blueprint$response
-  value <- plain_value(raw_value(response$name, response$expr, data, blueprint, call))
+  raw <- raw_value(response$name, response$expr, data, blueprint, call)
+  value <- plain_value(in_unit(raw, response$unit, response$name, call))
+  value <- with_named_na(value, NULL)
   if (isTRUE(blueprint$as_words) && isTRUE(ncol(value) > 1)) {
     abort_counted_classes(response$name, ncol(value), call)
   }

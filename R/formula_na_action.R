@@ -1,4 +1,4 @@
-# Missing values in models from a formula. In character columns and factors, "" is also missing.
+# Missing values in models from a formula.
 
 # `kind` is "fail", "omit", "exclude", "pass" or "constants"; `constants` are by column.
 as_na_action <- function(x, data, blueprint, call, stream = NULL) {
@@ -53,6 +53,7 @@ middle_values <- function(data, blueprint, name, stream, call) {
   is_number <- vapply(data, function(x) is.numeric(x) && is.null(dim(x)), NA)
   is_feature <- !names(data) %in% c(blueprint$response_variables, blueprint$weight)
   columns <- names(data)[is_number & is_feature]
+  data[columns] <- lapply(data[columns], plain_vector)
   if (is.null(stream)) {
     middle <- if (name == "mean") mean else stats::median
     return(lapply(data[columns], function(x) middle(x[is.finite(x)])))
@@ -126,7 +127,7 @@ learn_missing <- function(blueprint, variables) {
     blueprint$na$numbers <- as.list(variables[!is_word])
     for (name in variables[is_word]) {
       levels <- blueprint$variables[[name]]$levels
-      word <- last_of(make.unique(c(levels, "(missing)")))
+      word <- new_word("(missing)", levels)
       blueprint$variables[[name]]$levels <- c(levels, word)
       blueprint$na$words[[name]] <- word
     }
@@ -159,26 +160,17 @@ with_missing_words <- function(values, blueprint) {
 
 fill_missing <- function(data, constants) {
   for (name in intersect(names(constants), names(data))) {
-    x <- data[[name]]
-    if (is.character(x) || is.factor(x)) x[is_blank(x)] <- NA
-    data[[name]] <- fill_column(x, constants[[name]])
+    data[[name]] <- fill_column(plain_vector(data[[name]]), constants[[name]])
   }
   data
 }
 
-# Whether each row has NA or NaN. `words`: also check strings and factors; `blanks`: "" is missing.
-is_missing_row <- function(x, words = TRUE, blanks = words) {
+# Whether each row has NA or NaN. `words`: also check strings and factors.
+is_missing_row <- function(x, words = TRUE) {
   is_word <- is.character(x) || is.factor(x)
   if (is.list(x) || is_sparse_matrix(x) || (is_word && !words)) return(logical(n_rows(x)))
   missing <- is.na(x)
-  if (is_word && blanks) missing <- missing | is_blank(x)
   if (is.null(dim(x))) missing else rowSums(matrix(missing, n_rows(x))) > 0
-}
-
-is_blank <- function(x) {
-  if (is.character(x)) return(!is.na(x) & !nzchar(x))
-  blank <- !nzchar(levels(x))
-  if (any(blank)) as.integer(x) %in% which(blank) else logical(length(x))
 }
 
 keep_rows <- function(x, rows) {
@@ -238,9 +230,9 @@ abort_missing_rows <- function(missing, blueprint, call) {
   has_response <- blueprint$response$name %in% some
   numbers <- setdiff(some, blueprint$response$name)
   example <- utils::head(c(intersect(numbers, make.names(numbers)), "x"), 1) # nolint: used by cli
-  is_word <- !is.null(blueprint$variables[[example]]$levels)
+  levels <- blueprint$variables[[example]]$levels
   # nolint: used by cli
-  value <- if (is_word) paste0('"', plain_words(blueprint$variables[[example]]$levels)[[1]], '"') else "0"
+  value <- if (is.null(levels)) "0" else paste0('"', c(setdiff(levels, ""), "")[[1]], '"')
   advice <- c(
     i = "{.code na.action = na.omit} in the constructor drops these rows.",
     i = if (length(numbers)) {

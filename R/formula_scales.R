@@ -7,16 +7,18 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
   for (name in names(blueprint$terms)) {
     term <- blueprint$terms[[name]]
     is_alone <- length(term$numbers) == 1 && length(term$words) == 0
+    scale <- known$terms[[name]]
     origin <- if (is_alone) blueprint$variables[[term$numbers]]$origin
-    if (!is.null(origin)) {
-      scale <- known$terms[[name]]
-      blueprint$terms[[name]][c("center", "scale")] <-
-        if (is.null(scale$center)) list(if (blueprint$has_bias) origin else 0, 1)
-        else scale[c("center", "scale")]
+    # trained trees determine whether there is an origin
+    by_known <- is_alone && !is.null(known) && isTRUE(blueprint$has_trees)
+    if (by_known || !is.null(origin) && !is.null(scale$center)) {
+      blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
+    } else if (!is.null(origin)) {
+      blueprint$terms[[name]]$center <- if (blueprint$has_bias) origin else 0
+      blueprint$terms[[name]]$scale <- 1
     }
     if (!is_scaled || !scales_terms || length(term$numbers) == 0 || has_basis(blueprint, name)) next
-    scale <- known$terms[[name]]
-    if (is.null(scale)) {
+    if (is.null(scale$scale)) {
       # centering is possible only if each level also has a bias
       is_centered <- if (length(term$words) == 0) blueprint$has_bias else {
         product_name(term$words) %in% names(blueprint$terms)
@@ -26,7 +28,8 @@ add_scales <- function(blueprint, frame, is_scaled, scales_labels, scales_terms 
     blueprint$terms[[name]][c("center", "scale")] <- scale[c("center", "scale")]
   }
   if (is_scaled && scales_labels && is.numeric(frame$response)) {
-    scale <- if (is.null(known)) response_scale(frame, blueprint$has_bias) else known$response
+    scale <- known$response
+    if (is.null(scale)) scale <- response_scale(frame, blueprint$has_bias)
     blueprint$response[c("center", "scale")] <- scale[c("center", "scale")]
   }
   blueprint
@@ -75,6 +78,16 @@ label_scale_arguments <- function(blueprint) {
   list(label_center = as.list(response$center), label_scale = as.list(response$scale))
 }
 
+# The directory whose training determines levels and scales: that of a warm start, before the first
+# training in `folder`.
+source_folder <- function(folder, warm_start) {
+  if (folder$has_checkpoint) return(folder)
+  source <- warm_start_folder(warm_start)
+  if (is.null(source) || is.null(remembered_formula(source))) return(folder)
+  source$arg <- "warm_start_from"
+  source
+}
+
 remembered_formula <- function(folder) {
   if (!folder$has_metadata || !folder$has_checkpoint) return(NULL)
   known <- folder_memory(folder)$formula
@@ -97,15 +110,19 @@ is_known_formula <- function(x) {
 formula_record <- function(blueprint) {
   if (is.null(blueprint)) return(NULL)
   present <- function(...) Filter(Negate(is.null), list(...))
+  response <- blueprint$response
   record <- list(
     variables = lapply(blueprint$variables, function(variable) {
-      present(levels = variable$levels, basis = basis_text(variable$expr), time = variable$time)
+      present(
+        levels = variable$levels, na_level = variable$na_level,
+        basis = basis_text(variable$expr), time = variable$time, unit = variable$unit
+      )
     }),
     crosses = blueprint$crosses,
     terms = lapply(blueprint$terms, function(term) {
       present(center = term$center, scale = term$scale)
     }),
-    response = present(center = blueprint$response$center, scale = blueprint$response$scale),
+    response = present(center = response$center, scale = response$scale, unit = response$unit),
     na = blueprint$na
   )
   offset <- blueprint$offset
@@ -122,13 +139,16 @@ check_known_basis <- function(name, expr, known, call) {
   if (is.null(known) || identical(known$basis, basis_text(expr))) return(invisible())
   abort_runhooks(
     c(
-      "{.code {name}} differs between these data and the training data of the model in its
-       directory.",
-      i = "Create the model with the training data, or use another {.arg model_dir}."
+      "{.code {name}} differs between these data and the training data of the model whose weights
+       are used.",
+      i = "Create the model with the training data, or use another {.arg model_dir} or
+           {.arg warm_start_from}."
     ),
     call = call
   )
 }
+
+folder_arg <- function(folder) if (is.null(folder$arg)) "model_dir" else folder$arg
 
 # The argument, which must agree with the trained model in the directory.
 is_normalized <- function(matched, known, folder, call) {
@@ -140,7 +160,7 @@ is_normalized <- function(matched, known, folder, call) {
   abort_runhooks(
     c(
       "The model in {.path {folder$path}} was trained with {.code normalize = {was}}.",
-      i = "Use {.code normalize = {was}}, or another {.arg model_dir}."
+      i = "Use {.code normalize = {was}}, or another {.arg {folder_arg(folder)}}."
     ),
     call = call
   )

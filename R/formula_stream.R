@@ -26,13 +26,35 @@ as_stream <- function(x, response = NULL, call = parent.frame()) {
   }
   dims <- info$dims[unlist(form)]
   is_batched <- all(lengths(dims) > 0) && length(unique(vapply(dims, `[[`, 0, 1))) == 1
+  is_twice <- is_batched_twice(info, form)
+  widths <- if (is_twice) vapply(dims, `[[`, 0, 2)
+  if (is_twice && !anyNA(widths)) check_batched_once(widths, call)
   x <- tf_dataset(x$handle, form)
   rows <- if (is_batched) dataset_flat_map(x, tensor_slices_dataset) else x
   sizes <- if (is_batched) lapply(dims, `[`, -1) else dims
   widths <- vapply(sizes, function(d) prod(as.numeric(d)), 0)
   structure(
-    list(rows = rows, names = names(form), widths = setNames(widths, names(form))),
+    list(
+      rows = rows, names = names(form), widths = setNames(widths, names(form)), is_twice = is_twice
+    ),
     class = "runhooks_stream"
+  )
+}
+
+# Whether all columns may be batches of batches; chunks then have one width for all.
+is_batched_twice <- function(info, form) {
+  batches <- gregexpr("\\b(Padded)?Batch\\(", info$description)[[1]]
+  length(batches) > 1 && all(lengths(info$dims[unlist(form)]) == 2)
+}
+
+check_batched_once <- function(widths, call = user_frame()) {
+  if (length(unique(widths)) > 1 || widths[[1]] == 1) return(invisible())
+  abort_runhooks(
+    c(
+      "The elements are batches of batches; is there one {.fn dataset_batch} too many?",
+      x = "Each of the columns has {widths[[1]]} values in each row of a batch."
+    ),
+    call = call
   )
 }
 
@@ -83,7 +105,7 @@ values_of_row <- function(stream, columns) {
 each_chunk <- function(stream, columns, visit, size = chunk_size(stream, columns)) {
   before <- 0
   look <- function(...) {
-    chunk <- as_chunk(list(...), columns)
+    chunk <- as_chunk(list(...), columns, stream$is_twice)
     with_first_row(visit(chunk), before)
     before <<- before + n_rows(chunk[[1]])
     0L
@@ -99,8 +121,13 @@ chunk_size <- function(stream, columns) {
   min(8192, max(64, floor(2^19 / values_of_row(stream, columns))))
 }
 
-as_chunk <- function(values, names) {
-  values <- lapply(values, function(x) if (length(dim(x)) == 1) as.vector(x) else x)
+# Datasets have no missing string but "". Matrices of one column become vectors.
+as_chunk <- function(values, names, is_twice = FALSE) {
+  if (isTRUE(is_twice)) check_batched_once(vapply(values, NCOL, 0L))
+  values <- lapply(values, function(x) {
+    if (is.character(x)) x[!nzchar(x)] <- NA
+    if (prod(dim(x)[-1]) == 1) as.vector(x) else x
+  })
   setNames(values, names)
 }
 
@@ -115,12 +142,9 @@ with_first_row <- function(expr, before) {
 
 first_chunk <- function(stream, columns, call) {
   first <- NULL
-  each_chunk(
-    structure(list(rows = dataset_take(stream$rows, chunk_size(stream, columns)),
-      widths = stream$widths
-    )),
-    columns, function(chunk) first <<- chunk
-  )
+  few <- stream
+  few$rows <- dataset_take(stream$rows, chunk_size(stream, columns))
+  each_chunk(few, columns, function(chunk) first <<- chunk)
   if (is.null(first)) abort_runhooks("The data have no rows.", call = call)
   first
 }
@@ -247,14 +271,14 @@ stream_features <- function(stream, model, mode) {
 }
 
 # Converts batches of records to batches of features. For prediction, they have no response.
-feature_batches <- function(batches, columns, model, mode) {
+feature_batches <- function(batches, columns, model, mode, is_twice = FALSE) {
   blueprint <- model$blueprint
   has_response <- !identical(mode, "infer")
   types <- feature_types(model, has_response)
   note <- omission_note()
   before <- 0
   compute <- function(...) {
-    chunk <- as_chunk(list(...), columns)
+    chunk <- as_chunk(list(...), columns, is_twice)
     n <- n_rows(chunk[[1]])
     values <- with_first_row(
       chunk_features(chunk, model, types, mode, note), before
@@ -288,8 +312,8 @@ feature_types <- function(model, has_response) {
   if (!is.null(blueprint$offset)) types[[blueprint$offset$name]] <- list(dtype = "float64")
   if (length(types) == 0) types$rows <- list(dtype = "float32")
   types <- types[sorted_words(names(types))]
-  if (!is.null(blueprint$weight)) types[[blueprint$weight]] <- list(dtype = "float64")
   if (!has_response) return(types)
+  if (!is.null(blueprint$weight)) types[[blueprint$weight]] <- list(dtype = "float64")
   width <- blueprint$response$width
   types[[length(types) + 1]] <- if (blueprint$as_words) list(dtype = "string") else {
     list(dtype = "float64", shape = if (isTRUE(width > 1)) list(width))
@@ -326,7 +350,7 @@ chunk_features <- function(chunk, model, types, mode, note) {
 as_component <- function(x, type) {
   if (is.character(x)) x[is.na(x)] <- "" else if (is.logical(x)) storage.mode(x) <- "double"
   if (is.factor(x)) x <- as.character(x)
-  if (is.null(dim(x))) array(x, length(x)) else x
+  if (is.null(type$shape)) array(x, length(x)) else x
 }
 
 with_mode <- function(mode, expr) {
@@ -364,7 +388,8 @@ formula_batches <- function(dataset, features, response, model) {
   blueprint <- model$blueprint
   form <- record_form(dataset, response, user_frame())
   columns <- intersect(names(form), model$blueprint$columns)
-  lacks <- setdiff(columns, c(features, response, blueprint$response_variables))
+  unread <- c(blueprint$response_variables, if (length(response) == 0) blueprint$weight)
+  lacks <- setdiff(columns, c(features, response, unread))
   if (length(lacks)) abort_unselected(lacks, model$formula)
   if (length(response) && !response %in% blueprint$response_variables) {
     abort_other_response(response, blueprint$response$name)
@@ -373,7 +398,8 @@ formula_batches <- function(dataset, features, response, model) {
     mode <- the$mode
     if (!identical(mode, "infer") && length(response) == 0) return(next_batch(dataset)[features])
     batches <- tf_dataset(as_read_with_gaps(dataset)$handle, form)
-    batch <- next_batch(feature_batches(batches, columns, model, mode))
+    is_twice <- is_batched_twice(cpp_dataset_info(dataset$handle), form)
+    batch <- next_batch(feature_batches(batches, columns, model, mode, is_twice))
     if (identical(mode, "infer")) return(batch)
     last <- length(batch)
     list(batch[-last], batch[[last]])

@@ -29,9 +29,10 @@ word_levels <- function(name, blueprint) {
 
 # The categorical column of a factor or of a combination of factors.
 word_column <- function(name, blueprint) {
-  column_categorical_with_vocabulary_list(
-    blueprint$keys[[name]], vocabulary_list = word_levels(name, blueprint)
-  )
+  levels <- word_levels(name, blueprint)
+  column <- column_categorical_with_vocabulary_list(blueprint$keys[[name]], vocabulary_list = levels)
+  if ("" %in% levels) column$empty_is_word <- TRUE
+  column
 }
 
 residualize_on_factors <- function(z, means, codes) {

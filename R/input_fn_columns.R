@@ -12,6 +12,7 @@ bad_places <- function(x, test) {
 flat_column <- function(x) {
   if (is_matrix_package(x)) return(plain_matrix(x))
   if (inherits(x, "AsIs")) class(x) <- setdiff(class(x), "AsIs")
+  x <- plain_vector(x)
   if (!is.list(x) || is.data.frame(x)) return(x)
   rows <- lapply(unname(x), function(row) {
     row <- if (is.list(row)) unlist(row) else row
@@ -33,6 +34,14 @@ flat_column <- function(x) {
   matrix(unlist(padded), nrow = length(rows), byrow = TRUE)
 }
 
+# The vector below a class of vctrs, such as haven_labelled, or of units. Methods of vctrs refuse
+# conversions if the package that defines the class is not loaded.
+plain_vector <- function(x) {
+  is_plain <- inherits(x, c("vctrs_vctr", "units")) && is.atomic(x) &&
+    !inherits(x, c("factor", "Date", "POSIXt", "difftime", "integer64"))
+  if (is_plain) array_like(as.vector(unclass(x)), unclass(x)) else x
+}
+
 # What the columns of a model read; the head reads weights of rows.
 model_reads <- function(estimator) if (!is.null(estimator$spec)) cached_core_model(estimator)$reads
 
@@ -49,3 +58,29 @@ float_features <- function(reads) {
 }
 
 row_feature <- function(data) list(rows = numeric(n_rows(data[[1]])))
+
+# Replaces the level NA of a factor by the string `word`; without one, such rows are missing.
+with_named_na <- function(x, word) {
+  if (is.factor(x) && anyNA(levels(x))) {
+    if (is.null(word)) return(array_like(factor(x, exclude = NA), x))
+    levels(x)[is.na(levels(x))] <- word
+    return(x)
+  }
+  if (!is.null(word) && (is.factor(x) || is.character(x))) fill_column(x, word) else x
+}
+
+# Strings for the graph, where NA is "". If "" is a level, NA is a string that is no level.
+graph_words <- function(x, levels = base::levels(x)) {
+  words <- as.character(x)
+  if ("" %in% levels) words[is.na(words)] <- new_word("(missing)", levels)
+  array_like(words, x)
+}
+
+new_word <- function(word, levels) last_of(make.unique(c(levels, word)))
+
+# Variables of a formula with "" or NA as a level, by feature.
+variables_with_blanks <- function(blueprint) {
+  variables <- Filter(function(v) !is.null(v$na_level) || "" %in% v$levels, blueprint$variables)
+  keys <- blueprint$keys[names(variables)]
+  setNames(variables, keys)[!is.na(keys)]
+}

@@ -318,6 +318,10 @@ abort_values <- function(places, x, message, advice = NULL, frame) {
 coerce_to_training_schema <- function(columns, features, response, estimator, reads, response_name = response,
                        order = NULL, finite = all_finite(columns)) {
   is_feature <- seq_along(features)
+  blanks <- variables_with_blanks(estimator$blueprint)
+  for (name in intersect(features, names(blanks))) {
+    columns[[name]] <- with_named_na(columns[[name]], blanks[[name]]$na_level)
+  }
   bearing <- bearing_features(estimator, features)
   columns[is_feature] <- without_missing(columns[is_feature], reads, finite[is_feature], bearing)
   if (is.null(estimator)) return(columns)
@@ -341,6 +345,9 @@ coerce_to_training_schema <- function(columns, features, response, estimator, re
   columns[is_feature] <- coerce_to_schema(
     columns[is_feature], record$features, open, is_tree_model(estimator)
   )
+  for (name in intersect(features, names(blanks))) {
+    columns[[name]] <- graph_words(columns[[name]], blanks[[name]]$levels)
+  }
   check_feature_values(columns[is_feature], reads)
   if (!identical(the$mode, "infer")) check_weights(columns[is_feature], labels$reads)
   if (length(response)) {

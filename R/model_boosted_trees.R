@@ -31,12 +31,14 @@ NULL
 #' @section Features of a formula: Numbers, logicals, strings and factors are used directly. A split
 #'   can select one level, also of an ordered factor. Dates (`Date`), times (`POSIXct`, `POSIXlt`)
 #'   and time differences become numbers of days, seconds and days; splits show them as dates.
+#'   Splits compare numbers in single precision; if a feature has numbers beyond 2^24, its smallest
+#'   number is subtracted first.
 #'   `offset()` is an error, because the model has no linear part.
 #' @section Missing values: With a formula and `na.action = na.pass`, rows with `NA` stay in the
 #'   data. A number with missing values in the training data has two features: one replaces missing
 #'   values by the smallest number, the other by the largest. Each split can thus send missing
 #'   values to the better side. TensorFlow understands these splits, and exported models treat NaN
-#'   in the same way. In strings, `NA` and `""` are the level `"(missing)"`.
+#'   in the same way. In strings, `NA` is the level `"(missing)"`.
 #'
 #'   In predictions, `NA` of a number without missing values in training is treated as the smallest
 #'   number. In strings and factors, a new level is treated as missing if the training data had

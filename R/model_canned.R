@@ -47,6 +47,7 @@ canned_estimator <- function(specs, class = NULL, call = parent.frame()) {
   written <- match.call(constructor, sys.call(sys.parent()), envir = parent.frame(2))
   model$call <- normalize_call(written, settled)
   for (name in c("formula", "blueprint", "data")) model[[name]] <- derived[[name]]
+  check_warm_start(model, args$warm_start_from, call)
   if (!is.null(settled$recipe)) {
     model$recipe <- settled$recipe
     model$data <- as_baked(model$data)

@@ -26,6 +26,15 @@ current_model_dir <- function(object) {
   if (!is.null(folder) && identical(folder$path, path)) folder else open_folder(path)
 }
 
+# The directory of the checkpoint of a warm start, or NULL if there is none.
+warm_start_folder <- function(x) {
+  path <- if (inherits(x, "WarmStartSettings")) x$ckpt_to_initialize_from else if (is_string(x)) x
+  if (is.null(path)) return(NULL)
+  if (!dir.exists(path)) path <- dirname(path)
+  folder <- if (dir.exists(path)) open_folder(absolute_path(path, "warm_start_from"))
+  if (isTRUE(folder$has_checkpoint)) folder
+}
+
 # --- metadata: kinds of features, levels of factors, class labels and the model itself
 # (R/model_dir_compat.R). They are stored next to the checkpoints, for models that are created
 # again.

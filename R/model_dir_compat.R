@@ -9,9 +9,10 @@ model_signature <- function(object) {
 
 # --- checks
 
-# Aborts if the directory contains a different model. `mode` is "train", "eval" or "infer".
-check_model_compatible <- function(object, mode, call = parent.frame()) {
-  folder <- current_model_dir(object)
+# Aborts if the directory contains a different model. `mode` is "train", "eval" or "infer". `arg`:
+# the argument that selects the directory.
+check_model_compatible <- function(object, mode, call = parent.frame(),
+                                   folder = current_model_dir(object), arg = "model_dir") {
   if (is.null(folder) || !folder$has_checkpoint) return(invisible())
   record <- folder_memory(folder)
   was <- record$model
@@ -29,7 +30,7 @@ check_model_compatible <- function(object, mode, call = parent.frame()) {
   if (length(lines) == 0) return(invisible())
   # a vocabulary file that is missing or has changed aborts with its own error
   lapply(spec_columns(object$spec), function(column) cpp_column_buckets(core_value(column)))
-  abort_incompatible_model(folder$path, lines, call)
+  abort_incompatible_model(folder$path, lines, call, arg)
 }
 
 check_column_memory <- function(object, folder, record, call) {
@@ -98,7 +99,7 @@ check_order_memory <- function(record, order, folder) {
   )
 }
 
-abort_incompatible_model <- function(folder, lines, call) {
+abort_incompatible_model <- function(folder, lines, call, arg = "model_dir") {
   most <- 6
   shown <- utils::head(lines, most)
   rest <- length(lines) - length(shown)
@@ -107,7 +108,7 @@ abort_incompatible_model <- function(folder, lines, call) {
     c(
       paste0("The model directory ", folder, " contains a different model."),
       setNames(shown, rep("x", length(shown))),
-      i = "Use another `model_dir`, or create the model with the arguments of the training."
+      i = paste0("Use another `", arg, "`, or create the model with the arguments of the training.")
     ),
     kind = "failed_precondition", call = call
   )

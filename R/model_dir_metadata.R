@@ -77,7 +77,9 @@ kind_words <- c(
 )
 
 # Converts columns to the schema `known`. One warning lists new levels, except those in `open`.
-coerce_to_schema <- function(columns, known, open = character(), has_trees = FALSE) {
+# `missing`: strings that are not levels; "" is the missing string of the graph.
+coerce_to_schema <- function(columns, known, open = character(), has_trees = FALSE,
+                             missing = c(NA, "")) {
   new <- list()
   for (name in intersect(names(columns), names(known))) {
     was <- known[[name]]
@@ -87,7 +89,7 @@ coerce_to_schema <- function(columns, known, open = character(), has_trees = FAL
       next
     }
     words <- as.character(x)
-    unknown <- setdiff(words, c(was$levels, NA, ""))
+    unknown <- setdiff(words, c(was$levels, missing))
     if (length(unknown)) new[[name]] <- unknown
     if (!is.factor(x) || !identical(levels(x), was$levels)) {
       x <- array_like(factor(words, levels = was$levels), x)

@@ -62,8 +62,9 @@ NULL
 #'   named optimizers make 5000 steps of at most 512 rows. Deep models make 2000 steps of at most 64
 #'   rows. If one pass over the data needs more steps, training makes one pass. See
 #'   `vignette("getting-started")`.
-#' @section Missing values: `na.action` applies to all variables of the formula. In strings, `""` is
-#'   missing, as `NA` is. [predict()][predict.tf_estimator] returns one row for each row, with `NA`
+#' @section Missing values: `na.action` applies to all variables of the formula. In a data frame,
+#'   `""` is a level like any other, and so is `NA` in a factor that has it as a level, as in
+#'   [lm()]. In a dataset, `""` is the missing string. [predict()][predict.tf_estimator] returns one row for each row, with `NA`
 #'   where it cannot predict.
 #' @section Predictions: Regressors have the key `predictions`. Classifiers have `logits`,
 #'   `logistic` (two classes only), `probabilities`, `class_ids` and `classes`, which are strings.

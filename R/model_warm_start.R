@@ -23,6 +23,10 @@
 #' @param axis 0 (the default) if the rows belong to the strings, 1 if the columns do.
 #' @return An object of class `WarmStartSettings` or `VocabInfo`. Instead of settings, estimators
 #'   also accept a string: a directory or checkpoint for all trainable variables.
+#' @section Models from a formula: All weights of another model are meaningful only with its terms,
+#'   levels, classes and scales. The new model takes over levels and scales, as with the `model_dir`
+#'   of that model, and other terms or classes are an error of the constructor
+#'   (`runhooks_error_failed_precondition`). This is not checked if settings select variables.
 #' @section Errors: [train()] raises these errors:
 #'   * `runhooks_error_not_found`: there is no checkpoint, or it does not have the variable.
 #'   * `runhooks_error_invalid_argument`: the variable has another shape in the checkpoint.
@@ -86,6 +90,36 @@ vocab_info <- function(new_vocab, new_vocab_size = -1, num_oov_buckets = 0, old_
     old_vocab_size = old_vocab_size, backup_initializer = backup_initializer, axis = axis
   )
   structure(info, class = "VocabInfo")
+}
+
+# All weights of a formula model are meaningful only with its columns, levels and scales. Settings
+# that select variables are not checked.
+check_warm_start <- function(object, from, call) {
+  if (is.null(from) || open_folder(model_dir(object))$has_checkpoint) return(invisible())
+  all <- is_string(from) || identical(
+    from[-1], warm_start_settings(from$ckpt_to_initialize_from)[-1]
+  )
+  folder <- if (all) warm_start_folder(from)
+  record <- if (!is.null(folder)) folder_memory(folder)
+  was <- record$model
+  if (is.null(was) || is.null(record$formula) && is.null(object$blueprint)) return(invisible())
+  now <- core_signature(object)
+  groups <- if (identical(was$kind, now$kind)) c("head", "columns")
+  lines <- unlist(lapply(groups, function(group) differences(group, was[[group]], now[[group]])))
+  if (!is.null(object$blueprint)) {
+    lines <- c(response_difference(record, object$blueprint$response$name), lines)
+  }
+  if (length(lines) == 0) lines <- differing_scales(record$formula, object)
+  if (length(lines) == 0) return(invisible())
+  abort_plain(
+    c(
+      paste0("The weights in ", folder$path, " belong to a different model."),
+      setNames(lines, rep("x", length(lines))),
+      i = "`warm_start_from` needs the terms, levels and classes of that model.",
+      i = "`warm_start_settings(vars_to_warm_start = )` selects weights that do not depend on them."
+    ),
+    kind = "failed_precondition", call = call
+  )
 }
 
 as_warm_start <- function(x, call) {

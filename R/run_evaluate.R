@@ -56,6 +56,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
   watch <- list(planned = planned_steps(input))
   hooks <- complete_hooks(as_hook_list(hooks), "eval", steps, watch)
   check_model_compatible(object, "eval")
+  check_checkpoint(object, checkpoint_path, environment())
   if (is.null(checkpoint_path)) check_has_weights(object, "it is evaluated")
   weights <- current_weights(object, checkpoint_path)
   on.exit(weights$forget(), add = TRUE)

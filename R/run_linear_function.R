@@ -67,8 +67,9 @@ has_coefficients <- function(object) model_traits(object$spec$type)$has_coeffici
 
 design_matrix <- function(object, frame, newdata = NULL) {
   blueprint <- object$blueprint
-  data <- as.data.frame(frame$data, optional = TRUE)
-  data <- plain_times(fill_missing(data, blueprint$na$constants))
+  given <- as.data.frame(frame$data, optional = TRUE)
+  data <- given
+  data <- plain_columns(fill_missing(data, blueprint$na$constants), blueprint)
   rows <- frame$rows
   frame <- list2env(blueprint$constants, parent = globalenv())
   sum <- sum_of_terms(blueprint)
@@ -81,7 +82,11 @@ design_matrix <- function(object, frame, newdata = NULL) {
   model <- with_lone_levels(model)
   if (is.null(newdata)) return(stats::model.matrix(terms, model))
   terms <- attr(model, "terms")
-  newdata <- plain_times(fill_missing(newdata, blueprint$na$constants))
+  newdata <- fill_missing(newdata, blueprint$na$constants)
+  for (name in intersect(names(newdata), names(given))) {
+    newdata[[name]] <- in_unit(newdata[[name]], unit_of(given[[name]]), name, user_frame())
+  }
+  newdata <- plain_columns(newdata, blueprint)
   newdata <- as.data.frame(newdata, optional = TRUE)
   # contrasts need all levels, which few rows may not have
   for (name in intersect(names(newdata), names(data))) {
@@ -112,10 +117,11 @@ with_predvars <- function(terms, blueprint, data) {
   terms
 }
 
-# model.frame() rejects POSIXlt, because it is a list.
-plain_times <- function(data) {
+# model.frame() rejects POSIXlt, because it is a list, and classes whose package is not loaded.
+plain_columns <- function(data, blueprint) {
   for (name in names(data)) {
     if (inherits(data[[name]], "POSIXlt")) data[[name]] <- as.POSIXct(data[[name]])
+    if (name %in% names(blueprint$variables)) data[[name]] <- plain_vector(data[[name]])
   }
   data
 }

@@ -134,6 +134,7 @@ prediction_start <- function(object, input, keys, checkpoint_path, hooks, call =
                              together = FALSE) {
   hooks <- finish_hooks(as_hook_list(hooks, call), "infer")
   check_model_compatible(object, "infer", call)
+  check_checkpoint(object, checkpoint_path, call)
   if (is.null(checkpoint_path)) check_has_weights(object, "it predicts", call)
   function(all) {
     # an iterator runs after the call that opened the directory has returned

@@ -43,7 +43,8 @@ class VocabularyColumn : public CategoricalColumn {
 
 class VocabularyListCategoricalColumn : public VocabularyColumn, public NamedBuckets {
  public:
-  explicit VocabularyListCategoricalColumn(const Args& args) : VocabularyColumn(args) {
+  explicit VocabularyListCategoricalColumn(const Args& args)
+      : VocabularyColumn(args), empty_is_word_(args.flag("empty_is_word", false)) {
     const Value* words = args.find("vocabulary_list");
     if (!words) invalid_argument("vocabulary_list ", kEmpty, " (column '", key_, "').");
     if (const auto* list = words->get_if<std::shared_ptr<ValueList>>()) {
@@ -64,7 +65,8 @@ class VocabularyListCategoricalColumn : public VocabularyColumn, public NamedBuc
   std::string bucket_name(int64_t bucket) const override {
     if (bucket >= size_) return "";
     const auto i = static_cast<size_t>(bucket);
-    return numbers_.empty() ? texts_[i] : str_cat(numbers_[i]);
+    if (!numbers_.empty()) return str_cat(numbers_[i]);
+    return empty_is_word_ && texts_[i].empty() ? "\"\"" : texts_[i];
   }
   Output transform(TransformationCache& cache) const override {
     const Shape shape{size_};
@@ -77,7 +79,7 @@ class VocabularyListCategoricalColumn : public VocabularyColumn, public NamedBuc
                                  .op("VocabularyIds", {values, graph.constant(words, "keys")})
                                  .attr("num_oov_buckets", num_oov_)
                                  .attr("default_value", default_)
-                                 .attr("drop_missing", drop_missing);
+                                 .attr("drop_missing", drop_missing && !empty_is_word_);
                            });
   }
 
@@ -104,6 +106,7 @@ class VocabularyListCategoricalColumn : public VocabularyColumn, public NamedBuc
                        seen_.size() + 1, "), column_name: ", key_, ".");
     }
   }
+  bool empty_is_word_;  // in formulas, "" is a level; in TensorFlow it is missing
   std::set<std::string> seen_;
   std::vector<std::string> texts_;
   std::vector<int64_t> numbers_;
@@ -185,7 +188,8 @@ RUNHOOKS_REGISTER_COLUMN(
      "default_value = -1L: whole number or NULL; kept. The id of values not in the list; "
      "`-1`: they count as missing.",
      "num_oov_buckets = 0L: whole number; kept. Number of hash buckets for values not in the "
-     "vocabulary, with ids after its own. Cannot be combined with `default_value`."},
+     "vocabulary, with ids after its own. Cannot be combined with `default_value`.",
+     "empty_is_word = FALSE: flag"},
     "Strings or integers from a vocabulary list.");
 RUNHOOKS_REGISTER_COLUMN(
     VocabularyFileCategoricalColumn,

@@ -111,3 +111,88 @@ test_that("weights may be a vector, or the column that a head names", {
   expect_equal(coef(counts), coef(reference), tolerance = 1e-4)
   expect_error(linear_regressor(mpg ~ wt, mtcars, weights = mtcars$hp), "weight_column = \"hp\"", fixed = TRUE)
 })
+
+test_that("classes of vctrs whose package is not loaded are the vectors below them", {
+  skip_if_not_installed("vctrs")
+  loadNamespace("vctrs")
+  labelled <- function(x, ...) structure(x, ..., class = c("haven_labelled", "vctrs_vctr", typeof(x)))
+  plain <- data.frame(y = sin(1:12), other = 1:12, age = rep(c(1, 2, 3), 4), s = rep(c("a", "b", "c"), 4))
+  plain$id <- rep(1:4, 3)
+  plain$money <- plain$other^2
+  data <- plain
+  data$age <- labelled(plain$age, labels = c(young = 1, old = 3))
+  data$id <- labelled(plain$id)
+  data$s <- labelled(plain$s, labels = c(first = "a"))
+  data$money <- structure(plain$money, class = c("mymoney", "vctrs_vctr", "double"))
+  fit <- function(formula, data, ...) {
+    model <- linear_regressor(formula, data, ...)
+    train(model)
+    model
+  }
+  for (formula in list(y ~ age + other, y ~ money, y ~ s + id, y ~ s * other, money ~ other, y ~ other + offset(age))) {
+    model <- fit(formula, data)
+    reference <- lm(formula, plain)
+    expect_equal(coef(model), coef(reference), tolerance = 1e-4)
+    expect_equal(fitted(model), fitted(reference), tolerance = 1e-4)
+    for (new in list(data[2:4, ], plain[2:4, ])) {
+      expect_equal(predict(model, new)$.pred, unname(predict(reference, plain[2:4, ])), tolerance = 1e-4)
+    }
+    band <- predict(model, data[2:4, ], interval = "confidence")
+    expect_equal(band$.pred, unname(predict(reference, plain[2:4, ])), tolerance = 1e-4)
+  }
+  reference <- lm(y ~ other, plain, weights = age)
+  expect_equal(coef(fit(y ~ other, data, weight_column = "age")), coef(reference), tolerance = 1e-4)
+  expect_equal(coef(fit(y ~ other, data, weight_column = data$age)), coef(reference), tolerance = 1e-4)
+  missing <- data
+  missing$age[2] <- NA
+  for (action in list(na.omit, "mean", list(age = 2))) {
+    model <- suppressMessages(fit(y ~ age, missing, na.action = action))
+    expect_false(anyNA(coef(model)))
+  }
+  classes <- linear_classifier(s ~ other, data)
+  train(classes)
+  expect_equal(nrow(coef(classes)), 2)
+  trees <- boosted_trees_regressor(y ~ age + s, data, n_trees = 5)
+  train(trees)
+  expect_identical(predict(trees, plain), predict(trees, data))
+  columns <- linear_regressor(column_numeric("age"))
+  train(columns, input_fn(data, features = age, response = money), steps = 2)
+  expect_identical(predict(columns, data), predict(columns, plain))
+})
+
+test_that("columns of the package units are converted to the unit of the training", {
+  skip_if_not_installed("units")
+  km <- data.frame(y = sin(1:20), x = units::set_units(1:20 + 0, "km"), z = units::set_units(cos(1:20), "km/h"))
+  m <- km
+  m$x <- units::set_units(km$x, "m")
+  m$z <- units::set_units(km$z, "m/s")
+  fit <- function(make, formula, data = km, ...) {
+    model <- make(formula, data, ...)
+    suppressMessages(train(model, steps = if (identical(make, dnn_regressor)) 20))
+    model
+  }
+  linear <- fit(linear_regressor, y ~ x)
+  expect_equal(coef(linear), coef(lm(y ~ as.numeric(x), km)), tolerance = 1e-4, ignore_attr = TRUE)
+  models <- list(
+    linear, fit(dnn_regressor, y ~ x, hidden_units = 4), fit(boosted_trees_regressor, y ~ x),
+    fit(linear_regressor, z ~ x), fit(linear_regressor, y ~ I(x^2) + x)
+  )
+  for (model in models) {
+    expect_equal(predict(model, m), predict(model, km), tolerance = 1e-5)
+    expect_equal(evaluate(model, m), evaluate(model, km), tolerance = 1e-5, ignore_attr = TRUE)
+    restored <- withr::local_tempfile(fileext = ".rds")
+    saveRDS(model, restored)
+    expect_equal(predict(readRDS(restored), m), predict(model, m))
+  }
+  expect_equal(predict(linear, transform(km, x = as.numeric(x))), predict(linear, km))
+  expect_equal(
+    predict(linear, m, interval = "confidence"), predict(linear, km, interval = "confidence"),
+    tolerance = 1e-5
+  )
+  again <- linear_regressor(y ~ x, m, model_dir = model_dir(linear))
+  expect_equal(predict(again, km), predict(linear, km))
+  expect_error(
+    predict(linear, data.frame(x = units::set_units(1, "kg"))), "\"x\".*\"kg\".*\"km\"",
+    class = "runhooks_error"
+  )
+})

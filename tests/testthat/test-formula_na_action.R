@@ -83,11 +83,11 @@ test_that("an invalid na.action is an error", {
   expect_error(linear_regressor(column_numeric("a"), normalize = TRUE), "normalizer_fn")
 })
 
-test_that("NA in strings and empty strings are handled like NA in numbers", {
+test_that("NA in strings is handled like NA in numbers", {
   data <- transform(mtcars, gear = factor(gear), cyl = as.character(cyl))
   data$gear[[2]] <- NA
   data$cyl[[3]] <- NA
-  data$cyl[[5]] <- ""
+  data$cyl[[5]] <- NA
   expect_error(
     linear_regressor(mpg ~ gear + cyl + wt, data),
     "3 of 32 rows have NA.*\"gear\": 1 row, the first is row 2.*\"cyl\": 2 rows.*list\\(gear = \"3\"\\)"

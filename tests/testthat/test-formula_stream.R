@@ -102,7 +102,7 @@ test_that("a stream that fits into memory is read once, like a data frame", {
 test_that("rows with NA are treated like those of a data frame", {
   data <- many_rows(10000)
   data$x[c(3, 9000)] <- NA
-  data$g[c(5, 9100)] <- ""
+  data$g[c(5, 9100)] <- NA
   stream <- tensor_slices_dataset(data)
   withr::local_options(runhooks.values_in_memory = 0)
   error <- expect_error(linear_regressor(y ~ x + g, stream), class = "runhooks_error_invalid_argument")
@@ -113,7 +113,7 @@ test_that("rows with NA are treated like those of a data frame", {
     expect_equal(models$stream$blueprint, models$frame$blueprint, tolerance = 1e-6)
     expect_twins(models, data[c(1, 2, 4, 6:10000), ])
   }
-  data$g[data$g == ""] <- "b"
+  data$g[is.na(data$g)] <- "b"
   models <- twins(linear_regressor, y ~ log(x) + g, data, na.action = "mean")
   expect_equal(models$stream$blueprint, models$frame$blueprint, tolerance = 1e-6)
   expect_error(
