@@ -82,9 +82,9 @@ field_text <- function(value) {
 last_evaluations <- function(runs) {
   all <- do.call(rbind, runs$evaluations)
   if (NROW(all) == 0) return(NULL)
-  last <- all[!duplicated(all[c("name", "metric")], fromLast = TRUE), ]
+  last <- all[!duplicated(all[c("data", "metric")], fromLast = TRUE), ]
   data.frame(
-    name = ifelse(nzchar(last$name), last$name, "evaluation"), metric = last$metric, step = shown_number(last$step),
+    data = last$data, metric = last$metric, step = shown_number(last$step),
     value = shown_number(last$value)
   )
 }
