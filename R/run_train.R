@@ -171,6 +171,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   config <- core_config(object)
   inform_own_saver(hooks, config)
   started <- Sys.time()
+  asked <- c(asked, list(model = model_title(object), hyperparameters = hyperparameters(object)))
   history <- function(step = NULL, record = read_record(hooks)) {
     made <- recorded_history(hooks, record, step, folder$path, started, validation)
     the$last_history <- made
